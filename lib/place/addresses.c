@@ -6,7 +6,7 @@
 #include <net/if.h>
 #include <stdlib.h>
 
-/* Its address is one of a running network, and leads to other hosts. */
+/* Returns whether INTERFACE has an IPv4 address in a running network that leads to other hosts. */
 static bool is_useful(const struct ifaddrs *interface) {
     const unsigned wanted = IFF_UP | IFF_RUNNING;
     return interface->ifa_addr && interface->ifa_netmask &&
@@ -45,7 +45,7 @@ static coll_addresses *addresses_of(coll_addresses *all, size_t stride, int host
     return (coll_addresses *)(void *)((char *)all + (size_t)host * stride);
 }
 
-static void take_out(coll_addresses *from, in_addr_t address) {
+static void remove_address(coll_addresses *from, in_addr_t address) {
     int kept = 0;
     for (int i = 0; i < from->count; i++)
         if (from->of[i].address.s_addr != address)
@@ -68,7 +68,7 @@ bool coll_addresses_keep_unique(int count, coll_addresses *all, size_t stride) {
         for (next = first; next < length && list[next].address == list[first].address;)
             next++;
         for (int i = first; i < next && list[next - 1].host != list[first].host; i++)
-            take_out(addresses_of(all, stride, list[i].host), list[i].address);
+            remove_address(addresses_of(all, stride, list[i].host), list[i].address);
     }
     free(list);
     return true;

@@ -1,6 +1,7 @@
 /*
- * By which address one host of a job reaches another: found from the hosts' interfaces, without a
- * name service, which may take seconds or answer with the loopback device. No MPI; IPv4.
+ * Chooses the address at which one host of a job reaches another, from the hosts' interfaces. It
+ * uses no name service, which may take seconds or answer with the loopback address. No MPI; IPv4
+ * only.
  */
 #ifndef COLL_LIB_PLACE_ADDRESSES_H
 #define COLL_LIB_PLACE_ADDRESSES_H
@@ -8,10 +9,10 @@
 #include <netinet/in.h>
 #include <stdbool.h>
 
-/* So many interfaces of a host are looked at, those of bridges for virtual machines included. */
+/* Most interfaces of a host that are considered, including bridges for virtual machines. */
 enum { COLL_ADDRESSES = 8 };
 
-/* Of one host, in the order of its interfaces; sent as it is. */
+/* The addresses of one host, in the order of its interfaces; sent as it is in memory. */
 typedef struct coll_addresses {
     int count;
     struct {
@@ -19,19 +20,22 @@ typedef struct coll_addresses {
     } of[COLL_ADDRESSES];
 } coll_addresses;
 
-/* Finds those of this host's interfaces that are up, without loopback devices; maybe none. */
+/*
+ * Finds the addresses of this host's interfaces that are up, except loopback devices; there may be
+ * none.
+ */
 void coll_addresses_find(coll_addresses *own);
 
 /*
- * Takes out of ALL of COUNT hosts what several of them have: bridges of virtual machines have the
- * same address everywhere. False, with nothing changed, without memory. STRIDE bytes lie between
- * one host's and the next.
+ * Removes from the addresses of COUNT hosts those that several hosts have: bridges of virtual
+ * machines have the same address everywhere. ALL is the first host's; STRIDE is the distance in
+ * bytes to the next host's. Returns false, with nothing changed, without memory.
  */
 bool coll_addresses_keep_unique(int count, coll_addresses *all, size_t stride);
 
 /*
- * Chooses where host FROM reaches host TO: at the first address of TO that is in the subnet of one
- * of FROM's, else at the first. TO has at least one.
+ * Returns the address at which host FROM reaches host TO: the first address of TO that is in a
+ * subnet of FROM's, else the first. TO must have at least one.
  */
 struct in_addr coll_addresses_choose(const coll_addresses *from, const coll_addresses *to);
 

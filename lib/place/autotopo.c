@@ -12,15 +12,18 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Nodes that wait for their turn look for it so often, at least; seconds. */
+/* Most seconds that a node sleeps between two tests for its turn. */
 static const double LONGEST_SLEEP = 4e-3;
 
-/* A message's tag, and what stands for a time that there is none of. */
+/*
+ * The tag of messages, and the values that replace a time: the target did not answer; the target
+ * was not measured.
+ */
 enum { TAG = 1, UNREACHED = -1, TOO_LATE = -2 };
 
 /* How a node can be reached. */
 typedef struct reach {
-    int port; /* 0: it could reserve none */
+    int port; /* 0: no port could be reserved */
     coll_addresses addresses;
 } reach;
 
@@ -29,8 +32,10 @@ typedef struct target {
     int port;
 } target;
 
-/* Rank 0 sends a pivot a row of targets, none as the end, and gets the nanoseconds in their order,
- * or what stands for them. */
+/*
+ * A message between rank 0 and a pivot, the node that measures. Rank 0 sends a row of targets
+ * (none: the pivot is done); the pivot returns the nanoseconds to each, or UNREACHED or TOO_LATE.
+ */
 typedef struct row {
     int count;
     union {
@@ -45,18 +50,18 @@ typedef struct survey {
     int rank, nodes;
     const int *leaders;
     coll_autotopo_limits limits;
-    double start; /* date */
-    row *row;     /* room for all nodes */
+    double start; /* time of PMPI_Wtime */
+    row *row;     /* has room for all nodes */
 
     /* On rank 0: */
-    reach *reach; /* of each rank, then of each node */
-    int pairs;    /* that were measured */
+    reach *reach; /* of each rank at first, later of each node */
+    int pairs;    /* pairs of nodes measured */
     int *racks, *sites;
     coll_racks_found found;
-    int code; /* MPI's, of a row */
+    int code; /* MPI's error of a row */
 
     coll_autotopo_end end;
-    int missing[2]; /* where END is COLL_AUTOTOPO_SILENT */
+    int missing[2]; /* if END is COLL_AUTOTOPO_SILENT */
 } survey;
 
 /* --- a row --- */
@@ -69,7 +74,7 @@ static int send_row(const survey *s, int to) {
     return PMPI_Send(s->row, (int)row_bytes(s->row->count), MPI_BYTE, to, TAG, s->comm);
 }
 
-/* Waits with sleeps. */
+/* Receives a row; sleeps while it waits. */
 static int receive_row(survey *s, int from) {
     MPI_Request request;
     int index;
@@ -81,8 +86,10 @@ static bool is_late(const survey *s) {
     return PMPI_Wtime() - s->start > s->limits.longest;
 }
 
-/* Measures COUNT targets of the row from FIRST on, and puts their times in their places. False
- * where one is silent. */
+/*
+ * Measures COUNT targets of the row, beginning with FIRST, and replaces them by their times.
+ * Returns false if one is silent.
+ */
 static bool measure_some(survey *s, int first, int count) {
     struct sockaddr_in to[COLL_ROUNDTRIPS] = {{.sin_family = AF_INET}};
     double seconds[COLL_ROUNDTRIPS];
@@ -102,7 +109,7 @@ static bool measure_some(survey *s, int first, int count) {
     return reached;
 }
 
-/* A silent target ends the row, and so does the end of the time. */
+/* Measures the row until a target is silent or the time is over. */
 static void measure_row(survey *s) {
     bool reached = true;
     for (int first = 0; first < s->row->count; first += COLL_ROUNDTRIPS) {
@@ -115,8 +122,8 @@ static void measure_row(survey *s) {
     }
 }
 
-/* A pivot's part, until rank 0 ends it. */
-static int serve(survey *s) {
+/* Measures rows for rank 0 until it sends an empty one. */
+static int serve_as_pivot(survey *s) {
     for (;;) {
         int code = receive_row(s, 0);
         if (code != MPI_SUCCESS || s->row->count == 0)
@@ -130,8 +137,8 @@ static int serve(survey *s) {
 
 /* --- rank 0's part --- */
 
-/* Has node PIVOT measure the row. */
-static int delegate(survey *s, int pivot) {
+/* Lets node PIVOT measure the row. */
+static int measure_at(survey *s, int pivot) {
     if (pivot == 0) {
         measure_row(s);
         return MPI_SUCCESS;
@@ -140,8 +147,8 @@ static int delegate(survey *s, int pivot) {
     return code == MPI_SUCCESS ? receive_row(s, s->leaders[pivot]) : code;
 }
 
-/* Takes the time of a pair, or notes why there is none. */
-static double take_time(survey *s, int pivot, int node, int nanoseconds) {
+/* Returns the seconds of a pair, or sets s->end if there are none. */
+static double read_time(survey *s, int pivot, int node, int nanoseconds) {
     if (nanoseconds == TOO_LATE)
         s->end = COLL_AUTOTOPO_LATE;
     if (nanoseconds == UNREACHED) {
@@ -152,8 +159,9 @@ static double take_time(survey *s, int pivot, int node, int nanoseconds) {
     return 1e-9 * nanoseconds;
 }
 
-/* A coll_measure_row. */
-static bool order_row(void *context, int pivot, int count, const int targets[], double seconds[]) {
+/* Measures a row; a coll_measure_row. */
+static bool measure_for_racks(void *context, int pivot, int count, const int targets[],
+                              double seconds[]) {
     survey *s = context;
     if (is_late(s))
         s->end = COLL_AUTOTOPO_LATE;
@@ -165,17 +173,20 @@ static bool order_row(void *context, int pivot, int count, const int targets[], 
         s->row->of[i].target =
             (target){coll_addresses_choose(&s->reach[pivot].addresses, &to->addresses), to->port};
     }
-    s->code = delegate(s, pivot);
+    s->code = measure_at(s, pivot);
     if (s->code != MPI_SUCCESS)
         return false;
     for (int i = 0; i < count && s->end != COLL_AUTOTOPO_SILENT; i++)
-        seconds[i] = take_time(s, pivot, targets[i], s->row->of[i].nanoseconds);
+        seconds[i] = read_time(s, pivot, targets[i], s->row->of[i].nanoseconds);
     s->pairs += count;
     return s->end == COLL_AUTOTOPO_DONE;
 }
 
-/* Takes the leaders' out of what all ranks have told; false where one cannot be reached. */
-static bool keep_leaders(survey *s) {
+/*
+ * Reduces the addresses of all ranks to those of the leaders. Returns false if a node cannot be
+ * reached.
+ */
+static bool select_leaders(survey *s) {
     bool all = true;
     for (int node = 0; node < s->nodes; node++)
         s->reach[node] = s->reach[s->leaders[node]];
@@ -186,11 +197,11 @@ static bool keep_leaders(survey *s) {
     return all;
 }
 
-/* Rank 0 measures, and ends the others' parts. */
-static int conduct(survey *s) {
-    bool able = keep_leaders(s);
+/* On rank 0: finds the racks, then ends the other pivots. */
+static int find_on_root(survey *s) {
+    bool able = select_leaders(s);
     if (able)
-        able = coll_find_racks(s->nodes, order_row, s, s->racks, s->sites, &s->found) ||
+        able = coll_find_racks(s->nodes, measure_for_racks, s, s->racks, s->sites, &s->found) ||
                s->end != COLL_AUTOTOPO_DONE;
     if (!able)
         s->end = COLL_AUTOTOPO_UNABLE;
@@ -202,15 +213,15 @@ static int conduct(survey *s) {
 
 /* --- all ranks --- */
 
-static bool leads(const survey *s) {
+static bool is_leader(const survey *s) {
     for (int node = 0; node < s->nodes; node++)
         if (s->leaders[node] == s->rank)
             return true;
     return false;
 }
 
-/* Tells all, asleep until then, how rank 0's part went. */
-static int conclude(survey *s) {
+/* Broadcasts rank 0's outcome; the other ranks sleep until then. */
+static int broadcast_outcome(survey *s) {
     MPI_Request request;
     int index, told[] = {(int)s->end, s->missing[0], s->missing[1]};
     int code = PMPI_Ibcast(told, 3, MPI_INT, 0, s->comm, &request);
@@ -222,19 +233,21 @@ static int conclude(survey *s) {
     return code;
 }
 
-static int survey_nodes(survey *s) {
+static int measure_nodes(survey *s) {
     int code = MPI_SUCCESS;
     s->start = PMPI_Wtime();
     if (s->rank == 0)
-        code = conduct(s);
-    else if (leads(s))
-        code = serve(s);
-    return code == MPI_SUCCESS ? conclude(s) : code;
+        code = find_on_root(s);
+    else if (is_leader(s))
+        code = serve_as_pivot(s);
+    return code == MPI_SUCCESS ? broadcast_outcome(s) : code;
 }
 
-/* Makes what measuring needs, and tells rank 0 how OWN host is reached. All ranks agree on whether
- * they have the memory. */
-static int get_ready(survey *s, const reach *own) {
+/*
+ * Allocates memory and sends rank 0 how this host is reached (OWN). All ranks agree on whether they
+ * have the memory.
+ */
+static int prepare_survey(survey *s, const reach *own) {
     int ranks;
     bool all, first = s->rank == 0;
     int code = PMPI_Comm_size(s->comm, &ranks);
@@ -264,14 +277,14 @@ int coll_autotopo(MPI_Comm comm, int nodes, const int leaders[], coll_autotopo_l
     reach own = {.port = 0};
     int code = PMPI_Comm_rank(comm, &s.rank);
     int reserved = -1;
-    if (code == MPI_SUCCESS && leads(&s)) {
+    if (code == MPI_SUCCESS && is_leader(&s)) {
         reserved = coll_roundtrip_reserve(&own.port);
         coll_addresses_find(&own.addresses);
     }
     if (code == MPI_SUCCESS)
-        code = get_ready(&s, &own);
+        code = prepare_survey(&s, &own);
     if (code == MPI_SUCCESS)
-        code = survey_nodes(&s);
+        code = measure_nodes(&s);
     if (code == MPI_SUCCESS)
         *report = (coll_autotopo_report){.found = s.found,
                                          .end = s.end,

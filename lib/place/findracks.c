@@ -11,30 +11,35 @@
 #include <string.h>
 #include <time.h>
 
-/* So many members of a rack stand for all of it. */
+/* Members that represent a rack in a row. */
 enum { MEMBERS = 2 };
 
-/* After so many even rows alone a site has no racks; of FEW_NODES all measure one. */
+/*
+ * A site has no racks after EVEN_ROWS even rows and no clear one. Up to FEW_NODES nodes all measure
+ * a row.
+ */
 enum { EVEN_ROWS = 3, FEW_NODES = 8 };
 
-/* Rows that are unclear are measured again in so many rounds. */
+/* Most rounds in which unclear rows are measured again. */
 enum { ROUNDS = 5 };
 
-/* One check out of so many must agree with what is known by then. A rack is checked against all
- * others where these are few, else against some. */
+/*
+ * Most checks, one of which must agree with what is known. A rack is checked against all others if
+ * there are at most FEW_RACKS racks, else against SOME_RACKS of them.
+ */
 enum { CHECKS = 6, FEW_RACKS = 8, SOME_RACKS = 3 };
 
-/* One in so many of a row is few; and a gap of less is small. */
+/* In a row, 1 far node in FEW_FAR is few, and a gap below LARGE_GAP is small. */
 enum { FEW_FAR = 6 };
 static const double LARGE_GAP = 1.25;
 
-/* Between rounds: whatever disturbed one may be over in the next; seconds. */
+/* Seconds between rounds: a disturbance of one may be over in the next. */
 static const double PAUSE = 10e-3;
 
-/* What one site's rows have shown. */
+/* The results of one site's rows. */
 typedef struct site_rows {
     int even, clear;
-    bool settled; /* there were no clear ones: all of it is in RACK */
+    bool settled; /* there were no clear rows: the whole site is in RACK */
     int rack;
 } site_rows;
 
@@ -45,13 +50,13 @@ typedef struct finder {
     int *rack, *site; /* of each node; -1: not known yet */
     site_rows *rows;  /* of each site */
     bool *tried;      /* of each node: its row was even */
-    bool doubtful;    /* some row wasn't clear */
-    int even_checks;  /* one after the other */
+    bool doubtful;    /* some row was not clear */
+    int even_checks;  /* consecutive checks with an even row */
     uint64_t random;
-    double fastest;        /* s: of all round trips */
-    coll_row_split widest; /* the clear row of the most nodes, */
-    int widest_count;      /* and how many */
-    /* A row: */
+    double fastest;        /* s: the fastest round trip */
+    coll_row_split widest; /* the clear row with the most nodes (an even one while there is none) */
+    int widest_count;      /* number of its nodes */
+    /* The current row: */
     int count, *targets;
     double *seconds, *sorted;
     coll_nearness *nearness, *before;
@@ -64,7 +69,7 @@ static int random_below(finder *f, int bound) {
 
 static void pause_for_others(void) {
     struct timespec time = {.tv_nsec = (long)(PAUSE * 1e9)};
-    nanosleep(&time, NULL); /* a signal may cut it short: the next round comes earlier */
+    nanosleep(&time, NULL); /* a signal may end it early, which is harmless */
 }
 
 /* --- rows --- */
@@ -73,7 +78,7 @@ static bool may_share_site(const finder *f, int a, int b) {
     return f->site[a] < 0 || f->site[b] < 0 || f->site[a] == f->site[b];
 }
 
-/* Adds some members of RACK but PIVOT, a random one and those behind it. */
+/* Adds MEMBERS nodes of RACK other than PIVOT to the targets, beginning at a random node. */
 static void add_members(finder *f, int rack, int pivot) {
     int first = random_below(f, f->nodes), added = 0;
     for (int i = 0; i < f->nodes && added < MEMBERS; i++) {
@@ -92,7 +97,7 @@ static int count_far(const finder *f) {
     return far;
 }
 
-/* Has PIVOT measure the targets once, and parts them. */
+/* Lets PIVOT measure the targets once, and divides them. */
 static bool measure_once(finder *f, int pivot, coll_row_split *split) {
     if (f->count > 0 && !f->measure(f->context, pivot, f->count, f->targets, f->seconds))
         return false;
@@ -102,7 +107,7 @@ static bool measure_once(finder *f, int pivot, coll_row_split *split) {
     return true;
 }
 
-/* A second row makes sure: near is what is so in both. */
+/* Repeats the row: only nodes that are near in both rows count as near. */
 static bool measure_again(finder *f, int pivot, coll_row_split *split) {
     int near = 0;
     memcpy(f->before, f->nearness, (size_t)f->count * sizeof *f->before);
@@ -118,9 +123,11 @@ static bool measure_again(finder *f, int pivot, coll_row_split *split) {
     return true;
 }
 
-/* Has PIVOT measure the targets, and parts them. A small gap, or one behind which few are far, may
- * be chance. */
-static bool measure(finder *f, int pivot, coll_row_split *split) {
+/*
+ * Lets PIVOT measure the targets, and divides them. Repeats the row if its gap is small or only a
+ * few nodes are far, since that may be chance.
+ */
+static bool measure_targets(finder *f, int pivot, coll_row_split *split) {
     if (!measure_once(f, pivot, split))
         return false;
     bool sure = split->gap >= LARGE_GAP && count_far(f) * FEW_FAR > f->count;
@@ -143,9 +150,11 @@ static void relabel(finder *f, int labels[], int from, int to) {
             labels[node] = to;
 }
 
-/* Gives PIVOT and all targets up to the FARTHEST one label, one that some of them has or else the
- * next one of *COUNT. */
-static void join(finder *f, int labels[], int *count, int pivot, coll_nearness farthest) {
+/*
+ * Gives PIVOT and all targets up to FARTHEST the same label: one that some of them has, else a new
+ * one, *COUNT.
+ */
+static void give_label(finder *f, int labels[], int *count, int pivot, coll_nearness farthest) {
     for (int i = 0; i < f->count && labels[pivot] < 0; i++)
         if (f->nearness[i] <= farthest)
             labels[pivot] = labels[f->targets[i]];
@@ -162,8 +171,10 @@ static void join(finder *f, int labels[], int *count, int pivot, coll_nearness f
     }
 }
 
-/* Has PIVOT measure its row. */
-static bool place(finder *f, int pivot) {
+/*
+ * Lets PIVOT measure its row, and enters the result. Returns false if nothing more can be measured.
+ */
+static bool place_node(finder *f, int pivot) {
     coll_row_split split;
     f->count = 0;
     for (int node = 0; node < f->nodes; node++)
@@ -176,15 +187,15 @@ static bool place(finder *f, int pivot) {
         if (node < f->nodes && may_share_site(f, pivot, node))
             add_members(f, rack, pivot);
     }
-    if (!measure(f, pivot, &split))
+    if (!measure_targets(f, pivot, &split))
         return false;
     f->doubtful = f->doubtful || split.kind != COLL_ROW_CLEAR;
     if (split.kind == COLL_ROW_UNCLEAR)
         return true;
-    join(f, f->site, &f->sites, pivot, COLL_FAR);
+    give_label(f, f->site, &f->sites, pivot, COLL_FAR);
     site_rows *rows = &f->rows[f->site[pivot]];
     if (split.kind == COLL_ROW_CLEAR) {
-        join(f, f->rack, &f->racks, pivot, COLL_NEAR);
+        give_label(f, f->rack, &f->racks, pivot, COLL_NEAR);
         rows->clear++;
     } else {
         f->tried[pivot] = true;
@@ -200,7 +211,7 @@ static bool is_placed(const finder *f, int node) {
     return rows && f->nodes > FEW_NODES && rows->clear == 0 && rows->even >= EVEN_ROWS;
 }
 
-/* A step through all nodes that comes by far ones first. */
+/* Returns a step that visits all nodes and comes to distant ones early: coprime to NODES. */
 static int stride(int nodes) {
     int step = nodes * 5 / 8 + 1;
     for (;; step--) {
@@ -215,7 +226,10 @@ static int stride(int nodes) {
     }
 }
 
-/* False: there is nothing more to be measured. *ALL: every node is placed. */
+/*
+ * Lets nodes measure until every node is placed (*ALL) or the rounds are over. Returns false if
+ * nothing more can be measured.
+ */
 static bool place_all(finder *f, bool *all) {
     int step = stride(f->nodes);
     *all = false;
@@ -224,7 +238,7 @@ static bool place_all(finder *f, bool *all) {
             pause_for_others();
         for (int i = 0; i < f->nodes; i++) {
             int node = (int)((long)i * step % f->nodes);
-            if (!is_placed(f, node) && !place(f, node))
+            if (!is_placed(f, node) && !place_node(f, node))
                 return false;
         }
         *all = true;
@@ -234,8 +248,11 @@ static bool place_all(finder *f, bool *all) {
     return true;
 }
 
-/* Where a site has racks, nodes whose rows were even are alone in theirs; else all are in one. */
-static void settle(finder *f) {
+/*
+ * Gives racks to the remaining nodes: in a site with racks, a node whose row was even is alone in
+ * its rack; otherwise all nodes of the site are in one rack.
+ */
+static void place_rest(finder *f) {
     for (int node = 0; node < f->nodes; node++) {
         site_rows *rows = &f->rows[f->site[node]];
         if (f->rack[node] >= 0)
@@ -253,9 +270,11 @@ static void settle(finder *f) {
 
 /* --- checks --- */
 
-/* Where rows are even again and again, although they have nodes of one rack and of others, it was
- * chance that the site seemed to have racks. */
-static void take_even_row(finder *f, int pivot) {
+/*
+ * Counts an even row in a check that includes nodes of one rack and of others. After EVEN_ROWS
+ * consecutive ones the differences that made the site's racks were chance: merges them.
+ */
+static void count_even_check(finder *f, int pivot) {
     if (++f->even_checks < EVEN_ROWS)
         return;
     f->even_checks = 0;
@@ -264,9 +283,11 @@ static void take_even_row(finder *f, int pivot) {
             f->rack[node] = f->rack[pivot];
 }
 
-/* Takes what the row of PIVOT says of nodes in other racks, behind its MATES. Returns whether that
- * is what was known. */
-static bool agrees(finder *f, int pivot, int mates, coll_row_kind kind) {
+/*
+ * Enters what PIVOT's row shows about nodes in other racks, which follow its MATES in the targets.
+ * Returns whether it agrees with what was known.
+ */
+static bool enter_check(finder *f, int pivot, int mates, coll_row_kind kind) {
     bool near_mates = true, others = false, as_known = true;
     for (int i = mates; i < f->count; i++) {
         int node = f->targets[i];
@@ -281,20 +302,22 @@ static bool agrees(finder *f, int pivot, int mates, coll_row_kind kind) {
     for (int i = 0; i < mates; i++)
         near_mates = near_mates && f->nearness[i] == COLL_NEAR;
     if (mates > 0 && others && kind == COLL_ROW_EVEN)
-        take_even_row(f, pivot);
+        count_even_check(f, pivot);
     else if (mates > 0 && others)
         f->even_checks = 0;
     return as_known && (near_mates || !others);
 }
 
-/* Measures a node of RACK against its own and other racks; see AGREES. False: there is nothing more
- * to be measured. */
+/*
+ * Measures a node of RACK against its own and other racks, and clears *AGREED if the row disagrees
+ * with what is known. Returns false if nothing more can be measured.
+ */
 static bool check_rack(finder *f, int rack, bool *agreed) {
     coll_row_split split;
     int pivot = random_below(f, f->nodes);
     for (int i = 0; i < f->nodes && f->rack[pivot] != rack; i++)
         pivot = (pivot + 1) % f->nodes;
-    if (f->rack[pivot] != rack) /* all of it is in another rack by now */
+    if (f->rack[pivot] != rack) /* the rack has been merged into another */
         return true;
     f->count = 0;
     add_members(f, rack, pivot);
@@ -304,15 +327,17 @@ static bool check_rack(finder *f, int rack, bool *agreed) {
             add_members(f, other, pivot);
     for (int i = 0; f->racks > FEW_RACKS && i < SOME_RACKS; i++)
         add_members(f, (rack + 1 + random_below(f, f->racks - 1)) % f->racks, pivot);
-    if (!measure(f, pivot, &split))
+    if (!measure_targets(f, pivot, &split))
         return false;
-    bool good = split.kind != COLL_ROW_UNCLEAR && agrees(f, pivot, mates, split.kind);
+    bool good = split.kind != COLL_ROW_UNCLEAR && enter_check(f, pivot, mates, split.kind);
     *agreed = *agreed && good;
     return true;
 }
 
-/* False: there is nothing more to be measured. *SURE: it needed no check, or one agreed with what
- * is known. */
+/*
+ * Checks all racks until a check agrees with what is known. Sets *SURE to whether one did or no
+ * check was needed. Returns false if nothing more can be measured.
+ */
 static bool check_all(finder *f, bool *sure) {
     *sure = f->racks == 1 || !f->doubtful;
     for (int i = 0; i < CHECKS && !*sure; i++) {
@@ -338,19 +363,19 @@ static bool allocate(finder *f) {
     return f->rows && f->tried && f->targets && f->seconds && f->nearness;
 }
 
-static bool find(finder *f, bool *sure) {
+static bool find_all(finder *f, bool *sure) {
     bool all;
     if (!place_all(f, &all))
         return false;
     *sure = false;
     if (!all)
         return true;
-    settle(f);
+    place_rest(f);
     return check_all(f, sure);
 }
 
-/* Numbers what was found; of what isn't sure sites alone. */
-static void number(finder *f, coll_racks_found *found) {
+/* Numbers the racks and sites; if the racks are not sure, only the sites. */
+static void number_found(finder *f, coll_racks_found *found) {
     bool racks = found->sure && f->widest.kind == COLL_ROW_CLEAR;
     for (int node = 0; node < f->nodes; node++)
         if (f->site[node] < 0)
@@ -375,9 +400,9 @@ bool coll_find_racks(int nodes, coll_measure_row *measure_row, void *context, in
                 .widest = {.kind = COLL_ROW_EVEN}};
     for (int node = 0; node < nodes; node++)
         racks[node] = sites[node] = -1;
-    bool good = allocate(&f) && (f.sorted = f.seconds + nodes) && find(&f, &found->sure);
+    bool good = allocate(&f) && (f.sorted = f.seconds + nodes) && find_all(&f, &found->sure);
     if (good)
-        number(&f, found);
+        number_found(&f, found);
     free(f.rows);
     free(f.tried);
     free(f.targets);

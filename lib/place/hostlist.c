@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_DIGITS = 18 }; /* any number of so many fits 64 bits */
+enum { MOST_DIGITS = 18 }; /* any number of this many digits fits into 64 bits */
 
 /* "7" or "010-012": the numbers LOW to HIGH, of at least WIDTH digits. */
 typedef struct span {
@@ -19,8 +19,11 @@ static bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
 
-/* Reads the number at *AT and moves behind it; returns its digits, 0 where there is no number. */
-static size_t take_number(const char **at, uint64_t *number) {
+/*
+ * Parses the number at *AT and advances *AT past it. Returns the number of digits, 0 if there is no
+ * number or too many digits.
+ */
+static size_t parse_number(const char **at, uint64_t *number) {
     size_t digits = 0;
     *number = 0;
     for (; is_digit(**at) && digits <= MOST_DIGITS; ++*at, digits++)
@@ -28,23 +31,23 @@ static size_t take_number(const char **at, uint64_t *number) {
     return digits <= MOST_DIGITS ? digits : 0;
 }
 
-static bool take_range(const char **at, span *range) {
-    range->width = take_number(at, &range->low);
+static bool parse_range(const char **at, span *range) {
+    range->width = parse_number(at, &range->low);
     range->high = range->low;
     if (!range->width)
         return false;
     if (**at != '-')
         return true;
     ++*at;
-    return take_number(at, &range->high) && range->low <= range->high;
+    return parse_number(at, &range->high) && range->low <= range->high;
 }
 
-/* Checks the bracket at *AT and moves to its end. */
-static bool take_bracket(const char **at) {
+/* Checks the bracket at *AT and advances *AT to its end. */
+static bool check_bracket(const char **at) {
     do {
         span range;
         ++*at;
-        if (!take_range(at, &range))
+        if (!parse_range(at, &range))
             return false;
     } while (**at == ',');
     return **at == ']';
@@ -56,7 +59,7 @@ const char *coll_hostlist_fault(const char *list) {
         for (; *at && *at != ','; at++) {
             if (strchr("]=\" \t", *at))
                 return "a stray ']', '=', '\"' or space";
-            if (*at == '[' && !take_bracket(&at))
+            if (*at == '[' && !check_bracket(&at))
                 return "a bad bracket";
         }
         if (at == start)
@@ -66,14 +69,14 @@ const char *coll_hostlist_fault(const char *list) {
     }
 }
 
-/* The end of the name or bracket expression that starts at AT. */
+/* Returns the end of the name or bracket expression that starts at AT. */
 static const char *item_end(const char *at) {
     for (bool inside = false; *at && (inside || *at != ','); at++)
         inside = *at == '[' || (inside && *at != ']');
     return at;
 }
 
-/* True when the DIGITS digits at TEXT spell a number of RANGE. */
+/* Returns whether the DIGITS digits at TEXT spell a number of RANGE. */
 static bool spells(const span *range, const char *text, size_t digits) {
     if (digits < range->width || (digits > range->width && *text == '0'))
         return false;
@@ -83,21 +86,21 @@ static bool spells(const span *range, const char *text, size_t digits) {
     return range->low <= number && number <= range->high;
 }
 
-/* A part of a host name that is to be matched. */
+/* The part of a host name that is to be matched. */
 typedef struct word {
     const char *text;
     size_t length;
 } word;
 
 /*
- * Reads the bracket at AT: from the positions of HOST set in FROM to those set in TO. Returns the
- * end of the bracket.
+ * Matches the bracket at AT: for each position of HOST set in FROM, sets in TO the positions that
+ * follow a matching number. Returns the end of the bracket.
  */
-static const char *step_bracket(const char *at, word host, const bool *from, bool *to) {
+static const char *match_bracket(const char *at, word host, const bool *from, bool *to) {
     do {
         span range;
         at++;
-        take_range(&at, &range);
+        parse_range(&at, &range);
         for (size_t i = 0; i < host.length; i++)
             for (size_t digits = 1; from[i] && digits <= MOST_DIGITS && i + digits <= host.length &&
                                     is_digit(host.text[i + digits - 1]);
@@ -108,11 +111,11 @@ static const char *step_bracket(const char *at, word host, const bool *from, boo
 }
 
 /*
- * True when the expression from AT to END yields HOST. Brackets can stand side by side, so the
- * expression is read once for all the positions in HOST that its beginning can lead to.
+ * Returns whether the expression from AT to END yields HOST. As brackets can be adjacent, the
+ * expression is read once for all positions of HOST that its beginning can lead to.
  */
 static bool item_matches(const char *at, const char *end, word host) {
-    size_t plain = 0; /* the common case: names differ before the first bracket */
+    size_t plain = 0; /* characters before the first bracket; most names differ here */
     for (; at < end && *at != '['; at++, plain++)
         if (plain == host.length || host.text[plain] != *at)
             return false;
@@ -122,7 +125,7 @@ static bool item_matches(const char *at, const char *end, word host) {
     while (at < end) {
         bool next[COLL_HOSTLIST_NAME + 1] = {false};
         if (*at == '[') {
-            at = step_bracket(at, host, reached, next);
+            at = match_bracket(at, host, reached, next);
         } else {
             for (size_t i = 0; i < host.length; i++)
                 next[i + 1] = reached[i] && host.text[i] == *at;
@@ -163,7 +166,7 @@ bool coll_hostlist_has_short(const char *list, const char *host) {
     }
 }
 
-/* A name in the making, and who is to get it. */
+/* A name being built, and the function that receives it. */
 typedef struct expansion {
     char name[COLL_HOSTLIST_NAME + 1];
     bool (*visit)(const char *name, void *context);
@@ -171,9 +174,9 @@ typedef struct expansion {
 } expansion;
 
 /*
- * Visits the names that begin with the first USED characters of the name made so far and go on with
- * what stands from AT to END. Every bracket adds a character, so the name's length bounds the
- * depth.
+ * Visits the names that consist of the first USED characters of the current name and an expansion
+ * of the expression from AT to END. Every bracket adds a character, so the length of a name limits
+ * the depth of recursion.
  */
 static bool expand(expansion *names, size_t used, const char *at, const char *end) {
     for (; at < end && *at != '[' && used < COLL_HOSTLIST_NAME; at++)
@@ -187,7 +190,7 @@ static bool expand(expansion *names, size_t used, const char *at, const char *en
     do {
         span range;
         at++;
-        take_range(&at, &range);
+        parse_range(&at, &range);
         for (uint64_t number = range.low; number <= range.high; number++) {
             char digits[MOST_DIGITS + 2];
             int length = snprintf(digits, sizeof digits, "%0*" PRIu64, (int)range.width, number);

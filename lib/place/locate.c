@@ -19,22 +19,28 @@
 
 static const char AUTO[] = "auto", FRESH[] = "auto:fresh", CHECK[] = "check:", FLAT[] = "flat";
 
-/* Who asks for a measurement waits for it; packets that were lost are sent again after 1 s. */
+/*
+ * Limits of a measurement that the user asked for and will wait for. Lost packets are sent again
+ * after 1 s.
+ */
 static const coll_autotopo_limits ASKED = {.longest = 60, .patience = 3.5};
 
-/* Who doesn't must hardly notice it: seconds, with so many more for each node. */
+/*
+ * Limits of a measurement by default, which the user must hardly notice: seconds, plus EACH_NODE
+ * for each node.
+ */
 static const coll_autotopo_limits UNASKED = {.longest = 0.2, .patience = 0.1};
 static const double EACH_NODE = 12e-3;
 
-/* Of fewer nodes nobody asks which are in one rack. */
+/* With fewer nodes racks make no difference. */
 enum { FEWEST_NODES = 3 };
 
-/* For so long a measurement that showed nothing isn't repeated unless the user asks; seconds. */
+/* Seconds for which a measurement by default that found nothing is not repeated. */
 enum { DOUBT = 600 };
 
 typedef coll_location location;
 
-/* Who measures. */
+/* The ranks that measure. */
 typedef struct team {
     MPI_Comm comm;
     int rank;
@@ -43,7 +49,7 @@ typedef struct team {
 
 /* --- from Slurm, from a file --- */
 
-/* Slurm's switches above a node stand behind its host name. */
+/* Returns Slurm's switches above a node, which follow its host name. */
 static const char *switches_of(const char *host) {
     return host + strlen(host) + 1;
 }
@@ -54,8 +60,10 @@ static void locate_in_one_rack(const location *at, const char *why) {
     snprintf(at->note, COLL_LOCATE_NOTE, "one rack: %s", why);
 }
 
-/* Nodes below the same switches are in one rack, those below the same topmost one in one site.
- * False: Slurm names no switches. */
+/*
+ * Locates the nodes by Slurm's switches: nodes below the same switches are in one rack, those below
+ * the same topmost switch in one site. Returns false if Slurm names no switches.
+ */
 static bool locate_by_slurm(const location *at) {
     bool layered = false, named = false;
     for (int node = 0; node < at->nodes; node++) {
@@ -93,9 +101,9 @@ static void locate_by_file(const location *at, const char *path, char *problem) 
 
 /* --- by measurement --- */
 
-/* Writes what was measured, and how, or why nothing was, as one line. */
-static void describe(const location *at, const coll_autotopo_report *report, char *text,
-                     size_t size) {
+/* Writes one line to TEXT that says what was measured and how, or why nothing was. */
+static void describe_measurement(const location *at, const coll_autotopo_report *report, char *text,
+                                 size_t size) {
     const coll_racks_found *found = &report->found;
     if (report->end == COLL_AUTOTOPO_LATE) {
         snprintf(text, size, "%d hosts can't be measured within %.2g s", at->nodes,
@@ -124,9 +132,11 @@ static void describe(const location *at, const coll_autotopo_report *report, cha
     coll_plain_end(before);
 }
 
-/* Keeps what is known AT the file of KIND, on rank 0, with the date, and HOW it came to be known.
+/*
+ * On rank 0, writes AT's racks and sites to the cache file of KIND, with the date and HOW they were
+ * found.
  */
-static void keep(const location *at, coll_topocache_kind kind, const char *how) {
+static void write_cache(const location *at, coll_topocache_kind kind, const char *how) {
     char date[32] = "", note[300];
     time_t now = time(NULL);
     struct tm local;
@@ -154,17 +164,20 @@ static int locate_by_measurement(const team *who, const location *at,
         coll_autotopo(who->comm, at->nodes, who->leaders, ASKED, at->racks, at->sites, report);
     if (code != MPI_SUCCESS)
         return code;
-    describe(at, report, how, sizeof how);
+    describe_measurement(at, report, how, sizeof how);
     if (report->end != COLL_AUTOTOPO_DONE)
         return coll_error(MPI_ERR_OTHER,
                           "cannot measure the topology: %s; set COLL_TOPOLOGY to a file", how);
     if (who->rank == 0)
-        keep(at, report->found.sure ? COLL_TOPOCACHE_SURE : COLL_TOPOCACHE_DOUBTFUL, how);
+        write_cache(at, report->found.sure ? COLL_TOPOCACHE_SURE : COLL_TOPOCACHE_DOUBTFUL, how);
     return MPI_SUCCESS;
 }
 
-/* Where nobody asked for it, a measurement that fails is no error: all nodes are in one rack. */
-static int locate_unasked(const team *who, const location *at) {
+/*
+ * Measures although the user did not ask for it: a failure is no error, all nodes are then in one
+ * rack.
+ */
+static int measure_by_default(const team *who, const location *at) {
     char how[200];
     coll_autotopo_report report;
     coll_autotopo_limits limits = UNASKED;
@@ -175,20 +188,20 @@ static int locate_unasked(const team *who, const location *at) {
         return code;
     const coll_racks_found *found = &report.found;
     bool sure = report.end == COLL_AUTOTOPO_DONE && found->sure;
-    describe(at, &report, how, sizeof how);
+    describe_measurement(at, &report, how, sizeof how);
     if (!sure) {
         locate_in_one_rack(at, how);
         snprintf(how, sizeof how, "%.190s", at->note);
     }
-    keep(at, sure ? COLL_TOPOCACHE_SURE : COLL_TOPOCACHE_DOUBTFUL, how);
+    write_cache(at, sure ? COLL_TOPOCACHE_SURE : COLL_TOPOCACHE_DOUBTFUL, how);
     return MPI_SUCCESS;
 }
 
 /*
- * The first two nodes that are together by ONE but not by OTHER labels, or the other way round;
- * false where there are none.
+ * Finds the first PAIR of nodes that have the same label in ONE but not in OTHER, or the other way
+ * round. Returns false if there is none.
  */
-static bool disagree(int nodes, const int one[], const int other[], int pair[2]) {
+static bool find_difference(int nodes, const int one[], const int other[], int pair[2]) {
     for (int a = 0; a < nodes; a++)
         for (int b = a + 1; b < nodes; b++)
             if ((one[a] == one[b]) != (other[a] == other[b])) {
@@ -199,11 +212,14 @@ static bool disagree(int nodes, const int one[], const int other[], int pair[2])
     return false;
 }
 
-/* Prints where the labels of file PATH and the MEASURED ones disagree about what WHAT calls. */
-static void compare(const location *at, const char *path, const char *what, const int given[],
-                    const int measured[]) {
+/*
+ * Prints the first pair of hosts for which the file's labels (GIVEN) and the measured ones
+ * disagree. WHAT names what equal labels mean: "one rack" or "one site".
+ */
+static void report_difference(const location *at, const char *path, const char *what,
+                              const int given[], const int measured[]) {
     int pair[2];
-    if (disagree(at->nodes, given, measured, pair))
+    if (find_difference(at->nodes, given, measured, pair))
         fprintf(stderr,
                 "coll: topology file %s disagrees with the measurement: hosts %s and %s are in %s "
                 "there, but measured in %s (%s)\n",
@@ -212,7 +228,10 @@ static void compare(const location *at, const char *path, const char *what, cons
                 given[pair[0]] == given[pair[1]] ? "different ones" : what, at->note);
 }
 
-/* Measures, and prints on rank 0 where that differs from the file at PATH, whose word counts. */
+/*
+ * Measures, and prints on rank 0 where the result differs from the file at PATH, which remains in
+ * force.
+ */
 static int check_by_measurement(const team *who, const location *at, const char *path) {
     coll_autotopo_report report;
     location measured = *at;
@@ -227,9 +246,9 @@ static int check_by_measurement(const team *who, const location *at, const char 
         code = locate_by_measurement(who, &measured, &report);
     }
     if (code == MPI_SUCCESS && who->rank == 0) {
-        compare(at, path, "one site", at->sites, measured.sites);
+        report_difference(at, path, "one site", at->sites, measured.sites);
         if (report.found.far > 0)
-            compare(at, path, "one rack", at->racks, measured.racks);
+            report_difference(at, path, "one rack", at->racks, measured.racks);
         else
             fprintf(stderr, "coll: the racks of topology file %s cannot be checked: %s\n", path,
                     at->note);
@@ -240,16 +259,22 @@ static int check_by_measurement(const team *who, const location *at, const char 
 
 /* --- all --- */
 
-/* Once a process: where the file can't be replaced, each communicator would say so. */
-static void tell_damage(const char *problem) {
+/*
+ * Reports a damaged cache file once per process: if the file can't be replaced, every communicator
+ * would report it.
+ */
+static void warn_of_damage(const char *problem) {
     static atomic_flag told = ATOMIC_FLAG_INIT;
     if (!atomic_flag_test_and_set(&told))
         fprintf(stderr, "coll: the topology is measured again, the kept one is no good: %s\n",
                 problem);
 }
 
-/* Refuses a file that leaves anything open: what libcoll keeps lists all hosts, once each. */
-static void check_kept(const location *at, const char *path, char *problem) {
+/*
+ * Sets PROBLEM if a cache file is ambiguous: the files that libcoll writes list every host exactly
+ * once.
+ */
+static void check_cached(const location *at, const char *path, char *problem) {
     char plain[COLL_LOCATE_NOTE];
     snprintf(plain, sizeof plain, "from %s", path);
     size_t length = strlen(plain);
@@ -258,8 +283,10 @@ static void check_kept(const location *at, const char *path, char *problem) {
                  at->note + length + 2);
 }
 
-/* Whether the cache has a file of KIND, written at SINCE or later. A damaged one is worth no more
- * than none: PROBLEM tells of it. */
+/*
+ * Locates the nodes by the cache file of KIND, if there is one written at SINCE or later. A damaged
+ * file counts as none, but sets PROBLEM.
+ */
 static bool locate_by_cache(const location *at, coll_topocache_kind kind, time_t since,
                             char *problem) {
     struct stat status;
@@ -267,18 +294,18 @@ static bool locate_by_cache(const location *at, coll_topocache_kind kind, time_t
     bool kept = path && stat(path, &status) == 0 && status.st_mtime >= since;
     if (kept) {
         locate_by_file(at, path, problem);
-        check_kept(at, path, problem);
+        check_cached(at, path, problem);
     }
     free(path);
     return kept && !*problem;
 }
 
-static coll_locate_rest locate_as_asked(const location *at) {
+static coll_locate_rest locate_by_auto(const location *at) {
     char problem[COLL_TEXTFILE_PROBLEM] = "";
     if (locate_by_cache(at, COLL_TOPOCACHE_SURE, 0, problem))
         return COLL_LOCATE_NOTHING;
     if (*problem)
-        tell_damage(problem);
+        warn_of_damage(problem);
     return COLL_LOCATE_MEASURE;
 }
 
@@ -305,7 +332,7 @@ coll_locate_rest coll_locate(const coll_location *at, const char *source, char *
         return COLL_LOCATE_NOTHING;
     }
     if (strcmp(source, AUTO) == 0)
-        return locate_as_asked(at);
+        return locate_by_auto(at);
     if (strcmp(source, FRESH) == 0)
         return COLL_LOCATE_MEASURE;
     if (strncmp(source, CHECK, strlen(CHECK)) == 0) {
@@ -324,7 +351,7 @@ int coll_locate_rest_of(MPI_Comm comm, coll_locate_rest rest, const char *source
     if (code == MPI_SUCCESS && rest == COLL_LOCATE_MEASURE)
         code = locate_by_measurement(&who, at, &report);
     if (code == MPI_SUCCESS && rest == COLL_LOCATE_TRY)
-        code = locate_unasked(&who, at);
+        code = measure_by_default(&who, at);
     if (code == MPI_SUCCESS && rest == COLL_LOCATE_COMPARE)
         code = check_by_measurement(&who, at, source + strlen(CHECK));
     if (code == MPI_SUCCESS)

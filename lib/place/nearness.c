@@ -6,12 +6,12 @@
 #include <stdlib.h>
 
 /*
- * Between sites round trips take at least so many times as long as within, and at least so long
- * (seconds): microseconds here, milliseconds there.
+ * Round trips between sites take at least SITE_FACTOR times as long as the fastest one, and at
+ * least SITE_LEAST seconds: microseconds within a site, milliseconds between sites.
  */
 static const double SITE_FACTOR = 4, SITE_LEAST = 200e-6;
 
-/* So many times the last near one's time takes the first far one, at least. */
+/* The first far time is at least this multiple of the last near one. */
 static const double GAP = 1.12;
 
 static int by_time(const void *a, const void *b) {
@@ -23,7 +23,7 @@ static double median(const double sorted[], int first, int count) {
     return sorted[first + (count - 1) / 2];
 }
 
-/* Returns how many of COUNT times are below the first gap; COUNT where there is none. */
+/* Returns how many of COUNT sorted times are below the first gap; COUNT if there is none. */
 static int count_near(const double sorted[], int count) {
     int near = 1;
     while (near < count && sorted[near] < GAP * sorted[near - 1])

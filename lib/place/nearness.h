@@ -1,10 +1,10 @@
 /*
- * Parts what one node has measured to others at about the same time into near and far: those in its
- * rack, and those in other racks. Pure.
+ * Divides the round trips that one node has measured at about the same time into near ones (same
+ * rack) and far ones (other racks). Pure.
  *
- * Only times of one row are compared. How long a round trip takes besides the network depends on
- * who measures and on what else its processor does at the time, alike for the whole row. Whatever
- * disturbs one makes it longer, never shorter: so the near ones are those below the first gap.
+ * Only times of one row are compared. Apart from the network, a round trip depends on the node that
+ * measures and on the other load of its processor, equally for the whole row. Any disturbance makes
+ * a round trip longer, never shorter, so the near ones are those below the first gap.
  */
 #ifndef COLL_LIB_PLACE_NEARNESS_H
 #define COLL_LIB_PLACE_NEARNESS_H
@@ -12,25 +12,27 @@
 /* From near to far. */
 typedef enum coll_nearness {
     COLL_NEAR, /* in the same rack */
-    COLL_FAR,  /* in another rack of the site; of an even row: all in one rack or each in another */
-    COLL_AWAY  /* at another site */
+    /* in another rack of the site; in an even row: all nodes share a rack, or each has its own */
+    COLL_FAR,
+    COLL_AWAY /* at another site */
 } coll_nearness;
 
 typedef enum coll_row_kind {
-    COLL_ROW_CLEAR,  /* it has near ones and far ones */
-    COLL_ROW_EVEN,   /* the times hardly differ within the site */
-    COLL_ROW_UNCLEAR /* they do, but without a gap */
+    COLL_ROW_CLEAR,  /* there are near and far ones */
+    COLL_ROW_EVEN,   /* times within the site hardly differ */
+    COLL_ROW_UNCLEAR /* times within the site differ, but without a gap */
 } coll_row_kind;
 
 typedef struct coll_row_split {
     coll_row_kind kind;
-    double near, far; /* s: medians; of a clear row both, of an even one NEAR */
-    double gap;       /* of a clear row: the first far time through the last near one */
+    double near, far; /* s: medians; FAR only in a clear row, NEAR in a clear or even one */
+    double gap;       /* in a clear row: the smallest far time divided by the largest near one */
 } coll_row_split;
 
 /*
- * Parts COUNT round trips, in SECONDS, and says in NEARNESS what each one is. FASTEST is the least
- * time between any two nodes, by which sites are known. SORTED has room for COUNT times.
+ * Divides COUNT round trips, in SECONDS, and sets the NEARNESS of each. FASTEST is the shortest
+ * time between any two nodes, by which other sites are recognized. SORTED is scratch memory for
+ * COUNT times.
  */
 coll_row_split coll_nearness_find(int count, const double seconds[], double fastest,
                                   double sorted[], coll_nearness nearness[]);

@@ -9,7 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The processes of the whole job on this node as far as the launcher tells, else 0. */
+/*
+ * Returns the number of the whole job's processes on this node according to the launcher, 0 if
+ * unknown.
+ */
 static int job_processes(void) {
     static const char *const variables[] = {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS",
                                             "SLURM_NTASKS_PER_NODE"};
@@ -23,8 +26,8 @@ static int job_processes(void) {
 }
 
 /*
- * Writes the switches above this node, "s4.s0" of SLURM_TOPOLOGY_ADDR=s4.s0.node7, as many as
- * SLURM_TOPOLOGY_ADDR_PATTERN=switch.switch.node says; "" without them.
+ * Writes the switches above this node to SWITCHES: "s4.s0" for SLURM_TOPOLOGY_ADDR=s4.s0.node7, as
+ * many as SLURM_TOPOLOGY_ADDR_PATTERN=switch.switch.node has; "" if there are none.
  */
 static void slurm_switches(char switches[COLL_REPORT_ADDRESS]) {
     static const char word[] = "switch.";
@@ -43,26 +46,26 @@ static void slurm_switches(char switches[COLL_REPORT_ADDRESS]) {
         memcpy(switches, address, length - 1); /* without the last dot */
 }
 
-/* Linux's name for the system since it started, which no other has; "" elsewhere. */
-static char system_name[64];
+/* The boot id of the system, which is unique; "" on systems other than Linux. */
+static char boot_id[64];
 
-static void read_system_name(void) {
+static void read_boot_id(void) {
     FILE *file = fopen("/proc/sys/kernel/random/boot_id", "r");
-    if (file && !fgets(system_name, sizeof system_name, file))
-        *system_name = '\0';
+    if (file && !fgets(boot_id, sizeof boot_id, file))
+        *boot_id = '\0';
     if (file)
         fclose(file);
 }
 
-/* Containers may share a system, and systems a name. */
-static uint64_t number_of_node(const char *host) {
+/* Returns a number for the node: containers may share a boot id, and systems a host name. */
+static uint64_t hash_node(const char *host) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, read_system_name);
-    uint64_t system = coll_hash(COLL_HASH_NOTHING, system_name, strlen(system_name));
+    pthread_once(&once, read_boot_id);
+    uint64_t system = coll_hash(COLL_HASH_NOTHING, boot_id, strlen(boot_id));
     return coll_hash(system, host, strlen(host));
 }
 
-/* The words of the mask up to the last that has a core. */
+/* Returns the bytes of the mask up to the last word with a core. */
 static size_t mask_bytes(const coll_cores *cores) {
     size_t words = COLL_CORES_WORDS;
     while (words > 0 && cores->bound[words - 1] == 0)
@@ -78,7 +81,7 @@ int coll_report_make(coll_report *report) {
     int code = PMPI_Get_processor_name(report->text, &length);
     if (code != MPI_SUCCESS)
         return code;
-    report->node = number_of_node(report->text);
+    report->node = hash_node(report->text);
     char *switches = report->text + length + 1;
     slurm_switches(switches);
     char *mask = switches + strlen(switches) + 1;

@@ -1,5 +1,5 @@
 /*
- * What a process tells of where it runs. The reports of all ranks make a topology
+ * The report of a process on where it runs. The reports of all ranks make a topology
  * (lib/place/topo.h).
  */
 #ifndef COLL_LIB_PLACE_REPORT_H
@@ -11,28 +11,29 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The longest path of Slurm's switches down to a node, its NUL included. */
+/* Most bytes of Slurm's path of switches down to a node, including its NUL. */
 enum { COLL_REPORT_ADDRESS = 1024 };
 
 /*
- * TEXT has the host name, NUL, Slurm's path of switches down to it ("s4.s0", "" for none), NUL, and
- * then the cores that the process may run on (lib/base/cores.h) up to the last one. What lies
- * behind is zero, and need not be sent.
+ * TEXT holds the host name, NUL, Slurm's path of switches down to the node ("s4.s0", or "" for
+ * none), NUL, and the bit mask of cores that the process may run on (lib/base/cores.h) up to its
+ * last word that is not 0. The rest of TEXT is zero and need not be sent.
  */
 typedef struct coll_report {
-    uint64_t node;    /* equal where processes can share memory: on one system, by one host name */
-    int numa;         /* as the system numbers it */
-    int cores, quota; /* as in coll_cores: node's, and quota */
-    int job;   /* processes of the whole job on the node, as far as the launcher tells, or 0 */
-    int bytes; /* of the text that are used */
+    /* equal for processes that can share memory: same boot of the system, same host name */
+    uint64_t node;
+    int numa;         /* NUMA domain, as the system numbers it */
+    int cores, quota; /* NODE and QUOTA of coll_cores */
+    int job;   /* processes of the whole job on this node according to the launcher; 0: unknown */
+    int bytes; /* used bytes of TEXT */
     char text[MPI_MAX_PROCESSOR_NAME + COLL_REPORT_ADDRESS + 2 +
               COLL_CORES_WORDS * sizeof(uint64_t)];
 } coll_report;
 
-/* This process's. Local; MPI's errors. */
+/* Makes the report of this process. Local. Returns MPI's errors. */
 int coll_report_make(coll_report *report);
 
-/* What of REPORT is used. */
+/* Returns the bytes of REPORT that are used. */
 static inline size_t coll_report_bytes(const coll_report *report) {
     return offsetof(coll_report, text) + (size_t)report->bytes;
 }

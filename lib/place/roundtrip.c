@@ -14,18 +14,20 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* So often all that aren't known to be near are asked at once. */
+/* How often all addresses that are not known to be near are tried at the same time. */
 enum { BATCHES = 2 };
 
-/* What is near is tried so often at most, but no more once so many tries have taken about as long
- * as the fastest one: it isn't chance then. */
+/*
+ * Most tries of a near address. Its tries end once ALIKE of them were within ABOUT of its fastest
+ * one, which is then no chance.
+ */
 enum { TRIES = 40, ALIKE = 6 };
 static const double ABOUT = 1.05;
 
-/* What takes longer is not near; seconds. */
+/* Seconds: longer round trips are not near. */
 static const double NEAR = 1e-3;
 
-/* An answer is looked for without sleep for so long, as waking up takes time; seconds. */
+/* Seconds of polling without sleep before sleeping, since waking up takes time. */
 static const double SPIN = 500e-6;
 
 int coll_roundtrip_reserve(int *port) {
@@ -55,26 +57,28 @@ bool coll_roundtrip_find(const char *host, int port, struct sockaddr_in *address
     return true;
 }
 
-/* A connection that was asked for. */
-typedef struct question {
-    int connection; /* -1: there is none */
-    double asked;   /* date */
-} question;
+/* A requested connection. */
+typedef struct attempt {
+    int connection; /* socket; -1: none */
+    double asked;   /* time of coll_monotonic */
+} attempt;
 
-static question ask(const struct sockaddr_in *address) {
-    question q = {socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), coll_monotonic()};
+static attempt request_connection(const struct sockaddr_in *address) {
+    attempt q = {socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), coll_monotonic()};
     if (q.connection >= 0 &&
         connect(q.connection, (const struct sockaddr *)address, sizeof *address) != 0 &&
-        errno != EINPROGRESS && errno != ECONNREFUSED) { /* no way leads there */
+        errno != EINPROGRESS && errno != ECONNREFUSED) { /* unreachable */
         close(q.connection);
         q.connection = -1;
     }
     return q;
 }
 
-/* Ends a question. Returns the seconds that the answer took if READY says that it is there;
- * negative for none. */
-static double end(question *q, bool ready) {
+/*
+ * Closes an attempt. Returns its seconds if READY says that an answer has arrived; negative if none
+ * did.
+ */
+static double finish_attempt(attempt *q, bool ready) {
     double seconds = coll_monotonic() - q->asked;
     int error = ETIMEDOUT;
     socklen_t length = sizeof error;
@@ -87,48 +91,48 @@ static double end(question *q, bool ready) {
     return answered ? seconds : -1;
 }
 
-/* Takes SECONDS for the time in *LEAST if that is more, or none. */
-static void take(double seconds, double *least) {
+/* Sets *LEAST to SECONDS if that is shorter, or *LEAST is negative. */
+static void keep_least(double seconds, double *least) {
     if (seconds >= 0 && (*least < 0 || seconds < *least))
         *least = seconds;
 }
 
-static double ask_one(const struct sockaddr_in *address) {
-    question q = ask(address);
+static double measure_one(const struct sockaddr_in *address) {
+    attempt q = request_connection(address);
     struct pollfd event = {.fd = q.connection, .events = POLLOUT};
     int ready = 0;
     while (q.connection >= 0 && ready == 0 && coll_monotonic() - q.asked < SPIN)
         ready = poll(&event, 1, 0);
     if (q.connection >= 0 && ready == 0)
         ready = poll(&event, 1, 1 + (int)(1e3 * NEAR));
-    return end(&q, ready == 1);
+    return finish_attempt(&q, ready == 1);
 }
 
-/* Whether address I isn't known to be near. */
-static bool is_open(const double seconds[], int i) {
+/* Returns whether address I is not known to be near. */
+static bool is_not_near(const double seconds[], int i) {
     return seconds[i] < 0 || seconds[i] > NEAR;
 }
 
 /*
- * Tries those that are near in turns until their least times are sure: what disturbs this host for
- * a while disturbs all of them alike.
+ * Measures the near addresses in turn until their shortest times are certain: a temporary
+ * disturbance of this host then affects all of them equally.
  */
-static void ask_in_turns(int count, const struct sockaddr_in to[], double seconds[]) {
+static void measure_near(int count, const struct sockaddr_in to[], double seconds[]) {
     int alike[COLL_ROUNDTRIPS] = {0};
     for (int i = 0; i < TRIES * count; i++) {
         double *least = &seconds[i % count];
-        if (is_open(seconds, i % count) || alike[i % count] == ALIKE)
+        if (is_not_near(seconds, i % count) || alike[i % count] == ALIKE)
             continue;
-        double now = ask_one(&to[i % count]);
+        double now = measure_one(&to[i % count]);
         if (now < 0 || now > ABOUT * *least)
             continue;
         alike[i % count] = ABOUT * now < *least ? 1 : alike[i % count] + 1;
-        take(now, least);
+        keep_least(now, least);
     }
 }
 
-/* Notes the answers that are there within PATIENCE seconds; how many are still missing. */
-static int listen_for(int count, question asked[], double patience, double seconds[]) {
+/* Records the answers that arrive within PATIENCE seconds; returns how many are still missing. */
+static int collect_answers(int count, attempt asked[], double patience, double seconds[]) {
     struct pollfd events[COLL_ROUNDTRIPS];
     int missing = 0;
     for (int i = 0; i < count; i++) {
@@ -140,36 +144,39 @@ static int listen_for(int count, question asked[], double patience, double secon
     for (int i = 0; i < count; i++) {
         if (events[i].fd < 0 || !events[i].revents)
             continue;
-        take(end(&asked[i], true), &seconds[i]);
+        keep_least(finish_attempt(&asked[i], true), &seconds[i]);
         missing--;
     }
     return missing;
 }
 
-/* Asks all that aren't known to be near. Answers that are there at once are noted before others are
- * asked. */
-static void ask_all(int count, const struct sockaddr_in to[], double patience, double seconds[]) {
-    question asked[COLL_ROUNDTRIPS];
+/*
+ * Tries all addresses that are not known to be near. Records answers that are there at once before
+ * it tries the next address.
+ */
+static void measure_all(int count, const struct sockaddr_in to[], double patience,
+                        double seconds[]) {
+    attempt asked[COLL_ROUNDTRIPS];
     for (int i = 0; i < count; i++) {
         asked[i].connection = -1;
-        if (!is_open(seconds, i))
+        if (!is_not_near(seconds, i))
             continue;
-        asked[i] = ask(&to[i]);
-        (void)listen_for(1, &asked[i], 0, &seconds[i]);
+        asked[i] = request_connection(&to[i]);
+        (void)collect_answers(1, &asked[i], 0, &seconds[i]);
     }
     double until = coll_monotonic() + patience, left;
     while ((left = until - coll_monotonic()) > 0 &&
-           listen_for(count, asked, left + 1e-3, seconds) > 0)
+           collect_answers(count, asked, left + 1e-3, seconds) > 0)
         ;
     for (int i = 0; i < count; i++)
         if (asked[i].connection >= 0)
-            (void)end(&asked[i], false);
+            (void)finish_attempt(&asked[i], false);
 }
 
 void coll_roundtrips(int count, const struct sockaddr_in to[], double patience, double seconds[]) {
     for (int i = 0; i < count; i++)
         seconds[i] = -1;
     for (int batch = 0; batch < BATCHES; batch++)
-        ask_all(count, to, patience, seconds);
-    ask_in_turns(count, to, seconds);
+        measure_all(count, to, patience, seconds);
+    measure_near(count, to, seconds);
 }

@@ -10,14 +10,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is counted of a node while its ranks are. */
-typedef struct census {
-    uint64_t node;                    /* as reports number it */
-    const char *names;                /* its host name and, behind the NUL, its switches */
-    int domains, newest;              /* of NUMA, and the first rank of the one met last */
+/* What is counted for a node. */
+typedef struct node_count {
+    uint64_t node;     /* NODE of the reports */
+    const char *names; /* its host name and, after the NUL, its switches */
+    /* number of its NUMA domains, and the first rank of the newest one */
+    int domains, newest;
     uint64_t bound[COLL_CORES_WORDS]; /* the cores that its ranks may use */
-    int ranks, cores, quota, job;     /* the last three: the most that a rank tells */
-} census;
+    /* number of its ranks; the maxima of their reports' cores, quota and job */
+    int ranks, cores, quota, job;
+} node_count;
 
 static const coll_report *report_of(const coll_reports *all, int rank) {
     return (const coll_report *)(all->first + (size_t)rank * all->stride);
@@ -31,12 +33,15 @@ static int most(int a, int b) {
     return a > b ? a : b;
 }
 
-/* Counts RANK, which sent REPORT; says on which of COUNT nodes it is, or adds one. */
-static int count_rank(const coll_report *report, census nodes[], int *count) {
+/*
+ * Counts the rank that sent REPORT. Returns the index of its node among COUNT nodes, adding the
+ * node if it is new.
+ */
+static int count_rank(const coll_report *report, node_count nodes[], int *count) {
     int node = 0;
     while (node < *count && nodes[node].node != report->node)
         node++;
-    census *here = &nodes[node];
+    node_count *here = &nodes[node];
     if (node == *count) {
         (*count)++;
         here->node = report->node;
@@ -50,9 +55,11 @@ static int count_rank(const coll_report *report, census nodes[], int *count) {
     return node;
 }
 
-/* The number of RANK's NUMA domain on its node, which is HERE. The first rank of each domain knows
- * that of the domain that was met BEFORE. */
-static int numa_number(const coll_reports *all, const coll_place *places, census *here,
+/*
+ * Returns the number of RANK's NUMA domain on its node HERE. The domains of a node are linked
+ * through the first rank of each: BEFORE[rank] is the first rank of the domain found before.
+ */
+static int numa_number(const coll_reports *all, const coll_place *places, node_count *here,
                        int before[], int rank) {
     int first = here->newest;
     for (int i = 0; i < here->domains; i++, first = before[first])
@@ -63,10 +70,10 @@ static int numa_number(const coll_reports *all, const coll_place *places, census
     return here->domains++;
 }
 
-/* Sets what TOPO says about the fullness of nodes. */
-static void weigh_nodes(const census nodes[], coll_topo *topo) {
+/* Sets TOPO's numbers of ranks and cores per node, and whether a node is crowded. */
+static void set_occupancy(const node_count nodes[], coll_topo *topo) {
     for (int node = 0; node < topo->nodes; node++) {
-        const census *here = &nodes[node];
+        const node_count *here = &nodes[node];
         int cores = most(1, least(coll_cores_count(here->bound), here->quota));
         topo->most_ranks_per_node = most(topo->most_ranks_per_node, here->ranks);
         topo->cores_per_node = node == 0 ? cores : least(topo->cores_per_node, cores);
@@ -83,8 +90,8 @@ static size_t names_bytes(const char *names) {
     return name_bytes(names) + name_bytes(names + name_bytes(names));
 }
 
-/* The hosts' names lie behind the pointers to them. */
-static bool name_hosts(const census nodes[], coll_topo *topo) {
+/* Sets TOPO's host names, which are in the same block of memory, after the pointers to them. */
+static bool set_hosts(const node_count nodes[], coll_topo *topo) {
     size_t bytes = (size_t)topo->nodes * sizeof *topo->hosts;
     for (int node = 0; node < topo->nodes; node++)
         bytes += names_bytes(nodes[node].names);
@@ -100,7 +107,7 @@ static bool name_hosts(const census nodes[], coll_topo *topo) {
 
 bool coll_topo_make(const coll_reports *all, int ranks, coll_topo *topo) {
     coll_topo made = {.ranks = ranks, .racks = 1, .sites = 1};
-    census *nodes = calloc((size_t)ranks, sizeof *nodes);
+    node_count *nodes = calloc((size_t)ranks, sizeof *nodes);
     int *before = malloc((size_t)ranks * sizeof *before);
     made.places = calloc((size_t)ranks, sizeof *made.places);
     made.origin = calloc(1, COLL_LOCATE_NOTE);
@@ -111,8 +118,8 @@ bool coll_topo_make(const coll_reports *all, int ranks, coll_topo *topo) {
         made.places[rank].numa = numa_number(all, made.places, &nodes[node], before, rank);
     }
     if (good)
-        weigh_nodes(nodes, &made);
-    good = good && name_hosts(nodes, &made);
+        set_occupancy(nodes, &made);
+    good = good && set_hosts(nodes, &made);
     free(before);
     free(nodes);
     if (good)
@@ -133,7 +140,7 @@ void coll_topo_locate(coll_topo *topo, const int racks[], const int sites[]) {
     }
 }
 
-/* Without the switches. */
+/* Packs or unpacks the host names, without switches. */
 static void carry_hosts(coll_parcel *parcel, coll_topo *topo) {
     size_t bytes = (size_t)topo->nodes * sizeof *topo->hosts;
     for (int node = 0; !parcel->unpacked && node < topo->nodes; node++)
@@ -243,7 +250,7 @@ void coll_topo_number(coll_topo *part, const coll_topo *whole, int scratch[]) {
     (void)coll_topo_fewest(part, COLL_LEVEL_NODE, &part->most_ranks_per_node);
 }
 
-/* Gives PART, of whose ranks RANKS are those of WHOLE, host names of its own. */
+/* Sets the host names of PART, whose ranks are WHOLE's RANKS. */
 static bool copy_hosts(const coll_topo *whole, const int ranks[], coll_topo *part) {
     size_t bytes = (size_t)part->nodes * sizeof *part->hosts;
     int node = 0;

@@ -1,6 +1,6 @@
 /*
- * Where the ranks of a communicator are: NUMA domain, node, rack and site of each, as dense numbers
- * that every rank knows alike.
+ * The topology of a communicator: NUMA domain, node, rack and site of each rank, as dense numbers
+ * that are the same on all ranks.
  */
 #ifndef COLL_LIB_PLACE_TOPO_H
 #define COLL_LIB_PLACE_TOPO_H
@@ -15,7 +15,7 @@
 
 typedef COLL_Level coll_level;
 
-/* One rank's place; numbers count from 0 in order of first appearance by rank. */
+/* The place of one rank; numbers begin at 0, in order of first appearance by rank. */
 typedef struct coll_place {
     int site;
     int rack; /* unique over all sites */
@@ -27,66 +27,74 @@ typedef struct coll_topo {
     int ranks;
     int sites, racks, nodes;
     int most_ranks_per_node;
-    int cores_per_node; /* the fewest that the processes of any one node may use, at least 1 */
+    /* the minimum over all nodes of the cores that its ranks may use, at least 1 */
+    int cores_per_node;
     bool crowded;       /* some node has more processes than cores for them */
-    coll_place *places; /* one a rank */
-    char **hosts;       /* one a node: its host name */
-    double *latencies;  /* s: from one site to another, [from * sites + to]; NULL: not known */
-    char *origin;       /* where racks and sites come from, in a line; NULL: nobody asked */
+    coll_place *places; /* of each rank */
+    char **hosts;       /* host name of each node */
+    double *latencies;  /* s: from one site to another, [from * sites + to]; NULL: unknown */
+    char *origin;       /* one line that names the source of racks and sites; NULL: not recorded */
 } coll_topo;
 
-/* What RANKS ranks have reported: the first one's, and the bytes from one to the next. */
+/* The reports of all ranks: the first one, and the distance in bytes from one to the next. */
 typedef struct coll_reports {
     const char *first;
     size_t stride;
 } coll_reports;
 
 /*
- * The places of ranks that told ALL, in one rack. Nodes and NUMA domains come from the reports;
- * cores are those that binding and control groups let the ranks on a node use together. A node is
- * crowded when these ranks outnumber them, or when the processes of the whole job on it (a
- * communicator may hold only some) outnumber its cores. Behind the NUL of each host name are
- * Slurm's switches (lib/place/locate.h). False without memory. Call coll_topo_free on the result.
+ * Makes the topology of RANKS ranks from their reports ALL, with all nodes in one rack. Nodes and
+ * NUMA domains come from the reports; a node's cores are those that binding and control groups let
+ * its ranks use together. A node is crowded if these ranks outnumber its cores, or if the processes
+ * of the whole job on it do (a communicator may hold only some of them). Each host name is
+ * followed, after its NUL, by Slurm's switches (lib/place/locate.h). Returns false without memory.
+ * Free the result with coll_topo_free.
  */
 bool coll_topo_make(const coll_reports *all, int ranks, coll_topo *topo);
 void coll_topo_free(coll_topo *topo);
 
-/* The nodes of TOPO lie in these RACKS and SITES, numbered from 0 in order of first appearance. */
+/* Sets the RACKS and SITES of TOPO's nodes, numbered from 0 in order of first appearance. */
 void coll_topo_locate(coll_topo *topo, const int racks[], const int sites[]);
 
-/* Puts TOPO into PARCEL, without switches and latencies, or takes it out: to be freed even where
- * that fails. */
+/*
+ * Packs TOPO, without switches and latencies, into PARCEL, or unpacks it. An unpacked TOPO must be
+ * freed even if PARCEL->failed.
+ */
 void coll_topo_carry(coll_parcel *parcel, coll_topo *topo);
 
 /*
- * RANKS ranks spread like those of NOW: as many on a node, nodes in a rack and racks in a site as
- * there are now on average, rounded up (of the ranks on a node the most); all nodes in one rack,
- * and all racks in one site, where there is one now. The result has no host names. MPI_ERR_NO_MEM.
+ * Makes the topology of RANKS imaginary ranks placed like those of NOW: with the maximum of ranks
+ * per node, the average (rounded up) of nodes per rack and of racks per site; one rack or one site
+ * if NOW has only one. The result has no host names. Returns MPI_ERR_NO_MEM.
  */
 int coll_topo_imagine(const coll_topo *now, int ranks, coll_topo *topo);
 
 /*
- * The places of COUNT of the ranks of WHOLE, which RANKS lists, as if there were no others;
- * cores are WHOLE's. The result has host names where WHOLE has. MPI_ERR_NO_MEM.
+ * Makes the topology of COUNT ranks of WHOLE, listed in RANKS, as if there were no others; cores
+ * are those of WHOLE. The result has host names if WHOLE has. Returns MPI_ERR_NO_MEM.
  */
 int coll_topo_part(const coll_topo *whole, int count, const int ranks[], coll_topo *part);
 
-/* What the ranks A and B are apart in: how far messages between them go. */
+/*
+ * Returns the level of messages between the ranks A and B: the outermost unit in which they differ.
+ */
 coll_level coll_topo_level(const coll_topo *topo, int a, int b);
 
-/* How many ranks a node (LEVEL is COLL_LEVEL_NODE) or a rack (COLL_LEVEL_RACK) has: the fewest, and
- * *MOST. */
+/*
+ * Returns the fewest ranks of a node (LEVEL is COLL_LEVEL_NODE) or a rack (COLL_LEVEL_RACK), and
+ * sets *MOST to the most.
+ */
 int coll_topo_fewest(const coll_topo *topo, coll_level level, int *most);
 
 /*
- * Gives sites, racks and nodes of PART, whose ranks and places are some of WHOLE's, numbers of its
- * own, and counts them. SCRATCH has room for a number for each of WHOLE's nodes.
+ * Renumbers the sites, racks and nodes of PART, whose ranks and places are some of WHOLE's, and
+ * counts them. SCRATCH has room for one number for each of WHOLE's nodes.
  */
 void coll_topo_number(coll_topo *part, const coll_topo *whole, int scratch[]);
 
 /*
- * Numbers anew, from 0 by first appearance, COUNT numbers from FIRST on, STRIDE bytes apart, that
- * were below BEFORE; returns how many there are. MAP has room for BEFORE numbers.
+ * Renumbers COUNT numbers below BEFORE, at FIRST and STRIDE bytes apart, from 0 by first
+ * appearance. Returns how many different ones there are. MAP is scratch memory for BEFORE numbers.
  */
 int coll_topo_renumber(int *first, size_t stride, int count, int before, int map[]);
 

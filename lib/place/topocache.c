@@ -14,7 +14,9 @@ static int by_name(const void *a, const void *b) {
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Over the sorted names, NULs included; false when two are equal or memory is short. */
+/*
+ * Hashes the sorted names, including their NULs. Returns false if two are equal or without memory.
+ */
 static bool hash_names(int nodes, char *const hosts[], uint64_t *hash) {
     char **sorted = malloc((size_t)nodes * sizeof *sorted);
     if (!sorted)
@@ -52,7 +54,7 @@ static void write_rack(FILE *stream, int nodes, char *const hosts[], const int r
     fputc('\n', stream);
 }
 
-/* Racks are numbered in order of their first node, so each is new when it is more than the last. */
+/* Writes all racks. Racks are numbered in order of their first node. */
 static void write_racks(FILE *stream, int nodes, char *const hosts[], const int racks[]) {
     for (int node = 0, next = 0; node < nodes; node++)
         if (racks[node] == next)
@@ -86,7 +88,7 @@ typedef struct finding {
     const char *note;
 } finding;
 
-static bool print(FILE *stream, const void *context) {
+static bool print_topology(FILE *stream, const void *context) {
     const finding *found = context;
     fprintf(stream,
             "# %s\n# Delete this file, or set COLL_TOPOLOGY=auto:fresh, to measure again.\n",
@@ -99,5 +101,5 @@ static bool print(FILE *stream, const void *context) {
 int coll_topocache_write(const char *path, int nodes, char *const hosts[], const int racks[],
                          const int sites[], const char *note) {
     const finding found = {nodes, hosts, racks, sites, note};
-    return coll_cachefile_write(path, print, &found, true);
+    return coll_cachefile_write(path, print_topology, &found, true);
 }

@@ -1,7 +1,7 @@
 /*
- * The files in which a measured topology is kept, for each set of hosts: topology-HASH.conf, or
- * topology-HASH-doubtful.conf where a measurement that nobody had asked for has shown nothing
- * (lib/base/cachefile.h). Their syntax is that of lib/place/topofile.h. No MPI.
+ * Cache files of measured topologies, one for each set of hosts: topology-HASH.conf, or
+ * topology-HASH-doubtful.conf if a measurement by default has found nothing (lib/base/cachefile.h).
+ * Their syntax is that of lib/place/topofile.h. No MPI.
  */
 #ifndef COLL_LIB_PLACE_TOPOCACHE_H
 #define COLL_LIB_PLACE_TOPOCACHE_H
@@ -14,14 +14,15 @@ typedef enum coll_topocache_kind {
 } coll_topocache_kind;
 
 /*
- * Returns the path of the file of KIND for HOSTS, in any order; the caller frees it. NULL where
- * none can be had: no home directory, two hosts of the same name, no memory.
+ * Returns the path of the cache file of KIND for HOSTS, whose order does not matter; the caller
+ * frees it. Returns NULL if there is no home directory, if two hosts have the same name, or without
+ * memory.
  */
 char *coll_topocache_path(coll_topocache_kind kind, int nodes, char *const hosts[]);
 
 /*
- * Writes the racks and sites of HOSTS to PATH, whole or not at all, and makes its directories; NOTE
- * is a line for the reader. Returns 0 or an errno.
+ * Writes the racks and sites of HOSTS to PATH atomically, creating its directories. NOTE is a
+ * comment line for the reader. Returns 0 or an errno.
  */
 int coll_topocache_write(const char *path, int nodes, char *const hosts[], const int racks[],
                          const int sites[], const char *note);

@@ -20,25 +20,26 @@ static const char KEY_CHARACTERS[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOP
 
 enum {
     NONE = -1,
-    MOST_BYTES = 64 * 1024 * 1024, /* a million racks; more is some other file */
-    MOST_INCLUDED = 1000,          /* files; more include themselves */
-    MOST_LEVELS = 16,              /* of YAML, one in another */
+    MOST_BYTES = 64 * 1024 * 1024, /* enough for a million racks */
+    MOST_INCLUDED = 1000,          /* files; a file with more includes itself */
+    MOST_LEVELS = 16,              /* nesting of YAML */
     NOTE = 200
 };
 
-/* A switch, or a block. Strings point into the texts. */
+/* A switch or a block. Strings point into the texts. */
 typedef struct switch_line {
     const char *name;
-    const char *nodes;    /* its hosts, or NULL */
-    const char *switches; /* the switches below it, or NULL */
-    const char *path;     /* the file that it is in */
+    const char *nodes;    /* its host list, or NULL */
+    const char *switches; /* the list of switches below it, or NULL */
+    const char *path;     /* the file that contains it */
     int line;
     bool is_block;
-    int topology;                 /* of topology.yaml: which of them it is part of */
-    int parent;                   /* the first switch that lists it, or NONE */
-    int lister;                   /* the last switch that lists it, or NONE */
-    int joined;                   /* another switch of the same site, or itself; see site_of */
-    int rack_number, site_number; /* as they were found, from 1; 0: not yet */
+    int topology; /* in topology.yaml: number of the topology that it belongs to */
+    int parent;   /* the first switch that lists it, or NONE */
+    int lister;   /* the last switch that lists it, or NONE */
+    /* union-find link to another switch of the same site, or itself; see site_of */
+    int joined;
+    int rack_number, site_number; /* numbered from 1 when first found; 0: not yet */
 } switch_line;
 
 /* A file's path and text. */
@@ -47,34 +48,34 @@ typedef struct source {
 } source;
 
 struct coll_topofile {
-    coll_lines lines; /* of a problem */
-    source *sources;  /* the file, and those that it includes */
+    coll_lines lines; /* reading position, and place of a problem */
+    source *sources;  /* the file and those that it includes */
     int source_count;
     switch_line *switches;
     int count, room;
     switch_line **by_name;
-    bool layered;     /* some switch is above others */
+    bool layered;     /* some switch lists other switches */
     bool listing;     /* some switch or block lists hosts */
-    int racks, sites; /* found */
+    int racks, sites; /* number of those found so far */
     bool said_spines, said_racks;
     char note[NOTE];
 };
 
-/* The place of a problem: line LINE of the file that is being read. */
+/* Returns the place of a problem: LINE of the current file. */
 static const coll_lines *in_line(coll_topofile *file, int line) {
     file->lines.line = line;
     return &file->lines;
 }
 
-/* The place of a problem: the line of ENTRY. */
+/* Returns the place of a problem: the line of ENTRY. */
 static const coll_lines *at_entry(coll_topofile *file, const switch_line *entry) {
     file->lines.path = entry->path;
     return in_line(file, entry->line);
 }
 
-/* Adds to the note, once for each SAID, how the file was understood. */
-__attribute__((format(printf, 3, 4))) static void say(coll_topofile *file, bool *said,
-                                                      const char *format, ...) {
+/* Adds a message to the note about how the file was interpreted, unless *SAID; sets *SAID. */
+__attribute__((format(printf, 3, 4))) static void add_note(coll_topofile *file, bool *said,
+                                                           const char *format, ...) {
     size_t used = strlen(file->note);
     if (*said)
         return;
@@ -90,10 +91,10 @@ __attribute__((format(printf, 3, 4))) static void say(coll_topofile *file, bool 
 }
 
 /*
- * The next line, with what continues it, without comments. NULL at the end. UNENDED: the text ends
- * where the line should go on.
+ * Returns the next line with its continuation lines, without comments; NULL at the end. Sets
+ * *UNENDED if the text ends after a continuation backslash.
  */
-static char *take_line(coll_lines *lines, bool *unended) {
+static char *next_line(coll_lines *lines, bool *unended) {
     if (!*lines->next)
         return NULL;
     char *start = lines->next;
@@ -116,8 +117,11 @@ static char *take_line(coll_lines *lines, bool *unended) {
     return start;
 }
 
-/* Splits KEY=VALUE off *AT, both ended by NUL; false, with nothing changed, where there is none. */
-static bool take_pair(char **at, char **key, char **value) {
+/*
+ * Splits KEY=VALUE off *AT and terminates both by NUL. Returns false, with nothing changed, if
+ * there is none.
+ */
+static bool split_pair(char **at, char **key, char **value) {
     char *key_end = *at + strspn(*at, KEY_CHARACTERS);
     char *equals = key_end + strspn(key_end, SPACES);
     if (key_end == *at || *equals != '=')
@@ -135,8 +139,8 @@ static bool take_pair(char **at, char **key, char **value) {
     return true;
 }
 
-/* Where the value of KEY belongs, or NULL for keys without a meaning here. */
-static const char **value_of(switch_line *entry, const char *key) {
+/* Returns the member of ENTRY that KEY sets, or NULL if KEY is ignored. */
+static const char **member_of(switch_line *entry, const char *key) {
     const bool is_block = strcasecmp(key, "BlockName") == 0;
     entry->is_block |= is_block;
     if (is_block || strcasecmp(key, "SwitchName") == 0)
@@ -151,12 +155,12 @@ static const char **value_of(switch_line *entry, const char *key) {
 static bool parse_pairs(coll_topofile *file, char *line, switch_line *entry) {
     for (char *at = line; *at; at += strspn(at, SPACES)) {
         char *key, *value;
-        if (!take_pair(&at, &key, &value))
+        if (!split_pair(&at, &key, &value))
             return coll_refuse(in_line(file, entry->line),
                                "KEY=VALUE expected at '%.30s'; write SwitchName=NAME Nodes=LIST or "
                                "SwitchName=NAME Switches=LIST",
                                at);
-        const char **place = value_of(entry, key);
+        const char **place = member_of(entry, key);
         if (!place)
             continue;
         if (*place)
@@ -169,7 +173,7 @@ static bool parse_pairs(coll_topofile *file, char *line, switch_line *entry) {
     return true;
 }
 
-static bool append(coll_topofile *file, const switch_line *entry) {
+static bool append_switch(coll_topofile *file, const switch_line *entry) {
     if (file->count == file->room) {
         int room = file->room ? 2 * file->room : 64;
         switch_line *more = realloc(file->switches, (size_t)room * sizeof *more);
@@ -184,7 +188,7 @@ static bool append(coll_topofile *file, const switch_line *entry) {
 
 static bool include(coll_topofile *file, const char *name, int line);
 
-/* The file that a line "Include FILE" names, ended by NUL, or NULL. */
+/* Returns the file name of a line "Include FILE", terminated by NUL; NULL for any other line. */
 static char *included_by(char *line) {
     static const char word[] = "include";
     const size_t length = strlen(word);
@@ -201,7 +205,7 @@ static bool parse_conf(coll_topofile *file) {
     coll_lines *lines = &file->lines;
     bool unended;
     int last = 0;
-    for (char *line; (line = take_line(lines, &unended)); last = lines->line) {
+    for (char *line; (line = next_line(lines, &unended)); last = lines->line) {
         switch_line entry = {.path = lines->path, .line = last + 1};
         if (unended)
             return coll_refuse(
@@ -212,7 +216,8 @@ static bool parse_conf(coll_topofile *file) {
         if (name) {
             if (!include(file, name, entry.line))
                 return false;
-        } else if (!parse_pairs(file, line, &entry) || (entry.name && !append(file, &entry))) {
+        } else if (!parse_pairs(file, line, &entry) ||
+                   (entry.name && !append_switch(file, &entry))) {
             return false;
         }
     }
@@ -224,24 +229,24 @@ static bool parse_conf(coll_topofile *file) {
 
 /* --- topology.yaml --- */
 
-/* What is open where a line begins: items of lists, and keys, by their columns. */
+/* The open levels of nesting at the start of a line: list items and keys, by their columns. */
 typedef struct yaml_level {
     int column;
-    const char *key; /* NULL: an item */
+    const char *key; /* NULL: a list item */
 } yaml_level;
 
 typedef struct yaml {
     coll_topofile *file;
     yaml_level levels[MOST_LEVELS];
     int depth;
-    int topologies;   /* begun */
-    int chosen;       /* the one that is the cluster's default, or NONE */
-    const char *name; /* of the topology that was begun last, or NULL */
+    int topologies;   /* topologies begun so far */
+    int chosen;       /* the number of the cluster's default topology, or NONE */
+    const char *name; /* name of the topology begun last, or NULL */
     const char *first_name, *default_name;
-    switch_line entry; /* of no topology while there is none */
+    switch_line entry; /* the current entry; its topology is 0 if there is none */
 } yaml;
 
-/* True when the open levels are PATH, such as "-/tree/switches/-". */
+/* Returns whether the open levels are PATH, such as "-/tree/switches/-". */
 static bool is_at(const yaml *y, const char *path) {
     for (int i = 0; i < y->depth; i++) {
         const char *key = y->levels[i].key ? y->levels[i].key : "-";
@@ -255,7 +260,7 @@ static bool is_at(const yaml *y, const char *path) {
 
 static bool close_entry(yaml *y) {
     const bool open = y->entry.topology > 0;
-    const bool good = !open || append(y->file, &y->entry);
+    const bool good = !open || append_switch(y->file, &y->entry);
     y->entry.topology = 0;
     return good;
 }
@@ -268,7 +273,7 @@ static bool open_level(yaml *y, int column, const char *key) {
     return true;
 }
 
-/* Begins the list item at COLUMN. */
+/* Begins a list item at COLUMN. */
 static bool open_item(yaml *y, int column) {
     while (y->depth && (y->levels[y->depth - 1].column > column ||
                         (y->levels[y->depth - 1].column == column && !y->levels[y->depth - 1].key)))
@@ -292,8 +297,11 @@ static bool open_item(yaml *y, int column) {
     return true;
 }
 
-/* Cuts the comment, quotes and spaces off the value at AT; NULL where it is none of one line. */
-static char *take_value(char *at) {
+/*
+ * Returns the value at AT without comment, quotes and spaces; NULL if it is not a plain or quoted
+ * value on one line.
+ */
+static char *strip_value(char *at) {
     at += strspn(at, SPACES);
     if (*at == '"' || *at == '\'') {
         char *end = strchr(at + 1, *at);
@@ -313,8 +321,11 @@ static char *take_value(char *at) {
     return at;
 }
 
-/* The names of switches in a tree, of blocks, and of topologies; their hosts and children. */
-static bool take_key(yaml *y, char *value) {
+/*
+ * Enters VALUE if the current key is one that counts: names of switches, blocks and topologies;
+ * hosts; children.
+ */
+static bool enter_value(yaml *y, char *value) {
     if (is_at(y, "-/topology"))
         y->name = value;
     if (y->topologies == 1)
@@ -366,15 +377,15 @@ static bool parse_yaml_line(yaml *y, char *line) {
     *end = '\0';
     while (y->depth && y->levels[y->depth - 1].column >= key - line)
         y->depth--;
-    char *value = take_value(end + 1);
+    char *value = strip_value(end + 1);
     if (!value)
         return coll_refuse(here, "'%.30s' cannot be read here; write %.30s: and a plain value",
                            end + 1 + strspn(end + 1, SPACES), key);
-    return open_level(y, (int)(key - line), key) && take_key(y, value);
+    return open_level(y, (int)(key - line), key) && enter_value(y, value);
 }
 
-/* Keeps what is of the chosen topology. */
-static void keep_chosen(yaml *y) {
+/* Removes the switches of all topologies but the chosen one. */
+static void select_topology(yaml *y) {
     coll_topofile *file = y->file;
     int kept = 0;
     for (int i = 0; i < file->count; i++)
@@ -391,7 +402,7 @@ static bool parse_yaml(coll_topofile *file) {
         line[strcspn(line, "\r")] = '\0';
         bool begins = strncmp(line, "---", 3) == 0, ends = strncmp(line, "...", 3) == 0;
         if (ends || (begins && y.topologies))
-            break; /* Slurm reads one document */
+            break; /* Slurm reads only the first document */
         if (!begins && !parse_yaml_line(&y, line))
             return false;
     }
@@ -404,15 +415,15 @@ static bool parse_yaml(coll_topofile *file) {
     const char *name = y.chosen == NONE ? y.first_name : y.default_name;
     if (y.chosen == NONE)
         y.chosen = 1;
-    keep_chosen(&y);
+    select_topology(&y);
     bool said = y.topologies == 1;
-    say(file, &said, "of its %d topologies '%.60s' counts", y.topologies, name ? name : "");
+    add_note(file, &said, "of its %d topologies '%.60s' counts", y.topologies, name ? name : "");
     return true;
 }
 
 /* --- all files --- */
 
-/* Text has no control characters but white space. */
+/* Refuses text with control characters other than white space. */
 static bool check_text(coll_topofile *file, const char *text, size_t length) {
     int line = 1;
     for (size_t i = 0; i < length; i++) {
@@ -424,14 +435,16 @@ static bool check_text(coll_topofile *file, const char *text, size_t length) {
     return true;
 }
 
-/* True for the text of a topology.yaml; no line of a topology.conf begins so. */
+/* Returns whether TEXT is a topology.yaml; no line of a topology.conf begins like one. */
 static bool is_yaml(const char *text) {
     while (*text && strchr(" \t\r\v\f\n#", *text))
         text += *text == '#' ? strcspn(text, "\n") : 1;
     return *text && strchr("-[{", *text);
 }
 
-/* Parses LENGTH bytes of TEXT, of the file PATH; both then belong to FILE. Switches are appended.
+/*
+ * Parses LENGTH bytes of TEXT from the file PATH and appends its switches. FILE takes ownership of
+ * both strings.
  */
 static bool parse_source(coll_topofile *file, char *path, char *text, size_t length) {
     static const char mark[] = "\xef\xbb\xbf"; /* a byte order mark */
@@ -456,8 +469,8 @@ static bool parse_source(coll_topofile *file, char *path, char *text, size_t len
     return is_yaml(file->lines.next) ? parse_yaml(file) : parse_conf(file);
 }
 
-/* NAME, where it is relative beside the file PATH, for the caller to free. NULL without memory. */
-static char *beside(const char *path, const char *name) {
+/* Returns NAME, relative to the directory of PATH, for the caller to free; NULL without memory. */
+static char *resolve_path(const char *path, const char *name) {
     const char *slash = strrchr(path, '/');
     size_t folder = *name == '/' || !slash ? 0 : (size_t)(slash + 1 - path);
     char *joined = malloc(folder + strlen(name) + 1);
@@ -468,14 +481,14 @@ static char *beside(const char *path, const char *name) {
     return joined;
 }
 
-/* Reads the file called NAME, which LINE of the one that is being read includes. */
+/* Reads the file NAME, which LINE of the current file includes. */
 static bool include(coll_topofile *file, const char *name, int line) {
     const coll_lines before = file->lines;
     if (file->source_count > MOST_INCLUDED)
         return coll_refuse(in_line(file, line),
                            "more than %d files are included; does one include itself?",
                            MOST_INCLUDED);
-    char *path = beside(before.path, name), *text = NULL;
+    char *path = resolve_path(before.path, name), *text = NULL;
     size_t length = 0;
     int error = path ? coll_textfile_read(path, MOST_BYTES, &text, &length) : ENOMEM;
     if (error) {
@@ -491,7 +504,7 @@ static bool include(coll_topofile *file, const char *name, int line) {
     return true;
 }
 
-/* --- what is below what --- */
+/* --- hierarchy --- */
 
 static const char *kind_of(const switch_line *entry) {
     return entry->is_block ? "block" : "switch";
@@ -516,7 +529,9 @@ static bool check_entry(coll_topofile *file, const switch_line *entry) {
     return check_list(file, entry, entry->nodes) && check_list(file, entry, entry->switches);
 }
 
-/* Slurm takes either switches or blocks: blocks don't count where there are switches of hosts. */
+/*
+ * Removes the blocks if switches list hosts, else the switches: Slurm uses either one or the other.
+ */
 static void drop_blocks(coll_topofile *file) {
     bool switched = false, said = false;
     for (int i = 0; i < file->count; i++)
@@ -524,7 +539,7 @@ static void drop_blocks(coll_topofile *file) {
     int kept = 0;
     for (int i = 0; i < file->count; i++) {
         if (file->switches[i].is_block && switched)
-            say(file, &said, "its blocks do not count beside its switches");
+            add_note(file, &said, "its blocks do not count beside its switches");
         if (file->switches[i].is_block != switched)
             file->switches[kept++] = file->switches[i];
     }
@@ -545,7 +560,7 @@ static bool check_entries(coll_topofile *file) {
         file->listing |= entry->nodes != NULL;
     }
     bool said = file->listing;
-    say(file, &said, "it lists no hosts: all are in one rack");
+    add_note(file, &said, "it lists no hosts: all are in one rack");
     return true;
 }
 
@@ -588,7 +603,7 @@ static switch_line *find_switch(const coll_topofile *file, const char *name) {
     return NULL;
 }
 
-/* The switch that stands for all that are joined with switch AT. */
+/* Returns the switch that represents the site of switch AT (union-find with path compression). */
 static int site_of(coll_topofile *file, int at) {
     switch_line *all = file->switches;
     for (; all[at].joined != at; at = all[at].joined)
@@ -596,14 +611,17 @@ static int site_of(coll_topofile *file, int at) {
     return at;
 }
 
-typedef struct adoption {
+typedef struct child_context {
     coll_topofile *file;
     int parent;
-} adoption;
+} child_context;
 
-/* Puts switch NAME below the parent, once, so that hostile lists end early. */
-static bool adopt(const char *name, void *context) {
-    const adoption *pair = context;
+/*
+ * Makes switch NAME a child of the parent. A switch listed twice is an error, so that hostile lists
+ * end early.
+ */
+static bool add_child(const char *name, void *context) {
+    const child_context *pair = context;
     coll_topofile *file = pair->file;
     const switch_line *parent = &file->switches[pair->parent];
     switch_line *child = find_switch(file, name);
@@ -619,7 +637,8 @@ static bool adopt(const char *name, void *context) {
     if (child->parent == NONE)
         child->parent = pair->parent;
     else
-        say(file, &file->said_spines,
+        add_note(
+            file, &file->said_spines,
             "it is no tree, as %.30s is below %.30s and %.30s: switches that are connected are one "
             "site",
             name, file->switches[child->parent].name, parent->name);
@@ -634,15 +653,15 @@ static bool link_switches(coll_topofile *file) {
         if (!file->switches[i].switches)
             continue;
         file->layered = true;
-        adoption pair = {file, i};
-        if (!coll_hostlist_visit(file->switches[i].switches, adopt, &pair))
+        child_context pair = {file, i};
+        if (!coll_hostlist_visit(file->switches[i].switches, add_child, &pair))
             return false;
     }
     return true;
 }
 
-/* Takes PATH and TEXT over. */
-static coll_topofile *parse(char *path, char *text, size_t length, char *problem) {
+/* Parses TEXT; takes ownership of PATH and TEXT. */
+static coll_topofile *parse_owned(char *path, char *text, size_t length, char *problem) {
     coll_topofile *file = calloc(1, sizeof *file);
     if (!file || !path || !text) {
         snprintf(problem, COLL_TEXTFILE_PROBLEM, "topology file: out of memory");
@@ -670,17 +689,17 @@ coll_topofile *coll_topofile_parse(const char *path, const char *text, size_t le
             memcpy(copy, text, length);
         copy[length] = '\0';
     }
-    return parse(strdup(path), copy, length, problem);
+    return parse_owned(strdup(path), copy, length, problem);
 }
 
-/* Notes a topology.yaml beside a topology.conf. The file that the user names counts. */
+/* Notes a topology.yaml next to a topology.conf. libcoll uses the file that the user names. */
 static void compare_with_slurm(coll_topofile *file) {
     const char *path = file->sources[0].path, *slash = strrchr(path, '/');
     if (strcmp(slash ? slash + 1 : path, "topology.conf") != 0)
         return;
-    char *other = beside(path, "topology.yaml");
+    char *other = resolve_path(path, "topology.yaml");
     bool said = !other || access(other, F_OK) != 0;
-    say(file, &said, "Slurm itself reads topology.yaml beside it");
+    add_note(file, &said, "Slurm itself reads topology.yaml beside it");
     free(other);
 }
 
@@ -694,7 +713,7 @@ coll_topofile *coll_topofile_read(const char *path, char *problem) {
                  coll_textfile_fault(error));
         return NULL;
     }
-    coll_topofile *file = parse(strdup(path), text, length, problem);
+    coll_topofile *file = parse_owned(strdup(path), text, length, problem);
     if (file)
         compare_with_slurm(file);
     return file;
@@ -719,15 +738,15 @@ const char *coll_topofile_note(const coll_topofile *file) {
 
 typedef bool matcher(const char *list, const char *host);
 
-/* True for a switch that lists hosts, and others below it where it is one ABOVE others. */
+/* Returns whether ENTRY lists hosts and, if ABOVE, also lists switches, else lists none. */
 static bool is_rack(const switch_line *entry, bool above) {
     return entry->nodes && (entry->switches != NULL) == above;
 }
 
 /*
- * Finds the racks whose lists name HOST in the manner of NAMES: the first two in the file, NONE for
- * those that there are not. "scontrol show topology" writes the hosts of a switch at those above it
- * as well, so those with switches below count only where no other lists the host.
+ * Finds the first two racks in the file whose lists name HOST according to NAMES, NONE if there are
+ * fewer. "scontrol show topology" also lists the hosts of a switch at the switches above it, so
+ * switches that list switches are used only if no other lists the host.
  */
 static void find_racks(const coll_topofile *file, const char *host, matcher *names, int found[2]) {
     int count = 0;
@@ -738,8 +757,8 @@ static void find_racks(const coll_topofile *file, const char *host, matcher *nam
                 found[count++] = i;
 }
 
-/* The NUMBER of a rack or site; a new one is the NEXT. */
-static int numbered(int *number, int *next) {
+/* Returns *NUMBER - 1, after setting *NUMBER to the next number if it is 0. */
+static int assign_number(int *number, int *next) {
     if (!*number)
         *number = ++*next;
     return *number - 1;
@@ -773,11 +792,11 @@ bool coll_topofile_find(coll_topofile *file, const char *host, int *rack, int *s
         return false;
     }
     if (other)
-        say(file, &file->said_racks, "%.60s is in both %.30s and %.30s: the first counts", host,
-            mine->name, other->name);
-    *rack = numbered(&mine->rack_number, &file->racks);
+        add_note(file, &file->said_racks, "%.60s is in both %.30s and %.30s: the first counts",
+                 host, mine->name, other->name);
+    *rack = assign_number(&mine->rack_number, &file->racks);
     *site = 0;
     if (file->layered)
-        *site = numbered(&file->switches[site_of(file, found[0])].site_number, &file->sites);
+        *site = assign_number(&file->switches[site_of(file, found[0])].site_number, &file->sites);
     return true;
 }
