@@ -1,6 +1,6 @@
 /*
- * What broadcast algorithms share; lib/registry.c has the table of them all. A call of theirs has
- * at least 2 ranks and 1 byte, the same everywhere.
+ * Declarations for the broadcast algorithms; their table is in lib/registry.c. They are only called
+ * with at least 2 ranks and 1 byte; the number of bytes is the same on all ranks.
  */
 #ifndef COLL_LIB_BCAST_BCAST_H
 #define COLL_LIB_BCAST_BCAST_H
@@ -12,9 +12,9 @@
 #include "lib/schedule/engine.h"
 
 /*
- * The segment of a pipeline that CALL is: the one that is WANTED; else (0) by coll_profile_segment
- * with FILL, which is for links. On one node nothing queues on a link, and each message costs a
- * handshake: segments of 1 MB.
+ * Returns the segment size for a pipelined broadcast: WANTED, unless it is 0; 1 MB on a single
+ * node, where nothing queues on a link and each message costs a handshake; else the size from
+ * coll_profile_segment with FILL.
  */
 size_t coll_bcast_segment(const coll_shape *call, uint64_t wanted, double fill);
 
@@ -27,7 +27,7 @@ extern const coll_algorithm coll_bcast_circulant;
 extern const coll_algorithm coll_bcast_two_tree;
 extern const coll_algorithm coll_bcast_bine;
 
-/* In no table: as MPI libraries do it (binomial.c). */
+/* Not in the table: the broadcasts of MPI libraries, for predictions (binomial.c). */
 extern const coll_algorithm coll_bcast_usual_line, coll_bcast_usual_binary,
     coll_bcast_usual_binomial, coll_bcast_usual_quadrinomial;
 

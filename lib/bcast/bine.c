@@ -1,17 +1,18 @@
 /*
- * bine: a pipeline down a Bine tree, which is a binomial tree with shorter ways.
+ * bine: a pipeline down a Bine tree, which is a binomial tree with shorter edges.
  *
- * 1. Ranks are positions in the chain order, as on a ring; lib/pattern/bine.h says who passes the
- *    data on to whom. A subtree is a run of neighbours, on either side of its root.
- * 2. The data moves in segments: a rank sends one to its children, the largest subtree first, as
- *    soon as it has it.
+ * 1. Ranks are positions in the chain order, as on a ring; lib/pattern/bine.h defines the tree. A
+ *    subtree is a run of neighbours, on either side of its root.
+ * 2. The data moves in segments: a rank sends each segment to its children as soon as it has it, to
+ *    the root of the largest subtree first.
  *
  * At most 2 ceil(log2 p) copies enter or leave a rack.
  *
  * Cost: with d = ceil(log2 p), d (d + 1) / 2 messages for the first segment to reach the last rank,
  * since a rank's messages share its link, as with binomial; the others follow at the pace of the
- * root, which sends d copies. Source: De Sensi et al.: Bine Trees: Enhancing Collective Operations
- * by Optimizing Communication Locality, arXiv 2508.17311.
+ * root, which sends d copies.
+ * Source: De Sensi et al.: Bine Trees: Enhancing Collective Operations by Optimizing Communication
+ * Locality, arXiv 2508.17311.
  */
 #include "config.h"
 
@@ -26,10 +27,10 @@ static size_t segment_of(const coll_shape *call, const coll_values *values) {
                               (coll_tree_depth(call->topo->ranks) + 1) / 2.);
 }
 
-/* Round I is about segment I. */
+/* Round I handles segment I. */
 typedef struct bine_plan {
     coll_plan base;
-    int parent, children, child[31]; /* positions; parent -1: this is the root */
+    int parent, children, child[31]; /* positions; a parent of -1: this is the root */
 } bine_plan;
 
 static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
@@ -45,14 +46,14 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
         *pass = coll_step_send(order[plan->child[i]], what.from, what.length);
         if (plan->parent >= 0)
             coll_step_after(pass, 0, 0);
-        if (round >= window) /* no more are under way to a child */
+        if (round >= window) /* limits the messages in flight to a child */
             coll_step_after(pass, (int)window, count);
         count++;
     }
     return count;
 }
 
-/* While a window of segments is sent, another one arrives. */
+/* Two windows of rounds: while one window of segments is sent, another arrives. */
 static coll_plan_size plan_size(const coll_part *part) {
     size_t segment = segment_of(part->shape, part->values);
     uint64_t segments = coll_segment_count(part->own, segment);
@@ -73,9 +74,9 @@ static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *me
 
 const coll_algorithm coll_bcast_bine = {
     .name = "bine",
-    .summary = "segments down a binomial tree whose ways are a third shorter",
+    .summary = "segments down a binomial tree whose edges are a third shorter",
     .params = {COLL_PARAM_SEGMENT(COLL_MESSAGE_BYTES "; 0: by the cost model", 0),
                COLL_PARAM_WINDOW("messages under way to each child", 8)},
-    .rival = true, /* until trials on racks have shown where it is faster */
+    .rival = true, /* not chosen until trials on racks show when it is faster */
     .planner = &(const coll_planner){.size = plan_size, .plan = make_plan},
 };

@@ -1,19 +1,20 @@
 /*
- * Every rank that has the whole sends it on, down a tree.
+ * Every rank that has the whole message forwards it, down a tree.
  *
  * binomial: the minimum spanning tree of the papers. Ranks are positions in the chain order (node
- * by node, rack by rack from the root), so that a subtree is a run of neighbours; the largest one
- * comes first. At most ceil(log2 p) copies enter a rack, and as many leave it.
+ * by node, rack by rack from the root), so that a subtree is a run of neighbours; a rank sends to
+ * the root of its largest subtree first. At most ceil(log2 p) copies enter a rack, and as many
+ * leave it.
  *
  * Cost: log2 p (Os + L + Or + Ur).
  * Source: Zhang, Qiu: High Performance Clustering of Social Images, eq. 1; Tam, Wang: a performance
  * model for commodity clusters, eq. 2 with k = 1.
  *
- * The others are as MPI libraries have them (lib/pattern/usualtree.h). They stand in for the
- * library's own where that is priced, in the order of the ranks, and are in no table. Up to p - 1
- * copies enter and leave a rack: trees that don't know racks cross uplinks anywhere.
+ * The others use the trees of MPI libraries (lib/pattern/usualtree.h), with the ranks in the order
+ * of their numbers. They represent the library's own broadcast when its time is predicted, and are
+ * in no table. Up to p - 1 copies enter and leave a rack, since these trees ignore racks.
  *
- * Cost: for each level of the tree a message for each child.
+ * Cost: for each level of the tree a message to each child.
  * Source: Open MPI 4.1, coll_base_bcast.c.
  */
 #include "config.h"
@@ -24,13 +25,13 @@
 #include "lib/pattern/usualtree.h"
 #include "lib/schedule/turns.h"
 
-/* A turn with the parent, which the root hasn't, and then one with each child. */
+/* One turn with the parent (except at the root), and then one with each child. */
 typedef struct tree_plan {
     coll_turns turns;
-    int kin[1 + COLL_USUAL_CHILDREN]; /* positions: the parent's, or -1, and the children's */
+    int kin[1 + COLL_USUAL_CHILDREN]; /* positions of the parent, or -1, and of the children */
 } tree_plan;
 
-static int turn(const coll_turns *turns, uint64_t turn, coll_step whole[]) {
+static int plan_turn(const coll_turns *turns, uint64_t turn, coll_step whole[]) {
     const int *kin = ((const tree_plan *)turns)->kin;
     const coll_part *part = turns->base.part;
     uint64_t next = kin[0] < 0 ? turn + 1 : turn;
@@ -51,7 +52,7 @@ static coll_plan *plan_down(const coll_part *part, coll_plan_size size, void *me
     int *kin = ((tree_plan *)memory)->kin;
     int count = tree(part->shape->topo->ranks, part->line->position, &kin[0], &kin[1]);
     uint64_t turns = (uint64_t)(count + (kin[0] >= 0));
-    return coll_turns_plan(part, size, memory, part->own, turns, turn);
+    return coll_turns_plan(part, size, memory, part->own, turns, plan_turn);
 }
 
 #define DOWN(algorithm, tree, what)                                                                \

@@ -1,20 +1,21 @@
 /*
  * chain: the pipelined, rack-aware chain; for large data.
  *
- * 1. Ranks stand in a line: the root, its node, its rack, the other racks, so that every uplink is
+ * 1. Ranks form a line: the root, its node, its rack, the other racks, so that every uplink is
  *    crossed once in each direction.
- * 2. The data moves down the line in segments; a rank sends a segment on as soon as it has it, with
- *    receives posted a window ahead and at most a window of segments that the next rank has not
- *    confirmed. A send is complete when the transport has copied the data: only confirmations bound
- *    what waits in the switch before the next rank. Unbounded it overflows now and then, and a line
- *    in which every link is equally fast never makes up for the time that a lost packet costs.
+ * 2. The data moves down the line in segments. A rank forwards a segment as soon as it has it. It
+ *    posts receives a window ahead, and sends at most a window of segments that the next rank has
+ *    not confirmed. A send is complete when the transport has copied the data, so only
+ *    confirmations limit what waits in the switch before the next rank. Without that limit the
+ *    switch's buffer overflows now and then, and a line in which every link is equally fast never
+ *    makes up for the time that a lost packet costs.
  *
- * Between nodes segments stay under the transport's eager limit: above it, a rank's clear-to-send
+ * Between nodes segments stay below the transport's eager limit: above it, a rank's clear-to-send
  * queues behind the data that it is forwarding, and the pipeline stalls (over TCP, 128 KB segments
  * reach a third of the rate of 32 KB ones).
  *
- * With confirm=1 segments carry checksums, the last rank acknowledges, and faults lead to up to
- * retry restarts: chain_confirmed.h.
+ * With confirm=1 segments carry checksums, the last rank acknowledges, and faults cause up to RETRY
+ * restarts: chain_confirmed.h.
  *
  * Cost: (p + n - 2) (a + c B) for p ranks and n segments of c bytes: the first segment pays p - 1
  * hops in full, each at its level; the other n - 1 follow at the pace of the farthest level.
@@ -35,7 +36,7 @@ static size_t segment_of(const coll_shape *call, const coll_values *values) {
     return coll_bcast_segment(call, values->at[COLL_SEGMENT], call->topo->ranks - 2);
 }
 
-/* As many segments as half of the buffer before the next rank holds, of those that are worth it. */
+/* Returns how many segments fit half of the buffer before the next rank, from FEWEST to MOST. */
 static int window_of(const coll_shape *call, const coll_values *values, size_t segment) {
     enum { FEWEST = 4, MOST = 16 };
     if (values->at[COLL_WINDOW])
@@ -45,12 +46,12 @@ static int window_of(const coll_shape *call, const coll_values *values, size_t s
     return (int)fmin(fmax(fit, FEWEST), MOST);
 }
 
-/* Round I is about segment I. */
+/* Round I handles segment I. */
 typedef struct chain_plan {
     coll_plan base;
-    int previous, next; /* -1: nobody */
+    int previous, next; /* ranks; -1: none */
     size_t window;
-    size_t step; /* a confirmation, an empty message, is for so many segments */
+    size_t step; /* segments per confirmation, which is an empty message */
 } chain_plan;
 
 static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
@@ -65,7 +66,8 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
     if (plan->next >= 0 && i >= window && (i - window) % plan->step == 0) {
         confirmed = count++;
         steps[confirmed] = coll_step_receive(plan->next, 0, 0);
-        if (i >= window + plan->step) /* one at a time, so that segments don't leave in a pack */
+        /* one confirmation at a time, so that segments don't leave in bursts */
+        if (i >= window + plan->step)
             coll_step_pace(&steps[confirmed], (int)plan->step, confirmed);
     }
     if (plan->next >= 0) {
@@ -76,7 +78,7 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
         if (confirmed >= 0)
             coll_step_after(forward, 0, confirmed);
     }
-    /* Nobody waits for those of the last window of segments: they are not sent. */
+    /* The confirmations of the last window of segments are not needed, so they are not sent. */
     bool wanted = (i + 1) % plan->step == 0 && i + 1 + window < base->rounds + plan->step;
     if (plan->previous >= 0 && wanted) {
         steps[count] = coll_step_send(plan->previous, 0, 0);
@@ -85,7 +87,7 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
     return count;
 }
 
-/* While a segment is sent, up to a window of later ones arrive: two windows of rounds. */
+/* Two windows of rounds: while a segment is sent, up to a window of later ones arrive. */
 static coll_plan_size plan_size(const coll_part *part) {
     size_t segment = segment_of(part->shape, part->values), bytes = part->shape->bytes,
            window = (size_t)window_of(part->shape, part->values, segment);
@@ -112,12 +114,12 @@ static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *me
     return &plan->base;
 }
 
-/* Confirmed chains depend on what arrives. */
+/* A confirmed chain is not a plan: it depends on what arrives. */
 static bool is_confirmed(const coll_values *values) {
     return values->at[CONFIRM];
 }
 
-static int run(const coll_planned *call) {
+static int run_confirmed(const coll_planned *call) {
     const coll_shape *shape = call->part.shape;
     const coll_values *values = call->part.values;
     size_t segment = segment_of(shape, values);
@@ -138,5 +140,5 @@ const coll_algorithm coll_bcast_chain = {
                           .highest = 10}},
     .planner =
         &(const coll_planner){.size = plan_size, .plan = make_plan, .unplanned = is_confirmed},
-    .run = run,
+    .run = run_confirmed,
 };

@@ -8,9 +8,9 @@
  * 3. When a segment arrives damaged, or for COLL_TIMEOUT seconds no rank makes progress or some
  *    rank is silent, the root starts a new epoch: all segments again, with the suspect moved to the
  *    end of the line. A rank that was stopped meanwhile follows from epoch to epoch when it
- * resumes. Each rank ends an epoch with a message to its successor in that epoch; the successor
- * discards everything older. After a restart every rank sends its own acknowledgement, once
- * everything that was sent to it has arrived, so that nothing stale is left in the network.
+ *    resumes. Each rank ends an epoch with a message to its successor in that epoch; the successor
+ *    discards everything older. After a restart every rank sends its own acknowledgement, once
+ *    everything that was sent to it has arrived, so that nothing stale is left in the network.
  * 4. After the allowed number of restarts the root tells all ranks why it failed. A rank that hears
  *    nothing from the root for the duration of all attempts gives up by itself.
  *

@@ -1,18 +1,18 @@
 /*
- * circulant: pipelined broadcast in the least possible number of rounds; for middling sizes.
+ * circulant: pipelined broadcast in the smallest possible number of rounds; for medium sizes.
  *
  * 1. The data is cut into n segments; ranks are positions in the chain order.
  * 2. In each of n - 1 + ceil(log2 p) rounds a rank sends one segment to the position skip[k] above
- *    it and receives one from skip[k] below it; lib/pattern/circulant.h says which. Rounds are not
- *    synchronized: a rank goes on as soon as it has the segment that it is to send.
+ *    it and receives one from the position skip[k] below it; lib/pattern/circulant.h says which.
+ *    Rounds are not synchronized: a rank continues as soon as it has the segment to be sent.
  *
- * Where a chain's first segment pays p - 1 hops, here it pays ceil(log2 p). In exchange every rank
- * talks to 2 ceil(log2 p) others, across racks too: up to a copy for each of its ranks enters a
- * rack, and how many leave it has no such bound.
+ * A chain's first segment takes p - 1 hops, here it takes ceil(log2 p). In exchange every rank
+ * communicates with 2 ceil(log2 p) others, also across racks: up to one copy for each of its ranks
+ * enters a rack, and the number of copies that leave it has no such bound.
  *
- * Cost: (n - 1 + ceil(log2 p)) (a + b B) for segments of b bytes, and more the more of them there
- * are: as the rounds drift apart, two senders meet at one receiver now and then. Source: Traeff,
- * Optimal Broadcast Schedules in Logarithmic Time, arXiv 2407.18004.
+ * Cost: (n - 1 + ceil(log2 p)) (a + b B) for segments of b bytes, and more with a growing number of
+ * segments: as the rounds drift apart, two senders sometimes send to one receiver at once.
+ * Source: Traeff, Optimal Broadcast Schedules in Logarithmic Time, arXiv 2407.18004.
  */
 #include "config.h"
 
@@ -38,10 +38,12 @@ static coll_circulant_round round_at(const circulant_plan *plan, uint64_t round)
 }
 
 /*
- * Puts the SEND of SEGMENT in ROUND behind its receive, and behind the last one before the round,
- * so that ranks stay in step; unless these are complete anyway.
+ * Makes SEND, which sends SEGMENT in ROUND, depend on the segment's receive and on the last receive
+ * before this round, which keeps the ranks in step. Receives of rounds before the window are
+ * complete already.
  */
-static void follow(const circulant_plan *plan, uint64_t round, long long segment, coll_step *send) {
+static void add_dependencies(const circulant_plan *plan, uint64_t round, long long segment,
+                             coll_step *send) {
     bool last = true;
     for (int back = 1; back < plan->base.size.window && (uint64_t)back <= round; back++) {
         long long received = round_at(plan, round - (uint64_t)back).receive;
@@ -55,13 +57,13 @@ static void follow(const circulant_plan *plan, uint64_t round, long long segment
     }
 }
 
-static coll_step cut(const coll_plan *base, long long segment, int position,
-                     coll_step (*step)(int peer, size_t from, size_t length)) {
+static coll_step segment_step(const coll_plan *base, long long segment, int position,
+                              coll_step (*step)(int peer, size_t from, size_t length)) {
     coll_range what = coll_segment_at(base->part->own, base->size.segment, (uint64_t)segment);
     return step(base->part->line->order[position], what.from, what.length);
 }
 
-/* A round's first step is its receive, where it has one. */
+/* Writes a round; its receive, if it has one, comes first. */
 static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
     const circulant_plan *plan = (const circulant_plan *)base;
     coll_circulant_round now = round_at(plan, round);
@@ -71,7 +73,7 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
     if (round >= window)
         before = round_at(plan, round - window);
     if (now.receive >= 0) {
-        steps[count] = cut(base, now.receive, now.from, coll_step_receive);
+        steps[count] = segment_step(base, now.receive, now.from, coll_step_receive);
         if (before.receive >= 0)
             coll_step_pace(&steps[count], (int)window, 0);
         count++;
@@ -79,10 +81,10 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
     if (now.send < 0)
         return count;
     coll_step *send = &steps[count++];
-    *send = cut(base, now.send, now.to, coll_step_send);
+    *send = segment_step(base, now.send, now.to, coll_step_send);
     send->segment = 1;
-    follow(plan, round, now.send, send);
-    if (before.send >= 0) /* no more are under way */
+    add_dependencies(plan, round, now.send, send);
+    if (before.send >= 0) /* limits the messages in flight */
         coll_step_after(send, (int)window, before.receive >= 0);
     return count;
 }
@@ -92,7 +94,7 @@ static uint64_t rounds_of(const coll_part *part, size_t segment) {
            (uint64_t)coll_tree_depth(part->shape->topo->ranks);
 }
 
-/* While a window of segments is sent, another one arrives. */
+/* Two windows of rounds: while one window of segments is sent, another arrives. */
 static coll_plan_size plan_size(const coll_part *part) {
     size_t segment = segment_of(part->shape, part->values);
     return (coll_plan_size){

@@ -1,10 +1,12 @@
 /*
- * linear: the root sends the whole to every other rank, one after the other, in chain order.
+ * linear: the root sends the whole message to every other rank, one after the other, in chain
+ * order.
  *
- * A copy enters a rack for each of its ranks, and leaves the root's for each rank of another.
+ * A copy enters a rack for each of its ranks, and one leaves the root's rack for each rank of
+ * another.
  *
- * What the papers call simple broadcasting and data-centric frameworks do by default; here as the
- * rival to measure against.
+ * The papers' "simple broadcasting", and the default of data-centric frameworks; here as a baseline
+ * for comparison.
  *
  * Cost: that of p - 1 messages of one sender.
  * Source: Zhang, Qiu: High Performance Clustering of Social Images, section 3.2 and table 7.
@@ -15,7 +17,7 @@
 #include "lib/bcast/bcast.h"
 #include "lib/schedule/turns.h"
 
-static int turn(const coll_turns *plan, uint64_t turn, coll_step whole[]) {
+static int plan_turn(const coll_turns *plan, uint64_t turn, coll_step whole[]) {
     const coll_part *part = plan->base.part;
     const coll_line *line = part->line;
     whole[0] = line->position == 0 ? coll_step_send(line->order[turn + 1], 0, part->own)
@@ -29,7 +31,7 @@ static coll_plan_size plan_size(const coll_part *part) {
 
 static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
     int turns = part->line->position == 0 ? part->shape->topo->ranks - 1 : 1;
-    return coll_turns_plan(part, size, memory, part->own, (uint64_t)turns, turn);
+    return coll_turns_plan(part, size, memory, part->own, (uint64_t)turns, plan_turn);
 }
 
 const coll_algorithm coll_bcast_linear = {

@@ -2,14 +2,14 @@
  * scatter_allgather: the bucket algorithm; the classic choice for long messages.
  *
  * 1. The root sends block i to the rank at position i of the chain order.
- * 2. Around the ring of positions, each rank p - 1 times passes on the block that it received last.
+ * 2. Around the ring of positions, each rank p - 1 times forwards the block that it received last.
  *
  * Less than two copies enter a rack, and less than two leave it: some of the blocks in the first
  * step, and all but one around the ring.
  *
  * Cost: (p + p - 1) (a + m B / p): p - 1 messages of the root, and p - 1 rounds of the ring, in
- * which all send at once. Source: Zhang, Qiu: High Performance Clustering of Social Images, eq. 2
- * and table 3.
+ * which all ranks send at once.
+ * Source: Zhang, Qiu: High Performance Clustering of Social Images, eq. 2 and table 3.
  */
 #include "config.h"
 
@@ -30,15 +30,15 @@ static int scatter_turns(const coll_part *part) {
     return part->line->position == 0 ? part->shape->topo->ranks - 1 : 1;
 }
 
-static int scatter(const coll_part *part, int turn, coll_step whole[]) {
+static int scatter_turn(const coll_part *part, int turn, coll_step whole[]) {
     int position = part->line->position;
     whole[0] = position == 0 ? whole_block(coll_step_send, part, turn + 1, turn + 1)
                              : whole_block(coll_step_receive, part, 0, position);
     return 1;
 }
 
-/* The root has everything: it sends around the ring but need not receive. */
-static int allgather(const coll_part *part, int turn, coll_step whole[]) {
+/* The root has all blocks: it sends around the ring but does not receive. */
+static int allgather_turn(const coll_part *part, int turn, coll_step whole[]) {
     int p = part->shape->topo->ranks, position = part->line->position, count = 0;
     int left = (position + p - 1) % p, right = (position + 1) % p;
     if (right)
@@ -48,10 +48,11 @@ static int allgather(const coll_part *part, int turn, coll_step whole[]) {
     return count;
 }
 
-static int turn(const coll_turns *plan, uint64_t turn, coll_step whole[]) {
+static int plan_turn(const coll_turns *plan, uint64_t turn, coll_step whole[]) {
     const coll_part *part = plan->base.part;
     int scattered = scatter_turns(part), i = (int)turn;
-    return i < scattered ? scatter(part, i, whole) : allgather(part, i - scattered, whole);
+    return i < scattered ? scatter_turn(part, i, whole)
+                         : allgather_turn(part, i - scattered, whole);
 }
 
 static size_t longest_block(const coll_part *part) {
@@ -64,7 +65,7 @@ static coll_plan_size plan_size(const coll_part *part) {
 
 static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
     int turns = scatter_turns(part) + part->shape->topo->ranks - 1;
-    return coll_turns_plan(part, size, memory, longest_block(part), (uint64_t)turns, turn);
+    return coll_turns_plan(part, size, memory, longest_block(part), (uint64_t)turns, plan_turn);
 }
 
 const coll_algorithm coll_bcast_scatter_allgather = {

@@ -1,17 +1,17 @@
 /*
  * two_tree: a pipeline down two trees at once; for all but small data.
  *
- * The segments go by turns down two trees over the nodes, in which every node is an inner node of
- * one tree and a leaf of the other, so that it sends about one copy of the data, as in a chain.
- * Each tree enters each rack once; the ranks of a node follow its first one
- * (lib/schedule/two_trees.h).
+ * Segments alternate between two trees over the nodes. Every node is an inner node of one tree and
+ * a leaf of the other, so that it sends about one copy of the data, as in a chain. Each tree enters
+ * each rack once; the ranks of a node follow its first one (lib/schedule/two_trees.h).
  *
- * The rate is that of the chain; the first segment needs a hop for every rack and some log2 of a
- * rack's nodes, where the chain needs one for every node.
+ * The rate is that of the chain. The first segment needs a hop for every rack and about log2 of a
+ * rack's nodes, while the chain needs one for every node.
  *
  * Cost: d (a + 2 c B) + (n - 1) c B for n segments of c bytes and depth d: a node sends to its two
- * children by turns. Source: Sanders, Speck, Traeff, Two-tree algorithms for
- * full bandwidth broadcast, reduction and scan, Parallel Computing 35 (2009).
+ * children in turn.
+ * Source: Sanders, Speck, Traeff, Two-tree algorithms for full bandwidth broadcast, reduction and
+ * scan, Parallel Computing 35 (2009).
  */
 #include "config.h"
 
@@ -43,7 +43,7 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
             pass->lane = pass->segment = t;
             if (received >= 0)
                 coll_step_after(pass, 0, received);
-            if (round >= window) /* no more are under way to a child */
+            if (round >= window) /* limits the messages in flight to a child */
                 coll_step_after(pass, (int)window, count);
             count++;
         }
@@ -51,7 +51,7 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
     return count;
 }
 
-/* While a window of segments is sent, another one arrives. */
+/* Two windows of rounds: while one window of segments is sent, another arrives. */
 static coll_plan_size plan_size(const coll_part *part) {
     return coll_two_trees_size(part, segment_of(part->shape, part->values),
                                2 * part->values->at[COLL_WINDOW],

@@ -5,15 +5,15 @@
  *    the receives as it asks. The bytes that were asked for and have not arrived are at most a
  *    window, which fits the buffer of the switch port: whatever the senders do, nothing is dropped.
  * 2. While all bytes of the window come from one rank, the window may grow to a "run": the rank's
- * own link limits its rate, and its stream needs no further grants. The root asks the next rank as
- *    soon as the rest of the stream fits the window, so the link to the root stays full.
+ *    own link limits its rate, and its stream needs no further grants. The root asks the next rank
+ *    as soon as the rest of the stream fits the window, so the link to the root stays full.
  * 3. To avoid waiting for the first grant, the first ranks send unasked, as much as the buffer
- * holds in addition to the window. Blocks that all fit there are never asked for.
+ *    holds in addition to the window. Blocks that all fit there are never asked for.
  * 4. If a rack's uplink is slower than the root's link, the root asks several racks at a time, in
  *    smaller segments: as many racks as fill its link, and those with the most bytes left first, so
  *    that all end together. They share the window.
  * 5. A stream that stalls has lost a packet: the root's next gathers on this communicator use half
- * of the window, and then gradually more again.
+ *    of the window, and then gradually more again.
  *
  * In Tam and Wang's algorithm the window counts senders, and a sender passes its turn on when its
  * send returns. Over TCP that is when its data is in the socket's buffer: the start signal
