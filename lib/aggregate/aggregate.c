@@ -10,8 +10,8 @@
 #include <limits.h>
 
 /*
- * Finds out whether all ranks gave good and equal arguments, and how many pairs there are at most;
- * the same outcome everywhere.
+ * Checks that all ranks gave valid and equal arguments, and sets *MOST_PAIRS to the most pairs that
+ * there can be. The result is the same on all ranks.
  */
 static int check_arguments(const COLL_Pool *pool, int root, coll_comm *comm, size_t *most_pairs) {
     int64_t value_bytes = pool ? (int64_t)coll_pool_value_bytes(pool) : 0;
@@ -43,9 +43,9 @@ static int check_arguments(const COLL_Pool *pool, int root, coll_comm *comm, siz
     return MPI_SUCCESS;
 }
 
-/* CALL has stats to write to; its pools can come to hold so many pairs. */
-static int run(const coll_aggregate_call *call, size_t most_pairs,
-               const coll_aggregate_algorithm *choice, const coll_values *values) {
+/* Runs all stages. CALL->stats must not be NULL; the pools can come to hold MOST_PAIRS pairs. */
+static int run_stages(const coll_aggregate_call *call, size_t most_pairs,
+                      const coll_aggregate_algorithm *choice, const coll_values *values) {
     COLL_Aggregate_stats *stats = call->stats;
     const struct {
         coll_route_maker *route;
@@ -74,7 +74,7 @@ int coll_aggregate_run(const coll_aggregate_call *call, const coll_aggregate_alg
         return code;
     coll_pool_restart_peak(call->pool);
     coll_values chosen = values ? *values : coll_values_default(&choice->base);
-    code = run(&measured, most_pairs, choice, &chosen);
+    code = run_stages(&measured, most_pairs, choice, &chosen);
     if (code != MPI_SUCCESS)
         return code;
     stats.peak_bytes = coll_pool_peak(call->pool);

@@ -1,4 +1,4 @@
-/* The contract of an aggregation algorithm; lib/registry.c has the table of them. */
+/* The interface of aggregation algorithms; their table is in lib/registry.c. */
 #ifndef COLL_LIB_AGGREGATE_AGGREGATE_H
 #define COLL_LIB_AGGREGATE_AGGREGATE_H
 
@@ -14,7 +14,10 @@ typedef struct coll_aggregate_call {
     COLL_Aggregate_stats *stats; /* may be NULL; set only on success */
 } coll_aggregate_call;
 
-/* Its stages, in this order: who sends to whom, or NULL for a stage that it doesn't have. */
+/*
+ * An algorithm has up to three stages, in this order. Each is a function that makes a rank's route
+ * (which rank sends to which), or NULL if the algorithm lacks the stage.
+ */
 typedef struct coll_aggregate_algorithm {
     coll_algorithm base;
     coll_route_maker *local, *group_by, *gather;
@@ -28,7 +31,7 @@ static inline const coll_aggregate_algorithm *coll_aggregate_of(const coll_algor
     return (const coll_aggregate_algorithm *)base;
 }
 
-/* The parameters that all of them have. */
+/* The parameters of all aggregation algorithms. */
 #define COLL_AGGREGATE_PARAMS                                                                      \
     {                                                                                              \
         [COLL_SEGMENT] = {"segment", "bytes of a message, one pair at least", 256 << 10, 64,       \
@@ -37,11 +40,12 @@ static inline const coll_aggregate_algorithm *coll_aggregate_of(const coll_algor
     }
 
 /*
- * Aggregates by CHOICE with VALUES, or with its defaults where VALUES is NULL. The pool, the root
- * and the size of values are checked on all ranks together, so that a bad argument on one is an
- * error on all: MPI_ERR_ARG, MPI_ERR_ROOT, MPI_ERR_NO_MEM. Collective. On success the root's pool
- * has every key and the others are empty. An error is the same on all ranks, save one of the
- * communication itself; the pools are then valid and hold every pair but those that were under way.
+ * Aggregates with the algorithm CHOICE and VALUES, or its defaults if VALUES is NULL. Collective.
+ * The pool, the root and the size of values are checked on all ranks together, so that a bad
+ * argument on one rank is an error on all: MPI_ERR_ARG, MPI_ERR_ROOT, MPI_ERR_NO_MEM. On success
+ * the root's pool has every key and the other pools are empty. Errors are the same on all ranks,
+ * except communication errors; after an error the pools are valid and hold every pair except those
+ * that were in flight.
  */
 int coll_aggregate_run(const coll_aggregate_call *call, const coll_aggregate_algorithm *choice,
                        const coll_values *values);

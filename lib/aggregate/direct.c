@@ -1,12 +1,11 @@
 /*
- * direct: every rank sends its pairs straight to the root, which combines them all.
+ * direct: every rank sends its pairs directly to the root, which combines them all.
  *
  * Order of combination of a key's values: the root's, then those of the ranks after it, cyclically.
  *
- * Cost, where all ranks hold B bytes of pairs: L + (p-1) (o + B G), all of it at the root.
- *
- * Zhang, Qiu et al., section V: "direct aggregation is impossible for large intermediate data";
- * for a few keys it takes the fewest messages.
+ * Cost, if all ranks hold B bytes of pairs: L + (p-1) (o + B G), all of it at the root.
+ * Source: Zhang, Qiu et al., section V: "direct aggregation is impossible for large intermediate
+ * data"; for a few keys it takes the fewest messages.
  */
 #include "config.h"
 
@@ -21,7 +20,7 @@ static double predict(const coll_shape *call, const coll_values *values) {
 
 const coll_aggregate_algorithm coll_aggregate_direct = {
     .base = {.name = "direct",
-             .summary = "every rank sends its pairs straight to the root",
+             .summary = "every rank sends its pairs directly to the root",
              .params = COLL_AGGREGATE_PARAMS,
              .predict = predict},
     .gather = coll_route_to_root,

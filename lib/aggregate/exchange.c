@@ -13,16 +13,16 @@
 typedef struct stage_traffic {
     coll_route route;
     coll_pool_groups leaving;
-    uint64_t *send_counts, *receive_counts; /* pairs, for each partner */
+    uint64_t *send_counts, *receive_counts; /* pairs to and from each partner */
     MPI_Request *requests;                  /* of the counts, receives first */
     int *peers;
-    size_t bytes; /* charged for the arrays */
+    size_t bytes; /* bytes charged to the pool for the arrays */
 } stage_traffic;
 
-/* Where a stream of segments has got to. */
+/* Position in a stream of segments. */
 typedef struct cursor {
-    int partner; /* in the route's sends or receives */
-    size_t done; /* pairs of that partner */
+    int partner; /* index in the route's sends or receives */
+    size_t done; /* pairs of that partner sent or received so far */
 } cursor;
 
 struct coll_exchange {
@@ -36,13 +36,15 @@ struct coll_exchange {
     int *peers;
     size_t *arriving; /* pairs in each segment to receive */
     bool *arrived;
-    size_t bytes; /* charged for all of these */
-    int error;    /* this rank's, not yet told to the others */
+    size_t bytes; /* bytes charged to the pool for all of these */
+    int error;    /* this rank's error, unknown to the others until the next agreement */
     bool broken;  /* communication failed: MPI may still use the memory, so none is freed */
 };
 
-/* Tells all ranks of any rank's error; the same outcome everywhere. */
-static int agree(const coll_exchange *x) {
+/*
+ * Returns the same result on all ranks: MPI_SUCCESS or the error of the lowest rank that has one.
+ */
+static int agree_on_error(const coll_exchange *x) {
     int code = x->error;
     if (code != MPI_SUCCESS)
         code = coll_error(code, "COLL_Aggregate: rank %d has too little memory for its keys",
@@ -67,7 +69,7 @@ static bool create_buffers(coll_exchange *x) {
     return x->buffers && x->requests && x->peers && x->arriving && x->arrived;
 }
 
-/* As the user wants them, but no more memory than can ever be needed. */
+/* Sets the segment and window that the user wants, without more memory than can ever be needed. */
 static void set_segments(coll_exchange *x, size_t most, const coll_values *values) {
     most = most ? most : 1;
     size_t pairs = values->at[COLL_SEGMENT] / x->pair_bytes;
@@ -104,13 +106,13 @@ static void exchange_free(coll_exchange *x) {
 
 int coll_exchange_close(coll_exchange *exchange, int code) {
     if (code == MPI_SUCCESS)
-        code = agree(exchange);
+        code = agree_on_error(exchange);
     if (!exchange->broken)
         exchange_free(exchange);
     return code;
 }
 
-/* What tells the group of a key. */
+/* Context of group_of_key. */
 typedef struct key_grouping {
     const int *group_of;
     int ranks;
@@ -151,7 +153,7 @@ static void traffic_free(coll_exchange *x, stage_traffic *traffic) {
     coll_route_free(&traffic->route);
 }
 
-/* Tells every partner how many pairs will come, and learns it from them. */
+/* Sends every partner the number of pairs that it will receive, and receives such numbers. */
 static int exchange_counts(coll_exchange *x, stage_traffic *traffic) {
     coll_comm *comm = x->call.comm;
     const coll_route *route = &traffic->route;
@@ -174,7 +176,10 @@ static int exchange_counts(coll_exchange *x, stage_traffic *traffic) {
     return coll_wait_all(&comm->wait, started, traffic->requests, traffic->peers);
 }
 
-/* The pairs of the next segment of a stream to or from PARTNERS; 0 at its end. */
+/*
+ * Advances AT to the next segment of a stream to or from PARTNERS partners and returns its pairs; 0
+ * at the end of the stream.
+ */
 static size_t next_segment(const coll_exchange *x, const uint64_t counts[], int partners,
                            cursor *at) {
     while (at->partner < partners && at->done == counts[at->partner])
@@ -189,12 +194,15 @@ static char *buffer(const coll_exchange *x, int slot) {
     return x->buffers + (size_t)slot * x->segment_pairs * x->pair_bytes;
 }
 
-/* Messages are counted in words of 8 bytes, so that a pair may have up to 16 GB. */
+/* Returns the length of a message in words of 8 bytes, so that a pair may have up to 16 GB. */
 static int words(const coll_exchange *x, size_t pairs) {
     return (int)(pairs * x->pair_bytes / sizeof(uint64_t));
 }
 
-/* Moves the next segment out of the pool and starts to send it from SLOT; nothing at the end. */
+/*
+ * Moves the next segment out of the pool and starts to send it from SLOT; does nothing at the end
+ * of the stream.
+ */
 static int send_next(coll_exchange *x, stage_traffic *traffic, cursor *at, int slot) {
     size_t pairs = next_segment(x, traffic->send_counts, traffic->route.send_count, at);
     if (pairs == 0)
@@ -208,7 +216,10 @@ static int send_next(coll_exchange *x, stage_traffic *traffic, cursor *at, int s
                       COLL_TAG_PAIRS, &x->requests[slot]);
 }
 
-/* Starts to receive the next segment into place RING of the window; nothing at the end. */
+/*
+ * Starts to receive the next segment into place RING of the window; does nothing at the end of the
+ * stream.
+ */
 static int receive_next(coll_exchange *x, stage_traffic *traffic, cursor *at, int ring) {
     int slot = x->window + ring;
     size_t pairs = next_segment(x, traffic->receive_counts, traffic->route.receive_count, at);
@@ -221,7 +232,10 @@ static int receive_next(coll_exchange *x, stage_traffic *traffic, cursor *at, in
                       COLL_TAG_PAIRS, &x->requests[slot]);
 }
 
-/* Merges what has arrived from place *OLDEST on, and receives the next into the places. */
+/*
+ * Merges the segments that have arrived, from place *OLDEST on, and starts new receives in their
+ * places.
+ */
 static int merge_arrived(coll_exchange *x, stage_traffic *traffic, cursor *at, int *oldest) {
     while (x->arrived[*oldest]) {
         int ring = *oldest;
@@ -238,7 +252,7 @@ static int merge_arrived(coll_exchange *x, stage_traffic *traffic, cursor *at, i
 }
 
 /* Sends and receives all segments of a stage. */
-static int stream(coll_exchange *x, stage_traffic *traffic) {
+static int stream_segments(coll_exchange *x, stage_traffic *traffic) {
     cursor sent = {0}, received = {0};
     int oldest = 0;
     for (int slot = 0; slot < 2 * x->window; slot++)
@@ -271,11 +285,11 @@ int coll_exchange_stage(coll_exchange *exchange, coll_route_maker *make, double 
     stage_traffic traffic = {0};
     if (exchange->error == MPI_SUCCESS)
         exchange->error = traffic_create(exchange, make, &traffic);
-    int code = agree(exchange);
+    int code = agree_on_error(exchange);
     if (code == MPI_SUCCESS) {
         code = exchange_counts(exchange, &traffic);
         if (code == MPI_SUCCESS)
-            code = stream(exchange, &traffic);
+            code = stream_segments(exchange, &traffic);
         exchange->broken = code != MPI_SUCCESS;
         if (exchange->broken)
             exchange->call.comm->broken = code;

@@ -1,6 +1,6 @@
 /*
  * group_by: regroup by owner over all processes at once, then gather at the root; three_stage
- * without local aggregation, to see what that is worth.
+ * without local aggregation, for comparison.
  *
  * 1. Every rank sends the pairs of each owner to it: in round i to the i-th rank after it.
  * 2. The owners, each with 1/p of the keys, send them to the root.
@@ -8,11 +8,10 @@
  * Order of combination of a key's values: the owner's, then those of the ranks before it, nearest
  * first and cyclically. It does not depend on the root.
  *
- * Cost, where all ranks hold the same keys, B bytes of them, and the s processes of a node share
- * its link:
+ * Cost, if all ranks hold the same keys, B bytes of them, and the s processes of a node share its
+ * link:
  *   (p-1) (L + 2 o) + s B (p-1)/p G + L + (p-1) o + B (p-1)/p G
- *
- * Zhang, Qiu et al.: shuffling without local aggregation, figure 9.
+ * Source: Zhang, Qiu et al.: shuffling without local aggregation, figure 9.
  */
 #include "config.h"
 

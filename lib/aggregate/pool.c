@@ -2,9 +2,10 @@
  * COLL_Pool: the shared memory pool of local aggregation (papers Zhang, Qiu et al., "Local
  * aggregation in Map stage").
  *
- * Keys are spread over shards by their hash, each with a lock, an open-addressing index and slabs
- * of values. Only the index ever moves, a shard at a time; values stay where they are, and the next
- * slab is a fraction of what the shard has, so memory follows the number of keys without spikes.
+ * Keys are distributed over shards by their hash. Each shard has a lock, an open-addressing index
+ * and slabs of values. Only the index is ever moved, one shard at a time; values stay in place. The
+ * size of the next slab is a fraction of the shard's size, so memory grows with the number of keys
+ * without peaks.
  */
 #include "config.h"
 
@@ -18,27 +19,28 @@
 #include <string.h>
 
 enum {
-    SHARDS = 256, /* a few times the threads of today's nodes: rarely do two meet in one */
+    /* a few times the threads of today's nodes, so that threads rarely meet in one shard */
+    SHARDS = 256,
     CACHE_LINE = 64,
     FIRST_SLOTS = 8,
     SLAB_LEAST = 256, /* bytes */
     SLAB_MOST = 65536,
-    SLAB_FRACTION = 8 /* the next slab is this part of the shard's slabs */
+    SLAB_FRACTION = 8 /* the next slab has 1 / SLAB_FRACTION of the bytes of the shard's slabs */
 };
 
-/* A place in the index; empty when VALUE is NULL. */
+/* An element of the index; empty if VALUE is NULL. */
 typedef struct slot {
     uint64_t key;
     char *value;
 } slot;
 
-/* Values follow the header. */
+/* The header of a slab; the values follow it. */
 typedef struct slab {
     struct slab *next;
     size_t bytes;
 } slab;
 
-/* A value given back, waiting for the next key. */
+/* The memory of a removed value, to be reused. */
 typedef struct spare {
     struct spare *next;
 } spare;
@@ -49,15 +51,15 @@ typedef struct pool_shard {
     slot *slots;
     size_t capacity; /* 0 or a power of two */
     slab *slabs;
-    size_t slab_bytes; /* of all slabs */
-    char *fresh;       /* values of the newest slab that were never used */
+    size_t slab_bytes; /* bytes of all slabs */
+    char *fresh;       /* unused values of the newest slab */
     size_t fresh_count;
     spare *spares;
 } pool_shard;
 
 struct COLL_Pool {
     size_t value_bytes;
-    size_t stride; /* from one value to the next: VALUE_BYTES padded to 8 */
+    size_t stride; /* distance from one value to the next: VALUE_BYTES padded to 8 */
     COLL_Combine *combine;
     void *context;
     atomic_size_t held, peak;
@@ -149,7 +151,10 @@ void COLL_Pool_free(COLL_Pool **pool) {
     *pool = NULL;
 }
 
-/* The hash's upper half chooses the owner of a key, so shard and home use the lower. */
+/*
+ * Returns the shard of HASH. The upper half of a hash determines the owner of a key, so shard and
+ * home use the lower half.
+ */
 static pool_shard *shard_of(const COLL_Pool *pool, uint64_t hash) {
     return (pool_shard *)&pool->shards[hash % SHARDS];
 }
@@ -158,8 +163,10 @@ static size_t home(const pool_shard *shard, uint64_t hash) {
     return (hash / SHARDS) & (shard->capacity - 1);
 }
 
-/* The slot that holds KEY, or the empty one where it would go; NULL without an index. */
-static slot *find(const pool_shard *shard, uint64_t hash, uint64_t key) {
+/*
+ * Returns the slot that holds KEY, or the empty one where KEY belongs; NULL if there is no index.
+ */
+static slot *find_slot(const pool_shard *shard, uint64_t hash, uint64_t key) {
     if (shard->capacity == 0)
         return NULL;
     size_t i = home(shard, hash);
@@ -168,7 +175,7 @@ static slot *find(const pool_shard *shard, uint64_t hash, uint64_t key) {
     return &shard->slots[i];
 }
 
-/* Memory of COUNT * SIZE bytes, cleared and charged to POOL; NULL when there is none. */
+/* Allocates COUNT * SIZE zeroed bytes and charges them to POOL; NULL without memory. */
 static void *charged_calloc(COLL_Pool *pool, size_t count, size_t size) {
     void *memory = calloc(count, size);
     if (memory)
@@ -177,7 +184,7 @@ static void *charged_calloc(COLL_Pool *pool, size_t count, size_t size) {
 }
 
 /* Doubles the index. */
-static int grow(COLL_Pool *pool, pool_shard *shard) {
+static int grow_index(COLL_Pool *pool, pool_shard *shard) {
     size_t old_capacity = shard->capacity;
     size_t capacity = old_capacity ? 2 * old_capacity : FIRST_SLOTS;
     slot *old = shard->slots, *slots = charged_calloc(pool, capacity, sizeof *slots);
@@ -187,7 +194,7 @@ static int grow(COLL_Pool *pool, pool_shard *shard) {
     shard->capacity = capacity;
     for (size_t i = 0; i < old_capacity; i++)
         if (old[i].value)
-            *find(shard, coll_partition_hash(old[i].key), old[i].key) = old[i];
+            *find_slot(shard, coll_partition_hash(old[i].key), old[i].key) = old[i];
     free(old);
     coll_pool_credit(pool, old_capacity * sizeof(slot));
     return MPI_SUCCESS;
@@ -214,7 +221,7 @@ static int add_slab(COLL_Pool *pool, pool_shard *shard) {
     return MPI_SUCCESS;
 }
 
-/* Memory for one value, or NULL. */
+/* Returns memory for one value, or NULL. */
 static char *new_value(COLL_Pool *pool, pool_shard *shard) {
     if (shard->spares) {
         char *value = (char *)shard->spares;
@@ -235,7 +242,7 @@ static void drop_value(pool_shard *shard, char *value) {
     shard->spares = dropped;
 }
 
-/* A copy of VALUE in the pool's own memory, the padding cleared; NULL when memory runs out. */
+/* Returns a copy of VALUE in the pool's memory, with the padding zeroed; NULL without memory. */
 static char *copy_value(COLL_Pool *pool, pool_shard *shard, const void *value) {
     char *copy = new_value(pool, shard);
     if (!copy)
@@ -245,7 +252,10 @@ static char *copy_value(COLL_Pool *pool, pool_shard *shard, const void *value) {
     return copy;
 }
 
-/* Combine functions may count on alignment to 8 bytes; callers of COLL_Pool_add need not care. */
+/*
+ * Combines VALUE into INTO. Combine functions may rely on alignment to 8 bytes, but callers of
+ * COLL_Pool_add need not align: an unaligned VALUE is copied first.
+ */
 static int combine_into(COLL_Pool *pool, pool_shard *shard, char *into, const void *value) {
     if ((uintptr_t)value % 8 == 0) {
         pool->combine(into, value, pool->value_bytes, pool->context);
@@ -261,16 +271,16 @@ static int combine_into(COLL_Pool *pool, pool_shard *shard, char *into, const vo
 
 static int add_to_shard(COLL_Pool *pool, pool_shard *shard, uint64_t hash, uint64_t key,
                         const void *value) {
-    slot *place = find(shard, hash, key);
+    slot *place = find_slot(shard, hash, key);
     if (place && place->value)
         return combine_into(pool, shard, place->value, value);
 
     size_t count = atomic_load_explicit(&shard->count, memory_order_relaxed);
     if (count + 1 > shard->capacity / 4 * 3) {
-        int code = grow(pool, shard);
+        int code = grow_index(pool, shard);
         if (code != MPI_SUCCESS)
             return code;
-        place = find(shard, hash, key);
+        place = find_slot(shard, hash, key);
     }
     char *copy = copy_value(pool, shard, value);
     if (!copy)
@@ -300,7 +310,7 @@ size_t COLL_Pool_size(const COLL_Pool *pool) {
 
 const void *COLL_Pool_find(const COLL_Pool *pool, uint64_t key) {
     uint64_t hash = coll_partition_hash(key);
-    const slot *place = find(shard_of(pool, hash), hash, key);
+    const slot *place = find_slot(shard_of(pool, hash), hash, key);
     return place ? place->value : NULL;
 }
 
@@ -330,8 +340,10 @@ int COLL_Pool_visit(const COLL_Pool *pool,
     return said;
 }
 
-/* Puts the keys of each group into KEYS from FIRST[group] on, which moves to the group's end; with
- * KEYS of NULL it counts them at FIRST[group + 1]. */
+/*
+ * Lists the keys of each group in KEYS, from FIRST[group] on, and advances FIRST[group] to the
+ * group's end. If KEYS is NULL, counts them in FIRST[group + 1] instead.
+ */
 static void list_groups(const COLL_Pool *pool, int (*group)(uint64_t key, const void *context),
                         const void *context, size_t *first, uint64_t *keys) {
     for (const pool_shard *shard = pool->shards; shard < pool->shards + SHARDS; shard++) {
@@ -377,7 +389,9 @@ void coll_pool_ungroup(COLL_Pool *pool, coll_pool_groups *groups) {
     *groups = (coll_pool_groups){0};
 }
 
-/* Empties the slot at HOLE and moves back those after it that can no longer be found (Knuth 6.4 R).
+/*
+ * Empties the slot at HOLE and moves back later entries that could no longer be found (Knuth 6.4
+ * R).
  */
 static void vacate(pool_shard *shard, size_t hole) {
     size_t mask = shard->capacity - 1;
@@ -396,7 +410,7 @@ void coll_pool_take(COLL_Pool *pool, const uint64_t *keys, size_t count, void *s
     for (size_t i = 0; i < count; i++, pair += coll_pool_pair_bytes(pool)) {
         uint64_t hash = coll_partition_hash(keys[i]);
         pool_shard *shard = shard_of(pool, hash);
-        slot *place = find(shard, hash, keys[i]);
+        slot *place = find_slot(shard, hash, keys[i]);
         memcpy(pair, &keys[i], sizeof keys[i]);
         memcpy(pair + sizeof keys[i], place->value, pool->stride);
         drop_value(shard, place->value);

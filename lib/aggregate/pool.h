@@ -1,6 +1,7 @@
 /*
- * What aggregation needs of COLL_Pool beyond coll.h: moving pairs to and from segments of messages,
- * grouping keys, and the account of memory. Nothing here may run while other threads add.
+ * The operations on COLL_Pool that aggregation needs in addition to coll.h: moving pairs to and
+ * from segments of messages, grouping keys, and the account of memory. None may run while other
+ * threads add pairs.
  *
  * In a segment a pair takes coll_pool_pair_bytes: the key, then the value padded to 8 bytes.
  */
@@ -22,26 +23,32 @@ typedef struct coll_pool_groups {
 } coll_pool_groups;
 
 /*
- * Lists the keys of POOL in COUNT groups; GROUP says which a key belongs to, or -1 for none. Keys
- * come shard by shard within a group, so that moving out a whole pool frees its memory as it goes.
- * Free with coll_pool_ungroup. Errors: MPI_ERR_NO_MEM.
+ * Lists the keys of POOL in COUNT groups; GROUP returns the group of a key, or -1 for none. Within
+ * a group keys are listed shard by shard, so that moving out a whole pool frees its memory
+ * gradually. Free the lists with coll_pool_ungroup. Errors: MPI_ERR_NO_MEM.
  */
 int coll_pool_group(COLL_Pool *pool, int count, int (*group)(uint64_t key, const void *context),
                     const void *context, coll_pool_groups *groups);
 void coll_pool_ungroup(COLL_Pool *pool, coll_pool_groups *groups);
 
-/* Moves the pairs under COUNT KEYS, which must be there, out of POOL into SEGMENT. */
+/* Moves the pairs of COUNT KEYS, which POOL must contain, out of POOL into SEGMENT. */
 void coll_pool_take(COLL_Pool *pool, const uint64_t *keys, size_t count, void *segment);
 
-/* Adds the COUNT pairs in SEGMENT, aligned to 8 bytes, in order. Stops at the first error. */
+/*
+ * Adds the COUNT pairs in SEGMENT, which is aligned to 8 bytes, to POOL in order. Stops at the
+ * first error and returns it.
+ */
 int coll_pool_merge(COLL_Pool *pool, const void *segment, size_t count);
 
-/* The account: the bytes that POOL has asked malloc for and those charged to it by its user. */
+/*
+ * The account of memory: the bytes that POOL has allocated and those that its user has charged to
+ * it.
+ */
 size_t coll_pool_bytes(const COLL_Pool *pool);
 void coll_pool_charge(COLL_Pool *pool, size_t bytes);
 void coll_pool_credit(COLL_Pool *pool, size_t bytes);
 
-/* The most bytes in the account at once since the last coll_pool_restart_peak. */
+/* Returns the maximum of the account since the last coll_pool_restart_peak. */
 size_t coll_pool_peak(const COLL_Pool *pool);
 void coll_pool_restart_peak(COLL_Pool *pool);
 

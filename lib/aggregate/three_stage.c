@@ -2,18 +2,17 @@
  * three_stage: combine on each node, then regroup by owner across nodes, then gather at the root.
  *
  * 1. On a node of s processes, the pairs of each owner go to one process, its collector there.
- * 2. The collectors of an owner, one on each of the n nodes, send it what they combined.
+ * 2. The collectors of an owner, one on each of the n nodes, send it what they have combined.
  * 3. The owners, each with 1/p of the keys, send them to the root.
  *
  * Order of combination of a key's values: on each node the collector's own, then those of the
  * processes before it, nearest first and cyclically; over nodes the owner's, then those of the
  * nodes before it in the same manner. It does not depend on the root.
  *
- * Cost, where all ranks hold the same keys, B bytes of them, with the latency L, overhead o and
- * gap per byte G of the node and of the network (the network's link is shared by a node):
- *   (s-1) (L + 2 o) + B (s-1)/s G_node + (n-1) (L + 2 o) + B (n-1)/n G + L + (p-1) o + B (p-1)/p G
- *
- * Papers Zhang, Qiu et al.: 3-stage aggregation, equation 4 and section V.
+ * Cost, if all ranks hold the same keys, B bytes of them, with the latency L, overhead o and gap
+ * per byte G of the node and of the network (the processes of a node share its network link): (s-1)
+ * (L + 2 o) + B (s-1)/s G_node + (n-1) (L + 2 o) + B (n-1)/n G + L + (p-1) o + B (p-1)/p G
+ * Source: papers of Zhang, Qiu et al.: 3-stage aggregation, equation 4 and section V.
  */
 #include "config.h"
 
