@@ -8,7 +8,7 @@ int coll_tree_depth(int p) {
 }
 
 int coll_tree_binomial(int p, int position, int *parent, int children[]) {
-    /* A position's lowest set bit says how far it is from its parent; its subtree lies below it. */
+    /* A position's lowest set bit is its distance from its parent; lower bits span its subtree. */
     int depth = coll_tree_depth(p);
     int bit = 0;
     while (bit < depth && !(position >> bit & 1))

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Where block I begins (I == P: the end). */
+/* Returns the start of block I (I == P: the end of the last one). */
 static inline size_t coll_block_start(size_t m, int p, int i) {
     size_t length = m / (size_t)p, longer = m % (size_t)p, index = (size_t)i;
     return index * length + (index < longer ? index : longer);
@@ -15,13 +15,16 @@ static inline size_t coll_block_length(size_t m, int p, int i) {
     return m / (size_t)p + ((size_t)i < m % (size_t)p);
 }
 
-/* Which block has byte AT, less than M. */
+/* Returns the block that contains byte AT, which must be less than M. */
 static inline int coll_block_at(size_t m, int p, size_t at) {
     size_t length = m / (size_t)p, longer = m % (size_t)p, begun = longer * (length + 1);
     return (int)(at < begun ? at / (length + 1) : longer + (at - begun) / length);
 }
 
-/* Which of P blocks of any lengths, that begin at START[0] to START[p - 1], has byte I. */
+/*
+ * Returns the block that contains byte I, of P blocks of any lengths that begin at START[0] to
+ * START[P - 1].
+ */
 int coll_block_with(const uint64_t start[], int p, uint64_t i);
 
 #endif

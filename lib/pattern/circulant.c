@@ -6,19 +6,19 @@
 
 /*
  * The search for a receive schedule: a greedy walk over sums of different skips, largest first. The
- * skips that are still free form a linked list from the largest (index q) down to -1.
+ * skips that are still unused form a linked list from the largest (index q) down to -1.
  */
 typedef struct search {
     const int *skip;
     int q;
     long long target; /* p + the position */
-    long long bound;  /* the last sum that was taken: sums decrease */
+    long long bound;  /* the last sum used: sums decrease */
     int above[COLL_CIRCULANT_ROUNDS + 1], below[COLL_CIRCULANT_ROUNDS + 1];
     int first;
     int *segment;
 } search;
 
-static void take(search *s, int skip_index) {
+static void use_skip(search *s, int skip_index) {
     int below = s->below[skip_index], above = s->above[skip_index];
     if (above > s->q)
         s->first = below;
@@ -29,8 +29,8 @@ static void take(search *s, int skip_index) {
 }
 
 /*
- * Extends the sum FROM by free skips, those from index E downwards, and so finds the segments for
- * rounds K and later; returns the first round that is still without one.
+ * Extends the sum FROM by unused skips, from index E downwards, and so finds the segments for
+ * rounds K and later. Returns the first round that still has none.
  */
 static int extend(search *s, long long from, int e, int k) {
     for (; e >= 0 && k < s->q; e = s->below[e]) {
@@ -43,12 +43,14 @@ static int extend(search *s, long long from, int e, int k) {
             return k;
         s->bound = sum;
         s->segment[k++] = e;
-        take(s, e);
+        use_skip(s, e);
     }
     return k;
 }
 
-/* The segment that POSITION receives first: the smallest skip in its sum of skips; q for the root.
+/*
+ * Returns the segment that POSITION receives first: the smallest skip in its sum of skips; q for
+ * the root.
  */
 static int base_segment(const int *skip, int q, int position) {
     for (int k = q - 1; k >= 0; k--) {
@@ -72,7 +74,7 @@ static void receive_schedule(const int *skip, int p, int q, int position, int se
         s.below[e] = e - 1;
     }
     int base = base_segment(skip, q, position);
-    take(&s, base);
+    use_skip(&s, base);
     extend(&s, 0, s.first, 0);
     for (int k = 0; k < q; k++)
         segment[k] = segment[k] == q ? base : segment[k] - q;
@@ -94,9 +96,9 @@ void coll_circulant_init(coll_circulant *schedule, int p, int position) {
 }
 
 /*
- * The segment that a receive schedule brings in round I of N segments, or -1. The last round must
- * end a phase, so the first phase begins VIRTUAL_ROUNDS late. Segments beyond the last stand for
- * the last.
+ * Returns the segment that a receive schedule delivers in round I of N segments, or -1. The last
+ * round must end a phase, so the first phase begins VIRTUAL_ROUNDS late. Segments beyond the last
+ * one are replaced by the last.
  */
 static long long segment_at(const int receive[], int q, long long n, long long i) {
     long long virtual_rounds = (q - (n - 1) % q) % q, round = i + virtual_rounds;
@@ -104,7 +106,7 @@ static long long segment_at(const int receive[], int q, long long n, long long i
     return segment < 0 ? -1 : segment < n ? segment : n - 1;
 }
 
-/* Whether round I brings the last segment again: the last q rounds are the only ones that may. */
+/* Returns whether round I delivers the last segment again; only the last q rounds can. */
 static bool repeats(const int receive[], int q, long long n, long long i) {
     if (segment_at(receive, q, n, i) != n - 1)
         return false;

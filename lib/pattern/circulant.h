@@ -1,10 +1,10 @@
 /*
  * Round-optimal broadcast schedules on circulant graphs. Pure arithmetic, no communication.
  *
- * N segments reach P positions from position 0 in n - 1 + ceil(log2 p) rounds, the least that is
- * possible when everybody sends and receives one segment a round. In round i, with k = i mod q and
- * q = ceil(log2 p), every position sends to the one skip[k] above it and receives from the one
- * skip[k] below it, modulo p.
+ * N segments reach P positions from position 0 in n - 1 + ceil(log2 p) rounds, the minimum if every
+ * position sends and receives one segment a round. In round i, with k = i mod q and q = ceil(log2
+ * p), every position sends to the one skip[k] above it and receives from the one skip[k] below it,
+ * modulo p.
  *
  * Source: Traeff, Optimal Broadcast Schedules in Logarithmic Time, arXiv 2407.18004.
  */
@@ -15,25 +15,32 @@
 
 enum { COLL_CIRCULANT_ROUNDS = 32 }; /* at least ceil(log2 INT_MAX) */
 
-/* What one position does in the rounds 0..q-1 of a phase; later phases add q to every segment. */
+/*
+ * The schedule of one position for the rounds 0..q-1 of a phase; later phases add q to every
+ * segment.
+ */
 typedef struct coll_circulant {
     int p, q, position;
     int skip[COLL_CIRCULANT_ROUNDS];
-    int receive[COLL_CIRCULANT_ROUNDS]; /* segments; negative ones don't exist yet */
-    /* The same of the positions that this one sends to; [k][k] is the segment that it sends. */
+    /* segments received in each round; negative ones don't exist yet */
+    int receive[COLL_CIRCULANT_ROUNDS];
+    /*
+     * The receive schedules of the positions to which this one sends; [k][k] is the segment that it
+     * sends.
+     */
     int neighbour[COLL_CIRCULANT_ROUNDS][COLL_CIRCULANT_ROUNDS];
 } coll_circulant;
 
-/* The schedule of POSITION among P >= 1 positions, in O(log^3 p) steps. */
+/* Computes the schedule of POSITION among P >= 1 positions, in O(log^3 p) steps. */
 void coll_circulant_init(coll_circulant *schedule, int p, int position);
 
-/* What happens in one round: segments are -1 where nothing is sent or received. */
+/* One round of a position; a segment is -1 if nothing is sent or received. */
 typedef struct coll_circulant_round {
     long long send, receive;
     int to, from; /* positions */
 } coll_circulant_round;
 
-/* Round I, counted from 0, of those that N >= 1 segments need. No segment is received twice. */
+/* Returns round I, counted from 0, for N >= 1 segments. No segment is received twice. */
 coll_circulant_round coll_circulant_at(const coll_circulant *schedule, long long n, long long i);
 
 #endif

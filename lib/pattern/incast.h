@@ -1,12 +1,12 @@
 /*
- * Many senders, one receiver, and a bounded buffer before the link to it: how many may send at
- * once. Pure arithmetic.
+ * Incast: many senders, one receiver, and a bounded buffer before the receiver's link. Computes how
+ * many may send at the same time. Pure arithmetic.
  *
  * Items are of any one unit, a byte or a packet. A sender issues one every GS seconds, the receiver
- * takes one every GR seconds; X senders at once thus arrive at A = X / GS, and depart at D = 1 / GR
- * items a second. The equations' numbers are those of the source; eq. 5 and 6 are lost in the copy
- * at hand and follow from its own words: enough senders that arrival outpaces departure, and so few
- * that the transfer ratio of eq. 4 stays 1.
+ * takes one every GR seconds; X concurrent senders thus arrive at a rate of A = X / GS, and items
+ * depart at D = 1 / GR per second. Equation numbers are those of the source; eq. 5 and 6 are
+ * missing from the available copy and were derived from its text: enough senders that arrival
+ * outpaces departure, and so few that the transfer ratio of eq. 4 stays 1.
  *
  * Source: Tam, Wang: a performance model for commodity clusters, section 5.
  */
@@ -15,27 +15,32 @@
 
 #include <stdbool.h>
 
-/* Eq. 5, G_al: the fewest senders that keep the link to the receiver full; at least 1. */
+/* Returns eq. 5, G_al: the fewest senders that keep the link to the receiver full; at least 1. */
 int coll_incast_fewest(double gs, double gr);
 
-/* Eq. 6, G_au: the most of SENDERS that may send ITEMS in all with nothing lost; at least 1. */
+/*
+ * Returns eq. 6, G_au: how many of SENDERS may send ITEMS in all at the same time without loss; at
+ * least 1.
+ */
 int coll_incast_most(double gs, double gr, double buffer, double items, int senders);
 
 /*
- * Eq. 7, w: the largest number between FEWEST and MOST with which the last group, when SENDERS send
- * in groups of w, keeps the link full, too. A group that is whole counts as a last one. FEWEST
- * where there is none, and never more than SENDERS.
+ * Returns eq. 7, w: the largest number between FEWEST and MOST for which the last group also keeps
+ * the link full, when SENDERS send in groups of w. A complete group counts as a last one. Returns
+ * FEWEST if there is no such number, but never more than SENDERS.
  */
 int coll_incast_window(int fewest, int most, int senders);
 
 /*
- * What share of its window a receiver should use next, by the share it used and whether a stream
- * stalled: half as much after a loss, an eighth more, up to all, after none.
+ * Returns the share of its window that a receiver should use next, given the SHARE that it used and
+ * whether a stream STALLED: half as much after a loss, otherwise an eighth more, up to 1.
  */
 double coll_incast_share(double share, bool stalled);
 
-/* Eq. 8: seconds for ITEMS in all; FIRST until the first is at the bottleneck (C1), LAST from there
- * to the end of the last one (C2). */
+/*
+ * Returns eq. 8: the seconds for ITEMS in all at the rate DEPARTURE. FIRST: until the first item is
+ * at the bottleneck (C1); LAST: from the bottleneck to the end of the last item (C2).
+ */
 double coll_incast_seconds(double first, double items, double departure, double last);
 
 #endif

@@ -9,14 +9,17 @@ typedef struct span {
     int start, length;
 } span;
 
-/* Part I of the run WHOLE, which is cut at multiples of UNIT, a divisor of its length. */
+/* Returns part I of the run WHOLE, which is cut at multiples of UNIT, a divisor of its length. */
 static span part_of(span whole, int unit, int parts, int i) {
     size_t units = (size_t)(whole.length / unit);
     return (span){whole.start + unit * (int)coll_block_start(units, parts, i),
                   unit * (int)coll_block_length(units, parts, i)};
 }
 
-/* The largest power of two that divides LENGTH and at whose multiples a cut costs no stage more. */
+/*
+ * Returns the largest power of two that divides LENGTH and whose multiples can be cuts without an
+ * extra stage.
+ */
 static int unit_of(int length, int radix) {
     int unit = 1, most = 1; /* positions that the stages after this one can serve */
     while (most * radix < length)
@@ -29,14 +32,17 @@ static int unit_of(int length, int radix) {
     return unit;
 }
 
-/* Position MEMBER of the run OWN and the run OTHER of the same cut: who sends to whom. */
+/*
+ * Adds to STAGE the messages between position MEMBER of the run OWN and the run OTHER of the same
+ * cut.
+ */
 static void pair_up(coll_multiply_stage *stage, span own, span other, int member) {
     stage->from[stage->receives++] = other.start + member % other.length;
     for (int to = member; to < other.length; to += own.length)
         stage->to[stage->sends++] = other.start + to;
 }
 
-/* The stage of POSITION at one cut of WHOLE; *OWN becomes its part. */
+/* Returns the stage of POSITION at one cut of WHOLE; sets *OWN to its part. */
 static coll_multiply_stage stage_at(span whole, int radix, int position, span *own) {
     coll_multiply_stage stage = {.depth = 0};
     int unit = unit_of(whole.length, radix), units = whole.length / unit;

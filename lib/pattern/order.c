@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-/* The parts of a place, from inside. */
+/* The members of a place, from the innermost. */
 static const size_t parts[] = {offsetof(coll_place, numa), offsetof(coll_place, node),
                                offsetof(coll_place, rack), offsetof(coll_place, site)};
 
@@ -12,7 +12,7 @@ static int number_of(const coll_place *place, size_t part) {
     return *(const int *)((const char *)place + part);
 }
 
-/* One more than the highest number of a PART. */
+/* Returns one more than the highest number of PART. */
 static int numbers(const coll_topo *topo, size_t part) {
     int most = 0;
     for (int i = 0; i < topo->ranks; i++)
@@ -21,15 +21,17 @@ static int numbers(const coll_topo *topo, size_t part) {
     return most;
 }
 
-/* How many steps NUMBER comes after FIRST, both less than COUNT, going around. */
+/* Returns by how many steps NUMBER follows FIRST, both less than COUNT, going around. */
 static int steps(int first, int number, int count) {
     return number >= first ? number - first : number + (count - first);
 }
 
-/* By one digit, of so many UNITS, of a PART of their places, from FIRST's on; those where it is the
- * same stay as they are. */
-static void sort(const coll_topo *topo, int first, size_t part, int count, int units,
-                 coll_visit visits[], int order[]) {
+/*
+ * Sorts ORDER (stably) by one digit of a PART of the ranks' places, counted from FIRST on: a pass
+ * of a radix sort with radix topo->ranks, whose digit is worth UNITS.
+ */
+static void sort_by_digit(const coll_topo *topo, int first, size_t part, int count, int units,
+                          coll_visit visits[], int order[]) {
     const int ranks = topo->ranks;
     for (int i = 0; i < ranks; i++)
         visits[i] = (coll_visit){.rank = order[i]};
@@ -55,6 +57,6 @@ void coll_order_chain(const coll_topo *topo, int root, coll_visit visits[], int 
     for (size_t i = 0; topo->ranks > 1 && i < sizeof parts / sizeof *parts; i++) {
         const int first = number_of(&topo->places[root], parts[i]), count = numbers(topo, parts[i]);
         for (int units = 1; units < count; units *= topo->ranks)
-            sort(topo, first, parts[i], count, units, visits, order);
+            sort_by_digit(topo, first, parts[i], count, units, visits, order);
     }
 }

@@ -51,7 +51,7 @@ int coll_layout_collector(const coll_layout *layout, int node, int owner) {
     return layout->members[layout->first[node] + layout->index[owner] % processes];
 }
 
-/* A route on which nobody talks and all keys stay. */
+/* Creates a route without messages, on which all keys stay. */
 static bool route_create(int ranks, coll_route *route) {
     int *memory = malloc(3 * (size_t)ranks * sizeof *memory);
     if (!memory)

@@ -1,8 +1,8 @@
-/* The numbers below P by their digits to a radix. Pure arithmetic. */
+/* Digits, to a given radix, of the numbers below P. Pure arithmetic. */
 #ifndef COLL_LIB_PATTERN_RADIX_H
 #define COLL_LIB_PATTERN_RADIX_H
 
-/* How many digits they have: ceil(log_RADIX P); P is at least 1. */
+/* Returns how many digits the numbers below P have: ceil(log_RADIX P); P must be at least 1. */
 static inline int coll_radix_digits(int p, int radix) {
     int digits = 0;
     for (long long numbers = 1; numbers < p; numbers *= radix)
@@ -10,7 +10,7 @@ static inline int coll_radix_digits(int p, int radix) {
     return digits;
 }
 
-/* What a one is worth in digit NUMBER, from 0. */
+/* Returns the value of a one in digit NUMBER, counted from 0. */
 static inline int coll_radix_worth(int radix, int number) {
     int worth = 1;
     while (number-- > 0)
@@ -18,7 +18,10 @@ static inline int coll_radix_worth(int radix, int number) {
     return worth;
 }
 
-/* The least radix in which the numbers below P have at most DIGITS, which is at least 1. */
+/*
+ * Returns the smallest radix in which the numbers below P have at most DIGITS digits; DIGITS must
+ * be at least 1.
+ */
 static inline int coll_radix_for(int p, int digits) {
     int radix = 2;
     while (coll_radix_digits(p, radix) > digits)
@@ -26,7 +29,7 @@ static inline int coll_radix_for(int p, int digits) {
     return radix;
 }
 
-/* How many values but zero digit NUMBER has. */
+/* Returns how many values other than zero digit NUMBER has. */
 static inline int coll_radix_others(int p, int radix, int number) {
     int others = (p - 1) / coll_radix_worth(radix, number);
     return others < radix ? others : radix - 1;

@@ -2,31 +2,34 @@
 
 #include <stdbool.h>
 
-/* A tree that is being made: hosts that hold the data and may still send it, first come first. */
+/* A tree being built: a queue of hosts that hold the data and may still send it. */
 typedef struct growth {
     int tree;
     int *parent, *rank_of_child;
     const int *budget; /* children that each host may have in this tree */
-    int *used;         /* children that it has */
-    int *holders;      /* a queue */
-    int first, last;   /* its ends */
+    int *used;         /* children that each host has so far */
+    int *holders;      /* queue of the hosts that may still send */
+    int first, last;   /* the ends of the queue */
 } growth;
 
-/* Hosts FROM..TO-1 are one rack. How many children each may have in TREE: 2 in all over both. */
-static void share_out(int from, int to, int tree, int budget[]) {
+/*
+ * Sets BUDGET, the children that each of the hosts FROM..TO-1, which are one rack, may have in
+ * TREE: 2 in all over both trees.
+ */
+static void set_budgets(int from, int to, int tree, int budget[]) {
     for (int h = from; h < to; h++)
         budget[h] = (h - from) % 2 == tree ? 2 : 0;
     if ((to - from) % 2)
         budget[to - 1] = 1;
 }
 
-static void hold(growth *g, int host) {
+static void enqueue_holder(growth *g, int host) {
     if (g->budget[host])
         g->holders[g->last++] = host;
 }
 
-/* HOST gets the data from whoever may send it and has held it longest. */
-static void feed(growth *g, int host) {
+/* HOST receives the data from the host that has held it longest and may still send it. */
+static void attach_host(growth *g, int host) {
     int sender = g->holders[g->first];
     g->parent[host] = sender;
     g->rank_of_child[host] = g->used[sender]++;
@@ -34,7 +37,10 @@ static void feed(growth *g, int host) {
         g->first++;
 }
 
-/* The host by which the tree enters the rack FROM..TO-1: the first that is an inner node of it. */
+/*
+ * Returns the host through which the tree enters the rack FROM..TO-1: the first that is an inner
+ * node.
+ */
 static int entry_of(const growth *g, int from, int to) {
     int host = from;
     while (host < to - 1 && !g->budget[host])
@@ -42,25 +48,27 @@ static int entry_of(const growth *g, int from, int to) {
     return host;
 }
 
-/* Serves rack FROM..TO-1, which ENTRY has entered, and the entry NEXT of the next rack (-1: none).
+/*
+ * Attaches the hosts of rack FROM..TO-1, which the tree enters through ENTRY, and the entry NEXT of
+ * the next rack (-1: none).
  */
-static void serve_rack(growth *g, int from, int to, int entry, int next) {
+static void attach_rack(growth *g, int from, int to, int entry, int next) {
     g->first = g->last = 0;
-    hold(g, entry);
+    enqueue_holder(g, entry);
     bool is_root = g->parent[entry] < 0;
     if (next >= 0 && !(is_root && to - from > 1)) {
-        feed(g, next);
+        attach_host(g, next);
         next = -1;
     }
-    /* Inner nodes first, those of two children before the one of one, then the leaves. */
+    /* Inner nodes first, those with two children before the one with one, then the leaves. */
     for (int children = 2; children >= 0; children--)
         for (int h = from; h < to; h++) {
             if (h == entry || g->budget[h] != children)
                 continue;
-            feed(g, h);
-            hold(g, h);
-            if (next >= 0) { /* the root's one copy goes to its own rack, which passes it on */
-                feed(g, next);
+            attach_host(g, h);
+            enqueue_holder(g, h);
+            if (next >= 0) { /* the root's only copy goes to its own rack, which forwards it */
+                attach_host(g, next);
                 next = -1;
             }
         }
@@ -73,11 +81,13 @@ static int rack_end(int hosts, const int rack_of[], int from) {
     return to;
 }
 
-static void grow(growth *g, int *budget, int hosts, const int rack_of[]) {
+static void build_tree(growth *g, int *budget, int hosts, const int rack_of[]) {
     for (int from = 0, to; from < hosts; from = to) {
         to = rack_end(hosts, rack_of, from);
-        /* The root has one child in each tree, and its rack shares out the rest. */
-        share_out(from ? from : 1, to, g->tree, budget);
+        /*
+         * The root has one child in each tree, and the rest of its rack shares the other children.
+         */
+        set_budgets(from ? from : 1, to, g->tree, budget);
     }
     budget[0] = 1;
 
@@ -87,7 +97,7 @@ static void grow(growth *g, int *budget, int hosts, const int rack_of[]) {
     for (int from = 0, to; from < hosts; from = to) {
         to = rack_end(hosts, rack_of, from);
         int next = to < hosts ? entry_of(g, to, rack_end(hosts, rack_of, to)) : -1;
-        serve_rack(g, from, to, entry, next);
+        attach_rack(g, from, to, entry, next);
         entry = next;
     }
 }
@@ -104,6 +114,6 @@ void coll_two_tree(int hosts, const int rack_of[], int scratch[], int *parent[2]
                     .holders = holders};
         for (int h = 0; h < hosts; h++)
             used[h] = 0;
-        grow(&g, budget, hosts, rack_of);
+        build_tree(&g, budget, hosts, rack_of);
     }
 }

@@ -1,6 +1,6 @@
 /*
- * The trees over positions 0..p-1, the root at 0, down which MPI libraries send whole messages. Not
- * made for racks: a position's children may be any distance away. Pure arithmetic.
+ * The trees over positions 0..p-1, with the root at 0, down which MPI libraries send whole
+ * messages. They ignore racks: a position's children may be any distance away. Pure arithmetic.
  */
 #ifndef COLL_LIB_PATTERN_USUALTREE_H
 #define COLL_LIB_PATTERN_USUALTREE_H
@@ -8,18 +8,21 @@
 enum { COLL_USUAL_CHILDREN = 48 };
 
 /*
- * PARENT is -1 at position 0; CHILDREN, with room for COLL_USUAL_CHILDREN, are in the order in
- * which to send. Returns their number. Source: Open MPI, coll_base_topo.c.
+ * Sets *PARENT (-1 at position 0) and CHILDREN, which needs room for COLL_USUAL_CHILDREN, in the
+ * order in which to send. Returns the number of children. Source: Open MPI, coll_base_topo.c.
  */
 typedef int coll_usual_tree(int p, int position, int *parent, int children[]);
 
 /* Each position has the next one as its only child. */
 coll_usual_tree coll_usual_line;
 
-/* By levels: child i + 1 of a level of d positions is (i + 1) d away. */
+/* Level by level: child i + 1 of a position in a level of d positions is (i + 1) d away. */
 coll_usual_tree coll_usual_binary;
 
-/* Children are 1, 2, 4, ... away, farther than the parent is; or 1, 2, 3 times 4^k, nearer. */
+/*
+ * Binomial: children are 1, 2, 4, ... away, farther than the parent. Quadrinomial: children are 1,
+ * 2 and 3 times 4^k away, nearer than the parent.
+ */
 coll_usual_tree coll_usual_binomial, coll_usual_quadrinomial;
 
 #endif
