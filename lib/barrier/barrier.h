@@ -1,4 +1,4 @@
-/* The barriers; lib/registry.c has the table of them all. */
+/* The barrier algorithms; their table is in lib/registry.c. */
 #ifndef COLL_LIB_BARRIER_BARRIER_H
 #define COLL_LIB_BARRIER_BARRIER_H
 
@@ -6,13 +6,14 @@
 
 extern const coll_algorithm coll_barrier_dissemination, coll_barrier_racks;
 
-enum { COLL_BARRIER_RADIX = 64 }; /* at most */
+enum { COLL_BARRIER_RADIX = 64 }; /* the highest radix */
 
 /*
- * How each of COUNT ranks hears of all of them: in round j it tells those that are 1, 2, ...,
- * RADIX - 1 times RADIX^j places behind it in RANKS what it has heard of, and hears of as many from
- * before it. There are as many rounds as digits (lib/pattern/radix.h). Writes ROUND's steps of the
- * one at PLACE, and returns how many there are.
+ * Writes the steps in ROUND of the rank at PLACE in a dissemination among COUNT RANKS, and returns
+ * their number. In round j a rank sends a message to the ranks that are 1, 2, ..., RADIX - 1 times
+ * RADIX^j places behind it, and receives one from the ranks as far before it; after
+ * coll_radix_digits(COUNT, RADIX) rounds (lib/pattern/radix.h) each has heard from all, directly or
+ * indirectly.
  */
 int coll_barrier_round(const int ranks[], int count, int place, int radix, int round,
                        coll_step steps[]);

@@ -1,12 +1,13 @@
 /*
- * dissemination: in every round each rank tells a few others of all that it has heard of.
+ * dissemination: in every round each rank sends a message to a few others, which tells them that
+ * all ranks it has heard from have arrived.
  *
- * In round j these are the ranks 1, 2, ..., k - 1 times k^j places behind it in the line: so it
- * hears of k times as many in each round. The line is chain order: the first rounds stay in hosts
- * and racks, but for their ends.
+ * In round j these are the ranks 1, 2, ..., k - 1 times k^j places behind it in the line, so the
+ * number of ranks that it has heard from grows by the factor k in each round. The line is in chain
+ * order: the first rounds stay inside hosts and racks, except at their ends.
  *
  * Steps: ceil(log_k p) rounds of k - 1 messages. All messages are empty; each rank sends (k - 1)
- * ceil(log_k p), in the last rounds all to other racks.
+ * ceil(log_k p), in the last rounds all of them to other racks.
  * Source: Hensgen, Finkel, Manber: Two algorithms for barrier synchronization, 1988, for k = 2;
  * Hoefler, Mehlan, Mietke, Rehm: Fast barrier synchronization for InfiniBand, IPDPS 2006, for more.
  */
@@ -35,7 +36,7 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
                               (int)part->values->at[RADIX], (int)round, steps);
 }
 
-/* A round begins when the one before is complete. */
+/* A window of 1: a round begins when the one before is complete. */
 static coll_plan_size plan_size(const coll_part *part) {
     return (coll_plan_size){.window = 1,
                             .steps = 2 * ((int)part->values->at[RADIX] - 1),
@@ -52,8 +53,8 @@ static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *me
 
 const coll_algorithm coll_barrier_dissemination = {
     .name = "dissemination",
-    .summary = "in each round every rank tells a few others what it has heard of",
-    .params = {[RADIX] = {"radix", "a rank tells so many others, less one, in a round",
-                          .fallback = 4, .lowest = 2, .highest = COLL_BARRIER_RADIX}},
+    .summary = "in each round every rank informs a few others of the ranks it has heard from",
+    .params = {[RADIX] = {"radix", "a rank's messages in a round, plus one", .fallback = 4,
+                          .lowest = 2, .highest = COLL_BARRIER_RADIX}},
     .planner = &(const coll_planner){.size = plan_size, .plan = make_plan},
 };

@@ -1,15 +1,15 @@
 /*
  * racks: up a tree in every rack, between the racks by one rank each, and down again.
  *
- * 1. Groups are sites where there are several, else racks, else hosts. In a group its first rank in
- *    chain order hears of all the others up a tree in which a rank has up to k children: between
- *    the first ranks of hosts below those of racks, below that of the site.
- * 2. The groups' first ranks go on by dissemination of radix k: with up to k groups each tells all
- *    others at once.
- * 3. Their groups hear of the end down the trees.
+ * 1. Groups are sites if there are several, else racks, else hosts. In a group its first rank in
+ *    chain order hears from all the others up a tree in which a rank has up to k children per
+ * level: the first ranks of hosts are below those of racks, and these below that of the site.
+ * 2. The groups' first ranks continue by dissemination with radix k: with up to k groups each sends
+ *    to all others at once.
+ * 3. The groups are released down the trees.
  *
- * Steps: 2 log_k of a group, and log_k of the groups. All messages are empty; a group sends and
- * gets (k - 1) log_k of their number.
+ * Steps: 2 log_k of the size of a group, and log_k of the number of groups. All messages are empty;
+ * a group sends and receives (k - 1) log_k of the number of groups.
  */
 #include "config.h"
 
@@ -20,9 +20,9 @@ enum { RADIX };
 
 typedef struct rack_plan {
     coll_plan base;
-    int parent;              /* rank; -1: this one is its group's first */
-    int radix, groups, mine; /* the number of this rank's group */
-    int *first;              /* rank of each group */
+    int parent;              /* rank; -1: this is the first rank of its group */
+    int radix, groups, mine; /* MINE: the number of this rank's group */
+    int *first;              /* first rank of each group */
     int children, *child;
 } rack_plan;
 
@@ -38,14 +38,16 @@ static int groups_of(const coll_topo *topo) {
     return groups[outermost(topo)];
 }
 
-/* Of a rank, at most: some at every level. */
+/* Returns the most children of a rank: up to RADIX at every level. */
 static int most_children(const coll_topo *topo, int radix) {
     return (int)outermost(topo) * radix;
 }
 
-/* This rank's place in the tree over those that are first one level below, of the group that it is
- * in: its children there, and its parent. */
-static void climb(rack_plan *plan, const coll_part *part, coll_unit in) {
+/*
+ * Adds this rank's children, and its parent, in the tree of its group of kind IN, whose members are
+ * the first ranks of the units one level below.
+ */
+static void add_level(rack_plan *plan, const coll_part *part, coll_unit in) {
     const int *order = part->line->order;
     int own = part->line->position, start = own, before = 0, ranks = part->shape->topo->ranks;
     for (; !coll_part_begins(part, start, in); start--)
@@ -62,7 +64,10 @@ static void climb(rack_plan *plan, const coll_part *part, coll_unit in) {
     }
 }
 
-/* Up; then to and from the parent, or the other groups; then down. */
+/*
+ * Writes a round: the first goes up, the last goes down; those in between are with the parent or
+ * with the other groups.
+ */
 static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
     const rack_plan *plan = (const rack_plan *)base;
     bool up = round == 0, down = round + 1 == base->rounds;
@@ -79,7 +84,7 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
     return 2;
 }
 
-/* A round begins when the one before is complete. */
+/* A window of 1: a round begins when the one before is complete. */
 static coll_plan_size plan_size(const coll_part *part) {
     const coll_topo *topo = part->shape->topo;
     int radix = (int)part->values->at[RADIX], groups = groups_of(topo),
@@ -102,7 +107,7 @@ static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *me
                         .first = (int *)(plan + 1)};
     plan->child = plan->first + groups_of(part->shape->topo);
     for (coll_unit in = COLL_UNIT_NODE; in <= outer && plan->parent < 0; in++)
-        climb(plan, part, in);
+        add_level(plan, part, in);
     for (int i = 0; i < part->shape->topo->ranks; i++) {
         if (coll_part_begins(part, i, outer))
             plan->first[plan->groups++] = line->order[i];
@@ -117,8 +122,9 @@ static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *me
 const coll_algorithm coll_barrier_racks = {
     .name = "racks",
     .summary = "up a tree in every rack, between racks by one rank each, and down again",
-    .params = {[RADIX] = {"radix",
-                          "children of a rank, and what one tells others in a round, plus one",
-                          .fallback = 8, .lowest = 2, .highest = COLL_BARRIER_RADIX}},
+    .params =
+        {[RADIX] = {"radix",
+                    "most children of a rank, and messages between groups in a round, plus one",
+                    .fallback = 8, .lowest = 2, .highest = COLL_BARRIER_RADIX}},
     .planner = &(const coll_planner){.size = plan_size, .plan = make_plan},
 };

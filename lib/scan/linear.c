@@ -1,8 +1,8 @@
 /*
  * linear: sums go from rank to rank, in the order of their numbers; for large data.
  *
- * A rank adds its own data to each segment of the sum that comes from the rank before it, and sends
- * it on to the next.
+ * A rank adds its own data to each segment of the sum from the rank before it, and sends the result
+ * to the next rank.
  *
  * Steps: p - 1 + n - 1 for n segments. Bytes: m from every rank and to it; over an uplink m for
  * each of its ranks whose neighbour by number is in another rack. Memory: a window of segments.
@@ -19,7 +19,7 @@ static coll_step send_on(const coll_scan_plan *plan, coll_buffer buffer, size_t 
     return step;
 }
 
-/* The sum that comes is a scan's data when this rank's own are added. */
+/* Writes a round of a scan: the result is the received sum plus this rank's own data. */
 static int scan_round(const coll_scan_plan *plan, size_t from, size_t length, coll_step steps[]) {
     int count = 0;
     if (plan->rank > 0) {
@@ -38,7 +38,7 @@ static int scan_round(const coll_scan_plan *plan, size_t from, size_t length, co
     return count + 1;
 }
 
-/* It is an exscan's data as it comes. */
+/* Writes a round of an exscan: the result is the received sum. */
 static int exscan_round(const coll_scan_plan *plan, size_t from, size_t length, coll_step steps[]) {
     if (plan->rank == 0) {
         steps[0] = send_on(plan, COLL_INPUT, from, length);

@@ -1,14 +1,15 @@
 /*
  * recursive_doubling: every rank's sum covers twice as many ranks in each turn; for small data.
  *
- * 1. In turn k a rank sends its sum, of the 2^k ranks up to it, to the rank 2^k above it, and puts
- *    the one that it gets from 2^k below before its own.
- * 2. In an exscan each rank first gets the contribution of the one below, and goes on with that.
+ * 1. In turn k a rank sends its sum, of the 2^k ranks up to it, to the rank 2^k above it, and
+ *    prepends the sum that it receives from the rank 2^k below it.
+ * 2. In an exscan each rank first receives the contribution of the rank below it and begins with
+ *    that.
  *
- * Ranks are in the order of their numbers. Long data go in segments, each with all its turns.
+ * Ranks are in the order of their numbers. Long data moves in segments, each with all its turns.
  *
- * Steps: ceil(log2 p), and 1 for an exscan. Bytes: so many times m from every rank and to it.
- * Memory: as many segments, for each of the window.
+ * Steps: ceil(log2 p), and 1 more for an exscan. Bytes: m for each step, from every rank and to it.
+ * Memory: a segment for each step, for each round of the window.
  * Source: Hillis, Steele: Data parallel algorithms, CACM 1986.
  */
 #include "config.h"
@@ -16,11 +17,17 @@
 #include "lib/pattern/binomial.h"
 #include "lib/scan/scan.h"
 
-/* Segments of memory: the data and the input pass through there, and what comes in each turn. */
+/*
+ * Segments of scratch memory: for data and input with gaps, and for the sum received in each turn.
+ */
 enum { OWN, BROUGHT, ARRIVALS };
 
-/* An exscan's data begin as what the rank below brings. Returns how many steps that takes. */
-static int shift(const coll_scan_plan *plan, size_t from, size_t length, coll_step steps[]) {
+/*
+ * Writes the first step of an exscan, in which a rank's data becomes the contribution of the rank
+ * below it. Returns the number of steps.
+ */
+static int shift_contributions(const coll_scan_plan *plan, size_t from, size_t length,
+                               coll_step steps[]) {
     int count = 0;
     if (plan->rank > 0)
         steps[count++] = coll_step_receive(plan->rank - 1, from, length);
@@ -36,8 +43,9 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
     const coll_scan_plan *plan = (const coll_scan_plan *)base;
     coll_range what = coll_segment_at(base->part->shape->bytes, base->size.segment, round);
     size_t from = what.from, length = what.length;
-    int count = plan->excludes ? shift(plan, from, length, steps) : 0, lowest = plan->excludes,
-        latest = plan->excludes ? 0 : -1; /* the step by which the data are the sum so far */
+    int count = plan->excludes ? shift_contributions(plan, from, length, steps) : 0,
+        lowest = plan->excludes,
+        latest = plan->excludes ? 0 : -1; /* the step that completes the sum so far */
     if (plan->rank < lowest)
         return count;
     for (int turn = 0; 1 << turn < plan->ranks - lowest; turn++) {

@@ -1,4 +1,4 @@
-/* The scans and exscans; lib/registry.c has the tables of them all. */
+/* The scan and exscan algorithms; their tables are in lib/registry.c. */
 #ifndef COLL_LIB_SCAN_SCAN_H
 #define COLL_LIB_SCAN_SCAN_H
 
@@ -7,15 +7,18 @@
 extern const coll_algorithm coll_scan_linear, coll_scan_recursive_doubling, coll_exscan_linear,
     coll_exscan_recursive_doubling;
 
-/* Round I is about segment I. */
+/* Round I handles segment I. */
 typedef struct coll_scan_plan {
     coll_plan base;
     int rank, ranks;
-    bool excludes; /* an exscan: the data leave out the rank's own contribution */
+    bool excludes; /* an exscan: the result excludes the rank's own contribution */
 } coll_scan_plan;
 
-/* The measures of plans in segments of SEGMENT, with so many STEPS and SEGMENTS of memory a round,
- * and the plan whose rounds are by ROUND. */
+/*
+ * coll_scan_size returns the size of a plan in segments of SEGMENT bytes, with WINDOW rounds in
+ * flight and at most STEPS steps and SEGMENTS segments of memory a round. coll_scan_open creates
+ * the plan, whose rounds are written by ROUND.
+ */
 coll_plan_size coll_scan_size(const coll_part *part, size_t segment, size_t window, int steps,
                               int segments);
 coll_plan *coll_scan_open(const coll_part *part, coll_plan_size size, void *memory,
