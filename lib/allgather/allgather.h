@@ -1,4 +1,4 @@
-/* The allgathers; lib/registry.c has the table of them all. */
+/* The allgather algorithms; their table is in lib/registry.c. */
 #ifndef COLL_LIB_ALLGATHER_ALLGATHER_H
 #define COLL_LIB_ALLGATHER_ALLGATHER_H
 
@@ -6,7 +6,7 @@
 
 extern const coll_algorithm coll_allgather_ring, coll_allgather_sparbit, coll_allgather_bruck;
 
-/* In no table: as MPI libraries do it (usual.c). */
+/* Not in the table: those of MPI libraries, for predictions (usual.c). */
 extern const coll_algorithm coll_allgather_usual_doubling, coll_allgather_usual_neighbors;
 
 #endif

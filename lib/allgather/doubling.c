@@ -1,21 +1,23 @@
 /*
- * bruck and sparbit: what a rank has grows r-fold in each of ceil(log_r p) rounds, r the radix.
+ * bruck and sparbit: the blocks that a rank has grow by the factor r, the radix, in each of
+ * ceil(log_r p) rounds.
  *
- * Blocks count from a rank's own along the line, and around it. In a round of distance d, a power
- * of r, a rank sends to those d, 2 d, ..., (r - 1) d before it, and gets from those as far behind
- * what they have: as many blocks, each so much further on; but none that is a p or more away. So a
- * round is r - 1 messages from every rank and to it. More of them make fewer rounds, and as many
- * bytes; by default the cost model says how many pay.
+ * Blocks are counted from a rank's own along the line, and around it. In a round of distance d, a
+ * power of r, a rank sends to the ranks d, 2 d, ..., (r - 1) d places before it, and receives from
+ * those d, 2 d, ... places behind it the blocks that they have, except blocks p or more places
+ * away, which it has already. So a round has r - 1 messages from every rank and to it. A larger
+ * radix takes fewer rounds with more messages and the same number of bytes; by default the cost
+ * model chooses it.
  *
- * - bruck: the distances rise from 1. A rank has the blocks next to its own, so what it sends is
- *   in one piece, or two; but the longest messages go farthest.
- * - sparbit: they fall to 1. The single block of the first round goes farthest, and most of all
- *   from a rank to its neighbours, mostly in one rack: to radix 2, about half of bruck's bytes over
- *   an uplink.
+ * - bruck: the distances rise from 1. A rank has the blocks next to its own, so it sends them in
+ *   one piece, or two; but the longest messages go farthest.
+ * - sparbit: the distances fall to 1. The single block of the first round goes farthest, and most
+ *   bytes go from a rank to its neighbours, mostly in one rack: with radix 2, about half of bruck's
+ *   bytes cross an uplink.
  *
  * Bytes: M - m from every rank and to it, for blocks of m bytes, M in all; over an uplink, each
- * block up to r - 1 times a round. Memory: r messages of about M / r, which is why long calls don't
- * go this way.
+ * block up to r - 1 times a round. Memory: r messages of about M / r, which is why long calls use
+ * other algorithms.
  * Sources: Bruck, Ho, Kipnis, Upfal, Weathersby: Efficient algorithms for all-to-all communications
  * in multiport message-passing systems, 1997. Loch, Koslovski: Sparbit: a new logarithmic-cost and
  * data locality-aware MPI Allgather algorithm.
@@ -26,10 +28,10 @@
 #include "lib/pattern/radix.h"
 #include "lib/schedule/tuned.h"
 
-/* Bytes of all blocks. */
+/* Most bytes of all blocks together. */
 static const size_t BYTES_MOST = 4 << 20;
 
-/* How a part of a call goes. */
+/* The parameters of an allgather on this rank. */
 typedef struct growth {
     const coll_part *part;
     int radix;
@@ -45,17 +47,21 @@ static growth growth_of(const coll_part *part, bool near_first) {
     return (growth){.part = part, .radix = coll_radix_asked(part), .near_first = near_first};
 }
 
-/* The blocks that a message holds: so many, the first FROM so far from a rank's own, and each
- * STRIDE further on. */
+/*
+ * The blocks of a message: COUNT blocks, the first one FROM places from this rank's own, each
+ * STRIDE places after the one before.
+ */
 typedef struct set {
     int from, stride, count;
 } set;
 
-/* What a rank sends in the round of DISTANCE to the one TIMES as far before it, counted from its
- * own block. */
+/*
+ * Returns the blocks that a rank sends, in the round of DISTANCE, to the rank TIMES * DISTANCE
+ * places before it, counted from its own block.
+ */
 static set set_for(const growth *by, int distance, int times) {
     int wanted =
-        by->part->shape->topo->ranks - times * distance; /* those that the other may lack */
+        by->part->shape->topo->ranks - times * distance; /* blocks that the receiver may lack */
     if (by->near_first)
         return (set){.stride = 1, .count = distance < wanted ? distance : wanted};
     int stride = by->radix * distance;
@@ -74,8 +80,10 @@ static size_t bytes_of(const coll_part *part, set all) {
     return bytes;
 }
 
-/* Copies SET to scratch memory, or from SEGMENT of it. Returns how many steps those are: even
- * blocks side by side are one. */
+/*
+ * Writes the copies of SET to scratch memory, or from SEGMENT of it. Returns the number of steps:
+ * adjacent blocks of equal length are copied in one.
+ */
 static int copy_set(const coll_part *part, set all, bool to_scratch, int segment,
                     coll_step steps[]) {
     int ranks = part->shape->topo->ranks, own = part->line->position, count = 0;
@@ -99,7 +107,7 @@ static int copy_set(const coll_part *part, set all, bool to_scratch, int segment
     return count;
 }
 
-/* What goes to the farther ones is the beginning of what goes to the first. */
+/* Writes a round. The messages to farther ranks are prefixes of the message to the nearest one. */
 static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
     const growth *by = &((const growth_plan *)base)->by;
     const coll_part *part = base->part;
@@ -135,7 +143,9 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
     return count;
 }
 
-/* Blocks of a message, at most: of the first one of the last round, or of the one before. */
+/*
+ * Returns the most blocks of a message: the first one of the last round, or of the round before it.
+ */
 static int longest_message(const growth *by) {
     int ranks = by->part->shape->topo->ranks;
     if (!by->near_first)
@@ -145,7 +155,7 @@ static int longest_message(const growth *by) {
     return most > last / by->radix ? most : last / by->radix;
 }
 
-/* Bytes of so many blocks, which may be the longest. */
+/* Returns the most bytes that BLOCKS blocks can have. */
 static size_t bytes_of_longest(const coll_part *part, int blocks) {
     size_t all = 0;
     for (int position = 0; position < part->shape->topo->ranks; position++)
@@ -190,22 +200,22 @@ static coll_plan *sparbit_plan(const coll_part *part, coll_plan_size size, void 
     return plan_of(part, false, size, memory);
 }
 
-static bool is_short(const coll_shape *call) {
+static bool is_small(const coll_shape *call) {
     return call->bytes <= BYTES_MOST / (size_t)call->topo->ranks;
 }
 
 const coll_algorithm coll_allgather_bruck = {
     .name = "bruck",
-    .summary = "what each rank has grows by a factor in each round, near ones first",
-    .params = {COLL_PARAM_RADIX("what a rank has grows by so much in a round")},
-    .applicable = is_short,
+    .summary = "each rank's blocks grow by a factor in each round, near ranks first",
+    .params = {COLL_PARAM_RADIX("factor by which a rank's blocks grow in a round")},
+    .applicable = is_small,
     .planner = &(const coll_planner){.size = bruck_size, .plan = bruck_plan},
 };
 
 const coll_algorithm coll_allgather_sparbit = {
     .name = "sparbit",
-    .summary = "what each rank has grows by a factor in each round, far ones first",
-    .params = {COLL_PARAM_RADIX("what a rank has grows by so much in a round")},
-    .applicable = is_short,
+    .summary = "each rank's blocks grow by a factor in each round, far ranks first",
+    .params = {COLL_PARAM_RADIX("factor by which a rank's blocks grow in a round")},
+    .applicable = is_small,
     .planner = &(const coll_planner){.size = sparbit_size, .plan = sparbit_plan},
 };

@@ -1,16 +1,16 @@
 /*
- * ring: every block goes once round the ring of the ranks.
+ * ring: every block travels once around the ring of the ranks.
  *
- * 1. The ranks stand in chain order, so that every uplink is crossed by one stream in either
- *    direction. A rank sends its own block to the next one, and then those that it receives, in the
- *    order in which they come, but for the next rank's own.
- * 2. All that comes from the rank before is one stream of segments: what a rank sends is the same
- *    stream, as many segments later as its own block has. So also a single long block goes through
- *    all ranks at once, segment behind segment.
+ * 1. The ranks are in chain order, so that every uplink is crossed by one stream in either
+ *    direction. A rank sends to the next one its own block, and then the blocks that it receives,
+ *    in the order in which they arrive, except the next rank's own.
+ * 2. All that arrives from the rank before is one stream of segments. A rank sends the same stream,
+ *    delayed by the number of segments of its own block. Thus even a single long block passes
+ *    through all ranks at once, segment by segment.
  *
  * Steps: p - 1 turns. Bytes: M - m from every rank and to it, for blocks of m bytes, M in all, and
- * as many over each uplink in either direction. Memory: two segments for each of the window.
- * Source: as old as rings are; Patarasuk, Yuan: Bandwidth optimal all-reduce algorithms for
+ * as many over each uplink in either direction. Memory: two segments for each round of the window.
+ * Source: the general ring algorithm; Patarasuk, Yuan: Bandwidth optimal all-reduce algorithms for
  * clusters of workstations, its second half.
  */
 #include "config.h"
@@ -18,20 +18,23 @@
 #include "lib/allgather/allgather.h"
 #include "lib/schedule/plan.h"
 
-/* Blocks count from this rank's own, back along the line, as they come. */
+/*
+ * Blocks are numbered from this rank's own, backwards along the line, in the order in which they
+ * arrive.
+ */
 typedef struct ring_plan {
     coll_plan base;
     uint64_t own;     /* segments of this rank's block */
-    uint64_t first[]; /* segments of the blocks before each, and of all; its own is the first */
+    uint64_t first[]; /* segments of the blocks before each one, and of all */
 } ring_plan;
 
-/* The position of the block that is so many BACK. */
+/* Returns the position of the block that is BACK places before this rank's own. */
 static int position_of(const coll_part *part, int back) {
     int ranks = part->shape->topo->ranks;
     return (part->line->position - back + ranks) % ranks;
 }
 
-/* Segment NUMBER of all that are not this rank's own, or the first of its own. */
+/* Returns the message with segment NUMBER of the stream that begins with this rank's own block. */
 static coll_step segment_of(const ring_plan *plan, coll_step_kind kind, uint64_t number) {
     const coll_part *part = plan->base.part;
     int back = coll_block_with(plan->first, part->shape->topo->ranks, number);
@@ -88,8 +91,8 @@ static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *me
 
 const coll_algorithm coll_allgather_ring = {
     .name = "ring",
-    .summary = "blocks go round the ring of the ranks, uplinks crossed by one stream",
-    .params = {COLL_PARAM_SEGMENT("bytes that go on at a time, at most", 32 << 10),
+    .summary = "blocks travel around the ring of the ranks; one stream crosses each uplink",
+    .params = {COLL_PARAM_SEGMENT("most bytes that are forwarded at a time", 32 << 10),
                COLL_PARAM_WINDOW("segments under way at a time", 8)},
     .planner = &(const coll_planner){.size = plan_size, .plan = make_plan},
 };

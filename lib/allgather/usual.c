@@ -1,12 +1,12 @@
 /*
- * usual_doubling and usual_neighbors: what Open MPI runs, priced in its place.
+ * usual_doubling and usual_neighbors: Open MPI's algorithms, for predicting its time.
  *
- * - doubling: pairs of ranks exchange all that they have, twice as far apart each time; for powers
- *   of two.
- * - neighbors: a rank exchanges with the one neighbor and the other by turns, first its own block,
- *   then the two that it got last; for even numbers of ranks.
+ * - doubling: pairs of ranks exchange all blocks that they have, twice as far apart each time; for
+ *   powers of two.
+ * - neighbors: a rank exchanges with its two neighbors in turn, first its own block, then the two
+ *   blocks that it received last; for even numbers of ranks.
  *
- * Messages go as a whole. Steps: log2 p, or p / 2. Bytes: (p - 1) m from every rank and to it.
+ * Messages are not cut. Steps: log2 p, or p / 2. Bytes: (p - 1) m from every rank and to it.
  * Sources: coll_base_allgather.c of Open MPI 4.1; Chen, Zhang, Zhang, Yuan: Performance evaluation
  * of allgather algorithms on terascale Linux cluster with Fast Ethernet, HPC Asia 2005.
  */
@@ -16,7 +16,7 @@
 #include "lib/pattern/binomial.h"
 #include "lib/schedule/plan.h"
 
-/* So many blocks from FIRST on, to or from the rank at POSITION. */
+/* Returns a message of COUNT blocks, from FIRST on, to or from the rank at POSITION. */
 static coll_step message(const coll_part *part, coll_step_kind kind, int position, int first,
                          int count) {
     coll_step step =
@@ -35,10 +35,11 @@ static int doubling_round(const coll_plan *base, uint64_t round, coll_step steps
 }
 
 /*
- * The first of the two blocks that POSITION got in ROUND. After the first round a pair of ranks has
- * its own two; those of other pairs come from either side by turns, each time from farther away.
+ * Returns the first of the two blocks that POSITION receives in ROUND. After the first round a pair
+ * of ranks has its own two blocks; those of other pairs arrive from both sides in turn, each time
+ * from farther away.
  */
-static int got(const coll_plan *base, int position, int round) {
+static int received_in(const coll_plan *base, int position, int round) {
     const int ranks = base->part->shape->topo->ranks, pair = position - position % 2,
               away = (round + 1) / 2 * 2;
     return (round % 2 == position % 2 ? pair + away : pair - away + ranks) % ranks;
@@ -52,13 +53,13 @@ static int neighbors_round(const coll_plan *base, uint64_t round, coll_step step
         steps[0] = message(part, COLL_STEP_RECEIVE, other, other, 1);
         steps[1] = message(part, COLL_STEP_SEND, other, own, 1);
     } else {
-        steps[0] = message(part, COLL_STEP_RECEIVE, other, got(base, own, turn), 2);
-        steps[1] = message(part, COLL_STEP_SEND, other, got(base, own, turn - 1), 2);
+        steps[0] = message(part, COLL_STEP_RECEIVE, other, received_in(base, own, turn), 2);
+        steps[1] = message(part, COLL_STEP_SEND, other, received_in(base, own, turn - 1), 2);
     }
     return 2;
 }
 
-/* The longest message has so many BLOCKS. */
+/* Returns the size of a plan whose longest message has BLOCKS blocks. */
 static coll_plan_size size_of(const coll_part *part, int blocks) {
     return (coll_plan_size){.window = 1,
                             .steps = 2,

@@ -1,10 +1,12 @@
-/* The allreduces; lib/registry.c has the table of them all. */
+/* The allreduce algorithms; their table is in lib/registry.c. */
 #ifndef COLL_LIB_ALLREDUCE_ALLREDUCE_H
 #define COLL_LIB_ALLREDUCE_ALLREDUCE_H
 
 #include "lib/algorithm/algorithm.h"
 
-/* Lanes: results on their way back don't wait behind sums of later rounds, nor these for them. */
+/*
+ * Lanes: results on the way back don't wait behind sums of later rounds, nor sums behind results.
+ */
 enum { COLL_LANE_SUMS, COLL_LANE_RESULTS };
 
 extern const coll_algorithm coll_allreduce_ring, coll_allreduce_racks,

@@ -1,11 +1,12 @@
 /*
  * binomial: sums go up a binomial tree, and the results down again: a reduction and a broadcast.
  *
- * Ranks are positions in the chain order, or by rank where the order counts; subtrees are runs of
- * them.
+ * Ranks are positions in the chain order, or in rank order if the operands must be combined in
+ * order; subtrees are runs of positions.
  *
- * Steps: 2 ceil(log2 p). Bytes: ceil(log2 p) m to the root and from it; over an uplink up to ceil
- * (log2 p) m in either direction. Memory: a segment for each child, for each of the window.
+ * Steps: 2 ceil(log2 p). Bytes: ceil(log2 p) m to the root and from it; over an uplink up to
+ * ceil(log2 p) m in either direction. Memory: a segment for each child, for each round of the
+ * window.
  * Source: Thakur, Rabenseifner, Gropp: Optimization of collective communication operations in
  * MPICH.
  */

@@ -2,38 +2,40 @@
  * chain: sums go up the line of the ranks, to its head, and the results come down again; for large
  * data and operations that don't commute.
  *
- * The data go in segments. Each rank adds what comes from the rank behind it to its own, passes the
- * sum on to the one before, and passes on what comes back. The rank at position i sends segment s
- * of the sums as it gets segment s - 2 i of the results: so few are under way, though the way up
- * and down is long. All is in the order of the line.
+ * The data moves in segments. Each rank adds its own data to the sum from the rank behind it, sends
+ * the result to the rank before it, and forwards the results that come back. The rank at position i
+ * sends segment s of the sums when it receives segment s - 2 i of the results, so that few segments
+ * are in flight, although the way up and down is long. Operands are combined in the order of the
+ * line.
  *
  * Steps: 2 (p - 1) for a segment. Bytes: 2 m from every rank and to it, and over each uplink in
- * either direction. Memory: three segments for each of the window.
+ * either direction. Memory: three segments for each round of the window.
  * Source: Sanders, Speck, Traeff: Two-tree algorithms for full bandwidth broadcast, reduction and
- * scan, which compares itself with such pipelines.
+ * scan, which compares its algorithm with such pipelines.
  */
 #include "config.h"
 
 #include "lib/allreduce/allreduce.h"
 #include "lib/schedule/tuned.h"
 
-enum { FEWEST = 3 }; /* rounds: results come to a rank two rounds after they left the one before */
+/* rounds of the window: results reach a rank two rounds after they left the rank before it */
+enum { FEWEST = 3 };
 
-enum { ADDED, SENT, PASSED, SEGMENTS }; /* of a round's memory */
+enum { ADDED, SENT, PASSED, SEGMENTS }; /* segments of a round's memory */
 
 typedef struct chain_plan {
     coll_plan base;
-    bool first, last;       /* in the line */
-    int before, behind;     /* ranks */
-    uint64_t segments, lag; /* of the results, in rounds */
+    bool first, last;       /* whether this rank is the first or the last in the line */
+    int before, behind;     /* the neighbours in the line */
+    uint64_t segments, lag; /* LAG: rounds from a segment's sum to its result */
 } chain_plan;
 
 static coll_range range_of(const chain_plan *plan, uint64_t i) {
     return coll_segment_at(plan->base.part->shape->bytes, plan->base.size.segment, i);
 }
 
-/* Adds what comes from behind, and passes it on. */
-static int up(const chain_plan *plan, coll_range what, coll_step steps[]) {
+/* Writes the steps that add this rank's data to the sum from behind and send the result on. */
+static int send_sums_up(const chain_plan *plan, coll_range what, coll_step steps[]) {
     int count = 0;
     if (!plan->last) {
         steps[0] = coll_step_receive(plan->behind, what.from, what.length);
@@ -52,12 +54,17 @@ static int up(const chain_plan *plan, coll_range what, coll_step steps[]) {
     return count;
 }
 
-/* The results of a segment come, and go on; COUNT steps of the sums are in the round already. */
-static int down(const chain_plan *plan, coll_range what, coll_step steps[], int count) {
+/*
+ * Writes the steps that receive a segment's result and forward it, after COUNT steps of the sums in
+ * the same round.
+ */
+static int send_results_down(const chain_plan *plan, coll_range what, coll_step steps[],
+                             int count) {
     if (!plan->first) {
         steps[count] = coll_step_receive(plan->before, what.from, what.length);
         steps[count].segment = PASSED;
-        if (plan->lag < (uint64_t)plan->base.size.window) /* the sum was sent from there */
+        /* the sum was sent from the same memory */
+        if (plan->lag < (uint64_t)plan->base.size.window)
             coll_step_after(&steps[count], (int)plan->lag, plan->last ? 0 : 2);
         count++;
     }
@@ -72,8 +79,10 @@ static int down(const chain_plan *plan, coll_range what, coll_step steps[], int 
 
 static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
     const chain_plan *plan = (const chain_plan *)base;
-    int count = round < plan->segments ? up(plan, range_of(plan, round), steps) : 0;
-    return round < plan->lag ? count : down(plan, range_of(plan, round - plan->lag), steps, count);
+    int count = round < plan->segments ? send_sums_up(plan, range_of(plan, round), steps) : 0;
+    return round < plan->lag
+               ? count
+               : send_results_down(plan, range_of(plan, round - plan->lag), steps, count);
 }
 
 static coll_plan_size plan_size(const coll_part *part) {
@@ -105,7 +114,7 @@ static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *me
 const coll_algorithm coll_allreduce_chain = {
     .name = "chain",
     .summary = "sums go up the line of the ranks, results down, segment by segment",
-    .params = {COLL_PARAM_SEGMENT("bytes that go on at a time; 0: by the cost model", 0),
-               COLL_PARAM_WINDOW("segments under way at a time, three at least", 8)},
+    .params = {COLL_PARAM_SEGMENT("bytes that are forwarded at a time; 0: by the cost model", 0),
+               COLL_PARAM_WINDOW("segments under way at a time, at least three", 8)},
     .planner = &(const coll_planner){.size = plan_size, .plan = make_plan},
 };

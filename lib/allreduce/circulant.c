@@ -1,27 +1,28 @@
 /*
- * circulant: the fewest steps and the fewest bytes at once, whatever the number of ranks; for
- * middling sizes. circulant_levels: the same inside nodes, inside racks and across them, so that
- * what is shared is crossed by little.
+ * circulant: the fewest steps and the fewest bytes at the same time, for any number of ranks; for
+ * medium sizes. circulant_levels: the same inside nodes, inside racks and across racks, so that
+ * little data crosses shared links.
  *
- * A chunk of the data is p blocks. Ranks are positions in the chain order; the skips are p,
- * ceil(p/2), ceil(p/4), ..., 1. A rank at position r holds the blocks r, r + 1, ..., modulo p. From
- * each skip s' to the next one, s, it sends blocks s to s' - 1 of these to position r + s and adds
- * what comes from r - s to its first s' - s ones; so in the end it has the sum of block r. The same
- * way back all get all sums. A chunk goes in a round of its own, a message in two where it wraps
- * around. With an even p the first and the last step are exchanges between two ranks: half a chunk
- * stays below transports' eager limit, since two longer messages in opposite directions take turns
- * on a TCP connection of Open MPI.
+ * A chunk of the data has p blocks. Ranks are positions in the chain order; the skips are p,
+ * ceil(p/2), ceil(p/4), ..., 1. The rank at position r numbers the blocks r, r + 1, ..., modulo p,
+ * from 0. For each skip s' and the next one, s, it sends its blocks s to s' - 1 to position r + s
+ * and adds those that it receives from position r - s to its first s' - s blocks; so in the end it
+ * has the sum of block r. In the reverse order all ranks then get all sums. A chunk has a round of
+ * its own, and a message that wraps around is sent in two. With an even p the first and the last
+ * step are exchanges between two ranks: half a chunk stays below transports' eager limit, since two
+ * longer messages in opposite directions take turns on a TCP connection of Open MPI.
  *
- * With levels, ranks first do so in their node (their rack, where no ranks share nodes). The ranks
- * of a rack that have the sum of the same block there go on with it among themselves, and those of
- * all racks with what they have then; then all the way back. Where units are of different sizes, as
- * few of the positions as the smallest has ones hold a block: they are spread evenly over the
- * others, which have none to go on with.
+ * With levels, the ranks of each node (of each rack, if no ranks share nodes) do this first. Then
+ * the ranks of a rack that have the sum of the same block in their nodes do it among themselves
+ * with that block, and then those of all racks; then everything is gathered in the reverse order.
+ * If groups of a level differ in size, each is divided into as many blocks as the smallest group
+ * has ranks. In a larger group the blocks belong to positions that are spread evenly; the ranks at
+ * the other positions have no block and skip the higher levels.
  *
  * Steps: 2 ceil(log2 p), of each level. Bytes: 2 m (p - 1)/p from every rank and to it; up to half
- * of that over an uplink for each of the rack's ranks. With levels, of n ranks a rack in R racks,
+ * of that over an uplink for each of the rack's ranks. With levels, for R racks of n ranks,
  * 2 m (n - 1)/n inside and 2 m (R - 1)/(R n) outside; over an uplink 2 m (R - 1)/R. Memory: four
- * chunks for each of the window, up to log2 p times as much where units are uneven.
+ * chunks for each round of the window, up to log2 p times as much if groups differ in size.
  * Source: Traeff: Optimal, non-pipelined reduce-scatter and allreduce algorithms, arXiv 2410.14234;
  * levels after Cho and others: BlueConnect (MLSys 2019).
  */
@@ -33,54 +34,58 @@
 
 #include <string.h>
 
-/* Of a round's memory. What is received and what is passed on then have as many ROOMS each. */
+/*
+ * Segments of a round's memory; from ROOMS on those for received sums, then as many for forwarded
+ * results.
+ */
 enum { SENT, GATHERED, ROOMS };
-enum { PIECES = 2 }; /* of blocks that wrap around */
+enum { PIECES = 2 }; /* of a range of blocks that wraps around */
 enum { LEVELS = 3, SKIPS = 32 };
 
-/* The ranks that do so together. */
+/* The ranks that run the algorithm together. */
 typedef struct group {
-    const int *ranks; /* by place: in the order of the line */
-    int count, parts; /* so many have a part; the others none */
-    int place;        /* this rank's, */
-    int position;     /* where it stands in the graph */
+    const int *ranks; /* by place, which is the order of the line */
+    int count, parts; /* number of ranks; PARTS of them have a block */
+    int place;        /* this rank's place */
+    int position;     /* this rank's position in the graph */
 } group;
 
 typedef struct circulant_plan {
     coll_plan base;
-    int rooms;  /* for what is received, and again for what is passed on: 1, or one for each skip */
-    int levels; /* in which this rank takes part */
+    /* segments for received sums, and as many for forwarded results: 1, or one for each skip */
+    int rooms;
+    int levels; /* levels in which this rank takes part */
     group group[LEVELS];
 } circulant_plan;
 
-/* A room, and how much of it is used. */
+/* A segment of scratch memory, and the bytes of it used so far. */
 typedef struct room {
     int segment;
     size_t used;
 } room;
 
-/* A round as it is written. What comes next comes after its last steps: of both pieces. */
+/* A round being written. Each later step depends on its LAST steps, one for each piece. */
 typedef struct draft {
     const coll_shape *shape;
     const group *among;
-    coll_range range; /* what they sum up */
+    coll_range range; /* the range that the group sums up */
     coll_step *steps;
     int count, lane;
-    size_t from; /* of the chunk */
-    bool many;   /* rooms */
+    size_t from; /* start of the chunk */
+    bool many;   /* each skip has a room of its own */
     room received, passed;
     int last[PIECES], lasts;
-    coll_range changed[PIECES]; /* by them or earlier ones */
+    coll_range changed[PIECES]; /* ranges changed by the last steps or earlier ones */
 } draft;
 
 /* --- Groups --- */
 
-/* How many parts are at the positions before this one. */
+/* Returns how many blocks belong to positions below POSITION. */
 static int parts_before(const group *g, int position) {
     return (int)((int64_t)position * g->parts / g->count);
 }
 
-/* The first ones have the parts. */
+/* Returns the place of the rank at POSITION: the first places are those with blocks. */
 static int place_at(const group *g, int position) {
     int before = parts_before(g, position);
     return parts_before(g, position + 1) > before ? before : g->parts + position - before;
@@ -90,7 +95,9 @@ static int rank_at(const group *g, int distance) {
     return g->ranks[place_at(g, (g->position + distance + g->count) % g->count)];
 }
 
-/* Positions FIRST to FIRST + COUNT - 1, modulo p: the parts of those up to the last, and the rest.
+/*
+ * Sets PIECES to the ranges of positions FIRST to FIRST + COUNT - 1, modulo p: up to the last
+ * position, and the rest.
  */
 static void parts_of(const draft *d, int first, int count, coll_range pieces[PIECES]) {
     const group *g = d->among;
@@ -107,8 +114,8 @@ static void parts_of(const draft *d, int first, int count, coll_range pieces[PIE
 
 /* --- Rounds --- */
 
-/* Adds STEP, after the last ones if it depends ON_LAST. */
-static coll_step *add(draft *d, coll_step step, int segment, size_t at, bool on_last) {
+/* Adds STEP, which depends on the last steps if ON_LAST. */
+static coll_step *add_step(draft *d, coll_step step, int segment, size_t at, bool on_last) {
     coll_step *added = &d->steps[d->count++];
     *added = step;
     added->lane = d->lane;
@@ -119,7 +126,7 @@ static coll_step *add(draft *d, coll_step step, int segment, size_t at, bool on_
     return added;
 }
 
-/* Whether sums have been added to PIECE. */
+/* Returns whether sums have been added to PIECE. */
 static bool is_changed(const draft *d, coll_range piece) {
     for (int i = 0; i < PIECES; i++)
         if (piece.from < d->changed[i].from + d->changed[i].length &&
@@ -134,15 +141,17 @@ static void replace_last(draft *d, const int last[], int count) {
     d->lasts = count > 0 ? count : d->lasts;
 }
 
-/* The next skip has a room of its own, where there are many. */
-static void leave(const draft *d, room *r) {
+/* Advances R to the next room, if each skip has its own. */
+static void advance_room(const draft *d, room *r) {
     if (d->many)
         *r = (room){.segment = r->segment + 1};
 }
 
-/* From skip BEFORE to SKIP: sums of blocks go to the rank that is so far above. Writes to SENT
- * which steps sent them. */
-static void reduce(draft *d, int before, int skip, int sent[PIECES]) {
+/*
+ * Writes the reduction from skip BEFORE to SKIP: sums go to the rank SKIP positions above. Sets
+ * SENT to the steps that send them.
+ */
+static void reduce_skip(draft *d, int before, int skip, int sent[PIECES]) {
     const group *g = d->among;
     coll_range pieces[PIECES];
     int last[PIECES], count = 0;
@@ -150,8 +159,8 @@ static void reduce(draft *d, int before, int skip, int sent[PIECES]) {
     for (int i = 0; i < PIECES; i++) {
         sent[i] = d->count;
         if (pieces[i].length)
-            add(d, coll_step_send(rank_at(g, skip), pieces[i].from, pieces[i].length), SENT,
-                pieces[i].from - d->from, is_changed(d, pieces[i]));
+            add_step(d, coll_step_send(rank_at(g, skip), pieces[i].from, pieces[i].length), SENT,
+                     pieces[i].from - d->from, is_changed(d, pieces[i]));
     }
     parts_of(d, g->position, before - skip, pieces);
     if (d->lasts == 0)
@@ -165,43 +174,46 @@ static void reduce(draft *d, int before, int skip, int sent[PIECES]) {
         receive->buffer = COLL_SCRATCH;
         receive->segment = d->received.segment;
         receive->at = d->received.used;
-        coll_step *sum = add(d, coll_step_combine(COLL_DATA, from, length, false, true),
-                             receive->segment, receive->at, true);
+        coll_step *sum = add_step(d, coll_step_combine(COLL_DATA, from, length, false, true),
+                                  receive->segment, receive->at, true);
         coll_step_after(sum, 0, d->count - 2);
         last[count++] = d->count - 1;
         d->received.used += length;
     }
     replace_last(d, last, count);
-    leave(d, &d->received);
+    advance_room(d, &d->received);
 }
 
-/* The same way back: results go to the rank that is so far below. */
-static void gather(draft *d, int before, int skip, const int sent[PIECES]) {
+/* Writes the reverse: results go to the rank SKIP positions below. */
+static void gather_skip(draft *d, int before, int skip, const int sent[PIECES]) {
     const group *g = d->among;
     coll_range pieces[PIECES];
     int last[PIECES], count = 0;
     parts_of(d, g->position, before - skip, pieces);
     for (int i = 0; i < PIECES; i++) {
         if (pieces[i].length)
-            add(d, coll_step_send(rank_at(g, -skip), pieces[i].from, pieces[i].length),
-                d->passed.segment, d->passed.used, true);
+            add_step(d, coll_step_send(rank_at(g, -skip), pieces[i].from, pieces[i].length),
+                     d->passed.segment, d->passed.used, true);
         d->passed.used += pieces[i].length;
     }
-    leave(d, &d->passed);
+    advance_room(d, &d->passed);
     parts_of(d, g->position + skip, before - skip, pieces);
     for (int i = 0; i < PIECES; i++) {
         if (!pieces[i].length)
             continue;
         coll_step *step =
-            add(d, coll_step_receive(rank_at(g, skip), pieces[i].from, pieces[i].length), GATHERED,
-                pieces[i].from - d->from, true);
-        coll_step_after(step, 0, sent[i]); /* sums were sent from there */
+            add_step(d, coll_step_receive(rank_at(g, skip), pieces[i].from, pieces[i].length),
+                     GATHERED, pieces[i].from - d->from, true);
+        coll_step_after(step, 0, sent[i]); /* sums were sent from the same memory */
         last[count++] = d->count - 1;
     }
     replace_last(d, last, count);
 }
 
-/* RANGE is summed up among those of LEVEL, and what of it this rank then has above. */
+/*
+ * Writes the steps that sum up RANGE in this rank's group of LEVEL and, in between, its own block
+ * at the higher levels.
+ */
 static void write_level(draft *d, const circulant_plan *plan, int level, coll_range range) {
     const group *g = &plan->group[level];
     int skips[SKIPS + 1] = {g->count}, sent[SKIPS][PIECES], count = 0;
@@ -209,7 +221,7 @@ static void write_level(draft *d, const circulant_plan *plan, int level, coll_ra
     d->range = range;
     for (; skips[count] > 1; count++) {
         skips[count + 1] = (skips[count] + 1) / 2;
-        reduce(d, skips[count], skips[count + 1], sent[count]);
+        reduce_skip(d, skips[count], skips[count + 1], sent[count]);
     }
     if (level + 1 < plan->levels) {
         coll_range own[PIECES];
@@ -220,7 +232,7 @@ static void write_level(draft *d, const circulant_plan *plan, int level, coll_ra
     d->range = range;
     d->lane = COLL_LANE_RESULTS;
     while (count-- > 0)
-        gather(d, skips[count], skips[count + 1], sent[count]);
+        gather_skip(d, skips[count], skips[count + 1], sent[count]);
 }
 
 static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
@@ -239,16 +251,19 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
 
 /* --- Plans --- */
 
-/* What stands together, from inside: units of each kind in one of the next. */
-typedef struct frame {
+/*
+ * The hierarchy of units, from the smallest, and how many units of each kind are in one of the
+ * next.
+ */
+typedef struct hierarchy {
     coll_unit unit[LEVELS + 1];
     int levels;
     coll_extent extent[LEVELS];
-} frame;
+} hierarchy;
 
-/* Its units alone. */
-static frame units_of(const coll_topo *topo, bool levels) {
-    frame f = {.unit = {COLL_UNIT_RANK}};
+/* Returns a hierarchy with its units only. */
+static hierarchy units_of(const coll_topo *topo, bool levels) {
+    hierarchy f = {.unit = {COLL_UNIT_RANK}};
     if (levels && topo->nodes > 1 && topo->nodes < topo->ranks)
         f.unit[++f.levels] = COLL_UNIT_NODE;
     if (levels && topo->racks > 1 && topo->racks < topo->nodes)
@@ -257,15 +272,15 @@ static frame units_of(const coll_topo *topo, bool levels) {
     return f;
 }
 
-static frame frame_of(const coll_part *part, bool levels) {
+static hierarchy measure_hierarchy(const coll_part *part, bool levels) {
     const coll_topo *topo = part->shape->topo;
-    frame f = units_of(topo, levels);
+    hierarchy f = units_of(topo, levels);
     for (int i = 0; i < f.levels; i++)
         f.extent[i] = coll_line_extent(part->line, topo, f.unit[i], f.unit[i + 1]);
     return f;
 }
 
-static int rooms_of(const frame *f) {
+static int rooms_of(const hierarchy *f) {
     int skips = 0;
     bool is_even = true;
     for (int i = 0; i < f->levels; i++) {
@@ -275,12 +290,15 @@ static int rooms_of(const frame *f) {
     return is_even ? 1 : skips;
 }
 
-/* Of each skip: two sends, receives and combinations, two sends and receives. A chunk is as many
- * elements for each part: some are received more than once, into as much memory. */
+/*
+ * For each skip: two sends, receives and combinations; two sends and receives. A chunk has the same
+ * number of elements for each part. If groups differ in size, some parts are received more than
+ * once, and need memory each time.
+ */
 static coll_plan_size size_of(const coll_part *part, bool levels) {
     enum { STEPS = 5 * PIECES };
     const coll_shape *shape = part->shape;
-    const frame f = frame_of(part, levels);
+    const hierarchy f = measure_hierarchy(part, levels);
     size_t least = shape->element, members = 0;
     int skips = 0;
     for (int i = 0; i < f.levels; i++) {
@@ -298,8 +316,11 @@ static coll_plan_size size_of(const coll_part *part, bool levels) {
         .own_bytes = sizeof(circulant_plan) + (levels ? members * sizeof(int) : 0)};
 }
 
-/* Who sums up at LEVEL with this rank, whose places below are OWN. They are written to RANKS. */
-static group group_of(const coll_part *part, const frame *f, int level, const int own[],
+/*
+ * Returns the group that sums up at LEVEL with this rank, whose places at the lower levels are OWN.
+ * Writes its members to RANKS.
+ */
+static group group_of(const coll_part *part, const hierarchy *f, int level, const int own[],
                       int ranks[]) {
     const coll_line *line = part->line;
     const coll_unit whole = f->unit[level + 1];
@@ -336,7 +357,7 @@ static coll_plan *plan_of(const coll_part *part, bool levels, coll_plan_size siz
         .group = {{part->line->order, p, p, part->line->position, part->line->position}}};
     if (!levels)
         return &plan->base;
-    const frame f = frame_of(part, levels);
+    const hierarchy f = measure_hierarchy(part, levels);
     int own[LEVELS], *ranks = (int *)(plan + 1);
     for (int i = 0; i < f.levels; i++) {
         group *g = &plan->group[i];

@@ -1,20 +1,21 @@
 /*
- * halving: the ranks halve the data among them, and put the sums together again; for large data,
- * where it shall be summed up in the same way as small data is by recursive doubling.
+ * halving: pairs of ranks halve the data and gather the sums again; for large data that must be
+ * combined in the same way as recursive doubling combines small data.
  *
- * Ranks meet as in recursive doubling, at first the nearest ones, by the same tree of combinations.
- * But of what it has a rank gives one half to the one it meets, adds the other half that comes from
- * there, and goes on with that: in the end each has the sums of an equal part. On the way back they
- * meet in the reverse order, and each gets what it gave away. Where ranks are no power of two the
- * first ones go in pairs, one of which gives all to the other. Data go in chunks, a round each,
- * whose halves stay below transports' eager limit: two longer messages in opposite directions take
- * turns on a TCP connection of Open MPI.
+ * Ranks pair up as in recursive doubling, at first the nearest ones, with the same tree of
+ * combinations. But a rank sends one half of its range to its peer, adds to the other half what it
+ * receives, and continues with that half; in the end each rank has the sums of an equal part. On
+ * the way back the pairs come in reverse order, and each rank gets back the half that it sent. If
+ * the number of ranks is no power of two, the first ones form pairs, one rank of which sends all
+ * its data to the other. Data moves in chunks, one round each, whose halves stay below transports'
+ * eager limit: two longer messages in opposite directions take turns on a TCP connection of Open
+ * MPI.
  *
- * Steps: 2 floor(log2 p), and 2 where p is no power of two. Bytes: 2 m from every rank and to it,
- * another 2 m where it is one of a pair; over an uplink up to half of it for each of a rack's
- * ranks. Memory: six chunks for each of the window.
+ * Steps: 2 floor(log2 p), and 2 more if p is no power of two. Bytes: 2 m from every rank and to it,
+ * another 2 m if it is one of a pair; over an uplink up to half of it for each of a rack's ranks.
+ * Memory: six chunks for each round of the window.
  * Source: Rabenseifner: Optimization of collective reduction operations, ICCS 2004; there the
- * farthest meet first.
+ * farthest ranks pair up first.
  */
 #include "config.h"
 
@@ -23,27 +24,30 @@
 #include "lib/pattern/binomial.h"
 
 enum { NONE = -1 };
-/* Of a round's memory: where sums come to, and what data pass on their way where they have gaps. */
+/*
+ * Segments of a round's memory: for received sums, and for data with gaps that is sent or received.
+ */
 enum { HALVES, GIVEN, TAKEN_BACK, PASSED_ON, FROM_PAIRED, TO_PAIRED, SEGMENTS };
 
-/* Parts FIRST to END - 1 of a chunk that is cut into as many as ranks meet. */
+/* Parts FIRST to END - 1 of a chunk, which has as many parts as ranks take part. */
 typedef struct half {
     int first, end;
 } half;
 
-/* A round as it is written. */
+/* A round being written. */
 typedef struct draft {
     const coll_trees *plan;
     coll_step *steps;
     int count, lane;
-    int latest;               /* the last step that changed what the rank has, or NONE */
-    int passed;               /* the last step that passed it on, which came after earlier ones */
-    size_t begin, length;     /* of the chunk */
-    size_t halves, passed_on; /* bytes of these in the round's memory so far */
+    int latest; /* the last step that changed this rank's data, or NONE */
+    /* the last step that forwarded results, or NONE; it depends on the earlier ones */
+    int passed;
+    size_t begin, length;     /* the chunk */
+    size_t halves, passed_on; /* bytes used so far in segments HALVES and PASSED_ON */
 } draft;
 
-/* STEP comes after EARLIER, if there are both. */
-static void after(draft *d, int step, int earlier) {
+/* Makes STEP depend on EARLIER, unless one of them is NONE. */
+static void add_dependency(draft *d, int step, int earlier) {
     if (step != NONE && earlier != NONE)
         coll_step_after(&d->steps[step], 0, earlier);
 }
@@ -56,8 +60,11 @@ static size_t bytes_of(const draft *d, half range) {
     return start_of(d, range.end) - start_of(d, range.first);
 }
 
-/* Adds a message of RANGE to or from PEER, unless that is empty; returns which step it is. */
-static int add(draft *d, bool send, int peer, half range, int segment, size_t at) {
+/*
+ * Adds a message of RANGE to or from PEER, unless RANGE is empty; returns the index of its step, or
+ * NONE.
+ */
+static int add_message(draft *d, bool send, int peer, half range, int segment, size_t at) {
     size_t from = d->begin + start_of(d, range.first), length = bytes_of(d, range);
     if (length == 0)
         return NONE;
@@ -69,9 +76,13 @@ static int add(draft *d, bool send, int peer, half range, int segment, size_t at
     return d->count++;
 }
 
-/* What comes from PEER, which stands BEFORE this rank or behind, is combined with RANGE. */
-static void merge(draft *d, int peer, half range, bool before, int segment, size_t at) {
-    int arrival = add(d, false, peer, range, segment, at);
+/*
+ * Adds the steps that receive RANGE from PEER, which is BEFORE or behind this rank, and combine it
+ * with this rank's data.
+ */
+static void receive_and_combine(draft *d, int peer, half range, bool before, int segment,
+                                size_t at) {
+    int arrival = add_message(d, false, peer, range, segment, at);
     if (arrival == NONE)
         return;
     d->steps[arrival].buffer = COLL_SCRATCH;
@@ -79,52 +90,57 @@ static void merge(draft *d, int peer, half range, bool before, int segment, size
     *sum = coll_step_combine(COLL_DATA, d->steps[arrival].from, bytes_of(d, range), false, before);
     sum->segment = segment;
     sum->at = at;
-    after(d, d->count, arrival);
-    after(d, d->count, d->latest);
+    add_dependency(d, d->count, arrival);
+    add_dependency(d, d->count, d->latest);
     d->latest = d->count++;
 }
 
-/* The data go to the one of the pair that goes on, and the sums come back. */
-static void leave_to_parent(draft *d, half whole) {
-    int gave = add(d, true, d->plan->parent, whole, FROM_PAIRED, 0);
+/*
+ * Adds the steps of the rank of a pair that sends its data to the other and receives the results.
+ */
+static void defer_to_parent(draft *d, half whole) {
+    int gave = add_message(d, true, d->plan->parent, whole, FROM_PAIRED, 0);
     d->lane = COLL_LANE_RESULTS;
-    after(d, add(d, false, d->plan->parent, whole, TO_PAIRED, 0), gave);
+    add_dependency(d, add_message(d, false, d->plan->parent, whole, TO_PAIRED, 0), gave);
 }
 
-/* Meets the rank's peers one after another; GIVEN and GAVE: what to each, and by which step.
- * Returns what is left. */
-static half halve(draft *d, half range, half given[], int gave[]) {
+/*
+ * Adds the exchanges with all peers. Sets GIVEN and GAVE to the range sent to each peer and the
+ * step that sends it. Returns the range that is left.
+ */
+static half exchange_halves(draft *d, half range, half given[], int gave[]) {
     for (int i = 0; i < d->plan->peers; i++) {
         int middle = (range.first + range.end) / 2;
         half lower = {range.first, middle}, upper = {middle, range.end};
         bool before = d->plan->before[i];
         given[i] = before ? lower : upper;
         range = before ? upper : lower;
-        gave[i] = add(d, true, d->plan->peer[i], given[i], GIVEN, start_of(d, given[i].first));
-        after(d, gave[i], d->latest);
-        merge(d, d->plan->peer[i], range, before, HALVES, d->halves);
+        gave[i] =
+            add_message(d, true, d->plan->peer[i], given[i], GIVEN, start_of(d, given[i].first));
+        add_dependency(d, gave[i], d->latest);
+        receive_and_combine(d, d->plan->peer[i], range, before, HALVES, d->halves);
         d->halves += bytes_of(d, range);
     }
     return range;
 }
 
-/* RANGE goes to PEER, once all of it has come. */
-static void pass_on(draft *d, int peer, half range, int segment, size_t at) {
-    int step = add(d, true, peer, range, segment, at);
-    after(d, step, d->latest);
-    after(d, step, d->passed);
+/* Adds the step that sends RANGE to PEER once it is complete. */
+static void send_results(draft *d, int peer, half range, int segment, size_t at) {
+    int step = add_message(d, true, peer, range, segment, at);
+    add_dependency(d, step, d->latest);
+    add_dependency(d, step, d->passed);
     d->passed = step;
 }
 
-/* The way back: RANGE is what the rank has of the results. */
-static void gather(draft *d, half range, const half given[], const int gave[]) {
+/* Adds the way back; RANGE is the part of the results that this rank has. */
+static void gather_results(draft *d, half range, const half given[], const int gave[]) {
     d->lane = COLL_LANE_RESULTS;
     for (int i = d->plan->peers; i-- > 0;) {
         int peer = d->plan->peer[i];
-        pass_on(d, peer, range, PASSED_ON, d->passed_on);
+        send_results(d, peer, range, PASSED_ON, d->passed_on);
         d->passed_on += bytes_of(d, range);
-        int taken = add(d, false, peer, given[i], TAKEN_BACK, start_of(d, given[i].first));
-        after(d, taken, gave[i]);
+        int taken = add_message(d, false, peer, given[i], TAKEN_BACK, start_of(d, given[i].first));
+        add_dependency(d, taken, gave[i]);
         d->latest = taken == NONE ? d->latest : taken;
         range = d->plan->before[i] ? (half){given[i].first, range.end}
                                    : (half){range.first, given[i].end};
@@ -143,19 +159,21 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
                .begin = (size_t)round * segment,
                .length = coll_segment_length(plan->base.part->shape->bytes, segment, round)};
     if (plan->parent >= 0) {
-        leave_to_parent(&d, whole);
+        defer_to_parent(&d, whole);
         return d.count;
     }
     if (plan->children)
-        merge(&d, plan->child[0], whole, false, FROM_PAIRED, 0);
-    gather(&d, halve(&d, whole, given, gave), given, gave);
+        receive_and_combine(&d, plan->child[0], whole, false, FROM_PAIRED, 0);
+    gather_results(&d, exchange_halves(&d, whole, given, gave), given, gave);
     if (plan->children)
-        pass_on(&d, plan->child[0], whole, TO_PAIRED, 0);
+        send_results(&d, plan->child[0], whole, TO_PAIRED, 0);
     return d.count;
 }
 
-/* Of each peer: a send, a receive and a combination, and a send and a receive. A chunk is as many
- * elements for each part. */
+/*
+ * For each peer: a send, a receive and a combination, and a send and a receive. A chunk has the
+ * same number of elements for each part.
+ */
 static coll_plan_size plan_size(const coll_part *part) {
     const coll_shape *shape = part->shape;
     size_t chunk = coll_chunk_of(part, shape->element << coll_tree_depth(shape->topo->ranks));
@@ -176,8 +194,8 @@ static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *me
 
 const coll_algorithm coll_allreduce_halving = {
     .name = "halving",
-    .summary = "pairs of ranks halve the data, sum them up, and put them together again",
-    .params = {COLL_PARAM_SEGMENT("bytes of a chunk, which is halved, at most", 64 << 10),
+    .summary = "pairs of ranks halve the data, sum it up, and gather it again",
+    .params = {COLL_PARAM_SEGMENT("most bytes of a chunk, which is halved", 64 << 10),
                COLL_PARAM_WINDOW("chunks under way at a time", 4)},
     .reproducible = true,
     .planner = &(const coll_planner){.size = plan_size, .plan = make_plan},

@@ -1,15 +1,15 @@
 /*
- * two_level, three_level: for small data on many ranks a node, or a rack.
+ * two_level, three_level: for small data and many ranks per node, or per rack.
  *
- * Sums go up a binomial tree in every node (in every rack, where no ranks share a node) to its
- * first rank; these exchange theirs by recursive doubling, and the results go down the trees again.
- * Of three levels those first ranks go up a tree in their rack, and the racks' first ones exchange
- * their sums.
+ * Sums go up a binomial tree in every node (in every rack, if no ranks share a node) to its first
+ * rank; these first ranks exchange their sums by recursive doubling, and the results go down the
+ * trees again. With three levels the first ranks of the nodes use a tree in their rack, and the
+ * first ranks of the racks exchange their sums.
  *
  * Steps: 2 ceil(log2 n) in groups of n ranks, and those of recursive doubling among the G groups.
  * Bytes: ceil(log2 n) + ceil(log2 G) times m to the first rank of a group and from it. Over an
- * uplink go m for each step of the doubling, of two levels where ranks share nodes for each of the
- * rack's nodes. Memory: a segment for each child and step, for each of the window.
+ * uplink m for each step of the doubling; with two levels, if ranks share nodes, that for each of
+ * the rack's nodes. Memory: a segment for each child and step, for each round of the window.
  * Source: Thakur, Rabenseifner, Gropp; Graham, Shipman: MPI support for multi-core architectures.
  */
 #include "config.h"
@@ -21,7 +21,7 @@ static bool share_nodes(const coll_topo *topo) {
     return topo->nodes > 1 && topo->nodes < topo->ranks;
 }
 
-/* The lower one of two levels. */
+/* Returns the lower one of two levels. */
 static coll_unit level_of(const coll_topo *topo) {
     return share_nodes(topo) ? COLL_UNIT_NODE : COLL_UNIT_RACK;
 }

@@ -1,18 +1,20 @@
 /*
- * racks: for uplinks that are thinner than a rack's hosts together. Every uplink is crossed by as
- * little as can be, from the first part on.
+ * racks: for uplinks that are slower than a rack's hosts together. As little data as possible
+ * crosses each uplink, from the first part on.
  *
- * The data are groups of a piece for each of the R racks. Each rack sums up every piece: parts go
- * round the ring of its ranks, until each has the sum of its own part. By these the pieces go round
- * the ring of the racks: added up in R - 1 turns, then passed on in R - 1 more, while the racks are
- * busy with the next group. What a rack gets its ranks pass round again. Racks may be of any sizes:
- * a rank gives its part of a piece to all ranks of the next rack whose parts are in it.
+ * The data is divided into groups, each of which has one piece for each of the R racks. Each rack
+ * sums up every piece: its parts travel around the ring of the rack's ranks, until each rank has
+ * the sum of its own part. With these parts the pieces then travel around the ring of the racks: in
+ * R - 1 turns they are added up, and in R - 1 more they are forwarded, while the racks are busy
+ * with the next group. A rack passes the results that it receives around its ranks. Racks may have
+ * different sizes: a rank sends its part of a piece to all ranks of the next rack whose parts
+ * overlap it.
  *
- * In turn (k, t) rack r sums up piece r - t of group k inside, and passes its sum on; it gets piece
- * r + 1 - t of group k - 1 as a whole, passes it on, and round its own ranks.
+ * In turn (k, t) rack r sums up piece r - t of group k inside and forwards its sum; it receives the
+ * result of piece r + 1 - t of group k - 1, forwards it, and passes it around its own ranks.
  *
- * Steps: R (C + 1) turns for C groups. Bytes: of a rack of n ranks, each sends and receives 2 m
- * (n - 1)/n inside and 2 m (R - 1)/(R n) outside; over each uplink go 2 m (R - 1)/R in either
+ * Steps: R (C + 1) turns for C groups. Bytes: in a rack of n ranks, each sends and receives
+ * 2 m (n - 1)/n inside and 2 m (R - 1)/(R n) outside; over each uplink 2 m (R - 1)/R in either
  * direction. Memory: four parts for each round of the window; a turn has as many rounds as the
  * largest rack has ranks, and one more.
  * Source: after Cho and others: BlueConnect (MLSys 2019), as one pipeline.
@@ -24,15 +26,16 @@
 
 #include <limits.h>
 
-enum { RECEIVED, SENT, GATHERED, PASSED, SEGMENTS }; /* of a round's memory */
+enum { RECEIVED, SENT, GATHERED, PASSED, SEGMENTS }; /* segments of a round's memory */
 
 typedef struct racks_plan {
     coll_plan base;
-    int racks, rack, place,
-        ranks;  /* this rank's rack along the line, its place there, of so many */
-    int rounds; /* of a turn */
+    int racks, rack;  /* number of racks, and this rank's rack along the line */
+    int place, ranks; /* this rank's place in its rack, and the number of ranks there */
+    int rounds;       /* rounds of a turn */
     uint64_t groups;
-    const int *first; /* where each rack begins in the line, and where the last one ends */
+    /* position in the line at which each rack begins, and the end of the last one */
+    const int *first;
 } racks_plan;
 
 static int modulo(int64_t i, int n) {
@@ -49,7 +52,7 @@ static coll_range piece_of(const racks_plan *plan, uint64_t group, int64_t which
                       (int)group * plan->racks + modulo(which, plan->racks));
 }
 
-/* The part of PIECE that the rank at PLACE of a rack of so many RANKS sums up. */
+/* Returns the part of PIECE that the rank at PLACE sums up, in a rack of RANKS ranks. */
 static coll_range part_of(const racks_plan *plan, coll_range piece, int ranks, int64_t place) {
     coll_range part = coll_share(plan->base.part->shape, piece.length, ranks, modulo(place, ranks));
     return (coll_range){piece.from + part.from, part.length};
@@ -65,17 +68,19 @@ static int rack_before(const racks_plan *plan) {
     return modulo(plan->rack - 1, plan->racks);
 }
 
-/* The place of the rank that sums up byte AT of PIECE in a rack of so many RANKS. */
+/* Returns the place of the rank that sums up byte AT of PIECE, in a rack of RANKS ranks. */
 static int place_with(const racks_plan *plan, coll_range piece, int ranks, size_t at) {
     const coll_shape *shape = plan->base.part->shape;
     const size_t element = shape->element ? shape->element : 1;
     return coll_block_at(piece.length / element, ranks, (at - piece.from) / element);
 }
 
-/* Writes a message for each rank of rack OTHER that shares this rank's part of PIECE, like the
- * model ONE, which has that part's range. */
-static int exchange(const racks_plan *plan, coll_range piece, int other, coll_step one,
-                    coll_step steps[]) {
+/*
+ * Writes a message to or from each rank of rack OTHER whose part overlaps this rank's part of
+ * PIECE. The messages are copies of ONE except for peer and range. Returns the number of messages.
+ */
+static int exchange_with_rack(const racks_plan *plan, coll_range piece, int other, coll_step one,
+                              coll_step steps[]) {
     const int ranks = size_of(plan, other);
     const coll_range own = own_part(plan, piece);
     int count = 0, place = place_with(plan, piece, ranks, own.from);
@@ -92,7 +97,10 @@ static int exchange(const racks_plan *plan, coll_range piece, int other, coll_st
     return count;
 }
 
-/* The place of the step that adds, or stores, what came of PIECE: behind its messages. */
+/*
+ * Returns the index of the step that adds or stores what was received of PIECE: it follows the
+ * receives.
+ */
 static int place_of_merge(const racks_plan *plan, coll_range piece) {
     const int ranks = size_of(plan, rack_before(plan));
     const coll_range own = own_part(plan, piece);
@@ -102,12 +110,12 @@ static int place_of_merge(const racks_plan *plan, coll_range piece) {
 }
 
 /*
- * This rank's part of PIECE comes from the rack before, but in the first turn of a group; is merged
- * with the data by MERGE; and goes to the next rack, but in the last turn. In the first one, SEND
- * says what that comes after.
+ * Writes the steps that receive this rank's part of PIECE from the rack before (except in the first
+ * turn of a group), merge it with the data by MERGE, and send it to the next rack (except in the
+ * last turn). In the first turn, SEND holds the dependencies of the sends.
  */
-static int pass_on(const racks_plan *plan, coll_range piece, int turn, coll_step merge,
-                   coll_step send, coll_step steps[]) {
+static int pass_to_next_rack(const racks_plan *plan, coll_range piece, int turn, coll_step merge,
+                             coll_step send, coll_step steps[]) {
     int count = 0;
     if (!merge.length)
         return 0;
@@ -115,7 +123,7 @@ static int pass_on(const racks_plan *plan, coll_range piece, int turn, coll_step
         coll_step receive = coll_step_receive(0, 0, 0);
         receive.buffer = COLL_SCRATCH;
         receive.lane = send.lane;
-        count = exchange(plan, piece, rack_before(plan), receive, steps);
+        count = exchange_with_rack(plan, piece, rack_before(plan), receive, steps);
         send.afters = 0;
         coll_step_after(&send, 0, count);
         merge.after_earlier = true;
@@ -123,7 +131,8 @@ static int pass_on(const racks_plan *plan, coll_range piece, int turn, coll_step
     }
     if (turn < plan->racks - 1) {
         send.segment = SENT;
-        count += exchange(plan, piece, modulo(plan->rack + 1, plan->racks), send, &steps[count]);
+        count += exchange_with_rack(plan, piece, modulo(plan->rack + 1, plan->racks), send,
+                                    &steps[count]);
     }
     return count;
 }
@@ -138,7 +147,9 @@ static bool is_summed_up(const racks_plan *plan, coll_range piece, int hop) {
     return hop < plan->ranks - 1 && part_of(plan, piece, plan->ranks, plan->place - 2 - hop).length;
 }
 
-/* The pieces that a rack sums up, and passes round, in a turn; none: an empty one. */
+/*
+ * The pieces that a rack sums up and passes around in a turn; their length is 0 if there are none.
+ */
 typedef struct moment {
     uint64_t group;
     int turn;
@@ -155,7 +166,7 @@ static moment moment_of(const racks_plan *plan, uint64_t turn) {
     return now;
 }
 
-/* Of a hop inside a rack first comes what is passed round, then the sum. */
+/* Returns the index of the step that adds, in a hop inside a rack: it follows the receives. */
 static int place_of_sum(const racks_plan *plan, const moment *now, int hop) {
     return is_passed_round(plan, now->results, hop) + 1;
 }
@@ -164,7 +175,10 @@ static int place_of_sums_send(const racks_plan *plan, const moment *now, int hop
     return is_passed_round(plan, now->results, hop) + 2 * is_summed_up(plan, now->sums, hop);
 }
 
-/* A message round the rack, from the rank before this one or to the one behind it. */
+/*
+ * Returns a message around the rack: a receive from the rank before this one, or a send to the next
+ * one.
+ */
 static coll_step round_message(const racks_plan *plan, coll_step_kind kind, coll_range what,
                                int lane, int segment) {
     int place = modulo(plan->place + (kind == COLL_STEP_SEND ? 1 : -1), plan->ranks);
@@ -184,7 +198,7 @@ static int receive_inside(const racks_plan *plan, const moment *now, uint64_t tu
         *step = round_message(plan, COLL_STEP_RECEIVE,
                               part_of(plan, now->results, n, plan->place - 1 - hop),
                               COLL_LANE_RESULTS, GATHERED);
-        if (now->turn == 0) { /* the sum was sent from there a turn ago */
+        if (now->turn == 0) { /* the sum was sent from the same memory one turn ago */
             moment before = moment_of(plan, turn - 1);
             coll_step_after(step, plan->rounds, place_of_sums_send(plan, &before, hop));
         }
@@ -201,9 +215,9 @@ static int receive_inside(const racks_plan *plan, const moment *now, uint64_t tu
     return count;
 }
 
-/* Hop HOP round a rack: some parts are received, and what came in the last hop is sent. */
-static int inside(const racks_plan *plan, const moment *now, uint64_t turn, int hop,
-                  coll_step steps[]) {
+/* Writes hop HOP around the rack: receives parts, and sends what the last hop has received. */
+static int hop_inside(const racks_plan *plan, const moment *now, uint64_t turn, int hop,
+                      coll_step steps[]) {
     int n = plan->ranks, count = receive_inside(plan, now, turn, hop, steps);
     coll_range sum = part_of(plan, now->sums, n, plan->place - 1 - hop),
                result = part_of(plan, now->results, n, plan->place - hop);
@@ -226,18 +240,18 @@ static int inside(const racks_plan *plan, const moment *now, uint64_t turn, int 
     return count;
 }
 
-/* --- Rounds of a turn: what comes from other racks, hops inside, what goes to other racks --- */
+/* --- Rounds of a turn: exchange results with racks, hops inside, exchange sums with racks --- */
 
-static int get_results(const racks_plan *plan, const moment *now, coll_step steps[]) {
+static int exchange_results(const racks_plan *plan, const moment *now, coll_step steps[]) {
     coll_range own = own_part(plan, now->results);
     coll_step store = coll_step_copy(COLL_DATA, own.from, own.length, false),
               send = coll_step_send(0, 0, 0);
     send.lane = COLL_LANE_RESULTS;
     coll_step_after(&send, 1, place_of_merge(plan, now->results));
-    return pass_on(plan, now->results, now->turn, store, send, steps);
+    return pass_to_next_rack(plan, now->results, now->turn, store, send, steps);
 }
 
-static int give_sums(const racks_plan *plan, const moment *now, coll_step steps[]) {
+static int exchange_sums(const racks_plan *plan, const moment *now, coll_step steps[]) {
     coll_range own = own_part(plan, now->sums);
     coll_step add = coll_step_combine(COLL_DATA, own.from, own.length, false, true),
               send = coll_step_send(0, 0, 0);
@@ -247,7 +261,7 @@ static int give_sums(const racks_plan *plan, const moment *now, coll_step steps[
         coll_step_after(&add, back, which);
         coll_step_after(&send, back, which);
     }
-    return pass_on(plan, now->sums, now->turn, add, send, steps);
+    return pass_to_next_rack(plan, now->sums, now->turn, add, send, steps);
 }
 
 static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
@@ -258,10 +272,10 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
     if (!now.sums.length && !now.results.length)
         return 0;
     if (within == 0)
-        return get_results(plan, &now, steps);
+        return exchange_results(plan, &now, steps);
     if (within == plan->rounds - 1)
-        return give_sums(plan, &now, steps);
-    return inside(plan, &now, turn, within - 1, steps);
+        return exchange_sums(plan, &now, steps);
+    return hop_inside(plan, &now, turn, within - 1, steps);
 }
 
 /* --- Measures --- */
@@ -278,7 +292,7 @@ static size_t table_bytes(const coll_part *part) {
     return ((size_t)part->shape->topo->racks + 1) * sizeof(int);
 }
 
-/* Where the racks begin: the same for all ranks. */
+/* Sets FIRST to the positions at which the racks begin, and the end; the same on all ranks. */
 static void find_racks(const coll_part *part, int *first) {
     const coll_topo *topo = part->shape->topo;
     for (int position = 0; position < topo->ranks; position++)
@@ -288,9 +302,9 @@ static void find_racks(const coll_part *part, int *first) {
 }
 
 /*
- * What one rack sends in a turn the next one receives in the same round of its next turn: so there
- * are more under way than those of a turn. With at most a turn for each rack, a range is no
- * longer on its way to the next rack when the result of it comes back.
+ * A rack receives what another sends in a turn in the same round of its next turn, so more rounds
+ * are in flight than those of a turn. With at most one turn for each rack, no range is still on its
+ * way to the next rack when its result comes back.
  */
 static coll_plan_size plan_size(const coll_part *part) {
     const coll_shape *shape = part->shape;
@@ -325,7 +339,7 @@ static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *me
     return &plan->base;
 }
 
-/* A rank's messages to another rack are not too many, nor the rounds of a turn. */
+/* Returns whether a rank has few enough messages to another rack, and a turn few enough rounds. */
 static bool applicable(const coll_shape *call) {
     enum { MOST = 16 };
     int most, least = coll_topo_fewest(call->topo, COLL_LEVEL_RACK, &most);
@@ -334,10 +348,10 @@ static bool applicable(const coll_shape *call) {
 
 const coll_algorithm coll_allreduce_racks = {
     .name = "racks",
-    .summary = "summed up inside racks, round the ring of the racks, and passed round inside",
+    .summary = "sums inside racks, then around the ring of racks; results go around inside",
     .params = {COLL_PARAM_SEGMENT(
                    "bytes of a rank's part of a piece, on average; 0: by the cost model", 0),
-               COLL_PARAM_WINDOW("rounds under way besides those of a turn", 4)},
+               COLL_PARAM_WINDOW("rounds under way in addition to those of a turn", 4)},
     .applicable = applicable,
     .planner = &(const coll_planner){.size = plan_size, .plan = make_plan},
 };

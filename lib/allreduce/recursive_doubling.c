@@ -1,14 +1,15 @@
 /*
- * recursive_doubling: in ceil(log2 p) rounds every rank has the sum; for small data.
+ * recursive_doubling: every rank has the sum after ceil(log2 p) rounds; for small data.
  *
- * Ranks are positions in the chain order, or by rank where the order counts. In turn k a rank
- * exchanges its sum with the one whose position differs in bit k alone: so both have the sum of
- * twice as many. Where the ranks are no power of two the first ones go in pairs: the second of a
- * pair gives its data to the first one, and gets the result. All is in the order of the line.
+ * Ranks are positions in the chain order, or in rank order if the operands must be combined in
+ * order. In turn k a rank exchanges its sum with the rank whose position differs only in bit k, so
+ * that both then have the sum of twice as many ranks. If the number of ranks is no power of two,
+ * the first ones form pairs: the second of a pair sends its data to the first and receives the
+ * result. Operands are combined in the order of the line.
  *
- * Steps: floor(log2 p), and 2 where p is no power of two. Bytes: m a step from every rank and to
+ * Steps: floor(log2 p), and 2 more if p is no power of two. Bytes: m a step from every rank and to
  * it, and up to m for each of a rack's ranks over its uplink in the steps between racks. Memory: a
- * segment for each step, for each of the window.
+ * segment for each step, for each round of the window.
  * Source: Thakur, Rabenseifner, Gropp: Optimization of collective communication operations in
  * MPICH.
  */

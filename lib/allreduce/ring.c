@@ -1,14 +1,14 @@
 /*
- * ring: the data are p parts. In p - 1 turns each part goes round the ring of the ranks, and every
- * rank adds its own share to it; in p - 1 more turns the sums go round.
+ * ring: the data has p parts. In p - 1 turns each part travels around the ring of the ranks, and
+ * every rank adds its own contribution; in p - 1 more turns the sums travel around.
  *
- * The ranks stand in chain order, so that every uplink is crossed by one message a turn in either
- * direction. Parts go in segments: a rank passes one on as soon as it has it, whatever is left of
- * the turn. Part i is summed up from rank i on around the ring: in one order, on one rank, so all
- * have the same bits.
+ * The ranks are in chain order, so that every uplink is crossed by one message a turn in either
+ * direction. Parts move in segments: a rank forwards a segment as soon as it has it, whatever is
+ * left of the turn. Part i is summed up from rank i on around the ring: in one order and on one
+ * rank, so all ranks have the same bits.
  *
  * Steps: 2 (p - 1) turns. Bytes: 2 m (p - 1)/p from every rank and to it, and over each uplink in
- * either direction. Memory: two segments for each of the window.
+ * either direction. Memory: two segments for each round of the window.
  * Source: Patarasuk, Yuan: Bandwidth optimal all-reduce algorithms for clusters of workstations.
  */
 #include "config.h"
@@ -19,10 +19,10 @@
 typedef struct ring_plan {
     coll_plan base;
     int ranks, position;
-    uint64_t segments; /* of the longest part: rounds of a turn */
+    uint64_t segments; /* segments of the longest part, which is the number of rounds of a turn */
 } ring_plan;
 
-/* Segment I of a part of the data, which may be empty. */
+/* Returns segment I of part WHICH (modulo p); it may be empty. */
 static coll_range range_of(const ring_plan *plan, int64_t which, uint64_t i) {
     const coll_shape *shape = plan->base.part->shape;
     int p = plan->ranks;
@@ -33,7 +33,7 @@ static coll_range range_of(const ring_plan *plan, int64_t which, uint64_t i) {
     return (coll_range){part.from + i * segment, coll_segment_length(part.length, segment, i)};
 }
 
-/* What a rank sends in TURN, and what it receives: the part before. */
+/* Return what a rank sends in TURN, and what it receives: the part before that. */
 static coll_range sent(const ring_plan *plan, uint64_t turn, uint64_t i) {
     return range_of(plan, plan->position - (int64_t)turn, i);
 }
@@ -42,13 +42,19 @@ static coll_range received(const ring_plan *plan, uint64_t turn, uint64_t i) {
     return range_of(plan, plan->position - (int64_t)turn - 1, i);
 }
 
-/* The place of the send among the steps of a round: behind what is received, and added. */
+/*
+ * Returns the index of the send among the steps of a round: it follows the receive and the
+ * combination.
+ */
 static int place_of_send(const ring_plan *plan, uint64_t turn, uint64_t i) {
     bool adds = turn < (uint64_t)plan->ranks - 1;
     return received(plan, turn, i).length ? 1 + adds : 0;
 }
 
-/* STEP comes after step WHICH of the same segment TURNS before, unless that is long complete. */
+/*
+ * Makes STEP depend on step WHICH of the same segment TURNS turns earlier, unless that is complete
+ * by then.
+ */
 static void after_turns(const ring_plan *plan, coll_step *step, uint64_t turns, int which) {
     uint64_t back = turns * plan->segments;
     if (back < (uint64_t)plan->base.size.window)
@@ -65,7 +71,7 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
         coll_step *step = &steps[count++];
         *step = coll_step_receive(order[(plan->position + p - 1) % p], in.from, in.length);
         step->buffer = turn < adding ? COLL_SCRATCH : COLL_DATA;
-        if (turn >= adding) /* it was sent from there, p - 1 turns ago */
+        if (turn >= adding) /* its sum was sent from the same memory p - 1 turns ago */
             after_turns(plan, step, adding, place_of_send(plan, turn - adding, i));
     }
     if (in.length && turn < adding) {

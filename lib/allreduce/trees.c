@@ -11,7 +11,7 @@ static int count_segments(const coll_part *part, size_t segment) {
     return segments < INT32_MAX ? (int)segments : INT32_MAX;
 }
 
-/* A round's memory: one segment that all that is sent passes, and one for each sum that comes. */
+/* A round's memory has one segment for data that is sent, and one for each sum that is received. */
 coll_plan_size coll_trees_size(const coll_part *part, int most) {
     const coll_shape *shape = part->shape;
     size_t segment =
@@ -34,12 +34,16 @@ coll_step *coll_trees_add(coll_trees_draft *d, coll_step step, int after) {
     return added;
 }
 
-static void send(coll_trees_draft *d, int peer) {
+static void send_data(coll_trees_draft *d, int peer) {
     coll_trees_add(d, coll_step_send(peer, d->from, d->length), d->changed);
 }
 
-/* The sum of PEER comes to memory of its own, and is merged once step AFTER is complete, too. */
-static void merge(coll_trees_draft *d, int peer, int segment, bool before, int after) {
+/*
+ * Adds the steps that receive PEER's sum into its own segment and combine it once step AFTER is
+ * complete, too.
+ */
+static void receive_and_combine(coll_trees_draft *d, int peer, int segment, bool before,
+                                int after) {
     coll_step *receive = coll_trees_add(d, coll_step_receive(peer, d->from, d->length), NONE);
     receive->buffer = COLL_SCRATCH;
     receive->segment = segment;
@@ -51,10 +55,11 @@ static void merge(coll_trees_draft *d, int peer, int segment, bool before, int a
     d->changed = d->count - 1;
 }
 
-static void exchange(const coll_trees *plan, coll_trees_draft *d) {
+static void exchange_with_peers(const coll_trees *plan, coll_trees_draft *d) {
     for (int i = 0; i < plan->peers; i++) {
-        send(d, plan->peer[i]);
-        merge(d, plan->peer[i], 1 + plan->children + i, plan->before[i], d->count - 1);
+        send_data(d, plan->peer[i]);
+        receive_and_combine(d, plan->peer[i], 1 + plan->children + i, plan->before[i],
+                            d->count - 1);
     }
 }
 
@@ -67,19 +72,19 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
                           .length =
                               coll_segment_length(plan->base.part->shape->bytes, segment, round)};
     for (int i = 0; i < plan->children; i++)
-        merge(&d, plan->child[i], 1 + i, false, d.changed);
+        receive_and_combine(&d, plan->child[i], 1 + i, false, d.changed);
     plan->meet(plan, &d);
     if (plan->parent != NONE) {
-        send(&d, plan->parent);
+        send_data(&d, plan->parent);
         coll_trees_add(&d, coll_step_receive(plan->parent, d.from, d.length), d.count - 1);
         d.changed = d.count - 1;
     }
     for (int i = plan->children; i-- > 0;) /* the largest subtree first */
-        send(&d, plan->child[i]);
+        send_data(&d, plan->child[i]);
     return d.count;
 }
 
-/* --- Whom a rank meets --- */
+/* --- The ranks with which a rank communicates --- */
 
 coll_trees *coll_trees_open(const coll_part *part, coll_plan_size size, void *memory) {
     coll_trees *plan = memory;
@@ -87,7 +92,7 @@ coll_trees *coll_trees_open(const coll_part *part, coll_plan_size size, void *me
                                               coll_segment_count(part->shape->bytes, size.segment),
                                               plan_round),
                          .parent = NONE,
-                         .meet = exchange};
+                         .meet = exchange_with_peers};
     return plan;
 }
 
@@ -95,7 +100,10 @@ int coll_trees_depth(const coll_part *part, coll_unit unit, coll_unit whole) {
     return coll_tree_depth(coll_line_extent(part->line, part->shape->topo, unit, whole).most);
 }
 
-/* The first ranks of all UNITs from position FIRST on: so many, this rank one of them. */
+/*
+ * The first ranks of all UNITs of a whole, which begins at position FIRST: their number, and this
+ * rank's index among them.
+ */
 typedef struct members {
     const coll_part *part;
     coll_unit unit;
@@ -129,7 +137,7 @@ static int member(const members *all, int index) {
     return all->part->line->order[position];
 }
 
-/* Children are merged in the order of the line: the smallest subtree first. */
+/* Children are added in the order of the line: the smallest subtree first. */
 void coll_trees_join(coll_trees *plan, coll_unit unit, coll_unit whole) {
     int parent, children[31];
     if (plan->parent != NONE)
@@ -142,7 +150,7 @@ void coll_trees_join(coll_trees *plan, coll_unit unit, coll_unit whole) {
         plan->parent = member(&all, parent);
 }
 
-/* The largest power of two that is at most COUNT. */
+/* Returns the largest power of two that is at most COUNT. */
 static int power_below(int count) {
     int depth = coll_tree_depth(count);
     return 1 << (depth - (1 << depth > count));

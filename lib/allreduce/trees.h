@@ -1,13 +1,13 @@
 /*
- * Plans in which sums go up trees, the trees' roots exchange theirs by recursive doubling, and the
- * results go down again: all of the data, segment by segment, each in a round of its own.
+ * Plans in which sums go up trees, the roots of the trees exchange their sums by recursive
+ * doubling, and the results go down again. The data moves in segments, each in a round of its own.
  */
 #ifndef COLL_LIB_ALLREDUCE_TREES_H
 #define COLL_LIB_ALLREDUCE_TREES_H
 
 #include "lib/schedule/plan.h"
 
-/* What all algorithms of such plans have: so many segments are under way. */
+/* The parameters of algorithms with such plans; the default window is SEGMENTS. */
 #define COLL_TREES_PARAMS(segments)                                                                \
     {                                                                                              \
         COLL_PARAM_SEGMENT("bytes that go on at a time, at most", 32 << 10),                       \
@@ -16,44 +16,50 @@
 
 enum { COLL_TREES_CHILDREN = 64, COLL_TREES_PEERS = 31 };
 
-/* A round as it is written. */
+/* A round being written. */
 typedef struct coll_trees_draft {
     coll_step *steps;
     int count;
-    int changed;         /* the last step that changed the data; -1: none yet */
-    size_t from, length; /* of the data */
+    int changed;         /* index of the last step that changed the data; -1: none yet */
+    size_t from, length; /* the range of the data */
 } coll_trees_draft;
 
-/* Whom one rank meets: all by rank. */
+/* The ranks with which one rank communicates, by rank number. */
 typedef struct coll_trees {
     coll_plan base;
-    int parent;                               /* -1: it is a root */
+    int parent;                               /* -1: this is a root */
     int children, child[COLL_TREES_CHILDREN]; /* in the order in which their sums are added */
-    int peers, peer[COLL_TREES_PEERS];        /* of a root */
-    bool before[COLL_TREES_PEERS];            /* the peer's sum comes before the own one */
-    /* Adds what happens between up and down: roots meet their peers, or something else, for which
-     * the segments behind those of the children are free. */
+    int peers, peer[COLL_TREES_PEERS];        /* the peers of a root */
+    bool before[COLL_TREES_PEERS];            /* the peer's sum is the first operand */
+    /*
+     * Adds the steps between the way up and the way down: roots exchange their sums with their
+     * peers, or something else. It may use the segments after those of the children.
+     */
     void (*meet)(const struct coll_trees *plan, coll_trees_draft *d);
 } coll_trees;
 
-/* Adds STEP, which comes after step AFTER of the round unless that is -1. */
+/* Adds STEP, which depends on step AFTER of the round, unless that is -1. */
 coll_step *coll_trees_add(coll_trees_draft *d, coll_step step, int after);
 
-/* The measures where no rank receives from more than MOST others on the way up. */
+/* Returns the size of a plan in which no rank receives from more than MOST others on the way up. */
 coll_plan_size coll_trees_size(const coll_part *part, int most);
 
-/* A plan of a rank that meets nobody as yet, in MEMORY of coll_trees_size. */
+/* Creates, in MEMORY of coll_trees_size, the plan of a rank without parent, children and peers. */
 coll_trees *coll_trees_open(const coll_part *part, coll_plan_size size, void *memory);
 
 /*
- * The first ranks of all UNITs join: those within the same WHOLE in a binomial tree whose subtrees
- * are runs of the line; or all by recursive doubling, in pairs first where they are no power of
- * two. In order either way. Nothing for ranks that have a parent already.
+ * Connect the first ranks of all UNITs: coll_trees_join connects those within the same WHOLE by a
+ * binomial tree whose subtrees are runs of the line; coll_trees_double connects all of them for
+ * recursive doubling, the first ones in pairs if they are no power of two. Both combine in the
+ * order of the line. They do nothing for ranks that already have a parent.
  */
 void coll_trees_join(coll_trees *plan, coll_unit unit, coll_unit whole);
 void coll_trees_double(coll_trees *plan, coll_unit unit);
 
-/* From how many others a rank receives that joins, or doubles, at most; the same on all ranks. */
+/*
+ * Returns from how many others a rank receives at most after coll_trees_join or coll_trees_double;
+ * the same on all ranks.
+ */
 int coll_trees_depth(const coll_part *part, coll_unit unit, coll_unit whole);
 
 #endif

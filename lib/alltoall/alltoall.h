@@ -1,4 +1,4 @@
-/* The alltoalls; lib/registry.c has the table of them all. */
+/* The alltoall algorithms; their table is in lib/registry.c. */
 #ifndef COLL_LIB_ALLTOALL_ALLTOALL_H
 #define COLL_LIB_ALLTOALL_ALLTOALL_H
 

@@ -1,12 +1,12 @@
 /*
- * bruck: in each of ceil(log_r p) rounds, r the radix, a rank sends all of its blocks but about one
- * r-th, in r - 1 messages.
+ * bruck: in each of ceil(log_r p) rounds, r the radix, a rank sends all of its blocks except about
+ * one r-th, in r - 1 messages.
  *
- * A block that goes to the rank o positions further on goes there by the digits of o to the radix:
- * in the round of distance d, a power of r, a rank sends all that it holds whose o has the digit i
- * there to the one i d further on. What it holds on its way to others has the place in its data
- * where a block that comes from so far will be in the end; so nothing is moved at last. More
- * messages make fewer rounds, and fewer bytes; by default the cost model says how many pay.
+ * A block for the rank o positions further on gets there by the digits of o in base r: in the round
+ * of distance d, a power of r, a rank sends all blocks whose o has the digit i there to the rank i
+ * d positions further on. It stores a block in transit at the place in its data where a block from
+ * the same distance will be in the end, so nothing has to be moved afterwards. A larger radix takes
+ * fewer rounds and fewer bytes, but more messages; by default the cost model chooses it.
  *
  * Bytes: m p (r - 1) / r from every rank and to it in each round. Over an uplink, of a rack of n
  * ranks, n times that in each round of a distance of n or more. Memory: 2 (r - 1) messages of about
@@ -21,7 +21,7 @@
 #include "lib/pattern/radix.h"
 #include "lib/schedule/tuned.h"
 
-/* Bytes of all blocks of a rank. */
+/* Most bytes of all blocks of a rank together. */
 static const size_t BYTES_MOST = 4 << 20;
 
 typedef struct bruck_plan {
@@ -29,8 +29,11 @@ typedef struct bruck_plan {
     int radix;
 } bruck_plan;
 
-/* The block that goes, or has come, FAR positions, where it is before the round of DISTANCE. */
-static coll_step copy(const coll_part *part, int far, int distance, bool to_scratch) {
+/*
+ * Returns the copy of the block that travels FAR positions in all, between scratch memory and its
+ * place before the round of DISTANCE.
+ */
+static coll_step copy_block(const coll_part *part, int far, int distance, bool to_scratch) {
     int ranks = part->shape->topo->ranks, own = part->line->position;
     bool is_new = to_scratch && far % distance == 0;
     coll_step step =
@@ -39,22 +42,27 @@ static coll_step copy(const coll_part *part, int far, int distance, bool to_scra
     return step;
 }
 
-/* Copies of all that move TIMES the DISTANCE, to or from SEGMENT of scratch memory. */
-static int copies(const bruck_plan *plan, int distance, int times, bool to_scratch, int segment,
-                  coll_step steps[]) {
+/*
+ * Writes the copies of all blocks that move TIMES * DISTANCE positions, to or from SEGMENT of
+ * scratch memory.
+ */
+static int copy_message(const bruck_plan *plan, int distance, int times, bool to_scratch,
+                        int segment, coll_step steps[]) {
     const coll_part *part = plan->base.part;
     int count = 0;
     for (int far = times * distance; far < part->shape->topo->ranks; far++) {
         if (far / distance % plan->radix != times)
             continue;
-        steps[count] = copy(part, far, distance, to_scratch);
+        steps[count] = copy_block(part, far, distance, to_scratch);
         steps[count].at = (size_t)count * part->shape->bytes;
         steps[count++].segment = segment;
     }
     return count;
 }
 
-/* Scratch memory has a segment for each message: first for those that go, then for those that come.
+/*
+ * Writes a round. Scratch memory has a segment for each message: first for those sent, then for
+ * those received.
  */
 static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
     const bruck_plan *plan = (const bruck_plan *)base;
@@ -62,13 +70,13 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
     int ranks = part->shape->topo->ranks, own = part->line->position,
         distance = coll_radix_worth(plan->radix, (int)round), others = 0, count = 0;
     for (int times = 1; times < plan->radix && times * distance < ranks; times++)
-        count += copies(plan, distance, times, true, others++, &steps[count]);
+        count += copy_message(plan, distance, times, true, others++, &steps[count]);
     int copied = count - 1;
     steps[copied].after_earlier = true;
     for (int times = 1; times <= others; times++) {
         int further = times * distance, receive = count + 1, end;
         end = receive + 1 +
-              copies(plan, distance, times, false, others + times - 1, &steps[receive + 1]);
+              copy_message(plan, distance, times, false, others + times - 1, &steps[receive + 1]);
         size_t length = (size_t)(end - receive - 1) * part->shape->bytes;
         steps[count] = coll_step_send(part->line->order[(own + further) % ranks], 0, length);
         steps[count].segment = times - 1;
@@ -85,7 +93,7 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
     return count;
 }
 
-/* Blocks of a message, at most: of the first one of any round. */
+/* Returns the most blocks of a message, which is the first one of some round. */
 static int longest_message(int ranks, int radix) {
     int most = 0;
     for (int round = 0; round < coll_radix_digits(ranks, radix); round++) {
@@ -115,15 +123,15 @@ static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *me
     return &plan->base;
 }
 
-static bool is_short(const coll_shape *call) {
+static bool is_small(const coll_shape *call) {
     return call->bytes <= BYTES_MOST / (size_t)call->topo->ranks;
 }
 
 const coll_algorithm coll_alltoall_bruck = {
     .name = "bruck",
-    .summary = "blocks go in few rounds, digit by digit of their way, many in one message",
+    .summary = "few rounds, one for each digit of a block's distance, many blocks in one message",
     .params = {COLL_PARAM_RADIX(
         "base of the digits: a larger one takes fewer rounds and more messages")},
-    .applicable = is_short,
+    .applicable = is_small,
     .planner = &(const coll_planner){.size = plan_size, .plan = make_plan},
 };

@@ -1,16 +1,19 @@
 /*
  * linear: every rank sends to all others at once. Many senders flood the ports of the switches, so
- * this is here for comparison.
+ * this is only a baseline for comparison.
  *
- * Steps: one. Bytes: (p - 1) m from every rank and to it, each block over the uplinks once.
- * Memory: two segments for each rank.
+ * Steps: one. Bytes: (p - 1) m from every rank and to it, each block over the uplinks once. Memory:
+ * two segments for each rank.
  */
 #include "config.h"
 
 #include "lib/alltoall/alltoall.h"
 #include "lib/schedule/plan.h"
 
-/* Segment I of the block to, or from, a POSITION; false where it has none. */
+/*
+ * Sets *STEP to the message with segment I of the block to or from POSITION; returns false if there
+ * is none.
+ */
 static bool segment_of(const coll_plan *plan, coll_step_kind kind, int position, uint64_t i,
                        coll_step *step) {
     const coll_part *part = plan->part;
@@ -59,7 +62,7 @@ static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *me
 const coll_algorithm coll_alltoall_linear = {
     .name = "linear",
     .summary = "all ranks send to all at once",
-    .params = {COLL_PARAM_SEGMENT("bytes of a block that go at a time, at most", 64 << 10)},
+    .params = {COLL_PARAM_SEGMENT("most bytes of a block that are sent at a time", 64 << 10)},
     .rival = true,
     .planner = &(const coll_planner){.size = plan_size, .plan = make_plan},
 };

@@ -1,22 +1,24 @@
 /*
- * pairwise: in each turn every rank sends its block to one other, and receives one from another.
+ * pairwise: in each turn every rank sends its block to one other rank and receives one from
+ * another.
  *
  * 1. In every turn about the same share of each rack's messages crosses its uplink, in either
  *    direction.
- *    - Racks of as many ranks each: a rank has a place in its rack, counted from 0. In turn (s, e)
- *      the rank at place j sends to place j + s (modulo the length of a rack) of the rack that is
- *      e + j racks further on. So places differ in how far they send.
- *    - Others: there are as many slots as ranks, and each rack's are spread over all of them. In
- *      turn t the rank in slot u sends to the position u + t of the line (modulo the ranks): racks
- *      stand side by side there, so a share of it, as large as the rack, is its own.
- * 2. Blocks go in segments. A rank asks for a block with an empty message, once all that it has
- *    asked for is no more than a window: sends that are complete before they have arrived would
- *    let the others run ahead, and flood the port of one that is late. Where all blocks together
- *    fit a port's buffer, they come unasked.
+ *    - Racks of equal size: a rank has a place in its rack, counted from 0. In turn (s, e) the rank
+ *      at place j sends to place j + s (modulo the size of a rack) of the rack that is e + j racks
+ *      further on. So the ranks of a rack send to different racks.
+ *    - Other racks: there are as many slots as ranks, and each rack's ranks are spread over all of
+ *      them. In turn t the rank in slot u sends to the position u + t of the line (modulo the
+ *      ranks). Racks are contiguous there, so the share of its messages that stays in a rack is
+ *      proportional to the size of the rack.
+ * 2. Blocks move in segments. A rank requests a block with an empty message once the bytes that it
+ *    has requested fit a window: sends complete before their data has arrived, so without requests
+ *    the other ranks would run ahead and flood the port of a rank that is late. If all blocks
+ *    together fit a port's buffer, they are sent without a request.
  *
  * Steps: p - 1 turns. Bytes: (p - 1) m from every rank and to it; n (p - n) m over the uplink of a
- * rack with n ranks, in either direction: each block crosses once. Memory: two segments for each of
- * the window, and for four more.
+ * rack with n ranks, in either direction: each block crosses once. Memory: two segments for each
+ * round of the window, and for four more.
  * Source: schedules by distance as in Faraj, Yuan: Message scheduling for all-to-all personalized
  * communication on Ethernet switched clusters; for uneven racks, and with segments, they are ours.
  */
@@ -25,39 +27,45 @@
 #include "lib/alltoall/alltoall.h"
 #include "lib/schedule/plan.h"
 
-enum { QUESTIONS = 1 }; /* their lane */
+enum { REQUESTS = 1 }; /* lane of the requests */
 
-/* Blocks that are together no longer than this fit the buffer of any switch's port. */
+/* Blocks of together at most this many bytes fit the buffer of any switch port. */
 static const size_t UNASKED = 32 << 10;
 
-/* Segments that the user leaves to us: the shorter they are, the less of a stream meets others at a
- * port, but each takes the link so many times as long as the processor. */
+/*
+ * Default segments: shorter segments of different streams collide less at a port, but a segment
+ * must occupy the link at least TIMES as long as the processor.
+ */
 enum { SEGMENT_LEAST = 4 << 10, SEGMENT_MOST = 32 << 10, TIMES = 8 };
 
-/* Segments under way to a rank, besides those that the link carries meanwhile; and rounds under
- * way, besides those of that window: few enough that streams which share an uplink fit its buffer.
+/*
+ * WINDOW: segments in flight to a rank, in addition to those that the link carries meanwhile.
+ * AHEAD: rounds in flight in addition to those of that window, few enough that streams which share
+ * an uplink fit its buffer.
  */
 enum { WINDOW = 2, AHEAD = 4, ROUNDS_MOST = 256 };
 
-/* Positions that this rank sends to and receives from; NOBODY. */
+/* A turn of this rank: the positions that it sends to and receives from, or NOBODY. */
 enum { NOBODY = -1 };
 typedef struct turn {
     int to, from;
-    uint64_t first; /* of its rounds: one for each segment of the longer block */
+    uint64_t first; /* its first round; it has one round for each segment of the longer block */
 } turn;
 
 typedef struct pairwise_plan {
     coll_plan base;
-    size_t under_way;  /* bytes to this rank, at most, unless they come unasked */
-    int even_racks;    /* so many that have as many ranks each, of blocks that are all as long, */
-    uint64_t segments; /* and of a block; 0: neither need be so */
-    int turns;         /* listed, where they don't follow from that */
+    /* most bytes in flight to this rank, unless blocks are sent without a request */
+    size_t under_way;
+    /* number of racks, if all have equal size and all blocks have equal length; else 0 */
+    int even_racks;
+    uint64_t segments; /* segments of a block, if EVEN_RACKS */
+    int turns;         /* number of turns listed in TURN, if not EVEN_RACKS */
     turn turn[];
 } pairwise_plan;
 
-/* --- Who sends to whom --- */
+/* --- Which rank sends to which --- */
 
-/* Bytes of the block to a POSITION, or from it. */
+/* Return the bytes of the block to POSITION, or from it. */
 static size_t bytes_to(const coll_part *part, int position) {
     return position == NOBODY ? 0 : coll_part_block(part, part->input, position);
 }
@@ -66,14 +74,14 @@ static size_t bytes_from(const coll_part *part, int position) {
     return position == NOBODY ? 0 : coll_part_block(part, part->blocks, position);
 }
 
-/* What a rank that lists its turns needs for each position. */
+/* Scratch memory for listing turns, one element for each position and slot. */
 typedef struct seat {
-    int wanted; /* the slot that would spread its rack's best, */
-    int before; /* and how many want one before this slot */
-    int sender; /* the position that got this slot */
+    int wanted; /* the slot at which this position spreads its rack best */
+    int before; /* how many positions want a slot before this one */
+    int sender; /* the position that has this slot */
 } seat;
 
-/* Where one rack ends that begins at a position. */
+/* Returns the end of the rack that begins at position BEGIN. */
 static int end_of_rack(const coll_part *part, int begin) {
     const coll_topo *topo = part->shape->topo;
     int end = begin + 1;
@@ -82,8 +90,8 @@ static int end_of_rack(const coll_part *part, int begin) {
     return end;
 }
 
-/* Gives each position a slot; among those that want the same one the line's order counts. */
-static void take_seats(const coll_part *part, seat seats[]) {
+/* Gives each position a slot; positions that want the same slot keep the order of the line. */
+static void assign_slots(const coll_part *part, seat seats[]) {
     const int ranks = part->shape->topo->ranks;
     for (int i = 0; i < ranks; i++)
         seats[i] = (seat){.before = 0};
@@ -103,11 +111,14 @@ static void take_seats(const coll_part *part, seat seats[]) {
         seats[seats[seats[i].wanted].before++].sender = i;
 }
 
-/* This rank's turns, in order, but that with itself and those in which both blocks are empty. */
+/*
+ * Lists this rank's turns in order, without the one with itself and those in which both blocks are
+ * empty. Returns their number.
+ */
 static int find_turns(const coll_part *part, seat seats[], turn turns[]) {
     const int ranks = part->shape->topo->ranks, own = part->line->position;
     int count = 0, slot = 0;
-    take_seats(part, seats);
+    assign_slots(part, seats);
     while (seats[slot].sender != own)
         slot++;
     for (int i = 0; i < ranks; i++) {
@@ -125,8 +136,10 @@ static bool is_even(const coll_blocks *blocks) {
     return blocks && coll_blocks_even(blocks) && coll_blocks_bytes(blocks, 0) > 0;
 }
 
-/* Racks, where all have as many ranks and all blocks are as long; else 0. Then every rank has as
- * many turns, one of them with itself: nobody need list them. */
+/*
+ * Returns the number of racks if all have equal size and all blocks have equal length; else 0.
+ * Every rank then has the same number of turns, one of them with itself, which need not be listed.
+ */
 static int count_even_racks(const coll_part *part) {
     const coll_topo *topo = part->shape->topo;
     const int places = topo->ranks / topo->racks;
@@ -140,7 +153,7 @@ static int count_even_racks(const coll_part *part) {
 
 /* --- Lengths --- */
 
-/* Bytes of a segment of long blocks. */
+/* Returns the bytes of a segment of long blocks. */
 static size_t segment_of(const coll_part *part) {
     const coll_cost *link = coll_profile_outermost(part->shape->profile, part->shape->topo);
     size_t segment = part->values->at[COLL_SEGMENT],
@@ -156,12 +169,12 @@ static size_t segment_of(const coll_part *part) {
     return segment;
 }
 
-/* How many of them a rank has asked for at most, as it asks for more. */
+/* Returns the most segments that a rank has requested and not received. */
 static size_t window_of(const coll_part *part) {
     const coll_cost *link = coll_profile_outermost(part->shape->profile, part->shape->topo);
-    const size_t asked = part->values->at[COLL_WINDOW];
-    if (asked > 0)
-        return asked;
+    const size_t wanted = part->values->at[COLL_WINDOW];
+    if (wanted > 0)
+        return wanted;
     const double there_and_back = 2 * coll_cost_transfer(link, 0, 2),
                  gap = coll_cost_send_gap(link, (double)segment_of(part));
     return there_and_back < ROUNDS_MOST * gap ? WINDOW + (size_t)(there_and_back / gap)
@@ -170,7 +183,10 @@ static size_t window_of(const coll_part *part) {
 
 /* --- The plan --- */
 
-/* The turn whose number is NTH: the places that it goes further, and the racks. */
+/*
+ * Returns turn NTH if all racks are equal: its number is (places, racks) as in the head of this
+ * file.
+ */
 static turn even_turn(const pairwise_plan *plan, uint64_t nth) {
     const int own = plan->base.part->line->position, racks = plan->even_racks,
               longest = plan->base.part->shape->topo->ranks / racks,
@@ -184,7 +200,7 @@ static turn even_turn(const pairwise_plan *plan, uint64_t nth) {
                   .first = nth * plan->segments};
 }
 
-static bool is_asked_for(const pairwise_plan *plan, size_t bytes) {
+static bool is_requested(const pairwise_plan *plan, size_t bytes) {
     return bytes > UNASKED / (size_t)plan->base.part->shape->topo->ranks;
 }
 
@@ -202,7 +218,7 @@ static turn find_turn(const pairwise_plan *plan, uint64_t round) {
     return plan->turn[low];
 }
 
-/* Bytes that ROUND receives; its first step. */
+/* Returns the bytes that ROUND receives, in its first step. */
 static size_t received(const pairwise_plan *plan, uint64_t round) {
     const turn now = find_turn(plan, round);
     uint64_t i = round - now.first;
@@ -210,22 +226,25 @@ static size_t received(const pairwise_plan *plan, uint64_t round) {
     return i * segment < bytes ? coll_segment_length(bytes, segment, i) : 0;
 }
 
-/* What is asked for in ROUND waits until all that is under way then fits the window. */
-static void wait_for_room(const pairwise_plan *plan, uint64_t round, coll_step *question) {
+/*
+ * Delays the request of ROUND until all data in flight, including what it requests, fits the
+ * window.
+ */
+static void delay_request(const pairwise_plan *plan, uint64_t round, coll_step *request) {
     size_t under_way = received(plan, round), most = plan->under_way;
     for (int back = 1; back < plan->base.size.window && (uint64_t)back <= round; back++) {
         size_t bytes = received(plan, round - (uint64_t)back);
         under_way += bytes;
         if (bytes > 0 && under_way > most) {
-            coll_step_pace(question, back, 0);
+            coll_step_pace(request, back, 0);
             return;
         }
     }
 }
 
-static coll_step question(int peer, coll_step_kind kind) {
+static coll_step request(int peer, coll_step_kind kind) {
     coll_step step = coll_step_message(kind, peer, 0, 0);
-    step.lane = QUESTIONS;
+    step.lane = REQUESTS;
     return step;
 }
 
@@ -242,26 +261,26 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
             coll_step_receive(order[now.from], from, coll_segment_length(in, segment, i));
         steps[count++].block = now.from;
     }
-    if (from < in && from == 0 && is_asked_for(plan, in)) {
-        steps[count] = question(order[now.from], COLL_STEP_SEND);
-        wait_for_room(plan, round, &steps[count++]);
+    if (from < in && from == 0 && is_requested(plan, in)) {
+        steps[count] = request(order[now.from], COLL_STEP_SEND);
+        delay_request(plan, round, &steps[count++]);
     }
     if (from < out) {
-        bool asked = from == 0 && is_asked_for(plan, out);
-        if (asked)
-            steps[count++] = question(order[now.to], COLL_STEP_RECEIVE);
+        bool requested = from == 0 && is_requested(plan, out);
+        if (requested)
+            steps[count++] = request(order[now.to], COLL_STEP_RECEIVE);
         coll_step *step = &steps[count++];
         *step = coll_step_send(order[now.to], from, coll_segment_length(out, segment, i));
         step->buffer = COLL_INPUT;
         step->block = now.to;
         step->segment = 1;
-        if (asked)
+        if (requested)
             coll_step_pace(step, 0, count - 2);
     }
     return count;
 }
 
-/* Of a turn with less to send than to receive, or the other way, the longer counts. */
+/* The longer one of a turn's two blocks determines its rounds. */
 static coll_plan_size plan_size(const coll_part *part) {
     const size_t ranks = (size_t)part->shape->topo->ranks,
                  listed = ranks * (sizeof(turn) + sizeof(seat));
@@ -297,8 +316,8 @@ static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *me
 
 const coll_algorithm coll_alltoall_pairwise = {
     .name = "pairwise",
-    .summary = "each rank exchanges with one after the other, uplinks always as busy",
-    .params = {COLL_PARAM_SEGMENT("bytes of a block that go at a time, at most", 0),
+    .summary = "each rank exchanges with one after the other, uplinks always equally busy",
+    .params = {COLL_PARAM_SEGMENT("most bytes of a block that are sent at a time", 0),
                COLL_PARAM_WINDOW("segments under way to a rank at a time", 0)},
     .sizeless = true,
     .planner = &(const coll_planner){.size = plan_size, .plan = make_plan},

@@ -1,18 +1,19 @@
 /*
- * racks: few messages from rack to rack, where all racks have as many ranks.
+ * racks: few messages between racks; for racks of equal size.
  *
- * 1. Every rank exchanges with the one at its own place in each other rack: in one message goes
- *    what it has for all of that rack.
- * 2. So it has all that comes from its place in any rack for the ranks of its own, to whom it
- *    passes that on: one message for each.
+ * 1. Every rank exchanges with the rank at its own place in each other rack: one message holds its
+ *    blocks for all ranks of that rack.
+ * 2. It then has all blocks for the ranks of its own rack from the ranks at its place, and sends
+ *    one message to each of them.
  *
- * Between the two a block has the place in the data where what comes in exchange for it will be in
- * the end. Where there is one rack, or they differ, hosts take the part of racks.
+ * Between the two steps a block is stored at the place in the data where the block that is
+ * exchanged for it will be in the end. If there is only one rack, or racks differ in size, hosts
+ * act as racks.
  *
  * Steps: (R - 1) + (n - 1) messages from every rank instead of p - 1, for R racks of n ranks.
  * Bytes: (p - n) m to other racks and (p - R) m inside; n (p - n) m over each uplink in either
- * direction, in n (R - 1) messages. Memory: two messages of the longer kind for each of the window;
- * long calls don't go this way.
+ * direction, in n (R - 1) messages. Memory: two messages of the longer kind for each round of the
+ * window; long calls use other algorithms.
  * Source: the factors of p as digits in Bruck, Ho, Kipnis, Upfal, Weathersby: Efficient algorithms
  * for all-to-all communications in multiport message-passing systems.
  */
@@ -21,21 +22,23 @@
 #include "lib/alltoall/alltoall.h"
 #include "lib/schedule/plan.h"
 
-/* Bytes of all blocks of a rank. */
+/* Most bytes of all blocks of a rank together. */
 static const size_t BYTES_MOST = 4 << 20;
 
-/* Messages to others under way. */
+/* Messages to other ranks in flight. */
 enum { WINDOW = 8 };
 
 typedef struct racks_plan {
     coll_plan base;
-    int racks, places; /* of each rack */
-    int rack, place;   /* this rank's */
+    int racks, places; /* number of racks, and ranks of each */
+    int rack, place;   /* this rank's rack, and its place there */
 } racks_plan;
 
-/* Racks, or hosts where the first rack shows that racks differ: whether they do, too, is asked for
- * once. */
-static bool goes_by_rack(const coll_topo *topo) {
+/*
+ * Returns whether racks are used; if the size of the first rack shows that racks differ, hosts are
+ * used instead. Whether those differ is checked only in is_even.
+ */
+static bool uses_racks(const coll_topo *topo) {
     int first = 0;
     for (int rank = 0; rank < topo->ranks; rank++)
         first += topo->places[rank].rack == 0;
@@ -43,10 +46,10 @@ static bool goes_by_rack(const coll_topo *topo) {
 }
 
 static int racks_of(const coll_topo *topo) {
-    return goes_by_rack(topo) ? topo->racks : topo->nodes;
+    return uses_racks(topo) ? topo->racks : topo->nodes;
 }
 
-/* COUNT blocks from POSITION on to the rank at PEER, or from it. */
+/* Returns a message of COUNT blocks, from POSITION on, to or from the rank at PEER. */
 static coll_step message(const racks_plan *plan, coll_step_kind kind, int peer, int position,
                          int count) {
     coll_step step = coll_step_message(kind, plan->base.part->line->order[peer], 0,
@@ -57,8 +60,8 @@ static coll_step message(const racks_plan *plan, coll_step_kind kind, int peer, 
     return step;
 }
 
-/* To the rank so many racks FURTHER on, and from the one as many before. */
-static int cross(const racks_plan *plan, int further, coll_step steps[]) {
+/* Writes the exchange of step 1 with the racks FURTHER ahead and as far back. */
+static int exchange_with_racks(const racks_plan *plan, int further, coll_step steps[]) {
     int to = (plan->rack + further) % plan->racks * plan->places,
         from = (plan->rack - further + plan->racks) % plan->racks * plan->places;
     steps[0] = message(plan, COLL_STEP_RECEIVE, from + plan->place, from, plan->places);
@@ -66,8 +69,11 @@ static int cross(const racks_plan *plan, int further, coll_step steps[]) {
     return 2;
 }
 
-/* The block that goes to PLACE of this rack, or has come from there, and is from or of RACK. */
-static coll_step copy(const racks_plan *plan, int rack, int place, bool to_scratch) {
+/*
+ * Returns the copy, to or from scratch memory, of the block that is exchanged between the rank at
+ * PLACE of this rack and RACK.
+ */
+static coll_step copy_block(const racks_plan *plan, int rack, int place, bool to_scratch) {
     bool is_own = to_scratch && rack == plan->rack;
     size_t bytes = plan->base.part->shape->bytes;
     coll_step step = coll_step_copy(is_own ? COLL_INPUT : COLL_DATA, 0, bytes, to_scratch);
@@ -77,8 +83,8 @@ static coll_step copy(const racks_plan *plan, int rack, int place, bool to_scrat
     return step;
 }
 
-/* Both ways with the rank at PLACE of this rack. */
-static int exchange(const racks_plan *plan, int place, coll_step steps[]) {
+/* Writes the exchange of step 2 with the rank at PLACE of this rack. */
+static int exchange_inside(const racks_plan *plan, int place, coll_step steps[]) {
     int racks = plan->racks, peer = plan->rack * plan->places + place;
     coll_step *send = &steps[racks], *receive = send + 1;
     if (place == plan->place)
@@ -89,22 +95,27 @@ static int exchange(const racks_plan *plan, int place, coll_step steps[]) {
     send->after_earlier = true;
     for (int rack = 0; rack < racks; rack++) {
         coll_step *kept = &receive[1 + rack];
-        steps[rack] = copy(plan, rack, place, true);
-        *kept = copy(plan, rack, place, false);
+        steps[rack] = copy_block(plan, rack, place, true);
+        *kept = copy_block(plan, rack, place, false);
         coll_step_after(kept, 0, rack);
         coll_step_after(kept, 0, racks + 1);
     }
     return 2 * racks + 2;
 }
 
-/* A window of rounds ends with the first exchanges, the last ones empty. */
+/*
+ * Writes a round. The exchanges of step 2 begin a window of rounds after those of step 1, so that
+ * these are complete; the rounds in between are empty.
+ */
 static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
     const racks_plan *plan = (const racks_plan *)base;
     int nth = (int)round, crossings = plan->racks - 1;
     if (nth < crossings)
-        return cross(plan, 1 + nth, steps);
+        return exchange_with_racks(plan, 1 + nth, steps);
     nth -= crossings + base->size.window - 1;
-    return nth < 0 ? 0 : exchange(plan, (nth - plan->place + plan->places) % plan->places, steps);
+    return nth < 0
+               ? 0
+               : exchange_inside(plan, (nth - plan->place + plan->places) % plan->places, steps);
 }
 
 static coll_plan_size plan_size(const coll_part *part) {
@@ -130,9 +141,9 @@ static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *me
     return &plan->base;
 }
 
-/* Whether all racks have as many ranks, and some have several. */
+/* Returns whether all racks have equal size, and more than one rank. */
 static bool is_even(const coll_topo *topo) {
-    coll_level level = goes_by_rack(topo) ? COLL_LEVEL_RACK : COLL_LEVEL_NODE;
+    coll_level level = uses_racks(topo) ? COLL_LEVEL_RACK : COLL_LEVEL_NODE;
     int most, fewest = coll_topo_fewest(topo, level, &most);
     return racks_of(topo) > 1 && most > 1 && fewest == most;
 }
@@ -143,7 +154,7 @@ static bool applicable(const coll_shape *call) {
 
 const coll_algorithm coll_alltoall_racks = {
     .name = "racks",
-    .summary = "one message for each rack, by place, whose blocks are then spread inside",
+    .summary = "one message to each rack, whose blocks are then distributed inside",
     .applicable = applicable,
     .planner = &(const coll_planner){.size = plan_size, .plan = make_plan},
 };

@@ -3,20 +3,21 @@
  *
  * binomial, for small data:
  *
- * 1. Ranks are positions in chain order from the root, so that a subtree is a run of neighbours.
- *    Where an MPI_Op does not commute they stand in the order of their numbers, and each side of
- *    the root is a tree.
+ * 1. Ranks are positions in chain order from the root, so that a subtree is a run of neighbours. If
+ *    an MPI_Op does not commute, they are in the order of their numbers, and each side of the root
+ *    is a tree.
  * 2. A rank adds its children's sums to its own data, the smallest subtree first, and sends the
  *    result to its parent; long data in segments.
  *
  * Steps: ceil(log2 p). Bytes: m from every rank, ceil(log2 p) m to the root, and over an uplink at
- * most ceil(log2 p) m in each direction. Memory: ceil(log2 p) segments for each of the window.
+ * most ceil(log2 p) m in each direction. Memory: ceil(log2 p) segments for each round of the
+ * window.
  * Source: Thakur, Rabenseifner, Gropp: Optimization of Collective Communication Operations in
  * MPICH, IJHPCA 2005.
  *
- * The others are as MPI libraries have them (lib/pattern/usualtree.h), of whole messages. They
- * stand in for the library's own where that is priced, in the order of the ranks, and are in no
- * table.
+ * The others use the trees of MPI libraries (lib/pattern/usualtree.h) for whole messages, with the
+ * ranks in the order of their numbers. They represent the library's own reduction when its time is
+ * predicted, and are in no table.
  *
  * Cost: for each level of the tree a message from each child.
  * Source: Open MPI 4.1, coll_base_reduce.c.
@@ -59,16 +60,16 @@ const coll_algorithm coll_reduce_binomial = {
     .planner = &(const coll_planner){.size = plan_size, .plan = make_plan},
 };
 
-/* All others are the root's children. */
-static int flat(int p, int position, int *parent, int children[]) {
+/* A flat tree: all others are the root's children. */
+static int flat_tree(int p, int position, int *parent, int children[]) {
     *parent = position ? 0 : -1;
     for (int child = 1; position == 0 && child < p; child++)
         children[child - 1] = child;
     return position ? 0 : p - 1;
 }
 
-/* Who is all others' parent in a flat tree has no more children than there is room for. */
-static bool is_short(const coll_shape *call) {
+/* Returns whether the root of a flat tree has few enough children. */
+static bool fits_flat_tree(const coll_shape *call) {
     return coll_order_is_free(call) && call->topo->ranks <= COLL_TREE_CHILDREN;
 }
 
@@ -90,4 +91,4 @@ static coll_plan_size whole_size(const coll_part *part) {
 
 UP(usual_line, coll_usual_line, "line", coll_order_is_free);
 UP(usual_binary, coll_usual_binary, "binary tree", coll_order_is_free);
-UP(usual_flat, flat, "flat tree", is_short);
+UP(usual_flat, flat_tree, "flat tree", fits_flat_tree);

@@ -1,14 +1,14 @@
 /*
  * chain: the pipelined, rack-aware chain towards the root; for large data.
  *
- * 1. Ranks stand in a line: the root, its node, its rack, the other racks, so that every uplink is
- *    crossed once. Where an MPI_Op does not commute they stand in the order of their numbers, and
- *    two such lines meet at the root.
- * 2. Sums move up the line in segments: a rank adds its own data to each and sends it on.
+ * 1. Ranks form a line: the root, its node, its rack, the other racks, so that every uplink is
+ *    crossed once. If an MPI_Op does not commute, they are in the order of their numbers, and two
+ *    such lines meet at the root.
+ * 2. Sums move up the line in segments: a rank adds its own data to each segment and forwards it.
  *
  * Steps: p - 1 + n - 1 for n segments. Bytes: m from every rank and to it, and once over each
- * uplink; in order 2 m to the root, and over an uplink for each of its ranks whose neighbour is in
- * another rack. Memory: a window of segments.
+ * uplink; in rank order 2 m to the root, and over an uplink m for each of its ranks whose neighbour
+ * is in another rack. Memory: a window of segments.
  * Source: the chain of Zhang, Qiu: High Performance Clustering of Social Images, reversed.
  */
 #include "config.h"
@@ -17,7 +17,7 @@
 #include "lib/reduce/tree.h"
 #include "lib/schedule/tuned.h"
 
-static int next_one(int p, int position, int *parent, int children[]) {
+static int line_tree(int p, int position, int *parent, int children[]) {
     *parent = position - 1;
     children[0] = position + 1;
     return position + 1 < p;
@@ -29,7 +29,7 @@ static coll_plan_size plan_size(const coll_part *part) {
 }
 
 static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
-    return coll_reduce_tree_plan(part, size, memory, next_one);
+    return coll_reduce_tree_plan(part, size, memory, line_tree);
 }
 
 const coll_algorithm coll_reduce_chain = {

@@ -1,4 +1,4 @@
-/* The reduces; lib/registry.c has the table of them all. */
+/* The reduce algorithms; their table is in lib/registry.c. */
 #ifndef COLL_LIB_REDUCE_REDUCE_H
 #define COLL_LIB_REDUCE_REDUCE_H
 
@@ -6,7 +6,10 @@
 
 extern const coll_algorithm coll_reduce_chain, coll_reduce_two_tree, coll_reduce_binomial;
 
-/* In no table: as MPI libraries do it (binomial.c); the flat one of few ranks. */
+/*
+ * Not in the table: the reductions of MPI libraries, for predictions (binomial.c); the flat one
+ * only for few ranks.
+ */
 extern const coll_algorithm coll_reduce_usual_line, coll_reduce_usual_binary,
     coll_reduce_usual_flat;
 

@@ -2,7 +2,7 @@
 
 #include "lib/reduce/tree.h"
 
-/* Round I is about segment I. */
+/* Round I handles segment I. */
 typedef struct tree_plan {
     coll_plan base;
     coll_kin kin;
@@ -58,8 +58,10 @@ coll_plan_size coll_reduce_tree_size(const coll_part *part, size_t segment, size
                             .own_bytes = sizeof(tree_plan)};
 }
 
-/* Adds the children of the rank that is DISTANCE from the root to those of PLAN, on the side that
- * has P ranks with the root; positions grow by SIGN from HEAD's on. */
+/*
+ * Adds to PLAN the children on one side of the root, which has P ranks including the root, of the
+ * rank at DISTANCE from the root. Positions are HEAD + SIGN * distance.
+ */
 static void add_side(tree_plan *plan, const int order[], coll_tree *tree, int p, int distance,
                      int head, int sign) {
     int parent, children[COLL_TREE_CHILDREN];

@@ -1,40 +1,47 @@
 /*
- * Plans up a tree: a rank puts each segment together from its own data and its children's sums, and
- * sends it on to its parent; the root ends with it.
+ * Plans that reduce up a tree: a rank combines each segment of its own data with its children's
+ * sums and sends the result to its parent; the root keeps it.
  *
- * Ranks stand in the line, on one side of the root or, where they keep their order, on both. A sum
- * is always of a run of neighbours: a rank's own data first, then the children's, the nearest
- * first, each on its side. So the order is that of the line, in every run.
+ * Ranks are in the order of the line, on one side of the root or, if rank order must be kept, on
+ * both. A sum always covers a run of neighbours: a rank's own data first, then its children's sums,
+ * the nearest child first, on each side. So operands are always combined in the order of the line.
  */
 #ifndef COLL_LIB_REDUCE_TREE_H
 #define COLL_LIB_REDUCE_TREE_H
 
 #include "lib/schedule/plan.h"
 
-/* Whom a rank meets in a tree, its children the nearest first. */
+/* A rank's parent and children in a tree; the nearest child comes first. */
 typedef struct coll_kin {
     int parent;           /* -1: this is the root */
-    int children, behind; /* so many of them stand behind this rank in the line; they come first */
+    int children, behind; /* BEHIND children follow this rank in the line; they come first */
     const int *child;
-    int lane, segment; /* the first segment of memory, of as many as there are children */
+    int lane, segment; /* first of the segments of scratch memory, one for each child */
 } coll_kin;
 
-/* Writes the steps that add up WHAT and send it on, behind COUNT others; how many there are then.
- * The sum lies in KIN's first segment, what comes from a child in one of its own. */
+/*
+ * Writes the steps that sum up WHAT and send it to the parent, after COUNT other steps; returns the
+ * new count. The sum is in KIN's first segment; each child's contribution arrives in a segment of
+ * its own.
+ */
 int coll_reduce_up(const coll_kin *kin, coll_range what, coll_step steps[], int count);
 
-enum { COLL_TREE_CHILDREN = 31 }; /* on each side, at most */
+enum { COLL_TREE_CHILDREN = 31 }; /* most children on each side */
 
-/* A tree over positions 0 to P - 1 whose subtrees are runs of them; as coll_tree_binomial, but
- * CHILDREN come nearest first. */
+/*
+ * A tree over positions 0 to P - 1 whose subtrees are runs of positions; like coll_tree_binomial,
+ * except that the nearest child comes first.
+ */
 typedef int coll_tree(int p, int position, int *parent, int children[]);
 
-/* The measures of plans in segments of SEGMENT, WINDOW under way, whose ranks have at most CHILDREN
- * children on each side. */
+/*
+ * Returns the size of a plan in segments of SEGMENT bytes, with WINDOW rounds in flight, whose
+ * ranks have at most CHILDREN children on each side.
+ */
 coll_plan_size coll_reduce_tree_size(const coll_part *part, size_t segment, size_t window,
                                      int children);
 
-/* The plan up TREE, in MEMORY. */
+/* Creates the plan for TREE in MEMORY. */
 coll_plan *coll_reduce_tree_plan(const coll_part *part, coll_plan_size size, void *memory,
                                  coll_tree *tree);
 

@@ -1,17 +1,17 @@
 /*
  * two_tree: sums go up two trees at once, in segments; for all but small data.
  *
- * The trees are those of the broadcast of that name (lib/schedule/two_trees.h): every node is an
- * inner node of one and a leaf of the other, and by each of them every rack is left once. A rank
- * adds what its children in a tree send to its own data, segment by segment, and sends the sum to
- * its parent there.
+ * The trees are those of the broadcast of the same name (lib/schedule/two_trees.h): every node is
+ * an inner node of one tree and a leaf of the other, and each tree leaves every rack once. In each
+ * tree a rank adds its children's sums to its own data, segment by segment, and sends the result to
+ * its parent.
  *
- * The rate is that of the chain, but the first segment needs a hop for every rack and some log2 of
- * a rack's nodes. The order of combination is that of the trees: for commuting operations alone.
+ * The rate is that of the chain, but the first segment needs a hop for every rack and about log2 of
+ * a rack's nodes. The order of combination is that of the trees: for commutative operations only.
  *
- * Steps: 2 (d - 1) + n for n segments and depth d: a node receives from two children by turns.
- * Bytes: m from every rank and about as many to it, and over each uplink m, once.
- * Memory: a segment for each of up to three children in both trees, for each of the window.
+ * Steps: 2 (d - 1) + n for n segments and depth d: a node receives from its two children in turn.
+ * Bytes: m from every rank and about as many to it, and m over each uplink, once. Memory: a segment
+ * for each of up to three children in both trees, for each round of the window.
  * Source: Sanders, Speck, Traeff, Two-tree algorithms for full bandwidth broadcast, reduction and
  * scan, Parallel Computing 35 (2009).
  */
@@ -52,7 +52,7 @@ static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *me
 
 const coll_algorithm coll_reduce_two_tree = {
     .name = "two_tree",
-    .summary = "sums go up two trees by turns; each host adds in only one",
+    .summary = "segments of the sums alternate between two trees; each host adds in only one",
     .params = {COLL_PARAM_SEGMENT(COLL_MESSAGE_BYTES "; 0: by the cost model", 0),
                COLL_PARAM_WINDOW("segments under way at a time, in each tree", 4)},
     .applicable = coll_order_is_free,

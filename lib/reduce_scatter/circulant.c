@@ -1,18 +1,18 @@
 /*
- * circulant: partial sums of runs of blocks, in the least possible number of rounds; for small
+ * circulant: partial sums of runs of blocks, in the smallest possible number of rounds; for small
  * data.
  *
- * 1. A rank copies the shares that it has of all blocks, beginning with its own block's, around the
- *    line of the ranks.
- * 2. The first s of a run of blocks stay, with s half of the run, rounded up; the rank sends the
- *    others to the one s places behind it, whose first blocks they are, and adds as many that it
- *    gets to its own first ones. It goes on with the s first, until its own block is left.
+ * 1. A rank copies its contributions to all blocks to scratch memory, beginning with its own block
+ *    and going around the line of the ranks.
+ * 2. Of a run of blocks it keeps the first half, s blocks (rounded up). It sends the others to the
+ *    rank s places behind it, whose first blocks they are, and adds what it receives to its own
+ *    first blocks. It repeats this with the s blocks it kept, until its own block is left.
  *
- * Long blocks go in segments, each with all its rounds. Sums are added in one order, so with the
- * same bits in every run.
+ * Long blocks move in segments, each with all its rounds. Sums are always added in the same order,
+ * so they have the same bits in every run.
  *
  * Steps: ceil(log2 p). Bytes: p - 1 blocks from every rank and to it; over an uplink up to as much
- * for each of its hosts. Memory: two times a segment of all blocks, for each of the window.
+ * for each of its hosts. Memory: two segments of all blocks, for each round of the window.
  * Source: Traeff: Optimal, Non-pipelined Reduce-scatter and Allreduce Algorithms, arXiv 2410.14234.
  */
 #include "config.h"
@@ -21,26 +21,27 @@
 #include "lib/reduce_scatter/reduce_scatter.h"
 #include "lib/schedule/plan.h"
 
-/* Round I is about segment I of each block. */
+/* Round I handles segment I of each block. */
 typedef struct graph_plan {
     coll_plan base;
-    size_t segment; /* of a block */
-    size_t *at;     /* where those of the blocks begin in memory, from this rank's own on */
+    size_t segment; /* bytes of a block's segment */
+    /* offsets in scratch memory of the blocks' segments, beginning with this rank's own block */
+    size_t *at;
 } graph_plan;
 
-enum { SUMS, ARRIVALS }; /* segments of memory */
+enum { SUMS, ARRIVALS }; /* segments of scratch memory */
 
 static size_t segment_of(const coll_part *part) {
     size_t each = part->values->at[COLL_SEGMENT] / (size_t)part->shape->topo->ranks;
     return coll_least(coll_segment_of(part->shape, each), coll_blocks_longest(part->input));
 }
 
-/* Whether the blocks, which are as long as each other, go as a whole. */
+/* Returns whether all blocks have equal length and are not cut into segments. */
 static bool is_whole(const coll_part *part, size_t segment) {
     return !part->input->layout.counts && segment == part->shape->bytes;
 }
 
-/* The block K places behind this rank's own. */
+/* Returns the block K places behind this rank's own. */
 static int block_at(const graph_plan *plan, int k) {
     return (plan->base.part->line->position + k) % plan->base.part->shape->topo->ranks;
 }
@@ -55,7 +56,10 @@ static void place_blocks(const graph_plan *plan, uint64_t i) {
     }
 }
 
-/* Own shares to where the sums will be: block by block, or by up to two runs of them. */
+/*
+ * Writes the copies of this rank's contributions to scratch memory: block by block, or in up to two
+ * runs of blocks.
+ */
 static int copy_shares(const graph_plan *plan, uint64_t i, coll_step steps[]) {
     int p = plan->base.part->shape->topo->ranks, count = 0;
     bool whole = is_whole(plan->base.part, plan->segment);
@@ -77,10 +81,12 @@ static int copy_shares(const graph_plan *plan, uint64_t i, coll_step steps[]) {
     return count;
 }
 
-/* Sends blocks HALF to END, and adds as many to the first ones; returns the count of steps so far,
- * and *SUMMED, by which the sums are as they are: -1: there are none. */
-static int halve(const graph_plan *plan, int half, int end, size_t arrivals, int count, int *summed,
-                 coll_step steps[]) {
+/*
+ * Writes the steps that send blocks HALF to END - 1 and add as many received blocks to the first
+ * ones. Returns the new count of steps; *SUMMED becomes the step that completes the sums.
+ */
+static int halve_run(const graph_plan *plan, int half, int end, size_t arrivals, int count,
+                     int *summed, coll_step steps[]) {
     const int *order = plan->base.part->line->order;
     int p = plan->base.part->shape->topo->ranks;
     size_t out = plan->at[end] - plan->at[half], in = plan->at[end - half];
@@ -114,7 +120,7 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
     size_t arrivals = 0;
     for (int end = plan->base.part->shape->topo->ranks, half; end > 1; end = half) {
         half = (end + 1) / 2;
-        count = halve(plan, half, end, arrivals, count, &summed, steps);
+        count = halve_run(plan, half, end, arrivals, count, &summed, steps);
         arrivals += plan->at[end - half];
     }
     if (plan->at[1] > 0) {

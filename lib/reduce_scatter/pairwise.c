@@ -1,14 +1,14 @@
 /*
- * pairwise: every rank gets its block of each other's data directly, and adds them up in the order
- * of the line; for operations that don't commute.
+ * pairwise: every rank receives its block of each other rank's data directly and adds them up in
+ * the order of the line; for operations that don't commute.
  *
- * 1. In turn s a rank exchanges with those that stand s places before it and behind it, if there
- *    are any: it gets two shares of its own block, and sends a share of each of theirs.
- * 2. It adds them to its sum of its neighbours' so far, one at either end: so the order is that of
- *    the line, in every run. Blocks go in segments.
+ * 1. In turn s a rank exchanges with the ranks s places before and behind it, if they exist: it
+ *    receives two contributions to its own block, and sends its contributions to theirs.
+ * 2. It adds them to the sum of its nearer neighbours' contributions, one at either end, so
+ *    operands are always combined in the order of the line. Blocks move in segments.
  *
  * Steps: p - 1 turns. Bytes: p - 1 blocks from every rank and to it; over an uplink all that its
- * hosts exchange with others. Memory: two segments for each of the window.
+ * hosts exchange with others. Memory: four segments for each round of the window.
  * Source: the pairwise exchange of Thakur, Rabenseifner, Gropp: Optimization of Collective
  * Communication Operations in MPICH, IJHPCA 2005, for operations that don't commute.
  */
@@ -19,11 +19,11 @@
 
 typedef struct pair_plan {
     coll_plan base;
-    uint64_t segments; /* of the longest block: rounds of a turn */
+    uint64_t segments; /* segments of the longest block, which is the number of rounds of a turn */
 } pair_plan;
 
-/* Segment I of the block at POSITION as STEP's range; false: there is none. */
-static bool cut(const pair_plan *plan, int position, uint64_t i, coll_step *step) {
+/* Sets STEP's range to segment I of the block at POSITION; returns false if there is none. */
+static bool set_segment(const pair_plan *plan, int position, uint64_t i, coll_step *step) {
     size_t bytes = coll_part_block(plan->base.part, plan->base.part->input, position),
            segment = plan->base.size.segment;
     step->from = (size_t)i * segment;
@@ -31,7 +31,9 @@ static bool cut(const pair_plan *plan, int position, uint64_t i, coll_step *step
     return step->length;
 }
 
-/* The positions that have to do with POSITION in TURN: before it and behind it; returns how many.
+/*
+ * Sets PEERS to the positions with which this rank exchanges in TURN, before and behind it; returns
+ * their number.
  */
 static int peers_in(const pair_plan *plan, int turn, int peers[]) {
     int p = plan->base.part->shape->topo->ranks, position = plan->base.part->line->position,
@@ -43,18 +45,24 @@ static int peers_in(const pair_plan *plan, int turn, int peers[]) {
     return count;
 }
 
-/* The turn of ROUND: the first is 1. */
+/* Returns the turn of ROUND; the first turn is 1. */
 static int turn_of(const pair_plan *plan, uint64_t round) {
     return (int)(round / plan->segments) + 1;
 }
 
-/* The step by which a turn's sum is in the data: receives stand before it, and sends behind. */
+/*
+ * Returns the index of the step that completes a turn's sum: receives come before it, sends after
+ * it.
+ */
 static int last_sum(const pair_plan *plan, int turn) {
     int peers[2];
     return 2 * peers_in(plan, turn, peers) - (turn > 1);
 }
 
-/* The first turn's sums begin with this rank's own share, and go to the data in the end. */
+/*
+ * Writes the sums of the first turn, which begin with this rank's own contribution and end with a
+ * copy to the data.
+ */
 static int add_first(const coll_step *own, int position, const int peers[], int count,
                      coll_step steps[]) {
     for (int k = 0; k < count; k++) {
@@ -69,13 +77,16 @@ static int add_first(const coll_step *own, int position, const int peers[], int 
     return 2 * count + 1;
 }
 
-/* What comes from COUNT peers, and its sums; the first one comes after that of the turn before. */
-static int add(const pair_plan *plan, uint64_t round, const int peers[], int count,
-               coll_step steps[]) {
+/*
+ * Writes the receives from COUNT peers and their sums; the first sum depends on that of the turn
+ * before.
+ */
+static int add_contributions(const pair_plan *plan, uint64_t round, const int peers[], int count,
+                             coll_step steps[]) {
     const coll_line *line = plan->base.part->line;
     int turn = turn_of(plan, round), all = 2 * count;
     coll_step own;
-    if (!cut(plan, line->position, round % plan->segments, &own))
+    if (!set_segment(plan, line->position, round % plan->segments, &own))
         return 0;
     for (int k = 0; k < count; k++) {
         steps[k] = coll_step_receive(line->order[peers[k]], 0, own.length);
@@ -103,10 +114,10 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
     int peers[2];
     uint64_t i = round % plan->segments;
     int sides = peers_in(plan, turn_of(plan, round), peers),
-        count = add(plan, round, peers, sides, steps);
+        count = add_contributions(plan, round, peers, sides, steps);
     for (int k = 0; k < sides; k++) {
         coll_step share;
-        if (!cut(plan, peers[k], i, &share))
+        if (!set_segment(plan, peers[k], i, &share))
             continue;
         coll_step *step = &steps[count++];
         *step = coll_step_send(plan->base.part->line->order[peers[k]], share.from, share.length);
@@ -138,7 +149,7 @@ static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *me
 
 const coll_algorithm coll_reduce_scatter_pairwise = {
     .name = "pairwise",
-    .summary = "every rank gets its block from each other, and adds them up in order",
+    .summary = "every rank receives its block from each other rank and adds them up in order",
     .params = {COLL_PARAM_SEGMENT(COLL_MESSAGE_BYTES, 32 << 10),
                COLL_PARAM_WINDOW("segments under way at a time", 8)},
     .reproducible = true,

@@ -1,4 +1,4 @@
-/* The reduce_scatters; lib/registry.c has the table of them all. */
+/* The reduce_scatter algorithms; their table is in lib/registry.c. */
 #ifndef COLL_LIB_REDUCE_SCATTER_REDUCE_SCATTER_H
 #define COLL_LIB_REDUCE_SCATTER_REDUCE_SCATTER_H
 
@@ -7,7 +7,7 @@
 extern const coll_algorithm coll_reduce_scatter_ring, coll_reduce_scatter_circulant,
     coll_reduce_scatter_pairwise;
 
-/* In no table: as MPI libraries do it (usual.c). */
+/* Not in the table: those of MPI libraries, for predictions (usual.c). */
 extern const coll_algorithm coll_reduce_scatter_usual_halving, coll_reduce_scatter_usual_butterfly;
 
 #endif

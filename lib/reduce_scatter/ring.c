@@ -1,12 +1,12 @@
 /*
- * ring: each block goes once round the ring of the ranks, who add their own shares, and ends where
- * it belongs.
+ * ring: each block travels once around the ring of the ranks, which add their own contributions,
+ * and ends at its owner.
  *
- * The ranks stand in chain order, so that every uplink is crossed by one message a turn in either
- * direction. Blocks go in segments: a rank passes one on as soon as it has it and has added its
- * share. A few segments of each block go all the way round before the next ones begin, since what
- * is on its way is in scratch memory alone. A block is summed up from the rank behind its own on
- * around the ring: in one order, so with the same bits in every run.
+ * The ranks are in chain order, so that every uplink is crossed by one message a turn in either
+ * direction. Blocks move in segments: a rank forwards a segment as soon as it has received it and
+ * added its contribution. A few segments of each block travel all the way around before the next
+ * ones begin, since segments on their way are held only in scratch memory. A block is always summed
+ * up from the rank behind its owner on around the ring, so it has the same bits in every run.
  *
  * Steps: p - 1 turns. Bytes: p - 1 blocks from every rank and to it, and over each uplink in either
  * direction. Memory: two windows of segments.
@@ -17,14 +17,16 @@
 #include "lib/reduce_scatter/reduce_scatter.h"
 #include "lib/schedule/plan.h"
 
-/* In turn T a rank has to do with the block T + 1 places before its own: with some segments of it,
- * a round for each. These have P turns, then come the next ones. */
+/*
+ * In turn T a rank handles the block T + 1 places before its own: some segments of it, one round
+ * each. After P turns with these, the next segments follow.
+ */
 typedef struct ring_plan {
     coll_plan base;
-    uint64_t side_by_side; /* segments */
+    uint64_t side_by_side; /* segments of a block that travel together */
 } ring_plan;
 
-/* What a rank gets in a turn it sends on in the same one: the next rank's next turn. */
+/* A rank forwards in the same turn what it receives; for the next rank that is the next turn. */
 static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
     const ring_plan *plan = (const ring_plan *)base;
     const coll_line *line = plan->base.part->line;
@@ -79,8 +81,8 @@ static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *me
 
 const coll_algorithm coll_reduce_scatter_ring = {
     .name = "ring",
-    .summary = "blocks go round the ring of the ranks, and are added up",
-    .params = {COLL_PARAM_SEGMENT("bytes that go on at a time, at most", 32 << 10),
+    .summary = "blocks travel around the ring of the ranks and are added up",
+    .params = {COLL_PARAM_SEGMENT("most bytes that are forwarded at a time", 32 << 10),
                COLL_PARAM_WINDOW("segments of a block under way at a time", 4)},
     .applicable = coll_order_is_free,
     .planner = &(const coll_planner){.size = plan_size, .plan = make_plan},

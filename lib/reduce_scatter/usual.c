@@ -1,14 +1,14 @@
 /*
- * usual_halving and usual_butterfly: what Open MPI runs, priced in its place.
+ * usual_halving and usual_butterfly: Open MPI's algorithms, for predicting its time.
  *
- * 1. Where ranks are no power of two the first ones go in pairs. The first of a pair gives all its
- *    data to the second, which goes on for both.
- * 2. Those that go on exchange halves of what they have, and add up: log2 p' turns. halving meets
- *    the farthest first, butterfly the nearest.
- * 3. Blocks go to whom they are for: the second of a pair has that of the first, and after a
- *    butterfly the bits of a rank's number are those of its block in reverse.
+ * 1. If the number of ranks is no power of two, the first ones form pairs. The first of a pair
+ *    sends all its data to the second, which acts for both.
+ * 2. The acting ranks exchange halves of what they have and add them up: log2 p' turns. halving
+ *    pairs the farthest ranks first, butterfly the nearest.
+ * 3. Blocks are sent to their owners: the second of a pair has the first one's block, and after a
+ *    butterfly a rank has the block whose number has the rank's bits in reverse order.
  *
- * Messages go as a whole. Bytes: m (1 - 1 / p'), m in all, from every rank and to it; another m to
+ * Messages are not cut. Bytes: m (1 - 1 / p'), m in all, from every rank and to it; another m to
  * those of a pair.
  * Source: coll_base_reduce_scatter_block.c of Open MPI 4.1.
  */
@@ -18,8 +18,10 @@
 #include "lib/reduce_scatter/reduce_scatter.h"
 #include "lib/schedule/plan.h"
 
-/* Of the plan's memory: the sums, each where its block is in the data, what comes to them, and the
- * room through which the result passes. */
+/*
+ * Segments of the plan's memory: the sums, each at the offset of its block in the data; received
+ * contributions; and the memory through which the result passes.
+ */
 enum { SUMS, FROM_PAIRED, ARRIVALS, OWN, SEGMENTS };
 
 /* Blocks FIRST to END - 1. */
@@ -30,30 +32,33 @@ typedef struct run {
 typedef struct halving_plan {
     coll_plan base;
     bool near_first;
-    int going; /* ranks that go on: a power of two */
+    int going; /* number of acting ranks, a power of two */
     int pairs;
 } halving_plan;
 
-/* Steps as they are written. */
+/* A plan being written. */
 typedef struct draft {
     const halving_plan *plan;
     coll_step *steps;
     int count;
-    int latest;      /* the step that made the sums */
-    size_t arrivals; /* bytes of these so far */
+    int latest;      /* the step that completed the sums */
+    size_t arrivals; /* bytes used so far in ARRIVALS */
 } draft;
 
-/* The position of the rank that goes on as the NTH. */
+/* Returns the position of the NTH acting rank. */
 static int position_of(const halving_plan *plan, int nth) {
     return nth < plan->pairs ? 2 * nth + 1 : nth + plan->pairs;
 }
 
-/* Where the blocks of the ranks from NTH on begin, of those that go on. */
+/* Returns the first block of the NTH acting rank. */
 static int blocks_before(const halving_plan *plan, int nth) {
     return nth < plan->pairs ? 2 * nth : nth + plan->pairs;
 }
 
-/* Whose blocks the NTH that goes on has in the end, and who has the NTH's. */
+/*
+ * Returns the acting rank whose blocks the NTH has in the end; it is also the one that has the
+ * NTH's blocks.
+ */
 static int mirrored(const halving_plan *plan, int nth) {
     int other = 0;
     if (!plan->near_first)
@@ -71,13 +76,13 @@ static size_t place_of(const draft *d, run blocks) {
     return (size_t)blocks.first * d->plan->base.part->shape->bytes;
 }
 
-/* Adds STEP, which comes after EARLIER. */
-static void add(draft *d, coll_step step, int earlier) {
+/* Adds STEP, which depends on EARLIER. */
+static void add_step(draft *d, coll_step step, int earlier) {
     coll_step_after(&step, 0, earlier);
     d->steps[d->count++] = step;
 }
 
-/* The input becomes the first sums. */
+/* Adds the copy of the input to the sums. */
 static void copy_input(draft *d) {
     const run all = {0, d->plan->base.part->shape->topo->ranks};
     coll_step *step = &d->steps[d->count];
@@ -86,18 +91,21 @@ static void copy_input(draft *d) {
     d->latest = d->count++;
 }
 
-/* BLOCKS of the sums go to the rank at POSITION. */
-static void send(draft *d, int position, run blocks) {
+/* Adds the step that sends BLOCKS of the sums to the rank at POSITION. */
+static void send_blocks(draft *d, int position, run blocks) {
     coll_step step =
         coll_step_send(d->plan->base.part->line->order[position], 0, bytes_of(d, blocks));
     step.buffer = COLL_SCRATCH;
     step.segment = SUMS;
     step.at = place_of(d, blocks);
-    add(d, step, d->latest);
+    add_step(d, step, d->latest);
 }
 
-/* BLOCKS come from the rank at POSITION to SEGMENT, AT there, and are added. */
-static void merge(draft *d, int position, run blocks, int segment, size_t at) {
+/*
+ * Adds the steps that receive BLOCKS from the rank at POSITION into SEGMENT, at offset AT, and add
+ * them to the sums.
+ */
+static void receive_and_combine(draft *d, int position, run blocks, int segment, size_t at) {
     const size_t length = bytes_of(d, blocks);
     coll_step arrival = coll_step_receive(d->plan->base.part->line->order[position], 0, length),
               sum = coll_step_combine(COLL_SCRATCH, place_of(d, blocks), length, false, true);
@@ -108,11 +116,11 @@ static void merge(draft *d, int position, run blocks, int segment, size_t at) {
     coll_step_pace(&arrival, 0, d->latest);
     d->steps[d->count++] = arrival;
     coll_step_after(&sum, 0, d->latest);
-    add(d, sum, d->count - 1);
+    add_step(d, sum, d->count - 1);
     d->latest = d->count - 1;
 }
 
-/* The block of this rank, for which the NTH of those that go on stands, comes from who has it. */
+/* Adds the receive of this rank's own block; the NTH acting rank acts for this rank. */
 static void receive_own(draft *d, int nth) {
     const coll_part *part = d->plan->base.part;
     const int from = position_of(d->plan, mirrored(d->plan, nth));
@@ -122,8 +130,8 @@ static void receive_own(draft *d, int nth) {
     d->steps[d->count++] = step;
 }
 
-/* The first of a pair. */
-static int leave(draft *d, int position) {
+/* Writes the plan of the first rank of a pair. Returns the number of steps. */
+static int plan_inactive(draft *d, int position) {
     const coll_part *part = d->plan->base.part;
     const run all = {0, part->shape->topo->ranks};
     coll_step step = coll_step_send(part->line->order[position + 1], 0, bytes_of(d, all));
@@ -134,8 +142,8 @@ static int leave(draft *d, int position) {
     return d->count;
 }
 
-/* Exchanges halves with all peers of the NTH that goes on. */
-static void halve(draft *d, int nth) {
+/* Adds the exchanges of the NTH acting rank with all its peers. */
+static void exchange_halves(draft *d, int nth) {
     const halving_plan *plan = d->plan;
     int first = 0, count = plan->going;
     for (int turn = 1; turn < plan->going; turn *= 2) {
@@ -144,16 +152,17 @@ static void halve(draft *d, int nth) {
         const run lower = {blocks_before(plan, first), blocks_before(plan, middle)},
                   upper = {lower.end, blocks_before(plan, first + count)};
         const bool is_upper = nth & mask;
-        send(d, position_of(plan, nth ^ mask), is_upper ? lower : upper);
-        merge(d, position_of(plan, nth ^ mask), is_upper ? upper : lower, ARRIVALS, d->arrivals);
+        send_blocks(d, position_of(plan, nth ^ mask), is_upper ? lower : upper);
+        receive_and_combine(d, position_of(plan, nth ^ mask), is_upper ? upper : lower, ARRIVALS,
+                            d->arrivals);
         d->arrivals += bytes_of(d, is_upper ? upper : lower);
         count /= 2;
         first = is_upper ? middle : first;
     }
 }
 
-/* What the NTH has of the sums goes to whom it is for. */
-static void hand_out(draft *d, int nth) {
+/* Adds the steps that deliver the sums of the NTH acting rank to their owners. */
+static void deliver_blocks(draft *d, int nth) {
     const int own = d->plan->base.part->line->position, whose = mirrored(d->plan, nth);
     for (int block = blocks_before(d->plan, whose); block < blocks_before(d->plan, whose + 1);
          block++) {
@@ -162,9 +171,9 @@ static void hand_out(draft *d, int nth) {
         result.segment = SUMS;
         result.at = place_of(d, one);
         if (block == own)
-            add(d, result, d->latest);
+            add_step(d, result, d->latest);
         else
-            send(d, block, one);
+            send_blocks(d, block, one);
     }
     if (whose != nth)
         receive_own(d, nth);
@@ -176,14 +185,14 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
     const bool paired = position < 2 * plan->pairs;
     const int nth = paired ? position / 2 : position - plan->pairs;
     draft d = {.plan = plan, .steps = steps};
-    (void)round; /* there is one */
+    (void)round; /* there is only one round */
     if (paired && position % 2 == 0)
-        return leave(&d, position);
+        return plan_inactive(&d, position);
     copy_input(&d);
     if (paired)
-        merge(&d, position - 1, (run){0, ranks}, FROM_PAIRED, 0);
-    halve(&d, nth);
-    hand_out(&d, nth);
+        receive_and_combine(&d, position - 1, (run){0, ranks}, FROM_PAIRED, 0);
+    exchange_halves(&d, nth);
+    deliver_blocks(&d, nth);
     return d.count;
 }
 
