@@ -410,7 +410,7 @@ for damage in nonsense 'SwitchName=rack0 Nodes=elsewhere' ''; do
     run 3 coll-info || fail "a damaged topology: $damage"
     grep -v '^# libcoll' good >wanted
     grep -v '^# libcoll' "$kept" | cmp - wanted || fail "not measured again: $damage"
-    test "$(grep -c '^coll: the topology is measured again, the kept one is no good: ' err)" = 1 ||
+    test "$(grep -c '^coll: the cached topology is damaged and is measured again: ' err)" = 1 ||
         fail "not said once: $damage"
     run 3 coll-info || fail "the topology after it"
     test -s err && fail "words about a good topology"

@@ -194,7 +194,7 @@ END_TEST
 
 START_TEST(hosts_of_several_racks_are_in_the_first) {
     ck_assert_str_eq(PLACES("SwitchName=z Nodes=n[0-1]\nSwitchName=a Nodes=n[0-2]\n",
-                            "n0 is in both z and a: the first counts", "n0", "n1", "n2"),
+                            "n0 is in both z and a: the first is used", "n0", "n1", "n2"),
                      "0/0 0/0 1/0");
 }
 END_TEST
@@ -206,7 +206,7 @@ START_TEST(blocks_are_racks) {
                      "0/0 1/0 0/0");
     ck_assert_str_eq(PLACES("BlockName=b Nodes=n[0-3]\nSwitchName=s Nodes=n[0-1]\n"
                             "SwitchName=t Nodes=n[2-3]\nSwitchName=u Switches=s,t\n",
-                            "its blocks do not count beside its switches", "n0", "n2"),
+                            "its blocks are ignored because it has switches", "n0", "n2"),
                      "0/0 1/0");
 }
 END_TEST
@@ -251,8 +251,8 @@ static const char YAML[] = "# by hand\n"
                            "anything\n";
 
 START_TEST(yaml_is_read) {
-    ck_assert_str_eq(PLACES(YAML, "of its 3 topologies 'main' counts", "node01", "node03", "node02",
-                            "login#1", "far", "node04"),
+    ck_assert_str_eq(PLACES(YAML, "of its 3 topologies 'main' is used", "node01", "node03",
+                            "node02", "login#1", "far", "node04"),
                      "0/0 1/0 0/0 0/0 2/1 1/0");
     const char *blocks = strstr(YAML, "- topology: blocks");
     ck_assert_str_eq(PLACES("- topology: b\n  block:\n    block_sizes: [2, 4]\n    blocks:\n"
@@ -309,11 +309,11 @@ START_TEST(files_are_included) {
     write_file(other, YAML);
     file = coll_topofile_read(path, problem);
     ck_assert_msg(file != NULL, "%s", problem);
-    ck_assert_str_eq(coll_topofile_note(file), "Slurm itself reads topology.yaml beside it");
+    ck_assert_str_eq(coll_topofile_note(file), "Slurm itself reads the topology.yaml next to it");
     coll_topofile_free(file);
     file = coll_topofile_read(other, problem);
     ck_assert_msg(file != NULL, "%s", problem);
-    ck_assert_str_eq(coll_topofile_note(file), "of its 3 topologies 'main' counts");
+    ck_assert_str_eq(coll_topofile_note(file), "of its 3 topologies 'main' is used");
     coll_topofile_free(file);
     unlink(path);
     unlink(other);

@@ -11,7 +11,7 @@
 
 #include "lib/aggregate/aggregate.h"
 
-static double predict(const coll_shape *call, const coll_values *values) {
+static double predict_seconds(const coll_shape *call, const coll_values *values) {
     (void)values;
     const coll_cost *far = coll_profile_outermost(call->profile, call->topo);
     double p = call->topo->ranks;
@@ -22,6 +22,6 @@ const coll_aggregate_algorithm coll_aggregate_direct = {
     .base = {.name = "direct",
              .summary = "every rank sends its pairs directly to the root",
              .params = COLL_AGGREGATE_PARAMS,
-             .predict = predict},
+             .predict = predict_seconds},
     .gather = coll_route_to_root,
 };

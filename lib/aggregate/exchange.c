@@ -153,7 +153,10 @@ static void traffic_free(coll_exchange *x, stage_traffic *traffic) {
     coll_route_free(&traffic->route);
 }
 
-/* Sends every partner the number of pairs that it will receive, and receives such numbers. */
+/*
+ * Sends every partner the number of pairs that will be sent to it, and receives the partners'
+ * numbers.
+ */
 static int exchange_counts(coll_exchange *x, stage_traffic *traffic) {
     coll_comm *comm = x->call.comm;
     const coll_route *route = &traffic->route;
@@ -190,12 +193,12 @@ static size_t next_segment(const coll_exchange *x, const uint64_t counts[], int 
     return left < x->segment_pairs ? left : x->segment_pairs;
 }
 
-static char *buffer(const coll_exchange *x, int slot) {
+static char *segment_buffer(const coll_exchange *x, int slot) {
     return x->buffers + (size_t)slot * x->segment_pairs * x->pair_bytes;
 }
 
 /* Returns the length of a message in words of 8 bytes, so that a pair may have up to 16 GB. */
-static int words(const coll_exchange *x, size_t pairs) {
+static int count_words(const coll_exchange *x, size_t pairs) {
     return (int)(pairs * x->pair_bytes / sizeof(uint64_t));
 }
 
@@ -208,12 +211,12 @@ static int send_next(coll_exchange *x, stage_traffic *traffic, cursor *at, int s
     if (pairs == 0)
         return MPI_SUCCESS;
     const uint64_t *keys = traffic->leaving.keys + traffic->leaving.first[at->partner] + at->done;
-    coll_pool_take(x->call.pool, keys, pairs, buffer(x, slot));
+    coll_pool_take(x->call.pool, keys, pairs, segment_buffer(x, slot));
     at->done += pairs;
     x->call.stats->bytes_sent += pairs * x->pair_bytes;
     x->peers[slot] = traffic->route.sends[at->partner];
-    return coll_isend(x->call.comm, buffer(x, slot), words(x, pairs), MPI_UINT64_T, x->peers[slot],
-                      COLL_TAG_PAIRS, &x->requests[slot]);
+    return coll_isend(x->call.comm, segment_buffer(x, slot), count_words(x, pairs), MPI_UINT64_T,
+                      x->peers[slot], COLL_TAG_PAIRS, &x->requests[slot]);
 }
 
 /*
@@ -228,8 +231,8 @@ static int receive_next(coll_exchange *x, stage_traffic *traffic, cursor *at, in
     at->done += pairs;
     x->arriving[ring] = pairs;
     x->peers[slot] = traffic->route.receives[at->partner];
-    return coll_irecv(x->call.comm, buffer(x, slot), words(x, pairs), MPI_UINT64_T, x->peers[slot],
-                      COLL_TAG_PAIRS, &x->requests[slot]);
+    return coll_irecv(x->call.comm, segment_buffer(x, slot), count_words(x, pairs), MPI_UINT64_T,
+                      x->peers[slot], COLL_TAG_PAIRS, &x->requests[slot]);
 }
 
 /*
@@ -241,8 +244,8 @@ static int merge_arrived(coll_exchange *x, stage_traffic *traffic, cursor *at, i
         int ring = *oldest;
         x->arrived[ring] = false;
         if (x->error == MPI_SUCCESS)
-            x->error =
-                coll_pool_merge(x->call.pool, buffer(x, x->window + ring), x->arriving[ring]);
+            x->error = coll_pool_merge(x->call.pool, segment_buffer(x, x->window + ring),
+                                       x->arriving[ring]);
         int code = receive_next(x, traffic, at, ring);
         if (code != MPI_SUCCESS)
             return code;

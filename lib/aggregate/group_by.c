@@ -17,7 +17,7 @@
 
 #include "lib/aggregate/aggregate.h"
 
-static double predict(const coll_shape *call, const coll_values *values) {
+static double predict_seconds(const coll_shape *call, const coll_values *values) {
     (void)values;
     const coll_cost *far = coll_profile_outermost(call->profile, call->topo);
     double bytes = (double)call->bytes;
@@ -33,7 +33,7 @@ const coll_aggregate_algorithm coll_aggregate_group_by = {
     .base = {.name = "group_by",
              .summary = "regroup by key across all ranks, then gather",
              .params = COLL_AGGREGATE_PARAMS,
-             .predict = predict},
+             .predict = predict_seconds},
     .group_by = coll_route_all_to_owners,
     .gather = coll_route_to_root,
 };

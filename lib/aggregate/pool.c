@@ -152,14 +152,14 @@ void COLL_Pool_free(COLL_Pool **pool) {
 }
 
 /*
- * Returns the shard of HASH. The upper half of a hash determines the owner of a key, so shard and
- * home use the lower half.
+ * Returns the shard of HASH. The upper half of a hash determines the owner of a key, so shard_of
+ * and home_index use the lower half.
  */
 static pool_shard *shard_of(const COLL_Pool *pool, uint64_t hash) {
     return (pool_shard *)&pool->shards[hash % SHARDS];
 }
 
-static size_t home(const pool_shard *shard, uint64_t hash) {
+static size_t home_index(const pool_shard *shard, uint64_t hash) {
     return (hash / SHARDS) & (shard->capacity - 1);
 }
 
@@ -169,7 +169,7 @@ static size_t home(const pool_shard *shard, uint64_t hash) {
 static slot *find_slot(const pool_shard *shard, uint64_t hash, uint64_t key) {
     if (shard->capacity == 0)
         return NULL;
-    size_t i = home(shard, hash);
+    size_t i = home_index(shard, hash);
     while (shard->slots[i].value && shard->slots[i].key != key)
         i = (i + 1) & (shard->capacity - 1);
     return &shard->slots[i];
@@ -393,10 +393,10 @@ void coll_pool_ungroup(COLL_Pool *pool, coll_pool_groups *groups) {
  * Empties the slot at HOLE and moves back later entries that could no longer be found (Knuth 6.4
  * R).
  */
-static void vacate(pool_shard *shard, size_t hole) {
+static void vacate_slot(pool_shard *shard, size_t hole) {
     size_t mask = shard->capacity - 1;
     for (size_t i = (hole + 1) & mask; shard->slots[i].value; i = (i + 1) & mask) {
-        size_t from = home(shard, coll_partition_hash(shard->slots[i].key));
+        size_t from = home_index(shard, coll_partition_hash(shard->slots[i].key));
         if (((i - from) & mask) < ((i - hole) & mask))
             continue;
         shard->slots[hole] = shard->slots[i];
@@ -414,7 +414,7 @@ void coll_pool_take(COLL_Pool *pool, const uint64_t *keys, size_t count, void *s
         memcpy(pair, &keys[i], sizeof keys[i]);
         memcpy(pair + sizeof keys[i], place->value, pool->stride);
         drop_value(shard, place->value);
-        vacate(shard, (size_t)(place - shard->slots));
+        vacate_slot(shard, (size_t)(place - shard->slots));
         if (atomic_fetch_sub(&shard->count, 1) == 1)
             empty_shard(pool, shard);
     }

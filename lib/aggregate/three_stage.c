@@ -18,7 +18,7 @@
 
 #include "lib/aggregate/aggregate.h"
 
-static double predict(const coll_shape *call, const coll_values *values) {
+static double predict_seconds(const coll_shape *call, const coll_values *values) {
     (void)values;
     const coll_cost *near = &call->profile->level[COLL_LEVEL_NODE];
     const coll_cost *far = coll_profile_outermost(call->profile, call->topo);
@@ -37,7 +37,7 @@ const coll_aggregate_algorithm coll_aggregate_three_stage = {
     .base = {.name = "three_stage",
              .summary = "combine on each host, regroup by key across hosts, then gather",
              .params = COLL_AGGREGATE_PARAMS,
-             .predict = predict},
+             .predict = predict_seconds},
     .local = coll_route_to_collectors,
     .group_by = coll_route_to_owners,
     .gather = coll_route_to_root,

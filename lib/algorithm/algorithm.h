@@ -145,8 +145,8 @@ static inline size_t coll_segment_within(const coll_shape *shape, size_t asked, 
 enum { COLL_NATIVE_MOST = 256 << 20 };
 
 /*
- * Returns whether ALGORITHM is the MPI library's own. Its predicted time is that of our algorithm
- * that is most like it.
+ * Returns whether ALGORITHM is the MPI library's own. Its predicted time is that of the most
+ * similar algorithm of ours.
  */
 static inline bool coll_algorithm_is_native(const coll_algorithm *algorithm) {
     return strcmp(algorithm->name, "native") == 0;

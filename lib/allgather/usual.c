@@ -17,8 +17,8 @@
 #include "lib/schedule/plan.h"
 
 /* Returns a message of COUNT blocks, from FIRST on, to or from the rank at POSITION. */
-static coll_step message(const coll_part *part, coll_step_kind kind, int position, int first,
-                         int count) {
+static coll_step block_message(const coll_part *part, coll_step_kind kind, int position, int first,
+                               int count) {
     coll_step step =
         coll_step_message(kind, part->line->order[position], 0, (size_t)count * part->shape->bytes);
     step.block = first;
@@ -29,8 +29,8 @@ static coll_step message(const coll_part *part, coll_step_kind kind, int positio
 static int doubling_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
     const coll_part *part = base->part;
     const int count = 1 << round, own = part->line->position, other = own ^ count;
-    steps[0] = message(part, COLL_STEP_RECEIVE, other, other & -count, count);
-    steps[1] = message(part, COLL_STEP_SEND, other, own & -count, count);
+    steps[0] = block_message(part, COLL_STEP_RECEIVE, other, other & -count, count);
+    steps[1] = block_message(part, COLL_STEP_SEND, other, own & -count, count);
     return 2;
 }
 
@@ -50,11 +50,11 @@ static int neighbors_round(const coll_plan *base, uint64_t round, coll_step step
     const int ranks = part->shape->topo->ranks, own = part->line->position, turn = (int)round,
               other = (turn % 2 == own % 2 ? own + 1 : own - 1 + ranks) % ranks;
     if (turn == 0) {
-        steps[0] = message(part, COLL_STEP_RECEIVE, other, other, 1);
-        steps[1] = message(part, COLL_STEP_SEND, other, own, 1);
+        steps[0] = block_message(part, COLL_STEP_RECEIVE, other, other, 1);
+        steps[1] = block_message(part, COLL_STEP_SEND, other, own, 1);
     } else {
-        steps[0] = message(part, COLL_STEP_RECEIVE, other, received_in(base, own, turn), 2);
-        steps[1] = message(part, COLL_STEP_SEND, other, received_in(base, own, turn - 1), 2);
+        steps[0] = block_message(part, COLL_STEP_RECEIVE, other, received_in(base, own, turn), 2);
+        steps[1] = block_message(part, COLL_STEP_SEND, other, received_in(base, own, turn - 1), 2);
     }
     return 2;
 }

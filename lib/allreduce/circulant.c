@@ -12,9 +12,11 @@
  * step are exchanges between two ranks: half a chunk stays below transports' eager limit, since two
  * longer messages in opposite directions take turns on a TCP connection of Open MPI.
  *
- * With levels, the ranks of each node (of each rack, if no ranks share nodes) do this first. Then
- * the ranks of a rack that have the sum of the same block in their nodes do it among themselves
- * with that block, and then those of all racks; then everything is gathered in the reverse order.
+ * With levels, the ranks of each node (of each rack, if no ranks share nodes) first reduce in this
+ * way. Then, in each rack, the ranks that have the sum of the same block in their nodes reduce that
+ * block among themselves, and after that the ranks of all racks that have the sum of the same part.
+ * Then all levels gather in the reverse order.
+ *
  * If groups of a level differ in size, each is divided into as many blocks as the smallest group
  * has ranks. In a larger group the blocks belong to positions that are spread evenly; the ranks at
  * the other positions have no block and skip the higher levels.

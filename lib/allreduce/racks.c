@@ -288,10 +288,6 @@ static uint64_t groups_of(const coll_part *part) {
     return groups < most ? groups : most;
 }
 
-static size_t table_bytes(const coll_part *part) {
-    return ((size_t)part->shape->topo->racks + 1) * sizeof(int);
-}
-
 /* Sets FIRST to the positions at which the racks begin, and the end; the same on all ranks. */
 static void find_racks(const coll_part *part, int *first) {
     const coll_topo *topo = part->shape->topo;
@@ -302,9 +298,9 @@ static void find_racks(const coll_part *part, int *first) {
 }
 
 /*
- * A rack receives what another sends in a turn in the same round of its next turn, so more rounds
- * are in flight than those of a turn. With at most one turn for each rack, no range is still on its
- * way to the next rack when its result comes back.
+ * What one rack sends in a round of a turn, the next rack receives in the same round of its next
+ * turn, so more rounds are in flight than one turn has. With at most one turn for each rack, no
+ * range is still on its way to the next rack when its result comes back.
  */
 static coll_plan_size plan_size(const coll_part *part) {
     const coll_shape *shape = part->shape;
@@ -318,7 +314,7 @@ static coll_plan_size plan_size(const coll_part *part) {
                             .steps = across < 5 ? 5 : across,
                             .segments = SEGMENTS,
                             .segment = coll_share_start(shape, piece, least, 1),
-                            .own_bytes = sizeof(racks_plan) + table_bytes(part)};
+                            .own_bytes = sizeof(racks_plan) + ((size_t)racks + 1) * sizeof(int)};
 }
 
 static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
@@ -340,7 +336,7 @@ static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *me
 }
 
 /* Returns whether a rank has few enough messages to another rack, and a turn few enough rounds. */
-static bool applicable(const coll_shape *call) {
+static bool is_applicable(const coll_shape *call) {
     enum { MOST = 16 };
     int most, least = coll_topo_fewest(call->topo, COLL_LEVEL_RACK, &most);
     return !call->ordered && call->topo->racks > 1 && most <= MOST * least && most < COLL_BACK_MOST;
@@ -352,6 +348,6 @@ const coll_algorithm coll_allreduce_racks = {
     .params = {COLL_PARAM_SEGMENT(
                    "bytes of a rank's part of a piece, on average; 0: by the cost model", 0),
                COLL_PARAM_WINDOW("rounds under way in addition to those of a turn", 4)},
-    .applicable = applicable,
+    .applicable = is_applicable,
     .planner = &(const coll_planner){.size = plan_size, .plan = make_plan},
 };

@@ -33,12 +33,15 @@ static coll_range range_of(const ring_plan *plan, int64_t which, uint64_t i) {
     return (coll_range){part.from + i * segment, coll_segment_length(part.length, segment, i)};
 }
 
-/* Return what a rank sends in TURN, and what it receives: the part before that. */
-static coll_range sent(const ring_plan *plan, uint64_t turn, uint64_t i) {
+/*
+ * Return the range that this rank sends in TURN, and the range that it receives, which is of the
+ * preceding part.
+ */
+static coll_range sent_range(const ring_plan *plan, uint64_t turn, uint64_t i) {
     return range_of(plan, plan->position - (int64_t)turn, i);
 }
 
-static coll_range received(const ring_plan *plan, uint64_t turn, uint64_t i) {
+static coll_range received_range(const ring_plan *plan, uint64_t turn, uint64_t i) {
     return range_of(plan, plan->position - (int64_t)turn - 1, i);
 }
 
@@ -48,7 +51,7 @@ static coll_range received(const ring_plan *plan, uint64_t turn, uint64_t i) {
  */
 static int place_of_send(const ring_plan *plan, uint64_t turn, uint64_t i) {
     bool adds = turn < (uint64_t)plan->ranks - 1;
-    return received(plan, turn, i).length ? 1 + adds : 0;
+    return received_range(plan, turn, i).length ? 1 + adds : 0;
 }
 
 /*
@@ -66,7 +69,7 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
     const int *order = plan->base.part->line->order;
     int p = plan->ranks, count = 0;
     uint64_t turn = round / plan->segments, i = round % plan->segments, adding = (uint64_t)p - 1;
-    coll_range in = received(plan, turn, i), out = sent(plan, turn, i);
+    coll_range in = received_range(plan, turn, i), out = sent_range(plan, turn, i);
     if (in.length) {
         coll_step *step = &steps[count++];
         *step = coll_step_receive(order[(plan->position + p - 1) % p], in.from, in.length);

@@ -129,7 +129,7 @@ static members members_of(const coll_part *part, coll_unit unit, coll_unit whole
     return all;
 }
 
-static int member(const members *all, int index) {
+static int member_rank(const members *all, int index) {
     int position = all->first + (all->unit == COLL_UNIT_RANK ? index : 0);
     if (all->unit != COLL_UNIT_RANK)
         while (index > 0)
@@ -145,9 +145,9 @@ void coll_trees_join(coll_trees *plan, coll_unit unit, coll_unit whole) {
     members all = members_of(plan->base.part, unit, whole);
     int count = coll_tree_binomial(all.count, all.index, &parent, children);
     while (count > 0)
-        plan->child[plan->children++] = member(&all, children[--count]);
+        plan->child[plan->children++] = member_rank(&all, children[--count]);
     if (parent >= 0)
-        plan->parent = member(&all, parent);
+        plan->parent = member_rank(&all, parent);
 }
 
 /* Returns the largest power of two that is at most COUNT. */
@@ -163,15 +163,15 @@ void coll_trees_double(coll_trees *plan, coll_unit unit) {
     int power = power_below(all.count), pairs = all.count - power;
     bool paired = all.index < 2 * pairs;
     if (paired && all.index % 2) {
-        plan->parent = member(&all, all.index - 1);
+        plan->parent = member_rank(&all, all.index - 1);
         return;
     }
     if (paired)
-        plan->child[plan->children++] = member(&all, all.index + 1);
+        plan->child[plan->children++] = member_rank(&all, all.index + 1);
     int own = paired ? all.index / 2 : all.index - pairs;
     for (int bit = 1; bit < power; bit *= 2) {
         int other = own ^ bit;
         plan->before[plan->peers] = other < own;
-        plan->peer[plan->peers++] = member(&all, other < pairs ? 2 * other : other + pairs);
+        plan->peer[plan->peers++] = member_rank(&all, other < pairs ? 2 * other : other + pairs);
     }
 }

@@ -219,7 +219,7 @@ static turn find_turn(const pairwise_plan *plan, uint64_t round) {
 }
 
 /* Returns the bytes that ROUND receives, in its first step. */
-static size_t received(const pairwise_plan *plan, uint64_t round) {
+static size_t received_bytes(const pairwise_plan *plan, uint64_t round) {
     const turn now = find_turn(plan, round);
     uint64_t i = round - now.first;
     size_t bytes = bytes_from(plan->base.part, now.from), segment = plan->base.size.segment;
@@ -231,9 +231,9 @@ static size_t received(const pairwise_plan *plan, uint64_t round) {
  * window.
  */
 static void delay_request(const pairwise_plan *plan, uint64_t round, coll_step *request) {
-    size_t under_way = received(plan, round), most = plan->under_way;
+    size_t under_way = received_bytes(plan, round), most = plan->under_way;
     for (int back = 1; back < plan->base.size.window && (uint64_t)back <= round; back++) {
-        size_t bytes = received(plan, round - (uint64_t)back);
+        size_t bytes = received_bytes(plan, round - (uint64_t)back);
         under_way += bytes;
         if (bytes > 0 && under_way > most) {
             coll_step_pace(request, back, 0);
@@ -242,7 +242,7 @@ static void delay_request(const pairwise_plan *plan, uint64_t round, coll_step *
     }
 }
 
-static coll_step request(int peer, coll_step_kind kind) {
+static coll_step request_message(int peer, coll_step_kind kind) {
     coll_step step = coll_step_message(kind, peer, 0, 0);
     step.lane = REQUESTS;
     return step;
@@ -262,13 +262,13 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
         steps[count++].block = now.from;
     }
     if (from < in && from == 0 && is_requested(plan, in)) {
-        steps[count] = request(order[now.from], COLL_STEP_SEND);
+        steps[count] = request_message(order[now.from], COLL_STEP_SEND);
         delay_request(plan, round, &steps[count++]);
     }
     if (from < out) {
         bool requested = from == 0 && is_requested(plan, out);
         if (requested)
-            steps[count++] = request(order[now.to], COLL_STEP_RECEIVE);
+            steps[count++] = request_message(order[now.to], COLL_STEP_RECEIVE);
         coll_step *step = &steps[count++];
         *step = coll_step_send(order[now.to], from, coll_segment_length(out, segment, i));
         step->buffer = COLL_INPUT;

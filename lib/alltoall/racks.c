@@ -50,8 +50,8 @@ static int racks_of(const coll_topo *topo) {
 }
 
 /* Returns a message of COUNT blocks, from POSITION on, to or from the rank at PEER. */
-static coll_step message(const racks_plan *plan, coll_step_kind kind, int peer, int position,
-                         int count) {
+static coll_step block_message(const racks_plan *plan, coll_step_kind kind, int peer, int position,
+                               int count) {
     coll_step step = coll_step_message(kind, plan->base.part->line->order[peer], 0,
                                        (size_t)count * plan->base.part->shape->bytes);
     step.buffer = kind == COLL_STEP_SEND ? COLL_INPUT : COLL_DATA;
@@ -64,8 +64,8 @@ static coll_step message(const racks_plan *plan, coll_step_kind kind, int peer, 
 static int exchange_with_racks(const racks_plan *plan, int further, coll_step steps[]) {
     int to = (plan->rack + further) % plan->racks * plan->places,
         from = (plan->rack - further + plan->racks) % plan->racks * plan->places;
-    steps[0] = message(plan, COLL_STEP_RECEIVE, from + plan->place, from, plan->places);
-    steps[1] = message(plan, COLL_STEP_SEND, to + plan->place, to, plan->places);
+    steps[0] = block_message(plan, COLL_STEP_RECEIVE, from + plan->place, from, plan->places);
+    steps[1] = block_message(plan, COLL_STEP_SEND, to + plan->place, to, plan->places);
     return 2;
 }
 
@@ -89,8 +89,8 @@ static int exchange_inside(const racks_plan *plan, int place, coll_step steps[])
     coll_step *send = &steps[racks], *receive = send + 1;
     if (place == plan->place)
         return 0;
-    *send = message(plan, COLL_STEP_SEND, peer, 0, racks);
-    *receive = message(plan, COLL_STEP_RECEIVE, peer, 0, racks);
+    *send = block_message(plan, COLL_STEP_SEND, peer, 0, racks);
+    *receive = block_message(plan, COLL_STEP_RECEIVE, peer, 0, racks);
     send->buffer = receive->buffer = COLL_SCRATCH;
     send->after_earlier = true;
     for (int rack = 0; rack < racks; rack++) {
@@ -148,13 +148,13 @@ static bool is_even(const coll_topo *topo) {
     return racks_of(topo) > 1 && most > 1 && fewest == most;
 }
 
-static bool applicable(const coll_shape *call) {
+static bool is_applicable(const coll_shape *call) {
     return call->bytes <= BYTES_MOST / (size_t)call->topo->ranks && is_even(call->topo);
 }
 
 const coll_algorithm coll_alltoall_racks = {
     .name = "racks",
     .summary = "one message to each rack, whose blocks are then distributed inside",
-    .applicable = applicable,
+    .applicable = is_applicable,
     .planner = &(const coll_planner){.size = plan_size, .plan = make_plan},
 };

@@ -26,7 +26,7 @@ typedef struct rack_plan {
     int children, *child;
 } rack_plan;
 
-static coll_unit outermost(const coll_topo *topo) {
+static coll_unit outermost_unit(const coll_topo *topo) {
     return topo->sites > 1   ? COLL_UNIT_SITE
            : topo->racks > 1 ? COLL_UNIT_RACK
            : topo->nodes > 1 ? COLL_UNIT_NODE
@@ -35,12 +35,12 @@ static coll_unit outermost(const coll_topo *topo) {
 
 static int groups_of(const coll_topo *topo) {
     const int groups[] = {topo->ranks, topo->nodes, topo->racks, topo->sites};
-    return groups[outermost(topo)];
+    return groups[outermost_unit(topo)];
 }
 
 /* Returns the most children of a rank: up to RADIX at every level. */
 static int most_children(const coll_topo *topo, int radix) {
-    return (int)outermost(topo) * radix;
+    return (int)outermost_unit(topo) * radix;
 }
 
 /*
@@ -65,8 +65,8 @@ static void add_level(rack_plan *plan, const coll_part *part, coll_unit in) {
 }
 
 /*
- * Writes a round: the first goes up, the last goes down; those in between are with the parent or
- * with the other groups.
+ * Writes a round: the first goes up, the last goes down; the rounds in between exchange messages
+ * with the parent or with the other groups.
  */
 static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
     const rack_plan *plan = (const rack_plan *)base;
@@ -99,7 +99,7 @@ static coll_plan_size plan_size(const coll_part *part) {
 
 static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
     const coll_line *line = part->line;
-    coll_unit outer = outermost(part->shape->topo);
+    coll_unit outer = outermost_unit(part->shape->topo);
     rack_plan *plan = memory;
     *plan = (rack_plan){.base = coll_plan_of(part, size, 3, plan_round),
                         .parent = -1,

@@ -63,7 +63,7 @@ static double least_grant(const char *mount, char *path) {
 }
 
 /* Returns whether WORD is in the comma-separated LIST. */
-static bool lists(const char *list, const char *word) {
+static bool list_contains(const char *list, const char *word) {
     for (;; list++) {
         size_t length = strcspn(list, ",");
         if (length == strlen(word) && strncmp(list, word, length) == 0)
@@ -89,7 +89,7 @@ double coll_cgroup_processors(const char *membership, const char *mount) {
             continue;
         *path++ = '\0';
         controllers++;
-        if (*controllers && !lists(controllers, "cpu"))
+        if (*controllers && !list_contains(controllers, "cpu"))
             continue;
         if (snprintf(root, sizeof root, "%s%s", mount, *controllers ? "/cpu" : "") >=
             (int)sizeof root)

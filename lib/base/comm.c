@@ -65,11 +65,6 @@ static void give_room(void *room) {
     free(room);
 }
 
-static void free_rooms(void) {
-    while (spare_room_count > 0)
-        free(spare_rooms[--spare_room_count]);
-}
-
 /* Rounded up, so that all slots in an allocation are aligned. */
 static size_t slot_bytes(const coll_comm_key *key, int ranks) {
     return coll_comm_room_of(key->bytes + (size_t)ranks * key->bytes_per_rank);
@@ -186,7 +181,8 @@ static int delete_all(MPI_Comm self, int key, void *value, void *extra) {
         code = PMPI_Comm_delete_attr(live_states->user, state_key);
     if (alone != MPI_COMM_NULL)
         PMPI_Comm_free(&alone);
-    free_rooms();
+    while (spare_room_count > 0)
+        free(spare_rooms[--spare_room_count]);
     return code;
 }
 
@@ -347,12 +343,6 @@ coll_comm *coll_comm_recent(MPI_Comm comm) {
     return valid && recent.state->broken == MPI_SUCCESS ? recent.state : NULL;
 }
 
-static void set_recent(MPI_Comm comm, coll_comm *state) {
-    recent.comm = comm;
-    recent.state = state;
-    recent.gone = atomic_load(&gone);
-}
-
 coll_comm *coll_comm_find(MPI_Comm comm) {
     coll_comm *state = NULL;
     int found = 0;
@@ -374,7 +364,9 @@ int coll_comm_get(MPI_Comm comm, coll_comm **state) {
         code = make_state(comm, state);
     if (code != MPI_SUCCESS)
         return code;
-    set_recent(comm, *state);
+    recent.comm = comm;
+    recent.state = *state;
+    recent.gone = atomic_load(&gone);
     return (*state)->broken;
 }
 
@@ -389,7 +381,7 @@ static int grow_room(coll_comm *comm, size_t bytes) {
     int code =
         coll_agree(comm, made ? MPI_SUCCESS
                               : coll_error(MPI_ERR_NO_MEM,
-                                           "no memory for %zu bytes that are under way", bytes));
+                                           "no memory for %zu bytes of messages in flight", bytes));
     if (code != MPI_SUCCESS) {
         free(made);
         return code;
@@ -405,7 +397,8 @@ int coll_comm_room(coll_comm *comm, size_t bytes, void **memory) {
     if (bytes > comm->room_bytes)
         code = grow_room(comm, bytes < MOST_KEPT ? MOST_KEPT : bytes);
     else if (!comm->room && !(comm->room = take_room()))
-        code = coll_error(MPI_ERR_NO_MEM, "no memory for %zu bytes that are under way", LEAST_ROOM);
+        code =
+            coll_error(MPI_ERR_NO_MEM, "no memory for %zu bytes of messages in flight", LEAST_ROOM);
     if (code != MPI_SUCCESS)
         return code;
     comm->room_used = bytes > comm->room_used ? bytes : comm->room_used;

@@ -22,22 +22,16 @@ enum {
     COLL_TAG_PAIRS,
     COLL_TAG_AGREE,
     COLL_TAG_ROLL_CALL,
-    /*
-     * and the next tag: consecutive confirmed broadcasts alternate between the two, as their notes
-     * do
-     */
-    COLL_TAG_CONFIRMED,
-    COLL_TAG_NOTE = COLL_TAG_CONFIRMED + 2,
+    COLL_TAG_CONFIRMED, /* and the next tag: confirmed broadcasts alternate between the two */
+    COLL_TAG_NOTE = COLL_TAG_CONFIRMED + 2, /* likewise */
     COLL_TAG_ROUND = COLL_TAG_NOTE + 2,
     COLL_TAG_REPORT,
     COLL_TAG_LEARN, /* and the next COLL_TAGS_LEARN - 1 tags: one for each agreement on times */
     COLL_TAGS_LEARN = 16,
     COLL_TAG_WIDE = 1 << 14, /* and the next COLL_TAGS_WIDE - 1 tags, used in turn (hlot/relay.c) */
     COLL_TAGS_WIDE = 1 << 13,
-    /* and the next COLL_TAGS_STARTED - 1 tags, used in turn (lib/operation/pending.c) */
-    COLL_TAG_STARTED = COLL_TAG_WIDE + COLL_TAGS_WIDE,
-    /* all tags are below 32767, the smallest MPI_TAG_UB that MPI allows */
-    COLL_TAGS_STARTED = 1 << 12
+    COLL_TAG_STARTED = COLL_TAG_WIDE + COLL_TAGS_WIDE, /* likewise (lib/operation/pending.c) */
+    COLL_TAGS_STARTED = 1 << 12 /* all tags are below 32767, the smallest MPI_TAG_UB allowed */
 };
 
 /* Agreements among the ranks (lib/base/agree.h): the most numbers of one agreement. */

@@ -135,7 +135,10 @@ void coll_doorbell_doze(bool asleep) {
         hung->asleep = asleep;
 }
 
-/* What can't be sent is either there already, many times, or will be found by the time. */
+/*
+ * A ring that cannot be sent is harmless: either the queue holds other rings, or the owner's sleep
+ * times out.
+ */
 void coll_doorbell_wake(const coll_doorbell *other) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     size_t length = strnlen(other->name, sizeof other->name);

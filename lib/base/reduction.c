@@ -56,11 +56,12 @@ size_t coll_reduction_spare(const coll_reduction *reduction) {
 }
 
 /* INTO = FROM op INTO */
-static int apply(const coll_reduction *reduction, const void *from, void *into, size_t elements) {
+static int apply_op(const coll_reduction *reduction, const void *from, void *into,
+                    size_t elements) {
     return PMPI_Reduce_local(from, into, (int)elements, reduction->type, reduction->op);
 }
 
-static void pack(const coll_data *data, size_t from, size_t length, void *bytes) {
+static void pack_bytes(const coll_data *data, size_t from, size_t length, void *bytes) {
     const void *packed = coll_data_read(data, from, length, bytes);
     if (packed != bytes)
         memcpy(bytes, packed, length);
@@ -75,14 +76,14 @@ static int combine_packed(const coll_reduction *reduction, const coll_operands *
     size_t elements = o->length / reduction->element;
     int code;
     if (o->bytes_first && !o->to_bytes)
-        return apply(reduction, o->bytes, user, elements);
+        return apply_op(reduction, o->bytes, user, elements);
     if (o->bytes_first) {
         memcpy(spare, user, o->length);
-        code = apply(reduction, o->bytes, spare, elements);
+        code = apply_op(reduction, o->bytes, spare, elements);
         memcpy(o->bytes, spare, o->length);
         return code;
     }
-    code = apply(reduction, user, o->bytes, elements);
+    code = apply_op(reduction, user, o->bytes, elements);
     if (!o->to_bytes)
         memcpy(user, o->bytes, o->length);
     return code;
@@ -105,22 +106,22 @@ static int combine_laid_out(const coll_reduction *reduction, const coll_operands
     coll_data laid = spare_data(reduction, o->data, spare, elements);
     coll_data_write(&laid, 0, o->length, o->bytes);
     if (!o->others && o->bytes_first && !o->to_bytes)
-        return apply(reduction, laid.buffer, user, elements);
+        return apply_op(reduction, laid.buffer, user, elements);
     if (!o->others && !o->bytes_first) {
-        int code = apply(reduction, user, laid.buffer, elements);
-        pack(&laid, 0, o->length, o->bytes);
+        int code = apply_op(reduction, user, laid.buffer, elements);
+        pack_bytes(&laid, 0, o->length, o->bytes);
         if (!o->to_bytes)
             coll_data_write(o->data, o->from, o->length, o->bytes);
         return code;
     }
     coll_data other = spare_data(reduction, o->data, spare + piece_bytes(reduction), elements);
     if (!o->others)
-        pack(o->data, o->from, o->length, o->bytes);
+        pack_bytes(o->data, o->from, o->length, o->bytes);
     coll_data_write(&other, 0, o->length, o->others ? user : o->bytes);
     const coll_data *first = o->bytes_first ? &laid : &other,
                     *second = o->bytes_first ? &other : &laid;
-    int code = apply(reduction, first->buffer, second->buffer, elements);
-    pack(second, 0, o->length, o->to_bytes ? o->bytes : user);
+    int code = apply_op(reduction, first->buffer, second->buffer, elements);
+    pack_bytes(second, 0, o->length, o->to_bytes ? o->bytes : user);
     return code;
 }
 

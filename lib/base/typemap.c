@@ -22,7 +22,7 @@ struct coll_typemap {
 };
 
 /* Replaces SHAPE by COUNT copies of itself, STRIDE bytes apart. */
-static int repeat(coll_typemap *map, run *shape, size_t count, distance stride) {
+static int repeat_shape(coll_typemap *map, run *shape, size_t count, distance stride) {
     if (coll_run_too_large(shape, count))
         return MPI_ERR_TYPE;
     run spare;
@@ -42,7 +42,7 @@ typedef struct contents {
     MPI_Datatype *types;
 } contents;
 
-static bool predefined(int combiner) {
+static bool is_predefined(int combiner) {
     return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL ||
            combiner == MPI_COMBINER_F90_COMPLEX || combiner == MPI_COMBINER_F90_INTEGER;
 }
@@ -54,7 +54,7 @@ static bool predefined(int combiner) {
 static int type_release(MPI_Datatype *type) {
     int integers, addresses, types, combiner;
     int error = PMPI_Type_get_envelope(*type, &integers, &addresses, &types, &combiner);
-    if (error != MPI_SUCCESS || predefined(combiner))
+    if (error != MPI_SUCCESS || is_predefined(combiner))
         return error;
     return PMPI_Type_free(type);
 }
@@ -93,7 +93,7 @@ typedef struct base {
     distance extent;
 } base;
 
-static int decode(coll_typemap *map, MPI_Datatype type, run *shape);
+static int decode_type(coll_typemap *map, MPI_Datatype type, run *shape);
 
 static int decode_base(coll_typemap *map, MPI_Datatype type, base *b) {
     MPI_Aint lower, extent;
@@ -101,7 +101,7 @@ static int decode_base(coll_typemap *map, MPI_Datatype type, base *b) {
     if (error != MPI_SUCCESS)
         return error;
     b->extent = (distance)extent;
-    return decode(map, type, &b->shape);
+    return decode_type(map, type, &b->shape);
 }
 
 /*
@@ -136,8 +136,8 @@ static int decode_predefined(coll_typemap *map, MPI_Datatype type, run *shape) {
 
 /* Decodes COUNT blocks of LENGTH elements each, STRIDE bytes apart. */
 static int decode_vector(coll_typemap *map, int count, int length, distance stride, base *b) {
-    int error = repeat(map, &b->shape, (size_t)length, b->extent);
-    return error == MPI_SUCCESS ? repeat(map, &b->shape, (size_t)count, stride) : error;
+    int error = repeat_shape(map, &b->shape, (size_t)length, b->extent);
+    return error == MPI_SUCCESS ? repeat_shape(map, &b->shape, (size_t)count, stride) : error;
 }
 
 /* A block of an indexed type or a struct: LENGTH elements at distance AT. */
@@ -218,7 +218,7 @@ static int decode_subarray(coll_typemap *map, const contents *c, base *b) {
     distance stride = b->extent;
     for (int i = 0; i < dimensions; i++) {
         int d = nth_fastest(order, dimensions, i);
-        int error = repeat(map, &b->shape, (size_t)subsizes[d], stride);
+        int error = repeat_shape(map, &b->shape, (size_t)subsizes[d], stride);
         if (error != MPI_SUCCESS)
             return error;
         b->shape.at += (distance)starts[d] * stride;
@@ -256,11 +256,11 @@ static int decode_deal(coll_typemap *map, const deal *d, distance stride, run *s
     size_t next = first + whole * cycle;
     run rest = *shape;
 
-    int error = repeat(map, shape, d->block, stride);
+    int error = repeat_shape(map, shape, d->block, stride);
     if (error == MPI_SUCCESS)
-        error = repeat(map, shape, whole, cycle * stride);
+        error = repeat_shape(map, shape, whole, cycle * stride);
     if (error == MPI_SUCCESS)
-        error = repeat(map, &rest, next < d->size ? d->size - next : 0, stride);
+        error = repeat_shape(map, &rest, next < d->size ? d->size - next : 0, stride);
     list *l = error == MPI_SUCCESS ? coll_run_list_new(2) : NULL;
     if (!l)
         return error == MPI_SUCCESS ? MPI_ERR_NO_MEM : error;
@@ -318,7 +318,7 @@ static int decode_single(coll_typemap *map, const contents *c, run *shape) {
     case MPI_COMBINER_RESIZED:
         break;
     case MPI_COMBINER_CONTIGUOUS:
-        error = repeat(map, &b.shape, (size_t)integers[0], b.extent);
+        error = repeat_shape(map, &b.shape, (size_t)integers[0], b.extent);
         break;
     case MPI_COMBINER_VECTOR:
         error = decode_vector(map, integers[0], integers[1], (distance)integers[2] * b.extent, &b);
@@ -352,13 +352,13 @@ static int decode_contents(coll_typemap *map, const contents *c, run *shape) {
     }
 }
 
-static int decode(coll_typemap *map, MPI_Datatype type, run *shape) {
+static int decode_type(coll_typemap *map, MPI_Datatype type, run *shape) {
     contents c = {0};
     int error = PMPI_Type_get_envelope(type, &c.integer_count, &c.address_count, &c.type_count,
                                        &c.combiner);
     if (error != MPI_SUCCESS)
         return error;
-    if (predefined(c.combiner))
+    if (is_predefined(c.combiner))
         return decode_predefined(map, type, shape);
 
     error = contents_read(type, &c);
@@ -400,12 +400,12 @@ MPI_Count coll_typemap_size(const coll_typemap *map) {
     return (MPI_Count)coll_run_size(&map->element);
 }
 
-static run elements(const coll_typemap *map, MPI_Count count) {
+static run all_elements(const coll_typemap *map, MPI_Count count) {
     return coll_run_repeated(&map->element, (size_t)count, (distance)map->extent);
 }
 
 bool coll_typemap_contiguous(const coll_typemap *map, MPI_Count count, MPI_Aint *offset) {
-    run all = elements(map, count);
+    run all = all_elements(map, count);
     if (all.count > 1 || all.parts)
         return false;
     *offset = (MPI_Aint)all.at;
@@ -414,12 +414,12 @@ bool coll_typemap_contiguous(const coll_typemap *map, MPI_Count count, MPI_Aint 
 
 void coll_typemap_pack(const coll_typemap *map, const void *buffer, MPI_Count count, size_t from,
                        size_t length, void *packed) {
-    run all = elements(map, count);
+    run all = all_elements(map, count);
     coll_run_pack(&all, buffer, from, length, packed);
 }
 
 void coll_typemap_unpack(const coll_typemap *map, void *buffer, MPI_Count count, size_t from,
                          size_t length, const void *packed) {
-    run all = elements(map, count);
+    run all = all_elements(map, count);
     coll_run_unpack(&all, buffer, from, length, packed);
 }

@@ -295,7 +295,7 @@ static bool is_drained(const rank_state *p) {
 }
 
 /* Acknowledges, once this rank has all segments. In the first epoch only the last rank does. */
-static int acknowledge(rank_state *p) {
+static int send_acknowledgement(rank_state *p) {
     if (p->acknowledged || p->passed < p->segments ||
         (p->epoch == 0 ? p->next >= 0 : !is_drained(p)))
         return MPI_SUCCESS;
@@ -422,7 +422,7 @@ static int run_protocol(rank_state *p) {
     while (code == MPI_SUCCESS && !p->over) {
         code = is_root(p) ? send_segments(p) : process_messages(p);
         if (code == MPI_SUCCESS && !is_root(p))
-            code = acknowledge(p);
+            code = send_acknowledgement(p);
         if (code == MPI_SUCCESS && p->limit > 0)
             code = send_heartbeat(p);
         if (code == MPI_SUCCESS)
@@ -467,13 +467,6 @@ static rank_state *place_in_room(const rank_state *planned, char *room) {
     p->order = coll_comm_room_take(&room, bytes);
     memcpy(p->order, p->call->part.line->order, bytes);
     return p;
-}
-
-/* Frees the memory outside the room. */
-static void free_memory(rank_state *p) {
-    coll_boxes_free(&p->boxes, p->epoch);
-    coll_watch_free(&p->watch);
-    coll_notes_free(&p->notes);
 }
 
 /* Returns the state before its memory is allocated. */
@@ -524,7 +517,9 @@ int coll_chain_confirmed_run(const coll_planned *call, size_t segment, int windo
     if (code == MPI_SUCCESS)
         code = complete_requests(p);
     if (code == MPI_SUCCESS) {
-        free_memory(p);
+        coll_boxes_free(&p->boxes, p->epoch);
+        coll_watch_free(&p->watch);
+        coll_notes_free(&p->notes);
         return MPI_SUCCESS;
     }
     coll_notes_flush(&p->notes, &comm->wait, p->limit > 0 ? p->limit / BEATS : 1);

@@ -19,7 +19,7 @@ static double seconds_through(const coll_cost *link, double items) {
  * Returns the seconds that the blocks take through the slower of two links: the root's, which
  * carries all blocks, and its rack's, which may be slower but carries only those from other racks.
  */
-static double slowest(const coll_shape *call) {
+static double slowest_link_seconds(const coll_shape *call) {
     const coll_topo *topo = call->topo;
     double senders = fmax(topo->ranks - 1, 1), across = 0, bytes = (double)call->bytes;
     const coll_profile *costs = costs_of(call);
@@ -35,7 +35,7 @@ static double slowest(const coll_shape *call) {
 double coll_gather_seconds(const coll_shape *call, double messages) {
     const coll_cost *link = coll_profile_outermost(costs_of(call), call->topo);
     double senders = fmax(call->topo->ranks - 1, 1), items = senders * (double)call->bytes;
-    double start = coll_cost_transfer(link, 0, 2), through = slowest(call);
+    double start = coll_cost_transfer(link, 0, 2), through = slowest_link_seconds(call);
     double taken = senders * messages * coll_cost_receive_gap(link, 0);
     double first = coll_cost_send_overhead(link, (double)call->bytes) + start;
     double last = coll_cost_arrival_overhead(link, (double)call->bytes) +

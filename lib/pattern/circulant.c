@@ -32,13 +32,13 @@ static void use_skip(search *s, int skip_index) {
  * Extends the sum FROM by unused skips, from index E downwards, and so finds the segments for
  * rounds K and later. Returns the first round that still has none.
  */
-static int extend(search *s, long long from, int e, int k) {
+static int extend_schedule(search *s, long long from, int e, int k) {
     for (; e >= 0 && k < s->q; e = s->below[e]) {
         long long sum = from + s->skip[e];
         if (sum > s->target - s->skip[k] || sum >= s->bound)
             continue;
         if (sum <= s->target - s->skip[k + 1])
-            k = extend(s, sum, e, k);
+            k = extend_schedule(s, sum, e, k);
         if (k == s->q || from > s->target - s->skip[k + 1])
             return k;
         s->bound = sum;
@@ -75,7 +75,7 @@ static void receive_schedule(const int *skip, int p, int q, int position, int se
     }
     int base = base_segment(skip, q, position);
     use_skip(&s, base);
-    extend(&s, 0, s.first, 0);
+    extend_schedule(&s, 0, s.first, 0);
     for (int k = 0; k < q; k++)
         segment[k] = segment[k] == q ? base : segment[k] - q;
 }
@@ -107,7 +107,7 @@ static long long segment_at(const int receive[], int q, long long n, long long i
 }
 
 /* Returns whether round I delivers the last segment again; only the last q rounds can. */
-static bool repeats(const int receive[], int q, long long n, long long i) {
+static bool repeats_last(const int receive[], int q, long long n, long long i) {
     if (segment_at(receive, q, n, i) != n - 1)
         return false;
     for (long long earlier = i - 1; earlier >= 0 && earlier > i - 2 * q; earlier--)
@@ -117,7 +117,7 @@ static bool repeats(const int receive[], int q, long long n, long long i) {
 }
 
 static long long new_segment(const int receive[], int position, int q, long long n, long long i) {
-    return position == 0 || repeats(receive, q, n, i) ? -1 : segment_at(receive, q, n, i);
+    return position == 0 || repeats_last(receive, q, n, i) ? -1 : segment_at(receive, q, n, i);
 }
 
 coll_circulant_round coll_circulant_at(const coll_circulant *schedule, long long n, long long i) {

@@ -1,15 +1,15 @@
 /*
- * Recursive multiplying: P positions exchange what they have so that all end with all of it, in
- * about log_RADIX(P) stages. Pure arithmetic, no communication.
+ * Recursive multiplying: P positions exchange their contributions so that each ends with all
+ * contributions, in about log_RADIX(P) stages. Pure arithmetic, no communication.
  *
  * The positions are cut into RADIX nearly equal runs, and each of these again, until they are
- * single. From the innermost cut outwards, every position receives from one position of each other
- * run of its cut what that run has together. Run lengths differ by as little as possible, so that
- * any P works without an extra round; a position of a shorter run may then serve two of a longer
- * one. If it costs no extra round, cuts are at multiples of a power of two, so that a run of values
- * consists of few nodes of a binary tree (cdcp/forest.h). A position always holds a run of
- * consecutive positions. With radix 2 and a power of two this is recursive doubling; a higher radix
- * trades more simultaneous messages, an overhead each, for fewer latencies.
+ * single. From the innermost cut outwards, every position receives the contributions of each other
+ * run of its cut from one position of that run. Run lengths differ by as little as possible, so
+ * that any P works without an extra round; a position of a shorter run may then serve two of a
+ * longer one. If it costs no extra round, cuts are at multiples of a power of two, so that a run of
+ * values consists of few nodes of a binary tree (cdcp/forest.h). A position always holds a run of
+ * consecutive contributions. With radix 2 and a power of two this is recursive doubling; a higher
+ * radix trades more simultaneous messages, an overhead each, for fewer latencies.
  *
  * Source: Thakur, Rabenseifner, Gropp (IJHPCA 2005) for doubling.
  */

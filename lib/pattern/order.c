@@ -13,7 +13,7 @@ static int number_of(const coll_place *place, size_t part) {
 }
 
 /* Returns one more than the highest number of PART. */
-static int numbers(const coll_topo *topo, size_t part) {
+static int count_numbers(const coll_topo *topo, size_t part) {
     int most = 0;
     for (int i = 0; i < topo->ranks; i++)
         if (number_of(&topo->places[i], part) >= most)
@@ -22,7 +22,7 @@ static int numbers(const coll_topo *topo, size_t part) {
 }
 
 /* Returns by how many steps NUMBER follows FIRST, both less than COUNT, going around. */
-static int steps(int first, int number, int count) {
+static int steps_between(int first, int number, int count) {
     return number >= first ? number - first : number + (count - first);
 }
 
@@ -36,7 +36,7 @@ static void sort_by_digit(const coll_topo *topo, int first, size_t part, int cou
     for (int i = 0; i < ranks; i++)
         visits[i] = (coll_visit){.rank = order[i]};
     for (int i = 0; i < ranks; i++) {
-        int far = steps(first, number_of(&topo->places[i], part), count);
+        int far = steps_between(first, number_of(&topo->places[i], part), count);
         visits[far / units % ranks].next++;
     }
     for (int i = 0, before = 0; i < ranks; i++) {
@@ -46,7 +46,7 @@ static void sort_by_digit(const coll_topo *topo, int first, size_t part, int cou
     }
     for (int i = 0; i < ranks; i++) {
         const int rank = visits[i].rank,
-                  far = steps(first, number_of(&topo->places[rank], part), count);
+                  far = steps_between(first, number_of(&topo->places[rank], part), count);
         order[visits[far / units % ranks].next++] = rank;
     }
 }
@@ -55,7 +55,8 @@ void coll_order_chain(const coll_topo *topo, int root, coll_visit visits[], int 
     for (int i = 0; i < topo->ranks; i++)
         order[i] = (root + i) % topo->ranks;
     for (size_t i = 0; topo->ranks > 1 && i < sizeof parts / sizeof *parts; i++) {
-        const int first = number_of(&topo->places[root], parts[i]), count = numbers(topo, parts[i]);
+        const int first = number_of(&topo->places[root], parts[i]),
+                  count = count_numbers(topo, parts[i]);
         for (int units = 1; units < count; units *= topo->ranks)
             sort_by_digit(topo, first, parts[i], count, units, visits, order);
     }

@@ -21,7 +21,7 @@ static const double LONGEST_SLEEP = 4e-3;
  */
 enum { TAG = 1, UNREACHED = -1, TOO_LATE = -2 };
 
-/* How a node can be reached. */
+/* The port and addresses of a node. */
 typedef struct reach {
     int port; /* 0: no port could be reserved */
     coll_addresses addresses;
@@ -135,7 +135,7 @@ static int serve_as_pivot(survey *s) {
     }
 }
 
-/* --- rank 0's part --- */
+/* --- on rank 0 --- */
 
 /* Lets node PIVOT measure the row. */
 static int measure_at(survey *s, int pivot) {
@@ -211,7 +211,7 @@ static int find_on_root(survey *s) {
     return s->code;
 }
 
-/* --- all ranks --- */
+/* --- on all ranks --- */
 
 static bool is_leader(const survey *s) {
     for (int node = 0; node < s->nodes; node++)

@@ -142,7 +142,7 @@ static bool measure_targets(finder *f, int pivot, coll_row_split *split) {
     return true;
 }
 
-/* --- who is where --- */
+/* --- placing nodes --- */
 
 static void relabel(finder *f, int labels[], int from, int to) {
     for (int node = 0; node < f->nodes; node++)
@@ -212,7 +212,7 @@ static bool is_placed(const finder *f, int node) {
 }
 
 /* Returns a step that visits all nodes and comes to distant ones early: coprime to NODES. */
-static int stride(int nodes) {
+static int coprime_step(int nodes) {
     int step = nodes * 5 / 8 + 1;
     for (;; step--) {
         int a = nodes, b = step;
@@ -231,7 +231,7 @@ static int stride(int nodes) {
  * nothing more can be measured.
  */
 static bool place_all(finder *f, bool *all) {
-    int step = stride(f->nodes);
+    int step = coprime_step(f->nodes);
     *all = false;
     for (int round = 0; round < ROUNDS && !*all; round++) {
         if (round > 0)

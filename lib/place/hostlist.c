@@ -178,7 +178,7 @@ typedef struct expansion {
  * of the expression from AT to END. Every bracket adds a character, so the length of a name limits
  * the depth of recursion.
  */
-static bool expand(expansion *names, size_t used, const char *at, const char *end) {
+static bool visit_expansions(expansion *names, size_t used, const char *at, const char *end) {
     for (; at < end && *at != '[' && used < COLL_HOSTLIST_NAME; at++)
         names->name[used++] = *at;
     if (at == end || used == COLL_HOSTLIST_NAME) {
@@ -198,7 +198,7 @@ static bool expand(expansion *names, size_t used, const char *at, const char *en
             if ((size_t)length < fits)
                 fits = (size_t)length;
             memcpy(names->name + used, digits, fits);
-            if (!expand(names, used + fits, behind, end))
+            if (!visit_expansions(names, used + fits, behind, end))
                 return false;
         }
     } while (*at == ',');
@@ -210,7 +210,7 @@ bool coll_hostlist_visit(const char *list, bool (*visit)(const char *name, void 
     expansion names = {.visit = visit, .context = context};
     for (;; list++) {
         const char *end = item_end(list);
-        if (!expand(&names, 0, list, end))
+        if (!visit_expansions(&names, 0, list, end))
             return false;
         if (!*end)
             return true;

@@ -266,7 +266,7 @@ static int check_by_measurement(const team *who, const location *at, const char 
 static void warn_of_damage(const char *problem) {
     static atomic_flag told = ATOMIC_FLAG_INIT;
     if (!atomic_flag_test_and_set(&told))
-        fprintf(stderr, "coll: the topology is measured again, the kept one is no good: %s\n",
+        fprintf(stderr, "coll: the cached topology is damaged and is measured again: %s\n",
                 problem);
 }
 

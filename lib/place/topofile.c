@@ -186,7 +186,7 @@ static bool append_switch(coll_topofile *file, const switch_line *entry) {
     return true;
 }
 
-static bool include(coll_topofile *file, const char *name, int line);
+static bool include_file(coll_topofile *file, const char *name, int line);
 
 /* Returns the file name of a line "Include FILE", terminated by NUL; NULL for any other line. */
 static char *included_by(char *line) {
@@ -214,7 +214,7 @@ static bool parse_conf(coll_topofile *file) {
         line += strspn(line, SPACES);
         const char *name = included_by(line);
         if (name) {
-            if (!include(file, name, entry.line))
+            if (!include_file(file, name, entry.line))
                 return false;
         } else if (!parse_pairs(file, line, &entry) ||
                    (entry.name && !append_switch(file, &entry))) {
@@ -417,7 +417,7 @@ static bool parse_yaml(coll_topofile *file) {
         y.chosen = 1;
     select_topology(&y);
     bool said = y.topologies == 1;
-    add_note(file, &said, "of its %d topologies '%.60s' counts", y.topologies, name ? name : "");
+    add_note(file, &said, "of its %d topologies '%.60s' is used", y.topologies, name ? name : "");
     return true;
 }
 
@@ -482,7 +482,7 @@ static char *resolve_path(const char *path, const char *name) {
 }
 
 /* Reads the file NAME, which LINE of the current file includes. */
-static bool include(coll_topofile *file, const char *name, int line) {
+static bool include_file(coll_topofile *file, const char *name, int line) {
     const coll_lines before = file->lines;
     if (file->source_count > MOST_INCLUDED)
         return coll_refuse(in_line(file, line),
@@ -539,7 +539,7 @@ static void drop_blocks(coll_topofile *file) {
     int kept = 0;
     for (int i = 0; i < file->count; i++) {
         if (file->switches[i].is_block && switched)
-            add_note(file, &said, "its blocks do not count beside its switches");
+            add_note(file, &said, "its blocks are ignored because it has switches");
         if (file->switches[i].is_block != switched)
             file->switches[kept++] = file->switches[i];
     }
@@ -699,7 +699,7 @@ static void compare_with_slurm(coll_topofile *file) {
         return;
     char *other = resolve_path(path, "topology.yaml");
     bool said = !other || access(other, F_OK) != 0;
-    add_note(file, &said, "Slurm itself reads topology.yaml beside it");
+    add_note(file, &said, "Slurm itself reads the topology.yaml next to it");
     free(other);
 }
 
@@ -792,7 +792,7 @@ bool coll_topofile_find(coll_topofile *file, const char *host, int *rack, int *s
         return false;
     }
     if (other)
-        add_note(file, &file->said_racks, "%.60s is in both %.30s and %.30s: the first counts",
+        add_note(file, &file->said_racks, "%.60s is in both %.30s and %.30s: the first is used",
                  host, mine->name, other->name);
     *rack = assign_number(&mine->rack_number, &file->racks);
     *site = 0;

@@ -4,9 +4,10 @@
  *
  * 1. A rank copies its contributions to all blocks to scratch memory, beginning with its own block
  *    and going around the line of the ranks.
- * 2. Of a run of blocks it keeps the first half, s blocks (rounded up). It sends the others to the
- *    rank s places behind it, whose first blocks they are, and adds what it receives to its own
- *    first blocks. It repeats this with the s blocks it kept, until its own block is left.
+ * 2. It divides the run of blocks in two: s blocks, half of them rounded up, and the others. It
+ *    sends the others to the rank s places behind it, where they are the first blocks, and adds
+ * what it receives to its own first blocks. It repeats this with the s blocks, until its own is
+ * left.
  *
  * Long blocks move in segments, each with all its rounds. Sums are always added in the same order,
  * so they have the same bits in every run.

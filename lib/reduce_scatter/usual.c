@@ -59,7 +59,7 @@ static int blocks_before(const halving_plan *plan, int nth) {
  * Returns the acting rank whose blocks the NTH has in the end; it is also the one that has the
  * NTH's blocks.
  */
-static int mirrored(const halving_plan *plan, int nth) {
+static int mirrored_rank(const halving_plan *plan, int nth) {
     int other = 0;
     if (!plan->near_first)
         return nth;
@@ -123,7 +123,7 @@ static void receive_and_combine(draft *d, int position, run blocks, int segment,
 /* Adds the receive of this rank's own block; the NTH acting rank acts for this rank. */
 static void receive_own(draft *d, int nth) {
     const coll_part *part = d->plan->base.part;
-    const int from = position_of(d->plan, mirrored(d->plan, nth));
+    const int from = position_of(d->plan, mirrored_rank(d->plan, nth));
     coll_step step = coll_step_receive(part->line->order[from], 0, part->shape->bytes);
     step.segment = OWN;
     coll_step_pace(&step, 0, d->latest);
@@ -163,7 +163,7 @@ static void exchange_halves(draft *d, int nth) {
 
 /* Adds the steps that deliver the sums of the NTH acting rank to their owners. */
 static void deliver_blocks(draft *d, int nth) {
-    const int own = d->plan->base.part->line->position, whose = mirrored(d->plan, nth);
+    const int own = d->plan->base.part->line->position, whose = mirrored_rank(d->plan, nth);
     for (int block = blocks_before(d->plan, whose); block < blocks_before(d->plan, whose + 1);
          block++) {
         const run one = {block, block + 1};
@@ -217,11 +217,11 @@ static coll_plan *plan_of(const coll_part *part, coll_plan_size size, bool near_
     return &plan->base;
 }
 
-static coll_plan *halving(const coll_part *part, coll_plan_size size, void *memory) {
+static coll_plan *plan_halving(const coll_part *part, coll_plan_size size, void *memory) {
     return plan_of(part, size, false, memory);
 }
 
-static coll_plan *butterfly(const coll_part *part, coll_plan_size size, void *memory) {
+static coll_plan *plan_butterfly(const coll_part *part, coll_plan_size size, void *memory) {
     return plan_of(part, size, true, memory);
 }
 
@@ -229,12 +229,12 @@ const coll_algorithm coll_reduce_scatter_usual_halving = {
     .name = "usual_halving",
     .summary = "ranks exchange halves and add them up, the farthest first",
     .applicable = coll_order_is_free,
-    .planner = &(const coll_planner){.size = plan_size, .plan = halving},
+    .planner = &(const coll_planner){.size = plan_size, .plan = plan_halving},
 };
 
 const coll_algorithm coll_reduce_scatter_usual_butterfly = {
     .name = "usual_butterfly",
     .summary = "ranks exchange halves and add them up, the nearest first",
     .applicable = coll_order_is_free,
-    .planner = &(const coll_planner){.size = plan_size, .plan = butterfly},
+    .planner = &(const coll_planner){.size = plan_size, .plan = plan_butterfly},
 };
