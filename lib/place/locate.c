@@ -26,8 +26,8 @@ static const char AUTO[] = "auto", FRESH[] = "auto:fresh", CHECK[] = "check:", F
 static const coll_autotopo_limits ASKED = {.longest = 60, .patience = 3.5};
 
 /*
- * Limits of a measurement by default, which the user must hardly notice: seconds, plus EACH_NODE
- * for each node.
+ * Limits of a measurement by default, which the user should hardly notice: seconds, to which
+ * EACH_NODE is added for each node.
  */
 static const coll_autotopo_limits UNASKED = {.longest = 0.2, .patience = 0.1};
 static const double EACH_NODE = 12e-3;
@@ -174,7 +174,7 @@ static int locate_by_measurement(const team *who, const location *at,
 }
 
 /*
- * Measures although the user did not ask for it: a failure is no error, all nodes are then in one
+ * Measures by default, without the user's request: a failure is no error, all nodes are then in one
  * rack.
  */
 static int measure_by_default(const team *who, const location *at) {
@@ -229,7 +229,7 @@ static void report_difference(const location *at, const char *path, const char *
 }
 
 /*
- * Measures, and prints on rank 0 where the result differs from the file at PATH, which remains in
+ * Measures, and prints on rank 0 how the result differs from the file at PATH, which remains in
  * force.
  */
 static int check_by_measurement(const team *who, const location *at, const char *path) {

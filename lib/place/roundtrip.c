@@ -18,8 +18,8 @@
 enum { BATCHES = 2 };
 
 /*
- * Most tries of a near address. Its tries end once ALIKE of them were within ABOUT of its fastest
- * one, which is then no chance.
+ * Most tries of a near address. They end once ALIKE of them were within ABOUT of the fastest one,
+ * which is then not due to chance.
  */
 enum { TRIES = 40, ALIKE = 6 };
 static const double ABOUT = 1.05;

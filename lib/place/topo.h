@@ -65,13 +65,13 @@ void coll_topo_carry(coll_parcel *parcel, coll_topo *topo);
 /*
  * Makes the topology of RANKS imaginary ranks placed like those of NOW: with the maximum of ranks
  * per node, the average (rounded up) of nodes per rack and of racks per site; one rack or one site
- * if NOW has only one. The result has no host names. Returns MPI_ERR_NO_MEM.
+ * if NOW has only one. The result has no host names. Error: MPI_ERR_NO_MEM.
  */
 int coll_topo_imagine(const coll_topo *now, int ranks, coll_topo *topo);
 
 /*
  * Makes the topology of COUNT ranks of WHOLE, listed in RANKS, as if there were no others; cores
- * are those of WHOLE. The result has host names if WHOLE has. Returns MPI_ERR_NO_MEM.
+ * are those of WHOLE. The result has host names if WHOLE has. Error: MPI_ERR_NO_MEM.
  */
 int coll_topo_part(const coll_topo *whole, int count, const int ranks[], coll_topo *part);
 
