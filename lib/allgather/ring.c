@@ -93,6 +93,6 @@ const coll_algorithm coll_allgather_ring = {
     .name = "ring",
     .summary = "blocks travel around the ring of the ranks; one stream crosses each uplink",
     .params = {COLL_PARAM_SEGMENT("most bytes that are forwarded at a time", 32 << 10),
-               COLL_PARAM_WINDOW("segments under way at a time", 8)},
+               COLL_PARAM_WINDOW("segments in flight", 8)},
     .planner = &(const coll_planner){.size = plan_size, .plan = make_plan},
 };

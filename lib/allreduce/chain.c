@@ -115,6 +115,6 @@ const coll_algorithm coll_allreduce_chain = {
     .name = "chain",
     .summary = "sums go up the line of the ranks, results down, segment by segment",
     .params = {COLL_PARAM_SEGMENT("bytes that are forwarded at a time; 0: by the cost model", 0),
-               COLL_PARAM_WINDOW("segments under way at a time, at least three", 8)},
+               COLL_PARAM_WINDOW("segments in flight, at least three", 8)},
     .planner = &(const coll_planner){.size = plan_size, .plan = make_plan},
 };

@@ -397,9 +397,9 @@ static bool has_levels(const coll_shape *call) {
 
 #define PARAMS                                                                                     \
     {                                                                                              \
-        COLL_PARAM_SEGMENT("bytes of a chunk, all blocks of which go on at a time, at most",       \
+        COLL_PARAM_SEGMENT("most bytes of a chunk, all blocks of which move at the same time",     \
                            64 << 10),                                                              \
-            COLL_PARAM_WINDOW("chunks under way at a time", 4)                                     \
+            COLL_PARAM_WINDOW("chunks in flight", 4)                                               \
     }
 
 const coll_algorithm coll_allreduce_circulant = {

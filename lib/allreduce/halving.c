@@ -196,7 +196,7 @@ const coll_algorithm coll_allreduce_halving = {
     .name = "halving",
     .summary = "pairs of ranks halve the data, sum it up, and gather it again",
     .params = {COLL_PARAM_SEGMENT("most bytes of a chunk, which is halved", 64 << 10),
-               COLL_PARAM_WINDOW("chunks under way at a time", 4)},
+               COLL_PARAM_WINDOW("chunks in flight", 4)},
     .reproducible = true,
     .planner = &(const coll_planner){.size = plan_size, .plan = make_plan},
 };

@@ -347,7 +347,7 @@ const coll_algorithm coll_allreduce_racks = {
     .summary = "sums inside racks, then around the ring of racks; results go around inside",
     .params = {COLL_PARAM_SEGMENT(
                    "bytes of a rank's part of a piece, on average; 0: by the cost model", 0),
-               COLL_PARAM_WINDOW("rounds under way in addition to those of a turn", 4)},
+               COLL_PARAM_WINDOW("rounds in flight in addition to those of a turn", 4)},
     .applicable = is_applicable,
     .planner = &(const coll_planner){.size = plan_size, .plan = make_plan},
 };

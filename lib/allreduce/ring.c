@@ -117,8 +117,8 @@ static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *me
 const coll_algorithm coll_allreduce_ring = {
     .name = "ring",
     .summary = "parts go round the ring of the ranks: added up, then passed on",
-    .params = {COLL_PARAM_SEGMENT("bytes that go on at a time, at most", 32 << 10),
-               COLL_PARAM_WINDOW("segments under way at a time", 4)},
+    .params = {COLL_PARAM_SEGMENT("most bytes that are forwarded at a time", 32 << 10),
+               COLL_PARAM_WINDOW("segments in flight", 4)},
     .applicable = coll_order_is_free,
     .planner = &(const coll_planner){.size = plan_size, .plan = make_plan},
 };

@@ -10,8 +10,8 @@
 /* The parameters of algorithms with such plans; the default window is SEGMENTS. */
 #define COLL_TREES_PARAMS(segments)                                                                \
     {                                                                                              \
-        COLL_PARAM_SEGMENT("bytes that go on at a time, at most", 32 << 10),                       \
-            COLL_PARAM_WINDOW("segments under way at a time", segments)                            \
+        COLL_PARAM_SEGMENT("most bytes that are forwarded at a time", 32 << 10),                   \
+            COLL_PARAM_WINDOW("segments in flight", segments)                                      \
     }
 
 enum { COLL_TREES_CHILDREN = 64, COLL_TREES_PEERS = 31 };

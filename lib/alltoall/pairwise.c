@@ -318,7 +318,7 @@ const coll_algorithm coll_alltoall_pairwise = {
     .name = "pairwise",
     .summary = "each rank exchanges with one after the other, uplinks always equally busy",
     .params = {COLL_PARAM_SEGMENT("most bytes of a block that are sent at a time", 0),
-               COLL_PARAM_WINDOW("segments under way to a rank at a time", 0)},
+               COLL_PARAM_WINDOW("segments in flight to a rank at a time", 0)},
     .sizeless = true,
     .planner = &(const coll_planner){.size = plan_size, .plan = make_plan},
 };

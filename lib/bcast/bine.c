@@ -76,7 +76,7 @@ const coll_algorithm coll_bcast_bine = {
     .name = "bine",
     .summary = "segments down a binomial tree whose edges are a third shorter",
     .params = {COLL_PARAM_SEGMENT(COLL_MESSAGE_BYTES "; 0: by the cost model", 0),
-               COLL_PARAM_WINDOW("messages under way to each child", 8)},
+               COLL_PARAM_WINDOW("messages in flight to each child", 8)},
     .rival = true, /* not chosen until trials on racks show when it is faster */
     .planner = &(const coll_planner){.size = plan_size, .plan = make_plan},
 };

@@ -118,6 +118,6 @@ const coll_algorithm coll_bcast_circulant = {
     .name = "circulant",
     .summary = "segments over a circulant graph, in the fewest possible rounds",
     .params = {COLL_PARAM_SEGMENT_FORMERLY("block", COLL_MESSAGE_BYTES "; 0: by the cost model", 0),
-               COLL_PARAM_WINDOW("messages under way in each direction", 8)},
+               COLL_PARAM_WINDOW("messages in flight in each direction", 8)},
     .planner = &(const coll_planner){.size = plan_size, .plan = make_plan},
 };

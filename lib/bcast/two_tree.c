@@ -66,6 +66,6 @@ const coll_algorithm coll_bcast_two_tree = {
     .name = "two_tree",
     .summary = "segments alternate between two trees; each host forwards in only one",
     .params = {COLL_PARAM_SEGMENT_FORMERLY("chunk", COLL_MESSAGE_BYTES "; 0: by the cost model", 0),
-               COLL_PARAM_WINDOW("messages under way to each child", 8)},
+               COLL_PARAM_WINDOW("messages in flight to each child", 8)},
     .planner = &(const coll_planner){.size = plan_size, .plan = make_plan},
 };

@@ -112,9 +112,9 @@ const coll_algorithm coll_gather_credit = {
     .name = "credit",
     .summary = "the root asks rank by rank for as many bytes as the switch can buffer",
     .params = {COLL_PARAM_SEGMENT(COLL_MESSAGE_BYTES "; 0: by the window", 0),
-               [COLL_WINDOW] = {"window", "bytes on the way; 0: by the cost model", .fallback = 0,
+               [COLL_WINDOW] = {"window", "bytes in flight; 0: by the cost model", .fallback = 0,
                                 .lowest = 0, .highest = UINT64_C(1) << 40},
-               [RUN] = {"run", "bytes on the way while one rank alone sends", .fallback = 1 << 20,
+               [RUN] = {"run", "bytes in flight while one rank alone sends", .fallback = 1 << 20,
                         .lowest = 1, .highest = UINT64_C(1) << 40},
                [LANES] = {"lanes",
                           "racks that are asked at a time; 0: as many as it takes to fill "

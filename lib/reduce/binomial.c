@@ -55,7 +55,7 @@ const coll_algorithm coll_reduce_binomial = {
     .name = "binomial",
     .summary = "sums go up a binomial tree in rack order",
     .params = {COLL_PARAM_SEGMENT(COLL_MESSAGE_BYTES, 32 << 10),
-               COLL_PARAM_WINDOW("segments under way at a time", 4)},
+               COLL_PARAM_WINDOW("segments in flight", 4)},
     .reproducible = true,
     .planner = &(const coll_planner){.size = plan_size, .plan = make_plan},
 };

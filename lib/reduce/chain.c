@@ -36,6 +36,6 @@ const coll_algorithm coll_reduce_chain = {
     .name = "chain",
     .summary = "sums pass along a line of ranks in rack order, in segments",
     .params = {COLL_PARAM_SEGMENT(COLL_MESSAGE_BYTES "; 0: by the cost model", 0),
-               COLL_PARAM_WINDOW("segments under way at a time", 4)},
+               COLL_PARAM_WINDOW("segments in flight", 4)},
     .planner = &(const coll_planner){.size = plan_size, .plan = make_plan},
 };

@@ -54,7 +54,7 @@ const coll_algorithm coll_reduce_two_tree = {
     .name = "two_tree",
     .summary = "segments of the sums alternate between two trees; each host adds in only one",
     .params = {COLL_PARAM_SEGMENT(COLL_MESSAGE_BYTES "; 0: by the cost model", 0),
-               COLL_PARAM_WINDOW("segments under way at a time, in each tree", 4)},
+               COLL_PARAM_WINDOW("segments in flight, in each tree", 4)},
     .applicable = coll_order_is_free,
     .planner = &(const coll_planner){.size = plan_size, .plan = make_plan},
 };

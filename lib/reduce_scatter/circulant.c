@@ -158,8 +158,9 @@ static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *me
 const coll_algorithm coll_reduce_scatter_circulant = {
     .name = "circulant",
     .summary = "sums of runs of blocks over a circulant graph, in the fewest possible rounds",
-    .params = {COLL_PARAM_SEGMENT("bytes that go on at a time, of all blocks together", 64 << 10),
-               COLL_PARAM_WINDOW("segments under way at a time", 4)},
+    .params = {COLL_PARAM_SEGMENT(
+                   "most bytes, of all blocks together, that are forwarded at a time", 64 << 10),
+               COLL_PARAM_WINDOW("segments in flight", 4)},
     .applicable = coll_order_is_free,
     .planner = &(const coll_planner){.size = plan_size, .plan = make_plan},
 };

@@ -151,7 +151,7 @@ const coll_algorithm coll_reduce_scatter_pairwise = {
     .name = "pairwise",
     .summary = "every rank receives its block from each other rank and adds them up in order",
     .params = {COLL_PARAM_SEGMENT(COLL_MESSAGE_BYTES, 32 << 10),
-               COLL_PARAM_WINDOW("segments under way at a time", 8)},
+               COLL_PARAM_WINDOW("segments in flight", 8)},
     .reproducible = true,
     .planner = &(const coll_planner){.size = plan_size, .plan = make_plan},
 };

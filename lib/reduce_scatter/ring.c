@@ -83,7 +83,7 @@ const coll_algorithm coll_reduce_scatter_ring = {
     .name = "ring",
     .summary = "blocks travel around the ring of the ranks and are added up",
     .params = {COLL_PARAM_SEGMENT("most bytes that are forwarded at a time", 32 << 10),
-               COLL_PARAM_WINDOW("segments of a block under way at a time", 4)},
+               COLL_PARAM_WINDOW("segments of a block in flight", 4)},
     .applicable = coll_order_is_free,
     .planner = &(const coll_planner){.size = plan_size, .plan = make_plan},
 };

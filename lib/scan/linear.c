@@ -79,7 +79,7 @@ static const coll_planner planner = {.size = plan_size, .plan = make_plan};
     {                                                                                              \
         .name = "linear", .summary = "sums pass from rank to rank, in segments",                   \
         .params = {COLL_PARAM_SEGMENT(COLL_MESSAGE_BYTES "; 0: by the cost model", 0),             \
-                   COLL_PARAM_WINDOW("segments under way at a time", 4)},                          \
+                   COLL_PARAM_WINDOW("segments in flight", 4)},                                    \
         .planner = &planner                                                                        \
     }
 

@@ -92,7 +92,7 @@ static const coll_planner planner = {.size = plan_size, .plan = make_plan};
     {                                                                                              \
         .name = "recursive_doubling", .summary = "sums of twice as many ranks in each turn",       \
         .params = {COLL_PARAM_SEGMENT(COLL_MESSAGE_BYTES, 32 << 10),                               \
-                   COLL_PARAM_WINDOW("segments under way at a time", 4)},                          \
+                   COLL_PARAM_WINDOW("segments in flight", 4)},                                    \
         .reproducible = true, .planner = &planner                                                  \
     }
 

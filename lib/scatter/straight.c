@@ -77,8 +77,8 @@ static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *me
 const coll_algorithm coll_scatter_straight = {
     .name = "straight",
     .summary = "the root sends each block directly, to near and far ranks in turn",
-    .params = {COLL_PARAM_SEGMENT("bytes of a block that go at a time, at most", 32 << 10),
-               COLL_PARAM_WINDOW("segments under way at a time", 16)},
+    .params = {COLL_PARAM_SEGMENT("most bytes of a block that are sent at a time", 32 << 10),
+               COLL_PARAM_WINDOW("segments in flight", 16)},
     .sizeless = true,
     .planner = &(const coll_planner){.size = plan_size, .plan = make_plan},
 };
