@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What keeps a rank that waits for nobody. */
+/* Writes what RANK, which waits for nobody, does instead. */
 static void say_condition(watch_view *v, watch_text *text, int rank) {
     const watch_state *state = &v->states[rank];
     static const char *const fates[] = {
@@ -30,8 +30,11 @@ static void say_condition(watch_view *v, watch_text *text, int rank) {
         watch_say(text, " (on %s)", state->host);
 }
 
-/* Those that surely wait for RANK itself, or, if there are none, that perhaps do. */
-static int waiters_of(const watch_view *v, int rank, int waiters[]) {
+/*
+ * Lists the ranks that certainly wait for RANK itself or, if there are none, those that perhaps do.
+ * Returns how many.
+ */
+static int find_waiters(const watch_view *v, int rank, int waiters[]) {
     for (unsigned char how = WATCH_SURELY; how >= WATCH_PERHAPS; how--) {
         int count = 0;
         for (int other = 0; other < v->ranks; other++)
@@ -48,7 +51,7 @@ static bool is_unreachable(const watch_view *v, int rank) {
     return v->states[rank].fate == WATCH_UNREACHABLE;
 }
 
-/* RANK, and where it can't be reached all others that can't. */
+/* Writes RANK and, if it can't be reached, all other ranks that can't. */
 static void say_lost_ranks(watch_view *v, watch_text *text, int rank) {
     int *ranks = malloc((size_t)v->ranks * sizeof *ranks), count = 0;
     for (int other = 0; ranks && other < v->ranks; other++)
@@ -60,7 +63,10 @@ static void say_lost_ranks(watch_view *v, watch_text *text, int rank) {
     free(ranks);
 }
 
-/* Those that can't be reached are one finding, of the first of them. */
+/*
+ * Returns whether RANK is covered by an earlier finding. All unreachable ranks share the finding of
+ * the first of them.
+ */
 static bool was_reported(const watch_view *v, int rank) {
     for (int other = 0; is_unreachable(v, rank) && other < rank; other++)
         if (is_unreachable(v, other))
@@ -68,7 +74,7 @@ static bool was_reported(const watch_view *v, int rank) {
     return false;
 }
 
-/* Whether what is said of ONE's call is true of OTHER's. */
+/* Returns whether the text about ONE's call is also true of OTHER's. */
 static bool is_same_call(const watch_view *v, int one, int other) {
     const watch_record *x = watch_view_call(v, one), *y = watch_view_call(v, other);
     char of_one[512], of_other[512];
@@ -83,11 +89,11 @@ static bool is_same_call(const watch_view *v, int one, int other) {
     return strcmp(of_one, of_other) == 0;
 }
 
-static void report(watch_view *v, int rank, int waiters[]) {
+static void report_absent_rank(watch_view *v, int rank, int waiters[]) {
     if (v->conditions[rank] == WATCH_WAITING || v->conditions[rank] == WATCH_MOVING ||
         was_reported(v, rank))
         return;
-    int count = waiters_of(v, rank, waiters);
+    int count = find_waiters(v, rank, waiters);
     bool lost = v->conditions[rank] == WATCH_LOST;
     watch_text text;
     if ((!count && !lost) || !watch_view_add(v, lost ? WATCH_MISSING : WATCH_ABSENT, rank, &text))
@@ -111,7 +117,7 @@ static void report(watch_view *v, int rank, int waiters[]) {
 bool watch_view_find_absent(watch_view *v) {
     int *waiters = malloc((size_t)v->ranks * sizeof *waiters);
     for (int rank = 0; waiters && rank < v->ranks; rank++)
-        report(v, rank, waiters);
+        report_absent_rank(v, rank, waiters);
     free(waiters);
     return waiters != NULL;
 }

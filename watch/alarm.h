@@ -1,14 +1,17 @@
-/* Sees that a call of this rank lasts too long, or has failed, and has a report made. */
+/* Detects a call of this rank that lasts too long or has failed, and requests a report. */
 #ifndef COLL_WATCH_ALARM_H
 #define COLL_WATCH_ALARM_H
 
 /*
- * Raises an alarm where it is due; returns after how many milliseconds to look again. On the
+ * Raises an alarm if one is due. Returns the milliseconds until the next check. Runs on the
  * watcher's thread.
  */
 int watch_alarm_look(void);
 
-/* A call has failed with TEXT. From any thread; the watcher's is woken. */
+/*
+ * Notes that a call has failed with the error message TEXT, and wakes the watcher's thread. May be
+ * called from any thread.
+ */
 void watch_alarm_failed(const char *text);
 
 #endif

@@ -1,4 +1,4 @@
-/* The calls of MPI that can wait for other ranks: one table, made from mpi.h (calls.c.in). */
+/* Table of the MPI calls that are recorded, generated from mpi.h (calls.c.in). */
 #ifndef COLL_WATCH_CALLS_H
 #define COLL_WATCH_CALLS_H
 
@@ -6,27 +6,27 @@
 
 /* What a call waits for. */
 typedef enum watch_waits {
-    WATCH_PLAIN,      /* something that its name says */
+    WATCH_PLAIN,      /* something else, which its name tells */
     WATCH_COLLECTIVE, /* the other ranks of its communicator, which must make the same call */
     WATCH_SEND,
     WATCH_RECEIVE,
     WATCH_EXCHANGE, /* a send and a receive */
     WATCH_PROBE,
-    WATCH_REQUESTS, /* what its requests wait for */
-    WATCH_START,    /* nothing: it begins what persistent requests stand for */
-    WATCH_NOTE      /* nothing: the recorder must know of it */
+    WATCH_REQUESTS, /* completion of its requests */
+    WATCH_START,    /* nothing: it starts persistent requests */
+    WATCH_NOTE      /* nothing: the recorder only notes its effects */
 } watch_waits;
 
 typedef enum watch_manner { WATCH_BLOCKING, WATCH_STARTED, WATCH_PERSISTENT } watch_manner;
 
-/* The data of a collective whose size and type must be the same on all ranks. */
+/* Which arguments of a collective describe data of the same size and type on all ranks. */
 typedef enum watch_agreed {
     WATCH_NONE,
-    WATCH_OWN,       /* its count and type */
-    WATCH_TO_ROOT,   /* what the root receives from each, and each sends */
-    WATCH_FROM_ROOT, /* what the root sends to each, and each receives */
-    WATCH_RECEIVED,  /* what is received from each */
-    WATCH_COUNTS     /* the sum of the counts of all */
+    WATCH_OWN,       /* the count and type of the call */
+    WATCH_TO_ROOT,   /* what the root receives from each rank, and each rank sends */
+    WATCH_FROM_ROOT, /* what the root sends to each rank, and each rank receives */
+    WATCH_RECEIVED,  /* what is received from each rank */
+    WATCH_COUNTS     /* the sum of the counts of all ranks */
 } watch_agreed;
 
 typedef struct watch_call_kind {
@@ -34,13 +34,13 @@ typedef struct watch_call_kind {
     watch_waits waits;
     watch_manner manner;
     watch_agreed agreed;
-    bool rooted, reduces; /* it has a root, an operation */
+    bool rooted, reduces; /* it has a root; it has a reduction operation */
 } watch_call_kind;
 
 extern const watch_call_kind watch_calls[];
 extern const int watch_call_count;
 
-/* The place of NAME in the table, or -1. */
+/* Returns the index of NAME in the table, or -1. */
 int watch_call_named(const char *name);
 
 #endif

@@ -10,72 +10,75 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CARGO = 16 };
+enum { PAYLOAD = 16 };
 
-/* A number of which all ranks must have the same, but for those that have none. */
-typedef struct poll {
+/* The smallest and largest value of a number over all ranks that have one. They must be equal. */
+typedef struct bounds {
     uint64_t least, most;
-} poll;
+} bounds;
 
 /*
- * What ranks compare, by an allreduce. Small allreduces and barriers are done with it: the data
- * ride along, so that the comparison costs them hardly more than the call itself.
+ * What the ranks compare with an allreduce. That also completes small allreduces and barriers:
+ * their data is part of the message, so the comparison costs hardly more than the call itself.
  */
-typedef struct ballot {
-    poll call, bytes, sort;
-    unsigned char cargo[CARGO];
-} ballot;
+typedef struct comparison {
+    bounds call, bytes, sort;
+    unsigned char payload[PAYLOAD];
+} comparison;
 
 bool watch_checks;
 
-static MPI_Datatype ballot_type = MPI_DATATYPE_NULL;
+static MPI_Datatype comparison_type = MPI_DATATYPE_NULL;
 static MPI_Op compare = MPI_OP_NULL;
-static _Thread_local const watch_call *riding; /* whose data ride along, or NULL */
+/* the call whose data is part of the comparison, or NULL */
+static _Thread_local const watch_call *payload_call;
 
-static void count(const poll *in, poll *into) {
+static void merge_bounds(const bounds *in, bounds *into) {
     into->least = in->least < into->least ? in->least : into->least;
     into->most = in->most > into->most ? in->most : into->most;
 }
 
-static poll vote(bool has, uint64_t number) {
-    return has ? (poll){number, number} : (poll){UINT64_MAX, 0};
+static bounds bounds_of(bool has, uint64_t number) {
+    return has ? (bounds){number, number} : (bounds){UINT64_MAX, 0};
 }
 
-static bool is_unanimous(const poll *votes) {
-    return votes->least >= votes->most;
+static bool is_single_value(const bounds *range) {
+    return range->least >= range->most;
 }
 
-static bool agrees(const ballot *all) {
-    return is_unanimous(&all->call) && is_unanimous(&all->bytes) && is_unanimous(&all->sort);
+static bool all_agree(const comparison *all) {
+    return is_single_value(&all->call) && is_single_value(&all->bytes) &&
+           is_single_value(&all->sort);
 }
 
-static void combine(void *in, void *into, int *length, MPI_Datatype *type) {
+static void combine_comparisons(void *in, void *into, int *length, MPI_Datatype *type) {
     (void)type;
     for (int i = 0; i < *length; i++) {
-        const ballot *one = (const ballot *)in + i;
-        ballot *all = (ballot *)into + i;
-        count(&one->call, &all->call);
-        count(&one->bytes, &all->bytes);
-        count(&one->sort, &all->sort);
-        if (riding && agrees(all))
-            PMPI_Reduce_local(one->cargo, all->cargo, riding->count, riding->type, riding->op);
+        const comparison *one = (const comparison *)in + i;
+        comparison *all = (comparison *)into + i;
+        merge_bounds(&one->call, &all->call);
+        merge_bounds(&one->bytes, &all->bytes);
+        merge_bounds(&one->sort, &all->sort);
+        if (payload_call && all_agree(all))
+            PMPI_Reduce_local(one->payload, all->payload, payload_call->count, payload_call->type,
+                              payload_call->op);
     }
 }
 
-static int begin(void) {
-    int code = PMPI_Type_contiguous(sizeof(ballot), MPI_BYTE, &ballot_type);
+static int create_type_and_op(void) {
+    int code = PMPI_Type_contiguous(sizeof(comparison), MPI_BYTE, &comparison_type);
     if (code == MPI_SUCCESS)
-        code = PMPI_Type_commit(&ballot_type);
+        code = PMPI_Type_commit(&comparison_type);
     if (code == MPI_SUCCESS)
-        code = PMPI_Op_create(combine, 1, &compare);
+        code = PMPI_Op_create(combine_comparisons, 1, &compare);
     return code;
 }
 
 int watch_check_prepare(watch_comm *comm) {
     if (!comm || comm->info.inter)
         return MPI_SUCCESS;
-    int code = compare == MPI_OP_NULL ? begin() : MPI_SUCCESS;
-    /* A duplicate would copy the program's attributes, which it would see. */
+    int code = compare == MPI_OP_NULL ? create_type_and_op() : MPI_SUCCESS;
+    /* MPI_Comm_dup would call the copy functions of the program's attributes. */
     return code == MPI_SUCCESS ? PMPI_Comm_split(comm->handle, 0, comm->info.rank, &comm->checking)
                                : code;
 }
@@ -85,10 +88,10 @@ void watch_check_release(watch_comm *comm) {
         PMPI_Comm_free(&comm->checking);
 }
 
-/* --- Who calls what --- */
+/* --- Reporting a mismatch --- */
 
-/* One rank says it, by what all have told one another: STATES has one record each. */
-static void say(const watch_state states[], int ranks, const watch_comm *comm) {
+/* Prints the diagnosis. STATES has one record of each rank of COMM. */
+static void print_mismatch(const watch_state states[], int ranks, const watch_comm *comm) {
     watch_diagnosis *diagnosis = malloc(sizeof *diagnosis);
     if (diagnosis && watch_diagnose(states, ranks, UINT64_MAX, diagnosis) && diagnosis->count > 0)
         fprintf(stderr, "coll: watch: %s%s\n", diagnosis->findings[0].text,
@@ -98,8 +101,10 @@ static void say(const watch_state states[], int ranks, const watch_comm *comm) {
     free(diagnosis);
 }
 
-/* Collective: all ranks know that they differ. */
-static int tell(const watch_comm *comm, const watch_record *record) {
+/*
+ * Exchanges the records of all ranks and prints the diagnosis on one of them. Collective over COMM.
+ */
+static int report_mismatch(const watch_comm *comm, const watch_record *record) {
     int ranks = comm->info.size;
     watch_record mine = *record, *records = calloc((size_t)ranks, sizeof *records);
     watch_state *states = calloc((size_t)ranks, sizeof *states);
@@ -114,8 +119,8 @@ static int tell(const watch_comm *comm, const watch_record *record) {
         states[i] = (watch_state){
             .head = {.rank = i, .records = 1, .comms = 1}, .records = &records[i], .comms = &info};
     if (code == MPI_SUCCESS && comm->info.rank == 0)
-        say(states, ranks, comm);
-    /* An error may end the job: not before it is said why. */
+        print_mismatch(states, ranks, comm);
+    /* The error that follows may end the job: wait until the diagnosis is printed. */
     if (code == MPI_SUCCESS)
         code = PMPI_Barrier(comm->checking);
     free(records);
@@ -129,11 +134,14 @@ static bool is_barrier(const watch_call *call) {
     return strcmp(watch_calls[call->id].name, "MPI_Barrier") == 0;
 }
 
-/* Whether the result of CALL can come with the comparison; the same on all ranks that agree. */
-static bool can_ride(const watch_call *call) {
+/*
+ * Returns whether the comparison can also compute the result of CALL: the same on all ranks whose
+ * calls agree.
+ */
+static bool can_carry_data(const watch_call *call) {
     bool is_dense = call->op != MPI_MAXLOC && call->op != MPI_MINLOC;
     return call->recvbuf && call->record->op && is_dense &&
-           watch_signature_sort(&call->record->data) && call->record->data.bytes <= CARGO;
+           watch_signature_sort(&call->record->data) && call->record->data.bytes <= PAYLOAD;
 }
 
 int watch_check(watch_call *call) {
@@ -144,30 +152,31 @@ int watch_check(watch_call *call) {
         return MPI_SUCCESS;
     uint64_t what = watch_mix(record->call, kind->rooted ? (uint64_t)(uint32_t)record->peer : 0);
     uint32_t sort = watch_signature_sort(&record->data);
-    ballot own = {.call = vote(true, watch_mix(what, kind->reduces ? record->op : 0)),
-                  .bytes = vote(watch_signature_has_size(&record->data), record->data.bytes),
-                  .sort = vote(sort != 0, sort)};
-    ballot all;
-    bool rides = can_ride(call);
-    if (rides)
-        memcpy(own.cargo, call->sendbuf == MPI_IN_PLACE ? call->recvbuf : call->sendbuf,
+    comparison own = {.call = bounds_of(true, watch_mix(what, kind->reduces ? record->op : 0)),
+                      .bytes =
+                          bounds_of(watch_signature_has_size(&record->data), record->data.bytes),
+                      .sort = bounds_of(sort != 0, sort)};
+    comparison all;
+    bool carries_data = can_carry_data(call);
+    if (carries_data)
+        memcpy(own.payload, call->sendbuf == MPI_IN_PLACE ? call->recvbuf : call->sendbuf,
                record->data.bytes);
-    riding = rides ? call : NULL;
-    int code = PMPI_Allreduce(&own, &all, 1, ballot_type, compare, comm->checking);
-    riding = NULL;
+    payload_call = carries_data ? call : NULL;
+    int code = PMPI_Allreduce(&own, &all, 1, comparison_type, compare, comm->checking);
+    payload_call = NULL;
     if (code != MPI_SUCCESS)
         return code;
-    if (!agrees(&all)) {
-        code = tell(comm, record);
+    if (!all_agree(&all)) {
+        code = report_mismatch(comm, record);
         if (code != MPI_SUCCESS)
             return code;
-        watch_inside = false; /* what the handler calls is the program's */
+        watch_inside = false; /* MPI calls in the program's error handler are the program's own */
         PMPI_Comm_call_errhandler(call->comm, MPI_ERR_ARG);
         watch_inside = true;
         return MPI_ERR_ARG;
     }
-    if (rides)
-        memcpy(call->recvbuf, all.cargo, record->data.bytes);
-    call->done = rides || is_barrier(call);
+    if (carries_data)
+        memcpy(call->recvbuf, all.payload, record->data.bytes);
+    call->done = carries_data || is_barrier(call);
     return MPI_SUCCESS;
 }

@@ -1,6 +1,6 @@
 /*
- * COLL_WATCH=check: before each collective the ranks of its communicator compare what they are
- * about to call.
+ * COLL_WATCH=check: before each collective, the ranks of its communicator compare the calls that
+ * they are about to make.
  */
 #ifndef COLL_WATCH_CHECK_H
 #define COLL_WATCH_CHECK_H
@@ -9,17 +9,21 @@
 
 extern bool watch_checks;
 
-/* Gives COMM a communicator for these messages. Collective over it, unless it joins two groups. */
+/*
+ * Creates a communicator for the comparisons on COMM, unless COMM is an intercommunicator or NULL.
+ * Collective over COMM. Returns an MPI error code.
+ */
 int watch_check_prepare(watch_comm *comm);
 
-/* Frees what watch_check_prepare has given COMM, which is about to go. */
+/* Frees the communicator that watch_check_prepare has created, before COMM itself is freed. */
 void watch_check_release(watch_comm *comm);
 
 /*
- * Collective over CALL's communicator, where it was prepared: MPI_SUCCESS where all ranks make the
- * same call; small allreduces and barriers are done by then. Otherwise one rank says on stderr who
- * calls what, and the communicator's error handler gets MPI_ERR_ARG, which is returned where that
- * returns.
+ * Compares CALL on all ranks of its communicator. Collective over that communicator; does nothing
+ * if it was not prepared. Returns MPI_SUCCESS if all ranks make the same call; small allreduces and
+ * barriers are complete then, and CALL->done is set. Otherwise one rank prints on stderr which
+ * ranks make which calls, and the communicator's error handler is invoked with MPI_ERR_ARG, which
+ * is returned if the handler returns.
  */
 int watch_check(watch_call *call);
 

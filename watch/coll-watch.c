@@ -1,6 +1,6 @@
 /*
- * coll-watch: asks the watchers of a running job what its ranks do, by way of a process of the job
- * on this host. It needs no MPI.
+ * coll-watch: asks the watchers of a running job what its ranks do, through a process of the job on
+ * this host. It needs no MPI.
  */
 #include "config.h"
 
@@ -33,10 +33,10 @@ static bool parse(int argc, char **argv, struct command *command, app_problem *p
         {"json", NULL, "the report as a line of JSON", .flag = &command->json},
         {"top", NULL, "a live view: calls and bytes a second, and the share of time in MPI",
          .flag = &command->top},
-        {"every", "SECONDS", "how often --top looks", .number = &command->every, .least = 0.1,
-         .most = 3600},
-        {"count", "N", "end after N looks; 0: when the job ends", .integer = &command->count,
-         .most = INT_MAX},
+        {"every", "SECONDS", "interval between two updates of --top", .number = &command->every,
+         .least = 0.1, .most = 3600},
+        {"count", "N", "end --top after N updates; 0: when the job ends",
+         .integer = &command->count, .most = INT_MAX},
         {.operands = &command->job, .most = 1},
     };
     const app_command line = {program,
@@ -52,7 +52,7 @@ static bool parse(int argc, char **argv, struct command *command, app_problem *p
 
 /* --- Finding a process of the job --- */
 
-/* A connection to the watcher of process PID, or -1. */
+/* Connects to the watcher of process PID. Returns the socket, or -1. */
 static int connect_to(int pid) {
     struct sockaddr_un name;
     struct ucred peer = {.pid = 0};
@@ -61,7 +61,7 @@ static int connect_to(int pid) {
     size_t name_length = watch_local_name(pid, &name);
     if (fd < 0)
         return -1;
-    /* Anybody may take any name: the kernel tells whose it is. */
+    /* Any process may listen under any name: ask the kernel which one does. */
     if (connect(fd, (struct sockaddr *)&name, (socklen_t)name_length) == 0 &&
         getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 && peer.pid == pid)
         return fd;
@@ -83,7 +83,7 @@ static int parent_of(int pid) {
     return rest && sscanf(rest + 1, " %*c %d", &parent) == 1 ? parent : -1;
 }
 
-static bool descends(int pid, int from) {
+static bool is_descendant_of(int pid, int from) {
     enum { DEEPEST = 64 };
     for (int i = 0; i < DEEPEST && pid > 1; i++) {
         if (pid == from)
@@ -93,14 +93,14 @@ static bool descends(int pid, int from) {
     return false;
 }
 
-/* To a process of the job of PID: itself, or one that it has started. */
+/* Connects to the watcher of PID or of one of its descendants. Returns the socket, or -1. */
 static int find_watcher(int pid) {
     int found = connect_to(pid);
     DIR *processes = found < 0 ? opendir("/proc") : NULL;
     const struct dirent *entry;
     while (processes && found < 0 && (entry = readdir(processes))) {
         int other = atoi(entry->d_name);
-        if (other > 0 && other != pid && descends(other, pid))
+        if (other > 0 && other != pid && is_descendant_of(other, pid))
             found = connect_to(other);
     }
     if (processes)
@@ -110,8 +110,8 @@ static int find_watcher(int pid) {
 
 /* --- Asking --- */
 
-/* The answer to QUESTION, which the caller frees, or NULL. */
-static char *ask(int pid, const char *question, app_problem *problem) {
+/* Returns the answer to QUESTION, which the caller frees, or NULL. */
+static char *ask_watcher(int pid, const char *question, app_problem *problem) {
     char *answer = NULL;
     size_t length = 0;
     char part[4096];
@@ -141,7 +141,7 @@ static char *ask(int pid, const char *question, app_problem *problem) {
 
 /* --- The live view --- */
 
-/* A line of watch_report_sample. */
+/* A line that watch_report_sample writes. */
 struct sample {
     int rank, fate;
     uint64_t calls, bytes, inside, age, lasts;
@@ -175,7 +175,7 @@ static double per_second(uint64_t now, uint64_t before, double seconds) {
     return seconds > 0 && now > before ? (double)(now - before) / seconds : 0;
 }
 
-/* One line a rank: since BEFORE where that is there, else since MPI_Init. */
+/* Prints a line per rank: what it did since BEFORE or, if that is NULL, since MPI_Init. */
 static void print_samples(const struct sample *now, const struct sample *before, size_t count) {
     double most = 0, sum = 0;
     printf("%5s %12s %12s %7s %9s  %s\n", "rank", "calls/s", "MB/s", "in MPI", "for", "does");
@@ -197,7 +197,7 @@ static void print_samples(const struct sample *now, const struct sample *before,
                most / (sum / (double)count));
 }
 
-static void pause_for(double seconds) {
+static void sleep_seconds(double seconds) {
     struct timespec pause = {.tv_sec = (time_t)seconds};
     pause.tv_nsec = (long)((seconds - (double)pause.tv_sec) * 1e9);
     nanosleep(&pause, NULL);
@@ -207,25 +207,25 @@ static bool show_top(int pid, const struct command *command, app_problem *proble
     struct sample *before = NULL;
     size_t before_count = 0;
     for (int look = 0; command->count == 0 || look < command->count; look++) {
-        char *answer = ask(pid, "sample\n", problem);
+        char *answer = ask_watcher(pid, "sample\n", problem);
         struct sample *now;
         if (!answer)
             break;
         size_t count = read_samples(answer, &now);
         free(answer);
         if (isatty(STDOUT_FILENO))
-            printf("\033[H\033[2J"); /* the whole screen anew */
+            printf("\033[H\033[2J"); /* clear the screen */
         print_samples(now, before && before_count == count ? before : NULL, count);
         fflush(stdout);
         free(before);
         before = now;
         before_count = count;
         if (look + 1 != command->count)
-            pause_for(command->every);
+            sleep_seconds(command->every);
     }
     bool shown = before != NULL;
     free(before);
-    if (shown) /* the job has ended */
+    if (shown) /* the job has ended: no error */
         problem->text[0] = '\0';
     return shown;
 }
@@ -242,7 +242,7 @@ int main(int argc, char **argv) {
     if (!problem.text[0] && command.top)
         show_top((int)pid, &command, &problem);
     else if (!problem.text[0]) {
-        char *answer = ask((int)pid, command.json ? "json\n" : "report\n", &problem);
+        char *answer = ask_watcher((int)pid, command.json ? "json\n" : "report\n", &problem);
         if (answer)
             fputs(answer, stdout);
         free(answer);

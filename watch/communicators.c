@@ -9,16 +9,19 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Open addressing: a handle lies at most TRIES after where its address leads. */
+/*
+ * Hash table with open addressing: a handle is at most TRIES slots after the one that its address
+ * selects.
+ */
 enum { PLACES = 512, TRIES = 16 };
 static watch_comm places[PLACES];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* Fortran's MPI_COMM_WORLD, where dedicated processors make that another handle. */
+/* Fortran's handle of MPI_COMM_WORLD, which is another one if dedicated processors are in use. */
 static MPI_Comm other_world;
 static MPI_Group world_group;
 
-/* How many ids that aren't certain were given out. */
+/* Number of uncertain ids given out. */
 static uint64_t uncertain;
 
 uint64_t watch_mix(uint64_t hash, uint64_t number) {
@@ -42,7 +45,7 @@ static watch_comm *look_up(MPI_Comm comm) {
     return NULL;
 }
 
-static watch_comm *keep(MPI_Comm comm, const watch_comm_info *info) {
+static watch_comm *store_comm(MPI_Comm comm, const watch_comm_info *info) {
     pthread_mutex_lock(&lock);
     watch_comm *place = look_up(comm);
     for (int try = 0; !place && try < TRIES; try++)
@@ -57,7 +60,10 @@ static watch_comm *keep(MPI_Comm comm, const watch_comm_info *info) {
     return place;
 }
 
-/* COMM's first rank in MPI_COMM_WORLD, of both groups the lesser; or MPI_UNDEFINED. */
+/*
+ * Returns the rank in MPI_COMM_WORLD of COMM's rank 0, or MPI_UNDEFINED. An intercommunicator has
+ * two ranks 0, of which the smaller one counts.
+ */
 static int first_rank(MPI_Comm comm, bool inter) {
     int first = MPI_UNDEFINED, zero = 0;
     for (int remote = 0; remote <= inter; remote++) {
@@ -75,7 +81,7 @@ static int first_rank(MPI_Comm comm, bool inter) {
     return first;
 }
 
-static bool describe(MPI_Comm comm, watch_comm_info *info) {
+static bool query_comm(MPI_Comm comm, watch_comm_info *info) {
     int inter = 0;
     *info = (watch_comm_info){.certain = 0};
     if (PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS ||
@@ -91,28 +97,31 @@ int watch_comm_begin(void) {
     int code = PMPI_Comm_group(MPI_COMM_WORLD, &world_group);
     if (code != MPI_SUCCESS)
         return code;
-    if (!describe(MPI_COMM_WORLD, &world) || !describe(MPI_COMM_SELF, &self))
+    if (!query_comm(MPI_COMM_WORLD, &world) || !query_comm(MPI_COMM_SELF, &self))
         return MPI_ERR_COMM;
     world.id = WATCH_WORLD;
     self.id = watch_mix(WATCH_WORLD, (uint64_t)world.rank) & ~WATCH_ALONE;
     world.certain = self.certain = 1;
     snprintf(world.name, sizeof world.name, "MPI_COMM_WORLD");
     snprintf(self.name, sizeof self.name, "MPI_COMM_SELF");
-    keep(MPI_COMM_WORLD, &world);
-    keep(MPI_COMM_SELF, &self);
+    store_comm(MPI_COMM_WORLD, &world);
+    store_comm(MPI_COMM_SELF, &self);
     other_world = PMPI_Comm_f2c(PMPI_Comm_c2f(MPI_COMM_WORLD));
     return MPI_SUCCESS;
 }
 
-/* Made by a call that wasn't seen or that makes it later, as MPI_Comm_idup. */
-static watch_comm *meet(MPI_Comm comm) {
+/*
+ * Adds a communicator with an uncertain id: its creation was not seen, or it is created later than
+ * the call, as by MPI_Comm_idup.
+ */
+static watch_comm *add_uncertain_comm(MPI_Comm comm) {
     watch_comm_info info;
-    if (!describe(comm, &info))
+    if (!query_comm(comm, &info))
         return NULL;
     info.id = watch_mix(watch_mix(UINT64_MAX, (uint64_t)first_rank(comm, info.inter)),
                         __atomic_add_fetch(&uncertain, 1, __ATOMIC_RELAXED)) |
               WATCH_ALONE;
-    return keep(comm, &info);
+    return store_comm(comm, &info);
 }
 
 watch_comm *watch_comm_find(MPI_Comm comm) {
@@ -121,23 +130,23 @@ watch_comm *watch_comm_find(MPI_Comm comm) {
     if (comm == other_world)
         comm = MPI_COMM_WORLD;
     watch_comm *place = look_up(comm);
-    return place ? place : meet(comm);
+    return place ? place : add_uncertain_comm(comm);
 }
 
 watch_comm *watch_comm_made(MPI_Comm comm, const watch_comm *parent, uint32_t number, int made_by) {
     watch_comm_info info;
-    if (!comm || comm == MPI_COMM_NULL || !describe(comm, &info))
+    if (!comm || comm == MPI_COMM_NULL || !query_comm(comm, &info))
         return NULL;
     int first = first_rank(comm, info.inter);
     info.certain = parent && parent->info.certain && number && first != MPI_UNDEFINED;
     if (!info.certain)
-        return meet(comm);
+        return add_uncertain_comm(comm);
     info.parent = parent->info.id;
     info.parent_number = number;
     info.made_by = (uint16_t)made_by;
     info.id = watch_mix(watch_mix(parent->info.id, number), (uint64_t)first);
     info.id = info.inter ? info.id | WATCH_ALONE : info.id & ~WATCH_ALONE;
-    return keep(comm, &info);
+    return store_comm(comm, &info);
 }
 
 void watch_comm_forget(MPI_Comm comm) {

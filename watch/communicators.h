@@ -1,7 +1,7 @@
 /*
- * Communicators of the program, by an id that all of their ranks come to without a message: made
- * from the id of the parent, which of its collectives this was, and its first rank in
- * MPI_COMM_WORLD.
+ * The program's communicators, with ids that all of their ranks compute without communication. An
+ * id is a hash of the parent's id, the sequence number of the creating collective on the parent,
+ * and the communicator's first rank in MPI_COMM_WORLD.
  */
 #ifndef COLL_WATCH_COMMUNICATORS_H
 #define COLL_WATCH_COMMUNICATORS_H
@@ -11,31 +11,36 @@
 #include <mpi.h>
 
 typedef struct watch_comm {
-    MPI_Comm handle; /* NULL: the place is free */
+    MPI_Comm handle; /* NULL if this slot is free */
     watch_comm_info info;
-    MPI_Comm checking; /* of COLL_WATCH=check, for its messages; or MPI_COMM_NULL */
+    MPI_Comm checking; /* for the comparisons of COLL_WATCH=check, or MPI_COMM_NULL */
 } watch_comm;
 
-/* Makes MPI_COMM_WORLD and MPI_COMM_SELF known, after MPI_Init. */
+/* Registers MPI_COMM_WORLD and MPI_COMM_SELF, after MPI_Init. Returns an MPI error code. */
 int watch_comm_begin(void);
 
-/* COMM's place; one not seen before gets an id that isn't certain. NULL: no communicator, no room.
+/*
+ * Returns COMM's entry. Adds a communicator that was not seen before, with an uncertain id. Returns
+ * NULL if COMM is no communicator or the table has no room for it.
  */
 watch_comm *watch_comm_find(MPI_Comm comm);
 
 /*
- * COMM came from collective NUMBER on PARENT, by the call MADE_BY; PARENT may be NULL: not known.
- * Returns its place or NULL.
+ * Adds COMM, which the call MADE_BY (an index into watch_calls) created as collective NUMBER on
+ * PARENT; PARENT is NULL if it is unknown. Returns COMM's entry, or NULL.
  */
 watch_comm *watch_comm_made(MPI_Comm comm, const watch_comm *parent, uint32_t number, int made_by);
 
 void watch_comm_forget(MPI_Comm comm);
 void watch_comm_named(MPI_Comm comm, const char *name);
 
-/* Copies of those that are known, for another thread: at most ROOM; returns how many. */
+/*
+ * Copies at most ROOM registered communicators to LIST, for use on another thread. Returns how
+ * many.
+ */
 int watch_comm_list(watch_comm_info list[], int room);
 
-/* Mixes NUMBER into HASH. */
+/* Returns HASH extended by NUMBER. */
 uint64_t watch_mix(uint64_t hash, uint64_t number);
 
 #endif

@@ -4,7 +4,10 @@
 
 #include <stdlib.h>
 
-/* The next rank on a cycle: one that RANK surely waits for, and that waits in turn. */
+/*
+ * Returns the next rank on a cycle: one that RANK certainly waits for, and that is stuck waiting
+ * itself; or -1.
+ */
 static int next_stuck(const watch_view *v, int rank) {
     for (int other = 0; other < v->ranks; other++)
         if (v->waits[rank * v->ranks + other] == WATCH_SURELY && v->stuck[other] &&
@@ -13,7 +16,10 @@ static int next_stuck(const watch_view *v, int rank) {
     return -1;
 }
 
-/* Whether one of PATH waits for a rank that will not come: then that is why, and not the cycle. */
+/*
+ * Returns whether a rank on PATH waits for one that is lost or in MPI_Finalize. Then that is the
+ * cause, not the cycle.
+ */
 static bool waits_for_lost(const watch_view *v, const int path[], int length) {
     for (int i = 0; i < length; i++)
         for (int other = 0; other < v->ranks; other++)
@@ -38,7 +44,7 @@ void watch_view_find_cycles(watch_view *v) {
         int first = 0;
         while (first < length && path[first] != rank)
             first++;
-        /* It leads nowhere, or into one that was reported. */
+        /* The path ends, or leads to ranks that an earlier path has visited. */
         if (rank < 0 || first == length || waits_for_lost(v, path + first, length - first))
             continue;
         watch_text text;

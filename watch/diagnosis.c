@@ -70,8 +70,7 @@ bool watch_diagnose(const watch_state states[], int ranks, uint64_t young,
         for (int rank = 0; rank < ranks; rank++)
             watch_view_find_unmatched(&v, rank);
         explained = explained || diagnosis->count > 0;
-        /* A rank that waits for others, whom another error keeps, is in no cycle of its own making.
-         */
+        /* Any other error explains why ranks wait: a cycle may then be a mere consequence of it. */
         if (!explained)
             watch_view_find_cycles(&v);
         done = watch_view_find_absent(&v);

@@ -1,6 +1,6 @@
 /*
- * What the states of all ranks prove about why they don't go on. Pure: no MPI, no clock. Nothing is
- * said that could be otherwise: where records are missing, it is silent.
+ * Derives from the states of all ranks why they make no progress. Pure: no MPI, no clock. Reports
+ * only what the states prove; if records are missing, it reports nothing.
  */
 #ifndef COLL_WATCH_DIAGNOSIS_H
 #define COLL_WATCH_DIAGNOSIS_H
@@ -8,11 +8,11 @@
 #include "watch/record.h"
 
 typedef enum watch_finding_kind {
-    WATCH_MISMATCH, /* ranks make different calls as the same collective */
+    WATCH_MISMATCH, /* ranks make different calls as the same collective operation */
     WATCH_CYCLE,    /* ranks wait for one another */
-    WATCH_UNSENT,   /* a receive that nobody sends to */
-    WATCH_UNWANTED, /* a send that nobody receives */
-    WATCH_ABSENT,   /* others wait for a rank that waits for nobody */
+    WATCH_UNSENT,   /* a receive without a matching send */
+    WATCH_UNWANTED, /* a send without a matching receive */
+    WATCH_ABSENT,   /* ranks wait for a rank that itself waits for nobody */
     WATCH_MISSING   /* a rank's process has ended, is stopped, or can't be reached */
 } watch_finding_kind;
 
@@ -20,7 +20,7 @@ enum { WATCH_FINDINGS = 8, WATCH_SENTENCE = 1600 };
 
 typedef struct watch_finding {
     watch_finding_kind kind;
-    int rank; /* the one that is named first */
+    int rank; /* the rank that TEXT names first */
     char text[WATCH_SENTENCE];
 } watch_finding;
 
@@ -30,13 +30,13 @@ typedef struct watch_diagnosis {
 } watch_diagnosis;
 
 /*
- * Judges the STATES of RANKS ranks. Calls that have lasted for less than YOUNG nanoseconds may be
- * about to end. False: no memory.
+ * Diagnoses the STATES of RANKS ranks. Calls that have lasted for less than YOUNG nanoseconds are
+ * assumed to end soon. Returns false if memory is short.
  */
 bool watch_diagnose(const watch_state states[], int ranks, uint64_t young,
                     watch_diagnosis *diagnosis);
 
-/* The name of KIND in JSON. */
+/* Returns the name of KIND in JSON. */
 const char *watch_finding_name(watch_finding_kind kind);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * The beginning and the end of a watched program: MPI_Init, after which ranks tell one another
- * where their watchers listen, and MPI_Finalize, to whose end they stay. And what ends it
- * otherwise.
+ * The beginning and the end of a watched program. In MPI_Init the ranks exchange the addresses of
+ * their watchers; the watchers run until MPI_Finalize returns. A rank that exits or aborts
+ * otherwise announces that.
  */
 #include "config.h"
 
@@ -26,11 +26,11 @@ static watch_settings settings;
 static watch_peer *peers;
 static pid_t process;
 
-/* The definition of NAME that comes after ours. */
+/* Finds the next definition of NAME after the one in this library. */
 #define FIND_BELOW(below, name) (*(void **)&(below) = dlsym(RTLD_NEXT, name))
 
-/* Rank 0 speaks, all end. */
-_Noreturn static void refuse(const char *problem, int rank) {
+/* Ends all ranks; rank 0 prints PROBLEM. */
+_Noreturn static void end_with_problem(const char *problem, int rank) {
     if (rank == 0)
         fprintf(stderr, "coll: %s\n", problem);
     PMPI_Finalize();
@@ -38,44 +38,54 @@ _Noreturn static void refuse(const char *problem, int rank) {
     _exit(1);
 }
 
-static bool same_everywhere(uint64_t number) {
+static bool is_same_on_all_ranks(uint64_t number) {
     uint64_t both[2] = {number, ~number}, least[2];
     return PMPI_Allreduce(both, least, 2, MPI_UINT64_T, MPI_MIN, MPI_COMM_WORLD) == MPI_SUCCESS &&
            least[0] == ~least[1];
 }
 
-/* Ranks of one host talk over the loopback interface, others over that of the job. */
+/*
+ * Chooses the address for the watcher: that of the loopback interface if all ranks are on one host,
+ * otherwise that on the job's network. Returns false if there is none.
+ */
 static bool choose_address(struct in_addr *address) {
     char name[64] = "";
     gethostname(name, sizeof name - 1);
     address->s_addr = htonl(INADDR_LOOPBACK);
-    return same_everywhere(watch_host_id(name)) || watch_host_address(address);
+    return is_same_on_all_ranks(watch_host_id(name)) || watch_host_address(address);
 }
 
-static bool agreed(int good) {
+static bool is_true_on_all_ranks(int good) {
     int all_good = 0;
     return PMPI_Allreduce(&good, &all_good, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD) == MPI_SUCCESS &&
            all_good;
 }
 
-/* Everybody's watcher becomes known to everybody. False: some rank has none. */
-static bool exchange(int rank, int ranks, bool opened, watch_peer *self, watch_secret *secret) {
+/*
+ * Exchanges the addresses of all watchers, and rank 0's new secret. Returns false if this fails on
+ * some rank.
+ */
+static bool exchange_addresses(int rank, int ranks, bool opened, watch_peer *self,
+                               watch_secret *secret) {
     peers = calloc((size_t)ranks, sizeof *peers);
-    return agreed(opened && peers && (rank != 0 || watch_secret_make(secret))) &&
+    return is_true_on_all_ranks(opened && peers && (rank != 0 || watch_secret_make(secret))) &&
            PMPI_Allgather(self, sizeof *self, MPI_BYTE, peers, sizeof *peers, MPI_BYTE,
                           MPI_COMM_WORLD) == MPI_SUCCESS &&
            PMPI_Bcast(secret, sizeof *secret, MPI_BYTE, 0, MPI_COMM_WORLD) == MPI_SUCCESS;
 }
 
-/* Whether watchers reach one another by TCP: each tries the next one. */
-static bool reach_others(int rank, int ranks) {
-    return agreed(watch_watcher_reaches(&peers[(rank + 1) % ranks]));
+/* Returns whether watchers can reach one another by TCP. Each rank tries the next one. */
+static bool can_reach_next_rank(int rank, int ranks) {
+    return is_true_on_all_ranks(watch_watcher_reaches(&peers[(rank + 1) % ranks]));
 }
 
-/* Has watchers talk through files, if all ranks share the directory of the settings. */
+/*
+ * Makes the watchers communicate through files if all ranks share the directory of the settings.
+ * Returns whether they do.
+ */
 static bool share_directory(int rank, int ranks, const watch_secret *secret) {
     bool named = watch_files_begin(settings.directory, secret, rank, rank == 0);
-    bool shared = agreed(named) && agreed(watch_files_shared());
+    bool shared = is_true_on_all_ranks(named) && is_true_on_all_ranks(watch_files_shared());
     if (rank == 0)
         watch_files_unmark();
     if (!shared)
@@ -86,18 +96,18 @@ static bool share_directory(int rank, int ranks, const watch_secret *secret) {
     return true;
 }
 
-static void on_exit_of_program(int status, void *unused) {
+static void announce_exit(int status, void *unused) {
     (void)unused;
     if (watch_on && getpid() == process)
         watch_watcher_leave(status);
 }
 
-static void in_forked(void) {
+static void stop_in_forked_process(void) {
     watch_on = false;
     watch_watcher_forked();
 }
 
-static void start(uint64_t init_ticks) {
+static void start_watching(uint64_t init_ticks) {
     int rank = 0, ranks = 1;
     watch_peer self;
     watch_secret secret;
@@ -107,16 +117,16 @@ static void start(uint64_t init_ticks) {
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
     if (!watch_settings_read(&settings))
-        settings.seconds = -1; /* rank 0's settings are those of all */
+        settings.seconds = -1; /* only rank 0's settings count */
     PMPI_Bcast(&settings, sizeof settings, MPI_BYTE, 0, MPI_COMM_WORLD);
     if (settings.problem[0])
-        refuse(settings.problem, rank);
+        end_with_problem(settings.problem, rank);
     if (settings.seconds == 0)
         return;
     bool by_tcp = choose_address(&address) && !settings.by_files;
     bool opened = watch_watcher_open(by_tcp ? &address : NULL, &self);
-    bool talk = exchange(rank, ranks, opened, &self, &secret) &&
-                (reach_others(rank, ranks) || share_directory(rank, ranks, &secret));
+    bool talk = exchange_addresses(rank, ranks, opened, &self, &secret) &&
+                (can_reach_next_rank(rank, ranks) || share_directory(rank, ranks, &secret));
     if (!talk && rank == 0)
         fprintf(stderr,
                 "coll: COLL_WATCH: the watchers can't reach one another by TCP, nor do all hosts "
@@ -130,33 +140,33 @@ static void start(uint64_t init_ticks) {
     if (watch_checks)
         watch_check_prepare(watch_comm_find(MPI_COMM_WORLD));
     watch_recorder_begin(init_ticks);
-    pthread_atfork(NULL, NULL, in_forked);
-    on_exit(on_exit_of_program, NULL);
+    pthread_atfork(NULL, NULL, stop_in_forked_process);
+    on_exit(announce_exit, NULL);
     watch_on = true;
     if (talk && !watch_watcher_start(&settings, rank, ranks, peers, &secret))
         fprintf(stderr, "coll: COLL_WATCH: rank %d has no thread to watch with\n", rank);
 }
 
-static int init(int (*below)(int *, char ***), int *argc, char ***argv) {
+static int init_watched(int (*below)(int *, char ***), int *argc, char ***argv) {
     watch_ticks_begin();
     uint64_t began = watch_ticks();
     int code = below(argc, argv);
     if (code == MPI_SUCCESS)
-        start(began);
+        start_watching(began);
     return code;
 }
 
-static int init_thread(int (*below)(int *, char ***, int, int *), int *argc, char ***argv,
-                       int required, int *provided) {
+static int init_thread_watched(int (*below)(int *, char ***, int, int *), int *argc, char ***argv,
+                               int required, int *provided) {
     watch_ticks_begin();
     uint64_t began = watch_ticks();
     int code = below(argc, argv, required, provided);
     if (code == MPI_SUCCESS)
-        start(began);
+        start_watching(began);
     return code;
 }
 
-static int finalize(int (*below)(void)) {
+static int finalize_watched(int (*below)(void)) {
     if (!watch_on)
         return below();
     watch_inside = true;
@@ -175,40 +185,40 @@ static int finalize(int (*below)(void)) {
 int MPI_Init(int *argc, char ***argv) {
     int (*below)(int *, char ***);
     FIND_BELOW(below, "MPI_Init");
-    return init(below, argc, argv);
+    return init_watched(below, argc, argv);
 }
 
 int PMPI_Init(int *argc, char ***argv) {
     int (*below)(int *, char ***);
     FIND_BELOW(below, "PMPI_Init");
-    return init(below, argc, argv);
+    return init_watched(below, argc, argv);
 }
 
 int MPI_Init_thread(int *argc, char ***argv, int required, int *provided) {
     int (*below)(int *, char ***, int, int *);
     FIND_BELOW(below, "MPI_Init_thread");
-    return init_thread(below, argc, argv, required, provided);
+    return init_thread_watched(below, argc, argv, required, provided);
 }
 
 int PMPI_Init_thread(int *argc, char ***argv, int required, int *provided) {
     int (*below)(int *, char ***, int, int *);
     FIND_BELOW(below, "PMPI_Init_thread");
-    return init_thread(below, argc, argv, required, provided);
+    return init_thread_watched(below, argc, argv, required, provided);
 }
 
 int MPI_Finalize(void) {
     int (*below)(void);
     FIND_BELOW(below, "MPI_Finalize");
-    return finalize(below);
+    return finalize_watched(below);
 }
 
 int PMPI_Finalize(void) {
     int (*below)(void);
     FIND_BELOW(below, "PMPI_Finalize");
-    return finalize(below);
+    return finalize_watched(below);
 }
 
-/* Open MPI's own way out after an error in a call, which ends all ranks without another word. */
+/* Open MPI calls this after an error in a call; it ends all ranks without any further notice. */
 int ompi_mpi_abort(struct ompi_communicator_t *comm, int code);
 int ompi_mpi_abort(struct ompi_communicator_t *comm, int code) {
     int (*below)(struct ompi_communicator_t *, int);

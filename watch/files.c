@@ -15,9 +15,12 @@
 #include <time.h>
 #include <unistd.h>
 
-/* How often to look, in milliseconds: for a question, and for answers. */
+/* Polling intervals in milliseconds: for questions, and for answers to an own question. */
 enum { IDLE_PAUSE = 200, ASKING_PAUSE = 20 };
-/* A question is forgotten by whoever asked it, and a file by its job, after so many seconds. */
+/*
+ * Ages in seconds from which a question counts as abandoned, and any file as left over from an
+ * earlier job.
+ */
 enum { OLD_QUESTION = 20, OLD_FILE = 3600 };
 
 typedef struct question {
@@ -25,18 +28,18 @@ typedef struct question {
 } question;
 
 static const char kind_of_file[] = ".coll-watch-";
-static char stem[PATH_MAX]; /* with which the names of this job's files begin */
+static char stem[PATH_MAX]; /* the names of this job's files begin with it */
 static int own_rank;
 static bool used, asking;
-static uint64_t latest; /* nonce of the question that was asked or answered last */
+static uint64_t latest; /* nonce of the latest question asked or answered */
 
 typedef char path[PATH_MAX + 32];
 
-static void name_of(const char *what, int rank, path name) {
+static void make_path(const char *what, int rank, path name) {
     snprintf(name, sizeof(path), rank < 0 ? "%s%s" : "%s%s%d", stem, what, rank);
 }
 
-static bool write_new(const char *name, const void *bytes, size_t length) {
+static bool create_file(const char *name, const void *bytes, size_t length) {
     int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0)
         return false;
@@ -47,8 +50,8 @@ static bool write_new(const char *name, const void *bytes, size_t length) {
     return written;
 }
 
-/* All of a file of this user's, which the caller frees, or NULL. */
-static char *read_own(const char *name, size_t *length) {
+/* Returns the contents of a file that this user owns, which the caller frees, or NULL. */
+static char *read_own_file(const char *name, size_t *length) {
     struct stat about;
     int fd = open(name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (fd < 0)
@@ -65,20 +68,20 @@ static char *read_own(const char *name, size_t *length) {
     return bytes;
 }
 
-static bool is_older(const char *name, int seconds) {
+static bool is_older_than(const char *name, int seconds) {
     struct stat about;
     return lstat(name, &about) == 0 && about.st_uid == geteuid() &&
            about.st_mtime + seconds < time(NULL);
 }
 
-static void remove_old(const char *directory) {
+static void remove_old_files(const char *directory) {
     DIR *all = opendir(directory);
     const struct dirent *entry;
     while (all && (entry = readdir(all))) {
         path name;
         snprintf(name, sizeof name, "%.*s/%.255s", PATH_MAX - 256, directory, entry->d_name);
         if (strncmp(entry->d_name, kind_of_file, sizeof kind_of_file - 1) == 0 &&
-            is_older(name, OLD_FILE))
+            is_older_than(name, OLD_FILE))
             unlink(name);
     }
     if (all)
@@ -93,20 +96,20 @@ bool watch_files_begin(const char *directory, const watch_secret *secret, int ra
              job);
     if (!marks)
         return true;
-    remove_old(directory);
-    name_of("mark", -1, mark);
-    return write_new(mark, "", 1);
+    remove_old_files(directory);
+    make_path("mark", -1, mark);
+    return create_file(mark, "", 1);
 }
 
 bool watch_files_shared(void) {
     path mark;
-    name_of("mark", -1, mark);
+    make_path("mark", -1, mark);
     return access(mark, R_OK | W_OK) == 0;
 }
 
 void watch_files_unmark(void) {
     path mark;
-    name_of("mark", -1, mark);
+    make_path("mark", -1, mark);
     unlink(mark);
 }
 
@@ -123,15 +126,15 @@ int watch_files_pause(int pause) {
     return used && pause > most ? most : pause;
 }
 
-/* --- Who asks --- */
+/* --- Asking --- */
 
 bool watch_files_ask(bool sample) {
     path name;
     question asked = {.nonce = watch_secret_nonce(), .sample = sample};
-    name_of("question", -1, name);
-    if (is_older(name, OLD_QUESTION))
+    make_path("question", -1, name);
+    if (is_older_than(name, OLD_QUESTION))
         unlink(name);
-    asking = write_new(name, &asked, sizeof asked);
+    asking = create_file(name, &asked, sizeof asked);
     if (asking)
         latest = asked.nonce;
     return asking;
@@ -139,8 +142,8 @@ bool watch_files_ask(bool sample) {
 
 char *watch_files_take(int rank, size_t *length) {
     path name;
-    name_of("answer-", rank, name);
-    char *bytes = read_own(name, length);
+    make_path("answer-", rank, name);
+    char *bytes = read_own_file(name, length);
     if (bytes)
         unlink(name);
     return bytes;
@@ -149,21 +152,21 @@ char *watch_files_take(int rank, size_t *length) {
 void watch_files_over(int ranks) {
     path name;
     asking = false;
-    name_of("question", -1, name);
+    make_path("question", -1, name);
     unlink(name);
     for (int rank = 0; rank < ranks; rank++) {
-        name_of("answer-", rank, name);
+        make_path("answer-", rank, name);
         unlink(name);
     }
 }
 
-/* --- Who answers --- */
+/* --- Answering --- */
 
 static bool read_question(question *asked) {
     path name;
     size_t length;
-    name_of("question", -1, name);
-    char *bytes = read_own(name, &length);
+    make_path("question", -1, name);
+    char *bytes = read_own_file(name, &length);
     bool whole = bytes && length == sizeof *asked;
     if (whole)
         memcpy(asked, bytes, sizeof *asked);
@@ -183,12 +186,12 @@ bool watch_files_asked(bool *sample) {
 void watch_files_answer(const void *bytes, size_t length) {
     path part, name;
     question asked;
-    name_of("part-", own_rank, part);
-    name_of("answer-", own_rank, name);
+    make_path("part-", own_rank, part);
+    make_path("answer-", own_rank, name);
     unlink(part);
-    if (write_new(part, bytes, length) && rename(part, name) != 0)
+    if (create_file(part, bytes, length) && rename(part, name) != 0)
         unlink(part);
-    /* Who asked has gone on without it. */
+    /* The asking rank no longer waits, so nobody would remove the answer. */
     if (!read_question(&asked) || asked.nonce != latest)
         unlink(name);
 }

@@ -1,7 +1,8 @@
 /*
- * Where watchers can't reach one another by TCP: questions and answers as files in a directory that
- * all ranks share. They are there for the second that a report takes; what is left by a job that is
- * killed in it, a later one removes. All is done by the watchers' threads, but for the beginning.
+ * Communication through files, for watchers that can't reach one another by TCP. Questions and
+ * answers are files in a directory that all ranks share. They exist only during the second or so
+ * that a report takes; if a job is killed meanwhile, a later job removes them. Except for the
+ * functions that start-up calls (begin, shared, unmark, use), all run on the watcher's thread.
  */
 #ifndef COLL_WATCH_FILES_H
 #define COLL_WATCH_FILES_H
@@ -12,35 +13,42 @@
 #include <stddef.h>
 
 /*
- * Names the job's files in DIRECTORY by its SECRET. A rank that MARKS leaves a mark there, by which
- * others see that they share the directory. False: nothing can be written there.
+ * Sets DIRECTORY for the job's files and derives their names from the job's SECRET. If MARKS, also
+ * creates a marker file, by which the other ranks recognise that they share the directory. Returns
+ * false if the marker file can't be written.
  */
 bool watch_files_begin(const char *directory, const watch_secret *secret, int rank, bool marks);
 
-/* Whether the mark is there. */
+/* Returns whether this rank sees the marker file and may write it. */
 bool watch_files_shared(void);
 
 void watch_files_unmark(void);
 
-/* From now on files are used. */
+/* Switches the watchers to communication through files. */
 void watch_files_use(void);
 bool watch_files_used(void);
 
-/* Asks all ranks for their states. False: somebody does already, or the directory is gone. */
+/*
+ * Asks all ranks for their states, without stacks if SAMPLE. Returns false if another rank is
+ * asking already or the question can't be written.
+ */
 bool watch_files_ask(bool sample);
 
-/* What RANK has answered, which the caller frees, or NULL: nothing yet. */
+/* Returns RANK's answer, which the caller frees, or NULL if there is none yet. */
 char *watch_files_take(int rank, size_t *length);
 
-/* The question is over: removes it and what is left of its answers by RANKS ranks. */
+/* Ends the question: removes its file and the remaining answers of all RANKS ranks. */
 void watch_files_over(int ranks);
 
-/* Whether another rank asks something new. */
+/*
+ * Returns whether another rank asks a new question, and sets *SAMPLE to what it passed to
+ * watch_files_ask.
+ */
 bool watch_files_asked(bool *sample);
 
 void watch_files_answer(const void *bytes, size_t length);
 
-/* After how many milliseconds, at most PAUSE, to look for files again. */
+/* Returns after how many milliseconds, at most PAUSE, to look for files again. */
 int watch_files_pause(int pause);
 
 #endif

@@ -14,7 +14,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The state letter and start of PID; false: no such process. */
+/*
+ * Reads the state letter and the start time of process PID. Returns false if there is no such
+ * process.
+ */
 static bool read_process(int pid, char *state, uint64_t *started) {
     char path[64], text[1024];
     snprintf(path, sizeof path, "/proc/%d/stat", pid);
@@ -24,11 +27,11 @@ static bool read_process(int pid, char *state, uint64_t *started) {
     size_t length = fread(text, 1, sizeof text - 1, file);
     fclose(file);
     text[length] = '\0';
-    char *rest = strrchr(text, ')'); /* the name before it may hold anything */
+    char *rest = strrchr(text, ')'); /* the program's name before it may contain any character */
     if (!rest)
         return false;
     *started = 0;
-    /* State is the 3rd field, the start the 22nd. */
+    /* The state is the 3rd field, the start time the 22nd. */
     return sscanf(rest + 1,
                   " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
                   "%" SCNu64,
@@ -53,8 +56,8 @@ watch_fate watch_host_look(watch_process process) {
     return state == 'T' || state == 't' ? WATCH_STOPPED : WATCH_SILENT;
 }
 
-/* A number of this process's namespace of KIND, or 0. */
-static uint64_t namespace(const char *kind) {
+/* Returns a number that identifies this process's namespace of KIND, or 0. */
+static uint64_t namespace_id(const char *kind) {
     char path[64];
     struct stat found;
     snprintf(path, sizeof path, "/proc/self/ns/%s", kind);
@@ -69,8 +72,8 @@ uint64_t watch_host_id(const char *name) {
             boot[0] = '\0';
         fclose(file);
     }
-    /* Containers on one host see neither one another's processes nor their loopback interfaces. */
-    uint64_t id = watch_mix(namespace("pid"), namespace("net"));
+    /* Containers on one host can't see one another's processes and loopback interfaces. */
+    uint64_t id = watch_mix(namespace_id("pid"), namespace_id("net"));
     for (const char *c = boot; *c; c++)
         id = watch_mix(id, (unsigned char)*c);
     for (const char *c = name; *c; c++)
@@ -78,8 +81,8 @@ uint64_t watch_host_id(const char *name) {
     return id;
 }
 
-/* Whether LIST, "eth0,10.0.0.0/24", names what CANDIDATE is. */
-static bool lists(const char *list, const struct ifaddrs *candidate) {
+/* Returns whether LIST, such as "eth0,10.0.0.0/24", includes the interface CANDIDATE. */
+static bool list_includes(const char *list, const struct ifaddrs *candidate) {
     uint32_t address =
         ntohl(((const struct sockaddr_in *)(const void *)candidate->ifa_addr)->sin_addr.s_addr);
     char words[256], *rest = NULL;
@@ -101,13 +104,13 @@ static bool lists(const char *list, const struct ifaddrs *candidate) {
     return false;
 }
 
-static bool address_in(const char *list, struct in_addr *address) {
+static bool find_listed_address(const char *list, struct in_addr *address) {
     struct ifaddrs *all;
     bool found = false;
     if (getifaddrs(&all) != 0)
         return false;
     for (struct ifaddrs *one = all; one && !found; one = one->ifa_next) {
-        if (!one->ifa_addr || one->ifa_addr->sa_family != AF_INET || !lists(list, one))
+        if (!one->ifa_addr || one->ifa_addr->sa_family != AF_INET || !list_includes(list, one))
             continue;
         *address = ((struct sockaddr_in *)(void *)one->ifa_addr)->sin_addr;
         found = true;
@@ -116,8 +119,11 @@ static bool address_in(const char *list, struct in_addr *address) {
     return found;
 }
 
-/* The address that packets to the daemon of URI, "...;tcp://10.0.0.1,...:1024", leave from. */
-static bool address_towards(const char *uri, struct in_addr *address) {
+/*
+ * Finds the local address from which packets to the daemon of URI, "...;tcp://10.0.0.1,...:1024",
+ * leave.
+ */
+static bool find_address_towards(const char *uri, struct in_addr *address) {
     const char *at = strstr(uri, "tcp://");
     struct sockaddr_in there = {.sin_family = AF_INET, .sin_port = htons(9)}, here;
     socklen_t length = sizeof here;
@@ -141,13 +147,13 @@ static bool address_towards(const char *uri, struct in_addr *address) {
 
 bool watch_host_address(struct in_addr *address) {
     const char *interfaces = getenv("OMPI_MCA_btl_tcp_if_include");
-    if (interfaces && address_in(interfaces, address))
+    if (interfaces && find_listed_address(interfaces, address))
         return true;
     static const char *const uris[] = {"OMPI_MCA_orte_hnp_uri", "OMPI_MCA_orte_local_daemon_uri",
                                        "PMIX_SERVER_URI2", "PMIX_SERVER_URI21"};
     for (size_t i = 0; i < sizeof uris / sizeof *uris; i++) {
         const char *uri = getenv(uris[i]);
-        if (uri && address_towards(uri, address) && address->s_addr != htonl(INADDR_LOOPBACK))
+        if (uri && find_address_towards(uri, address) && address->s_addr != htonl(INADDR_LOOPBACK))
             return true;
     }
     return false;

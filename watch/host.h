@@ -1,4 +1,4 @@
-/* This host and its processes, as the kernel tells of them. */
+/* This host and its processes, as the kernel describes them. */
 #ifndef COLL_WATCH_HOST_H
 #define COLL_WATCH_HOST_H
 
@@ -6,23 +6,26 @@
 
 #include <netinet/in.h>
 
-/* A process that no later one is taken for. */
+/* Identifies a process, even if its number is reused later. */
 typedef struct watch_process {
     int32_t pid;
-    uint64_t started; /* clock ticks after the host's start */
+    uint64_t started; /* start time in clock ticks since boot */
 } watch_process;
 
 watch_process watch_host_self(void);
 
-/* WATCH_SILENT: it runs; WATCH_STOPPED, WATCH_GONE. */
+/* Returns WATCH_SILENT if PROCESS runs, otherwise WATCH_STOPPED or WATCH_GONE. */
 watch_fate watch_host_look(watch_process process);
 
-/* A number that differs from host to host. */
+/*
+ * Returns a number that identifies this host, whose host name is NAME. Containers count as hosts.
+ */
 uint64_t watch_host_id(const char *name);
 
 /*
- * The address of this host on the network that the job uses: what Open MPI's messages are told to
- * go over, or else what its daemons talk over. False where neither is known.
+ * Finds the address of this host on the network that the job uses: that of an interface in
+ * OMPI_MCA_btl_tcp_if_include or else the one used to talk to Open MPI's daemons. Returns false if
+ * neither is known.
  */
 bool watch_host_address(struct in_addr *address);
 

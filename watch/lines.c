@@ -17,17 +17,21 @@
 
 extern char **environ;
 
-/* For all lines together: reports should come soon. */
+/* For all lines together, so that reports are not delayed. */
 static const uint64_t PATIENCE = 250000000; /* ns */
 
-/* Starts addr2line for the offsets of CHOSEN; returns its output, or -1. */
-static int start(const char *file, const watch_place *const chosen[], int count, pid_t *child) {
+/*
+ * Starts addr2line for the COUNT places in CHOSEN, all in FILE. Returns the descriptor of its
+ * output, or -1.
+ */
+static int start_addr2line(const char *file, const watch_place *const chosen[], int count,
+                           pid_t *child) {
     static char name[] = "addr2line", base_names[] = "-s", of_file[] = "-e";
     char offsets[WATCH_LINES][24];
     char *words[4 + WATCH_LINES + 1] = {name, base_names, of_file, (char *)(uintptr_t)file};
     int ends[2];
     for (int i = 0; i < count; i++) {
-        /* A return address is behind its call. */
+        /* A return address points behind its call, perhaps to the next line. */
         snprintf(offsets[i], sizeof offsets[i], "0x%" PRIx64, chosen[i]->offset - 1);
         words[4 + i] = offsets[i];
     }
@@ -46,7 +50,7 @@ static int start(const char *file, const watch_place *const chosen[], int count,
     return -1;
 }
 
-/* All that comes from OUTPUT, as a text, until it ends or UNTIL. */
+/* Reads OUTPUT as text until it ends or until the time UNTIL. */
 static void read_all(int output, char *text, size_t size, uint64_t until) {
     size_t length = 0;
     struct pollfd waited = {.fd = output, .events = POLLIN};
@@ -62,8 +66,8 @@ static void read_all(int output, char *text, size_t size, uint64_t until) {
     text[length] = '\0';
 }
 
-/* What addr2line has said of a place, where it is "file.c:12" and not "??:0". */
-static void keep(const char *said, watch_line line) {
+/* Copies addr2line's output for a place to LINE if it is "file.c:12" and not "??:0". */
+static void copy_known_line(const char *said, watch_line line) {
     size_t length = strcspn(said, "\n (");
     const char *colon = memchr(said, ':', length);
     bool known = colon && said[0] != '?' && colon[1] != '?' && colon[1] != '0';
@@ -79,7 +83,7 @@ void watch_lines_find(const watch_place *const places[], watch_line lines[], int
         lines[i][0] = '\0';
     for (int first = 0; first < count; first++) {
         const watch_place *chosen[WATCH_LINES];
-        int whose[WATCH_LINES], alike = 0;
+        int whose[WATCH_LINES], found = 0;
         char text[WATCH_LINES * sizeof(watch_line)];
         pid_t child;
         if (done[first] || !places[first]->file[0])
@@ -88,10 +92,10 @@ void watch_lines_find(const watch_place *const places[], watch_line lines[], int
             if (strcmp(places[i]->file, places[first]->file) != 0)
                 continue;
             done[i] = true;
-            whose[alike] = i;
-            chosen[alike++] = places[i];
+            whose[found] = i;
+            chosen[found++] = places[i];
         }
-        int output = start(places[first]->file, chosen, alike, &child);
+        int output = start_addr2line(places[first]->file, chosen, found, &child);
         if (output < 0)
             continue;
         read_all(output, text, sizeof text, until);
@@ -99,7 +103,7 @@ void watch_lines_find(const watch_place *const places[], watch_line lines[], int
         kill(child, SIGKILL);
         waitpid(child, NULL, 0);
         const char *said = text;
-        for (int i = 0; i < alike && strchr(said, '\n'); i++, said = strchr(said, '\n') + 1)
-            keep(said, lines[whose[i]]);
+        for (int i = 0; i < found && strchr(said, '\n'); i++, said = strchr(said, '\n') + 1)
+            copy_known_line(said, lines[whose[i]]);
     }
 }

@@ -1,4 +1,4 @@
-# libcoll_watch.so: says where a program hangs. Preloaded or linked, before what else defines MPI's names.
+# libcoll_watch.so: reports where a program hangs. Preloaded, or linked before other libraries that define MPI's names.
 if HAVE_WATCH
 noinst_LTLIBRARIES += libwatch.la
 libwatch_la_SOURCES = \
@@ -44,7 +44,7 @@ nodist_libwatch_la_SOURCES = watch/calls.c
 lib_LTLIBRARIES += libcoll_watch.la
 libcoll_watch_la_SOURCES = lib/base/preloaded.c lib/base/preloaded.h watch/ends.c
 nodist_libcoll_watch_la_SOURCES = watch/entries.c
-# What the program calls may be deprecated.
+# The program may call deprecated MPI functions.
 libcoll_watch_la_CFLAGS = $(AM_CFLAGS) -Wno-deprecated-declarations
 libcoll_watch_la_LIBADD = libwatch.la
 libcoll_watch_la_LDFLAGS = $(AM_LDFLAGS) -avoid-version -Wl,-Bsymbolic-functions \
@@ -55,7 +55,7 @@ coll_watch_SOURCES = watch/coll-watch.c
 coll_watch_LDADD = libapp.la libwatch.la
 endif
 
-# What is made from the MPI library's header.
+# Generated from the MPI library's header.
 watch_made = watch/calls.c watch/entries.c
 $(watch_made): cdcp/pmpi/mpi.i $(srcdir)/cdcp/pmpi/generate.awk
 	$(AM_V_GEN)mkdir -p watch && awk -f $(srcdir)/cdcp/pmpi/generate.awk cdcp/pmpi/mpi.i $(srcdir)/$@.in >$@

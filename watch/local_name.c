@@ -7,8 +7,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* PID as its own namespace numbers it: the last of the line NSpid. */
-static int own_number(int pid) {
+/* Returns PID as its own namespace numbers it: the last number in the line NSpid. */
+static int number_in_own_namespace(int pid) {
     char path[64], line[256];
     int number = pid;
     snprintf(path, sizeof path, "/proc/%d/status", pid);
@@ -25,12 +25,12 @@ size_t watch_local_name(int pid, struct sockaddr_un *name) {
     char path[64];
     struct stat space = {.st_ino = 0};
     *name = (struct sockaddr_un){.sun_family = AF_UNIX};
-    /* Containers that share a network have processes of the same number. */
+    /* Containers that share a network may have processes with the same number. */
     snprintf(path, sizeof path, "/proc/%d/ns/pid", pid);
     if (stat(path, &space) != 0)
         space.st_ino = 0;
-    /* It begins with a 0: a name that no file has. */
+    /* A leading zero byte makes it an abstract name, outside the file system. */
     int length = snprintf(name->sun_path + 1, sizeof name->sun_path - 1, "coll-watch-%d-%llu",
-                          own_number(pid), (unsigned long long)space.st_ino);
+                          number_in_own_namespace(pid), (unsigned long long)space.st_ino);
     return offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length;
 }

@@ -1,4 +1,4 @@
-/* The local socket on which the watcher of a process hears coll-watch. */
+/* The local socket on which the watcher of a process accepts connections from coll-watch. */
 #ifndef COLL_WATCH_LOCAL_NAME_H
 #define COLL_WATCH_LOCAL_NAME_H
 
@@ -7,8 +7,8 @@
 #include <sys/un.h>
 
 /*
- * Writes the NAME for process PID, as this process numbers it, and returns its length. It is in no
- * file system and goes with the process.
+ * Writes the socket address of process PID, as numbered in this process's PID namespace, to NAME.
+ * Returns its length. The address is in no file system and vanishes with the process.
  */
 size_t watch_local_name(int pid, struct sockaddr_un *name);
 

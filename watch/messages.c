@@ -33,8 +33,8 @@ static bool counts_hold(const watch_state *state) {
     return state->fate == WATCH_ANSWERS && !state->head.overflown;
 }
 
-/* Messages of TAG that STATE's rank has sent to PEER of COMM. */
-static uint64_t sent(const watch_state *state, uint64_t comm, int peer, int tag) {
+/* Returns how many messages with TAG STATE's rank has sent to PEER of COMM. */
+static uint64_t count_sent(const watch_state *state, uint64_t comm, int peer, int tag) {
     uint64_t sum = 0;
     for (uint32_t i = 0; i < state->head.traffic; i++) {
         const watch_traffic_entry *entry = &state->traffic[i];
@@ -46,12 +46,15 @@ static uint64_t sent(const watch_state *state, uint64_t comm, int peer, int tag)
 }
 
 typedef struct posted {
-    uint64_t exact; /* receives that can take nothing else */
-    uint64_t all;   /* and those that can take others, too */
+    uint64_t exact; /* receives without wildcards */
+    uint64_t all;   /* these, and receives with wildcards */
 } posted;
 
-/* Receives that STATE's rank has posted and that could take messages of TAG from PEER of COMM. */
-static posted posted_for(const watch_state *state, uint64_t comm, int peer, int tag) {
+/*
+ * Counts the receives that STATE's rank has posted and that could take messages with TAG from PEER
+ * of COMM.
+ */
+static posted count_posted(const watch_state *state, uint64_t comm, int peer, int tag) {
     posted sum = {0, 0};
     for (uint32_t i = 0; i < state->head.traffic; i++) {
         const watch_traffic_entry *entry = &state->traffic[i];
@@ -75,7 +78,10 @@ static bool has_wildcards(const watch_state *state, uint64_t comm) {
     return false;
 }
 
-/* A receive from any rank: unmatched where all messages together are too few. */
+/*
+ * Judges a receive from any rank. It is unmatched if the messages of all ranks together are too
+ * few.
+ */
 static watch_matched any_source_matched(const watch_message *message, int rank,
                                         const watch_state states[], int ranks) {
     int own = rank_on(message->comm, &states[rank]), seen = 0, size = 0;
@@ -90,11 +96,11 @@ static watch_matched any_source_matched(const watch_message *message, int rank,
             return WATCH_UNKNOWN;
         seen++;
         size = info->size;
-        all_sent += sent(&states[i], message->comm, own, message->tag);
+        all_sent += count_sent(&states[i], message->comm, own, message->tag);
     }
     if (seen < size)
         return WATCH_UNKNOWN;
-    /* Receives that take nothing but what this one could take, too. */
+    /* Count receives whose messages this receive could take as well. */
     for (uint32_t i = 0; i < states[rank].head.traffic; i++) {
         const watch_traffic_entry *entry = &states[rank].traffic[i];
         if (entry->received && entry->comm == message->comm &&
@@ -117,9 +123,9 @@ watch_matched watch_message_matched(const watch_message *message, int rank,
     const watch_state *to = message->sends ? &states[peer] : &states[rank];
     int from_rank = message->sends ? own : message->peer;
     int to_rank = message->sends ? message->peer : own;
-    uint64_t messages = sent(from, message->comm, to_rank, message->tag);
+    uint64_t messages = count_sent(from, message->comm, to_rank, message->tag);
     if (message->tag == MPI_ANY_TAG) {
-        /* All receives from there, whatever their tag. */
+        /* Count all receives from this peer, whatever their tag. */
         uint64_t receives = message->probes;
         for (uint32_t i = 0; i < to->head.traffic; i++) {
             const watch_traffic_entry *entry = &to->traffic[i];
@@ -128,7 +134,7 @@ watch_matched watch_message_matched(const watch_message *message, int rank,
         }
         return messages < receives ? WATCH_UNMATCHED : WATCH_UNKNOWN;
     }
-    posted receives = posted_for(to, message->comm, from_rank, message->tag);
+    posted receives = count_posted(to, message->comm, from_rank, message->tag);
     receives.exact += message->probes;
     receives.all += message->probes;
     if (message->sends)
@@ -140,9 +146,12 @@ watch_matched watch_message_matched(const watch_message *message, int rank,
                                               : WATCH_MATCHED;
 }
 
-/* Messages to RANK that no receive of it takes. */
-static int unreceived(const watch_message *message, int rank, const watch_state states[], int ranks,
-                      watch_miss misses[], int room) {
+/*
+ * Finds messages sent to RANK that none of its receives takes and that differ from MESSAGE in one
+ * respect.
+ */
+static int find_unreceived(const watch_message *message, int rank, const watch_state states[],
+                           int ranks, watch_miss misses[], int room) {
     int count = 0;
     for (int other = 0; other < ranks; other++) {
         if (!counts_hold(&states[other]))
@@ -155,11 +164,11 @@ static int unreceived(const watch_message *message, int rank, const watch_state 
                              watch_message_peer(message, states, ranks) == other;
             bool same_tag = message->tag == MPI_ANY_TAG || entry->tag == message->tag;
             bool same_comm = entry->comm == message->comm;
-            /* One thing is different, not two. */
+            /* A near miss differs in exactly one respect. */
             if (!same_rank + !same_tag + !same_comm != 1)
                 continue;
-            uint64_t taken = posted_for(&states[rank], entry->comm,
-                                        rank_on(entry->comm, &states[other]), entry->tag)
+            uint64_t taken = count_posted(&states[rank], entry->comm,
+                                          rank_on(entry->comm, &states[other]), entry->tag)
                                  .all;
             if (entry->count > taken)
                 misses[count++] = (watch_miss){.rank = other,
@@ -172,9 +181,12 @@ static int unreceived(const watch_message *message, int rank, const watch_state 
     return count;
 }
 
-/* Receives of the one that RANK sends to, which no message of RANK's fits. */
-static int unsent(const watch_message *message, int rank, const watch_state states[], int ranks,
-                  watch_miss misses[], int room) {
+/*
+ * Finds receives on the rank to which MESSAGE goes that no message fits and that differ from
+ * MESSAGE in tag or source.
+ */
+static int find_unsent(const watch_message *message, int rank, const watch_state states[],
+                       int ranks, watch_miss misses[], int room) {
     int peer = watch_message_peer(message, states, ranks), count = 0;
     if (peer < 0 || !counts_hold(&states[peer]))
         return 0;
@@ -189,8 +201,8 @@ static int unsent(const watch_message *message, int rank, const watch_state stat
         bool same_rank = source == rank, same_tag = entry->tag == message->tag;
         if (same_rank == same_tag)
             continue;
-        uint64_t came =
-            sent(&states[source], entry->comm, rank_on(entry->comm, &states[peer]), entry->tag);
+        uint64_t came = count_sent(&states[source], entry->comm,
+                                   rank_on(entry->comm, &states[peer]), entry->tag);
         if (entry->count > came)
             misses[count++] = (watch_miss){.rank = peer,
                                            .peer = entry->peer,
@@ -205,6 +217,6 @@ int watch_message_misses(const watch_message *message, int rank, const watch_sta
                          int ranks, watch_miss misses[], int room) {
     if (!counts_hold(&states[rank]))
         return 0;
-    return message->sends ? unsent(message, rank, states, ranks, misses, room)
-                          : unreceived(message, rank, states, ranks, misses, room);
+    return message->sends ? find_unsent(message, rank, states, ranks, misses, room)
+                          : find_unreceived(message, rank, states, ranks, misses, room);
 }

@@ -6,13 +6,13 @@
 
 #include <stdlib.h>
 
-typedef struct made {
+typedef struct ranked_record {
     const watch_record *record;
     int rank;
-} made;
+} ranked_record;
 
-static int by_place(const void *a, const void *b) {
-    const made *one = a, *other = b;
+static int compare_place(const void *a, const void *b) {
+    const ranked_record *one = a, *other = b;
     const watch_record *x = one->record, *y = other->record;
     if (x->comm != y->comm)
         return x->comm < y->comm ? -1 : 1;
@@ -27,28 +27,31 @@ static bool differ(const watch_record *a, const watch_record *b) {
            (kind->reduces && a->op != b->op) || watch_signature_differs(&a->data, &b->data);
 }
 
-/* All collectives that all ranks mean alike, ordered by communicator, number and rank. */
-static made *list_collectives(const watch_view *v, int *count) {
+/*
+ * Lists all collectives on communicators with certain ids, sorted by communicator, number and rank.
+ */
+static ranked_record *list_collectives(const watch_view *v, int *count) {
     size_t most = 0;
     for (int rank = 0; rank < v->ranks; rank++)
         most += v->states[rank].head.records;
-    made *list = malloc((most + 1) * sizeof *list);
+    ranked_record *list = malloc((most + 1) * sizeof *list);
     *count = 0;
     for (int rank = 0; list && rank < v->ranks; rank++) {
         const watch_state *state = &v->states[rank];
         for (uint32_t i = 0; i < state->head.records; i++) {
             const watch_record *record = &state->records[i];
             if (record->number && !(record->comm & WATCH_ALONE))
-                list[(*count)++] = (made){record, rank};
+                list[(*count)++] = (ranked_record){record, rank};
         }
     }
     if (list)
-        qsort(list, (size_t)*count, sizeof *list, by_place);
+        qsort(list, (size_t)*count, sizeof *list, compare_place);
     return list;
 }
 
-/* Ranks of LIST whose call is as that at FIRST. */
-static int alike(const made list[], int count, int first, int ranks[]) {
+/* Lists the ranks in LIST whose call is the same as entry FIRST. Returns how many. */
+static int list_ranks_with_same_call(const ranked_record list[], int count, int first,
+                                     int ranks[]) {
     int found = 0;
     for (int i = 0; i < count; i++)
         if (!differ(list[i].record, list[first].record))
@@ -56,7 +59,7 @@ static int alike(const made list[], int count, int first, int ranks[]) {
     return found;
 }
 
-/* What sets OTHER apart from MOST, after its call is said. */
+/* Writes in which respect OTHER differs from MOST if both call the same function. */
 static void say_difference(watch_text *text, const watch_record *other, const watch_record *most) {
     const watch_call_kind *kind = &watch_calls[other->call];
     if (other->call != most->call)
@@ -71,14 +74,17 @@ static void say_difference(watch_text *text, const watch_record *other, const wa
         watch_say(text, ": another type");
 }
 
-static void report_mismatch(watch_view *v, const made list[], int count) {
+static void report_mismatch(watch_view *v, const ranked_record list[], int count) {
     int *ranks = malloc(2 * (size_t)count * sizeof *ranks);
     if (!ranks)
         return;
     int best = 0, best_count = 0, odd = 0;
     for (int i = 0; i < count; i++) {
-        int found = alike(list, count, i, ranks);
-        /* A call whose data aren't known is like all others: it says nothing of what is right. */
+        int found = list_ranks_with_same_call(list, count, i, ranks);
+        /*
+         * A call whose data is unknown equals all others, so it can't show which call is the usual
+         * one.
+         */
         if (found > best_count && found < count) {
             best = i;
             best_count = found;
@@ -87,8 +93,8 @@ static void report_mismatch(watch_view *v, const made list[], int count) {
     while (!differ(list[odd].record, list[best].record))
         odd++;
     const watch_record *one = list[odd].record, *most = list[best].record;
-    int odd_count = alike(list, count, odd, ranks);
-    best_count = alike(list, count, best, ranks + count);
+    int odd_count = list_ranks_with_same_call(list, count, odd, ranks);
+    best_count = list_ranks_with_same_call(list, count, best, ranks + count);
     watch_text text;
     if (watch_view_add(v, WATCH_MISMATCH, list[odd].rank, &text)) {
         watch_say_ranks(&text, ranks, odd_count);
@@ -109,7 +115,7 @@ static void report_mismatch(watch_view *v, const made list[], int count) {
 
 bool watch_view_find_mismatches(watch_view *v) {
     int count;
-    made *list = list_collectives(v, &count);
+    ranked_record *list = list_collectives(v, &count);
     if (!list)
         return false;
     uint64_t done = 0;

@@ -8,8 +8,7 @@
 
 enum { LEFT = 70, TOP = 30, TALLEST = 18, SMALLEST = 4, PICTURE = 900 };
 
-/* What a stretch of time is drawn as; from FIRST on, the collectives in the order of their names.
- */
+/* How a span of time is drawn. From FIRST on, these are the collectives in NAMED. */
 enum { COMPUTES, WAITS, MESSAGES, OTHER, FIRST, SORTS = FIRST + WATCH_COLOURS };
 
 static const char *const colours[SORTS] = {[COMPUTES] = "#eeeeee",
@@ -49,7 +48,7 @@ void watch_overview_begin(watch_overview *overview, int ranks, uint64_t from, ui
             (double)(overview->to - overview->from) * 1e-9, ranks);
 }
 
-static int sort_of(watch_overview *overview, const watch_record *call) {
+static int sort_of_call(watch_overview *overview, const watch_record *call) {
     switch (watch_calls[call->call].waits) {
     case WATCH_COLLECTIVE:
         break;
@@ -73,15 +72,15 @@ static int sort_of(watch_overview *overview, const watch_record *call) {
     return FIRST + overview->names++;
 }
 
-/* Adds a stretch to what fills each column. */
-static void fill(float shares[WATCH_COLUMNS][SORTS], double begin, double end, int sort) {
+/* Adds a span, from BEGIN to END in columns, to the shares of SORT. */
+static void add_span(float shares[WATCH_COLUMNS][SORTS], double begin, double end, int sort) {
     for (int column = (int)begin; column < WATCH_COLUMNS && column < end; column++) {
         double from = begin > column ? begin : column, to = end < column + 1 ? end : column + 1;
         shares[column][sort] += (float)(to - from);
     }
 }
 
-static int main_sort(const float shares[SORTS]) {
+static int largest_share(const float shares[SORTS]) {
     int most = COMPUTES;
     float rest = 1;
     for (int sort = 1; sort < SORTS; sort++)
@@ -101,14 +100,15 @@ void watch_overview_rank(watch_overview *overview, int rank, const watch_record 
     double scale = (double)WATCH_COLUMNS / (double)(overview->to - overview->from);
     for (uint32_t i = 0; i < count; i++)
         if (calls[i].begun >= overview->from)
-            fill(shares, (double)(calls[i].begun - overview->from) * scale,
-                 (double)(calls[i].ended - overview->from) * scale, sort_of(overview, &calls[i]));
+            add_span(shares, (double)(calls[i].begun - overview->from) * scale,
+                     (double)(calls[i].ended - overview->from) * scale,
+                     sort_of_call(overview, &calls[i]));
     int y = TOP + rank * overview->height;
     if (overview->height >= 10 || rank % 10 == 0)
         fprintf(overview->file, "<text x=\"4\" y=\"%d\">rank %d</text>\n", y + 10, rank);
     for (int column = 0, next; column < WATCH_COLUMNS; column = next) {
-        int sort = main_sort(shares[column]);
-        for (next = column + 1; next < WATCH_COLUMNS && main_sort(shares[next]) == sort;)
+        int sort = largest_share(shares[column]);
+        for (next = column + 1; next < WATCH_COLUMNS && largest_share(shares[next]) == sort;)
             next++;
         fprintf(overview->file,
                 "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"%s\"/>\n", LEFT + column,

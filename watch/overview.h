@@ -1,4 +1,6 @@
-/* A picture of what ranks did: ranks down, time to the right, collectives in colours, waiting dark.
+/*
+ * Draws what the ranks did as an SVG: a row per rank, time to the right, collectives in colours,
+ * and waiting in dark grey.
  */
 #ifndef COLL_WATCH_OVERVIEW_H
 #define COLL_WATCH_OVERVIEW_H
@@ -10,20 +12,21 @@
 enum { WATCH_COLUMNS = 1200, WATCH_COLOURS = 12 };
 
 typedef struct watch_overview {
-    FILE *file; /* NULL: nothing is drawn */
+    FILE *file; /* NULL if nothing is to be drawn */
     int ranks, height;
     uint64_t from, to;
-    uint16_t named[WATCH_COLOURS]; /* the collectives that have a colour of their own */
+    uint16_t named[WATCH_COLOURS]; /* collectives with a colour of their own */
     int names;
 } watch_overview;
 
-/* An SVG of RANKS ranks from the time FROM up to TO, in nanoseconds. */
+/* Begins an SVG of RANKS ranks for the time from FROM to TO, in nanoseconds. */
 void watch_overview_begin(watch_overview *overview, int ranks, uint64_t from, uint64_t to);
 
-/* The row of RANK, whose COUNT calls are in order of time. */
+/* Draws the row of RANK, whose COUNT calls are sorted by time. */
 void watch_overview_rank(watch_overview *overview, int rank, const watch_record calls[],
                          uint32_t count);
 
+/* Draws the legend and ends the SVG. */
 void watch_overview_end(watch_overview *overview);
 
 #endif

@@ -7,7 +7,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* A newer request takes the place of an older one. */
+/* Hash table in which a newer request replaces an older one in the same slot. */
 enum { PLACES = 2048 };
 static struct {
     MPI_Request request;
@@ -43,7 +43,10 @@ int watch_pending_list(uint64_t address, uint32_t count, watch_awaited list[], i
     MPI_Request requests[MOST];
     if (count > MOST)
         count = MOST;
-    /* By the kernel, which only fails where a plain read would end the program. */
+    /*
+     * Let the kernel read them: if the memory is gone, it returns an error, but a plain read would
+     * crash the program.
+     */
     struct iovec to = {requests, count * sizeof *requests};
     struct iovec from = {(void *)(uintptr_t)address, count * sizeof *requests};
     ssize_t got = process_vm_readv(getpid(), &to, 1, &from, 1, 0);

@@ -1,4 +1,7 @@
-/* What the program's requests stand for. A handle means what it was last given out for. */
+/*
+ * What the program's requests stand for. If the MPI library has reused a handle, the latest request
+ * counts.
+ */
 #ifndef COLL_WATCH_PENDING_H
 #define COLL_WATCH_PENDING_H
 
@@ -8,12 +11,14 @@
 
 void watch_pending_note(MPI_Request request, const watch_awaited *what);
 
-/* False where it was given out too long ago. */
+/*
+ * Copies what REQUEST stands for to WHAT. Returns false if newer requests have replaced its entry.
+ */
 bool watch_pending_find(MPI_Request request, watch_awaited *what);
 
 /*
- * What the COUNT requests at ADDRESS of this process stand for, at most ROOM; those that are null
- * are left out. May be called while the program changes or frees them. Returns how many.
+ * Lists what the COUNT requests at ADDRESS of this process stand for, at most ROOM; null requests
+ * are left out. The program may change or free them meanwhile. Returns how many.
  */
 int watch_pending_list(uint64_t address, uint32_t count, watch_awaited list[], int room);
 

@@ -1,6 +1,6 @@
 /*
- * What is known of a rank: plain data without pointers, as it is kept, sent and judged. Ranks are
- * those of MPI_COMM_WORLD unless a communicator is named.
+ * What is known of a rank, in the form in which it is stored, sent and analysed. Ranks are those of
+ * MPI_COMM_WORLD unless a communicator is named.
  */
 #ifndef COLL_WATCH_RECORD_H
 #define COLL_WATCH_RECORD_H
@@ -16,103 +16,116 @@ enum {
     WATCH_WORLD = 1
 };
 
-/* In ids of communicators whose collectives are not compared: between groups, or not certain. */
+/*
+ * Set in the ids of communicators whose collectives are not compared: intercommunicators, and those
+ * with uncertain ids.
+ */
 static const uint64_t WATCH_ALONE = (uint64_t)1 << 63;
 
-/* How much data of which type, as far as a mismatch can be told from it. */
+/* Amount and type of data, as far as they help to detect a mismatch. */
 typedef struct watch_signature {
     uint64_t bytes;
-    uint8_t known; /* 0: nothing here holds */
-    uint8_t basic; /* of signature.h's table, where all is of one basic type */
+    uint8_t known; /* 0 if BYTES and BASIC are unknown */
+    uint8_t basic; /* index of the only basic type in signature.c's table, or 0 */
 } watch_signature;
 
-/* One call. Times: in the ring, ticks; in a state, nanoseconds before it was taken. */
+/*
+ * One call. Its times are ticks while it is in the ring, but nanoseconds before the state was taken
+ * if it is in a state.
+ */
 typedef struct watch_record {
-    uint64_t serial;       /* which of the rank's calls, from 1 */
-    uint64_t begun, ended; /* ENDED is 0 in the ring while the call lasts; see OPEN in a state */
-    uint64_t caller;       /* its return address */
-    uint64_t comm;         /* the communicator's id, or 0 */
+    uint64_t serial;       /* number of the call on this rank, from 1 */
+    uint64_t begun, ended; /* ENDED is 0 in the ring while the call lasts; in a state, see OPEN */
+    uint64_t caller;       /* return address of the call */
+    uint64_t comm;         /* id of the communicator, or 0 */
     uint64_t requests;     /* the address of the program's requests */
     watch_signature data;
-    uint32_t number;        /* the how manieth collective on its communicator, from 1; 0: none */
-    int32_t peer, tag;      /* the root; or the destination of a send, or the source of a receive */
-    int32_t from, from_tag; /* of an exchange's receive */
-    uint32_t count;         /* of requests */
-    uint16_t call;          /* of watch_calls */
+    /* 1-based number of the collective on its communicator; 0 if it is none */
+    uint32_t number;
+    int32_t peer, tag;      /* the root, the destination of a send, or the source of a receive */
+    int32_t from, from_tag; /* source and tag of an exchange's receive */
+    uint32_t count;         /* number of requests */
+    uint16_t call;          /* index into watch_calls */
     uint8_t op;             /* of signature.h's table */
-    uint8_t open;           /* it lasts; in a state */
-    int32_t thread;         /* by the kernel's number */
+    uint8_t open;           /* in a state: 1 while the call lasts */
+    int32_t thread;         /* the kernel's id of the calling thread */
 } watch_record;
 
 /* What one request of an open call stands for. */
 typedef struct watch_awaited {
-    uint64_t waiter; /* serial of the call that waits */
+    uint64_t waiter; /* serial of the call that waits for it */
     uint64_t comm;
     uint32_t number;
     int32_t peer, tag;
-    uint16_t call; /* that began it */
+    uint16_t call; /* index into watch_calls of the call that created it */
     uint8_t op;    /* of signature.h's table */
-    uint8_t known; /* 0: begun too long ago to tell */
+    uint8_t known; /* 0 if it was created too long ago */
 } watch_awaited;
 
-/* A communicator, by a number that is the same on all of its ranks. */
+/* A communicator. ID and PARENT are the same on all of its ranks. */
 typedef struct watch_comm_info {
-    uint64_t id, parent;    /* PARENT: 0 for MPI_COMM_WORLD and where it isn't known */
-    uint32_t parent_number; /* which collective on the parent made it */
-    uint32_t calls;         /* collectives begun on it */
+    uint64_t id, parent;    /* PARENT is 0 for MPI_COMM_WORLD and if it is unknown */
+    uint32_t parent_number; /* number of the collective on the parent that created it */
+    uint32_t calls;         /* number of collectives begun on it */
     int32_t rank, size;
     uint16_t made_by;
-    uint8_t certain; /* other ranks certainly mean the same one by this id */
+    uint8_t certain; /* other ranks certainly use this id for the same communicator */
     uint8_t inter;
     char name[WATCH_NAME];
 } watch_comm_info;
 
-/* How many messages went to, or receives were posted for, a rank of a communicator. */
+/*
+ * How many messages were sent to a rank of a communicator, or how many receives were posted for it.
+ */
 typedef struct watch_traffic_entry {
     uint64_t comm, count;
-    int32_t peer, tag; /* negative: any */
-    uint8_t received;  /* else sent */
+    int32_t peer, tag; /* negative if any */
+    uint8_t received;  /* 1 for receives, 0 for messages sent */
 } watch_traffic_entry;
 
 /* A place in the program's code. */
 typedef struct watch_place {
-    uint64_t offset; /* in its file */
+    uint64_t offset; /* within FILE */
     char function[40], file[WATCH_PATH];
 } watch_place;
 
-/* What a rank is, or what others know of it. */
+/* Whether a rank has answered and, if not, what is known about it. */
 typedef enum watch_fate {
     WATCH_ANSWERS,
     WATCH_SILENT,      /* its process runs, but its watcher doesn't answer */
     WATCH_STOPPED,     /* its process is stopped */
     WATCH_GONE,        /* there is no such process any more */
-    WATCH_LEFT,        /* it said that it ends, without MPI_Finalize */
+    WATCH_LEFT,        /* it has announced that it exits without MPI_Finalize */
     WATCH_UNREACHABLE, /* nothing on its host answers */
-    WATCH_NO_FILE      /* its watcher has written no answer; why isn't known */
+    WATCH_NO_FILE      /* its watcher has written no answer file, for an unknown reason */
 } watch_fate;
 
 typedef struct watch_state_head {
     int32_t rank, pid;
-    uint32_t records, awaited, comms, traffic; /* how many follow */
-    uint64_t calls, bytes;                     /* in all */
+    uint32_t records, awaited, comms, traffic; /* numbers of entries that follow */
+    uint64_t calls, bytes;                     /* totals since MPI_Init */
     uint64_t age;                              /* nanoseconds since MPI_Init */
-    uint64_t inside;                           /* of them in recorded calls */
-    uint64_t outside;                          /* since when no call lasts; 0: one lasts */
-    uint8_t overflown;                         /* traffic is not whole */
-    uint8_t frames;                            /* of the stack */
-    char asleep[WATCH_NAME]; /* the system call that the thread sleeps in, or "" */
-    watch_place
-        stack[WATCH_FRAMES]; /* of the thread that called MPI_Init, where it is in no call; */
-                             /* else the first is where it made its call */
+    /* part of AGE spent in recorded calls, in nanoseconds */
+    uint64_t inside;
+    /* nanoseconds since the latest call ended; 0 while one lasts */
+    uint64_t outside;
+    uint8_t overflown;       /* TRAFFIC is incomplete */
+    uint8_t frames;          /* number of entries in STACK */
+    char asleep[WATCH_NAME]; /* name of the system call in which the thread sleeps, or "" */
+    /* Stack of the thread that called MPI_Init; if it is in a call, only where it made that. */
+    watch_place stack[WATCH_FRAMES];
 } watch_state_head;
 
-/* All that is known of a rank. Without an answer only FATE and the head's rank hold. */
+/*
+ * All that is known of a rank. Unless FATE is WATCH_ANSWERS, only FATE, HOST, STATUS and the head's
+ * rank are valid.
+ */
 typedef struct watch_state {
     watch_fate fate;
     char host[64];
-    int32_t status; /* of exit, with WATCH_LEFT */
+    int32_t status; /* exit status if FATE is WATCH_LEFT */
     watch_state_head head;
-    void *block;           /* in which lies: */
+    void *block;           /* memory that holds the following arrays */
     watch_record *records; /* open calls, and the latest collectives, newest first */
     watch_awaited *awaited;
     watch_comm_info *comms;

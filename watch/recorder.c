@@ -33,7 +33,7 @@ static watch_signature sum_of_counts(const watch_call *call) {
     return watch_signature_of(type, sum);
 }
 
-/* Only what is significant on this rank is looked at. */
+/* Returns the signature of the data, from arguments that are significant on this rank. */
 static watch_signature data_of(const watch_call *call, const watch_call_kind *kind) {
     if (kind->waits == WATCH_SEND || kind->waits == WATCH_RECEIVE || kind->waits == WATCH_EXCHANGE)
         return watch_signature_of(call->type, call->count);
@@ -57,8 +57,8 @@ static watch_signature data_of(const watch_call *call, const watch_call_kind *ki
     }
 }
 
-/* Messages that this call sends and receives that it posts. */
-static void count_traffic(const watch_call *call, const watch_call_kind *kind, uint64_t comm) {
+/* Counts the messages that this call sends and the receives that it posts. */
+static void count_messages(const watch_call *call, const watch_call_kind *kind, uint64_t comm) {
     bool exchange = kind->waits == WATCH_EXCHANGE;
     if ((kind->waits == WATCH_SEND || exchange) && call->peer != MPI_PROC_NULL)
         watch_traffic_sent(comm, call->peer, call->tag);
@@ -66,8 +66,11 @@ static void count_traffic(const watch_call *call, const watch_call_kind *kind, u
         watch_traffic_received(comm, call->from, exchange ? call->from_tag : call->tag);
 }
 
-/* Persistent requests send and receive when they are started. */
-static void count_started(const watch_call *call) {
+/*
+ * Counts the messages of persistent requests, which are sent and received when the requests are
+ * started.
+ */
+static void count_started_messages(const watch_call *call) {
     int count = call->count ? call->count : 1;
     for (int i = 0; i < count; i++) {
         watch_awaited what;
@@ -80,7 +83,7 @@ static void count_started(const watch_call *call) {
     }
 }
 
-static void note(const watch_call *call) {
+static void note_effects(const watch_call *call) {
     if (call->name)
         watch_comm_named(call->comm, call->name);
     if (call->freed_type)
@@ -89,7 +92,7 @@ static void note(const watch_call *call) {
         watch_traffic_spoil();
 }
 
-static watch_record *fill(watch_call *call, const watch_call_kind *kind) {
+static watch_record *record_call(watch_call *call, const watch_call_kind *kind) {
     bool receives = kind->waits == WATCH_RECEIVE || kind->waits == WATCH_PROBE;
     watch_comm *place = call->place;
     uint64_t serial;
@@ -122,17 +125,17 @@ static watch_record *fill(watch_call *call, const watch_call_kind *kind) {
 int watch_begin(watch_call *call) {
     const watch_call_kind *kind = &watch_calls[call->id];
     if (kind->waits == WATCH_NOTE) {
-        note(call);
+        note_effects(call);
         return MPI_SUCCESS;
     }
     if (call->freed)
         call->comm = *call->freed;
     call->place = watch_comm_find(call->comm);
-    call->record = fill(call, kind);
+    call->record = record_call(call, kind);
     if (kind->waits == WATCH_START)
-        count_started(call);
+        count_started_messages(call);
     else if (kind->manner != WATCH_PERSISTENT)
-        count_traffic(call, kind, call->record->comm);
+        count_messages(call, kind, call->record->comm);
     int code = MPI_SUCCESS;
     if (kind->waits == WATCH_COLLECTIVE && watch_checks)
         code = watch_check(call);
@@ -167,8 +170,7 @@ int watch_end(watch_call *call, int code) {
         }
     }
     if (record) {
-        /* What only begins something doesn't wait: a second look at the clock is for those that do.
-         */
+        /* Nonblocking calls don't wait: for them, save the second reading of the clock. */
         bool waits = watch_calls[call->id].manner == WATCH_BLOCKING;
         uint64_t now = waits ? watch_ticks() : record->begun + 1;
         totals.calls++;
@@ -182,7 +184,7 @@ int watch_end(watch_call *call, int code) {
 
 void watch_recorder_begin(uint64_t init_ticks) {
     watch_call call = {.id = watch_call_named("MPI_Init")};
-    watch_record *record = fill(&call, &watch_calls[call.id]);
+    watch_record *record = record_call(&call, &watch_calls[call.id]);
     record->begun = init_ticks;
     __atomic_store_n(&record->ended, watch_ticks(), __ATOMIC_RELEASE);
 }
@@ -191,7 +193,7 @@ watch_record *watch_recorder_finalize(void) {
     watch_call call = {.id = watch_call_named("MPI_Finalize"),
                        .comm = MPI_COMM_WORLD,
                        .place = watch_comm_find(MPI_COMM_WORLD)};
-    return fill(&call, &watch_calls[call.id]);
+    return record_call(&call, &watch_calls[call.id]);
 }
 
 watch_totals watch_recorder_totals(void) {

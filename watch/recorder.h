@@ -1,4 +1,4 @@
-/* Between the program's calls and the ring: what the entries (entries.c.in) call. */
+/* Records the program's calls in the ring; called by the entry points (entries.c.in). */
 #ifndef COLL_WATCH_RECORDER_H
 #define COLL_WATCH_RECORDER_H
 
@@ -8,34 +8,37 @@
 #include <mpi.h>
 #include <stdbool.h>
 
-/* A call's arguments, by what they mean; those that it hasn't are 0. */
+/* Arguments of a call, by their meaning. Those that the call doesn't have are 0. */
 typedef struct watch_call {
-    int id; /* of watch_calls */
+    int id; /* index into watch_calls */
     void *caller;
     MPI_Comm comm;
-    int peer, tag;      /* root, destination, and the tag that is not of an exchange's receive */
+    int peer, tag;      /* root or destination; tag, unless it is that of an exchange's receive */
     int from, from_tag; /* source */
     int count, from_count;
     MPI_Datatype type, from_type;
     const int *counts;
     MPI_Op op;
-    MPI_Request *request;  /* that it gives out */
-    MPI_Request *requests; /* that it takes: COUNT, or one */
+    MPI_Request *request;  /* the request that it creates */
+    MPI_Request *requests; /* the requests that it is passed: COUNT, or one */
     MPI_Comm *made, *freed;
     MPI_Datatype *freed_type;
     const char *name;
-    const void *sendbuf; /* of MPI_Allreduce */
+    const void *sendbuf; /* of MPI_Allreduce only */
     void *recvbuf;
     /* Set by watch_begin: */
     watch_record *record;
     watch_comm *place;
-    bool done; /* the comparison of COLL_WATCH=check has brought the result, too */
+    bool done; /* COLL_WATCH=check has completed the call together with its comparison */
 } watch_call;
 
 extern bool watch_on;
 extern _Thread_local bool watch_inside __attribute__((tls_model("initial-exec")));
 
-/* True where a call is the program's own and is watched. watch_end must follow. */
+/*
+ * Returns whether a call is to be recorded: recording is on, and the program itself makes the call.
+ * If true, watch_end must follow.
+ */
 static inline bool watch_enter(void) {
     if (!watch_on || watch_inside)
         return false;
@@ -43,17 +46,22 @@ static inline bool watch_enter(void) {
     return true;
 }
 
-/* MPI_SUCCESS; an error where COLL_WATCH=check finds that ranks don't make the same call. */
+/*
+ * Records the beginning of CALL. Returns MPI_SUCCESS, or an error if COLL_WATCH=check finds that
+ * the ranks make different calls.
+ */
 int watch_begin(watch_call *call);
 
-/* Returns CODE, which the call has returned. */
+/* Records the end of CALL, which has returned CODE. Returns CODE. */
 int watch_end(watch_call *call, int code);
 
-/* The same for MPI_Finalize, which is watched to its end, and for what has happened in MPI_Init. */
+/* Records MPI_Init, which began at INIT_TICKS and has just ended. */
 void watch_recorder_begin(uint64_t init_ticks);
+
+/* Records the beginning of MPI_Finalize. Returns its record, in which the caller sets the end. */
 watch_record *watch_recorder_finalize(void);
 
-/* What all calls have taken together, up to now. */
+/* Totals of all calls that have ended so far. */
 typedef struct watch_totals {
     uint64_t calls, bytes, ticks;
 } watch_totals;

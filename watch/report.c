@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A rank's oldest open call, or NULL. */
-static const watch_record *call_of(const watch_state *state) {
+/* Returns a rank's oldest open call, or NULL. */
+static const watch_record *oldest_open_call(const watch_state *state) {
     const watch_record *found = NULL;
     for (uint32_t i = 0; i < state->head.records; i++)
         if (state->records[i].open && (!found || state->records[i].begun > found->begun))
@@ -22,15 +22,15 @@ static const watch_record *call_of(const watch_state *state) {
     return found;
 }
 
-static uint64_t lasts(const watch_state *state) {
-    const watch_record *call = call_of(state);
+static uint64_t duration_of(const watch_state *state) {
+    const watch_record *call = oldest_open_call(state);
     return state->fate != WATCH_ANSWERS ? 0 : call ? call->begun : state->head.outside;
 }
 
-/* How many requests of a call are said, and how many groups are shown. */
+/* How many requests of a call are written, and how many groups. */
 enum { SAID = 3, SHOWN = 40 };
 
-/* Whether ranks can make CALL with different arguments and no error. */
+/* Returns whether ranks may pass different arguments to CALL without an error. */
 static bool may_differ(const watch_record *call) {
     watch_waits waits = watch_calls[call->call].waits;
     return waits == WATCH_SEND || waits == WATCH_RECEIVE || waits == WATCH_EXCHANGE ||
@@ -41,9 +41,9 @@ static bool same_data(const watch_record *x, const watch_record *y) {
     return x->data.bytes == y->data.bytes && x->data.basic == y->data.basic;
 }
 
-/* Whether A and B do the same, apart from the arguments that may differ. */
-static bool alike(const watch_state *a, const watch_state *b) {
-    const watch_record *x = call_of(a), *y = call_of(b);
+/* Returns whether A and B do the same, apart from arguments that may differ. */
+static bool do_the_same(const watch_state *a, const watch_state *b) {
+    const watch_record *x = oldest_open_call(a), *y = oldest_open_call(b);
     if (a->fate != b->fate || !x != !y)
         return false;
     if (a->fate == WATCH_STOPPED)
@@ -59,7 +59,7 @@ static bool alike(const watch_state *a, const watch_state *b) {
                              (!watch_calls[x->call].rooted || x->peer == y->peer));
 }
 
-/* Lists the messages and collectives that CALL waits for, up to one more than are said. */
+/* Lists the messages and collectives that CALL waits for, at most one more than are written. */
 static int list_awaited(const watch_state *state, const watch_record *call,
                         watch_awaited list[SAID + 1]) {
     int count = 0;
@@ -85,9 +85,9 @@ static int shift_of(const watch_state *state, const watch_awaited *what) {
     return watch_shift_of(watch_comm_known(what->comm, state, 1), what->peer);
 }
 
-/* Notes in GROUP what state B has in common with A, which stands for the group. */
-static void compare(watch_group *group, const watch_state *a, const watch_state *b) {
-    const watch_record *x = call_of(a), *y = call_of(b);
+/* Updates GROUP by what state B has in common with A, which represents the group. */
+static void update_group(watch_group *group, const watch_state *a, const watch_state *b) {
+    const watch_record *x = oldest_open_call(a), *y = oldest_open_call(b);
     watch_awaited of_a[SAID + 1], of_b[SAID + 1];
     if (!x || !may_differ(x))
         return;
@@ -99,7 +99,7 @@ static void compare(watch_group *group, const watch_state *a, const watch_state 
         bool same = of_a[i].peer == of_b[i].peer;
         group->differ = !same_but_partner(&of_a[i], &of_b[i]);
         group->one_partner = group->one_partner && same;
-        /* No rank and any rank are no distance away: they must be the same. */
+        /* MPI_PROC_NULL and MPI_ANY_SOURCE are at no distance: they must be the same. */
         group->one_shift =
             group->one_shift &&
             (shift < 0 || watch_calls[of_a[i].call].rooted ? same : shift == shift_of(b, &of_b[i]));
@@ -107,16 +107,19 @@ static void compare(watch_group *group, const watch_state *a, const watch_state 
     group->differ = group->differ || (!group->one_partner && !group->one_shift);
 }
 
-/* Adds RANK to a group, to one whose ranks differ in their arguments only if MIXED. */
+/*
+ * Adds RANK to a group, if necessary to a new one. Ranks whose arguments differ share a group only
+ * if MIXED.
+ */
 static void put_in_group(watch_report *report, int rank, bool mixed) {
     const watch_state *state = &report->states[rank];
-    uint64_t time = lasts(state);
+    uint64_t time = duration_of(state);
     for (int i = 0; i < report->group_count; i++) {
         watch_group group = report->groups[i];
         const watch_state *first = &report->states[group.first];
-        if (!alike(first, state))
+        if (!do_the_same(first, state))
             continue;
-        compare(&group, first, state);
+        update_group(&group, first, state);
         if (group.differ && !mixed)
             continue;
         group.count++;
@@ -135,7 +138,10 @@ static void put_in_group(watch_report *report, int rank, bool mixed) {
                                                           .longest = time};
 }
 
-/* False: without MIXED there are more groups than are shown. */
+/*
+ * Divides the ranks into groups. Returns false if there are more groups than are shown, unless
+ * MIXED.
+ */
 static bool make_groups(watch_report *report, bool mixed) {
     report->group_count = 0;
     for (int rank = 0; rank < report->ranks; rank++) {
@@ -168,11 +174,11 @@ void watch_report_free(watch_report *report) {
     report->group_of = NULL;
 }
 
-/* --- In words --- */
+/* --- As text --- */
 
-/* Says CALL and the first few of its requests; if SHIFTED, with partners by their distance. */
-static void say_call(watch_text *text, const watch_state *state, const watch_record *call,
-                     bool shifted) {
+/* Writes CALL and the first few of its requests; if SHIFTED, with partners by their distance. */
+static void write_call(watch_text *text, const watch_state *state, const watch_record *call,
+                       bool shifted) {
     watch_awaited list[SAID + 1];
     watch_say_shifted_call(text, call, shifted ? watch_comm_known(call->comm, state, 1) : NULL);
     if (watch_calls[call->call].waits != WATCH_REQUESTS)
@@ -196,11 +202,14 @@ static void say_call(watch_text *text, const watch_state *state, const watch_rec
     }
 }
 
-/* Says what RANK does, and with it all ranks of GROUP, of which it is the first; or NULL. */
-static void say_does(watch_text *text, const watch_report *report, int rank,
-                     const watch_group *group) {
+/*
+ * Writes what RANK does. If GROUP is not NULL, RANK is its first rank, and the text is true of all
+ * its ranks.
+ */
+static void write_what_rank_does(watch_text *text, const watch_report *report, int rank,
+                                 const watch_group *group) {
     const watch_state *state = &report->states[rank];
-    const watch_record *call = call_of(state);
+    const watch_record *call = oldest_open_call(state);
     static const char *const fates[] = {
         [WATCH_SILENT] = "no answer, though the host is there",
         [WATCH_STOPPED] = "stopped",
@@ -221,7 +230,7 @@ static void say_does(watch_text *text, const watch_report *report, int rank,
         if (group && group->differ)
             watch_say(text, "%s with arguments that differ by rank", watch_calls[call->call].name);
         else
-            say_call(text, state, call, group && !group->one_partner);
+            write_call(text, state, call, group && !group->one_partner);
         if (call->number) {
             watch_say(text, ", the ");
             watch_say_ordinal(text, call->number);
@@ -242,7 +251,7 @@ static int ranks_of(const watch_report *report, int group, int ranks[]) {
     return count;
 }
 
-static void say_times(watch_text *text, const watch_group *group) {
+static void write_times(watch_text *text, const watch_group *group) {
     if (!group->longest)
         return;
     watch_say(text, " for ");
@@ -253,14 +262,17 @@ static void say_times(watch_text *text, const watch_group *group) {
     watch_say_time(text, group->longest);
 }
 
-/* How many groups are shown with places, and how deep a stack. */
+/* How many groups are shown with places, and with how many stack frames. */
 enum { PLACED = 6, DEEPEST = 6, PLACES = PLACED * DEEPEST };
 _Static_assert((int)PLACES <= (int)WATCH_LINES, "all places have lines");
 
-/* Of the stack of a group's first rank: the place of its call, or all of it outside of calls. */
-static int places_of(const watch_report *report, int group) {
+/*
+ * Returns how many stack frames of GROUP's first rank are shown: only the place of its call or,
+ * outside of calls, its stack.
+ */
+static int count_places(const watch_report *report, int group) {
     const watch_state *state = &report->states[report->groups[group].first];
-    int most = call_of(state) ? 1 : DEEPEST, count = 0;
+    int most = oldest_open_call(state) ? 1 : DEEPEST, count = 0;
     if (group >= PLACED || state->fate != WATCH_ANSWERS)
         return 0;
     while (count < state->head.frames && count < most)
@@ -269,11 +281,11 @@ static int places_of(const watch_report *report, int group) {
     return count;
 }
 
-/* Where in the program the ranks of GROUP are; LINES of its places. */
+/* Prints where in the program GROUP's first rank is. LINES are the source lines of its places. */
 static void print_places(FILE *stream, const watch_report *report, int group, watch_line lines[]) {
     const watch_state *state = &report->states[report->groups[group].first];
     char place[256];
-    for (int i = 0; i < places_of(report, group); i++) {
+    for (int i = 0; i < count_places(report, group); i++) {
         watch_stack_print(&state->head.stack[i], lines[i], place, sizeof place);
         fprintf(stream, "coll: watch:         %s %s\n", i == 0 ? "at" : "from", place);
     }
@@ -285,7 +297,7 @@ static void print_groups(FILE *stream, const watch_report *report, int ranks[]) 
     watch_line lines[PLACES];
     int placed = 0;
     for (int i = 0; i < report->group_count; i++)
-        for (int k = 0; k < places_of(report, i); k++)
+        for (int k = 0; k < count_places(report, i); k++)
             places[placed++] = &report->states[report->groups[i].first].head.stack[k];
     watch_lines_find(places, lines, placed);
     placed = 0;
@@ -294,11 +306,11 @@ static void print_groups(FILE *stream, const watch_report *report, int ranks[]) 
         watch_text text = watch_text_in(text_of_group, sizeof text_of_group);
         watch_say_ranks(&text, ranks, ranks_of(report, i, ranks));
         watch_say(&text, ": ");
-        say_does(&text, report, group->first, group);
-        say_times(&text, group);
+        write_what_rank_does(&text, report, group->first, group);
+        write_times(&text, group);
         fprintf(stream, "coll: watch:   %s\n", text_of_group);
         print_places(stream, report, i, lines + placed);
-        placed += places_of(report, i);
+        placed += count_places(report, i);
     }
     if (report->group_count > SHOWN)
         fprintf(stream, "coll: watch:   and %d groups more\n", report->group_count - SHOWN);
@@ -325,9 +337,9 @@ void watch_report_print(FILE *stream, const watch_report *report) {
     free(ranks);
 }
 
-/* --- For programs --- */
+/* --- For programs: JSON, and lines for coll-watch --top --- */
 
-static void write_text(FILE *stream, const char *text) {
+static void write_json_string(FILE *stream, const char *text) {
     fputc('"', stream);
     for (; *text; text++)
         if (*text == '"' || *text == '\\')
@@ -342,15 +354,15 @@ static void write_text(FILE *stream, const char *text) {
 static void write_group(FILE *stream, const watch_report *report, int group, int ranks[]) {
     char does[1024];
     const watch_group *what = &report->groups[group];
-    const watch_record *call = call_of(&report->states[what->first]);
+    const watch_record *call = oldest_open_call(&report->states[what->first]);
     watch_text text = watch_text_in(does, sizeof does);
     int count = ranks_of(report, group, ranks);
-    say_does(&text, report, what->first, what);
+    write_what_rank_does(&text, report, what->first, what);
     fprintf(stream, "{\"ranks\": [");
     for (int i = 0; i < count; i++)
         fprintf(stream, i ? ", %d" : "%d", ranks[i]);
     fprintf(stream, "], \"does\": ");
-    write_text(stream, does);
+    write_json_string(stream, does);
     if (call)
         fprintf(stream, ", \"call\": \"%s\"", watch_calls[call->call].name);
     if (call && call->number)
@@ -375,7 +387,7 @@ void watch_report_json(FILE *stream, const watch_report *report) {
         const watch_finding *finding = &diagnosis->findings[i];
         fprintf(stream, "%s{\"kind\": \"%s\", \"rank\": %d, \"text\": ", i ? ", " : "",
                 watch_finding_name(finding->kind), finding->rank);
-        write_text(stream, finding->text);
+        write_json_string(stream, finding->text);
         fprintf(stream, "}");
     }
     fprintf(stream, "]}\n");
@@ -387,12 +399,12 @@ void watch_report_sample(FILE *stream, const watch_report *report) {
     char does[512];
     for (int rank = 0; rank < report->ranks; rank++) {
         const watch_state *state = &report->states[rank];
-        const watch_record *call = call_of(state);
+        const watch_record *call = oldest_open_call(state);
         uint64_t inside = state->head.inside + (call ? call->begun : 0);
         watch_text text = watch_text_in(does, sizeof does);
-        say_does(&text, report, rank, NULL);
+        write_what_rank_does(&text, report, rank, NULL);
         fprintf(stream, "%d %d %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %s\n",
                 rank, (int)state->fate, state->head.calls, state->head.bytes, inside,
-                state->head.age, lasts(state), does);
+                state->head.age, duration_of(state), does);
     }
 }

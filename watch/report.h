@@ -1,4 +1,7 @@
-/* What people and programs read of a hang: who does what, and why it doesn't go on. */
+/*
+ * The report of a hang, for people and for programs: what each rank does, and why it makes no
+ * progress.
+ */
 #ifndef COLL_WATCH_REPORT_H
 #define COLL_WATCH_REPORT_H
 
@@ -6,39 +9,39 @@
 
 #include <stdio.h>
 
-/* Ranks that do the same; the first of them stands for all. */
+/* Ranks that do the same. The first of them represents the group. */
 typedef struct watch_group {
     int first, count;
-    bool one_partner; /* their calls name the same rank, */
-    bool one_shift;   /* or the rank at the same distance from their own, */
-    bool differ;      /* or they have different arguments: only if there are many groups */
-    uint64_t shortest, longest; /* for how long, in nanoseconds */
+    bool one_partner;           /* their calls name the same partner */
+    bool one_shift;             /* their partners are at the same distance from the calling rank */
+    bool differ;                /* neither: their arguments differ; only if there are many groups */
+    uint64_t shortest, longest; /* how long they have been doing it, in nanoseconds */
 } watch_group;
 
 typedef struct watch_report {
     const watch_state *states;
     int ranks;
-    uint64_t young; /* calls that have lasted for less, in nanoseconds, may be about to end */
-    int reporter;   /* the rank that reports */
-    int failed;     /* the rank whose call has failed with FAILURE, or -1 */
+    uint64_t young; /* calls that have lasted for fewer nanoseconds are assumed to end soon */
+    int reporter;   /* the rank that makes the report */
+    int failed;     /* the rank whose call has failed with the message FAILURE, or -1 */
     const char *failure;
-    /* Made by watch_report_make: */
+    /* Set by watch_report_make: */
     watch_diagnosis diagnosis;
     watch_group *groups;
     int group_count;
-    int *group_of; /* by rank */
+    int *group_of; /* index into GROUPS of each rank */
 } watch_report;
 
-/* False: no memory. */
+/* Fills in the diagnosis and the groups of REPORT. Returns false if memory is short. */
 bool watch_report_make(watch_report *report);
 void watch_report_free(watch_report *report);
 
 void watch_report_print(FILE *stream, const watch_report *report);
 
-/* One line. */
+/* Writes the report as one line of JSON. */
 void watch_report_json(FILE *stream, const watch_report *report);
 
-/* For coll-watch --top: a line for each rank, of numbers and, behind them, what it does. */
+/* Writes a line per rank for coll-watch --top: numbers, followed by what the rank does. */
 void watch_report_sample(FILE *stream, const watch_report *report);
 
 #endif

@@ -18,21 +18,21 @@
 #include <unistd.h>
 
 /*
- * A rank that has not answered is asked a second time, directly: one packet may be lost. Before
- * that, a watcher of its host looks at its process, within LOOK milliseconds.
+ * A rank that has not answered is asked a second time, directly, because a packet may have been
+ * lost. Before that, a watcher on its host checks its process, within LOOK milliseconds.
  */
 enum { ROUNDS = 2, LOOK = 250, CLIENTS = 8 };
 static const uint64_t SECOND = 1000000000;
 
 typedef enum watch_form { TEXT, JSON, SAMPLE } watch_form;
 
-/* The one report at a time, and whom it is for. */
+/* The report that is being made, and for whom. There is one at a time. */
 static struct {
     enum { IDLE, ASKING, LOOKING } phase;
     watch_state *states;
-    unsigned char *silence; /* watch_silence of each rank */
+    unsigned char *silence; /* watch_silence, by rank */
     int round;
-    int next, open; /* to look at; of those that are looked at */
+    int next, open; /* next rank to check; number of checks under way */
     bool for_job;   /* it goes to stderr */
     bool sample;    /* without stacks */
     watch_alarm cause;
@@ -43,9 +43,11 @@ static struct {
     int client_count;
 } report;
 
-static int *left_status; /* of exit, by rank; -1: it hasn't said that it leaves */
-/* When another watcher has asked for this rank's state, and when the latest report for the job was
- * begun here; 0: never. */
+static int *left_status; /* exit status by rank; -1 if the rank has not announced its exit */
+/*
+ * When another watcher last asked for this rank's state, and when this one last began a report for
+ * the job; 0 if never.
+ */
 static uint64_t last_seen, last_report;
 
 bool watch_reporter_begin(void) {
@@ -83,7 +85,7 @@ static void free_report(void) {
     memset(&report, 0, sizeof report);
 }
 
-static void keep(int rank, watch_state *state) {
+static void store_state(int rank, watch_state *state) {
     watch_state *place = &report.states[rank];
     memcpy(state->host, place->host, sizeof state->host);
     watch_state_free(place);
@@ -91,7 +93,7 @@ static void keep(int rank, watch_state *state) {
     place->head.rank = rank;
 }
 
-static void take_states(void *unused, const watch_part parts[]) {
+static void store_states(void *unused, const watch_part parts[]) {
     (void)unused;
     for (int rank = 0; rank < watch_own.ranks; rank++) {
         watch_state state;
@@ -99,19 +101,19 @@ static void take_states(void *unused, const watch_part parts[]) {
             continue;
         report.silence[rank] = (unsigned char)parts[rank].silence;
         if (parts[rank].bytes && watch_state_unpack(&state, parts[rank].bytes, parts[rank].length))
-            keep(rank, &state);
+            store_state(rank, &state);
     }
     report.phase = LOOKING;
     report.next = 0;
 }
 
-static bool begin(bool sample) {
+static bool begin_report(bool sample) {
     size_t ranks = (size_t)watch_own.ranks;
     watch_range all = {.first = watch_own.rank, .count = watch_own.ranks};
     report.states = calloc(ranks, sizeof *report.states);
     report.silence = calloc(ranks, sizeof *report.silence);
     if (!report.states || !report.silence ||
-        !watch_survey_begin(&all, 1, sample, 0, take_states, NULL)) {
+        !watch_survey_begin(&all, 1, sample, 0, store_states, NULL)) {
         free_report();
         return false;
     }
@@ -126,7 +128,10 @@ static bool begin(bool sample) {
     return true;
 }
 
-/* Those of which it isn't known why they don't answer. False: there are none, or no memory. */
+/*
+ * Asks the ranks again whose silence is not explained. Returns false if there are none or memory is
+ * short.
+ */
 static bool ask_again(void) {
     watch_range *ranges = malloc((size_t)watch_own.ranks * sizeof *ranges);
     int count = 0;
@@ -134,15 +139,18 @@ static bool ask_again(void) {
         if (is_unknown(rank))
             ranges[count++] = (watch_range){.first = rank, .count = 1};
     bool asks =
-        count && watch_survey_begin(ranges, count, report.sample, report.round, take_states, NULL);
+        count && watch_survey_begin(ranges, count, report.sample, report.round, store_states, NULL);
     free(ranges);
     if (asks)
         report.phase = ASKING;
     return asks;
 }
 
-/* A rank on the host of RANK that has answered, or -1. */
-static int neighbour(int rank) {
+/*
+ * Returns a rank on the host of RANK that has answered, or -1. That is this rank if it is on that
+ * host.
+ */
+static int answering_rank_on_host_of(int rank) {
     const watch_peer *peers = watch_own.peers;
     if (peers[rank].host == peers[watch_own.rank].host)
         return watch_own.rank;
@@ -152,7 +160,7 @@ static int neighbour(int rank) {
     return -1;
 }
 
-static void looked(void *of, const void *data, size_t length) {
+static void note_fate(void *of, const void *data, size_t length) {
     watch_state *state = of;
     int32_t fate;
     report.open--;
@@ -163,11 +171,11 @@ static void looked(void *of, const void *data, size_t length) {
         state->fate = (watch_fate)fate;
 }
 
-/* What became of RANK, which has not answered. */
-static void look_for(int rank) {
+/* Finds out what became of RANK, which has not answered. */
+static void check_silent_rank(int rank) {
     watch_state *state = &report.states[rank];
     const watch_process *process = &watch_own.peers[rank].process;
-    int by = neighbour(rank);
+    int by = answering_rank_on_host_of(rank);
     if (watch_files_used() && by != watch_own.rank)
         by = rank;
     if (left_status[rank] >= 0) {
@@ -176,7 +184,7 @@ static void look_for(int rank) {
     } else if (by == watch_own.rank) {
         state->fate = watch_host_look(*process);
     } else if (by == rank) {
-        state->fate = WATCH_NO_FILE; /* there is nobody who could look */
+        state->fate = WATCH_NO_FILE; /* through files, no other watcher can be asked to check */
     } else if (by < 0) {
         static const watch_fate fates[] = {[WATCH_NO_HOST] = WATCH_UNREACHABLE,
                                            [WATCH_NO_ANSWER] = WATCH_SILENT,
@@ -188,7 +196,7 @@ static void look_for(int rank) {
                                    .length = sizeof *process,
                                    .patience = {.connect = LOOK, .hello = LOOK, .answer = LOOK}};
         report.open++;
-        watch_job_ask(by, &question, looked, state);
+        watch_job_ask(by, &question, note_fate, state);
     }
 }
 
@@ -220,8 +228,8 @@ static void answer_client(watch_link *link, watch_form form, const watch_report 
     free(text);
 }
 
-/* Appends TEXT to the file PATH as a whole or not at all. Returns 0 or an error's number. */
-static int append(const char *path, const char *text, size_t length) {
+/* Appends TEXT to the file PATH completely or not at all. Returns 0 or an error number. */
+static int append_to_file(const char *path, const char *text, size_t length) {
     int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
     if (fd < 0)
         return errno;
@@ -229,7 +237,7 @@ static int append(const char *path, const char *text, size_t length) {
     int error = written < 0 ? errno : written < (ssize_t)length ? ENOSPC : 0;
     off_t end = lseek(fd, 0, SEEK_CUR);
     struct stat about;
-    /* Unless another process has already appended something behind the part. */
+    /* Remove an incomplete text, unless another process has already appended something after it. */
     if (error && written > 0 && fstat(fd, &about) == 0 && about.st_size == end)
         (void)!ftruncate(fd, end - written);
     if (close(fd) != 0 && !error)
@@ -241,7 +249,7 @@ static void append_json(const watch_report *made) {
     const char *path = watch_own.settings->json;
     size_t length = 0;
     char *text = text_of(made, JSON, &length);
-    int error = text ? append(path, text, length) : ENOMEM;
+    int error = text ? append_to_file(path, text, length) : ENOMEM;
     if (error)
         fprintf(stderr,
                 "coll: COLL_WATCH_JSON=%s: the report can't be written there: %s; make room, or "
@@ -255,7 +263,8 @@ static void write_for_job(const watch_report *made) {
     size_t length = 0;
     char *text = text_of(made, TEXT, &length);
     if (text) {
-        fwrite(text, 1, length, stderr); /* in one piece among the lines of others */
+        /* in one piece, so that output of other ranks does not split it */
+        fwrite(text, 1, length, stderr);
         fflush(stderr);
         free(text);
     } else {
@@ -269,7 +278,7 @@ static void write_for_job(const watch_report *made) {
     }
 }
 
-static void finish(void) {
+static void finish_report(void) {
     watch_report made = {.states = report.states,
                          .ranks = watch_own.ranks,
                          .young = report.client_count ? SECOND / 2 : watch_job_limit() / 2,
@@ -294,26 +303,29 @@ bool watch_reporter_go_on(void) {
     for (; report.next < watch_own.ranks && watch_wire_open_questions() < WATCH_QUESTIONS;
          report.next++)
         if (is_unknown(report.next))
-            look_for(report.next);
+            check_silent_rank(report.next);
     if (report.next < watch_own.ranks || report.open > 0)
         return false;
     if (++report.round < ROUNDS && ask_again())
         return true;
-    finish();
+    finish_report();
     return true;
 }
 
-/* --- Whom it is for --- */
+/* --- Requests for a report --- */
 
 void watch_reporter_heed(const watch_alarm *alarm) {
     uint64_t now = watch_nanoseconds(), since = now - last_report;
-    /* What began before the latest report is in it; later on it is worth another one. */
+    /*
+     * The latest report includes a call that began before it. Such a call is worth another report
+     * only when half its age has passed since.
+     */
     if (last_report &&
         (alarm->failed ? since < 2 * SECOND : alarm->age > since && since < alarm->age / 2))
         return;
     if (!alarm->failed && watch_reporter_has(alarm->age))
         return;
-    if (report.phase != IDLE ? report.for_job : !begin(false))
+    if (report.phase != IDLE ? report.for_job : !begin_report(false))
         return;
     report.for_job = true;
     report.cause = *alarm;
@@ -324,7 +336,7 @@ void watch_reporter_told(watch_link *link, const char *line) {
     watch_form form = strcmp(line, "json") == 0     ? JSON
                       : strcmp(line, "sample") == 0 ? SAMPLE
                                                     : TEXT;
-    if (report.client_count == CLIENTS || (report.phase == IDLE && !begin(form == SAMPLE))) {
+    if (report.client_count == CLIENTS || (report.phase == IDLE && !begin_report(form == SAMPLE))) {
         static const char busy[] = "coll-watch: too many ask at a time; try again\n";
         watch_wire_answer(link, busy, sizeof busy - 1);
         return;

@@ -8,7 +8,7 @@ enum { LINE = 64 };
 static _Alignas(LINE) watch_record ring[WATCH_RING];
 static uint64_t latest;
 
-static bool lasts(const watch_record *record) {
+static bool is_open(const watch_record *record) {
     return __atomic_load_n(&record->serial, __ATOMIC_RELAXED) != 0 &&
            __atomic_load_n(&record->ended, __ATOMIC_RELAXED) == 0;
 }
@@ -19,8 +19,8 @@ watch_record *watch_ring_claim(uint64_t *serial) {
     do {
         *serial = __atomic_add_fetch(&latest, 1, __ATOMIC_RELAXED);
         record = &ring[*serial % WATCH_RING];
-    } while (lasts(record) && ++tries < WATCH_RING);
-    /* The next call's place shall be in the cache by then. */
+    } while (is_open(record) && ++tries < WATCH_RING);
+    /* Bring the slot of the next call into the cache in advance. */
     const char *next = (const char *)&ring[(*serial + 1) % WATCH_RING];
     __builtin_prefetch(next, 1);
     __builtin_prefetch(next + LINE, 1);

@@ -1,4 +1,6 @@
-/* The last calls of this rank. Writers don't wait for one another; a reader takes copies. */
+/*
+ * Ring buffer of this rank's latest calls. Writers don't wait for one another; readers take copies.
+ */
 #ifndef COLL_WATCH_RING_H
 #define COLL_WATCH_RING_H
 
@@ -7,16 +9,16 @@
 enum { WATCH_RING = 4096 };
 
 /*
- * A place for the next call, which gives it its serial; the caller fills in the rest and then calls
- * watch_ring_filled. A call that lasts keeps its place, whatever other threads do.
+ * Returns a slot for the next call, and its serial number in *SERIAL. The caller fills in the slot
+ * and then calls watch_ring_filled. The slot of a call that has not ended is not reused.
  */
 watch_record *watch_ring_claim(uint64_t *serial);
 void watch_ring_filled(watch_record *record, uint64_t serial);
 
-/* Serial of the latest call; 0: none. */
+/* Returns the serial number of the latest call, or 0 if there is none. */
 uint64_t watch_ring_latest(void);
 
-/* Copies the call SERIAL; false where it is no longer there, or not yet. */
+/* Copies the call SERIAL. Returns false if it has been overwritten or is not filled in yet. */
 bool watch_ring_read(uint64_t serial, watch_record *copy);
 
 #endif

@@ -14,28 +14,28 @@ uint64_t watch_secret_nonce(void) {
     return getrandom(&nonce, sizeof nonce, 0) == sizeof nonce ? nonce : 0;
 }
 
-static uint64_t rotated(uint64_t word, int bits) {
+static uint64_t rotated_left(uint64_t word, int bits) {
     return word << bits | word >> (64 - bits);
 }
 
-static void mix(uint64_t v[4], int rounds) {
+static void sip_rounds(uint64_t v[4], int rounds) {
     for (int i = 0; i < rounds; i++) {
         v[0] += v[1];
         v[2] += v[3];
-        v[1] = rotated(v[1], 13) ^ v[0];
-        v[3] = rotated(v[3], 16) ^ v[2];
-        v[0] = rotated(v[0], 32);
+        v[1] = rotated_left(v[1], 13) ^ v[0];
+        v[3] = rotated_left(v[3], 16) ^ v[2];
+        v[0] = rotated_left(v[0], 32);
         v[2] += v[1];
         v[0] += v[3];
-        v[1] = rotated(v[1], 17) ^ v[2];
-        v[3] = rotated(v[3], 21) ^ v[0];
-        v[2] = rotated(v[2], 32);
+        v[1] = rotated_left(v[1], 17) ^ v[2];
+        v[3] = rotated_left(v[3], 21) ^ v[0];
+        v[2] = rotated_left(v[2], 32);
     }
 }
 
-static void take(uint64_t v[4], uint64_t word) {
+static void absorb_word(uint64_t v[4], uint64_t word) {
     v[3] ^= word;
-    mix(v, 2);
+    sip_rounds(v, 2);
     v[0] ^= word;
 }
 
@@ -44,17 +44,17 @@ uint64_t watch_secret_sum(const watch_secret *secret, uint64_t seed, const void 
     uint64_t v[4] = {0x736f6d6570736575 ^ secret->key[0], 0x646f72616e646f6d ^ secret->key[1],
                      0x6c7967656e657261 ^ secret->key[0], 0x7465646279746573 ^ secret->key[1]};
     const unsigned char *bytes = data;
-    take(v, seed);
+    absorb_word(v, seed);
     for (; length >= 8; bytes += 8, length -= 8) {
         uint64_t word;
         memcpy(&word, bytes, sizeof word);
-        take(v, word);
+        absorb_word(v, word);
     }
     uint64_t last = (uint64_t)length << 56;
     for (size_t i = 0; i < length; i++)
         last |= (uint64_t)bytes[i] << 8 * i;
-    take(v, last);
+    absorb_word(v, last);
     v[2] ^= 0xff;
-    mix(v, 4);
+    sip_rounds(v, 4);
     return v[0] ^ v[1] ^ v[2] ^ v[3];
 }

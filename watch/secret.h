@@ -1,4 +1,7 @@
-/* What the watchers of a job know and nobody else: messages carry a sum that only they can form. */
+/*
+ * A secret that only the watchers of a job know. Their messages carry an authentication code that
+ * is computed with it.
+ */
 #ifndef COLL_WATCH_SECRET_H
 #define COLL_WATCH_SECRET_H
 
@@ -9,11 +12,13 @@ typedef struct watch_secret {
     uint64_t key[2];
 } watch_secret;
 
-/* Fills in a new one; false: the system has no random numbers. */
+/* Fills in a new secret. Returns 0 if the system provides no random numbers. */
 int watch_secret_make(watch_secret *secret);
+
+/* Returns a random number. */
 uint64_t watch_secret_nonce(void);
 
-/* SipHash-2-4 of the LENGTH bytes at DATA, by Aumasson and Bernstein, continuing from SEED. */
+/* Returns the SipHash-2-4 (Aumasson and Bernstein) of SEED and the LENGTH bytes at DATA. */
 uint64_t watch_secret_sum(const watch_secret *secret, uint64_t seed, const void *data,
                           size_t length);
 

@@ -9,15 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double USUAL_SECONDS = 60, LEAST = 0.1, MOST = 1e6;
+static const double DEFAULT_SECONDS = 60, LEAST = 0.1, MOST = 1e6;
 
 static const char *value_of(const char *name) {
     const char *value = getenv(name);
     return value ? value : "";
 }
 
-/* One word of COLL_WATCH. */
-static bool take(const char *word, watch_settings *settings) {
+/* Reads one word of COLL_WATCH. Returns false if it is invalid. */
+static bool read_word(const char *word, watch_settings *settings) {
     double seconds;
     if (strcmp(word, "check") == 0) {
         settings->check = true;
@@ -33,10 +33,10 @@ static bool take(const char *word, watch_settings *settings) {
 static bool read_watch(const char *text, watch_settings *settings) {
     char words[64], *rest = NULL;
     bool good = strlen(text) < sizeof words;
-    settings->seconds = *text ? USUAL_SECONDS : 0;
+    settings->seconds = *text ? DEFAULT_SECONDS : 0;
     snprintf(words, sizeof words, "%s", text);
     for (char *word = strtok_r(words, ",", &rest); word && good; word = strtok_r(NULL, ",", &rest))
-        good = take(word, settings);
+        good = read_word(word, settings);
     if (!good)
         snprintf(
             settings->problem, sizeof settings->problem,
@@ -56,7 +56,7 @@ static bool read_file(const char *name, char path[256], watch_settings *settings
     return true;
 }
 
-/* Other ranks may be in other directories. */
+/* Stores an absolute path, since other ranks may have other current directories. */
 static bool read_directory(watch_settings *settings) {
     char whole[PATH_MAX];
     const char *given = value_of("COLL_WATCH_DIR");

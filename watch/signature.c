@@ -7,7 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Types of one kind and size stand for one another: long and int64_t, Fortran's and C's. */
+/*
+ * Types of the same kind and size are interchangeable, such as long and int64_t, or Fortran's and
+ * C's types.
+ */
 typedef enum kind { MIXED, ANY, INTEGER, FLOAT, COMPLEX, LOGICAL, PAIR } kind;
 
 #define TYPE(name, kind, size)                                                                     \
@@ -16,7 +19,7 @@ static struct basic {
     MPI_Datatype type;
     const char *name;
     kind kind;
-    int size; /* as usual; Fortran's are asked for */
+    int size; /* the usual size; watch_signature_begin queries the actual one */
 } basics[] = {
     {MPI_DATATYPE_NULL, "bytes", MIXED, 1},
     TYPE(MPI_DOUBLE, FLOAT, 8),
@@ -88,9 +91,9 @@ static const struct {
 };
 enum { OPS = sizeof ops / sizeof *ops };
 
-/* A type that was looked at: bytes of one element, and its basic type. */
+/* Cached properties of a datatype: the bytes of one element, and its basic type. */
 typedef struct known_type {
-    MPI_Datatype type; /* set last, and looked at before and after */
+    MPI_Datatype type; /* written last; readers compare it before and after reading the rest */
     int64_t size;
     uint8_t basic;
 } known_type;
@@ -104,20 +107,23 @@ void watch_signature_begin(void) {
             PMPI_Type_size(basics[i].type, &basics[i].size);
 }
 
-static uint8_t basic_of(MPI_Datatype type) {
+static uint8_t index_of_basic_type(MPI_Datatype type) {
     for (uint8_t i = 1; i < BASICS; i++)
         if (basics[i].type == type)
             return i;
     return 0;
 }
 
-/* The one basic type in TYPE; 0: several, or one that isn't in the table. Frees nothing of it. */
-static uint8_t leaf(MPI_Datatype type) {
+/*
+ * Returns the index of the only basic type in TYPE, or 0 if there are several or it is not in the
+ * table. Doesn't free TYPE.
+ */
+static uint8_t only_basic_type(MPI_Datatype type) {
     int integers, addresses, types, combiner;
     if (PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner) != MPI_SUCCESS)
         return 0;
     if (combiner == MPI_COMBINER_NAMED)
-        return basic_of(type);
+        return index_of_basic_type(type);
     int *numbers = calloc((size_t)integers + 1, sizeof *numbers);
     MPI_Aint *places = calloc((size_t)addresses + 1, sizeof *places);
     MPI_Datatype *inner = calloc((size_t)types + 1, sizeof *inner);
@@ -126,7 +132,7 @@ static uint8_t leaf(MPI_Datatype type) {
                PMPI_Type_get_contents(type, integers, addresses, types, numbers, places, inner) ==
                    MPI_SUCCESS;
     for (int i = 0; got && i < types; i++) {
-        uint8_t one = leaf(inner[i]);
+        uint8_t one = only_basic_type(inner[i]);
         found = i == 0 || one == found ? one : 0;
         int a, b, c, how;
         if (PMPI_Type_get_envelope(inner[i], &a, &b, &c, &how) == MPI_SUCCESS &&
@@ -144,7 +150,7 @@ static known_type *place_of(MPI_Datatype type) {
     return &known[(address >> 5 ^ address >> 12) % KNOWN];
 }
 
-static known_type look_at(MPI_Datatype type) {
+static known_type properties_of(MPI_Datatype type) {
     known_type *place = place_of(type), seen = {.type = type};
     if (__atomic_load_n(&place->type, __ATOMIC_ACQUIRE) == type) {
         seen = *place;
@@ -156,7 +162,7 @@ static known_type look_at(MPI_Datatype type) {
     seen = (known_type){.type = type};
     if (PMPI_Type_size(type, &size) == MPI_SUCCESS && size != MPI_UNDEFINED)
         seen.size = size;
-    seen.basic = leaf(type);
+    seen.basic = only_basic_type(type);
     __atomic_store_n(&place->type, NULL, __ATOMIC_RELAXED);
     __atomic_thread_fence(__ATOMIC_RELEASE);
     place->size = seen.size;
@@ -168,7 +174,7 @@ static known_type look_at(MPI_Datatype type) {
 watch_signature watch_signature_of(MPI_Datatype type, int64_t count) {
     if (!type || type == MPI_DATATYPE_NULL || count < 0)
         return (watch_signature){0};
-    known_type seen = look_at(type);
+    known_type seen = properties_of(type);
     return (watch_signature){
         .bytes = (uint64_t)(seen.size * count), .known = 1, .basic = seen.basic};
 }

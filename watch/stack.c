@@ -19,27 +19,27 @@ enum { DEPTH = 48, PATIENCE = 200 * 1000 * 1000 /* ns */ };
 
 static void *frames[DEPTH];
 static volatile int depth;
-static sem_t taken;
+static sem_t stack_taken;
 static bool ready;
 
 static int signal_number(void) {
     return SIGRTMAX - 3;
 }
 
-static void take(int number) {
+static void handle_signal(int number) {
     (void)number;
     depth = backtrace(frames, DEPTH);
-    sem_post(&taken);
+    sem_post(&stack_taken);
 }
 
 void watch_stack_begin(void) {
-    struct sigaction action = {.sa_handler = take, .sa_flags = SA_RESTART}, before;
+    struct sigaction action = {.sa_handler = handle_signal, .sa_flags = SA_RESTART}, before;
     backtrace(frames, DEPTH); /* loads libgcc */
-    ready = sem_init(&taken, 0, 0) == 0 && sigaction(signal_number(), NULL, &before) == 0 &&
+    ready = sem_init(&stack_taken, 0, 0) == 0 && sigaction(signal_number(), NULL, &before) == 0 &&
             before.sa_handler == SIG_DFL && sigaction(signal_number(), &action, NULL) == 0;
 }
 
-/* System calls that a signal ends early, whatever SA_RESTART says. */
+/* System calls that a signal ends early even with SA_RESTART. */
 static const struct {
     long number;
     const char *name;
@@ -60,7 +60,7 @@ static const struct {
     {SYS_semtimedop, "semtimedop"},
 };
 
-/* The call of those in which THREAD is, or NULL. */
+/* Returns the name of the fragile system call in which THREAD is, or NULL. */
 static const char *fragile_call(int thread) {
     char path[64], line[32] = "";
     snprintf(path, sizeof path, "/proc/self/task/%d/syscall", thread);
@@ -68,7 +68,7 @@ static const char *fragile_call(int thread) {
     bool got = file && fgets(line, sizeof line, file);
     if (file)
         fclose(file);
-    if (!got || *line == 'r') /* running */
+    if (!got || *line == 'r') /* the thread is running */
         return NULL;
     long number = strtol(line, NULL, 10);
     for (size_t i = 0; i < sizeof fragile / sizeof *fragile; i++)
@@ -88,7 +88,7 @@ void watch_stack_name(uint64_t address, watch_place *place) {
         snprintf(place->function, sizeof place->function, "%s", info.dli_sname);
     if (place->file[0] == '/')
         return;
-    /* The program itself is known by the name that it was started with. */
+    /* dladdr names the program itself as it was started, which may be a relative path. */
     ssize_t length = readlink("/proc/self/exe", place->file, sizeof place->file - 1);
     place->file[length > 0 ? length : 0] = '\0';
 }
@@ -112,18 +112,18 @@ int watch_stack_take(int thread, watch_place places[], int room, char asleep[WAT
     snprintf(asleep, WATCH_NAME, "%s", call ? call : "");
     if (call || !ready)
         return 0;
-    while (sem_trywait(&taken) == 0)
-        ; /* one that came too late */
+    while (sem_trywait(&stack_taken) == 0)
+        ; /* discard a result that came too late */
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_nsec += PATIENCE;
     until.tv_sec += until.tv_nsec / 1000000000;
     until.tv_nsec %= 1000000000;
     if (syscall(SYS_tgkill, getpid(), thread, signal_number()) != 0 ||
-        sem_timedwait(&taken, &until) != 0)
+        sem_timedwait(&stack_taken, &until) != 0)
         return 0;
     int found = 0;
-    /* The first two are the handler and what the kernel returns from it by. */
+    /* The first two frames are the signal handler and the kernel's return from it. */
     for (int i = 2; i < depth && found < room; i++) {
         watch_stack_name((uintptr_t)frames[i], &places[found]);
         if (!watch_stack_is_mpi(&places[found]))

@@ -17,22 +17,25 @@
 
 enum { COLLECTIVES = 96, OPEN = 16, AWAITED = 64, COMMS = 256, TRAFFIC = 512 };
 
-/* What a state's pointers lead to, where it is taken. */
-typedef struct room {
+/* Memory for the arrays of a state that is taken. */
+typedef struct arrays {
     watch_record records[COLLECTIVES + OPEN];
     watch_awaited awaited[AWAITED];
     watch_comm_info comms[COMMS];
     watch_traffic_entry traffic[TRAFFIC];
-} room;
+} arrays;
 
-/* Turns what the ring holds into times before now. */
-static void date(watch_record *record) {
+/* Converts ticks in a record from the ring into nanoseconds before now. */
+static void convert_times(watch_record *record) {
     record->open = record->ended == 0;
     record->ended = record->open ? 0 : watch_ticks_ago(record->ended);
     record->begun = watch_ticks_ago(record->begun);
 }
 
-/* Open calls and the latest collectives, newest first; *LAST becomes when the latest call ended. */
+/*
+ * Copies the open calls and the latest collectives, newest first. Sets *LAST to how many
+ * nanoseconds ago the latest call ended.
+ */
 static void take_records(watch_state *state, uint64_t *last) {
     uint64_t latest = watch_ring_latest();
     uint64_t oldest = latest > WATCH_RING ? latest - WATCH_RING : 0;
@@ -42,7 +45,7 @@ static void take_records(watch_state *state, uint64_t *last) {
         watch_record record;
         if (!watch_ring_read(serial, &record))
             continue;
-        date(&record);
+        convert_times(&record);
         if (!record.open && record.ended < *last)
             *last = record.ended;
         bool wanted = record.open ? open++ < OPEN : record.number && collectives++ < COLLECTIVES;
@@ -65,20 +68,20 @@ static void take_awaited(watch_state *state) {
     }
 }
 
-static const watch_record *open_of(const watch_state *state, int thread) {
+static const watch_record *open_call_of(const watch_state *state, int thread) {
     for (uint32_t i = 0; i < state->head.records; i++)
         if (state->records[i].open && state->records[i].thread == thread)
             return &state->records[i];
     return NULL;
 }
 
-/* Where the thread has made its call, or, in none, its stack. */
+/* Stores where THREAD has made its open call or, if there is none, its stack. */
 static void take_stack(watch_state *state, int thread) {
-    const watch_record *open = open_of(state, thread);
+    const watch_record *open = open_call_of(state, thread);
     if (open) {
         watch_stack_name(open->caller, &state->head.stack[0]);
         state->head.frames = open->caller != 0;
-        /* Fortran's calls come by way of the MPI library. */
+        /* Calls from Fortran come through the MPI library, so the caller is not the program. */
         if (!open->caller || !watch_stack_is_mpi(&state->head.stack[0]))
             return;
     }
@@ -93,7 +96,7 @@ bool watch_state_take(watch_state *state, int rank, int thread, bool stacks) {
     *state = (watch_state){
         .fate = WATCH_ANSWERS,
         .head = {.rank = rank, .pid = getpid(), .calls = totals.calls, .bytes = totals.bytes}};
-    room *all = calloc(1, sizeof *all);
+    arrays *all = calloc(1, sizeof *all);
     if (!all)
         return false;
     state->block = all;
@@ -136,13 +139,13 @@ uint64_t watch_state_oldest(uint64_t *call) {
     return oldest;
 }
 
-/* Bytes of what follows the head. */
+/* Returns the number of bytes after the head. */
 static size_t length_of_parts(const watch_state_head *head) {
     return head->records * sizeof(watch_record) + head->awaited * sizeof(watch_awaited) +
            head->comms * sizeof(watch_comm_info) + head->traffic * sizeof(watch_traffic_entry);
 }
 
-static char *put(char *next, const void *from, size_t length) {
+static char *append_bytes(char *next, const void *from, size_t length) {
     memcpy(next, from, length);
     return next + length;
 }
@@ -153,15 +156,15 @@ void *watch_state_pack(const watch_state *state, size_t *length) {
     char *bytes = malloc(*length), *next = bytes;
     if (!bytes)
         return NULL;
-    next = put(next, head, sizeof *head);
-    next = put(next, state->records, head->records * sizeof *state->records);
-    next = put(next, state->awaited, head->awaited * sizeof *state->awaited);
-    next = put(next, state->comms, head->comms * sizeof *state->comms);
-    put(next, state->traffic, head->traffic * sizeof *state->traffic);
+    next = append_bytes(next, head, sizeof *head);
+    next = append_bytes(next, state->records, head->records * sizeof *state->records);
+    next = append_bytes(next, state->awaited, head->awaited * sizeof *state->awaited);
+    next = append_bytes(next, state->comms, head->comms * sizeof *state->comms);
+    append_bytes(next, state->traffic, head->traffic * sizeof *state->traffic);
     return bytes;
 }
 
-/* Indices into tables are within them, texts end. */
+/* Returns whether all indices are within their tables. Terminates all strings. */
 static bool is_sound(watch_state *state) {
     for (uint32_t i = 0; i < state->head.records; i++)
         if (state->records[i].call >= watch_call_count)
@@ -183,7 +186,7 @@ static bool is_sound(watch_state *state) {
 }
 
 bool watch_state_unpack(watch_state *state, const void *bytes, size_t length) {
-    enum { MOST = 1 << 16 }; /* of anything; no sum overflows */
+    enum { MOST = 1 << 16 }; /* limit of each count, so that no sum overflows */
     watch_state made = {.fate = WATCH_ANSWERS};
     watch_state_head *head = &made.head;
     if (length < sizeof *head)
@@ -197,7 +200,7 @@ bool watch_state_unpack(watch_state *state, const void *bytes, size_t length) {
     if (!made.block)
         return false;
     memcpy(made.block, (const char *)bytes + sizeof *head, length);
-    /* The size of each is a multiple of 8. */
+    /* The size of each entry is a multiple of 8, so all arrays are aligned. */
     made.records = made.block;
     made.awaited = (watch_awaited *)(made.records + head->records);
     made.comms = (watch_comm_info *)(made.awaited + head->awaited);

@@ -1,4 +1,4 @@
-/* The state of a rank: taken by its watcher, sent to whoever reports. */
+/* The state of a rank: taken by its watcher, and sent to the watcher that makes a report. */
 #ifndef COLL_WATCH_STATE_H
 #define COLL_WATCH_STATE_H
 
@@ -7,18 +7,22 @@
 #include <stddef.h>
 
 /*
- * Takes this rank's state. THREAD is the one that called MPI_Init; its stack is looked at where
- * STACKS. watch_state_free frees it. False: no memory.
+ * Takes this rank's state, including, if STACKS, the stack of THREAD, the one that called MPI_Init.
+ * watch_state_free frees the state. Returns false if memory is short.
  */
 bool watch_state_take(watch_state *state, int rank, int thread, bool stacks);
 void watch_state_free(watch_state *state);
 
-/* How long the oldest open call has lasted, in nanoseconds; *CALL is its serial, 0: none is open.
+/*
+ * Returns how long the oldest open call has lasted, in nanoseconds. Sets *CALL to its serial
+ * number, or to 0 if no call is open.
  */
 uint64_t watch_state_oldest(uint64_t *call);
 
-/* To LENGTH bytes, which the caller frees, or NULL; and back, false for what is no state. */
+/* Serialises STATE to *LENGTH bytes, which the caller frees; returns NULL if memory is short. */
 void *watch_state_pack(const watch_state *state, size_t *length);
+
+/* Restores STATE from its serialised form. Returns false if that is invalid. */
 bool watch_state_unpack(watch_state *state, const void *bytes, size_t length);
 
 #endif

@@ -16,30 +16,33 @@ static const uint64_t FILES_PATIENCE = 700000000; /* ns */
 typedef struct survey {
     bool runs, sample;
     int round;
-    uint64_t until;      /* to wait for files, in nanoseconds of watch_nanoseconds */
+    uint64_t until;      /* when to stop waiting for files, in the time of watch_nanoseconds */
     watch_part *parts;   /* by rank */
-    watch_range *to_ask; /* not asked yet */
-    int waiting, open;   /* of them; questions that are on their way */
-    bool own;            /* this rank's state is wanted still */
+    watch_range *to_ask; /* ranges not asked yet */
+    int waiting, open;   /* number of ranges in TO_ASK; number of questions under way */
+    bool own;            /* this rank's state is still to be taken */
     watch_surveyed *done;
     void *of;
 } survey;
 
 static survey surveys[SURVEYS];
 
-/* A question that is on its way. */
+/* A question under way. */
 typedef struct asked_range {
     survey *of;
     watch_range range;
 } asked_range;
 
-/* What comes before each state in an answer; LENGTH is 0 where there is none. */
+/* Precedes each state in an answer. LENGTH is 0 if there is no state. */
 typedef struct part_head {
     int32_t rank, silence;
     uint64_t length;
 } part_head;
 
-/* How many watchers a question for COUNT ranks goes through after the first. */
+/*
+ * Returns through how many levels of watchers a question for COUNT ranks passes after the first
+ * watcher.
+ */
 static int levels_of(int count) {
     int levels = 0;
     for (; count > 1; levels++)
@@ -56,8 +59,8 @@ static bool is_in(const watch_range *range, int rank) {
            (rank - range->first + watch_own.ranks) % watch_own.ranks < range->count;
 }
 
-/* Those of RANGE after its first are to be asked, in WATCH_FAN parts. */
-static void split(survey *s, watch_range range) {
+/* Divides the ranks of RANGE after the first into at most WATCH_FAN parts that are to be asked. */
+static void add_parts_of_range(survey *s, watch_range range) {
     int left = range.count - 1, from = rank_after(range.first, 1);
     for (int parts = WATCH_FAN; left > 0; parts--) {
         int count = (left + parts - 1) / parts;
@@ -69,7 +72,8 @@ static void split(survey *s, watch_range range) {
 
 /* --- Answers --- */
 
-static void keep(survey *s, int rank, const char *bytes, size_t length, watch_silence silence) {
+static void store_part(survey *s, int rank, const char *bytes, size_t length,
+                       watch_silence silence) {
     watch_part *part = &s->parts[rank];
     char *copy = length && !part->bytes ? malloc(length) : NULL;
     if (!part->bytes)
@@ -81,8 +85,10 @@ static void keep(survey *s, int rank, const char *bytes, size_t length, watch_si
     part->length = length;
 }
 
-/* The states that a watcher has gathered of RANGE. False: that is no such answer. */
-static bool take_parts(survey *s, const watch_range *range, const char *bytes, size_t length) {
+/*
+ * Stores the states that a watcher has gathered of RANGE. Returns false if the answer is malformed.
+ */
+static bool store_parts(survey *s, const watch_range *range, const char *bytes, size_t length) {
     part_head head;
     for (; length >= sizeof head; bytes += head.length, length -= head.length) {
         memcpy(&head, bytes, sizeof head);
@@ -91,25 +97,25 @@ static bool take_parts(survey *s, const watch_range *range, const char *bytes, s
         if (head.length > length || !is_in(range, head.rank))
             return false;
         bool known = head.silence >= WATCH_NO_HOST && head.silence <= WATCH_NO_LISTENER;
-        keep(s, head.rank, bytes, head.length,
-             known ? (watch_silence)head.silence : WATCH_NO_ANSWER);
+        store_part(s, head.rank, bytes, head.length,
+                   known ? (watch_silence)head.silence : WATCH_NO_ANSWER);
     }
     return length == 0;
 }
 
-static void answered(void *of, const void *data, size_t length) {
+static void handle_answer(void *of, const void *data, size_t length) {
     asked_range *asked = of;
     survey *s = asked->of;
     watch_range range = asked->range;
     free(asked);
     s->open--;
-    if (data && length && take_parts(s, &range, data, length))
+    if (data && length && store_parts(s, &range, data, length))
         return;
-    keep(s, range.first, NULL, 0, data ? WATCH_NO_ANSWER : (watch_silence)length);
-    split(s, range);
+    store_part(s, range.first, NULL, 0, data ? WATCH_NO_ANSWER : (watch_silence)length);
+    add_parts_of_range(s, range);
 }
 
-static void *pack(const watch_part parts[], size_t *length) {
+static void *pack_parts(const watch_part parts[], size_t *length) {
     *length = 0;
     for (int rank = 0; rank < watch_own.ranks; rank++)
         *length += parts[rank].asked ? sizeof(part_head) + parts[rank].length : 0;
@@ -130,7 +136,7 @@ static void *pack(const watch_part parts[], size_t *length) {
 
 static void answer_link(void *of, const watch_part parts[]) {
     size_t length;
-    void *bytes = pack(parts, &length);
+    void *bytes = pack_parts(parts, &length);
     watch_wire_answer(of, bytes, bytes ? length : 0);
     free(bytes);
 }
@@ -181,7 +187,7 @@ bool watch_survey_begin(const watch_range ranges[], int count, bool sample, int 
                 (watch_part){.asked = true, .silence = WATCH_NO_ANSWER};
         s->own = s->own || ranges[i].first == watch_own.rank;
         if (ranges[i].first == watch_own.rank)
-            split(s, ranges[i]);
+            add_parts_of_range(s, ranges[i]);
         else
             s->to_ask[s->waiting++] = ranges[i];
     }
@@ -200,8 +206,8 @@ static void ask_more(survey *s) {
         watch_range range = s->to_ask[--s->waiting];
         asked_range *asked = watch_own.peers[range.first].port ? malloc(sizeof *asked) : NULL;
         if (!asked) {
-            keep(s, range.first, NULL, 0, WATCH_NO_ANSWER);
-            split(s, range);
+            store_part(s, range.first, NULL, 0, WATCH_NO_ANSWER);
+            add_parts_of_range(s, range);
             continue;
         }
         *asked = (asked_range){.of = s, .range = range};
@@ -211,7 +217,7 @@ static void ask_more(survey *s) {
                                    .patience =
                                        watch_job_patience(levels_of(range.count), s->round)};
         s->open++;
-        watch_job_ask(range.first, &question, answered, asked);
+        watch_job_ask(range.first, &question, handle_answer, asked);
     }
 }
 
@@ -229,11 +235,11 @@ static void take_own(survey *s) {
     char *bytes = watch_survey_own(s->sample, &length);
     s->own = false;
     if (bytes)
-        keep(s, watch_own.rank, bytes, length, WATCH_NO_ANSWER);
+        store_part(s, watch_own.rank, bytes, length, WATCH_NO_ANSWER);
     free(bytes);
 }
 
-/* Answers that have come as files. True: there will be no more. */
+/* Takes the answers that have come as files. Returns true if there will be no more. */
 static bool take_files(survey *s) {
     bool all = true;
     for (int rank = 0; rank < watch_own.ranks; rank++) {
@@ -248,7 +254,7 @@ static bool take_files(survey *s) {
     return over;
 }
 
-static void end(survey *s) {
+static void finish_survey(survey *s) {
     s->done(s->of, s->parts);
     free_parts(s);
 }
@@ -260,10 +266,10 @@ bool watch_survey_go_on(void) {
             continue;
         ask_more(s);
         if (s->own)
-            take_own(s); /* while others take theirs */
+            take_own(s); /* meanwhile the others take theirs */
         bool over = s->waiting == 0 && s->open == 0 && (!watch_files_used() || take_files(s));
         if (over)
-            end(s);
+            finish_survey(s);
         again = again || over;
     }
     return again;

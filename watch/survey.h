@@ -1,9 +1,9 @@
 /*
- * States of many ranks, gathered as a tree. A watcher that is asked for a range of ranks, of which
- * its own is the first, asks the first ranks of up to WATCH_FAN parts of the others, which do the
- * same, and takes its own state. Where a watcher doesn't answer, those that it would have asked are
- * asked directly: one that is stopped or away hides no others. Where watchers talk by files, all
- * are asked at once.
+ * Gathers the states of many ranks over a tree. A watcher is asked for a range of ranks that begins
+ * with its own. It divides the other ranks into up to WATCH_FAN parts, asks the first rank of each
+ * part in the same way, and takes its own state. If a watcher doesn't answer, the ranks that it
+ * would have asked are asked directly, so that a stopped or unreachable watcher hides no others. If
+ * watchers communicate through files, all are asked at once.
  */
 #ifndef COLL_WATCH_SURVEY_H
 #define COLL_WATCH_SURVEY_H
@@ -16,37 +16,40 @@
 
 enum { WATCH_FAN = 16 };
 
-/* COUNT ranks from FIRST on; rank 0 follows the last one. */
+/* COUNT ranks from FIRST on; after the last rank comes rank 0. */
 typedef struct watch_range {
     int32_t first, count;
 } watch_range;
 
-/* What came from a rank: its packed state, or, where BYTES is NULL, why not. */
+/* A rank's packed state or, if BYTES is NULL, the reason why there is none. */
 typedef struct watch_part {
     char *bytes;
     size_t length;
     watch_silence silence;
-    bool asked; /* it is one of the survey's */
+    bool asked; /* the rank is among those that are asked */
 } watch_part;
 
-/* Takes what came from each of all ranks; PARTS is freed afterwards. */
+/* Receives the results, indexed by rank. PARTS is freed afterwards. */
 typedef void watch_surveyed(void *of, const watch_part parts[]);
 
 /*
- * Begins to gather the states of COUNT disjoint RANGES, in ROUND 0, or, of those that have not
- * answered, in ROUND 1; SAMPLE: without stacks. False: too many are gathered at a time, or no
- * memory.
+ * Begins to gather the states of the ranks in COUNT disjoint RANGES, without stacks if SAMPLE.
+ * ROUND is 0, or 1 if ranks that have not answered are asked again. DONE is called with OF at the
+ * end. Returns false if too many such operations are under way or memory is short.
  */
 bool watch_survey_begin(const watch_range ranges[], int count, bool sample, int round,
                         watch_surveyed *done, void *of);
 
-/* Goes on with all surveys; `done` is called from here. True: something may go on at once. */
+/*
+ * Advances all operations and calls `done` of those that are complete. Returns true if more can be
+ * done at once.
+ */
 bool watch_survey_go_on(void);
 
-/* This rank's state, packed, which the caller frees, or NULL. */
+/* Returns this rank's packed state, which the caller frees, or NULL. */
 char *watch_survey_own(bool sample, size_t *length);
 
-/* Answers another watcher's question for the states of a range; DATA is its watch_range. */
+/* Answers another watcher's question for the states of a range; DATA is a watch_range. */
 void watch_survey_answer(watch_link *link, bool sample, const void *data, size_t length);
 
 #endif

@@ -11,7 +11,10 @@ static inline uint64_t watch_nanoseconds(void) {
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* Counts on at a steady rate, or in nanoseconds where the processor has nothing faster. */
+/*
+ * Returns a counter that advances at a steady rate; in nanoseconds if the processor has no faster
+ * counter.
+ */
 static inline uint64_t watch_ticks(void) {
 #ifdef __x86_64__
     return __builtin_ia32_rdtsc();
@@ -20,16 +23,16 @@ static inline uint64_t watch_ticks(void) {
 #endif
 }
 
-/* Begins to measure how long a tick is. */
+/* Starts the measurement of the length of a tick. */
 void watch_ticks_begin(void);
 
-/* How many nanoseconds ago TICKS were. */
+/* Returns how many nanoseconds ago watch_ticks returned TICKS. */
 uint64_t watch_ticks_ago(uint64_t ticks);
 
-/* How many nanoseconds so many TICKS take. */
+/* Returns the length of TICKS ticks in nanoseconds. */
 uint64_t watch_ticks_length(uint64_t ticks);
 
-/* Nanoseconds since watch_ticks_begin. */
+/* Returns the nanoseconds since watch_ticks_begin. */
 uint64_t watch_ticks_age(void);
 
 #endif

@@ -16,8 +16,10 @@
 #include <string.h>
 #include <time.h>
 
-/* This rank's calls but MPI_Init, next to which others would be too short to see; the oldest first,
- * with times in nanoseconds of the system's clock. */
+/*
+ * Lists this rank's calls, the oldest first, with times in nanoseconds of the system's clock.
+ * Leaves out MPI_Init: next to such a long call, the others would be too short to see.
+ */
 static uint32_t list_calls(watch_record list[WATCH_RING]) {
     struct timespec time;
     uint32_t count = 0;
@@ -38,7 +40,7 @@ static uint32_t list_calls(watch_record list[WATCH_RING]) {
     return count;
 }
 
-static void say_unwritten(const char *setting, const char *path) {
+static void report_unwritable_file(const char *setting, const char *path) {
     fprintf(stderr, "coll: %s=%s: can't be written: %s; make room, or name another file\n", setting,
             path, strerror(errno));
 }
@@ -46,7 +48,7 @@ static void say_unwritten(const char *setting, const char *path) {
 static FILE *open_file(const char *path, const char *setting) {
     FILE *file = path[0] ? fopen(path, "we") : NULL;
     if (path[0] && !file)
-        say_unwritten(setting, path);
+        report_unwritable_file(setting, path);
     return file;
 }
 
@@ -55,12 +57,12 @@ static void close_file(FILE *file, const char *path, const char *setting) {
         return;
     bool whole = fflush(file) == 0 && !ferror(file);
     if (!whole)
-        say_unwritten(setting, path);
+        report_unwritable_file(setting, path);
     if (fclose(file) != 0 && whole)
-        say_unwritten(setting, path);
+        report_unwritable_file(setting, path);
 }
 
-/* One of Chrome's complete events; times in microseconds. */
+/* Writes one complete event of Chrome's format; times in microseconds. */
 static void write_event(FILE *file, const watch_record *record, int rank, uint64_t origin) {
     static const char *const sorts[] = {
         [WATCH_PLAIN] = "other",   [WATCH_COLLECTIVE] = "collective", [WATCH_SEND] = "point",
@@ -88,12 +90,15 @@ static void write_rank(FILE *file, const watch_record list[], uint32_t count, in
         write_event(file, &list[i], rank, origin);
 }
 
-/* Rank 0 takes one rank's calls after the other: memory for those of one is enough. */
-static int collect(MPI_Comm comm, int rank, int ranks, watch_record list[], uint32_t count,
-                   FILE *trace, watch_overview *overview) {
+/*
+ * Sends all calls to rank 0, which writes them. Rank 0 receives the calls of one rank at a time, so
+ * it needs memory for one rank only.
+ */
+static int collect_calls(MPI_Comm comm, int rank, int ranks, watch_record list[], uint32_t count,
+                         FILE *trace, watch_overview *overview) {
     uint64_t span[2] = {count ? list[0].begun : UINT64_MAX,
                         count ? ~list[count - 1].ended : UINT64_MAX};
-    uint64_t all[2]; /* the first begin, and the last end's complement */
+    uint64_t all[2]; /* the earliest beginning, and the complement of the latest end */
     int code = PMPI_Allreduce(span, all, 2, MPI_UINT64_T, MPI_MIN, comm);
     if (code != MPI_SUCCESS)
         return code;
@@ -123,7 +128,7 @@ void watch_timeline_write(const char *trace, const char *picture) {
     watch_record *list = malloc(WATCH_RING * sizeof *list);
     uint32_t count = list ? list_calls(list) : 0;
     int good = list != NULL, all_good = 0;
-    /* A duplicate would copy the program's attributes, which it would see. */
+    /* MPI_Comm_dup would call the copy functions of the program's attributes. */
     if (PMPI_Comm_split(MPI_COMM_WORLD, 0, 0, &comm) != MPI_SUCCESS) {
         free(list);
         return;
@@ -140,7 +145,7 @@ void watch_timeline_write(const char *trace, const char *picture) {
         watch_overview overview = {.file = picture_file};
         if (trace_file)
             fprintf(trace_file, "{\"displayTimeUnit\": \"ms\", \"traceEvents\": [\n");
-        collect(comm, rank, ranks, list, count, trace_file, &overview);
+        collect_calls(comm, rank, ranks, list, count, trace_file, &overview);
         watch_overview_end(&overview);
         if (trace_file)
             fprintf(trace_file, "\n]}\n");

@@ -1,11 +1,11 @@
-/* What the ranks did, in pictures: their latest calls, at the end of the program. */
+/* Writes the ranks' latest calls to a trace and a picture, at the end of the program. */
 #ifndef COLL_WATCH_TIMELINE_H
 #define COLL_WATCH_TIMELINE_H
 
 /*
- * Collective over MPI_COMM_WORLD, before MPI_Finalize: rank 0 writes all ranks' calls to TRACE, in
- * Chrome's trace format, and an overview to PICTURE, an SVG. Either may be "". A file that can't be
- * written is named on stderr.
+ * Collective over MPI_COMM_WORLD, before MPI_Finalize. Rank 0 writes the calls of all ranks to
+ * TRACE, in Chrome's trace format, and draws them in PICTURE, an SVG. Either name may be "", for no
+ * such file. If a file can't be written, a message on stderr names it.
  */
 void watch_timeline_write(const char *trace, const char *picture);
 

@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 enum { PLACES = 512, TRIES = 24 };
-static watch_traffic_entry places[PLACES]; /* free where COMM is 0 */
+static watch_traffic_entry places[PLACES]; /* an entry is free if its COMM is 0 */
 static bool spoilt;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -18,7 +18,7 @@ static watch_traffic_entry *place_of(const watch_traffic_entry *key, int try) {
     return &places[((hash ^ hash >> 29) + (uint64_t)try) % PLACES];
 }
 
-static bool is(const watch_traffic_entry *place, const watch_traffic_entry *key) {
+static bool has_key(const watch_traffic_entry *place, const watch_traffic_entry *key) {
     return __atomic_load_n(&place->comm, __ATOMIC_ACQUIRE) == key->comm &&
            place->peer == key->peer && place->tag == key->tag && place->received == key->received;
 }
@@ -26,7 +26,7 @@ static bool is(const watch_traffic_entry *place, const watch_traffic_entry *key)
 static watch_traffic_entry *look_up(const watch_traffic_entry *key) {
     for (int try = 0; try < TRIES; try++) {
         watch_traffic_entry *place = place_of(key, try);
-        if (is(place, key))
+        if (has_key(place, key))
             return place;
         if (!place->comm)
             return NULL;
@@ -34,7 +34,7 @@ static watch_traffic_entry *look_up(const watch_traffic_entry *key) {
     return NULL;
 }
 
-static watch_traffic_entry *make(const watch_traffic_entry *key) {
+static watch_traffic_entry *add_entry(const watch_traffic_entry *key) {
     pthread_mutex_lock(&lock);
     watch_traffic_entry *place = look_up(key);
     for (int try = 0; !place && try < TRIES; try++)
@@ -52,22 +52,22 @@ static watch_traffic_entry *make(const watch_traffic_entry *key) {
     return place;
 }
 
-static void count(watch_traffic_entry key) {
+static void increment_count(watch_traffic_entry key) {
     if (spoilt || !key.comm)
         return;
     watch_traffic_entry *place = look_up(&key);
     if (!place)
-        place = make(&key);
+        place = add_entry(&key);
     if (place)
         __atomic_add_fetch(&place->count, 1, __ATOMIC_RELAXED);
 }
 
 void watch_traffic_sent(uint64_t comm, int peer, int tag) {
-    count((watch_traffic_entry){.comm = comm, .peer = peer, .tag = tag});
+    increment_count((watch_traffic_entry){.comm = comm, .peer = peer, .tag = tag});
 }
 
 void watch_traffic_received(uint64_t comm, int peer, int tag) {
-    count((watch_traffic_entry){.comm = comm, .peer = peer, .tag = tag, .received = 1});
+    increment_count((watch_traffic_entry){.comm = comm, .peer = peer, .tag = tag, .received = 1});
 }
 
 void watch_traffic_spoil(void) {

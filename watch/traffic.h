@@ -1,6 +1,6 @@
 /*
- * How many messages this rank has sent and how many receives it has posted, by communicator, rank
- * and tag: from the counts of two ranks follows whether a receive has a message.
+ * Counts the messages that this rank has sent and the receives that it has posted, by communicator,
+ * rank and tag. The counts of two ranks together tell whether a receive has a message.
  */
 #ifndef COLL_WATCH_TRAFFIC_H
 #define COLL_WATCH_TRAFFIC_H
@@ -10,10 +10,13 @@
 void watch_traffic_sent(uint64_t comm, int peer, int tag);
 void watch_traffic_received(uint64_t comm, int peer, int tag);
 
-/* From now on the counts prove nothing: a receive was cancelled. */
+/* Marks the counts as unreliable from now on, because the program has called MPI_Cancel. */
 void watch_traffic_spoil(void);
 
-/* Copies at most ROOM counts. *OVERFLOWN: some are missing. */
+/*
+ * Copies at most ROOM counts and returns how many. Sets *OVERFLOWN to whether some are missing or
+ * the counts are unreliable.
+ */
 int watch_traffic_list(watch_traffic_entry list[], int room, bool *overflown);
 
 #endif

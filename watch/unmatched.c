@@ -6,8 +6,10 @@
 
 #include <mpi.h>
 
-/* A message of RANK's that has no partner, with its near misses. False: all have, or nothing is
- * sure. */
+/*
+ * Reports the message WANT, for which RANK waits, if it certainly has no partner and there are near
+ * misses. Returns false if there is nothing to report.
+ */
 static bool report_message(watch_view *v, int rank, const watch_message *want,
                            const watch_record *call) {
     int peer = watch_message_peer(want, v->states, v->ranks);

@@ -7,7 +7,7 @@
 #include <mpi.h>
 #include <string.h>
 
-static void wait_for(watch_view *v, int rank, int other, unsigned char how) {
+static void note_wait(watch_view *v, int rank, int other, unsigned char how) {
     if (other >= 0 && other < v->ranks && v->waits[rank * v->ranks + other] < how)
         v->waits[rank * v->ranks + other] = how;
 }
@@ -17,7 +17,7 @@ static bool is_in_call(const watch_view *v, int rank) {
            v->conditions[rank] == WATCH_FINISHED;
 }
 
-static bool in_any_call(const watch_state *state) {
+static bool has_open_call(const watch_state *state) {
     for (uint32_t i = 0; i < state->head.records; i++)
         if (state->records[i].open)
             return true;
@@ -30,7 +30,7 @@ static watch_condition condition_of(const watch_view *v, int rank) {
         return WATCH_MOVING;
     if (state->fate != WATCH_ANSWERS)
         return WATCH_LOST;
-    if (!in_any_call(state))
+    if (!has_open_call(state))
         return state->head.outside >= v->young ? WATCH_OUTSIDE : WATCH_MOVING;
     const watch_record *call = watch_view_call(v, rank);
     if (!call || call->begun < v->young)
@@ -40,10 +40,10 @@ static watch_condition condition_of(const watch_view *v, int rank) {
 }
 
 /*
- * RANK waits in collective NUMBER on COMM for the members that have not begun it. False: none is
- * known to be missing.
+ * Notes that RANK waits in collective NUMBER on COMM for the members that have not begun it.
+ * Returns false if none is known to be missing.
  */
-static bool wait_in_collective(watch_view *v, int rank, uint64_t comm, uint32_t number) {
+static bool note_wait_in_collective(watch_view *v, int rank, uint64_t comm, uint32_t number) {
     int known = 0, size = 0;
     bool missing = false;
     for (int other = 0; other < v->ranks; other++) {
@@ -55,11 +55,14 @@ static bool wait_in_collective(watch_view *v, int rank, uint64_t comm, uint32_t 
         if (!info->certain || info->inter)
             return false;
         if (info->calls < number) {
-            wait_for(v, rank, other, WATCH_SURELY);
+            note_wait(v, rank, other, WATCH_SURELY);
             missing = true;
         }
     }
-    /* Of those that are lost nothing is known, but that they are among these. */
+    /*
+     * Which communicators the lost ranks belong to is unknown. But if COMM lacks as many members as
+     * there are lost ranks, these are its members.
+     */
     int lost = 0;
     for (int other = 0; other < v->ranks; other++)
         lost += v->conditions[other] == WATCH_LOST;
@@ -67,14 +70,17 @@ static bool wait_in_collective(watch_view *v, int rank, uint64_t comm, uint32_t 
          other++) {
         if (v->conditions[other] != WATCH_LOST)
             continue;
-        wait_for(v, rank, other, WATCH_SURELY);
+        note_wait(v, rank, other, WATCH_SURELY);
         missing = true;
     }
     return missing;
 }
 
-/* RANK waits for a message by WANT. False: one is on its way, or nothing is known. */
-static bool wait_for_message(watch_view *v, int rank, const watch_message *want) {
+/*
+ * Notes that RANK waits for the message WANT. Returns false if one is on its way or nothing is
+ * known.
+ */
+static bool note_wait_for_message(watch_view *v, int rank, const watch_message *want) {
     int peer = watch_message_peer(want, v->states, v->ranks);
     if (want->peer == MPI_ANY_SOURCE) {
         if (watch_message_matched(want, rank, v->states, v->ranks) != WATCH_UNMATCHED)
@@ -82,29 +88,32 @@ static bool wait_for_message(watch_view *v, int rank, const watch_message *want)
         v->any[rank] = true;
         for (int other = 0; other < v->ranks; other++)
             if (other != rank && watch_comm_known(want->comm, &v->states[other], 1))
-                wait_for(v, rank, other, WATCH_SURELY);
+                note_wait(v, rank, other, WATCH_SURELY);
         return true;
     }
     if (peer < 0)
         return false;
     watch_matched matched = watch_message_matched(want, rank, v->states, v->ranks);
     if (v->conditions[peer] == WATCH_LOST || matched == WATCH_UNMATCHED) {
-        wait_for(v, rank, peer, WATCH_SURELY);
+        note_wait(v, rank, peer, WATCH_SURELY);
         return true;
     }
     if (is_in_call(v, peer))
         return false;
-    wait_for(v, rank, peer, WATCH_PERHAPS);
+    note_wait(v, rank, peer, WATCH_PERHAPS);
     return true;
 }
 
-/* What one request, or a call as if it were one, waits for. */
-static bool wait_for_request(watch_view *v, int rank, const watch_awaited *what) {
+/*
+ * Notes what one request, or a call treated as a request, waits for. Returns false if nothing shows
+ * that it has to wait.
+ */
+static bool note_wait_for_request(watch_view *v, int rank, const watch_awaited *what) {
     const watch_call_kind *kind = &watch_calls[what->call];
     if (!what->known)
         return false;
     if (kind->waits == WATCH_COLLECTIVE)
-        return wait_in_collective(v, rank, what->comm, what->number);
+        return note_wait_in_collective(v, rank, what->comm, what->number);
     if (what->peer == MPI_PROC_NULL ||
         (kind->waits != WATCH_SEND && kind->waits != WATCH_RECEIVE && kind->waits != WATCH_PROBE))
         return false;
@@ -113,10 +122,10 @@ static bool wait_for_request(watch_view *v, int rank, const watch_awaited *what)
                           .tag = what->tag,
                           .sends = kind->waits == WATCH_SEND,
                           .probes = kind->waits == WATCH_PROBE};
-    return wait_for_message(v, rank, &want);
+    return note_wait_for_message(v, rank, &want);
 }
 
-static bool wait_for_requests(watch_view *v, int rank, const watch_record *call) {
+static bool note_wait_for_requests(watch_view *v, int rank, const watch_record *call) {
     const watch_state *state = &v->states[rank];
     const char *name = watch_calls[call->call].name;
     bool any = strcmp(name, "MPI_Waitany") == 0 || strcmp(name, "MPI_Waitsome") == 0;
@@ -124,7 +133,7 @@ static bool wait_for_requests(watch_view *v, int rank, const watch_record *call)
     for (uint32_t i = 0; i < state->head.awaited; i++) {
         if (state->awaited[i].waiter != call->serial)
             continue;
-        bool one = wait_for_request(v, rank, &state->awaited[i]);
+        bool one = note_wait_for_request(v, rank, &state->awaited[i]);
         waits = waits || one;
         all = all && one;
     }
@@ -132,7 +141,7 @@ static bool wait_for_requests(watch_view *v, int rank, const watch_record *call)
     return any ? waits && all : waits;
 }
 
-static bool wait_in_call(watch_view *v, int rank, const watch_record *call) {
+static bool note_wait_in_call(watch_view *v, int rank, const watch_record *call) {
     watch_awaited what = {.comm = call->comm,
                           .number = call->number,
                           .peer = call->peer,
@@ -141,21 +150,21 @@ static bool wait_in_call(watch_view *v, int rank, const watch_record *call) {
                           .known = 1};
     switch (watch_calls[call->call].waits) {
     case WATCH_REQUESTS:
-        return wait_for_requests(v, rank, call);
+        return note_wait_for_requests(v, rank, call);
     case WATCH_EXCHANGE: {
         watch_message sent = {
             .comm = call->comm, .peer = call->peer, .tag = call->tag, .sends = true};
         watch_message wanted = {.comm = call->comm, .peer = call->from, .tag = call->from_tag};
-        bool sends = call->peer != MPI_PROC_NULL && wait_for_message(v, rank, &sent);
-        bool receives = call->from != MPI_PROC_NULL && wait_for_message(v, rank, &wanted);
+        bool sends = call->peer != MPI_PROC_NULL && note_wait_for_message(v, rank, &sent);
+        bool receives = call->from != MPI_PROC_NULL && note_wait_for_message(v, rank, &wanted);
         return sends || receives;
     }
     default:
-        return wait_for_request(v, rank, &what);
+        return note_wait_for_request(v, rank, &what);
     }
 }
 
-/* Ranks that can't go on unless another one does that can't either. */
+/* Finds the ranks that can proceed only if another of them does. */
 static void find_stuck(watch_view *v) {
     for (int rank = 0; rank < v->ranks; rank++)
         v->stuck[rank] = v->conditions[rank] == WATCH_WAITING ||
@@ -184,7 +193,7 @@ void watch_view_find_waits(watch_view *v) {
         v->conditions[rank] = condition_of(v, rank);
     for (int rank = 0; rank < v->ranks; rank++) {
         const watch_record *call = watch_view_call(v, rank);
-        if (v->conditions[rank] == WATCH_WAITING && !wait_in_call(v, rank, call))
+        if (v->conditions[rank] == WATCH_WAITING && !note_wait_in_call(v, rank, call))
             v->conditions[rank] = WATCH_MOVING;
     }
     find_stuck(v);

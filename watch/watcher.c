@@ -23,7 +23,7 @@ typedef struct leave_message {
     int32_t rank, status;
 } leave_message;
 
-static void asked(watch_link *link, int kind, const void *data, size_t length) {
+static void handle_question(watch_link *link, int kind, const void *data, size_t length) {
     watch_process process;
     watch_alarm alarm;
     leave_message leave;
@@ -49,8 +49,8 @@ static void asked(watch_link *link, int kind, const void *data, size_t length) {
     }
 }
 
-/* The same question as WATCH_ASK_STATES, by a file. */
-static void look_for_files(void) {
+/* Answers the equivalent of WATCH_ASK_STATES or WATCH_ASK_SAMPLES that has come as a file. */
+static void answer_question_in_file(void) {
     bool sample;
     if (!watch_files_asked(&sample))
         return;
@@ -63,9 +63,9 @@ static void look_for_files(void) {
     free(bytes);
 }
 
-static void *watch(void *unused) {
+static void *run_watcher(void *unused) {
     while (!ends) {
-        look_for_files();
+        answer_question_in_file();
         int pause = watch_alarm_look();
         bool surveys_go_on = watch_survey_go_on();
         bool report_goes_on = watch_reporter_go_on();
@@ -74,10 +74,10 @@ static void *watch(void *unused) {
     return unused;
 }
 
-/* --- The program's side --- */
+/* --- Called by the program's threads --- */
 
 bool watch_watcher_open(const struct in_addr *address, watch_peer *self) {
-    static const watch_wire_user user = {.asked = asked, .told = watch_reporter_told};
+    static const watch_wire_user user = {.asked = handle_question, .told = watch_reporter_told};
     *self = (watch_peer){.process = watch_host_self()};
     if (address)
         self->address = *address;
@@ -110,8 +110,9 @@ bool watch_watcher_start(const watch_settings *settings, int rank, int ranks,
     watch_stack_begin();
     sigset_t every, before;
     sigfillset(&every);
-    pthread_sigmask(SIG_SETMASK, &every, &before); /* the program's signals are the program's */
-    runs = pthread_create(&thread, NULL, watch, NULL) == 0;
+    /* the watcher's thread must not handle the program's signals */
+    pthread_sigmask(SIG_SETMASK, &every, &before);
+    runs = pthread_create(&thread, NULL, run_watcher, NULL) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return runs;
 }

@@ -1,7 +1,7 @@
 /*
- * The thread of each process that looks after its calls: it sleeps until one has lasted too long,
- * or until another watcher or coll-watch asks. Then some watcher, rank 0's where that lives, asks
- * all others for their states and writes a report. None of it goes by MPI.
+ * The watcher: a thread in each process. It sleeps until a call has lasted too long, or until
+ * another watcher or coll-watch sends a question. Then one watcher, rank 0's if that is alive, asks
+ * all others for their states and writes a report. None of this uses MPI.
  */
 #ifndef COLL_WATCH_WATCHER_H
 #define COLL_WATCH_WATCHER_H
@@ -10,31 +10,34 @@
 #include "watch/secret.h"
 
 /*
- * Opens what the watcher listens on, by TCP on ADDRESS or, where that is NULL, not; *SELF says
- * where. False: there can be none.
+ * Opens the sockets on which the watcher listens: a TCP socket on ADDRESS, unless that is NULL, and
+ * a local one. Fills in *SELF. Returns false if the watcher can't work.
  */
 bool watch_watcher_open(const struct in_addr *address, watch_peer *self);
 
-/* Whether PEER's watcher can be reached by TCP. */
+/* Returns whether PEER's watcher can be reached by TCP. */
 bool watch_watcher_reaches(const watch_peer *peer);
 
 /*
- * Starts the thread. PEERS, of RANKS ranks, must stay; the calling thread is taken for the one that
- * computes.
+ * Starts the thread. PEERS, of RANKS ranks, must remain valid. Reports show the stack of the
+ * calling thread.
  */
 bool watch_watcher_start(const watch_settings *settings, int rank, int ranks,
                          const watch_peer *peers, const watch_secret *secret);
 
-/* Ends the thread and closes all. */
+/* Ends the thread and closes all sockets. */
 void watch_watcher_end(void);
 
-/* This process ends without MPI_Finalize: others shall know. */
+/* Tells another rank's watcher that this process exits with STATUS without MPI_Finalize. */
 void watch_watcher_leave(int status);
 
-/* A call has failed with TEXT, and the job will end: has a report made, and waits for it. */
+/*
+ * Has a report made because a call has failed with the message TEXT and the job is about to end.
+ * Allows one second for it.
+ */
 void watch_watcher_failed(const char *text);
 
-/* In a process that this one has forked. */
+/* Closes the sockets in a process that this one has forked. */
 void watch_watcher_forked(void);
 
 #endif

@@ -16,23 +16,23 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* What comes before a question or an answer. */
+/* Precedes each question and each answer. */
 typedef struct header {
     uint32_t magic;
-    uint16_t kind, answer; /* ANSWER: 1 in answers, so that none is taken for a question */
+    uint16_t kind, answer; /* ANSWER is 1 in answers, so that none can be replayed as a question */
     uint64_t length, sum;
 } header;
 enum { MAGIC = 0x77434f4c, SERVED = 128, SHORT = 4096, PATIENCE = 3000 /* ms */ };
-/* Where it is full, the host seems to be away. */
+/* If more connections than this are waiting, the host seems to be unreachable. */
 enum { BACKLOG = 1024 };
 
 struct watch_link {
     enum { FREE, ASKING, SERVING, LOCAL } role;
-    bool connected, handed; /* the question is with the user */
-    bool refused;           /* nobody listens there */
-    bool gone;              /* whom an answer would be for */
+    bool connected, handed; /* the question is sent (ASKING) or with the user (SERVING, LOCAL) */
+    bool refused;           /* nobody listens at the other end */
+    bool gone;              /* the other end has closed and doesn't wait for the answer */
     int fd, kind;
-    watch_patience patience; /* of one that asks */
+    watch_patience patience; /* with ASKING */
     watch_answered *answered;
     void *of;
     uint64_t nonce, deadline, began;
@@ -51,7 +51,7 @@ static uint64_t milliseconds_now(void) {
     return watch_nanoseconds() / 1000000;
 }
 
-static void release(watch_link *link) {
+static void release_link(watch_link *link) {
     if (link->role == ASKING)
         questions--;
     close(link->fd);
@@ -60,14 +60,14 @@ static void release(watch_link *link) {
     *link = (watch_link){.role = FREE, .fd = -1};
 }
 
-/* Ends a link; a question that it asked is without an answer. */
-static void fail(watch_link *link) {
+/* Releases LINK. If a question was asked on it, calls its callback without an answer. */
+static void fail_link(watch_link *link) {
     watch_answered *answered = link->role == ASKING ? link->answered : NULL;
     void *of = link->of;
     watch_silence silence = link->refused     ? WATCH_NO_LISTENER
                             : link->connected ? WATCH_NO_ANSWER
                                               : WATCH_NO_HOST;
-    release(link);
+    release_link(link);
     if (answered)
         answered(of, NULL, silence);
 }
@@ -79,14 +79,14 @@ static uint64_t sum_of(const header *head, uint64_t nonce, const void *data) {
     return watch_secret_sum(&secret, seed, data, head->length);
 }
 
-static watch_link *free_link(void) {
+static watch_link *find_free_link(void) {
     for (int i = 0; i < WATCH_LINKS; i++)
         if (links[i].role == FREE)
             return &links[i];
     return NULL;
 }
 
-static bool queue(watch_link *link, const void *data, size_t length) {
+static bool queue_bytes(watch_link *link, const void *data, size_t length) {
     char *grown = realloc(link->out, link->left + length);
     if (!grown)
         return false;
@@ -100,7 +100,7 @@ static bool queue_message(watch_link *link, bool answer, const void *data, size_
     header head = {
         .magic = MAGIC, .kind = (uint16_t)link->kind, .answer = answer, .length = length};
     head.sum = sum_of(&head, link->nonce, data);
-    return queue(link, &head, sizeof head) && queue(link, data, length);
+    return queue_bytes(link, &head, sizeof head) && queue_bytes(link, data, length);
 }
 
 static int listen_on(int family, const void *name, socklen_t length) {
@@ -126,7 +126,8 @@ bool watch_wire_open(const struct in_addr *address, uint16_t *port, const watch_
     }
     size_t local_length = watch_local_name(getpid(), &local_name);
     local =
-        listen_on(AF_UNIX, &local_name, (socklen_t)local_length); /* or none: reports still come */
+        /* without it, only coll-watch gets no reports */
+        listen_on(AF_UNIX, &local_name, (socklen_t)local_length);
     bool listens = listener >= 0 && getsockname(listener, (struct sockaddr *)&name, &length) == 0;
     *port = listens ? ntohs(name.sin_port) : 0;
     if (bell < 0)
@@ -154,11 +155,15 @@ void watch_wire_drop(void) {
 void watch_wire_close(void) {
     for (int i = 0; i < WATCH_LINKS; i++)
         if (links[i].role != FREE)
-            fail(&links[i]);
+            fail_link(&links[i]);
     watch_wire_drop();
 }
 
-/* Makes room for one more: a flood of strangers drives out only the oldest of them. */
+/*
+ * Returns a link for one more accepted connection, or NULL. If there are too many, closes the
+ * oldest one that has not sent its question, so that a flood of strangers drives out only
+ * strangers.
+ */
 static watch_link *link_to_serve(void) {
     watch_link *oldest = NULL;
     int served = 0;
@@ -172,12 +177,12 @@ static watch_link *link_to_serve(void) {
     if (served >= SERVED) {
         if (!oldest)
             return NULL;
-        release(oldest);
+        release_link(oldest);
     }
-    return free_link();
+    return find_free_link();
 }
 
-static void accept_from(int from, bool is_local) {
+static void accept_connections(int from, bool is_local) {
     for (int i = 0; i < SERVED; i++) {
         int fd = accept4(from, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
         if (fd < 0)
@@ -198,17 +203,17 @@ static void accept_from(int from, bool is_local) {
                              .nonce = watch_secret_nonce(),
                              .began = now,
                              .deadline = now + PATIENCE};
-        if (!is_local && !queue(link, &link->nonce, sizeof link->nonce))
-            release(link);
+        if (!is_local && !queue_bytes(link, &link->nonce, sizeof link->nonce))
+            release_link(link);
     }
 }
 
 void watch_wire_ask(const struct sockaddr_in *there, const watch_question *question,
                     watch_answered *answered, void *of) {
-    watch_link *link = free_link();
+    watch_link *link = find_free_link();
     int fd = link ? socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0) : -1;
     if (fd < 0) {
-        answered(of, NULL, WATCH_NO_ANSWER); /* it is we who can't */
+        answered(of, NULL, WATCH_NO_ANSWER); /* the reason is on this side */
         return;
     }
     size_t length = question->length;
@@ -222,7 +227,7 @@ void watch_wire_ask(const struct sockaddr_in *there, const watch_question *quest
                          .began = now,
                          .deadline = now + (uint64_t)question->patience.connect};
     questions++;
-    /* The question waits here for the nonce. */
+    /* Keep the question until the nonce arrives. */
     link->in = malloc(sizeof(uint64_t) + length);
     link->room = length;
     if (link->in)
@@ -230,7 +235,7 @@ void watch_wire_ask(const struct sockaddr_in *there, const watch_question *quest
     int code = connect(fd, (const struct sockaddr *)there, sizeof *there);
     link->refused = code != 0 && errno == ECONNREFUSED;
     if (!link->in || (code != 0 && errno != EINPROGRESS))
-        fail(link);
+        fail_link(link);
 }
 
 int watch_wire_open_questions(void) {
@@ -239,21 +244,21 @@ int watch_wire_open_questions(void) {
 
 void watch_wire_answer(watch_link *link, const void *data, size_t length) {
     if (link->gone) {
-        release(link);
+        release_link(link);
         return;
     }
-    bool queued =
-        link->role == LOCAL ? queue(link, data, length) : queue_message(link, true, data, length);
+    bool queued = link->role == LOCAL ? queue_bytes(link, data, length)
+                                      : queue_message(link, true, data, length);
     link->deadline = milliseconds_now() + 5 * PATIENCE;
     link->connected = true;
     if (!queued)
-        fail(link);
+        fail_link(link);
 }
 
-/* --- What comes in --- */
+/* --- Incoming data --- */
 
-/* The most that may still come, given what has. 0: it is whole; -1: it is no message. */
-static int64_t missing(const watch_link *link, size_t longest) {
+/* Returns how many bytes to read next: 0 if the message is complete, -1 if it is invalid. */
+static int64_t missing_bytes(const watch_link *link, size_t longest) {
     header head;
     if (link->got < sizeof head)
         return (int64_t)(sizeof head - link->got);
@@ -264,42 +269,40 @@ static int64_t missing(const watch_link *link, size_t longest) {
     return (int64_t)(sizeof head + head.length - link->got);
 }
 
-/* A whole message: true where its sum is right. */
+/* Copies the header of a complete message. Returns whether its authentication code is correct. */
 static bool is_signed(const watch_link *link, header *head) {
     memcpy(head, link->in, sizeof *head);
     return trusted && sum_of(head, link->nonce, link->in + sizeof *head) == head->sum;
 }
 
-/* False: the link has ended. */
-static bool take_question(watch_link *link) {
+static void handle_question(watch_link *link) {
     header head;
     if (!is_signed(link, &head)) {
-        release(link);
-        return false;
+        release_link(link);
+        return;
     }
     link->kind = head.kind;
     link->handed = true;
     link->deadline = UINT64_MAX;
     user.asked(link, head.kind, link->in + sizeof head, head.length);
-    return false;
 }
 
-static void take_answer(watch_link *link) {
+static void handle_answer(watch_link *link) {
     header head;
     if (!is_signed(link, &head)) {
-        fail(link);
+        fail_link(link);
         return;
     }
     char *in = link->in;
     watch_answered *answered = link->answered;
     void *of = link->of;
     link->in = NULL;
-    release(link);
+    release_link(link);
     answered(of, in + sizeof head, head.length);
     free(in);
 }
 
-static void take_line(watch_link *link) {
+static void handle_line(watch_link *link) {
     char *end = memchr(link->in, '\n', link->got);
     if (!end)
         return;
@@ -309,7 +312,7 @@ static void take_line(watch_link *link) {
     user.told(link, link->in);
 }
 
-/* The nonce has come whole: out goes the question. */
+/* Sends the question after the whole nonce has arrived. */
 static void send_question(watch_link *link) {
     char *question = link->in;
     size_t length = link->room;
@@ -320,7 +323,7 @@ static void send_question(watch_link *link) {
     link->handed = true;
     link->deadline = milliseconds_now() + (uint64_t)link->patience.answer;
     if (!queued)
-        fail(link);
+        fail_link(link);
 }
 
 static bool read_nonce(watch_link *link) {
@@ -329,14 +332,14 @@ static bool read_nonce(watch_link *link) {
     if (got < 0 && (errno == EAGAIN || errno == EINTR))
         return false;
     if (got <= 0) {
-        fail(link);
+        fail_link(link);
         return false;
     }
     link->got += (size_t)got;
     return link->got == sizeof link->nonce;
 }
 
-static void read_from(watch_link *link) {
+static void read_from_link(watch_link *link) {
     if (link->role == ASKING && !link->handed) {
         if (read_nonce(link))
             send_question(link);
@@ -344,9 +347,10 @@ static void read_from(watch_link *link) {
     }
     size_t longest = link->role == ASKING ? WATCH_LONGEST : SHORT;
     for (;;) {
-        int64_t more = link->role == LOCAL ? (int64_t)(SHORT - link->got) : missing(link, longest);
+        int64_t more =
+            link->role == LOCAL ? (int64_t)(SHORT - link->got) : missing_bytes(link, longest);
         if (more < 0 || (link->role == LOCAL && more == 0)) {
-            fail(link);
+            fail_link(link);
             return;
         }
         if (more == 0)
@@ -354,7 +358,7 @@ static void read_from(watch_link *link) {
         if (link->got + (size_t)more > link->room) {
             char *grown = realloc(link->in, link->got + (size_t)more);
             if (!grown) {
-                fail(link);
+                fail_link(link);
                 return;
             }
             link->in = grown;
@@ -364,22 +368,22 @@ static void read_from(watch_link *link) {
         if (got < 0 && (errno == EAGAIN || errno == EINTR))
             return;
         if (got <= 0) {
-            fail(link);
+            fail_link(link);
             return;
         }
         link->got += (size_t)got;
         if (link->role == LOCAL) {
-            take_line(link);
+            handle_line(link);
             return;
         }
     }
     if (link->role == ASKING)
-        take_answer(link);
+        handle_answer(link);
     else
-        take_question(link);
+        handle_question(link);
 }
 
-static void write_to(watch_link *link) {
+static void write_to_link(watch_link *link) {
     link->connected = true;
     while (link->sent < link->left) {
         ssize_t sent =
@@ -387,7 +391,7 @@ static void write_to(watch_link *link) {
         if (sent < 0 && (errno == EAGAIN || errno == EINTR))
             return;
         if (sent <= 0) {
-            fail(link);
+            fail_link(link);
             return;
         }
         link->sent += (size_t)sent;
@@ -395,9 +399,9 @@ static void write_to(watch_link *link) {
     free(link->out);
     link->out = NULL;
     link->sent = link->left = 0;
-    /* An answer that is out is all. */
+    /* After the answer, the connection is over. */
     if (link->role != ASKING && link->handed)
-        release(link);
+        release_link(link);
 }
 
 static short events_of(const watch_link *link) {
@@ -406,35 +410,35 @@ static short events_of(const watch_link *link) {
     return (short)((writes ? POLLOUT : 0) | (reads ? POLLIN : 0));
 }
 
-static void serve(watch_link *link, short events) {
+static void handle_events(watch_link *link, short events) {
     if (link->role == ASKING && !link->connected) {
         int problem = 0;
         socklen_t length = sizeof problem;
         if (getsockopt(link->fd, SOL_SOCKET, SO_ERROR, &problem, &length) != 0 || problem) {
             link->refused = problem == ECONNREFUSED;
-            fail(link);
+            fail_link(link);
             return;
         }
         link->connected = true;
         link->deadline = milliseconds_now() + (uint64_t)link->patience.hello;
     } else if (events & (POLLIN | POLLERR | POLLHUP) && (events_of(link) & POLLIN)) {
-        read_from(link);
+        read_from_link(link);
         return;
     } else if (events & (POLLERR | POLLHUP)) {
-        /* Who waits for our answer has gone. The user may hold the link still. */
+        /* The other end no longer waits for the answer. But the user may still hold the link. */
         link->gone = link->role != ASKING && link->handed && !link->left;
         if (!link->gone)
-            fail(link);
+            fail_link(link);
         return;
     }
     if (events & POLLOUT)
-        write_to(link);
+        write_to_link(link);
 }
 
-static void end_late(uint64_t now) {
+static void fail_expired_links(uint64_t now) {
     for (int i = 0; i < WATCH_LINKS; i++)
         if (links[i].role != FREE && links[i].deadline <= now)
-            fail(&links[i]);
+            fail_link(&links[i]);
 }
 
 void watch_wire_turn(int milliseconds) {
@@ -461,26 +465,26 @@ void watch_wire_turn(int milliseconds) {
     if (ready > 0) {
         uint64_t rung;
         if (polled[0].revents && read(bell, &rung, sizeof rung) < 0)
-            rung = 0; /* it was not rung after all */
+            rung = 0; /* the event was already consumed */
         if (polled[1].revents)
-            accept_from(listener, false);
+            accept_connections(listener, false);
         if (polled[2].revents)
-            accept_from(local, true);
-        /* A link may have been given to another connection since. */
+            accept_connections(local, true);
+        /* An earlier iteration may have given the link to another connection. */
         for (nfds_t i = FIXED; i < count; i++)
             if (polled[i].revents && of[i]->role != FREE && of[i]->fd == polled[i].fd)
-                serve(of[i], polled[i].revents);
+                handle_events(of[i], polled[i].revents);
     }
-    end_late(milliseconds_now());
+    fail_expired_links(milliseconds_now());
 }
 
 void watch_wire_wake(void) {
     uint64_t one = 1;
     if (bell >= 0 && write(bell, &one, sizeof one) < 0)
-        return; /* it rings already */
+        return; /* a wake-up is already pending */
 }
 
-/* --- From a thread of the program --- */
+/* --- Called by the program's threads --- */
 
 bool watch_wire_reaches(const struct sockaddr_in *there, int milliseconds) {
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -511,7 +515,7 @@ void watch_wire_tell(const struct sockaddr_in *there, int kind, const void *data
         head.sum = sum_of(&head, nonce, data);
         if (send(fd, &head, sizeof head, MSG_NOSIGNAL | MSG_MORE) == sizeof head &&
             send(fd, data, length, MSG_NOSIGNAL) == (ssize_t)length)
-            recv(fd, &head, sizeof head, MSG_WAITALL); /* it has arrived */
+            recv(fd, &head, sizeof head, MSG_WAITALL); /* confirms the receipt */
     }
     close(fd);
 }

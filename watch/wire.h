@@ -1,10 +1,11 @@
 /*
- * Messages between watchers, and from coll-watch: connections of which each carries one question
- * and its answer, all served by one thread that never waits for one of them.
+ * Connections between watchers, and from coll-watch. Each connection carries one question and its
+ * answer. One thread serves all connections and never blocks on one of them.
  *
- * Who accepts a connection sends a nonce; a question and its answer carry their sum with it by the
- * job's secret (secret.h). On the local socket of each process coll-watch of the same user, which
- * the kernel vouches for, asks by a line of text.
+ * The accepting side sends a nonce. Questions and answers carry an authentication code that covers
+ * this nonce and is computed with the job's secret (secret.h). On the local socket of each process,
+ * coll-watch sends a line of text as its question; the kernel confirms that the same user (or root)
+ * runs it.
  */
 #ifndef COLL_WATCH_WIRE_H
 #define COLL_WATCH_WIRE_H
@@ -20,26 +21,28 @@ enum { WATCH_LINKS = 256, WATCH_QUESTIONS = 96, WATCH_LONGEST = 1 << 26 };
 
 typedef struct watch_link watch_link;
 
-/* What is known where no answer comes. */
+/* Why there is no answer. */
 typedef enum watch_silence {
-    WATCH_NO_HOST,     /* nothing has come from there */
-    WATCH_NO_ANSWER,   /* the host has taken the connection */
+    WATCH_NO_HOST,     /* nothing has come from the host */
+    WATCH_NO_ANSWER,   /* the host has accepted the connection */
     WATCH_NO_LISTENER, /* the host says that nobody listens there */
 } watch_silence;
 
-/* What the one that serves does. All may be called from within watch_wire_turn alone. */
+/* Functions that handle questions. They are only called from within watch_wire_turn. */
 typedef struct watch_wire_user {
-    /* A question of KIND from another watcher; the answer, of KIND, is sent by watch_wire_answer.
+    /*
+     * Handles a question of KIND from another watcher; watch_wire_answer sends the answer, also of
+     * KIND.
      */
     void (*asked)(watch_link *link, int kind, const void *data, size_t length);
-    /* A line from coll-watch; ended by watch_wire_answer too, with plain text. */
+    /* Handles a line from coll-watch; watch_wire_answer sends the answer, as plain text. */
     void (*told)(watch_link *link, const char *line);
 } watch_wire_user;
 
-/* How long to wait for each step of an answer, in milliseconds. */
+/* Timeouts for each step of a question, in milliseconds. */
 typedef struct watch_patience {
-    int connect; /* the other host's kernel takes the connection */
-    int hello;   /* the watcher there says its nonce: it is alive */
+    int connect; /* until the other host's kernel accepts the connection */
+    int hello;   /* until the watcher there sends its nonce, and so is alive */
     int answer;
 } watch_patience;
 
@@ -51,47 +54,57 @@ typedef struct watch_question {
 } watch_question;
 
 /*
- * What takes the answer to a question about OF. With DATA of NULL there is none, and LENGTH is a
- * watch_silence.
+ * Receives the answer to a question, and the OF of watch_wire_ask. If there is no answer, DATA is
+ * NULL and LENGTH is a watch_silence.
  */
 typedef void watch_answered(void *of, const void *data, size_t length);
 
 /*
- * Listens on ADDRESS, at a port that *PORT becomes, and on the local socket of this process. PORT
- * is 0 where ADDRESS is NULL or nobody may listen there. False: the system lets it do nothing.
+ * Listens on ADDRESS, at a free port, which is stored in *PORT, and on the local socket of this
+ * process. *PORT is 0 if ADDRESS is NULL or listening there fails. Returns false if the watcher's
+ * thread could not be woken.
  */
 bool watch_wire_open(const struct in_addr *address, uint16_t *port, const watch_wire_user *user);
 
-/* Whether somebody listens at THERE; takes at most MILLISECONDS. From any thread. */
+/*
+ * Returns whether THERE accepts connections. Takes at most MILLISECONDS. May be called from any
+ * thread.
+ */
 bool watch_wire_reaches(const struct sockaddr_in *there, int milliseconds);
 
-/* What questions are signed with; before it is set, all are refused. */
+/* Sets the secret that authenticates messages. Until it is set, all questions are refused. */
 void watch_wire_trust(const watch_secret *secret);
 
 void watch_wire_close(void);
 
-/* Closes what a forked process has inherited. */
+/* Closes all sockets in a forked process, which has inherited them. */
 void watch_wire_drop(void);
 
 /*
- * Asks the watcher at THERE; ANSWERED is called once, perhaps at once. At most WATCH_QUESTIONS
- * should be open at a time.
+ * Asks the watcher at THERE. ANSWERED is called exactly once, perhaps before this function returns.
+ * At most WATCH_QUESTIONS questions should be open at a time.
  */
 void watch_wire_ask(const struct sockaddr_in *there, const watch_question *question,
                     watch_answered *answered, void *of);
 
-/* How many questions wait for their answers. */
+/* Returns how many questions wait for their answers. */
 int watch_wire_open_questions(void);
 
 void watch_wire_answer(watch_link *link, const void *data, size_t length);
 
-/* Waits at most MILLISECONDS (-1: any time) for something to happen, or for watch_wire_wake. */
+/*
+ * Waits at most MILLISECONDS (-1: without limit) for network events or watch_wire_wake, and handles
+ * them.
+ */
 void watch_wire_turn(int milliseconds);
 
-/* From any thread. */
+/* Ends the current or next wait of watch_wire_turn. May be called from any thread. */
 void watch_wire_wake(void);
 
-/* Sends a question and waits for no answer, on the calling thread, at most MILLISECONDS. */
+/*
+ * Sends a question from the calling thread and waits until the other side confirms it, at most
+ * MILLISECONDS for each step.
+ */
 void watch_wire_tell(const struct sockaddr_in *there, int kind, const void *data, size_t length,
                      int milliseconds);
 

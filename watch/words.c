@@ -32,7 +32,7 @@ void watch_say_ranks(watch_text *text, const int ranks[], int count) {
         while (last + 1 < count && ranks[last + 1] == ranks[last] + 1)
             last++;
         if (last == i + 1)
-            last = i; /* two are listed as two */
+            last = i; /* two consecutive ranks are listed individually */
         const char *before = i == 0 ? " " : last == count - 1 ? " and " : ", ";
         if (text->length + 60 > text->room && i > 0) {
             watch_say(text, ", ...");
@@ -49,7 +49,7 @@ int watch_shift_of(const watch_comm_info *info, int peer) {
     return (peer - info->rank + info->size) % info->size;
 }
 
-static void say_shift(watch_text *text, const char *preposition, int shift, int size) {
+static void write_shift(watch_text *text, const char *preposition, int shift, int size) {
     watch_say(text, " %s ", preposition);
     if (shift == 0)
         watch_say(text, "itself");
@@ -65,12 +65,12 @@ static void say_shift(watch_text *text, const char *preposition, int shift, int 
         watch_say(text, "its own rank - %d modulo %d", size - shift, size);
 }
 
-/* With INFO, RANK is said as its distance from INFO's rank. */
-static void say_rank(watch_text *text, const char *preposition, int rank,
-                     const watch_comm_info *info) {
+/* Writes RANK or, if INFO is not NULL, its distance from INFO's rank. */
+static void write_rank(watch_text *text, const char *preposition, int rank,
+                       const watch_comm_info *info) {
     int shift = watch_shift_of(info, rank);
     if (shift >= 0)
-        say_shift(text, preposition, shift, info->size);
+        write_shift(text, preposition, shift, info->size);
     else if (rank == MPI_ANY_SOURCE)
         watch_say(text, " %s any rank", preposition);
     else if (rank == MPI_PROC_NULL)
@@ -81,7 +81,7 @@ static void say_rank(watch_text *text, const char *preposition, int rank,
         watch_say(text, " %s rank %d", preposition, rank);
 }
 
-static void say_tag(watch_text *text, int tag) {
+static void write_tag(watch_text *text, int tag) {
     if (tag == MPI_ANY_TAG)
         watch_say(text, ", any tag");
     else
@@ -103,20 +103,20 @@ void watch_say_shifted_call(watch_text *text, const watch_record *call,
     }
     switch (kind->waits) {
     case WATCH_SEND:
-        say_rank(text, "to", call->peer, info);
-        say_tag(text, call->tag);
+        write_rank(text, "to", call->peer, info);
+        write_tag(text, call->tag);
         break;
     case WATCH_RECEIVE:
     case WATCH_PROBE:
-        say_rank(text, "from", call->peer, info);
-        say_tag(text, call->tag);
+        write_rank(text, "from", call->peer, info);
+        write_tag(text, call->tag);
         break;
     case WATCH_EXCHANGE:
-        say_rank(text, "to", call->peer, info);
-        say_tag(text, call->tag);
+        write_rank(text, "to", call->peer, info);
+        write_tag(text, call->tag);
         watch_say(text, ", and");
-        say_rank(text, "from", call->from, info);
-        say_tag(text, call->from_tag);
+        write_rank(text, "from", call->from, info);
+        write_tag(text, call->from_tag);
         break;
     case WATCH_COLLECTIVE:
         if (kind->reduces)
@@ -151,8 +151,8 @@ const watch_comm_info *watch_comm_known(uint64_t id, const watch_state states[],
     return NULL;
 }
 
-static void say_comm(watch_text *text, uint64_t id, const watch_state states[], int ranks,
-                     int depth) {
+static void write_comm(watch_text *text, uint64_t id, const watch_state states[], int ranks,
+                       int depth) {
     const watch_comm_info *comm = watch_comm_known(id, states, ranks);
     if (!comm) {
         watch_say(text, id == WATCH_WORLD ? "MPI_COMM_WORLD" : "a communicator that is freed");
@@ -167,13 +167,13 @@ static void say_comm(watch_text *text, uint64_t id, const watch_state states[], 
             watch_say(text, " as the ");
             watch_say_ordinal(text, comm->parent_number);
             watch_say(text, " collective on ");
-            say_comm(text, comm->parent, states, ranks, depth + 1);
+            write_comm(text, comm->parent, states, ranks, depth + 1);
         }
     }
 }
 
 void watch_say_comm(watch_text *text, uint64_t id, const watch_state states[], int ranks) {
-    say_comm(text, id, states, ranks, 0);
+    write_comm(text, id, states, ranks, 0);
 }
 
 void watch_say_time(watch_text *text, uint64_t nanoseconds) {

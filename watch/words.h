@@ -1,4 +1,4 @@
-/* Calls, communicators and ranks in words. */
+/* Describes calls, communicators and ranks in English. */
 #ifndef COLL_WATCH_WORDS_H
 #define COLL_WATCH_WORDS_H
 
@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-/* A text that grows up to its room; what doesn't fit is cut off. */
+/* A text in a buffer of ROOM bytes; what doesn't fit is cut off. */
 typedef struct watch_text {
     char *at;
     size_t room, length;
@@ -23,27 +23,27 @@ void watch_say_call(watch_text *text, const watch_record *call);
 
 /*
  * The same for ranks whose partners are at the same distance: "MPI_Recv from the next rank, tag 7".
- * INFO is what one of them knows of the call's communicator, and CALL is that rank's call.
+ * CALL and INFO are the call and its communicator as one of these ranks describes them.
  */
 void watch_say_shifted_call(watch_text *text, const watch_record *call,
                             const watch_comm_info *info);
 
 /*
- * Returns how far PEER is behind the rank of INFO's communicator that INFO belongs to, modulo the
- * communicator's size; or -1 if INFO is NULL or PEER isn't a rank of that communicator.
+ * Returns the distance from INFO's rank to PEER, modulo the communicator's size, or -1 if INFO is
+ * NULL or PEER isn't a rank of that communicator.
  */
 int watch_shift_of(const watch_comm_info *info, int peer);
 
 /* "120th" */
 void watch_say_ordinal(watch_text *text, uint32_t number);
 
-/* The name of communicator ID, or how it was made, from what any of STATES knows of it. */
+/* Writes the name of communicator ID, or how it was created, as far as any of STATES knows it. */
 void watch_say_comm(watch_text *text, uint64_t id, const watch_state states[], int ranks);
 
 /* "3.2 s", "5 min" */
 void watch_say_time(watch_text *text, uint64_t nanoseconds);
 
-/* What some state knows of communicator ID, or NULL. */
+/* Returns the description of communicator ID in the first of STATES that has one, or NULL. */
 const watch_comm_info *watch_comm_known(uint64_t id, const watch_state states[], int ranks);
 
 #endif
