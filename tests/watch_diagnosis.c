@@ -17,7 +17,7 @@ static const uint64_t SECOND = 1000000000, SOLVER = 77;
 static watch_state states[RANKS];
 static watch_record records[RANKS][RECORDS];
 static watch_comm_info comms[RANKS][2];
-static watch_traffic_entry traffic[RANKS][ENTRIES];
+static watch_message_count counts[RANKS][ENTRIES];
 static watch_diagnosis diagnosis;
 
 /* Four ranks with two communicators, all in no call for a minute. */
@@ -33,7 +33,7 @@ static void set_up(void) {
                                      .head = {.rank = rank, .comms = 2, .outside = 60 * SECOND},
                                      .records = records[rank],
                                      .comms = comms[rank],
-                                     .traffic = traffic[rank]};
+                                     .message_counts = counts[rank]};
     }
 }
 
@@ -68,7 +68,7 @@ static watch_record *in_message(int rank, const char *call, uint64_t comm, int p
 }
 
 static void count(int rank, bool received, uint64_t comm, int peer, int tag, uint64_t number) {
-    traffic[rank][states[rank].head.traffic++] = (watch_traffic_entry){
+    counts[rank][states[rank].head.message_counts++] = (watch_message_count){
         .comm = comm, .count = number, .peer = peer, .tag = tag, .received = received};
 }
 
@@ -194,7 +194,7 @@ START_TEST(sends_before_receives) {
         "2 ranks wait for one another: rank 0 is in MPI_Send to rank 1, tag 4, and waits for rank "
         "1; rank 1 is in MPI_Send to rank 0, tag 4, and waits for rank 0");
     /* A receive is posted: the message may be on its way. */
-    traffic[1][1].count = 3;
+    counts[1][1].count = 3;
     expect_nothing();
 }
 END_TEST
@@ -231,7 +231,7 @@ START_TEST(tags_that_prove_nothing) {
     judge();
     for (int i = 0; i < diagnosis.count; i++)
         ck_assert_int_ne(diagnosis.findings[i].kind, WATCH_UNSENT);
-    states[0].head.traffic--;
+    states[0].head.message_counts--;
     states[1].head.overflown = 1;
     expect_nothing();
 }

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "watch/view.h"
+#include "watch/analysis.h"
 
 #include <stdlib.h>
 
@@ -8,7 +8,7 @@
  * Returns the next rank on a cycle: one that RANK certainly waits for, and that is stuck waiting
  * itself; or -1.
  */
-static int next_stuck(const watch_view *v, int rank) {
+static int next_stuck(const watch_analysis *v, int rank) {
     for (int other = 0; other < v->ranks; other++)
         if (v->waits[rank * v->ranks + other] == WATCH_SURELY && v->stuck[other] &&
             v->conditions[other] == WATCH_WAITING)
@@ -20,7 +20,7 @@ static int next_stuck(const watch_view *v, int rank) {
  * Returns whether a rank on PATH waits for one that is lost or in MPI_Finalize. Then that is the
  * cause, not the cycle.
  */
-static bool waits_for_lost(const watch_view *v, const int path[], int length) {
+static bool waits_for_lost(const watch_analysis *v, const int path[], int length) {
     for (int i = 0; i < length; i++)
         for (int other = 0; other < v->ranks; other++)
             if (v->waits[path[i] * v->ranks + other] == WATCH_SURELY &&
@@ -29,7 +29,7 @@ static bool waits_for_lost(const watch_view *v, const int path[], int length) {
     return false;
 }
 
-void watch_view_find_cycles(watch_view *v) {
+void watch_analysis_find_cycles(watch_analysis *v) {
     char *seen = calloc((size_t)v->ranks, 1);
     int *path = malloc((size_t)v->ranks * sizeof *path);
     for (int start = 0; seen && path && start < v->ranks; start++) {
@@ -48,19 +48,19 @@ void watch_view_find_cycles(watch_view *v) {
         if (rank < 0 || first == length || waits_for_lost(v, path + first, length - first))
             continue;
         watch_text text;
-        if (!watch_view_add(v, WATCH_CYCLE, path[first], &text))
+        if (!watch_analysis_add(v, WATCH_CYCLE, path[first], &text))
             break;
         if (length - first == 1)
-            watch_say(&text, "rank %d waits for itself", rank);
+            watch_append(&text, "rank %d waits for itself", rank);
         else
-            watch_say(&text, "%d ranks wait for one another", length - first);
+            watch_append(&text, "%d ranks wait for one another", length - first);
         for (int i = first; i < length; i++) {
-            watch_say(&text, i == first ? ": " : "; ");
-            watch_say(&text, "rank %d is in ", path[i]);
-            watch_view_say(v, &text, path[i]);
+            watch_append(&text, i == first ? ": " : "; ");
+            watch_append(&text, "rank %d is in ", path[i]);
+            watch_analysis_append_call(v, &text, path[i]);
             if (length - first > 1)
-                watch_say(&text, ", and waits for rank %d",
-                          i + 1 < length ? path[i + 1] : path[first]);
+                watch_append(&text, ", and waits for rank %d",
+                             i + 1 < length ? path[i + 1] : path[first]);
         }
     }
     free(seen);

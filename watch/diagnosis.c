@@ -2,7 +2,7 @@
 
 #include "watch/diagnosis.h"
 
-#include "watch/view.h"
+#include "watch/analysis.h"
 
 #include <stdlib.h>
 
@@ -12,7 +12,8 @@ const char *watch_finding_name(watch_finding_kind kind) {
     return names[kind];
 }
 
-watch_finding *watch_view_add(watch_view *v, watch_finding_kind kind, int rank, watch_text *text) {
+watch_finding *watch_analysis_add(watch_analysis *v, watch_finding_kind kind, int rank,
+                                  watch_text *text) {
     if (v->out->count == WATCH_FINDINGS)
         return NULL;
     watch_finding *finding = &v->out->findings[v->out->count++];
@@ -22,7 +23,7 @@ watch_finding *watch_view_add(watch_view *v, watch_finding_kind kind, int rank, 
     return finding;
 }
 
-const watch_record *watch_view_call(const watch_view *v, int rank) {
+const watch_record *watch_analysis_call(const watch_analysis *v, int rank) {
     const watch_record *found = NULL;
     const watch_state *state = &v->states[rank];
     for (uint32_t i = 0; i < state->head.records; i++) {
@@ -35,45 +36,45 @@ const watch_record *watch_view_call(const watch_view *v, int rank) {
     return found;
 }
 
-void watch_view_say(const watch_view *v, watch_text *text, int rank) {
-    const watch_record *call = watch_view_call(v, rank);
+void watch_analysis_append_call(const watch_analysis *v, watch_text *text, int rank) {
+    const watch_record *call = watch_analysis_call(v, rank);
     if (!call)
         return;
-    watch_say_call(text, call);
+    watch_append_call(text, call);
     if (call->number) {
-        watch_say(text, ", the ");
-        watch_say_ordinal(text, call->number);
-        watch_say(text, " collective on ");
-        watch_say_comm(text, call->comm, v->states, v->ranks);
+        watch_append(text, ", the ");
+        watch_append_ordinal(text, call->number);
+        watch_append(text, " collective on ");
+        watch_append_comm(text, call->comm, v->states, v->ranks);
     } else if (call->comm && call->comm != WATCH_WORLD) {
-        watch_say(text, " on ");
-        watch_say_comm(text, call->comm, v->states, v->ranks);
+        watch_append(text, " on ");
+        watch_append_comm(text, call->comm, v->states, v->ranks);
     }
 }
 
 bool watch_diagnose(const watch_state states[], int ranks, uint64_t young,
                     watch_diagnosis *diagnosis) {
     size_t count = (size_t)ranks;
-    watch_view v = {.states = states,
-                    .ranks = ranks,
-                    .young = young,
-                    .conditions = calloc(count, sizeof *v.conditions),
-                    .any = calloc(count, sizeof *v.any),
-                    .stuck = calloc(count, sizeof *v.stuck),
-                    .waits = calloc(count, count),
-                    .out = diagnosis};
+    watch_analysis v = {.states = states,
+                        .ranks = ranks,
+                        .young = young,
+                        .conditions = calloc(count, sizeof *v.conditions),
+                        .any = calloc(count, sizeof *v.any),
+                        .stuck = calloc(count, sizeof *v.stuck),
+                        .waits = calloc(count, count),
+                        .out = diagnosis};
     diagnosis->count = 0;
-    bool done = v.conditions && v.any && v.stuck && v.waits && watch_view_find_mismatches(&v);
+    bool done = v.conditions && v.any && v.stuck && v.waits && watch_analysis_find_mismatches(&v);
     if (done) {
         bool explained = diagnosis->count > 0;
-        watch_view_find_waits(&v);
+        watch_analysis_find_waits(&v);
         for (int rank = 0; rank < ranks; rank++)
-            watch_view_find_unmatched(&v, rank);
+            watch_analysis_find_unmatched(&v, rank);
         explained = explained || diagnosis->count > 0;
         /* Any other error explains why ranks wait: a cycle may then be a mere consequence of it. */
         if (!explained)
-            watch_view_find_cycles(&v);
-        done = watch_view_find_absent(&v);
+            watch_analysis_find_cycles(&v);
+        done = watch_analysis_find_absent(&v);
     }
     free(v.conditions);
     free(v.any);

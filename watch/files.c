@@ -90,7 +90,7 @@ static void remove_old_files(const char *directory) {
 
 bool watch_files_begin(const char *directory, const watch_secret *secret, int rank, bool marks) {
     path mark;
-    uint64_t job = watch_secret_sum(secret, 0, kind_of_file, sizeof kind_of_file);
+    uint64_t job = watch_auth_code(secret, 0, kind_of_file, sizeof kind_of_file);
     own_rank = rank;
     snprintf(stem, sizeof stem, "%.*s/%s%016" PRIx64 "-", PATH_MAX - 64, directory, kind_of_file,
              job);
@@ -130,7 +130,7 @@ int watch_files_pause(int pause) {
 
 bool watch_files_ask(bool sample) {
     path name;
-    question asked = {.nonce = watch_secret_nonce(), .sample = sample};
+    question asked = {.nonce = watch_auth_nonce(), .sample = sample};
     make_path("question", -1, name);
     if (is_older_than(name, OLD_QUESTION))
         unlink(name);

@@ -7,7 +7,7 @@
 #ifndef COLL_WATCH_FILES_H
 #define COLL_WATCH_FILES_H
 
-#include "watch/secret.h"
+#include "watch/auth.h"
 
 #include <stdbool.h>
 #include <stddef.h>

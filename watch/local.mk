@@ -3,46 +3,46 @@ if HAVE_WATCH
 noinst_LTLIBRARIES += libwatch.la
 libwatch_la_SOURCES = \
 	lib/base/plain.c lib/base/plain.h \
-	watch/absent.c \
-	watch/alarm.c watch/alarm.h \
+	watch/addr2line.c watch/addr2line.h \
+	watch/analysis.h \
+	watch/auth.c watch/auth.h \
 	watch/calls.h \
 	watch/check.c watch/check.h \
 	watch/communicators.c watch/communicators.h \
 	watch/cycle.c \
 	watch/diagnosis.c watch/diagnosis.h \
 	watch/files.c watch/files.h \
+	watch/format.c watch/format.h \
+	watch/gather_states.c watch/gather_states.h \
 	watch/host.c watch/host.h \
 	watch/job.c watch/job.h \
-	watch/lines.c watch/lines.h \
 	watch/local_name.c watch/local_name.h \
+	watch/message_counts.c watch/message_counts.h \
 	watch/messages.c watch/messages.h \
 	watch/mismatch.c \
-	watch/overview.c watch/overview.h \
-	watch/pending.c watch/pending.h \
+	watch/missing_ranks.c \
 	watch/record.h \
 	watch/recorder.c watch/recorder.h \
 	watch/report.c watch/report.h \
 	watch/reporter.c watch/reporter.h \
+	watch/request_table.c watch/request_table.h \
 	watch/ring.c watch/ring.h \
-	watch/secret.c watch/secret.h \
 	watch/settings.c watch/settings.h \
 	watch/signature.c watch/signature.h \
 	watch/stack.c watch/stack.h \
 	watch/state.c watch/state.h \
-	watch/survey.c watch/survey.h \
 	watch/ticks.c watch/ticks.h \
 	watch/timeline.c watch/timeline.h \
-	watch/traffic.c watch/traffic.h \
+	watch/timeline_svg.c watch/timeline_svg.h \
+	watch/timeout.c watch/timeout.h \
 	watch/unmatched.c \
-	watch/view.h \
 	watch/waits.c \
 	watch/watcher.c watch/watcher.h \
-	watch/wire.c watch/wire.h \
-	watch/words.c watch/words.h
+	watch/wire.c watch/wire.h
 nodist_libwatch_la_SOURCES = watch/calls.c
 
 lib_LTLIBRARIES += libcoll_watch.la
-libcoll_watch_la_SOURCES = lib/base/preloaded.c lib/base/preloaded.h watch/ends.c
+libcoll_watch_la_SOURCES = lib/base/preloaded.c lib/base/preloaded.h watch/init_finalize.c
 nodist_libcoll_watch_la_SOURCES = watch/entries.c
 # The program may call deprecated MPI functions.
 libcoll_watch_la_CFLAGS = $(AM_CFLAGS) -Wno-deprecated-declarations

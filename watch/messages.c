@@ -2,7 +2,7 @@
 
 #include "watch/messages.h"
 
-#include "watch/words.h"
+#include "watch/format.h"
 
 #include <mpi.h>
 #include <stddef.h>
@@ -36,8 +36,8 @@ static bool counts_hold(const watch_state *state) {
 /* Returns how many messages with TAG STATE's rank has sent to PEER of COMM. */
 static uint64_t count_sent(const watch_state *state, uint64_t comm, int peer, int tag) {
     uint64_t sum = 0;
-    for (uint32_t i = 0; i < state->head.traffic; i++) {
-        const watch_traffic_entry *entry = &state->traffic[i];
+    for (uint32_t i = 0; i < state->head.message_counts; i++) {
+        const watch_message_count *entry = &state->message_counts[i];
         if (!entry->received && entry->comm == comm && entry->peer == peer &&
             (tag == MPI_ANY_TAG || entry->tag == tag))
             sum += entry->count;
@@ -56,8 +56,8 @@ typedef struct posted {
  */
 static posted count_posted(const watch_state *state, uint64_t comm, int peer, int tag) {
     posted sum = {0, 0};
-    for (uint32_t i = 0; i < state->head.traffic; i++) {
-        const watch_traffic_entry *entry = &state->traffic[i];
+    for (uint32_t i = 0; i < state->head.message_counts; i++) {
+        const watch_message_count *entry = &state->message_counts[i];
         if (!entry->received || entry->comm != comm)
             continue;
         bool fits = (entry->peer == peer || entry->peer == MPI_ANY_SOURCE) &&
@@ -69,8 +69,8 @@ static posted count_posted(const watch_state *state, uint64_t comm, int peer, in
 }
 
 static bool has_wildcards(const watch_state *state, uint64_t comm) {
-    for (uint32_t i = 0; i < state->head.traffic; i++) {
-        const watch_traffic_entry *entry = &state->traffic[i];
+    for (uint32_t i = 0; i < state->head.message_counts; i++) {
+        const watch_message_count *entry = &state->message_counts[i];
         if (entry->received && entry->comm == comm &&
             (entry->peer == MPI_ANY_SOURCE || entry->tag == MPI_ANY_TAG))
             return true;
@@ -101,8 +101,8 @@ static watch_matched any_source_matched(const watch_message *message, int rank,
     if (seen < size)
         return WATCH_UNKNOWN;
     /* Count receives whose messages this receive could take as well. */
-    for (uint32_t i = 0; i < states[rank].head.traffic; i++) {
-        const watch_traffic_entry *entry = &states[rank].traffic[i];
+    for (uint32_t i = 0; i < states[rank].head.message_counts; i++) {
+        const watch_message_count *entry = &states[rank].message_counts[i];
         if (entry->received && entry->comm == message->comm &&
             (message->tag == MPI_ANY_TAG || entry->tag == message->tag))
             all_posted += entry->count;
@@ -127,8 +127,8 @@ watch_matched watch_message_matched(const watch_message *message, int rank,
     if (message->tag == MPI_ANY_TAG) {
         /* Count all receives from this peer, whatever their tag. */
         uint64_t receives = message->probes;
-        for (uint32_t i = 0; i < to->head.traffic; i++) {
-            const watch_traffic_entry *entry = &to->traffic[i];
+        for (uint32_t i = 0; i < to->head.message_counts; i++) {
+            const watch_message_count *entry = &to->message_counts[i];
             if (entry->received && entry->comm == message->comm && entry->peer == from_rank)
                 receives += entry->count;
         }
@@ -156,8 +156,8 @@ static int find_unreceived(const watch_message *message, int rank, const watch_s
     for (int other = 0; other < ranks; other++) {
         if (!counts_hold(&states[other]))
             continue;
-        for (uint32_t i = 0; i < states[other].head.traffic && count < room; i++) {
-            const watch_traffic_entry *entry = &states[other].traffic[i];
+        for (uint32_t i = 0; i < states[other].head.message_counts && count < room; i++) {
+            const watch_message_count *entry = &states[other].message_counts[i];
             if (entry->received || world_rank(entry->comm, entry->peer, states, ranks) != rank)
                 continue;
             bool same_rank = message->peer == MPI_ANY_SOURCE ||
@@ -190,8 +190,8 @@ static int find_unsent(const watch_message *message, int rank, const watch_state
     int peer = watch_message_peer(message, states, ranks), count = 0;
     if (peer < 0 || !counts_hold(&states[peer]))
         return 0;
-    for (uint32_t i = 0; i < states[peer].head.traffic && count < room; i++) {
-        const watch_traffic_entry *entry = &states[peer].traffic[i];
+    for (uint32_t i = 0; i < states[peer].head.message_counts && count < room; i++) {
+        const watch_message_count *entry = &states[peer].message_counts[i];
         if (!entry->received || entry->comm != message->comm || entry->peer == MPI_ANY_SOURCE ||
             entry->tag == MPI_ANY_TAG)
             continue;

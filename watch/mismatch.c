@@ -1,8 +1,8 @@
 #include "config.h"
 
+#include "watch/analysis.h"
 #include "watch/calls.h"
 #include "watch/signature.h"
-#include "watch/view.h"
 
 #include <stdlib.h>
 
@@ -30,7 +30,7 @@ static bool differ(const watch_record *a, const watch_record *b) {
 /*
  * Lists all collectives on communicators with certain ids, sorted by communicator, number and rank.
  */
-static ranked_record *list_collectives(const watch_view *v, int *count) {
+static ranked_record *list_collectives(const watch_analysis *v, int *count) {
     size_t most = 0;
     for (int rank = 0; rank < v->ranks; rank++)
         most += v->states[rank].head.records;
@@ -60,21 +60,22 @@ static int list_ranks_with_same_call(const ranked_record list[], int count, int 
 }
 
 /* Writes in which respect OTHER differs from MOST if both call the same function. */
-static void say_difference(watch_text *text, const watch_record *other, const watch_record *most) {
+static void append_difference(watch_text *text, const watch_record *other,
+                              const watch_record *most) {
     const watch_call_kind *kind = &watch_calls[other->call];
     if (other->call != most->call)
         return;
     if (kind->rooted && other->peer != most->peer)
-        watch_say(text, ": another root");
+        watch_append(text, ": another root");
     else if (kind->reduces && other->op != most->op)
-        watch_say(text, ": another operation");
+        watch_append(text, ": another operation");
     else if (other->data.bytes != most->data.bytes)
-        watch_say(text, ": another amount of data");
+        watch_append(text, ": another amount of data");
     else
-        watch_say(text, ": another type");
+        watch_append(text, ": another type");
 }
 
-static void report_mismatch(watch_view *v, const ranked_record list[], int count) {
+static void report_mismatch(watch_analysis *v, const ranked_record list[], int count) {
     int *ranks = malloc(2 * (size_t)count * sizeof *ranks);
     if (!ranks)
         return;
@@ -96,24 +97,24 @@ static void report_mismatch(watch_view *v, const ranked_record list[], int count
     int odd_count = list_ranks_with_same_call(list, count, odd, ranks);
     best_count = list_ranks_with_same_call(list, count, best, ranks + count);
     watch_text text;
-    if (watch_view_add(v, WATCH_MISMATCH, list[odd].rank, &text)) {
-        watch_say_ranks(&text, ranks, odd_count);
-        watch_say(&text, one->open ? (odd_count > 1 ? " are in " : " is in ") : " called ");
-        watch_say_call(&text, one);
-        watch_say(&text, ", the ");
-        watch_say_ordinal(&text, one->number);
-        watch_say(&text, " collective on ");
-        watch_say_comm(&text, one->comm, v->states, v->ranks);
-        watch_say(&text, ", where ");
-        watch_say_ranks(&text, ranks + count, best_count);
-        watch_say(&text, most->open ? (best_count > 1 ? " are in " : " is in ") : " called ");
-        watch_say_call(&text, most);
-        say_difference(&text, one, most);
+    if (watch_analysis_add(v, WATCH_MISMATCH, list[odd].rank, &text)) {
+        watch_append_ranks(&text, ranks, odd_count);
+        watch_append(&text, one->open ? (odd_count > 1 ? " are in " : " is in ") : " called ");
+        watch_append_call(&text, one);
+        watch_append(&text, ", the ");
+        watch_append_ordinal(&text, one->number);
+        watch_append(&text, " collective on ");
+        watch_append_comm(&text, one->comm, v->states, v->ranks);
+        watch_append(&text, ", where ");
+        watch_append_ranks(&text, ranks + count, best_count);
+        watch_append(&text, most->open ? (best_count > 1 ? " are in " : " is in ") : " called ");
+        watch_append_call(&text, most);
+        append_difference(&text, one, most);
     }
     free(ranks);
 }
 
-bool watch_view_find_mismatches(watch_view *v) {
+bool watch_analysis_find_mismatches(watch_analysis *v) {
     int count;
     ranked_record *list = list_collectives(v, &count);
     if (!list)

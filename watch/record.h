@@ -77,11 +77,11 @@ typedef struct watch_comm_info {
 /*
  * How many messages were sent to a rank of a communicator, or how many receives were posted for it.
  */
-typedef struct watch_traffic_entry {
+typedef struct watch_message_count {
     uint64_t comm, count;
     int32_t peer, tag; /* negative if any */
     uint8_t received;  /* 1 for receives, 0 for messages sent */
-} watch_traffic_entry;
+} watch_message_count;
 
 /* A place in the program's code. */
 typedef struct watch_place {
@@ -102,14 +102,14 @@ typedef enum watch_fate {
 
 typedef struct watch_state_head {
     int32_t rank, pid;
-    uint32_t records, awaited, comms, traffic; /* numbers of entries that follow */
-    uint64_t calls, bytes;                     /* totals since MPI_Init */
-    uint64_t age;                              /* nanoseconds since MPI_Init */
+    uint32_t records, awaited, comms, message_counts; /* numbers of entries that follow */
+    uint64_t calls, bytes;                            /* totals since MPI_Init */
+    uint64_t age;                                     /* nanoseconds since MPI_Init */
     /* part of AGE spent in recorded calls, in nanoseconds */
     uint64_t inside;
     /* nanoseconds since the latest call ended; 0 while one lasts */
     uint64_t outside;
-    uint8_t overflown;       /* TRAFFIC is incomplete */
+    uint8_t overflown;       /* MESSAGE_COUNTS is incomplete */
     uint8_t frames;          /* number of entries in STACK */
     char asleep[WATCH_NAME]; /* name of the system call in which the thread sleeps, or "" */
     /* Stack of the thread that called MPI_Init; if it is in a call, only where it made that. */
@@ -129,7 +129,7 @@ typedef struct watch_state {
     watch_record *records; /* open calls, and the latest collectives, newest first */
     watch_awaited *awaited;
     watch_comm_info *comms;
-    watch_traffic_entry *traffic;
+    watch_message_count *message_counts;
 } watch_state;
 
 #endif

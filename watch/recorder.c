@@ -4,11 +4,11 @@
 
 #include "watch/calls.h"
 #include "watch/check.h"
-#include "watch/pending.h"
+#include "watch/message_counts.h"
+#include "watch/request_table.h"
 #include "watch/ring.h"
 #include "watch/signature.h"
 #include "watch/ticks.h"
-#include "watch/traffic.h"
 
 #include <stddef.h>
 #include <unistd.h>
@@ -61,9 +61,9 @@ static watch_signature data_of(const watch_call *call, const watch_call_kind *ki
 static void count_messages(const watch_call *call, const watch_call_kind *kind, uint64_t comm) {
     bool exchange = kind->waits == WATCH_EXCHANGE;
     if ((kind->waits == WATCH_SEND || exchange) && call->peer != MPI_PROC_NULL)
-        watch_traffic_sent(comm, call->peer, call->tag);
+        watch_message_counts_sent(comm, call->peer, call->tag);
     if ((kind->waits == WATCH_RECEIVE || exchange) && call->from != MPI_PROC_NULL)
-        watch_traffic_received(comm, call->from, exchange ? call->from_tag : call->tag);
+        watch_message_counts_received(comm, call->from, exchange ? call->from_tag : call->tag);
 }
 
 /*
@@ -74,12 +74,12 @@ static void count_started_messages(const watch_call *call) {
     int count = call->count ? call->count : 1;
     for (int i = 0; i < count; i++) {
         watch_awaited what;
-        if (!watch_pending_find(call->requests[i], &what) || !what.known)
+        if (!watch_request_table_find(call->requests[i], &what) || !what.known)
             continue;
         if (watch_calls[what.call].waits == WATCH_SEND && what.peer != MPI_PROC_NULL)
-            watch_traffic_sent(what.comm, what.peer, what.tag);
+            watch_message_counts_sent(what.comm, what.peer, what.tag);
         if (watch_calls[what.call].waits == WATCH_RECEIVE && what.peer != MPI_PROC_NULL)
-            watch_traffic_received(what.comm, what.peer, what.tag);
+            watch_message_counts_received(what.comm, what.peer, what.tag);
     }
 }
 
@@ -89,7 +89,7 @@ static void note_effects(const watch_call *call) {
     if (call->freed_type)
         watch_signature_forget(*call->freed_type);
     if (call->requests)
-        watch_traffic_spoil();
+        watch_message_counts_invalidate();
 }
 
 static watch_record *record_call(watch_call *call, const watch_call_kind *kind) {
@@ -148,13 +148,13 @@ int watch_begin(watch_call *call) {
 
 static void note_request(const watch_call *call) {
     const watch_record *record = call->record;
-    watch_pending_note(*call->request, &(watch_awaited){.comm = record->comm,
-                                                        .number = record->number,
-                                                        .peer = record->peer,
-                                                        .tag = record->tag,
-                                                        .call = record->call,
-                                                        .op = record->op,
-                                                        .known = 1});
+    watch_request_table_note(*call->request, &(watch_awaited){.comm = record->comm,
+                                                              .number = record->number,
+                                                              .peer = record->peer,
+                                                              .tag = record->tag,
+                                                              .call = record->call,
+                                                              .op = record->op,
+                                                              .known = 1});
 }
 
 int watch_end(watch_call *call, int code) {

@@ -3,11 +3,11 @@
 #include "watch/report.h"
 
 #include "lib/base/plain.h"
+#include "watch/addr2line.h"
 #include "watch/calls.h"
-#include "watch/lines.h"
+#include "watch/format.h"
 #include "watch/signature.h"
 #include "watch/stack.h"
-#include "watch/words.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -177,17 +177,17 @@ void watch_report_free(watch_report *report) {
 /* --- As text --- */
 
 /* Writes CALL and the first few of its requests; if SHIFTED, with partners by their distance. */
-static void write_call(watch_text *text, const watch_state *state, const watch_record *call,
-                       bool shifted) {
+static void append_call(watch_text *text, const watch_state *state, const watch_record *call,
+                        bool shifted) {
     watch_awaited list[SAID + 1];
-    watch_say_shifted_call(text, call, shifted ? watch_comm_known(call->comm, state, 1) : NULL);
+    watch_append_shifted_call(text, call, shifted ? watch_comm_known(call->comm, state, 1) : NULL);
     if (watch_calls[call->call].waits != WATCH_REQUESTS)
         return;
     int count = list_awaited(state, call, list);
     for (int i = 0; i < count; i++) {
         const watch_awaited *what = &list[i];
         if (i == SAID) {
-            watch_say(text, ", ...");
+            watch_append(text, ", ...");
             return;
         }
         watch_record as_call = {.call = what->call,
@@ -196,9 +196,9 @@ static void write_call(watch_text *text, const watch_state *state, const watch_r
                                 .peer = what->peer,
                                 .tag = what->tag,
                                 .from = what->peer};
-        watch_say(text, i == 0 ? ": " : "; ");
-        watch_say_shifted_call(text, &as_call,
-                               shifted ? watch_comm_known(what->comm, state, 1) : NULL);
+        watch_append(text, i == 0 ? ": " : "; ");
+        watch_append_shifted_call(text, &as_call,
+                                  shifted ? watch_comm_known(what->comm, state, 1) : NULL);
     }
 }
 
@@ -206,8 +206,8 @@ static void write_call(watch_text *text, const watch_state *state, const watch_r
  * Writes what RANK does. If GROUP is not NULL, RANK is its first rank, and the text is true of all
  * its ranks.
  */
-static void write_what_rank_does(watch_text *text, const watch_report *report, int rank,
-                                 const watch_group *group) {
+static void append_what_rank_does(watch_text *text, const watch_report *report, int rank,
+                                  const watch_group *group) {
     const watch_state *state = &report->states[rank];
     const watch_record *call = oldest_open_call(state);
     static const char *const fates[] = {
@@ -217,28 +217,29 @@ static void write_what_rank_does(watch_text *text, const watch_report *report, i
         [WATCH_UNREACHABLE] = "no answer, nor anything else from the host, asked twice",
         [WATCH_NO_FILE] = "no answer"};
     if (state->fate == WATCH_LEFT) {
-        watch_say(text, "ended without MPI_Finalize, with status %d", state->status);
+        watch_append(text, "ended without MPI_Finalize, with status %d", state->status);
     } else if (state->fate != WATCH_ANSWERS) {
-        watch_say(text, "%s", fates[state->fate]);
+        watch_append(text, "%s", fates[state->fate]);
         if (state->fate == WATCH_STOPPED)
-            watch_say(text, " (%s)", state->host);
+            watch_append(text, " (%s)", state->host);
     } else if (!call) {
-        watch_say(text, "in no MPI call that waits");
+        watch_append(text, "in no MPI call that waits");
         if (state->head.asleep[0])
-            watch_say(text, ", sleeps in %s", state->head.asleep);
+            watch_append(text, ", sleeps in %s", state->head.asleep);
     } else {
         if (group && group->differ)
-            watch_say(text, "%s with arguments that differ by rank", watch_calls[call->call].name);
+            watch_append(text, "%s with arguments that differ by rank",
+                         watch_calls[call->call].name);
         else
-            write_call(text, state, call, group && !group->one_partner);
+            append_call(text, state, call, group && !group->one_partner);
         if (call->number) {
-            watch_say(text, ", the ");
-            watch_say_ordinal(text, call->number);
-            watch_say(text, " collective");
+            watch_append(text, ", the ");
+            watch_append_ordinal(text, call->number);
+            watch_append(text, " collective");
         }
         if (call->comm && (call->number || call->comm != WATCH_WORLD)) {
-            watch_say(text, " on ");
-            watch_say_comm(text, call->comm, report->states, report->ranks);
+            watch_append(text, " on ");
+            watch_append_comm(text, call->comm, report->states, report->ranks);
         }
     }
 }
@@ -251,15 +252,15 @@ static int ranks_of(const watch_report *report, int group, int ranks[]) {
     return count;
 }
 
-static void write_times(watch_text *text, const watch_group *group) {
+static void append_times(watch_text *text, const watch_group *group) {
     if (!group->longest)
         return;
-    watch_say(text, " for ");
+    watch_append(text, " for ");
     if (group->longest - group->shortest > 200000000) {
-        watch_say_time(text, group->shortest);
-        watch_say(text, " to ");
+        watch_append_time(text, group->shortest);
+        watch_append(text, " to ");
     }
-    watch_say_time(text, group->longest);
+    watch_append_time(text, group->longest);
 }
 
 /* How many groups are shown with places, and with how many stack frames. */
@@ -282,7 +283,8 @@ static int count_places(const watch_report *report, int group) {
 }
 
 /* Prints where in the program GROUP's first rank is. LINES are the source lines of its places. */
-static void print_places(FILE *stream, const watch_report *report, int group, watch_line lines[]) {
+static void print_places(FILE *stream, const watch_report *report, int group,
+                         watch_source_line lines[]) {
     const watch_state *state = &report->states[report->groups[group].first];
     char place[256];
     for (int i = 0; i < count_places(report, group); i++) {
@@ -294,20 +296,20 @@ static void print_places(FILE *stream, const watch_report *report, int group, wa
 static void print_groups(FILE *stream, const watch_report *report, int ranks[]) {
     char text_of_group[1024];
     const watch_place *places[PLACES];
-    watch_line lines[PLACES];
+    watch_source_line lines[PLACES];
     int placed = 0;
     for (int i = 0; i < report->group_count; i++)
         for (int k = 0; k < count_places(report, i); k++)
             places[placed++] = &report->states[report->groups[i].first].head.stack[k];
-    watch_lines_find(places, lines, placed);
+    watch_addr2line_find(places, lines, placed);
     placed = 0;
     for (int i = 0; i < report->group_count && i < SHOWN; i++) {
         const watch_group *group = &report->groups[i];
         watch_text text = watch_text_in(text_of_group, sizeof text_of_group);
-        watch_say_ranks(&text, ranks, ranks_of(report, i, ranks));
-        watch_say(&text, ": ");
-        write_what_rank_does(&text, report, group->first, group);
-        write_times(&text, group);
+        watch_append_ranks(&text, ranks, ranks_of(report, i, ranks));
+        watch_append(&text, ": ");
+        append_what_rank_does(&text, report, group->first, group);
+        append_times(&text, group);
         fprintf(stream, "coll: watch:   %s\n", text_of_group);
         print_places(stream, report, i, lines + placed);
         placed += count_places(report, i);
@@ -357,7 +359,7 @@ static void write_group(FILE *stream, const watch_report *report, int group, int
     const watch_record *call = oldest_open_call(&report->states[what->first]);
     watch_text text = watch_text_in(does, sizeof does);
     int count = ranks_of(report, group, ranks);
-    write_what_rank_does(&text, report, what->first, what);
+    append_what_rank_does(&text, report, what->first, what);
     fprintf(stream, "{\"ranks\": [");
     for (int i = 0; i < count; i++)
         fprintf(stream, i ? ", %d" : "%d", ranks[i]);
@@ -402,7 +404,7 @@ void watch_report_sample(FILE *stream, const watch_report *report) {
         const watch_record *call = oldest_open_call(state);
         uint64_t inside = state->head.inside + (call ? call->begun : 0);
         watch_text text = watch_text_in(does, sizeof does);
-        write_what_rank_does(&text, report, rank, NULL);
+        append_what_rank_does(&text, report, rank, NULL);
         fprintf(stream, "%d %d %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %s\n",
                 rank, (int)state->fate, state->head.calls, state->head.bytes, inside,
                 state->head.age, duration_of(state), does);

@@ -3,10 +3,10 @@
 #include "watch/reporter.h"
 
 #include "watch/files.h"
+#include "watch/gather_states.h"
 #include "watch/job.h"
 #include "watch/report.h"
 #include "watch/state.h"
-#include "watch/survey.h"
 #include "watch/ticks.h"
 
 #include <errno.h>
@@ -93,14 +93,15 @@ static void store_state(int rank, watch_state *state) {
     place->head.rank = rank;
 }
 
-static void store_states(void *unused, const watch_part parts[]) {
+static void store_states(void *unused, const watch_reply replies[]) {
     (void)unused;
     for (int rank = 0; rank < watch_own.ranks; rank++) {
         watch_state state;
-        if (!parts[rank].asked)
+        if (!replies[rank].asked)
             continue;
-        report.silence[rank] = (unsigned char)parts[rank].silence;
-        if (parts[rank].bytes && watch_state_unpack(&state, parts[rank].bytes, parts[rank].length))
+        report.silence[rank] = (unsigned char)replies[rank].silence;
+        if (replies[rank].bytes &&
+            watch_state_unpack(&state, replies[rank].bytes, replies[rank].length))
             store_state(rank, &state);
     }
     report.phase = LOOKING;
@@ -113,7 +114,7 @@ static bool begin_report(bool sample) {
     report.states = calloc(ranks, sizeof *report.states);
     report.silence = calloc(ranks, sizeof *report.silence);
     if (!report.states || !report.silence ||
-        !watch_survey_begin(&all, 1, sample, 0, store_states, NULL)) {
+        !watch_gather_states_begin(&all, 1, sample, 0, store_states, NULL)) {
         free_report();
         return false;
     }
@@ -138,8 +139,8 @@ static bool ask_again(void) {
     for (int rank = 0; ranges && rank < watch_own.ranks; rank++)
         if (is_unknown(rank))
             ranges[count++] = (watch_range){.first = rank, .count = 1};
-    bool asks =
-        count && watch_survey_begin(ranges, count, report.sample, report.round, store_states, NULL);
+    bool asks = count && watch_gather_states_begin(ranges, count, report.sample, report.round,
+                                                   store_states, NULL);
     free(ranges);
     if (asks)
         report.phase = ASKING;

@@ -4,25 +4,25 @@
 
 #include "watch/calls.h"
 #include "watch/communicators.h"
-#include "watch/pending.h"
+#include "watch/message_counts.h"
 #include "watch/recorder.h"
+#include "watch/request_table.h"
 #include "watch/ring.h"
 #include "watch/stack.h"
 #include "watch/ticks.h"
-#include "watch/traffic.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { COLLECTIVES = 96, OPEN = 16, AWAITED = 64, COMMS = 256, TRAFFIC = 512 };
+enum { COLLECTIVES = 96, OPEN = 16, AWAITED = 64, COMMS = 256, MESSAGE_COUNTS = 512 };
 
 /* Memory for the arrays of a state that is taken. */
 typedef struct arrays {
     watch_record records[COLLECTIVES + OPEN];
     watch_awaited awaited[AWAITED];
     watch_comm_info comms[COMMS];
-    watch_traffic_entry traffic[TRAFFIC];
+    watch_message_count message_counts[MESSAGE_COUNTS];
 } arrays;
 
 /* Converts ticks in a record from the ring into nanoseconds before now. */
@@ -60,8 +60,8 @@ static void take_awaited(watch_state *state) {
         if (!record->open || watch_calls[record->call].waits != WATCH_REQUESTS)
             continue;
         watch_awaited *free_ones = state->awaited + state->head.awaited;
-        int found = watch_pending_list(record->requests, record->count, free_ones,
-                                       AWAITED - (int)state->head.awaited);
+        int found = watch_request_table_list(record->requests, record->count, free_ones,
+                                             AWAITED - (int)state->head.awaited);
         for (int k = 0; k < found; k++)
             free_ones[k].waiter = record->serial;
         state->head.awaited += (uint32_t)found;
@@ -103,11 +103,12 @@ bool watch_state_take(watch_state *state, int rank, int thread, bool stacks) {
     state->records = all->records;
     state->awaited = all->awaited;
     state->comms = all->comms;
-    state->traffic = all->traffic;
+    state->message_counts = all->message_counts;
     take_records(state, &last);
     take_awaited(state);
     state->head.comms = (uint32_t)watch_comm_list(state->comms, COMMS);
-    state->head.traffic = (uint32_t)watch_traffic_list(state->traffic, TRAFFIC, &overflown);
+    state->head.message_counts =
+        (uint32_t)watch_message_counts_list(state->message_counts, MESSAGE_COUNTS, &overflown);
     state->head.overflown = overflown;
     state->head.age = watch_ticks_age();
     state->head.inside = watch_ticks_length(totals.ticks);
@@ -142,7 +143,8 @@ uint64_t watch_state_oldest(uint64_t *call) {
 /* Returns the number of bytes after the head. */
 static size_t length_of_parts(const watch_state_head *head) {
     return head->records * sizeof(watch_record) + head->awaited * sizeof(watch_awaited) +
-           head->comms * sizeof(watch_comm_info) + head->traffic * sizeof(watch_traffic_entry);
+           head->comms * sizeof(watch_comm_info) +
+           head->message_counts * sizeof(watch_message_count);
 }
 
 static char *append_bytes(char *next, const void *from, size_t length) {
@@ -160,7 +162,7 @@ void *watch_state_pack(const watch_state *state, size_t *length) {
     next = append_bytes(next, state->records, head->records * sizeof *state->records);
     next = append_bytes(next, state->awaited, head->awaited * sizeof *state->awaited);
     next = append_bytes(next, state->comms, head->comms * sizeof *state->comms);
-    append_bytes(next, state->traffic, head->traffic * sizeof *state->traffic);
+    append_bytes(next, state->message_counts, head->message_counts * sizeof *state->message_counts);
     return bytes;
 }
 
@@ -194,7 +196,7 @@ bool watch_state_unpack(watch_state *state, const void *bytes, size_t length) {
     memcpy(head, bytes, sizeof *head);
     length -= sizeof *head;
     if (head->records > MOST || head->awaited > MOST || head->comms > MOST ||
-        head->traffic > MOST || length != length_of_parts(head))
+        head->message_counts > MOST || length != length_of_parts(head))
         return false;
     made.block = malloc(length + 1);
     if (!made.block)
@@ -204,7 +206,7 @@ bool watch_state_unpack(watch_state *state, const void *bytes, size_t length) {
     made.records = made.block;
     made.awaited = (watch_awaited *)(made.records + head->records);
     made.comms = (watch_comm_info *)(made.awaited + head->awaited);
-    made.traffic = (watch_traffic_entry *)(made.comms + head->comms);
+    made.message_counts = (watch_message_count *)(made.comms + head->comms);
     if (!is_sound(&made)) {
         watch_state_free(&made);
         return false;

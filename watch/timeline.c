@@ -4,11 +4,11 @@
 
 #include "lib/base/plain.h"
 #include "watch/calls.h"
-#include "watch/overview.h"
+#include "watch/format.h"
 #include "watch/ring.h"
 #include "watch/signature.h"
 #include "watch/ticks.h"
-#include "watch/words.h"
+#include "watch/timeline_svg.h"
 
 #include <errno.h>
 #include <mpi.h>
@@ -70,7 +70,7 @@ static void write_event(FILE *file, const watch_record *record, int rank, uint64
         [WATCH_REQUESTS] = "wait", [WATCH_START] = "point",           [WATCH_NOTE] = "other"};
     char words[256];
     watch_text text = watch_text_in(words, sizeof words);
-    watch_say_call(&text, record);
+    watch_append_call(&text, record);
     fprintf(file,
             ",\n{\"ph\": \"X\", \"pid\": 0, \"tid\": %d, \"name\": \"%s\", \"cat\": \"%s\", "
             "\"ts\": %.3f, \"dur\": %.3f, \"args\": {\"call\": \"%s\", \"number\": %u, "
@@ -95,7 +95,7 @@ static void write_rank(FILE *file, const watch_record list[], uint32_t count, in
  * it needs memory for one rank only.
  */
 static int collect_calls(MPI_Comm comm, int rank, int ranks, watch_record list[], uint32_t count,
-                         FILE *trace, watch_overview *overview) {
+                         FILE *trace, watch_timeline_svg *drawing) {
     uint64_t span[2] = {count ? list[0].begun : UINT64_MAX,
                         count ? ~list[count - 1].ended : UINT64_MAX};
     uint64_t all[2]; /* the earliest beginning, and the complement of the latest end */
@@ -104,7 +104,7 @@ static int collect_calls(MPI_Comm comm, int rank, int ranks, watch_record list[]
         return code;
     if (rank != 0)
         return PMPI_Send(list, (int)(count * sizeof *list), MPI_BYTE, 0, 0, comm);
-    watch_overview_begin(overview, ranks, all[0], ~all[1]);
+    watch_timeline_svg_begin(drawing, ranks, all[0], ~all[1]);
     for (int from = 0; from < ranks && code == MPI_SUCCESS; from++) {
         MPI_Status status;
         int bytes = (int)(count * sizeof *list);
@@ -117,7 +117,7 @@ static int collect_calls(MPI_Comm comm, int rank, int ranks, watch_record list[]
         count = code == MPI_SUCCESS ? (uint32_t)((size_t)bytes / sizeof *list) : 0;
         if (trace)
             write_rank(trace, list, count, from, all[0]);
-        watch_overview_rank(overview, from, list, count);
+        watch_timeline_svg_rank(drawing, from, list, count);
     }
     return code;
 }
@@ -142,11 +142,11 @@ void watch_timeline_write(const char *trace, const char *picture) {
         locale_t before = coll_plain_begin();
         FILE *trace_file = rank == 0 ? open_file(trace, "COLL_WATCH_TRACE") : NULL;
         FILE *picture_file = rank == 0 ? open_file(picture, "COLL_WATCH_SVG") : NULL;
-        watch_overview overview = {.file = picture_file};
+        watch_timeline_svg drawing = {.file = picture_file};
         if (trace_file)
             fprintf(trace_file, "{\"displayTimeUnit\": \"ms\", \"traceEvents\": [\n");
-        collect_calls(comm, rank, ranks, list, count, trace_file, &overview);
-        watch_overview_end(&overview);
+        collect_calls(comm, rank, ranks, list, count, trace_file, &drawing);
+        watch_timeline_svg_end(&drawing);
         if (trace_file)
             fprintf(trace_file, "\n]}\n");
         close_file(trace_file, trace, "COLL_WATCH_TRACE");

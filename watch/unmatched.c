@@ -1,8 +1,8 @@
 #include "config.h"
 
+#include "watch/analysis.h"
 #include "watch/calls.h"
 #include "watch/messages.h"
-#include "watch/view.h"
 
 #include <mpi.h>
 
@@ -10,7 +10,7 @@
  * Reports the message WANT, for which RANK waits, if it certainly has no partner and there are near
  * misses. Returns false if there is nothing to report.
  */
-static bool report_message(watch_view *v, int rank, const watch_message *want,
+static bool report_message(watch_analysis *v, int rank, const watch_message *want,
                            const watch_record *call) {
     int peer = watch_message_peer(want, v->states, v->ranks);
     watch_miss misses[4];
@@ -22,38 +22,40 @@ static bool report_message(watch_view *v, int rank, const watch_message *want,
     if (!count || !final)
         return false;
     watch_text text;
-    if (!watch_view_add(v, want->sends ? WATCH_UNWANTED : WATCH_UNSENT, rank, &text))
+    if (!watch_analysis_add(v, want->sends ? WATCH_UNWANTED : WATCH_UNSENT, rank, &text))
         return true;
-    watch_say(&text, "rank %d is in ", rank);
-    watch_view_say(v, &text, rank);
+    watch_append(&text, "rank %d is in ", rank);
+    watch_analysis_append_call(v, &text, rank);
     if (watch_calls[call->call].waits == WATCH_REQUESTS ||
         watch_calls[call->call].waits == WATCH_EXCHANGE) {
-        watch_say(&text, want->sends ? ", with a send to rank %d" : ", with a receive from rank %d",
-                  want->peer);
-        watch_say(&text, want->tag == MPI_ANY_TAG ? ", any tag" : ", tag %d", want->tag);
+        watch_append(&text,
+                     want->sends ? ", with a send to rank %d" : ", with a receive from rank %d",
+                     want->peer);
+        watch_append(&text, want->tag == MPI_ANY_TAG ? ", any tag" : ", tag %d", want->tag);
     }
-    watch_say(&text, want->sends ? ", which no receive takes; but "
-                                 : ", for which no message was sent; but ");
+    watch_append(&text, want->sends ? ", which no receive takes; but "
+                                    : ", for which no message was sent; but ");
     for (int i = 0; i < count; i++) {
         const watch_miss *miss = &misses[i];
         if (i > 0)
-            watch_say(&text, ", and ");
-        watch_say(&text, want->sends ? "rank %d waits for" : "rank %d has sent", miss->rank);
-        watch_say(&text, miss->surplus == 1 ? " one" : " %llu", (unsigned long long)miss->surplus);
-        watch_say(&text, miss->tag == MPI_ANY_TAG ? " with any tag" : " with tag %d", miss->tag);
+            watch_append(&text, ", and ");
+        watch_append(&text, want->sends ? "rank %d waits for" : "rank %d has sent", miss->rank);
+        watch_append(&text, miss->surplus == 1 ? " one" : " %llu",
+                     (unsigned long long)miss->surplus);
+        watch_append(&text, miss->tag == MPI_ANY_TAG ? " with any tag" : " with tag %d", miss->tag);
         if (want->sends)
-            watch_say(&text, miss->peer == MPI_ANY_SOURCE ? " from any rank" : " from rank %d",
-                      miss->peer);
+            watch_append(&text, miss->peer == MPI_ANY_SOURCE ? " from any rank" : " from rank %d",
+                         miss->peer);
         if (miss->comm != want->comm) {
-            watch_say(&text, " on ");
-            watch_say_comm(&text, miss->comm, v->states, v->ranks);
+            watch_append(&text, " on ");
+            watch_append_comm(&text, miss->comm, v->states, v->ranks);
         }
     }
-    watch_say(&text, want->sends ? "" : " that no receive has taken");
+    watch_append(&text, want->sends ? "" : " that no receive has taken");
     return true;
 }
 
-static void report_request(watch_view *v, int rank, const watch_awaited *what,
+static void report_request(watch_analysis *v, int rank, const watch_awaited *what,
                            const watch_record *call) {
     watch_waits waits = watch_calls[what->call].waits;
     if (!what->known || what->peer == MPI_PROC_NULL)
@@ -68,8 +70,8 @@ static void report_request(watch_view *v, int rank, const watch_awaited *what,
     report_message(v, rank, &want, call);
 }
 
-void watch_view_find_unmatched(watch_view *v, int rank) {
-    const watch_record *call = watch_view_call(v, rank);
+void watch_analysis_find_unmatched(watch_analysis *v, int rank) {
+    const watch_record *call = watch_analysis_call(v, rank);
     const watch_state *state = &v->states[rank];
     if (!call || v->conditions[rank] != WATCH_WAITING)
         return;

@@ -1,18 +1,18 @@
 #include "config.h"
 
+#include "watch/analysis.h"
 #include "watch/calls.h"
 #include "watch/messages.h"
-#include "watch/view.h"
 
 #include <mpi.h>
 #include <string.h>
 
-static void note_wait(watch_view *v, int rank, int other, unsigned char how) {
+static void note_wait(watch_analysis *v, int rank, int other, unsigned char how) {
     if (other >= 0 && other < v->ranks && v->waits[rank * v->ranks + other] < how)
         v->waits[rank * v->ranks + other] = how;
 }
 
-static bool is_in_call(const watch_view *v, int rank) {
+static bool is_in_call(const watch_analysis *v, int rank) {
     return v->conditions[rank] == WATCH_WAITING || v->conditions[rank] == WATCH_MOVING ||
            v->conditions[rank] == WATCH_FINISHED;
 }
@@ -24,7 +24,7 @@ static bool has_open_call(const watch_state *state) {
     return false;
 }
 
-static watch_condition condition_of(const watch_view *v, int rank) {
+static watch_condition condition_of(const watch_analysis *v, int rank) {
     const watch_state *state = &v->states[rank];
     if (state->fate == WATCH_SILENT || state->fate == WATCH_NO_FILE)
         return WATCH_MOVING;
@@ -32,7 +32,7 @@ static watch_condition condition_of(const watch_view *v, int rank) {
         return WATCH_LOST;
     if (!has_open_call(state))
         return state->head.outside >= v->young ? WATCH_OUTSIDE : WATCH_MOVING;
-    const watch_record *call = watch_view_call(v, rank);
+    const watch_record *call = watch_analysis_call(v, rank);
     if (!call || call->begun < v->young)
         return WATCH_MOVING;
     return strcmp(watch_calls[call->call].name, "MPI_Finalize") == 0 ? WATCH_FINISHED
@@ -43,7 +43,7 @@ static watch_condition condition_of(const watch_view *v, int rank) {
  * Notes that RANK waits in collective NUMBER on COMM for the members that have not begun it.
  * Returns false if none is known to be missing.
  */
-static bool note_wait_in_collective(watch_view *v, int rank, uint64_t comm, uint32_t number) {
+static bool note_wait_in_collective(watch_analysis *v, int rank, uint64_t comm, uint32_t number) {
     int known = 0, size = 0;
     bool missing = false;
     for (int other = 0; other < v->ranks; other++) {
@@ -80,7 +80,7 @@ static bool note_wait_in_collective(watch_view *v, int rank, uint64_t comm, uint
  * Notes that RANK waits for the message WANT. Returns false if one is on its way or nothing is
  * known.
  */
-static bool note_wait_for_message(watch_view *v, int rank, const watch_message *want) {
+static bool note_wait_for_message(watch_analysis *v, int rank, const watch_message *want) {
     int peer = watch_message_peer(want, v->states, v->ranks);
     if (want->peer == MPI_ANY_SOURCE) {
         if (watch_message_matched(want, rank, v->states, v->ranks) != WATCH_UNMATCHED)
@@ -108,7 +108,7 @@ static bool note_wait_for_message(watch_view *v, int rank, const watch_message *
  * Notes what one request, or a call treated as a request, waits for. Returns false if nothing shows
  * that it has to wait.
  */
-static bool note_wait_for_request(watch_view *v, int rank, const watch_awaited *what) {
+static bool note_wait_for_request(watch_analysis *v, int rank, const watch_awaited *what) {
     const watch_call_kind *kind = &watch_calls[what->call];
     if (!what->known)
         return false;
@@ -125,7 +125,7 @@ static bool note_wait_for_request(watch_view *v, int rank, const watch_awaited *
     return note_wait_for_message(v, rank, &want);
 }
 
-static bool note_wait_for_requests(watch_view *v, int rank, const watch_record *call) {
+static bool note_wait_for_requests(watch_analysis *v, int rank, const watch_record *call) {
     const watch_state *state = &v->states[rank];
     const char *name = watch_calls[call->call].name;
     bool any = strcmp(name, "MPI_Waitany") == 0 || strcmp(name, "MPI_Waitsome") == 0;
@@ -141,7 +141,7 @@ static bool note_wait_for_requests(watch_view *v, int rank, const watch_record *
     return any ? waits && all : waits;
 }
 
-static bool note_wait_in_call(watch_view *v, int rank, const watch_record *call) {
+static bool note_wait_in_call(watch_analysis *v, int rank, const watch_record *call) {
     watch_awaited what = {.comm = call->comm,
                           .number = call->number,
                           .peer = call->peer,
@@ -165,7 +165,7 @@ static bool note_wait_in_call(watch_view *v, int rank, const watch_record *call)
 }
 
 /* Finds the ranks that can proceed only if another of them does. */
-static void find_stuck(watch_view *v) {
+static void find_stuck(watch_analysis *v) {
     for (int rank = 0; rank < v->ranks; rank++)
         v->stuck[rank] = v->conditions[rank] == WATCH_WAITING ||
                          v->conditions[rank] == WATCH_FINISHED || v->conditions[rank] == WATCH_LOST;
@@ -188,11 +188,11 @@ static void find_stuck(watch_view *v) {
     }
 }
 
-void watch_view_find_waits(watch_view *v) {
+void watch_analysis_find_waits(watch_analysis *v) {
     for (int rank = 0; rank < v->ranks; rank++)
         v->conditions[rank] = condition_of(v, rank);
     for (int rank = 0; rank < v->ranks; rank++) {
-        const watch_record *call = watch_view_call(v, rank);
+        const watch_record *call = watch_analysis_call(v, rank);
         if (v->conditions[rank] == WATCH_WAITING && !note_wait_in_call(v, rank, call))
             v->conditions[rank] = WATCH_MOVING;
     }

@@ -2,11 +2,11 @@
 
 #include "watch/watcher.h"
 
-#include "watch/alarm.h"
 #include "watch/files.h"
+#include "watch/gather_states.h"
 #include "watch/reporter.h"
 #include "watch/stack.h"
-#include "watch/survey.h"
+#include "watch/timeout.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -30,7 +30,7 @@ static void handle_question(watch_link *link, int kind, const void *data, size_t
     if (kind == WATCH_ASK_STATES || kind == WATCH_ASK_SAMPLES) {
         if (kind == WATCH_ASK_STATES)
             watch_reporter_seen();
-        watch_survey_answer(link, kind == WATCH_ASK_SAMPLES, data, length);
+        watch_gather_states_answer(link, kind == WATCH_ASK_SAMPLES, data, length);
     } else if (kind == WATCH_ASK_LOOK && length == sizeof process) {
         memcpy(&process, data, length);
         int32_t fate = (int32_t)watch_host_look(process);
@@ -57,7 +57,7 @@ static void answer_question_in_file(void) {
     if (!sample)
         watch_reporter_seen();
     size_t length = 0;
-    char *bytes = watch_survey_own(sample, &length);
+    char *bytes = watch_gather_states_own(sample, &length);
     if (bytes)
         watch_files_answer(bytes, length);
     free(bytes);
@@ -66,10 +66,10 @@ static void answer_question_in_file(void) {
 static void *run_watcher(void *unused) {
     while (!ends) {
         answer_question_in_file();
-        int pause = watch_alarm_look();
-        bool surveys_go_on = watch_survey_go_on();
+        int pause = watch_timeout_check();
+        bool gathering_goes_on = watch_gather_states_go_on();
         bool report_goes_on = watch_reporter_go_on();
-        watch_wire_turn(surveys_go_on || report_goes_on ? 0 : watch_files_pause(pause));
+        watch_wire_turn(gathering_goes_on || report_goes_on ? 0 : watch_files_pause(pause));
     }
     return unused;
 }
@@ -138,7 +138,7 @@ void watch_watcher_leave(int status) {
 void watch_watcher_failed(const char *text) {
     if (!runs)
         return;
-    watch_alarm_failed(text);
+    watch_timeout_call_failed(text);
     sleep(1);
 }
 

@@ -6,8 +6,8 @@
 #ifndef COLL_WATCH_WATCHER_H
 #define COLL_WATCH_WATCHER_H
 
+#include "watch/auth.h"
 #include "watch/job.h"
-#include "watch/secret.h"
 
 /*
  * Opens the sockets on which the watcher listens: a TCP socket on ADDRESS, unless that is NULL, and

@@ -20,7 +20,8 @@
 typedef struct header {
     uint32_t magic;
     uint16_t kind, answer; /* ANSWER is 1 in answers, so that none can be replayed as a question */
-    uint64_t length, sum;
+    uint64_t length;
+    uint64_t code; /* authentication code */
 } header;
 enum { MAGIC = 0x77434f4c, SERVED = 128, SHORT = 4096, PATIENCE = 3000 /* ms */ };
 /* If more connections than this are waiting, the host seems to be unreachable. */
@@ -72,11 +73,11 @@ static void fail_link(watch_link *link) {
         answered(of, NULL, silence);
 }
 
-static uint64_t sum_of(const header *head, uint64_t nonce, const void *data) {
+static uint64_t authentication_code(const header *head, uint64_t nonce, const void *data) {
     header bare = *head;
-    bare.sum = 0;
-    uint64_t seed = watch_secret_sum(&secret, nonce, &bare, sizeof bare);
-    return watch_secret_sum(&secret, seed, data, head->length);
+    bare.code = 0;
+    uint64_t seed = watch_auth_code(&secret, nonce, &bare, sizeof bare);
+    return watch_auth_code(&secret, seed, data, head->length);
 }
 
 static watch_link *find_free_link(void) {
@@ -99,7 +100,7 @@ static bool queue_bytes(watch_link *link, const void *data, size_t length) {
 static bool queue_message(watch_link *link, bool answer, const void *data, size_t length) {
     header head = {
         .magic = MAGIC, .kind = (uint16_t)link->kind, .answer = answer, .length = length};
-    head.sum = sum_of(&head, link->nonce, data);
+    head.code = authentication_code(&head, link->nonce, data);
     return queue_bytes(link, &head, sizeof head) && queue_bytes(link, data, length);
 }
 
@@ -200,7 +201,7 @@ static void accept_connections(int from, bool is_local) {
         *link = (watch_link){.role = is_local ? LOCAL : SERVING,
                              .fd = fd,
                              .connected = true,
-                             .nonce = watch_secret_nonce(),
+                             .nonce = watch_auth_nonce(),
                              .began = now,
                              .deadline = now + PATIENCE};
         if (!is_local && !queue_bytes(link, &link->nonce, sizeof link->nonce))
@@ -272,7 +273,7 @@ static int64_t missing_bytes(const watch_link *link, size_t longest) {
 /* Copies the header of a complete message. Returns whether its authentication code is correct. */
 static bool is_signed(const watch_link *link, header *head) {
     memcpy(head, link->in, sizeof *head);
-    return trusted && sum_of(head, link->nonce, link->in + sizeof *head) == head->sum;
+    return trusted && authentication_code(head, link->nonce, link->in + sizeof *head) == head->code;
 }
 
 static void handle_question(watch_link *link) {
@@ -512,7 +513,7 @@ void watch_wire_tell(const struct sockaddr_in *there, int kind, const void *data
     if (connect(fd, (const struct sockaddr *)there, sizeof *there) == 0 &&
         recv(fd, &nonce, sizeof nonce, MSG_WAITALL) == sizeof nonce) {
         header head = {.magic = MAGIC, .kind = (uint16_t)kind, .length = length};
-        head.sum = sum_of(&head, nonce, data);
+        head.code = authentication_code(&head, nonce, data);
         if (send(fd, &head, sizeof head, MSG_NOSIGNAL | MSG_MORE) == sizeof head &&
             send(fd, data, length, MSG_NOSIGNAL) == (ssize_t)length)
             recv(fd, &head, sizeof head, MSG_WAITALL); /* confirms the receipt */

@@ -3,14 +3,14 @@
  * answer. One thread serves all connections and never blocks on one of them.
  *
  * The accepting side sends a nonce. Questions and answers carry an authentication code that covers
- * this nonce and is computed with the job's secret (secret.h). On the local socket of each process,
+ * this nonce and is computed with the job's secret (auth.h). On the local socket of each process,
  * coll-watch sends a line of text as its question; the kernel confirms that the same user (or root)
  * runs it.
  */
 #ifndef COLL_WATCH_WIRE_H
 #define COLL_WATCH_WIRE_H
 
-#include "watch/secret.h"
+#include "watch/auth.h"
 
 #include <netinet/in.h>
 #include <stdbool.h>

@@ -1,40 +1,40 @@
 #include "config.h"
 
-#include "watch/view.h"
+#include "watch/analysis.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* Writes what RANK, which waits for nobody, does instead. */
-static void say_condition(watch_view *v, watch_text *text, int rank) {
+static void append_condition(watch_analysis *v, watch_text *text, int rank) {
     const watch_state *state = &v->states[rank];
     static const char *const fates[] = {
         [WATCH_STOPPED] = "is stopped, as by SIGSTOP or a debugger",
         [WATCH_GONE] = "has no process any more: it has ended or was killed",
         [WATCH_UNREACHABLE] = "can't be reached: nothing has come from there, asked twice"};
     if (v->conditions[rank] == WATCH_FINISHED) {
-        watch_say(text, "is in MPI_Finalize");
+        watch_append(text, "is in MPI_Finalize");
     } else if (state->fate == WATCH_LEFT) {
-        watch_say(text, "has ended without MPI_Finalize, with status %d", state->status);
+        watch_append(text, "has ended without MPI_Finalize, with status %d", state->status);
     } else if (state->fate != WATCH_ANSWERS) {
-        watch_say(text, "%s", fates[state->fate]);
+        watch_append(text, "%s", fates[state->fate]);
     } else {
-        watch_say(text, "is in no MPI call that waits, for ");
-        watch_say_time(text, state->head.outside);
+        watch_append(text, "is in no MPI call that waits, for ");
+        watch_append_time(text, state->head.outside);
         if (state->head.asleep[0])
-            watch_say(text, ", and sleeps in %s", state->head.asleep);
+            watch_append(text, ", and sleeps in %s", state->head.asleep);
     }
     if (state->fate != WATCH_ANSWERS && state->head.pid)
-        watch_say(text, " (process %d on %s)", state->head.pid, state->host);
+        watch_append(text, " (process %d on %s)", state->head.pid, state->host);
     else if (state->fate != WATCH_ANSWERS)
-        watch_say(text, " (on %s)", state->host);
+        watch_append(text, " (on %s)", state->host);
 }
 
 /*
  * Lists the ranks that certainly wait for RANK itself or, if there are none, those that perhaps do.
  * Returns how many.
  */
-static int find_waiters(const watch_view *v, int rank, int waiters[]) {
+static int find_waiters(const watch_analysis *v, int rank, int waiters[]) {
     for (unsigned char how = WATCH_SURELY; how >= WATCH_PERHAPS; how--) {
         int count = 0;
         for (int other = 0; other < v->ranks; other++)
@@ -47,19 +47,19 @@ static int find_waiters(const watch_view *v, int rank, int waiters[]) {
     return 0;
 }
 
-static bool is_unreachable(const watch_view *v, int rank) {
+static bool is_unreachable(const watch_analysis *v, int rank) {
     return v->states[rank].fate == WATCH_UNREACHABLE;
 }
 
 /* Writes RANK and, if it can't be reached, all other ranks that can't. */
-static void say_lost_ranks(watch_view *v, watch_text *text, int rank) {
+static void append_lost_ranks(watch_analysis *v, watch_text *text, int rank) {
     int *ranks = malloc((size_t)v->ranks * sizeof *ranks), count = 0;
     for (int other = 0; ranks && other < v->ranks; other++)
         if (other == rank || (is_unreachable(v, rank) && is_unreachable(v, other)))
             ranks[count++] = other;
     if (ranks)
-        watch_say_ranks(text, ranks, count);
-    watch_say(text, " ");
+        watch_append_ranks(text, ranks, count);
+    watch_append(text, " ");
     free(ranks);
 }
 
@@ -67,7 +67,7 @@ static void say_lost_ranks(watch_view *v, watch_text *text, int rank) {
  * Returns whether RANK is covered by an earlier finding. All unreachable ranks share the finding of
  * the first of them.
  */
-static bool was_reported(const watch_view *v, int rank) {
+static bool was_reported(const watch_analysis *v, int rank) {
     for (int other = 0; is_unreachable(v, rank) && other < rank; other++)
         if (is_unreachable(v, other))
             return true;
@@ -75,8 +75,8 @@ static bool was_reported(const watch_view *v, int rank) {
 }
 
 /* Returns whether the text about ONE's call is also true of OTHER's. */
-static bool is_same_call(const watch_view *v, int one, int other) {
-    const watch_record *x = watch_view_call(v, one), *y = watch_view_call(v, other);
+static bool is_same_call(const watch_analysis *v, int one, int other) {
+    const watch_record *x = watch_analysis_call(v, one), *y = watch_analysis_call(v, other);
     char of_one[512], of_other[512];
     if (x->call != y->call || x->comm != y->comm || x->number != y->number)
         return false;
@@ -84,37 +84,38 @@ static bool is_same_call(const watch_view *v, int one, int other) {
         return true;
     watch_text first = watch_text_in(of_one, sizeof of_one);
     watch_text second = watch_text_in(of_other, sizeof of_other);
-    watch_view_say(v, &first, one);
-    watch_view_say(v, &second, other);
+    watch_analysis_append_call(v, &first, one);
+    watch_analysis_append_call(v, &second, other);
     return strcmp(of_one, of_other) == 0;
 }
 
-static void report_absent_rank(watch_view *v, int rank, int waiters[]) {
+static void report_absent_rank(watch_analysis *v, int rank, int waiters[]) {
     if (v->conditions[rank] == WATCH_WAITING || v->conditions[rank] == WATCH_MOVING ||
         was_reported(v, rank))
         return;
     int count = find_waiters(v, rank, waiters);
     bool lost = v->conditions[rank] == WATCH_LOST;
     watch_text text;
-    if ((!count && !lost) || !watch_view_add(v, lost ? WATCH_MISSING : WATCH_ABSENT, rank, &text))
+    if ((!count && !lost) ||
+        !watch_analysis_add(v, lost ? WATCH_MISSING : WATCH_ABSENT, rank, &text))
         return;
-    say_lost_ranks(v, &text, rank);
-    say_condition(v, &text, rank);
+    append_lost_ranks(v, &text, rank);
+    append_condition(v, &text, rank);
     if (!count)
         return;
     int first_waiter = waiters[0], same = 0;
     for (int i = 0; i < count; i++)
         if (is_same_call(v, first_waiter, waiters[i]))
             waiters[same++] = waiters[i];
-    watch_say(&text, ", where ");
-    watch_say_ranks(&text, waiters, same);
-    watch_say(&text, same > 1 ? " wait for it in " : " waits for it in ");
-    watch_view_say(v, &text, first_waiter);
+    watch_append(&text, ", where ");
+    watch_append_ranks(&text, waiters, same);
+    watch_append(&text, same > 1 ? " wait for it in " : " waits for it in ");
+    watch_analysis_append_call(v, &text, first_waiter);
     if (same < count)
-        watch_say(&text, ", and %d more in other calls", count - same);
+        watch_append(&text, ", and %d more in other calls", count - same);
 }
 
-bool watch_view_find_absent(watch_view *v) {
+bool watch_analysis_find_absent(watch_analysis *v) {
     int *waiters = malloc((size_t)v->ranks * sizeof *waiters);
     for (int rank = 0; waiters && rank < v->ranks; rank++)
         report_absent_rank(v, rank, waiters);

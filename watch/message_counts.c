@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "watch/traffic.h"
+#include "watch/message_counts.h"
 
 #include "watch/communicators.h"
 
@@ -8,24 +8,24 @@
 #include <stddef.h>
 
 enum { PLACES = 512, TRIES = 24 };
-static watch_traffic_entry places[PLACES]; /* an entry is free if its COMM is 0 */
-static bool spoilt;
+static watch_message_count places[PLACES]; /* an entry is free if its COMM is 0 */
+static bool unreliable;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static watch_traffic_entry *place_of(const watch_traffic_entry *key, int try) {
+static watch_message_count *place_of(const watch_message_count *key, int try) {
     uint64_t hash = key->comm ^ (uint64_t)(uint32_t)key->peer * 0x9e3779b97f4a7c15u ^
                     (uint64_t)(uint32_t)key->tag * 0xc2b2ae3d27d4eb4fu ^ key->received;
     return &places[((hash ^ hash >> 29) + (uint64_t)try) % PLACES];
 }
 
-static bool has_key(const watch_traffic_entry *place, const watch_traffic_entry *key) {
+static bool has_key(const watch_message_count *place, const watch_message_count *key) {
     return __atomic_load_n(&place->comm, __ATOMIC_ACQUIRE) == key->comm &&
            place->peer == key->peer && place->tag == key->tag && place->received == key->received;
 }
 
-static watch_traffic_entry *look_up(const watch_traffic_entry *key) {
+static watch_message_count *look_up(const watch_message_count *key) {
     for (int try = 0; try < TRIES; try++) {
-        watch_traffic_entry *place = place_of(key, try);
+        watch_message_count *place = place_of(key, try);
         if (has_key(place, key))
             return place;
         if (!place->comm)
@@ -34,14 +34,14 @@ static watch_traffic_entry *look_up(const watch_traffic_entry *key) {
     return NULL;
 }
 
-static watch_traffic_entry *add_entry(const watch_traffic_entry *key) {
+static watch_message_count *add_entry(const watch_message_count *key) {
     pthread_mutex_lock(&lock);
-    watch_traffic_entry *place = look_up(key);
+    watch_message_count *place = look_up(key);
     for (int try = 0; !place && try < TRIES; try++)
         if (!place_of(key, try)->comm)
             place = place_of(key, try);
     if (!place)
-        spoilt = true;
+        unreliable = true;
     else if (!place->comm) {
         place->peer = key->peer;
         place->tag = key->tag;
@@ -52,32 +52,32 @@ static watch_traffic_entry *add_entry(const watch_traffic_entry *key) {
     return place;
 }
 
-static void increment_count(watch_traffic_entry key) {
-    if (spoilt || !key.comm)
+static void increment_count(watch_message_count key) {
+    if (unreliable || !key.comm)
         return;
-    watch_traffic_entry *place = look_up(&key);
+    watch_message_count *place = look_up(&key);
     if (!place)
         place = add_entry(&key);
     if (place)
         __atomic_add_fetch(&place->count, 1, __ATOMIC_RELAXED);
 }
 
-void watch_traffic_sent(uint64_t comm, int peer, int tag) {
-    increment_count((watch_traffic_entry){.comm = comm, .peer = peer, .tag = tag});
+void watch_message_counts_sent(uint64_t comm, int peer, int tag) {
+    increment_count((watch_message_count){.comm = comm, .peer = peer, .tag = tag});
 }
 
-void watch_traffic_received(uint64_t comm, int peer, int tag) {
-    increment_count((watch_traffic_entry){.comm = comm, .peer = peer, .tag = tag, .received = 1});
+void watch_message_counts_received(uint64_t comm, int peer, int tag) {
+    increment_count((watch_message_count){.comm = comm, .peer = peer, .tag = tag, .received = 1});
 }
 
-void watch_traffic_spoil(void) {
-    spoilt = true;
+void watch_message_counts_invalidate(void) {
+    unreliable = true;
 }
 
-int watch_traffic_list(watch_traffic_entry list[], int room, bool *overflown) {
+int watch_message_counts_list(watch_message_count list[], int room, bool *overflown) {
     int found = 0;
     pthread_mutex_lock(&lock);
-    *overflown = spoilt;
+    *overflown = unreliable;
     for (int i = 0; i < PLACES && found < room; i++)
         if (places[i].comm)
             list[found++] = places[i];

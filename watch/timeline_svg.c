@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "watch/overview.h"
+#include "watch/timeline_svg.h"
 
 #include "watch/calls.h"
 
@@ -28,27 +28,27 @@ static const char *const colours[SORTS] = {[COMPUTES] = "#eeeeee",
                                            "#98df8a",
                                            "#c5b0d5"};
 
-void watch_overview_begin(watch_overview *overview, int ranks, uint64_t from, uint64_t to) {
+void watch_timeline_svg_begin(watch_timeline_svg *picture, int ranks, uint64_t from, uint64_t to) {
     int height = PICTURE / (ranks > 0 ? ranks : 1);
-    overview->ranks = ranks;
-    overview->height = height > TALLEST ? TALLEST : height < SMALLEST ? SMALLEST : height;
-    overview->from = from;
-    overview->to = to > from ? to : from + 1;
-    overview->names = 0;
-    if (!overview->file)
+    picture->ranks = ranks;
+    picture->height = height > TALLEST ? TALLEST : height < SMALLEST ? SMALLEST : height;
+    picture->from = from;
+    picture->to = to > from ? to : from + 1;
+    picture->names = 0;
+    if (!picture->file)
         return;
-    int rows = ranks * overview->height;
-    fprintf(overview->file,
+    int rows = ranks * picture->height;
+    fprintf(picture->file,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
             "font-family=\"sans-serif\" font-size=\"11\">\n"
             "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n"
             "<text x=\"%d\" y=\"18\">the last %.6f s of %d ranks: at most their last 4096 "
             "calls</text>\n",
             LEFT + WATCH_COLUMNS + 20, TOP + rows + 60, LEFT,
-            (double)(overview->to - overview->from) * 1e-9, ranks);
+            (double)(picture->to - picture->from) * 1e-9, ranks);
 }
 
-static int sort_of_call(watch_overview *overview, const watch_record *call) {
+static int sort_of_call(watch_timeline_svg *picture, const watch_record *call) {
     switch (watch_calls[call->call].waits) {
     case WATCH_COLLECTIVE:
         break;
@@ -63,13 +63,13 @@ static int sort_of_call(watch_overview *overview, const watch_record *call) {
     default:
         return OTHER;
     }
-    for (int i = 0; i < overview->names; i++)
-        if (overview->named[i] == call->call)
+    for (int i = 0; i < picture->names; i++)
+        if (picture->named[i] == call->call)
             return FIRST + i;
-    if (overview->names == WATCH_COLOURS)
+    if (picture->names == WATCH_COLOURS)
         return OTHER;
-    overview->named[overview->names] = call->call;
-    return FIRST + overview->names++;
+    picture->named[picture->names] = call->call;
+    return FIRST + picture->names++;
 }
 
 /* Adds a span, from BEGIN to END in columns, to the shares of SORT. */
@@ -91,48 +91,47 @@ static int largest_share(const float shares[SORTS]) {
     return most;
 }
 
-void watch_overview_rank(watch_overview *overview, int rank, const watch_record calls[],
-                         uint32_t count) {
+void watch_timeline_svg_rank(watch_timeline_svg *picture, int rank, const watch_record calls[],
+                             uint32_t count) {
     static float shares[WATCH_COLUMNS][SORTS];
-    if (!overview->file)
+    if (!picture->file)
         return;
     memset(shares, 0, sizeof shares);
-    double scale = (double)WATCH_COLUMNS / (double)(overview->to - overview->from);
+    double scale = (double)WATCH_COLUMNS / (double)(picture->to - picture->from);
     for (uint32_t i = 0; i < count; i++)
-        if (calls[i].begun >= overview->from)
-            add_span(shares, (double)(calls[i].begun - overview->from) * scale,
-                     (double)(calls[i].ended - overview->from) * scale,
-                     sort_of_call(overview, &calls[i]));
-    int y = TOP + rank * overview->height;
-    if (overview->height >= 10 || rank % 10 == 0)
-        fprintf(overview->file, "<text x=\"4\" y=\"%d\">rank %d</text>\n", y + 10, rank);
+        if (calls[i].begun >= picture->from)
+            add_span(shares, (double)(calls[i].begun - picture->from) * scale,
+                     (double)(calls[i].ended - picture->from) * scale,
+                     sort_of_call(picture, &calls[i]));
+    int y = TOP + rank * picture->height;
+    if (picture->height >= 10 || rank % 10 == 0)
+        fprintf(picture->file, "<text x=\"4\" y=\"%d\">rank %d</text>\n", y + 10, rank);
     for (int column = 0, next; column < WATCH_COLUMNS; column = next) {
         int sort = largest_share(shares[column]);
         for (next = column + 1; next < WATCH_COLUMNS && largest_share(shares[next]) == sort;)
             next++;
-        fprintf(overview->file,
-                "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"%s\"/>\n", LEFT + column,
-                y, next - column, overview->height - 1, colours[sort]);
+        fprintf(picture->file, "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"%s\"/>\n",
+                LEFT + column, y, next - column, picture->height - 1, colours[sort]);
     }
 }
 
-void watch_overview_end(watch_overview *overview) {
+void watch_timeline_svg_end(watch_timeline_svg *picture) {
     static const char *const names[] = {"computes", "waits", "sends", "other"};
-    if (!overview->file)
+    if (!picture->file)
         return;
-    int y = TOP + overview->ranks * overview->height + 14, x = LEFT;
-    for (int sort = 0; sort < FIRST + overview->names; sort++) {
+    int y = TOP + picture->ranks * picture->height + 14, x = LEFT;
+    for (int sort = 0; sort < FIRST + picture->names; sort++) {
         const char *name =
-            sort < FIRST ? names[sort] : watch_calls[overview->named[sort - FIRST]].name;
+            sort < FIRST ? names[sort] : watch_calls[picture->named[sort - FIRST]].name;
         if (x > LEFT + WATCH_COLUMNS - 150) {
             x = LEFT;
             y += 18;
         }
-        fprintf(overview->file,
+        fprintf(picture->file,
                 "<rect x=\"%d\" y=\"%d\" width=\"12\" height=\"12\" fill=\"%s\"/>"
                 "<text x=\"%d\" y=\"%d\">%s</text>\n",
                 x, y, colours[sort], x + 16, y + 10, name);
         x += 34 + 7 * (int)strlen(name);
     }
-    fprintf(overview->file, "</svg>\n");
+    fprintf(picture->file, "</svg>\n");
 }

@@ -1,6 +1,6 @@
 /* Describes calls, communicators and ranks in English. */
-#ifndef COLL_WATCH_WORDS_H
-#define COLL_WATCH_WORDS_H
+#ifndef COLL_WATCH_FORMAT_H
+#define COLL_WATCH_FORMAT_H
 
 #include "watch/record.h"
 
@@ -13,20 +13,20 @@ typedef struct watch_text {
 } watch_text;
 
 watch_text watch_text_in(char *at, size_t room);
-void watch_say(watch_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void watch_append(watch_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* "rank 3", "ranks 0-4 and 7" */
-void watch_say_ranks(watch_text *text, const int ranks[], int count);
+void watch_append_ranks(watch_text *text, const int ranks[], int count);
 
 /* "MPI_Bcast of 4 MPI_DOUBLE from rank 2", "MPI_Recv from rank 1, tag 7" */
-void watch_say_call(watch_text *text, const watch_record *call);
+void watch_append_call(watch_text *text, const watch_record *call);
 
 /*
  * The same for ranks whose partners are at the same distance: "MPI_Recv from the next rank, tag 7".
  * CALL and INFO are the call and its communicator as one of these ranks describes them.
  */
-void watch_say_shifted_call(watch_text *text, const watch_record *call,
-                            const watch_comm_info *info);
+void watch_append_shifted_call(watch_text *text, const watch_record *call,
+                               const watch_comm_info *info);
 
 /*
  * Returns the distance from INFO's rank to PEER, modulo the communicator's size, or -1 if INFO is
@@ -35,13 +35,13 @@ void watch_say_shifted_call(watch_text *text, const watch_record *call,
 int watch_shift_of(const watch_comm_info *info, int peer);
 
 /* "120th" */
-void watch_say_ordinal(watch_text *text, uint32_t number);
+void watch_append_ordinal(watch_text *text, uint32_t number);
 
 /* Writes the name of communicator ID, or how it was created, as far as any of STATES knows it. */
-void watch_say_comm(watch_text *text, uint64_t id, const watch_state states[], int ranks);
+void watch_append_comm(watch_text *text, uint64_t id, const watch_state states[], int ranks);
 
 /* "3.2 s", "5 min" */
-void watch_say_time(watch_text *text, uint64_t nanoseconds);
+void watch_append_time(watch_text *text, uint64_t nanoseconds);
 
 /* Returns the description of communicator ID in the first of STATES that has one, or NULL. */
 const watch_comm_info *watch_comm_known(uint64_t id, const watch_state states[], int ranks);

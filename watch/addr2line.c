@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "watch/lines.h"
+#include "watch/addr2line.h"
 
 #include "watch/ticks.h"
 
@@ -67,15 +67,15 @@ static void read_all(int output, char *text, size_t size, uint64_t until) {
 }
 
 /* Copies addr2line's output for a place to LINE if it is "file.c:12" and not "??:0". */
-static void copy_known_line(const char *said, watch_line line) {
+static void copy_known_line(const char *said, watch_source_line line) {
     size_t length = strcspn(said, "\n (");
     const char *colon = memchr(said, ':', length);
     bool known = colon && said[0] != '?' && colon[1] != '?' && colon[1] != '0';
-    if (known && length < sizeof(watch_line))
-        snprintf(line, sizeof(watch_line), "%.*s", (int)length, said);
+    if (known && length < sizeof(watch_source_line))
+        snprintf(line, sizeof(watch_source_line), "%.*s", (int)length, said);
 }
 
-void watch_lines_find(const watch_place *const places[], watch_line lines[], int count) {
+void watch_addr2line_find(const watch_place *const places[], watch_source_line lines[], int count) {
     uint64_t until = watch_nanoseconds() + PATIENCE;
     bool done[WATCH_LINES] = {false};
     count = count < WATCH_LINES ? count : WATCH_LINES;
@@ -84,7 +84,7 @@ void watch_lines_find(const watch_place *const places[], watch_line lines[], int
     for (int first = 0; first < count; first++) {
         const watch_place *chosen[WATCH_LINES];
         int whose[WATCH_LINES], found = 0;
-        char text[WATCH_LINES * sizeof(watch_line)];
+        char text[WATCH_LINES * sizeof(watch_source_line)];
         pid_t child;
         if (done[first] || !places[first]->file[0])
             continue;

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "watch/alarm.h"
+#include "watch/timeout.h"
 
 #include "watch/job.h"
 #include "watch/reporter.h"
@@ -102,14 +102,14 @@ static uint64_t check_oldest_call(void) {
     return call ? worth - age : limit;
 }
 
-int watch_alarm_look(void) {
+int watch_timeout_check(void) {
     enum { LONGEST = 3600000 };
     raise_alarm_of_failure();
     uint64_t left = check_oldest_call() / MILLISECOND + 1;
     return left < LONGEST ? (int)left : LONGEST;
 }
 
-void watch_alarm_failed(const char *text) {
+void watch_timeout_call_failed(const char *text) {
     pthread_mutex_lock(&failure_lock);
     failure = (watch_alarm){.rank = watch_own.rank, .failed = 1};
     snprintf(failure.text, sizeof failure.text, "%s", text);

@@ -2,8 +2,8 @@
  * A secret that only the watchers of a job know. Their messages carry an authentication code that
  * is computed with it.
  */
-#ifndef COLL_WATCH_SECRET_H
-#define COLL_WATCH_SECRET_H
+#ifndef COLL_WATCH_AUTH_H
+#define COLL_WATCH_AUTH_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -13,13 +13,13 @@ typedef struct watch_secret {
 } watch_secret;
 
 /* Fills in a new secret. Returns 0 if the system provides no random numbers. */
-int watch_secret_make(watch_secret *secret);
+int watch_auth_make_secret(watch_secret *secret);
 
 /* Returns a random number. */
-uint64_t watch_secret_nonce(void);
+uint64_t watch_auth_nonce(void);
 
 /* Returns the SipHash-2-4 (Aumasson and Bernstein) of SEED and the LENGTH bytes at DATA. */
-uint64_t watch_secret_sum(const watch_secret *secret, uint64_t seed, const void *data,
-                          size_t length);
+uint64_t watch_auth_code(const watch_secret *secret, uint64_t seed, const void *data,
+                         size_t length);
 
 #endif

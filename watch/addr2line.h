@@ -1,17 +1,17 @@
 /* Source lines of places in the program. */
-#ifndef COLL_WATCH_LINES_H
-#define COLL_WATCH_LINES_H
+#ifndef COLL_WATCH_ADDR2LINE_H
+#define COLL_WATCH_ADDR2LINE_H
 
 #include "watch/record.h"
 
 enum { WATCH_LINES = 40 };
 
-typedef char watch_line[128];
+typedef char watch_source_line[128];
 
 /*
  * Writes "file.c:12" for each of COUNT places, at most WATCH_LINES, or "" if addr2line(1) is not
  * installed, doesn't know the place, or takes too long.
  */
-void watch_lines_find(const watch_place *const places[], watch_line lines[], int count);
+void watch_addr2line_find(const watch_place *const places[], watch_source_line lines[], int count);
 
 #endif

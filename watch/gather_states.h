@@ -5,8 +5,8 @@
  * would have asked are asked directly, so that a stopped or unreachable watcher hides no others. If
  * watchers communicate through files, all are asked at once.
  */
-#ifndef COLL_WATCH_SURVEY_H
-#define COLL_WATCH_SURVEY_H
+#ifndef COLL_WATCH_GATHER_STATES_H
+#define COLL_WATCH_GATHER_STATES_H
 
 #include "watch/wire.h"
 
@@ -22,34 +22,34 @@ typedef struct watch_range {
 } watch_range;
 
 /* A rank's packed state or, if BYTES is NULL, the reason why there is none. */
-typedef struct watch_part {
+typedef struct watch_reply {
     char *bytes;
     size_t length;
     watch_silence silence;
     bool asked; /* the rank is among those that are asked */
-} watch_part;
+} watch_reply;
 
-/* Receives the results, indexed by rank. PARTS is freed afterwards. */
-typedef void watch_surveyed(void *of, const watch_part parts[]);
+/* Receives the results, indexed by rank. REPLIES is freed afterwards. */
+typedef void watch_gathered(void *of, const watch_reply replies[]);
 
 /*
  * Begins to gather the states of the ranks in COUNT disjoint RANGES, without stacks if SAMPLE.
  * ROUND is 0, or 1 if ranks that have not answered are asked again. DONE is called with OF at the
  * end. Returns false if too many such operations are under way or memory is short.
  */
-bool watch_survey_begin(const watch_range ranges[], int count, bool sample, int round,
-                        watch_surveyed *done, void *of);
+bool watch_gather_states_begin(const watch_range ranges[], int count, bool sample, int round,
+                               watch_gathered *done, void *of);
 
 /*
  * Advances all operations and calls `done` of those that are complete. Returns true if more can be
  * done at once.
  */
-bool watch_survey_go_on(void);
+bool watch_gather_states_go_on(void);
 
 /* Returns this rank's packed state, which the caller frees, or NULL. */
-char *watch_survey_own(bool sample, size_t *length);
+char *watch_gather_states_own(bool sample, size_t *length);
 
 /* Answers another watcher's question for the states of a range; DATA is a watch_range. */
-void watch_survey_answer(watch_link *link, bool sample, const void *data, size_t length);
+void watch_gather_states_answer(watch_link *link, bool sample, const void *data, size_t length);
 
 #endif

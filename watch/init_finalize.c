@@ -68,7 +68,7 @@ static bool is_true_on_all_ranks(int good) {
 static bool exchange_addresses(int rank, int ranks, bool opened, watch_peer *self,
                                watch_secret *secret) {
     peers = calloc((size_t)ranks, sizeof *peers);
-    return is_true_on_all_ranks(opened && peers && (rank != 0 || watch_secret_make(secret))) &&
+    return is_true_on_all_ranks(opened && peers && (rank != 0 || watch_auth_make_secret(secret))) &&
            PMPI_Allgather(self, sizeof *self, MPI_BYTE, peers, sizeof *peers, MPI_BYTE,
                           MPI_COMM_WORLD) == MPI_SUCCESS &&
            PMPI_Bcast(secret, sizeof *secret, MPI_BYTE, 0, MPI_COMM_WORLD) == MPI_SUCCESS;

@@ -2,21 +2,21 @@
  * Counts the messages that this rank has sent and the receives that it has posted, by communicator,
  * rank and tag. The counts of two ranks together tell whether a receive has a message.
  */
-#ifndef COLL_WATCH_TRAFFIC_H
-#define COLL_WATCH_TRAFFIC_H
+#ifndef COLL_WATCH_MESSAGE_COUNTS_H
+#define COLL_WATCH_MESSAGE_COUNTS_H
 
 #include "watch/record.h"
 
-void watch_traffic_sent(uint64_t comm, int peer, int tag);
-void watch_traffic_received(uint64_t comm, int peer, int tag);
+void watch_message_counts_sent(uint64_t comm, int peer, int tag);
+void watch_message_counts_received(uint64_t comm, int peer, int tag);
 
 /* Marks the counts as unreliable from now on, because the program has called MPI_Cancel. */
-void watch_traffic_spoil(void);
+void watch_message_counts_invalidate(void);
 
 /*
  * Copies at most ROOM counts and returns how many. Sets *OVERFLOWN to whether some are missing or
  * the counts are unreliable.
  */
-int watch_traffic_list(watch_traffic_entry list[], int room, bool *overflown);
+int watch_message_counts_list(watch_message_count list[], int room, bool *overflown);
 
 #endif

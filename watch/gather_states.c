@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "watch/survey.h"
+#include "watch/gather_states.h"
 
 #include "watch/files.h"
 #include "watch/job.h"
@@ -10,34 +10,34 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SURVEYS = 8 };
+enum { GATHERINGS = 8 };
 static const uint64_t FILES_PATIENCE = 700000000; /* ns */
 
-typedef struct survey {
+typedef struct gathering {
     bool runs, sample;
     int round;
-    uint64_t until;      /* when to stop waiting for files, in the time of watch_nanoseconds */
-    watch_part *parts;   /* by rank */
-    watch_range *to_ask; /* ranges not asked yet */
-    int waiting, open;   /* number of ranges in TO_ASK; number of questions under way */
-    bool own;            /* this rank's state is still to be taken */
-    watch_surveyed *done;
+    uint64_t until;       /* when to stop waiting for files, in the time of watch_nanoseconds */
+    watch_reply *replies; /* by rank */
+    watch_range *to_ask;  /* ranges not asked yet */
+    int waiting, open;    /* number of ranges in TO_ASK; number of questions under way */
+    bool own;             /* this rank's state is still to be taken */
+    watch_gathered *done;
     void *of;
-} survey;
+} gathering;
 
-static survey surveys[SURVEYS];
+static gathering gatherings[GATHERINGS];
 
 /* A question under way. */
 typedef struct asked_range {
-    survey *of;
+    gathering *of;
     watch_range range;
 } asked_range;
 
 /* Precedes each state in an answer. LENGTH is 0 if there is no state. */
-typedef struct part_head {
+typedef struct reply_head {
     int32_t rank, silence;
     uint64_t length;
-} part_head;
+} reply_head;
 
 /*
  * Returns through how many levels of watchers a question for COUNT ranks passes after the first
@@ -60,7 +60,7 @@ static bool is_in(const watch_range *range, int rank) {
 }
 
 /* Divides the ranks of RANGE after the first into at most WATCH_FAN parts that are to be asked. */
-static void add_parts_of_range(survey *s, watch_range range) {
+static void add_subranges(gathering *s, watch_range range) {
     int left = range.count - 1, from = rank_after(range.first, 1);
     for (int parts = WATCH_FAN; left > 0; parts--) {
         int count = (left + parts - 1) / parts;
@@ -72,24 +72,25 @@ static void add_parts_of_range(survey *s, watch_range range) {
 
 /* --- Answers --- */
 
-static void store_part(survey *s, int rank, const char *bytes, size_t length,
-                       watch_silence silence) {
-    watch_part *part = &s->parts[rank];
-    char *copy = length && !part->bytes ? malloc(length) : NULL;
-    if (!part->bytes)
-        part->silence = silence;
+static void store_reply(gathering *s, int rank, const char *bytes, size_t length,
+                        watch_silence silence) {
+    watch_reply *reply = &s->replies[rank];
+    char *copy = length && !reply->bytes ? malloc(length) : NULL;
+    if (!reply->bytes)
+        reply->silence = silence;
     if (!copy)
         return;
     memcpy(copy, bytes, length);
-    part->bytes = copy;
-    part->length = length;
+    reply->bytes = copy;
+    reply->length = length;
 }
 
 /*
  * Stores the states that a watcher has gathered of RANGE. Returns false if the answer is malformed.
  */
-static bool store_parts(survey *s, const watch_range *range, const char *bytes, size_t length) {
-    part_head head;
+static bool store_replies(gathering *s, const watch_range *range, const char *bytes,
+                          size_t length) {
+    reply_head head;
     for (; length >= sizeof head; bytes += head.length, length -= head.length) {
         memcpy(&head, bytes, sizeof head);
         bytes += sizeof head;
@@ -97,97 +98,98 @@ static bool store_parts(survey *s, const watch_range *range, const char *bytes, 
         if (head.length > length || !is_in(range, head.rank))
             return false;
         bool known = head.silence >= WATCH_NO_HOST && head.silence <= WATCH_NO_LISTENER;
-        store_part(s, head.rank, bytes, head.length,
-                   known ? (watch_silence)head.silence : WATCH_NO_ANSWER);
+        store_reply(s, head.rank, bytes, head.length,
+                    known ? (watch_silence)head.silence : WATCH_NO_ANSWER);
     }
     return length == 0;
 }
 
 static void handle_answer(void *of, const void *data, size_t length) {
     asked_range *asked = of;
-    survey *s = asked->of;
+    gathering *s = asked->of;
     watch_range range = asked->range;
     free(asked);
     s->open--;
-    if (data && length && store_parts(s, &range, data, length))
+    if (data && length && store_replies(s, &range, data, length))
         return;
-    store_part(s, range.first, NULL, 0, data ? WATCH_NO_ANSWER : (watch_silence)length);
-    add_parts_of_range(s, range);
+    store_reply(s, range.first, NULL, 0, data ? WATCH_NO_ANSWER : (watch_silence)length);
+    add_subranges(s, range);
 }
 
-static void *pack_parts(const watch_part parts[], size_t *length) {
+static void *pack_replies(const watch_reply replies[], size_t *length) {
     *length = 0;
     for (int rank = 0; rank < watch_own.ranks; rank++)
-        *length += parts[rank].asked ? sizeof(part_head) + parts[rank].length : 0;
+        *length += replies[rank].asked ? sizeof(reply_head) + replies[rank].length : 0;
     char *bytes = malloc(*length), *next = bytes;
     for (int rank = 0; bytes && rank < watch_own.ranks; rank++) {
-        const watch_part *part = &parts[rank];
-        if (!part->asked)
+        const watch_reply *reply = &replies[rank];
+        if (!reply->asked)
             continue;
-        part_head head = {.rank = rank, .silence = (int32_t)part->silence, .length = part->length};
+        reply_head head = {
+            .rank = rank, .silence = (int32_t)reply->silence, .length = reply->length};
         memcpy(next, &head, sizeof head);
         next += sizeof head;
-        if (part->length)
-            memcpy(next, part->bytes, part->length);
-        next += part->length;
+        if (reply->length)
+            memcpy(next, reply->bytes, reply->length);
+        next += reply->length;
     }
     return bytes;
 }
 
-static void answer_link(void *of, const watch_part parts[]) {
+static void answer_link(void *of, const watch_reply replies[]) {
     size_t length;
-    void *bytes = pack_parts(parts, &length);
+    void *bytes = pack_replies(replies, &length);
     watch_wire_answer(of, bytes, bytes ? length : 0);
     free(bytes);
 }
 
-void watch_survey_answer(watch_link *link, bool sample, const void *data, size_t length) {
+void watch_gather_states_answer(watch_link *link, bool sample, const void *data, size_t length) {
     watch_range range;
     bool good = length == sizeof range;
     if (good)
         memcpy(&range, data, sizeof range);
     good =
         good && range.first == watch_own.rank && range.count >= 1 && range.count <= watch_own.ranks;
-    if (!good || !watch_survey_begin(&range, 1, sample, 0, answer_link, link))
+    if (!good || !watch_gather_states_begin(&range, 1, sample, 0, answer_link, link))
         watch_wire_answer(link, "", 0);
 }
 
 /* --- Questions --- */
 
-static void free_parts(survey *s) {
-    for (int rank = 0; s->parts && rank < watch_own.ranks; rank++)
-        free(s->parts[rank].bytes);
-    free(s->parts);
+static void free_replies(gathering *s) {
+    for (int rank = 0; s->replies && rank < watch_own.ranks; rank++)
+        free(s->replies[rank].bytes);
+    free(s->replies);
     free(s->to_ask);
     s->runs = false;
 }
 
-bool watch_survey_begin(const watch_range ranges[], int count, bool sample, int round,
-                        watch_surveyed *done, void *of) {
-    survey *s = surveys;
-    while (s < surveys + SURVEYS && s->runs)
+bool watch_gather_states_begin(const watch_range ranges[], int count, bool sample, int round,
+                               watch_gathered *done, void *of) {
+    gathering *s = gatherings;
+    while (s < gatherings + GATHERINGS && s->runs)
         s++;
-    if (s == surveys + SURVEYS)
+    if (s == gatherings + GATHERINGS)
         return false;
     size_t ranks = (size_t)watch_own.ranks;
-    *s = (survey){.runs = true,
-                  .sample = sample,
-                  .round = round,
-                  .parts = calloc(ranks, sizeof *s->parts),
-                  .to_ask = malloc(ranks * sizeof *s->to_ask),
-                  .done = done,
-                  .of = of};
-    if (!s->parts || !s->to_ask) {
-        free_parts(s);
+    *s = (gathering){.runs = true,
+                     .sample = sample,
+                     .round = round,
+                     .replies = calloc(ranks, sizeof *s->replies),
+                     .to_ask = malloc(ranks * sizeof *s->to_ask),
+                     .done = done,
+                     .of = of};
+    if (!s->replies || !s->to_ask) {
+        free_replies(s);
         return false;
     }
     for (int i = 0; i < count; i++) {
         for (int k = 0; k < ranges[i].count; k++)
-            s->parts[rank_after(ranges[i].first, k)] =
-                (watch_part){.asked = true, .silence = WATCH_NO_ANSWER};
+            s->replies[rank_after(ranges[i].first, k)] =
+                (watch_reply){.asked = true, .silence = WATCH_NO_ANSWER};
         s->own = s->own || ranges[i].first == watch_own.rank;
         if (ranges[i].first == watch_own.rank)
-            add_parts_of_range(s, ranges[i]);
+            add_subranges(s, ranges[i]);
         else
             s->to_ask[s->waiting++] = ranges[i];
     }
@@ -197,17 +199,17 @@ bool watch_survey_begin(const watch_range ranges[], int count, bool sample, int 
     s->until = watch_nanoseconds() + FILES_PATIENCE;
     s->runs = watch_files_ask(sample);
     if (!s->runs)
-        free_parts(s);
+        free_replies(s);
     return s->runs;
 }
 
-static void ask_more(survey *s) {
+static void ask_more(gathering *s) {
     while (s->waiting > 0 && watch_wire_open_questions() < WATCH_QUESTIONS) {
         watch_range range = s->to_ask[--s->waiting];
         asked_range *asked = watch_own.peers[range.first].port ? malloc(sizeof *asked) : NULL;
         if (!asked) {
-            store_part(s, range.first, NULL, 0, WATCH_NO_ANSWER);
-            add_parts_of_range(s, range);
+            store_reply(s, range.first, NULL, 0, WATCH_NO_ANSWER);
+            add_subranges(s, range);
             continue;
         }
         *asked = (asked_range){.of = s, .range = range};
@@ -221,7 +223,7 @@ static void ask_more(survey *s) {
     }
 }
 
-char *watch_survey_own(bool sample, size_t *length) {
+char *watch_gather_states_own(bool sample, size_t *length) {
     watch_state state;
     if (!watch_state_take(&state, watch_own.rank, watch_own.thread, !sample))
         return NULL;
@@ -230,23 +232,23 @@ char *watch_survey_own(bool sample, size_t *length) {
     return bytes;
 }
 
-static void take_own(survey *s) {
+static void take_own(gathering *s) {
     size_t length = 0;
-    char *bytes = watch_survey_own(s->sample, &length);
+    char *bytes = watch_gather_states_own(s->sample, &length);
     s->own = false;
     if (bytes)
-        store_part(s, watch_own.rank, bytes, length, WATCH_NO_ANSWER);
+        store_reply(s, watch_own.rank, bytes, length, WATCH_NO_ANSWER);
     free(bytes);
 }
 
 /* Takes the answers that have come as files. Returns true if there will be no more. */
-static bool take_files(survey *s) {
+static bool take_files(gathering *s) {
     bool all = true;
     for (int rank = 0; rank < watch_own.ranks; rank++) {
-        watch_part *part = &s->parts[rank];
-        if (part->asked && !part->bytes)
-            part->bytes = watch_files_take(rank, &part->length);
-        all = all && (part->bytes || !part->asked);
+        watch_reply *reply = &s->replies[rank];
+        if (reply->asked && !reply->bytes)
+            reply->bytes = watch_files_take(rank, &reply->length);
+        all = all && (reply->bytes || !reply->asked);
     }
     bool over = all || watch_nanoseconds() > s->until;
     if (over)
@@ -254,14 +256,14 @@ static bool take_files(survey *s) {
     return over;
 }
 
-static void finish_survey(survey *s) {
-    s->done(s->of, s->parts);
-    free_parts(s);
+static void finish_gathering(gathering *s) {
+    s->done(s->of, s->replies);
+    free_replies(s);
 }
 
-bool watch_survey_go_on(void) {
+bool watch_gather_states_go_on(void) {
     bool again = false;
-    for (survey *s = surveys; s < surveys + SURVEYS; s++) {
+    for (gathering *s = gatherings; s < gatherings + GATHERINGS; s++) {
         if (!s->runs)
             continue;
         ask_more(s);
@@ -269,7 +271,7 @@ bool watch_survey_go_on(void) {
             take_own(s); /* meanwhile the others take theirs */
         bool over = s->waiting == 0 && s->open == 0 && (!watch_files_used() || take_files(s));
         if (over)
-            finish_survey(s);
+            finish_gathering(s);
         again = again || over;
     }
     return again;

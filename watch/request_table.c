@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "watch/pending.h"
+#include "watch/request_table.h"
 
 #include <pthread.h>
 #include <stddef.h>
@@ -19,7 +19,7 @@ static size_t place_of(MPI_Request request) {
     return (address >> 6 ^ address >> 17) % PLACES;
 }
 
-void watch_pending_note(MPI_Request request, const watch_awaited *what) {
+void watch_request_table_note(MPI_Request request, const watch_awaited *what) {
     if (!request || request == MPI_REQUEST_NULL)
         return;
     size_t place = place_of(request);
@@ -29,7 +29,7 @@ void watch_pending_note(MPI_Request request, const watch_awaited *what) {
     __atomic_store_n(&places[place].request, request, __ATOMIC_RELEASE);
 }
 
-bool watch_pending_find(MPI_Request request, watch_awaited *what) {
+bool watch_request_table_find(MPI_Request request, watch_awaited *what) {
     size_t place = place_of(request);
     if (__atomic_load_n(&places[place].request, __ATOMIC_ACQUIRE) != request)
         return false;
@@ -38,7 +38,7 @@ bool watch_pending_find(MPI_Request request, watch_awaited *what) {
     return __atomic_load_n(&places[place].request, __ATOMIC_RELAXED) == request;
 }
 
-int watch_pending_list(uint64_t address, uint32_t count, watch_awaited list[], int room) {
+int watch_request_table_list(uint64_t address, uint32_t count, watch_awaited list[], int room) {
     enum { MOST = 256 };
     MPI_Request requests[MOST];
     if (count > MOST)
@@ -55,7 +55,7 @@ int watch_pending_list(uint64_t address, uint32_t count, watch_awaited list[], i
         if (!requests[i] || requests[i] == MPI_REQUEST_NULL)
             continue;
         watch_awaited what = {.known = 0};
-        if (!watch_pending_find(requests[i], &what))
+        if (!watch_request_table_find(requests[i], &what))
             what = (watch_awaited){.known = 0};
         list[found++] = what;
     }

@@ -1,9 +1,9 @@
 /* Working data of a diagnosis: the states of all ranks, and what has been concluded from them. */
-#ifndef COLL_WATCH_VIEW_H
-#define COLL_WATCH_VIEW_H
+#ifndef COLL_WATCH_ANALYSIS_H
+#define COLL_WATCH_ANALYSIS_H
 
 #include "watch/diagnosis.h"
-#include "watch/words.h"
+#include "watch/format.h"
 
 /* How certain it is that a rank waits for another; 0 if nothing shows that it does. */
 enum { WATCH_PERHAPS = 1, WATCH_SURELY };
@@ -19,7 +19,7 @@ typedef enum watch_condition {
     WATCH_LOST      /* its process has ended, is stopped, or its host doesn't answer */
 } watch_condition;
 
-typedef struct watch_view {
+typedef struct watch_analysis {
     const watch_state *states;
     int ranks;
     uint64_t young;
@@ -28,45 +28,46 @@ typedef struct watch_view {
     bool *stuck;          /* it proceeds only if another stuck rank does */
     unsigned char *waits; /* how certainly RANK waits for OTHER, at [rank * ranks + other] */
     watch_diagnosis *out;
-} watch_view;
+} watch_analysis;
 
 /*
  * Adds a finding about RANK, whose text is to be written to *TEXT. Returns NULL if there are enough
  * findings.
  */
-watch_finding *watch_view_add(watch_view *v, watch_finding_kind kind, int rank, watch_text *text);
+watch_finding *watch_analysis_add(watch_analysis *v, watch_finding_kind kind, int rank,
+                                  watch_text *text);
 
 /* Returns the only open call of RANK, or NULL if there is none or more than one. */
-const watch_record *watch_view_call(const watch_view *v, int rank);
+const watch_record *watch_analysis_call(const watch_analysis *v, int rank);
 
 /*
  * Writes the open call of RANK: "MPI_Recv from rank 1, tag 7, on ...", "MPI_Barrier, the 3rd
  * collective on ...".
  */
-void watch_view_say(const watch_view *v, watch_text *text, int rank);
+void watch_analysis_append_call(const watch_analysis *v, watch_text *text, int rank);
 
 /*
  * Reports ranks that make different calls as the same collective; on each communicator only the
  * first, since later mismatches may be its consequences. Returns false if memory is short.
  */
-bool watch_view_find_mismatches(watch_view *v);
+bool watch_analysis_find_mismatches(watch_analysis *v);
 
 /*
  * Determines which ranks wait for which others, and which can't proceed: fills in CONDITIONS, ANY,
  * STUCK and WAITS.
  */
-void watch_view_find_waits(watch_view *v);
+void watch_analysis_find_waits(watch_analysis *v);
 
 /* Reports messages that RANK waits for in vain, if there are near misses. */
-void watch_view_find_unmatched(watch_view *v, int rank);
+void watch_analysis_find_unmatched(watch_analysis *v, int rank);
 
 /* Reports ranks that wait for one another in a cycle, or for themselves. */
-void watch_view_find_cycles(watch_view *v);
+void watch_analysis_find_cycles(watch_analysis *v);
 
 /*
  * Reports ranks that others wait for and that wait for nobody, and lost ranks. Returns false if
  * memory is short.
  */
-bool watch_view_find_absent(watch_view *v);
+bool watch_analysis_find_absent(watch_analysis *v);
 
 #endif

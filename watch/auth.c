@@ -1,15 +1,15 @@
 #include "config.h"
 
-#include "watch/secret.h"
+#include "watch/auth.h"
 
 #include <string.h>
 #include <sys/random.h>
 
-int watch_secret_make(watch_secret *secret) {
+int watch_auth_make_secret(watch_secret *secret) {
     return getrandom(secret, sizeof *secret, 0) == sizeof *secret;
 }
 
-uint64_t watch_secret_nonce(void) {
+uint64_t watch_auth_nonce(void) {
     uint64_t nonce;
     return getrandom(&nonce, sizeof nonce, 0) == sizeof nonce ? nonce : 0;
 }
@@ -39,8 +39,8 @@ static void absorb_word(uint64_t v[4], uint64_t word) {
     v[0] ^= word;
 }
 
-uint64_t watch_secret_sum(const watch_secret *secret, uint64_t seed, const void *data,
-                          size_t length) {
+uint64_t watch_auth_code(const watch_secret *secret, uint64_t seed, const void *data,
+                         size_t length) {
     uint64_t v[4] = {0x736f6d6570736575 ^ secret->key[0], 0x646f72616e646f6d ^ secret->key[1],
                      0x6c7967656e657261 ^ secret->key[0], 0x7465646279746573 ^ secret->key[1]};
     const unsigned char *bytes = data;
