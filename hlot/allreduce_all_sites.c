@@ -1,17 +1,20 @@
 /*
  * all_sites: for small data at several sites.
  *
- * 1. In every site sums go up binomial trees to its first rank (hlot/sites.h).
- * 2. From there each site's sum goes to all others, down the tree of the shortest ways from its
- *    site. Who passes sums on does so in the order in which they come by these ways.
+ * 1. In every site, sums go up binomial trees to its first rank (hlot/sites.h).
+ * 2. From there, each site's sum goes to all others, down the tree of the shortest paths from its
+ *    site. A rank passes sums on in the order in which they are expected to arrive on these paths.
  * 3. Each first rank adds up all sums in the order of the sites, and the result goes down in its
  *    site.
  *
- * Steps: the longest of the shortest ways between any two sites, and 2 ceil(log2 n) for n ranks of
+ * Steps: the longest of the shortest paths between any two sites, and 2 ceil(log2 n) for n ranks of
  * a site.
- * Bytes: of S sites S - 1 times m to the first rank of each, and as much from it on average; from
- * one that is amid the others up to (S - 1)^2 times.
- * Memory: a segment for each site and each child in it, for each of the window.
+ *
+ * Bytes: with S sites, (S - 1) m to the first rank of each, and on average as many from it; from
+ * one in the middle of the others, up to (S - 1)^2 m.
+ *
+ * Memory: for each segment of the window, a segment for each site and for each child in it.
+ *
  * Source: Park and others: An Efficient Collective Communication Method for Grid Scale Networks.
  */
 #include "config.h"
@@ -20,8 +23,8 @@
 
 typedef struct exchange {
     coll_trees trees;
-    hlot_visitor visitors[HLOT_SITES_SUMMED]; /* sums */
-    int ranks[];                              /* to whom they go */
+    hlot_site_message messages[HLOT_SITES_SUMMED]; /* sums */
+    int ranks[];                                   /* the ranks to which they go */
 } exchange;
 
 static coll_step in_scratch(coll_step step, int segment) {
@@ -30,29 +33,33 @@ static coll_step in_scratch(coll_step step, int segment) {
     return step;
 }
 
-/* Takes in the sum of V, or this site's own, and passes it on; returns after which step it is here.
+/*
+ * Receives the sum of V, or copies this site's own, and passes it on. Returns the step after which
+ * it is available.
  */
-static int take_in(const hlot_visitor *v, int segment, coll_trees_draft *d) {
+static int receive_and_pass_on(const hlot_site_message *v, int segment, coll_trees_draft *d) {
     int here = d->count;
     if (v->from < 0)
         coll_trees_add(d, coll_step_copy(COLL_DATA, d->from, d->length, true), d->changed)
             ->segment = segment;
     else
         coll_trees_add(d, in_scratch(coll_step_receive(v->from, d->from, d->length), segment), -1);
-    for (int i = 0; i < v->goes_to; i++)
+    for (int i = 0; i < v->to_count; i++)
         coll_trees_add(d, in_scratch(coll_step_send(v->to[i], d->from, d->length), segment), here);
     return here;
 }
 
-/* All sums come and go; then they are added up in the place of this site's own. Those that are
- * still being sent stay what they are: they are the first operands. */
-static void meet(const coll_trees *plan, coll_trees_draft *d) {
+/*
+ * Receives and passes on all sums, and then adds them up in place of this site's own. Sums that are
+ * still being sent must not change: they are first operands, which are only read.
+ */
+static void exchange_sums(const coll_trees *plan, coll_trees_draft *d) {
     const exchange *all = (const exchange *)plan;
     const int sites = plan->base.part->shape->topo->sites, first = 1 + plan->children;
     int here[HLOT_SITES_SUMMED], own = 0;
     for (int i = 0; i < sites; i++) {
-        const hlot_visitor *v = &all->visitors[i];
-        here[v->site] = take_in(v, first + v->site, d);
+        const hlot_site_message *v = &all->messages[i];
+        here[v->site] = receive_and_pass_on(v, first + v->site, d);
         if (v->from < 0)
             own = here[v->site];
     }
@@ -79,8 +86,8 @@ static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *me
     exchange *plan = (exchange *)hlot_sites_open(part, size, memory, first);
     if (plan->trees.parent >= 0)
         return &plan->trees.base;
-    hlot_sites_visitors(part, first, plan->visitors, plan->ranks);
-    plan->trees.meet = meet;
+    hlot_sites_messages(part, first, plan->messages, plan->ranks);
+    plan->trees.meet = exchange_sums;
     return &plan->trees.base;
 }
 

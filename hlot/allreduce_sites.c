@@ -1,18 +1,20 @@
 /*
  * sites: for data at several sites.
  *
- * 1. In every site sums go up binomial trees to its first rank (hlot/sites.h).
- * 2. Between sites they go up HLOT's tree of shortest ways, to the site from which the longest of
- *    these, there and back, is the shortest.
+ * 1. In every site, sums go up binomial trees to its first rank (hlot/sites.h).
+ * 2. Between sites they go up HLOT's tree of shortest paths, to the site whose longest path, there
+ *    and back, is the shortest.
  * 3. The result goes down the same trees.
  *
- * Steps: the longest way, there and back, and 2 ceil(log2 n) for n ranks of a site.
- * Bytes: m to and from the first rank of a site for each child that it has in its trees.
- * Memory: a segment for each site and each child in it, for each of the window.
+ * Steps: the longest path, there and back, and 2 ceil(log2 n) for n ranks of a site.
  *
- * The order of combination follows from the latencies: bits are the same on all ranks and, once
- * these have been measured, in all calls of a communicator; in other runs where COLL_LATENCIES is
- * set.
+ * Bytes: m to and from the first rank of a site for each child that it has in its trees.
+ *
+ * Memory: for each segment of the window, a segment for each site and for each child in it.
+ *
+ * The order of combination depends on the latencies. Bits are the same on all ranks and, once the
+ * latencies have been measured, in all calls of a communicator; also in other runs if
+ * COLL_LATENCIES is set.
  *
  * Source: Park and others: An Efficient Collective Communication Method for Grid Scale Networks.
  */
@@ -20,8 +22,11 @@
 
 #include "hlot/sites.h"
 
-/* The tree of shortest ways there and back, from the site that is nearest to all. */
-static hlot_tree tree_of(const coll_shape *call) {
+/*
+ * Returns the tree of shortest paths, there and back, from the site that has the shortest longest
+ * path.
+ */
+static hlot_tree shortest_round_trip_tree(const coll_shape *call) {
     hlot_network network;
     hlot_tree best, tree;
     hlot_sites_network(call, &network);
@@ -43,7 +48,7 @@ static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *me
     int first[HLOT_SITES_SUMMED];
     coll_trees *plan = hlot_sites_open(part, size, memory, first);
     if (plan->parent < 0) {
-        const hlot_tree tree = tree_of(part->shape);
+        const hlot_tree tree = shortest_round_trip_tree(part->shape);
         hlot_sites_join(plan, &tree, first);
     }
     return &plan->base;

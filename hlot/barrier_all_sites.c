@@ -1,34 +1,36 @@
 /*
- * all_sites: at several sites, by the shortest ways between them.
+ * all_sites: at several sites, on the shortest paths between them.
  *
- * 1. In every site its first rank hears of all others up binomial trees (hlot/sites.h).
- * 2. From there each site's word goes to all others, down the tree of the shortest ways from its
- *    site.
- * 3. A site that has heard of all of them tells its ranks down the trees.
+ * 1. In every site, notifications go up binomial trees to its first rank (hlot/sites.h).
+ * 2. From there, each site's notification goes to all others, down the tree of the shortest paths
+ *    from its site.
+ * 3. A site that has those of all others notifies its ranks down the trees.
  *
- * Steps: the longest of the shortest ways between any two sites, and 2 ceil(log2 n) for n ranks of
- * a site. All messages are empty: of S sites S - 1 come to each, and as many go from it on average.
+ * Steps: the longest of the shortest paths between any two sites, and 2 ceil(log2 n) for n ranks of
+ * a site. All messages are empty: with S sites, S - 1 reach each of them, and on average as many
+ * leave it.
+ *
  * Source: Park and others: An Efficient Collective Communication Method for Grid Scale Networks.
  */
 #include "config.h"
 
 #include "hlot/sites.h"
 
-typedef struct word_plan {
+typedef struct barrier_plan {
     coll_trees trees;
-    hlot_visitor visitors[HLOT_SITES_SUMMED]; /* words; none where there is a parent */
-    int ranks[];                              /* to whom they go */
-} word_plan;
+    hlot_site_message messages[HLOT_SITES_SUMMED]; /* notifications; unused if there is a parent */
+    int ranks[];                                   /* the ranks to which they go */
+} barrier_plan;
 
-/* Each word is passed on when it is here. */
-static int meet_sites(const word_plan *plan, coll_step steps[]) {
+/* Passes each notification on when it has arrived. */
+static int exchange_with_sites(const barrier_plan *plan, coll_step steps[]) {
     int count = 0;
     for (int site = 0; site < plan->trees.base.part->shape->topo->sites; site++) {
-        const hlot_visitor *v = &plan->visitors[site];
+        const hlot_site_message *v = &plan->messages[site];
         const int here = count;
         if (v->from >= 0)
             steps[count++] = coll_step_receive(v->from, 0, 0);
-        for (int i = 0; i < v->goes_to; i++) {
+        for (int i = 0; i < v->to_count; i++) {
             steps[count] = coll_step_send(v->to[i], 0, 0);
             if (v->from >= 0)
                 coll_step_after(&steps[count], 0, here);
@@ -38,25 +40,25 @@ static int meet_sites(const word_plan *plan, coll_step steps[]) {
     return count;
 }
 
-static int meet_parent(int parent, coll_step steps[]) {
+static int exchange_with_parent(int parent, coll_step steps[]) {
     steps[0] = coll_step_send(parent, 0, 0);
     steps[1] = coll_step_receive(parent, 0, 0);
     return 2;
 }
 
-/* Up; then to and from the parent, or the other sites; then down. */
+/* Round 0 goes up; round 1 to and from the parent or the other sites; round 2 down. */
 static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
     const coll_trees *trees = (const coll_trees *)base;
     if (round == 1)
-        return trees->parent < 0 ? meet_sites((const word_plan *)base, steps)
-                                 : meet_parent(trees->parent, steps);
+        return trees->parent < 0 ? exchange_with_sites((const barrier_plan *)base, steps)
+                                 : exchange_with_parent(trees->parent, steps);
     for (int c = 0; c < trees->children; c++)
         steps[c] = round == 0 ? coll_step_receive(trees->child[c], 0, 0)
                               : coll_step_send(trees->child[c], 0, 0);
     return trees->children;
 }
 
-/* A round begins when the one before is complete. */
+/* With a window of 1, a round begins when the one before is complete. */
 static coll_plan_size plan_size(const coll_part *part) {
     const int sites = part->shape->topo->sites, children = hlot_sites_children(part),
               words = sites * sites + sites;
@@ -65,14 +67,14 @@ static coll_plan_size plan_size(const coll_part *part) {
                             .segments = 1,
                             .segment = 1,
                             .own_bytes =
-                                sizeof(word_plan) + (size_t)sites * (size_t)sites * sizeof(int)};
+                                sizeof(barrier_plan) + (size_t)sites * (size_t)sites * sizeof(int)};
 }
 
 static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
     int first[HLOT_SITES_SUMMED];
-    word_plan *plan = (word_plan *)hlot_sites_open(part, size, memory, first);
+    barrier_plan *plan = (barrier_plan *)hlot_sites_open(part, size, memory, first);
     if (plan->trees.parent < 0)
-        hlot_sites_visitors(part, first, plan->visitors, plan->ranks);
+        hlot_sites_messages(part, first, plan->messages, plan->ranks);
     plan->trees.base.rounds = 3;
     plan->trees.base.round = plan_round;
     return &plan->trees.base;

@@ -1,19 +1,22 @@
 /*
  * hlot: the hierarchical latency-optimal tree; for ranks at several sites.
  *
- * 1. Between the heads of the sites the data goes down a tree made from the sites' latencies as
- *    they are now (hlot/latency.h), segment by segment; near sites form groups that are entered
- *    once (hlot/levels.h).
- * 2. Within each site it goes by the algorithm of the table that is predicted to be fastest.
+ * 1. Between the heads of the sites, the data goes down a tree, segment by segment. The tree is
+ *    made from the current latencies of the sites (hlot/latency.h); near sites form groups that it
+ *    enters once (hlot/levels.h).
+ * 2. Within each site, the data is broadcast with the table's algorithm that is predicted to be
+ *    fastest.
  *
- * With plus=0 the tree is figure 3 of the paper; with plus=1 it also counts what sending takes, so
- * that large messages get fewer children and longer ways (hlot/tree.h).
+ * With plus=0 the tree is that of figure 3 of the paper. With plus=1 it also accounts for the time
+ * of sends, so that for large messages sites have fewer children and paths are longer
+ * (hlot/tree.h).
  *
- * flat, its rival: the root sends to the head of every other site; what MagPIe and MPICH-G2 do.
+ * flat, for comparison: the root sends to the head of every other site, as MagPIe and MPICH-G2 do.
  *
- * Cost: T(tree) + (n - 1) (most children on the way) (a + c B) for n segments of c bytes, and n
- * times that of a segment within a site; of flat max L(root, site) + (sites - 1) n (a + c B) for
- * the tree.
+ * Cost: for n segments of c bytes, T(tree) + (n - 1) k (a + c B), where k is the largest number of
+ * children of a site on the path, and n times the time of a segment within a site. For flat, the
+ * tree takes max L(root, site) + (sites - 1) n (a + c B).
+ *
  * Source: Park and others: An Efficient Collective Communication Method for Grid Scale Networks,
  * section 2, figure 3 and eq. 1 to 4.
  */

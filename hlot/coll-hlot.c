@@ -1,4 +1,7 @@
-/* coll-hlot: latencies between sites and the trees that they make. Options; others print. */
+/*
+ * coll-hlot: measures latencies between sites and shows the trees made from them. This file handles
+ * the options; hlot_report.c prints.
+ */
 #include "config.h"
 
 #include "app/agreement.h"
@@ -35,20 +38,20 @@ static const char usage[] =
     "data\n"
     "  draw     the tree as a picture, by graphviz\n"
     "  compare  the predicted times of all kinds of trees\n"
-    "  watch    what show shows, live\n"
-    "  study    how good each kind of tree is over many random networks, beside the best of all\n"
-    "           trees (of up to 8 sites; of more beside the best kind)\n"
+    "  watch    the same as show, updated every second\n"
+    "  study    how good each kind of tree is over many random networks, compared with\n"
+    "           the best of all trees (of up to 8 sites; with more, with the best kind)\n"
     "\n"
-    "MATRIX is a file of latencies (coll-hlot(1) describes it), - for standard input. Without one\n"
-    "they are measured between the sites of the ranks, which COLL_TOPOLOGY tells.\n";
+    "MATRIX is a file of latencies (coll-hlot(1) describes it), - for standard input. Without\n"
+    "one, they are measured between the sites of the ranks, which COLL_TOPOLOGY sets.\n";
 
 typedef struct command {
     app_words words;
     const char *verb, *matrix, *root, *output, *json;
     int kind; /* a hlot_kind */
     uint64_t bytes;
-    double seconds;            /* negative: the verb's own */
-    int sites, networks, seed; /* of study; 0: not given */
+    double seconds;            /* negative for the verb's default */
+    int sites, networks, seed; /* options of study; 0 if not given */
 } command;
 
 static app_problem problem;
@@ -57,7 +60,7 @@ static bool is(const command *options, const char *verb) {
     return strcmp(options->verb, verb) == 0;
 }
 
-/* Options that would mean nothing. */
+/* Refuses options that have no meaning with the verb. */
 static bool check_options(const command *options) {
     if (!is(options, "study") && (options->sites || options->networks || options->seed))
         return app_refuse(&problem, "--sites, --networks and --seed belong to study");
@@ -70,7 +73,7 @@ static bool check_options(const command *options) {
     return true;
 }
 
-static bool take_words(command *options) {
+static bool parse_words(command *options) {
     static const char *const verbs[] = {"probe", "show", "draw", "compare", "watch", "study"};
     static const char known[] = "probe, show, draw, compare, watch, study";
     const char *const *words = options->words.words;
@@ -94,24 +97,25 @@ static bool parse(int argc, char **argv, command *options) {
         {.operands = &options->words, .most = 2},
         {"root", "SITE", "root, by name or number (default: the first)", .text = &options->root},
         {"tree", "KIND", "kind of tree:", .choice = &options->kind, .nth = hlot_kind_name},
-        {"bytes", "SIZE", "count sends and bytes by the cost model too (default: latencies alone)",
+        {"bytes", "SIZE",
+         "also count sends and bytes, by the cost model (default: latencies alone)",
          .size = &options->bytes, .least = 1},
-        {"output", "FILE", "where probe writes and draw draws to", .text = &options->output},
+        {"output", "FILE", "the file that probe or draw writes", .text = &options->output},
         {"seconds", "S", "how long to measure (default 2; watch: until it is stopped)",
          .number = &options->seconds, .most = 1e9},
         {"sites", "N", "sites of each network that study makes (default 8)",
          .integer = &options->sites, .least = 2, .most = HLOT_SITES},
-        {"networks", "N", "how many study makes (default 100)", .integer = &options->networks,
-         .least = 1, .most = 1 << 20},
+        {"networks", "N", "number of networks that study makes (default 100)",
+         .integer = &options->networks, .least = 1, .most = 1 << 20},
         {"seed", "N", "another seed makes other networks (default 1)", .integer = &options->seed,
          .least = 1, .most = INT_MAX},
         APP_JSON_OPTION(&options->json),
     };
     const app_command line = {program, usage, NULL, APP_TABLE(table)};
-    return app_parse(&line, argc, argv, &problem) && take_words(options);
+    return app_parse(&line, argc, argv, &problem) && parse_words(options);
 }
 
-/* The root's number by its name or number; -1, with a problem, for none. */
+/* Returns the number of the root, which is given by its name or number, or -1 with a problem. */
 static int find_root(const command *options, const hlot_matrix *matrix) {
     int64_t number;
     if (!options->root)
@@ -126,7 +130,7 @@ static int find_root(const command *options, const hlot_matrix *matrix) {
     return -1;
 }
 
-/* Every site must be reached; names the first ones that are not. */
+/* Checks that every site can be reached from ROOT. The error names those that can't. */
 static bool check_reach(const hlot_matrix *matrix, const hlot_network *network, int root) {
     bool lost[HLOT_SITES];
     char names[200] = "";
@@ -141,8 +145,8 @@ static bool check_reach(const hlot_matrix *matrix, const hlot_network *network, 
     return app_refuse(&problem, "there is no path from %s to %s", matrix->names[root], names);
 }
 
-static void describe(const command *options, const hlot_network *network, const hlot_matrix *matrix,
-                     int root, double time, char title[200]) {
+static void write_title(const command *options, const hlot_network *network,
+                        const hlot_matrix *matrix, int root, double time, char title[200]) {
     snprintf(title, 200, "%s tree from %s: %.4g ms", hlot_kind_name(options->kind),
              matrix->names[root], time * 1e3);
     size_t used = strlen(title);
@@ -161,9 +165,9 @@ static void write_arrivals(const hlot_matrix *matrix, const hlot_tree *tree, con
     }
 }
 
-/* show and draw */
-static bool present(const command *options, const hlot_matrix *matrix, const hlot_network *network,
-                    int root, FILE *json) {
+/* Carries out show and draw. */
+static bool show_or_draw(const command *options, const hlot_matrix *matrix,
+                         const hlot_network *network, int root, FILE *json) {
     hlot_tree tree;
     int groups[HLOT_SITES];
     double arrival[HLOT_SITES];
@@ -174,7 +178,7 @@ static bool present(const command *options, const hlot_matrix *matrix, const hlo
     else
         hlot_tree_make(network, (hlot_kind)options->kind, root, &tree);
     double time = hlot_tree_time(network, &tree, arrival);
-    describe(options, network, matrix, root, time, title);
+    write_title(options, network, matrix, root, time, title);
     if (is(options, "draw"))
         return hlot_draw(options->output, &(hlot_drawing){matrix, &tree, arrival, groups, title},
                          &problem);
@@ -187,7 +191,7 @@ static bool present(const command *options, const hlot_matrix *matrix, const hlo
     return true;
 }
 
-static bool work_on(const command *options, const hlot_matrix *matrix, FILE *json) {
+static bool process_matrix(const command *options, const hlot_matrix *matrix, FILE *json) {
     hlot_network network = {.sites = matrix->sites, .segments = 1};
     int root = find_root(options, matrix);
     memcpy(network.latency, matrix->latency, sizeof network.latency);
@@ -197,13 +201,13 @@ static bool work_on(const command *options, const hlot_matrix *matrix, FILE *jso
     if (root < 0 || !check_reach(matrix, &network, root))
         return false;
     if (!is(options, "compare"))
-        return present(options, matrix, &network, root, json);
+        return show_or_draw(options, matrix, &network, root, json);
     printf("# %d sites, root %s\n", matrix->sites, matrix->names[root]);
     hlot_report_kinds(&network, root, json);
     return true;
 }
 
-/* Writes what was measured to the output or to a file. */
+/* Writes the measured matrix to a file or to standard output. */
 static bool write_matrix(const command *options, const hlot_matrix *matrix) {
     static const char note[] = "by coll-hlot probe: halves of round trips";
     app_output file;
@@ -215,7 +219,7 @@ static bool write_matrix(const command *options, const hlot_matrix *matrix) {
     return good;
 }
 
-static bool study(const command *options, FILE *json) {
+static bool run_study(const command *options, FILE *json) {
     const int sites = options->sites ? options->sites : HLOT_EXHAUSTED;
     hlot_network load = {.sites = sites, .segments = 1};
     if (options->bytes)
@@ -234,8 +238,8 @@ static bool read_matrix(const char *path, hlot_matrix *matrix, char *text) {
                                   : hlot_matrix_read(path, matrix, text);
 }
 
-/* Works on the matrix of OBSERVER, or of the file where there is none. */
-static bool read_and_work(const command *options, const observer *o, FILE *json) {
+/* Processes the matrix of O or, if that is NULL, of the file. */
+static bool read_and_process(const command *options, const observer *o, FILE *json) {
     hlot_matrix matrix;
     char text[COLL_TEXTFILE_PROBLEM];
     if (!o && !read_matrix(options->matrix, &matrix, text))
@@ -244,19 +248,19 @@ static bool read_and_work(const command *options, const observer *o, FILE *json)
         fprintf(stderr, "%s: latencies from a site to itself are ignored\n", program);
     if (o && !observer_read(o, &matrix))
         return app_refuse(&problem, "out of memory for the names of hosts");
-    bool good =
-        is(options, "probe") ? write_matrix(options, &matrix) : work_on(options, &matrix, json);
+    bool good = is(options, "probe") ? write_matrix(options, &matrix)
+                                     : process_matrix(options, &matrix, json);
     hlot_matrix_free(&matrix);
     return good;
 }
 
-/* Rank 0's part, once latencies are measured, if they are to be. */
-static void run(const command *options, const observer *o) {
+/* Does the work of rank 0, after any measurement. */
+static void run_on_rank_0(const command *options, const observer *o) {
     app_output json;
     if (!app_output_open(&json, options->json, &problem))
         return;
-    bool good =
-        is(options, "study") ? study(options, json.file) : read_and_work(options, o, json.file);
+    bool good = is(options, "study") ? run_study(options, json.file)
+                                     : read_and_process(options, o, json.file);
     if (fflush(stdout))
         good = app_refuse(&problem, "the output can't be written: %s", strerror(errno));
     if (good)
@@ -273,27 +277,27 @@ static bool check_files(const command *options) {
     return app_files_check(files, 3, &problem);
 }
 
-static void agree(MPI_Comm comm) {
+static void end_if_problem(MPI_Comm comm) {
     app_agree_or_end(comm, program, &problem);
 }
 
-/* All ranks: measures for a while. */
-static void measure(observer *o, double seconds) {
+/* Measures for SECONDS. Collective. */
+static void measure_for(observer *o, double seconds) {
     int code = observer_run(o, seconds);
     app_mpi(&problem, code);
-    agree(o->comm);
+    end_if_problem(o->comm);
 }
 
-/* Shows the state of things every second. */
-static void watch(const command *options, observer *o) {
+/* Shows the latest latencies and trees every second. */
+static void show_repeatedly(const command *options, observer *o) {
     static const double every = 1;
     bool terminal = isatty(STDOUT_FILENO);
     for (double done = 0; options->seconds < 0 || done < options->seconds; done += every) {
-        measure(o, every);
+        measure_for(o, every);
         if (o->rank != 0)
             continue;
         fputs(terminal ? "\033[H\033[2J" : "", stdout);
-        run(options, o);
+        run_on_rank_0(options, o);
         int silent = hlot_latency_silent(o->wide->latency);
         if (silent)
             printf("# %d links are silent; their last latencies are shown\n", silent);
@@ -302,18 +306,18 @@ static void watch(const command *options, observer *o) {
     }
 }
 
-static void observe(const command *options, MPI_Comm comm) {
+static void measure_and_run(const command *options, MPI_Comm comm) {
     observer o;
     int code = observer_open(&o, comm);
     app_mpi(&problem, code);
-    agree(comm);
+    end_if_problem(comm);
     if (is(options, "watch")) {
-        watch(options, &o);
+        show_repeatedly(options, &o);
         return;
     }
-    measure(&o, options->seconds < 0 ? 2 : options->seconds);
+    measure_for(&o, options->seconds < 0 ? 2 : options->seconds);
     if (o.rank == 0)
-        run(options, &o);
+        run_on_rank_0(options, &o);
 }
 
 int main(int argc, char **argv) {
@@ -323,12 +327,12 @@ int main(int argc, char **argv) {
     int rank = app_rank(comm);
     if (rank == 0)
         check_files(&options);
-    agree(comm);
+    end_if_problem(comm);
     if (!options.matrix && !is(&options, "study"))
-        observe(&options, comm);
+        measure_and_run(&options, comm);
     else if (rank == 0)
-        run(&options, NULL);
-    agree(comm);
+        run_on_rank_0(&options, NULL);
+    end_if_problem(comm);
     app_words_free(&options.words);
     return app_end(&comm);
 }

@@ -4,10 +4,16 @@
 
 #include <math.h>
 
-/* How much the latest sample counts in smoothing, and the latest error among errors. */
+/*
+ * The weight of the latest sample in exponential smoothing, and of the latest error in the mean
+ * error.
+ */
 static const double SMOOTHING = 0.25, ERROR_SHARE = 0.3;
 
-/* So far from the prediction a sample is a surprise: as a share of it, and in seconds. */
+/*
+ * A sample is surprising if its distance from the prediction is more than this share of the
+ * prediction and more than this many seconds.
+ */
 static const double SURPRISE = 0.25, LEAST_SURPRISE = 1e-3;
 
 static double median_of_latest(const hlot_forecast *forecast) {
@@ -22,7 +28,7 @@ static double median_of_latest(const hlot_forecast *forecast) {
     return (sorted[(count - 1) / 2] + sorted[count / 2]) / 2;
 }
 
-static void predict(hlot_forecast *forecast, double seconds) {
+static void update_predictions(hlot_forecast *forecast, double seconds) {
     double *predicted = forecast->predicted;
     double share = 1.0 / (double)forecast->count;
     predicted[HLOT_LAST] = seconds;
@@ -39,7 +45,7 @@ void hlot_forecast_add(hlot_forecast *forecast, double seconds) {
         forecast->error[i] +=
             (fabs(seconds - forecast->predicted[i]) - forecast->error[i]) * ERROR_SHARE;
     forecast->history[forecast->count++ % HLOT_HISTORY] = seconds;
-    predict(forecast, seconds);
+    update_predictions(forecast, seconds);
 }
 
 hlot_predictor hlot_forecast_best(const hlot_forecast *forecast) {

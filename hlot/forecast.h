@@ -1,13 +1,13 @@
 /*
- * What the next latency of a link will be, from those measured. Pure.
+ * Predicts the next latency of a link from the measured ones. Pure.
  *
- * As the Network Weather Service does, several predictors are at work side by side: the last value,
- * the mean of all, the median of the latest, and exponential smoothing. The one whose recent errors
- * were least speaks for all. Where nothing changes a median or mean is best, as it passes over
- * outliers; after a lasting change the last value is, from its second sample on.
+ * Like the Network Weather Service, several predictors run side by side: the last value, the mean
+ * of all values, the median of the latest values, and exponential smoothing. The one with the
+ * smallest recent errors is used. While the latency is stable, that is a median or mean, which
+ * outliers hardly affect. After a lasting change it is the last value, from the second sample on.
  *
- * Source: Wolski, Spring, Hayes: The Network Weather Service, which Park and others take their
- * latencies from (section 3.3).
+ * Source: Wolski, Spring, Hayes: The Network Weather Service, from which Park and others take their
+ * latencies (section 3.3).
  */
 #ifndef COLL_HLOT_FORECAST_H
 #define COLL_HLOT_FORECAST_H
@@ -15,7 +15,7 @@
 #include <stdbool.h>
 
 typedef enum hlot_predictor {
-    HLOT_MEDIAN, /* of the latest HLOT_HISTORY; the first choice where all are alike */
+    HLOT_MEDIAN, /* of the latest HLOT_HISTORY values; preferred if errors are equal */
     HLOT_MEAN,
     HLOT_SMOOTHED,
     HLOT_LAST,
@@ -25,20 +25,20 @@ typedef enum hlot_predictor {
 enum { HLOT_HISTORY = 9 };
 
 typedef struct hlot_forecast {
-    long count;                   /* samples so far */
-    double history[HLOT_HISTORY]; /* the latest, in a ring */
+    long count;                   /* number of samples so far */
+    double history[HLOT_HISTORY]; /* the latest samples, in a ring buffer */
     double predicted[HLOT_PREDICTORS];
-    double error[HLOT_PREDICTORS]; /* the mean of absolute errors, recent ones more */
-    bool surprised;                /* the latest sample is far from what had been predicted */
+    double error[HLOT_PREDICTORS]; /* mean absolute error; recent errors have more weight */
+    bool surprised;                /* the latest sample is far from its prediction */
 } hlot_forecast;
 
-/* Takes a measured latency. A zeroed forecast has none. */
+/* Adds a measured latency. A zeroed forecast has no samples. */
 void hlot_forecast_add(hlot_forecast *forecast, double seconds);
 
-/* The predictor whose recent errors are least. */
+/* Returns the predictor with the smallest recent errors. */
 hlot_predictor hlot_forecast_best(const hlot_forecast *forecast);
 
-/* What it predicts; 0 where nothing was measured yet. */
+/* Returns its prediction, or 0 if nothing has been measured. */
 double hlot_forecast_value(const hlot_forecast *forecast);
 
 #endif

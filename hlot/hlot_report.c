@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-static const double MS = 1e3; /* in a second */
+static const double MS = 1e3; /* milliseconds in a second */
 
 static void print_time(double seconds, int width) {
     if (seconds < INFINITY)
@@ -46,8 +46,8 @@ void hlot_report_levels(const hlot_matrix *matrix, const int groups[]) {
            light ? "sites of one group: flat" : "none: every site is a group by itself");
 }
 
-static void print_below(const hlot_matrix *matrix, const hlot_tree *tree, const double arrival[],
-                        int site, int depth) {
+static void print_subtree(const hlot_matrix *matrix, const hlot_tree *tree, const double arrival[],
+                          int site, int depth) {
     const int *children;
     int parent = tree->parent[site], count = hlot_tree_children(tree, site, &children);
     printf("%*s%-*.*s %10.3f", 2 * depth, "", 30 - 2 * depth, 30 - 2 * depth, matrix->names[site],
@@ -56,13 +56,13 @@ static void print_below(const hlot_matrix *matrix, const hlot_tree *tree, const 
         printf("   %.3f from %s", matrix->latency[parent][site] * MS, matrix->names[parent]);
     putchar('\n');
     for (int i = 0; i < count; i++)
-        print_below(matrix, tree, arrival, children[i], depth < 12 ? depth + 1 : depth);
+        print_subtree(matrix, tree, arrival, children[i], depth < 12 ? depth + 1 : depth);
 }
 
 void hlot_report_tree(const hlot_matrix *matrix, const hlot_tree *tree, const double arrival[],
                       const char *heading) {
     printf("# %s\n%-30s %10s   %s\n", heading, "site", "arrival_ms", "link_ms");
-    print_below(matrix, tree, arrival, tree->root, 0);
+    print_subtree(matrix, tree, arrival, tree->root, 0);
 }
 
 void hlot_report_kinds(const hlot_network *network, int root, FILE *json) {
@@ -89,7 +89,7 @@ bool hlot_report_study(const hlot_study *study, FILE *json, app_problem *problem
     hlot_quality qualities[HLOT_KINDS];
     if (!hlot_study_run(study, qualities))
         return app_refuse(problem, "out of memory for %d networks", study->networks);
-    printf("# %d random networks of %d sites, beside the best %s\n%-10s %9s %9s %9s\n",
+    printf("# %d random networks of %d sites, compared with the best %s\n%-10s %9s %9s %9s\n",
            study->networks, study->sites,
            study->sites <= HLOT_EXHAUSTED ? "of all trees" : "of these", "tree", "median", "worst",
            "best_in");
@@ -104,7 +104,9 @@ bool hlot_report_study(const hlot_study *study, FILE *json, app_problem *problem
     return true;
 }
 
-/* The tree in the language of graphviz: sites as boxes, groups of several around them. */
+/*
+ * Writes the tree in graphviz's language: sites are boxes, and groups of several sites are framed.
+ */
 static void write_dot(FILE *stream, const void *context) {
     const hlot_drawing *drawing = context;
     const hlot_tree *tree = drawing->tree;

@@ -1,4 +1,4 @@
-/* What coll-hlot prints and draws of matrices and trees. No MPI. */
+/* Prints and draws matrices and trees for coll-hlot. No MPI. */
 #ifndef COLL_HLOT_HLOT_REPORT_H
 #define COLL_HLOT_HLOT_REPORT_H
 
@@ -6,33 +6,38 @@
 #include "hlot/matrix.h"
 #include "hlot/study.h"
 
-/* The latencies in milliseconds, with the sites' groups where there are any. */
+/* Prints the latencies in milliseconds and, unless GROUPS is NULL, the groups of the sites. */
 void hlot_report_matrix(const hlot_matrix *matrix, const int groups[]);
 
-/* The levels, with what serves each. */
+/* Prints the levels, and the algorithm that serves each of them. */
 void hlot_report_levels(const hlot_matrix *matrix, const int groups[]);
 
-/* The tree as an indented list, with when the data is at each site. */
+/* Prints the tree as an indented list, with the time at which each site has the data. */
 void hlot_report_tree(const hlot_matrix *matrix, const hlot_tree *tree, const double arrival[],
                       const char *heading);
 
-/* The times of all kinds of trees from ROOT; to JSON too unless it is NULL. */
+/*
+ * Prints the times of all kinds of trees from ROOT; also writes them to JSON unless that is NULL.
+ */
 void hlot_report_kinds(const hlot_network *network, int root, FILE *json);
 
-/* How good each kind is over many networks. False, with a PROBLEM, without memory. */
+/*
+ * Prints how good each kind of tree is over many networks. Returns false, with a PROBLEM, if memory
+ * is short.
+ */
 bool hlot_report_study(const hlot_study *study, FILE *json, app_problem *problem);
 
 typedef struct hlot_drawing {
     const hlot_matrix *matrix;
     const hlot_tree *tree;
-    const double *arrival; /* when each site has the data */
-    const int *groups;     /* of the sites (hlot/levels.h) */
+    const double *arrival; /* time at which each site has the data */
+    const int *groups;     /* groups of the sites (hlot/levels.h) */
     const char *title;
 } hlot_drawing;
 
 /*
- * Draws into the file at PATH, whose name ends in .svg or .png; it is replaced as a whole or not at
- * all. False, with a PROBLEM, on errors.
+ * Draws the tree into the file at PATH, whose name ends in .svg or .png. The file is replaced
+ * completely or not at all. Returns false, with a PROBLEM, on errors.
  */
 bool hlot_draw(const char *path, const hlot_drawing *drawing, app_problem *problem);
 

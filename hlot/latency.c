@@ -16,22 +16,25 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A root begins a round of probes at most so often; seconds. */
+/* The least time between two rounds of probes that a root begins; seconds. */
 static const double PERIOD = 50e-3;
 
-/* A probe without an answer for so long is lost: TCP sends its first packet again after 1 s. */
+/* A probe without an answer after this time is lost: TCP repeats its first packet after 1 s. */
 static const double PATIENCE = 1;
 
-/* Between two looks at the probes of the first survey; nanoseconds. */
+/* The time between two checks of the probes of the first survey; nanoseconds. */
 static const long NAP = 500000;
 
-/* A link that never answered counts as so many times as slow as the slowest that did. */
+/* A link that has never answered counts as this many times as slow as the slowest of the others. */
 static const double UNKNOWN = 2;
 
-/* A forecast that moves by less than this share of it changes nothing. */
+/* A forecast that changes by less than this share is not a change. */
 static const double NOTABLE = 0.02;
 
-/* A survey of all pairs takes about so many rounds; with more sites than that each has several. */
+/*
+ * A survey of all pairs takes about this many steps. With more sites than that, a step consists of
+ * several rounds.
+ */
 enum { ROUNDS = 7 };
 
 struct hlot_latency {
@@ -39,21 +42,22 @@ struct hlot_latency {
     coll_state *state;
     int sites, site; /* the site that this rank leads, or -1 */
     const int *leads;
-    bool by_hand;
+    bool from_file;
     hlot_latencies known;
     long changes;
 
-    /* Of a lead: */
+    /* Used by leaders: */
     int listener;
-    struct sockaddr_in addresses[HLOT_SITES]; /* of the other leads; port 0: unknown */
+    /* addresses of the other leaders; port 0 if unknown */
+    struct sockaddr_in addresses[HLOT_SITES];
     hlot_probe probes[HLOT_SITES];
     hlot_forecast forecasts[HLOT_SITES];
     bool silent[HLOT_SITES]; /* the latest probe was lost */
-    double mine[HLOT_SITES]; /* what is being sent */
+    double mine[HLOT_SITES]; /* the report that is being sent */
     MPI_Request sending;
 
-    /* Of a root: */
-    uint32_t round; /* the latest that it began */
+    /* Used by roots: */
+    uint32_t round; /* the latest round that it began */
     double began;   /* date */
     bool reported_silent[HLOT_SITES][HLOT_SITES];
     int silent_links;
@@ -67,7 +71,7 @@ int hlot_latency_opponent(int sites, uint32_t round, int site) {
         return -1;
     int shift = (int)(round % (uint32_t)others), opponent;
     if (site == others)
-        opponent = shift * (even / 2) % others; /* the one that would meet itself */
+        opponent = shift * (even / 2) % others; /* the site that would be its own opponent */
     else {
         opponent = (shift - site + others) % others;
         opponent = opponent == site ? others : opponent;
@@ -75,8 +79,8 @@ int hlot_latency_opponent(int sites, uint32_t round, int site) {
     return opponent < sites ? opponent : -1;
 }
 
-/* Which of two sites measures their link. */
-static bool is_mine(int site, int other) {
+/* Returns whether SITE, not OTHER, measures the link between them. */
+static bool measures_link(int site, int other) {
     return ((site + other) % 2 == 0) == (site < other);
 }
 
@@ -90,21 +94,21 @@ int hlot_latency_silent(const hlot_latency *latency) {
     return latency->silent_links;
 }
 
-/* --- a lead's probes --- */
+/* --- a leader's probes --- */
 
 static void start_round(hlot_latency *l, uint32_t round) {
     int other = hlot_latency_opponent(l->sites, round, l->site);
-    if (other >= 0 && is_mine(l->site, other) && l->addresses[other].sin_port)
+    if (other >= 0 && measures_link(l->site, other) && l->addresses[other].sin_port)
         hlot_probe_start(&l->probes[other], &l->addresses[other]);
 }
 
-/* How many rounds are under way side by side. */
+/* Returns how many rounds are under way at the same time. */
 static uint32_t rounds_at_once(const hlot_latency *l) {
     return (uint32_t)(l->sites + ROUNDS - 1) / ROUNDS;
 }
 
-/* Takes in what has been answered; returns how many probes are still under way. */
-static int take_answers(hlot_latency *l) {
+/* Processes the answered probes. Returns how many are still under way. */
+static int process_answers(hlot_latency *l) {
     int waiting = 0;
     for (int other = 0; other < l->sites; other++) {
         double seconds;
@@ -123,15 +127,15 @@ static int take_answers(hlot_latency *l) {
 }
 
 /* Probes every link once, a few rounds at a time. */
-static void survey(hlot_latency *l) {
+static void probe_all_links(hlot_latency *l) {
     uint32_t rounds = (uint32_t)(l->sites + l->sites % 2 - 1), step = rounds_at_once(l);
     double start = coll_monotonic();
     for (uint32_t round = 0; round < rounds; round += step) {
         for (uint32_t i = round; i < round + step && i < rounds; i++)
             start_round(l, i);
-        while (take_answers(l)) {
+        while (process_answers(l)) {
             struct timespec time = {.tv_nsec = NAP};
-            nanosleep(&time, NULL); /* a signal may cut it short: the next look comes earlier */
+            nanosleep(&time, NULL); /* a signal may end it early: then the next check is early */
         }
     }
     if (l->state->trace)
@@ -141,7 +145,10 @@ static void survey(hlot_latency *l) {
 
 /* --- reports --- */
 
-/* What a lead tells of its links: the latency, negative where it is silent now, 0 where unknown. */
+/*
+ * Fills in a leader's report about its links: the latencies, negative if the link is silent now, 0
+ * if they are unknown.
+ */
 static void fill_report(const hlot_latency *l, double report[]) {
     for (int other = 0; other < l->sites; other++) {
         double latency = hlot_forecast_value(&l->forecasts[other]);
@@ -149,7 +156,7 @@ static void fill_report(const hlot_latency *l, double report[]) {
     }
 }
 
-static void tell_silence(hlot_latency *l, int site, int other, bool silent) {
+static void note_silence(hlot_latency *l, int site, int other, bool silent) {
     if (silent == l->reported_silent[site][other])
         return;
     l->reported_silent[site][other] = silent;
@@ -159,12 +166,12 @@ static void tell_silence(hlot_latency *l, int site, int other, bool silent) {
                 silent ? "get no answer: the last good tree stays" : "are answered again");
 }
 
-static void take_report(hlot_latency *l, int site, const double report[]) {
+static void process_report(hlot_latency *l, int site, const double report[]) {
     for (int other = 0; other < l->sites; other++) {
         double latency = fabs(report[other]), before = l->known[site][other];
-        if (other == site || !is_mine(site, other))
+        if (other == site || !measures_link(site, other))
             continue;
-        tell_silence(l, site, other, signbit(report[other]) != 0);
+        note_silence(l, site, other, signbit(report[other]) != 0);
         if (latency == 0 || fabs(latency - before) <= NOTABLE * before)
             continue;
         l->known[site][other] = l->known[other][site] = latency;
@@ -172,8 +179,8 @@ static void take_report(hlot_latency *l, int site, const double report[]) {
     }
 }
 
-/* Takes in the reports that have come; *ALL: none is still to come. */
-static int take_reports(hlot_latency *l, bool *all) {
+/* Processes the reports that have arrived. Sets *ALL to whether none is outstanding. */
+static int process_reports(hlot_latency *l, bool *all) {
     *all = true;
     for (int site = 0; site < l->sites; site++) {
         int done = 1;
@@ -183,13 +190,13 @@ static int take_reports(hlot_latency *l, bool *all) {
         if (code != MPI_SUCCESS)
             return code;
         if (done)
-            take_report(l, site, l->reports[site]);
+            process_report(l, site, l->reports[site]);
         *all = *all && done;
     }
     return MPI_SUCCESS;
 }
 
-static int expect_reports(hlot_latency *l) {
+static int post_receives_of_reports(hlot_latency *l) {
     int code = MPI_SUCCESS;
     for (int site = 0; site < l->sites && code == MPI_SUCCESS; site++)
         if (l->leads[site] != l->comm->rank)
@@ -201,28 +208,28 @@ static int expect_reports(hlot_latency *l) {
 int hlot_latency_begin(hlot_latency *l, uint32_t *round) {
     bool all;
     *round = 0;
-    if (l->by_hand)
+    if (l->from_file)
         return MPI_SUCCESS;
-    int code = take_reports(l, &all);
+    int code = process_reports(l, &all);
     double now = PMPI_Wtime();
     if (code != MPI_SUCCESS || !all || now - l->began < PERIOD)
         return code;
     l->began = now;
     *round = l->round + 1;
     l->round += rounds_at_once(l);
-    return expect_reports(l);
+    return post_receives_of_reports(l);
 }
 
 int hlot_latency_take_part(hlot_latency *l, uint32_t round, int root) {
     if (round == 0 || l->site < 0)
         return MPI_SUCCESS;
     hlot_probe_drain(l->listener);
-    take_answers(l);
+    process_answers(l);
     for (uint32_t i = 0; i < rounds_at_once(l); i++)
         start_round(l, round + i);
     if (l->comm->rank == root) {
         fill_report(l, l->reports[l->site]);
-        take_report(l, l->site, l->reports[l->site]);
+        process_report(l, l->site, l->reports[l->site]);
         return MPI_SUCCESS;
     }
     int code = coll_wait_all(&l->comm->wait, 1, &l->sending, &root);
@@ -232,9 +239,9 @@ int hlot_latency_take_part(hlot_latency *l, uint32_t round, int root) {
     return coll_isend(l->comm, l->mine, l->sites, MPI_DOUBLE, root, COLL_TAG_REPORT, &l->sending);
 }
 
-/* --- the first matrix, which all ranks know alike --- */
+/* --- the first matrix, which is the same on all ranks --- */
 
-/* Opens this lead's port; *PORT is 0 for ranks that lead nothing, or where there is none. */
+/* Opens this leader's port. *PORT is 0 on other ranks and if no port can be opened. */
 static void listen_for_probes(hlot_latency *l, int *port) {
     *port = 0;
     if (l->site >= 0)
@@ -243,7 +250,7 @@ static void listen_for_probes(hlot_latency *l, int *port) {
         *port = 0;
 }
 
-static void find_leads(hlot_latency *l, const int ports[]) {
+static void find_addresses_of_leaders(hlot_latency *l, const int ports[]) {
     const coll_topo *topo = &l->state->topo;
     for (int other = 0; other < l->sites; other++) {
         int lead = l->leads[other];
@@ -254,13 +261,13 @@ static void find_leads(hlot_latency *l, const int ports[]) {
     }
 }
 
-/* Waits with sleeps, so that the ranks that measure have the processors. */
+/* Waits with sleeps, so that ranks that measure get the processors. */
 static int wait_for(hlot_latency *l, int code, MPI_Request *request) {
     return code == MPI_SUCCESS ? coll_wait_all(&l->comm->wait, 1, request, NULL) : code;
 }
 
-/* Puts what the leads have measured together; 0 stands for links that did not answer. */
-static int share(hlot_latency *l) {
+/* Combines the measurements of all leaders; 0 stands for links that did not answer. */
+static int combine_measurements(hlot_latency *l) {
     MPI_Request request;
     double row[HLOT_SITES], *all = &l->reports[0][0];
     memset(l->reports, 0, sizeof l->reports);
@@ -277,7 +284,7 @@ static int share(hlot_latency *l) {
     return code;
 }
 
-/* Gives links that did not answer a latency, so that trees use them only where they must. */
+/* Assigns a latency to links that did not answer, so that trees use them only if they must. */
 static void assume_unknown(hlot_latency *l) {
     double most = 0;
     int unknown = 0;
@@ -299,25 +306,25 @@ static void assume_unknown(hlot_latency *l) {
                 unknown / 2, l->sites * (l->sites - 1) / 2);
 }
 
-/* PORTS has room for one of each rank. */
-static int measure(hlot_latency *l, int ports[]) {
+/* Measures all latencies. PORTS has room for a port of each rank. */
+static int measure_latencies(hlot_latency *l, int ports[]) {
     int port;
     listen_for_probes(l, &port);
     int code = PMPI_Allgather(&port, 1, MPI_INT, ports, 1, MPI_INT, l->comm->private);
     if (code == MPI_SUCCESS && l->site >= 0) {
-        find_leads(l, ports);
-        survey(l);
+        find_addresses_of_leaders(l, ports);
+        probe_all_links(l);
     }
     if (code == MPI_SUCCESS)
-        code = share(l);
+        code = combine_measurements(l);
     if (code == MPI_SUCCESS)
         assume_unknown(l);
     return code;
 }
 
-/* --- by hand --- */
+/* --- from a file --- */
 
-static int load(hlot_latency *l) {
+static int load_latencies(hlot_latency *l) {
     char problem[COLL_TEXTFILE_PROBLEM] = "";
     if (l->comm->rank == 0)
         hlot_matrix_of(l->state->settings->latencies, &l->state->topo, l->known, problem);
@@ -329,11 +336,14 @@ static int load(hlot_latency *l) {
     return code;
 }
 
-/* --- both --- */
+/* --- in both cases --- */
 
-/* LATENCIES and PROFILE, which COMM takes, are what choices rest on: alike on all ranks for ever.
+/*
+ * Stores the latencies in LATENCIES and PROFILE, which COMM then owns. Choices depend on them, so
+ * they must stay the same on all ranks.
  */
-static void publish(const hlot_latency *l, double latencies[], coll_profile *profile) {
+static void store_in_communicator(const hlot_latency *l, double latencies[],
+                                  coll_profile *profile) {
     double sum = 0;
     int count = 0;
     for (int from = 0; from < l->sites; from++)
@@ -354,7 +364,7 @@ static void publish(const hlot_latency *l, double latencies[], coll_profile *pro
     l->state->profile = l->state->own_profile = profile;
 }
 
-static hlot_latency *make(coll_comm *comm, const int leads[]) {
+static hlot_latency *allocate_latency(coll_comm *comm, const int leads[]) {
     hlot_latency *l = calloc(1, sizeof *l);
     if (!l)
         return NULL;
@@ -362,7 +372,7 @@ static hlot_latency *make(coll_comm *comm, const int leads[]) {
     l->state = coll_state_of(comm);
     l->sites = l->state->topo.sites;
     l->leads = leads;
-    l->by_hand = *l->state->settings->latencies != '\0';
+    l->from_file = *l->state->settings->latencies != '\0';
     l->site = -1;
     l->listener = -1;
     l->sending = MPI_REQUEST_NULL;
@@ -377,7 +387,7 @@ static hlot_latency *make(coll_comm *comm, const int leads[]) {
 
 int hlot_latency_open(coll_comm *comm, const int leads[], hlot_latency **latency) {
     size_t sites = (size_t)coll_state_of(comm)->topo.sites;
-    hlot_latency *l = make(comm, leads);
+    hlot_latency *l = allocate_latency(comm, leads);
     double *latencies = malloc(sites * sites * sizeof *latencies);
     coll_profile *profile = malloc(sizeof *profile);
     int *ports = malloc((size_t)comm->ranks * sizeof *ports);
@@ -386,10 +396,10 @@ int hlot_latency_open(coll_comm *comm, const int leads[], hlot_latency **latency
                   ? MPI_SUCCESS
                   : coll_error(MPI_ERR_NO_MEM, "no memory for the latencies of %zu sites", sites));
     if (code == MPI_SUCCESS)
-        code = l->by_hand ? load(l) : measure(l, ports);
+        code = l->from_file ? load_latencies(l) : measure_latencies(l, ports);
     free(ports);
     if (code == MPI_SUCCESS) {
-        publish(l, latencies, profile);
+        store_in_communicator(l, latencies, profile);
         *latency = l;
         return MPI_SUCCESS;
     }
@@ -401,7 +411,10 @@ int hlot_latency_open(coll_comm *comm, const int leads[], hlot_latency **latency
 }
 
 void hlot_latency_close(hlot_latency *l) {
-    /* What roots still wait for has been sent: all ranks took part in those rounds. */
+    /*
+     * All messages that roots still wait for have been sent, because all ranks took part in those
+     * rounds.
+     */
     if (l->comm->broken == MPI_SUCCESS) {
         coll_wait_all(&l->comm->wait, l->sites, l->receiving, NULL);
         coll_wait_all(&l->comm->wait, 1, &l->sending, NULL);

@@ -11,37 +11,41 @@
 
 enum { MOST_LINKS = HLOT_SITES * (HLOT_SITES - 1) / 2 };
 
-/* Between groups round trips take at least so many times as long as within, and at least so long
- * (seconds). */
+/*
+ * Round trips between groups take at least GROUP_FACTOR times as long as within groups, and at
+ * least GROUP_LEAST seconds.
+ */
 static const double GROUP_FACTOR = 4, GROUP_LEAST = 200e-6;
 
-static int each_by_itself(int sites, int groups[]) {
+static int make_single_groups(int sites, int groups[]) {
     for (int site = 0; site < sites; site++)
         groups[site] = site;
     return sites;
 }
 
-/* A connection between sites A and B, and the seconds there and back. */
+/* A link between sites A and B, and the seconds of a round trip. */
 typedef struct connection {
     int a, b;
     double seconds;
 } connection;
 
-static int by_time(const void *a, const void *b) {
+static int compare_time(const void *a, const void *b) {
     double one = ((const connection *)a)->seconds, other = ((const connection *)b)->seconds;
     return (one > other) - (one < other);
 }
 
-/* Merges the groups of two sites. */
-static void merge(int sites, int groups[], int a, int b) {
+/* Merges the groups of sites A and B. */
+static void merge_groups(int sites, int groups[], int a, int b) {
     int from = groups[b], to = groups[a];
     for (int site = 0; site < sites; site++)
         if (groups[site] == from)
             groups[site] = to;
 }
 
-/* Merges sites along their links, the fastest first, up to the first jump from one merge to the
- * next that is one between groups. */
+/*
+ * Merges sites along their links, the fastest first, until the time of the next merge is so much
+ * longer that it would be between groups.
+ */
 int hlot_levels_group(const hlot_network *network, int groups[]) {
     connection links[MOST_LINKS];
     int map[HLOT_SITES], count = 0, sites = network->sites;
@@ -52,22 +56,22 @@ int hlot_levels_group(const hlot_network *network, int groups[]) {
             if (seconds > 0 && seconds < INFINITY)
                 links[count++] = (connection){a, b, seconds};
         }
-    qsort(links, (size_t)count, sizeof *links, by_time);
-    each_by_itself(sites, groups);
+    qsort(links, (size_t)count, sizeof *links, compare_time);
+    make_single_groups(sites, groups);
     for (int i = 0; i < count; i++) {
         double now = links[i].seconds;
         if (groups[links[i].a] == groups[links[i].b])
             continue;
         if (last > 0 && now >= GROUP_FACTOR * last && now >= GROUP_LEAST)
             break;
-        merge(sites, groups, links[i].a, links[i].b);
+        merge_groups(sites, groups, links[i].a, links[i].b);
         last = now;
     }
     int found = coll_topo_renumber(groups, sizeof *groups, sites, sites, map);
-    return found > 1 ? found : each_by_itself(sites, groups);
+    return found > 1 ? found : make_single_groups(sites, groups);
 }
 
-/* The sites of each group, and its entry: the one with the fastest link from ROOT. */
+/* Finds the entry of each group: the site with the fastest link from ROOT. */
 static void find_entries(const hlot_network *network, int root, const int groups[], int entries[]) {
     for (int site = network->sites - 1; site >= 0; site--)
         entries[groups[site]] = site;
@@ -77,8 +81,8 @@ static void find_entries(const hlot_network *network, int root, const int groups
     entries[groups[root]] = root;
 }
 
-static void restrict_to(const hlot_network *network, int count, const int sites[],
-                        hlot_network *part) {
+static void copy_subnetwork(const hlot_network *network, int count, const int sites[],
+                            hlot_network *part) {
     part->sites = count;
     part->gap = network->gap;
     part->segments = network->segments;
@@ -87,14 +91,17 @@ static void restrict_to(const hlot_network *network, int count, const int sites[
             part->latency[a][b] = network->latency[sites[a]][sites[b]];
 }
 
-/* False where the entries alone can't reach each other. */
-static bool join(const hlot_network *network, hlot_kind kind, int count, const int groups[],
-                 hlot_tree *tree) {
+/*
+ * Makes a tree over the groups and within them. Returns false if the entries can't reach each other
+ * without other sites.
+ */
+static bool make_two_level_tree(const hlot_network *network, hlot_kind kind, int count,
+                                const int groups[], hlot_tree *tree) {
     int entries[HLOT_SITES];
     hlot_network heavy;
     hlot_tree above;
     find_entries(network, tree->root, groups, entries);
-    restrict_to(network, count, entries, &heavy);
+    copy_subnetwork(network, count, entries, &heavy);
     if (hlot_unreachable(&heavy, groups[tree->root], NULL))
         return false;
     hlot_tree_make(&heavy, kind, groups[tree->root], &above);
@@ -113,7 +120,7 @@ double hlot_levels_tree(const hlot_network *network, hlot_kind kind, int root, h
     double arrival[HLOT_SITES], time = hlot_tree_make(network, kind, root, tree);
     int count = hlot_levels_group(network, groups);
     hlot_tree levelled = {.sites = network->sites, .root = root};
-    if (count == network->sites || !join(network, kind, count, groups, &levelled))
+    if (count == network->sites || !make_two_level_tree(network, kind, count, groups, &levelled))
         return time;
     double made = hlot_tree_time(network, &levelled, arrival);
     if (made > time)

@@ -1,14 +1,14 @@
 /*
  * The five levels of the paper, from far to near:
  *
- *     heavy wide area   between groups of sites: links that differ by much     HLOT's tree
- *     light wide area   between the sites of a group: near and alike           flat
- *     local network     between the nodes of a site                           \  the algorithm of
- * the host's TCP        between ranks of a node that share no memory           > table that is
- * least shared memory     between ranks of a node that do                       /  predicted
+ *     heavy wide area   between groups of sites: links that differ much       HLOT's tree
+ *     light wide area   between the sites of a group, near each other         flat
+ *     local network     between the nodes of a site                        \  the table's
+ *     host's TCP        between ranks of a node without shared memory       > algorithm with the
+ *     shared memory     between ranks of a node with shared memory         /  least predicted time
  *
- * The two wide levels are told apart here, by latencies; sites come from COLL_TOPOLOGY. Which of
- * the two last ones joins the ranks of a node is up to the MPI library. Pure: no MPI.
+ * This file distinguishes the two wide-area levels by latencies. The sites come from COLL_TOPOLOGY.
+ * The MPI library decides which of the last two levels connects the ranks of a node. Pure: no MPI.
  */
 #ifndef COLL_HLOT_LEVELS_H
 #define COLL_HLOT_LEVELS_H
@@ -16,17 +16,16 @@
 #include "hlot/tree.h"
 
 /*
- * Numbers the groups of NETWORK's sites from 0, by first appearance, and returns how many there
- * are. Sites are in one group where the latencies between groups, in both directions together, are
- * several times those inside. Where nothing tells groups apart each site is one by itself: all
- * links are heavy.
+ * Numbers the groups of NETWORK's sites from 0, in the order of their first sites, and returns how
+ * many there are. Groups are formed if round trips between them take several times as long as round
+ * trips within them. Otherwise each site is a group of its own: all links are heavy.
  */
 int hlot_levels_group(const hlot_network *network, int groups[]);
 
 /*
- * Makes the tree that enters each group once, at the site with the fastest link from ROOT: KIND
- * over those sites, then flat within the groups. Where the tree of KIND over all sites is faster
- * than that it is this one. Returns its time, as hlot_tree_make does.
+ * Makes the tree that enters each group once, at the site with the fastest link from ROOT: a tree
+ * of KIND over these sites, and flat within the groups. If the tree of KIND over all sites is
+ * faster, makes that instead. Returns its time, as hlot_tree_make does.
  */
 double hlot_levels_tree(const hlot_network *network, hlot_kind kind, int root, hlot_tree *tree);
 

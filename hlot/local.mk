@@ -1,4 +1,4 @@
-# The latency-tree component: its algorithms and service are part of the library's core.
+# Collectives over sites and the measurement of latencies, which are part of the library's core.
 libcoll_core_la_SOURCES += \
 	hlot/allreduce_all_sites.c \
 	hlot/allreduce_sites.c \

@@ -11,20 +11,20 @@
 #include <string.h>
 #include <strings.h>
 
-enum { MOST_BYTES = 1 << 20 }; /* with ten thousand hosts; more is some other file */
+enum { MOST_BYTES = 1 << 20 }; /* enough for ten thousand hosts; a longer file is no matrix */
 
-/* No message is under way for longer; seconds. */
+/* The longest plausible latency in seconds. */
 static const double LONGEST = 60;
 
 #define SPACES " \t\r\v\f"
-enum { MOST_CELLS = HLOT_SITES + 1 }; /* of a line, with the name of its site */
+enum { MOST_CELLS = HLOT_SITES + 1 }; /* of a line, including the name of its site */
 
 typedef struct parser {
     coll_lines at;
     hlot_matrix *matrix;
     int rows;
     bool labelled; /* rows begin with the names of their sites */
-    /* The line of names. The first row tells whether its first cell is one of them. */
+    /* The line of names. The first row of numbers shows whether the first cell is a site's name. */
     char *header[MOST_CELLS];
     int header_cells, header_line;
     bool has_unit;
@@ -67,7 +67,7 @@ static bool is_latency(const char *cell) {
     return strcmp(cell, "-") == 0 || coll_plain_number(cell, &number);
 }
 
-/* "0.1ms" or "us" */
+/* Parses a unit such as "0.1ms" or "us". */
 static bool parse_unit(parser *p, char *cells[], int count) {
     static const struct {
         const char *name;
@@ -121,8 +121,8 @@ static bool set_name(parser *p, int site, const char *name) {
     return true;
 }
 
-/* Takes the sites' names from the header, without its first cell if CORNER is 1. */
-static bool take_header(parser *p, int corner) {
+/* Sets the sites' names from the header, without its first cell if CORNER is 1. */
+static bool set_names_from_header(parser *p, int corner) {
     const int line = p->at.line, sites = p->header_cells - corner;
     p->at.line = p->header_line;
     bool good = sites <= HLOT_SITES || refuse_sites(p);
@@ -138,14 +138,15 @@ static void name_by_numbers(hlot_matrix *matrix) {
         snprintf(matrix->names[site], HLOT_NAME, "site%d", site);
 }
 
-/* Finds out from the first row, CELLS, how many sites there are and what they are called. */
+/* Determines from the first row, CELLS, how many sites there are and what they are called. */
 static bool begin_rows(parser *p, char *cells[], int count) {
     p->labelled = !is_latency(cells[0]);
     const int numbers = count - p->labelled;
     if (p->matrix->sites)
         return true;
     if (p->header_cells)
-        return take_header(p, !*p->header[0] || (p->labelled && p->header_cells == count));
+        return set_names_from_header(p,
+                                     !*p->header[0] || (p->labelled && p->header_cells == count));
     if (numbers > HLOT_SITES)
         return refuse_sites(p);
     p->matrix->sites = numbers;
@@ -154,7 +155,7 @@ static bool begin_rows(parser *p, char *cells[], int count) {
     return true;
 }
 
-/* Takes the site's name from its row's first cell, or checks it against the header. */
+/* Sets the site's name from its row's first cell, or checks it against the header. */
 static bool parse_label(parser *p, const char *label) {
     const char *name = p->matrix->names[p->rows];
     if (!*name)
@@ -204,7 +205,7 @@ static bool parse_row(parser *p, char *cells[], int count) {
 
 static bool parse_hosts(parser *p, char *rest) {
     const char *name = coll_word(&rest), *list = coll_word(&rest);
-    if (p->header_cells && !p->matrix->sites && !take_header(p, !*p->header[0]))
+    if (p->header_cells && !p->matrix->sites && !set_names_from_header(p, !*p->header[0]))
         return false;
     int site = hlot_matrix_find(p->matrix, name);
     if (site < 0)
@@ -220,7 +221,7 @@ static bool parse_hosts(parser *p, char *rest) {
                                   : coll_refuse(&p->at, "out of memory");
 }
 
-/* Returns whether the line of CELLS has the sites' names; its first cell may be any word. */
+/* Returns whether the line of CELLS contains the sites' names. Its first cell may be any word. */
 static bool is_header(char *cells[], int count) {
     double number;
     return !coll_plain_number(cells[0], &number) && !is_latency(cells[count > 1]);
@@ -266,7 +267,8 @@ static bool check_whole(parser *p) {
 }
 
 static bool parse_text(parser *p) {
-    static const char byte_order[] = "\xEF\xBB\xBF"; /* spreadsheets begin UTF-8 files so */
+    /* the byte order mark with which spreadsheets begin UTF-8 files */
+    static const char byte_order[] = "\xEF\xBB\xBF";
     size_t length;
     if (strncmp(p->at.next, byte_order, strlen(byte_order)) == 0)
         p->at.next += strlen(byte_order);
@@ -293,9 +295,9 @@ bool hlot_matrix_parse(const char *path, char *text, size_t length, hlot_matrix 
     return good;
 }
 
-/* What was read of the file called PATH, unless there was an ERROR. Frees TEXT. */
-static bool take_text(const char *path, int error, char *text, size_t length, hlot_matrix *matrix,
-                      char *problem) {
+/* Parses TEXT, which was read from PATH, unless reading has failed with ERROR. Frees TEXT. */
+static bool parse_and_free_text(const char *path, int error, char *text, size_t length,
+                                hlot_matrix *matrix, char *problem) {
     bool good = !error && hlot_matrix_parse(path, text, length, matrix, problem);
     free(text);
     if (error)
@@ -308,14 +310,14 @@ bool hlot_matrix_read(const char *path, hlot_matrix *matrix, char *problem) {
     char *text;
     size_t length;
     int error = coll_textfile_read(path, MOST_BYTES, &text, &length);
-    return take_text(path, error, text, length, matrix, problem);
+    return parse_and_free_text(path, error, text, length, matrix, problem);
 }
 
 bool hlot_matrix_read_input(hlot_matrix *matrix, char *problem) {
     char *text;
     size_t length;
     int error = coll_textfile_take(stdin, MOST_BYTES, &text, &length);
-    return take_text("-", error, text, length, matrix, problem);
+    return parse_and_free_text("-", error, text, length, matrix, problem);
 }
 
 void hlot_matrix_free(hlot_matrix *matrix) {
@@ -366,8 +368,8 @@ int hlot_matrix_find(const hlot_matrix *matrix, const char *name) {
     return -1;
 }
 
-static bool take_rows_in_order(const coll_lines *file, const hlot_matrix *matrix, int sites,
-                               int rows[]) {
+static bool assign_rows_in_order(const coll_lines *file, const hlot_matrix *matrix, int sites,
+                                 int rows[]) {
     if (matrix->sites != sites)
         return coll_refuse(file, "%d sites where the ranks are at %d; give it lines of hosts",
                            matrix->sites, sites);
@@ -376,9 +378,12 @@ static bool take_rows_in_order(const coll_lines *file, const hlot_matrix *matrix
     return true;
 }
 
-/* The hosts of a site must be of one row, and no two sites of the same. */
-static bool take_rows_by_hosts(const coll_lines *file, const hlot_matrix *matrix,
-                               const coll_topo *topo, int rows[]) {
+/*
+ * Determines the row of each site from its hosts. All hosts of a site must belong to one row, and
+ * no two sites to the same row.
+ */
+static bool assign_rows_by_hosts(const coll_lines *file, const hlot_matrix *matrix,
+                                 const coll_topo *topo, int rows[]) {
     for (int site = 0; site < topo->sites; site++)
         rows[site] = -1;
     for (int rank = 0; rank < topo->ranks; rank++) {
@@ -398,7 +403,10 @@ static bool take_rows_by_hosts(const coll_lines *file, const hlot_matrix *matrix
     return true;
 }
 
-/* Every site must be reached from every other; names the first that is not. */
+/*
+ * Checks that every site can be reached from every other. The error names the first pair without a
+ * path.
+ */
 static bool check_reach(const coll_lines *file, const hlot_matrix *matrix, const int rows[],
                         int sites, hlot_latencies latency) {
     hlot_network network = {.sites = sites};
@@ -423,8 +431,8 @@ bool hlot_matrix_of(const char *path, const coll_topo *topo, hlot_latencies late
     int rows[HLOT_SITES], sites = topo->sites;
     if (!hlot_matrix_read(path, &matrix, problem))
         return false;
-    bool good = matrix.hosts[0] ? take_rows_by_hosts(&file, &matrix, topo, rows)
-                                : take_rows_in_order(&file, &matrix, sites, rows);
+    bool good = matrix.hosts[0] ? assign_rows_by_hosts(&file, &matrix, topo, rows)
+                                : assign_rows_in_order(&file, &matrix, sites, rows);
     for (int from = 0; from < sites && good; from++)
         for (int to = 0; to < sites; to++)
             latency[from][to] = matrix.latency[rows[from]][rows[to]];

@@ -1,5 +1,5 @@
 /*
- * Latencies between sites in a file. No MPI.
+ * Reads and writes files of latencies between sites. No MPI.
  *
  *     # two sites in Europe, one overseas
  *     unit ms
@@ -9,15 +9,14 @@
  *      40  46   0
  *     hosts nyc n[8-11],login1
  *
- * A row says how long a small message takes from its site to that of each column. "unit" gives the
- * size of 1, us, ms or s with a number before it or none (0.1ms); ms without it. The line of names
- * may be left out: the sites are then site0, site1, ... Rows may begin with their site's name;
- * above these names the line of names may have another word or an empty cell. Commas or semicolons
- * may separate names and numbers in place of spaces. The number of a pair that has no way is -.
- * What a row says of the way from a site to itself is ignored.
- * "hosts" says, in Slurm's syntax of host lists, which hosts are at a site; it may be left out, for
- * all sites or none. '#' starts a comment. netlab reads files whose rows are numbers between
- * spaces.
+ * A row has the latencies of small messages from its site to the site of each column. "unit" sets
+ * the unit of the numbers: us, ms or s, possibly with a number before it (0.1ms); the default is
+ * ms. The line of names may be left out: the sites are then called site0, site1, ... Rows may begin
+ * with the names of their sites; then the line of names may begin with another word or an empty
+ * cell. Commas or semicolons may separate names and numbers instead of spaces. A - stands for a
+ * missing link. The number from a site to itself is ignored. "hosts" lists the hosts of a site, in
+ * Slurm's syntax of host lists, either for all sites or for none. '#' starts a comment. netlab
+ * reads files whose rows are numbers between spaces.
  */
 #ifndef COLL_HLOT_MATRIX_H
 #define COLL_HLOT_MATRIX_H
@@ -28,7 +27,7 @@
 
 #include <stdio.h>
 
-/* The longest error text and the longest name of a site, their NULs included. */
+/* The size of a site's name, including the NUL. */
 enum { HLOT_NAME = 64 };
 
 typedef struct hlot_matrix {
@@ -36,38 +35,44 @@ typedef struct hlot_matrix {
     char names[HLOT_SITES][HLOT_NAME];
     char *hosts[HLOT_SITES]; /* a host list, or NULL; owned */
     hlot_latencies latency;  /* s; 0 from a site to itself */
-    bool within;             /* the file gave some site another latency to itself */
+    bool within;             /* the file has a latency other than 0 from a site to itself */
 } hlot_matrix;
 
 /*
- * Reads the regular file at PATH. The caller frees what it gets with hlot_matrix_free. False on
- * errors, with nothing to free, and file, line and remedy in PROBLEM (COLL_TEXTFILE_PROBLEM bytes).
+ * Reads the regular file at PATH. The caller frees MATRIX with hlot_matrix_free. On errors, returns
+ * false, with nothing to free, and writes the file, the line and a remedy to PROBLEM
+ * (COLL_TEXTFILE_PROBLEM bytes).
  */
 bool hlot_matrix_read(const char *path, hlot_matrix *matrix, char *problem);
 
-/* The same for standard input, which is called "-" in error texts. */
+/* Does the same for standard input, which error texts call "-". */
 bool hlot_matrix_read_input(hlot_matrix *matrix, char *problem);
 
-/* The same for LENGTH bytes of TEXT and the NUL behind them, called PATH; TEXT is used up. */
+/*
+ * Does the same for the LENGTH bytes of TEXT, which end with a NUL. Error texts call it PATH. TEXT
+ * is modified.
+ */
 bool hlot_matrix_parse(const char *path, char *text, size_t length, hlot_matrix *matrix,
                        char *problem);
 
 void hlot_matrix_free(hlot_matrix *matrix);
 
-/* Writes MATRIX so that it can be read back; NOTE, a line or NULL, becomes a comment. */
+/*
+ * Writes MATRIX in the form that hlot_matrix_read reads. NOTE, a line or NULL, becomes a comment.
+ */
 void hlot_matrix_print(FILE *stream, const hlot_matrix *matrix, const char *note);
 
-/* The site whose list of hosts names HOST; -1 for none. */
+/* Returns the site whose list of hosts contains HOST, or -1. */
 int hlot_matrix_find_host(const hlot_matrix *matrix, const char *host);
 
-/* The number of the site that is called NAME; -1 for none. */
+/* Returns the number of the site that is called NAME, or -1. */
 int hlot_matrix_find(const hlot_matrix *matrix, const char *name);
 
 /*
- * Latencies by hand: reads the matrix file at PATH for the sites of TOPO: by the hosts that it
- * lists, else its rows are the sites in the order of their first ranks. False, with PROBLEM
- * (COLL_TEXTFILE_PROBLEM bytes), where the file is bad or of other hosts, or leaves a site without
- * a way.
+ * Reads the matrix file at PATH and sets LATENCY for the sites of TOPO. The hosts that the file
+ * lists show which row belongs to which site; without hosts, the rows are the sites in the order of
+ * their first ranks. Returns false, with PROBLEM (COLL_TEXTFILE_PROBLEM bytes), if the file is
+ * invalid, is for other hosts, or leaves a site unreachable.
  */
 bool hlot_matrix_of(const char *path, const coll_topo *topo, hlot_latencies latency, char *problem);
 

@@ -8,13 +8,13 @@
 #include <string.h>
 #include <time.h>
 
-/* Between two looks at the clock; nanoseconds. */
+/* The time between two rounds; nanoseconds. */
 static const long NAP = 20000000;
 
 int observer_open(observer *o, MPI_Comm comm) {
     coll_comm *state;
     *o = (observer){.comm = comm};
-    unsetenv("COLL_LATENCIES"); /* by hand they would not be measured */
+    unsetenv("COLL_LATENCIES"); /* with a file of latencies they would not be measured */
     int code = MPI_Comm_rank(comm, &o->rank);
     if (code == MPI_SUCCESS)
         code = coll_comm_get(comm, &state);
@@ -28,10 +28,10 @@ int observer_open(observer *o, MPI_Comm comm) {
     return hlot_wide_get(state, true, &o->wide);
 }
 
-/* What rank 0 tells all: whether there is more to come, and the round that it begins, or 0. */
+/* What rank 0 broadcasts: whether to continue, and the round that it begins, or 0. */
 enum { MORE, ROUND, WORDS };
 
-static int go_on(observer *o, uint32_t word[WORDS]) {
+static int run_round(observer *o, uint32_t word[WORDS]) {
     int code = MPI_SUCCESS;
     if (o->rank == 0)
         code = hlot_latency_begin(o->wide->latency, &word[ROUND]);
@@ -46,14 +46,14 @@ int observer_run(observer *o, double seconds) {
     int code = MPI_SUCCESS;
     while (word[MORE] && code == MPI_SUCCESS) {
         struct timespec time = {.tv_nsec = NAP};
-        nanosleep(&time, NULL); /* a signal may cut it short: the next round comes earlier */
+        nanosleep(&time, NULL); /* a signal may end it early: then the next round is early */
         word[MORE] = MPI_Wtime() - began < seconds;
-        code = go_on(o, word);
+        code = run_round(o, word);
     }
     return code;
 }
 
-/* Appends HOST to the list of a site; false without memory. */
+/* Appends HOST to the list of a site. Returns false if memory is short. */
 static bool add_host(char **list, const char *host) {
     size_t before = *list ? strlen(*list) : 0, added = strlen(host);
     char *joined = realloc(*list, before + added + 2);

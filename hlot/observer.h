@@ -1,4 +1,7 @@
-/* Latencies as coll-hlot measures them by the library's own service, on the ranks that run it. */
+/*
+ * Measures latencies for coll-hlot, on the ranks that run it, with the code that the library uses
+ * for its own broadcasts.
+ */
 #ifndef COLL_HLOT_OBSERVER_H
 #define COLL_HLOT_OBSERVER_H
 
@@ -12,16 +15,19 @@ typedef struct observer {
 } observer;
 
 /*
- * Begins on COMM, whose sites COLL_TOPOLOGY tells, with a survey of all pairs of sites; collective.
- * Errors are those of libcoll, and MPI_ERR_TOPOLOGY, with text, where there is only one site or
- * there are too many.
+ * Begins on COMM, whose sites COLL_TOPOLOGY sets, by measuring all pairs of sites. Collective.
+ * Errors are those of libcoll, and MPI_ERR_TOPOLOGY, with text, if there is only one site or there
+ * are too many.
  */
 int observer_open(observer *o, MPI_Comm comm);
 
-/* Goes on measuring for SECONDS; collective. */
+/* Continues to measure for SECONDS. Collective. */
 int observer_run(observer *o, double seconds);
 
-/* Rank 0: what is known, with sites named site0, site1, ... and their hosts. To be freed. */
+/*
+ * On rank 0: writes the current latencies to MATRIX, which the caller frees, with the sites' names
+ * site0, site1, ... and their hosts. Returns false if memory is short.
+ */
 bool observer_read(const observer *o, hlot_matrix *matrix);
 
 #endif

@@ -12,7 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Connections that the kernel keeps for us at a time: two from every other site. */
+/* The number of connections that the kernel queues: two from every other site. */
 enum { BACKLOG = 128 };
 
 int hlot_probe_listen(int *port) {
@@ -45,7 +45,8 @@ void hlot_probe_end(hlot_probe *probe) {
 }
 
 void hlot_probe_start(hlot_probe *probe, const struct sockaddr_in *address) {
-    static const struct linger at_once = {.l_onoff = 1}; /* no TIME_WAIT for what had no data */
+    /* close without TIME_WAIT, since there is no data */
+    static const struct linger at_once = {.l_onoff = 1};
     if (probe->connection >= 0)
         return;
     probe->connection = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -53,7 +54,7 @@ void hlot_probe_start(hlot_probe *probe, const struct sockaddr_in *address) {
     if (probe->connection < 0)
         return;
     setsockopt(probe->connection, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
-    /* Where that is impossible at once, hlot_probe_look finds no connection: silent. */
+    /* If this fails at once, hlot_probe_look finds no connection and returns HLOT_SILENT. */
     (void)!connect(probe->connection, (const struct sockaddr *)address, sizeof *address);
 }
 

@@ -1,8 +1,8 @@
 /*
- * Round trips to other hosts that their kernels alone take part in: the handshake of a TCP
- * connection to a port on which nobody but the kernel listens. Neither side need be awake: the
- * answer's time is the one that this kernel took with the connection (TCP_INFO), however late it is
- * asked for. Some 300 bytes a probe, IPv4. No MPI.
+ * Measures round trips to other hosts. Only the kernels take part: a probe is the handshake of a
+ * TCP connection to a port that the other kernel answers by itself. Neither process need be awake.
+ * The result is the round-trip time that this host's kernel has measured for the connection
+ * (TCP_INFO), so it may be read at any later time. Some 300 bytes a probe, IPv4. No MPI.
  */
 #ifndef COLL_HLOT_PROBE_H
 #define COLL_HLOT_PROBE_H
@@ -10,16 +10,19 @@
 #include <netinet/in.h>
 
 /*
- * Listens on a TCP port of this host. Returns a file descriptor, which the caller closes, or -1
- * with errno set.
+ * Listens on a TCP port of this host and stores its number in *PORT. Returns a file descriptor,
+ * which the caller closes, or -1 with errno set.
  */
 int hlot_probe_listen(int *port);
 
-/* Drops the connections that others' probes have left at LISTENER. Call it now and then. */
+/*
+ * Closes the connections that probes of other hosts have left at LISTENER. Call it from time to
+ * time.
+ */
 void hlot_probe_drain(int listener);
 
 typedef struct hlot_probe {
-    int connection; /* -1: no probe is under way */
+    int connection; /* -1 if no probe is under way */
     double sent;    /* date */
 } hlot_probe;
 
@@ -29,12 +32,13 @@ typedef enum hlot_answer { HLOT_NO_PROBE, HLOT_WAITING, HLOT_ANSWERED, HLOT_SILE
 void hlot_probe_start(hlot_probe *probe, const struct sockaddr_in *address);
 
 /*
- * How the probe stands; *SECONDS is the round trip when it is answered. It is silent where the
- * connection is impossible, or without an answer for PATIENCE seconds. Answered or silent ends it.
+ * Returns the state of the probe, and in *SECONDS the round trip if it is answered. It is silent if
+ * the connection failed, a packet was repeated, or there was no answer for PATIENCE seconds. A
+ * probe that is answered or silent has ended.
  */
 hlot_answer hlot_probe_look(hlot_probe *probe, double patience, double *seconds);
 
-/* Ends a probe that may be under way. */
+/* Ends a probe, if one is under way. */
 void hlot_probe_end(hlot_probe *probe);
 
 #endif

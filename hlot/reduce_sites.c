@@ -1,14 +1,15 @@
 /*
  * sites: for data at several sites.
  *
- * 1. In every site sums go up binomial trees to its first rank (hlot/sites.h), the root in its own.
- * 2. Between sites they go up HLOT's tree of the shortest ways to the root's site.
+ * 1. In every site, sums go up binomial trees to its first rank (hlot/sites.h); in the root's site,
+ *    to the root.
+ * 2. Between sites they go up HLOT's tree of the shortest paths to the root's site.
  *
- * Steps: the longest of the shortest ways, and ceil(log2 n) for n ranks of a site. Bytes: m from
- * every rank, and to the first rank of a site for each child that it has in its trees. Memory: a
- * segment for each site and each child in it, for each of the window.
+ * Steps: the longest of the shortest paths, and ceil(log2 n) for n ranks of a site. Bytes: m from
+ * every rank, and to the first rank of a site for each child that it has in its trees. Memory: for
+ * each segment of the window, a segment for each site and for each child in it.
  *
- * The order of combination follows from the latencies, as in allreduce's sites.
+ * The order of combination depends on the latencies, as in allreduce's sites.
  *
  * Source: Park and others: An Efficient Collective Communication Method for Grid Scale Networks.
  */
@@ -17,10 +18,10 @@
 #include "hlot/sites.h"
 #include "lib/reduce/tree.h"
 
-/* Round I is about segment I. */
+/* Round I handles segment I. */
 typedef struct up_plan {
-    coll_trees trees; /* whom a rank meets */
-    coll_kin kin;     /* the same */
+    coll_trees trees; /* the parent and children of a rank */
+    coll_kin kin;     /* the same, for coll_reduce_up */
 } up_plan;
 
 static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
@@ -38,8 +39,8 @@ static coll_plan_size plan_size(const coll_part *part) {
     return size;
 }
 
-/* The tree of the shortest ways to the root's site. */
-static hlot_tree tree_of(const coll_shape *call) {
+/* Returns the tree of the shortest paths to the root's site. */
+static hlot_tree shortest_path_tree(const coll_shape *call) {
     hlot_network network;
     hlot_tree tree;
     hlot_sites_network(call, &network);
@@ -58,7 +59,7 @@ static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *me
     up_plan *plan = memory;
     coll_trees *trees = hlot_sites_open(part, size, &plan->trees, first);
     if (trees->parent < 0) {
-        const hlot_tree tree = tree_of(part->shape);
+        const hlot_tree tree = shortest_path_tree(part->shape);
         hlot_sites_join(trees, &tree, first);
     }
     trees->base.round = plan_round;

@@ -7,30 +7,31 @@
 
 #include <string.h>
 
-/* What goes before the data of the first message. */
+/* Precedes the data of the first message. */
 typedef struct header {
-    uint32_t broadcast; /* its number */
-    uint32_t round;     /* of probes that leads are to take part in, or 0 */
+    uint32_t broadcast; /* number of the broadcast */
+    uint32_t round;     /* round of probes in which leaders are to take part, or 0 */
     int8_t parent[HLOT_SITES], order[HLOT_SITES];
 } header;
 
-/* One rank's part. Segments lie in the user's memory, or segment i in slot i % window. */
+/* The state of one rank. Segments are in the user's memory, or segment i is in slot i % window. */
 typedef struct relay {
     const coll_planned *call;
     const coll_shape *shape;
     hlot_wide *wide;
     size_t segment, segments;
-    size_t window; /* at most segments */
-    char *memory;  /* of the slots, NULL where the data moves in place */
+    size_t window; /* at most SEGMENTS */
+    char *memory;  /* memory of the slots; NULL if the data moves in place */
 
-    /* Of a head: */
+    /* Used by heads: */
     int tag;
     int parent; /* the rank that sends to this one, or -1 */
     int children[HLOT_SITES], child_count;
-    char *first;           /* the header and the first segment */
-    size_t taken;          /* segments that are here and on their way to the children */
-    MPI_Request *receives; /* a window */
-    MPI_Request *sends;    /* a window for each child: those of slot s begin at s * child_count */
+    char *first; /* the header and the first segment */
+    /* number of segments that have arrived and are being sent to the children */
+    size_t taken;
+    MPI_Request *receives; /* one per slot */
+    MPI_Request *sends;    /* one per slot and child; those of slot s begin at s * child_count */
 } relay;
 
 static size_t length_of(const relay *r, size_t i) {
@@ -42,7 +43,7 @@ static char *slot_of(const relay *r, size_t i) {
     return r->memory ? r->memory + i % r->window * r->segment : NULL;
 }
 
-/* Where segment I is received, or was. */
+/* Returns where segment I is received. */
 static void *target_of(const relay *r, size_t i) {
     return coll_data_target(r->call->data, i * r->segment, slot_of(r, i));
 }
@@ -65,7 +66,7 @@ static int post_receive(const relay *r, size_t i) {
                       r->tag, &r->receives[i % r->window]);
 }
 
-static int send_on(const relay *r, size_t i, const void *bytes, size_t length) {
+static int send_to_children(const relay *r, size_t i, const void *bytes, size_t length) {
     int code = MPI_SUCCESS;
     for (int child = 0; child < r->child_count && code == MPI_SUCCESS; child++)
         code = coll_isend(r->call->comm, bytes, (int)length, MPI_BYTE, r->children[child], r->tag,
@@ -81,8 +82,8 @@ static int wait_sends(const relay *r, size_t i) {
     return coll_wait_all(&r->call->comm->wait, r->child_count, sends_of(r, i), r->children);
 }
 
-/* Takes and sends on what is there, and waits until segment LEAST is. */
-static int take(relay *r, size_t least) {
+/* Sends arrived segments on to the children, and waits until segment LEAST has arrived. */
+static int forward_segments(relay *r, size_t least) {
     int code = MPI_SUCCESS;
     for (; r->taken < r->segments && r->taken < least + r->window; r->taken++) {
         size_t i = r->taken;
@@ -96,15 +97,15 @@ static int take(relay *r, size_t least) {
         const void *bytes = r->parent >= 0 ? target_of(r, i)
                                            : coll_data_read(r->call->data, i * r->segment,
                                                             length_of(r, i), slot_of(r, i));
-        code = send_on(r, i, bytes, length_of(r, i));
+        code = send_to_children(r, i, bytes, length_of(r, i));
         if (code != MPI_SUCCESS)
             return code;
     }
     return MPI_SUCCESS;
 }
 
-/* The root's header. */
-static int plan(const relay *r, hlot_kind kind, header *plan) {
+/* Fills in the root's header. */
+static int fill_header(const relay *r, hlot_kind kind, header *plan) {
     const hlot_tree *tree = hlot_wide_tree(r->wide, kind, r->segment, r->call->data->bytes);
     *plan = (header){.broadcast = r->wide->broadcasts};
     for (int i = 0; i < tree->sites; i++) {
@@ -126,7 +127,7 @@ static int receive_first(relay *r, size_t bytes) {
     return code;
 }
 
-/* Finds this head's place in the tree of PLAN. */
+/* Finds this head's parent and children in the tree of PLAN. */
 static int find_place(relay *r, const header *plan) {
     int sites = r->shape->topo->sites, site = r->wide->site;
     if (plan->broadcast != r->wide->broadcasts)
@@ -139,27 +140,30 @@ static int find_place(relay *r, const header *plan) {
     return MPI_SUCCESS;
 }
 
-/* The first message, with which a head learns the tree; then receives are posted ahead. */
-static int begin(relay *r, hlot_kind kind, header *plan_of_all) {
+/*
+ * Receives the first message, which contains the tree, or makes it on the root. Sends it on, and
+ * posts receives in advance.
+ */
+static int start_head(relay *r, hlot_kind kind, header *first_header) {
     size_t length = length_of(r, 0);
     bool is_root = r->call->comm->rank == r->shape->root;
     int code;
     if (is_root) {
-        code = plan(r, kind, plan_of_all);
-        memcpy(r->first, plan_of_all, sizeof *plan_of_all);
-        memcpy(r->first + sizeof *plan_of_all,
+        code = fill_header(r, kind, first_header);
+        memcpy(r->first, first_header, sizeof *first_header);
+        memcpy(r->first + sizeof *first_header,
                coll_data_read(r->call->data, 0, length, slot_of(r, 0)), length);
     } else {
-        code = receive_first(r, sizeof *plan_of_all + length);
-        memcpy(plan_of_all, r->first, sizeof *plan_of_all);
+        code = receive_first(r, sizeof *first_header + length);
+        memcpy(first_header, r->first, sizeof *first_header);
     }
     if (code == MPI_SUCCESS)
-        code = find_place(r, plan_of_all);
+        code = find_place(r, first_header);
     if (code != MPI_SUCCESS)
         return code;
-    code = send_on(r, 0, r->first, sizeof *plan_of_all + length);
+    code = send_to_children(r, 0, r->first, sizeof *first_header + length);
     if (!is_root)
-        memcpy(target_of(r, 0), r->first + sizeof *plan_of_all, length);
+        memcpy(target_of(r, 0), r->first + sizeof *first_header, length);
     r->taken = 1;
     for (size_t i = 1; i < r->window && code == MPI_SUCCESS; i++)
         code = post_receive(r, i);
@@ -168,8 +172,8 @@ static int begin(relay *r, hlot_kind kind, header *plan_of_all) {
 
 /* --- within a site --- */
 
-/* Passes segment I, which the head has, to the ranks of this site. */
-static int spread(const relay *r, size_t i) {
+/* Broadcasts segment I, which the head has, within this site. */
+static int bcast_within_site(const relay *r, size_t i) {
     coll_comm *local = r->wide->local;
     const coll_topo *topo = r->shape->topo;
     bool is_root = r->call->comm->rank == r->shape->root;
@@ -180,7 +184,7 @@ static int spread(const relay *r, size_t i) {
     for (int rank = 0; rank < head; rank++)
         local_head += topo->places[rank].site == r->wide->site;
     void *bytes = is_root && !coll_data_in_place(r->call->data)
-                      ? slot_of(r, i) /* packed when it was sent on */
+                      ? slot_of(r, i) /* it was packed there when it was sent */
                       : target_of(r, i);
     coll_data_open_bytes(&data, bytes, length_of(r, i));
     coll_shape shape =
@@ -198,33 +202,33 @@ static int spread(const relay *r, size_t i) {
     return coll_planned_run(&call);
 }
 
-static void store(const relay *r, size_t i) {
+static void store_segment(const relay *r, size_t i) {
     if (r->call->comm->rank != r->shape->root)
         coll_data_store(r->call->data, i * r->segment, length_of(r, i), slot_of(r, i));
 }
 
 /* --- a rank's whole part --- */
 
-static int follow(relay *r) {
+static int run_member(relay *r) {
     int code = MPI_SUCCESS;
     for (size_t i = 0; i < r->segments && code == MPI_SUCCESS; i++) {
-        code = spread(r, i);
+        code = bcast_within_site(r, i);
         if (code == MPI_SUCCESS)
-            store(r, i);
+            store_segment(r, i);
     }
     return code;
 }
 
-static int lead(relay *r, hlot_kind kind, header *plan_of_all) {
-    int code = begin(r, kind, plan_of_all);
+static int run_head(relay *r, hlot_kind kind, header *first_header) {
+    int code = start_head(r, kind, first_header);
     for (size_t i = 0; i < r->segments && code == MPI_SUCCESS; i++) {
-        code = take(r, i);
+        code = forward_segments(r, i);
         if (code == MPI_SUCCESS)
-            code = spread(r, i);
+            code = bcast_within_site(r, i);
         if (code != MPI_SUCCESS)
             break;
-        store(r, i);
-        /* Its slot is free for segment i + window when the children have it. */
+        store_segment(r, i);
+        /* When the children have the segment, its slot is free for segment i + window. */
         code = wait_sends(r, i);
         if (code == MPI_SUCCESS && i + r->window < r->segments)
             code = post_receive(r, i + r->window);
@@ -233,12 +237,12 @@ static int lead(relay *r, hlot_kind kind, header *plan_of_all) {
 }
 
 /*
- * The lead of the root's site has no part in the tree when the root is another rank: it learns of
- * the round from the root itself.
+ * Sends the round from the root to the leader of its site, if that is another rank. This leader is
+ * not in the tree, so it gets no header.
  */
-static int pass_round(const relay *r, header *plan_of_all) {
+static int pass_round(const relay *r, header *first_header) {
     coll_comm *comm = r->call->comm;
-    uint32_t *round = &plan_of_all->round;
+    uint32_t *round = &first_header->round;
     int root = r->shape->root, home = r->wide->leads[r->shape->topo->places[root].site];
     if (home == root)
         return MPI_SUCCESS;
@@ -256,29 +260,29 @@ static int pass_round(const relay *r, header *plan_of_all) {
     return code;
 }
 
-static int measure(const relay *r, hlot_kind kind, header *plan_of_all) {
+static int take_part_in_round(const relay *r, hlot_kind kind, header *first_header) {
     if (kind == HLOT_FLAT)
         return MPI_SUCCESS;
-    int code = pass_round(r, plan_of_all);
+    int code = pass_round(r, first_header);
     return code == MPI_SUCCESS
-               ? hlot_latency_take_part(r->wide->latency, plan_of_all->round, r->shape->root)
+               ? hlot_latency_take_part(r->wide->latency, first_header->round, r->shape->root)
                : code;
 }
 
-/* A window of receives, and one of sends to every site. */
+/* Returns the number of requests: a window of receives, and a window of sends to every site. */
 static size_t requests_most(const relay *r) {
     return r->window * (1 + (size_t)r->shape->topo->sites);
 }
 
-static int make_room(relay *r) {
-    void *room;
+static int allocate_buffers(relay *r) {
+    void *memory;
     size_t requests = requests_most(r) * sizeof *r->receives, first = sizeof(header) + r->segment;
     int code = coll_comm_room(
         r->call->comm,
-        coll_comm_room_of(requests) + coll_comm_room_of(first) + r->window * r->segment, &room);
+        coll_comm_room_of(requests) + coll_comm_room_of(first) + r->window * r->segment, &memory);
     if (code != MPI_SUCCESS)
         return code;
-    char *next = room;
+    char *next = memory;
     r->receives = coll_comm_room_take(&next, requests);
     r->sends = r->receives + r->window;
     r->first = coll_comm_room_take(&next, first);
@@ -304,14 +308,14 @@ int hlot_relay_run(const coll_planned *call, hlot_kind kind, uint64_t given, int
                .window = (size_t)window < segments ? (size_t)window : segments,
                .tag = COLL_TAG_WIDE + (int)(wide->broadcasts % COLL_TAGS_WIDE),
                .parent = -1};
-    header plan_of_all = {.round = 0};
+    header first_header = {.round = 0};
     bool heads = head_of(&r, wide->site) == call->comm->rank;
-    code = make_room(&r);
+    code = allocate_buffers(&r);
     if (code != MPI_SUCCESS)
         return code;
-    code = heads ? lead(&r, kind, &plan_of_all) : follow(&r);
+    code = heads ? run_head(&r, kind, &first_header) : run_member(&r);
     if (code == MPI_SUCCESS)
-        code = measure(&r, kind, &plan_of_all);
+        code = take_part_in_round(&r, kind, &first_header);
     wide->broadcasts++;
     if (code != MPI_SUCCESS)
         coll_wait_abandon((int)requests_most(&r), r.receives);

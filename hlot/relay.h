@@ -1,4 +1,4 @@
-/* Moves a broadcast down a tree of sites, and within each site. */
+/* Runs broadcasts down a tree of sites, and within each site. */
 #ifndef COLL_HLOT_RELAY_H
 #define COLL_HLOT_RELAY_H
 
@@ -6,16 +6,16 @@
 #include "lib/bcast/bcast.h"
 
 /*
- * Runs CALL in segments of GIVEN bytes (0: by the model), at most WINDOW of which are under way to
- * a site:
+ * Runs CALL in segments of GIVEN bytes (0: chosen by the model), with at most WINDOW segments under
+ * way to a site:
  *
- * 1. The root is the head of its site, elsewhere the lead is. The root makes the tree of KIND; the
- *    first message carries it along, so that all heads use the same tree whatever they know of
- *    latencies, and the trees of two broadcasts can't mix.
- * 2. A head waits for the first message from whomever it comes, on a tag that only this broadcast
- *    has, and finds in the tree who its parent and its children are.
- * 3. It sends each segment on, as soon as it is there, to all children in the tree's order, and
- *    then passes it to the ranks of its site by the algorithm that is predicted to be fastest.
+ * 1. In the root's site the root is the head; in other sites the leader is. The root makes the tree
+ *    of KIND. The first message carries the tree, so all heads use the same one, whatever latencies
+ *    they know, and the trees of two broadcasts can't mix.
+ * 2. A head waits for the first message from any rank, with a tag that only this broadcast uses,
+ *    and finds its parent and its children in the tree.
+ * 3. It sends each segment, as soon as it has arrived, to all children in the tree's order. Then it
+ *    broadcasts the segment within its site, with the algorithm that is predicted to be fastest.
  */
 int hlot_relay_run(const coll_planned *call, hlot_kind kind, uint64_t given, int window);
 

@@ -6,7 +6,9 @@
 
 #include <math.h>
 
-/* Each rank looks at all, and no rank's plan stands for others': it takes too long to price more.
+/*
+ * A plan depends on all ranks, and each rank's plan is different: with more ranks, estimating the
+ * time of all plans would take too long.
  */
 enum { RANKS_MOST = 2048 };
 
@@ -52,7 +54,7 @@ coll_trees *hlot_sites_open(const coll_part *part, coll_plan_size size, void *me
     return plan;
 }
 
-/* The child with the shortest way comes first. */
+/* The child with the shortest path comes first. */
 void hlot_sites_join(coll_trees *plan, const hlot_tree *tree, const int first[]) {
     const int site = hlot_sites_own(plan->base.part), *children;
     int count = hlot_tree_children(tree, site, &children);
@@ -71,14 +73,17 @@ void hlot_sites_network(const coll_shape *call, hlot_network *network) {
             network->latency[from][to] = rint(network->latency[from][to] * 1e9);
 }
 
-/* Puts V among the first COUNT of ALL, behind those that arrive at the same moment. */
-static void insert(hlot_visitor all[], int count, hlot_visitor v) {
+/*
+ * Inserts V into the first COUNT of ALL, sorted by arrival, after those that arrive at the same
+ * moment.
+ */
+static void insert_by_arrival(hlot_site_message all[], int count, hlot_site_message v) {
     for (; count > 0 && all[count - 1].arrival > v.arrival; count--)
         all[count] = all[count - 1];
     all[count] = v;
 }
 
-void hlot_sites_visitors(const coll_part *part, const int first[], hlot_visitor visitors[],
+void hlot_sites_messages(const coll_part *part, const int first[], hlot_site_message messages[],
                          int ranks[]) {
     const int site = hlot_sites_own(part);
     hlot_network network;
@@ -89,13 +94,13 @@ void hlot_sites_visitors(const coll_part *part, const int first[], hlot_visitor 
         const int *children;
         hlot_tree_make(&network, HLOT_SPT, from, &tree);
         hlot_tree_time(&network, &tree, arrival);
-        hlot_visitor v = {.site = from,
-                          .arrival = arrival[site],
-                          .from = from == site ? -1 : first[tree.parent[site]],
-                          .goes_to = hlot_tree_children(&tree, site, &children),
-                          .to = ranks};
-        for (int i = 0; i < v.goes_to; i++)
+        hlot_site_message v = {.site = from,
+                               .arrival = arrival[site],
+                               .from = from == site ? -1 : first[tree.parent[site]],
+                               .to_count = hlot_tree_children(&tree, site, &children),
+                               .to = ranks};
+        for (int i = 0; i < v.to_count; i++)
             *ranks++ = first[children[i]];
-        insert(visitors, from, v);
+        insert_by_arrival(messages, from, v);
     }
 }

@@ -1,7 +1,7 @@
 /*
- * Allreduces, reduces and barriers over sites: in a site sums, or words, go up trees to its first
- * rank, and results down again; between these the algorithms differ. For the tables, and what they
- * have in common.
+ * Allreduces, reduces and barriers over sites: the entries of their tables, and their common code.
+ * Within a site, sums (or the notifications of a barrier) go up trees to its first rank, and
+ * results come down again. Between the sites the algorithms differ.
  */
 #ifndef COLL_HLOT_SITES_H
 #define COLL_HLOT_SITES_H
@@ -13,51 +13,62 @@
 extern const coll_algorithm hlot_allreduce_all_sites, hlot_allreduce_sites, hlot_reduce_sites,
     hlot_barrier_all_sites;
 
-/* The most sites: a rank's children in its site and a sum of each have to fit. */
+/*
+ * The largest number of sites: COLL_TREES_CHILDREN must be enough for a rank's children in its site
+ * and a sum of each site.
+ */
 enum { HLOT_SITES_SUMMED = COLL_TREES_CHILDREN / 2 };
 
-/* Ways are long: more segments are under way than elsewhere. */
+/* Links are long, so more segments are under way than elsewhere. */
 #define HLOT_SITES_PARAMS COLL_TREES_PARAMS(16)
 
-/* For commuting operations, at several sites, but not too many. */
+/* Returns whether the operation is commutative, and there are several sites but not too many. */
 bool hlot_sites_apply(const coll_shape *call);
 
-/* Measures the latencies where they aren't known. */
+/* Measures the latencies if they are unknown. Collective. Returns an MPI error code. */
 int hlot_sites_prepare(coll_comm *comm);
 
-/* From how many others a site's first rank receives at most, one of each other site among them. */
+/*
+ * Returns from how many ranks a site's first rank receives at most, including one of each other
+ * site.
+ */
 int hlot_sites_children(const coll_part *part);
 
-/* The measures of a plan whose first ranks receive a sum of each site. */
+/* Returns the sizes of a plan in which first ranks receive a sum of each site. */
 coll_plan_size hlot_sites_size(const coll_part *part);
 
-/* A plan that is complete inside the sites; a site's first rank, which has no parent yet, gets the
- * FIRST ranks of all sites. */
+/*
+ * Opens a plan that is complete within the sites. On a site's first rank, which has no parent yet,
+ * also sets FIRST to the first ranks of all sites.
+ */
 coll_trees *hlot_sites_open(const coll_part *part, coll_plan_size size, void *memory, int first[]);
 
-/* A site's FIRST rank joins those of its neighbours in TREE. */
+/* On a site's first rank: adds its neighbours in TREE, from FIRST, as its parent and children. */
 void hlot_sites_join(coll_trees *plan, const hlot_tree *tree, const int first[]);
 
-/* What comes from a site to another one, down the tree of the shortest ways from there. */
-typedef struct hlot_visitor {
+/* A message from SITE that reaches this site on the tree of shortest paths from SITE. */
+typedef struct hlot_site_message {
     int site;
-    double arrival;   /* whole nanoseconds from the common start: so all find the same order */
-    int from;         /* rank; -1: it is this site's own */
-    int goes_to, *to; /* ranks */
-} hlot_visitor;
+    double arrival;    /* whole nanoseconds after a common start, so that all ranks sort alike */
+    int from;          /* the rank that sends it here; -1 if it starts here */
+    int to_count, *to; /* the ranks to which it is passed on */
+} hlot_site_message;
 
 /*
- * Who comes to the site of PART from whom, and goes on to whom: VISITORS, one from each site, in
- * the order in which they come. FIRST has the first rank of each site; RANKS has room for one for
- * each pair of sites.
+ * Lists the messages that reach the site of PART, one from each site, in the order of their
+ * arrival, with the ranks that send them and to which they are passed on. FIRST has the first rank
+ * of each site. RANKS has room for a rank for each pair of sites.
  */
-void hlot_sites_visitors(const coll_part *part, const int first[], hlot_visitor visitors[],
+void hlot_sites_messages(const coll_part *part, const int first[], hlot_site_message messages[],
                          int ranks[]);
 
-/* hlot_wide_network for small messages, in whole nanoseconds, which can be added without error. */
+/*
+ * Calls hlot_wide_network for small messages and converts the latencies to whole nanoseconds, which
+ * can be added without error.
+ */
 void hlot_sites_network(const coll_shape *call, hlot_network *network);
 
-/* The site of the rank that PART is for. */
+/* Returns the site of the rank that PART is for. */
 int hlot_sites_own(const coll_part *part);
 
 #endif

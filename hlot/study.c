@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Of Lehmer, with Park and Miller's factor: 0 <= result < 1. */
+/* Returns the next number of Lehmer's generator, with Park and Miller's factor: 0 <= result < 1. */
 static double random_number(uint32_t *state) {
     enum { MODULUS = 2147483647 };
     *state = (uint32_t)((uint64_t)(*state % MODULUS ? *state : 1) * 16807 % MODULUS);
@@ -29,7 +29,7 @@ void hlot_study_network(const hlot_study *study, uint32_t *state, hlot_network *
                 (1 + random_number(state) * (longest_detour - 1));
 }
 
-/* Whether every site's way up ends at the root, 0. */
+/* Returns whether the path up from every site ends at the root, 0. */
 static bool is_tree(const hlot_tree *tree) {
     for (int site = 1; site < tree->sites; site++) {
         int above = tree->parent[site], steps = 0;
@@ -41,7 +41,9 @@ static bool is_tree(const hlot_tree *tree) {
     return true;
 }
 
-/* The next choice of parents, as if they were digits; false after the last. */
+/*
+ * Sets the next combination of parents, counting them up like digits. Returns false after the last.
+ */
 static bool choose_next(hlot_tree *tree) {
     for (int site = 1; site < tree->sites; site++) {
         if (++tree->parent[site] < tree->sites)
@@ -63,16 +65,16 @@ double hlot_study_optimum(const hlot_network *network) {
     return least;
 }
 
-static int by_size(const void *a, const void *b) {
+static int compare_size(const void *a, const void *b) {
     const double *x = a, *y = b;
     return (*x > *y) - (*x < *y);
 }
 
-/* Sums up COUNT quotients, which become sorted. */
-static hlot_quality sum_up(double quotients[], int count) {
-    static const double chance = 1e-9; /* of rounding */
+/* Returns the median and the maximum of COUNT quotients, and how many are 1. Sorts them. */
+static hlot_quality summarise(double quotients[], int count) {
+    static const double chance = 1e-9; /* tolerance for rounding */
     hlot_quality quality = {.best = 0};
-    qsort(quotients, (size_t)count, sizeof *quotients, by_size);
+    qsort(quotients, (size_t)count, sizeof *quotients, compare_size);
     quality.median = (quotients[(count - 1) / 2] + quotients[count / 2]) / 2;
     quality.worst = quotients[count - 1];
     while (quality.best < count && quotients[quality.best] <= 1 + chance)
@@ -80,8 +82,8 @@ static hlot_quality sum_up(double quotients[], int count) {
     return quality;
 }
 
-/* The quotients of one network; those of a kind stand together. */
-static void compare(const hlot_network *network, double quotients[], int nth, int networks) {
+/* Computes the quotients of one network, the NTH. Those of one kind are stored consecutively. */
+static void rate_kinds(const hlot_network *network, double quotients[], int nth, int networks) {
     hlot_tree tree;
     double time[HLOT_KINDS], best = INFINITY;
     for (int kind = 0; kind < HLOT_KINDS; kind++) {
@@ -103,10 +105,10 @@ bool hlot_study_run(const hlot_study *study, hlot_quality qualities[HLOT_KINDS])
         return false;
     for (int nth = 0; nth < networks; nth++) {
         hlot_study_network(study, &state, &network);
-        compare(&network, quotients, nth, networks);
+        rate_kinds(&network, quotients, nth, networks);
     }
     for (int kind = 0; kind < HLOT_KINDS; kind++)
-        qualities[kind] = sum_up(quotients + kind * networks, networks);
+        qualities[kind] = summarise(quotients + kind * networks, networks);
     free(quotients);
     return true;
 }

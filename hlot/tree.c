@@ -7,10 +7,10 @@
 #include <math.h>
 #include <stddef.h>
 
-/* So many changes to a tree are tried to make it better: bounds the work to some milliseconds. */
+/* The number of changes that are tried to improve a tree: some milliseconds of work. */
 enum { MOST_TRIES = 300 };
 
-/* Trees that take at most so many times as long as the best yet are worth that. */
+/* Only trees that take at most this many times as long as the best one so far are improved. */
 static const double PROMISING = 1.3;
 
 const char *hlot_kind_name(int kind) {
@@ -22,7 +22,10 @@ const char *hlot_kind_name(int kind) {
 
 /* --- trees that grow from the root, a link at a time --- */
 
-/* How good the link FROM, TO is to take; the least comes first, INFINITY never. REACH: FROM's D. */
+/*
+ * Rates the link from FROM to TO: the smallest value is taken first, INFINITY never. REACH is D of
+ * FROM, the time of its path from the root.
+ */
 typedef double rule(const hlot_network *network, int root, double reach, int from, int to);
 
 static double latency_alone(const hlot_network *network, int root, double reach, int from, int to) {
@@ -43,8 +46,8 @@ static double whole_path(const hlot_network *network, int root, double reach, in
 }
 
 /*
- * Prim's algorithm with another rule: adds the site with the best link from the tree, again and
- * again. A link that a rule refuses once it refuses for ever, since D of what is in the tree stays.
+ * Prim's algorithm with a given rule: repeatedly adds the site with the best link from the tree. A
+ * link that the rule has refused stays refused, because D of the sites in the tree does not change.
  */
 static void grow(const hlot_network *network, rule *value_of, hlot_tree *tree) {
     double best[HLOT_SITES], reach[HLOT_SITES] = {0};
@@ -74,8 +77,9 @@ static void grow(const hlot_network *network, rule *value_of, hlot_tree *tree) {
 }
 
 /*
- * The link that completes earliest, with the sends that its sender has to do before; Bhat,
- * Raghavendra, Prasanna: Efficient Collective Communication in Distributed Heterogeneous Systems.
+ * Repeatedly adds the link that completes earliest, after the sends that its sender has to do
+ * before. Source: Bhat, Raghavendra, Prasanna: Efficient Collective Communication in Distributed
+ * Heterogeneous Systems.
  */
 static void grow_earliest(const hlot_network *network, hlot_tree *tree) {
     double reach[HLOT_SITES] = {0};
@@ -106,7 +110,10 @@ static void grow_earliest(const hlot_network *network, hlot_tree *tree) {
     }
 }
 
-/* A line of sites, each followed by the nearest that is left: no site sends twice. */
+/*
+ * Makes a line of sites, each followed by the nearest one that is left, so that no site sends
+ * twice.
+ */
 static void make_line(const hlot_network *network, hlot_tree *tree) {
     bool inside[HLOT_SITES] = {false};
     for (int site = tree->root, next; site >= 0; site = next) {
@@ -147,9 +154,9 @@ int hlot_tree_children(const hlot_tree *tree, int site, const int **children) {
     return count;
 }
 
-/* The children of each site as a list. */
+/* The children of each site as a linked list. */
 typedef struct family {
-    int first[HLOT_SITES], next[HLOT_SITES]; /* -1: none */
+    int first[HLOT_SITES], next[HLOT_SITES]; /* -1 at the end */
 } family;
 
 /* Writes the sites in the order of the lists, parents before children. */
@@ -161,9 +168,11 @@ static void write_order(const family *kin, hlot_tree *tree) {
             tree->order[count++] = child;
 }
 
-/* Puts SITE into the list of its parent: the longest tail first, of equal ones the lowest number.
+/*
+ * Inserts SITE into the list of its parent: the longest tail first; of equal ones, the lowest
+ * number.
  */
-static void insert(family *kin, const double tail[], int parent, int site) {
+static void insert_child(family *kin, const double tail[], int parent, int site) {
     int *place = &kin->first[parent];
     while (*place >= 0 &&
            (tail[*place] > tail[site] || (tail[*place] == tail[site] && *place < site)))
@@ -173,8 +182,9 @@ static void insert(family *kin, const double tail[], int parent, int site) {
 }
 
 /*
- * Sending first where most is still to come is the best order for sends of equal length (Jackson's
- * rule). A site's tail is the time from its turn to the last site below it.
+ * For sends of equal length, it is best to send first to the child with the longest remaining time
+ * (Jackson's rule). A site's tail is the time from its turn to the arrival at the last site below
+ * it.
  */
 void hlot_tree_arrange(const hlot_network *network, hlot_tree *tree) {
     family kin;
@@ -183,7 +193,7 @@ void hlot_tree_arrange(const hlot_network *network, hlot_tree *tree) {
         kin.first[site] = kin.next[site] = -1;
     for (int site = tree->sites - 1; site >= 0; site--)
         if (site != tree->root)
-            insert(&kin, tail, tree->parent[site], site);
+            insert_child(&kin, tail, tree->parent[site], site);
     write_order(&kin, tree);
 
     for (int site = 0; site < tree->sites; site++)
@@ -194,7 +204,7 @@ void hlot_tree_arrange(const hlot_network *network, hlot_tree *tree) {
         for (int child = kin.first[site]; child >= 0; child = kin.next[child], turn++)
             below = fmax(below, turn * network->gap + tail[child]);
         tail[site] = network->latency[parent][site] + below;
-        insert(&kin, tail, parent, site);
+        insert_child(&kin, tail, parent, site);
     }
     write_order(&kin, tree);
 }
@@ -219,7 +229,7 @@ double hlot_tree_time(const hlot_network *network, const hlot_tree *tree,
     return latest;
 }
 
-static double finish(const hlot_network *network, hlot_tree *tree) {
+static double arrange_and_time(const hlot_network *network, hlot_tree *tree) {
     double arrival[HLOT_SITES];
     hlot_tree_arrange(network, tree);
     return hlot_tree_time(network, tree, arrival);
@@ -233,8 +243,9 @@ static bool is_below(const hlot_tree *tree, int site, int ancestor) {
     return site >= 0;
 }
 
-/* Hangs SITE, with all below it, where that is best; true when TIME has become less. */
-static bool move(const hlot_network *network, int site, hlot_tree *tree, double *time, int *tries) {
+/* Moves SITE, with its subtree, to the best parent. Returns whether TIME has become less. */
+static bool move_site(const hlot_network *network, int site, hlot_tree *tree, double *time,
+                      int *tries) {
     hlot_tree now = *tree;
     bool better = false;
     for (int parent = 0; parent < tree->sites && *tries < MOST_TRIES; parent++) {
@@ -242,7 +253,7 @@ static bool move(const hlot_network *network, int site, hlot_tree *tree, double 
             network->latency[parent][site] == INFINITY)
             continue;
         now.parent[site] = parent;
-        double made = finish(network, &now);
+        double made = arrange_and_time(network, &now);
         ++*tries;
         if (made < *time) {
             *time = made;
@@ -253,7 +264,10 @@ static bool move(const hlot_network *network, int site, hlot_tree *tree, double 
     return better;
 }
 
-/* Moves the sites on the way to the last one to be reached, as long as that helps. */
+/*
+ * Moves the sites on the path to the last site that is reached, as long as that reduces the time.
+ * Returns it.
+ */
 static double improve(const hlot_network *network, hlot_tree *tree, double time) {
     int tries = 0;
     for (bool better = true; better;) {
@@ -265,20 +279,20 @@ static double improve(const hlot_network *network, hlot_tree *tree, double time)
                 last = site;
         better = false;
         for (int site = last; !better && site != tree->root; site = tree->parent[site])
-            better = move(network, site, tree, &time, &tries);
+            better = move_site(network, site, tree, &time, &tries);
     }
     return time;
 }
 
-static double make(const hlot_network *network, hlot_kind kind, hlot_tree *tree);
+static double make_kind(const hlot_network *network, hlot_kind kind, hlot_tree *tree);
 
 /*
- * The best of all other trees, of the one whose links complete earliest and of a line (for large
- * messages, to which a second child costs as much again), each with the sites on its longest way
- * moved.
+ * Makes the best of all other kinds, of the tree whose links complete earliest, and of a line (for
+ * large messages, with which each further child costs as much again). Each is improved by moving
+ * the sites on its longest path, if it is promising.
  */
 static double make_best(const hlot_network *network, hlot_tree *tree) {
-    double least = make(network, HLOT_SPT, tree);
+    double least = make_kind(network, HLOT_SPT, tree);
     if (network->gap == 0)
         return least; /* no tree is faster */
     for (int i = HLOT_PAPER; i < HLOT_KINDS + 2; i++) {
@@ -286,12 +300,12 @@ static double make_best(const hlot_network *network, hlot_tree *tree) {
         if (i == HLOT_PLUS)
             continue;
         if (i < HLOT_KINDS)
-            make(network, (hlot_kind)i, &other);
+            make_kind(network, (hlot_kind)i, &other);
         else if (i == HLOT_KINDS)
             grow_earliest(network, &other);
         else
             make_line(network, &other);
-        double time = finish(network, &other);
+        double time = arrange_and_time(network, &other);
         if (time < PROMISING * least)
             time = improve(network, &other, time);
         if (time < least) {
@@ -302,8 +316,8 @@ static double make_best(const hlot_network *network, hlot_tree *tree) {
     return least;
 }
 
-/* Makes a tree of which SITES and ROOT are set. */
-static double make(const hlot_network *network, hlot_kind kind, hlot_tree *tree) {
+/* Makes the tree of KIND; SITES and ROOT of TREE are set. */
+static double make_kind(const hlot_network *network, hlot_kind kind, hlot_tree *tree) {
     switch (kind) {
     case HLOT_PLUS:
         return make_best(network, tree);
@@ -322,12 +336,12 @@ static double make(const hlot_network *network, hlot_kind kind, hlot_tree *tree)
     default:
         make_flat(tree);
     }
-    return finish(network, tree);
+    return arrange_and_time(network, tree);
 }
 
 double hlot_tree_make(const hlot_network *network, hlot_kind kind, int root, hlot_tree *tree) {
     *tree = (hlot_tree){.sites = network->sites, .root = root};
-    return make(network, kind, tree);
+    return make_kind(network, kind, tree);
 }
 
 int hlot_unreachable(const hlot_network *network, int root, bool lost[]) {
@@ -348,7 +362,10 @@ int hlot_unreachable(const hlot_network *network, int root, bool lost[]) {
 
 size_t hlot_network_load(const coll_cost *link, uint64_t segment, size_t bytes,
                          hlot_network *network) {
-    /* On its way to the last site the first segment is sent about as often as there are sites. */
+    /*
+     * On its path to the last site, the first segment is sent about as many times as there are
+     * sites.
+     */
     size_t length = coll_profile_segment_or(segment, link, bytes, network->sites);
     network->gap = coll_cost_send_gap(link, (double)length);
     network->segments = length ? ceil((double)bytes / (double)length) : 1;

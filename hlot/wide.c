@@ -13,10 +13,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Another tree is used when it takes at most this share of the time of the last one. */
+/* A new tree replaces the last one if it takes at most this share of its time. */
 static const double CLEARLY = 0.97;
 
-/* The segments that the model chooses among: larger ones come near transports' eager limits. */
+/*
+ * The range of segment sizes from which the model chooses. Larger ones come near the eager limits
+ * of transports.
+ */
 static const size_t LEAST_SEGMENT = 4 << 10, MOST_SEGMENT = 32 << 10;
 
 bool hlot_wide_possible(const coll_topo *topo) {
@@ -89,7 +92,7 @@ void hlot_wide_network(const coll_shape *call, hlot_network *network) {
                                              : call->profile->level[COLL_LEVEL_WIDE].latency;
 }
 
-/* What a segment takes among the ranks of one site: about a binomial tree. */
+/* Predicts the time of a segment within a site, about that of a binomial tree. */
 static double predict_local(const coll_shape *call, size_t segment) {
     const coll_topo *topo = call->topo;
     coll_level level = topo->racks > topo->sites   ? COLL_LEVEL_SITE

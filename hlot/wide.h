@@ -1,6 +1,6 @@
 /*
- * What broadcasts over sites keep for a communicator: who leads each site, the ranks of this site
- * as a communicator of their own, the latencies, and the tree that was used last.
+ * What broadcasts over sites store with a communicator: the leader of each site, a communicator of
+ * the ranks of this site, the latencies, and the tree that was used last.
  */
 #ifndef COLL_HLOT_WIDE_H
 #define COLL_HLOT_WIDE_H
@@ -11,45 +11,50 @@
 
 typedef struct hlot_wide {
     const coll_state *state;
-    int site;              /* this rank's */
-    int leads[HLOT_SITES]; /* the lowest rank of each site */
+    int site;              /* site of this rank */
+    int leads[HLOT_SITES]; /* leaders: the lowest rank of each site */
     coll_comm *local;      /* the ranks of this site */
-    hlot_latency *latency; /* NULL until a tree is asked for that needs it */
-    uint32_t broadcasts;   /* over sites so far, on all ranks alike */
-    hlot_kind kind;        /* of the next one */
-    long changes;          /* of the latencies, when it was made */
-    hlot_network network;  /* that it was made for; without sites: there is none */
+    hlot_latency *latency; /* NULL until a tree needs it */
+    uint32_t broadcasts;   /* number of broadcasts over sites so far; the same on all ranks */
+    hlot_kind kind;        /* kind of TREE */
+    long changes;          /* number of changes of the latencies when TREE was made */
+    /* the network for which TREE was made; without sites if there is no tree */
+    hlot_network network;
     hlot_tree tree;
 } hlot_wide;
 
-/* Where a communicator keeps a pointer to it, NULL before its first broadcast over sites. */
+/*
+ * The slot in which a communicator stores a pointer to it, NULL before its first broadcast over
+ * sites.
+ */
 extern coll_comm_key hlot_wide_key;
 
-/* True where broadcasts can go over sites: there are several, and not too many. */
+/* Returns whether broadcasts can go over sites: there are several, and not too many. */
 bool hlot_wide_possible(const coll_topo *topo);
 
 /*
- * COMM's state; collective on first use, when it is made. With LATENCIES they are known too
- * (hlot/latency.h), which is as collective.
+ * Sets *WIDE to COMM's state. The first call makes it and is collective. With LATENCIES, also loads
+ * or measures the latencies (hlot/latency.h); the first call with LATENCIES is collective, too.
+ * Returns an MPI error code.
  */
 int hlot_wide_get(coll_comm *comm, bool latencies, hlot_wide **wide);
 
-/* Sets the sites of NETWORK, and their latencies: the profile's where they are not known. */
+/* Sets the sites of NETWORK, and their latencies. If they are unknown, the profile's are used. */
 void hlot_wide_network(const coll_shape *call, hlot_network *network);
 
 /*
- * The network that a broadcast of CALL is predicted on, alike on all ranks, and the bytes of a
- * segment: SEGMENT, or for 0 the one with the least predicted time. Latencies that are not known
- * yet are the profile's. *SECONDS, unless NULL, is that time, with the tree of KIND from the root's
- * site, and within the sites:
+ * Predicts a broadcast of CALL; the result is the same on all ranks. Returns the bytes of a
+ * segment: SEGMENT or, if that is 0, the size with the least predicted time. If the latencies are
+ * still unknown, the profile's are used. *SECONDS, unless SECONDS is NULL, is the predicted time
+ * with the tree of KIND from the root's site, including the broadcasts within the sites:
  *
  *     T(tree of n segments) + n T(segment, within a site)
  */
 size_t hlot_wide_predict(const coll_shape *call, hlot_kind kind, uint64_t segment, double *seconds);
 
 /*
- * The root's part: the tree of KIND for segments of SEGMENT bytes, BYTES in all, by the latest
- * latencies. While those change little it stays the same: another one must be clearly faster.
+ * On the root: returns the tree of KIND for segments of SEGMENT bytes, BYTES in all, from the
+ * latest latencies. The tree stays the same unless another one is clearly faster.
  */
 const hlot_tree *hlot_wide_tree(hlot_wide *wide, hlot_kind kind, size_t segment, size_t bytes);
 

@@ -71,7 +71,7 @@ refuses 'study takes no MATRIX' study lost
 refuses '--sites 65: a number from 2 to 64' study --sites 65
 refuses '--sites, --networks and --seed belong to study' compare lost --seed 2
 hlot study --sites 5 --networks 9 --seed 3 --json s.json || fail study
-grep -q '^# 9 random networks of 5 sites, beside the best of all trees$' out || fail 'study: heading'
+grep -q '^# 9 random networks of 5 sites, compared with the best of all trees$' out || fail 'study: heading'
 grep -q '^spt .* 1.000 .* 1.000 .* 9$' out || fail 'study: the best kind by latencies alone'
 grep -q '"sites": 5, "tree": "hlot+", "median": 1, "worst": 1, "best_in": 9' s.json || fail 'study: JSON'
 refuses '--seconds x: a number' show lost --seconds x
