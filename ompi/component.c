@@ -1,4 +1,4 @@
-/* The component: its parameters, and whether it takes part at all. */
+/* The component: its parameters, and the decision whether it takes part at all. */
 #include "ompi/component.h"
 
 #include <dlfcn.h>
@@ -17,7 +17,7 @@ libcoll_counts libcoll_program_counts;
 /* A parameter that is a setting of libcoll under another name. */
 typedef struct setting {
     const char *parameter, *variable;
-    const char *help; /* NULL: that of an operation */
+    const char *help; /* NULL for the setting of an operation */
     char *value;
 } setting;
 
@@ -30,7 +30,7 @@ static setting settings[] = {
          "auto",
          NULL},
     {"profile", "COLL_PROFILE",
-     "What messages cost: a file that coll-profile has written, or built-in", NULL},
+     "The cost of messages: a file that coll-profile has written, or built-in", NULL},
     {"reproducible", "COLL_REPRODUCIBLE",
      "1: reductions give the same bits whatever the placement and the network", NULL},
     {"learn", "COLL_LEARN",
@@ -38,7 +38,8 @@ static setting settings[] = {
      "reductions, too",
      NULL},
     {"timeout", "COLL_TIMEOUT",
-     "Seconds without progress after which a call fails and names who is silent; 0: never", NULL},
+     "Seconds without progress after which a call fails and names the silent ranks; 0: never",
+     NULL},
     {"trace", "COLL_TRACE", "1: a line on stderr for each call", NULL},
 };
 enum { SETTINGS = sizeof settings / sizeof *settings };
@@ -57,11 +58,13 @@ static void add_switch(const char *name, const char *help, bool *value) {
 static void add_setting(setting *one) {
     char help[300];
     if (one->help)
-        snprintf(help, sizeof help, "%s. Where %s is set, that holds", one->help, one->variable);
+        snprintf(help, sizeof help, "%s. The environment variable %s takes precedence", one->help,
+                 one->variable);
     else
         snprintf(help, sizeof help,
                  "How libcoll runs %s: auto, the fastest by prediction; native, not at all; or "
-                 "NAME[:PARAMETER=VALUE,...] (coll-info lists them). Where %s is set, that holds",
+                 "NAME[:PARAMETER=VALUE,...] (coll-info lists them). The environment variable %s "
+                 "takes precedence",
                  one->parameter, one->variable);
     (void)mca_base_component_var_register(self(), one->parameter, help, MCA_BASE_VAR_TYPE_STRING,
                                           NULL, 0, 0, OPAL_INFO_LVL_2, MCA_BASE_VAR_SCOPE_READONLY,
@@ -84,11 +87,10 @@ static int add_parameters(void) {
         MCA_BASE_VAR_TYPE_INT, NULL, 0, 0, OPAL_INFO_LVL_2, MCA_BASE_VAR_SCOPE_READONLY,
         &libcoll_priority);
     add_switch("enable", "0: libcoll takes no part", &enabled);
-    add_switch("strict",
-               "1: MPI_Init ends at a wrong setting of libcoll; 0: the setting is left out",
+    add_switch("strict", "1: a wrong setting of libcoll ends the job in MPI_Init; 0: it is ignored",
                &libcoll_strict);
     add_switch("any_network",
-               "1: takes part over any network; 0: over TCP and shared memory alone, for which it "
+               "1: takes part over any network; 0: only over TCP and shared memory, for which it "
                "is made",
                &libcoll_any_network);
     add_switch("one_host",
@@ -106,7 +108,8 @@ static int add_parameters(void) {
 #define COUNTERS(operation, variable)                                                              \
     add_counter("served", #operation, "Calls of " #operation " and its like that libcoll ran",     \
                 &libcoll_program_counts.served[LIBCOLL_##operation]);                              \
-    add_counter("passed", #operation, "Calls of them that it left to another component",           \
+    add_counter("passed", #operation,                                                              \
+                "Calls of " #operation " and its like that it passed to another component",        \
                 &libcoll_program_counts.passed[LIBCOLL_##operation]);
     LIBCOLL_OPERATIONS(COUNTERS)
 #undef COUNTERS
@@ -115,13 +118,16 @@ static int add_parameters(void) {
 
 /* --- Whether it takes part --- */
 
-/* One rank speaks for the job. */
+/* Only one rank prints messages for the job. */
 static bool is_speaker(void) {
     return OMPI_PROC_MY_NAME->vpid == 0;
 }
 
-/* A setting of the environment, which is nearer to the program, wins over a parameter. */
-static void set_environment(void) {
+/*
+ * Sets the variables of the parameters, unless they are set: the environment, which is closer to
+ * the program, takes precedence.
+ */
+static void export_parameters(void) {
     for (int i = 0; i < SETTINGS; i++) {
         const char *now = getenv(settings[i].variable);
         if (settings[i].value && *settings[i].value && !(now && *now))
@@ -129,8 +135,10 @@ static void set_environment(void) {
     }
 }
 
-/* The first setting that TEXT names, which is taken out of the environment; or false. */
-static bool leave_out(const char *text) {
+/*
+ * Removes the first setting that TEXT names from the environment. Returns false if there is none.
+ */
+static bool unset_first_setting_in(const char *text) {
     const char *name = strstr(text, "COLL_");
     char variable[64];
     if (!name || sscanf(name, "%63[A-Z_]", variable) != 1 || !getenv(variable))
@@ -139,8 +147,8 @@ static bool leave_out(const char *text) {
 }
 
 /*
- * The settings of a communicator's rank 0 hold for all, and any process may be that of some; but
- * the speaker alone ends the job.
+ * Checks the settings in each process, because those of a communicator's rank 0 hold for all its
+ * ranks, and any process may be such a rank 0. But only the speaker ends the job.
  */
 static void check_settings(void) {
     char text[MPI_MAX_ERROR_STRING];
@@ -151,7 +159,7 @@ static void check_settings(void) {
             ompi_rte_abort(1, NULL);
         if (libcoll_strict)
             return;
-        if (!leave_out(text)) {
+        if (!unset_first_setting_in(text)) {
             (void)setenv("COLL_DISABLE", "1", 1);
             return;
         }
@@ -163,7 +171,7 @@ static bool is_disabled(void) {
     return value && *value && strcmp(value, "0") != 0;
 }
 
-static bool may_be_gpus(void) {
+static bool may_have_gpu_buffers(void) {
     if (gpu >= 0 || !opal_cuda_support)
         return gpu > 0;
     void *driver = dlopen("libcuda.so.1", RTLD_LAZY);
@@ -177,8 +185,8 @@ static void at_end_of_init(int argc, char **argv, int requested, int *provided) 
     libcoll_set_up_job();
 }
 
-/* Open MPI calls what a component of its framework "hook" has at the end of MPI_Init. */
-static int follow_init(void) {
+/* Registers a function that Open MPI calls at the end of MPI_Init, through its framework "hook". */
+static int register_init_hook(void) {
     static ompi_hook_base_component_t hook = {
         .hookm_version = {OMPI_HOOK_BASE_VERSION_1_0_0, .mca_component_name = "libcoll"},
         .hookm_data = {MCA_BASE_METADATA_PARAM_CHECKPOINT},
@@ -187,7 +195,7 @@ static int follow_init(void) {
     return ompi_hook_base_register_callbacks(&hook);
 }
 
-/* In time for what MPI_Init exchanges. */
+/* Publishes this process's data early enough for the exchange in MPI_Init. */
 static int open_component(void) {
     char why[200];
     if (!enabled)
@@ -198,9 +206,9 @@ static int open_component(void) {
             fprintf(stderr, "libcoll: its component stands aside: %s\n", why);
         return OMPI_SUCCESS;
     }
-    set_environment();
-    libcoll_tell(
-        &(libcoll_word){.gpu = may_be_gpus(), .takes_part = !is_disabled(), .one_host = one_host});
+    export_parameters();
+    libcoll_tell(&(libcoll_word){
+        .gpu = may_have_gpu_buffers(), .takes_part = !is_disabled(), .one_host = one_host});
     return OMPI_SUCCESS;
 }
 
@@ -210,7 +218,7 @@ static int init_query(bool progress_threads, bool thread_multiple) {
         return OMPI_ERR_NOT_AVAILABLE;
     libcoll_sets = COLL_Sets();
     check_settings();
-    return follow_init();
+    return register_init_hook();
 }
 
 const mca_coll_base_component_t mca_coll_libcoll_component = {

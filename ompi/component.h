@@ -1,6 +1,7 @@
 /*
- * The component "libcoll" of Open MPI's framework "coll". It answers for communicators that span
- * hosts, keeps what it displaces there, and takes the program's collectives to libcoll.
+ * The component "libcoll" of Open MPI's framework "coll". On communicators that span hosts it saves
+ * the previous functions of the collectives and replaces them with its own, which run the program's
+ * collectives with libcoll.
  */
 #ifndef COLL_OMPI_COMPONENT_H
 #define COLL_OMPI_COMPONENT_H
@@ -14,14 +15,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Calls of each operation that libcoll ran, and those that went to what was there before. */
+/*
+ * Numbers of calls of each operation that libcoll ran, and that it passed to the previous
+ * functions.
+ */
 typedef struct libcoll_counts {
     unsigned long served[LIBCOLL_COUNT], passed[LIBCOLL_COUNT];
 } libcoll_counts;
 
 extern libcoll_counts libcoll_program_counts;
 
-/* What is kept of a communicator's table: of each entry, the function and the module it is of. */
+/* The saved entries of a communicator's table: for each of them, the function and its module. */
 typedef struct libcoll_below {
 #define ENTRY(entry)                                                                               \
     mca_coll_base_module_##entry##_fn_t coll_##entry;                                              \
@@ -34,35 +38,38 @@ typedef struct libcoll_below {
 
 typedef struct libcoll_module {
     mca_coll_base_module_t super;
-    libcoll_below below;        /* the communicator's functions before this module's */
-    bool known;                 /* what follows is; the same on all ranks */
-    bool passes[LIBCOLL_COUNT]; /* all calls go below at once */
-    unsigned sets;              /* after so many calls of COLL_Set */
-    bool stays;                 /* whatever is set */
-    void *vectors;              /* counts and displacements of a blocking call; NULL: none yet */
+    libcoll_below below; /* the communicator's functions before this module's */
+    /* whether the following members are set; they are the same on all ranks */
+    bool known;
+    bool passes[LIBCOLL_COUNT]; /* all calls of the operation are passed on */
+    unsigned sets;              /* number of calls of COLL_Set when PASSES was determined */
+    bool stays;                 /* PASSES is valid whatever COLL_Set has changed */
+    /* converted counts and displacements of a blocking call; NULL before the first */
+    void *vectors;
 } libcoll_module;
 OBJ_CLASS_DECLARATION(libcoll_module);
 
-/* A module for COMM, or NULL where there is no need of one or no way to serve it. */
+/* Returns a module for COMM, or NULL if COMM doesn't need one or can't be served. */
 mca_coll_base_module_t *libcoll_comm_query(struct ompi_communicator_t *comm, int *priority);
 
 /* Sets BASE's functions (entries.c). */
 void libcoll_set_functions(mca_coll_base_module_t *base);
 
 /*
- * Whether a call of OPERATION on COMM goes below, which MODULE didn't know it does; else *CODE says
- * whether libcoll can run it. Local; all ranks find the same.
+ * Returns whether a call of OPERATION on COMM is passed to the previous function, for calls of
+ * which libcoll_passes doesn't know it. Otherwise sets *CODE to MPI_SUCCESS if libcoll can run the
+ * call, or to an error. Local; the result is the same on all ranks.
  */
 bool libcoll_asks_and_passes(libcoll_module *module, libcoll_operation operation,
                              struct ompi_communicator_t *comm, int *code);
 
 /*
- * The end of MPI_Init: has libcoll tell all processes what it needs to know of each, if they can
- * use it together. Collective over MPI_COMM_WORLD.
+ * At the end of MPI_Init: makes libcoll exchange what all processes need to know of each other, if
+ * they can use libcoll together. Collective over MPI_COMM_WORLD.
  */
 void libcoll_set_up_job(void);
 
-extern const unsigned *libcoll_sets; /* how many there were by now */
+extern const unsigned *libcoll_sets; /* points to the number of calls of COLL_Set so far */
 
 static inline bool libcoll_is_recent(const libcoll_module *module) {
     return module->sets == __atomic_load_n(libcoll_sets, __ATOMIC_RELAXED) || module->stays;
@@ -72,7 +79,10 @@ static inline void libcoll_count(unsigned long *count) {
     __atomic_fetch_add(count, 1, __ATOMIC_RELAXED);
 }
 
-/* Whether a call goes below at once, without a question. */
+/*
+ * Returns whether it is known already that a call is passed to the previous function. Counts it
+ * then.
+ */
 static inline bool libcoll_passes(libcoll_module *module, libcoll_operation operation) {
     if (!module->passes[operation] || !libcoll_is_recent(module))
         return false;
@@ -80,49 +90,62 @@ static inline bool libcoll_passes(libcoll_module *module, libcoll_operation oper
     return true;
 }
 
-/* --- What processes know of each other without a message (peers.c) --- */
+/* --- What processes know of each other without messages (peers.c) --- */
 
-/* What a process tells the others. Of what may differ the word of the job's first process holds. */
+/*
+ * What a process publishes. If the takes_part or one_host of ranks differ, those of the job's first
+ * process hold.
+ */
 typedef struct libcoll_word {
-    bool gpu; /* its buffers may lie in the memory of a GPU */
+    bool gpu; /* its buffers may be in GPU memory */
     bool takes_part, one_host;
 } libcoll_word;
 
-/* Tells WORD to the other processes, in MPI_Init before they exchange addresses. */
+/* Publishes WORD to the other processes, in MPI_Init before they exchange addresses. */
 void libcoll_tell(const libcoll_word *word);
 
-/* What the job's first process has told; all false if it has told nothing. */
+/* Returns what the job's first process has published, or all false if it has published nothing. */
 const libcoll_word *libcoll_first_word(void);
 
-/* Why the processes of a job can't use libcoll together. */
+/* Whether the processes of a job can use libcoll together and, if not, why. */
 typedef enum libcoll_fit {
     LIBCOLL_FITS,
-    LIBCOLL_STRANGER, /* one has another libcoll, or none */
-    LIBCOLL_GPU       /* one may have buffers that libcoll can't read */
+    LIBCOLL_STRANGER, /* a process has another version of libcoll, or none */
+    LIBCOLL_GPU       /* a process may have buffers that libcoll can't read */
 } libcoll_fit;
 
-/* Those of this job, of so many RANKS, as the first that doesn't fit has told; the same on all. */
+/*
+ * Returns whether this job's RANKS processes can use libcoll together. If several can't, the first
+ * one determines the result, which is the same on all of them.
+ */
 libcoll_fit libcoll_find_fit(int ranks);
 
 /* --- The parameters (component.c) --- */
 
 extern int libcoll_priority;
 extern bool libcoll_strict, libcoll_any_network;
-extern const COLL_Transport *libcoll_way; /* how libcoll's messages go */
+extern const COLL_Transport *libcoll_way; /* the transport of libcoll's messages */
 
 extern const mca_coll_base_component_t mca_coll_libcoll_component;
 
-/* --- Being in libcoll --- */
+/* --- Calls within libcoll --- */
 
-/* How often this thread is in libcoll now. The collectives that libcoll calls there go below. */
+/*
+ * How many calls of libcoll this thread is in. Collectives that libcoll itself calls are passed to
+ * the previous functions.
+ */
 extern _Thread_local int libcoll_inside;
 
-/* What that was when this thread came to Open MPI's blocking collective that it is in; else 0. */
+/*
+ * The value of libcoll_inside when this thread entered the blocking collective of Open MPI that it
+ * is in; otherwise 0.
+ */
 extern _Thread_local int libcoll_blocked;
 
 static inline void libcoll_enter(void) {
     if (libcoll_inside++ == 0)
-        COLL_Return_errors(1); /* who called the component raises them */
+        /* the MPI layer, which called the component, invokes the error handler */
+        COLL_Return_errors(1);
 }
 
 static inline void libcoll_leave(void) {
@@ -132,31 +155,35 @@ static inline void libcoll_leave(void) {
 
 /* --- Requests (request.c) --- */
 
-/* A request of Open MPI for one of libcoll's. */
+/* A request of Open MPI that represents one of libcoll's. */
 typedef struct libcoll_request {
     ompi_coll_base_nbc_request_t super;
     COLL_Request under_way;
-    void *vectors; /* that it needs as long as it lives */
-    MPI_Op op;     /* the program may free it before; NULL: none */
+    void *vectors; /* counts and displacements, which UNDER_WAY needs */
+    MPI_Op op;     /* a reference, as the program may free the operation before; NULL if none */
     struct libcoll_request *next;
 } libcoll_request;
 OBJ_CLASS_DECLARATION(libcoll_request);
 
-/* Makes one for an operation on COMM, not begun yet, that reduces by OP; NULL without memory. */
+/*
+ * Returns a new request for an operation on COMM that has not begun and that reduces with OP, or
+ * NULL if memory is short.
+ */
 libcoll_request *libcoll_request_make(struct ompi_communicator_t *comm, bool persistent, MPI_Op op);
 
 /*
- * REQUEST->under_way was started, or kept where it is persistent, with CODE: gives it to the
- * program in *HANDLE, or frees it after an error. Returns CODE.
+ * Ends the creation of a request whose REQUEST->under_way was started or, if it is persistent,
+ * initialised, with the result CODE. Gives it to the program in *HANDLE or, after an error, frees
+ * it. Returns CODE.
  */
 int libcoll_request_hand_out(libcoll_request *request, int code, ompi_request_t **handle);
 
-/* --- Time-outs of calls that pass (timeout.c) --- */
+/* --- Timeouts of calls that are passed on (timeout.c) --- */
 
 /*
- * The MPI library's own nonblocking call on COMM has given *REQUEST. If COLL_TIMEOUT is set and
- * CALLER, a return address, is in one of MPI's functions, replaces it with one that fails when the
- * time has run out; NAME is the function's, for the error.
+ * Adds a timeout to a nonblocking call on COMM that was passed on and has returned *REQUEST. If
+ * COLL_TIMEOUT is set and CALLER, a return address, is in one of MPI's functions, replaces *REQUEST
+ * with a request that fails when the time has run out. NAME is the function's name, for the error.
  */
 void libcoll_end_in_time(struct ompi_communicator_t *comm, const char *name, const void *caller,
                          ompi_request_t **request);

@@ -1,23 +1,24 @@
 /*
  * The functions that Open MPI calls: blocking, nonblocking and persistent ones of each operation.
- * They differ in their arguments alone.
+ * They differ only in their arguments.
  */
 #include "ompi/component.h"
 
 #include <stdlib.h>
 
-/* Counts and displacements as libcoll has them. */
+/* Counts and displacements in libcoll's types. */
 typedef struct vectors {
     MPI_Count *send_counts, *receive_counts;
     MPI_Aint *send_places, *receive_places;
 } vectors;
 
 /*
- * Makes *WIDE of what Open MPI gives, in *MEMORY, which is made where there is none. Counts that
- * are NULL are of no interest on this rank.
+ * Converts Open MPI's counts and displacements to *WIDE, in *MEMORY, which is allocated if it is
+ * NULL. Counts that are NULL are not significant on this rank.
  */
-static int widen(vectors *wide, void **memory, int ranks, const int send_counts[],
-                 const int send_places[], const int receive_counts[], const int receive_places[]) {
+static int convert_vectors(vectors *wide, void **memory, int ranks, const int send_counts[],
+                           const int send_places[], const int receive_counts[],
+                           const int receive_places[]) {
     size_t many = (size_t)ranks;
     if (!*memory)
         *memory = malloc(many * 2 * (sizeof(MPI_Count) + sizeof(MPI_Aint)));
@@ -35,14 +36,15 @@ static int widen(vectors *wide, void **memory, int ranks, const int send_counts[
     }
     return MPI_SUCCESS;
 }
-#define WIDEN(...) widen(&wide, memory, ompi_comm_size(comm), __VA_ARGS__)
+#define WIDEN(...) convert_vectors(&wide, memory, ompi_comm_size(comm), __VA_ARGS__)
 #define NOTHING_TO_WIDEN MPI_SUCCESS
 
 /*
- * Open MPI agrees on the numbers of new communicators by nonblocking calls of its own on their
- * parents: for MPI_Comm_idup at times that differ by rank, between any calls of the program. They
- * can't be told from the program's, and are of one or two integers. So nonblocking calls of as few
- * bytes, which all ranks know alike whatever their datatypes, are none of libcoll's.
+ * Returns whether a nonblocking call may be one of Open MPI's own. Open MPI agrees on the numbers
+ * of new communicators with nonblocking calls on their parents; for MPI_Comm_idup these come at
+ * times that differ by rank, between any calls of the program. They can't be distinguished from the
+ * program's calls, but they have only one or two integers. So libcoll runs no nonblocking calls of
+ * so few bytes. All ranks know the number of bytes, whatever their datatypes.
  */
 static bool is_agreement(int count, MPI_Datatype type) {
     enum { MOST = 2 * sizeof(int) };
@@ -54,22 +56,26 @@ static bool is_agreement(int count, MPI_Datatype type) {
 #define NO_OP MPI_OP_NULL
 
 /*
- * A type that Open MPI has made for itself, for files and between two groups: MPI doesn't tell what
- * it is made of. It is then one on all ranks.
+ * Returns whether Open MPI has made TYPE for its own use, for files and intercommunicators. MPI
+ * can't tell what such a type consists of. The result is the same on all ranks.
  */
 static bool is_inner(MPI_Datatype type) {
     return type && !ompi_datatype_is_predefined(type) && !type->args;
 }
 #define NO_TYPE false
-/* What comes from all ranks but perhaps, in place, from this one, or goes to them. */
+/*
+ * Whether the type of the data is an inner one. SENT is for operations in which all ranks send,
+ * SCATTERED for those in which the root sends.
+ */
 #define SENT is_inner(send == MPI_IN_PLACE ? receive_type : send_type)
 #define SCATTERED is_inner(ompi_comm_rank(comm) == root ? send_type : receive_type)
 
 /*
- * The entries of FUNCTION: its name in Open MPI's table and in libcoll, its operation, PARAMETERS,
- * how they are given as ARGUMENTS to the function below, when their types are INNER, when they are
- * an AGREEMENT, the MPI_Op that a request keeps (KEPT_OP), what is to be done first by WIDENING,
- * and what is then given to LIBCOLL; lists in brackets.
+ * Defines the entries of FUNCTION, its name in Open MPI's table; NAME is its name in libcoll.
+ * PARAMETERS are passed to the previous function as ARGUMENTS. INNER tells whether their types are
+ * inner ones, AGREEMENT whether the call may be an agreement of Open MPI. KEPT_OP is the MPI_Op to
+ * which a request keeps a reference. WIDENING is done first; then LIBCOLL is passed to libcoll.
+ * Lists are in parentheses.
  */
 #define ENTRIES(function, name, operation, parameters, arguments, inner, agreement, kept_op,       \
                 widening, libcoll)                                                                 \
@@ -115,7 +121,7 @@ static bool is_inner(MPI_Datatype type) {
         MAKE_REQUEST(false, kept_op, widening,                                                     \
                      COLL_I##function(EACH libcoll comm, &made->under_way));                       \
     }                                                                                              \
-    static int keep_##function(EACH parameters MPI_Comm comm, struct ompi_info_t *info,            \
+    static int init_##function(EACH parameters MPI_Comm comm, struct ompi_info_t *info,            \
                                ompi_request_t **request, mca_coll_base_module_t *base) {           \
         libcoll_module *module = (libcoll_module *)base;                                           \
         int code = MPI_SUCCESS;                                                                    \
@@ -225,7 +231,7 @@ void libcoll_set_functions(mca_coll_base_module_t *base) {
 #define SET(function)                                                                              \
     base->coll_##function = run_##function;                                                        \
     base->coll_i##function = start_##function;                                                     \
-    base->coll_##function##_init = keep_##function;
+    base->coll_##function##_init = init_##function;
     LIBCOLL_FUNCTIONS(SET)
 #undef SET
 }

@@ -1,6 +1,6 @@
-# mca_coll_libcoll.so: libcoll as a component of Open MPI, built where its internal headers are.
-# Without --with-ompi-components it is kept beside libcoll, and scripts/install-component puts it
-# where Open MPI looks.
+# mca_coll_libcoll.so: libcoll as a component of Open MPI, built if its internal headers are installed.
+# Without --with-ompi-components it is installed next to libcoll, and scripts/install-component copies it
+# to where Open MPI looks for components.
 if HAVE_OMPI_COMPONENT
 # Also in libcoll_pmpi.so.
 noinst_LTLIBRARIES += libompi_transport.la
@@ -22,15 +22,15 @@ mca_coll_libcoll_la_SOURCES = \
 mca_coll_libcoll_la_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
 mca_coll_libcoll_la_CFLAGS = $(AM_CFLAGS) -fmacro-prefix-map=$(srcdir)/=
 mca_coll_libcoll_la_LIBADD = libompi_transport.la libcoll.la
-# Threads of the program may end after Open MPI has closed the component: it stays.
+# Threads of the program may end after Open MPI has closed the component, so it stays loaded.
 mca_coll_libcoll_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -Wl,-z,nodelete \
 	-export-symbols-regex '^mca_coll_libcoll_component$$'
-# libcoll is found one folder up, and beside it, where install-component puts it.
+# libcoll is one folder up or, after install-component, in the same folder.
 if !COMPONENT_IN_PLACE
 mca_coll_libcoll_la_LDFLAGS += -Wl,-rpath,\$$ORIGIN -Wl,-rpath,\$$ORIGIN/..
 endif
 if !COMPONENT_IN_PLACE
 install-exec-hook:
-	@echo "to run programs' collectives by libcoll: $(pkglibdir)/install-component"
+	@echo "to run programs' collectives with libcoll: $(pkglibdir)/install-component"
 endif
 endif

@@ -1,4 +1,7 @@
-/* A communicator's module: what it displaces, and how a program's call gets to libcoll. */
+/*
+ * A communicator's module: the functions that it replaces, and the decision which calls libcoll
+ * runs.
+ */
 #include "ompi/component.h"
 
 #include <stdio.h>
@@ -8,7 +11,7 @@
 _Thread_local int libcoll_inside, libcoll_blocked;
 const unsigned *libcoll_sets;
 
-/* --- Life --- */
+/* --- Construction and destruction --- */
 
 static void construct(libcoll_module *module) {
     memset((char *)module + sizeof module->super, 0, sizeof *module - sizeof module->super);
@@ -28,8 +31,8 @@ static void destruct(libcoll_module *module) {
 
 OBJ_CLASS_INSTANCE(libcoll_module, mca_coll_base_module_t, construct, destruct);
 
-/* Keeps what is there; where there is nothing nobody is displaced. */
-static int enable(mca_coll_base_module_t *base, struct ompi_communicator_t *comm) {
+/* Saves the communicator's previous functions. Leaves entries without a function unset. */
+static int save_previous_functions(mca_coll_base_module_t *base, struct ompi_communicator_t *comm) {
     libcoll_module *module = (libcoll_module *)base;
 #define EACH(entry)                                                                                \
     if (comm->c_coll->coll_##entry) {                                                              \
@@ -44,10 +47,11 @@ static int enable(mca_coll_base_module_t *base, struct ompi_communicator_t *comm
     return OMPI_SUCCESS;
 }
 
-/* --- Which way a call goes --- */
+/* --- Which calls libcoll runs --- */
 
-/* Said by a process if it is asked to, but not again and again. */
-static void say_why(const struct ompi_communicator_t *comm, const char *why, const char *remedy) {
+/* Prints why the component takes no part, on rank 0 and if COLL_TRACE=1; not twice in a row. */
+static void trace_reason(const struct ompi_communicator_t *comm, const char *why,
+                         const char *remedy) {
     static const char *said;
     const char *trace = getenv("COLL_TRACE");
     if (said == why || comm->c_my_rank != 0 || !trace || strcmp(trace, "1") != 0)
@@ -61,7 +65,7 @@ static void pass_all(libcoll_module *module) {
         module->passes[i] = true;
 }
 
-/* Asks libcoll which operations it would pass on anyway. */
+/* Asks libcoll for which operations it would always use the MPI library's own functions. */
 static int ask_libcoll(libcoll_module *module, struct ompi_communicator_t *comm) {
     int code = MPI_SUCCESS, native = 0;
     libcoll_enter();
@@ -75,10 +79,13 @@ static int ask_libcoll(libcoll_module *module, struct ompi_communicator_t *comm)
     return code;
 }
 
-/* libcoll knows all processes of this MPI_COMM_WORLD. */
+/* Whether COLL_Setup_job has succeeded. */
 static bool job_is_set_up;
 
-/* Whether COMM's processes are all of one job that is set up; the same on all of them. */
+/*
+ * Returns whether all of COMM's processes belong to this job and it is set up. The same on all of
+ * them.
+ */
 static bool is_of_the_job(struct ompi_communicator_t *comm) {
     for (int rank = 0; rank < ompi_comm_size(comm); rank++)
         if (ompi_group_get_proc_name(comm->c_local_group, rank).jobid != OMPI_PROC_MY_NAME->jobid)
@@ -86,9 +93,11 @@ static bool is_of_the_job(struct ompi_communicator_t *comm) {
     return job_is_set_up;
 }
 
-/* Local: libcoll knows the ranks' places, and the settings of the job's first process hold for all.
+/*
+ * Determines which operations are passed on. Local: libcoll knows the ranks' places, and the
+ * settings of the job's first process hold for all.
  */
-static int get_to_know(libcoll_module *module, struct ompi_communicator_t *comm) {
+static int determine_passed_operations(libcoll_module *module, struct ompi_communicator_t *comm) {
     module->sets = __atomic_load_n(libcoll_sets, __ATOMIC_RELAXED);
     int code = MPI_SUCCESS;
     if (is_of_the_job(comm))
@@ -104,17 +113,20 @@ static int get_to_know(libcoll_module *module, struct ompi_communicator_t *comm)
     return MPI_SUCCESS;
 }
 
-/* Before MPI_Init is through and from MPI_Finalize on, libcoll has no state of communicators. */
-static bool is_below(void) {
+/*
+ * Returns whether all calls must be passed on: within libcoll, and before the end of MPI_Init or
+ * after the start of MPI_Finalize, when libcoll has no state of communicators.
+ */
+static bool must_pass_on(void) {
     return libcoll_inside > 0 || ompi_mpi_state != OMPI_MPI_STATE_INIT_COMPLETED;
 }
 
 bool libcoll_asks_and_passes(libcoll_module *module, libcoll_operation operation,
                              struct ompi_communicator_t *comm, int *code) {
-    if (is_below())
+    if (must_pass_on())
         return true;
     if (!module->known || !libcoll_is_recent(module))
-        *code = get_to_know(module, comm);
+        *code = determine_passed_operations(module, comm);
     if (*code != MPI_SUCCESS)
         return false;
     bool passes = module->passes[operation];
@@ -123,7 +135,7 @@ bool libcoll_asks_and_passes(libcoll_module *module, libcoll_operation operation
     return passes;
 }
 
-/* --- Where it stands aside --- */
+/* --- When the component stands aside --- */
 
 static bool is_one_of(const char *name, const char *const names[]) {
     while (*names && strcmp(name, *names) != 0)
@@ -132,14 +144,15 @@ static bool is_one_of(const char *name, const char *const names[]) {
 }
 
 /*
- * What libcoll knows nothing of carries the messages here: the name of that, or NULL. The way of
- * transport is one for all ranks (*ALIKE), its parts are found by each for itself.
+ * Returns the name of the transport if it is not one for which libcoll is made, otherwise NULL. The
+ * point-to-point component is the same on all ranks (*SAME_ON_ALL is true then). But each rank
+ * chooses its byte transfer layers itself.
  */
-static const char *other_network(bool *alike) {
+static const char *other_network(bool *same_on_all) {
     static const char *const known[] = {"tcp", "vader", "sm", "self", NULL};
     const char *way = mca_pml_base_selected_component.pmlm_version.mca_component_name;
-    *alike = strcmp(way, "ob1") != 0;
-    if (*alike)
+    *same_on_all = strcmp(way, "ob1") != 0;
+    if (*same_on_all)
         return way;
     mca_btl_base_selected_module_t *part;
     OPAL_LIST_FOREACH(part, &mca_btl_base_modules_initialized, mca_btl_base_selected_module_t) {
@@ -150,33 +163,39 @@ static const char *other_network(bool *alike) {
     return NULL;
 }
 
-/* Whether it has to stand aside from all communicators. Rank 0's network decides for all: it tells
- * by a setting. */
-static bool is_foreign(const struct ompi_communicator_t *comm) {
-    bool alike;
-    const char *other = libcoll_any_network ? NULL : other_network(&alike);
+/*
+ * Returns whether the component must stand aside on all communicators because of the network. If
+ * the network may differ between ranks, sets COLL_DISABLE instead, so that rank 0's network decides
+ * for all.
+ */
+static bool has_foreign_network(const struct ompi_communicator_t *comm) {
+    bool same_on_all;
+    const char *other = libcoll_any_network ? NULL : other_network(&same_on_all);
     if (!other)
         return false;
-    say_why(comm, other, "not TCP; coll_libcoll_any_network 1 takes part nevertheless");
-    if (!alike)
+    trace_reason(comm, other, "not TCP; coll_libcoll_any_network 1 takes part nevertheless");
+    if (!same_on_all)
         (void)setenv("COLL_DISABLE", "1", 0);
-    return alike;
+    return same_on_all;
 }
 
-/* Whether it takes part on COMM; the same on all ranks. */
-static bool can_serve(const struct ompi_communicator_t *comm) {
+/* Returns whether the component takes part on COMM. The same on all ranks. */
+static bool takes_part_on(const struct ompi_communicator_t *comm) {
     if (!libcoll_first_word()->takes_part) {
-        say_why(comm, "rank 0 takes no part", "a setting, or no libcoll on its host");
+        trace_reason(comm, "rank 0 takes no part", "a setting, or no libcoll on its host");
         return false;
     }
     if (libcoll_first_word()->one_host || ompi_group_have_remote_peers(comm->c_local_group))
         return true;
-    say_why(comm, "all ranks on one host", "coll_libcoll_one_host 1 takes part nevertheless");
+    trace_reason(comm, "all ranks on one host", "coll_libcoll_one_host 1 takes part nevertheless");
     return false;
 }
 
-/* The job's errors are those of settings and files: the same on all ranks. */
-static void refuse_job(int code) {
+/*
+ * Reports an error of setting up the job. Such errors come from settings and files, and are the
+ * same on all ranks.
+ */
+static void report_job_error(int code) {
     char text[MPI_MAX_ERROR_STRING];
     int length;
     if (OMPI_PROC_MY_NAME->vpid != 0)
@@ -189,34 +208,34 @@ static void refuse_job(int code) {
 
 void libcoll_set_up_job(void) {
     struct ompi_communicator_t *world = MPI_COMM_WORLD;
-    if (ompi_comm_size(world) < 2 || is_foreign(world) || !can_serve(world))
+    if (ompi_comm_size(world) < 2 || has_foreign_network(world) || !takes_part_on(world))
         return;
     libcoll_fit fit = libcoll_find_fit(ompi_comm_size(world));
     if (fit == LIBCOLL_STRANGER)
-        say_why(world, "another rank has another libcoll, or none",
-                "install the same on all hosts");
+        trace_reason(world, "another rank has another libcoll, or none",
+                     "install the same on all hosts");
     if (fit == LIBCOLL_GPU)
-        say_why(world, "buffers may lie in a GPU's memory",
-                "coll_libcoll_gpu 0 where the program passes none of these");
+        trace_reason(world, "buffers may lie in a GPU's memory",
+                     "coll_libcoll_gpu 0 where the program passes none of these");
     if (fit != LIBCOLL_FITS)
         return;
     libcoll_enter();
     int code = COLL_Setup_job(libcoll_way);
     libcoll_leave();
     if (code != MPI_SUCCESS)
-        refuse_job(code);
+        report_job_error(code);
     job_is_set_up = code == MPI_SUCCESS;
 }
 
 mca_coll_base_module_t *libcoll_comm_query(struct ompi_communicator_t *comm, int *priority) {
-    if (OMPI_COMM_IS_INTER(comm) || ompi_comm_size(comm) < 2 || is_foreign(comm) ||
-        !can_serve(comm))
+    if (OMPI_COMM_IS_INTER(comm) || ompi_comm_size(comm) < 2 || has_foreign_network(comm) ||
+        !takes_part_on(comm))
         return NULL;
     libcoll_module *module = OBJ_NEW(libcoll_module);
     if (!module)
         return NULL;
     *priority = libcoll_priority;
-    module->super.coll_module_enable = enable;
+    module->super.coll_module_enable = save_previous_functions;
     libcoll_set_functions(&module->super);
     return &module->super;
 }

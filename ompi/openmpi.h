@@ -1,6 +1,6 @@
 /*
- * What the component needs of Open MPI, whose headers define much that config.h does, too: the
- * component's sources do without config.h.
+ * The internal headers of Open MPI that the component needs. They define many of config.h's macros,
+ * so the component's sources don't include config.h.
  */
 #ifndef COLL_OMPI_OPENMPI_H
 #define COLL_OMPI_OPENMPI_H
@@ -29,9 +29,9 @@
 #include "opal/runtime/opal_progress.h"
 
 /*
- * What a collective's request is derived from: Open MPI's calls keep types and operations alive
- * there. As in ompi/mca/coll/base/coll_base_util.h, which needs a header that isn't installed; the
- * component compares its size with that of the class.
+ * The base class of collectives' requests, in which Open MPI's calls keep types and operations
+ * alive. It is defined as in ompi/mca/coll/base/coll_base_util.h, which needs a header that isn't
+ * installed. transport.c compares its size with that of the class.
  */
 struct ompi_coll_base_nbc_request_t {
     ompi_request_t super;

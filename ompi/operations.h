@@ -1,11 +1,12 @@
 /*
- * The operations that the component takes to libcoll, and the functions of each: entries of Open
- * MPI's table of collectives. Everything that is done for each of them is written by these lists.
+ * The operations that the component runs with libcoll, and the functions of each: entries of Open
+ * MPI's table of collectives. All code that is repeated for each of them is generated from these
+ * lists.
  */
 #ifndef COLL_OMPI_OPERATIONS_H
 #define COLL_OMPI_OPERATIONS_H
 
-/* EACH(operation, setting): as libcoll names them. */
+/* EACH(operation, setting), with libcoll's names. */
 #define LIBCOLL_OPERATIONS(EACH)                                                                   \
     EACH(bcast, "COLL_BCAST")                                                                      \
     EACH(gather, "COLL_GATHER")                                                                    \
@@ -19,7 +20,7 @@
     EACH(scan, "COLL_SCAN")                                                                        \
     EACH(exscan, "COLL_EXSCAN")
 
-/* EACH(function): of those that block; the others are i<function> and <function>_init. */
+/* EACH(function) of the blocking functions; the others are i<function> and <function>_init. */
 #define LIBCOLL_FUNCTIONS(EACH)                                                                    \
     EACH(bcast)                                                                                    \
     EACH(gather)                                                                                   \

@@ -1,6 +1,6 @@
 /*
- * What the processes of a job know of each other before their first message: a line of each that
- * travels with the addresses which MPI_Init exchanges.
+ * What the processes of a job know of each other before their first message. Each process publishes
+ * a record, which travels with the addresses that MPI_Init exchanges.
  */
 #include "ompi/component.h"
 
@@ -11,18 +11,20 @@
 
 static const char KEY[] = "coll.libcoll";
 
-/* Text, which all versions and byte orders read alike. */
-typedef struct line {
-    char identity[32]; /* equal where calls can go together */
-    char gpu[8];       /* whether its buffers may be a GPU's */
+/*
+ * The record of a process. It is text, which has the same meaning for all versions and byte orders.
+ */
+typedef struct record {
+    char identity[32]; /* equal if processes can use libcoll together */
+    char gpu[8];       /* whether its buffers may be in GPU memory */
     char takes_part[8];
     char one_host[8];
-} line;
+} record;
 
-static line describe(const libcoll_word *word) {
+static record make_record(const libcoll_word *word) {
     static const uint16_t number = 1;
     unsigned char first;
-    line told = {.identity = ""};
+    record told = {.identity = ""};
     memcpy(&first, &number, 1);
     snprintf(told.identity, sizeof told.identity, "%d.%d.%d, %s", COLL_MAJOR, COLL_MINOR,
              COLL_RELEASE, first ? "little-endian" : "big-endian");
@@ -33,14 +35,14 @@ static line describe(const libcoll_word *word) {
 }
 
 void libcoll_tell(const libcoll_word *word) {
-    line told = describe(word);
+    record told = make_record(word);
     int code;
-    if (opal_pmix.put) /* where programs are only asked what there is nobody listens */
+    if (opal_pmix.put) /* NULL if components are only listed, as by ompi_info */
         OPAL_MODEX_SEND_STRING(code, OPAL_PMIX_GLOBAL, (char *)KEY, &told, sizeof told);
-    (void)code; /* who hears nothing stands aside */
+    (void)code; /* processes that get no record stand aside */
 }
 
-static bool hear(const opal_process_name_t *process, line *told) {
+static bool receive_record(const opal_process_name_t *process, record *told) {
     void *data = NULL;
     size_t bytes = 0;
     int code;
@@ -59,19 +61,19 @@ static opal_process_name_t process_of(int rank) {
 const libcoll_word *libcoll_first_word(void) {
     static libcoll_word word;
     static bool known;
-    line told;
+    record told;
     opal_process_name_t first = process_of(0);
-    if (!known && hear(&first, &told))
+    if (!known && receive_record(&first, &told))
         word = (libcoll_word){.takes_part = atoi(told.takes_part), .one_host = atoi(told.one_host)};
     known = true;
     return &word;
 }
 
 libcoll_fit libcoll_find_fit(int ranks) {
-    line own = describe(&(libcoll_word){.gpu = false}), told;
+    record own = make_record(&(libcoll_word){.gpu = false}), told;
     for (int rank = 0; rank < ranks; rank++) {
         opal_process_name_t process = process_of(rank);
-        if (!hear(&process, &told) || strcmp(told.identity, own.identity) != 0)
+        if (!receive_record(&process, &told) || strcmp(told.identity, own.identity) != 0)
             return LIBCOLL_STRANGER;
         if (strcmp(told.gpu, own.gpu) != 0)
             return LIBCOLL_GPU;

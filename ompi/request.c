@@ -1,13 +1,13 @@
 /*
- * Requests of nonblocking and persistent operations. While some are active Open MPI's progress, and
- * with it every call of MPI that waits or tests, moves libcoll's on.
+ * Requests of nonblocking and persistent operations. While any is active, Open MPI's progress also
+ * advances libcoll, and with it every MPI call that waits or tests.
  */
 #include "ompi/component.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 
-/* Guards the list of those that are active. It is never held while a request is completed. */
+/* Guards the list of active requests. It is never held while a request is completed. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static libcoll_request *active;
 
@@ -31,7 +31,7 @@ static void destruct(libcoll_request *request) {
 
 OBJ_CLASS_INSTANCE(libcoll_request, ompi_coll_base_nbc_request_t, construct, destruct);
 
-/* Its libcoll request is complete, and its program may free it from now on. */
+/* Completes REQUEST, whose libcoll request is complete. The program may free it from then on. */
 static void complete(libcoll_request *request) {
     libcoll_enter();
     handle_of(request)->req_status.MPI_ERROR = COLL_Wait(&request->under_way);
@@ -39,7 +39,7 @@ static void complete(libcoll_request *request) {
     ompi_request_complete(handle_of(request), true);
 }
 
-/* Takes those that are complete out of the list; the lock is held. */
+/* Removes the complete requests from the list and returns them. The lock is held. */
 static libcoll_request *take_complete(void) {
     libcoll_request *taken = NULL, **link = &active;
     while (*link) {
@@ -56,10 +56,11 @@ static libcoll_request *take_complete(void) {
 }
 
 /*
- * Called by Open MPI again and again, from any thread. What libcoll calls to move on comes here,
- * too: it does nothing then, and nothing while this thread waits in libcoll, where all moves on
- * anyway. Where libcoll has Open MPI run a blocking collective, nothing else moves on: other ranks
- * may not come to that collective before a request of theirs is complete.
+ * Open MPI calls this repeatedly, from any thread. MPI calls that libcoll makes lead here, too.
+ * Does nothing while this thread is in libcoll, which advances all operations itself. The exception
+ * is when libcoll has Open MPI run a blocking collective. Nothing else advances libcoll's
+ * operations then, and other ranks may not reach that collective before a request of theirs is
+ * complete.
  */
 static int progress(void) {
     libcoll_request *taken = NULL;
@@ -81,10 +82,10 @@ static int progress(void) {
 }
 
 /*
- * It was started. Even where it is complete already it is so for Open MPI later, which on return
- * has yet to note what it must let go of then.
+ * Adds a started request to the active ones, even if it is complete already: Open MPI must not see
+ * it complete yet, because after the return it still stores what it has to release at completion.
  */
-static void follow(libcoll_request *request) {
+static void add_to_active(libcoll_request *request) {
     pthread_mutex_lock(&lock);
     if (!active)
         (void)opal_progress_register(progress);
@@ -99,7 +100,7 @@ static void activate(ompi_request_t *request) {
     request->req_state = OMPI_REQUEST_ACTIVE;
 }
 
-static int start(size_t count, ompi_request_t **requests) {
+static int start_requests(size_t count, ompi_request_t **requests) {
     int code = MPI_SUCCESS;
     for (size_t i = 0; i < count && code == MPI_SUCCESS; i++) {
         libcoll_request *request = (libcoll_request *)requests[i];
@@ -109,18 +110,18 @@ static int start(size_t count, ompi_request_t **requests) {
         if (code != MPI_SUCCESS)
             break;
         activate(handle_of(request));
-        follow(request);
+        add_to_active(request);
     }
     return code;
 }
 
-static void give_back(libcoll_request *request) {
+static void destroy_request(libcoll_request *request) {
     OMPI_REQUEST_FINI(handle_of(request));
     OBJ_RELEASE(request);
 }
 
-/* The program frees a persistent one, or Open MPI one that is complete. */
-static int release(ompi_request_t **handle) {
+/* Frees a persistent request for the program, or a complete one for Open MPI. */
+static int free_request(ompi_request_t **handle) {
     libcoll_request *request = (libcoll_request *)*handle;
     if (!REQUEST_COMPLETE(handle_of(request)))
         return MPI_ERR_REQUEST;
@@ -131,7 +132,7 @@ static int release(ompi_request_t **handle) {
         if (code != MPI_SUCCESS)
             return code;
     }
-    give_back(request);
+    destroy_request(request);
     *handle = MPI_REQUEST_NULL;
     return MPI_SUCCESS;
 }
@@ -148,8 +149,8 @@ libcoll_request *libcoll_request_make(struct ompi_communicator_t *comm, bool per
     ompi_request_t *handle = handle_of(made);
     OMPI_REQUEST_INIT(handle, persistent);
     handle->req_mpi_object.comm = comm;
-    handle->req_start = start;
-    handle->req_free = release;
+    handle->req_start = start_requests;
+    handle->req_free = free_request;
     handle->req_cancel = NULL;
     handle->req_status = ompi_status_empty;
     return made;
@@ -157,13 +158,13 @@ libcoll_request *libcoll_request_make(struct ompi_communicator_t *comm, bool per
 
 int libcoll_request_hand_out(libcoll_request *request, int code, ompi_request_t **handle) {
     if (code != MPI_SUCCESS) {
-        give_back(request);
+        destroy_request(request);
         return code;
     }
     *handle = handle_of(request);
     if (!handle_of(request)->req_persistent) {
         activate(handle_of(request));
-        follow(request);
+        add_to_active(request);
     }
     return MPI_SUCCESS;
 }

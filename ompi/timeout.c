@@ -1,7 +1,7 @@
 /*
- * COLL_TIMEOUT for nonblocking calls that stay the MPI library's own: the program gets a request of
- * the component that completes with the library's, or with an error when that takes too long. The
- * messages are the same as without.
+ * COLL_TIMEOUT for nonblocking calls that are left to the MPI library. The program gets a request
+ * of the component, which completes with the library's request, or with an error if that takes too
+ * long. The messages are the same as without a timeout.
  */
 #include "ompi/component.h"
 
@@ -12,8 +12,8 @@
 
 typedef struct timed_request {
     ompi_coll_base_nbc_request_t super;
-    ompi_request_t *below; /* the library's; left to it after the time has run out */
-    const char *name;      /* of the MPI function */
+    ompi_request_t *below; /* the library's request; not freed after the time has run out */
+    const char *name;      /* name of the MPI function */
     double seconds, since;
     bool late;
     struct timed_request *next;
@@ -56,12 +56,12 @@ static void complete(timed_request *request) {
 }
 
 /*
- * Returns the active requests that are complete or late, and takes them out of the list. The lock
- * is held. A process that looks again and again is waiting, but for which request isn't known: so
- * each one is late that is older than its time-out, if none was completed for as long. A process
- * that hasn't looked for a while has computed, or was stopped: that time doesn't count.
+ * Removes the active requests that are complete or late from the list and returns them. The lock is
+ * held. A process that calls this again and again is waiting, but for which request is unknown. So
+ * if no request has completed for as long as its timeout, each older request is late. If a process
+ * has not called this for a while, it was computing or stopped; that time does not count.
  */
-static timed_request *take_over(void) {
+static timed_request *remove_finished(void) {
     static const double COMPUTED = 0.1;
     static double looked, quiet_since;
     timed_request *over = NULL;
@@ -88,13 +88,15 @@ static timed_request *take_over(void) {
     return over;
 }
 
-/* Called by Open MPI again and again, from any thread. A thread in libcoll doesn't wait for these.
+/*
+ * Open MPI calls this repeatedly, from any thread. A thread in libcoll doesn't wait for these
+ * requests.
  */
 static int progress(void) {
     int count = 0;
     if (libcoll_inside > 0 || pthread_mutex_trylock(&lock) != 0)
         return 0;
-    timed_request *over = active ? take_over() : NULL;
+    timed_request *over = active ? remove_finished() : NULL;
     if (over && !active)
         (void)opal_progress_unregister(progress);
     pthread_mutex_unlock(&lock);
@@ -106,7 +108,7 @@ static int progress(void) {
 }
 
 /* Open MPI or the program frees one that is complete. */
-static int release(ompi_request_t **handle) {
+static int free_request(ompi_request_t **handle) {
     timed_request *request = (timed_request *)*handle;
     if (!REQUEST_COMPLETE(*handle))
         return MPI_ERR_REQUEST;
@@ -123,8 +125,8 @@ static int release(ompi_request_t **handle) {
     return MPI_SUCCESS;
 }
 
-static timed_request *make(struct ompi_communicator_t *comm, const char *name, double seconds,
-                           ompi_request_t *below) {
+static timed_request *make_request(struct ompi_communicator_t *comm, const char *name,
+                                   double seconds, ompi_request_t *below) {
     timed_request *made = OBJ_NEW(timed_request);
     if (!made)
         return NULL;
@@ -133,7 +135,7 @@ static timed_request *make(struct ompi_communicator_t *comm, const char *name, d
     handle->req_type = OMPI_REQUEST_COLL;
     handle->req_mpi_object.comm = comm;
     handle->req_start = NULL;
-    handle->req_free = release;
+    handle->req_free = free_request;
     handle->req_cancel = NULL;
     handle->req_status = ompi_status_empty;
     handle->req_complete = REQUEST_PENDING;
@@ -153,7 +155,7 @@ void libcoll_end_in_time(struct ompi_communicator_t *comm, const char *name, con
         return;
     double seconds = COLL_Timeout(comm);
     timed_request *made =
-        seconds > 0 && is_of_program(caller) ? make(comm, name, seconds, *request) : NULL;
+        seconds > 0 && is_of_program(caller) ? make_request(comm, name, seconds, *request) : NULL;
     if (!made)
         return;
     pthread_mutex_lock(&lock);

@@ -9,25 +9,25 @@
 #include <string.h>
 
 /*
- * The tags are at the end of those that Open MPI leaves to the collectives of hcoll, which begins
- * at the other end and doesn't run where libcoll does.
+ * These tags are at the end of the range that Open MPI reserves for the collectives of hcoll. hcoll
+ * uses the range from the other end, and doesn't run together with libcoll.
  */
 enum { TAGS = 1 << 15, LAST_TAG = -INT_MAX };
 static int first_tag;
 
-static int code_of(int code) {
+static int mpi_error_of(int code) {
     return code == OMPI_SUCCESS ? MPI_SUCCESS : MPI_ERR_OTHER;
 }
 
 static int send_message(const void *buffer, int count, MPI_Datatype type, int peer, int tag,
                         MPI_Comm comm, MPI_Request *request) {
-    return code_of(MCA_PML_CALL(isend(buffer, (size_t)count, type, peer, first_tag - tag,
-                                      MCA_PML_BASE_SEND_STANDARD, comm, request)));
+    return mpi_error_of(MCA_PML_CALL(isend(buffer, (size_t)count, type, peer, first_tag - tag,
+                                           MCA_PML_BASE_SEND_STANDARD, comm, request)));
 }
 
 static int receive_message(void *buffer, int count, MPI_Datatype type, int peer, int tag,
                            MPI_Comm comm, MPI_Request *request) {
-    return code_of(
+    return mpi_error_of(
         MCA_PML_CALL(irecv(buffer, (size_t)count, type, peer, first_tag - tag, comm, request)));
 }
 
@@ -50,7 +50,7 @@ static bool structures_fit(void) {
 const COLL_Transport *libcoll_transport(libcoll_tags which, char text[], size_t size) {
     static const COLL_Transport transport = {
         .isend = send_message, .irecv = receive_message, .world_ranks = world_ranks};
-    char version[8192] = "", built[32]; /* others say more of themselves than Open MPI */
+    char version[8192] = "", built[32]; /* other MPI libraries have longer texts than Open MPI */
     int length;
     (void)PMPI_Get_library_version(version, &length);
     snprintf(built, sizeof built, "Open MPI v%d.%d.%d", OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION,

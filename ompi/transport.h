@@ -1,20 +1,20 @@
 /*
- * libcoll's messages in Open MPI, without a communicator of libcoll's own: they go over the
- * program's, by the point-to-point layer below MPI (PML), with negative tags, as those of Open
- * MPI's own collectives do. No receive of a program matches these.
+ * Sends libcoll's messages in Open MPI without a communicator of libcoll's own. They use the
+ * program's communicators, through the point-to-point layer below MPI (PML), with negative tags
+ * like those of Open MPI's own collectives. No receive of a program matches these.
  */
 #ifndef COLL_OMPI_TRANSPORT_H
 #define COLL_OMPI_TRANSPORT_H
 
 #include <coll_tools.h>
 
-/* Two libcolls may be in a process: each has tags of its own. */
+/* Two copies of libcoll may be in a process; each has its own tags. */
 typedef enum libcoll_tags { LIBCOLL_TAGS_COMPONENT, LIBCOLL_TAGS_WRAPPER } libcoll_tags;
 
 /*
- * Returns the transport with the tags of WHICH, or NULL, with a line in TEXT that says why, if the
- * Open MPI that runs isn't the release that this was built for: its inner structures are promised
- * to nobody. To be called after MPI_Init or by a component.
+ * Returns the transport with the tags of WHICH. Returns NULL, with the reason in TEXT, if the
+ * running Open MPI isn't the release that this was built for, because its internal structures may
+ * differ between releases. Call it after MPI_Init or in a component.
  */
 const COLL_Transport *libcoll_transport(libcoll_tags which, char text[], size_t size);
 
