@@ -1,12 +1,12 @@
 /*
- * An application rank's side: it hands its values over and fetches the result.
+ * Posts an application rank's values and fetches the result.
  *
- * Values go through the mailbox in the node's shared memory where the rank has one and its next
- * slot is free, else as a message to the DCP; the result comes back the same way. A rank may use
- * both: the DCP knows a call by its communicator and its number.
+ * Values go through the mailbox in the node's shared memory if the rank has one and its next slot
+ * is free, and otherwise in a message to the DCP. The result comes back the same way. A rank may
+ * use both: the DCP identifies a call by its communicator and its number.
  *
- * Cost: on the mailbox a post and a completed wait are two copies of the value and about four
- * misses of the cache, independent of the number of ranks; and some 180 and 90 instructions.
+ * Cost with a mailbox: a post and a completed wait need two copies of the value and about four
+ * cache misses, whatever the number of ranks; a post takes some 180 instructions, a wait 90.
  */
 #include "config.h"
 
@@ -25,23 +25,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Looks at a slot before the first look at a clock: a microsecond or so. */
+/* Number of checks of a slot before the first reading of a clock: about a microsecond. */
 enum { LOOKS = 64 };
 
-/* Two letters, each a header and a body: the values, and the result or the text of a failure. */
+/*
+ * Buffers for two messages, each with a header and a body: the values, and the result or the text
+ * of a failure.
+ */
 struct coll_envelope {
-    MPI_Request requests[2]; /* the values' sending, the result's coming */
-    size_t room;             /* for a letter */
+    MPI_Request requests[2]; /* the send of the values, the receive of the result */
+    size_t room;             /* bytes of a buffer */
     alignas(max_align_t) char letters[];
 };
 
-/* This rank's mailbox, and the bell of its DCP; by the job's lock. */
+/* This rank's mailbox, and the doorbell of its DCP; guarded by the job's lock. */
 static coll_mailbox box;
 static const coll_doorbell *bell;
 static bool parcel_taken[COLL_MAILBOX_PARCELS];
 
-/* As many requests at once as there are tags for their results. */
-static int make_room_for_requests(void) {
+/* Allows as many requests at a time as there are tags for their results. */
+static int open_request_pool(void) {
     int there = 0, *highest;
     int code = PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &highest, &there);
     if (code != MPI_SUCCESS)
@@ -52,7 +55,7 @@ static int make_room_for_requests(void) {
 int coll_client_open(void) {
     const coll_job *job = &coll_the_job;
     memset(parcel_taken, 0, sizeof parcel_taken);
-    int code = make_room_for_requests();
+    int code = open_request_pool();
     if (code == MPI_SUCCESS)
         code = coll_membership_begin();
     if (code == MPI_SUCCESS)
@@ -74,26 +77,26 @@ bool coll_dcp_knows(MPI_Comm comm) {
     return !coll_the_job.posts || coll_membership_of(comm);
 }
 
-/* One number, the most frequent of all, without a call. */
-static inline void copy(void *to, const void *from, size_t bytes) {
+/* Copies BYTES. The most frequent size, one number, needs no function call. */
+static inline void copy_bytes(void *to, const void *from, size_t bytes) {
     if (bytes == sizeof(double))
         memcpy(to, from, sizeof(double));
     else if (bytes)
         memcpy(to, from, bytes);
 }
 
-/* Puts the bytes of GIVEN one after the other at TO. */
-static inline void put(void *to, const coll_data *given) {
+/* Packs the bytes of GIVEN to TO. */
+static inline void pack_values(void *to, const coll_data *given) {
     if (coll_data_in_place(given))
-        copy(to, given->base, given->bytes);
+        copy_bytes(to, given->base, given->bytes);
     else
         coll_data_read(given, 0, given->bytes, to);
 }
 
-/* The other way round. */
-static inline void take(const coll_data *wanted, const void *from) {
+/* Unpacks WANTED from FROM. */
+static inline void unpack_values(const coll_data *wanted, const void *from) {
     if (coll_data_in_place(wanted))
-        copy(wanted->base, from, wanted->bytes);
+        copy_bytes(wanted->base, from, wanted->bytes);
     else
         coll_data_store(wanted, 0, wanted->bytes, from);
 }
@@ -112,7 +115,7 @@ static size_t larger(size_t one, size_t other) {
     return one > other ? one : other;
 }
 
-/* Takes a parcel where the data of CALL don't fit into a slot. False where none is free. */
+/* Reserves a parcel if the data of CALL doesn't fit into a slot. Returns false if none is free. */
 static bool take_parcel(const coll_client_call *call, int *parcel) {
     *parcel = COLL_MAILBOX_NO_PARCEL;
     if (larger(call->given.bytes, call->wanted.bytes) <= coll_mailbox_room(&box))
@@ -126,8 +129,11 @@ static bool take_parcel(const coll_client_call *call, int *parcel) {
     return false;
 }
 
-/* Puts the values into the next slot; false where that waits for an earlier result. */
-static bool put_into_mailbox(coll_dcp_request *request) {
+/*
+ * Writes the values to the next slot. Returns false if there is no mailbox or no free slot or
+ * parcel.
+ */
+static bool post_to_mailbox(coll_dcp_request *request) {
     if (!box.slots)
         return false;
     coll_mailbox_slot *slot = coll_mailbox_slot_at(&box, box.ticket);
@@ -142,7 +148,7 @@ static bool put_into_mailbox(coll_dcp_request *request) {
     slot->count = request->call.count;
     slot->rank = membership->rank;
     slot->parcel = parcel;
-    put(coll_mailbox_data(&box, slot), &request->call.given);
+    pack_values(coll_mailbox_data(&box, slot), &request->call.given);
     atomic_store_explicit(&slot->state, coll_mailbox_state(box.ticket++, COLL_MAILBOX_POSTED),
                           memory_order_release);
     coll_doorbell_ring(bell);
@@ -164,8 +170,8 @@ static char *result_in(coll_envelope *envelope) {
     return envelope->letters + envelope->room;
 }
 
-/* Sends the values as a message. */
-COLL_ASIDE static int mail(coll_dcp_request *request) {
+/* Sends the values in a message. */
+COLL_ASIDE static int post_as_message(coll_dcp_request *request) {
     const coll_job *job = &coll_the_job;
     coll_envelope *envelope = make_envelope(request->call.given.bytes, request->call.wanted.bytes);
     if (!envelope)
@@ -174,7 +180,7 @@ COLL_ASIDE static int mail(coll_dcp_request *request) {
     coll_wire_header header = header_of(request);
     header.reply = COLL_JOB_TAG_RESULT + coll_request_number(request);
     memcpy(envelope->letters, &header, sizeof header);
-    put(envelope->letters + sizeof header, &request->call.given);
+    pack_values(envelope->letters + sizeof header, &request->call.given);
     int code = PMPI_Irecv(result_in(envelope), (int)envelope->room, MPI_BYTE, dcp, header.reply,
                           job->wire, &envelope->requests[1]);
     if (code != MPI_SUCCESS) {
@@ -184,7 +190,8 @@ COLL_ASIDE static int mail(coll_dcp_request *request) {
     code = PMPI_Isend(envelope->letters, (int)(sizeof header + request->call.given.bytes), MPI_BYTE,
                       dcp, COLL_JOB_TAG_TO_DCP, job->wire, &envelope->requests[0]);
     if (code != MPI_SUCCESS) {
-        coll_wait_abandon(1, &envelope->requests[1]); /* may still be written to: not freed */
+        /* MPI may still write to the envelope, so it is not freed */
+        coll_wait_abandon(1, &envelope->requests[1]);
         return code;
     }
     request->envelope = envelope;
@@ -193,14 +200,14 @@ COLL_ASIDE static int mail(coll_dcp_request *request) {
 
 int coll_dcp_begin(coll_dcp_request *request) {
     coll_job_enter();
-    int code = put_into_mailbox(request) ? MPI_SUCCESS : mail(request);
+    int code = post_to_mailbox(request) ? MPI_SUCCESS : post_as_message(request);
     request->membership->sequence++;
     coll_job_leave();
     return code;
 }
 
 /* Under the job's lock. */
-static inline void end(coll_dcp_request **request) {
+static inline void end_request(coll_dcp_request **request) {
     coll_dcp_request *ended = *request;
     coll_data_close(&ended->call.given);
     coll_data_close(&ended->call.wanted);
@@ -211,7 +218,7 @@ static inline void end(coll_dcp_request **request) {
 
 void coll_dcp_release(coll_dcp_request **request) {
     coll_job_enter();
-    end(request);
+    end_request(request);
     coll_job_leave();
 }
 
@@ -232,17 +239,20 @@ MPI_Comm coll_dcp_request_comm(const coll_dcp_request *request) {
     return comm;
 }
 
-/* Whether the slot's state is anything but "posted": the DCP alone writes it after the post. */
-static bool has_come(const coll_mailbox_slot *slot) {
+/* Returns whether the result has arrived: after the post only the DCP changes the state. */
+static bool has_arrived(const coll_mailbox_slot *slot) {
     return coll_mailbox_event_in(slot, memory_order_acquire) != COLL_MAILBOX_POSTED;
 }
 
-/* Whether completing it needs no wait, as far as a look at memory tells. */
-static bool is_there(const coll_dcp_request *request) {
-    return request->slot ? has_come(request->slot) : !request->envelope;
+/* Returns whether memory shows that the request can be completed without waiting. */
+static bool is_known_complete(const coll_dcp_request *request) {
+    return request->slot ? has_arrived(request->slot) : !request->envelope;
 }
 
-/* Nothing ever arrives there: this lets MPI work on the caller's other messages. */
+/*
+ * No message with this tag ever arrives here, but the call lets MPI progress the program's
+ * messages.
+ */
 static int let_mpi_work(void) {
     int flag;
     return PMPI_Iprobe(MPI_ANY_SOURCE, COLL_JOB_TAG_TO_DCP, coll_the_job.wire, &flag,
@@ -251,7 +261,7 @@ static int let_mpi_work(void) {
 
 bool coll_dcp_ready(coll_dcp_request *request) {
     int there = 0;
-    if (is_there(request))
+    if (is_known_complete(request))
         return true;
     int code = request->envelope
                    ? PMPI_Testall(2, request->envelope->requests, &there, MPI_STATUSES_IGNORE)
@@ -259,7 +269,7 @@ bool coll_dcp_ready(coll_dcp_request *request) {
     return there || code != MPI_SUCCESS;
 }
 
-static int failure(int error_class, const void *text) {
+static int error_of_failure(int error_class, const void *text) {
     return coll_error(error_class, "%.*s", COLL_WIRE_TEXT, (const char *)text);
 }
 
@@ -267,9 +277,9 @@ static inline int fetch_from_mailbox(coll_dcp_request *request) {
     coll_mailbox_slot *slot = request->slot;
     int code = MPI_SUCCESS;
     if (coll_mailbox_event_in(slot, memory_order_relaxed) == COLL_MAILBOX_DONE)
-        take(&request->call.wanted, coll_mailbox_data(&box, slot));
+        unpack_values(&request->call.wanted, coll_mailbox_data(&box, slot));
     else
-        code = failure(slot->code, slot->data);
+        code = error_of_failure(slot->code, slot->data);
     if (slot->parcel != COLL_MAILBOX_NO_PARCEL)
         parcel_taken[slot->parcel] = false;
     atomic_store_explicit(&slot->state, COLL_MAILBOX_FREE, memory_order_relaxed);
@@ -282,16 +292,16 @@ COLL_ASIDE static int fetch_from_envelope(coll_dcp_request *request) {
     const coll_wire_header *header = (const void *)result_in(envelope);
     int code = MPI_SUCCESS;
     if (header->kind == COLL_WIRE_RESULT)
-        take(&request->call.wanted, header + 1);
+        unpack_values(&request->call.wanted, header + 1);
     else
-        code = failure(header->code, header + 1);
+        code = error_of_failure(header->code, header + 1);
     free(envelope);
     request->envelope = NULL;
     return code;
 }
 
-/* Takes the result, which has come, and ends the request or makes it inactive. */
-static inline int complete(coll_dcp_request **request, MPI_Comm *comm) {
+/* Fetches the result, which has arrived, and ends the request or makes it inactive. */
+static inline int complete_request(coll_dcp_request **request, MPI_Comm *comm) {
     coll_dcp_request *done = *request;
     int code = MPI_SUCCESS;
     coll_job_enter();
@@ -302,18 +312,18 @@ static inline int complete(coll_dcp_request **request, MPI_Comm *comm) {
     if (code != MPI_SUCCESS)
         *comm = comm_of(done);
     if (!done->persistent)
-        end(request);
+        end_request(request);
     coll_job_leave();
     return code;
 }
 
 static int wait_at_mailbox(const coll_mailbox_slot *slot, coll_wait *wait) {
     for (int i = 0; i < LOOKS; i++)
-        if (has_come(slot))
+        if (has_arrived(slot))
             return MPI_SUCCESS;
     int code = MPI_SUCCESS;
     coll_patience patience = coll_patience_begin(wait);
-    while (!has_come(slot) && code == MPI_SUCCESS) {
+    while (!has_arrived(slot) && code == MPI_SUCCESS) {
         code = let_mpi_work();
         coll_patience_relax(&patience);
     }
@@ -321,7 +331,7 @@ static int wait_at_mailbox(const coll_mailbox_slot *slot, coll_wait *wait) {
     return code;
 }
 
-COLL_ASIDE static int await(const coll_dcp_request *request, MPI_Comm *comm) {
+COLL_ASIDE static int wait_for_result(const coll_dcp_request *request, MPI_Comm *comm) {
     coll_wait wait = coll_the_job.wait; /* a copy: threads may wait at the same time */
     int code = request->envelope ? coll_wait_all(&wait, 2, request->envelope->requests, NULL)
                                  : wait_at_mailbox(request->slot, &wait);
@@ -333,8 +343,8 @@ COLL_ASIDE static int await(const coll_dcp_request *request, MPI_Comm *comm) {
 }
 
 int coll_dcp_wait(coll_dcp_request **request, MPI_Comm *comm) {
-    int code = is_there(*request) ? MPI_SUCCESS : await(*request, comm);
-    return code == MPI_SUCCESS ? complete(request, comm) : code;
+    int code = is_known_complete(*request) ? MPI_SUCCESS : wait_for_result(*request, comm);
+    return code == MPI_SUCCESS ? complete_request(request, comm) : code;
 }
 
 int DCP_Wait(DCP_Request *request) {

@@ -1,4 +1,4 @@
-/* How the calls that DCPs serve (cdcp/client_calls.c) are handed over. */
+/* Creates the requests of calls that DCPs serve (cdcp/client_calls.c). */
 #ifndef COLL_CDCP_CLIENT_H
 #define COLL_CDCP_CLIENT_H
 
@@ -7,8 +7,8 @@
 #include "cdcp/request_pool.h"
 
 /*
- * Makes an inactive request, to be completed once, whose call the caller describes in it. NULL
- * where there are too many: MPI_ERR_NO_MEM.
+ * Makes an inactive, not persistent request. The caller then describes its call in it. Sets
+ * *REQUEST to NULL and returns MPI_ERR_NO_MEM if there are too many.
  */
 static inline int coll_client_request(coll_membership *membership, coll_dcp_request **request) {
     coll_job_enter();

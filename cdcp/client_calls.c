@@ -1,6 +1,6 @@
 /*
- * The collectives that DCPs serve, as application ranks call them; and coll.h's, which the MPI
- * library does where no DCP takes them.
+ * The collectives that DCPs serve, as application ranks call them; and those of coll.h, which the
+ * MPI library runs if no DCP takes them.
  */
 #include "config.h"
 
@@ -13,10 +13,10 @@
 #include "lib/base/error.h"
 
 /*
- * Posts REQUEST, NULL where DCPs don't take it; or ends it where its call could not be described,
- * which is CODE.
+ * Posts *REQUEST, unless it is NULL because DCPs don't take the call. CODE is the error of
+ * describing the call; on errors, ends the request.
  */
-static int post(int code, coll_dcp_request **request) {
+static int post_request(int code, coll_dcp_request **request) {
     if (!*request)
         return code;
     if (code == MPI_SUCCESS)
@@ -28,22 +28,22 @@ static int post(int code, coll_dcp_request **request) {
 
 /* --- Reductions --- */
 
-/* False for buffers that are an error. */
-static bool is_sound(const void *sendbuf, const void *recvbuf, MPI_Count count) {
+/* Returns false for erroneous buffers. */
+static bool are_valid_buffers(const void *sendbuf, const void *recvbuf, MPI_Count count) {
     if (count > 0 && (!sendbuf || !recvbuf))
         return false;
-    if (count > 1 && sendbuf == recvbuf) /* a single element passes */
+    if (count > 1 && sendbuf == recvbuf) /* allowed for a single element */
         return false;
     return recvbuf != MPI_IN_PLACE;
 }
 
 /*
- * A request for OPERATION of the operands looked up last: COUNT elements are wanted, TIMES as many
- * are given.
+ * Makes a request for OPERATION with the operands looked up last: COUNT elements are the result,
+ * and TIMES as many are contributed.
  */
-static inline int reduce(coll_dcp_operation operation, const void *sendbuf, void *recvbuf,
-                         MPI_Count count, int times, coll_membership *membership,
-                         coll_dcp_request **request) {
+static inline int make_reduction(coll_dcp_operation operation, const void *sendbuf, void *recvbuf,
+                                 MPI_Count count, int times, coll_membership *membership,
+                                 coll_dcp_request **request) {
     int code = coll_client_request(membership, request);
     if (code != MPI_SUCCESS)
         return code;
@@ -59,22 +59,23 @@ static inline int reduce(coll_dcp_operation operation, const void *sendbuf, void
 
 /* --- Allreduce --- */
 
-static bool takes(MPI_Count count, const coll_membership *membership) {
+static bool takes_allreduce(MPI_Count count, const coll_membership *membership) {
     return membership && count >= 0 && count <= membership->most;
 }
 
-static inline int allreduce(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype type,
-                            MPI_Op op, MPI_Comm comm, coll_dcp_request **request) {
+static inline int make_allreduce(const void *sendbuf, void *recvbuf, MPI_Count count,
+                                 MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+                                 coll_dcp_request **request) {
     coll_membership *membership = coll_membership_reducing(type, op, comm);
     *request = NULL;
-    if (!takes(count, membership) || !is_sound(sendbuf, recvbuf, count))
+    if (!takes_allreduce(count, membership) || !are_valid_buffers(sendbuf, recvbuf, count))
         return MPI_SUCCESS;
-    return reduce(COLL_DCP_ALLREDUCE, sendbuf, recvbuf, count, 1, membership, request);
+    return make_reduction(COLL_DCP_ALLREDUCE, sendbuf, recvbuf, count, 1, membership, request);
 }
 
 int coll_dcp_prepare(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype type,
                      MPI_Op op, MPI_Comm comm, coll_dcp_request **request) {
-    int code = allreduce(sendbuf, recvbuf, count, type, op, comm, request);
+    int code = make_allreduce(sendbuf, recvbuf, count, type, op, comm, request);
     if (*request)
         (*request)->persistent = true;
     return code;
@@ -82,13 +83,14 @@ int coll_dcp_prepare(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Da
 
 int coll_dcp_post(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype type, MPI_Op op,
                   MPI_Comm comm, coll_dcp_request **request) {
-    return post(allreduce(sendbuf, recvbuf, count, type, op, comm, request), request);
+    return post_request(make_allreduce(sendbuf, recvbuf, count, type, op, comm, request), request);
 }
 
 int DCP_IAllreduce(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype type,
                    MPI_Op op, MPI_Comm comm, DCP_Request *request) {
     comm = coll_dcp_comm(comm);
-    int code = post(allreduce(sendbuf, recvbuf, count, type, op, comm, request), request);
+    int code =
+        post_request(make_allreduce(sendbuf, recvbuf, count, type, op, comm, request), request);
     if (*request || code != MPI_SUCCESS)
         return coll_raise(comm, code);
     const coll_user user = {.send = sendbuf,
@@ -101,7 +103,10 @@ int DCP_IAllreduce(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Data
 
 /* --- Data of any type --- */
 
-/* Whether COUNT elements of TYPE at BUFFER are no error as far as this tells, and their *BYTES. */
+/*
+ * Returns whether COUNT elements of TYPE at BUFFER seem to be correct arguments, and sets *BYTES to
+ * their size.
+ */
 static bool is_data(const void *buffer, MPI_Count count, MPI_Datatype type, MPI_Count *bytes) {
     int integers, addresses, types, combiner = MPI_COMBINER_NAMED;
     MPI_Count size;
@@ -115,7 +120,10 @@ static bool is_data(const void *buffer, MPI_Count count, MPI_Datatype type, MPI_
            combiner != MPI_COMBINER_NAMED;
 }
 
-/* The MPI library alone knows whether TYPE is committed: it is asked where nothing else asks it. */
+/*
+ * Opens DATA. Only the MPI library can check whether TYPE is committed: sends to MPI_PROC_NULL if
+ * nothing else makes it check.
+ */
 static int open_data(coll_data *data, const void *buffer, MPI_Count count, MPI_Datatype type) {
     const char nothing = 0;
     int code = coll_data_open(data, (void *)buffer, count, type);
@@ -147,7 +155,7 @@ int coll_dcp_post_bcast(void *buffer, MPI_Count count, MPI_Datatype type, int ro
     coll_data *data = membership->rank == root ? &call->given : &call->wanted;
     code = open_data(data, buffer, count, type);
     call->count = (int32_t)data->bytes;
-    return post(code, request);
+    return post_request(code, request);
 }
 
 int DCP_IBcast(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm,
@@ -163,7 +171,7 @@ int DCP_IBcast(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_C
 
 /* --- Alltoall --- */
 
-static bool fits(MPI_Count block, const coll_membership *membership) {
+static bool block_fits(MPI_Count block, const coll_membership *membership) {
     return block <= (MPI_Count)(coll_the_job.blocks / (size_t)membership->ranks);
 }
 
@@ -171,7 +179,8 @@ static bool takes_alltoall(const void *sendbuf, MPI_Count sendcount, MPI_Datatyp
                            const void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
                            const coll_membership *membership) {
     MPI_Count block, sent;
-    if (!membership || !is_data(recvbuf, recvcount, recvtype, &block) || !fits(block, membership))
+    if (!membership || !is_data(recvbuf, recvcount, recvtype, &block) ||
+        !block_fits(block, membership))
         return false;
     return sendbuf == MPI_IN_PLACE ||
            (is_data(sendbuf, sendcount, sendtype, &sent) && sent == block);
@@ -196,7 +205,7 @@ int coll_dcp_post_alltoall(const void *sendbuf, MPI_Count sendcount, MPI_Datatyp
                    ? open_data(&call->given, recvbuf, ranks * recvcount, recvtype)
                    : open_data(&call->given, sendbuf, ranks * sendcount, sendtype);
     call->count = (int32_t)(call->wanted.bytes / (size_t)ranks);
-    return post(code, request);
+    return post_request(code, request);
 }
 
 int DCP_IAlltoall(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
@@ -221,7 +230,7 @@ static bool takes_reduce_scatter(MPI_Count count, const coll_membership *members
     MPI_Count block;
     return membership && count >= 0 && membership->code >= 0 &&
            !__builtin_mul_overflow(count, (MPI_Count)membership->extent, &block) &&
-           fits(block, membership);
+           block_fits(block, membership);
 }
 
 bool coll_dcp_takes_reduce_scatter(MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
@@ -233,11 +242,11 @@ int coll_dcp_post_reduce_scatter(const void *sendbuf, void *recvbuf, MPI_Count c
                                  coll_dcp_request **request) {
     coll_membership *membership = coll_membership_reducing(type, op, comm);
     *request = NULL;
-    if (!takes_reduce_scatter(count, membership) || !is_sound(sendbuf, recvbuf, count))
+    if (!takes_reduce_scatter(count, membership) || !are_valid_buffers(sendbuf, recvbuf, count))
         return MPI_SUCCESS;
-    return post(reduce(COLL_DCP_REDUCE_SCATTER, sendbuf, recvbuf, count, membership->ranks,
-                       membership, request),
-                request);
+    return post_request(make_reduction(COLL_DCP_REDUCE_SCATTER, sendbuf, recvbuf, count,
+                                       membership->ranks, membership, request),
+                        request);
 }
 
 int DCP_IReduce_scatter_block(const void *sendbuf, void *recvbuf, MPI_Count recvcount,

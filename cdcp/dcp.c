@@ -1,4 +1,7 @@
-/* The start and the end: who serves, by what settings; what the job holds while DCPs serve. */
+/*
+ * The start and the end of DCPs: which ranks serve, with which settings; and the data of the job
+ * meanwhile.
+ */
 #include "config.h"
 
 #include "cdcp/dcp.h"
@@ -27,11 +30,11 @@ int coll_job_tell(const void *message, size_t bytes) {
 
 typedef enum transport { AUTO, SHARED, MESSAGES } transport;
 
-/* Rank 0's settings, which hold for all. */
+/* Rank 0's settings, which hold for all ranks. */
 typedef struct settings {
     coll_mapping_wish wish;
     transport transport;
-    uint64_t limit; /* 0: by the model */
+    uint64_t limit; /* 0 if the model determines it */
 } settings;
 
 static int read_transport(transport *found) {
@@ -71,7 +74,7 @@ static int agree_on_settings(coll_comm *world, const char *spec, settings *agree
                : code;
 }
 
-/* The nodes of the job's ranks, or NULL. */
+/* Returns the node of each rank of the job, or NULL if memory is short. */
 static int *list_nodes(const coll_topo *topo) {
     int *node_of = malloc((size_t)topo->ranks * sizeof *node_of);
     for (int i = 0; node_of && i < topo->ranks; i++)
@@ -79,7 +82,7 @@ static int *list_nodes(const coll_topo *topo) {
     return node_of;
 }
 
-static void plan(const coll_state *world, uint64_t limit, coll_job *job) {
+static void plan_exchanges(const coll_state *world, uint64_t limit, coll_job *job) {
     const coll_cost *outer = coll_profile_outermost(world->profile, &world->topo);
     const coll_cost *inner = &world->profile->level[COLL_LEVEL_NODE];
     coll_model_job *model = &job->model;
@@ -98,13 +101,13 @@ static void plan(const coll_state *world, uint64_t limit, coll_job *job) {
     job->blocks = limit ? coll_model_blocks_for(job->limit) : coll_model_blocks(model, job->digits);
 }
 
-static int map(coll_comm *world, const settings *agreed, int *node_of) {
+static int map_ranks(coll_comm *world, const settings *agreed, int *node_of) {
     coll_job *job = &coll_the_job;
     int code = node_of ? coll_mapping_make(&agreed->wish, world->ranks, node_of, &job->mapping)
                        : coll_error(MPI_ERR_NO_MEM, "no memory to map %d ranks", world->ranks);
     code = coll_agree(world, code);
     if (code == MPI_SUCCESS)
-        plan(coll_state_of(world), agreed->limit, job);
+        plan_exchanges(coll_state_of(world), agreed->limit, job);
     return code;
 }
 
@@ -155,7 +158,7 @@ static int begin_job(const char *spec, coll_comm *world) {
     if (code != MPI_SUCCESS)
         return code;
     int *node_of = list_nodes(&coll_state_of(world)->topo);
-    code = map(world, &agreed, node_of);
+    code = map_ranks(world, &agreed, node_of);
     if (code == MPI_SUCCESS)
         code = connect_ranks(world, &agreed, node_of);
     free(node_of);
@@ -169,7 +172,7 @@ int coll_dcp_start(const char *spec, MPI_Comm world, MPI_Comm *app) {
     if (code != MPI_SUCCESS)
         return code;
     const double timeout = state->wait.timeout;
-    state->wait.timeout = 0; /* the start may take longer */
+    state->wait.timeout = 0; /* the start may take longer than the timeout */
     code = begin_job(spec, state);
     state->wait.timeout = job->timeout = timeout;
     bool serves = code == MPI_SUCCESS && job->mapping.dcp_of[job->rank] < 0;
@@ -205,7 +208,10 @@ int DCP_Stop(void) {
         code = coll_membership_end_all();
     if (code == MPI_SUCCESS)
         code = end_job();
-    /* Not before: callbacks of attributes that went with it are told of MPI_COMM_WORLD. */
+    /*
+     * Not earlier: while the communicators were freed, attribute callbacks had to see
+     * MPI_COMM_WORLD.
+     */
     coll_dcp_substituted = (coll_dcp_substitute){MPI_COMM_NULL, MPI_COMM_NULL, NULL};
     return code;
 }

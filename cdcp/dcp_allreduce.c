@@ -1,12 +1,13 @@
 /*
- * dcp: dedicated processors do it while the ranks wait; for small data of many ranks.
+ * dcp: dedicated processors reduce while the ranks wait; for small data of many ranks.
  *
  * 1. Each rank posts its values to its DCP (cdcp/client.c).
- * 2. The DCPs combine what they have by recursive multiplying (cdcp/dcp_tree.c).
+ * 2. The DCPs combine their values by recursive multiplying (cdcp/dcp_tree.c).
  * 3. Each rank fetches the result.
  *
  * Steps: two between a rank and its DCP, and log_r D among D DCPs, with radix r. Bytes: m from
- * every rank and to it; over an uplink (r - 1) m for each DCP of a rack and step.
+ * every rank and to it; over an uplink, (r - 1) m for each DCP of a rack and each step.
+ *
  * Source: paper "CDCP", sections IV and V.E.
  */
 #include "config.h"
@@ -33,7 +34,7 @@ static double predict(const coll_shape *call, const coll_values *values) {
     return coll_model_latency(&coll_the_job.model, coll_the_job.radix, call->bytes);
 }
 
-/* What the rank brings is where the result goes. */
+/* The rank's contribution is already in the result's buffer. */
 static int run(const coll_planned *call) {
     const coll_data *data = call->data;
     MPI_Comm comm = call->comm->user;

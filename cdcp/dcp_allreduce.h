@@ -1,4 +1,4 @@
-/* What DCPs serve, as an algorithm in the table of allreduces: lib/registry.c. */
+/* Allreduce by DCPs, as an algorithm in the table of allreduces (lib/registry.c). */
 #ifndef COLL_CDCP_DCP_ALLREDUCE_H
 #define COLL_CDCP_DCP_ALLREDUCE_H
 
@@ -9,8 +9,8 @@
 extern const coll_algorithm coll_allreduce_dcp;
 
 /*
- * The bytes of the largest allreduce by OP of TYPE on COMM that DCPs take; 0: they take none, for
- * want of DCPs, or as COMM isn't registered. Local, and the same on all its ranks.
+ * Returns the bytes of the largest allreduce with OP of TYPE on COMM that DCPs take, or 0 if they
+ * take none: there are no DCPs, or COMM isn't registered. Local, and the same on all ranks of COMM.
  */
 size_t coll_dcp_most(MPI_Comm comm, MPI_Datatype type, MPI_Op op);
 

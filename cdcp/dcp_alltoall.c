@@ -1,11 +1,13 @@
 /*
- * Alltoall: what the ranks of a DCP have for the ranks of the one so many stations further on goes
- * there together, by the digits of the way, in the same messages as all else that goes as far by
- * that digit (as in lib/alltoall/bruck.c). An item is a block. What is still on its way to others
- * has the place where what comes from so far will be in the end.
+ * Alltoall. The DCPs that take part are stations in a ring. All blocks from the ranks of one
+ * station to the ranks of the station at a given distance travel together, by the digits of that
+ * distance. A message of a stage carries all blocks whose distance has the same digit in this stage
+ * (as in lib/alltoall/bruck.c). An item is a block. Blocks in transit are stored in the memory of
+ * the blocks that finally arrive here from the same distance.
  *
- * Cost with D DCPs, k ranks to each, blocks of m bytes and radix r: log_r D stages, in each of them
- * r - 1 messages of about k k m D / r bytes. The ranks themselves would send D k - 1 of m each.
+ * Cost with D DCPs, k ranks to each, blocks of m bytes and radix r: log_r D stages, each with r - 1
+ * messages of about k k m D / r bytes. Without DCPs, each rank would send D k - 1 messages of m
+ * bytes.
  */
 #include "config.h"
 
@@ -18,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void describe(int32_t code, int32_t count, char *text, size_t size) {
+static void describe_alltoall(int32_t code, int32_t count, char *text, size_t size) {
     (void)code;
     snprintf(text, size, "%d bytes for each rank", count);
 }
@@ -27,9 +29,12 @@ static int radix(const coll_team *team) {
     return team->radix;
 }
 
-/* What goes WAY stations on, or has come from so far. */
-static char *on_its_way(const coll_dcp_call *call, int way) {
-    return call->rows + (size_t)call->team->place_of[way] * call->bytes;
+/*
+ * Returns the blocks that travel TOTAL stations in all or, at the end, have come from that
+ * distance.
+ */
+static char *blocks_at_distance(const coll_dcp_call *call, int total) {
+    return call->rows + (size_t)call->team->place_of[total] * call->bytes;
 }
 
 static int station_at(const coll_team *team, int distance) {
@@ -44,11 +49,11 @@ static int distance_to(const coll_team *team, int station) {
     return (station - team->position + team->stations) % team->stations;
 }
 
-static int begin(coll_dcp_call *call) {
+static int begin_alltoall(coll_dcp_call *call) {
     const coll_team *team = call->team;
     call->bytes = (size_t)call->count;
     size_t blocks = (size_t)team->place_of[team->stations] + (size_t)team->ranks;
-    size_t room = blocks * call->bytes + 1; /* also for no bytes */
+    size_t room = blocks * call->bytes + 1; /* at least 1 */
     if (room <= call->rows_room)
         return MPI_SUCCESS;
     char *rows = realloc(call->rows, room);
@@ -60,12 +65,12 @@ static int begin(coll_dcp_call *call) {
     return MPI_SUCCESS;
 }
 
-static int take(coll_dcp_call *call, int place, const void *values) {
+static int take_blocks(coll_dcp_call *call, int place, const void *values) {
     const coll_team *team = call->team;
-    for (int way = 0; way < team->stations; way++) {
-        int station = station_at(team, way), served = coll_team_served_by(team, station);
+    for (int total = 0; total < team->stations; total++) {
+        int station = station_at(team, total), served = coll_team_served_by(team, station);
         const int *ranks = coll_team_ranks_of(team, station);
-        char *to = on_its_way(call, way) + (size_t)(place * served) * call->bytes;
+        char *to = blocks_at_distance(call, total) + (size_t)(place * served) * call->bytes;
         for (int i = 0; i < served; i++)
             to = coll_dcp_put(to, (const char *)values + (size_t)ranks[i] * call->bytes,
                               call->bytes);
@@ -73,36 +78,42 @@ static int take(coll_dcp_call *call, int place, const void *values) {
     return MPI_SUCCESS;
 }
 
-/* The first way, after WAY, whose digit of STAGE takes it DISTANCE on; as many as there are
- * stations, or more: none. */
-static int next_way(const coll_team *team, int stage, int distance, int way) {
+/*
+ * Returns the first distance after TOTAL whose digit of STAGE moves blocks by DISTANCE; if there is
+ * none, a result that is not less than the number of stations.
+ */
+static int next_total(const coll_team *team, int stage, int distance, int total) {
     int worth = coll_radix_worth(team->radix, stage);
     do
-        way++;
-    while (way < team->stations && way / worth % team->radix * worth != distance);
-    return way;
+        total++;
+    while (total < team->stations && total / worth % team->radix * worth != distance);
+    return total;
 }
 
-static int items(const coll_dcp_call *call, int station, size_t *bytes) {
+static int count_items(const coll_dcp_call *call, int station, size_t *bytes) {
     const coll_team *team = call->team;
     int distance = distance_to(team, station), count = 0;
     *bytes = call->bytes;
-    if (distance == 0) /* its own are there */
+    if (distance == 0) /* the blocks of its own ranks are in place */
         return 0;
-    for (int way = distance; way < team->stations; way = next_way(team, call->sent, distance, way))
-        count += coll_team_blocks(team, way, call->sent);
+    for (int total = distance; total < team->stations;
+         total = next_total(team, call->sent, distance, total))
+        count += coll_team_blocks(team, total, call->sent);
     return count;
 }
 
-/* Moves COUNT blocks from FIRST on of those that go DISTANCE in STAGE, to BODY or from it. */
-static void move(const coll_dcp_call *call, int stage, int distance, int first, int count,
-                 char *body, bool arrive) {
+/*
+ * Copies COUNT blocks, from FIRST on, of those that move by DISTANCE in STAGE: to BODY, or from
+ * BODY if ARRIVE.
+ */
+static void copy_blocks(const coll_dcp_call *call, int stage, int distance, int first, int count,
+                        char *body, bool arrive) {
     const coll_team *team = call->team;
-    for (int way = distance; count; way = next_way(team, stage, distance, way)) {
-        int blocks = coll_team_blocks(team, way, stage + arrive);
+    for (int total = distance; count; total = next_total(team, stage, distance, total)) {
+        int blocks = coll_team_blocks(team, total, stage + arrive);
         int moved = blocks - first < count ? blocks - first : count;
         if (moved > 0) {
-            char *held = on_its_way(call, way) + (size_t)first * call->bytes;
+            char *held = blocks_at_distance(call, total) + (size_t)first * call->bytes;
             size_t bytes = (size_t)moved * call->bytes;
             memcpy(arrive ? held : body, arrive ? body : held, bytes);
             body += bytes;
@@ -112,24 +123,24 @@ static void move(const coll_dcp_call *call, int stage, int distance, int first, 
     }
 }
 
-static void pack(const coll_dcp_call *call, int station, int first, int count, char *body) {
-    move(call, call->sent, distance_to(call->team, station), first, count, body, false);
+static void pack_items(const coll_dcp_call *call, int station, int first, int count, char *body) {
+    copy_blocks(call, call->sent, distance_to(call->team, station), first, count, body, false);
 }
 
-static int absorb(coll_dcp_call *call, const coll_wire_header *header, const char *body) {
+static int absorb_items(coll_dcp_call *call, const coll_wire_header *header, const char *body) {
     const coll_team *team = call->team;
     int distance = distance_from(team, team->station_of[header->rank]);
-    move(call, header->depth, distance, header->first, header->items, (char *)body, true);
+    copy_blocks(call, header->depth, distance, header->first, header->items, (char *)body, true);
     return MPI_SUCCESS;
 }
 
-static size_t result(const coll_dcp_call *call, int place, const void **found) {
+static size_t collect_result(const coll_dcp_call *call, int place, const void **found) {
     const coll_team *team = call->team;
-    char *row = on_its_way(call, team->stations);
-    for (int way = 0; way < team->stations; way++) {
-        int station = station_at(team, -way), served = coll_team_served_by(team, station);
+    char *row = blocks_at_distance(call, team->stations);
+    for (int total = 0; total < team->stations; total++) {
+        int station = station_at(team, -total), served = coll_team_served_by(team, station);
         const int *ranks = coll_team_ranks_of(team, station);
-        const char *from = on_its_way(call, way) + (size_t)place * call->bytes;
+        const char *from = blocks_at_distance(call, total) + (size_t)place * call->bytes;
         for (int i = 0; i < served; i++)
             coll_dcp_put(row + (size_t)ranks[i] * call->bytes,
                          from + (size_t)(i * team->here) * call->bytes, call->bytes);
@@ -141,11 +152,11 @@ static size_t result(const coll_dcp_call *call, int place, const void **found) {
 const coll_dcp_service coll_dcp_alltoall = {
     .name = "alltoall",
     .radix = radix,
-    .describe = describe,
-    .begin = begin,
-    .take = take,
-    .items = items,
-    .pack = pack,
-    .absorb = absorb,
-    .result = result,
+    .describe = describe_alltoall,
+    .begin = begin_alltoall,
+    .take = take_blocks,
+    .items = count_items,
+    .pack = pack_items,
+    .absorb = absorb_items,
+    .result = collect_result,
 };

@@ -25,8 +25,8 @@ coll_dcp_call *coll_dcp_call_find(const coll_team *team, uint32_t sequence) {
     return found && found->sequence == sequence ? found : NULL;
 }
 
-/* Doubles the window until SEQUENCE has a place of its own beside those under way. */
-static bool widen(coll_team *team, uint32_t sequence) {
+/* Doubles the window until SEQUENCE has its own place among the calls under way. */
+static bool widen_window(coll_team *team, uint32_t sequence) {
     while (*window_place(team, sequence)) {
         uint32_t before = team->window_size;
         coll_dcp_call **old = team->window;
@@ -64,7 +64,7 @@ void coll_dcp_call_free_all(coll_team *team) {
     }
 }
 
-static coll_dcp_call *make(const coll_team *team) {
+static coll_dcp_call *allocate_call(const coll_team *team) {
     coll_dcp_call *made = calloc(1, sizeof *made);
     coll_contributor *contributors = malloc((size_t)team->here * sizeof *contributors);
     if (!made || !contributors) {
@@ -76,8 +76,8 @@ static coll_dcp_call *make(const coll_team *team) {
     return made;
 }
 
-/* Empties one that was used before, or is new; memory stays. */
-static void begin(coll_dcp_call *call, coll_team *team, uint32_t sequence, bool timed) {
+/* Initialises a new or unused call, whose memory stays allocated. */
+static void initialise_call(coll_dcp_call *call, coll_team *team, uint32_t sequence, bool timed) {
     call->team = team;
     call->sequence = sequence;
     call->known = call->held = call->asked = call->reported = false;
@@ -94,12 +94,12 @@ int coll_dcp_call_of(coll_desk *desk, coll_team *team, uint32_t sequence, coll_d
     if (begun)
         team->spare = begun->next;
     else
-        begun = make(team);
-    if (!begun || !widen(team, sequence)) {
+        begun = allocate_call(team);
+    if (!begun || !widen_window(team, sequence)) {
         free_call(begun);
         return no_memory();
     }
-    begin(begun, team, sequence, desk->timed);
+    initialise_call(begun, team, sequence, desk->timed);
     *window_place(team, sequence) = begun;
     team->under_way++;
     desk->under_way++;
@@ -107,7 +107,7 @@ int coll_dcp_call_of(coll_desk *desk, coll_team *team, uint32_t sequence, coll_d
     return MPI_SUCCESS;
 }
 
-static void end(coll_desk *desk, coll_dcp_call *call) {
+static void end_call(coll_desk *desk, coll_dcp_call *call) {
     coll_team *team = call->team;
     *window_place(team, call->sequence) = NULL;
     call->next = team->spare;
@@ -150,8 +150,8 @@ static void fail_for_mismatch(coll_dcp_call *call, const coll_wire_header *heade
                            before);
 }
 
-/* The first word on what is called counts; others must be the same. */
-static int compare(coll_dcp_call *call, const coll_wire_header *header) {
+/* Stores the first description of the call; later ones must be the same. */
+static int check_description(coll_dcp_call *call, const coll_wire_header *header) {
     if (call->known) {
         if (call->code != header->code || call->count != header->count)
             fail_for_mismatch(call, header);
@@ -165,7 +165,7 @@ static int compare(coll_dcp_call *call, const coll_wire_header *header) {
     return call->service->begin(call);
 }
 
-static int put_into_slot(const coll_dcp_call *call, const coll_contributor *to) {
+static int write_result_to_slot(const coll_dcp_call *call, const coll_contributor *to) {
     coll_mailbox_slot *slot = to->slot;
     bool good = call->error_class == MPI_SUCCESS;
     const void *result;
@@ -196,23 +196,26 @@ static int send_result(coll_desk *desk, const coll_dcp_call *call, const coll_co
     return coll_outbox_send(&desk->outbox, to->source, to->reply, &header, result, bytes);
 }
 
-/* Tells those contributors that haven't been told yet of the result or failure. */
-static int answer(coll_desk *desk, coll_dcp_call *call) {
+/* Sends the result or failure to the contributors that have not got it yet. */
+static int send_results(coll_desk *desk, coll_dcp_call *call) {
     int code = MPI_SUCCESS;
     for (; call->answered < call->arrived && code == MPI_SUCCESS; call->answered++) {
         const coll_contributor *to = &call->contributors[call->answered];
-        code = to->slot ? put_into_slot(call, to) : send_result(desk, call, to);
+        code = to->slot ? write_result_to_slot(call, to) : send_result(desk, call, to);
     }
     return code;
 }
 
-/* --- The exchange, by recursive multiplying or by the digits of the way --- */
+/* --- The exchange, by recursive multiplying or by the digits of the distance --- */
 
 static int radix_of(const coll_dcp_call *call) {
     return call->service->radix(call->team);
 }
 
-/* One at least, in which a DCP takes what is for its own ranks. */
+/*
+ * Returns the number of stages. There is at least one, in which a DCP takes the data for its own
+ * ranks.
+ */
 static int stages_of(const coll_dcp_call *call) {
     const coll_team *team = call->team;
     if (!call->service->radix)
@@ -230,9 +233,11 @@ static int receives_of(const coll_dcp_call *call, int stage) {
                                 : team->stage[stage].receives;
 }
 
-/* Sends a message to COUNT of the stations, the positions TO; one for itself is taken at once. */
-static int send_to(coll_desk *desk, coll_dcp_call *call, int count, const int to[],
-                   const coll_wire_header *header, const void *body, size_t bytes) {
+/*
+ * Sends a message to COUNT stations, at the positions TO. A message to itself is absorbed at once.
+ */
+static int send_to_stations(coll_desk *desk, coll_dcp_call *call, int count, const int to[],
+                            const coll_wire_header *header, const void *body, size_t bytes) {
     const coll_team *team = call->team;
     int code = MPI_SUCCESS;
     for (int i = 0; i < count && code == MPI_SUCCESS; i++)
@@ -244,7 +249,7 @@ static int send_to(coll_desk *desk, coll_dcp_call *call, int count, const int to
     return code;
 }
 
-/* Sends what there is for them, in as many pieces as bodies need, but one at least. */
+/* Sends the items for these stations, in as many pieces as necessary, but at least one. */
 static int send_items(coll_desk *desk, coll_dcp_call *call, int count, const int to[],
                       coll_wire_header *header) {
     size_t bytes;
@@ -256,7 +261,8 @@ static int send_items(coll_desk *desk, coll_dcp_call *call, int count, const int
         header->items = left < most ? left : most;
         header->more = header->items < left;
         call->service->pack(call, to[0], header->first, header->items, desk->body);
-        code = send_to(desk, call, count, to, header, desk->body, (size_t)header->items * bytes);
+        code = send_to_stations(desk, call, count, to, header, desk->body,
+                                (size_t)header->items * bytes);
         header->first += header->items;
     } while (header->more && code == MPI_SUCCESS);
     return code;
@@ -266,17 +272,20 @@ static int send_failure(coll_desk *desk, coll_dcp_call *call, int count, const i
                         coll_wire_header *header) {
     header->kind = COLL_WIRE_FAILURE;
     header->first = call->error_class;
-    return send_to(desk, call, count, to, header, call->text, sizeof call->text);
+    return send_to_stations(desk, call, count, to, header, call->text, sizeof call->text);
 }
 
-/* Sends what there is, or the failure. */
-static int send_word(coll_desk *desk, coll_dcp_call *call, int count, const int to[],
-                     coll_wire_header *header) {
+/* Sends the items, or the failure. */
+static int send_items_or_failure(coll_desk *desk, coll_dcp_call *call, int count, const int to[],
+                                 coll_wire_header *header) {
     return call->error_class == MPI_SUCCESS ? send_items(desk, call, count, to, header)
                                             : send_failure(desk, call, count, to, header);
 }
 
-/* To each station what goes by this digit; at first a DCP takes its own, if there is anything. */
+/*
+ * Sends to each station the items that move by this digit. In the first stage, a DCP first absorbs
+ * its own items, if there are any.
+ */
 static int send_by_digit(coll_desk *desk, coll_dcp_call *call, coll_wire_header *header) {
     const coll_team *team = call->team;
     int others = receives_of(call, call->sent), code = MPI_SUCCESS;
@@ -284,7 +293,7 @@ static int send_by_digit(coll_desk *desk, coll_dcp_call *call, coll_wire_header 
     bool own = call->sent == 0 && call->error_class == MPI_SUCCESS;
     for (int times = own ? 0 : 1; times <= others && code == MPI_SUCCESS; times++) {
         const int to = (team->position + times * worth) % team->stations;
-        code = send_word(desk, call, 1, &to, header);
+        code = send_items_or_failure(desk, call, 1, &to, header);
     }
     return code;
 }
@@ -300,10 +309,14 @@ static int send_stage(coll_desk *desk, coll_dcp_call *call) {
                                .depth = depth_of(call, call->sent)};
     if (call->service->radix)
         return send_by_digit(desk, call, &header);
-    return stage->sends ? send_word(desk, call, stage->sends, stage->to, &header) : MPI_SUCCESS;
+    return stage->sends ? send_items_or_failure(desk, call, stage->sends, stage->to, &header)
+                        : MPI_SUCCESS;
 }
 
-/* Messages of another kind of exchange are not those that are waited for: there is no going on. */
+/*
+ * Checks that a message belongs to the same kind of exchange. Otherwise the expected messages will
+ * not come, and the call can't continue.
+ */
 static int check_exchange(const coll_dcp_call *call, const coll_wire_header *header) {
     const coll_dcp_service *other = services[coll_dcp_operation_of(header->code)];
     if (other->radix == call->service->radix)
@@ -312,9 +325,9 @@ static int check_exchange(const coll_dcp_call *call, const coll_wire_header *hea
                       other->name, call->rank, call->service->name);
 }
 
-/* A message of the stage that is being received. */
-static int absorb(coll_dcp_call *call, const coll_wire_header *header, const char *body) {
-    int code = compare(call, header);
+/* Processes a message of the stage that is being received. */
+static int absorb_message(coll_dcp_call *call, const coll_wire_header *header, const char *body) {
+    int code = check_description(call, header);
     if (header->kind == COLL_WIRE_FAILURE)
         coll_dcp_call_fail(call, header->first, "%.*s", COLL_WIRE_TEXT, body);
     if (code == MPI_SUCCESS && call->error_class == MPI_SUCCESS)
@@ -323,12 +336,12 @@ static int absorb(coll_dcp_call *call, const coll_wire_header *header, const cha
     return code;
 }
 
-/* Takes the early messages that belong to the stage that was sent last, in their order. */
+/* Processes the early messages of the stage that was sent last, in their order. */
 static int absorb_early(coll_dcp_call *call) {
     int depth = depth_of(call, call->sent - 1), code = MPI_SUCCESS;
     coll_early_message *message;
     while (code == MPI_SUCCESS && (message = coll_early_take(&call->early, depth))) {
-        code = absorb(call, &message->header, message->body);
+        code = absorb_message(call, &message->header, message->body);
         free(message);
     }
     return code;
@@ -342,8 +355,8 @@ static int check_early(const coll_dcp_call *call) {
     return code;
 }
 
-/* Goes as far as what has arrived allows. */
-static int move_on(coll_desk *desk, coll_dcp_call *call) {
+/* Advances the call as far as the arrived messages allow. */
+static int advance(coll_desk *desk, coll_dcp_call *call) {
     bool waits_for_verdict = call->held && !call->reported;
     if (call->arrived < call->team->here || waits_for_verdict)
         return MPI_SUCCESS;
@@ -362,15 +375,15 @@ static int move_on(coll_desk *desk, coll_dcp_call *call) {
             code = absorb_early(call);
     }
     if (code == MPI_SUCCESS)
-        code = answer(desk, call);
-    end(desk, call);
+        code = send_results(desk, call);
+    end_call(desk, call);
     return code;
 }
 
 int coll_dcp_call_report(coll_desk *desk, coll_dcp_call *call) {
     call->reported = true;
-    int code = answer(desk, call);
-    return code == MPI_SUCCESS ? move_on(desk, call) : code;
+    int code = send_results(desk, call);
+    return code == MPI_SUCCESS ? advance(desk, call) : code;
 }
 
 int coll_dcp_call_contribute(coll_desk *desk, coll_team *team, const coll_wire_header *header,
@@ -380,15 +393,15 @@ int coll_dcp_call_contribute(coll_desk *desk, coll_team *team, const coll_wire_h
     if (code != MPI_SUCCESS)
         return code;
     int place = coll_team_place(team, header->rank);
-    code = compare(call, header);
+    code = check_description(call, header);
     call->contributors[call->arrived] = *where;
     call->contributors[call->arrived++].place = place;
     coll_team_count(team, place, header->sequence);
     if (code == MPI_SUCCESS && call->error_class == MPI_SUCCESS)
         code = call->service->take(call, place, values);
     if (code == MPI_SUCCESS && call->reported)
-        code = answer(desk, call);
-    return code == MPI_SUCCESS ? move_on(desk, call) : code;
+        code = send_results(desk, call);
+    return code == MPI_SUCCESS ? advance(desk, call) : code;
 }
 
 int coll_dcp_call_exchange(coll_desk *desk, coll_team *team, const coll_wire_header *header,
@@ -404,6 +417,6 @@ int coll_dcp_call_exchange(coll_desk *desk, coll_team *team, const coll_wire_hea
         return code;
     if (header->depth != depth_of(call, call->sent - 1))
         return coll_early_keep(&call->early, header, body, bytes, source);
-    code = absorb(call, header, body);
-    return code == MPI_SUCCESS ? move_on(desk, call) : code;
+    code = absorb_message(call, header, body);
+    return code == MPI_SUCCESS ? advance(desk, call) : code;
 }

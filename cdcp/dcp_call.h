@@ -1,19 +1,20 @@
 /*
- * One collective call on a DCP: the contributions of the ranks that it serves, the exchange with
- * the other DCPs, the result or failure back to the ranks. Many are under way at once, each moves
- * on whenever something of it arrives. What is done with the values is the operation's service.
+ * One collective call on a DCP: it collects the contributions of the ranks that the DCP serves,
+ * exchanges data with the other DCPs, and returns the result or a failure to the ranks. Many calls
+ * are under way at once, and each advances whenever something for it arrives. The operation's
+ * service defines what is done with the values.
  *
- * When all of its ranks have contributed, the DCP exchanges what it has with the other DCPs, one
- * stage after the other: by recursive multiplying (lib/pattern/multiply.h), or what is for one DCP
- * by the digits of the way there (lib/pattern/radix.h).
+ * When all of its ranks have contributed, the DCP exchanges data with the other DCPs in stages: by
+ * recursive multiplying (lib/pattern/multiply.h) or, if each DCP gets different data, by the digits
+ * of the distance to it (lib/pattern/radix.h).
  *
- * A failure (operands that don't match, no memory) goes the same way as the values, so that every
- * DCP hears of it and gets as many messages as it expects. Only a report of late ranks goes back at
- * once, to those that wait; the others get it when they post. A DCP that holds a call sends no
+ * A failure (operands that don't match, no memory) is sent instead of values, so that every DCP
+ * learns of it and gets as many messages as it expects. Only a report of late ranks is sent at once
+ * to the ranks that wait; the others get it when they post. A DCP that holds a call sends no
  * values, so that no DCP can complete it.
  *
  * Cost with k ranks to a DCP and D DCPs, messages of latency L and overhead o: L + k o to the DCP,
- * for each of log_r D stages L + 2 (r - 1) o, and L + k o back.
+ * L + 2 (r - 1) o for each of log_r D stages, and L + k o back.
  */
 #ifndef COLL_CDCP_DCP_CALL_H
 #define COLL_CDCP_DCP_CALL_H
@@ -28,17 +29,20 @@
 #include <stdint.h>
 #include <string.h>
 
-/* A rank that has contributed, and where it awaits the result. */
+/* A rank that has contributed, and where its result goes. */
 typedef struct coll_contributor {
-    int place;               /* among the team's own */
-    coll_mailbox_slot *slot; /* NULL: by message */
+    int place;               /* index into the team's OWN */
+    coll_mailbox_slot *slot; /* NULL if it communicates by messages */
     uint32_t ticket;
-    void *data; /* where its values lie in the mailbox */
+    void *data; /* its values in the mailbox */
     const coll_doorbell *bell;
-    int source, reply; /* its rank in the job, the tag */
+    int source, reply; /* its rank in the job; the tag of the result */
 } coll_contributor;
 
-/* Ranks of a communicator that are late: how many, the lowest of them in ascending order. */
+/*
+ * Ranks of a communicator that are late: COUNT of them, of which the NAMED lowest are in RANK,
+ * ascending.
+ */
 typedef struct coll_late_ranks {
     int count, named;
     int32_t rank[COLL_WIRE_NAMED];
@@ -49,102 +53,114 @@ typedef struct coll_dcp_service coll_dcp_service;
 struct coll_dcp_call {
     coll_team *team;
     uint32_t sequence;
-    /* What is called (cdcp/dcp_operation.h), and a member that says so; others must say the same.
+    /*
+     * The call (cdcp/dcp_operation.h) as the first message described it, and the member that did.
+     * Other descriptions must be the same.
      */
     bool known;
     int code, count, rank;
     const coll_dcp_service *service;
-    /* The service's. */
-    size_t bytes; /* of a value, or of a block */
+    /* Used by the service: */
+    size_t bytes; /* bytes of a value or block */
     coll_forest forest, share;
-    char *rows; /* what ranks give and get, of rows_room bytes */
+    char *rows; /* values of the ranks and results, of rows_room bytes */
     size_t rows_room;
-    coll_contributor *contributors; /* in the order of arrival, room for all of the team's here */
+    coll_contributor *contributors; /* in the order of arrival; room for all ranks here */
     int arrived, answered;
-    int sent, received;    /* stages that have been sent; messages of the last one that have come */
+    /* number of stages that have been sent; number of messages of the last one that have arrived */
+    int sent, received;
     coll_early_list early; /* messages of later stages */
-    int error_class;       /* MPI_SUCCESS, or it has failed for the reason in text */
+    int error_class;       /* MPI_SUCCESS, or the call has failed for the reason in TEXT */
     char text[COLL_WIRE_TEXT];
     /* The search for late ranks (cdcp/late.h). */
-    double since;             /* when it began or was last asked about */
-    bool held;                /* this DCP has said that it misses ranks: a verdict will come */
-    coll_late_ranks own, all; /* what it has said; with what the others have said */
+    double since; /* when the call began, or when the last search ended */
+    /* this DCP has told others that its ranks are late: a verdict will come */
+    bool held;
+    coll_late_ranks own, all; /* its own late ranks; all late ranks reported so far */
     int answers;
     bool asked, reported;
-    struct coll_dcp_call *next; /* of those to use again */
+    struct coll_dcp_call *next; /* next unused call */
 };
 
-/* What a DCP does for an operation. Functions that return an int return an MPI error code. */
+/*
+ * The part of a call that depends on its operation. Functions that return an int return an MPI
+ * error code.
+ */
 struct coll_dcp_service {
     const char *name;
     /*
-     * The radix of an exchange in which a DCP has something else for each other one: it goes there
-     * by the digits of the way, a stage for each. With as many as there are stations it goes
-     * directly. NULL: by recursive multiplying, where a stage sends the same to all.
+     * Returns the radix of an exchange in which a DCP has different data for each other DCP. The
+     * data goes by the digits of the distance, in a stage for each digit; directly, if the radix is
+     * the number of DCPs. NULL for recursive multiplying, in which a stage sends the same data to
+     * all.
      */
     int (*radix)(const coll_team *team);
-    /* Writes what a call with CODE and COUNT is about, for the text of a mismatch. */
+    /* Describes a call with CODE and COUNT, for the text of a mismatch. */
     void (*describe)(int32_t code, int32_t count, char *text, size_t size);
-    /* CALL has got its code and count. */
+    /* Prepares CALL, whose code and count have just become known. */
     int (*begin)(coll_dcp_call *call);
-    /* Takes the VALUES of the member at PLACE of the team's own. */
+    /* Adds the VALUES of the member with index PLACE in the team's OWN. */
     int (*take)(coll_dcp_call *call, int place, const void *values);
-    /* How many items a message to the DCP at STATION has, and the bytes of each: at most a body's.
+    /*
+     * Returns how many items there are to be sent to the DCP at STATION, and sets *BYTES to the
+     * bytes of each; an item fits into a message body.
      */
     int (*items)(const coll_dcp_call *call, int station, size_t *bytes);
-    /* Writes COUNT of them from FIRST on. */
+    /* Writes COUNT of these items, from FIRST on, to BODY. */
     void (*pack)(const coll_dcp_call *call, int station, int first, int count, char *body);
-    /* Takes the items of a message. */
+    /* Adds the items of a message. */
     int (*absorb)(coll_dcp_call *call, const coll_wire_header *header, const char *body);
-    /* The result for the member at PLACE, and its bytes, perhaps none. */
+    /* Sets *RESULT to the result for the member at PLACE. Returns its bytes, which may be 0. */
     size_t (*result)(const coll_dcp_call *call, int place, const void **result);
 };
 
 extern const coll_dcp_service coll_dcp_allreduce, coll_dcp_bcast, coll_dcp_alltoall,
     coll_dcp_reduce_scatter;
 
-/* Copies BYTES, perhaps none, from nowhere then, to BODY, and returns what is behind them. Bodies
- * are read and written byte by byte, and so aligned for nothing. */
+/*
+ * Copies BYTES, which may be 0 if FROM is NULL, to BODY. Returns the end of the copy. Bodies are
+ * read and written byte by byte, so they need no alignment.
+ */
 static inline char *coll_dcp_put(char *body, const void *from, size_t bytes) {
     if (bytes)
         memcpy(body, from, bytes);
     return body + bytes;
 }
 
-/* What a DCP works with; sends go through the outbox. */
+/* Working data of a DCP. All its sends go through the outbox. */
 typedef struct coll_desk {
     const coll_job *job;
     coll_outbox outbox;
-    char *body; /* for messages to be put together: coll_wire_room bytes */
-    bool timed; /* late ranks are to be reported */
+    char *body; /* a buffer for message bodies, of coll_wire_room bytes */
+    bool timed; /* there is a timeout, so late ranks are reported */
     int under_way;
 } coll_desk;
 
-/* The call number SEQUENCE of TEAM, begun if need be. */
+/* Sets *CALL to call number SEQUENCE of TEAM, which begins if it is new. */
 int coll_dcp_call_of(coll_desk *desk, coll_team *team, uint32_t sequence, coll_dcp_call **call);
 
-/* The same if it is under way, else NULL. */
+/* Returns that call if it is under way, otherwise NULL. */
 coll_dcp_call *coll_dcp_call_find(const coll_team *team, uint32_t sequence);
 
-/* Takes the contribution that HEADER describes; WHERE is where the result goes. */
+/* Adds the contribution that HEADER describes; WHERE is where the result goes. */
 int coll_dcp_call_contribute(coll_desk *desk, coll_team *team, const coll_wire_header *header,
                              const void *values, const coll_contributor *where);
 
-/* Takes items or a failure from another DCP, a message of BYTES after the header. */
+/* Processes items or a failure from another DCP: a message of BYTES after the header. */
 int coll_dcp_call_exchange(coll_desk *desk, coll_team *team, const coll_wire_header *header,
                            const void *body, size_t bytes, int source);
 
-/* Makes it fail, the first time; the text is printf's. */
+/* Marks the call as failed, unless it has failed already. FORMAT is that of printf. */
 void coll_dcp_call_fail(coll_dcp_call *call, int error_class, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /*
- * The verdict on late ranks, with which it has failed: those that wait hear of it now, the others
- * when they come.
+ * Reports to the ranks that the call has failed because of late ranks: to those that wait at once,
+ * to the others when they contribute.
  */
 int coll_dcp_call_report(coll_desk *desk, coll_dcp_call *call);
 
-/* Frees all of TEAM's, under way or not. */
+/* Frees all calls of TEAM, under way or unused. */
 void coll_dcp_call_free_all(coll_team *team);
 
 #endif

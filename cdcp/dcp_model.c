@@ -5,14 +5,14 @@
 #include "lib/pattern/multiply.h"
 #include "lib/pattern/radix.h"
 
-/* A message's processor time at one end, and its way. */
-static double handling(const coll_cost *cost, size_t bytes) {
+/* Returns the processor time of a message at one end. */
+static double handling_time(const coll_cost *cost, size_t bytes) {
     return cost->overhead + (double)bytes * cost->per_byte;
 }
 
-/* A stage that sends to and receives from PEERS others. */
+/* Returns the time of a stage that sends to and receives from PEERS others. */
 static double stage(int peers, size_t bytes, const coll_cost *cost) {
-    return cost->latency + 2 * peers * handling(cost, bytes);
+    return cost->latency + 2 * peers * handling_time(cost, bytes);
 }
 
 double coll_model_exchange(int dcps, int radix, size_t bytes, const coll_cost *cost) {
@@ -54,9 +54,9 @@ static int ranks_served(const coll_model_job *job) {
     return (job->applications + job->dcps - 1) / job->dcps;
 }
 
-/* From the ranks to their DCP, or back. */
+/* Returns the time from the ranks to their DCP, or back. */
 static double one_way(const coll_model_job *job, size_t bytes) {
-    return job->to_dcp.latency + (1 + ranks_served(job)) * handling(&job->to_dcp, bytes);
+    return job->to_dcp.latency + (1 + ranks_served(job)) * handling_time(&job->to_dcp, bytes);
 }
 
 double coll_model_latency(const coll_model_job *job, int radix, size_t bytes) {
@@ -78,7 +78,7 @@ size_t coll_model_limit(const coll_model_job *job, int radix) {
     return limit;
 }
 
-/* How many ranks' blocks go over the link of a node; within one node there is none. */
+/* Returns how many ranks' blocks share the link of a node; 1 if all ranks are on one node. */
 static int ranks_on_link(const coll_model_job *job) {
     return job->applications + job->dcps > job->most_on_node ? job->most_on_node : 1;
 }

@@ -1,7 +1,7 @@
 /*
- * The collectives that DCPs serve, as numbers that mean the same on every rank. A call is described
- * by a code, its operation and one detail of it, and a count; all of its ranks must bring the same
- * two.
+ * Numbers for the collectives that DCPs serve, with the same meaning on every rank. A call is
+ * described by a code, which combines its operation and one detail, and a count. Both must be the
+ * same on all of its ranks.
  */
 #ifndef COLL_CDCP_DCP_OPERATION_H
 #define COLL_CDCP_DCP_OPERATION_H
@@ -12,7 +12,7 @@ typedef enum coll_dcp_operation {
     COLL_DCP_ALLREDUCE,      /* detail: operand code (cdcp/operands.h); count: elements */
     COLL_DCP_BCAST,          /* detail: root; count: bytes */
     COLL_DCP_ALLTOALL,       /* count: bytes of a block */
-    COLL_DCP_REDUCE_SCATTER, /* of equal blocks; detail: operand code; count: a block's elements */
+    COLL_DCP_REDUCE_SCATTER, /* equal blocks; detail: operand code; count: elements of a block */
     COLL_DCP_OPERATIONS
 } coll_dcp_operation;
 

@@ -1,12 +1,12 @@
 /*
- * What goes along a tree over the ranks (cdcp/forest.h): the items of the DCPs' messages are its
- * nodes, each with its value.
+ * The operations that go along a tree over the ranks (cdcp/forest.h). The items of the DCPs'
+ * messages are nodes of the tree, each with its value.
  *
  * An allreduce combines the values of all ranks by recursive multiplying, until each DCP has one
- * node, the result. A broadcast has one value, its root's, and goes the same way: it too is
- * complete when all ranks have posted, so that whatever doesn't match is found on all of them. In a
- * reduce_scatter a DCP combines all blocks of its own ranks and sends each other DCP what is for
- * that one's, along the same tree: the same bits as an allreduce.
+ * node, the result. A broadcast has one value, its root's, and uses the same exchange: it too
+ * completes only when all ranks have posted, so that a mismatch is found on all of them. In a
+ * reduce_scatter, a DCP combines all blocks of its own ranks and sends each other DCP the blocks
+ * for that DCP's ranks. It uses the same tree, so the bits are those of an allreduce.
  */
 #include "config.h"
 
@@ -23,15 +23,18 @@ static int no_memory(void) {
     return coll_error(MPI_ERR_NO_MEM, "a dedicated processor has no memory for values");
 }
 
-/* MPI computes WITH op INTO: what MPI defines, bit for bit. */
-static int combine(void *into, const void *with, int count, const coll_dcp_call *call) {
+/*
+ * Computes WITH op INTO with the MPI library, so that the result has exactly the bits that it
+ * gives.
+ */
+static int reduce_local(void *into, const void *with, int count, const coll_dcp_call *call) {
     int operand = coll_dcp_detail_of(call->code);
     return PMPI_Reduce_local(with, into, count, coll_operands_type(operand),
                              coll_operands_op(operand));
 }
 
-static int add(coll_dcp_call *call, coll_forest *forest, coll_wire_node node, const void *value,
-               coll_forest_combine *combine_values) {
+static int add_node(coll_dcp_call *call, coll_forest *forest, coll_wire_node node,
+                    const void *value, coll_forest_combine *combine_values) {
     int error;
     if (!coll_forest_add(forest, node.first, node.height, value, combine_values, call, &error))
         return no_memory();
@@ -59,7 +62,7 @@ static int add_items(coll_dcp_call *call, coll_forest *forest, const coll_wire_h
         coll_wire_node node;
         memcpy(&node, body, sizeof node);
         body += sizeof node;
-        code = add(call, forest, node, body, combine_values);
+        code = add_node(call, forest, node, body, combine_values);
         body += bytes;
     }
     return code;
@@ -75,20 +78,20 @@ static size_t operand_bytes(const coll_dcp_call *call) {
     return (size_t)call->count * coll_operands_extent(coll_dcp_detail_of(call->code));
 }
 
-/* --- Values that are the same for all --- */
+/* --- Operations in which all stations get the same values --- */
 
 static int combine_values(void *into, const void *with, void *context) {
     const coll_dcp_call *call = context;
-    return combine(into, with, call->count, call);
+    return reduce_local(into, with, call->count, call);
 }
 
-static int items(const coll_dcp_call *call, int station, size_t *bytes) {
+static int count_nodes(const coll_dcp_call *call, int station, size_t *bytes) {
     (void)station;
     *bytes = sizeof(coll_wire_node) + call->bytes;
     return call->forest.count;
 }
 
-static void pack(const coll_dcp_call *call, int station, int first, int count, char *body) {
+static void pack_nodes(const coll_dcp_call *call, int station, int first, int count, char *body) {
     (void)station;
     for (int i = first; i < first + count; i++) {
         body = put_node(body, &call->forest.nodes[i]);
@@ -96,7 +99,7 @@ static void pack(const coll_dcp_call *call, int station, int first, int count, c
     }
 }
 
-static int absorb(coll_dcp_call *call, const coll_wire_header *header, const char *body) {
+static int absorb_nodes(coll_dcp_call *call, const coll_wire_header *header, const char *body) {
     return add_items(call, &call->forest, header, body, call->bytes, combine_values);
 }
 
@@ -108,10 +111,10 @@ static int begin_allreduce(coll_dcp_call *call) {
 }
 
 static int take_addend(coll_dcp_call *call, int place, const void *values) {
-    return add(call, &call->forest, leaf_of(call, place), values, combine_values);
+    return add_node(call, &call->forest, leaf_of(call, place), values, combine_values);
 }
 
-static size_t sum(const coll_dcp_call *call, int place, const void **result) {
+static size_t allreduce_result(const coll_dcp_call *call, int place, const void **result) {
     (void)place;
     *result = coll_forest_value(&call->forest, 0);
     return call->bytes;
@@ -122,10 +125,10 @@ const coll_dcp_service coll_dcp_allreduce = {
     .describe = describe_operands,
     .begin = begin_allreduce,
     .take = take_addend,
-    .items = items,
-    .pack = pack,
-    .absorb = absorb,
-    .result = sum,
+    .items = count_nodes,
+    .pack = pack_nodes,
+    .absorb = absorb_nodes,
+    .result = allreduce_result,
 };
 
 /* --- Broadcast: a tree of one leaf --- */
@@ -145,10 +148,10 @@ static bool is_root(const coll_dcp_call *call, int place) {
 
 static int take_from_root(coll_dcp_call *call, int place, const void *values) {
     const coll_wire_node leaf = {0, 0};
-    return is_root(call, place) ? add(call, &call->forest, leaf, values, NULL) : MPI_SUCCESS;
+    return is_root(call, place) ? add_node(call, &call->forest, leaf, values, NULL) : MPI_SUCCESS;
 }
 
-static size_t what_root_sent(const coll_dcp_call *call, int place, const void **result) {
+static size_t bcast_result(const coll_dcp_call *call, int place, const void **result) {
     *result = coll_forest_value(&call->forest, 0);
     return is_root(call, place) ? 0 : call->bytes;
 }
@@ -158,22 +161,22 @@ const coll_dcp_service coll_dcp_bcast = {
     .describe = describe_bcast,
     .begin = begin_bcast,
     .take = take_from_root,
-    .items = items,
-    .pack = pack,
-    .absorb = absorb,
-    .result = what_root_sent,
+    .items = count_nodes,
+    .pack = pack_nodes,
+    .absorb = absorb_nodes,
+    .result = bcast_result,
 };
 
-/* --- Reduce_scatter of equal blocks: the forest has all blocks, share has this DCP's ranks' --- */
+/* --- Reduce_scatter of equal blocks: FOREST has all blocks, SHARE those of this DCP's ranks --- */
 
 static int combine_all_blocks(void *into, const void *with, void *context) {
     const coll_dcp_call *call = context;
-    return combine(into, with, call->count * call->team->ranks, call);
+    return reduce_local(into, with, call->count * call->team->ranks, call);
 }
 
 static int combine_share(void *into, const void *with, void *context) {
     const coll_dcp_call *call = context;
-    return combine(into, with, call->count * call->team->here, call);
+    return reduce_local(into, with, call->count * call->team->here, call);
 }
 
 static size_t share_bytes(const coll_dcp_call *call, int station) {
@@ -190,10 +193,10 @@ static int begin_reduce_scatter(coll_dcp_call *call) {
 }
 
 static int take_blocks(coll_dcp_call *call, int place, const void *values) {
-    return add(call, &call->forest, leaf_of(call, place), values, combine_all_blocks);
+    return add_node(call, &call->forest, leaf_of(call, place), values, combine_all_blocks);
 }
 
-static int shares(const coll_dcp_call *call, int station, size_t *bytes) {
+static int count_shares(const coll_dcp_call *call, int station, size_t *bytes) {
     *bytes = sizeof(coll_wire_node) + share_bytes(call, station);
     return call->forest.count;
 }
@@ -214,23 +217,23 @@ static int absorb_share(coll_dcp_call *call, const coll_wire_header *header, con
                      combine_share);
 }
 
-static size_t block(const coll_dcp_call *call, int place, const void **result) {
+static size_t reduce_scatter_result(const coll_dcp_call *call, int place, const void **result) {
     *result = (const char *)coll_forest_value(&call->share, 0) + (size_t)place * call->bytes;
     return call->bytes;
 }
 
-static int directly(const coll_team *team) {
+static int radix_of_direct_exchange(const coll_team *team) {
     return team->stations;
 }
 
 const coll_dcp_service coll_dcp_reduce_scatter = {
     .name = "reduce_scatter",
-    .radix = directly,
+    .radix = radix_of_direct_exchange,
     .describe = describe_operands,
     .begin = begin_reduce_scatter,
     .take = take_blocks,
-    .items = shares,
+    .items = count_shares,
     .pack = pack_share,
     .absorb = absorb_share,
-    .result = block,
+    .result = reduce_scatter_result,
 };

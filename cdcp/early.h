@@ -1,4 +1,4 @@
-/* Messages that a DCP has got too early, in the order in which they came. */
+/* Messages that have arrived at a DCP before it can use them, in the order of their arrival. */
 #ifndef COLL_CDCP_EARLY_H
 #define COLL_CDCP_EARLY_H
 
@@ -14,16 +14,18 @@ typedef struct coll_early_message {
     char body[];
 } coll_early_message;
 
-/* All zeros: none. Ends with coll_early_free. */
+/* A list of such messages. It is empty if it is all zeros. Free it with coll_early_free. */
 typedef struct coll_early_list {
     coll_early_message *first, *last;
 } coll_early_list;
 
-/* Keeps a copy of a message. MPI_ERR_NO_MEM. */
+/* Appends a copy of a message. Returns MPI_SUCCESS or MPI_ERR_NO_MEM. */
 int coll_early_keep(coll_early_list *list, const coll_wire_header *header, const void *body,
                     size_t bytes, int source);
 
-/* Takes out the first one of DEPTH, or of any with COLL_EARLY_ANY; the caller frees it. NULL: none.
+/*
+ * Removes and returns the first message with DEPTH, or of any depth with COLL_EARLY_ANY. The caller
+ * frees it. Returns NULL if there is none.
  */
 enum { COLL_EARLY_ANY = -1 };
 coll_early_message *coll_early_take(coll_early_list *list, int depth);

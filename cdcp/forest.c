@@ -30,7 +30,7 @@ bool coll_forest_begin(coll_forest *forest, int leaves, size_t bytes, int capaci
     if (forest->stride >= stride && forest->capacity >= capacity)
         return true;
     forest->stride = stride;
-    forest->capacity = 0; /* the slots are numbered anew */
+    forest->capacity = 0; /* the slots are numbered again */
     return reserve(forest, capacity > 0 ? capacity : 1);
 }
 
@@ -48,7 +48,7 @@ const void *coll_forest_value(const coll_forest *forest, int index) {
     return value_of(forest, index);
 }
 
-/* Where a node that begins at FIRST belongs. */
+/* Returns the index at which a node that begins at FIRST belongs. */
 static int position_of(const coll_forest *forest, int first) {
     int low = 0, high = forest->count;
     while (low < high) {
@@ -61,7 +61,7 @@ static int position_of(const coll_forest *forest, int first) {
     return low;
 }
 
-static void insert(coll_forest *forest, int at, int first, int height, const void *value) {
+static void insert_node(coll_forest *forest, int at, int first, int height, const void *value) {
     coll_forest_node unused = forest->nodes[forest->count];
     memmove(&forest->nodes[at + 1], &forest->nodes[at],
             (size_t)(forest->count++ - at) * sizeof *forest->nodes);
@@ -81,7 +81,10 @@ static bool is_right(const coll_forest_node *node) {
     return (node->first >> node->height) & 1;
 }
 
-/* The node without a right half, at the end of the leaves, stands for its parent as it is. */
+/*
+ * Returns whether NODE has no right sibling because the leaves end. It then represents its parent
+ * unchanged.
+ */
 static bool lacks_sibling(const coll_forest *forest, const coll_forest_node *node) {
     long long sibling = node->first + (1LL << node->height);
     return !is_right(node) && sibling >= forest->leaves && (1LL << node->height) < forest->leaves;
@@ -94,8 +97,12 @@ static bool are_halves(const coll_forest *forest, int left, int right) {
     return a->height == b->height && !is_right(a) && b->first == a->first + (1 << a->height);
 }
 
-/* Joins the node at AT with its other half for as long as that is there. */
-static int join(coll_forest *forest, int at, coll_forest_combine *combine, void *context) {
+/*
+ * Combines the node at AT with its other half, and so on upwards, as long as the other half is
+ * present.
+ */
+static int combine_halves(coll_forest *forest, int at, coll_forest_combine *combine,
+                          void *context) {
     for (;;) {
         coll_forest_node *node = &forest->nodes[at];
         if (lacks_sibling(forest, node)) {
@@ -120,7 +127,7 @@ bool coll_forest_add(coll_forest *forest, int first, int height, const void *val
     if (forest->count == forest->capacity && !reserve(forest, 2 * forest->capacity))
         return false;
     int at = position_of(forest, first);
-    insert(forest, at, first, height, value);
-    *error = join(forest, at, combine, context);
+    insert_node(forest, at, first, height, value);
+    *error = combine_halves(forest, at, combine, context);
     return true;
 }

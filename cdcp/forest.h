@@ -1,15 +1,15 @@
 /*
- * A reduction along one fixed tree, whatever the order in which its parts arrive. Pure: values are
- * combined by the caller's function.
+ * A reduction along one fixed tree, whatever the order in which its values arrive. Pure: the
+ * caller's function combines values.
  *
- * Leaf i is the value of rank i of n. The node of height h above leaf first, a multiple of 2^h,
- * stands for the leaves first .. first + 2^h - 1 (those below n) and combines its two halves. The
- * tree depends on n alone. A forest holds the nodes that can be had from what has arrived; two
- * halves become one node as soon as both are there. A forest can be sent on and added to another
- * one: the result is the same to the bit, whatever the number of stops on the way. A run of c
- * consecutive ranks is at most 2 log2(c) nodes; one, where it is itself a node, as with DCPs that
- * serve equal powers of two: then the fixed order costs nothing. Ranks dealt out over the nodes one
- * by one stay as many nodes as they are.
+ * Leaf i is the value of rank i of n. The node of height h that begins at leaf first, a multiple of
+ * 2^h, represents the leaves first .. first + 2^h - 1 (those below n) and combines its two halves.
+ * The tree depends on n alone. A forest holds the nodes that can be computed from the values that
+ * have arrived; two halves become one node as soon as both are present. The nodes of a forest can
+ * be sent and added to another forest: the result has the same bits, whatever the number of
+ * intermediate stations. A run of c consecutive ranks needs at most 2 log2(c) nodes. It needs only
+ * one if it is itself a node, as with DCPs that serve equal powers of two; then the fixed order
+ * costs nothing. Ranks that are distributed over the hosts round-robin remain separate nodes.
  */
 #ifndef COLL_CDCP_FOREST_H
 #define COLL_CDCP_FOREST_H
@@ -17,37 +17,41 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Combines WITH, the right half, into INTO, the left one. Non-zero: an error. */
+/* Combines WITH, the right half, into INTO, the left one. Returns 0, or an error code. */
 typedef int coll_forest_combine(void *into, const void *with, void *context);
 
 typedef struct coll_forest_node {
     int first, height;
-    size_t slot; /* where its value lies */
+    size_t slot; /* index of its value in VALUES */
 } coll_forest_node;
 
 typedef struct coll_forest {
     int leaves;
-    size_t bytes, stride;    /* of a value; from one slot to the next, aligned for any type */
+    size_t bytes, stride;    /* bytes of a value; distance of slots, aligned for any type */
     int count, capacity;     /* nodes */
     coll_forest_node *nodes; /* in ascending order; those beyond count keep the unused slots */
     char *values;            /* slots */
 } coll_forest;
 
 /*
- * Empties FOREST, which is all zeros or was used before, for LEAVES values of BYTES each, with room
- * for CAPACITY nodes to begin with. False without memory. Ends with coll_forest_free.
+ * Empties FOREST, which is all zeros or was used before, for LEAVES values of BYTES each. Allocates
+ * memory for CAPACITY nodes at first. Returns false if memory is short. Free it with
+ * coll_forest_free.
  */
 bool coll_forest_begin(coll_forest *forest, int leaves, size_t bytes, int capacity);
 void coll_forest_free(coll_forest *forest);
 
 /*
- * Adds a node with its value (copied, of any alignment). It must not overlap what is there. Sets
- * *ERROR to what COMBINE returned, 0 for none. False without memory.
+ * Adds a node and copies its value, which may have any alignment. The node must not overlap
+ * existing ones. Sets *ERROR to what COMBINE has returned, or 0. Returns false if memory is short.
  */
 bool coll_forest_add(coll_forest *forest, int first, int height, const void *value,
                      coll_forest_combine *combine, void *context, int *error);
 
-/* The value of the node at INDEX; where one node stands for all leaves, number 0 is the result. */
+/*
+ * Returns the value of the node at INDEX. When one node represents all leaves, the value at index 0
+ * is the result.
+ */
 const void *coll_forest_value(const coll_forest *forest, int index);
 
 #endif

@@ -1,4 +1,7 @@
-/* What all parts of the engine know of the job: who serves whom, by what way, and how to wait. */
+/*
+ * Data of the job that all parts of the engine share: which DCP serves which ranks, over which
+ * transport, and how to wait.
+ */
 #ifndef COLL_CDCP_JOB_H
 #define COLL_CDCP_JOB_H
 
@@ -13,31 +16,38 @@
 #include <stddef.h>
 
 typedef struct coll_job {
-    bool posts;      /* this is an application rank between start and stop */
+    bool posts;      /* true on an application rank, between start and stop */
     bool threaded;   /* several threads may post */
-    int rank;        /* in the job; everything here counts ranks in the job */
-    MPI_Comm wire;   /* of all ranks, private; its errors return */
+    int rank;        /* rank in the job, like all ranks here */
+    MPI_Comm wire;   /* private communicator of all ranks, whose errors return */
     MPI_Group group; /* of all ranks */
-    MPI_Comm app;    /* of the application ranks, on these */
+    MPI_Comm app;    /* communicator of the application ranks, on these ranks */
     coll_mapping mapping;
     coll_model_job model;
     coll_mailboxes mailboxes;
-    size_t limit;   /* bytes of the largest allreduce or broadcast that is taken */
-    size_t blocks;  /* and of all blocks of a rank, one for each other, where there are blocks */
-    int radix;      /* of the exchange among DCPs */
-    int digits;     /* and its stages at most where each has something else for each other one */
-    double timeout; /* s until late ranks are reported; 0: never */
+    size_t limit; /* bytes of the largest allreduce or broadcast that DCPs take */
+    /* largest sum of the bytes of a rank's blocks, in operations with a block for each rank */
+    size_t blocks;
+    int radix; /* radix of the exchange among DCPs */
+    /* its largest number of stages if each DCP has different data for each other one */
+    int digits;
+    double timeout; /* seconds until late ranks are reported; 0 for never */
     coll_wait wait;
 } coll_job;
 
-/* Hidden, so that reading it takes no look-up of its address. */
+/* Hidden visibility: reading it needs no lookup of its address. */
 extern coll_job coll_the_job __attribute__((visibility("hidden")));
 
-/* What is rarely called: inlined it would have its caller save registers, which every post or wait
- * pays for. */
+/*
+ * For rarely called functions. If they were inlined, their callers would save more registers, at
+ * the cost of every post and wait.
+ */
 #define COLL_ASIDE __attribute__((noinline, cold))
 
-/* Held where several threads may post, by who looks at what an application rank's threads share. */
+/*
+ * Held, if several threads may post, by code that uses data shared by an application rank's
+ * threads.
+ */
 extern pthread_mutex_t coll_job_lock;
 
 static inline void coll_job_enter(void) {
@@ -53,22 +63,22 @@ static inline void coll_job_leave(void) {
 /* Sends a message of BYTES, a header and its body, to the DCP of this rank. */
 int coll_job_tell(const void *message, size_t bytes);
 
-/* Makes the application's world known, and opens this rank's mailbox. */
+/* Registers the application's world and opens this rank's mailbox. */
 int coll_client_open(void);
 
 /* Tells this rank's DCP that nothing more will come. */
 int coll_client_close(void);
 
-/* A DCP's life: serves until all of its application ranks have said stop. */
+/* Runs a DCP: serves until all of its application ranks have called DCP_Stop. */
 int coll_server_run(const coll_job *job);
 
-/* The number of the application's world among communicators; others are agreed on. */
+/* The communicator number of the application's world. Other numbers are agreed on. */
 #define COLL_JOB_WORLD UINT64_C(0)
 
-/* Tags on the wire; and the highest that every MPI library allows. */
+/* Tags of messages, and the highest tag that every MPI library allows. */
 enum {
     COLL_JOB_TAG_TO_DCP = 1,
-    COLL_JOB_TAG_RESULT, /* and up, one a request */
+    COLL_JOB_TAG_RESULT, /* and higher ones, a tag for each request */
     COLL_JOB_TAG_PROMISED = 32767
 };
 

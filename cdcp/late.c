@@ -6,8 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Keeps the lowest names, in order: the same text whoever is asked first. */
-static void name(coll_late_ranks *late, int32_t rank) {
+/*
+ * Adds RANK to the names, of which the lowest ones are kept in ascending order: the text is then
+ * the same whatever the order of the answers.
+ */
+static void add_name(coll_late_ranks *late, int32_t rank) {
     int at = late->named;
     while (at > 0 && late->rank[at - 1] > rank)
         at--;
@@ -18,31 +21,31 @@ static void name(coll_late_ranks *late, int32_t rank) {
     late->rank[at] = rank;
 }
 
-static void add(coll_late_ranks *late, int32_t rank) {
-    name(late, rank);
+static void add_rank(coll_late_ranks *late, int32_t rank) {
+    add_name(late, rank);
     late->count++;
 }
 
 static void add_all(coll_late_ranks *late, int count, const int32_t named[]) {
     for (int i = 0; i < count && i < COLL_WIRE_NAMED; i++)
-        name(late, named[i]);
+        add_name(late, named[i]);
     late->count += count;
 }
 
-/* The ranks of this DCP that are missing. */
+/* Returns the missing ranks of this DCP. */
 static coll_late_ranks list_missing(const coll_team *team, uint32_t sequence) {
     coll_late_ranks late = {0};
     for (int i = 0; i < team->here; i++)
         if (coll_team_misses(team, i, sequence))
-            add(&late, team->own[i]);
+            add_rank(&late, team->own[i]);
     return late;
 }
 
-/* All that DCP serves, where it doesn't know the team. */
+/* Adds all ranks that DCP serves, because it doesn't know the team yet. */
 static void add_served(coll_late_ranks *late, const coll_team *team, const coll_job *job, int dcp) {
     for (int i = 0; i < team->ranks; i++)
         if (job->mapping.dcp_of[team->members[i]] == dcp)
-            add(late, i);
+            add_rank(late, i);
 }
 
 static void write_names(const coll_late_ranks *late, char *text, size_t size) {
@@ -67,8 +70,11 @@ static int send_to_others(coll_desk *desk, const coll_dcp_call *call, coll_wire_
     return code;
 }
 
-/* All DCPs have answered. With nobody missing, messages are slow: ask again later. */
-static int report(coll_desk *desk, coll_dcp_call *call) {
+/*
+ * Reports the missing ranks after all DCPs have answered. If none is missing, messages are slow:
+ * the DCP asks again later.
+ */
+static int report_missing(coll_desk *desk, coll_dcp_call *call) {
     char names[120];
     if (!call->all.count) {
         call->asked = false;
@@ -97,25 +103,25 @@ int coll_late_hold(coll_desk *desk, coll_team *team, uint32_t sequence) {
     return code;
 }
 
-/* What this DCP says of its ranks. */
-static coll_late_ranks own_word(const coll_team *team, uint32_t sequence) {
+/* Returns the answer of this DCP about its ranks. */
+static coll_late_ranks own_answer(const coll_team *team, uint32_t sequence) {
     const coll_dcp_call *call = coll_dcp_call_find(team, sequence);
     return call && call->held ? call->own : (coll_late_ranks){0};
 }
 
-static int ask(coll_desk *desk, coll_dcp_call *call) {
+static int ask_other_dcps(coll_desk *desk, coll_dcp_call *call) {
     int code = coll_late_hold(desk, call->team, call->sequence);
     call->asked = true;
     call->answers = 0;
-    call->all = own_word(call->team, call->sequence);
+    call->all = own_answer(call->team, call->sequence);
     return code == MPI_SUCCESS ? send_to_others(desk, call, COLL_WIRE_QUESTION, NULL, 0) : code;
 }
 
 int coll_late_look(coll_desk *desk, coll_dcp_call *call, double now) {
     if (call->asked || call->reported || !call->arrived || now - call->since < desk->job->timeout)
         return MPI_SUCCESS;
-    int code = ask(desk, call);
-    return code == MPI_SUCCESS && call->team->stations == 1 ? report(desk, call) : code;
+    int code = ask_other_dcps(desk, call);
+    return code == MPI_SUCCESS && call->team->stations == 1 ? report_missing(desk, call) : code;
 }
 
 int coll_late_asked(coll_desk *desk, coll_team *team, const coll_wire_header *header, int source) {
@@ -125,7 +131,7 @@ int coll_late_asked(coll_desk *desk, coll_team *team, const coll_wire_header *he
     int code = MPI_SUCCESS;
     if (coll_team_ready(team)) {
         code = coll_late_hold(desk, team, header->sequence);
-        late = own_word(team, header->sequence);
+        late = own_answer(team, header->sequence);
         answer.count = late.count;
     }
     return code == MPI_SUCCESS ? coll_outbox_send(&desk->outbox, source, COLL_JOB_TAG_TO_DCP,
@@ -143,14 +149,14 @@ int coll_late_answered(coll_desk *desk, coll_team *team, const coll_wire_header 
     else
         add_all(&call->all, header->count, named);
     bool last = ++call->answers == team->stations - 1;
-    return last ? report(desk, call) : MPI_SUCCESS;
+    return last ? report_missing(desk, call) : MPI_SUCCESS;
 }
 
 int coll_late_told(coll_desk *desk, coll_team *team, const coll_wire_header *header,
                    const char *text) {
     bool over = !coll_dcp_call_find(team, header->sequence) &&
                 list_missing(team, header->sequence).count == 0;
-    if (over) /* it has failed by the word of another DCP, which was told before */
+    if (over) /* the call has failed already, because of an earlier verdict of another DCP */
         return MPI_SUCCESS;
     coll_dcp_call *call;
     int code = coll_dcp_call_of(desk, team, header->sequence, &call);

@@ -5,8 +5,10 @@
 #include "cdcp/wire.h"
 #include "lib/base/agree.h"
 
-/* A rank's part of the window begins with its bell; and a line more: MPI does not say how it aligns
- * them. */
+/*
+ * A rank's part of the window begins with its doorbell. It has one cache line more, because MPI
+ * does not define the alignment of parts.
+ */
 enum { BELL_BYTES = 2 * COLL_MAILBOX_LINE };
 _Static_assert(sizeof(coll_doorbell) <= COLL_MAILBOX_LINE, "a bell has a line");
 
@@ -20,14 +22,14 @@ static size_t stride_for(size_t limit) {
                     (limit > COLL_WIRE_TEXT ? limit : COLL_WIRE_TEXT));
 }
 
-static void empty(char *slots, size_t stride) {
+static void initialise_slots(char *slots, size_t stride) {
     const coll_mailbox box = {.slots = slots, .stride = stride};
     for (uint32_t i = 0; i < COLL_MAILBOX_SLOTS; i++)
         atomic_init(&coll_mailbox_slot_at(&box, i)->state, COLL_MAILBOX_FREE);
 }
 
-/* Whether all of the node have the window; else those that do give it back. */
-static int agree(coll_mailboxes *boxes, bool good) {
+/* Agrees on whether all ranks of the node have the window. If not, those that have it free it. */
+static int agree_on_window(coll_mailboxes *boxes, bool good) {
     bool all;
     int code = coll_agree_good(boxes->node, good, &all);
     if (code == MPI_SUCCESS && good && !all)
@@ -59,13 +61,13 @@ int coll_mailboxes_make(coll_mailboxes *boxes, MPI_Comm job, const coll_mapping 
     void *base;
     code = PMPI_Win_allocate_shared((MPI_Aint)bytes, 1, MPI_INFO_NULL, boxes->node, &base,
                                     &boxes->window);
-    code = agree(boxes, code == MPI_SUCCESS);
+    code = agree_on_window(boxes, code == MPI_SUCCESS);
     if (code != MPI_SUCCESS || boxes->window == MPI_WIN_NULL)
         return code;
     coll_mailbox own;
     code = coll_mailbox_open(boxes, job, rank, &own);
     if (code == MPI_SUCCESS && own.slots)
-        empty(own.slots, own.stride);
+        initialise_slots(own.slots, own.stride);
     if (code == MPI_SUCCESS) {
         *own.bell = (coll_doorbell){.name = ""};
         coll_doorbell_hang(own.bell);
@@ -83,7 +85,10 @@ int coll_mailboxes_free(coll_mailboxes *boxes) {
     return code;
 }
 
-/* The rank in the node's communicator of the one that has RANK in JOB; MPI_UNDEFINED: elsewhere. */
+/*
+ * Sets *FOUND to the rank in the node's communicator of RANK in JOB, or to MPI_UNDEFINED if it is
+ * on another node.
+ */
 static int find_on_node(const coll_mailboxes *boxes, MPI_Comm job, int rank, int *found) {
     MPI_Group of_job, of_node;
     int code = PMPI_Comm_group(job, &of_job);

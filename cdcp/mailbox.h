@@ -1,16 +1,17 @@
 /*
- * Mailboxes in the shared memory of a node: each application rank has a ring of slots through which
- * it talks to the DCP of its node, one slot, and for small values one cache line, per call in
- * flight.
+ * Mailboxes in the shared memory of a node. Each application rank has a ring of slots for
+ * communication with the DCP of its node: one slot for each call under way. For small values, a
+ * slot is one cache line.
  *
- * The rank numbers its posts, puts post number t into slot t modulo the ring's length and sets the
- * slot's state to "t posted" when everything else is written. The DCP awaits the posts in order; it
- * writes the result over the values and sets the state to "t done" or "t failed". When the rank has
- * fetched the result it sets the state to "free". Cost: two transfers of the line. Each of the two
- * has a doorbell, in a line of its own, and is rung where it sleeps.
+ * The rank numbers its posts and writes post number t to slot t modulo the ring's length. It sets
+ * the slot's state to "t posted" after everything else is written. The DCP processes the posts in
+ * order; it writes the result over the values and sets the state to "t done" or "t failed". When
+ * the rank has fetched the result, it sets the state to "free". Cost: two transfers of the cache
+ * line. Each side has a doorbell in a cache line of its own, which the other side rings if it
+ * sleeps.
  *
- * What doesn't fit into a slot, the blocks of an alltoall, lies in one of a few parcels beside
- * them.
+ * Data that doesn't fit into a slot, such as the blocks of an alltoall, goes to one of a few
+ * parcels next to the slots.
  */
 #ifndef COLL_CDCP_MAILBOX_H
 #define COLL_CDCP_MAILBOX_H
@@ -35,13 +36,13 @@ typedef enum coll_mailbox_event {
 
 typedef struct coll_mailbox_slot {
     alignas(COLL_MAILBOX_LINE) _Atomic uint32_t state;
-    int32_t code; /* what is called (cdcp/dcp_operation.h); of a failure, the error class */
+    int32_t code; /* the call (cdcp/dcp_operation.h); error class of a failure */
     uint64_t team;
     uint32_t sequence;
     int32_t count;
     int32_t rank;   /* in the communicator */
-    int32_t parcel; /* with the data, or COLL_MAILBOX_NO_PARCEL: they are here */
-    unsigned char data[COLL_MAILBOX_LINE / 2]; /* and on, as far as the stride allows */
+    int32_t parcel; /* parcel with the data, or COLL_MAILBOX_NO_PARCEL if it is here */
+    unsigned char data[COLL_MAILBOX_LINE / 2]; /* and more, up to the stride */
 } coll_mailbox_slot;
 
 enum { COLL_MAILBOX_NO_PARCEL = -1 };
@@ -50,30 +51,30 @@ static inline uint32_t coll_mailbox_state(uint32_t ticket, coll_mailbox_event ev
     return ticket << 2 | (uint32_t)event;
 }
 
-/* The last event in SLOT, and what ORDER says of what was written before it. */
+/* Returns the last event in SLOT, read with memory order ORDER. */
 static inline coll_mailbox_event coll_mailbox_event_in(const coll_mailbox_slot *slot,
                                                        memory_order order) {
     return (coll_mailbox_event)(atomic_load_explicit(&slot->state, order) & 3);
 }
 
-/* One rank's slots as this process sees them; none where it has no mailbox. */
+/* A rank's mailbox as mapped into this process. Without slots if there is no mailbox. */
 typedef struct coll_mailbox {
-    coll_doorbell *bell; /* the rank's; NULL where it and this rank share no memory */
+    coll_doorbell *bell; /* doorbell of the rank; NULL if it shares no memory with this rank */
     char *slots, *parcels;
     size_t stride, parcel_bytes;
-    uint32_t ticket; /* the next post's: counted by the rank and by its DCP */
+    uint32_t ticket; /* number of the next post, counted by the rank and by its DCP */
 } coll_mailbox;
 
 static inline coll_mailbox_slot *coll_mailbox_slot_at(const coll_mailbox *box, uint32_t ticket) {
     return (void *)(box->slots + ticket % COLL_MAILBOX_SLOTS * box->stride);
 }
 
-/* The bytes that fit into a slot. */
+/* Returns the number of data bytes that fit into a slot. */
 static inline size_t coll_mailbox_room(const coll_mailbox *box) {
     return box->stride - offsetof(coll_mailbox_slot, data);
 }
 
-/* Where the data of SLOT lie. */
+/* Returns the address of SLOT's data. */
 static inline void *coll_mailbox_data(const coll_mailbox *box, coll_mailbox_slot *slot) {
     if (slot->parcel == COLL_MAILBOX_NO_PARCEL)
         return slot->data;
@@ -82,21 +83,21 @@ static inline void *coll_mailbox_data(const coll_mailbox *box, coll_mailbox_slot
 
 /* The shared memory of a node, and this process's view of it. */
 typedef struct coll_mailboxes {
-    MPI_Comm node;  /* the job's ranks of this node */
-    MPI_Win window; /* MPI_WIN_NULL where it could not be had */
+    MPI_Comm node;  /* the job's ranks on this node */
+    MPI_Win window; /* MPI_WIN_NULL if there is no shared memory */
     size_t stride, parcel_bytes;
 } coll_mailboxes;
 
 /*
- * Makes mailboxes for values of at most LIMIT bytes, and for blocks of at most BLOCKS, between the
- * ranks of JOB that are on one node; collective over JOB, and all of a node succeed or none. Ends
- * with coll_mailboxes_free, collective over the node.
+ * Makes mailboxes for values of at most LIMIT bytes, and for blocks of at most BLOCKS bytes,
+ * between the ranks of JOB on each node. Collective over JOB; succeeds on all ranks of a node or on
+ * none. Free them with coll_mailboxes_free, collective over the node.
  */
 int coll_mailboxes_make(coll_mailboxes *boxes, MPI_Comm job, const coll_mapping *mapping,
                         const int node_of[], size_t limit, size_t blocks);
 int coll_mailboxes_free(coll_mailboxes *boxes);
 
-/* Opens the mailbox of RANK (of the job); without slots where it and this rank share no memory. */
+/* Opens the mailbox of RANK (in JOB). BOX has no slots if RANK shares no memory with this rank. */
 int coll_mailbox_open(const coll_mailboxes *boxes, MPI_Comm job, int rank, coll_mailbox *box);
 
 #endif

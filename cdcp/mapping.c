@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A decimal number from 1, all of TEXT. */
+/* Parses TEXT, which must be a decimal number of at least 1. */
 static bool read_number(const char *text, int *number) {
     char *end;
     errno = 0;
@@ -47,7 +47,7 @@ static int count_dcps(const coll_mapping_wish *wish, int ranks, int *dcps) {
     return MPI_SUCCESS;
 }
 
-/* One node's ranks in ascending order, the last of them DCPs. */
+/* The ranks of a node, ascending; the last ones are DCPs. */
 typedef struct node {
     int ranks, dcps;
     int *rank;
@@ -83,10 +83,11 @@ static node *list_nodes(int ranks, const int node_of[], int count) {
 }
 
 /*
- * The node that brings the ranks up to the next DCP's share gets it. Node 0, which holds rank 0,
- * keeps an application rank that way: floor(dcps * size / ranks) < size.
+ * Distributes the DCPs over the nodes: the node that completes the next DCP's share of ranks gets
+ * it. Node 0, with rank 0, always keeps an application rank, since floor(dcps * size / ranks) <
+ * size.
  */
-static void spread(node *nodes, int count, int ranks, int dcps) {
+static void distribute_dcps(node *nodes, int count, int ranks, int dcps) {
     long long ranks_so_far = 0, dcps_so_far = 0;
     for (int i = 0; i < count; i++) {
         ranks_so_far += nodes[i].ranks;
@@ -95,8 +96,11 @@ static void spread(node *nodes, int count, int ranks, int dcps) {
     }
 }
 
-/* Each DCP of a node serves a block of its application ranks; blocks differ by one at most. */
-static void serve_own(const node *n, int dcp_of[], int load[]) {
+/*
+ * Lets each DCP of a node serve a block of its application ranks. Block sizes differ by at most
+ * one.
+ */
+static void assign_within_node(const node *n, int dcp_of[], int load[]) {
     int applications = n->ranks - n->dcps;
     for (int i = 0; i < n->dcps; i++)
         dcp_of[dcps_of(n)[i]] = -1;
@@ -107,7 +111,7 @@ static void serve_own(const node *n, int dcp_of[], int load[]) {
     }
 }
 
-/* The DCP on the node nearest to HOME that serves fewer than SHARE ranks, or -1. */
+/* Returns the DCP on the node nearest to HOME that serves fewer than SHARE ranks, or -1. */
 static int nearest_with_room(const node *nodes, int count, int home, int share, const int load[]) {
     for (int distance = 1; distance < count; distance++)
         for (int side = -1; side <= 1; side += 2) {
@@ -119,9 +123,12 @@ static int nearest_with_room(const node *nodes, int count, int home, int share, 
     return -1;
 }
 
-/* For a node without a DCP. Shares add up to all application ranks, so that somebody has room. */
-static void serve_elsewhere(const node *nodes, int count, int home, int share, int dcp_of[],
-                            int load[]) {
+/*
+ * Assigns the ranks of a node without a DCP. The shares add up to at least the number of
+ * application ranks, so some DCP has room.
+ */
+static void assign_to_other_nodes(const node *nodes, int count, int home, int share, int dcp_of[],
+                                  int load[]) {
     for (int i = 0; i < nodes[home].ranks; i++) {
         int dcp = nearest_with_room(nodes, count, home, share, load);
         dcp_of[nodes[home].rank[i]] = dcp;
@@ -143,12 +150,12 @@ int coll_mapping_make(const coll_mapping_wish *wish, int ranks, const int node_o
     bool good = nodes && dcp_of && load;
     if (good) {
         int applications = ranks - dcps, share = (applications + dcps - 1) / dcps;
-        spread(nodes, count, ranks, dcps);
+        distribute_dcps(nodes, count, ranks, dcps);
         for (int i = 0; i < count; i++)
-            serve_own(&nodes[i], dcp_of, load);
+            assign_within_node(&nodes[i], dcp_of, load);
         for (int i = 0; i < count; i++)
             if (!nodes[i].dcps)
-                serve_elsewhere(nodes, count, i, share, dcp_of, load);
+                assign_to_other_nodes(nodes, count, i, share, dcp_of, load);
         *mapping = (coll_mapping){
             .ranks = ranks, .dcps = dcps, .applications = applications, .dcp_of = dcp_of};
     } else

@@ -6,32 +6,33 @@
 #define COLL_CDCP_MAPPING_H
 
 /*
- * How many DCPs the user wants: "1:4" is the paper's ratio, one DCP to four application ranks, of
- * the ranks that there are (its second mode: 640 ranks are then 512 + 128); "8" is that many.
+ * The number of DCPs that the user wants. "1:4" is the paper's ratio: one DCP for four application
+ * ranks, taken from the existing ranks (its second mode: 640 ranks become 512 + 128). "8" is the
+ * number of DCPs.
  */
 typedef struct coll_mapping_wish {
-    int served; /* application ranks to a DCP, or 0 where a number of DCPs is given */
-    int dcps;   /* that number, or 0 */
+    int served; /* application ranks per DCP, or 0 if a number is given */
+    int dcps;   /* the number of DCPs, or 0 */
 } coll_mapping_wish;
 
-/* Reads TEXT. MPI_ERR_ARG, whose text says what is wrong, unless all of it is a wish. */
+/* Parses TEXT. Returns MPI_SUCCESS, or MPI_ERR_ARG with a text if TEXT is invalid. */
 int coll_mapping_parse(const char *text, coll_mapping_wish *wish);
 
 typedef struct coll_mapping {
     int ranks, dcps, applications; /* ranks = dcps + applications */
-    int *dcp_of;                   /* of a rank: the rank of its DCP; -1 for a DCP */
+    int *dcp_of;                   /* for each rank, the rank of its DCP; -1 for a DCP */
 } coll_mapping;
 
 /*
- * Maps RANKS ranks, rank i on node node_of[i] (numbered from 0 in order of first appearance). A
- * ratio of 1:r takes the fewest DCPs that serve all with at most r ranks to each, on average. DCPs
- * are spread over the nodes in proportion to their ranks, and are each node's last ranks; rank 0
- * always runs the application. A rank is served on its own node where there is a DCP, all the
- * node's alike; otherwise by the nearest node (in the nodes' order) whose DCPs have less than their
- * share, runs of consecutive ranks by one DCP.
+ * Maps RANKS ranks, where rank i is on node node_of[i] (numbered from 0 in the order of first
+ * appearance). A ratio of 1:r takes the fewest DCPs with at most r ranks each, on average. DCPs are
+ * distributed over the nodes in proportion to their ranks, and are the last ranks of their nodes.
+ * Rank 0 always runs the application. If a node has DCPs, these serve its ranks, in equal shares.
+ * Otherwise the nearest node (in the order of nodes) with DCPs that serve less than their share
+ * does, with runs of consecutive ranks on one DCP.
  *
- * MPI_ERR_ARG where there are not enough ranks, or MPI_ERR_NO_MEM; MAPPING is set only on success,
- * and then goes to coll_mapping_free.
+ * Returns MPI_ERR_ARG if there are not enough ranks, or MPI_ERR_NO_MEM. MAPPING is set only on
+ * success; then coll_mapping_free must free it.
  */
 int coll_mapping_make(const coll_mapping_wish *wish, int ranks, const int node_of[],
                       coll_mapping *mapping);

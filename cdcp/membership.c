@@ -9,16 +9,16 @@
 
 #include <stdlib.h>
 
-/* Lists of members go to the DCPs in pieces that fit into one eager message. */
+/* Lists of members are sent to the DCPs in pieces that fit into an eager message. */
 enum { PIECE = 512 };
 
-/* All are guarded by the job's lock, but for the key, which stays. */
+/* The job's lock guards all of these except the key, which doesn't change. */
 static int key = MPI_KEYVAL_INVALID;
 static coll_membership *all;
 static uint32_t numbers_given;
-static coll_membership *recent; /* the one asked for last; only where a single thread posts */
+static coll_membership *recent; /* the entry looked up last; only if a single thread posts */
 
-static void link_it(coll_membership *membership) {
+static void link_entry(coll_membership *membership) {
     coll_job_enter();
     membership->next = all;
     membership->link = &all;
@@ -28,7 +28,7 @@ static void link_it(coll_membership *membership) {
     coll_job_leave();
 }
 
-static void unlink_it(coll_membership *membership) {
+static void unlink_entry(coll_membership *membership) {
     *membership->link = membership->next;
     if (membership->next)
         membership->next->link = membership->link;
@@ -44,15 +44,18 @@ static int tell_end(const coll_membership *membership) {
     return coll_job_tell(&header, sizeof header);
 }
 
-/* The communicator goes. The DCP hears of it after all posts of this rank. */
-static int forget(MPI_Comm comm, int which, void *value, void *extra) {
+/*
+ * Attribute callback: the communicator is freed. The DCP gets this message after all posts of this
+ * rank.
+ */
+static int forget_comm(MPI_Comm comm, int which, void *value, void *extra) {
     (void)comm, (void)which, (void)extra;
     coll_membership *membership = value;
     int code = MPI_SUCCESS;
     if (coll_the_job.posts && membership->served && membership->number != COLL_JOB_WORLD)
         code = tell_end(membership);
     coll_job_enter();
-    unlink_it(membership);
+    unlink_entry(membership);
     membership->comm = MPI_COMM_NULL;
     if (membership->requests == 0)
         free(membership);
@@ -69,7 +72,7 @@ int coll_membership_end_all(void) {
     return code;
 }
 
-/* Hangs one on COMM that isn't served yet. NULL without memory. */
+/* Attaches a new entry to COMM, which is not served yet. Returns NULL if memory is short. */
 static coll_membership *attach(MPI_Comm comm) {
     coll_membership *made = calloc(1, sizeof *made);
     if (!made)
@@ -82,12 +85,12 @@ static coll_membership *attach(MPI_Comm comm) {
         free(made);
         return NULL;
     }
-    link_it(made);
+    link_entry(made);
     return made;
 }
 
 int coll_membership_begin(void) {
-    int code = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &key, NULL);
+    int code = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget_comm, &key, NULL);
     if (code != MPI_SUCCESS)
         return code;
     coll_membership *world = attach(coll_the_job.app);
@@ -98,7 +101,7 @@ int coll_membership_begin(void) {
     return MPI_SUCCESS;
 }
 
-static coll_membership *look_for(MPI_Comm comm) {
+static coll_membership *find_attribute(MPI_Comm comm) {
     coll_membership *found = NULL;
     int there = 0;
     if (!coll_the_job.posts || comm == MPI_COMM_NULL ||
@@ -110,7 +113,7 @@ static coll_membership *look_for(MPI_Comm comm) {
 }
 
 coll_membership *coll_membership_of(MPI_Comm comm) {
-    return recent && recent->comm == comm ? recent : look_for(comm);
+    return recent && recent->comm == comm ? recent : find_attribute(comm);
 }
 
 coll_membership *coll_membership_served(MPI_Comm comm) {
@@ -122,7 +125,7 @@ static bool has_looked_up(const coll_membership *membership, MPI_Datatype type, 
     return membership->type == type && membership->op == op;
 }
 
-static void look_up(coll_membership *membership, MPI_Datatype type, MPI_Op op) {
+static void look_up_operands(coll_membership *membership, MPI_Datatype type, MPI_Op op) {
     int code = coll_operands_code(type, op);
     membership->code = code;
     membership->extent = code < 0 ? 0 : coll_operands_extent(code);
@@ -131,28 +134,28 @@ static void look_up(coll_membership *membership, MPI_Datatype type, MPI_Op op) {
     membership->op = op;
 }
 
-COLL_ASIDE static coll_membership *reducing(MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+COLL_ASIDE static coll_membership *look_up_reducing(MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
     coll_membership *membership = coll_membership_served(comm);
     if (membership && !has_looked_up(membership, type, op))
-        look_up(membership, type, op);
+        look_up_operands(membership, type, op);
     return membership;
 }
 
 coll_membership *coll_membership_reducing(MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
     bool as_before = recent && recent->comm == comm && has_looked_up(recent, type, op);
-    return as_before ? recent : reducing(type, op, comm);
+    return as_before ? recent : look_up_reducing(type, op, comm);
 }
 
-/* The members of a communicator, as far as all of them know alike; and this one's part. */
+/* The members of a communicator; the first three fields are the same on all of them. */
 typedef struct roster {
     MPI_Group group;
     int count;
-    bool eligible; /* DCPs may serve it */
-    bool speaks;   /* the DCP of this rank hears of the members from it, the first that it serves */
+    bool eligible; /* DCPs may serve the communicator */
+    bool speaks;   /* this rank, the first that its DCP serves, tells that DCP the members */
 } roster;
 
-/* The ranks in the job of the members from FIRST on, as many as a piece has, or fewer: *ITEMS. */
-static int look_at_piece(const roster *members, int first, int in_job[PIECE], int *items) {
+/* Looks up the ranks in the job of the members from FIRST on, at most a piece; *ITEMS of them. */
+static int translate_piece(const roster *members, int first, int in_job[PIECE], int *items) {
     int own[PIECE];
     *items = members->count - first < PIECE ? members->count - first : PIECE;
     for (int i = 0; i < *items; i++)
@@ -160,14 +163,14 @@ static int look_at_piece(const roster *members, int first, int in_job[PIECE], in
     return PMPI_Group_translate_ranks(members->group, *items, own, coll_the_job.group, in_job);
 }
 
-static int look_at_members(roster *members) {
+static int examine_members(roster *members) {
     const coll_job *job = &coll_the_job;
     const int *dcp_of = job->mapping.dcp_of;
     int in_job[PIECE], items, speaker = MPI_UNDEFINED;
     int code = PMPI_Group_size(members->group, &members->count);
     members->eligible = members->count > 1;
     for (int first = 0; first < members->count && code == MPI_SUCCESS; first += PIECE) {
-        code = look_at_piece(members, first, in_job, &items);
+        code = translate_piece(members, first, in_job, &items);
         for (int i = 0; i < items && code == MPI_SUCCESS; i++) {
             int rank = in_job[i];
             bool known = rank != MPI_UNDEFINED && dcp_of[rank] >= 0;
@@ -187,7 +190,7 @@ static int tell_members(const coll_membership *membership, const roster *members
     } message;
     int items, code = MPI_SUCCESS;
     for (int first = 0; first < members->count && code == MPI_SUCCESS; first += items) {
-        code = look_at_piece(members, first, message.members, &items);
+        code = translate_piece(members, first, message.members, &items);
         if (code != MPI_SUCCESS)
             return code;
         message.header = (coll_wire_header){.team = membership->number,
@@ -203,7 +206,7 @@ static int tell_members(const coll_membership *membership, const roster *members
     return code;
 }
 
-/* Unique by who gives it, its rank in the job from 1, and its count. */
+/* Returns a unique number: the rank in the job of its creator, from 1, and the creator's count. */
 static uint64_t give_number(void) {
     coll_job_enter();
     uint64_t number = ((uint64_t)coll_the_job.rank + 1) << 32 | numbers_given++;
@@ -211,7 +214,7 @@ static uint64_t give_number(void) {
     return number;
 }
 
-/* COMM's first rank gives it a number, unless one of its ranks has no MEMBERSHIP: then none has. */
+/* COMM's first rank gives it a number. If a rank has no MEMBERSHIP, all ranks drop theirs. */
 static int agree_on_number(MPI_Comm comm, coll_membership *membership, const roster *members) {
     enum { NUMBER, FAILED, WORDS };
     uint64_t words[WORDS] = {[FAILED] = !membership};
@@ -236,7 +239,7 @@ int coll_membership_make(MPI_Comm comm) {
     code = PMPI_Comm_group(comm, &members.group);
     if (code != MPI_SUCCESS)
         return code;
-    code = look_at_members(&members);
+    code = examine_members(&members);
     if (code == MPI_SUCCESS && members.eligible)
         code = agree_on_number(comm, membership, &members);
     PMPI_Group_free(&members.group);

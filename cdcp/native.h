@@ -1,6 +1,6 @@
 /*
- * What the MPI library does where no DCP takes a call of coll.h: a DCP_Request is then the address
- * of an MPI_Request. Others are coll_dcp_requests, which coll_dcp_owns tells.
+ * Runs the calls of coll.h that no DCP takes with the MPI library. A DCP_Request is then the
+ * address of an MPI_Request; otherwise it is a coll_dcp_request. coll_dcp_owns distinguishes them.
  */
 #ifndef COLL_CDCP_NATIVE_H
 #define COLL_CDCP_NATIVE_H
@@ -11,13 +11,13 @@
 #include <mpi.h>
 
 /*
- * Starts USER's call of OPERATION, whose sizes are alike on all ranks, by the MPI library. Raises
- * its errors on COMM; *REQUEST is set if there are none.
+ * Starts USER's call of OPERATION, whose sizes are the same on all ranks, with the MPI library.
+ * Raises its errors on COMM. Sets *REQUEST on success.
  */
 int coll_native_start(coll_operation operation, const coll_user *user, MPI_Comm comm,
                       DCP_Request *request);
 
-/* DCP_Wait and DCP_Test of those, and of DCP_REQUEST_NULL. */
+/* Do DCP_Wait and DCP_Test of such requests, and of DCP_REQUEST_NULL. */
 int coll_native_wait(DCP_Request *request);
 int coll_native_test(DCP_Request *request, int *flag);
 

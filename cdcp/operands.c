@@ -38,7 +38,9 @@ static const operation operations[] = {
     ENTRY(MPI_BXOR, BITS),       ENTRY(MPI_MAXLOC, WHERE), ENTRY(MPI_MINLOC, WHERE),
 };
 
-/* Those most used come first; optional Fortran types are where the MPI library has them. */
+/*
+ * The most used types come first. Optional Fortran types are included if the MPI library has them.
+ */
 static const element elements[] = {
     ENTRY(MPI_DOUBLE, REAL),
     ENTRY(MPI_INT, C_INTEGER),
@@ -151,7 +153,7 @@ const char *coll_operands_type_name(int code) {
     return elements[code / OPERATIONS].name;
 }
 
-/* 0 for a type that the MPI library names but doesn't have. */
+/* Returns 0 for a type that the MPI library declares but doesn't support. */
 size_t coll_operands_extent(int code) {
     MPI_Aint lower, extent;
     int size = 0;

@@ -1,7 +1,8 @@
 /*
- * Predefined types and operations as numbers that mean the same on every rank: handles don't, and
- * don't go over the wire. An operand code stands for a pair that MPI defines (MPI 3.1, section
- * 5.9.2); for others, users' operations and derived types there is none.
+ * Numbers for predefined types and operations, with the same meaning on every rank. Handles have no
+ * such meaning and can't be sent. An operand code represents a pair of an operation and a type that
+ * MPI defines (MPI 3.1, section 5.9.2). Other pairs, user-defined operations and derived types have
+ * no code.
  */
 #ifndef COLL_CDCP_OPERANDS_H
 #define COLL_CDCP_OPERANDS_H
@@ -9,17 +10,20 @@
 #include <mpi.h>
 #include <stddef.h>
 
-/* The code of OP on TYPE, or -1. */
+/* Returns the code of OP on TYPE, or -1. */
 int coll_operands_code(MPI_Datatype type, MPI_Op op);
 
 MPI_Datatype coll_operands_type(int code);
 MPI_Op coll_operands_op(int code);
 
-/* "MPI_SUM", "MPI_DOUBLE" */
+/* Return names such as "MPI_SUM" and "MPI_DOUBLE". */
 const char *coll_operands_op_name(int code);
 const char *coll_operands_type_name(int code);
 
-/* Bytes from an element to the next; values go over the wire as they lie in memory. */
+/*
+ * Returns the bytes from one element to the next. Values are sent with the gaps that they have in
+ * memory.
+ */
 size_t coll_operands_extent(int code);
 
 #endif

@@ -6,15 +6,18 @@
 
 #include <sys/mman.h>
 
-/* Addresses are set aside for so many; memory is taken for those that have been in use at once. */
+/*
+ * Addresses are reserved for this number of requests. Memory is used only for as many as have been
+ * in use at once.
+ */
 enum { MOST = 1 << 17 };
 
 coll_dcp_range coll_dcp_arena;
 
 static coll_dcp_request *requests, *unused;
-static int used, allowed; /* at least once in this job; at once */
+static int used, allowed; /* number of requests used so far in this job; largest number at a time */
 
-static int set_aside(void) {
+static int reserve_addresses(void) {
     size_t bytes = MOST * sizeof *requests;
     void *range = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -29,7 +32,7 @@ int coll_request_open(int most) {
     unused = NULL;
     used = 0;
     allowed = most < MOST ? most : MOST;
-    return requests ? MPI_SUCCESS : set_aside();
+    return requests ? MPI_SUCCESS : reserve_addresses();
 }
 
 int coll_request_take(coll_dcp_request **request) {

@@ -1,6 +1,6 @@
 /*
- * Requests of application ranks, all in one range of addresses. Where several threads post, callers
- * hold the job's lock.
+ * The requests of application ranks, all in one range of addresses. If several threads may post,
+ * callers hold the job's lock.
  */
 #ifndef COLL_CDCP_REQUEST_POOL_H
 #define COLL_CDCP_REQUEST_POOL_H
@@ -13,35 +13,40 @@
 /* A contribution and its result as messages. */
 typedef struct coll_envelope coll_envelope;
 
-/* What is called (cdcp/dcp_operation.h), what this rank contributes, where its result goes. */
+/* The call (cdcp/dcp_operation.h), this rank's contribution, and where its result goes. */
 typedef struct coll_client_call {
     int32_t code, count;
     coll_data given, wanted;
 } coll_client_call;
 
 struct DCP_Pending {
-    int room[COLL_DCP_ROOM]; /* its holder's */
-    /* Where the result comes: a slot, whose state is then DONE or FAILED, or an envelope. Neither:
-     * it is inactive. */
+    int room[COLL_DCP_ROOM]; /* for the holder's use */
+    /*
+     * Where the result arrives: a slot, whose state then becomes DONE or FAILED, or an envelope. If
+     * both are NULL, the request is inactive.
+     */
     coll_mailbox_slot *slot;
     coll_envelope *envelope;
     coll_client_call call;
     coll_membership *membership;
     bool persistent;
-    coll_dcp_request *next; /* of those that nobody uses */
+    coll_dcp_request *next; /* next unused request */
 };
 
 /*
- * Makes room for the requests of a job, at most MOST at once; none of an earlier one is in use.
- * MPI_ERR_NO_MEM.
+ * Prepares the pool for a job with at most MOST requests at a time. No request of an earlier job
+ * may be in use. Returns MPI_SUCCESS or MPI_ERR_NO_MEM.
  */
 int coll_request_open(int most);
 
-/* Sets *REQUEST to an unused one, or to NULL where there are too many: MPI_ERR_NO_MEM. */
+/*
+ * Sets *REQUEST to an unused request. If too many are in use, sets it to NULL and returns
+ * MPI_ERR_NO_MEM.
+ */
 int coll_request_take(coll_dcp_request **request);
 void coll_request_give_back(coll_dcp_request *request);
 
-/* The number of REQUEST in the range, from 0. */
+/* Returns the number of REQUEST in the range, from 0. */
 int coll_request_number(const coll_dcp_request *request);
 
 #endif

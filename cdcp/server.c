@@ -1,7 +1,7 @@
 /*
- * A DCP's side: one loop polls the mailboxes of its application ranks and the messages that have
- * come, and advances the calls that they belong to (cdcp/dcp_call.h). Between polls it
- * waits politely; after a long silence it sleeps.
+ * Runs a DCP: one loop polls the mailboxes of its application ranks and the messages that have
+ * arrived, and advances the calls to which they belong (cdcp/dcp_call.h). Between polls it may
+ * yield the processor (lib/base/wait.h); after a long silence it sleeps.
  */
 #include "config.h"
 
@@ -17,14 +17,14 @@
 #include <stdlib.h>
 
 /*
- * So many receives are posted for whatever comes; they complete in the order of the messages.
- * Polling mailboxes is cheap, polling messages and reading the clock are not: where messages are
- * rare, LOOKS polls of mailboxes come to one of the others. On a core that others want, none is
- * cheap, and each of them is followed by a pause.
+ * RECEIVES receives are posted for any message; they complete in the order of the messages. Polling
+ * mailboxes is cheap, polling messages and reading the clock are not. So there are LOOKS polls of
+ * mailboxes for each of the others. On a core that other processes want, no poll is cheap, and each
+ * is followed by a pause.
  */
 enum { RECEIVES = 16, TABLE = 64, LOOKS = 16 };
 
-/* Seconds of silence after which a DCP sleeps even if it has a core of its own. */
+/* Seconds without a message after which a DCP sleeps even if it has its own core. */
 static const double SILENCE = 20e-3;
 
 typedef struct server {
@@ -33,11 +33,12 @@ typedef struct server {
     coll_team *table[TABLE]; /* by number */
     coll_team *recent;
     coll_mailbox *boxes;
-    int served, box_count, stopped; /* ranks; with mailboxes; that have said stop */
+    /* number of ranks; those with mailboxes; those that have stopped */
+    int served, box_count, stopped;
     MPI_Request receives[RECEIVES];
-    char *letters; /* RECEIVES of them, each a header and a body */
+    char *letters; /* RECEIVES buffers, each for a header and a body */
     int next;      /* the receive that completes next */
-    double looked; /* when late ranks were last looked for */
+    double looked; /* time of the last search for late ranks */
     unsigned turn;
 } server;
 
@@ -45,7 +46,7 @@ static coll_team **chain_of(server *s, uint64_t number) {
     return &s->table[(number ^ number >> 32) % TABLE];
 }
 
-/* NULL where nothing is known of it. */
+/* Returns the team with NUMBER, or NULL if it is unknown. */
 static coll_team *find_team(server *s, uint64_t number) {
     if (s->recent && s->recent->number == number)
         return s->recent;
@@ -84,23 +85,23 @@ static void drop_if_over(server *s, coll_team *team) {
         drop_team(s, team);
 }
 
-static size_t letter_bytes(const server *s) {
+static size_t buffer_bytes(const server *s) {
     const coll_job *job = s->desk.job;
     return sizeof(coll_wire_header) + coll_wire_room(job->limit, job->blocks);
 }
 
-static char *letter_at(const server *s, int i) {
-    return s->letters + (size_t)i * letter_bytes(s);
+static char *buffer_at(const server *s, int i) {
+    return s->letters + (size_t)i * buffer_bytes(s);
 }
 
 static int post_receive(server *s, int i) {
-    return PMPI_Irecv(letter_at(s, i), (int)letter_bytes(s), MPI_BYTE, MPI_ANY_SOURCE,
+    return PMPI_Irecv(buffer_at(s, i), (int)buffer_bytes(s), MPI_BYTE, MPI_ANY_SOURCE,
                       COLL_JOB_TAG_TO_DCP, s->desk.job->wire, &s->receives[i]);
 }
 
-/* A message for a team that is ready. */
-static int work_on(server *s, coll_team *team, const coll_wire_header *header, const void *body,
-                   size_t bytes, int source) {
+/* Processes a message for a team whose members are known. */
+static int process_for_ready_team(server *s, coll_team *team, const coll_wire_header *header,
+                                  const void *body, size_t bytes, int source) {
     const coll_contributor where = {.source = source, .reply = header->reply};
     if (header->kind == COLL_WIRE_CONTRIBUTION)
         return coll_dcp_call_contribute(&s->desk, team, header, body, &where);
@@ -109,26 +110,27 @@ static int work_on(server *s, coll_team *team, const coll_wire_header *header, c
         team->posted += header->sequence;
         return MPI_SUCCESS;
     }
-    if (header->kind == COLL_WIRE_QUESTION) /* answered when it came */
+    if (header->kind == COLL_WIRE_QUESTION) /* it was answered when it arrived */
         return coll_late_hold(&s->desk, team, header->sequence);
     if (header->kind == COLL_WIRE_VERDICT)
         return coll_late_told(&s->desk, team, header, body);
     return coll_dcp_call_exchange(&s->desk, team, header, body, bytes, source);
 }
 
-/* The members of TEAM are known now: what came before them is due. */
-static int catch_up(server *s, coll_team *team) {
+/* Processes the messages that arrived before the members of TEAM were known. */
+static int process_early_messages(server *s, coll_team *team) {
     coll_early_message *message;
     int code = MPI_SUCCESS;
     while (code == MPI_SUCCESS && (message = coll_early_take(&team->early, COLL_EARLY_ANY))) {
-        code = work_on(s, team, &message->header, message->body, message->bytes, message->source);
+        code = process_for_ready_team(s, team, &message->header, message->body, message->bytes,
+                                      message->source);
         free(message);
     }
     return code;
 }
 
-static int take_for_team(server *s, const coll_wire_header *header, const void *body, size_t bytes,
-                         int source) {
+static int process_for_team(server *s, const coll_wire_header *header, const void *body,
+                            size_t bytes, int source) {
     coll_team *team;
     int code = make_team(s, header->team, &team);
     if (code != MPI_SUCCESS)
@@ -136,16 +138,16 @@ static int take_for_team(server *s, const coll_wire_header *header, const void *
     if (header->kind == COLL_WIRE_MEMBERS) {
         code = coll_team_list(team, s->desk.job, header, body);
         if (code == MPI_SUCCESS && coll_team_ready(team))
-            code = catch_up(s, team);
+            code = process_early_messages(s, team);
     } else if (coll_team_ready(team))
-        code = work_on(s, team, header, body, bytes, source);
+        code = process_for_ready_team(s, team, header, body, bytes, source);
     else
         code = coll_early_keep(&team->early, header, body, bytes, source);
     drop_if_over(s, team);
     return code;
 }
 
-static int take_question(server *s, const coll_wire_header *header, int source) {
+static int process_question(server *s, const coll_wire_header *header, int source) {
     coll_team *team;
     int code = make_team(s, header->team, &team);
     if (code == MPI_SUCCESS)
@@ -155,7 +157,7 @@ static int take_question(server *s, const coll_wire_header *header, int source) 
     return code;
 }
 
-static int take_answer(server *s, const coll_wire_header *header, int source) {
+static int process_answer(server *s, const coll_wire_header *header, int source) {
     coll_team *team = find_team(s, header->team);
     if (!team)
         return MPI_SUCCESS;
@@ -164,38 +166,38 @@ static int take_answer(server *s, const coll_wire_header *header, int source) {
     return code;
 }
 
-static int take_letter(server *s, const coll_wire_header *header, size_t bytes, int source) {
+static int process_message(server *s, const coll_wire_header *header, size_t bytes, int source) {
     switch ((coll_wire_kind)header->kind) {
     case COLL_WIRE_STOP:
         s->stopped++;
         return MPI_SUCCESS;
     case COLL_WIRE_QUESTION:
-        return take_question(s, header, source);
+        return process_question(s, header, source);
     case COLL_WIRE_ANSWER:
-        return take_answer(s, header, source);
+        return process_answer(s, header, source);
     default:
-        return take_for_team(s, header, header + 1, bytes - sizeof *header, source);
+        return process_for_team(s, header, header + 1, bytes - sizeof *header, source);
     }
 }
 
-/* The message of the next receive, which is complete. */
-static int take_next(server *s, const MPI_Status *status) {
+/* Processes the message of the next receive, which is complete. */
+static int process_next_message(server *s, const MPI_Status *status) {
     int bytes, i = s->next;
     int code = PMPI_Get_count(status, MPI_BYTE, &bytes);
     if (code == MPI_SUCCESS)
-        code = take_letter(s, (const void *)letter_at(s, i), (size_t)bytes, status->MPI_SOURCE);
+        code = process_message(s, (const void *)buffer_at(s, i), (size_t)bytes, status->MPI_SOURCE);
     s->next = (i + 1) % RECEIVES;
     return code == MPI_SUCCESS ? post_receive(s, i) : code;
 }
 
-/* Takes the messages that have come, at most as many as there are receives. */
-static int look_at_messages(server *s, bool *moved) {
+/* Processes the messages that have arrived, at most as many as there are receives. */
+static int poll_messages(server *s, bool *moved) {
     for (int i = 0; i < RECEIVES; i++) {
         int there = 0;
         MPI_Status status;
         int code = PMPI_Test(&s->receives[s->next], &there, &status);
         if (code == MPI_SUCCESS && there)
-            code = take_next(s, &status);
+            code = process_next_message(s, &status);
         if (code != MPI_SUCCESS || !there)
             return code;
         *moved = true;
@@ -203,26 +205,26 @@ static int look_at_messages(server *s, bool *moved) {
     return MPI_SUCCESS;
 }
 
-/* Waits for a message where there are no mailboxes to look at. */
+/* Waits for a message; for DCPs without mailboxes. */
 static int wait_for_message(server *s) {
     MPI_Status status;
     if (s->wait.manner == COLL_WAIT_BLOCK && !s->desk.timed) {
         int code = PMPI_Wait(&s->receives[s->next], &status);
-        return code == MPI_SUCCESS ? take_next(s, &status) : code;
+        return code == MPI_SUCCESS ? process_next_message(s, &status) : code;
     }
     coll_patience patience = coll_patience_begin(&s->wait);
     bool moved = false;
-    int code = look_at_messages(s, &moved);
+    int code = poll_messages(s, &moved);
     while (!moved && code == MPI_SUCCESS && !coll_patience_expired(&patience, s->wait.timeout)) {
         coll_patience_relax(&patience);
-        code = look_at_messages(s, &moved);
+        code = poll_messages(s, &moved);
     }
     coll_patience_progress(&patience);
     return code;
 }
 
-/* Takes the next post from BOX unless its communicator isn't known here yet. */
-static int look_into(server *s, coll_mailbox *box, bool *moved) {
+/* Processes the next post in BOX unless its communicator isn't known here yet. */
+static int poll_mailbox(server *s, coll_mailbox *box, bool *moved) {
     coll_mailbox_slot *slot = coll_mailbox_slot_at(box, box->ticket);
     if (atomic_load_explicit(&slot->state, memory_order_acquire) !=
         coll_mailbox_state(box->ticket, COLL_MAILBOX_POSTED))
@@ -245,15 +247,15 @@ static int look_into(server *s, coll_mailbox *box, bool *moved) {
     return code;
 }
 
-static int look_at_mailboxes(server *s, bool *moved) {
+static int poll_mailboxes(server *s, bool *moved) {
     int code = MPI_SUCCESS;
     for (int i = 0; i < s->box_count && code == MPI_SUCCESS; i++)
-        code = look_into(s, &s->boxes[i], moved);
+        code = poll_mailbox(s, &s->boxes[i], moved);
     return code;
 }
 
-/* Looks, now and then, for calls that wait for late ranks. */
-static int look_for_late(server *s) {
+/* Searches, from time to time, for calls that wait for late ranks. */
+static int search_for_late_ranks(server *s) {
     double now, timeout = s->desk.job->timeout;
     if (!s->desk.timed || (now = PMPI_Wtime()) - s->looked < timeout / 8)
         return MPI_SUCCESS;
@@ -271,7 +273,7 @@ static bool is_done(const server *s) {
     return s->stopped == s->served && s->desk.under_way == 0;
 }
 
-/* Without mailboxes: messages alone. */
+/* Serves messages only, for DCPs without mailboxes. */
 static int serve_messages(server *s) {
     int code = MPI_SUCCESS;
     while (code == MPI_SUCCESS && !is_done(s)) {
@@ -279,7 +281,7 @@ static int serve_messages(server *s) {
         if (code == MPI_SUCCESS)
             code = coll_outbox_clear(&s->desk.outbox);
         if (code == MPI_SUCCESS)
-            code = look_for_late(s);
+            code = search_for_late_ranks(s);
     }
     return code;
 }
@@ -291,13 +293,13 @@ static int serve_mailboxes(server *s) {
     while (code == MPI_SUCCESS && !is_done(s)) {
         bool polite = coll_wait_is_polite(&s->wait) || patience.slept;
         bool moved = false, full_turn = ++s->turn % LOOKS == 0 || polite;
-        code = look_at_mailboxes(s, &moved);
+        code = poll_mailboxes(s, &moved);
         if (code == MPI_SUCCESS && (full_turn || !alone))
-            code = look_at_messages(s, &moved);
+            code = poll_messages(s, &moved);
         if (code == MPI_SUCCESS && full_turn)
             code = coll_outbox_clear(&s->desk.outbox);
         if (code == MPI_SUCCESS && full_turn)
-            code = look_for_late(s);
+            code = search_for_late_ranks(s);
         if (moved)
             coll_patience_progress(&patience);
         else if (full_turn)
@@ -306,7 +308,7 @@ static int serve_mailboxes(server *s) {
     return code;
 }
 
-/* The team of the application's world is known to all from the start. */
+/* Makes the team of the application's world, which is known from the start. */
 static int make_world(server *s) {
     const coll_mapping *mapping = &s->desk.job->mapping;
     int32_t *members = malloc((size_t)mapping->applications * sizeof *members);
@@ -345,7 +347,7 @@ static int open_boxes(server *s) {
 }
 
 static int open_receives(server *s) {
-    s->letters = malloc(RECEIVES * letter_bytes(s));
+    s->letters = malloc(RECEIVES * buffer_bytes(s));
     s->desk.body = malloc(coll_wire_room(s->desk.job->limit, s->desk.job->blocks));
     if (!s->letters || !s->desk.body)
         return coll_error(MPI_ERR_NO_MEM, "no memory for messages");
@@ -375,7 +377,7 @@ int coll_server_run(const coll_job *job) {
     server s = {.desk = {.job = job, .outbox = {.wire = job->wire}, .timed = job->timeout > 0},
                 .wait = job->wait};
     s.wait.silence = SILENCE;
-    s.wait.timeout = job->timeout / 8; /* until the next look for late ranks */
+    s.wait.timeout = job->timeout / 8; /* until the next search for late ranks */
     for (int i = 0; i < RECEIVES; i++)
         s.receives[i] = MPI_REQUEST_NULL;
     int code = open_boxes(&s);

@@ -48,8 +48,8 @@ bool coll_team_ready(const coll_team *team) {
 }
 
 /*
- * Fills station, position and station_of from the members. POSITION_OF has a place for every rank
- * of the job, with -1 in it.
+ * Sets STATION, POSITION and STATION_OF from the members. POSITION_OF has an element for every rank
+ * of the job, which is -1.
  */
 static void find_stations(coll_team *team, const coll_job *job, int position_of[]) {
     for (int i = 0; i < team->ranks; i++) {
@@ -64,15 +64,18 @@ static void find_stations(coll_team *team, const coll_job *job, int position_of[
     }
 }
 
-/* Fills grouped and group, which is all zeros, from station_of; and what is this DCP's. */
+/*
+ * Sets GROUPED and GROUP, which is all zeros, from STATION_OF, and the members that this DCP
+ * serves.
+ */
 static void group_members(coll_team *team) {
     for (int i = 0; i < team->ranks; i++)
         team->group[team->station_of[i] + 1]++;
     for (int station = 0; station < team->stations; station++)
         team->group[station + 1] += team->group[station];
-    for (int i = 0; i < team->ranks; i++) /* each group's beginning moves to its end, */
+    for (int i = 0; i < team->ranks; i++) /* each group's start moves to its end, */
         team->grouped[team->group[team->station_of[i]]++] = i;
-    for (int station = team->stations; station > 0; station--) /* where the next one begins */
+    for (int station = team->stations; station > 0; station--) /* where the next group starts */
         team->group[station] = team->group[station - 1];
     team->group[0] = 0;
     team->here = coll_team_served_by(team, team->position);
@@ -85,32 +88,35 @@ static int plan_exchange(coll_team *team, const coll_job *job) {
         return no_memory();
     team->stages = coll_multiply_stages(team->stations, job->radix, team->position, stages);
     team->stage = stages;
-    if (team->stages > 0) /* what isn't used is given back */
+    if (team->stages > 0) /* free unused memory */
         team->stage = realloc(stages, (size_t)team->stages * sizeof *stages);
     team->stage = team->stage ? team->stage : stages;
     return MPI_SUCCESS;
 }
 
-int coll_team_blocks(const coll_team *team, int way, int stage) {
-    int stations = team->stations, gone = way % coll_radix_worth(team->radix, stage);
-    int from = (team->position - gone + stations) % stations, to = (from + way) % stations;
+int coll_team_blocks(const coll_team *team, int distance, int stage) {
+    int stations = team->stations, gone = distance % coll_radix_worth(team->radix, stage);
+    int from = (team->position - gone + stations) % stations, to = (from + distance) % stations;
     return coll_team_served_by(team, from) * coll_team_served_by(team, to);
 }
 
-/* As many stages as the job's DCPs have, all together. */
-static void plan_ways(coll_team *team, const coll_job *job) {
+/*
+ * Sets the radix of exchanges by digits, and the places of their blocks. The number of stages is
+ * that of all the job's DCPs.
+ */
+static void plan_digits(coll_team *team, const coll_job *job) {
     int most = 0;
     team->radix = coll_radix_for(team->stations, job->digits);
-    for (int way = 0; way < team->stations; way++, most = 0) {
+    for (int distance = 0; distance < team->stations; distance++, most = 0) {
         for (int stage = 0; stage <= job->digits; stage++) {
-            int blocks = coll_team_blocks(team, way, stage);
+            int blocks = coll_team_blocks(team, distance, stage);
             most = blocks > most ? blocks : most;
         }
-        team->place_of[way + 1] = team->place_of[way] + most;
+        team->place_of[distance + 1] = team->place_of[distance] + most;
     }
 }
 
-static int settle(coll_team *team, const coll_job *job) {
+static int set_up_exchanges(coll_team *team, const coll_job *job) {
     size_t ranks = (size_t)team->ranks, all = (size_t)job->mapping.ranks;
     int *position_of = malloc(all * sizeof *position_of);
     team->grouped = malloc(ranks * sizeof *team->grouped);
@@ -126,7 +132,7 @@ static int settle(coll_team *team, const coll_job *job) {
     if (good) {
         find_stations(team, job, position_of);
         group_members(team);
-        plan_ways(team, job);
+        plan_digits(team, job);
     }
     free(position_of);
     return good ? plan_exchange(team, job) : no_memory();
@@ -143,7 +149,7 @@ int coll_team_list(coll_team *team, const coll_job *job, const coll_wire_header 
     for (int i = 0; i < header->items; i++)
         team->members[header->first + i] = members[i];
     team->listed += header->items;
-    return coll_team_ready(team) ? settle(team, job) : MPI_SUCCESS;
+    return coll_team_ready(team) ? set_up_exchanges(team, job) : MPI_SUCCESS;
 }
 
 int coll_team_place(const coll_team *team, int rank) {

@@ -10,19 +10,18 @@
 
 _Atomic bool coll_account_on;
 
-/* A date, or a time that has passed: in seconds, and those that the processor gave to this thread.
- */
+/* A time, or an elapsed time: wall-clock seconds, and this thread's processor seconds. */
 typedef struct moment {
     double wall, processor;
 } moment;
 
-/* Of the one thread that counts; inside calls by their kind. */
+/* Data of the only thread that is measured; the times inside calls by their kind. */
 static _Thread_local bool counts;
 static moment start, entered, pause_began, paused, inside;
 static double seconds[COLL_ACCOUNT_neither], calls[COLL_ACCOUNT_neither], served;
 static int depth;
 
-/* Requests of nonblocking collectives, each where its handle says. */
+/* Requests of nonblocking collectives, in a hash table by handle. */
 enum { NOTED = 1024 };
 static MPI_Request noted[NOTED];
 
@@ -32,7 +31,7 @@ static moment now(void) {
     return (moment){PMPI_Wtime(), (double)time.tv_sec + (double)time.tv_nsec * 1e-9};
 }
 
-/* Adds to SUM what has passed since BEGAN, and returns the seconds of it. */
+/* Adds the time since BEGAN to SUM. Returns its wall-clock seconds. */
 static double add_since(moment *sum, const moment *began) {
     moment ended = now();
     sum->wall += ended.wall - began->wall;
@@ -78,7 +77,7 @@ void coll_account_one_served(void) {
         served++;
 }
 
-/* Handles are addresses, a cache line or more apart, or small numbers. */
+/* Handles are addresses at least a cache line apart, or small numbers. */
 static MPI_Request *place_of(MPI_Request request) {
     uintptr_t handle = (uintptr_t)request;
     return &noted[(handle ^ handle >> 6) % NOTED];
@@ -96,7 +95,7 @@ coll_account_kind coll_account_look(int count, const MPI_Request requests[], boo
         if (requests[i] == MPI_REQUEST_NULL || *place != requests[i])
             continue;
         kind = COLL_ACCOUNT_started;
-        if (completes) /* the handle may be another request's next */
+        if (completes) /* another request may get the handle next */
             *place = MPI_REQUEST_NULL;
     }
     return kind;

@@ -1,6 +1,7 @@
 /*
- * What a program looks up by dlsym in a library that it has opened by dlopen is that library's own:
- * preloaded libraries aren't searched. Python's ctypes and Julia call MPI like that.
+ * If a program opens a library with dlopen and looks up a function in it with dlsym, it gets that
+ * library's function: preloaded libraries aren't searched. Python's ctypes and Julia call MPI this
+ * way.
  */
 #include "config.h"
 
@@ -18,20 +19,19 @@
 #include <unistd.h>
 
 static _Atomic bool ruled_out;
-static pid_t
-    loaded_in; /* a process that was forked from this one repeats its state, and is silent */
+static pid_t loaded_in; /* a forked child inherits this state, and must not print */
 
 void coll_bypass_ruled_out(void) {
     ruled_out = true;
 }
 
-/* A search for one of the MPI libraries that are loaded, by their number. */
+/* A search for the MPI library with a given number among the loaded ones. */
 typedef struct search {
-    int left; /* to skip before it */
+    int left; /* number of MPI libraries to skip */
     char path[PATH_MAX];
 } search;
 
-static int visit(struct dl_phdr_info *object, size_t bytes, void *data) {
+static int find_mpi_library(struct dl_phdr_info *object, size_t bytes, void *data) {
     (void)bytes;
     search *found = data;
     const char *slash = strrchr(object->dlpi_name, '/');
@@ -42,7 +42,7 @@ static int visit(struct dl_phdr_info *object, size_t bytes, void *data) {
     return 1;
 }
 
-/* Whether MPI has been initialised in the library at PATH or in one that it depends on. */
+/* Returns whether MPI has been initialised in the library at PATH or in one on which it depends. */
 static bool is_initialised(const char *path) {
     int (*initialized)(int *);
     int flag = 0;
@@ -68,7 +68,7 @@ __attribute__((destructor)) static void report_bypass(void) {
     if (ruled_out || getpid() != loaded_in || !coll_library_is_speaker())
         return;
     search found;
-    for (int i = 0; found.left = i, dl_iterate_phdr(visit, &found); i++) {
+    for (int i = 0; found.left = i, dl_iterate_phdr(find_mpi_library, &found); i++) {
         if (!is_initialised(found.path))
             continue;
         fprintf(stderr,

@@ -1,10 +1,10 @@
-/* Programs that libcoll_pmpi was preloaded for, and yet doesn't reach. */
+/* Detects programs for which libcoll_pmpi was preloaded but whose MPI calls don't reach it. */
 #ifndef COLL_CDCP_PMPI_BYPASS_H
 #define COLL_CDCP_PMPI_BYPASS_H
 
 /*
- * Notes that the program's MPI_Init has come to libcoll_pmpi. At the exit of a process that
- * initialised MPI and never came here, one rank of the job says so.
+ * Notes that the program's MPI_Init has reached libcoll_pmpi. At the exit of a process that has
+ * initialised MPI without that, one rank of the job prints a message.
  */
 void coll_bypass_ruled_out(void);
 

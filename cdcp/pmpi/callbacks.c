@@ -8,7 +8,10 @@
 #include <stdlib.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-/* Attributes may outlive their keys: records are kept, and found again by leak checkers here. */
+/*
+ * Attributes may outlive their keys, so records are never freed. This list also keeps them
+ * reachable for leak checkers.
+ */
 static coll_callbacks_attribute *attributes;
 
 coll_callbacks_attribute *coll_callbacks_keep_attribute(coll_callbacks_attribute attribute) {
@@ -39,7 +42,7 @@ void coll_callbacks_name_attribute(coll_callbacks_attribute *record, int keyval)
     pthread_mutex_unlock(&lock);
 }
 
-/* A keyval that was freed comes back for another key: the newest record is its. */
+/* A freed keyval may be reused for another key: the newest record is the right one. */
 coll_callbacks_attribute *coll_callbacks_attribute_of(int keyval) {
     pthread_mutex_lock(&lock);
     coll_callbacks_attribute *record = attributes;

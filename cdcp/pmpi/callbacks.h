@@ -1,7 +1,7 @@
 /*
- * The program's error handlers and attribute callbacks, called with MPI_COMM_WORLD where the MPI
- * library calls with what stands for it. C's and Fortran's have the same shape: a function of ours
- * is given to the MPI library in the place of the program's.
+ * Calls the program's error handlers and attribute callbacks with MPI_COMM_WORLD if the MPI library
+ * calls them with the communicator that stands for it. This works in the same way for C and
+ * Fortran: the MPI library is given a function of ours instead of the program's.
  */
 #ifndef COLL_CDCP_PMPI_CALLBACKS_H
 #define COLL_CDCP_PMPI_CALLBACKS_H
@@ -10,39 +10,47 @@
 
 typedef void coll_function(void);
 
-/* Under Open MPI: remembers that FUNCTION is the program's own behind HANDLER. MPI_ERR_NO_MEM. */
+/*
+ * With Open MPI: stores FUNCTION as the program's function of HANDLER. Returns MPI_SUCCESS or
+ * MPI_ERR_NO_MEM.
+ */
 int coll_callbacks_keep_handler(MPI_Errhandler handler, coll_function *function);
 
-/* Under Open MPI: the program's function behind the error handler of COMM, or NULL. */
+/* With Open MPI: returns the program's function of COMM's error handler, or NULL. */
 coll_function *coll_callbacks_handler(MPI_Comm comm);
 
-/* Fortran's integers for addresses; those of MPI-1 are default ones. */
+/* Fortran's integers for addresses. MPI-1 uses default integers. */
 typedef union coll_callbacks_integer {
     MPI_Aint wide;
     MPI_Fint narrow;
 } coll_callbacks_integer;
 
-/* The program's callbacks of an attribute and what they are given. */
+/* The program's callbacks of an attribute, and their arguments. */
 typedef struct coll_callbacks_attribute {
     coll_function *copy, *delete;
-    void *c_extra;                        /* C's, or */
-    coll_callbacks_integer fortran_extra; /* Fortran's */
-    coll_function *copy_by, *delete_by;   /* MPICH calls them by these in other languages than C */
-    int keyval;                           /* set by coll_callbacks_name_attribute */
-    MPI_Fint number;                      /* of this record; set by coll_callbacks_keep_attribute */
+    void *c_extra;                        /* the extra state of C */
+    coll_callbacks_integer fortran_extra; /* or of Fortran */
+    /* with MPICH: functions that call them in languages other than C */
+    coll_function *copy_by, *delete_by;
+    int keyval; /* set by coll_callbacks_name_attribute */
+    /* number of this record; set by coll_callbacks_keep_attribute */
+    MPI_Fint number;
     struct coll_callbacks_attribute *next;
 } coll_callbacks_attribute;
 
-/* A record that lives as long as the program, or NULL: no memory. */
+/*
+ * Stores a copy of ATTRIBUTE, which remains until the program ends. Returns it, or NULL if memory
+ * is short.
+ */
 coll_callbacks_attribute *coll_callbacks_keep_attribute(coll_callbacks_attribute attribute);
 
-/* The record that has NUMBER, which must be one that was given. */
+/* Returns the record with NUMBER, which must exist. */
 coll_callbacks_attribute *coll_callbacks_attribute_at(MPI_Fint number);
 
-/* RECORD is that of KEYVAL from now on. */
+/* Sets the KEYVAL of RECORD. */
 void coll_callbacks_name_attribute(coll_callbacks_attribute *record, int keyval);
 
-/* The record of KEYVAL, or NULL. */
+/* Returns the record of KEYVAL, or NULL. */
 coll_callbacks_attribute *coll_callbacks_attribute_of(int keyval);
 
 #endif

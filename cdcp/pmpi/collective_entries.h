@@ -1,7 +1,7 @@
 /*
- * The entries of cdcp/pmpi/collectives.c that take counts, which MPI 4 has in two forms. That file
- * includes this one once for MPI_X, where COUNT and PLACE (a displacement) are int, and once for
- * MPI_X_c, where they are MPI_Count and MPI_Aint. FORM appends the _c to a name.
+ * The entry points of cdcp/pmpi/collectives.c that take counts, which MPI 4 has in two forms. That
+ * file includes this one once for MPI_X, with COUNT and PLACE (a displacement) as int, and once for
+ * MPI_X_c, with MPI_Count and MPI_Aint. FORM appends _c to a name in the second case.
  */
 
 int FORM(MPI_Allreduce)(const void *sendbuf, void *recvbuf, COUNT count, MPI_Datatype type,
@@ -13,7 +13,7 @@ int FORM(MPI_Allreduce)(const void *sendbuf, void *recvbuf, COUNT count, MPI_Dat
     if (code == MPI_SUCCESS && !served && is_registered_now(comm))
         code = coll_dcp_post(sendbuf, recvbuf, count, type, op, comm, &served);
     if (served || code != MPI_SUCCESS)
-        code = finish(code, served, comm);
+        code = wait_for_served(code, served, comm);
     else if (coll_routed[COLL_OPERATION_ALLREDUCE])
         code = COLL_Allreduce(sendbuf, recvbuf, count, type, op, comm);
     else
@@ -22,7 +22,7 @@ int FORM(MPI_Allreduce)(const void *sendbuf, void *recvbuf, COUNT count, MPI_Dat
     return code;
 }
 
-/* MPI 4's name and what Open MPI called it before. */
+/* The type of MPI 4's MPI_Allreduce_init and of Open MPI's earlier MPIX_Allreduce_init. */
 typedef int FORM(initialise)(const void *sendbuf, void *recvbuf, COUNT count, MPI_Datatype type,
                              MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request);
 
@@ -47,7 +47,7 @@ int FORM(MPI_Allreduce_init)(const void *sendbuf, void *recvbuf, COUNT count, MP
 }
 #endif
 
-/* --- Nonblocking ones --- */
+/* --- Nonblocking collectives --- */
 
 int FORM(MPI_Iallreduce)(const void *sendbuf, void *recvbuf, COUNT count, MPI_Datatype type,
                          MPI_Op op, MPI_Comm comm, MPI_Request *request) {
@@ -81,7 +81,10 @@ int FORM(MPI_Ireduce_scatter_block)(const void *sendbuf, void *recvbuf, COUNT re
           FORM(PMPI_Ireduce_scatter_block)(sendbuf, recvbuf, recvcount, type, op, comm, request));
 }
 
-/* The count that all of a communicator's ranks have in COUNTS, or -1, which DCPs don't take. */
+/*
+ * Returns the count if COUNTS has the same one for all of COMM's ranks. Otherwise returns -1, which
+ * DCPs don't take.
+ */
 static MPI_Count FORM(common_count)(const COUNT counts[], MPI_Comm comm) {
     int ranks;
     if (!counts || comm == MPI_COMM_NULL || PMPI_Comm_size(comm, &ranks) != MPI_SUCCESS)
@@ -102,7 +105,7 @@ int FORM(MPI_Ireduce_scatter)(const void *sendbuf, void *recvbuf, const COUNT re
           FORM(PMPI_Ireduce_scatter)(sendbuf, recvbuf, recvcounts, type, op, comm, request));
 }
 
-/* --- Those by one count --- */
+/* --- Collectives with one count --- */
 
 int FORM(MPI_Bcast)(void *buffer, COUNT count, MPI_Datatype type, int root, MPI_Comm comm) {
     ROUTE(BCAST, Bcast, buffer, count, type, root, comm);
@@ -148,14 +151,15 @@ int FORM(MPI_Exscan)(const void *sendbuf, void *recvbuf, COUNT count, MPI_Dataty
     ROUTE(EXSCAN, Exscan, sendbuf, recvbuf, count, type, op, comm);
 }
 
-/* --- Those by a count of each rank --- */
+/* --- Collectives with a count for each rank --- */
 
 /*
- * Makes *MADE, freed by its counts, of what the program gave; of nothing where it is NEEDED by no
- * one, since anything may stand there then. PLACES is NULL where there are none.
+ * Converts the program's COUNTS and PLACES (which may be NULL) to *MADE; the caller frees
+ * made->counts. Does nothing unless they are NEEDED on this rank, since otherwise they may be
+ * invalid.
  */
-static int FORM(widen)(vectors *made, bool needed, const COUNT counts[], const PLACE places[],
-                       MPI_Comm comm) {
+static int FORM(convert_vectors)(vectors *made, bool needed, const COUNT counts[],
+                                 const PLACE places[], MPI_Comm comm) {
     int ranks;
     if (!needed)
         return MPI_SUCCESS;
@@ -181,7 +185,7 @@ int FORM(MPI_Gatherv)(const void *sendbuf, COUNT sendcount, MPI_Datatype sendtyp
     ROUTE_BY_COUNTS(GATHER,
                     FORM(PMPI_Gatherv)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
                                        recvtype, root, comm),
-                    NONE, FORM(widen)(&from, is_at(root, comm), recvcounts, displs, comm),
+                    NONE, FORM(convert_vectors)(&from, is_at(root, comm), recvcounts, displs, comm),
                     COLL_Gatherv(sendbuf, sendcount, sendtype, recvbuf, from.counts, from.places,
                                  recvtype, root, comm));
 }
@@ -192,7 +196,7 @@ int FORM(MPI_Scatterv)(const void *sendbuf, const COUNT sendcounts[], const PLAC
     ROUTE_BY_COUNTS(SCATTER,
                     FORM(PMPI_Scatterv)(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount,
                                         recvtype, root, comm),
-                    FORM(widen)(&to, is_at(root, comm), sendcounts, displs, comm), NONE,
+                    FORM(convert_vectors)(&to, is_at(root, comm), sendcounts, displs, comm), NONE,
                     COLL_Scatterv(sendbuf, to.counts, to.places, sendtype, recvbuf, recvcount,
                                   recvtype, root, comm));
 }
@@ -203,7 +207,7 @@ int FORM(MPI_Allgatherv)(const void *sendbuf, COUNT sendcount, MPI_Datatype send
     ROUTE_BY_COUNTS(ALLGATHER,
                     FORM(PMPI_Allgatherv)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
                                           recvtype, comm),
-                    NONE, FORM(widen)(&from, true, recvcounts, displs, comm),
+                    NONE, FORM(convert_vectors)(&from, true, recvcounts, displs, comm),
                     COLL_Allgatherv(sendbuf, sendcount, sendtype, recvbuf, from.counts, from.places,
                                     recvtype, comm));
 }
@@ -214,8 +218,8 @@ int FORM(MPI_Alltoallv)(const void *sendbuf, const COUNT sendcounts[], const PLA
     ROUTE_BY_COUNTS(ALLTOALL,
                     FORM(PMPI_Alltoallv)(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
                                          recvcounts, rdispls, recvtype, comm),
-                    FORM(widen)(&to, sendbuf != MPI_IN_PLACE, sendcounts, sdispls, comm),
-                    FORM(widen)(&from, true, recvcounts, rdispls, comm),
+                    FORM(convert_vectors)(&to, sendbuf != MPI_IN_PLACE, sendcounts, sdispls, comm),
+                    FORM(convert_vectors)(&from, true, recvcounts, rdispls, comm),
                     COLL_Alltoallv(sendbuf, to.counts, to.places, sendtype, recvbuf, from.counts,
                                    from.places, recvtype, comm));
 }
@@ -224,6 +228,6 @@ int FORM(MPI_Reduce_scatter)(const void *sendbuf, void *recvbuf, const COUNT rec
                              MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
     ROUTE_BY_COUNTS(REDUCE_SCATTER,
                     FORM(PMPI_Reduce_scatter)(sendbuf, recvbuf, recvcounts, type, op, comm), NONE,
-                    FORM(widen)(&from, true, recvcounts, NULL, comm),
+                    FORM(convert_vectors)(&from, true, recvcounts, NULL, comm),
                     COLL_Reduce_scatter(sendbuf, recvbuf, from.counts, type, op, comm));
 }

@@ -1,8 +1,8 @@
 /*
- * The collectives that libcoll takes: allreduces and some nonblocking ones go to dedicated
- * processors, and all blocking ones to libcoll's algorithms where COLL_WRAP or their own settings
- * ask. Other nonblocking and persistent ones stay the MPI library's: their requests are among the
- * program's others.
+ * The collectives that libcoll takes. Allreduces and some nonblocking collectives go to dedicated
+ * processors. All blocking ones go to libcoll's algorithms if COLL_WRAP or their own settings ask
+ * for it. Other nonblocking and persistent ones are left to the MPI library, because their requests
+ * are mixed with the program's other requests.
  */
 #include "config.h"
 
@@ -21,12 +21,12 @@
 bool coll_routed[COLL_OPERATIONS];
 
 /*
- * What a call counts as: SUCH where dedicated processors would serve it on any job, which is COUNT
- * elements for each of BLOCKS ranks, reduced unless OP is MPI_OP_NULL, in the fewest bytes that are
- * any job's limit.
+ * Returns the kind of a call: SUCH if dedicated processors would serve it in any job, because it
+ * fits the smallest limit that a job can have. It has COUNT elements for each of BLOCKS ranks, and
+ * reduces unless OP is MPI_OP_NULL.
  */
-static coll_account_kind kind_of(coll_account_kind such, MPI_Count count, int blocks,
-                                 MPI_Datatype type, MPI_Op op) {
+static coll_account_kind kind_if_served(coll_account_kind such, MPI_Count count, int blocks,
+                                        MPI_Datatype type, MPI_Op op) {
     const MPI_Count limit = COLL_MODEL_LIMIT_LEAST;
     int size;
     if (!coll_account_on || count < 0 || type == MPI_DATATYPE_NULL ||
@@ -38,7 +38,7 @@ static coll_account_kind kind_of(coll_account_kind such, MPI_Count count, int bl
 
 static coll_account_kind kind_of_whole(coll_account_kind such, MPI_Count count, MPI_Datatype type,
                                        MPI_Op op) {
-    return kind_of(such, count, 1, type, op);
+    return kind_if_served(such, count, 1, type, op);
 }
 
 static coll_account_kind kind_of_blocks(MPI_Count count, MPI_Datatype type, MPI_Op op,
@@ -46,19 +46,20 @@ static coll_account_kind kind_of_blocks(MPI_Count count, MPI_Datatype type, MPI_
     int ranks = 1;
     if (coll_account_on && (comm == MPI_COMM_NULL || PMPI_Comm_size(comm, &ranks) != MPI_SUCCESS))
         return COLL_ACCOUNT_collective;
-    return kind_of(COLL_ACCOUNT_started, count, ranks, type, op);
+    return kind_if_served(COLL_ACCOUNT_started, count, ranks, type, op);
 }
 
 /*
- * A communicator that had no number from where it was made, MPI_Comm_idup's, gets it in the first
- * blocking allreduce: nonblocking ones may not wait for the other ranks.
+ * Registers a communicator that got no number when it was created, by MPI_Comm_idup, in its first
+ * blocking allreduce: nonblocking calls may not wait for the other ranks. Returns whether it was
+ * registered now.
  */
 static bool is_registered_now(MPI_Comm comm) {
     return !coll_dcp_knows(comm) && coll_raise(comm, coll_dcp_register(comm)) == MPI_SUCCESS;
 }
 
-/* Waits for SERVED, whose posting was CODE. */
-static int finish(int code, coll_dcp_request *served, MPI_Comm comm) {
+/* Waits for SERVED, whose post has returned CODE. */
+static int wait_for_served(int code, coll_dcp_request *served, MPI_Comm comm) {
     if (served) {
         coll_account_served();
         code = coll_dcp_wait(&served, &comm);
@@ -66,15 +67,20 @@ static int finish(int code, coll_dcp_request *served, MPI_Comm comm) {
     return coll_raise(comm, code);
 }
 
-/* The MPI library's REQUEST of a collective that counts as KIND and whose start was CODE. */
-static int note(int code, MPI_Request *request, coll_account_kind kind) {
+/*
+ * Notes the MPI library's REQUEST of a collective that counts as KIND and whose start has returned
+ * CODE.
+ */
+static int note_request(int code, MPI_Request *request, coll_account_kind kind) {
     if (code == MPI_SUCCESS && kind == COLL_ACCOUNT_started)
         coll_account_note(*request);
     return code;
 }
 
-/* What a call does: posts it as SERVED where dedicated processors take it, or it is the library's.
- * It counts as KIND. */
+/*
+ * The body of a nonblocking collective: posts it as SERVED if dedicated processors take it;
+ * otherwise the MPI library runs it. It counts as KIND.
+ */
 #define SERVE(kind, posts, theirs)                                                                 \
     do {                                                                                           \
         coll_dcp_request *served = NULL;                                                           \
@@ -86,13 +92,15 @@ static int note(int code, MPI_Request *request, coll_account_kind kind) {
             coll_account_served();                                                                 \
             *request = coll_requests_handle(served);                                               \
         } else                                                                                     \
-            code =                                                                                 \
-                code == MPI_SUCCESS ? note(theirs, request, counts_as) : coll_raise(comm, code);   \
+            code = code == MPI_SUCCESS ? note_request(theirs, request, counts_as)                  \
+                                       : coll_raise(comm, code);                                   \
         coll_account_leave(counts_as);                                                             \
         return code;                                                                               \
     } while (0)
 
-/* What a call does: libcoll's NAME or the MPI library's, with the same arguments. */
+/*
+ * The body of a blocking collective: libcoll's NAME or the MPI library's, with the same arguments.
+ */
 #define ROUTE(operation, name, ...)                                                                \
     do {                                                                                           \
         comm = coll_dcp_comm(comm);                                                                \
@@ -103,13 +111,16 @@ static int note(int code, MPI_Request *request, coll_account_kind kind) {
         return code;                                                                               \
     } while (0)
 
-/* Counts and displacements as libcoll has them. */
+/* Counts and displacements in libcoll's types. */
 typedef struct vectors {
     MPI_Count *counts;
     MPI_Aint *places;
 } vectors;
 
-/* Between two groups they are the MPI library's in any case: libcoll would only pass them on. */
+/*
+ * Returns whether libcoll runs OPERATION on COMM. It would only pass on calls on
+ * intercommunicators.
+ */
 static bool is_routed(coll_operation operation, MPI_Comm comm) {
     int inter = 0;
     if (!coll_routed[operation] || comm == MPI_COMM_NULL ||
@@ -123,7 +134,10 @@ static bool is_at(int root, MPI_Comm comm) {
     return PMPI_Comm_rank(comm, &rank) == MPI_SUCCESS && rank == root;
 }
 
-/* The same as ROUTE; libcoll's arguments have what SENT and RECEIVED make, in brackets. */
+/*
+ * The same as ROUTE for collectives with a count for each rank. SENT and RECEIVED first convert the
+ * vectors TO and FROM for libcoll's arguments.
+ */
 #define ROUTE_BY_COUNTS(operation, theirs, sent, received, ours)                                   \
     do {                                                                                           \
         vectors to = {NULL, NULL}, from = {NULL, NULL};                                            \
@@ -144,7 +158,7 @@ static bool is_at(int root, MPI_Comm comm) {
     } while (0)
 #define NONE MPI_SUCCESS
 
-/* --- The entries --- */
+/* --- The entry points --- */
 
 #define COUNT int
 #define PLACE int
@@ -163,7 +177,7 @@ int MPI_Barrier(MPI_Comm comm) {
     ROUTE(BARRIER, Barrier, comm);
 }
 
-/* MPI 4's, with large counts. */
+/* MPI 4's forms with large counts. */
 #ifdef HAVE_MPI_ALLREDUCE_C
 #undef COUNT
 #undef PLACE

@@ -1,4 +1,4 @@
-/* Which of the program's collectives libcoll's algorithms run. */
+/* The operations of the program that libcoll's algorithms run. */
 #ifndef COLL_CDCP_PMPI_COLLECTIVES_H
 #define COLL_CDCP_PMPI_COLLECTIVES_H
 
@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-/* What the user asks for, the same on all ranks. Set at MPI_Init; nothing before. */
+/* Set at MPI_Init as the user asks, the same on all ranks. All false before. */
 extern bool coll_routed[COLL_OPERATIONS];
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * C++, where the MPI library has bindings for it: those give the library functions of their own as
- * callbacks, which make an object of the communicator's handle and call the program's. The same
- * functions are here, and go to them with what the program knows the communicator by.
+ * C++ bindings of the MPI library. They give the library their own functions as callbacks, which
+ * make an object from the communicator's handle and call the program's function. The functions here
+ * have the same names, and call those of the bindings with the communicator that the program sees.
  */
 #include "config.h"
 

@@ -1,7 +1,7 @@
 /*
- * The beginning and the end of a program under libcoll_pmpi: MPI_Init makes some ranks dedicated
- * processors, which serve inside it and never return from it; the others get a communicator in the
- * place of MPI_COMM_WORLD. The last callback of MPI_Finalize ends the service.
+ * The beginning and the end of a program with libcoll_pmpi. MPI_Init makes some ranks dedicated
+ * processors, which serve within it and never return; the others get a communicator that stands for
+ * MPI_COMM_WORLD. The last callback of MPI_Finalize ends the service.
  */
 #include "config.h"
 
@@ -25,21 +25,22 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What rank 0's environment says, which holds for all. */
-typedef struct user_word {
-    char problem[MPI_MAX_ERROR_STRING]; /* or "" */
+/* Rank 0's settings, which hold for all ranks. */
+typedef struct user_settings {
+    char problem[MPI_MAX_ERROR_STRING]; /* what is wrong, or "" */
     char dcp[64];                       /* COLL_DCP, or "" */
     bool routed[COLL_OPERATIONS], trace;
-} user_word;
+} user_settings;
 
-static int dcps; /* how many dedicated processors serve */
+static int dcps; /* number of dedicated processors */
 
 /*
- * Dedicated processors leave() without the program's own code, what it has registered with atexit
- * before MPI_Init, say. prepare() comes before the MPI library's MPI_Init.
+ * Dedicated processors end with leave(), which runs none of the program's code, such as functions
+ * that it registered with atexit before MPI_Init. prepare() is called before the MPI library's
+ * MPI_Init.
  */
 #ifdef OPEN_MPI
-/* Fortran's calls and the kinds of requests are those of a series of Open MPI. */
+/* The Fortran calls and the kinds of requests depend on the series of Open MPI. */
 static void prepare(void) {
     char built[32];
     snprintf(built, sizeof built, "Open MPI v%d.", OMPI_MAJOR_VERSION);
@@ -51,7 +52,10 @@ _Noreturn static void leave(int status) {
     _exit(status);
 }
 #else
-/* What MPICH registers in MPI_Init must run, or its launcher takes the end for a failure. */
+/*
+ * MPICH's own atexit functions, registered in MPI_Init, must run; otherwise its launcher treats the
+ * end as a failure.
+ */
 static _Atomic bool leaving;
 static int leaving_with;
 
@@ -72,8 +76,8 @@ _Noreturn static void leave(int status) {
 }
 #endif
 
-/* Ends a job that can't begin: collective; rank 0 says why. */
-_Noreturn static void refuse(const char *problem) {
+/* Ends a job that can't begin. Collective; rank 0 prints PROBLEM. */
+_Noreturn static void end_with_problem(const char *problem) {
     int rank = 0;
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (rank == 0)
@@ -82,7 +86,7 @@ _Noreturn static void refuse(const char *problem) {
     leave(1);
 }
 
-static const char *text_of(int code) {
+static const char *error_text(int code) {
     static char text[MPI_MAX_ERROR_STRING];
     int length;
     if (PMPI_Error_string(code, text, &length) != MPI_SUCCESS)
@@ -90,12 +94,12 @@ static const char *text_of(int code) {
     return text;
 }
 
-/* Marks the operation that WORD of COLL_WRAP names, or all. */
+/* Marks the operation that WORD of COLL_WRAP names, or all operations. */
 static int mark_route(const char *word, bool routed[COLL_OPERATIONS]) {
     bool all = strcmp(word, "all") == 0, found = all;
     char known[200] = "all";
     for (int i = 0; i < COLL_OPERATIONS; i++) {
-        if (i == COLL_OPERATION_AGGREGATE) /* it has no like in MPI */
+        if (i == COLL_OPERATION_AGGREGATE) /* MPI has no such operation */
             continue;
         bool named = strcmp(word, coll_operations[i].name) == 0;
         routed[i] = routed[i] || named || all;
@@ -106,7 +110,7 @@ static int mark_route(const char *word, bool routed[COLL_OPERATIONS]) {
                  : coll_error(MPI_ERR_ARG, "COLL_WRAP: %s is no operation; known: %s", word, known);
 }
 
-/* Those that COLL_WRAP lists, and those whose algorithm is set. */
+/* Marks the operations that COLL_WRAP lists, and those whose algorithm is set. */
 static int read_routes(bool routed[COLL_OPERATIONS]) {
     const char *list = coll_env("COLL_WRAP");
     char words[300], *rest = NULL;
@@ -122,13 +126,13 @@ static int read_routes(bool routed[COLL_OPERATIONS]) {
     return code;
 }
 
-/* Collective over MPI_COMM_WORLD. */
-static int ask_user(user_word *word) {
+/* Reads rank 0's settings. Collective over MPI_COMM_WORLD. */
+static int read_user_settings(user_settings *word) {
     int rank;
     int code = PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (code != MPI_SUCCESS)
         return code;
-    *word = (user_word){.problem = ""};
+    *word = (user_settings){.problem = ""};
     if (rank == 0) {
         const char *dcp = coll_env("COLL_DCP");
         int wrong = coll_settings_check();
@@ -137,25 +141,28 @@ static int ask_user(user_word *word) {
         if (wrong == MPI_SUCCESS)
             wrong = read_routes(word->routed);
         if (wrong != MPI_SUCCESS)
-            snprintf(word->problem, sizeof word->problem, "%s", text_of(wrong));
+            snprintf(word->problem, sizeof word->problem, "%s", error_text(wrong));
         snprintf(word->dcp, sizeof word->dcp, "%s", dcp ? dcp : "");
     }
     return PMPI_Bcast(word, sizeof *word, MPI_BYTE, 0, MPI_COMM_WORLD);
 }
 
-/* A dedicated processor's life. */
-_Noreturn static void serve(void) {
+/* Runs a dedicated processor and ends the process. */
+_Noreturn static void run_dedicated_processor(void) {
     int code = DCP_Serve();
     if (code != MPI_SUCCESS) {
-        fprintf(stderr, "libcoll_pmpi: dedicated processor: %s\n", text_of(code));
+        fprintf(stderr, "libcoll_pmpi: dedicated processor: %s\n", error_text(code));
         PMPI_Abort(MPI_COMM_WORLD, 1);
     }
     PMPI_Finalize();
     leave(code == MPI_SUCCESS ? 0 : 1);
 }
 
-/* Attributes of MPI_COMM_SELF go at the start of MPI_Finalize, this one, the first set, at last. */
-static int end(MPI_Comm self, int keyval, void *value, void *extra) {
+/*
+ * Ends the service. MPI_Finalize first deletes the attributes of MPI_COMM_SELF, and this one last,
+ * because it was set first.
+ */
+static int end_service(MPI_Comm self, int keyval, void *value, void *extra) {
     (void)self, (void)keyval, (void)value, (void)extra;
     int code = coll_account_report(coll_dcp_comm(MPI_COMM_WORLD), dcps);
     int stopped = dcps ? DCP_Stop() : MPI_SUCCESS;
@@ -164,7 +171,7 @@ static int end(MPI_Comm self, int keyval, void *value, void *extra) {
 
 static int end_at_finalize(void) {
     int keyval;
-    int code = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end, &keyval, NULL);
+    int code = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end_service, &keyval, NULL);
     if (code == MPI_SUCCESS)
         code = PMPI_Comm_set_attr(MPI_COMM_SELF, keyval, NULL);
     if (code == MPI_SUCCESS)
@@ -172,21 +179,23 @@ static int end_at_finalize(void) {
     return code;
 }
 
-/* Spawned programs run without dedicated processors: all of their ranks are their parents' peers.
+/*
+ * Returns whether the program was spawned. Spawned programs run without dedicated processors, since
+ * all of their ranks communicate with their parents.
  */
 static bool is_spawned(void) {
     MPI_Comm parent;
     return PMPI_Comm_get_parent(&parent) == MPI_SUCCESS && parent != MPI_COMM_NULL;
 }
 
-/* Makes dedicated processors as SPEC says; they don't return. */
-static int dedicate(const char *spec) {
+/* Starts the dedicated processors that SPEC selects; on these it does not return. */
+static int start_dedicated_processors(const char *spec) {
     MPI_Comm app;
     int code = coll_dcp_start(spec, MPI_COMM_WORLD, &app);
     if (code != MPI_SUCCESS)
-        refuse(text_of(code));
+        end_with_problem(error_text(code));
     if (app == MPI_COMM_NULL)
-        serve();
+        run_dedicated_processor();
     int ranks, all;
     code = PMPI_Comm_size(app, &ranks);
     if (code == MPI_SUCCESS)
@@ -198,8 +207,8 @@ static int dedicate(const char *spec) {
 }
 
 /*
- * Communicators are set up without messages where libcoll's messages can go over the program's own.
- * All ranks have the same Open MPI.
+ * Lets communicators be set up without messages, if libcoll's messages can use the program's
+ * communicators. All ranks have the same Open MPI.
  */
 static void set_up_job(void) {
 #ifdef HAVE_OMPI_TRANSPORT
@@ -207,30 +216,30 @@ static void set_up_job(void) {
     const COLL_Transport *transport = libcoll_transport(LIBCOLL_TAGS_WRAPPER, why, sizeof why);
     int code = transport ? COLL_Setup_job(transport) : MPI_SUCCESS;
     if (code != MPI_SUCCESS)
-        refuse(text_of(code));
+        end_with_problem(error_text(code));
 #endif
 }
 
-static bool uses_libcoll(const user_word *word) {
+static bool uses_libcoll(const user_settings *word) {
     int routed = 0;
     while (routed < COLL_OPERATIONS && !word->routed[routed])
         routed++;
     return *word->dcp || routed < COLL_OPERATIONS;
 }
 
-static int begin(void) {
-    user_word word;
+static int begin_libcoll(void) {
+    user_settings word;
     int code = coll_preloaded_barrier("libcoll_pmpi.so", COLL_PRELOADED_PMPI);
     if (code == MPI_SUCCESS)
-        code = ask_user(&word);
+        code = read_user_settings(&word);
     if (code != MPI_SUCCESS)
         return code;
     if (*word.problem)
-        refuse(word.problem);
+        end_with_problem(word.problem);
     if (uses_libcoll(&word))
         set_up_job();
     if (*word.dcp && !is_spawned())
-        code = dedicate(word.dcp);
+        code = start_dedicated_processors(word.dcp);
     memcpy(coll_routed, word.routed, sizeof coll_routed);
     if (word.trace)
         coll_account_start();
@@ -243,18 +252,20 @@ int MPI_Init(int *argc, char ***argv) {
     coll_bypass_ruled_out();
     prepare();
     int code = PMPI_Init(argc, argv);
-    return code == MPI_SUCCESS ? begin() : code;
+    return code == MPI_SUCCESS ? begin_libcoll() : code;
 }
 
 int MPI_Init_thread(int *argc, char ***argv, int required, int *provided) {
     coll_bypass_ruled_out();
     prepare();
     int code = PMPI_Init_thread(argc, argv, required, provided);
-    return code == MPI_SUCCESS ? begin() : code;
+    return code == MPI_SUCCESS ? begin_libcoll() : code;
 }
 
-/* The standard leaves its meaning to tools: 0 leaves out of the account what follows, others end
- * that. */
+/*
+ * The standard leaves the meaning of LEVEL to tools: here 0 pauses the account, and other levels
+ * resume it.
+ */
 int MPI_Pcontrol(const int level, ...) {
     if (level == 0)
         coll_account_pause();

@@ -15,8 +15,8 @@ static const char *const local_ranks[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_CO
                                           "MPI_LOCALRANKID", NULL};
 static const char *const local_sizes[] = {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", NULL};
 
-/* Sets those of NAMES, which NULL ends, that are set already. */
-static int set(const char *const names[], int value) {
+/* Sets the variables in NAMES, which NULL ends, that exist already. */
+static int set_existing(const char *const names[], int value) {
     char text[20];
     snprintf(text, sizeof text, "%d", value);
     for (int i = 0; names[i]; i++)
@@ -25,17 +25,20 @@ static int set(const char *const names[], int value) {
     return MPI_SUCCESS;
 }
 
-static int set_both(const char *const ranks[], const char *const sizes[], MPI_Comm comm) {
+static int set_rank_and_size(const char *const ranks[], const char *const sizes[], MPI_Comm comm) {
     int rank, size;
     int code = PMPI_Comm_rank(comm, &rank);
     if (code == MPI_SUCCESS)
         code = PMPI_Comm_size(comm, &size);
     if (code == MPI_SUCCESS)
-        code = set(ranks, rank);
-    return code == MPI_SUCCESS ? set(sizes, size) : code;
+        code = set_existing(ranks, rank);
+    return code == MPI_SUCCESS ? set_existing(sizes, size) : code;
 }
 
-/* Open MPI's universe has a slot for every rank that may run: it may be larger than the world. */
+/*
+ * Corrects Open MPI's universe, which has a slot for every rank that may run. It may be larger than
+ * the world, and then stays.
+ */
 static int correct_universe(MPI_Comm app) {
     static const char *const universe[] = {"OMPI_UNIVERSE_SIZE", NULL};
     const char *slots = getenv(universe[0]), *ranks = getenv("OMPI_COMM_WORLD_SIZE");
@@ -43,19 +46,19 @@ static int correct_universe(MPI_Comm app) {
     if (!slots || !ranks || strcmp(slots, ranks) != 0)
         return MPI_SUCCESS;
     int code = PMPI_Comm_size(app, &size);
-    return code == MPI_SUCCESS ? set(universe, size) : code;
+    return code == MPI_SUCCESS ? set_existing(universe, size) : code;
 }
 
 int coll_environment_correct(MPI_Comm app) {
     MPI_Comm node;
     int code = correct_universe(app);
     if (code == MPI_SUCCESS)
-        code = set_both(world_ranks, world_sizes, app);
+        code = set_rank_and_size(world_ranks, world_sizes, app);
     if (code == MPI_SUCCESS)
         code = PMPI_Comm_split_type(app, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
     if (code != MPI_SUCCESS)
         return code;
-    code = set_both(local_ranks, local_sizes, node);
+    code = set_rank_and_size(local_ranks, local_sizes, node);
     int freed = PMPI_Comm_free(&node);
     return code == MPI_SUCCESS ? freed : code;
 }

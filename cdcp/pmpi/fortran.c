@@ -1,11 +1,10 @@
 /*
- * Fortran. In all of mpif.h, use mpi and use mpi_f08 a call becomes C's handles by PMPI_Comm_f2c
- * and then PMPI_X, which doors.c.in leads to our MPI_X. Here are PMPI_Comm_f2c and the few calls
- * that Open MPI's Fortran makes past that road: attributes are looked up in the communicator
- * itself, and callbacks are kept as Fortran's.
+ * Fortran. A call in mpif.h, use mpi or use mpi_f08 converts handles to C with PMPI_Comm_f2c and
+ * then calls PMPI_X, which doors.c.in redirects to our MPI_X. This file has PMPI_Comm_f2c and the
+ * few calls with which Open MPI's Fortran bindings bypass this: they look up attributes in the
+ * communicator itself, and store Fortran's callbacks.
  *
- * mpi_x_ is what mpif.h and use mpi call; mpi_f08 calls pmpi_x_ or ompi_x_f, whichever Open MPI
- * declares for it.
+ * mpif.h and use mpi call mpi_x_; mpi_f08 calls pmpi_x_ or ompi_x_f, whichever Open MPI declares.
  */
 #include "config.h"
 
@@ -23,14 +22,14 @@
 /* Another name of a function here. */
 #define ALSO_CALLED(function) __attribute__((alias(#function)))
 
-/* While it is set, Fortran's MPI_COMM_WORLD is MPI_COMM_WORLD. */
-static _Thread_local bool literally;
+/* While this is set, Fortran's MPI_COMM_WORLD is not replaced. */
+static _Thread_local bool world_is_literal;
 
 MPI_Comm PMPI_Comm_f2c(MPI_Fint comm) {
     static MPI_Comm (*below)(MPI_Fint);
     if (!below)
         FIND_BELOW(below, "PMPI_Comm_f2c");
-    return literally ? below(comm) : coll_dcp_comm(below(comm));
+    return world_is_literal ? below(comm) : coll_dcp_comm(below(comm));
 }
 
 typedef void get_attribute(MPI_Fint *comm, MPI_Fint *keyval, void *value, MPI_Fint *flag,
@@ -38,16 +37,16 @@ typedef void get_attribute(MPI_Fint *comm, MPI_Fint *keyval, void *value, MPI_Fi
 get_attribute mpi_comm_get_attr_, mpi_attr_get_;
 get_attribute pmpi_comm_get_attr_ ALSO_CALLED(mpi_comm_get_attr_);
 
-/* The library's own call NAME, on the communicator that has the attribute. */
+/* Calls the library's own function NAME on the communicator that has the attribute. */
 static void get_from_holder(const char *name, MPI_Fint *comm, MPI_Fint *keyval, void *value,
                             MPI_Fint *flag, MPI_Fint *code) {
     get_attribute *below;
     FIND_BELOW(below, name);
     MPI_Comm holder = coll_world_holder(PMPI_Comm_f2c(*comm), *keyval);
     MPI_Fint world = PMPI_Comm_c2f(MPI_COMM_WORLD);
-    literally = holder == MPI_COMM_WORLD;
-    below(literally ? &world : comm, keyval, value, flag, code);
-    literally = false;
+    world_is_literal = holder == MPI_COMM_WORLD;
+    below(world_is_literal ? &world : comm, keyval, value, flag, code);
+    world_is_literal = false;
 }
 
 void mpi_comm_get_attr_(MPI_Fint *comm, MPI_Fint *keyval, void *value, MPI_Fint *flag,
@@ -59,7 +58,7 @@ void mpi_attr_get_(MPI_Fint *comm, MPI_Fint *keyval, void *value, MPI_Fint *flag
     get_from_holder("mpi_attr_get_", comm, keyval, value, flag, code);
 }
 
-/* What the program knows Fortran's handle COMM by. */
+/* Returns the Fortran handle that the program sees for COMM. */
 static MPI_Fint shown(MPI_Fint comm) {
     MPI_Fint app = PMPI_Comm_c2f(coll_dcp_substituted.app);
     return comm == app ? PMPI_Comm_c2f(MPI_COMM_WORLD) : comm;
@@ -90,8 +89,8 @@ void ompi_comm_create_errhandler_f(error_function *function, MPI_Fint *handler, 
 }
 
 /*
- * Attributes' values and extra states are MPI_Aints, those of MPI-1's calls MPI_Fints: pointers to
- * either go through here as they are. The library is given the number of a record as extra state.
+ * Values and extra states of attributes are MPI_Aints, but MPI_Fints in MPI-1's calls; pointers to
+ * either pass through unchanged. The library gets the number of a record as the extra state.
  */
 typedef void copy_function(MPI_Fint *comm, MPI_Fint *keyval, void *extra, void *from, void *to,
                            MPI_Fint *flag, MPI_Fint *code);
@@ -116,9 +115,13 @@ static void on_delete(MPI_Fint *comm, MPI_Fint *keyval, void *value, void *extra
     ((delete_function *)attribute->delete)(&seen, keyval, value, &attribute->fortran_extra, code);
 }
 
-/* By the library's own call NAME, where integers for addresses have so many BYTES. */
-static void create(const char *name, size_t bytes, copy_function *copy, delete_function *delete,
-                   MPI_Fint *keyval, void *extra, MPI_Fint *code) {
+/*
+ * Creates a keyval with the library's own function NAME, in which integers for addresses have BYTES
+ * bytes.
+ */
+static void create_keyval_below(const char *name, size_t bytes, copy_function *copy,
+                                delete_function *delete, MPI_Fint *keyval, void *extra,
+                                MPI_Fint *code) {
     create_keyval *below;
     FIND_BELOW(below, name);
     if (coll_dcp_substituted.app == MPI_COMM_NULL) {
@@ -140,10 +143,11 @@ static void create(const char *name, size_t bytes, copy_function *copy, delete_f
 
 void ompi_comm_create_keyval_f(copy_function *copy, delete_function *delete, MPI_Fint *keyval,
                                void *extra, MPI_Fint *code) {
-    create("ompi_comm_create_keyval_f", sizeof(MPI_Aint), copy, delete, keyval, extra, code);
+    create_keyval_below("ompi_comm_create_keyval_f", sizeof(MPI_Aint), copy, delete, keyval, extra,
+                        code);
 }
 
 void mpi_keyval_create_(copy_function *copy, delete_function *delete, MPI_Fint *keyval, void *extra,
                         MPI_Fint *code) {
-    create("mpi_keyval_create_", sizeof(MPI_Fint), copy, delete, keyval, extra, code);
+    create_keyval_below("mpi_keyval_create_", sizeof(MPI_Fint), copy, delete, keyval, extra, code);
 }

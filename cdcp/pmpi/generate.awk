@@ -3,18 +3,18 @@
 #   awk -f generate.awk BY-HAND.c ... DECLARATIONS TEMPLATE.in
 #
 # DECLARATIONS is mpi.h after the preprocessor. The functions are those that take a communicator and
-# those that the C files and headers define by hand; FORM(MPI_X) defines MPI_X and MPI_X_c. In the
-# template, the lines from "@each@" (or "@each passed@": only those not defined by hand; "@each
-# watched@": whatever they take, those that watch/ wants to see) to "@end@" come once for each
-# function:
+# those that the C files and headers define by hand, where FORM(MPI_X) defines MPI_X and MPI_X_c. In the
+# template, the lines from "@each@" to "@end@" are repeated for each function. After "@each passed@"
+# they are repeated only for functions not defined by hand, after "@each watched@" for those that
+# watch/ records, with or without a communicator. In these lines,
 #
-#   @result@ @MPI@ @name@   its result type, MPI or MPIX, and the name behind that
-#   @parameters@            as declared
+#   @result@ @MPI@ @name@   its result type, MPI or MPIX, and the rest of the name
+#   @parameters@            its parameters, as declared
 #   @arguments@             their names
-#   @substituted@           the same, with what stands for MPI_COMM_WORLD in its place
+#   @substituted@           the same, with MPI_COMM_WORLD replaced
 #   @kind@                  of communication: collective, point (to point) or neither
-#   @outcome@               what it returns: code, by way of coll_world_made() where it makes a
-#                           communicator, which it has waited for
+#   @outcome@               what it returns: code, through coll_world_made() if it creates a
+#                           communicator and has waited for the other ranks
 #
 # and for watch/:
 #
@@ -86,7 +86,7 @@ function read_declarations(    count, i, text, open) {
     }
 }
 
-# Keeps what is a function of MPI.
+# Stores a declaration if it is a function of MPI.
 function keep(head, parameters) {
     if (head !~ /^[A-Za-z_]+ MPIX?_[A-Z][a-z0-9_]*$/ || parameters ~ /\.\.\./)
         return
@@ -96,7 +96,7 @@ function keep(head, parameters) {
     parameters_of[functions] = parameters
 }
 
-# The names of PARAMETERS; each communicator among them inside FUNCTION(), unless that is "".
+# Returns the names of PARAMETERS, with each communicator as the argument of FUNCTION unless that is "".
 function arguments(parameters, function_name,    count, i, list, argument) {
     count = split(parameters, parameter, /, */)
     for (i = 1; i <= count; i++) {
@@ -108,7 +108,7 @@ function arguments(parameters, function_name,    count, i, list, argument) {
     return list
 }
 
-# The name without the _c of large counts.
+# Returns the name without the _c of large counts.
 function plain(bare) {
     sub(/_c$/, "", bare)
     return bare
@@ -122,7 +122,7 @@ function kind(bare) {
     return "neither"
 }
 
-# A call with a request makes its communicator later.
+# Returns @outcome@. A call with a request creates its communicator later.
 function outcome(parameters) {
     if (parameters !~ /MPI_Comm \*/ || parameters ~ /MPI_Request/)
         return "code"
@@ -136,7 +136,7 @@ function bare_name(f,    bare) {
     return bare
 }
 
-# What watch/ sees in a call: what it waits for; NOTE: nothing, but it must be known; NO: nothing.
+# Returns what a call waits for, for watch/: NOTE if for nothing, but it is noted; NO if it isn't recorded.
 function waits(bare) {
     bare = plain(bare)
     if (bare ~ /^Wait(all|any|some)?$/)
@@ -169,7 +169,7 @@ function manner(bare) {
     return "BLOCKING"
 }
 
-# The data whose size and type all ranks must agree on. watch/ keeps no large counts.
+# Returns which data must have the same size and type on all ranks. watch/ records no large counts.
 function agreed(bare) {
     bare = tolower(bare)
     sub(/_init$/, "", bare)
@@ -187,7 +187,7 @@ function agreed(bare) {
     return "NONE"
 }
 
-# The parameters of a call by their names, which MPI's standard gives them.
+# Returns initialisers from a call's parameters, which the MPI standard names.
 function recorded(bare, parameters,    count, i, argument, member, list, has_comm, parameter) {
     count = split(parameters, parameter, /, */)
     for (i = 1; i <= count; i++) {

@@ -1,6 +1,6 @@
 /*
- * Error handlers under Open MPI: which function is behind that of a communicator can be asked for
- * while it is called.
+ * Error handlers with Open MPI, which can tell the error handler of a communicator even while that
+ * is being called.
  */
 #include "config.h"
 
@@ -19,17 +19,17 @@ typedef struct handler_record {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static handler_record *handlers;
 
-static handler_record *find(MPI_Errhandler handler) {
+static handler_record *find_record(MPI_Errhandler handler) {
     handler_record *record = handlers;
     while (record && record->handler != handler)
         record = record->next;
     return record;
 }
 
-/* A handle that was freed comes back for another handler: one record a handle. */
+/* A freed handle may be reused for another handler, so there is one record for each handle. */
 int coll_callbacks_keep_handler(MPI_Errhandler handler, coll_function *function) {
     pthread_mutex_lock(&lock);
-    handler_record *record = find(handler);
+    handler_record *record = find_record(handler);
     if (!record && (record = malloc(sizeof *record))) {
         record->handler = handler;
         record->next = handlers;
@@ -46,10 +46,10 @@ coll_function *coll_callbacks_handler(MPI_Comm comm) {
     if (PMPI_Comm_get_errhandler(comm, &handler) != MPI_SUCCESS)
         return NULL;
     pthread_mutex_lock(&lock);
-    handler_record *record = find(handler);
+    handler_record *record = find_record(handler);
     coll_function *function = record ? record->function : NULL;
     pthread_mutex_unlock(&lock);
-    PMPI_Errhandler_free(&handler); /* our reference to it */
+    PMPI_Errhandler_free(&handler); /* drop the reference that PMPI_Comm_get_errhandler has added */
     return function;
 }
 

@@ -1,4 +1,4 @@
-# libcoll_pmpi.so: interposes on MPI. It holds a libcoll of its own and exports MPI's names alone.
+# libcoll_pmpi.so: interposes on MPI. It contains its own copy of libcoll and exports only MPI's names.
 if HAVE_PMPI
 lib_LTLIBRARIES += libcoll_pmpi.la
 libcoll_pmpi_la_SOURCES = $(pmpi_by_hand) \
@@ -10,7 +10,7 @@ libcoll_pmpi_la_SOURCES = $(pmpi_by_hand) \
 	cdcp/pmpi/requests.h \
 	cdcp/pmpi/world.h
 nodist_libcoll_pmpi_la_SOURCES = cdcp/pmpi/doors.c cdcp/pmpi/passed.c
-# What the program calls may be deprecated.
+# The program may call deprecated MPI functions.
 libcoll_pmpi_la_CFLAGS = $(AM_CFLAGS) -Wno-deprecated-declarations
 libcoll_pmpi_la_CPPFLAGS = $(AM_CPPFLAGS)
 libcoll_pmpi_la_LIBADD = libcoll_core.la
@@ -34,14 +34,14 @@ pmpi_by_hand = \
 	cdcp/pmpi/request_arrays.c \
 	cdcp/pmpi/requests.c \
 	cdcp/pmpi/world.c
-# How other languages come to C's calls is the MPI library's own.
+# How other languages reach C's calls depends on the MPI library.
 if OPEN_MPI
 pmpi_by_hand += cdcp/pmpi/cplusplus.c cdcp/pmpi/fortran.c cdcp/pmpi/handlers.c
 else
 pmpi_by_hand += cdcp/pmpi/mpich.c
 endif
 
-# What is made from the MPI library's header.
+# Generated from the MPI library's header.
 pmpi_made = cdcp/pmpi/doors.c cdcp/pmpi/passed.c cdcp/pmpi/wrap.ld
 cdcp/pmpi/mpi.i: $(srcdir)/cdcp/pmpi/mpi_all.h
 	$(AM_V_GEN)mkdir -p cdcp/pmpi && $(CPP) $(srcdir)/cdcp/pmpi/mpi_all.h >$@

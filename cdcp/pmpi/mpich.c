@@ -1,9 +1,8 @@
 /*
- * MPICH's Fortran and C++: their calls are C's with the same handles, and so come to the wrapper as
- * those of a program in C do. Only attributes, and how callbacks are called, go another way: once a
- * key or a handler is there, the binding gives the library functions that call the program's in its
- * language. The library gets ours instead, which give those what the program knows the communicator
- * by.
+ * Fortran and C++ with MPICH. Their calls are C's with the same handles, so they reach the wrapper
+ * like those of a C program. Only attributes and callbacks differ: after the program has created a
+ * key or handler, the binding gives the library functions that call the program's in its language.
+ * The library gets functions of ours instead, which pass on the communicator that the program sees.
  */
 #include "config.h"
 
@@ -18,7 +17,7 @@
 /* The MPI library's own function NAME. */
 #define FIND_BELOW(below, name) (*(void **)&(below) = dlsym(RTLD_NEXT, name))
 
-/* KIND is that of the attribute's value: a pointer, or an integer of some width. */
+/* KIND is the kind of the attribute's value: a pointer, or an integer of some width. */
 int MPII_Comm_get_attr(MPI_Comm comm, int keyval, void *value, int *flag, int kind);
 int MPII_Comm_set_attr(MPI_Comm comm, int keyval, void *value, int kind);
 
@@ -55,7 +54,7 @@ static int delete_shown(coll_function *ours, MPI_Comm comm, int keyval, int kind
                                                kind, value, attribute->c_extra);
 }
 
-/* Keys of datatypes and windows, too: those have no record. */
+/* Also called for keys of datatypes and windows, which have no record. */
 void MPII_Keyval_set_proxy(int keyval, copy_by *copy, delete_by *delete);
 void MPII_Keyval_set_proxy(int keyval, copy_by *copy, delete_by *delete) {
     void (*below)(int, copy_by *, delete_by *);
@@ -71,9 +70,9 @@ void MPII_Keyval_set_proxy(int keyval, copy_by *copy, delete_by *delete) {
 }
 
 /*
- * Error handlers. While one is called, MPICH holds the communicator's lock, and can't be asked
- * which it is. So each of the program's functions has one of ours that stands for it, as long as
- * there are any: it then sees the communicator as MPICH does.
+ * Error handlers. While MPICH calls one, it holds the communicator's lock, so it can't be asked
+ * which handler it is. So each function of the program gets a stand-in of ours. When all stand-ins
+ * are in use, further functions are called directly and see MPICH's communicator.
  */
 enum { STAND_INS = 16 };
 static coll_function *_Atomic functions[STAND_INS];
@@ -109,7 +108,9 @@ int MPI_Comm_create_errhandler(MPI_Comm_errhandler_function *function, MPI_Errha
                                        handler);
 }
 
-/* C++ has MPICH call handlers by a function of its own; HANDLE is a communicator's where KIND is 0.
+/*
+ * In C++, MPICH calls handlers through a function of the binding. HANDLE is a communicator's if
+ * KIND is 0.
  */
 typedef void call_by(int kind, int *handle, int *code, coll_function *function);
 
@@ -131,7 +132,7 @@ void MPII_Errhandler_set_cxx(MPI_Errhandler handler, call_by *call) {
     below(handler, call_shown_in_cplusplus);
 }
 
-/* Those of MPI-1, which MPICH has beside their successors. */
+/* Functions of MPI-1, which MPICH has in addition to their successors. */
 int MPI_Errhandler_create(MPI_Comm_errhandler_function *function, MPI_Errhandler *handler) {
     return MPI_Comm_create_errhandler(function, handler);
 }

@@ -1,6 +1,6 @@
 /*
- * What the program does with many requests. Where some are ours, of dedicated processors, those are
- * looked after here, while the MPI library sees MPI_REQUEST_NULL in their places.
+ * Calls with several requests. If some of these are ours, of dedicated processors, they are handled
+ * here, while the MPI library sees MPI_REQUEST_NULL instead of them.
  */
 #include "config.h"
 
@@ -29,14 +29,14 @@ static bool is_ready(MPI_Request request) {
     return coll_dcp_ready(coll_requests_served(request));
 }
 
-/* An array while ours are hidden from the MPI library. */
+/* An array while our requests are hidden from the MPI library. */
 typedef struct hiding {
     int count;
     MPI_Request *requests, *all;
     MPI_Request few[32];
 } hiding;
 
-static int hide(hiding *hidden, int count, MPI_Request requests[]) {
+static int hide_ours(hiding *hidden, int count, MPI_Request requests[]) {
     const int enough = sizeof hidden->few / sizeof *hidden->few;
     size_t bytes = (size_t)count * sizeof *requests;
     hidden->count = count;
@@ -51,7 +51,7 @@ static int hide(hiding *hidden, int count, MPI_Request requests[]) {
     return MPI_SUCCESS;
 }
 
-static void show(hiding *hidden) {
+static void show_ours(hiding *hidden) {
     for (int i = 0; i < hidden->count; i++)
         if (coll_requests_own(hidden->all[i]))
             hidden->requests[i] = hidden->all[i];
@@ -59,14 +59,17 @@ static void show(hiding *hidden) {
         free(hidden->all);
 }
 
-/* What became of ours in one call: the first error and the communicator that it is raised on. */
+/*
+ * The outcome of our requests in one call: the first error, and the communicator on which it is
+ * raised.
+ */
 typedef struct outcome {
     int error;
     MPI_Comm comm;
 } outcome;
 
-/* Completes *REQUEST, one of ours, into STATUSES[at]. */
-static void complete(MPI_Request *request, MPI_Status statuses[], int at, outcome *all) {
+/* Completes *REQUEST, one of ours, and sets STATUSES[at]. */
+static void complete_one(MPI_Request *request, MPI_Status statuses[], int at, outcome *all) {
     MPI_Status *status = statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[at];
     MPI_Comm comm;
     int error = coll_requests_complete(request, status, &comm);
@@ -76,34 +79,36 @@ static void complete(MPI_Request *request, MPI_Status statuses[], int at, outcom
         *all = (outcome){error, comm};
 }
 
-/* Errors of several requests lie in their statuses: all of them are then to be looked at. */
-static void no_errors(int count, MPI_Status statuses[]) {
+/*
+ * Errors of several requests are returned in their statuses, all of which the program then reads.
+ */
+static void clear_errors(int count, MPI_Status statuses[]) {
     for (int i = 0; i < count && statuses != MPI_STATUSES_IGNORE; i++)
         statuses[i].MPI_ERROR = MPI_SUCCESS;
 }
 
-/* The call's result, where the MPI library's own requests gave CODE. */
-static int conclude(int code, const outcome *all) {
+/* Returns the call's result, after the MPI library's own requests have returned CODE. */
+static int result_of_call(int code, const outcome *all) {
     return all->error == MPI_SUCCESS ? code : coll_raise(all->comm, MPI_ERR_IN_STATUS);
 }
 
 static int complete_all(int code, int count, MPI_Request requests[], MPI_Status statuses[]) {
     outcome all = {MPI_SUCCESS, MPI_COMM_NULL};
     if (code == MPI_SUCCESS)
-        no_errors(count, statuses);
+        clear_errors(count, statuses);
     for (int i = 0; i < count; i++)
         if (coll_requests_own(requests[i]))
-            complete(&requests[i], statuses, i, &all);
-    return conclude(code, &all);
+            complete_one(&requests[i], statuses, i, &all);
+    return result_of_call(code, &all);
 }
 
 static int wait_all(int count, MPI_Request requests[], MPI_Status statuses[]) {
     hiding hidden;
-    int code = hide(&hidden, count, requests);
+    int code = hide_ours(&hidden, count, requests);
     if (code != MPI_SUCCESS)
         return code;
     code = PMPI_Waitall(count, requests, statuses);
-    show(&hidden);
+    show_ours(&hidden);
     return complete_all(code, count, requests, statuses);
 }
 
@@ -113,11 +118,11 @@ static int test_all(int count, MPI_Request requests[], int *flag, MPI_Status sta
         if (is_active(requests[i]) && !is_ready(requests[i]))
             return MPI_SUCCESS;
     hiding hidden;
-    int code = hide(&hidden, count, requests);
+    int code = hide_ours(&hidden, count, requests);
     if (code != MPI_SUCCESS)
         return code;
     code = PMPI_Testall(count, requests, flag, statuses);
-    show(&hidden);
+    show_ours(&hidden);
     return *flag ? complete_all(code, count, requests, statuses) : code;
 }
 
@@ -136,11 +141,11 @@ static int test_any(int count, MPI_Request requests[], int *index, int *flag, MP
         return coll_raise(comm, code);
     }
     hiding hidden;
-    int code = hide(&hidden, count, requests);
+    int code = hide_ours(&hidden, count, requests);
     if (code != MPI_SUCCESS)
         return code;
     code = PMPI_Testany(count, requests, index, flag, status);
-    show(&hidden);
+    show_ours(&hidden);
     *flag = *flag && (*index != MPI_UNDEFINED || !active);
     return code;
 }
@@ -148,30 +153,30 @@ static int test_any(int count, MPI_Request requests[], int *index, int *flag, MP
 static int test_some(int count, MPI_Request requests[], int *completed, int indices[],
                      MPI_Status statuses[]) {
     hiding hidden;
-    int code = hide(&hidden, count, requests);
+    int code = hide_ours(&hidden, count, requests);
     if (code != MPI_SUCCESS)
         return code;
     code = PMPI_Testsome(count, requests, completed, indices, statuses);
-    show(&hidden);
+    show_ours(&hidden);
 
     outcome all = {MPI_SUCCESS, MPI_COMM_NULL};
     int done = *completed == MPI_UNDEFINED ? 0 : *completed;
     if (code == MPI_SUCCESS)
-        no_errors(done, statuses);
+        clear_errors(done, statuses);
     for (int i = 0; i < count; i++) {
         if (!is_active(requests[i]))
             continue;
         *completed = done;
         if (!is_ready(requests[i]))
             continue;
-        complete(&requests[i], statuses, done, &all);
+        complete_one(&requests[i], statuses, done, &all);
         indices[done++] = i;
         *completed = done;
     }
-    return conclude(code, &all);
+    return result_of_call(code, &all);
 }
 
-/* Waits for ours and the MPI library's together; the wait's manner is that of any process. */
+/* Prepares a wait for our requests together with the MPI library's. */
 static coll_patience patience_of(coll_wait *wait) {
     coll_wait_init(wait, false, COLL_WAIT_AUTO, 0);
     return coll_patience_begin(wait);
@@ -201,14 +206,14 @@ static int wait_some(int count, MPI_Request requests[], int *completed, int indi
     }
 }
 
-/* A call: whether some of its requests are ours, and what it counts as. */
+/* A call: whether some of its requests are ours, and its kind for the account. */
 typedef struct visit {
     bool mixed;
     coll_account_kind kind;
 } visit;
 
-/* It begins; COMPLETES all requests. */
-static visit begin(int count, const MPI_Request requests[], bool completes) {
+/* Begins a call. COMPLETES tells whether it completes all requests. */
+static visit begin_call(int count, const MPI_Request requests[], bool completes) {
     bool mixed = any_ours(count, requests);
     coll_account_kind kind =
         mixed ? COLL_ACCOUNT_started : coll_account_waiting(count, requests, completes);
@@ -216,47 +221,49 @@ static visit begin(int count, const MPI_Request requests[], bool completes) {
     return (visit){mixed, kind};
 }
 
-static int end(visit call, int code) {
+static int end_call(visit call, int code) {
     coll_account_leave(call.kind);
     return code;
 }
 
 int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
-    visit call = begin(count, requests, true);
-    return end(call, call.mixed ? wait_all(count, requests, statuses)
-                                : PMPI_Waitall(count, requests, statuses));
+    visit call = begin_call(count, requests, true);
+    return end_call(call, call.mixed ? wait_all(count, requests, statuses)
+                                     : PMPI_Waitall(count, requests, statuses));
 }
 
 int MPI_Testall(int count, MPI_Request requests[], int *flag, MPI_Status statuses[]) {
-    visit call = begin(count, requests, false);
-    return end(call, call.mixed ? test_all(count, requests, flag, statuses)
-                                : PMPI_Testall(count, requests, flag, statuses));
+    visit call = begin_call(count, requests, false);
+    return end_call(call, call.mixed ? test_all(count, requests, flag, statuses)
+                                     : PMPI_Testall(count, requests, flag, statuses));
 }
 
 int MPI_Waitany(int count, MPI_Request requests[], int *index, MPI_Status *status) {
-    visit call = begin(count, requests, false);
-    return end(call, call.mixed ? wait_any(count, requests, index, status)
-                                : PMPI_Waitany(count, requests, index, status));
+    visit call = begin_call(count, requests, false);
+    return end_call(call, call.mixed ? wait_any(count, requests, index, status)
+                                     : PMPI_Waitany(count, requests, index, status));
 }
 
 int MPI_Testany(int count, MPI_Request requests[], int *index, int *flag, MPI_Status *status) {
-    visit call = begin(count, requests, false);
-    return end(call, call.mixed ? test_any(count, requests, index, flag, status)
-                                : PMPI_Testany(count, requests, index, flag, status));
+    visit call = begin_call(count, requests, false);
+    return end_call(call, call.mixed ? test_any(count, requests, index, flag, status)
+                                     : PMPI_Testany(count, requests, index, flag, status));
 }
 
 int MPI_Waitsome(int count, MPI_Request requests[], int *completed, int indices[],
                  MPI_Status statuses[]) {
-    visit call = begin(count, requests, false);
-    return end(call, call.mixed ? wait_some(count, requests, completed, indices, statuses)
-                                : PMPI_Waitsome(count, requests, completed, indices, statuses));
+    visit call = begin_call(count, requests, false);
+    return end_call(call, call.mixed
+                              ? wait_some(count, requests, completed, indices, statuses)
+                              : PMPI_Waitsome(count, requests, completed, indices, statuses));
 }
 
 int MPI_Testsome(int count, MPI_Request requests[], int *completed, int indices[],
                  MPI_Status statuses[]) {
-    visit call = begin(count, requests, false);
-    return end(call, call.mixed ? test_some(count, requests, completed, indices, statuses)
-                                : PMPI_Testsome(count, requests, completed, indices, statuses));
+    visit call = begin_call(count, requests, false);
+    return end_call(call, call.mixed
+                              ? test_some(count, requests, completed, indices, statuses)
+                              : PMPI_Testsome(count, requests, completed, indices, statuses));
 }
 
 int MPI_Startall(int count, MPI_Request requests[]) {

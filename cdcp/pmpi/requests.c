@@ -1,6 +1,4 @@
-/*
- * What the program does with one request: ours, of a dedicated processor, or the MPI library's.
- */
+/* Calls with one request: ours, of a dedicated processor, or the MPI library's. */
 #include "config.h"
 
 #include "cdcp/pmpi/requests.h"
@@ -8,30 +6,30 @@
 #include "cdcp/pmpi/account.h"
 #include "lib/base/error.h"
 
-/* What a collective operation leaves: no message. The error field is for arrays only. */
-static void clear(MPI_Status *status) {
+/* Sets STATUS as for a collective, which has no message. The error field is for arrays only. */
+static void set_empty_status(MPI_Status *status) {
     if (status != MPI_STATUS_IGNORE)
         *status = (MPI_Status){
             .MPI_SOURCE = MPI_ANY_SOURCE, .MPI_TAG = MPI_ANY_TAG, .MPI_ERROR = status->MPI_ERROR};
 }
 
-static inline int complete(MPI_Request *request, MPI_Status *status, MPI_Comm *comm) {
+static inline int complete_request(MPI_Request *request, MPI_Status *status, MPI_Comm *comm) {
     coll_dcp_request *served = coll_requests_served(*request);
     int code = coll_dcp_wait(&served, comm);
     if (!served)
         *request = MPI_REQUEST_NULL;
-    clear(status);
+    set_empty_status(status);
     return code;
 }
 
 int coll_requests_complete(MPI_Request *request, MPI_Status *status, MPI_Comm *comm) {
-    return complete(request, status, comm);
+    return complete_request(request, status, comm);
 }
 
 static int complete_alone(MPI_Request *request, MPI_Status *status) {
     MPI_Comm comm;
     coll_account_enter(COLL_ACCOUNT_started);
-    int code = complete(request, status, &comm);
+    int code = complete_request(request, status, &comm);
     coll_raise(comm, code);
     coll_account_leave(COLL_ACCOUNT_started);
     return code;
@@ -64,11 +62,11 @@ int MPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status) {
         return PMPI_Request_get_status(request, flag, status);
     *flag = coll_dcp_ready(coll_requests_served(request));
     if (*flag)
-        clear(status);
+        set_empty_status(status);
     return MPI_SUCCESS;
 }
 
-/* An active collective must be completed by a wait or test: MPI 3.1, section 5.12. */
+/* The program must complete an active collective by a wait or test: MPI 3.1, section 5.12. */
 int MPI_Request_free(MPI_Request *request) {
     if (!coll_requests_own_at(request))
         return PMPI_Request_free(request);
@@ -100,8 +98,9 @@ int MPI_Start(MPI_Request *request) {
 
 #ifdef OPEN_MPI
 /*
- * Open MPI's Fortran reads the handle from the request itself after a wait, which coll_dcp_request
- * has room for. It keeps its handle as long as it has its address: it is written there once.
+ * After a wait, Open MPI's Fortran binding reads the handle from the request itself, in which
+ * coll_dcp_request has room for it. The handle doesn't change as long as the request has its
+ * address, so it is written once.
  */
 static void note_handle(coll_dcp_request *request, MPI_Fint handle) {
     MPI_Fint *room = (MPI_Fint *)request;

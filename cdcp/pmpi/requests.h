@@ -1,7 +1,8 @@
 /*
- * Requests of dedicated processors behind MPI_Request handles, told from the MPI library's by their
- * address. Where a handle is an int, as MPICH's are and all in Fortran, it is COLL_REQUESTS_FIRST
- * and the request's distance from the first one; MPICH's own begin with other bits.
+ * Requests of dedicated processors behind MPI_Request handles. Their addresses distinguish them
+ * from the MPI library's requests. If a handle is an int, as in MPICH and in Fortran, it is
+ * COLL_REQUESTS_FIRST plus the request's distance from the first one; the leading bits of MPICH's
+ * own handles are different.
  */
 #ifndef COLL_CDCP_PMPI_REQUESTS_H
 #define COLL_CDCP_PMPI_REQUESTS_H
@@ -31,7 +32,7 @@ static inline MPI_Request coll_requests_handle(coll_dcp_request *request) {
 #endif
 }
 
-/* What REQUEST stands for where it is ours. */
+/* Returns the request behind REQUEST, if that is ours. */
 static inline coll_dcp_request *coll_requests_served(MPI_Request request) {
 #ifdef OPEN_MPI
     return (coll_dcp_request *)request;
@@ -44,15 +45,15 @@ static inline bool coll_requests_own(MPI_Request request) {
     return coll_dcp_owns(coll_requests_served(request));
 }
 
-/* Whether there is one of ours; a null pointer is the MPI library's to report. */
+/* Returns whether there is a request and it is ours. The MPI library reports null pointers. */
 static inline bool coll_requests_own_at(const MPI_Request *request) {
     return request && coll_requests_own(*request);
 }
 
 /*
- * Waits for *REQUEST, which must be ours, and sets STATUS but for its error. The handle becomes
- * MPI_REQUEST_NULL unless it is persistent. Returns the operation's error, for *COMM's handler, and
- * calls none.
+ * Waits for *REQUEST, which must be ours, and sets STATUS except for its error. Sets the handle to
+ * MPI_REQUEST_NULL unless it is persistent. Returns the operation's error, for *COMM's error
+ * handler, which is not called.
  */
 int coll_requests_complete(MPI_Request *request, MPI_Status *status, MPI_Comm *comm);
 

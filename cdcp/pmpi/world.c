@@ -1,6 +1,6 @@
 /*
- * The calls on communicators where giving them what stands for MPI_COMM_WORLD is not enough. That
- * communicator comes from MPI_Comm_split, so that it has no name and none of the attributes that
+ * The calls on communicators that need more than a replacement of MPI_COMM_WORLD. The communicator
+ * that stands for it comes from MPI_Comm_split, so it has no name and none of the attributes that
  * the MPI library gives MPI_COMM_WORLD.
  */
 #include "config.h"
@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* An attribute that marks what stands for MPI_COMM_WORLD, and its duplicates. */
+/* An attribute that marks the communicator that stands for MPI_COMM_WORLD, and its duplicates. */
 static int mark = MPI_KEYVAL_INVALID;
 
 int coll_world_dress(MPI_Comm app) {
@@ -29,7 +29,7 @@ static bool is_predefined(int keyval) {
            keyval == MPI_WTIME_IS_GLOBAL || keyval == MPI_APPNUM || keyval == MPI_UNIVERSE_SIZE;
 }
 
-/* MPI_LASTUSEDCODE is MPI_COMM_WORLD's alone; duplicates have the others too. */
+/* Only MPI_COMM_WORLD has MPI_LASTUSEDCODE; duplicates have the other attributes too. */
 MPI_Comm coll_world_holder(MPI_Comm comm, int keyval) {
     if (coll_dcp_substituted.app == MPI_COMM_NULL)
         return comm;
@@ -56,7 +56,7 @@ int MPI_Attr_get(MPI_Comm comm, int keyval, void *value, int *flag) {
     return PMPI_Attr_get(coll_world_holder(comm, keyval), keyval, value, flag);
 }
 
-/* Errors on handles that are no communicators are MPI_COMM_WORLD's own. */
+/* Errors without a communicator are raised on MPI_COMM_WORLD itself. */
 int MPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler handler) {
     comm = coll_dcp_comm(comm);
     int code = PMPI_Comm_set_errhandler(comm, handler);
@@ -66,12 +66,12 @@ int MPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler handler) {
     return code;
 }
 
-/* Ends the dedicated processors too. */
+/* Aborts on the real MPI_COMM_WORLD, to end the dedicated processors too. */
 int MPI_Abort(MPI_Comm comm, int status) {
     return PMPI_Abort(coll_world_shown(comm), status);
 }
 
-/* Fortran's handle of MPI_COMM_WORLD is a constant, like C's. In MPICH 4.0 both are the same. */
+/* Fortran's handle of MPI_COMM_WORLD is a constant, as in C. In MPICH 4.0 both are the same. */
 #ifndef MPI_Comm_c2f
 MPI_Fint MPI_Comm_c2f(MPI_Comm comm) {
     return PMPI_Comm_c2f(coll_world_shown(comm));

@@ -1,4 +1,4 @@
-/* coll-popcg: options and the order of things; ocean.h and solver.h are the work. */
+/* coll-popcg: options, and the sequence of the work; ocean.h and solver.h do the work. */
 #include "config.h"
 
 #include "app/agreement.h"
@@ -24,16 +24,16 @@ static const char usage[] =
     "computing, in reductions over all ranks and in exchanges with neighbours.\n";
 
 struct command {
-    size_t columns, rows; /* 0: the mask's own */
+    size_t columns, rows; /* 0 for those of the mask */
     const char *mask, *picture, *json;
-    int solver, reductions; /* numbers in their tables, from 1; 0 for all */
+    int solver, reductions; /* indices into their tables, from 1; 0 for all */
     struct basin basin;
     int iterations;
     double tolerance;
     bool coordinates;
 };
 
-static bool take_grid(const char *text, void *context, app_problem *problem) {
+static bool parse_grid(const char *text, void *context, app_problem *problem) {
     struct command *command = context;
     char columns[16] = "", rows[16] = "";
     int64_t c = 0, r = 0;
@@ -48,7 +48,7 @@ static bool take_grid(const char *text, void *context, app_problem *problem) {
     return true;
 }
 
-static bool take_step(const char *text, void *context, app_problem *problem) {
+static bool parse_step(const char *text, void *context, app_problem *problem) {
     double *step = context;
     if (!strncmp(text, "inf", 3))
         return app_refuse(problem,
@@ -71,11 +71,11 @@ static bool parse(int argc, char **argv, struct command *command, app_problem *p
     const app_option table[] = {
         {"grid", "CxR",
          "columns around the earth and rows from south to north (default: the mask's own, 320x384)",
-         .take = take_grid, .context = command},
+         .take = parse_grid, .context = command},
         {"mask", "FILE", "which cells are land: plain PBM, 1 for land (default: built in)",
          .text = &command->mask},
         {"step", "SECONDS", "time step, larger is harder to solve (default 3600)",
-         .take = take_step, .context = &command->basin.step},
+         .take = parse_step, .context = &command->basin.step},
         {"solver", "NAME", "solver:", .choice = &command->solver, .nth = solver_name},
         {"reductions", "NAME", "kind of reductions:", .choice = &command->reductions,
          .nth = mode_name},
@@ -92,7 +92,7 @@ static bool parse(int argc, char **argv, struct command *command, app_problem *p
     return app_parse(&line, argc, argv, problem);
 }
 
-/* Without MPI: what a mask's generator needs to know of the grid. */
+/* Prints the coordinates of the cells, which a generator of masks needs. Works without MPI. */
 static int print_coordinates(const struct command *command) {
     struct grid grid = {command->columns ? command->columns : 320,
                         command->rows ? command->rows : 384};
@@ -133,7 +133,8 @@ static bool solve_all(const struct command *command, struct ocean *ocean, FILE *
     return true;
 }
 
-static bool draw(const struct command *command, const struct ocean *ocean, app_problem *problem) {
+static bool report_surface(const struct command *command, const struct ocean *ocean,
+                           app_problem *problem) {
     double lowest, highest;
     if (!ocean_range(ocean, &lowest, &highest, problem))
         return false;
@@ -162,8 +163,8 @@ static bool run(const struct command *command, MPI_Comm comm, app_problem *probl
         app_output_open(&json, command->json, problem);
     bool good = app_agree(problem, comm);
     if (good) {
-        good = solve_all(command, &ocean, json.file, problem) && draw(command, &ocean, problem) &&
-               app_output_commit(&json, problem);
+        good = solve_all(command, &ocean, json.file, problem) &&
+               report_surface(command, &ocean, problem) && app_output_commit(&json, problem);
         good = app_agree(problem, comm) && good;
     }
     app_output_discard(&json);

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-/* Where the program waits for all ranks at once, as it comes: nothing overlaps. */
+/* With blocking reductions, the program waits at the finish, and nothing overlaps. */
 static int start_blocking(struct reduction *reduction) {
     (void)reduction;
     return MPI_SUCCESS;
@@ -44,11 +44,11 @@ const struct reduction_mode reduction_modes[] = {
 
 enum {
     HEADROOM = 20,         /* bits by which the next part may be larger than this sum */
-    SUM_BITS = 50,         /* that a sum shall have at least */
-    LEAST_EXPONENT = -900, /* of a scale, so that its quanta are no denormals */
+    SUM_BITS = 50,         /* least number of significant bits of a sum */
+    LEAST_EXPONENT = -900, /* least exponent of a scale, so that its quanta are not denormal */
 };
 
-/* The least power of two above |VALUE| 2^HEADROOM. */
+/* Returns the least power of two above |VALUE| 2^HEADROOM. */
 static double scale_for(double value) {
     int exponent;
     frexp(value, &exponent);
@@ -70,8 +70,11 @@ void reduction_init(struct reduction *reduction, const struct reduction_mode *mo
         reduction->bits--;
 }
 
-/* PART as a multiple of a coarse quantum and one of a fine quantum; an infinity where off scale. */
-static void split(double part, double scale, int bits, double pieces[2]) {
+/*
+ * Splits PART into a multiple of a coarse quantum and one of a fine quantum; both are infinite if
+ * PART is too large for SCALE.
+ */
+static void split_part(double part, double scale, int bits, double pieces[2]) {
     double coarse = ldexp(scale, -bits), fine = ldexp(coarse, -bits);
     if (!(fabs(part) < scale)) {
         pieces[0] = pieces[1] = INFINITY;
@@ -81,13 +84,14 @@ static void split(double part, double scale, int bits, double pieces[2]) {
     pieces[1] = rint((part - pieces[0]) / fine) * fine;
 }
 
-static int start(struct reduction *reduction) {
+static int start_sum(struct reduction *reduction) {
     for (int i = 0; i < reduction->count; i++)
-        split(reduction->part[i], reduction->scale[i], reduction->bits, &reduction->sent[2 * i]);
+        split_part(reduction->part[i], reduction->scale[i], reduction->bits,
+                   &reduction->sent[2 * i]);
     return reduction->mode->start(reduction);
 }
 
-/* Agrees on scales above the largest parts. The largest number is the same in any order. */
+/* Agrees on scales above the largest parts. A maximum is the same in any order. */
 static int rescale(struct reduction *reduction) {
     double mine[REDUCTION_MOST], largest[REDUCTION_MOST];
     for (int i = 0; i < reduction->count; i++)
@@ -98,7 +102,9 @@ static int rescale(struct reduction *reduction) {
     return code;
 }
 
-/* Whether a part was too large for its scale, or the sum is too small for the fine quantum. */
+/*
+ * Returns whether a part was too large for its scale, or the sum is too small for the fine quantum.
+ */
 static bool is_off_scale(const struct reduction *reduction) {
     for (int i = 0; i < reduction->count; i++) {
         double sum = reduction->received[2 * i] + reduction->received[2 * i + 1];
@@ -109,13 +115,13 @@ static bool is_off_scale(const struct reduction *reduction) {
     return false;
 }
 
-static int finish(struct reduction *reduction) {
+static int finish_sum(struct reduction *reduction) {
     int code = reduction->mode->finish(reduction);
     if (code != MPI_SUCCESS || !is_off_scale(reduction))
         return code;
     code = rescale(reduction);
     if (code == MPI_SUCCESS)
-        code = start(reduction);
+        code = start_sum(reduction);
     return code == MPI_SUCCESS ? reduction->mode->finish(reduction) : code;
 }
 
@@ -123,14 +129,14 @@ bool reduction_start(struct reduction *reduction, const double parts[], app_prob
     double begun = MPI_Wtime();
     for (int i = 0; i < reduction->count; i++)
         reduction->part[i] = parts[i];
-    int code = start(reduction);
+    int code = start_sum(reduction);
     *reduction->seconds += MPI_Wtime() - begun;
     return app_mpi(problem, code);
 }
 
 bool reduction_finish(struct reduction *reduction, double sums[], app_problem *problem) {
     double begun = MPI_Wtime();
-    int code = finish(reduction);
+    int code = finish_sum(reduction);
     for (int i = 0; i < reduction->count && code == MPI_SUCCESS; i++) {
         double sum = reduction->received[2 * i] + reduction->received[2 * i + 1];
         sums[i] = isfinite(sum) ? sum : NAN;

@@ -9,7 +9,7 @@ static const struct {
     int column, row;
 } directions[HALO_SIDES] = {{-1, -1}, {0, -1}, {1, -1}, {-1, 0}, {1, 0}, {-1, 1}, {0, 1}, {1, 1}};
 
-/* The first cell of the block's edge (or, OUTSIDE, of its border) along one axis. */
+/* Returns the first cell, along one axis, of the block's edge or, if OUTSIDE, of its border. */
 static long edge(int direction, size_t length, bool outside) {
     if (direction == 0)
         return 0;
@@ -57,9 +57,12 @@ void halo_close(struct halo *halo) {
         MPI_Type_free(&halo->column);
 }
 
-/* The message's tag is the side that it leaves from, as a rank may be its neighbour's neighbour on
- * both sides, or its own. */
-static int post(const struct halo *halo, double *field, MPI_Request requests[], int *posted) {
+/*
+ * A message's tag is the side from which it leaves, because the same rank may be the neighbour on
+ * two sides, or a rank its own neighbour.
+ */
+static int post_messages(const struct halo *halo, double *field, MPI_Request requests[],
+                         int *posted) {
     for (int side = 0; side < HALO_SIDES; side++) {
         const struct halo_side *it = &halo->sides[side];
         if (it->rank < 0)
@@ -87,7 +90,7 @@ bool halo_exchange(struct halo *halo, double *field, app_problem *problem) {
     MPI_Request requests[2 * HALO_SIDES];
     int posted = 0;
     double start = MPI_Wtime();
-    int code = post(halo, field, requests, &posted);
+    int code = post_messages(halo, field, requests, &posted);
     int completed = MPI_Waitall(posted, requests, MPI_STATUSES_IGNORE);
     halo->seconds += MPI_Wtime() - start;
     return app_mpi(problem, code != MPI_SUCCESS ? code : completed);

@@ -1,7 +1,6 @@
 /*
- * The exchange of a field's border with the up to eight blocks around, by nonblocking
- * point-to-point messages. Blocks that were dropped, and what lies beyond the grid, keep the
- * border's zeros.
+ * The exchange of a field's border with the up to eight blocks around it, by nonblocking
+ * point-to-point messages. Next to dropped blocks and outside the grid, the border stays zero.
  */
 #ifndef COLL_POPCG_HALO_H
 #define COLL_POPCG_HALO_H
@@ -13,9 +12,9 @@
 
 enum { HALO_SIDES = 8 };
 
-/* What one side sends and receives: TYPE, from and to these places in the field. */
+/* What one side sends and receives: one TYPE, at these indices of the field. */
 struct halo_side {
-    int rank; /* the neighbour, -1 for none */
+    int rank; /* rank of the neighbour, or -1 */
     size_t send_at, receive_at;
     MPI_Datatype type;
 };
@@ -24,14 +23,14 @@ struct halo {
     MPI_Comm comm;
     struct halo_side sides[HALO_SIDES];
     MPI_Datatype row, column; /* of the block */
-    double seconds;           /* spent in exchanges so far */
+    double seconds;           /* time spent in exchanges so far */
 };
 
-/* Collective only in that all ranks need one. The communicator stays the caller's. */
+/* Prepares the exchange. Local, but all ranks need one. The communicator remains the caller's. */
 bool halo_open(struct halo *halo, const struct layout *layout, MPI_Comm comm, app_problem *problem);
 void halo_close(struct halo *halo);
 
-/* Brings the border of FIELD up to date. */
+/* Updates the border of FIELD. */
 bool halo_exchange(struct halo *halo, double *field, app_problem *problem);
 
 #endif

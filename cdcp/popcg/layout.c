@@ -5,14 +5,14 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Of CELLS divided evenly into PARTS, where part I begins (I == PARTS: the end). */
+/* Returns where part I begins if CELLS are divided evenly into PARTS; with I == PARTS, the end. */
 static size_t part_start(size_t cells, int parts, int i) {
     return cells * (size_t)i / (size_t)parts;
 }
 
 /*
- * Ocean cells south-west of every corner: [row * (columns + 1) + column]. Four of them make the
- * ocean cells of any rectangle.
+ * Returns the number of ocean cells south-west of every corner, at [row * (columns + 1) + column],
+ * from four of which follows the number in any rectangle.
  */
 static size_t *count_ocean(const struct mask *mask) {
     size_t line = mask->columns + 1;
@@ -48,8 +48,10 @@ static int blocks_with_ocean(const size_t *counts, const struct mask *mask, stru
     return blocks;
 }
 
-/* Work of the largest block an iteration: its cells, and for each cell of its border a message's
- * share, taken as that of four cells. */
+/*
+ * Returns the work of the largest block per iteration: its cells, and for each cell of its border
+ * the share of a message, taken as the work of four cells.
+ */
 static double block_cost(const struct mask *mask, struct cut cut) {
     double width = ceil((double)mask->columns / cut.columns);
     double height = ceil((double)mask->rows / cut.rows);
@@ -57,8 +59,8 @@ static double block_cost(const struct mask *mask, struct cut cut) {
 }
 
 /*
- * The finest cut into COLUMNS that leaves at most RANKS blocks with ocean. With a third of the
- * earth land, cuts into more than twice as many are not worth a try.
+ * Returns the finest cut with COLUMNS columns and at most RANKS blocks with ocean. A third of the
+ * earth is land, so cuts with more than twice as many blocks are not tried.
  */
 static struct cut finest_cut(const size_t *counts, const struct mask *mask, int ranks,
                              int columns) {

@@ -1,4 +1,4 @@
-# libpopcg.la: the ocean's grid, system and solvers.
+# libpopcg.la: grid, linear system and solvers of the ocean.
 noinst_LTLIBRARIES += libpopcg.la
 libpopcg_la_SOURCES = \
 	cdcp/popcg/field.c cdcp/popcg/field.h \

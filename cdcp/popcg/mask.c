@@ -14,7 +14,7 @@ static const char built_in[] = {
 #include "cdcp/popcg/ocean.inc"
 };
 
-/* The next character that is neither blank nor in a comment, or EOF. */
+/* Returns the next character that is neither blank nor in a comment, or EOF. */
 static int next_character(FILE *file) {
     int c;
     while ((c = getc(file)) != EOF) {

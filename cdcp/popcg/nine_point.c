@@ -7,9 +7,9 @@
 
 static const double gravity = 9.806;        /* m/s^2 */
 static const double water_density = 1026;   /* kg/m^3 */
-static const double strongest_stress = 0.1; /* Pa, of the wind */
+static const double strongest_stress = 0.1; /* of the wind; Pa */
 
-/* Whether all four cells around the north-east corner of a cell are ocean. */
+/* Returns whether all four cells around the north-east corner of a cell are ocean. */
 static bool is_wet(const struct mask *mask, long column, long row) {
     return mask_is_ocean(mask, column, row) && mask_is_ocean(mask, column + 1, row) &&
            mask_is_ocean(mask, column, row + 1) && mask_is_ocean(mask, column + 1, row + 1);
@@ -21,9 +21,9 @@ static struct grid_point corner_at(const struct mask *mask, long column, long ro
 }
 
 /*
- * Adds the corner north-east of cell (column, row). With a, b, c, d south-west, south-east,
- * north-west and north-east of it, its share of the energy x A x is
- * x_part (b - a + d - c)^2 + y_part (c - a + d - b)^2.
+ * Adds the corner north-east of cell (column, row). Let a, b, c and d be the values south-west,
+ * south-east, north-west and north-east of it. Then its share of the energy x A x is x_part (b - a
+ * + d - c)^2 + y_part (c - a + d - b)^2.
  */
 static void add_corner(struct nine_point *matrix, const struct grid_point *corner, double depth,
                        long column, long row) {
@@ -118,7 +118,10 @@ void nine_point_apply(const struct nine_point *matrix, double *y, const double *
     }
 }
 
-/* Trades from the east between the tropics, westerlies beyond them. */
+/*
+ * Returns the stress of the wind: from the east between the tropics (trades), from the west beyond
+ * them.
+ */
 static double zonal_stress(double latitude) {
     return -strongest_stress * cos(3 * latitude * acos(-1) / 180);
 }

@@ -7,9 +7,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* On rank 0: the mask, and the cut into blocks. */
-static bool plan(struct ocean *ocean, const char *path, size_t columns, size_t rows, int ranks,
-                 struct cut *cut, app_problem *problem) {
+/* On rank 0: reads the mask and chooses the cut into blocks. */
+static bool read_mask_and_cut(struct ocean *ocean, const char *path, size_t columns, size_t rows,
+                              int ranks, struct cut *cut, app_problem *problem) {
     struct mask *mask = &ocean->mask;
     if (!mask_read(mask, path, problem) ||
         (columns && !mask_resample(mask, columns, rows, problem)))
@@ -49,7 +49,7 @@ bool ocean_open(struct ocean *ocean, const char *mask, size_t columns, size_t ro
     *ocean = (struct ocean){.comm = comm,
                             .halo = {.row = MPI_DATATYPE_NULL, .column = MPI_DATATYPE_NULL}};
     if (rank == 0)
-        plan(ocean, mask, columns, rows, ranks, &cut, problem);
+        read_mask_and_cut(ocean, mask, columns, rows, ranks, &cut, problem);
     if (app_agree(problem, comm) && share_plan(ocean, &cut, problem))
         set_up_system(ocean, rank, basin, problem);
     if (!app_agree(problem, comm)) {
@@ -70,7 +70,7 @@ void ocean_close(struct ocean *ocean) {
 }
 
 bool ocean_range(const struct ocean *ocean, double *lowest, double *highest, app_problem *problem) {
-    /* Both as a largest number. */
+    /* Both are maxima, of -x and of x. */
     double mine[2] = {-INFINITY, -INFINITY}, all[2];
     for (size_t row = 0; row < ocean->block.height; row++)
         for (size_t column = 0; column < ocean->block.width; column++) {

@@ -1,4 +1,4 @@
-/* The whole problem on the ranks of a communicator: mask, blocks, system, solution. */
+/* The whole problem on the ranks of a communicator: mask, blocks, linear system, solution. */
 #ifndef COLL_POPCG_OCEAN_H
 #define COLL_POPCG_OCEAN_H
 
@@ -8,24 +8,24 @@ struct ocean {
     MPI_Comm comm;
     struct mask mask;
     struct layout layout;
-    struct block block; /* this rank's */
+    struct block block; /* block of this rank */
     struct nine_point matrix;
     struct halo halo;
     double *b, *x;
-    size_t cells; /* of ocean, in all */
+    size_t cells; /* number of ocean cells of the grid */
 };
 
 /*
- * Reads the mask at rank 0 (NULL: the built-in one), makes it COLUMNS x ROWS cells (0: as it is),
- * spreads it over the ranks and sets up the system of BASIN under the wind. Collective; on false
- * all ranks have the same problem and there is nothing to close. The communicator stays the
- * caller's.
+ * Reads the mask on rank 0 (NULL: the built-in one), changes its size to COLUMNS x ROWS cells (0:
+ * unchanged), distributes it to the ranks, and sets up the system of BASIN with the wind.
+ * Collective. If it returns false, all ranks have the same problem and there is nothing to close.
+ * The communicator remains the caller's.
  */
 bool ocean_open(struct ocean *ocean, const char *mask, size_t columns, size_t rows,
                 const struct basin *basin, MPI_Comm comm, app_problem *problem);
 void ocean_close(struct ocean *ocean);
 
-/* The lowest and the highest surface, in metres, of what was solved for. Collective. */
+/* Finds the lowest and the highest surface height of the solution, in metres. Collective. */
 bool ocean_range(const struct ocean *ocean, double *lowest, double *highest, app_problem *problem);
 
 #endif

@@ -12,10 +12,10 @@
 
 enum { COMPUTING, REDUCTIONS, EXCHANGES, PARTS };
 
-/* A solution's figures over all ranks: microseconds for ten iterations. */
+/* The figures of a solution over all ranks, in microseconds for ten iterations. */
 struct figures {
     double slowest;
-    double parts[PARTS]; /* on average */
+    double parts[PARTS]; /* averages over the ranks */
 };
 
 void popcg_report_begin(const struct ocean *ocean, const struct basin *basin) {
@@ -91,7 +91,7 @@ enum { CHANNELS = 3, LAND = 96, TAG = 0 };
 
 struct picture {
     size_t columns, rows;
-    unsigned char *pixels; /* CHANNELS a pixel, all LAND at first */
+    unsigned char *pixels; /* CHANNELS for each pixel; all LAND at first */
 };
 
 static void paint(struct picture *picture, size_t column, size_t row, double height) {
@@ -116,7 +116,7 @@ static void paint_block(struct picture *picture, const struct mask *mask, const 
         }
 }
 
-/* The cells of the largest block's field. */
+/* Returns the cells of the largest block's field. */
 static size_t most_cells(const struct layout *layout) {
     size_t most = 0;
     for (int rank = 0; rank < layout->blocks; rank++) {
@@ -127,7 +127,7 @@ static size_t most_cells(const struct layout *layout) {
     return most;
 }
 
-/* Paints the blocks of ranks 1 and up, which come one by one into FIELD. */
+/* Receives the blocks of ranks 1 and up into FIELD, one at a time, and paints them. */
 static bool receive_blocks(struct picture *picture, const struct ocean *ocean, double *field,
                            double most, app_problem *problem) {
     for (int rank = 1; rank < ocean->layout.blocks; rank++) {

@@ -1,5 +1,7 @@
-/* What coll-popcg prints on rank 0: what is solved, a row for each solution, the surface, which it
- * draws too. */
+/*
+ * The output of coll-popcg on rank 0: a heading, a row for each solution, the range of the surface,
+ * and a picture of it.
+ */
 #ifndef COLL_CDCP_POPCG_POPCG_REPORT_H
 #define COLL_CDCP_POPCG_POPCG_REPORT_H
 
@@ -10,20 +12,20 @@
 void popcg_report_begin(const struct ocean *ocean, const struct basin *basin);
 
 /*
- * The row of a solution: iterations, residual, microseconds of the slowest rank for ten iterations,
- * and how much of them the ranks spent, on average, in computing, reductions and exchanges. As JSON
- * too where JSON is a file. Collective.
+ * Prints the row of a solution: iterations, residual, microseconds of the slowest rank for ten
+ * iterations, and their average parts in computation, reductions and exchanges. Also writes them to
+ * JSON unless that is NULL. Collective.
  */
 bool popcg_report_row(const struct ocean *ocean, const struct solver *solver,
                       const struct solve *solve, FILE *json, app_problem *problem);
 
-/* The surface, LOWEST and HIGHEST in metres. */
+/* Prints the range of the surface, from LOWEST to HIGHEST in metres. */
 void popcg_report_end(const struct ocean *ocean, double lowest, double highest);
 
 /*
- * The surface height as a picture, to the PNG at PATH, a pixel a cell: blue below, red above the
- * middle, land grey, north at the top. The colours reach to the heights -MOST and MOST. Collective;
- * on false all ranks have the problem.
+ * Draws the surface height into the PNG file PATH, with a pixel for each cell: blue for negative,
+ * red for positive heights, grey for land, and north at the top. Colours are saturated at the
+ * heights -MOST and MOST. Collective; if it returns false, all ranks have the problem.
  */
 bool popcg_report_picture(const struct ocean *ocean, const char *path, double most,
                           app_problem *problem);

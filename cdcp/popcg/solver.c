@@ -9,15 +9,19 @@
 #include <string.h>
 
 const struct solver solvers[] = {
-    /* Two reductions, each with little to overlap it; both in one; one that overlaps exchange and
-     * operator. */
+    /*
+     * pcg has two reductions, each with little to overlap it; chrongear has one; pipecg has one
+     * that overlaps exchange and operator.
+     */
     {"pcg", .sums = 1, .step = pcg_step, .settle = pcg_settle},
     {"chrongear", .sums = 2, .step = chrongear_step},
     {"pipecg", .sums = 2, .step = pipecg_step, .restart = pipecg_restart},
     {NULL},
 };
 
-/* r = b - A x, with its border; the reduction of its norm overlaps the exchange of the border. */
+/*
+ * Sets r = b - A x, with its border. The reduction of its norm overlaps the exchange of the border.
+ */
 static bool find_residual(struct iteration *it, double *norm, app_problem *problem) {
     struct solve *solve = it->solve;
     double part, sum;
@@ -31,8 +35,8 @@ static bool find_residual(struct iteration *it, double *norm, app_problem *probl
     return true;
 }
 
-/* Allocates the fields; sets x = 0, r = b. *DONE where that is already the solution. */
-static bool begin(struct iteration *it, int sums, bool *done, app_problem *problem) {
+/* Allocates the fields, and sets x = 0 and r = b. Sets *DONE if that is already the solution. */
+static bool begin_solution(struct iteration *it, int sums, bool *done, app_problem *problem) {
     struct solve *solve = it->solve;
     for (int i = 0; i < SOLVER_FIELDS; i++)
         if (!(it->fields[i] = field_new(it->shape)))
@@ -52,7 +56,9 @@ static bool begin(struct iteration *it, int sums, bool *done, app_problem *probl
     return true;
 }
 
-/* Whether the iteration that just ended is one to test after: every TEST_INTERVAL-th and the last.
+/*
+ * Returns whether a test follows the iteration that has just ended: every TEST_INTERVAL-th one and
+ * the last.
  */
 static bool is_tested(const struct iteration *it) {
     long iterations = it->solve->iterations;
@@ -60,10 +66,10 @@ static bool is_tested(const struct iteration *it) {
 }
 
 /*
- * Replaces r by b - A x, overlapping the reduction of its norm and the exchange of its border, and
- * tests whether it is small enough: *DONE.
+ * Replaces r by b - A x, overlapping the reduction of its norm and the exchange of its border. Sets
+ * *DONE to whether it is small enough.
  */
-static bool test(struct iteration *it, bool *done, app_problem *problem) {
+static bool test_residual(struct iteration *it, bool *done, app_problem *problem) {
     struct solve *solve = it->solve;
     double norm;
     bool last = solve->iterations == solve->most_iterations;
@@ -87,7 +93,7 @@ double iteration_length(struct iteration *it, double rho, double sigma) {
 }
 
 static bool iterate(const struct solver *solver, struct iteration *it, app_problem *problem) {
-    bool done, good = begin(it, solver->sums, &done, problem);
+    bool done, good = begin_solution(it, solver->sums, &done, problem);
     for (bool fresh = true; good && !done;) {
         if (fresh && solver->restart)
             solver->restart(it);
@@ -98,7 +104,7 @@ static bool iterate(const struct solver *solver, struct iteration *it, app_probl
             continue;
         if (solver->settle)
             solver->settle(it);
-        good = test(it, &done, problem);
+        good = test_residual(it, &done, problem);
     }
     return good;
 }

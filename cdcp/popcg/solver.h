@@ -1,7 +1,7 @@
 /*
- * Conjugate gradients for the barotropic system A x = b. Every solver is preconditioned by the
- * diagonal, tests its true residual every TEST_INTERVAL iterations, and does the same work whatever
- * the reductions are; what overlaps them is what the data dependencies allow.
+ * Conjugate gradients for the barotropic system A x = b. Every solver uses the diagonal as
+ * preconditioner and tests its true residual every TEST_INTERVAL iterations. It does the same work
+ * with any kind of reduction; the data dependencies determine what overlaps the reductions.
  */
 #ifndef COLL_POPCG_SOLVER_H
 #define COLL_POPCG_SOLVER_H
@@ -12,7 +12,7 @@
 
 enum { TEST_INTERVAL = 10 };
 
-/* The system as one rank sees it, how to solve it, and how that went. */
+/* The system on one rank, how to solve it, and the outcome. */
 struct solve {
     const struct nine_point *matrix;
     struct halo *halo;
@@ -21,32 +21,34 @@ struct solve {
     const double *b; /* within the block */
     double *x;       /* the solution, with its border */
     long most_iterations;
-    double tolerance; /* of |b - A x| / |b|; 0: do all iterations and don't ask */
+    /* limit of |b - A x| / |b|; 0: do all iterations without a test of the limit */
+    double tolerance;
 
     long iterations;
-    double residual;                    /* the last true |b - A x| / |b| */
-    double seconds;                     /* of this rank in all, */
-    double in_reductions, in_exchanges; /* and of these in reductions and in halo exchanges */
+    double residual;                    /* the true |b - A x| / |b| at the last test */
+    double seconds;                     /* total time of this rank, */
+    double in_reductions, in_exchanges; /* of which in reductions and in halo exchanges */
 };
 
 struct iteration;
 
-/* A kind of conjugate gradients; one of zero fields does without them. */
+/* A variant of conjugate gradients. Functions that are NULL are not needed. */
 struct solver {
     const char *name;
     int sums; /* numbers in each of its reductions */
-    bool (*step)(struct iteration *it, app_problem *problem); /* an iteration */
-    void (*settle)(struct iteration *it);                     /* brings x up to date for a test */
-    void (*restart)(struct iteration *it); /* makes what follows from a new r, before a step */
+    bool (*step)(struct iteration *it, app_problem *problem); /* does an iteration */
+    void (*settle)(struct iteration *it);                     /* updates x before a test */
+    /* computes the fields that depend on r, after r was replaced */
+    void (*restart)(struct iteration *it);
 };
 
 /* All solvers; a NULL name ends them. */
 extern const struct solver solvers[];
 
 /*
- * Solves from x = 0. False, alike on all ranks, when MPI fails, when the iterations don't suffice
- * or when the system turns out not to be positive definite; solve->residual and x are then as far
- * as it came. Collective over solve->comm.
+ * Solves the system, starting from x = 0. Returns false, the same on all ranks, if MPI fails, the
+ * iterations are not enough, or the system turns out not to be positive definite. Then
+ * solve->residual and x have the values reached so far. Collective over solve->comm.
  */
 bool solver_run(const struct solver *solver, struct solve *solve, app_problem *problem);
 
@@ -56,23 +58,24 @@ bool chrongear_step(struct iteration *it, app_problem *problem);
 bool pipecg_step(struct iteration *it, app_problem *problem);
 void pipecg_restart(struct iteration *it);
 
-/* What the solvers work with. */
+/* Working data of the solvers. */
 enum { SOLVER_FIELDS = 9 };
 struct iteration {
     struct solve *solve;
     struct shape shape;
-    double *fields[SOLVER_FIELDS]; /* of zeros at first */
+    double *fields[SOLVER_FIELDS]; /* zero at first */
     double *r;                     /* fields[0]: the residual, with its border */
     struct reduction norm, sums[2];
     double norm_b;
-    double rho, sigma, alpha; /* of the last iteration, before the first 0 */
-    bool lags;                /* x lacks alpha p */
-    bool stuck;               /* no direction left that has a length */
+    double rho, sigma, alpha; /* of the last iteration; 0 before the first */
+    bool lags;                /* alpha p is still to be added to x */
+    bool stuck;               /* the last direction had no positive length */
 };
 
 /*
- * The length of a step, RHO / SIGMA with SIGMA = p A p. Unless SIGMA is positive it is 0 and the
- * iteration is the last: either r vanishes but for rounding, or the system is singular.
+ * Returns the length of a step, RHO / SIGMA with SIGMA = p A p. If SIGMA is not positive, returns
+ * 0, and this is the last iteration: either r is zero except for rounding, or the system is
+ * singular.
  */
 double iteration_length(struct iteration *it, double rho, double sigma);
 

@@ -19,7 +19,7 @@
 
 enum { R, Z, P, Q };
 
-/* The correction of x that is due. */
+/* Adds the outstanding correction to x. */
 void pcg_settle(struct iteration *it) {
     if (it->lags)
         field_combine(it->shape, it->solve->x, it->alpha, it->fields[P], 1);

@@ -19,13 +19,13 @@
 
 enum { R, U, W, M, N, P, S, Q, Z };
 
-/* u and w from a new r. */
+/* Computes u and w from a new r. */
 void pipecg_restart(struct iteration *it) {
     field_multiply(it->shape, it->fields[U], it->solve->matrix->inverse, it->r);
     nine_point_apply(it->solve->matrix, it->fields[W], it->fields[U]);
 }
 
-static void update(struct iteration *it, double beta) {
+static void update_fields(struct iteration *it, double beta) {
     double **f = it->fields, alpha = it->alpha;
     field_combine(it->shape, f[Z], 1, f[N], beta);
     field_combine(it->shape, f[Q], 1, f[M], beta);
@@ -52,6 +52,6 @@ bool pipecg_step(struct iteration *it, app_problem *problem) {
     double sigma = beta > 0 ? delta - beta * gamma / it->alpha : delta;
     it->rho = gamma;
     it->alpha = iteration_length(it, gamma, sigma);
-    update(it, beta);
+    update_fields(it, beta);
     return true;
 }
