@@ -22,8 +22,8 @@
  */
 #include "config.h"
 
-#include "hlot/relay.h"
-#include "hlot/wide.h"
+#include "hlot/bcast_runtime.h"
+#include "hlot/site_state.h"
 
 enum { PLUS, SEGMENT, WINDOW };
 
@@ -32,29 +32,31 @@ static hlot_kind kind_of(const coll_values *values) {
 }
 
 static bool applicable(const coll_shape *call) {
-    return hlot_wide_possible(call->topo);
+    return hlot_site_state_possible(call->topo);
 }
 
 static double predict(const coll_shape *call, const coll_values *values) {
     double seconds;
-    hlot_wide_predict(call, kind_of(values), values->at[SEGMENT], &seconds);
+    hlot_site_state_predict(call, kind_of(values), values->at[SEGMENT], &seconds);
     return seconds;
 }
 
 static double predict_flat(const coll_shape *call, const coll_values *values) {
     double seconds;
-    hlot_wide_predict(call, HLOT_FLAT, values->at[COLL_SEGMENT], &seconds);
+    hlot_site_state_predict(call, HLOT_FLAT, values->at[COLL_SEGMENT], &seconds);
     return seconds;
 }
 
 static int run(const coll_planned *call) {
     const coll_values *values = call->part.values;
-    return hlot_relay_run(call, kind_of(values), values->at[SEGMENT], (int)values->at[WINDOW]);
+    return hlot_bcast_runtime_run(call, kind_of(values), values->at[SEGMENT],
+                                  (int)values->at[WINDOW]);
 }
 
 static int run_flat(const coll_planned *call) {
     const coll_values *values = call->part.values;
-    return hlot_relay_run(call, HLOT_FLAT, values->at[COLL_SEGMENT], (int)values->at[COLL_WINDOW]);
+    return hlot_bcast_runtime_run(call, HLOT_FLAT, values->at[COLL_SEGMENT],
+                                  (int)values->at[COLL_WINDOW]);
 }
 
 const coll_algorithm hlot_bcast_hlot = {

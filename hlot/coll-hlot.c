@@ -10,8 +10,8 @@
 #include "app/options.h"
 #include "app/output.h"
 #include "hlot/hlot_report.h"
+#include "hlot/latency_monitor.h"
 #include "hlot/levels.h"
-#include "hlot/observer.h"
 #include "hlot/tree.h"
 
 #include <coll.h>
@@ -225,11 +225,12 @@ static bool run_study(const command *options, FILE *json) {
     if (options->bytes)
         hlot_network_load(&coll_profile_builtin()->level[COLL_LEVEL_WIDE], 0, options->bytes,
                           &load);
-    const hlot_study asked = {.sites = sites,
-                              .networks = options->networks ? options->networks : 100,
-                              .seed = options->seed ? (uint32_t)options->seed : 1,
-                              .gap = load.gap,
-                              .segments = load.segments};
+    const hlot_tree_quality_settings asked = {.sites = sites,
+                                              .networks =
+                                                  options->networks ? options->networks : 100,
+                                              .seed = options->seed ? (uint32_t)options->seed : 1,
+                                              .gap = load.gap,
+                                              .segments = load.segments};
     return hlot_report_study(&asked, json, &problem);
 }
 
@@ -239,14 +240,14 @@ static bool read_matrix(const char *path, hlot_matrix *matrix, char *text) {
 }
 
 /* Processes the matrix of O or, if that is NULL, of the file. */
-static bool read_and_process(const command *options, const observer *o, FILE *json) {
+static bool read_and_process(const command *options, const latency_monitor *o, FILE *json) {
     hlot_matrix matrix;
     char text[COLL_TEXTFILE_PROBLEM];
     if (!o && !read_matrix(options->matrix, &matrix, text))
         return app_refuse(&problem, "%s", text);
     if (!o && matrix.within)
         fprintf(stderr, "%s: latencies from a site to itself are ignored\n", program);
-    if (o && !observer_read(o, &matrix))
+    if (o && !latency_monitor_read(o, &matrix))
         return app_refuse(&problem, "out of memory for the names of hosts");
     bool good = is(options, "probe") ? write_matrix(options, &matrix)
                                      : process_matrix(options, &matrix, json);
@@ -255,7 +256,7 @@ static bool read_and_process(const command *options, const observer *o, FILE *js
 }
 
 /* Does the work of rank 0, after any measurement. */
-static void run_on_rank_0(const command *options, const observer *o) {
+static void run_on_rank_0(const command *options, const latency_monitor *o) {
     app_output json;
     if (!app_output_open(&json, options->json, &problem))
         return;
@@ -282,14 +283,14 @@ static void end_if_problem(MPI_Comm comm) {
 }
 
 /* Measures for SECONDS. Collective. */
-static void measure_for(observer *o, double seconds) {
-    int code = observer_run(o, seconds);
+static void measure_for(latency_monitor *o, double seconds) {
+    int code = latency_monitor_run(o, seconds);
     app_mpi(&problem, code);
     end_if_problem(o->comm);
 }
 
 /* Shows the latest latencies and trees every second. */
-static void show_repeatedly(const command *options, observer *o) {
+static void show_repeatedly(const command *options, latency_monitor *o) {
     static const double every = 1;
     bool terminal = isatty(STDOUT_FILENO);
     for (double done = 0; options->seconds < 0 || done < options->seconds; done += every) {
@@ -298,7 +299,7 @@ static void show_repeatedly(const command *options, observer *o) {
             continue;
         fputs(terminal ? "\033[H\033[2J" : "", stdout);
         run_on_rank_0(options, o);
-        int silent = hlot_latency_silent(o->wide->latency);
+        int silent = hlot_latency_silent(o->site_state->latency);
         if (silent)
             printf("# %d links are silent; their last latencies are shown\n", silent);
         fputs(terminal ? "# Ctrl-C ends it\n" : "\n", stdout);
@@ -307,8 +308,8 @@ static void show_repeatedly(const command *options, observer *o) {
 }
 
 static void measure_and_run(const command *options, MPI_Comm comm) {
-    observer o;
-    int code = observer_open(&o, comm);
+    latency_monitor o;
+    int code = latency_monitor_open(&o, comm);
     app_mpi(&problem, code);
     end_if_problem(comm);
     if (is(options, "watch")) {

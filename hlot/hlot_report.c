@@ -85,21 +85,22 @@ void hlot_report_kinds(const hlot_network *network, int root, FILE *json) {
     }
 }
 
-bool hlot_report_study(const hlot_study *study, FILE *json, app_problem *problem) {
-    hlot_quality qualities[HLOT_KINDS];
-    if (!hlot_study_run(study, qualities))
-        return app_refuse(problem, "out of memory for %d networks", study->networks);
+bool hlot_report_study(const hlot_tree_quality_settings *settings, FILE *json,
+                       app_problem *problem) {
+    hlot_tree_quality qualities[HLOT_KINDS];
+    if (!hlot_tree_quality_run(settings, qualities))
+        return app_refuse(problem, "out of memory for %d networks", settings->networks);
     printf("# %d random networks of %d sites, compared with the best %s\n%-10s %9s %9s %9s\n",
-           study->networks, study->sites,
-           study->sites <= HLOT_EXHAUSTED ? "of all trees" : "of these", "tree", "median", "worst",
-           "best_in");
+           settings->networks, settings->sites,
+           settings->sites <= HLOT_EXHAUSTED ? "of all trees" : "of these", "tree", "median",
+           "worst", "best_in");
     for (int kind = 0; kind < HLOT_KINDS; kind++) {
-        const hlot_quality *q = &qualities[kind];
+        const hlot_tree_quality *q = &qualities[kind];
         printf("%-10s %9.3f %9.3f %9d\n", hlot_kind_name(kind), q->median, q->worst, q->best);
-        app_json(json, app_json_integer("sites", study->sites),
+        app_json(json, app_json_integer("sites", settings->sites),
                  app_json_text("tree", hlot_kind_name(kind)), app_json_number("median", q->median),
                  app_json_number("worst", q->worst), app_json_integer("best_in", q->best),
-                 app_json_integer("networks", study->networks));
+                 app_json_integer("networks", settings->networks));
     }
     return true;
 }

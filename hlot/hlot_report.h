@@ -4,7 +4,7 @@
 
 #include "app/problem.h"
 #include "hlot/matrix.h"
-#include "hlot/study.h"
+#include "hlot/tree_quality.h"
 
 /* Prints the latencies in milliseconds and, unless GROUPS is NULL, the groups of the sites. */
 void hlot_report_matrix(const hlot_matrix *matrix, const int groups[]);
@@ -25,7 +25,8 @@ void hlot_report_kinds(const hlot_network *network, int root, FILE *json);
  * Prints how good each kind of tree is over many networks. Returns false, with a PROBLEM, if memory
  * is short.
  */
-bool hlot_report_study(const hlot_study *study, FILE *json, app_problem *problem);
+bool hlot_report_study(const hlot_tree_quality_settings *settings, FILE *json,
+                       app_problem *problem);
 
 typedef struct hlot_drawing {
     const hlot_matrix *matrix;

@@ -2,7 +2,7 @@
 
 #include "hlot/sites.h"
 
-#include "hlot/wide.h"
+#include "hlot/site_state.h"
 
 #include <math.h>
 
@@ -14,13 +14,13 @@ enum { RANKS_MOST = 2048 };
 
 bool hlot_sites_apply(const coll_shape *call) {
     const coll_topo *topo = call->topo;
-    return !call->ordered && hlot_wide_possible(topo) && topo->sites <= HLOT_SITES_SUMMED &&
+    return !call->ordered && hlot_site_state_possible(topo) && topo->sites <= HLOT_SITES_SUMMED &&
            topo->ranks <= RANKS_MOST;
 }
 
 int hlot_sites_prepare(coll_comm *comm) {
-    hlot_wide *wide;
-    return hlot_wide_get(comm, true, &wide);
+    hlot_site_state *site_state;
+    return hlot_site_state_get(comm, true, &site_state);
 }
 
 int hlot_sites_children(const coll_part *part) {
@@ -65,7 +65,7 @@ void hlot_sites_join(coll_trees *plan, const hlot_tree *tree, const int first[])
 }
 
 void hlot_sites_network(const coll_shape *call, hlot_network *network) {
-    hlot_wide_network(call, network);
+    hlot_site_state_network(call, network);
     network->gap = 0;
     network->segments = 1;
     for (int from = 0; from < network->sites; from++)

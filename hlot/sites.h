@@ -63,8 +63,8 @@ void hlot_sites_messages(const coll_part *part, const int first[], hlot_site_mes
                          int ranks[]);
 
 /*
- * Calls hlot_wide_network for small messages and converts the latencies to whole nanoseconds, which
- * can be added without error.
+ * Calls hlot_site_state_network for small messages and converts the latencies to whole nanoseconds,
+ * which can be added without error.
  */
 void hlot_sites_network(const coll_shape *call, hlot_network *network);
 

@@ -5,9 +5,9 @@
 #include "config.h"
 
 #include "cdcp/dcp_allreduce.h"
-#include "hlot/relay.h"
+#include "hlot/bcast_runtime.h"
+#include "hlot/site_state.h"
 #include "hlot/sites.h"
-#include "hlot/wide.h"
 #include "lib/aggregate/aggregate.h"
 #include "lib/algorithm/line.h"
 #include "lib/allgather/allgather.h"
@@ -171,6 +171,6 @@ const coll_operation_info coll_operations[COLL_OPERATIONS] = {
 };
 
 coll_comm_key *const coll_comm_keys[] = {
-    &coll_state_key, &coll_line_key,    &coll_chain_confirmed_key, &coll_intake_share_key,
-    &hlot_wide_key,  &coll_pending_key, &coll_learn_key,           NULL,
+    &coll_state_key,      &coll_line_key,    &coll_chain_confirmed_key, &coll_intake_share_key,
+    &hlot_site_state_key, &coll_pending_key, &coll_learn_key,           NULL,
 };

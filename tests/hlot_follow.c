@@ -7,7 +7,7 @@
 #include "config.h"
 
 #include "coll.h"
-#include "hlot/wide.h"
+#include "hlot/site_state.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,19 +30,19 @@ typedef struct watch {
     long left;
 } watch;
 
-static void look(watch *w, const hlot_wide *wide, long number) {
-    size_t size = (size_t)wide->tree.sites * sizeof *w->parents;
+static void look(watch *w, const hlot_site_state *site_state, long number) {
+    size_t size = (size_t)site_state->tree.sites * sizeof *w->parents;
     if (w->appeared < 0 && access(w->file, F_OK) == 0) {
         w->appeared = number;
         w->since = MPI_Wtime();
     }
-    if (memcmp(w->parents, wide->tree.parent, size) == 0)
+    if (memcmp(w->parents, site_state->tree.parent, size) == 0)
         return;
-    memcpy(w->parents, wide->tree.parent, size);
+    memcpy(w->parents, site_state->tree.parent, size);
     printf("broadcast %ld after %ld %.3f parents", number,
            w->appeared < 0 ? -1 : number - w->appeared,
            w->appeared < 0 ? -1 : MPI_Wtime() - w->since);
-    for (int site = 0; site < wide->tree.sites; site++)
+    for (int site = 0; site < site_state->tree.sites; site++)
         printf(" %d", w->parents[site]);
     putchar('\n');
     fflush(stdout);
@@ -75,9 +75,9 @@ int main(int argc, char **argv) {
             MPI_Abort(MPI_COMM_WORLD, 1);
         }
         memcpy(&w.left, bytes, sizeof w.left);
-        hlot_wide **wide = coll_comm_slot(state, &hlot_wide_key);
-        if (rank == 0 && *wide)
-            look(&w, *wide, number);
+        hlot_site_state **site_state = coll_comm_slot(state, &hlot_site_state_key);
+        if (rank == 0 && *site_state)
+            look(&w, *site_state, number);
     }
     MPI_Finalize();
     return 0;

@@ -28,7 +28,8 @@ enum {
     COLL_TAG_REPORT,
     COLL_TAG_LEARN, /* and the next COLL_TAGS_LEARN - 1 tags: one for each agreement on times */
     COLL_TAGS_LEARN = 16,
-    COLL_TAG_WIDE = 1 << 14, /* and the next COLL_TAGS_WIDE - 1 tags, used in turn (hlot/relay.c) */
+    COLL_TAG_WIDE =
+        1 << 14, /* and the next COLL_TAGS_WIDE - 1 tags, used in turn (hlot/bcast_runtime.c) */
     COLL_TAGS_WIDE = 1 << 13,
     COLL_TAG_STARTED = COLL_TAG_WIDE + COLL_TAGS_WIDE, /* likewise (lib/operation/pending.c) */
     COLL_TAGS_STARTED = 1 << 12 /* all tags are below 32767, the smallest MPI_TAG_UB allowed */

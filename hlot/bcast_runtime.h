@@ -1,8 +1,8 @@
 /* Runs broadcasts down a tree of sites, and within each site. */
-#ifndef COLL_HLOT_RELAY_H
-#define COLL_HLOT_RELAY_H
+#ifndef COLL_HLOT_BCAST_RUNTIME_H
+#define COLL_HLOT_BCAST_RUNTIME_H
 
-#include "hlot/wide.h"
+#include "hlot/site_state.h"
 #include "lib/bcast/bcast.h"
 
 /*
@@ -17,7 +17,7 @@
  * 3. It sends each segment, as soon as it has arrived, to all children in the tree's order. Then it
  *    broadcasts the segment within its site, with the algorithm that is predicted to be fastest.
  */
-int hlot_relay_run(const coll_planned *call, hlot_kind kind, uint64_t given, int window);
+int hlot_bcast_runtime_run(const coll_planned *call, hlot_kind kind, uint64_t given, int window);
 
 /* Broadcasts over sites, for the table of broadcasts. */
 extern const coll_algorithm hlot_bcast_flat;

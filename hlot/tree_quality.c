@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "hlot/study.h"
+#include "hlot/tree_quality.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -12,17 +12,18 @@ static double random_number(uint32_t *state) {
     return (double)*state / MODULUS;
 }
 
-void hlot_study_network(const hlot_study *study, uint32_t *state, hlot_network *network) {
+void hlot_tree_quality_network(const hlot_tree_quality_settings *settings, uint32_t *state,
+                               hlot_network *network) {
     static const double corner_to_corner = 0.1, longest_detour = 3;
     double x[HLOT_SITES], y[HLOT_SITES];
-    network->sites = study->sites;
-    network->gap = study->gap;
-    network->segments = study->segments;
-    for (int site = 0; site < study->sites; site++) {
+    network->sites = settings->sites;
+    network->gap = settings->gap;
+    network->segments = settings->segments;
+    for (int site = 0; site < settings->sites; site++) {
         x[site] = random_number(state);
         y[site] = random_number(state);
     }
-    for (int a = 0; a < study->sites; a++)
+    for (int a = 0; a < settings->sites; a++)
         for (int b = 0; b < a; b++)
             network->latency[a][b] = network->latency[b][a] =
                 hypot(x[a] - x[b], y[a] - y[b]) / sqrt(2) * corner_to_corner *
@@ -53,7 +54,7 @@ static bool choose_next(hlot_tree *tree) {
     return false;
 }
 
-double hlot_study_optimum(const hlot_network *network) {
+double hlot_tree_quality_optimum(const hlot_network *network) {
     hlot_tree tree = {.sites = network->sites, .parent = {-1}};
     double arrival[HLOT_SITES], least = INFINITY;
     do {
@@ -71,9 +72,9 @@ static int compare_size(const void *a, const void *b) {
 }
 
 /* Returns the median and the maximum of COUNT quotients, and how many are 1. Sorts them. */
-static hlot_quality summarise(double quotients[], int count) {
+static hlot_tree_quality summarise(double quotients[], int count) {
     static const double chance = 1e-9; /* tolerance for rounding */
-    hlot_quality quality = {.best = 0};
+    hlot_tree_quality quality = {.best = 0};
     qsort(quotients, (size_t)count, sizeof *quotients, compare_size);
     quality.median = (quotients[(count - 1) / 2] + quotients[count / 2]) / 2;
     quality.worst = quotients[count - 1];
@@ -91,20 +92,21 @@ static void rate_kinds(const hlot_network *network, double quotients[], int nth,
         best = fmin(best, time[kind]);
     }
     if (network->sites <= HLOT_EXHAUSTED)
-        best = hlot_study_optimum(network);
+        best = hlot_tree_quality_optimum(network);
     for (int kind = 0; kind < HLOT_KINDS; kind++)
         quotients[kind * networks + nth] = time[kind] / best;
 }
 
-bool hlot_study_run(const hlot_study *study, hlot_quality qualities[HLOT_KINDS]) {
-    const int networks = study->networks;
-    uint32_t state = study->seed;
+bool hlot_tree_quality_run(const hlot_tree_quality_settings *settings,
+                           hlot_tree_quality qualities[HLOT_KINDS]) {
+    const int networks = settings->networks;
+    uint32_t state = settings->seed;
     hlot_network network;
     double *quotients = malloc((size_t)(HLOT_KINDS * networks) * sizeof *quotients);
     if (!quotients)
         return false;
     for (int nth = 0; nth < networks; nth++) {
-        hlot_study_network(study, &state, &network);
+        hlot_tree_quality_network(settings, &state, &network);
         rate_kinds(&network, quotients, nth, networks);
     }
     for (int kind = 0; kind < HLOT_KINDS; kind++)

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "hlot/wide.h"
+#include "hlot/site_state.h"
 
 #include "hlot/levels.h"
 #include "lib/base/agree.h"
@@ -22,67 +22,68 @@ static const double CLEARLY = 0.97;
  */
 static const size_t LEAST_SEGMENT = 4 << 10, MOST_SEGMENT = 32 << 10;
 
-bool hlot_wide_possible(const coll_topo *topo) {
+bool hlot_site_state_possible(const coll_topo *topo) {
     return topo->sites > 1 && topo->sites <= HLOT_SITES;
 }
 
-static void free_wide(hlot_wide *wide) {
-    if (wide->latency)
-        hlot_latency_close(wide->latency);
-    coll_comm_free_part(wide->local);
-    free(wide);
+static void free_wide(hlot_site_state *site_state) {
+    if (site_state->latency)
+        hlot_latency_close(site_state->latency);
+    coll_comm_free_part(site_state->local);
+    free(site_state);
 }
 
-static int make_wide(coll_comm *comm, hlot_wide **made) {
-    hlot_wide *wide = calloc(1, sizeof *wide);
+static int make_wide(coll_comm *comm, hlot_site_state **made) {
+    hlot_site_state *site_state = calloc(1, sizeof *site_state);
     int *members = malloc((size_t)comm->ranks * sizeof *members), count = 0;
-    int code = coll_agree(
-        comm, wide && members ? MPI_SUCCESS
-                              : coll_error(MPI_ERR_NO_MEM, "no memory for a broadcast over sites"));
+    int code =
+        coll_agree(comm, site_state && members
+                             ? MPI_SUCCESS
+                             : coll_error(MPI_ERR_NO_MEM, "no memory for a broadcast over sites"));
     if (code != MPI_SUCCESS) {
-        free(wide);
+        free(site_state);
         free(members);
         return code;
     }
-    wide->state = coll_state_of(comm);
-    const coll_place *places = wide->state->topo.places;
-    wide->site = places[comm->rank].site;
+    site_state->state = coll_state_of(comm);
+    const coll_place *places = site_state->state->topo.places;
+    site_state->site = places[comm->rank].site;
     for (int rank = comm->ranks - 1; rank >= 0; rank--)
-        wide->leads[places[rank].site] = rank;
+        site_state->leads[places[rank].site] = rank;
     for (int rank = 0; rank < comm->ranks; rank++)
-        if (places[rank].site == wide->site)
+        if (places[rank].site == site_state->site)
             members[count++] = rank;
-    code = coll_comm_part(comm, count, members, &wide->local);
+    code = coll_comm_part(comm, count, members, &site_state->local);
     free(members);
     if (code == MPI_SUCCESS)
-        *made = wide;
+        *made = site_state;
     else
-        free_wide(wide);
+        free_wide(site_state);
     return code;
 }
 
 static void close_slot(void *slot) {
-    hlot_wide **wide = slot;
-    if (*wide)
-        free_wide(*wide);
+    hlot_site_state **site_state = slot;
+    if (*site_state)
+        free_wide(*site_state);
 }
 
-coll_comm_key hlot_wide_key = {.bytes = sizeof(hlot_wide *), .close = close_slot};
+coll_comm_key hlot_site_state_key = {.bytes = sizeof(hlot_site_state *), .close = close_slot};
 
-int hlot_wide_get(coll_comm *comm, bool latencies, hlot_wide **wide) {
-    hlot_wide **kept = coll_comm_slot(comm, &hlot_wide_key);
+int hlot_site_state_get(coll_comm *comm, bool latencies, hlot_site_state **site_state) {
+    hlot_site_state **kept = coll_comm_slot(comm, &hlot_site_state_key);
     int code = *kept ? MPI_SUCCESS : make_wide(comm, kept);
     if (code != MPI_SUCCESS)
         return code;
-    *wide = *kept;
-    if (!latencies || (*wide)->latency)
+    *site_state = *kept;
+    if (!latencies || (*site_state)->latency)
         return MPI_SUCCESS;
-    return hlot_latency_open(comm, (*wide)->leads, &(*wide)->latency);
+    return hlot_latency_open(comm, (*site_state)->leads, &(*site_state)->latency);
 }
 
 /* --- predictions --- */
 
-void hlot_wide_network(const coll_shape *call, hlot_network *network) {
+void hlot_site_state_network(const coll_shape *call, hlot_network *network) {
     const coll_topo *topo = call->topo;
     network->sites = topo->sites;
     for (int from = 0; from < topo->sites; from++)
@@ -112,19 +113,19 @@ static double predict_with(const coll_shape *call, hlot_kind kind, size_t segmen
                            hlot_network *network) {
     hlot_tree tree;
     hlot_network_load(&call->profile->level[COLL_LEVEL_WIDE], segment, call->bytes, network);
-    double wide = make_tree(network, kind, call->topo->places[call->root].site, &tree);
-    return wide + network->segments * predict_local(call, segment);
+    double site_state = make_tree(network, kind, call->topo->places[call->root].site, &tree);
+    return site_state + network->segments * predict_local(call, segment);
 }
 
-size_t hlot_wide_predict(const coll_shape *call, hlot_kind kind, uint64_t segment,
-                         double *seconds) {
+size_t hlot_site_state_predict(const coll_shape *call, hlot_kind kind, uint64_t segment,
+                               double *seconds) {
     hlot_network network;
     size_t lowest = segment ? segment : LEAST_SEGMENT, highest = segment ? segment : MOST_SEGMENT;
     size_t best = 0;
     double least = INFINITY;
     if (!seconds && (segment || call->bytes <= LEAST_SEGMENT)) /* there is no choice */
         return lowest < call->bytes ? lowest : call->bytes;
-    hlot_wide_network(call, &network);
+    hlot_site_state_network(call, &network);
     for (size_t now = lowest; now <= highest; now *= 2) {
         size_t length = now < call->bytes ? now : call->bytes;
         double time = predict_with(call, kind, length, &network);
@@ -142,35 +143,37 @@ size_t hlot_wide_predict(const coll_shape *call, hlot_kind kind, uint64_t segmen
 
 /* --- the tree --- */
 
-static bool is_still_good(const hlot_wide *wide, hlot_kind kind, const hlot_network *network,
-                          double time) {
+static bool is_still_good(const hlot_site_state *site_state, hlot_kind kind,
+                          const hlot_network *network, double time) {
     double arrival[HLOT_SITES];
-    const hlot_network *last = &wide->network;
-    return last->sites && wide->kind == kind && wide->tree.root == wide->site &&
+    const hlot_network *last = &site_state->network;
+    return last->sites && site_state->kind == kind && site_state->tree.root == site_state->site &&
            last->gap == network->gap && last->segments == network->segments &&
-           time > CLEARLY * hlot_tree_time(network, &wide->tree, arrival);
+           time > CLEARLY * hlot_tree_time(network, &site_state->tree, arrival);
 }
 
-const hlot_tree *hlot_wide_tree(hlot_wide *wide, hlot_kind kind, size_t segment, size_t bytes) {
+const hlot_tree *hlot_site_state_tree(hlot_site_state *site_state, hlot_kind kind, size_t segment,
+                                      size_t bytes) {
     long changes = 0;
-    hlot_network network = {.sites = wide->state->topo.sites};
+    hlot_network network = {.sites = site_state->state->topo.sites};
     hlot_tree tree;
-    if (wide->latency)
-        memcpy(network.latency, *hlot_latency_known(wide->latency, &changes),
+    if (site_state->latency)
+        memcpy(network.latency, *hlot_latency_known(site_state->latency, &changes),
                sizeof network.latency);
-    hlot_network_load(&wide->state->profile->level[COLL_LEVEL_WIDE], segment, bytes, &network);
-    if (changes == wide->changes && is_still_good(wide, kind, &network, INFINITY))
-        return &wide->tree;
+    hlot_network_load(&site_state->state->profile->level[COLL_LEVEL_WIDE], segment, bytes,
+                      &network);
+    if (changes == site_state->changes && is_still_good(site_state, kind, &network, INFINITY))
+        return &site_state->tree;
 
-    double time = make_tree(&network, kind, wide->site, &tree);
-    wide->changes = changes;
-    if (is_still_good(wide, kind, &network, time))
-        return &wide->tree;
-    wide->kind = kind;
-    wide->network = network;
-    wide->tree = tree;
-    if (wide->state->trace)
+    double time = make_tree(&network, kind, site_state->site, &tree);
+    site_state->changes = changes;
+    if (is_still_good(site_state, kind, &network, time))
+        return &site_state->tree;
+    site_state->kind = kind;
+    site_state->network = network;
+    site_state->tree = tree;
+    if (site_state->state->trace)
         coll_plain_print(stderr, "coll: %s tree from site %d, predicted=%.3g\n",
-                         hlot_kind_name(kind), wide->site, time);
-    return &wide->tree;
+                         hlot_kind_name(kind), site_state->site, time);
+    return &site_state->tree;
 }

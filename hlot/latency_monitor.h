@@ -2,32 +2,32 @@
  * Measures latencies for coll-hlot, on the ranks that run it, with the code that the library uses
  * for its own broadcasts.
  */
-#ifndef COLL_HLOT_OBSERVER_H
-#define COLL_HLOT_OBSERVER_H
+#ifndef COLL_HLOT_LATENCY_MONITOR_H
+#define COLL_HLOT_LATENCY_MONITOR_H
 
 #include "hlot/matrix.h"
-#include "hlot/wide.h"
+#include "hlot/site_state.h"
 
-typedef struct observer {
+typedef struct latency_monitor {
     MPI_Comm comm;
     int rank;
-    hlot_wide *wide;
-} observer;
+    hlot_site_state *site_state;
+} latency_monitor;
 
 /*
  * Begins on COMM, whose sites COLL_TOPOLOGY sets, by measuring all pairs of sites. Collective.
  * Errors are those of libcoll, and MPI_ERR_TOPOLOGY, with text, if there is only one site or there
  * are too many.
  */
-int observer_open(observer *o, MPI_Comm comm);
+int latency_monitor_open(latency_monitor *o, MPI_Comm comm);
 
 /* Continues to measure for SECONDS. Collective. */
-int observer_run(observer *o, double seconds);
+int latency_monitor_run(latency_monitor *o, double seconds);
 
 /*
  * On rank 0: writes the current latencies to MATRIX, which the caller frees, with the sites' names
  * site0, site1, ... and their hosts. Returns false if memory is short.
  */
-bool observer_read(const observer *o, hlot_matrix *matrix);
+bool latency_monitor_read(const latency_monitor *o, hlot_matrix *matrix);
 
 #endif

@@ -2,14 +2,14 @@
  * What broadcasts over sites store with a communicator: the leader of each site, a communicator of
  * the ranks of this site, the latencies, and the tree that was used last.
  */
-#ifndef COLL_HLOT_WIDE_H
-#define COLL_HLOT_WIDE_H
+#ifndef COLL_HLOT_SITE_STATE_H
+#define COLL_HLOT_SITE_STATE_H
 
 #include "hlot/latency.h"
 #include "hlot/tree.h"
 #include "lib/operation/state.h"
 
-typedef struct hlot_wide {
+typedef struct hlot_site_state {
     const coll_state *state;
     int site;              /* site of this rank */
     int leads[HLOT_SITES]; /* leaders: the lowest rank of each site */
@@ -21,26 +21,26 @@ typedef struct hlot_wide {
     /* the network for which TREE was made; without sites if there is no tree */
     hlot_network network;
     hlot_tree tree;
-} hlot_wide;
+} hlot_site_state;
 
 /*
  * The slot in which a communicator stores a pointer to it, NULL before its first broadcast over
  * sites.
  */
-extern coll_comm_key hlot_wide_key;
+extern coll_comm_key hlot_site_state_key;
 
 /* Returns whether broadcasts can go over sites: there are several, and not too many. */
-bool hlot_wide_possible(const coll_topo *topo);
+bool hlot_site_state_possible(const coll_topo *topo);
 
 /*
- * Sets *WIDE to COMM's state. The first call makes it and is collective. With LATENCIES, also loads
- * or measures the latencies (hlot/latency.h); the first call with LATENCIES is collective, too.
- * Returns an MPI error code.
+ * Sets *SITE_STATE to COMM's state. The first call makes it and is collective. With LATENCIES, also
+ * loads or measures the latencies (hlot/latency.h); the first call with LATENCIES is collective,
+ * too. Returns an MPI error code.
  */
-int hlot_wide_get(coll_comm *comm, bool latencies, hlot_wide **wide);
+int hlot_site_state_get(coll_comm *comm, bool latencies, hlot_site_state **site_state);
 
 /* Sets the sites of NETWORK, and their latencies. If they are unknown, the profile's are used. */
-void hlot_wide_network(const coll_shape *call, hlot_network *network);
+void hlot_site_state_network(const coll_shape *call, hlot_network *network);
 
 /*
  * Predicts a broadcast of CALL; the result is the same on all ranks. Returns the bytes of a
@@ -50,12 +50,14 @@ void hlot_wide_network(const coll_shape *call, hlot_network *network);
  *
  *     T(tree of n segments) + n T(segment, within a site)
  */
-size_t hlot_wide_predict(const coll_shape *call, hlot_kind kind, uint64_t segment, double *seconds);
+size_t hlot_site_state_predict(const coll_shape *call, hlot_kind kind, uint64_t segment,
+                               double *seconds);
 
 /*
  * On the root: returns the tree of KIND for segments of SEGMENT bytes, BYTES in all, from the
  * latest latencies. The tree stays the same unless another one is clearly faster.
  */
-const hlot_tree *hlot_wide_tree(hlot_wide *wide, hlot_kind kind, size_t segment, size_t bytes);
+const hlot_tree *hlot_site_state_tree(hlot_site_state *site_state, hlot_kind kind, size_t segment,
+                                      size_t bytes);
 
 #endif

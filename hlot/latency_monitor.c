@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "hlot/observer.h"
+#include "hlot/latency_monitor.h"
 
 #include "lib/base/error.h"
 
@@ -11,9 +11,9 @@
 /* The time between two rounds; nanoseconds. */
 static const long NAP = 20000000;
 
-int observer_open(observer *o, MPI_Comm comm) {
+int latency_monitor_open(latency_monitor *o, MPI_Comm comm) {
     coll_comm *state;
-    *o = (observer){.comm = comm};
+    *o = (latency_monitor){.comm = comm};
     unsetenv("COLL_LATENCIES"); /* with a file of latencies they would not be measured */
     int code = MPI_Comm_rank(comm, &o->rank);
     if (code == MPI_SUCCESS)
@@ -21,26 +21,27 @@ int observer_open(observer *o, MPI_Comm comm) {
     if (code != MPI_SUCCESS)
         return code;
     const coll_topo *topo = &coll_state_of(state)->topo;
-    if (!hlot_wide_possible(topo))
+    if (!hlot_site_state_possible(topo))
         return coll_error(MPI_ERR_TOPOLOGY,
                           "the ranks are at %d site%s, and 2 to %d are needed; set COLL_TOPOLOGY",
                           topo->sites, topo->sites == 1 ? "" : "s", HLOT_SITES);
-    return hlot_wide_get(state, true, &o->wide);
+    return hlot_site_state_get(state, true, &o->site_state);
 }
 
 /* What rank 0 broadcasts: whether to continue, and the round that it begins, or 0. */
 enum { MORE, ROUND, WORDS };
 
-static int run_round(observer *o, uint32_t word[WORDS]) {
+static int run_round(latency_monitor *o, uint32_t word[WORDS]) {
     int code = MPI_SUCCESS;
     if (o->rank == 0)
-        code = hlot_latency_begin(o->wide->latency, &word[ROUND]);
+        code = hlot_latency_begin(o->site_state->latency, &word[ROUND]);
     if (code == MPI_SUCCESS)
         code = MPI_Bcast(word, WORDS, MPI_UINT32_T, 0, o->comm);
-    return code == MPI_SUCCESS ? hlot_latency_take_part(o->wide->latency, word[ROUND], 0) : code;
+    return code == MPI_SUCCESS ? hlot_latency_take_part(o->site_state->latency, word[ROUND], 0)
+                               : code;
 }
 
-int observer_run(observer *o, double seconds) {
+int latency_monitor_run(latency_monitor *o, double seconds) {
     uint32_t word[WORDS] = {1, 0};
     double began = MPI_Wtime();
     int code = MPI_SUCCESS;
@@ -66,11 +67,12 @@ static bool add_host(char **list, const char *host) {
     return true;
 }
 
-bool observer_read(const observer *o, hlot_matrix *matrix) {
-    const coll_topo *topo = &o->wide->state->topo;
+bool latency_monitor_read(const latency_monitor *o, hlot_matrix *matrix) {
+    const coll_topo *topo = &o->site_state->state->topo;
     bool good = true;
     *matrix = (hlot_matrix){.sites = topo->sites};
-    memcpy(matrix->latency, *hlot_latency_known(o->wide->latency, NULL), sizeof matrix->latency);
+    memcpy(matrix->latency, *hlot_latency_known(o->site_state->latency, NULL),
+           sizeof matrix->latency);
     for (int site = 0; site < topo->sites; site++)
         snprintf(matrix->names[site], HLOT_NAME, "site%d", site);
     for (int rank = 0, next = 0; rank < topo->ranks && good; rank++) {

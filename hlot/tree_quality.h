@@ -4,10 +4,10 @@
  * Sites are at random places of a square. A link's latency is the distance, up to 100 ms from
  * corner to corner, times a random factor from 1 to 3, since paths in the Internet are not
  * straight. So a detour over other sites is often shorter. The random numbers come from a generator
- * in study.c: a seed gives the same result on every machine.
+ * in tree_quality.c: a seed gives the same result on every machine.
  */
-#ifndef COLL_HLOT_STUDY_H
-#define COLL_HLOT_STUDY_H
+#ifndef COLL_HLOT_TREE_QUALITY_H
+#define COLL_HLOT_TREE_QUALITY_H
 
 #include "hlot/tree.h"
 
@@ -16,28 +16,30 @@
 /* Up to this number of sites, all trees are tried: 262,144 for each network of 8. */
 enum { HLOT_EXHAUSTED = 8 };
 
-typedef struct hlot_study {
+typedef struct hlot_tree_quality_settings {
     int sites, networks;
     uint32_t seed;
     double gap, segments; /* of all networks; GAP in s */
-} hlot_study;
+} hlot_tree_quality_settings;
 
 /*
  * Times divided by that of the best tree. With more than HLOT_EXHAUSTED sites, that is the best
  * tree of all kinds.
  */
-typedef struct hlot_quality {
+typedef struct hlot_tree_quality {
     double median, worst;
     int best; /* number of networks in which no tree is faster */
-} hlot_quality;
+} hlot_tree_quality;
 
 /* Sets NETWORK to the next one of the sequence that begins with a seed in *STATE. */
-void hlot_study_network(const hlot_study *study, uint32_t *state, hlot_network *network);
+void hlot_tree_quality_network(const hlot_tree_quality_settings *settings, uint32_t *state,
+                               hlot_network *network);
 
 /* Returns the time of the fastest tree from site 0, found by trying all trees. */
-double hlot_study_optimum(const hlot_network *network);
+double hlot_tree_quality_optimum(const hlot_network *network);
 
 /* Determines the quality of each kind. Returns false if memory is short. */
-bool hlot_study_run(const hlot_study *study, hlot_quality qualities[HLOT_KINDS]);
+bool hlot_tree_quality_run(const hlot_tree_quality_settings *settings,
+                           hlot_tree_quality qualities[HLOT_KINDS]);
 
 #endif

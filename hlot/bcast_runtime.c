@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "hlot/relay.h"
+#include "hlot/bcast_runtime.h"
 
 #include "lib/base/error.h"
 #include "lib/operation/state.h"
@@ -18,7 +18,7 @@ typedef struct header {
 typedef struct relay {
     const coll_planned *call;
     const coll_shape *shape;
-    hlot_wide *wide;
+    hlot_site_state *site_state;
     size_t segment, segments;
     size_t window; /* at most SEGMENTS */
     char *memory;  /* memory of the slots; NULL if the data moves in place */
@@ -50,7 +50,7 @@ static void *target_of(const relay *r, size_t i) {
 
 static int head_of(const relay *r, int site) {
     int root = r->shape->root;
-    return r->shape->topo->places[root].site == site ? root : r->wide->leads[site];
+    return r->shape->topo->places[root].site == site ? root : r->site_state->leads[site];
 }
 
 /* --- between sites --- */
@@ -106,13 +106,15 @@ static int forward_segments(relay *r, size_t least) {
 
 /* Fills in the root's header. */
 static int fill_header(const relay *r, hlot_kind kind, header *plan) {
-    const hlot_tree *tree = hlot_wide_tree(r->wide, kind, r->segment, r->call->data->bytes);
-    *plan = (header){.broadcast = r->wide->broadcasts};
+    const hlot_tree *tree =
+        hlot_site_state_tree(r->site_state, kind, r->segment, r->call->data->bytes);
+    *plan = (header){.broadcast = r->site_state->broadcasts};
     for (int i = 0; i < tree->sites; i++) {
         plan->parent[i] = (int8_t)tree->parent[i];
         plan->order[i] = (int8_t)tree->order[i];
     }
-    return kind == HLOT_FLAT ? MPI_SUCCESS : hlot_latency_begin(r->wide->latency, &plan->round);
+    return kind == HLOT_FLAT ? MPI_SUCCESS
+                             : hlot_latency_begin(r->site_state->latency, &plan->round);
 }
 
 static int receive_first(relay *r, size_t bytes) {
@@ -129,10 +131,10 @@ static int receive_first(relay *r, size_t bytes) {
 
 /* Finds this head's parent and children in the tree of PLAN. */
 static int find_place(relay *r, const header *plan) {
-    int sites = r->shape->topo->sites, site = r->wide->site;
-    if (plan->broadcast != r->wide->broadcasts)
+    int sites = r->shape->topo->sites, site = r->site_state->site;
+    if (plan->broadcast != r->site_state->broadcasts)
         return coll_error(MPI_ERR_INTERN, "a message of broadcast %u where number %u is expected",
-                          (unsigned)plan->broadcast, (unsigned)r->wide->broadcasts);
+                          (unsigned)plan->broadcast, (unsigned)r->site_state->broadcasts);
     r->parent = plan->parent[site] < 0 ? -1 : head_of(r, plan->parent[site]);
     for (int i = 1; i < sites; i++)
         if (plan->parent[plan->order[i]] == site)
@@ -174,15 +176,15 @@ static int start_head(relay *r, hlot_kind kind, header *first_header) {
 
 /* Broadcasts segment I, which the head has, within this site. */
 static int bcast_within_site(const relay *r, size_t i) {
-    coll_comm *local = r->wide->local;
+    coll_comm *local = r->site_state->local;
     const coll_topo *topo = r->shape->topo;
     bool is_root = r->call->comm->rank == r->shape->root;
-    int head = head_of(r, r->wide->site), local_head = 0;
+    int head = head_of(r, r->site_state->site), local_head = 0;
     coll_data data;
     if (local->ranks == 1)
         return MPI_SUCCESS;
     for (int rank = 0; rank < head; rank++)
-        local_head += topo->places[rank].site == r->wide->site;
+        local_head += topo->places[rank].site == r->site_state->site;
     void *bytes = is_root && !coll_data_in_place(r->call->data)
                       ? slot_of(r, i) /* it was packed there when it was sent */
                       : target_of(r, i);
@@ -243,7 +245,7 @@ static int run_head(relay *r, hlot_kind kind, header *first_header) {
 static int pass_round(const relay *r, header *first_header) {
     coll_comm *comm = r->call->comm;
     uint32_t *round = &first_header->round;
-    int root = r->shape->root, home = r->wide->leads[r->shape->topo->places[root].site];
+    int root = r->shape->root, home = r->site_state->leads[r->shape->topo->places[root].site];
     if (home == root)
         return MPI_SUCCESS;
     if (comm->rank != root && comm->rank != home)
@@ -265,7 +267,7 @@ static int take_part_in_round(const relay *r, hlot_kind kind, header *first_head
         return MPI_SUCCESS;
     int code = pass_round(r, first_header);
     return code == MPI_SUCCESS
-               ? hlot_latency_take_part(r->wide->latency, first_header->round, r->shape->root)
+               ? hlot_latency_take_part(r->site_state->latency, first_header->round, r->shape->root)
                : code;
 }
 
@@ -293,30 +295,30 @@ static int allocate_buffers(relay *r) {
     return MPI_SUCCESS;
 }
 
-int hlot_relay_run(const coll_planned *call, hlot_kind kind, uint64_t given, int window) {
-    hlot_wide *wide;
-    int code = hlot_wide_get(call->comm, kind != HLOT_FLAT, &wide);
+int hlot_bcast_runtime_run(const coll_planned *call, hlot_kind kind, uint64_t given, int window) {
+    hlot_site_state *site_state;
+    int code = hlot_site_state_get(call->comm, kind != HLOT_FLAT, &site_state);
     if (code != MPI_SUCCESS)
         return code;
-    size_t segment = hlot_wide_predict(call->part.shape, kind, given, NULL);
+    size_t segment = hlot_site_state_predict(call->part.shape, kind, given, NULL);
     size_t segments = (call->data->bytes + segment - 1) / segment;
     relay r = {.call = call,
                .shape = call->part.shape,
-               .wide = wide,
+               .site_state = site_state,
                .segment = segment,
                .segments = segments,
                .window = (size_t)window < segments ? (size_t)window : segments,
-               .tag = COLL_TAG_WIDE + (int)(wide->broadcasts % COLL_TAGS_WIDE),
+               .tag = COLL_TAG_WIDE + (int)(site_state->broadcasts % COLL_TAGS_WIDE),
                .parent = -1};
     header first_header = {.round = 0};
-    bool heads = head_of(&r, wide->site) == call->comm->rank;
+    bool heads = head_of(&r, site_state->site) == call->comm->rank;
     code = allocate_buffers(&r);
     if (code != MPI_SUCCESS)
         return code;
     code = heads ? run_head(&r, kind, &first_header) : run_member(&r);
     if (code == MPI_SUCCESS)
         code = take_part_in_round(&r, kind, &first_header);
-    wide->broadcasts++;
+    site_state->broadcasts++;
     if (code != MPI_SUCCESS)
         coll_wait_abandon((int)requests_most(&r), r.receives);
     return code;
