@@ -12,8 +12,8 @@
 
 #include "cdcp/client.h"
 
+#include "cdcp/client_comm.h"
 #include "cdcp/job.h"
-#include "cdcp/membership.h"
 #include "cdcp/native.h"
 #include "cdcp/request_pool.h"
 #include "cdcp/wire.h"
@@ -32,16 +32,16 @@ enum { LOOKS = 64 };
  * Buffers for two messages, each with a header and a body: the values, and the result or the text
  * of a failure.
  */
-struct coll_envelope {
+struct coll_message_pair {
     MPI_Request requests[2]; /* the send of the values, the receive of the result */
     size_t room;             /* bytes of a buffer */
-    alignas(max_align_t) char letters[];
+    alignas(max_align_t) char buffers[];
 };
 
 /* This rank's mailbox, and the doorbell of its DCP; guarded by the job's lock. */
 static coll_mailbox box;
 static const coll_doorbell *bell;
-static bool parcel_taken[COLL_MAILBOX_PARCELS];
+static bool large_slot_in_use[COLL_MAILBOX_LARGE_SLOTS];
 
 /* Allows as many requests at a time as there are tags for their results. */
 static int open_request_pool(void) {
@@ -54,10 +54,10 @@ static int open_request_pool(void) {
 
 int coll_client_open(void) {
     const coll_job *job = &coll_the_job;
-    memset(parcel_taken, 0, sizeof parcel_taken);
+    memset(large_slot_in_use, 0, sizeof large_slot_in_use);
     int code = open_request_pool();
     if (code == MPI_SUCCESS)
-        code = coll_membership_begin();
+        code = coll_client_comm_begin();
     if (code == MPI_SUCCESS)
         code = coll_mailbox_open(&job->mailboxes, job->wire, job->rank, &box);
     coll_mailbox of_dcp;
@@ -70,11 +70,12 @@ int coll_client_open(void) {
 }
 
 int coll_dcp_register(MPI_Comm comm) {
-    return comm == MPI_COMM_NULL || coll_dcp_knows(comm) ? MPI_SUCCESS : coll_membership_make(comm);
+    return comm == MPI_COMM_NULL || coll_dcp_knows(comm) ? MPI_SUCCESS
+                                                         : coll_client_comm_make(comm);
 }
 
 bool coll_dcp_knows(MPI_Comm comm) {
-    return !coll_the_job.posts || coll_membership_of(comm);
+    return !coll_the_job.posts || coll_client_comm_of(comm);
 }
 
 /* Copies BYTES. The most frequent size, one number, needs no function call. */
@@ -102,28 +103,29 @@ static inline void unpack_values(const coll_data *wanted, const void *from) {
 }
 
 static coll_wire_header header_of(const coll_dcp_request *request) {
-    const coll_membership *membership = request->membership;
-    return (coll_wire_header){.team = membership->number,
-                              .sequence = membership->sequence,
+    const coll_client_comm *client_comm = request->client_comm;
+    return (coll_wire_header){.comm = client_comm->number,
+                              .sequence = client_comm->sequence,
                               .kind = COLL_WIRE_CONTRIBUTION,
                               .code = request->call.code,
                               .count = request->call.count,
-                              .rank = membership->rank};
+                              .rank = client_comm->rank};
 }
 
 static size_t larger(size_t one, size_t other) {
     return one > other ? one : other;
 }
 
-/* Reserves a parcel if the data of CALL doesn't fit into a slot. Returns false if none is free. */
-static bool take_parcel(const coll_client_call *call, int *parcel) {
-    *parcel = COLL_MAILBOX_NO_PARCEL;
+/* Reserves a large slot if the data of CALL doesn't fit into a slot. Returns false if none is free.
+ */
+static bool reserve_large_slot(const coll_client_call *call, int *large_slot) {
+    *large_slot = COLL_MAILBOX_NO_LARGE_SLOT;
     if (larger(call->given.bytes, call->wanted.bytes) <= coll_mailbox_room(&box))
         return true;
-    for (int i = 0; i < COLL_MAILBOX_PARCELS; i++)
-        if (!parcel_taken[i]) {
-            parcel_taken[i] = true;
-            *parcel = i;
+    for (int i = 0; i < COLL_MAILBOX_LARGE_SLOTS; i++)
+        if (!large_slot_in_use[i]) {
+            large_slot_in_use[i] = true;
+            *large_slot = i;
             return true;
         }
     return false;
@@ -131,23 +133,23 @@ static bool take_parcel(const coll_client_call *call, int *parcel) {
 
 /*
  * Writes the values to the next slot. Returns false if there is no mailbox or no free slot or
- * parcel.
+ * large_slot.
  */
 static bool post_to_mailbox(coll_dcp_request *request) {
     if (!box.slots)
         return false;
     coll_mailbox_slot *slot = coll_mailbox_slot_at(&box, box.ticket);
-    int parcel;
+    int large_slot;
     if (coll_mailbox_event_in(slot, memory_order_relaxed) != COLL_MAILBOX_FREE ||
-        !take_parcel(&request->call, &parcel))
+        !reserve_large_slot(&request->call, &large_slot))
         return false;
-    const coll_membership *membership = request->membership;
+    const coll_client_comm *client_comm = request->client_comm;
     slot->code = request->call.code;
-    slot->team = membership->number;
-    slot->sequence = membership->sequence;
+    slot->comm = client_comm->number;
+    slot->sequence = client_comm->sequence;
     slot->count = request->call.count;
-    slot->rank = membership->rank;
-    slot->parcel = parcel;
+    slot->rank = client_comm->rank;
+    slot->large_slot = large_slot;
     pack_values(coll_mailbox_data(&box, slot), &request->call.given);
     atomic_store_explicit(&slot->state, coll_mailbox_state(box.ticket++, COLL_MAILBOX_POSTED),
                           memory_order_release);
@@ -156,52 +158,53 @@ static bool post_to_mailbox(coll_dcp_request *request) {
     return true;
 }
 
-static coll_envelope *make_envelope(size_t given, size_t wanted) {
+static coll_message_pair *make_message_pair(size_t given, size_t wanted) {
     const size_t unit = alignof(max_align_t);
-    size_t letter = sizeof(coll_wire_header) + larger(COLL_WIRE_TEXT, larger(given, wanted));
-    size_t room = (letter + unit - 1) / unit * unit;
-    coll_envelope *envelope = malloc(sizeof *envelope + 2 * room);
-    if (envelope)
-        envelope->room = room;
-    return envelope;
+    size_t bytes = sizeof(coll_wire_header) + larger(COLL_WIRE_TEXT, larger(given, wanted));
+    size_t room = (bytes + unit - 1) / unit * unit;
+    coll_message_pair *messages = malloc(sizeof *messages + 2 * room);
+    if (messages)
+        messages->room = room;
+    return messages;
 }
 
-static char *result_in(coll_envelope *envelope) {
-    return envelope->letters + envelope->room;
+static char *result_in(coll_message_pair *messages) {
+    return messages->buffers + messages->room;
 }
 
 /* Sends the values in a message. */
 COLL_ASIDE static int post_as_message(coll_dcp_request *request) {
     const coll_job *job = &coll_the_job;
-    coll_envelope *envelope = make_envelope(request->call.given.bytes, request->call.wanted.bytes);
-    if (!envelope)
+    coll_message_pair *messages =
+        make_message_pair(request->call.given.bytes, request->call.wanted.bytes);
+    if (!messages)
         return coll_error(MPI_ERR_NO_MEM, "no memory to post a collective");
     int dcp = job->mapping.dcp_of[job->rank];
     coll_wire_header header = header_of(request);
     header.reply = COLL_JOB_TAG_RESULT + coll_request_number(request);
-    memcpy(envelope->letters, &header, sizeof header);
-    pack_values(envelope->letters + sizeof header, &request->call.given);
-    int code = PMPI_Irecv(result_in(envelope), (int)envelope->room, MPI_BYTE, dcp, header.reply,
-                          job->wire, &envelope->requests[1]);
+    memcpy(messages->buffers, &header, sizeof header);
+    pack_values(messages->buffers + sizeof header, &request->call.given);
+    int code = PMPI_Irecv(result_in(messages), (int)messages->room, MPI_BYTE, dcp, header.reply,
+                          job->wire, &messages->requests[1]);
     if (code != MPI_SUCCESS) {
-        free(envelope);
+        free(messages);
         return code;
     }
-    code = PMPI_Isend(envelope->letters, (int)(sizeof header + request->call.given.bytes), MPI_BYTE,
-                      dcp, COLL_JOB_TAG_TO_DCP, job->wire, &envelope->requests[0]);
+    code = PMPI_Isend(messages->buffers, (int)(sizeof header + request->call.given.bytes), MPI_BYTE,
+                      dcp, COLL_JOB_TAG_TO_DCP, job->wire, &messages->requests[0]);
     if (code != MPI_SUCCESS) {
-        /* MPI may still write to the envelope, so it is not freed */
-        coll_wait_abandon(1, &envelope->requests[1]);
+        /* MPI may still write to the buffer, so it is not freed */
+        coll_wait_abandon(1, &messages->requests[1]);
         return code;
     }
-    request->envelope = envelope;
+    request->messages = messages;
     return MPI_SUCCESS;
 }
 
 int coll_dcp_begin(coll_dcp_request *request) {
     coll_job_enter();
     int code = post_to_mailbox(request) ? MPI_SUCCESS : post_as_message(request);
-    request->membership->sequence++;
+    request->client_comm->sequence++;
     coll_job_leave();
     return code;
 }
@@ -211,7 +214,7 @@ static inline void end_request(coll_dcp_request **request) {
     coll_dcp_request *ended = *request;
     coll_data_close(&ended->call.given);
     coll_data_close(&ended->call.wanted);
-    coll_membership_let_go(ended->membership);
+    coll_client_comm_let_go(ended->client_comm);
     coll_request_give_back(ended);
     *request = NULL;
 }
@@ -223,12 +226,12 @@ void coll_dcp_release(coll_dcp_request **request) {
 }
 
 bool coll_dcp_active(const coll_dcp_request *request) {
-    return request->slot || request->envelope;
+    return request->slot || request->messages;
 }
 
 /* Under the job's lock. */
 static MPI_Comm comm_of(const coll_dcp_request *request) {
-    MPI_Comm comm = request->membership->comm;
+    MPI_Comm comm = request->client_comm->comm;
     return comm == MPI_COMM_NULL ? coll_the_job.app : comm;
 }
 
@@ -246,7 +249,7 @@ static bool has_arrived(const coll_mailbox_slot *slot) {
 
 /* Returns whether memory shows that the request can be completed without waiting. */
 static bool is_known_complete(const coll_dcp_request *request) {
-    return request->slot ? has_arrived(request->slot) : !request->envelope;
+    return request->slot ? has_arrived(request->slot) : !request->messages;
 }
 
 /*
@@ -263,8 +266,8 @@ bool coll_dcp_ready(coll_dcp_request *request) {
     int there = 0;
     if (is_known_complete(request))
         return true;
-    int code = request->envelope
-                   ? PMPI_Testall(2, request->envelope->requests, &there, MPI_STATUSES_IGNORE)
+    int code = request->messages
+                   ? PMPI_Testall(2, request->messages->requests, &there, MPI_STATUSES_IGNORE)
                    : let_mpi_work();
     return there || code != MPI_SUCCESS;
 }
@@ -280,23 +283,23 @@ static inline int fetch_from_mailbox(coll_dcp_request *request) {
         unpack_values(&request->call.wanted, coll_mailbox_data(&box, slot));
     else
         code = error_of_failure(slot->code, slot->data);
-    if (slot->parcel != COLL_MAILBOX_NO_PARCEL)
-        parcel_taken[slot->parcel] = false;
+    if (slot->large_slot != COLL_MAILBOX_NO_LARGE_SLOT)
+        large_slot_in_use[slot->large_slot] = false;
     atomic_store_explicit(&slot->state, COLL_MAILBOX_FREE, memory_order_relaxed);
     request->slot = NULL;
     return code;
 }
 
-COLL_ASIDE static int fetch_from_envelope(coll_dcp_request *request) {
-    coll_envelope *envelope = request->envelope;
-    const coll_wire_header *header = (const void *)result_in(envelope);
+COLL_ASIDE static int fetch_from_messages(coll_dcp_request *request) {
+    coll_message_pair *messages = request->messages;
+    const coll_wire_header *header = (const void *)result_in(messages);
     int code = MPI_SUCCESS;
     if (header->kind == COLL_WIRE_RESULT)
         unpack_values(&request->call.wanted, header + 1);
     else
         code = error_of_failure(header->code, header + 1);
-    free(envelope);
-    request->envelope = NULL;
+    free(messages);
+    request->messages = NULL;
     return code;
 }
 
@@ -307,8 +310,8 @@ static inline int complete_request(coll_dcp_request **request, MPI_Comm *comm) {
     coll_job_enter();
     if (done->slot)
         code = fetch_from_mailbox(done);
-    else if (done->envelope)
-        code = fetch_from_envelope(done);
+    else if (done->messages)
+        code = fetch_from_messages(done);
     if (code != MPI_SUCCESS)
         *comm = comm_of(done);
     if (!done->persistent)
@@ -333,7 +336,7 @@ static int wait_at_mailbox(const coll_mailbox_slot *slot, coll_wait *wait) {
 
 COLL_ASIDE static int wait_for_result(const coll_dcp_request *request, MPI_Comm *comm) {
     coll_wait wait = coll_the_job.wait; /* a copy: threads may wait at the same time */
-    int code = request->envelope ? coll_wait_all(&wait, 2, request->envelope->requests, NULL)
+    int code = request->messages ? coll_wait_all(&wait, 2, request->messages->requests, NULL)
                                  : wait_at_mailbox(request->slot, &wait);
     if (!coll_the_job.threaded)
         coll_the_job.wait = wait;

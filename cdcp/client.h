@@ -2,24 +2,24 @@
 #ifndef COLL_CDCP_CLIENT_H
 #define COLL_CDCP_CLIENT_H
 
+#include "cdcp/client_comm.h"
 #include "cdcp/job.h"
-#include "cdcp/membership.h"
 #include "cdcp/request_pool.h"
 
 /*
  * Makes an inactive, not persistent request. The caller then describes its call in it. Sets
  * *REQUEST to NULL and returns MPI_ERR_NO_MEM if there are too many.
  */
-static inline int coll_client_request(coll_membership *membership, coll_dcp_request **request) {
+static inline int coll_client_request(coll_client_comm *client_comm, coll_dcp_request **request) {
     coll_job_enter();
     int code = coll_request_take(request);
-    membership->requests += code == MPI_SUCCESS;
+    client_comm->requests += code == MPI_SUCCESS;
     coll_job_leave();
     if (code != MPI_SUCCESS)
         return code;
     (*request)->slot = NULL;
-    (*request)->envelope = NULL;
-    (*request)->membership = membership;
+    (*request)->messages = NULL;
+    (*request)->client_comm = client_comm;
     (*request)->persistent = false;
     return MPI_SUCCESS;
 }

@@ -42,15 +42,15 @@ static bool are_valid_buffers(const void *sendbuf, const void *recvbuf, MPI_Coun
  * and TIMES as many are contributed.
  */
 static inline int make_reduction(coll_dcp_operation operation, const void *sendbuf, void *recvbuf,
-                                 MPI_Count count, int times, coll_membership *membership,
+                                 MPI_Count count, int times, coll_client_comm *client_comm,
                                  coll_dcp_request **request) {
-    int code = coll_client_request(membership, request);
+    int code = coll_client_request(client_comm, request);
     if (code != MPI_SUCCESS)
         return code;
     const void *from = sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf;
-    size_t bytes = (size_t)count * membership->extent;
+    size_t bytes = (size_t)count * client_comm->extent;
     coll_client_call *call = &(*request)->call;
-    call->code = coll_dcp_code(operation, membership->code);
+    call->code = coll_dcp_code(operation, client_comm->code);
     call->count = (int32_t)count;
     coll_data_open_bytes(&call->given, (void *)from, bytes * (size_t)times);
     coll_data_open_bytes(&call->wanted, recvbuf, bytes);
@@ -59,18 +59,18 @@ static inline int make_reduction(coll_dcp_operation operation, const void *sendb
 
 /* --- Allreduce --- */
 
-static bool takes_allreduce(MPI_Count count, const coll_membership *membership) {
-    return membership && count >= 0 && count <= membership->most;
+static bool takes_allreduce(MPI_Count count, const coll_client_comm *client_comm) {
+    return client_comm && count >= 0 && count <= client_comm->most;
 }
 
 static inline int make_allreduce(const void *sendbuf, void *recvbuf, MPI_Count count,
                                  MPI_Datatype type, MPI_Op op, MPI_Comm comm,
                                  coll_dcp_request **request) {
-    coll_membership *membership = coll_membership_reducing(type, op, comm);
+    coll_client_comm *client_comm = coll_client_comm_reducing(type, op, comm);
     *request = NULL;
-    if (!takes_allreduce(count, membership) || !are_valid_buffers(sendbuf, recvbuf, count))
+    if (!takes_allreduce(count, client_comm) || !are_valid_buffers(sendbuf, recvbuf, count))
         return MPI_SUCCESS;
-    return make_reduction(COLL_DCP_ALLREDUCE, sendbuf, recvbuf, count, 1, membership, request);
+    return make_reduction(COLL_DCP_ALLREDUCE, sendbuf, recvbuf, count, 1, client_comm, request);
 }
 
 int coll_dcp_prepare(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype type,
@@ -135,24 +135,24 @@ static int open_data(coll_data *data, const void *buffer, MPI_Count count, MPI_D
 /* --- Broadcast --- */
 
 static bool takes_bcast(const void *buffer, MPI_Count count, MPI_Datatype type, int root,
-                        const coll_membership *membership) {
+                        const coll_client_comm *client_comm) {
     MPI_Count bytes;
-    return membership && root >= 0 && root < membership->ranks &&
+    return client_comm && root >= 0 && root < client_comm->ranks &&
            is_data(buffer, count, type, &bytes) && bytes <= (MPI_Count)coll_the_job.limit;
 }
 
 int coll_dcp_post_bcast(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm,
                         coll_dcp_request **request) {
-    coll_membership *membership = coll_membership_served(comm);
+    coll_client_comm *client_comm = coll_client_comm_served(comm);
     *request = NULL;
-    if (!takes_bcast(buffer, count, type, root, membership))
+    if (!takes_bcast(buffer, count, type, root, client_comm))
         return MPI_SUCCESS;
-    int code = coll_client_request(membership, request);
+    int code = coll_client_request(client_comm, request);
     if (code != MPI_SUCCESS)
         return code;
     coll_client_call *call = &(*request)->call;
     *call = (coll_client_call){.code = coll_dcp_code(COLL_DCP_BCAST, root)};
-    coll_data *data = membership->rank == root ? &call->given : &call->wanted;
+    coll_data *data = client_comm->rank == root ? &call->given : &call->wanted;
     code = open_data(data, buffer, count, type);
     call->count = (int32_t)data->bytes;
     return post_request(code, request);
@@ -171,16 +171,16 @@ int DCP_IBcast(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_C
 
 /* --- Alltoall --- */
 
-static bool block_fits(MPI_Count block, const coll_membership *membership) {
-    return block <= (MPI_Count)(coll_the_job.blocks / (size_t)membership->ranks);
+static bool block_fits(MPI_Count block, const coll_client_comm *client_comm) {
+    return block <= (MPI_Count)(coll_the_job.blocks / (size_t)client_comm->ranks);
 }
 
 static bool takes_alltoall(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
                            const void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
-                           const coll_membership *membership) {
+                           const coll_client_comm *client_comm) {
     MPI_Count block, sent;
-    if (!membership || !is_data(recvbuf, recvcount, recvtype, &block) ||
-        !block_fits(block, membership))
+    if (!client_comm || !is_data(recvbuf, recvcount, recvtype, &block) ||
+        !block_fits(block, client_comm))
         return false;
     return sendbuf == MPI_IN_PLACE ||
            (is_data(sendbuf, sendcount, sendtype, &sent) && sent == block);
@@ -189,14 +189,14 @@ static bool takes_alltoall(const void *sendbuf, MPI_Count sendcount, MPI_Datatyp
 int coll_dcp_post_alltoall(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
                            void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
                            coll_dcp_request **request) {
-    coll_membership *membership = coll_membership_served(comm);
+    coll_client_comm *client_comm = coll_client_comm_served(comm);
     *request = NULL;
-    if (!takes_alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, membership))
+    if (!takes_alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, client_comm))
         return MPI_SUCCESS;
-    int code = coll_client_request(membership, request);
+    int code = coll_client_request(client_comm, request);
     if (code != MPI_SUCCESS)
         return code;
-    MPI_Count ranks = membership->ranks;
+    MPI_Count ranks = client_comm->ranks;
     coll_client_call *call = &(*request)->call;
     *call = (coll_client_call){.code = coll_dcp_code(COLL_DCP_ALLTOALL, 0)};
     code = open_data(&call->wanted, recvbuf, ranks * recvcount, recvtype);
@@ -226,26 +226,26 @@ int DCP_IAlltoall(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtyp
 
 /* --- Reduce_scatter of equal blocks --- */
 
-static bool takes_reduce_scatter(MPI_Count count, const coll_membership *membership) {
+static bool takes_reduce_scatter(MPI_Count count, const coll_client_comm *client_comm) {
     MPI_Count block;
-    return membership && count >= 0 && membership->code >= 0 &&
-           !__builtin_mul_overflow(count, (MPI_Count)membership->extent, &block) &&
-           block_fits(block, membership);
+    return client_comm && count >= 0 && client_comm->code >= 0 &&
+           !__builtin_mul_overflow(count, (MPI_Count)client_comm->extent, &block) &&
+           block_fits(block, client_comm);
 }
 
 bool coll_dcp_takes_reduce_scatter(MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
-    return takes_reduce_scatter(count, coll_membership_reducing(type, op, comm));
+    return takes_reduce_scatter(count, coll_client_comm_reducing(type, op, comm));
 }
 
 int coll_dcp_post_reduce_scatter(const void *sendbuf, void *recvbuf, MPI_Count count,
                                  MPI_Datatype type, MPI_Op op, MPI_Comm comm,
                                  coll_dcp_request **request) {
-    coll_membership *membership = coll_membership_reducing(type, op, comm);
+    coll_client_comm *client_comm = coll_client_comm_reducing(type, op, comm);
     *request = NULL;
-    if (!takes_reduce_scatter(count, membership) || !are_valid_buffers(sendbuf, recvbuf, count))
+    if (!takes_reduce_scatter(count, client_comm) || !are_valid_buffers(sendbuf, recvbuf, count))
         return MPI_SUCCESS;
     return post_request(make_reduction(COLL_DCP_REDUCE_SCATTER, sendbuf, recvbuf, count,
-                                       membership->ranks, membership, request),
+                                       client_comm->ranks, client_comm, request),
                         request);
 }
 

@@ -6,9 +6,9 @@
 
 #include "cdcp/dcp.h"
 
+#include "cdcp/client_comm.h"
 #include "cdcp/dcp_allreduce.h"
 #include "cdcp/job.h"
-#include "cdcp/membership.h"
 #include "cdcp/wire.h"
 #include "lib/base/agree.h"
 #include "lib/base/env.h"
@@ -181,7 +181,7 @@ int coll_dcp_start(const char *spec, MPI_Comm world, MPI_Comm *app) {
     if (code == MPI_SUCCESS && !serves)
         code = coll_client_open();
     if (code != MPI_SUCCESS) {
-        coll_membership_end_all();
+        coll_client_comm_end_all();
         end_job();
         return code;
     }
@@ -205,7 +205,7 @@ int DCP_Stop(void) {
     int code = coll_client_close();
     coll_the_job.posts = false;
     if (code == MPI_SUCCESS)
-        code = coll_membership_end_all();
+        code = coll_client_comm_end_all();
     if (code == MPI_SUCCESS)
         code = end_job();
     /*

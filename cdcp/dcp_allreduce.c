@@ -14,15 +14,16 @@
 
 #include "cdcp/dcp_allreduce.h"
 
+#include "cdcp/client_comm.h"
 #include "cdcp/dcp.h"
 #include "cdcp/job.h"
-#include "cdcp/membership.h"
 #include "lib/base/error.h"
 #include "lib/schedule/engine.h"
 
 size_t coll_dcp_most(MPI_Comm comm, MPI_Datatype type, MPI_Op op) {
-    const coll_membership *membership = coll_membership_reducing(type, op, comm);
-    return membership && membership->most > 0 ? (size_t)membership->most * membership->extent : 0;
+    const coll_client_comm *client_comm = coll_client_comm_reducing(type, op, comm);
+    return client_comm && client_comm->most > 0 ? (size_t)client_comm->most * client_comm->extent
+                                                : 0;
 }
 
 static bool is_served(const coll_shape *call) {

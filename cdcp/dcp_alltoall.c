@@ -25,8 +25,8 @@ static void describe_alltoall(int32_t code, int32_t count, char *text, size_t si
     snprintf(text, size, "%d bytes for each rank", count);
 }
 
-static int radix(const coll_team *team) {
-    return team->radix;
+static int radix(const coll_server_comm *comm) {
+    return comm->radix;
 }
 
 /*
@@ -34,25 +34,25 @@ static int radix(const coll_team *team) {
  * distance.
  */
 static char *blocks_at_distance(const coll_dcp_call *call, int total) {
-    return call->rows + (size_t)call->team->place_of[total] * call->bytes;
+    return call->rows + (size_t)call->comm->place_of[total] * call->bytes;
 }
 
-static int station_at(const coll_team *team, int distance) {
-    return (team->position + distance + team->stations) % team->stations;
+static int station_at(const coll_server_comm *comm, int distance) {
+    return (comm->position + distance + comm->stations) % comm->stations;
 }
 
-static int distance_from(const coll_team *team, int station) {
-    return station_at(team, -station);
+static int distance_from(const coll_server_comm *comm, int station) {
+    return station_at(comm, -station);
 }
 
-static int distance_to(const coll_team *team, int station) {
-    return (station - team->position + team->stations) % team->stations;
+static int distance_to(const coll_server_comm *comm, int station) {
+    return (station - comm->position + comm->stations) % comm->stations;
 }
 
 static int begin_alltoall(coll_dcp_call *call) {
-    const coll_team *team = call->team;
+    const coll_server_comm *comm = call->comm;
     call->bytes = (size_t)call->count;
-    size_t blocks = (size_t)team->place_of[team->stations] + (size_t)team->ranks;
+    size_t blocks = (size_t)comm->place_of[comm->stations] + (size_t)comm->ranks;
     size_t room = blocks * call->bytes + 1; /* at least 1 */
     if (room <= call->rows_room)
         return MPI_SUCCESS;
@@ -66,10 +66,10 @@ static int begin_alltoall(coll_dcp_call *call) {
 }
 
 static int take_blocks(coll_dcp_call *call, int place, const void *values) {
-    const coll_team *team = call->team;
-    for (int total = 0; total < team->stations; total++) {
-        int station = station_at(team, total), served = coll_team_served_by(team, station);
-        const int *ranks = coll_team_ranks_of(team, station);
+    const coll_server_comm *comm = call->comm;
+    for (int total = 0; total < comm->stations; total++) {
+        int station = station_at(comm, total), served = coll_server_comm_served_by(comm, station);
+        const int *ranks = coll_server_comm_ranks_of(comm, station);
         char *to = blocks_at_distance(call, total) + (size_t)(place * served) * call->bytes;
         for (int i = 0; i < served; i++)
             to = coll_dcp_put(to, (const char *)values + (size_t)ranks[i] * call->bytes,
@@ -82,23 +82,23 @@ static int take_blocks(coll_dcp_call *call, int place, const void *values) {
  * Returns the first distance after TOTAL whose digit of STAGE moves blocks by DISTANCE; if there is
  * none, a result that is not less than the number of stations.
  */
-static int next_total(const coll_team *team, int stage, int distance, int total) {
-    int worth = coll_radix_worth(team->radix, stage);
+static int next_total(const coll_server_comm *comm, int stage, int distance, int total) {
+    int worth = coll_radix_worth(comm->radix, stage);
     do
         total++;
-    while (total < team->stations && total / worth % team->radix * worth != distance);
+    while (total < comm->stations && total / worth % comm->radix * worth != distance);
     return total;
 }
 
 static int count_items(const coll_dcp_call *call, int station, size_t *bytes) {
-    const coll_team *team = call->team;
-    int distance = distance_to(team, station), count = 0;
+    const coll_server_comm *comm = call->comm;
+    int distance = distance_to(comm, station), count = 0;
     *bytes = call->bytes;
     if (distance == 0) /* the blocks of its own ranks are in place */
         return 0;
-    for (int total = distance; total < team->stations;
-         total = next_total(team, call->sent, distance, total))
-        count += coll_team_blocks(team, total, call->sent);
+    for (int total = distance; total < comm->stations;
+         total = next_total(comm, call->sent, distance, total))
+        count += coll_server_comm_blocks(comm, total, call->sent);
     return count;
 }
 
@@ -108,9 +108,9 @@ static int count_items(const coll_dcp_call *call, int station, size_t *bytes) {
  */
 static void copy_blocks(const coll_dcp_call *call, int stage, int distance, int first, int count,
                         char *body, bool arrive) {
-    const coll_team *team = call->team;
-    for (int total = distance; count; total = next_total(team, stage, distance, total)) {
-        int blocks = coll_team_blocks(team, total, stage + arrive);
+    const coll_server_comm *comm = call->comm;
+    for (int total = distance; count; total = next_total(comm, stage, distance, total)) {
+        int blocks = coll_server_comm_blocks(comm, total, stage + arrive);
         int moved = blocks - first < count ? blocks - first : count;
         if (moved > 0) {
             char *held = blocks_at_distance(call, total) + (size_t)first * call->bytes;
@@ -124,29 +124,29 @@ static void copy_blocks(const coll_dcp_call *call, int stage, int distance, int 
 }
 
 static void pack_items(const coll_dcp_call *call, int station, int first, int count, char *body) {
-    copy_blocks(call, call->sent, distance_to(call->team, station), first, count, body, false);
+    copy_blocks(call, call->sent, distance_to(call->comm, station), first, count, body, false);
 }
 
 static int absorb_items(coll_dcp_call *call, const coll_wire_header *header, const char *body) {
-    const coll_team *team = call->team;
-    int distance = distance_from(team, team->station_of[header->rank]);
+    const coll_server_comm *comm = call->comm;
+    int distance = distance_from(comm, comm->station_of[header->rank]);
     copy_blocks(call, header->depth, distance, header->first, header->items, (char *)body, true);
     return MPI_SUCCESS;
 }
 
 static size_t collect_result(const coll_dcp_call *call, int place, const void **found) {
-    const coll_team *team = call->team;
-    char *row = blocks_at_distance(call, team->stations);
-    for (int total = 0; total < team->stations; total++) {
-        int station = station_at(team, -total), served = coll_team_served_by(team, station);
-        const int *ranks = coll_team_ranks_of(team, station);
+    const coll_server_comm *comm = call->comm;
+    char *row = blocks_at_distance(call, comm->stations);
+    for (int total = 0; total < comm->stations; total++) {
+        int station = station_at(comm, -total), served = coll_server_comm_served_by(comm, station);
+        const int *ranks = coll_server_comm_ranks_of(comm, station);
         const char *from = blocks_at_distance(call, total) + (size_t)place * call->bytes;
         for (int i = 0; i < served; i++)
             coll_dcp_put(row + (size_t)ranks[i] * call->bytes,
-                         from + (size_t)(i * team->here) * call->bytes, call->bytes);
+                         from + (size_t)(i * comm->here) * call->bytes, call->bytes);
     }
     *found = row;
-    return (size_t)team->ranks * call->bytes;
+    return (size_t)comm->ranks * call->bytes;
 }
 
 const coll_dcp_service coll_dcp_alltoall = {

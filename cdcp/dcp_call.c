@@ -16,28 +16,28 @@ static int no_memory(void) {
     return coll_error(MPI_ERR_NO_MEM, "a dedicated processor has no memory for a collective");
 }
 
-static coll_dcp_call **window_place(const coll_team *team, uint32_t sequence) {
-    return &team->window[sequence & (team->window_size - 1)];
+static coll_dcp_call **window_place(const coll_server_comm *comm, uint32_t sequence) {
+    return &comm->window[sequence & (comm->window_size - 1)];
 }
 
-coll_dcp_call *coll_dcp_call_find(const coll_team *team, uint32_t sequence) {
-    coll_dcp_call *found = *window_place(team, sequence);
+coll_dcp_call *coll_dcp_call_find(const coll_server_comm *comm, uint32_t sequence) {
+    coll_dcp_call *found = *window_place(comm, sequence);
     return found && found->sequence == sequence ? found : NULL;
 }
 
 /* Doubles the window until SEQUENCE has its own place among the calls under way. */
-static bool widen_window(coll_team *team, uint32_t sequence) {
-    while (*window_place(team, sequence)) {
-        uint32_t before = team->window_size;
-        coll_dcp_call **old = team->window;
+static bool widen_window(coll_server_comm *comm, uint32_t sequence) {
+    while (*window_place(comm, sequence)) {
+        uint32_t before = comm->window_size;
+        coll_dcp_call **old = comm->window;
         coll_dcp_call **wider = calloc(2 * (size_t)before, sizeof *wider);
         if (!wider)
             return false;
-        team->window = wider;
-        team->window_size = 2 * before;
+        comm->window = wider;
+        comm->window_size = 2 * before;
         for (uint32_t i = 0; i < before; i++)
             if (old[i])
-                *window_place(team, old[i]->sequence) = old[i];
+                *window_place(comm, old[i]->sequence) = old[i];
         free(old);
     }
     return true;
@@ -46,27 +46,27 @@ static bool widen_window(coll_team *team, uint32_t sequence) {
 static void free_call(coll_dcp_call *call) {
     if (!call)
         return;
-    coll_early_free(&call->early);
-    coll_forest_free(&call->forest);
-    coll_forest_free(&call->share);
+    coll_unexpected_queue_free(&call->unexpected);
+    coll_reduction_tree_free(&call->tree);
+    coll_reduction_tree_free(&call->share);
     free(call->rows);
     free(call->contributors);
     free(call);
 }
 
-void coll_dcp_call_free_all(coll_team *team) {
-    for (uint32_t i = 0; i < team->window_size; i++)
-        free_call(team->window[i]);
-    while (team->spare) {
-        coll_dcp_call *next = team->spare->next;
-        free_call(team->spare);
-        team->spare = next;
+void coll_dcp_call_free_all(coll_server_comm *comm) {
+    for (uint32_t i = 0; i < comm->window_size; i++)
+        free_call(comm->window[i]);
+    while (comm->spare) {
+        coll_dcp_call *next = comm->spare->next;
+        free_call(comm->spare);
+        comm->spare = next;
     }
 }
 
-static coll_dcp_call *allocate_call(const coll_team *team) {
+static coll_dcp_call *allocate_call(const coll_server_comm *comm) {
     coll_dcp_call *made = calloc(1, sizeof *made);
-    coll_contributor *contributors = malloc((size_t)team->here * sizeof *contributors);
+    coll_contributor *contributors = malloc((size_t)comm->here * sizeof *contributors);
     if (!made || !contributors) {
         free(made);
         free(contributors);
@@ -77,8 +77,9 @@ static coll_dcp_call *allocate_call(const coll_team *team) {
 }
 
 /* Initialises a new or unused call, whose memory stays allocated. */
-static void initialise_call(coll_dcp_call *call, coll_team *team, uint32_t sequence, bool timed) {
-    call->team = team;
+static void initialise_call(coll_dcp_call *call, coll_server_comm *comm, uint32_t sequence,
+                            bool timed) {
+    call->comm = comm;
     call->sequence = sequence;
     call->known = call->held = call->asked = call->reported = false;
     call->arrived = call->answered = call->sent = call->received = 0;
@@ -86,34 +87,35 @@ static void initialise_call(coll_dcp_call *call, coll_team *team, uint32_t seque
     call->since = timed ? PMPI_Wtime() : 0;
 }
 
-int coll_dcp_call_of(coll_desk *desk, coll_team *team, uint32_t sequence, coll_dcp_call **call) {
-    *call = coll_dcp_call_find(team, sequence);
+int coll_dcp_call_of(coll_dcp_context *context, coll_server_comm *comm, uint32_t sequence,
+                     coll_dcp_call **call) {
+    *call = coll_dcp_call_find(comm, sequence);
     if (*call)
         return MPI_SUCCESS;
-    coll_dcp_call *begun = team->spare;
+    coll_dcp_call *begun = comm->spare;
     if (begun)
-        team->spare = begun->next;
+        comm->spare = begun->next;
     else
-        begun = allocate_call(team);
-    if (!begun || !widen_window(team, sequence)) {
+        begun = allocate_call(comm);
+    if (!begun || !widen_window(comm, sequence)) {
         free_call(begun);
         return no_memory();
     }
-    initialise_call(begun, team, sequence, desk->timed);
-    *window_place(team, sequence) = begun;
-    team->under_way++;
-    desk->under_way++;
+    initialise_call(begun, comm, sequence, context->timed);
+    *window_place(comm, sequence) = begun;
+    comm->under_way++;
+    context->under_way++;
     *call = begun;
     return MPI_SUCCESS;
 }
 
-static void end_call(coll_desk *desk, coll_dcp_call *call) {
-    coll_team *team = call->team;
-    *window_place(team, call->sequence) = NULL;
-    call->next = team->spare;
-    team->spare = call;
-    team->under_way--;
-    desk->under_way--;
+static void end_call(coll_dcp_context *context, coll_dcp_call *call) {
+    coll_server_comm *comm = call->comm;
+    *window_place(comm, call->sequence) = NULL;
+    call->next = comm->spare;
+    comm->spare = call;
+    comm->under_way--;
+    context->under_way--;
 }
 
 void coll_dcp_call_fail(coll_dcp_call *call, int error_class, const char *format, ...) {
@@ -183,7 +185,8 @@ static int write_result_to_slot(const coll_dcp_call *call, const coll_contributo
     return MPI_SUCCESS;
 }
 
-static int send_result(coll_desk *desk, const coll_dcp_call *call, const coll_contributor *to) {
+static int send_result(coll_dcp_context *context, const coll_dcp_call *call,
+                       const coll_contributor *to) {
     coll_wire_header header = {.kind = COLL_WIRE_RESULT};
     const void *result = call->text;
     size_t bytes = sizeof call->text;
@@ -193,15 +196,15 @@ static int send_result(coll_desk *desk, const coll_dcp_call *call, const coll_co
         header.kind = COLL_WIRE_FAILURE;
         header.code = call->error_class;
     }
-    return coll_outbox_send(&desk->outbox, to->source, to->reply, &header, result, bytes);
+    return coll_send_queue_add(&context->send_queue, to->source, to->reply, &header, result, bytes);
 }
 
 /* Sends the result or failure to the contributors that have not got it yet. */
-static int send_results(coll_desk *desk, coll_dcp_call *call) {
+static int send_results(coll_dcp_context *context, coll_dcp_call *call) {
     int code = MPI_SUCCESS;
     for (; call->answered < call->arrived && code == MPI_SUCCESS; call->answered++) {
         const coll_contributor *to = &call->contributors[call->answered];
-        code = to->slot ? write_result_to_slot(call, to) : send_result(desk, call, to);
+        code = to->slot ? write_result_to_slot(call, to) : send_result(context, call, to);
     }
     return code;
 }
@@ -209,7 +212,7 @@ static int send_results(coll_desk *desk, coll_dcp_call *call) {
 /* --- The exchange, by recursive multiplying or by the digits of the distance --- */
 
 static int radix_of(const coll_dcp_call *call) {
-    return call->service->radix(call->team);
+    return call->service->radix(call->comm);
 }
 
 /*
@@ -217,90 +220,92 @@ static int radix_of(const coll_dcp_call *call) {
  * ranks.
  */
 static int stages_of(const coll_dcp_call *call) {
-    const coll_team *team = call->team;
+    const coll_server_comm *comm = call->comm;
     if (!call->service->radix)
-        return team->stages;
-    return team->stations > 1 ? coll_radix_digits(team->stations, radix_of(call)) : 1;
+        return comm->stages;
+    return comm->stations > 1 ? coll_radix_digits(comm->stations, radix_of(call)) : 1;
 }
 
 static int depth_of(const coll_dcp_call *call, int stage) {
-    return call->service->radix ? stage : call->team->stage[stage].depth;
+    return call->service->radix ? stage : call->comm->stage[stage].depth;
 }
 
 static int receives_of(const coll_dcp_call *call, int stage) {
-    const coll_team *team = call->team;
-    return call->service->radix ? coll_radix_others(team->stations, radix_of(call), stage)
-                                : team->stage[stage].receives;
+    const coll_server_comm *comm = call->comm;
+    return call->service->radix ? coll_radix_others(comm->stations, radix_of(call), stage)
+                                : comm->stage[stage].receives;
 }
 
 /*
  * Sends a message to COUNT stations, at the positions TO. A message to itself is absorbed at once.
  */
-static int send_to_stations(coll_desk *desk, coll_dcp_call *call, int count, const int to[],
-                            const coll_wire_header *header, const void *body, size_t bytes) {
-    const coll_team *team = call->team;
+static int send_to_stations(coll_dcp_context *context, coll_dcp_call *call, int count,
+                            const int to[], const coll_wire_header *header, const void *body,
+                            size_t bytes) {
+    const coll_server_comm *comm = call->comm;
     int code = MPI_SUCCESS;
     for (int i = 0; i < count && code == MPI_SUCCESS; i++)
-        if (to[i] == team->position)
+        if (to[i] == comm->position)
             code = call->service->absorb(call, header, body);
         else
-            code = coll_outbox_send(&desk->outbox, team->station[to[i]], COLL_JOB_TAG_TO_DCP,
-                                    header, body, bytes);
+            code = coll_send_queue_add(&context->send_queue, comm->station[to[i]],
+                                       COLL_JOB_TAG_TO_DCP, header, body, bytes);
     return code;
 }
 
 /* Sends the items for these stations, in as many pieces as necessary, but at least one. */
-static int send_items(coll_desk *desk, coll_dcp_call *call, int count, const int to[],
+static int send_items(coll_dcp_context *context, coll_dcp_call *call, int count, const int to[],
                       coll_wire_header *header) {
     size_t bytes;
     int items = call->service->items(call, to[0], &bytes), code = MPI_SUCCESS;
-    int most = bytes ? (int)(coll_wire_room(desk->job->limit, desk->job->blocks) / bytes) : items;
+    int most =
+        bytes ? (int)(coll_wire_room(context->job->limit, context->job->blocks) / bytes) : items;
     header->first = 0;
     do {
         int left = items - header->first;
         header->items = left < most ? left : most;
         header->more = header->items < left;
-        call->service->pack(call, to[0], header->first, header->items, desk->body);
-        code = send_to_stations(desk, call, count, to, header, desk->body,
+        call->service->pack(call, to[0], header->first, header->items, context->body);
+        code = send_to_stations(context, call, count, to, header, context->body,
                                 (size_t)header->items * bytes);
         header->first += header->items;
     } while (header->more && code == MPI_SUCCESS);
     return code;
 }
 
-static int send_failure(coll_desk *desk, coll_dcp_call *call, int count, const int to[],
+static int send_failure(coll_dcp_context *context, coll_dcp_call *call, int count, const int to[],
                         coll_wire_header *header) {
     header->kind = COLL_WIRE_FAILURE;
     header->first = call->error_class;
-    return send_to_stations(desk, call, count, to, header, call->text, sizeof call->text);
+    return send_to_stations(context, call, count, to, header, call->text, sizeof call->text);
 }
 
 /* Sends the items, or the failure. */
-static int send_items_or_failure(coll_desk *desk, coll_dcp_call *call, int count, const int to[],
-                                 coll_wire_header *header) {
-    return call->error_class == MPI_SUCCESS ? send_items(desk, call, count, to, header)
-                                            : send_failure(desk, call, count, to, header);
+static int send_items_or_failure(coll_dcp_context *context, coll_dcp_call *call, int count,
+                                 const int to[], coll_wire_header *header) {
+    return call->error_class == MPI_SUCCESS ? send_items(context, call, count, to, header)
+                                            : send_failure(context, call, count, to, header);
 }
 
 /*
  * Sends to each station the items that move by this digit. In the first stage, a DCP first absorbs
  * its own items, if there are any.
  */
-static int send_by_digit(coll_desk *desk, coll_dcp_call *call, coll_wire_header *header) {
-    const coll_team *team = call->team;
+static int send_by_digit(coll_dcp_context *context, coll_dcp_call *call, coll_wire_header *header) {
+    const coll_server_comm *comm = call->comm;
     int others = receives_of(call, call->sent), code = MPI_SUCCESS;
     int worth = coll_radix_worth(radix_of(call), call->sent);
     bool own = call->sent == 0 && call->error_class == MPI_SUCCESS;
     for (int times = own ? 0 : 1; times <= others && code == MPI_SUCCESS; times++) {
-        const int to = (team->position + times * worth) % team->stations;
-        code = send_items_or_failure(desk, call, 1, &to, header);
+        const int to = (comm->position + times * worth) % comm->stations;
+        code = send_items_or_failure(context, call, 1, &to, header);
     }
     return code;
 }
 
-static int send_stage(coll_desk *desk, coll_dcp_call *call) {
-    const coll_multiply_stage *stage = &call->team->stage[call->sent];
-    coll_wire_header header = {.team = call->team->number,
+static int send_stage(coll_dcp_context *context, coll_dcp_call *call) {
+    const coll_multiply_stage *stage = &call->comm->stage[call->sent];
+    coll_wire_header header = {.comm = call->comm->number,
                                .sequence = call->sequence,
                                .kind = COLL_WIRE_ITEMS,
                                .code = call->code,
@@ -308,8 +313,8 @@ static int send_stage(coll_desk *desk, coll_dcp_call *call) {
                                .rank = call->rank,
                                .depth = depth_of(call, call->sent)};
     if (call->service->radix)
-        return send_by_digit(desk, call, &header);
-    return stage->sends ? send_items_or_failure(desk, call, stage->sends, stage->to, &header)
+        return send_by_digit(context, call, &header);
+    return stage->sends ? send_items_or_failure(context, call, stage->sends, stage->to, &header)
                         : MPI_SUCCESS;
 }
 
@@ -337,30 +342,31 @@ static int absorb_message(coll_dcp_call *call, const coll_wire_header *header, c
 }
 
 /* Processes the early messages of the stage that was sent last, in their order. */
-static int absorb_early(coll_dcp_call *call) {
+static int absorb_unexpected(coll_dcp_call *call) {
     int depth = depth_of(call, call->sent - 1), code = MPI_SUCCESS;
-    coll_early_message *message;
-    while (code == MPI_SUCCESS && (message = coll_early_take(&call->early, depth))) {
+    coll_unexpected_message *message;
+    while (code == MPI_SUCCESS &&
+           (message = coll_unexpected_queue_take(&call->unexpected, depth))) {
         code = absorb_message(call, &message->header, message->body);
         free(message);
     }
     return code;
 }
 
-static int check_early(const coll_dcp_call *call) {
+static int check_unexpected(const coll_dcp_call *call) {
     int code = MPI_SUCCESS;
-    for (const coll_early_message *message = call->early.first; message && code == MPI_SUCCESS;
-         message = message->next)
+    for (const coll_unexpected_message *message = call->unexpected.first;
+         message && code == MPI_SUCCESS; message = message->next)
         code = check_exchange(call, &message->header);
     return code;
 }
 
 /* Advances the call as far as the arrived messages allow. */
-static int advance(coll_desk *desk, coll_dcp_call *call) {
+static int advance(coll_dcp_context *context, coll_dcp_call *call) {
     bool waits_for_verdict = call->held && !call->reported;
-    if (call->arrived < call->team->here || waits_for_verdict)
+    if (call->arrived < call->comm->here || waits_for_verdict)
         return MPI_SUCCESS;
-    int code = call->sent ? MPI_SUCCESS : check_early(call);
+    int code = call->sent ? MPI_SUCCESS : check_unexpected(call);
     while (code == MPI_SUCCESS) {
         bool stage_complete =
             call->sent == 0 || call->received == receives_of(call, call->sent - 1);
@@ -368,55 +374,57 @@ static int advance(coll_desk *desk, coll_dcp_call *call) {
             return MPI_SUCCESS;
         if (call->sent == stages_of(call))
             break;
-        code = send_stage(desk, call);
+        code = send_stage(context, call);
         call->sent++;
         call->received = 0;
         if (code == MPI_SUCCESS)
-            code = absorb_early(call);
+            code = absorb_unexpected(call);
     }
     if (code == MPI_SUCCESS)
-        code = send_results(desk, call);
-    end_call(desk, call);
+        code = send_results(context, call);
+    end_call(context, call);
     return code;
 }
 
-int coll_dcp_call_report(coll_desk *desk, coll_dcp_call *call) {
+int coll_dcp_call_report(coll_dcp_context *context, coll_dcp_call *call) {
     call->reported = true;
-    int code = send_results(desk, call);
-    return code == MPI_SUCCESS ? advance(desk, call) : code;
+    int code = send_results(context, call);
+    return code == MPI_SUCCESS ? advance(context, call) : code;
 }
 
-int coll_dcp_call_contribute(coll_desk *desk, coll_team *team, const coll_wire_header *header,
-                             const void *values, const coll_contributor *where) {
+int coll_dcp_call_contribute(coll_dcp_context *context, coll_server_comm *comm,
+                             const coll_wire_header *header, const void *values,
+                             const coll_contributor *where) {
     coll_dcp_call *call;
-    int code = coll_dcp_call_of(desk, team, header->sequence, &call);
+    int code = coll_dcp_call_of(context, comm, header->sequence, &call);
     if (code != MPI_SUCCESS)
         return code;
-    int place = coll_team_place(team, header->rank);
+    int place = coll_server_comm_place(comm, header->rank);
     code = check_description(call, header);
     call->contributors[call->arrived] = *where;
     call->contributors[call->arrived++].place = place;
-    coll_team_count(team, place, header->sequence);
+    coll_server_comm_count(comm, place, header->sequence);
     if (code == MPI_SUCCESS && call->error_class == MPI_SUCCESS)
         code = call->service->take(call, place, values);
     if (code == MPI_SUCCESS && call->reported)
-        code = send_results(desk, call);
-    return code == MPI_SUCCESS ? advance(desk, call) : code;
+        code = send_results(context, call);
+    return code == MPI_SUCCESS ? advance(context, call) : code;
 }
 
-int coll_dcp_call_exchange(coll_desk *desk, coll_team *team, const coll_wire_header *header,
-                           const void *body, size_t bytes, int source) {
+int coll_dcp_call_exchange(coll_dcp_context *context, coll_server_comm *comm,
+                           const coll_wire_header *header, const void *body, size_t bytes,
+                           int source) {
     coll_dcp_call *call;
-    int code = coll_dcp_call_of(desk, team, header->sequence, &call);
+    int code = coll_dcp_call_of(context, comm, header->sequence, &call);
     if (code != MPI_SUCCESS)
         return code;
     if (call->sent == 0)
-        return coll_early_keep(&call->early, header, body, bytes, source);
+        return coll_unexpected_queue_add(&call->unexpected, header, body, bytes, source);
     code = check_exchange(call, header);
     if (code != MPI_SUCCESS)
         return code;
     if (header->depth != depth_of(call, call->sent - 1))
-        return coll_early_keep(&call->early, header, body, bytes, source);
+        return coll_unexpected_queue_add(&call->unexpected, header, body, bytes, source);
     code = absorb_message(call, header, body);
-    return code == MPI_SUCCESS ? advance(desk, call) : code;
+    return code == MPI_SUCCESS ? advance(context, call) : code;
 }

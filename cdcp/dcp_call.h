@@ -19,10 +19,10 @@
 #ifndef COLL_CDCP_DCP_CALL_H
 #define COLL_CDCP_DCP_CALL_H
 
-#include "cdcp/forest.h"
 #include "cdcp/mailbox.h"
-#include "cdcp/outbox.h"
-#include "cdcp/team.h"
+#include "cdcp/reduction_tree.h"
+#include "cdcp/send_queue.h"
+#include "cdcp/server_comm.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,7 +31,7 @@
 
 /* A rank that has contributed, and where its result goes. */
 typedef struct coll_contributor {
-    int place;               /* index into the team's OWN */
+    int place;               /* index into the communicator's OWN */
     coll_mailbox_slot *slot; /* NULL if it communicates by messages */
     uint32_t ticket;
     void *data; /* its values in the mailbox */
@@ -43,15 +43,15 @@ typedef struct coll_contributor {
  * Ranks of a communicator that are late: COUNT of them, of which the NAMED lowest are in RANK,
  * ascending.
  */
-typedef struct coll_late_ranks {
+typedef struct coll_stragglers {
     int count, named;
     int32_t rank[COLL_WIRE_NAMED];
-} coll_late_ranks;
+} coll_stragglers;
 
 typedef struct coll_dcp_service coll_dcp_service;
 
 struct coll_dcp_call {
-    coll_team *team;
+    coll_server_comm *comm;
     uint32_t sequence;
     /*
      * The call (cdcp/dcp_operation.h) as the first message described it, and the member that did.
@@ -62,21 +62,21 @@ struct coll_dcp_call {
     const coll_dcp_service *service;
     /* Used by the service: */
     size_t bytes; /* bytes of a value or block */
-    coll_forest forest, share;
+    coll_reduction_tree tree, share;
     char *rows; /* values of the ranks and results, of rows_room bytes */
     size_t rows_room;
     coll_contributor *contributors; /* in the order of arrival; room for all ranks here */
     int arrived, answered;
     /* number of stages that have been sent; number of messages of the last one that have arrived */
     int sent, received;
-    coll_early_list early; /* messages of later stages */
-    int error_class;       /* MPI_SUCCESS, or the call has failed for the reason in TEXT */
+    coll_unexpected_queue unexpected; /* messages of later stages */
+    int error_class; /* MPI_SUCCESS, or the call has failed for the reason in TEXT */
     char text[COLL_WIRE_TEXT];
-    /* The search for late ranks (cdcp/late.h). */
+    /* The search for late ranks (cdcp/straggler.h). */
     double since; /* when the call began, or when the last search ended */
     /* this DCP has told others that its ranks are late: a verdict will come */
     bool held;
-    coll_late_ranks own, all; /* its own late ranks; all late ranks reported so far */
+    coll_stragglers own, all; /* its own late ranks; all late ranks reported so far */
     int answers;
     bool asked, reported;
     struct coll_dcp_call *next; /* next unused call */
@@ -94,12 +94,12 @@ struct coll_dcp_service {
      * the number of DCPs. NULL for recursive multiplying, in which a stage sends the same data to
      * all.
      */
-    int (*radix)(const coll_team *team);
+    int (*radix)(const coll_server_comm *comm);
     /* Describes a call with CODE and COUNT, for the text of a mismatch. */
     void (*describe)(int32_t code, int32_t count, char *text, size_t size);
     /* Prepares CALL, whose code and count have just become known. */
     int (*begin)(coll_dcp_call *call);
-    /* Adds the VALUES of the member with index PLACE in the team's OWN. */
+    /* Adds the VALUES of the member with index PLACE in the communicator's OWN. */
     int (*take)(coll_dcp_call *call, int place, const void *values);
     /*
      * Returns how many items there are to be sent to the DCP at STATION, and sets *BYTES to the
@@ -127,28 +127,31 @@ static inline char *coll_dcp_put(char *body, const void *from, size_t bytes) {
     return body + bytes;
 }
 
-/* Working data of a DCP. All its sends go through the outbox. */
-typedef struct coll_desk {
+/* Working data of a DCP. All its sends go through the send queue. */
+typedef struct coll_dcp_context {
     const coll_job *job;
-    coll_outbox outbox;
+    coll_send_queue send_queue;
     char *body; /* a buffer for message bodies, of coll_wire_room bytes */
     bool timed; /* there is a timeout, so late ranks are reported */
     int under_way;
-} coll_desk;
+} coll_dcp_context;
 
-/* Sets *CALL to call number SEQUENCE of TEAM, which begins if it is new. */
-int coll_dcp_call_of(coll_desk *desk, coll_team *team, uint32_t sequence, coll_dcp_call **call);
+/* Sets *CALL to call number SEQUENCE of COMM, which begins if it is new. */
+int coll_dcp_call_of(coll_dcp_context *context, coll_server_comm *comm, uint32_t sequence,
+                     coll_dcp_call **call);
 
 /* Returns that call if it is under way, otherwise NULL. */
-coll_dcp_call *coll_dcp_call_find(const coll_team *team, uint32_t sequence);
+coll_dcp_call *coll_dcp_call_find(const coll_server_comm *comm, uint32_t sequence);
 
 /* Adds the contribution that HEADER describes; WHERE is where the result goes. */
-int coll_dcp_call_contribute(coll_desk *desk, coll_team *team, const coll_wire_header *header,
-                             const void *values, const coll_contributor *where);
+int coll_dcp_call_contribute(coll_dcp_context *context, coll_server_comm *comm,
+                             const coll_wire_header *header, const void *values,
+                             const coll_contributor *where);
 
 /* Processes items or a failure from another DCP: a message of BYTES after the header. */
-int coll_dcp_call_exchange(coll_desk *desk, coll_team *team, const coll_wire_header *header,
-                           const void *body, size_t bytes, int source);
+int coll_dcp_call_exchange(coll_dcp_context *context, coll_server_comm *comm,
+                           const coll_wire_header *header, const void *body, size_t bytes,
+                           int source);
 
 /* Marks the call as failed, unless it has failed already. FORMAT is that of printf. */
 void coll_dcp_call_fail(coll_dcp_call *call, int error_class, const char *format, ...)
@@ -158,9 +161,9 @@ void coll_dcp_call_fail(coll_dcp_call *call, int error_class, const char *format
  * Reports to the ranks that the call has failed because of late ranks: to those that wait at once,
  * to the others when they contribute.
  */
-int coll_dcp_call_report(coll_desk *desk, coll_dcp_call *call);
+int coll_dcp_call_report(coll_dcp_context *context, coll_dcp_call *call);
 
-/* Frees all calls of TEAM, under way or unused. */
-void coll_dcp_call_free_all(coll_team *team);
+/* Frees all calls of COMM, under way or unused. */
+void coll_dcp_call_free_all(coll_server_comm *comm);
 
 #endif

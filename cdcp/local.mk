@@ -2,6 +2,7 @@
 libcoll_core_la_SOURCES += \
 	cdcp/client.c cdcp/client.h \
 	cdcp/client_calls.c \
+	cdcp/client_comm.c cdcp/client_comm.h \
 	cdcp/dcp.c cdcp/dcp.h \
 	cdcp/dcp_allreduce.c cdcp/dcp_allreduce.h \
 	cdcp/dcp_alltoall.c \
@@ -9,17 +10,16 @@ libcoll_core_la_SOURCES += \
 	cdcp/dcp_model.c cdcp/dcp_model.h \
 	cdcp/dcp_operation.h \
 	cdcp/dcp_tree.c \
-	cdcp/early.c cdcp/early.h \
-	cdcp/forest.c cdcp/forest.h \
 	cdcp/job.h \
-	cdcp/late.c cdcp/late.h \
 	cdcp/mailbox.c cdcp/mailbox.h \
 	cdcp/mapping.c cdcp/mapping.h \
-	cdcp/membership.c cdcp/membership.h \
-	cdcp/operands.c cdcp/operands.h \
 	cdcp/native.c cdcp/native.h \
-	cdcp/outbox.c cdcp/outbox.h \
+	cdcp/operands.c cdcp/operands.h \
+	cdcp/reduction_tree.c cdcp/reduction_tree.h \
 	cdcp/request_pool.c cdcp/request_pool.h \
+	cdcp/send_queue.c cdcp/send_queue.h \
 	cdcp/server.c \
-	cdcp/team.c cdcp/team.h \
+	cdcp/server_comm.c cdcp/server_comm.h \
+	cdcp/straggler.c cdcp/straggler.h \
+	cdcp/unexpected_queue.c cdcp/unexpected_queue.h \
 	cdcp/wire.h

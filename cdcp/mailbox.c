@@ -45,7 +45,7 @@ int coll_mailboxes_make(coll_mailboxes *boxes, MPI_Comm job, const coll_mapping 
     *boxes = (coll_mailboxes){.node = MPI_COMM_NULL,
                               .window = MPI_WIN_NULL,
                               .stride = stride_for(limit),
-                              .parcel_bytes = in_lines(blocks)};
+                              .large_slot_bytes = in_lines(blocks)};
     int code = PMPI_Comm_rank(job, &rank);
     if (code == MPI_SUCCESS)
         code = PMPI_Comm_split(job, node_of[rank], rank, &boxes->node);
@@ -56,7 +56,8 @@ int coll_mailboxes_make(coll_mailboxes *boxes, MPI_Comm job, const coll_mapping 
 
     int dcp = mapping->dcp_of[rank];
     bool has_box = dcp >= 0 && node_of[dcp] == node_of[rank];
-    size_t needed = COLL_MAILBOX_SLOTS * boxes->stride + COLL_MAILBOX_PARCELS * boxes->parcel_bytes;
+    size_t needed =
+        COLL_MAILBOX_SLOTS * boxes->stride + COLL_MAILBOX_LARGE_SLOTS * boxes->large_slot_bytes;
     size_t bytes = BELL_BYTES + (has_box ? needed : 0);
     void *base;
     code = PMPI_Win_allocate_shared((MPI_Aint)bytes, 1, MPI_INFO_NULL, boxes->node, &base,
@@ -104,8 +105,8 @@ static int find_on_node(const coll_mailboxes *boxes, MPI_Comm job, int rank, int
 }
 
 int coll_mailbox_open(const coll_mailboxes *boxes, MPI_Comm job, int rank, coll_mailbox *box) {
-    *box =
-        (coll_mailbox){.stride = boxes->stride, .parcel_bytes = boxes->parcel_bytes, .ticket = 1};
+    *box = (coll_mailbox){
+        .stride = boxes->stride, .large_slot_bytes = boxes->large_slot_bytes, .ticket = 1};
     if (boxes->window == MPI_WIN_NULL)
         return MPI_SUCCESS;
     int on_node;
@@ -124,6 +125,6 @@ int coll_mailbox_open(const coll_mailboxes *boxes, MPI_Comm job, int rank, coll_
     if (bytes <= BELL_BYTES)
         return MPI_SUCCESS;
     box->slots = line + COLL_MAILBOX_LINE;
-    box->parcels = box->slots + COLL_MAILBOX_SLOTS * box->stride;
+    box->large_slots = box->slots + COLL_MAILBOX_SLOTS * box->stride;
     return MPI_SUCCESS;
 }

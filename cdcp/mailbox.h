@@ -11,7 +11,7 @@
  * sleeps.
  *
  * Data that doesn't fit into a slot, such as the blocks of an alltoall, goes to one of a few
- * parcels next to the slots.
+ * large_slots next to the slots.
  */
 #ifndef COLL_CDCP_MAILBOX_H
 #define COLL_CDCP_MAILBOX_H
@@ -25,7 +25,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { COLL_MAILBOX_SLOTS = 32, COLL_MAILBOX_PARCELS = 8, COLL_MAILBOX_LINE = 64 };
+enum { COLL_MAILBOX_SLOTS = 32, COLL_MAILBOX_LARGE_SLOTS = 8, COLL_MAILBOX_LINE = 64 };
 
 typedef enum coll_mailbox_event {
     COLL_MAILBOX_FREE,
@@ -37,15 +37,15 @@ typedef enum coll_mailbox_event {
 typedef struct coll_mailbox_slot {
     alignas(COLL_MAILBOX_LINE) _Atomic uint32_t state;
     int32_t code; /* the call (cdcp/dcp_operation.h); error class of a failure */
-    uint64_t team;
+    uint64_t comm;
     uint32_t sequence;
     int32_t count;
-    int32_t rank;   /* in the communicator */
-    int32_t parcel; /* parcel with the data, or COLL_MAILBOX_NO_PARCEL if it is here */
+    int32_t rank;       /* in the communicator */
+    int32_t large_slot; /* large slot with the data, or COLL_MAILBOX_NO_LARGE_SLOT if it is here */
     unsigned char data[COLL_MAILBOX_LINE / 2]; /* and more, up to the stride */
 } coll_mailbox_slot;
 
-enum { COLL_MAILBOX_NO_PARCEL = -1 };
+enum { COLL_MAILBOX_NO_LARGE_SLOT = -1 };
 
 static inline uint32_t coll_mailbox_state(uint32_t ticket, coll_mailbox_event event) {
     return ticket << 2 | (uint32_t)event;
@@ -60,8 +60,8 @@ static inline coll_mailbox_event coll_mailbox_event_in(const coll_mailbox_slot *
 /* A rank's mailbox as mapped into this process. Without slots if there is no mailbox. */
 typedef struct coll_mailbox {
     coll_doorbell *bell; /* doorbell of the rank; NULL if it shares no memory with this rank */
-    char *slots, *parcels;
-    size_t stride, parcel_bytes;
+    char *slots, *large_slots;
+    size_t stride, large_slot_bytes;
     uint32_t ticket; /* number of the next post, counted by the rank and by its DCP */
 } coll_mailbox;
 
@@ -76,16 +76,16 @@ static inline size_t coll_mailbox_room(const coll_mailbox *box) {
 
 /* Returns the address of SLOT's data. */
 static inline void *coll_mailbox_data(const coll_mailbox *box, coll_mailbox_slot *slot) {
-    if (slot->parcel == COLL_MAILBOX_NO_PARCEL)
+    if (slot->large_slot == COLL_MAILBOX_NO_LARGE_SLOT)
         return slot->data;
-    return box->parcels + (size_t)slot->parcel * box->parcel_bytes;
+    return box->large_slots + (size_t)slot->large_slot * box->large_slot_bytes;
 }
 
 /* The shared memory of a node, and this process's view of it. */
 typedef struct coll_mailboxes {
     MPI_Comm node;  /* the job's ranks on this node */
     MPI_Win window; /* MPI_WIN_NULL if there is no shared memory */
-    size_t stride, parcel_bytes;
+    size_t stride, large_slot_bytes;
 } coll_mailboxes;
 
 /*

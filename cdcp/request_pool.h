@@ -5,13 +5,13 @@
 #ifndef COLL_CDCP_REQUEST_POOL_H
 #define COLL_CDCP_REQUEST_POOL_H
 
+#include "cdcp/client_comm.h"
 #include "cdcp/dcp.h"
 #include "cdcp/mailbox.h"
-#include "cdcp/membership.h"
 #include "lib/base/data.h"
 
 /* A contribution and its result as messages. */
-typedef struct coll_envelope coll_envelope;
+typedef struct coll_message_pair coll_message_pair;
 
 /* The call (cdcp/dcp_operation.h), this rank's contribution, and where its result goes. */
 typedef struct coll_client_call {
@@ -22,13 +22,13 @@ typedef struct coll_client_call {
 struct DCP_Pending {
     int room[COLL_DCP_ROOM]; /* for the holder's use */
     /*
-     * Where the result arrives: a slot, whose state then becomes DONE or FAILED, or an envelope. If
+     * Where the result arrives: a slot, whose state then becomes DONE or FAILED, or a message. If
      * both are NULL, the request is inactive.
      */
     coll_mailbox_slot *slot;
-    coll_envelope *envelope;
+    coll_message_pair *messages;
     coll_client_call call;
-    coll_membership *membership;
+    coll_client_comm *client_comm;
     bool persistent;
     coll_dcp_request *next; /* next unused request */
 };

@@ -9,8 +9,8 @@
 
 #include "cdcp/dcp_call.h"
 #include "cdcp/job.h"
-#include "cdcp/late.h"
-#include "cdcp/team.h"
+#include "cdcp/server_comm.h"
+#include "cdcp/straggler.h"
 #include "cdcp/wire.h"
 #include "lib/base/error.h"
 
@@ -28,141 +28,143 @@ enum { RECEIVES = 16, TABLE = 64, LOOKS = 16 };
 static const double SILENCE = 20e-3;
 
 typedef struct server {
-    coll_desk desk;
+    coll_dcp_context context;
     coll_wait wait;
-    coll_team *table[TABLE]; /* by number */
-    coll_team *recent;
+    coll_server_comm *table[TABLE]; /* by number */
+    coll_server_comm *recent;
     coll_mailbox *boxes;
     /* number of ranks; those with mailboxes; those that have stopped */
     int served, box_count, stopped;
     MPI_Request receives[RECEIVES];
-    char *letters; /* RECEIVES buffers, each for a header and a body */
+    char *buffers; /* RECEIVES buffers, each for a header and a body */
     int next;      /* the receive that completes next */
     double looked; /* time of the last search for late ranks */
     unsigned turn;
 } server;
 
-static coll_team **chain_of(server *s, uint64_t number) {
+static coll_server_comm **chain_of(server *s, uint64_t number) {
     return &s->table[(number ^ number >> 32) % TABLE];
 }
 
-/* Returns the team with NUMBER, or NULL if it is unknown. */
-static coll_team *find_team(server *s, uint64_t number) {
+/* Returns the communicator with NUMBER, or NULL if it is unknown. */
+static coll_server_comm *find_comm(server *s, uint64_t number) {
     if (s->recent && s->recent->number == number)
         return s->recent;
-    coll_team *team = *chain_of(s, number);
-    while (team && team->number != number)
-        team = team->next;
-    s->recent = team ? team : s->recent;
-    return team;
+    coll_server_comm *comm = *chain_of(s, number);
+    while (comm && comm->number != number)
+        comm = comm->next;
+    s->recent = comm ? comm : s->recent;
+    return comm;
 }
 
-static int make_team(server *s, uint64_t number, coll_team **team) {
-    *team = find_team(s, number);
-    if (*team)
+static int make_comm(server *s, uint64_t number, coll_server_comm **comm) {
+    *comm = find_comm(s, number);
+    if (*comm)
         return MPI_SUCCESS;
-    *team = coll_team_new(number);
-    if (!*team)
+    *comm = coll_server_comm_new(number);
+    if (!*comm)
         return coll_error(MPI_ERR_NO_MEM, "a dedicated processor has no memory for a communicator");
-    (*team)->next = *chain_of(s, number);
-    *chain_of(s, number) = *team;
+    (*comm)->next = *chain_of(s, number);
+    *chain_of(s, number) = *comm;
     return MPI_SUCCESS;
 }
 
-static void drop_team(server *s, coll_team *team) {
-    coll_team **link = chain_of(s, team->number);
-    while (*link != team)
+static void drop_comm(server *s, coll_server_comm *comm) {
+    coll_server_comm **link = chain_of(s, comm->number);
+    while (*link != comm)
         link = &(*link)->next;
-    *link = team->next;
-    if (s->recent == team)
+    *link = comm->next;
+    if (s->recent == comm)
         s->recent = NULL;
-    coll_dcp_call_free_all(team);
-    coll_team_free(team);
+    coll_dcp_call_free_all(comm);
+    coll_server_comm_free(comm);
 }
 
-static void drop_if_over(server *s, coll_team *team) {
-    if (coll_team_is_over(team))
-        drop_team(s, team);
+static void drop_if_over(server *s, coll_server_comm *comm) {
+    if (coll_server_comm_is_over(comm))
+        drop_comm(s, comm);
 }
 
 static size_t buffer_bytes(const server *s) {
-    const coll_job *job = s->desk.job;
+    const coll_job *job = s->context.job;
     return sizeof(coll_wire_header) + coll_wire_room(job->limit, job->blocks);
 }
 
 static char *buffer_at(const server *s, int i) {
-    return s->letters + (size_t)i * buffer_bytes(s);
+    return s->buffers + (size_t)i * buffer_bytes(s);
 }
 
 static int post_receive(server *s, int i) {
     return PMPI_Irecv(buffer_at(s, i), (int)buffer_bytes(s), MPI_BYTE, MPI_ANY_SOURCE,
-                      COLL_JOB_TAG_TO_DCP, s->desk.job->wire, &s->receives[i]);
+                      COLL_JOB_TAG_TO_DCP, s->context.job->wire, &s->receives[i]);
 }
 
-/* Processes a message for a team whose members are known. */
-static int process_for_ready_team(server *s, coll_team *team, const coll_wire_header *header,
+/* Processes a message for a communicator whose members are known. */
+static int process_for_ready_comm(server *s, coll_server_comm *comm, const coll_wire_header *header,
                                   const void *body, size_t bytes, int source) {
     const coll_contributor where = {.source = source, .reply = header->reply};
     if (header->kind == COLL_WIRE_CONTRIBUTION)
-        return coll_dcp_call_contribute(&s->desk, team, header, body, &where);
+        return coll_dcp_call_contribute(&s->context, comm, header, body, &where);
     if (header->kind == COLL_WIRE_FORGET) {
-        team->forgotten++;
-        team->posted += header->sequence;
+        comm->forgotten++;
+        comm->posted += header->sequence;
         return MPI_SUCCESS;
     }
     if (header->kind == COLL_WIRE_QUESTION) /* it was answered when it arrived */
-        return coll_late_hold(&s->desk, team, header->sequence);
+        return coll_straggler_hold(&s->context, comm, header->sequence);
     if (header->kind == COLL_WIRE_VERDICT)
-        return coll_late_told(&s->desk, team, header, body);
-    return coll_dcp_call_exchange(&s->desk, team, header, body, bytes, source);
+        return coll_straggler_process_verdict(&s->context, comm, header, body);
+    return coll_dcp_call_exchange(&s->context, comm, header, body, bytes, source);
 }
 
-/* Processes the messages that arrived before the members of TEAM were known. */
-static int process_early_messages(server *s, coll_team *team) {
-    coll_early_message *message;
+/* Processes the messages that arrived before the members of COMM were known. */
+static int process_unexpected_messages(server *s, coll_server_comm *comm) {
+    coll_unexpected_message *message;
     int code = MPI_SUCCESS;
-    while (code == MPI_SUCCESS && (message = coll_early_take(&team->early, COLL_EARLY_ANY))) {
-        code = process_for_ready_team(s, team, &message->header, message->body, message->bytes,
+    while (code == MPI_SUCCESS &&
+           (message = coll_unexpected_queue_take(&comm->unexpected, COLL_UNEXPECTED_ANY))) {
+        code = process_for_ready_comm(s, comm, &message->header, message->body, message->bytes,
                                       message->source);
         free(message);
     }
     return code;
 }
 
-static int process_for_team(server *s, const coll_wire_header *header, const void *body,
+static int process_for_comm(server *s, const coll_wire_header *header, const void *body,
                             size_t bytes, int source) {
-    coll_team *team;
-    int code = make_team(s, header->team, &team);
+    coll_server_comm *comm;
+    int code = make_comm(s, header->comm, &comm);
     if (code != MPI_SUCCESS)
         return code;
     if (header->kind == COLL_WIRE_MEMBERS) {
-        code = coll_team_list(team, s->desk.job, header, body);
-        if (code == MPI_SUCCESS && coll_team_ready(team))
-            code = process_early_messages(s, team);
-    } else if (coll_team_ready(team))
-        code = process_for_ready_team(s, team, header, body, bytes, source);
+        code = coll_server_comm_list(comm, s->context.job, header, body);
+        if (code == MPI_SUCCESS && coll_server_comm_ready(comm))
+            code = process_unexpected_messages(s, comm);
+    } else if (coll_server_comm_ready(comm))
+        code = process_for_ready_comm(s, comm, header, body, bytes, source);
     else
-        code = coll_early_keep(&team->early, header, body, bytes, source);
-    drop_if_over(s, team);
+        code = coll_unexpected_queue_add(&comm->unexpected, header, body, bytes, source);
+    drop_if_over(s, comm);
     return code;
 }
 
 static int process_question(server *s, const coll_wire_header *header, int source) {
-    coll_team *team;
-    int code = make_team(s, header->team, &team);
+    coll_server_comm *comm;
+    int code = make_comm(s, header->comm, &comm);
     if (code == MPI_SUCCESS)
-        code = coll_late_asked(&s->desk, team, header, source);
-    if (code == MPI_SUCCESS && !coll_team_ready(team))
-        code = coll_early_keep(&team->early, header, NULL, 0, source);
+        code = coll_straggler_answer(&s->context, comm, header, source);
+    if (code == MPI_SUCCESS && !coll_server_comm_ready(comm))
+        code = coll_unexpected_queue_add(&comm->unexpected, header, NULL, 0, source);
     return code;
 }
 
 static int process_answer(server *s, const coll_wire_header *header, int source) {
-    coll_team *team = find_team(s, header->team);
-    if (!team)
+    coll_server_comm *comm = find_comm(s, header->comm);
+    if (!comm)
         return MPI_SUCCESS;
-    int code = coll_late_answered(&s->desk, team, header, (const void *)(header + 1), source);
-    drop_if_over(s, team);
+    int code = coll_straggler_process_answer(&s->context, comm, header, (const void *)(header + 1),
+                                             source);
+    drop_if_over(s, comm);
     return code;
 }
 
@@ -176,7 +178,7 @@ static int process_message(server *s, const coll_wire_header *header, size_t byt
     case COLL_WIRE_ANSWER:
         return process_answer(s, header, source);
     default:
-        return process_for_team(s, header, header + 1, bytes - sizeof *header, source);
+        return process_for_comm(s, header, header + 1, bytes - sizeof *header, source);
     }
 }
 
@@ -208,7 +210,7 @@ static int poll_messages(server *s, bool *moved) {
 /* Waits for a message; for DCPs without mailboxes. */
 static int wait_for_message(server *s) {
     MPI_Status status;
-    if (s->wait.manner == COLL_WAIT_BLOCK && !s->desk.timed) {
+    if (s->wait.manner == COLL_WAIT_BLOCK && !s->context.timed) {
         int code = PMPI_Wait(&s->receives[s->next], &status);
         return code == MPI_SUCCESS ? process_next_message(s, &status) : code;
     }
@@ -229,10 +231,10 @@ static int poll_mailbox(server *s, coll_mailbox *box, bool *moved) {
     if (atomic_load_explicit(&slot->state, memory_order_acquire) !=
         coll_mailbox_state(box->ticket, COLL_MAILBOX_POSTED))
         return MPI_SUCCESS;
-    coll_team *team = find_team(s, slot->team);
-    if (!team || !coll_team_ready(team))
+    coll_server_comm *comm = find_comm(s, slot->comm);
+    if (!comm || !coll_server_comm_ready(comm))
         return MPI_SUCCESS;
-    const coll_wire_header header = {.team = slot->team,
+    const coll_wire_header header = {.comm = slot->comm,
                                      .sequence = slot->sequence,
                                      .kind = COLL_WIRE_CONTRIBUTION,
                                      .code = slot->code,
@@ -242,8 +244,8 @@ static int poll_mailbox(server *s, coll_mailbox *box, bool *moved) {
     const coll_contributor where = {
         .slot = slot, .ticket = box->ticket++, .data = data, .bell = box->bell};
     *moved = true;
-    int code = coll_dcp_call_contribute(&s->desk, team, &header, data, &where);
-    drop_if_over(s, team);
+    int code = coll_dcp_call_contribute(&s->context, comm, &header, data, &where);
+    drop_if_over(s, comm);
     return code;
 }
 
@@ -256,21 +258,21 @@ static int poll_mailboxes(server *s, bool *moved) {
 
 /* Searches, from time to time, for calls that wait for late ranks. */
 static int search_for_late_ranks(server *s) {
-    double now, timeout = s->desk.job->timeout;
-    if (!s->desk.timed || (now = PMPI_Wtime()) - s->looked < timeout / 8)
+    double now, timeout = s->context.job->timeout;
+    if (!s->context.timed || (now = PMPI_Wtime()) - s->looked < timeout / 8)
         return MPI_SUCCESS;
     s->looked = now;
     int code = MPI_SUCCESS;
     for (int i = 0; i < TABLE; i++)
-        for (coll_team *team = s->table[i]; team; team = team->next)
-            for (uint32_t j = 0; j < team->window_size && code == MPI_SUCCESS; j++)
-                if (team->window[j])
-                    code = coll_late_look(&s->desk, team->window[j], now);
+        for (coll_server_comm *comm = s->table[i]; comm; comm = comm->next)
+            for (uint32_t j = 0; j < comm->window_size && code == MPI_SUCCESS; j++)
+                if (comm->window[j])
+                    code = coll_straggler_check(&s->context, comm->window[j], now);
     return code;
 }
 
 static bool is_done(const server *s) {
-    return s->stopped == s->served && s->desk.under_way == 0;
+    return s->stopped == s->served && s->context.under_way == 0;
 }
 
 /* Serves messages only, for DCPs without mailboxes. */
@@ -279,7 +281,7 @@ static int serve_messages(server *s) {
     while (code == MPI_SUCCESS && !is_done(s)) {
         code = wait_for_message(s);
         if (code == MPI_SUCCESS)
-            code = coll_outbox_clear(&s->desk.outbox);
+            code = coll_send_queue_clear(&s->context.send_queue);
         if (code == MPI_SUCCESS)
             code = search_for_late_ranks(s);
     }
@@ -287,7 +289,7 @@ static int serve_messages(server *s) {
 }
 
 static int serve_mailboxes(server *s) {
-    bool alone = s->desk.job->mapping.dcps == 1 && s->box_count == s->served;
+    bool alone = s->context.job->mapping.dcps == 1 && s->box_count == s->served;
     coll_patience patience = coll_patience_begin(&s->wait);
     int code = MPI_SUCCESS;
     while (code == MPI_SUCCESS && !is_done(s)) {
@@ -297,7 +299,7 @@ static int serve_mailboxes(server *s) {
         if (code == MPI_SUCCESS && (full_turn || !alone))
             code = poll_messages(s, &moved);
         if (code == MPI_SUCCESS && full_turn)
-            code = coll_outbox_clear(&s->desk.outbox);
+            code = coll_send_queue_clear(&s->context.send_queue);
         if (code == MPI_SUCCESS && full_turn)
             code = search_for_late_ranks(s);
         if (moved)
@@ -308,9 +310,9 @@ static int serve_mailboxes(server *s) {
     return code;
 }
 
-/* Makes the team of the application's world, which is known from the start. */
+/* Makes the communicator of the application's world, which is known from the start. */
 static int make_world(server *s) {
-    const coll_mapping *mapping = &s->desk.job->mapping;
+    const coll_mapping *mapping = &s->context.job->mapping;
     int32_t *members = malloc((size_t)mapping->applications * sizeof *members);
     if (!members)
         return coll_error(MPI_ERR_NO_MEM, "no memory for %d ranks", mapping->applications);
@@ -319,16 +321,16 @@ static int make_world(server *s) {
         if (mapping->dcp_of[rank] >= 0)
             members[count++] = rank;
     const coll_wire_header header = {.count = count, .items = count};
-    coll_team *team;
-    int code = make_team(s, COLL_JOB_WORLD, &team);
+    coll_server_comm *comm;
+    int code = make_comm(s, COLL_JOB_WORLD, &comm);
     if (code == MPI_SUCCESS)
-        code = coll_team_list(team, s->desk.job, &header, members);
+        code = coll_server_comm_list(comm, s->context.job, &header, members);
     free(members);
     return code;
 }
 
 static int open_boxes(server *s) {
-    const coll_job *job = s->desk.job;
+    const coll_job *job = s->context.job;
     for (int rank = 0; rank < job->mapping.ranks; rank++)
         s->served += job->mapping.dcp_of[rank] == job->rank;
     s->boxes = calloc((size_t)s->served + 1, sizeof *s->boxes);
@@ -347,9 +349,9 @@ static int open_boxes(server *s) {
 }
 
 static int open_receives(server *s) {
-    s->letters = malloc(RECEIVES * buffer_bytes(s));
-    s->desk.body = malloc(coll_wire_room(s->desk.job->limit, s->desk.job->blocks));
-    if (!s->letters || !s->desk.body)
+    s->buffers = malloc(RECEIVES * buffer_bytes(s));
+    s->context.body = malloc(coll_wire_room(s->context.job->limit, s->context.job->blocks));
+    if (!s->buffers || !s->context.body)
         return coll_error(MPI_ERR_NO_MEM, "no memory for messages");
     int code = MPI_SUCCESS;
     for (int i = 0; i < RECEIVES && code == MPI_SUCCESS; i++)
@@ -358,7 +360,7 @@ static int open_receives(server *s) {
 }
 
 static int close_server(server *s) {
-    int code = coll_outbox_close(&s->desk.outbox);
+    int code = coll_send_queue_close(&s->context.send_queue);
     for (int i = 0; i < RECEIVES; i++)
         if (s->receives[i] != MPI_REQUEST_NULL) {
             PMPI_Cancel(&s->receives[i]);
@@ -366,16 +368,17 @@ static int close_server(server *s) {
         }
     for (int i = 0; i < TABLE; i++)
         while (s->table[i])
-            drop_team(s, s->table[i]);
+            drop_comm(s, s->table[i]);
     free(s->boxes);
-    free(s->letters);
-    free(s->desk.body);
+    free(s->buffers);
+    free(s->context.body);
     return code;
 }
 
 int coll_server_run(const coll_job *job) {
-    server s = {.desk = {.job = job, .outbox = {.wire = job->wire}, .timed = job->timeout > 0},
-                .wait = job->wait};
+    server s = {
+        .context = {.job = job, .send_queue = {.wire = job->wire}, .timed = job->timeout > 0},
+        .wait = job->wait};
     s.wait.silence = SILENCE;
     s.wait.timeout = job->timeout / 8; /* until the next search for late ranks */
     for (int i = 0; i < RECEIVES; i++)

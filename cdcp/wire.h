@@ -28,7 +28,7 @@ typedef enum coll_wire_kind {
 } coll_wire_kind;
 
 typedef struct coll_wire_header {
-    uint64_t team;     /* the communicator's number */
+    uint64_t comm;     /* the communicator's number */
     uint32_t sequence; /* number of the call on its communicator */
     int32_t kind;
     int32_t code;  /* the call (cdcp/dcp_operation.h); error class of a failure */

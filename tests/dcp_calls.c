@@ -5,9 +5,9 @@
 #include "config.h"
 
 #include "app/agreement.h"
+#include "cdcp/client_comm.h"
 #include "cdcp/dcp.h"
 #include "cdcp/job.h"
-#include "cdcp/membership.h"
 #include "coll.h"
 #include "tests/dcp_run.h"
 #include "tests/harness.h"
@@ -260,10 +260,10 @@ static bool allreduce(int count, MPI_Op op, bool in_place, bool served, MPI_Comm
     bring(&from, count, app_rank(comm));
     memcpy(ours, from.at, (size_t)count * sizeof *ours);
     PMPI_Allreduce(from.at, native, count, MPI_INT, op, comm);
-    uint32_t before = coll_membership_of(comm)->sequence;
+    uint32_t before = coll_client_comm_of(comm)->sequence;
     int code = COLL_Allreduce(in_place ? MPI_IN_PLACE : from.at, ours, count, MPI_INT, op, comm);
     bool good = code == MPI_SUCCESS &&
-                coll_membership_of(comm)->sequence == before + (served ? 1 : 0) &&
+                coll_client_comm_of(comm)->sequence == before + (served ? 1 : 0) &&
                 memcmp(ours, native, (size_t)count * sizeof *ours) == 0;
     if (!good)
         fprintf(stderr, "allreduce of %d among %d is wrong\n", count, app_ranks(comm));
@@ -318,7 +318,7 @@ END_TEST
 
 /* --- What they have in common --- */
 
-/* More at once, of all kinds, than there are slots and parcels; completed from the last one. */
+/* More at once, of all kinds, than there are slots and large_slots; completed from the last one. */
 static bool many_in_flight(MPI_Comm app, void *context) {
     (void)context;
     enum { MANY = 120, MOST_RANKS = 16, LONG = 400 };

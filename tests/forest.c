@@ -1,6 +1,6 @@
 /* The fixed tree of reductions, and the exchange that carries its parts, for any order and number.
  */
-#include "cdcp/forest.h"
+#include "cdcp/reduction_tree.h"
 #include "lib/pattern/multiply.h"
 #include "tests/harness.h"
 
@@ -41,32 +41,32 @@ static uint64_t expected(int leaves) {
     return tree_value(0, size, leaves);
 }
 
-static void add(coll_forest *forest, int first, int height, const void *value) {
+static void add(coll_reduction_tree *forest, int first, int height, const void *value) {
     int error, mixed = 0;
-    ck_assert(coll_forest_add(forest, first, height, value, mix, &mixed, &error));
+    ck_assert(coll_reduction_tree_add(forest, first, height, value, mix, &mixed, &error));
     ck_assert_int_eq(error, 0);
 }
 
-static void add_leaf(coll_forest *forest, int leaf) {
+static void add_leaf(coll_reduction_tree *forest, int leaf) {
     uint64_t value = (uint64_t)leaf + 1;
     add(forest, leaf, 0, &value);
 }
 
-static void add_forest(coll_forest *to, const coll_forest *from) {
+static void add_forest(coll_reduction_tree *to, const coll_reduction_tree *from) {
     for (int i = 0; i < from->count; i++)
-        add(to, from->nodes[i].first, from->nodes[i].height, coll_forest_value(from, i));
+        add(to, from->nodes[i].first, from->nodes[i].height, coll_reduction_tree_value(from, i));
 }
 
 /* Whether one node stands for all leaves. */
-static bool is_complete(const coll_forest *forest) {
+static bool is_complete(const coll_reduction_tree *forest) {
     return forest->count == 1 && forest->nodes[0].first == 0 &&
            1LL << forest->nodes[0].height >= forest->leaves;
 }
 
-static void check_result(const coll_forest *forest) {
+static void check_result(const coll_reduction_tree *forest) {
     uint64_t value;
     ck_assert(is_complete(forest));
-    memcpy(&value, coll_forest_value(forest, 0), sizeof value);
+    memcpy(&value, coll_reduction_tree_value(forest, 0), sizeof value);
     ck_assert_msg(value == expected(forest->leaves), "%d leaves", forest->leaves);
 }
 
@@ -82,19 +82,19 @@ static void shuffle(int order[], int count) {
 
 START_TEST(any_order_of_arrival) {
     srand(1);
-    coll_forest forest = {0}; /* one for all, as a DCP uses them again */
+    coll_reduction_tree forest = {0}; /* one for all, as a DCP uses them again */
     for (int leaves = 1; leaves <= MOST; leaves++)
         for (int round = 0; round < 20; round++) {
             int order[MOST];
             shuffle(order, leaves);
-            ck_assert(coll_forest_begin(&forest, leaves, sizeof(uint64_t), round % 5));
+            ck_assert(coll_reduction_tree_begin(&forest, leaves, sizeof(uint64_t), round % 5));
             for (int i = 0; i < leaves; i++) {
                 ck_assert(!is_complete(&forest));
                 add_leaf(&forest, order[i]);
             }
             check_result(&forest);
         }
-    coll_forest_free(&forest);
+    coll_reduction_tree_free(&forest);
 }
 END_TEST
 
@@ -103,9 +103,9 @@ START_TEST(any_number_of_stations) {
     srand(2);
     for (int round = 0; round < 2000; round++) {
         int leaves = 1 + rand() % MOST, stations = 1 + rand() % 8, order[8];
-        coll_forest forests[9] = {{0}};
+        coll_reduction_tree forests[9] = {{0}};
         for (int i = 0; i <= stations; i++)
-            ck_assert(coll_forest_begin(&forests[i], leaves, sizeof(uint64_t), 1));
+            ck_assert(coll_reduction_tree_begin(&forests[i], leaves, sizeof(uint64_t), 1));
         for (int leaf = 0; leaf < leaves; leaf++)
             add_leaf(&forests[rand() % stations], leaf);
         shuffle(order, stations);
@@ -113,35 +113,35 @@ START_TEST(any_number_of_stations) {
             add_forest(&forests[stations], &forests[order[i]]);
         check_result(&forests[stations]);
         for (int i = 0; i <= stations; i++)
-            coll_forest_free(&forests[i]);
+            coll_reduction_tree_free(&forests[i]);
     }
 }
 END_TEST
 
 START_TEST(consecutive_ranks_are_few_nodes) {
-    coll_forest forest = {0};
+    coll_reduction_tree forest = {0};
     for (int first = 0; first < 64; first++) {
-        ck_assert(coll_forest_begin(&forest, 1000, sizeof(uint64_t), 1));
+        ck_assert(coll_reduction_tree_begin(&forest, 1000, sizeof(uint64_t), 1));
         for (int leaf = first; leaf < first + 64; leaf++)
             add_leaf(&forest, leaf);
         ck_assert_int_le(forest.count, 12);
         ck_assert(first > 0 || forest.count == 1);
     }
-    coll_forest_free(&forest);
+    coll_reduction_tree_free(&forest);
 }
 END_TEST
 
 START_TEST(values_of_any_size) {
-    coll_forest forest = {0};
+    coll_reduction_tree forest = {0};
     int ignored, mixed = 0;
     for (size_t bytes = 0; bytes <= 40; bytes += 8) { /* nothing, and smaller after larger */
         char value[40] = {0};
         size_t size = bytes == 40 ? 8 : bytes;
-        ck_assert(coll_forest_begin(&forest, 1, size, 1));
-        ck_assert(coll_forest_add(&forest, 0, 0, value, mix, &mixed, &ignored));
+        ck_assert(coll_reduction_tree_begin(&forest, 1, size, 1));
+        ck_assert(coll_reduction_tree_add(&forest, 0, 0, value, mix, &mixed, &ignored));
         ck_assert(is_complete(&forest));
     }
-    coll_forest_free(&forest);
+    coll_reduction_tree_free(&forest);
 }
 END_TEST
 
@@ -151,12 +151,12 @@ static int refuse(void *into, const void *with, void *context) {
 }
 
 START_TEST(errors_of_combining) {
-    coll_forest forest = {0};
+    coll_reduction_tree forest = {0};
     int error;
-    ck_assert(coll_forest_begin(&forest, 2, 1, 2));
-    ck_assert(coll_forest_add(&forest, 1, 0, "a", refuse, NULL, &error) && error == 0);
-    ck_assert(coll_forest_add(&forest, 0, 0, "b", refuse, NULL, &error) && error == 7);
-    coll_forest_free(&forest);
+    ck_assert(coll_reduction_tree_begin(&forest, 2, 1, 2));
+    ck_assert(coll_reduction_tree_add(&forest, 1, 0, "a", refuse, NULL, &error) && error == 0);
+    ck_assert(coll_reduction_tree_add(&forest, 0, 0, "b", refuse, NULL, &error) && error == 7);
+    coll_reduction_tree_free(&forest);
 }
 END_TEST
 

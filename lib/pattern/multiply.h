@@ -7,9 +7,9 @@
  * run of its cut from one position of that run. Run lengths differ by as little as possible, so
  * that any P works without an extra round; a position of a shorter run may then serve two of a
  * longer one. If it costs no extra round, cuts are at multiples of a power of two, so that a run of
- * values consists of few nodes of a binary tree (cdcp/forest.h). A position always holds a run of
- * consecutive contributions. With radix 2 and a power of two this is recursive doubling; a higher
- * radix trades more simultaneous messages, an overhead each, for fewer latencies.
+ * values consists of few nodes of a binary tree (cdcp/reduction_tree.h). A position always holds a
+ * run of consecutive contributions. With radix 2 and a power of two this is recursive doubling; a
+ * higher radix trades more simultaneous messages, an overhead each, for fewer latencies.
  *
  * Source: Thakur, Rabenseifner, Gropp (IJHPCA 2005) for doubling.
  */

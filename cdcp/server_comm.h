@@ -2,11 +2,11 @@
  * A communicator on a DCP: its members, those that this DCP serves, and the DCPs that take part
  * ("stations"). The DCPs are sorted by the lowest member that each of them serves.
  */
-#ifndef COLL_CDCP_TEAM_H
-#define COLL_CDCP_TEAM_H
+#ifndef COLL_CDCP_SERVER_COMM_H
+#define COLL_CDCP_SERVER_COMM_H
 
-#include "cdcp/early.h"
 #include "cdcp/job.h"
+#include "cdcp/unexpected_queue.h"
 #include "cdcp/wire.h"
 #include "lib/pattern/multiply.h"
 
@@ -15,7 +15,7 @@
 
 typedef struct coll_dcp_call coll_dcp_call;
 
-typedef struct coll_team {
+typedef struct coll_server_comm {
     uint64_t number;
     int ranks; /* number of members; 0 until the first piece of their list has arrived */
     int listed;
@@ -48,58 +48,58 @@ typedef struct coll_team {
      * DCP's memory, in any stage.
      */
     int radix, *place_of;
-    coll_early_list early; /* messages that arrived before the list of members */
+    coll_unexpected_queue unexpected; /* messages that arrived before the list of members */
     /* The calls under way, at their numbers modulo a power of two; and unused ones. */
     coll_dcp_call **window;
     uint32_t window_size;
     int under_way;
     coll_dcp_call *spare;
-    struct coll_team *next; /* next in its chain of the table of teams */
-} coll_team;
+    struct coll_server_comm *next; /* next in its chain of the table of communicators */
+} coll_server_comm;
 
 /*
- * Returns a new team of which only NUMBER is known, or NULL if memory is short. Its calls must be
- * freed before it (coll_dcp_call_free_all).
+ * Returns a new communicator of which only NUMBER is known, or NULL if memory is short. Its calls
+ * must be freed before it (coll_dcp_call_free_all).
  */
-coll_team *coll_team_new(uint64_t number);
-void coll_team_free(coll_team *team);
+coll_server_comm *coll_server_comm_new(uint64_t number);
+void coll_server_comm_free(coll_server_comm *comm);
 
 /* Returns whether all members are known, so that calls can proceed. */
-bool coll_team_ready(const coll_team *team);
+bool coll_server_comm_ready(const coll_server_comm *comm);
 
 /* Return how many members the DCP at position STATION serves, and which, ascending. */
-static inline int coll_team_served_by(const coll_team *team, int station) {
-    return team->group[station + 1] - team->group[station];
+static inline int coll_server_comm_served_by(const coll_server_comm *comm, int station) {
+    return comm->group[station + 1] - comm->group[station];
 }
-static inline const int *coll_team_ranks_of(const coll_team *team, int station) {
-    return team->grouped + team->group[station];
+static inline const int *coll_server_comm_ranks_of(const coll_server_comm *comm, int station) {
+    return comm->grouped + comm->group[station];
 }
 
 /*
  * Returns how many blocks that travel DISTANCE stations in all are on this DCP before STAGE: one
  * from each rank of the station where they started to each rank of their destination.
  */
-int coll_team_blocks(const coll_team *team, int distance, int stage);
+int coll_server_comm_blocks(const coll_server_comm *comm, int distance, int stage);
 
-/* Adds a piece of the list of members. After the last piece the team is ready. */
-int coll_team_list(coll_team *team, const coll_job *job, const coll_wire_header *header,
-                   const int32_t members[]);
+/* Adds a piece of the list of members. After the last piece the communicator is ready. */
+int coll_server_comm_list(coll_server_comm *comm, const coll_job *job,
+                          const coll_wire_header *header, const int32_t members[]);
 
 /* Returns the index in OWN of member RANK, which this DCP serves. */
-int coll_team_place(const coll_team *team, int rank);
+int coll_server_comm_place(const coll_server_comm *comm, int rank);
 
 /* Notes that the member at index PLACE of OWN has contributed to call SEQUENCE. */
-void coll_team_count(coll_team *team, int place, uint32_t sequence);
+void coll_server_comm_count(coll_server_comm *comm, int place, uint32_t sequence);
 
 /*
  * Returns whether the contribution of the member at index PLACE of OWN to call SEQUENCE is missing.
  */
-bool coll_team_misses(const coll_team *team, int place, uint32_t sequence);
+bool coll_server_comm_misses(const coll_server_comm *comm, int place, uint32_t sequence);
 
 /*
  * Returns whether all members that this DCP serves have freed the communicator, and no post and no
  * call of it is outstanding.
  */
-bool coll_team_is_over(const coll_team *team);
+bool coll_server_comm_is_over(const coll_server_comm *comm);
 
 #endif

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "cdcp/membership.h"
+#include "cdcp/client_comm.h"
 
 #include "cdcp/job.h"
 #include "cdcp/operands.h"
@@ -14,33 +14,33 @@ enum { PIECE = 512 };
 
 /* The job's lock guards all of these except the key, which doesn't change. */
 static int key = MPI_KEYVAL_INVALID;
-static coll_membership *all;
+static coll_client_comm *all;
 static uint32_t numbers_given;
-static coll_membership *recent; /* the entry looked up last; only if a single thread posts */
+static coll_client_comm *recent; /* the entry looked up last; only if a single thread posts */
 
-static void link_entry(coll_membership *membership) {
+static void link_entry(coll_client_comm *client_comm) {
     coll_job_enter();
-    membership->next = all;
-    membership->link = &all;
+    client_comm->next = all;
+    client_comm->link = &all;
     if (all)
-        all->link = &membership->next;
-    all = membership;
+        all->link = &client_comm->next;
+    all = client_comm;
     coll_job_leave();
 }
 
-static void unlink_entry(coll_membership *membership) {
-    *membership->link = membership->next;
-    if (membership->next)
-        membership->next->link = membership->link;
-    if (recent == membership)
+static void unlink_entry(coll_client_comm *client_comm) {
+    *client_comm->link = client_comm->next;
+    if (client_comm->next)
+        client_comm->next->link = client_comm->link;
+    if (recent == client_comm)
         recent = NULL;
 }
 
-static int tell_end(const coll_membership *membership) {
-    coll_wire_header header = {.team = membership->number,
+static int tell_end(const coll_client_comm *client_comm) {
+    coll_wire_header header = {.comm = client_comm->number,
                                .kind = COLL_WIRE_FORGET,
-                               .sequence = membership->sequence,
-                               .rank = membership->rank};
+                               .sequence = client_comm->sequence,
+                               .rank = client_comm->rank};
     return coll_job_tell(&header, sizeof header);
 }
 
@@ -50,20 +50,20 @@ static int tell_end(const coll_membership *membership) {
  */
 static int forget_comm(MPI_Comm comm, int which, void *value, void *extra) {
     (void)comm, (void)which, (void)extra;
-    coll_membership *membership = value;
+    coll_client_comm *client_comm = value;
     int code = MPI_SUCCESS;
-    if (coll_the_job.posts && membership->served && membership->number != COLL_JOB_WORLD)
-        code = tell_end(membership);
+    if (coll_the_job.posts && client_comm->served && client_comm->number != COLL_JOB_WORLD)
+        code = tell_end(client_comm);
     coll_job_enter();
-    unlink_entry(membership);
-    membership->comm = MPI_COMM_NULL;
-    if (membership->requests == 0)
-        free(membership);
+    unlink_entry(client_comm);
+    client_comm->comm = MPI_COMM_NULL;
+    if (client_comm->requests == 0)
+        free(client_comm);
     coll_job_leave();
     return code;
 }
 
-int coll_membership_end_all(void) {
+int coll_client_comm_end_all(void) {
     int code = MPI_SUCCESS;
     while (all && code == MPI_SUCCESS)
         code = PMPI_Comm_delete_attr(all->comm, key);
@@ -73,11 +73,11 @@ int coll_membership_end_all(void) {
 }
 
 /* Attaches a new entry to COMM, which is not served yet. Returns NULL if memory is short. */
-static coll_membership *attach(MPI_Comm comm) {
-    coll_membership *made = calloc(1, sizeof *made);
+static coll_client_comm *attach(MPI_Comm comm) {
+    coll_client_comm *made = calloc(1, sizeof *made);
     if (!made)
         return NULL;
-    *made = (coll_membership){
+    *made = (coll_client_comm){
         .comm = comm, .type = MPI_DATATYPE_NULL, .op = MPI_OP_NULL, .code = -1, .most = -1};
     if (PMPI_Comm_rank(comm, &made->rank) != MPI_SUCCESS ||
         PMPI_Comm_size(comm, &made->ranks) != MPI_SUCCESS ||
@@ -89,11 +89,11 @@ static coll_membership *attach(MPI_Comm comm) {
     return made;
 }
 
-int coll_membership_begin(void) {
+int coll_client_comm_begin(void) {
     int code = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget_comm, &key, NULL);
     if (code != MPI_SUCCESS)
         return code;
-    coll_membership *world = attach(coll_the_job.app);
+    coll_client_comm *world = attach(coll_the_job.app);
     if (!world)
         return coll_error(MPI_ERR_NO_MEM, "no memory for a communicator");
     world->number = COLL_JOB_WORLD;
@@ -101,8 +101,8 @@ int coll_membership_begin(void) {
     return MPI_SUCCESS;
 }
 
-static coll_membership *find_attribute(MPI_Comm comm) {
-    coll_membership *found = NULL;
+static coll_client_comm *find_attribute(MPI_Comm comm) {
+    coll_client_comm *found = NULL;
     int there = 0;
     if (!coll_the_job.posts || comm == MPI_COMM_NULL ||
         PMPI_Comm_get_attr(comm, key, &found, &there) != MPI_SUCCESS || !there)
@@ -112,36 +112,36 @@ static coll_membership *find_attribute(MPI_Comm comm) {
     return found;
 }
 
-coll_membership *coll_membership_of(MPI_Comm comm) {
+coll_client_comm *coll_client_comm_of(MPI_Comm comm) {
     return recent && recent->comm == comm ? recent : find_attribute(comm);
 }
 
-coll_membership *coll_membership_served(MPI_Comm comm) {
-    coll_membership *membership = coll_membership_of(comm);
-    return membership && membership->served ? membership : NULL;
+coll_client_comm *coll_client_comm_served(MPI_Comm comm) {
+    coll_client_comm *client_comm = coll_client_comm_of(comm);
+    return client_comm && client_comm->served ? client_comm : NULL;
 }
 
-static bool has_looked_up(const coll_membership *membership, MPI_Datatype type, MPI_Op op) {
-    return membership->type == type && membership->op == op;
+static bool has_looked_up(const coll_client_comm *client_comm, MPI_Datatype type, MPI_Op op) {
+    return client_comm->type == type && client_comm->op == op;
 }
 
-static void look_up_operands(coll_membership *membership, MPI_Datatype type, MPI_Op op) {
+static void look_up_operands(coll_client_comm *client_comm, MPI_Datatype type, MPI_Op op) {
     int code = coll_operands_code(type, op);
-    membership->code = code;
-    membership->extent = code < 0 ? 0 : coll_operands_extent(code);
-    membership->most = code < 0 ? -1 : (MPI_Count)(coll_the_job.limit / membership->extent);
-    membership->type = type;
-    membership->op = op;
+    client_comm->code = code;
+    client_comm->extent = code < 0 ? 0 : coll_operands_extent(code);
+    client_comm->most = code < 0 ? -1 : (MPI_Count)(coll_the_job.limit / client_comm->extent);
+    client_comm->type = type;
+    client_comm->op = op;
 }
 
-COLL_ASIDE static coll_membership *look_up_reducing(MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
-    coll_membership *membership = coll_membership_served(comm);
-    if (membership && !has_looked_up(membership, type, op))
-        look_up_operands(membership, type, op);
-    return membership;
+COLL_ASIDE static coll_client_comm *look_up_reducing(MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+    coll_client_comm *client_comm = coll_client_comm_served(comm);
+    if (client_comm && !has_looked_up(client_comm, type, op))
+        look_up_operands(client_comm, type, op);
+    return client_comm;
 }
 
-coll_membership *coll_membership_reducing(MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+coll_client_comm *coll_client_comm_reducing(MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
     bool as_before = recent && recent->comm == comm && has_looked_up(recent, type, op);
     return as_before ? recent : look_up_reducing(type, op, comm);
 }
@@ -183,7 +183,7 @@ static int examine_members(roster *members) {
     return code;
 }
 
-static int tell_members(const coll_membership *membership, const roster *members) {
+static int tell_members(const coll_client_comm *client_comm, const roster *members) {
     struct {
         coll_wire_header header;
         int32_t members[PIECE];
@@ -193,10 +193,10 @@ static int tell_members(const coll_membership *membership, const roster *members
         code = translate_piece(members, first, message.members, &items);
         if (code != MPI_SUCCESS)
             return code;
-        message.header = (coll_wire_header){.team = membership->number,
+        message.header = (coll_wire_header){.comm = client_comm->number,
                                             .kind = COLL_WIRE_MEMBERS,
                                             .count = members->count,
-                                            .rank = membership->rank,
+                                            .rank = client_comm->rank,
                                             .first = first,
                                             .items = items,
                                             .more = first + items < members->count};
@@ -214,24 +214,24 @@ static uint64_t give_number(void) {
     return number;
 }
 
-/* COMM's first rank gives it a number. If a rank has no MEMBERSHIP, all ranks drop theirs. */
-static int agree_on_number(MPI_Comm comm, coll_membership *membership, const roster *members) {
+/* COMM's first rank gives it a number. If a rank has no CLIENT_COMM, all ranks drop theirs. */
+static int agree_on_number(MPI_Comm comm, coll_client_comm *client_comm, const roster *members) {
     enum { NUMBER, FAILED, WORDS };
-    uint64_t words[WORDS] = {[FAILED] = !membership};
-    if (membership && membership->rank == 0)
+    uint64_t words[WORDS] = {[FAILED] = !client_comm};
+    if (client_comm && client_comm->rank == 0)
         words[NUMBER] = give_number();
     int code = PMPI_Allreduce(MPI_IN_PLACE, words, WORDS, MPI_UINT64_T, MPI_MAX, comm);
-    if (code != MPI_SUCCESS || !membership)
+    if (code != MPI_SUCCESS || !client_comm)
         return code;
     if (words[FAILED])
         return PMPI_Comm_delete_attr(comm, key);
-    membership->number = words[NUMBER];
-    membership->served = true;
-    return members->speaks ? tell_members(membership, members) : MPI_SUCCESS;
+    client_comm->number = words[NUMBER];
+    client_comm->served = true;
+    return members->speaks ? tell_members(client_comm, members) : MPI_SUCCESS;
 }
 
-int coll_membership_make(MPI_Comm comm) {
-    coll_membership *membership = attach(comm);
+int coll_client_comm_make(MPI_Comm comm) {
+    coll_client_comm *client_comm = attach(comm);
     roster members;
     int inter = 0, code = PMPI_Comm_test_inter(comm, &inter);
     if (code != MPI_SUCCESS || inter)
@@ -241,7 +241,7 @@ int coll_membership_make(MPI_Comm comm) {
         return code;
     code = examine_members(&members);
     if (code == MPI_SUCCESS && members.eligible)
-        code = agree_on_number(comm, membership, &members);
+        code = agree_on_number(comm, client_comm, &members);
     PMPI_Group_free(&members.group);
     return code;
 }

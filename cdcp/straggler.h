@@ -12,29 +12,31 @@
  * A call that isn't late costs nothing more. Mismatched calls fail on all ranks, too: the failure
  * is sent instead of values (cdcp/dcp_call.h).
  */
-#ifndef COLL_CDCP_LATE_H
-#define COLL_CDCP_LATE_H
+#ifndef COLL_CDCP_STRAGGLER_H
+#define COLL_CDCP_STRAGGLER_H
 
 #include "cdcp/dcp_call.h"
 
 /* Begins the search for late ranks if CALL has waited too long at the time NOW. */
-int coll_late_look(coll_desk *desk, coll_dcp_call *call, double now);
+int coll_straggler_check(coll_dcp_context *context, coll_dcp_call *call, double now);
 
-/* Holds call SEQUENCE of TEAM, whose members are known, if ranks of this DCP are missing. */
-int coll_late_hold(coll_desk *desk, coll_team *team, uint32_t sequence);
+/* Holds call SEQUENCE of COMM, whose members are known, if ranks of this DCP are missing. */
+int coll_straggler_hold(coll_dcp_context *context, coll_server_comm *comm, uint32_t sequence);
 
 /*
- * Answers a question of DCP SOURCE. If the members of TEAM are not known yet, all ranks count as
+ * Answers a question of DCP SOURCE. If the members of COMM are not known yet, all ranks count as
  * missing, and the caller must hold the call when they are known.
  */
-int coll_late_asked(coll_desk *desk, coll_team *team, const coll_wire_header *header, int source);
+int coll_straggler_answer(coll_dcp_context *context, coll_server_comm *comm,
+                          const coll_wire_header *header, int source);
 
 /* Processes the answer of DCP SOURCE, with the ranks that it names. */
-int coll_late_answered(coll_desk *desk, coll_team *team, const coll_wire_header *header,
-                       const int32_t named[], int source);
+int coll_straggler_process_answer(coll_dcp_context *context, coll_server_comm *comm,
+                                  const coll_wire_header *header, const int32_t named[],
+                                  int source);
 
 /* Processes the verdict of another DCP on late ranks, whose message is TEXT. */
-int coll_late_told(coll_desk *desk, coll_team *team, const coll_wire_header *header,
-                   const char *text);
+int coll_straggler_process_verdict(coll_dcp_context *context, coll_server_comm *comm,
+                                   const coll_wire_header *header, const char *text);
 
 #endif

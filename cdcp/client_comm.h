@@ -3,8 +3,8 @@
  * calls so far. It is made by a collective call on the communicator, cached as an attribute, and
  * freed with the communicator.
  */
-#ifndef COLL_CDCP_MEMBERSHIP_H
-#define COLL_CDCP_MEMBERSHIP_H
+#ifndef COLL_CDCP_CLIENT_COMM_H
+#define COLL_CDCP_CLIENT_COMM_H
 
 #include <mpi.h>
 #include <stdbool.h>
@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-typedef struct coll_membership {
+typedef struct coll_client_comm {
     MPI_Comm comm;     /* MPI_COMM_NULL after the program has freed it */
     bool served;       /* it has a number, and DCPs take its calls */
     uint64_t number;   /* unique in the job, the same on all members */
@@ -28,20 +28,20 @@ typedef struct coll_membership {
     int code;
     size_t extent;
     MPI_Count most;
-    struct coll_membership *next, **link; /* links of the list of all of them */
-} coll_membership;
+    struct coll_client_comm *next, **link; /* links of the list of all of them */
+} coll_client_comm;
 
-/* Makes the entry of the application's world. coll_membership_end_all ends them all. */
-int coll_membership_begin(void);
+/* Makes the entry of the application's world. coll_client_comm_end_all ends them all. */
+int coll_client_comm_begin(void);
 
 /* Returns the entry of COMM, or NULL if there is none or no DCPs serve. Local. */
-coll_membership *coll_membership_of(MPI_Comm comm);
+coll_client_comm *coll_client_comm_of(MPI_Comm comm);
 
 /* Returns the entry of COMM if DCPs take its calls, otherwise NULL. */
-coll_membership *coll_membership_served(MPI_Comm comm);
+coll_client_comm *coll_client_comm_served(MPI_Comm comm);
 
 /* Does the same and looks up the operands TYPE and OP, which sets code, extent and most. */
-coll_membership *coll_membership_reducing(MPI_Datatype type, MPI_Op op, MPI_Comm comm);
+coll_client_comm *coll_client_comm_reducing(MPI_Datatype type, MPI_Op op, MPI_Comm comm);
 
 /*
  * Makes the entry of COMM, which has none: its members agree on a number, and DCPs are told the
@@ -49,18 +49,18 @@ coll_membership *coll_membership_reducing(MPI_Datatype type, MPI_Op op, MPI_Comm
  * job's application ranks, and communicators of one rank are not served. If a rank has no memory,
  * no rank gets an entry.
  */
-int coll_membership_make(MPI_Comm comm);
+int coll_client_comm_make(MPI_Comm comm);
 
 /*
  * Drops a request's reference. Frees the entry if that was the last reference and its communicator
  * is gone. The caller holds the job's lock.
  */
-static inline void coll_membership_let_go(coll_membership *membership) {
-    if (--membership->requests == 0 && membership->comm == MPI_COMM_NULL)
-        free(membership);
+static inline void coll_client_comm_let_go(coll_client_comm *client_comm) {
+    if (--client_comm->requests == 0 && client_comm->comm == MPI_COMM_NULL)
+        free(client_comm);
 }
 
 /* Detaches all entries from their communicators, without messages to DCPs. */
-int coll_membership_end_all(void);
+int coll_client_comm_end_all(void);
 
 #endif
