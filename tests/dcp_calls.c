@@ -318,7 +318,7 @@ END_TEST
 
 /* --- What they have in common --- */
 
-/* More at once, of all kinds, than there are slots and large_slots; completed from the last one. */
+/* More at once, of all kinds, than there are slots and large slots; completed from the last one. */
 static bool many_in_flight(MPI_Comm app, void *context) {
     (void)context;
     enum { MANY = 120, MOST_RANKS = 16, LONG = 400 };
