@@ -7,17 +7,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STREAM = 64, MOST_ITERATIONS = 100 }; /* of a batch */
+enum { STREAM = 64, MOST_ITERATIONS = 100 };
 
-/* Whether a row is in the batch of about SIZE of TOTAL rows: then it is in every larger one, too.
+/*
+ * Returns whether a row is in the batch of about SIZE of TOTAL rows; it is then in every larger
+ * one, too.
  */
 static bool is_drawn(uint64_t seed, uint64_t row, uint64_t size, uint64_t total) {
     return km_random_below(seed, STREAM, row, total) < size;
 }
 
 /* Copies this rank's rows of the batch, in their order. The caller frees BATCH's data. */
-static bool draw(const km_points *points, uint64_t seed, uint64_t size, km_points *batch,
-                 MPI_Comm comm, app_problem *problem) {
+static bool copy_batch(const km_points *points, uint64_t seed, uint64_t size, km_points *batch,
+                       MPI_Comm comm, app_problem *problem) {
     size_t bytes = km_row_bytes(points);
     uint64_t rows = 0;
     *batch = *points;
@@ -35,12 +37,12 @@ static bool draw(const km_points *points, uint64_t seed, uint64_t size, km_point
     batch->first = 0;
     app_mpi(problem, MPI_Exscan(&rows, &batch->first, 1, MPI_UINT64_T, MPI_SUM, comm));
     if (app_rank(comm) == 0)
-        batch->first = 0; /* MPI leaves it undefined there */
+        batch->first = 0; /* MPI_Exscan leaves it undefined on rank 0 */
     return app_agree_sum(problem, &batch->total, 1, comm);
 }
 
-/* Rank 0's word on how many of the seconds are left. */
-static bool share_time(double *seconds, double begun, MPI_Comm comm, app_problem *problem) {
+/* Subtracts the time since BEGUN from the remaining SECONDS, by rank 0's clock. */
+static bool update_time_left(double *seconds, double begun, MPI_Comm comm, app_problem *problem) {
     if (*seconds < 0)
         return true;
     *seconds -= MPI_Wtime() - begun;
@@ -49,13 +51,13 @@ static bool share_time(double *seconds, double begun, MPI_Comm comm, app_problem
     return app_agree(problem, comm);
 }
 
-/* Moves CENTROIDS to where the batch of about SIZE points has them. */
+/* Improves CENTROIDS by iterations on the batch of about SIZE points. */
 static bool run_batch(const km_points *points, uint64_t size, const km_settings *settings,
                       const km_observer *observer, MPI_Comm comm, uint8_t *centroids,
                       app_problem *problem) {
     km_points batch;
     km_result found = {.centroids = NULL};
-    bool good = draw(points, settings->seed, size, &batch, comm, problem);
+    bool good = copy_batch(points, settings->seed, size, &batch, comm, problem);
     if (good && batch.total >= settings->k) {
         km_settings here = *settings;
         here.start = (km_start){.rows = centroids};
@@ -73,10 +75,10 @@ static bool run_batch(const km_points *points, uint64_t size, const km_settings 
     return good;
 }
 
-/* Tells the objective of CENTROIDS over all points. */
-static bool tell_quality(const km_points *points, const km_settings *settings,
-                         const km_observer *observer, MPI_Comm comm, const uint8_t *centroids,
-                         app_problem *problem) {
+/* Reports the objective of CENTROIDS over all points. */
+static bool report_quality(const km_points *points, const km_settings *settings,
+                           const km_observer *observer, MPI_Comm comm, const uint8_t *centroids,
+                           app_problem *problem) {
     km_settings none = *settings;
     km_result found = {.centroids = NULL};
     none.start = (km_start){.rows = centroids};
@@ -88,9 +90,9 @@ static bool tell_quality(const km_points *points, const km_settings *settings,
     return good;
 }
 
-/* The start, chosen among all points, for all ranks. */
-static bool start(const km_points *points, const km_settings *settings, MPI_Comm comm,
-                  uint8_t **centroids, app_problem *problem) {
+/* Chooses the initial centroids among all points, for all ranks. */
+static bool choose_start(const km_points *points, const km_settings *settings, MPI_Comm comm,
+                         uint8_t **centroids, app_problem *problem) {
     const km_seeding seeding = {.points = points,
                                 .k = settings->k,
                                 .start = &settings->start,
@@ -110,20 +112,20 @@ bool km_cluster_batches(const km_points *points, const km_batches *batches,
     km_settings here = *settings;
     uint8_t *centroids = NULL;
     double begun = MPI_Wtime();
-    bool good = start(points, settings, comm, &centroids, problem);
+    bool good = choose_start(points, settings, comm, &centroids, problem);
     uint64_t size = batches->size, every = batches->quality_every;
     for (uint64_t count = 1; good && size < points->total; count++, size *= 2) {
         here.seconds = settings->seconds;
-        good = share_time(&here.seconds, begun, comm, problem) &&
+        good = update_time_left(&here.seconds, begun, comm, problem) &&
                run_batch(points, size, &here, observer, comm, centroids, problem);
         if (good && every && count % every == 0)
-            good = tell_quality(points, &here, observer, comm, centroids, problem);
+            good = report_quality(points, &here, observer, comm, centroids, problem);
     }
     here.seconds = settings->seconds;
     here.start = (km_start){.rows = centroids};
     if (good && app_rank(comm) == 0)
         observer->batch(points->total, observer->context);
-    good = good && share_time(&here.seconds, begun, comm, problem) &&
+    good = good && update_time_left(&here.seconds, begun, comm, problem) &&
            km_cluster(points, &here, observer, comm, result, problem);
     free(centroids);
     return good;

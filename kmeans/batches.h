@@ -1,7 +1,7 @@
 /*
- * K-means in a hurry: first on a random part of the points, then on twice as many, and so on, and
- * in the end on all of them. While centroids are far from where they will be, few points tell as
- * much as many.
+ * Faster k-means: first on a random part of the points, then on twice as many, and so on, finally
+ * on all of them. While the centroids are far from their final places, few points tell as much as
+ * many.
  */
 #ifndef COLL_KMEANS_BATCHES_H
 #define COLL_KMEANS_BATCHES_H
@@ -9,21 +9,22 @@
 #include "kmeans/kmeans.h"
 
 typedef struct km_batches {
-    uint64_t size;          /* of the first batch; 0 for none */
-    uint64_t quality_every; /* tell the objective over all points after so many batches; 0: never */
+    uint64_t size;          /* points of the first batch; 0: no batches */
+    uint64_t quality_every; /* report the objective over all points after every so many batches; 0:
+                               never */
 } km_batches;
 
 /*
- * Clusters POINTS by batches: the first of about BATCHES->size points, each next one of twice as
- * many, with all of those before among them, as long as that is less than all. Iterations on a
- * batch end when the objective falls by no more than the share k / points of itself, which is what
- * the batch tells too little of: the means of another one of that size would be off by about that.
- * Then km_cluster takes all points, from the centroids found, with the iterations and stops of
- * SETTINGS.
+ * Clusters POINTS in batches. The first batch has about BATCHES->size points; each next one has
+ * twice as many, which include the previous ones, as long as that is fewer than all. The iterations
+ * on a batch end when the objective falls by no more than the share k / points of itself. A smaller
+ * gain would mean nothing: the means of another batch of that size would differ by about that much.
+ * Then km_cluster runs on all points, from the centroids found, with the iterations and stopping
+ * rules of SETTINGS.
  *
- * A point's batches are a function of its row and the seed, so the result is the same bits for any
- * number of ranks and threads. A batch is a copy: of half the points at most. There are no
- * checkpoints on the way: SETTINGS must ask for none. Collective; on false all ranks have the same
+ * Which batches a point is in depends on its row and the seed only, so the result has the same bits
+ * for any number of ranks and threads. A batch is a copy, of at most half the points. Batches have
+ * no checkpoints: SETTINGS must not ask for any. Collective; on false all ranks have the same
  * problem. The caller frees RESULT with km_result_free.
  *
  * Source: Newling and Fleuret, "Nested mini-batch k-means", NIPS 2016, without its bounds; after

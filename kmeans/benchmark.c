@@ -33,12 +33,14 @@ static double larger(double a, double b) {
     return a > b ? a : b;
 }
 
-/* Of all threads of this process so far: other jobs do not count. */
+/* Returns the processor time of all threads of this process, so that other jobs do not count. */
 static double process_seconds(void) {
     return (double)clock() / CLOCKS_PER_SEC;
 }
 
-/* Of the calling thread alone: a process's time is not up to date for threads that run elsewhere.
+/*
+ * Returns the processor time of the calling thread. The process's time may not include the latest
+ * time of threads on other processors.
  */
 static double thread_seconds(void) {
     struct timespec now;
@@ -47,8 +49,9 @@ static double thread_seconds(void) {
 }
 
 /*
- * Multiplications and additions a second of THREADS threads together when each runs KERNEL's
- * instruction on registers alone, for some 10 milliseconds; the best of several calls is the peak.
+ * Returns the multiplications and additions per second of THREADS threads together if each runs
+ * KERNEL's instruction on registers alone, for some 10 milliseconds. The best of several calls is
+ * the peak.
  */
 static double peak_of(const km_kernel *kernel, int threads) {
     const size_t rounds = 10000000;
@@ -62,7 +65,9 @@ static double peak_of(const km_kernel *kernel, int threads) {
     return operations / seconds * threads;
 }
 
-/* One assignment's operations a second. The centroids follow the N points in ROWS. */
+/*
+ * Measures the operations per second of one assignment. The centroids follow the N points in ROWS.
+ */
 static int time_assignment(const km_kernel *kernel, const uint8_t *rows, size_t n, size_t k,
                            size_t dim, int threads, uint32_t *results, double *speed) {
     km_centroids *centroids = NULL;

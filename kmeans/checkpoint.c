@@ -20,35 +20,36 @@
 
 static const char magic[8] = "collkm2";
 
-/* The head of the file, in this machine's own representation. */
+/* The header of the file, in this machine's own representation. */
 typedef struct header {
     char magic[sizeof magic];
-    uint64_t bytes; /* of the whole file */
+    uint64_t bytes; /* bytes of the whole file */
     km_identity identity;
     km_step step;
-    uint64_t moved;    /* on all ranks together */
-    uint64_t checksum; /* of what is before */
+    uint64_t moved;    /* on all ranks */
+    uint64_t checksum; /* of the members above */
 } header;
 
 /* A checkpoint being written, to OUTPUT, or read, from FILE. */
-typedef struct stream {
+typedef struct checkpoint_stream {
     const char *path;
     size_t k;
     app_output output;
     FILE *file;
-    uint32_t checksum; /* so far */
-} stream;
+    uint32_t checksum; /* of the bytes so far */
+} checkpoint_stream;
 
-static uint64_t bytes_of(const km_identity *identity) {
+static uint64_t file_bytes(const km_identity *identity) {
     return sizeof(header) + identity->bytes + identity->total * sizeof(uint32_t) + sizeof(uint32_t);
 }
 
-static bool put(stream *to, const void *data, size_t bytes, app_problem *problem) {
+static bool write_bytes(checkpoint_stream *to, const void *data, size_t bytes,
+                        app_problem *problem) {
     to->checksum = app_checksum(to->checksum, data, bytes);
     return app_output_write(&to->output, data, bytes, problem);
 }
 
-static bool get(stream *from, void *data, size_t bytes, app_problem *problem) {
+static bool read_bytes(checkpoint_stream *from, void *data, size_t bytes, app_problem *problem) {
     if (fread(data, 1, bytes, from->file) != bytes)
         return app_refuse(problem, "%s: can't be read: %s", from->path,
                           ferror(from->file) ? strerror(errno) : "it ends early");
@@ -56,13 +57,13 @@ static bool get(stream *from, void *data, size_t bytes, app_problem *problem) {
     return true;
 }
 
-static bool put_clusters(uint32_t *clusters, size_t count, void *to, app_problem *problem) {
-    return put(to, clusters, count * sizeof *clusters, problem);
+static bool write_clusters(uint32_t *clusters, size_t count, void *to, app_problem *problem) {
+    return write_bytes(to, clusters, count * sizeof *clusters, problem);
 }
 
-static bool get_clusters(uint32_t *clusters, size_t count, void *context, app_problem *problem) {
-    stream *from = context;
-    if (!get(from, clusters, count * sizeof *clusters, problem))
+static bool read_clusters(uint32_t *clusters, size_t count, void *context, app_problem *problem) {
+    checkpoint_stream *from = context;
+    if (!read_bytes(from, clusters, count * sizeof *clusters, problem))
         return false;
     for (size_t i = 0; i < count; i++)
         if (clusters[i] != KM_NO_CLUSTER && (clusters[i] & ~KM_PENDING) >= from->k)
@@ -71,7 +72,10 @@ static bool get_clusters(uint32_t *clusters, size_t count, void *context, app_pr
     return true;
 }
 
-/* Whether the file NAME in the directory holds the begin of a checkpoint, or nothing yet. */
+/*
+ * Returns whether the file NAME in the directory holds the beginning of a checkpoint, or nothing
+ * yet.
+ */
 static bool is_begun(const km_checkpoint *checkpoint, const char *name) {
     char first[sizeof magic];
     struct stat about;
@@ -84,7 +88,7 @@ static bool is_begun(const km_checkpoint *checkpoint, const char *name) {
     return count == 0 || (count == sizeof first && !memcmp(first, magic, sizeof magic));
 }
 
-/* What killed runs left of checkpoints that they hadn't finished. */
+/* Removes unfinished checkpoints that killed runs have left. */
 static void remove_unfinished(const km_checkpoint *checkpoint) {
     struct dirent *entry;
     DIR *listing = opendir(checkpoint->directory);
@@ -96,7 +100,10 @@ static void remove_unfinished(const km_checkpoint *checkpoint) {
         closedir(listing);
 }
 
-/* Two runs would replace each other's checkpoints; a lock ends with its process, however killed. */
+/*
+ * Locks the directory, because two runs would replace each other's checkpoints. A lock ends with
+ * its process, however that ends.
+ */
 static bool lock_directory(km_checkpoint *checkpoint, app_problem *problem) {
     if (mkdir(checkpoint->directory, 0777) && errno != EEXIST)
         return app_refuse(problem, "%s: can't be made: %s", checkpoint->directory, strerror(errno));
@@ -104,7 +111,7 @@ static bool lock_directory(km_checkpoint *checkpoint, app_problem *problem) {
     if (checkpoint->lock < 0)
         return app_refuse(problem, "%s: is no directory for checkpoints: %s", checkpoint->directory,
                           strerror(errno));
-    /* Some file systems have no locks; those go without. */
+    /* On file systems without locks, the run goes without. */
     if (flock(checkpoint->lock, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
         return app_refuse(problem, "%s: is in use by another run", checkpoint->directory);
     return app_output_check(checkpoint->path, problem);
@@ -142,21 +149,21 @@ void km_checkpoint_close(km_checkpoint *checkpoint) {
     *checkpoint = (km_checkpoint){.lock = -1};
 }
 
-static bool write_head(stream *to, const km_identity *identity, const km_state *state,
-                       uint64_t moved, app_problem *problem) {
+static bool write_header(checkpoint_stream *to, const km_identity *identity, const km_state *state,
+                         uint64_t moved, app_problem *problem) {
     header head;
     memset(&head, 0, sizeof head);
     memcpy(head.magic, magic, sizeof magic);
-    head.bytes = bytes_of(identity);
+    head.bytes = file_bytes(identity);
     head.identity = *identity;
     head.step = state->step;
     head.moved = moved;
     head.checksum = app_checksum(0, &head, offsetof(header, checksum));
-    return put(to, &head, sizeof head, problem) &&
-           put(to, state->centroids, identity->bytes, problem);
+    return write_bytes(to, &head, sizeof head, problem) &&
+           write_bytes(to, state->centroids, identity->bytes, problem);
 }
 
-static bool write_end(stream *to, app_problem *problem) {
+static bool write_end(checkpoint_stream *to, app_problem *problem) {
     uint32_t checksum = to->checksum;
     return app_output_write(&to->output, &checksum, sizeof checksum, problem) &&
            app_output_commit(&to->output, problem);
@@ -167,13 +174,14 @@ bool km_checkpoint_write(const km_checkpoint *checkpoint, const km_identity *ide
                          app_problem *problem) {
     int rank = app_rank(comm);
     uint64_t moved = 0;
-    stream to = {.path = checkpoint->path};
+    checkpoint_stream to = {.path = checkpoint->path};
     app_mpi(problem, MPI_Reduce(&state->moved, &moved, 1, MPI_UINT64_T, MPI_SUM, 0, comm));
     if (rank == 0 && app_output_open(&to.output, checkpoint->path, problem))
-        write_head(&to, identity, state, moved, problem);
+        write_header(&to, identity, state, moved, problem);
     bool good = app_agree(problem, comm);
     if (good) {
-        if (km_rows_collect(state->nearest, points, comm, put_clusters, &to, problem) && rank == 0)
+        if (km_rows_collect(state->nearest, points, comm, write_clusters, &to, problem) &&
+            rank == 0)
             write_end(&to, problem);
         good = app_agree(problem, comm);
     }
@@ -181,12 +189,14 @@ bool km_checkpoint_write(const km_checkpoint *checkpoint, const km_identity *ide
     return good;
 }
 
-/* What the centroids of a checkpoint are kept as. */
+/* Returns the type of the centroids in a checkpoint. */
 static const char *type_of(const km_identity *identity) {
     return identity->bytes == identity->k * identity->dim ? "bytes" : "float";
 }
 
-/* Whether the checkpoint is of this clustering; if not, what is different. */
+/*
+ * Returns whether the checkpoint is of this clustering; if not, the problem names the difference.
+ */
 static bool check_identity(const km_identity *saved, const km_identity *ours, const char *path,
                            app_problem *problem) {
     if (saved->total != ours->total || saved->dim != ours->dim)
@@ -210,16 +220,16 @@ static bool check_identity(const km_identity *saved, const km_identity *ours, co
     return true;
 }
 
-/* Reads the header and checks it; the rest is not looked at yet. */
-static bool read_head(stream *from, const km_identity *identity, header *head,
-                      app_problem *problem) {
+/* Reads and checks the header only. */
+static bool read_header(checkpoint_stream *from, const km_identity *identity, header *head,
+                        app_problem *problem) {
     struct stat about;
     if (fstat(fileno(from->file), &about))
         return app_refuse(problem, "%s: can't be read: %s", from->path, strerror(errno));
     if ((uint64_t)about.st_size < sizeof *head)
         return app_refuse(problem, "%s: is no whole checkpoint: it has only %" PRId64 " bytes",
                           from->path, (int64_t)about.st_size);
-    if (!get(from, head, sizeof *head, problem))
+    if (!read_bytes(from, head, sizeof *head, problem))
         return false;
     if (memcmp(head->magic, magic, sizeof magic) != 0)
         return app_refuse(problem, "%s: is no checkpoint of this version of coll-kmeans",
@@ -228,21 +238,21 @@ static bool read_head(stream *from, const km_identity *identity, header *head,
         return app_refuse(problem, "%s: is damaged: its header's checksum is wrong", from->path);
     if (!check_identity(&head->identity, identity, from->path, problem))
         return false;
-    if (head->bytes != (uint64_t)about.st_size || head->bytes != bytes_of(identity))
+    if (head->bytes != (uint64_t)about.st_size || head->bytes != file_bytes(identity))
         return app_refuse(problem, "%s: is damaged: it has %" PRId64 " bytes of %" PRIu64,
                           from->path, (int64_t)about.st_size, head->bytes);
     return true;
 }
 
-static bool read_end(stream *from, app_problem *problem) {
+static bool read_end(checkpoint_stream *from, app_problem *problem) {
     uint32_t expected = from->checksum, checksum;
-    if (!get(from, &checksum, sizeof checksum, problem))
+    if (!read_bytes(from, &checksum, sizeof checksum, problem))
         return false;
     return checksum == expected ||
            app_refuse(problem, "%s: is damaged: its checksum is wrong", from->path);
 }
 
-static bool open_stream(stream *from, app_problem *problem) {
+static bool open_stream(checkpoint_stream *from, app_problem *problem) {
     from->file = fopen(from->path, "rb");
     return from->file || app_refuse(problem, "%s: can't be read: %s", from->path, strerror(errno));
 }
@@ -252,12 +262,13 @@ bool km_checkpoint_read(const km_checkpoint *checkpoint, const km_identity *iden
                         app_problem *problem) {
     int rank = app_rank(comm);
     header head;
-    stream from = {.path = checkpoint->path, .k = identity->k};
-    if (rank == 0 && open_stream(&from, problem) && read_head(&from, identity, &head, problem))
-        get(&from, state->centroids, identity->bytes, problem);
+    checkpoint_stream from = {.path = checkpoint->path, .k = identity->k};
+    if (rank == 0 && open_stream(&from, problem) && read_header(&from, identity, &head, problem))
+        read_bytes(&from, state->centroids, identity->bytes, problem);
     bool good = app_agree(problem, comm);
     if (good) {
-        if (km_rows_spread(state->nearest, points, comm, get_clusters, &from, problem) && rank == 0)
+        if (km_rows_spread(state->nearest, points, comm, read_clusters, &from, problem) &&
+            rank == 0)
             read_end(&from, problem);
         good = app_agree(problem, comm);
     }
@@ -280,7 +291,7 @@ bool km_fingerprint(const km_points *points, int threads, MPI_Comm comm, uint64_
         uint32_t checksum = app_checksum(0, points->data + i * bytes, bytes);
         sum += km_mix(km_mix(points->first + i + 1) ^ checksum);
     }
-    /* Kept alike, points may still be others. */
+    /* Real points may be equal in stored form and still differ in scale or offsets. */
     for (size_t d = 0; points->real.used && points->first == 0 && d < points->dim; d++) {
         double kept[] = {points->real.offsets[d], points->real.scale};
         sum += km_mix(km_mix(d) ^ app_checksum(0, kept, sizeof kept));

@@ -1,4 +1,4 @@
-/* coll-kmeans: options and the order of things; kmeans.h is the work. */
+/* coll-kmeans: the options and the main program; kmeans.h does the work. */
 #include "config.h"
 
 #include "app/agreement.h"
@@ -28,32 +28,38 @@ static const char usage[] =
     "FILE.npy\n"
     "       coll-kmeans --benchmark | --help | --version\n"
     "\n"
-    "Clusters points by K-means over any number of MPI ranks: exactly where the features are\n"
-    "unsigned bytes. The result is the same, bit for bit, for any number of ranks and threads.\n"
+    "Clusters points with K-means over any number of MPI ranks; exact if the features are "
+    "unsigned\n"
+    "bytes. The result is the same, bit for bit, for any number of ranks and threads.\n"
     "\n"
     "POINTS are files, and directories of files, read in the byte order of their paths:\n"
     "  .npy     rows x features, uint8 or float32\n"
     "  .bvecs   the number of features as a 32-bit integer before each row (.fvecs: float32)\n"
     "  IDX      MNIST's format, unsigned bytes, plain or gzipped\n"
     "  others   text, a point on each line: picture id, row id, column id, features\n"
-    "Where all float32 features are whole numbers from 0 to 255, they are taken as bytes. Others\n"
-    "are taken as they are, with centroids of float32 (this needs OpenBLAS).\n";
+    "If all float32 features are whole numbers from 0 to 255, they are converted to bytes. "
+    "Otherwise\n"
+    "they are used as they are, with centroids of float32 (this needs OpenBLAS).\n";
 
 static const char notes[] =
-    "Start: k distinct rows, chosen by the seed. Ties: a point takes the nearest centroid of the\n"
+    "Start: k distinct rows, chosen by the seed. Ties: of equally near centroids, the one with "
+    "the\n"
     "lowest number. Update: the mean, rounded to the nearest integer, half up (float: to 2^-16).\n"
-    "Empty clusters, in ascending order, take the points whose squared distances from their\n"
-    "centroids, those of equal points added up, are greatest, of equally great ones the lowest\n"
-    "row; no points of clusters with one member, none that lie on their centroid. Stop: nothing\n"
-    "moves any more, --tolerance, or --iterations. The points are then assigned to the final\n"
-    "centroids, so that the two files belong together.\n"
+    "Empty clusters, in ascending order, move to the points with the largest squared distances "
+    "from\n"
+    "their centroids (distances of equal points are added up; ties: the lowest row). Points of\n"
+    "clusters with one member and points on their centroid are not used. Stop: nothing moves any\n"
+    "more, --tolerance, or --iterations. The points are then assigned to the final centroids, so\n"
+    "that the two files belong together.\n"
     "\n"
-    "The objective is the exact sum of squared distances. Rounding adds at most points x features\n"
-    "/ 4 to it in comparison with the exact means, but it never rises from one iteration to the\n"
-    "next: the integer nearest to a mean is the best integer there is, the old centroid among\n"
-    "them. With --centroids-as float it adds next to nothing.\n"
+    "The objective is the exact sum of squared distances. Compared with exact means, rounding "
+    "adds\n"
+    "at most points x features / 4 to it. It still never rises from one iteration to the next: "
+    "the\n"
+    "integer nearest to a mean is the best of all integers, and the old centroid's is one, too.\n"
+    "With --centroids-as float, rounding adds next to nothing.\n"
     "\n"
-    "Bytes are compared by the fastest kernel that the processor has: avx512-vnni, avx-vnni, "
+    "Bytes are compared with the fastest kernel that the processor has: avx512-vnni, avx-vnni, "
     "avx2,\n"
     "neon-i8mm, neon-dotprod (64-bit ARM), or else scalar, in plain C. The first line of the "
     "output\n"
@@ -64,19 +70,19 @@ typedef struct command {
     const char *bcast, *aggregate, *json, *centroids, *assign, *mapped;
     app_words points;
     km_batches batches;
-    int type; /* of the centroids */
+    int type; /* of the centroids, see below */
     bool progress, benchmark;
 } command;
 
-/* What --centroids-as may be: AUTO is as the features are. */
+/* The values of --centroids-as; AUTO follows the features. */
 enum { AS_AUTO, AS_BYTES, AS_FLOAT };
 
-static const char *nth_type(int number) {
+static const char *type_name(int number) {
     static const char *const names[] = {"auto", "bytes", "float"};
     return number <= AS_FLOAT ? names[number] : NULL;
 }
 
-static bool take_start(const char *text, void *context, app_problem *problem) {
+static bool parse_start(const char *text, void *context, app_problem *problem) {
     return km_start_parse(text, context, problem);
 }
 
@@ -93,7 +99,7 @@ static bool check_settings(km_settings *settings, const km_batches *batches, app
     return true;
 }
 
-/* What the command line says, at first what it says by default. */
+/* The options of the command line; at first their defaults. */
 static command options = {.settings = {.seed = 1,
                                        .iterations = 10,
                                        .tolerance = -1,
@@ -109,9 +115,9 @@ static const app_option table[] = {
     {"centroids", "FILE.npy", "write the centroids here: k x features, uint8 (or float32)",
      .text = &options.centroids, .required = true},
     {"centroids-as", "TYPE",
-     "bytes, the means rounded to whole numbers; float, means to 2^-16, for a lower objective at "
-     "some more time; auto, as the features are:",
-     .choice = &options.type, .nth = nth_type},
+     "bytes: means rounded to whole numbers; float: means to 2^-16, for a lower objective in "
+     "somewhat more time; auto: like the features. TYPE is one of:",
+     .choice = &options.type, .nth = type_name},
     {"assign", "FILE.npy", "write each point's cluster here: int32, in the points' order",
      .text = &options.assign, .required = true},
     {"iterations", "N", "stop after N iterations", .integer = &options.settings.iterations,
@@ -127,14 +133,14 @@ static const app_option table[] = {
     {"start", "METHOD",
      "random (default), k-means++, k-means||[:rounds=5,memory=256M], afk-mc2[:chain=200], or "
      "file:PATH with k points in any format",
-     .take = take_start, .context = &options.settings.start},
+     .take = parse_start, .context = &options.settings.start},
     {"batch", "N",
-     "begin with a random batch of about N points, go on with twice as many, and so on, then with "
-     "all of them by --iterations; faster, the objective hardly higher",
+     "begin with a random batch of about N points, continue with twice as many, and so on, finally "
+     "with all of them for --iterations; faster, with a hardly higher objective",
      .size = &options.batches.size, .least = 1, .most = INT64_MAX},
     {"quality-every", "N",
-     "with --batch: after every N batches tell the objective over all points, which takes as long "
-     "as an assignment of them",
+     "with --batch: after every N batches print the objective over all points, which takes as long "
+     "as assigning them",
      .size = &options.batches.quality_every, .least = 1, .most = INT64_MAX},
     {"checkpoint", "DIR", "save the state in DIR/checkpoint, also within an iteration",
      .text = &options.settings.checkpoint},
@@ -142,17 +148,18 @@ static const app_option table[] = {
      .least = 1, .most = INT32_MAX},
     {"every-seconds", "S", "checkpoint every S seconds (default 300; with --every, none)",
      .number = &options.settings.every_seconds, .most = 1e9},
-    {"resume", NULL, "go on from the checkpoint in DIR, at any number of ranks and threads",
+    {"resume", NULL, "continue from the checkpoint in DIR, with any number of ranks and threads",
      .flag = &options.settings.resume},
     {"mapped", "DIR",
-     "leave the points on disk, for more than memory holds: one .npy of bytes where it is, "
+     "leave the points on disk, if they exceed memory: a single .npy file of bytes is mapped "
+     "itself, "
      "anything else as a copy in DIR",
      .text = &options.mapped},
     {"threads", "T", "threads of each rank (default: its processors, shared fairly)",
      .integer = &options.settings.threads, .least = 1, .most = 1024},
     {"whole", NULL,
-     "compare all points with all centroids in full, leaving out none by their sketches; "
-     "slower, with the same result",
+     "compare all points with all centroids in full, without pruning by sketches; slower, with "
+     "the same result",
      .flag = &options.settings.whole},
     {"seed", "S", "seed of the initial centroids", .size = &options.settings.seed},
     {"bcast", "SPEC", "algorithm of the broadcast, e.g. chain:chunk=32K (or COLL_BCAST)",
@@ -161,8 +168,10 @@ static const app_option table[] = {
      .text = &options.aggregate},
     APP_JSON_OPTION(&options.json),
     APP_PROGRESS_OPTION,
-    {"progress", NULL, NULL, .flag = &options.progress}, /* of older versions: now it's the rule */
-    {"benchmark", NULL, "measure the assignment kernel beside the processor's peak",
+    {"progress", NULL, NULL,
+     .flag =
+         &options.progress}, /* accepted for compatibility: progress is printed by default now */
+    {"benchmark", NULL, "measure the assignment kernels and compare them with the processor's peak",
      .flag = &options.benchmark, .alone = true},
 };
 
@@ -172,7 +181,7 @@ static bool parse(int argc, char **argv, app_problem *problem) {
            (options.benchmark || check_settings(&options.settings, &options.batches, problem));
 }
 
-/* Asks for the algorithms, and finds out at once whether all settings are known and allowed. */
+/* Sets the algorithms, and calls both operations once, so that wrong settings show at once. */
 static bool choose_algorithms(MPI_Comm comm, app_problem *problem) {
     COLL_Pool *pool = NULL;
     uint8_t nothing = 0;
@@ -221,7 +230,7 @@ static bool choose_kernel(km_settings *settings, MPI_Comm comm, app_problem *pro
 }
 
 /* Measures this machine; without MPI, so that it also works without mpirun. */
-static bool benchmark(app_problem *problem) {
+static bool run_benchmark(app_problem *problem) {
     int threads = options.settings.threads;
     app_output json;
     if (!app_output_open(&json, options.json, problem))
@@ -234,8 +243,8 @@ static bool benchmark(app_problem *problem) {
 }
 
 /* Clusters POINTS and writes the result. */
-static bool cluster(const km_points *points, km_report *report, MPI_Comm comm,
-                    app_problem *problem) {
+static bool cluster_points(const km_points *points, km_report *report, MPI_Comm comm,
+                           app_problem *problem) {
     km_result result;
     const km_settings *settings = &options.settings;
     const km_batches *batches = &options.batches;
@@ -257,22 +266,22 @@ static bool cluster(const km_points *points, km_report *report, MPI_Comm comm,
     return good;
 }
 
-/* Real features have a kernel of their own. */
-static void take_reals(const km_kernel *kernel, int rank) {
+/* Selects the kernel for real features. */
+static void use_real_kernel(const km_kernel *kernel, int rank) {
     options.settings.kernel = kernel;
     if (rank == 0)
         km_report_core_type();
 }
 
-/* The type of the centroids of POINTS that --centroids-as asks for. */
-static void take_type(km_points *points, app_problem *problem) {
+/* Sets the type of the centroids as --centroids-as asks for. */
+static void set_centroid_type(km_points *points, app_problem *problem) {
     if (points->real.used && options.type == AS_BYTES)
         app_refuse(problem, "--centroids-as bytes: the features are real numbers; use float");
     else if (!points->real.used && options.type == AS_FLOAT)
         km_points_refine(points, problem);
 }
 
-static bool run(MPI_Comm comm, app_problem *problem) {
+static bool run_command(MPI_Comm comm, app_problem *problem) {
     int rank = app_rank(comm), ranks = app_ranks(comm);
     km_points points;
     app_output json = {0};
@@ -285,9 +294,9 @@ static bool run(MPI_Comm comm, app_problem *problem) {
     if (!km_points_load(options.points.words, options.points.count, options.mapped, real != NULL,
                         comm, &points, problem))
         return false;
-    take_type(&points, problem);
+    set_centroid_type(&points, problem);
     if (points.real.used && !problem->text[0])
-        take_reals(real, rank);
+        use_real_kernel(real, rank);
     if (options.batches.size && options.batches.size < options.settings.k)
         app_refuse(problem, "--batch %" PRIu64 ": at least --k, which is %" PRIu64 ", is needed",
                    options.batches.size, options.settings.k);
@@ -301,7 +310,7 @@ static bool run(MPI_Comm comm, app_problem *problem) {
     if (good) {
         if (rank == 0)
             km_report_begin(&report, &points, &options.settings, ranks, app_seconds() - start);
-        good = cluster(&points, &report, comm, problem) && app_output_commit(&json, problem);
+        good = cluster_points(&points, &report, comm, problem) && app_output_commit(&json, problem);
         good = app_agree(problem, comm) && good;
     }
     app_output_discard(&json);
@@ -313,14 +322,14 @@ int main(int argc, char **argv) {
     app_problem problem = {""};
     parse(argc, argv, &problem);
     if (!problem.text[0] && options.benchmark) {
-        if (benchmark(&problem))
+        if (run_benchmark(&problem))
             return EXIT_SUCCESS;
         fprintf(stderr, "%s: %s\n", program, problem.text);
         return EXIT_FAILURE;
     }
 
     MPI_Comm comm = app_begin(&argc, &argv, program, &problem);
-    run(comm, &problem);
+    run_command(comm, &problem);
     app_words_free(&options.points);
     app_agree_or_end(comm, program, &problem);
     return app_end(&comm);

@@ -42,12 +42,12 @@ void km_report_batch(uint64_t points, void *context) {
     printf("on %" PRIu64 " points:\n", points);
 }
 
-/* Whether distances, and what is written of centroids, are float32. */
+/* Returns whether distances and written centroids are float32. */
 static bool has_floats(const km_points *points) {
     return points->real.used || points->fine;
 }
 
-/* Of bytes it is a whole number. */
+/* Prints an objective, which is a whole number for bytes. */
 static void print_objective(const km_report *report, uint64_t objective) {
     const km_real *real = &report->points->real;
     if (has_floats(report->points))
@@ -74,7 +74,7 @@ void km_report_quality(uint64_t objective, void *context) {
              app_json_integer("points", (int64_t)report->batch), json_objective(report, objective));
 }
 
-static void write_json(const km_report *report, const km_step *step) {
+static void write_step_json(const km_report *report, const km_step *step) {
     const double *seconds = step->seconds;
     app_json(
         report->json, app_json_integer("iteration", step->iteration),
@@ -102,7 +102,7 @@ void km_report_step(const km_step *step, void *context) {
         printf(" %9.4f", step->seconds[phase]);
     putchar('\n');
     fflush(stdout);
-    write_json(report, step);
+    write_step_json(report, step);
 }
 
 void km_report_progress(int64_t iteration, double done, void *context) {
@@ -113,7 +113,7 @@ void km_report_progress(int64_t iteration, double done, void *context) {
         report->skipped = (double)(iteration - 1);
     if (!app_progress_due())
         return;
-    bool whole = report->batch == report->points->total; /* else it may end any time */
+    bool whole = report->batch == report->points->total; /* a batch may end at any iteration */
     if (!whole)
         snprintf(what, sizeof what, "iteration %" PRId64 " on %" PRIu64 " points", iteration,
                  report->batch);
@@ -122,7 +122,7 @@ void km_report_progress(int64_t iteration, double done, void *context) {
     else
         snprintf(what, sizeof what, "iteration %" PRId64 " of %" PRId64, iteration,
                  report->iterations);
-    /* One more pass over the points follows the last iteration. */
+    /* The last iteration is followed by one more pass over the points. */
     if (whole && passes > report->skipped)
         snprintf(left, sizeof left, ", at most %.0f s left",
                  (app_seconds() - report->since) * ((double)report->iterations + 1 - passes) /
@@ -172,7 +172,7 @@ void km_report_core_type(void) {
         fprintf(stderr, "coll-kmeans: warning: %s\n", advice);
 }
 
-/* Fine centroids as float32. */
+/* Writes fine centroids as float32. */
 static bool write_fine(app_output *output, const km_planes *planes, app_problem *problem) {
     float *features = malloc(planes->dim * sizeof *features);
     bool good = features || app_refuse(problem, "out of memory");
@@ -184,7 +184,7 @@ static bool write_fine(app_output *output, const km_planes *planes, app_problem 
     return good;
 }
 
-/* Centroids of real features as users see them. */
+/* Writes centroids of real features in the user's values. */
 static bool write_reals(app_output *output, const km_result *result, size_t k,
                         const km_points *points, app_problem *problem) {
     size_t dim = points->dim;
@@ -224,8 +224,8 @@ static bool write_clusters_header(app_output *output, uint64_t total, app_proble
     return app_output_write(output, header, sizeof header, problem);
 }
 
-/* Neither gets its name before both are on disk. */
-static bool keep_both(app_output *centroids, app_output *clusters, app_problem *problem) {
+/* Renames both files into place once both are on disk. */
+static bool rename_both(app_output *centroids, app_output *clusters, app_problem *problem) {
     return app_output_finish(centroids, problem) && app_output_finish(clusters, problem) &&
            app_output_keep(centroids, problem) && app_output_keep(clusters, problem);
 }
@@ -243,7 +243,7 @@ bool km_write_result(const km_result *result, const km_points *points, size_t k,
     if (good) {
         if (km_rows_collect(result->nearest, points, comm, write_clusters, &clusters, problem) &&
             rank == 0)
-            keep_both(&centroids, &clusters, problem);
+            rename_both(&centroids, &clusters, problem);
         good = app_agree(problem, comm);
     }
     app_output_discard(&clusters);

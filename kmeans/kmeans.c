@@ -17,32 +17,34 @@
 
 enum { WINDOW_BYTES = 1 << 28 };
 
-/* All that the steps of the iteration share. */
-typedef struct job {
+/* The state of a clustering. */
+typedef struct clustering {
     const km_points *points;
     const km_settings *settings;
     const km_observer *observer;
     MPI_Comm comm;
     int rank;
     km_state state;
-    uint32_t *distance2; /* of each point to its centroid */
-    size_t window;       /* points that are summed up at once: a bounded part of their memory */
-    size_t *order;       /* scratch of km_partial_add, for a window */
+    uint32_t *distance2; /* each point's squared distance to its centroid */
+    size_t
+        window; /* points that are summed up at once, so that they span a bounded part of memory */
+    size_t *order; /* scratch memory of km_partial_add, for a window */
     size_t *starts;
-    km_sketch *sketch; /* NULL where there is none */
-    km_sketches kept;  /* of this rank's points, or NULLs */
+    km_sketch *sketch; /* NULL without pruning */
+    km_sketches kept;  /* sketches of this rank's points; or all NULL */
     bool sketched;
-    uint8_t *old_centroids; /* rank 0 only, as the next */
+    uint8_t *old_centroids; /* this and the next: rank 0 only */
     uint64_t *counts;
     km_checkpoint checkpoint;
     km_identity identity;
-    double started, elapsed; /* seconds: of the clock, and since then by rank 0's, on all ranks */
-    double saved;            /* when the last checkpoint was done, or the run began; at rank 0 */
-    double saving;           /* seconds spent on checkpoints */
-} job;
+    double started,
+        elapsed;   /* start time; and seconds since then by rank 0's clock, the same on all ranks */
+    double saved;  /* time of the last checkpoint, or of the start; at rank 0 */
+    double saving; /* seconds spent on checkpoints */
+} clustering;
 
-/* Memory for all iterations at once: then what can fail for want of it fails at the start. */
-static bool allocate(job *run, app_problem *problem) {
+/* Allocates the memory of all iterations at once, so that a lack of it shows at the start. */
+static bool allocate_state(clustering *run, app_problem *problem) {
     size_t rows = run->points->rows + 1, k = run->settings->k,
            bytes = km_centroids_bytes(run->points, k);
     run->state.centroids = malloc(bytes);
@@ -65,7 +67,7 @@ static bool allocate(job *run, app_problem *problem) {
     return app_agree(problem, run->comm);
 }
 
-static void release(job *run) {
+static void release_state(clustering *run) {
     km_checkpoint_close(&run->checkpoint);
     km_sketch_free(run->sketch);
     km_sketches_free(&run->kept);
@@ -78,8 +80,8 @@ static void release(job *run) {
     free(run->state.centroids);
 }
 
-/* What this clustering is, by which a checkpoint is known to be its own. */
-static bool identify(job *run, app_problem *problem) {
+/* Computes what identifies this clustering, so that only its own checkpoints are accepted. */
+static bool make_identity(clustering *run, app_problem *problem) {
     const km_settings *settings = run->settings;
     run->identity = (km_identity){.total = run->points->total,
                                   .dim = run->points->dim,
@@ -93,15 +95,15 @@ static bool identify(job *run, app_problem *problem) {
                           problem);
 }
 
-/* Opens the checkpoints, if any are asked for, and goes back to the last one; or begins. */
-static bool restore(job *run, bool *resumed, app_problem *problem) {
+/* Opens the checkpoint directory, if there is one, and restores the last checkpoint. */
+static bool open_checkpoint(clustering *run, bool *resumed, app_problem *problem) {
     const km_settings *settings = run->settings;
     bool found;
     *resumed = false;
     memset(run->state.nearest, 0xff, run->points->rows * sizeof *run->state.nearest);
     if (!settings->checkpoint)
         return true;
-    if (!identify(run, problem) ||
+    if (!make_identity(run, problem) ||
         !km_checkpoint_open(&run->checkpoint, settings->checkpoint, &found, run->comm, problem))
         return false;
     if (!found)
@@ -114,8 +116,8 @@ static bool restore(job *run, bool *resumed, app_problem *problem) {
                               problem);
 }
 
-/* What is to be known about RESUMED, where resuming was asked for. */
-static void note_start(const job *run, bool resumed) {
+/* Prints a note that says whether a checkpoint was resumed, if that was asked for. */
+static void note_resumption(const clustering *run, bool resumed) {
     char text[128];
     if (run->rank > 0 || !run->settings->resume)
         return;
@@ -126,8 +128,8 @@ static void note_start(const job *run, bool resumed) {
     run->observer->note(text, run->observer->context);
 }
 
-/* Keeps the state on disk. Where that fails the run goes on, for the last checkpoint stays. */
-static void save(job *run) {
+/* Writes a checkpoint. If that fails, the run continues, and the last checkpoint stays. */
+static void write_checkpoint(clustering *run) {
     app_problem trouble = {""};
     char text[sizeof trouble.text + 64];
     double start = MPI_Wtime();
@@ -141,18 +143,18 @@ static void save(job *run) {
     run->saving += run->saved - start;
 }
 
-/* Saves when it is time by rank 0's clock, or NOW, which is the same on all ranks. */
-static void save_when_due(job *run, bool now, app_problem *problem) {
+/* Writes a checkpoint if it is due by rank 0's clock, or if NOW, which is the same on all ranks. */
+static void write_checkpoint_when_due(clustering *run, bool now, app_problem *problem) {
     const km_settings *settings = run->settings;
     if (!settings->checkpoint)
         return;
     int due = now ||
               (settings->every_seconds >= 0 && MPI_Wtime() - run->saved >= settings->every_seconds);
     if (app_mpi(problem, MPI_Bcast(&due, 1, MPI_INT, 0, run->comm)) && due)
-        save(run);
+        write_checkpoint(run);
 }
 
-static bool choose_centroids(job *run, app_problem *problem) {
+static bool choose_centroids(clustering *run, app_problem *problem) {
     const km_settings *settings = run->settings;
     km_seeding seeding = {.points = run->points,
                           .k = settings->k,
@@ -164,26 +166,27 @@ static bool choose_centroids(job *run, app_problem *problem) {
     return km_start_choose(&seeding, run->state.centroids, problem);
 }
 
-/* A problem is left to map, which agrees on it. */
-static void broadcast(job *run, km_step *step, app_problem *problem) {
+/* Broadcasts the centroids. Leaves a problem to km_map, which makes all ranks agree on it. */
+static void broadcast_centroids(clustering *run, km_step *step, app_problem *problem) {
     double start = MPI_Wtime();
     MPI_Count bytes = (MPI_Count)km_centroids_bytes(run->points, run->settings->k);
     app_mpi(problem, COLL_Bcast(run->state.centroids, bytes, MPI_UINT8_T, 0, run->comm));
     step->seconds[KM_BROADCAST] = MPI_Wtime() - start;
 }
 
-static void after_round(double done, void *context, app_problem *problem) {
-    job *run = context;
+static void report_round(double done, void *context, app_problem *problem) {
+    clustering *run = context;
     if (run->rank == 0)
         run->observer->progress(run->state.step.iteration + 1, done, run->observer->context);
-    save_when_due(run, false, problem);
+    write_checkpoint_when_due(run, false, problem);
 }
 
 /*
- * The sketch of all iterations, from the first one's centroids: these are the same on all ranks.
- * Points' sketches are kept in memory where the points are, and where there is enough of it.
+ * Creates, in the first iteration only, the sketch of all iterations from the first centroids,
+ * which are the same on all ranks. Points' sketches are cached only if the points are in memory,
+ * and if the memory suffices.
  */
-static void make_sketch(job *run, app_problem *problem) {
+static void make_sketch(clustering *run, app_problem *problem) {
     const km_settings *settings = run->settings;
     if (!run->sketched && !problem->text[0] && !settings->whole && !settings->kernel->real &&
         km_sketch_create(run->state.centroids, settings->k, run->points->dim, &run->sketch))
@@ -193,9 +196,9 @@ static void make_sketch(job *run, app_problem *problem) {
     run->sketched = true;
 }
 
-/* Assigns every point, and sums up over all ranks what that came to. */
-static bool map(job *run, km_step *step, app_problem *problem) {
-    const km_rounds rounds = {after_round, run};
+/* Assigns every point, and sums up the objective and the number of moved points over all ranks. */
+static bool assign_points(clustering *run, km_step *step, app_problem *problem) {
+    const km_rounds rounds = {report_round, run};
     double start = MPI_Wtime(), saving = run->saving;
     km_map_sums sums = {0};
     make_sketch(run, problem);
@@ -209,10 +212,10 @@ static bool map(job *run, km_step *step, app_problem *problem) {
 }
 
 /*
- * Adds this rank's points to POOL, a window after the other: within one they are visited cluster by
- * cluster, which should not go all over points that are on disk.
+ * Adds this rank's points to POOL, one window after the other. Within a window points are visited
+ * cluster by cluster, so a window limits the range of random accesses to points on disk.
  */
-static bool add_partials(job *run, COLL_Pool *pool, app_problem *problem) {
+static bool add_points(clustering *run, COLL_Pool *pool, app_problem *problem) {
     for (size_t row = 0; row < run->points->rows; row += run->window) {
         km_points part = *run->points;
         part.data += row * km_row_bytes(&part);
@@ -225,14 +228,15 @@ static bool add_partials(job *run, COLL_Pool *pool, app_problem *problem) {
 }
 
 /*
- * The sums of all clusters, in POOL at rank 0. False where all ranks have the same problem; true
- * with a problem of this rank's own where the aggregation failed, which km_refill agrees on.
+ * Aggregates the sums of all clusters in POOL at rank 0. Returns false if all ranks have the same
+ * problem; returns true with a problem of this rank's own if the aggregation failed, on which
+ * km_refill makes all ranks agree.
  */
-static bool aggregate(job *run, COLL_Pool *pool, km_step *step, app_problem *problem) {
+static bool aggregate_sums(clustering *run, COLL_Pool *pool, km_step *step, app_problem *problem) {
     COLL_Aggregate_stats stats = {0};
     double start = MPI_Wtime();
     if (pool)
-        add_partials(run, pool, problem);
+        add_points(run, pool, problem);
     step->seconds[KM_LOCAL] = MPI_Wtime() - start;
     if (!app_agree(problem, run->comm))
         return false;
@@ -243,8 +247,8 @@ static bool aggregate(job *run, COLL_Pool *pool, km_step *step, app_problem *pro
     return true;
 }
 
-/* At rank 0: what the counts of the clusters say. */
-static void count_clusters(const job *run, km_step *step) {
+/* Computes, at rank 0, the empty clusters and the imbalance from the clusters' counts. */
+static void count_clusters(const clustering *run, km_step *step) {
     double squares = 0, total = (double)run->points->total;
     step->empty = 0;
     for (size_t j = 0; j < run->settings->k; j++) {
@@ -254,8 +258,8 @@ static void count_clusters(const job *run, km_step *step) {
     step->imbalance = squares * (double)run->settings->k / (total * total);
 }
 
-/* The farthest way that a centroid went, at rank 0, to the power of 2; 0 elsewhere. */
-static double farthest_way2(const job *run) {
+/* Returns, at rank 0, the square of the largest distance that a centroid moved; 0 elsewhere. */
+static double largest_shift2(const clustering *run) {
     double farthest = 0;
     size_t k = run->settings->k;
     for (size_t j = 0; run->rank == 0 && j < k; j++) {
@@ -265,12 +269,12 @@ static double farthest_way2(const job *run) {
     return farthest;
 }
 
-/* New centroids, at rank 0, from the assignment. */
-static bool update(job *run, km_step *step, app_problem *problem) {
+/* Computes, at rank 0, new centroids from the assignment. */
+static bool update_centroids(clustering *run, km_step *step, app_problem *problem) {
     size_t k = run->settings->k;
     COLL_Pool *pool = NULL;
     km_partial_pool(run->points, &pool, problem);
-    bool good = aggregate(run, pool, step, problem);
+    bool good = aggregate_sums(run, pool, step, problem);
     if (good && run->rank == 0 && !problem->text[0]) {
         memcpy(run->old_centroids, run->state.centroids, km_centroids_bytes(run->points, k));
         if (km_update(pool, run->points, k, run->state.centroids, run->counts, problem))
@@ -283,16 +287,17 @@ static bool update(job *run, km_step *step, app_problem *problem) {
 }
 
 /*
- * All ranks learn what the stopping rules go by, alike: the farthest way of a centroid, where they
- * were UPDATED, and rank 0's time. And the time of the slowest rank in each phase.
+ * Gives all ranks the same input for the stopping rules: the largest distance that a centroid
+ * moved, if they were UPDATED, and rank 0's time. Also sets the time of each phase to that of the
+ * slowest rank.
  */
-static bool share_step(job *run, bool updated, km_step *step, app_problem *problem) {
+static bool share_step(clustering *run, bool updated, km_step *step, app_problem *problem) {
     double most[KM_PHASES + 2] = {0};
     memcpy(most, step->seconds, sizeof step->seconds);
     if (run->rank == 0)
         most[KM_PHASES] = MPI_Wtime() - run->started;
     if (updated)
-        most[KM_PHASES + 1] = farthest_way2(run);
+        most[KM_PHASES + 1] = largest_shift2(run);
     bool good = app_agree_most(problem, most, KM_PHASES + 2, run->comm);
     memcpy(step->seconds, most, sizeof step->seconds);
     run->elapsed = most[KM_PHASES];
@@ -301,19 +306,20 @@ static bool share_step(job *run, bool updated, km_step *step, app_problem *probl
 }
 
 /*
- * One iteration. Where no point moved there is nothing to update: then all stays as it is,
- * imbalance and empty clusters too. The state's step changes at the end, when the iteration is
+ * Runs one iteration. If no point moved there is nothing to update, and imbalance and empty
+ * clusters keep their values, too. The state's step is replaced at the end, when the iteration is
  * complete.
  */
-static bool iterate(job *run, app_problem *problem) {
+static bool run_iteration(clustering *run, app_problem *problem) {
     double start = MPI_Wtime();
     km_step step = run->state.step;
     step.iteration++;
     step.previous = step.objective;
     step.refilled = 0;
     memset(step.seconds, 0, sizeof step.seconds);
-    broadcast(run, &step, problem);
-    if (!map(run, &step, problem) || (step.moved && !update(run, &step, problem)))
+    broadcast_centroids(run, &step, problem);
+    if (!assign_points(run, &step, problem) ||
+        (step.moved && !update_centroids(run, &step, problem)))
         return false;
     step.seconds[KM_TOTAL] = MPI_Wtime() - start;
     if (!share_step(run, step.moved > 0, &step, problem))
@@ -324,7 +330,9 @@ static bool iterate(job *run, app_problem *problem) {
     return true;
 }
 
-/* Whether a step, not the first, made too little difference to go on, and in what. */
+/*
+ * Returns whether a step, not the first, made too little difference to continue; *WHY says in what.
+ */
 static bool is_little(const km_settings *settings, const km_step *step, const km_points *points,
                       km_stop *why) {
     double previous = km_real_objective(&points->real, step->previous);
@@ -338,8 +346,8 @@ static bool is_little(const km_settings *settings, const km_step *step, const km
     return true;
 }
 
-/* Whether the last step was the last one, and why. */
-static bool stops(const job *run, km_stop *why) {
+/* Returns whether to stop after the last step, and why. */
+static bool should_stop(const clustering *run, km_stop *why) {
     const km_settings *settings = run->settings;
     const km_step *step = &run->state.step;
     bool begun = step->iteration > 0;
@@ -358,34 +366,34 @@ static bool stops(const job *run, km_stop *why) {
     return true;
 }
 
-/* After an iteration that isn't the end: all points are to be assigned again. */
-static void begin_next(job *run) {
+/* Marks all points as pending for the next iteration. */
+static void mark_pending(clustering *run) {
     run->state.moved = 0;
     for (size_t i = 0; i < run->points->rows; i++)
         run->state.nearest[i] |= KM_PENDING;
 }
 
-static bool iterate_all(job *run, km_result *result, app_problem *problem) {
+static bool run_iterations(clustering *run, km_result *result, app_problem *problem) {
     const km_settings *settings = run->settings;
     km_step *step = &run->state.step, last = {0};
-    bool stop = stops(run, &result->stop);
+    bool stop = should_stop(run, &result->stop);
     while (!stop) {
-        if (!iterate(run, problem))
+        if (!run_iteration(run, problem))
             return false;
-        stop = stops(run, &result->stop);
+        stop = should_stop(run, &result->stop);
         if (stop && result->stop == KM_STOP_UNMOVED)
             break;
-        begin_next(run);
-        save_when_due(run, stop || (settings->every && step->iteration % settings->every == 0),
-                      problem);
+        mark_pending(run);
+        write_checkpoint_when_due(
+            run, stop || (settings->every && step->iteration % settings->every == 0), problem);
     }
     result->iterations = step->iteration;
     result->objective = step->objective;
     if (result->stop == KM_STOP_UNMOVED)
         return app_agree(problem, run->comm);
-    /* The centroids have moved since the points were assigned. */
-    broadcast(run, &last, problem);
-    if (!map(run, &last, problem))
+    /* The centroids have moved since the last assignment. */
+    broadcast_centroids(run, &last, problem);
+    if (!assign_points(run, &last, problem))
         return false;
     result->objective = last.objective;
     return true;
@@ -393,13 +401,13 @@ static bool iterate_all(job *run, km_result *result, app_problem *problem) {
 
 bool km_cluster(const km_points *points, const km_settings *settings, const km_observer *observer,
                 MPI_Comm comm, km_result *result, app_problem *problem) {
-    job run = {.points = points,
-               .settings = settings,
-               .observer = observer,
-               .comm = comm,
-               .rank = app_rank(comm),
-               .checkpoint = {.lock = -1},
-               .started = MPI_Wtime()};
+    clustering run = {.points = points,
+                      .settings = settings,
+                      .observer = observer,
+                      .comm = comm,
+                      .rank = app_rank(comm),
+                      .checkpoint = {.lock = -1},
+                      .started = MPI_Wtime()};
     bool resumed;
     run.saved = run.started;
     *result = (km_result){.centroids = NULL};
@@ -411,18 +419,18 @@ bool km_cluster(const km_points *points, const km_settings *settings, const km_o
                    points->total);
     if (!app_agree(problem, comm))
         return false;
-    bool good = allocate(&run, problem) && restore(&run, &resumed, problem);
+    bool good = allocate_state(&run, problem) && open_checkpoint(&run, &resumed, problem);
     if (good)
-        note_start(&run, resumed);
-    good =
-        good && (resumed || choose_centroids(&run, problem)) && iterate_all(&run, result, problem);
+        note_resumption(&run, resumed);
+    good = good && (resumed || choose_centroids(&run, problem)) &&
+           run_iterations(&run, result, problem);
     if (good) {
         result->centroids = run.state.centroids;
         result->nearest = run.state.nearest;
         run.state.centroids = NULL;
         run.state.nearest = NULL;
     }
-    release(&run);
+    release_state(&run);
     return good;
 }
 

@@ -11,38 +11,42 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GUESSES = 8 }; /* points are guessed in a round for one that is assigned */
+enum {
+    GUESSES = 8
+}; /* a round of guesses covers this many times the points of a round of assignments */
 
-typedef struct job {
+typedef struct map_job {
     const km_points *points;
     const km_settings *settings;
     const km_sketches *kept; /* or NULL */
     km_state *state;
     uint32_t *distance2;
     km_centroids *centroids;
-    /* The pending points in the order in which they are assigned, and what they were before. */
+    /* The pending points in the order of assignment, and their previous clusters and distances. */
     size_t *which;
-    uint32_t *before, *before2; /* clusters, squared distances; or guesses of both */
+    uint32_t *before, *before2; /* previous clusters and squared distances; or guesses of both */
     bool guesses;
     size_t pending;
-    size_t most;           /* points to assign in a round */
-    uint32_t *fresh, *far; /* the clusters of so many, and their squared distances */
-} job;
+    size_t most;           /* the most points to assign in a round */
+    uint32_t *fresh, *far; /* new clusters and squared distances of a round's points */
+} map_job;
 
-/* The points of a round: some seconds of work for a fast core, less between frequent checkpoints.
+/*
+ * Returns the number of points in a round: some seconds of work for a fast core, less if
+ * checkpoints are more frequent.
  */
 static size_t rows_of_round(const km_points *points, const km_settings *settings) {
-    const double second = 5e11; /* multiplications, roughly */
+    const double second = 5e11; /* rough number of multiplications per second */
     double seconds = 8;
     if (settings->checkpoint && settings->every_seconds >= 0 && settings->every_seconds < seconds)
         seconds = settings->every_seconds;
     uint64_t rows = (uint64_t)(seconds * second) / points->dim / settings->k;
     uint64_t least = (uint64_t)8192 * (uint64_t)settings->threads;
     rows = rows > least ? rows : least;
-    return rows < points->rows ? (size_t)rows : points->rows + 1; /* never 0 */
+    return rows < points->rows ? (size_t)rows : points->rows + 1; /* + 1: never 0 */
 }
 
-static void free_job(job *run) {
+static void free_job(map_job *run) {
     km_centroids_free(run->centroids);
     free(run->which);
     free(run->before);
@@ -51,7 +55,7 @@ static void free_job(job *run) {
     free(run->far);
 }
 
-static bool allocate(job *run) {
+static bool allocate_job(map_job *run) {
     size_t rows = run->points->rows + 1, round = run->most;
     run->which = malloc(rows * sizeof *run->which);
     run->before = malloc(rows * sizeof *run->before);
@@ -61,7 +65,7 @@ static bool allocate(job *run) {
     return run->which && run->before && run->before2 && run->fresh && run->far;
 }
 
-static void list_pending(job *run) {
+static void list_pending(map_job *run) {
     const uint32_t *nearest = run->state->nearest;
     run->pending = 0;
     for (size_t i = 0; i < run->points->rows; i++) {
@@ -73,7 +77,7 @@ static void list_pending(job *run) {
     }
 }
 
-static int pack_centroids(job *run, const km_sketch *sketch) {
+static int pack_centroids(map_job *run, const km_sketch *sketch) {
     const uint8_t *rows = run->state->centroids;
     int threads = run->settings->threads;
     int code = km_centroids_create(rows, run->settings->k, run->points->dim, run->settings->kernel,
@@ -85,8 +89,8 @@ static int pack_centroids(job *run, const km_sketch *sketch) {
     return code;
 }
 
-/* The distances of points that were assigned before an interruption. */
-static void recall_distances(const job *run) {
+/* Recomputes the distances of points that were assigned before an interruption. */
+static void recall_distances(const map_job *run) {
     const km_state *state = run->state;
 #pragma omp parallel for num_threads(run->settings->threads)
     for (size_t i = 0; i < run->points->rows; i++)
@@ -95,43 +99,49 @@ static void recall_distances(const job *run) {
                 km_recall(run->points, i, state->centroids, run->settings->k, state->nearest[i]);
 }
 
-/* Some of the pending points: COUNT of them from number FIRST on. */
-typedef struct stretch {
+/* A range of the pending points: COUNT of them from number FIRST on. */
+typedef struct point_range {
     size_t first, count;
-} stretch;
+} point_range;
 
-static km_query query_of(const job *run, stretch some) {
+static km_query query_of(const map_job *run, point_range some) {
     return (km_query){run->points->data, run->points->dim, run->which + some.first, some.count,
                       run->kept};
 }
 
-/* Brings points that are near each other together, by their clusters of before or by guesses. */
-static int arrange(const job *run, stretch some) {
+/*
+ * Sorts a range so that points near each other come together, by their previous or guessed
+ * clusters.
+ */
+static int sort_range(const map_job *run, point_range some) {
     return km_arrange(km_centroids_places(run->centroids), run->settings->k, some.count,
                       run->which + some.first, run->before + some.first, run->before2 + some.first);
 }
 
-/* Guesses clusters; AGAIN: better ones, which is quick where the points are arranged. */
-static int guess(const job *run, stretch some, bool again) {
+/* Guesses clusters; if AGAIN, improves the guesses, which is quick if the points are sorted. */
+static int guess_range(const map_job *run, point_range some, bool again) {
     const km_query query = query_of(run, some);
     return km_guess(&query, run->centroids, run->settings->threads, again, run->before + some.first,
                     run->before2 + some.first);
 }
 
-/* The first guesses of an iteration that knows no clusters of before. */
-static int guess_round(const job *run, stretch some) {
-    const stretch all = {0, run->pending};
-    int code = guess(run, some, false);
-    return code || some.first + some.count < run->pending ? code : arrange(run, all);
+/*
+ * Makes first guesses in an iteration without previous clusters, and sorts all points after the
+ * last.
+ */
+static int guess_round(const map_job *run, point_range some) {
+    const point_range all = {0, run->pending};
+    int code = guess_range(run, some, false);
+    return code || some.first + some.count < run->pending ? code : sort_range(run, all);
 }
 
-static int assign_round(const job *run, stretch some) {
+static int assign_round(const map_job *run, point_range some) {
     km_state *state = run->state;
     const km_query query = query_of(run, some);
     bool known = run->guesses || state->step.iteration;
-    int code = run->guesses ? guess(run, some, true) : 0;
+    int code = run->guesses ? guess_range(run, some, true) : 0;
     if (!code && run->guesses)
-        code = arrange(run, some);
+        code = sort_range(run, some);
     if (!code)
         code = km_assign_again(&query, run->centroids, run->settings->threads,
                                known ? run->before + some.first : NULL, run->fresh, run->far);
@@ -144,29 +154,32 @@ static int assign_round(const job *run, stretch some) {
     return code;
 }
 
-/* The rounds that this rank needs. A guess takes a small part of an assignment's time. */
-static size_t guess_rounds(const job *run) {
+/*
+ * Returns the number of guessing rounds that this rank needs; they take much less time than
+ * assignments.
+ */
+static size_t guess_rounds(const map_job *run) {
     return run->guesses ? km_quotient_up(run->pending, GUESSES * run->most) : 0;
 }
 
-static size_t count_rounds(const job *run) {
+static size_t count_rounds(const map_job *run) {
     return guess_rounds(run) + km_quotient_up(run->pending, run->most);
 }
 
-/* What is to be done in a round. */
-static stretch next_stretch(const job *run, size_t round) {
+/* Returns the range of points of a round. */
+static point_range range_of_round(const map_job *run, size_t round) {
     size_t guesses = guess_rounds(run), most = round < guesses ? GUESSES * run->most : run->most;
     size_t first = (round < guesses ? round : round - guesses) * most;
     first = first < run->pending ? first : run->pending;
-    return (stretch){first, run->pending - first < most ? run->pending - first : most};
+    return (point_range){first, run->pending - first < most ? run->pending - first : most};
 }
 
-/* Goes through the rounds to the end, also with a problem: the others rely on that. */
-static void assign_all(const job *run, double rounds, const km_rounds *watch,
+/* Runs all rounds, also with a problem, because all ranks must take part in each round. */
+static void assign_all(const map_job *run, double rounds, const km_rounds *watch,
                        app_problem *problem) {
     size_t rows = run->points->rows, guesses = guess_rounds(run);
     for (size_t round = 0; (double)round < rounds; round++) {
-        stretch some = next_stretch(run, round);
+        point_range some = range_of_round(run, round);
         int code = 0;
         if (some.count && !problem->text[0])
             code = round < guesses ? guess_round(run, some) : assign_round(run, some);
@@ -178,11 +191,13 @@ static void assign_all(const job *run, double rounds, const km_rounds *watch,
     }
 }
 
-/* Adds up the squared distances of all ranks' points; MOVED becomes that of all ranks, too. */
-static bool add_distances(const job *run, MPI_Comm comm, uint64_t *objective, uint64_t *moved,
+/*
+ * Sums up the squared distances of all ranks' points; *MOVED becomes the sum over all ranks, too.
+ */
+static bool add_distances(const map_job *run, MPI_Comm comm, uint64_t *objective, uint64_t *moved,
                           app_problem *problem) {
     const km_real *real = &run->points->real;
-    uint64_t sums[KM_REAL_BINS + 1] = {0}; /* bins, or the sum alone; then what moved */
+    uint64_t sums[KM_REAL_BINS + 1] = {0}; /* bins, or one sum; then the number of moved points */
     int count = real->used ? KM_REAL_BINS : 1;
     for (size_t i = 0; i < run->points->rows; i++)
         if (real->used)
@@ -200,21 +215,21 @@ static bool add_distances(const job *run, MPI_Comm comm, uint64_t *objective, ui
 bool km_map(const km_points *points, const km_settings *settings, const km_sketch *sketch,
             const km_sketches *kept, km_state *state, uint32_t *distance2, const km_rounds *rounds,
             MPI_Comm comm, km_map_sums *sums, app_problem *problem) {
-    job run = {.points = points,
-               .settings = settings,
-               .kept = kept,
-               .state = state,
-               .distance2 = distance2,
-               .most = rows_of_round(points, settings)};
-    int code = allocate(&run) ? pack_centroids(&run, sketch) : ENOMEM;
+    map_job run = {.points = points,
+                   .settings = settings,
+                   .kept = kept,
+                   .state = state,
+                   .distance2 = distance2,
+                   .most = rows_of_round(points, settings)};
+    int code = allocate_job(&run) ? pack_centroids(&run, sketch) : ENOMEM;
     if (!code)
         list_pending(&run);
     run.guesses = kept && !state->step.iteration;
     if (!code && kept && !run.guesses)
-        code = arrange(&run, (stretch){0, run.pending});
+        code = sort_range(&run, (point_range){0, run.pending});
     if (code)
         app_refuse(problem, "the centroids can't be packed: %s", strerror(code));
-    double most = (double)count_rounds(&run); /* then of the rank with the most */
+    double most = (double)count_rounds(&run); /* becomes that of the rank with the most rounds */
     bool good = app_agree_most(problem, &most, 1, comm);
     if (good) {
         recall_distances(&run);

@@ -1,4 +1,7 @@
-/* The map phase: every pending point to its nearest centroid, in rounds that all ranks share. */
+/*
+ * The map phase: assigns every pending point to its nearest centroid, in rounds that all ranks make
+ * together.
+ */
 #ifndef COLL_KMEANS_MAP_H
 #define COLL_KMEANS_MAP_H
 
@@ -6,24 +9,24 @@
 #include "kmeans/checkpoint.h"
 
 /*
- * Called on all ranks after each round, DONE (0 to 1) of this rank's points being assigned. It may
- * communicate, and set the problem.
+ * A callback on all ranks after each round; DONE (0 to 1) is the share of this rank's points that
+ * has been assigned. It may communicate, and report a problem.
  */
 typedef struct km_rounds {
     void (*after)(double done, void *context, app_problem *problem);
     void *context;
 } km_rounds;
 
-/* What an assignment came to, over all ranks: see km_step. */
+/* The result of an assignment over all ranks: see km_step. */
 typedef struct km_map_sums {
     uint64_t objective, moved;
 } km_map_sums;
 
 /*
  * Assigns the pending points of STATE to its centroids, the same on all ranks, and sets the squared
- * distance of every point. A round takes some seconds; STATE is whole between rounds. SKETCH, if
- * not NULL, makes it faster, and KEPT, if not NULL, too: this rank's sketches by SKETCH.
- * Collective, also for ranks that have a problem already; on false all ranks have the same problem.
+ * distance of every point. A round takes some seconds; between rounds STATE is consistent. SKETCH,
+ * if not NULL, turns pruning on; KEPT, if not NULL, caches this rank's sketches. Collective, also
+ * for ranks that already have a problem; on false all ranks have the same problem.
  */
 bool km_map(const km_points *points, const km_settings *settings, const km_sketch *sketch,
             const km_sketches *kept, km_state *state, uint32_t *distance2, const km_rounds *rounds,

@@ -59,7 +59,7 @@ static float sketch_row(const km_sketch *sketch, const uint8_t *row, uint8_t *by
             sums[j] += row[d] * (sketch->axes[j * sketch->dim + d] - 128);
     for (size_t d = 0; d < sketch->dim; d++)
         correction += row[d] * (row[d] - UINT32_C(256));
-    way2 = km_sketch_way2(sketch, correction, sums[sketch->count]);
+    way2 = km_sketch_deviation2(sketch, correction, sums[sketch->count]);
     km_sketch_round(sketch, sums, &way2, 1, bytes, &error);
     return error;
 }

@@ -4,46 +4,47 @@
 
 #include <errno.h>
 
-/* Places that make a region, and levels of distance: points are sorted by region, then by level. */
+/* Points are sorted by region (REGION consecutive places), then by level of distance. */
 enum { REGION = 48, LEVELS = 16 };
 
-typedef struct keys {
+typedef struct sort_keys {
     const uint32_t *places;
     size_t k;
-    uint32_t least; /* of the distances */
+    uint32_t least; /* the smallest distance */
     double range;
-} keys;
+} sort_keys;
 
-static keys make_keys(const uint32_t *places, size_t k, const uint32_t *distance, size_t n) {
+static sort_keys make_sort_keys(const uint32_t *places, size_t k, const uint32_t *distance,
+                                size_t n) {
     uint32_t least = UINT32_MAX, most = 0;
     for (size_t i = 0; i < n; i++) {
         least = distance[i] < least ? distance[i] : least;
         most = distance[i] > most ? distance[i] : most;
     }
-    return (keys){places, k, least, (double)most - least + 1};
+    return (sort_keys){places, k, least, (double)most - least + 1};
 }
 
-static size_t key_of(const keys *by, uint32_t guess, uint32_t distance) {
+static size_t bucket_of(const sort_keys *by, uint32_t guess, uint32_t distance) {
     size_t place = guess < by->k ? by->places[guess] : by->k - 1;
     size_t level = (size_t)((double)(distance - by->least) / by->range * LEVELS);
     return place / REGION * LEVELS + level;
 }
 
-/* A counting sort. */
+/* A counting sort, which is stable. */
 int km_arrange(const uint32_t *places, size_t k, size_t n, size_t *which, uint32_t *guess,
                const uint32_t *distance) {
-    const keys by = make_keys(places, k, distance, n);
+    const sort_keys by = make_sort_keys(places, k, distance, n);
     size_t count = km_quotient_up(k, REGION) * LEVELS;
     uint32_t *guesses = km_allocate(n + 1, sizeof *guesses);
     size_t *numbers = km_allocate(n + 1, sizeof *numbers);
     size_t *starts = calloc(count + 1, sizeof *starts);
     int error = guesses && numbers && starts ? 0 : ENOMEM;
     for (size_t i = 0; !error && i < n; i++)
-        starts[key_of(&by, guess[i], distance[i]) + 1]++;
+        starts[bucket_of(&by, guess[i], distance[i]) + 1]++;
     for (size_t j = 0; !error && j < count; j++)
         starts[j + 1] += starts[j];
     for (size_t i = 0; !error && i < n; i++) {
-        size_t at = starts[key_of(&by, guess[i], distance[i])]++;
+        size_t at = starts[bucket_of(&by, guess[i], distance[i])]++;
         numbers[at] = which[i];
         guesses[at] = guess[i];
     }

@@ -1,4 +1,4 @@
-/* The order in which points are assigned fastest. No MPI. */
+/* Sorts points so that pruning (sieve.h) skips as many tiles as possible. No MPI. */
 #ifndef COLL_KMEANS_ASSIGN_ARRANGE_H
 #define COLL_KMEANS_ASSIGN_ARRANGE_H
 
@@ -6,11 +6,13 @@
 #include <stdint.h>
 
 /*
- * Sorts WHICH and GUESS, which belong together and are of N points: points come together whose
- * guesses, numbers of centroids, have PLACES near each other (km_centroids_places, of K), and which
- * are about as far from them, by DISTANCE, in the order that WHICH had. For a sieve (sieve.h)
- * leaves out a tile where it can for all points in it: those near each other, and those near their
- * centroids. Returns 0 or ENOMEM.
+ * Reorders N points, given by their numbers WHICH and their guessed centroids GUESS (both arrays
+ * are permuted in the same way). Points whose guesses have near PLACES (km_centroids_places, one
+ * for each of K centroids) come together, and among these, points at a similar DISTANCE from their
+ * guess; the sort is stable. Pruning (sieve.h) can skip a tile only if it can skip it for all
+ * points of the tile, so a tile should hold points that are near each other and equally near to
+ * their centroids. DISTANCE[i] belongs to WHICH[i] on entry and is not permuted. Returns 0 or
+ * ENOMEM.
  */
 int km_arrange(const uint32_t *places, size_t k, size_t n, size_t *which, uint32_t *guess,
                const uint32_t *distance);

@@ -1,10 +1,10 @@
 /*
- * Points go through in blocks: a thread packs one, then takes the centroids a cacheful at a time,
- * and for each panel of points in the block runs over those. So a panel of points stays in the
- * first cache and the centroids in the second, and from memory the centroids come once per block of
- * points, seldom enough for the arithmetic to set the pace.
+ * Points are processed in blocks. A thread packs one block of points, then takes as many centroids
+ * at a time as fit in the second-level cache and runs each panel of points of the block over them.
+ * So a panel of points stays in the first-level cache, and each centroid is read from memory once
+ * per block, seldom enough for arithmetic to limit the speed.
  *
- * With a sieve, most centroids are left out, by how near to a point one is that has been guessed.
+ * With pruning (sieve.h), the distance to a guessed centroid rules out most of the others.
  */
 #include "kmeans/assign/assign.h"
 
@@ -19,9 +19,9 @@
 
 enum {
     CACHE_LINE = 64,
-    POINT_BYTES = 1 << 20,    /* of a block of packed points */
-    CENTROID_BYTES = 1 << 18, /* of centroids that a second-level cache holds with room to spare */
-    BLOCKS_PER_THREAD = 4,    /* at least, so that threads end at about the same time */
+    POINT_BYTES = 1 << 20,    /* in a block of packed points */
+    CENTROID_BYTES = 1 << 18, /* of centroids: fits a second-level cache with room to spare */
+    BLOCKS_PER_THREAD = 4,    /* at least, so that threads finish at about the same time */
 };
 
 struct km_centroids {
@@ -30,31 +30,31 @@ struct km_centroids {
     size_t groups;
     size_t panels;
     size_t panel_bytes;
-    size_t cached;       /* panels that are gone through at once */
-    unsigned char *data; /* in their order, or that of the sieve */
+    size_t cached;       /* panels that fit the cache together */
+    unsigned char *data; /* panels, in the caller's order or in that of the sieve */
     uint32_t *norms;
     km_sieve *sieve; /* or NULL */
-    km_fine *fine;   /* NULL where centroids are bytes */
+    km_fine *fine;   /* NULL if centroids are bytes */
 };
 
-/* What a thread works in: a block of points, and their best centroids so far. */
+/* A thread's scratch memory: a block of points, and their best centroids so far. */
 typedef struct workspace {
     size_t points;
-    const uint8_t **rows; /* of the block */
+    const uint8_t **rows; /* the rows of the block */
     size_t panel_bytes;
     unsigned char *data; /* the points, packed */
-    uint8_t *gathered;   /* the rows of a panel, one after the other */
+    uint8_t *gathered;   /* the rows of a panel, made contiguous */
     uint32_t *corrections;
     uint32_t *best;
     uint32_t *nearest;
-    void *scratch;       /* of a tile */
-    uint64_t *fine_best; /* only where centroids are fine */
-    km_tile_room *room;  /* from here on only with a sieve */
-    bool *packed;        /* which panels of data are made */
+    void *scratch;       /* scratch of a kernel's tile */
+    uint64_t *fine_best; /* only for fine centroids */
+    km_tile_room *room;  /* this and all below: only with a sieve */
+    bool *packed;        /* which panels of data have been packed */
     float *distances;
     km_tally tally;   /* of the block */
-    struct {          /* of each mesh, as in km_sifted; of rows it is data and corrections */
-        size_t bytes; /* of a point */
+    struct {          /* for each mesh, see km_sifted; that of rows uses data and corrections */
+        size_t bytes; /* bytes of a packed point */
         unsigned char *panels;
         uint32_t *corrections;
         float *errors;
@@ -106,8 +106,8 @@ int km_centroids_create(const uint8_t *centroids, size_t k, size_t dim, const km
     return 0;
 }
 
-/* What a sieve needs to know of centroids whose ROWS are these. */
-static km_packed describe(const km_centroids *centroids, const uint8_t *rows) {
+/* Describes the centroids, whose unpacked rows are ROWS, for a sieve. */
+static km_packed describe_centroids(const km_centroids *centroids, const uint8_t *rows) {
     return (km_packed){.kernel = centroids->kernel,
                        .rows = rows,
                        .k = centroids->k,
@@ -124,7 +124,7 @@ int km_centroids_refine(km_centroids *centroids, const uint8_t *planes, int thre
         centroids->dim > KM_FINE_MAX_DIM || threads < 1)
         return EINVAL;
     int error = km_fine_create(&of, threads, &centroids->fine);
-    const km_packed packed = describe(centroids, planes);
+    const km_packed packed = describe_centroids(centroids, planes);
     return error ? error : km_sieve_create(&packed, NULL, threads, &centroids->sieve);
 }
 
@@ -134,7 +134,7 @@ int km_centroids_sieve(km_centroids *centroids, const uint8_t *rows, const km_sk
         return EINVAL;
     km_sieve_free(centroids->sieve);
     centroids->sieve = NULL;
-    const km_packed packed = describe(centroids, rows);
+    const km_packed packed = describe_centroids(centroids, rows);
     return km_sieve_create(&packed, sketch, threads, &centroids->sieve);
 }
 
@@ -173,7 +173,7 @@ static void workspace_free(workspace *space) {
     }
 }
 
-/* What a sieve needs for each of its meshes. */
+/* Allocates what a sieve needs for each of its meshes. */
 static bool add_meshes(workspace *space, const km_centroids *centroids) {
     const km_kernel *kernel = centroids->kernel;
     size_t sketches = km_sieve_sketches(centroids->sieve);
@@ -204,7 +204,10 @@ static bool add_sieve(workspace *space, const km_centroids *centroids) {
            space->distances && add_meshes(space, centroids);
 }
 
-/* Room for POINTS points, a whole number of panels; false when memory is short. */
+/*
+ * Allocates scratch memory for POINTS points, a whole number of panels. Returns false if memory is
+ * short.
+ */
 static bool workspace_create(workspace *space, size_t points, const km_centroids *centroids) {
     const km_kernel *kernel = centroids->kernel;
     size_t point_bytes = centroids->groups * kernel->group * kernel->element;
@@ -223,7 +226,10 @@ static bool workspace_create(workspace *space, size_t points, const km_centroids
     return false;
 }
 
-/* How many points make a block, when THREADS threads share N points: a whole number of panels. */
+/*
+ * Returns the number of points in a block, a whole number of panels, when THREADS threads share N
+ * points.
+ */
 static size_t block_points(size_t n, int threads, const km_centroids *centroids) {
     const km_kernel *kernel = centroids->kernel;
     size_t panel_bytes = centroids->groups * kernel->group * kernel->element * kernel->points;
@@ -233,12 +239,13 @@ static size_t block_points(size_t n, int threads, const km_centroids *centroids)
 }
 
 /*
- * Lowers the best of the panel of points that begins with number I by the centroids of the panels
- * START to END - 1, and meanwhile prefetches the rows of the NEXT points after the HERE in it: a
- * share for each panel, in this very loop, for gcc drops a call that only prefetches.
+ * Compares the panel of points that begins with point I of the block with the panels START to END -
+ * 1 of centroids. Meanwhile it prefetches the rows of the NEXT points, which follow the HERE points
+ * of this panel: an equal share after each panel of centroids. The prefetch is part of this loop
+ * because gcc drops a call to a function that only prefetches.
  */
-static void sweep(const km_centroids *centroids, size_t start, size_t end, const workspace *space,
-                  size_t i, size_t here, size_t next) {
+static void compare_panel(const km_centroids *centroids, size_t start, size_t end,
+                          const workspace *space, size_t i, size_t here, size_t next) {
     const km_kernel *kernel = centroids->kernel;
     const unsigned char *points = space->data + i / kernel->points * space->panel_bytes;
     const uint8_t *const *rows = space->rows + i + here;
@@ -256,32 +263,32 @@ static void sweep(const km_centroids *centroids, size_t start, size_t end, const
     }
 }
 
-/* Packs the panel of N points that begins with number I. */
-static void pack(size_t i, size_t n, const km_centroids *centroids, const workspace *space) {
+/* Packs the panel of N points that begins with point I of the block. */
+static void pack_points(size_t i, size_t n, const km_centroids *centroids, const workspace *space) {
     const km_kernel *kernel = centroids->kernel;
     kernel->pack(km_gather(space->rows + i, n, row_bytes(centroids), space->gathered), n,
                  centroids->dim, space->data + i / kernel->points * space->panel_bytes,
                  space->corrections + i);
 }
 
-/* Finds the best centroids of N points, which fit in SPACE, by comparing them with all. */
+/* Finds the nearest centroids of a block of N points by comparing each point with all centroids. */
 static void search_all(size_t n, const km_centroids *centroids, const workspace *space) {
     size_t step = centroids->kernel->points;
     size_t end = smaller(centroids->cached, centroids->panels);
     for (size_t i = 0; i < n; i += step) {
         size_t here = smaller(n - i, step), next = smaller(n - i - here, step);
-        pack(i, here, centroids, space);
-        sweep(centroids, 0, end, space, i, here, next);
+        pack_points(i, here, centroids, space);
+        compare_panel(centroids, 0, end, space, i, here, next);
     }
     for (size_t start = end; start < centroids->panels; start = end) {
         end = smaller(start + centroids->cached, centroids->panels);
         for (size_t i = 0; i < n; i += step)
-            sweep(centroids, start, end, space, i, 0, 0);
+            compare_panel(centroids, start, end, space, i, 0, 0);
     }
 }
 
-/* Of a block of N points, the panel that begins with number I, for a sieve. */
-static km_sifted panel_of(const km_centroids *centroids, workspace *space, size_t n, size_t i) {
+/* Returns what a sieve works on: the panel that begins with point I of a block of N points. */
+static km_sifted panel_at(const km_centroids *centroids, workspace *space, size_t n, size_t i) {
     size_t step = centroids->kernel->points, sketches = km_sieve_sketches(centroids->sieve);
     km_sifted panel = {.rows = space->rows + i,
                        .n = smaller(n - i, step),
@@ -306,40 +313,53 @@ static km_sifted panel_of(const km_centroids *centroids, workspace *space, size_
     return panel;
 }
 
-/* Makes what the sieve needs of N points, the query's with these NUMBERS, or takes it from KEPT. */
-static void take_all(size_t n, const km_centroids *centroids, const size_t *numbers,
-                     const km_sketches *kept, workspace *space) {
+/*
+ * Makes the sketches of a block of N points, or takes them from KEPT, where a point's index is in
+ * NUMBERS.
+ */
+static void make_sketches(size_t n, const km_centroids *centroids, const size_t *numbers,
+                          const km_sketches *kept, workspace *space) {
     for (size_t i = 0; i < n; i += centroids->kernel->points) {
-        km_sifted panel = panel_of(centroids, space, n, i);
+        km_sifted panel = panel_at(centroids, space, n, i);
         km_sieve_take(centroids->sieve, kept ? numbers + i : NULL, kept, &panel);
     }
 }
 
-/* Guesses by sketches; if NEAR, around what is nearest so far. */
-static void guess_all(bool near, size_t n, const km_centroids *centroids, workspace *space) {
+/*
+ * Guesses the nearest centroids of N points from sketches alone; if NEAR, looks only around the
+ * nearest so far.
+ */
+static void guess_from_sketches(bool near, size_t n, const km_centroids *centroids,
+                                workspace *space) {
     for (size_t i = 0; i < n; i += centroids->kernel->points) {
-        km_sifted panel = panel_of(centroids, space, n, i);
+        km_sifted panel = panel_at(centroids, space, n, i);
         km_sieve_look(centroids->sieve, near, &panel);
     }
 }
 
-/* Begins with these guesses, which may be what is nearest so far. */
-static void take_guesses(const uint32_t *guess, size_t n, const km_centroids *centroids,
-                         workspace *space) {
+/*
+ * Computes the scores of the guessed centroids, with which the search starts. GUESS may be the
+ * workspace's array of nearest centroids.
+ */
+static void score_guesses(const uint32_t *guess, size_t n, const km_centroids *centroids,
+                          workspace *space) {
     for (size_t i = 0; i < n; i += centroids->kernel->points) {
-        km_sifted panel = panel_of(centroids, space, n, i);
+        km_sifted panel = panel_at(centroids, space, n, i);
         km_sieve_guess(centroids->sieve, guess + i, &panel);
     }
 }
 
-/* The block of centroids around what is nearest so far to one of N points. */
+/* Returns the block of centroids that holds the nearest so far of the middle one of N points. */
 static size_t block_around(size_t n, const km_centroids *centroids, const workspace *space) {
     uint32_t near = space->nearest[n / 2];
     size_t rows = centroids->cached * centroids->kernel->centroids;
     return near < centroids->k ? km_sieve_places(centroids->sieve)[near] / rows : 0;
 }
 
-/* The same as search_all by a sieve, which begins with the centroids that are likely near. */
+/*
+ * Does the same as search_all with a sieve. Starts with the block of centroids that are probably
+ * near.
+ */
 static void search_sieve(size_t n, const km_centroids *centroids, workspace *space) {
     const km_sieve *sieve = centroids->sieve;
     size_t step = centroids->kernel->points, cached = centroids->cached;
@@ -351,25 +371,25 @@ static void search_sieve(size_t n, const km_centroids *centroids, workspace *spa
                next = (first + turn + 1) % blocks * cached,
                from = km_sieve_first(sieve, turn, &space->tally);
         for (size_t i = 0; i < n; i += step) {
-            km_sifted panel = panel_of(centroids, space, n, i);
+            km_sifted panel = panel_at(centroids, space, n, i);
             km_sieve_fetch(sieve, next, i / step, km_quotient_up(n, step));
             km_sieve_sift(sieve, start, end, from, &panel);
         }
     }
 }
 
-/* The distances of N points to the nearest centroids that search found. */
-static void measure(size_t n, const km_centroids *centroids, const workspace *space,
-                    uint32_t *distance) {
-    bool real = centroids->kernel->real; /* whose best are distances already */
+/* Computes the distances of N points to the nearest centroids that were found. */
+static void compute_distances(size_t n, const km_centroids *centroids, const workspace *space,
+                              uint32_t *distance) {
+    bool real = centroids->kernel->real; /* its scores are distances already */
     for (size_t i = 0; i < n; i++)
         distance[i] = centroids->fine ? km_fine_bits(space->fine_best[i])
                                       : space->best[i] + (real ? 0 : space->corrections[i]);
 }
 
-/* A part of the query, N points from number FIRST of it on, which fits in SPACE. */
-static void begin_block(const km_query *query, size_t first, size_t n,
-                        const km_centroids *centroids, workspace *space) {
+/* Prepares SPACE for N points of the query, from number FIRST on. */
+static void prepare_block(const km_query *query, size_t first, size_t n,
+                          const km_centroids *centroids, workspace *space) {
     for (size_t i = 0; i < n; i++) {
         size_t number = query->which ? query->which[first + i] : first + i;
         space->rows[i] = query->rows + number * row_bytes(centroids);
@@ -380,57 +400,60 @@ static void begin_block(const km_query *query, size_t first, size_t n,
         return;
     memset(space->packed, 0, space->points / centroids->kernel->points * sizeof *space->packed);
     space->tally = (km_tally){{0}, {0}};
-    take_all(n, centroids, query->which ? query->which + first : NULL, query->kept, space);
+    make_sketches(n, centroids, query->which ? query->which + first : NULL, query->kept, space);
 }
 
-/* What is done with a query, block by block. */
-typedef struct errand {
+/* A query and what is done with each of its blocks. */
+typedef struct block_job {
     const km_query *query;
     const km_centroids *centroids;
     const uint32_t *guess;
     uint32_t *nearest, *distance;
-    void (*block)(const struct errand *errand, size_t first, size_t n, workspace *space);
-} errand;
+    void (*block)(const struct block_job *block_job, size_t first, size_t n, workspace *space);
+} block_job;
 
-/* Guesses where there are none: by sketches, or none again. */
-static void guess_block(const errand *this, size_t first, size_t n, workspace *space) {
+/* Starts with the caller's guesses; without any, guesses from sketches if there are some. */
+static void set_guesses(const block_job *this, size_t first, size_t n, workspace *space) {
     const km_centroids *centroids = this->centroids;
     for (size_t i = 0; i < n; i++)
         space->nearest[i] = this->guess ? this->guess[first + i] : UINT32_MAX;
     if (!this->guess && km_sieve_sketches(centroids->sieve))
-        guess_all(false, n, centroids, space);
-    take_guesses(space->nearest, n, centroids, space);
+        guess_from_sketches(false, n, centroids, space);
+    score_guesses(space->nearest, n, centroids, space);
 }
 
-static void finish_block(const errand *this, size_t first, size_t n, workspace *space) {
+static void store_results(const block_job *this, size_t first, size_t n, workspace *space) {
     memcpy(this->nearest + first, space->nearest, n * sizeof *this->nearest);
     if (this->distance)
-        measure(n, this->centroids, space, this->distance + first);
+        compute_distances(n, this->centroids, space, this->distance + first);
 }
 
-static void assign_block(const errand *this, size_t first, size_t n, workspace *space) {
+static void assign_block(const block_job *this, size_t first, size_t n, workspace *space) {
     if (this->centroids->sieve) {
-        guess_block(this, first, n, space);
+        set_guesses(this, first, n, space);
         search_sieve(n, this->centroids, space);
     } else {
         search_all(n, this->centroids, space);
     }
-    finish_block(this, first, n, space);
+    store_results(this, first, n, space);
 }
 
-/* A better guess, where there is one, by the sketches of centroids around it. */
-static void look_block(const errand *this, size_t first, size_t n, workspace *space) {
+/*
+ * Finds guesses only: improves the caller's, if given, by the sketches of the centroids around
+ * them.
+ */
+static void guess_only_block(const block_job *this, size_t first, size_t n, workspace *space) {
     if (this->guess) {
         memcpy(space->nearest, this->guess + first, n * sizeof *space->nearest);
-        guess_all(true, n, this->centroids, space);
-        take_guesses(space->nearest, n, this->centroids, space);
+        guess_from_sketches(true, n, this->centroids, space);
+        score_guesses(space->nearest, n, this->centroids, space);
     } else {
-        guess_block(this, first, n, space);
+        set_guesses(this, first, n, space);
     }
-    finish_block(this, first, n, space);
+    store_results(this, first, n, space);
 }
 
-static int run(const errand *this, int threads) {
+static int run_blocks(const block_job *this, int threads) {
     const km_query *query = this->query;
     size_t size = block_points(query->n, threads, this->centroids);
     size_t blocks = km_quotient_up(query->n, size);
@@ -446,7 +469,7 @@ static int run(const errand *this, int threads) {
             size_t first = block * size, n = smaller(query->n - first, size);
             if (error)
                 continue;
-            begin_block(query, first, n, this->centroids, &space);
+            prepare_block(query, first, n, this->centroids, &space);
             this->block(this, first, n, &space);
         }
         if (!error)
@@ -465,14 +488,15 @@ int km_assign_again(const km_query *query, const km_centroids *centroids, int th
                     const uint32_t *guess, uint32_t *nearest, uint32_t *distance) {
     if (threads < 1 || query->dim != centroids->dim)
         return EINVAL;
-    const errand all = {query, centroids, guess, nearest, distance, assign_block};
-    return run(&all, threads);
+    const block_job all = {query, centroids, guess, nearest, distance, assign_block};
+    return run_blocks(&all, threads);
 }
 
 int km_guess(const km_query *query, const km_centroids *centroids, int threads, bool again,
              uint32_t *guess, uint32_t *distance) {
     if (threads < 1 || query->dim != centroids->dim || !km_centroids_places(centroids))
         return EINVAL;
-    const errand all = {query, centroids, again ? guess : NULL, guess, distance, look_block};
-    return run(&all, threads);
+    const block_job all = {query, centroids, again ? guess : NULL,
+                           guess, distance,  guess_only_block};
+    return run_blocks(&all, threads);
 }

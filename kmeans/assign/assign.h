@@ -1,6 +1,6 @@
 /*
- * The nearest centroid of every point by squared Euclidean distance: exactly where features are
- * unsigned bytes. No MPI.
+ * Finds the nearest centroid of every point by squared Euclidean distance; the result is exact if
+ * features are unsigned bytes. No MPI.
  */
 #ifndef COLL_KMEANS_ASSIGN_ASSIGN_H
 #define COLL_KMEANS_ASSIGN_ASSIGN_H
@@ -16,7 +16,7 @@ typedef struct km_centroids km_centroids;
 
 /*
  * Packs K centroids of DIM features each (bytes, or float32 for a real kernel), row after row, for
- * KERNEL, by THREADS threads; the rows themselves are not needed afterwards. Free the result with
+ * KERNEL, using THREADS threads; the rows are not needed afterwards. Free the result with
  * km_centroids_free. The packed copy takes about K * DIM bytes (avx2: twice that; float32: four
  * times). Returns 0, ENOMEM, or EINVAL unless THREADS >= 1, 1 <= K < 2^32 and 1 <= DIM <=
  * KM_MAX_DIM (memory.h).
@@ -26,49 +26,50 @@ int km_centroids_create(const uint8_t *centroids, size_t k, size_t dim, const km
 void km_centroids_free(km_centroids *centroids);
 
 /*
- * From now on the centroids are the fine ones of PLANES (fine.h), whose first plane was packed and
- * which the caller keeps for as long as CENTROIDS. Before km_centroids_sieve. Returns 0, ENOMEM, or
- * EINVAL with more than KM_FINE_MAX_DIM features or the kernel for reals.
+ * Makes CENTROIDS stand for the fine centroids of PLANES (fine.h), whose first plane must be what
+ * was packed. The caller keeps PLANES for as long as CENTROIDS. Call this before
+ * km_centroids_sieve. Returns 0, ENOMEM, or EINVAL if there are more than KM_FINE_MAX_DIM features
+ * or the kernel is the one for reals.
  */
 int km_centroids_refine(km_centroids *centroids, const uint8_t *planes, int threads);
 
 /*
- * From now on most centroids are left out by their sketches (sieve.h), where that is faster; the
- * answers stay the same. ROWS are those that were packed; they and SKETCH are kept by the caller
+ * Turns pruning on: from now on sketches (sieve.h) rule out most centroids where that is faster.
+ * The answers stay the same. ROWS are the rows that were packed; the caller keeps them and SKETCH
  * for as long as CENTROIDS. The sketches take some 100 bytes a centroid. Returns 0, ENOMEM, or
- * EINVAL when DIM is not that of the sketch or the kernel is the one for reals.
+ * EINVAL if SKETCH is for another DIM or the kernel is the one for reals.
  */
 int km_centroids_sieve(km_centroids *centroids, const uint8_t *rows, const km_sketch *sketch,
                        int threads);
 
 /*
- * The place of each centroid in an order in which those near each other come together; NULL for
- * centroids without sketches.
+ * Returns the position of each centroid in an order in which centroids near each other come
+ * together; NULL if the centroids have no sketches.
  */
 const uint32_t *km_centroids_places(const km_centroids *centroids);
 
 /*
- * For each of N points of DIM features, row after row: the number of the nearest centroid, the
- * lowest of several equally near, and its squared distance (DISTANCE may be NULL). The answer does
- * not depend on the kernel or on the number of threads. Every thread keeps a packed block of
- * points, some 1 MiB.
+ * Finds for each of N points of DIM features, row after row, the number of the nearest centroid (of
+ * several equally near ones the lowest) and its squared distance (DISTANCE may be NULL). The answer
+ * depends neither on the kernel nor on the number of threads. Every thread uses a packed block of
+ * points of some 1 MiB.
  *
- * Of real features, too, the answer does not depend on the number of threads, nor on which points
- * are assigned together. The distances are floats then, rounded from double precision, of which
- * each number holds the bits: they order as the floats do.
+ * With real features, the answer depends neither on the number of threads nor on which points are
+ * assigned together. DISTANCE then holds the bits of floats, rounded from double precision; as
+ * integers these bits are ordered like the floats.
  *
- * To fine centroids distances are exact, and given as such bits, too, rounded.
+ * Distances to fine centroids are compared exactly and given as the bits of a rounded float, too.
  *
- * Returns 0, ENOMEM, or EINVAL when THREADS < 1 or DIM is not that of the centroids;
- * after an error the outputs are undefined.
+ * Returns 0, ENOMEM, or EINVAL if THREADS < 1 or DIM is not that of the centroids; after an error
+ * the outputs are undefined.
  */
 int km_assign(const uint8_t *points, size_t n, size_t dim, const km_centroids *centroids,
               int threads, uint32_t *nearest, uint32_t *distance);
 
 /*
- * The points that are to be assigned: N of those in ROWS, by their numbers WHICH. Their sketches
- * are in KEPT, which gets those that it lacks, unless it is NULL; they must be by the sketch of the
- * centroids.
+ * The points to be assigned: the N rows of ROWS with the numbers WHICH. If KEPT is not NULL, it
+ * caches their sketches: sketches found there are used, and missing ones are added. It must have
+ * been made for the sketch of the centroids.
  */
 typedef struct km_query {
     const uint8_t *rows;
@@ -79,17 +80,17 @@ typedef struct km_query {
 } km_query;
 
 /*
- * The same for the points of QUERY, faster where GUESS[i] is the number of a centroid that is
- * likely near the point WHICH[i], as that of the last iteration is; there is none where it isn't a
- * centroid's number. GUESS may be NEAREST, or NULL.
+ * Does the same for the points of QUERY. It is faster if GUESS[i] is a centroid probably near the
+ * point WHICH[i], such as its centroid of the last iteration; a GUESS[i] that is no centroid's
+ * number means that there is no guess. GUESS may be NEAREST, or NULL.
  */
 int km_assign_again(const km_query *query, const km_centroids *centroids, int threads,
                     const uint32_t *guess, uint32_t *nearest, uint32_t *distance);
 
 /*
- * A guess for each point of QUERY, by its sketch, and its squared distance, for centroids that have
- * their sketches. AGAIN: a better one than GUESS has, which is quick where the points are arranged.
- * Returns 0 or ENOMEM.
+ * Finds a guess for each point of QUERY from its sketch alone, and the squared distance of the
+ * guess. The centroids must have sketches. If AGAIN, improves the guesses that GUESS holds on
+ * entry, which is quick if the points have been sorted (arrange.h). Returns 0 or ENOMEM.
  */
 int km_guess(const km_query *query, const km_centroids *centroids, int threads, bool again,
              uint32_t *guess, uint32_t *distance);

@@ -1,7 +1,7 @@
 /*
- * The kernel for AVX2. Bytes are widened to 16 bits, for vpmaddwd is exact: it multiplies two of a
- * point by two of a centroid and adds the products, at most 2 * 255 * 128. The byte instruction
- * vpmaddubsw saturates.
+ * The kernel for AVX2. Bytes are widened to 16 bits because vpmaddwd is exact: it multiplies two
+ * dimensions of a point by two of a centroid and adds the products, at most 2 * 255 * 128 in all.
+ * The byte instruction vpmaddubsw saturates.
  */
 #include "kmeans/assign/kernel.h"
 
@@ -18,7 +18,9 @@ static bool supported(void) {
     return __builtin_cpu_supports("avx2");
 }
 
-/* sums += x * c; as assembly, for gcc 12 spills the sums to memory when it orders these itself. */
+/*
+ * sums += x * c; in assembly, because gcc 12 spills the sums to memory when it orders intrinsics.
+ */
 TARGET static inline void multiply_add(__m256i *sums, __m256i x, __m256i c) {
     __m256i products;
     __asm__("vpmaddwd %3, %2, %1\n\tvpaddd %1, %0, %0"
@@ -34,8 +36,8 @@ TARGET static inline void multiply_step(__m256i *sums, const uint8_t *x, const u
 
 #include "kmeans/assign/tile_256.h"
 
-/* corrections[i] = sum x (x - 256), two dimensions at a time. */
-TARGET static void correct(const __m256i *x, size_t groups, uint32_t *corrections) {
+/* Computes corrections[i] = sum x (x - 256), two dimensions at a time. */
+TARGET static void compute_corrections(const __m256i *x, size_t groups, uint32_t *corrections) {
     __m256i sums[HALVES] = {_mm256_setzero_si256(), _mm256_setzero_si256()};
     for (size_t at = 0; at < groups * HALVES; at++)
         multiply_add(&sums[at % HALVES], x[at], _mm256_sub_epi16(x[at], _mm256_set1_epi16(256)));
@@ -53,7 +55,7 @@ TARGET static void pack(const uint8_t *rows, size_t n, size_t dim, void *panel,
             uint32_t second = d + 1 < dim ? rows[d + 1] : 0;
             pairs[d / GROUP * POINTS + i] = rows[d] | second << 16;
         }
-    correct(panel, groups, corrections);
+    compute_corrections(panel, groups, corrections);
 }
 
 const km_kernel km_kernel_avx2 = {

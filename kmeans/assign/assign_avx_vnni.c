@@ -1,7 +1,7 @@
 /*
- * The kernel for AVX-VNNI, which processors without AVX-512 have: vpdpbusd in 256 bits. It
- * multiplies four unsigned bytes of a point by four signed bytes of a centroid and adds the
- * products to a 32-bit sum, wrapping around.
+ * The kernel for AVX-VNNI, for processors without AVX-512: vpdpbusd in 256 bits. It multiplies four
+ * unsigned bytes of a point by four signed bytes of a centroid and adds the products to a 32-bit
+ * sum, wrapping around.
  */
 #include "kmeans/assign/kernel.h"
 
@@ -12,12 +12,15 @@
 #include <cpuid.h>
 #include <immintrin.h>
 
-/* The instruction itself is assembly: no compiler's name for its target is needed. */
+/* The instruction itself is in assembly, so that compilers need not know AVX-VNNI. */
 #define TARGET __attribute__((target("avx2")))
 
 enum { GROUP = 4, STEP = 32 };
 
-/* The processor's bit; and AVX2, of which gcc knows whether the system saves its registers. */
+/*
+ * Checks the processor's bit, and AVX2, for which gcc knows whether the operating system saves the
+ * registers.
+ */
 static bool supported(void) {
     unsigned int eax = 0, ebx, ecx, edx;
     return __builtin_cpu_supports("avx2") && __get_cpuid_count(7, 1, &eax, &ebx, &ecx, &edx) &&

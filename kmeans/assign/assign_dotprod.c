@@ -1,7 +1,7 @@
 /*
  * The kernel for 64-bit ARM with dot products (FEAT_DotProd: Neoverse N1, Cortex A76, Apple M1).
  * sdot multiplies four signed bytes by four and adds the products to a 32-bit sum. Points are
- * unsigned, so a panel holds x - 128, and what that takes away is added in the end:
+ * unsigned, so a panel holds x - 128, and the difference is added at the end:
  *
  *     x.(c - 128) = (x - 128).(c - 128) + 128 sum (c - 128).
  *
@@ -26,7 +26,7 @@ static bool supported(void) {
     return getauxval(AT_HWCAP) & HWCAP_ASIMDDP;
 }
 
-/* sums[V] += X[V] * C, of lane LANE of C: a constant, for the instruction holds it. */
+/* sums[V] += X[V] * lane LANE of C. LANE is a constant because the instruction encodes it. */
 #define MULTIPLY_ADD(sums, x, c, lane)                                                             \
     _Pragma("GCC unroll 3") for (int v = 0; v < VECTORS; v++)(sums)[v] =                           \
         vdotq_laneq_s32((sums)[v], (x)[v], c, lane)

@@ -1,8 +1,8 @@
 /*
- * The kernel for 64-bit ARM with products of matrices of bytes (FEAT_I8MM: Neoverse V1 and N2,
- * Apple M2). usmmla multiplies eight unsigned bytes of each of two points by eight signed bytes of
- * each of two centroids and adds the products to four 32-bit sums. A tile is 8 points times 10
- * centroids: 20 registers of sums, and 9 loads for 20 instructions.
+ * The kernel for 64-bit ARM with byte matrix products (FEAT_I8MM: Neoverse V1 and N2, Apple M2).
+ * usmmla multiplies eight unsigned bytes of each of two points by eight signed bytes of each of two
+ * centroids and adds the products to four 32-bit sums. A tile is 8 points times 10 centroids: 20
+ * registers of sums, and 9 loads for 20 instructions.
  */
 #include "kmeans/assign/kernel.h"
 
@@ -25,7 +25,8 @@ static bool supported(void) {
 TARGET __attribute__((always_inline)) static inline void
 accumulate(const void *points, const void *centroids, size_t groups,
            int32x4_t sums[CENTROIDS][VECTORS]) {
-    int32x4_t blocks[CENTROIDS / 2][PAIRS]; /* of two centroids and two points: 00, 10, 01, 11 */
+    int32x4_t blocks[CENTROIDS / 2]
+                    [PAIRS]; /* products of two centroids and two points: 00, 10, 01, 11 */
 #pragma GCC unroll 12
     for (int j = 0; j < CENTROIDS / 2; j++)
 #pragma GCC unroll 12

@@ -1,16 +1,17 @@
 /*
- * The kernel for real features: a tile is 240 points times 240 centroids, whose scalar products are
- * one matrix product by OpenBLAS (sgemm).
+ * The kernel for real features: a tile is 240 points times 240 centroids. OpenBLAS computes all its
+ * scalar products as one matrix product (sgemm).
  *
- * How OpenBLAS rounds depends on the place in the tile, with some of its core types. So the scores
- * |c|^2 - 2 x.c that it leads to only tell which centroids may be the nearest: those within twice
- * the error bound of the least, of which there is mostly one. The distances to these are added up
- * in double precision, in the same order always, and decide. So the result depends neither on where
- * in a tile a point or a centroid is, nor on the core type.
+ * With some core types of OpenBLAS, rounding depends on the place in the tile. So the scores
+ * c|^2 - 2 x.c only select the centroids that may be nearest: those whose score is within twice the
+ * error bound of the least one, mostly a single one. The distances to these, added up in double
+ * precision and always in the same order, decide. So the result depends neither on where in a tile
+ * a point or a centroid is, nor on the core type.
  *
- * The bound: a scalar product of n terms in float32, added in any order, is off by n u |x| |c| /
- * (1 - n u) at most, u = 2^-24 (Higham, Accuracy and Stability of Numerical Algorithms, 2002,
- * eq. 3.5); a score by (n / 2 + 4) u (|x| + |c|)^2, with the roundings of its norm and of itself.
+ * The bound: a scalar product of n terms in float32, added in any order, has an error of at most n
+ * u |x| |c| / (1 - n u), u = 2^-24 (Higham, Accuracy and Stability of Numerical Algorithms, 2002,
+ * eq. 3.5); a score has one of at most (n / 2 + 4) u (|x| + |c|)^2, which includes the rounding of
+ * its norm and its own.
  */
 #include "config.h"
 
@@ -50,13 +51,13 @@ static double norm2(const float *row, size_t dim) {
     return sum;
 }
 
-/* The rows of a panel, and zeros for missing ones. */
+/* Copies rows to a panel and zeros the missing ones. */
 static void pack_rows(const uint8_t *rows, size_t n, size_t dim, size_t most, void *panel) {
     memcpy(panel, rows, n * dim * sizeof(float));
     memset((float *)panel + n * dim, 0, (most - n) * dim * sizeof(float));
 }
 
-/* A point that is missing has an infinite |x|^2. */
+/* Marks missing points by an infinite |x|^2. */
 static void pack(const uint8_t *rows, size_t n, size_t dim, void *panel, uint32_t *corrections) {
     pack_rows(rows, n, dim, POINTS, panel);
     for (size_t i = 0; i < POINTS; i++)
@@ -79,7 +80,7 @@ static double largest_norm(const float *norms) {
     return sqrt((double)largest);
 }
 
-/* Turns the products of one point into scores, and returns the least. */
+/* Turns the products of one point into scores and returns the least. */
 static float make_scores(const float *norms, float *products) {
     float least = INFINITY;
 #pragma omp simd reduction(min : least)
@@ -91,17 +92,20 @@ static float make_scores(const float *norms, float *products) {
 }
 
 /*
- * How far above the least one the score of the nearest centroid may be, the sum of the norms of
- * both being REACH at most: twice the error bound, with room for what else is rounded to float32
- * (distances, |x|^2) or is too small for it.
+ * Returns by how much the score of the nearest centroid may exceed the least score; the norms of
+ * point and centroid add up to REACH at most. It is twice the error bound, with a reserve for other
+ * values rounded to float32 (distances, |x|^2) and for underflow.
  */
 static double margin(size_t dim, double reach) {
     return ((double)dim + 16) * (double)FLT_EPSILON * reach * reach + (double)FLT_MIN;
 }
 
-/* Lowers *BEST of the point X by those of the centroids C whose SCORES are MOST at most. */
-static void lower(const float *x, const float *c, size_t dim, const float *scores, double most,
-                  uint32_t first, uint32_t *best, uint32_t *nearest) {
+/*
+ * Compares point X with those centroids C whose SCORES are MOST at most; lowers *BEST and sets
+ * *NEAREST.
+ */
+static void compare_candidates(const float *x, const float *c, size_t dim, const float *scores,
+                               double most, uint32_t first, uint32_t *best, uint32_t *nearest) {
     for (size_t j = 0; j < CENTROIDS; j++) {
         if ((double)scores[j] > most)
             continue;
@@ -125,10 +129,11 @@ static void tile(const void *points, const uint32_t *corrections, const void *ce
                 0, scores, CENTROIDS);
     for (size_t i = 0; i < POINTS && isfinite(value_of(corrections[i])); i++, scores += CENTROIDS) {
         double own = value_of(corrections[i]), least = (double)make_scores(real_norms, scores);
-        double known = value_of(best[i]) - own; /* NaN at first, which fmin passes over */
+        double known = value_of(best[i]) - own; /* NaN at first, which fmin ignores */
         double most = fmin(least, known) + margin(groups, sqrt(own) + farthest);
         if (least <= most)
-            lower(x + i * groups, c, groups, scores, most, first, best + i, nearest + i);
+            compare_candidates(x + i * groups, c, groups, scores, most, first, best + i,
+                               nearest + i);
     }
 }
 
@@ -147,7 +152,7 @@ static const km_kernel km_kernel_openblas = {
     .tile = tile,
 };
 
-/* Threads are ours: each multiplies its own blocks. */
+/* OpenBLAS must not start threads: each thread of k-means multiplies its own blocks. */
 const km_kernel *km_kernel_real(void) {
     openblas_set_num_threads(1);
     return &km_kernel_openblas;

@@ -1,6 +1,6 @@
 /*
  * The kernel in plain C, for any processor. The inner loop over 16 centroids has a fixed length, so
- * that a compiler can keep the sums in registers and use what vectors the processor has.
+ * that the compiler can keep the sums in registers and use the processor's vector instructions.
  */
 #include "kmeans/assign/kernel.h"
 #include "kmeans/assign/pack.h"

@@ -15,7 +15,7 @@
 
 enum { LANES = 16, HALVES = 2, POINTS = LANES * HALVES, CENTROIDS = 12, GROUP = 4, BURNT = 12 };
 
-/* sums += x * c; as assembly, for gcc 12 spills the sums to memory when it is an intrinsic. */
+/* sums += x * c; in assembly, because gcc 12 spills the sums to memory when it is an intrinsic. */
 TARGET static inline void multiply_add(__m512i *sums, __m512i x, __m512i c) {
     __asm__("vpdpbusd %2, %1, %0" : "+v"(*sums) : "v"(x), "v"(c));
 }
@@ -27,8 +27,8 @@ static bool supported(void) {
 
 /*
  * Transposes 16 x 16 words of 32 bits. Interleaving the first half of the 256 words with the second
- * moves each word from the place with the binary digits abcdefgh to that with bcdefgha; done four
- * times, it exchanges row abcd and column efgh.
+ * moves each word from the index with the binary digits abcdefgh to bcdefgha. Done four times, this
+ * exchanges row abcd and column efgh.
  */
 TARGET static void transpose(__m512i rows[LANES]) {
     const __m512i low = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
@@ -77,17 +77,14 @@ TARGET static void pack(const uint8_t *rows, size_t n, size_t dim, void *panel,
     }
 }
 
-/* Four bytes of memory in every lane. */
+/* Loads four bytes of memory into every lane. */
 TARGET static inline __m512i broadcast(const uint8_t *memory) {
     int32_t word;
     memcpy(&word, memory, sizeof word);
     return _mm512_set1_epi32(word);
 }
 
-/*
- * Adds the products of a tile to its sums, or makes them, if they start at zero; always inline, so
- * that the sums stay in registers.
- */
+/* Adds the products of a tile to SUMS. Always inline, so that the sums stay in registers. */
 TARGET __attribute__((always_inline)) static inline void
 add_products(const void *points, const void *centroids, size_t groups,
              __m512i sums[CENTROIDS][HALVES]) {
@@ -148,13 +145,13 @@ TARGET static void multiply(const void *points, const void *centroids, size_t gr
     }
 }
 
-/* Appends the pairs of MASK, which are of a centroid's CODES, to the N that there are. */
+/* Appends the pairs in MASK, all of one centroid, to the N pairs. CODES are the pairs' bits. */
 TARGET static inline size_t append(km_pair *pairs, size_t n, __mmask16 mask, __m512i codes) {
     _mm512_storeu_si512(pairs + n, _mm512_maskz_compress_epi32(mask, codes));
     return n + (size_t)__builtin_popcount(mask);
 }
 
-/* Whether one of the sums isn't below the floor of its point. */
+/* Returns whether any sum reaches the floor of its point. */
 TARGET __attribute__((always_inline)) static inline bool any_left(__m512i sums[CENTROIDS][HALVES],
                                                                   __m512i low, __m512i high) {
     __m512i first = sums[0][0], second = sums[0][1];
@@ -177,7 +174,7 @@ TARGET static size_t sift(const void *points, const void *centroids, const int32
     bool any = any_left(sums, low, high);
     if (!any || !pairs)
         return any;
-    /* As a km_pair lies in memory: the point, and 2^16 times the centroid. */
+    /* A km_pair as a 32-bit word: the point, and 2^16 times the centroid. */
     const __m512i next = _mm512_set1_epi32(1 << 16), lanes = _mm512_set1_epi32(LANES);
     __m512i codes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
     size_t n = 0;
@@ -190,7 +187,7 @@ TARGET static size_t sift(const void *points, const void *centroids, const int32
     return n;
 }
 
-/* Four sums of 16 lanes each, in four lanes. */
+/* Sums up the 16 lanes of each of four registers. */
 TARGET static __m128i add_lanes(const __m512i sums[4]) {
     __m256i folded[4];
 #pragma GCC unroll 4
@@ -202,7 +199,7 @@ TARGET static __m128i add_lanes(const __m512i sums[4]) {
     return _mm_add_epi32(_mm256_castsi256_si128(all), _mm256_extracti128_si256(all, 1));
 }
 
-/* sums[i] += 64 products of x[i] and c[i], or of those in MASK. */
+/* sums[i] += 64 products of x[i] and c[i] from dimension D on; only those in MASK. */
 TARGET __attribute__((always_inline)) static inline void multiply_chunks(__m512i sums[4],
                                                                          uint8_t const *const x[4],
                                                                          uint8_t const *const c[4],

@@ -20,7 +20,7 @@ const km_kernel *const *km_kernel_list(void) {
     return kernels;
 }
 
-/* Writes a centroid as number J of its panel; the others there stay as they are. */
+/* Writes a centroid as number J of its panel; leaves the panel's other centroids as they are. */
 static void pack_centroid(const km_kernel *kernel, const uint8_t *row, size_t dim, size_t j,
                           void *panel) {
     size_t at = j * kernel->group;
@@ -47,7 +47,7 @@ void km_pack_centroids(const km_kernel *kernel, const uint8_t *rows, size_t n, s
         pack_centroid(kernel, rows + j * dim, dim, j, panel);
         norms[j] = norm2(rows + j * dim, dim);
     }
-    /* With zeros that is the score, and never wins. */
+    /* With zeros for dimensions, the norm is the score, so a missing centroid never wins. */
     for (size_t j = n; j < kernel->centroids; j++)
         norms[j] = KM_NO_SCORE;
 }

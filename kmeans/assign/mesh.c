@@ -15,11 +15,11 @@ static size_t panels_of(const km_packed *of) {
     return km_quotient_up(of->k, of->kernel->centroids);
 }
 
-/* Packs the axes as if they were centroids, which their products with a panel of points are of. */
+/* Packs the axes in centroid layout, so that a kernel can multiply a panel of points by them. */
 static bool pack_axes(km_mesh *mesh) {
     const km_kernel *kernel = mesh->of->kernel;
     size_t step = kernel->centroids, dim = mesh->of->dim, rows = mesh->sketch->count + 1;
-    uint32_t norms[KM_TILE_CENTROIDS]; /* which nobody needs */
+    uint32_t norms[KM_TILE_CENTROIDS]; /* unused */
     mesh->axes_groups = km_quotient_up(dim, kernel->group);
     mesh->axes_panels = km_quotient_up(rows, step);
     mesh->axes_panel_bytes = panel_bytes(kernel, mesh->axes_groups, step);
@@ -34,7 +34,7 @@ static bool pack_axes(km_mesh *mesh) {
     return mesh->axes;
 }
 
-/* The products of a panel of points with the axes, axis after axis. */
+/* Computes the products of a panel of points with the axes, axis after axis. */
 enum { AXIS_SUMS = (KM_AXES + 1 + KM_TILE_CENTROIDS) * KM_TILE_POINTS };
 static void multiply_axes(const km_mesh *mesh, const void *panel, int32_t sums[AXIS_SUMS]) {
     const km_kernel *kernel = mesh->of->kernel;
@@ -43,58 +43,61 @@ static void multiply_axes(const km_mesh *mesh, const void *panel, int32_t sums[A
                          sums + i * kernel->points * kernel->centroids);
 }
 
-/* What a thread makes the sketches of centroids in: a panel of points, which they are for once. */
-typedef struct press {
+/* A thread's scratch memory for sketching centroids, which are packed in point layout for this. */
+typedef struct sketch_scratch {
     unsigned char *panel;
-    int32_t sums[AXIS_SUMS];  /* products with the axes */
-    int32_t finer[AXIS_SUMS]; /* the same of fine centroids' second plane */
-} press;
+    int32_t sums[AXIS_SUMS];        /* the centroids' products with the axes */
+    int32_t second_sums[AXIS_SUMS]; /* those of fine centroids' second plane */
+} sketch_scratch;
 
-static void press_free(press *space) {
+static void sketch_scratch_free(sketch_scratch *space) {
     if (space)
         free(space->panel);
     free(space);
 }
 
-static press *press_create(const km_mesh *mesh) {
+static sketch_scratch *sketch_scratch_create(const km_mesh *mesh) {
     const km_kernel *kernel = mesh->of->kernel;
-    press *space = calloc(1, sizeof *space);
+    sketch_scratch *space = calloc(1, sizeof *space);
     if (space &&
         (space->panel = km_allocate(1, panel_bytes(kernel, mesh->axes_groups, kernel->points))))
         return space;
-    press_free(space);
+    sketch_scratch_free(space);
     return NULL;
 }
 
-/* Adds to the sums of N centroids from number FIRST on what their second plane does, rounded. */
-static void add_fine_sums(const km_mesh *mesh, press *space, size_t first, size_t n) {
+/* Adds the second plane's rounded contribution to the sums of N centroids from number FIRST on. */
+static void add_fine_sums(const km_mesh *mesh, sketch_scratch *space, size_t first, size_t n) {
     const km_kernel *kernel = mesh->of->kernel;
-    uint32_t corrections[KM_TILE_POINTS]; /* which nobody needs */
+    uint32_t corrections[KM_TILE_POINTS]; /* unused */
     kernel->pack(km_plane_row(&mesh->of->fine->planes, 1, first), n, mesh->of->dim, space->panel,
                  corrections);
-    multiply_axes(mesh, space->panel, space->finer);
+    multiply_axes(mesh, space->panel, space->second_sums);
     for (size_t j = 0; j < mesh->sketch->count + 1; j++)
         for (size_t i = j * kernel->points; i < (j + 1) * kernel->points; i++)
-            space->sums[i] += (space->finer[i] - 128 * mesh->axes_sums[j] + 128) >> 8;
+            space->sums[i] += (space->second_sums[i] - 128 * mesh->axes_sums[j] + 128) >> 8;
 }
 
-/* How far the sketch of fine centroid J is off, besides, for what add_fine_sums leaves out. */
+/*
+ * Bounds the additional error of fine centroid J's sketch: add_fine_sums rounds the second plane
+ * and omits the third.
+ */
 static float fine_error(const km_mesh *mesh, size_t j) {
     float half = 0.5F * mesh->sketch->scale, all = half * sqrtf((float)mesh->sketch->count);
     return all * 1.0001F + mesh->stretch * mesh->of->fine->errors[1][j] * 1.0001F;
 }
 
-/* |x - mean|^2 of a panel of rows of bytes, from their products with the axes. */
-static void find_ways(const km_mesh *mesh, const int32_t *sums, const uint32_t *corrections,
-                      float *ways2) {
+/* Computes |x - mean|^2 for a panel of rows of bytes, from their products with the axes. */
+static void find_deviations(const km_mesh *mesh, const int32_t *sums, const uint32_t *corrections,
+                            float *deviations2) {
     size_t points = mesh->of->kernel->points;
     for (size_t i = 0; i < points; i++)
-        ways2[i] =
-            km_sketch_way2(mesh->sketch, corrections[i], sums[mesh->sketch->count * points + i]);
+        deviations2[i] = km_sketch_deviation2(mesh->sketch, corrections[i],
+                                              sums[mesh->sketch->count * points + i]);
 }
 
-/* The same of N fine centroids from number FIRST on, by their first two planes. */
-static void find_fine_ways(const km_mesh *mesh, size_t first, size_t n, float *ways2) {
+/* Does the same for N fine centroids from number FIRST on, from their first two planes. */
+static void find_fine_deviations(const km_mesh *mesh, size_t first, size_t n, float *deviations2) {
     const km_packed *of = mesh->of;
     const uint8_t *mean = mesh->sketch->axes + mesh->sketch->count * of->dim;
     for (size_t i = 0; i < n; i++) {
@@ -105,24 +108,24 @@ static void find_fine_ways(const km_mesh *mesh, size_t first, size_t n, float *w
             int32_t way = (h[d] - mean[d]) * 256 + a[d] - 128;
             sum += (uint32_t)way * (uint32_t)way;
         }
-        ways2[i] = (float)sum / (1 << 16);
+        deviations2[i] = (float)sum / (1 << 16);
     }
 }
 
-/* The sketches of a panel of N centroids from number FIRST on. */
-static void sketch_panel(km_mesh *mesh, press *space, size_t first, size_t n) {
+/* Makes the sketches of a panel of N centroids from number FIRST on. */
+static void sketch_panel(km_mesh *mesh, sketch_scratch *space, size_t first, size_t n) {
     const km_packed *of = mesh->of;
     uint8_t bytes[KM_TILE_POINTS * KM_SKETCH];
     uint32_t corrections[KM_TILE_POINTS];
-    float ways2[KM_TILE_POINTS], errors[KM_TILE_POINTS];
+    float deviations2[KM_TILE_POINTS], errors[KM_TILE_POINTS];
     of->kernel->pack(of->rows + first * of->dim, n, of->dim, space->panel, corrections);
     multiply_axes(mesh, space->panel, space->sums);
-    find_ways(mesh, space->sums, corrections, ways2);
+    find_deviations(mesh, space->sums, corrections, deviations2);
     if (of->fine) {
         add_fine_sums(mesh, space, first, n);
-        find_fine_ways(mesh, first, n, ways2);
+        find_fine_deviations(mesh, first, n, deviations2);
     }
-    km_sketch_round(mesh->sketch, space->sums, ways2, of->kernel->points, bytes, errors);
+    km_sketch_round(mesh->sketch, space->sums, deviations2, of->kernel->points, bytes, errors);
     memcpy(mesh->bytes + first * mesh->sketch->numbers, bytes, n * mesh->sketch->numbers);
     for (size_t i = 0; i < n; i++)
         mesh->errors[first + i] = errors[i] + (of->fine ? fine_error(mesh, first + i) : 0);
@@ -133,13 +136,13 @@ static int sketch_all(km_mesh *mesh, int threads) {
     int error = 0;
 #pragma omp parallel num_threads(threads) reduction(| : error)
     {
-        press *space = press_create(mesh);
+        sketch_scratch *space = sketch_scratch_create(mesh);
         error = space ? 0 : ENOMEM;
 #pragma omp for schedule(static)
         for (size_t first = 0; first < k; first += step)
             if (space)
                 sketch_panel(mesh, space, first, k - first < step ? k - first : step);
-        press_free(space);
+        sketch_scratch_free(space);
     }
     return error;
 }
@@ -155,8 +158,7 @@ int km_mesh_sketch(km_mesh *mesh, const km_packed *of, const km_sketch *sketch, 
     return mesh->bytes && mesh->errors && pack_axes(mesh) ? sketch_all(mesh, threads) : ENOMEM;
 }
 
-/* Room for what is known of the centroids, besides their sketches. */
-static bool add_rooms(km_mesh *mesh) {
+static bool allocate_starts(km_mesh *mesh) {
     const km_packed *of = mesh->of;
     mesh->panel_bytes = panel_bytes(of->kernel, mesh->groups, of->kernel->centroids);
     mesh->starts = km_allocate(panels_of(of), of->kernel->centroids * sizeof *mesh->starts);
@@ -189,7 +191,7 @@ static void free_bytes(km_mesh *mesh) {
 
 int km_mesh_pack(km_mesh *mesh, const uint32_t *order) {
     const km_packed *of = mesh->of;
-    if (!add_rooms(mesh))
+    if (!allocate_starts(mesh))
         return ENOMEM;
     mesh->packed = km_allocate(panels_of(of), mesh->panel_bytes);
     mesh->packed_norms =
@@ -213,7 +215,7 @@ int km_mesh_rows(km_mesh *mesh, const km_packed *of, const uint32_t *order) {
                       .out_of_reach = 256 * sqrtf((float)of->dim),
                       .groups = km_quotient_up(of->dim, of->kernel->group),
                       .data = of->data};
-    if (!add_rooms(mesh))
+    if (!allocate_starts(mesh))
         return ENOMEM;
     for (size_t j = 0; j < panels_of(of) * of->kernel->centroids; j++)
         mesh->starts[j] = -(int32_t)(of->norms[j < of->k ? order[j] : j] / 2);
@@ -234,8 +236,8 @@ void km_mesh_free(km_mesh *mesh) {
 void km_mesh_take(const km_mesh *mesh, const void *panel, const uint32_t *corrections,
                   uint8_t bytes[KM_TILE_POINTS * KM_SKETCH], float *errors) {
     int32_t sums[AXIS_SUMS];
-    float ways2[KM_TILE_POINTS];
+    float deviations2[KM_TILE_POINTS];
     multiply_axes(mesh, panel, sums);
-    find_ways(mesh, sums, corrections, ways2);
-    km_sketch_round(mesh->sketch, sums, ways2, mesh->of->kernel->points, bytes, errors);
+    find_deviations(mesh, sums, corrections, deviations2);
+    km_sketch_round(mesh->sketch, sums, deviations2, mesh->of->kernel->points, bytes, errors);
 }

@@ -7,11 +7,11 @@
 #include <string.h>
 
 enum {
-    SAMPLE = 32, /* rows at most that a direction is found from */
-    ROUNDS = 4,  /* of the iteration that finds it */
+    SAMPLE = 32, /* the most rows from which a direction is found */
+    ROUNDS = 4,  /* iterations that find it */
 };
 
-/* A row, and how far it is along the direction that its part is halved across. */
+/* A row, and its position along the direction in which its part is split. */
 typedef struct item {
     float key;
     uint32_t number;
@@ -26,9 +26,9 @@ static const uint8_t *row_of(const rows *all, const item *of) {
     return all->bytes + of->number * all->size;
 }
 
-/* Some of the N items' rows, less their mean. Returns how many. */
-static size_t center(const rows *all, const item *items, size_t n,
-                     float centered[SAMPLE][KM_ORDER_SIZE]) {
+/* Copies a sample of the N items' rows, less their mean, to CENTERED. Returns their number. */
+static size_t center_sample(const rows *all, const item *items, size_t n,
+                            float centered[SAMPLE][KM_ORDER_SIZE]) {
     size_t count = n < SAMPLE ? n : SAMPLE;
     float mean[KM_ORDER_SIZE] = {0};
     for (size_t i = 0; i < count; i++)
@@ -42,10 +42,13 @@ static size_t center(const rows *all, const item *items, size_t n,
     return count;
 }
 
-/* The way that the items' rows vary most, roughly, by the power iteration; of any length. */
+/*
+ * Finds roughly the direction in which the items' rows vary most, by power iteration; its length is
+ * arbitrary.
+ */
 static void find_direction(const rows *all, const item *items, size_t n, float *direction) {
     float centered[SAMPLE][KM_ORDER_SIZE], most = 0;
-    size_t count = center(all, items, n, centered), size = all->size;
+    size_t count = center_sample(all, items, n, centered), size = all->size;
     memset(direction, 0, size * sizeof *direction);
     for (size_t i = 0; i < count; i++) {
         float length2 = km_dot(centered[i], centered[i], size);
@@ -56,7 +59,8 @@ static void find_direction(const rows *all, const item *items, size_t n, float *
     for (int round = 0; round < ROUNDS && most > 0; round++) {
         float next[KM_ORDER_SIZE] = {0};
         for (size_t i = 0; i < count; i++) {
-            float image = km_dot(centered[i], direction, size) / most; /* lest it grow */
+            float image =
+                km_dot(centered[i], direction, size) / most; /* divided, or it would grow */
             km_add_multiple(next, image, centered[i], size);
         }
         memcpy(direction, next, size * sizeof *direction);
@@ -70,7 +74,10 @@ static void swap(item *a, item *b) {
     *b = other;
 }
 
-/* Splits N items, two or more, so that no key of the first is above one of the rest (Hoare). */
+/*
+ * Splits N >= 2 items so that no key of the first part is above one of the rest (Hoare). Returns
+ * the length of the first part.
+ */
 static size_t partition(item *items, size_t n) {
     float pivot = items[(n - 1) / 2].key;
     size_t low = 0, high = n - 1;
@@ -84,7 +91,7 @@ static size_t partition(item *items, size_t n) {
     }
 }
 
-/* Brings the SMALLEST of N items, by their keys, to the front. */
+/* Moves the SMALLEST items with the smallest keys, of N, to the front. */
 static void select_smallest(item *items, size_t n, size_t smallest) {
     while (n > 1) {
         size_t first = partition(items, n);
@@ -98,7 +105,7 @@ static void select_smallest(item *items, size_t n, size_t smallest) {
     }
 }
 
-static void halve(const rows *all, item *items, size_t n, size_t leaf) {
+static void split_into_leaves(const rows *all, item *items, size_t n, size_t leaf) {
     while (n > leaf) {
         float direction[KM_ORDER_SIZE], place[KM_ORDER_SIZE];
         size_t half = km_quotient_up(n / 2, leaf) * leaf;
@@ -110,7 +117,7 @@ static void halve(const rows *all, item *items, size_t n, size_t leaf) {
             items[i].key = km_dot(place, direction, all->size);
         }
         select_smallest(items, n, half);
-        halve(all, items, half, leaf);
+        split_into_leaves(all, items, half, leaf);
         items += half;
         n -= half;
     }
@@ -123,7 +130,7 @@ int km_order(const uint8_t *bytes, size_t n, size_t size, size_t leaf, uint32_t 
         return ENOMEM;
     for (size_t i = 0; i < n; i++)
         items[i] = (item){0, (uint32_t)i};
-    halve(&all, items, n, leaf);
+    split_into_leaves(&all, items, n, leaf);
     for (size_t i = 0; i < n; i++)
         order[i] = items[i].number;
     free(items);

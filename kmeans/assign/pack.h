@@ -1,4 +1,6 @@
-/* How kernels lay bytes out in their panels, inline, so that each compiles it for its own numbers.
+/*
+ * Lays bytes out in a kernel's panels; inline, so that each kernel compiles it for its own
+ * constants.
  */
 #ifndef COLL_KMEANS_ASSIGN_PACK_H
 #define COLL_KMEANS_ASSIGN_PACK_H
@@ -7,7 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* The correction of a row: sum x (x - 256). */
+/* Returns the correction of a row: sum x (x - 256). */
 static inline uint32_t km_correction(const uint8_t *row, size_t dim) {
     uint32_t sum = 0;
 #pragma omp simd reduction(+ : sum)
@@ -17,8 +19,8 @@ static inline uint32_t km_correction(const uint8_t *row, size_t dim) {
 }
 
 /*
- * Fills PANEL, of POINTS points, with N rows of DIM bytes as they are, GROUP dimensions of each
- * after those of the one before, and zeros for what is missing; and CORRECTIONS.
+ * Fills PANEL, which holds POINTS points, with N rows of DIM bytes in groups of GROUP dimensions,
+ * and with zeros for missing points and dimensions. Sets CORRECTIONS.
  */
 __attribute__((always_inline)) static inline void km_pack_bytes(const uint8_t *rows, size_t n,
                                                                 size_t dim, size_t points,
@@ -37,7 +39,10 @@ __attribute__((always_inline)) static inline void km_pack_bytes(const uint8_t *r
     }
 }
 
-/* N rows of BYTES each, one after the other: themselves, where they are, or copied to ROOM. */
+/*
+ * Returns N rows of BYTES each as one block: the rows themselves if they are contiguous, else a
+ * copy in ROOM.
+ */
 static inline const uint8_t *km_gather(const uint8_t *const *rows, size_t n, size_t bytes,
                                        uint8_t *room) {
     size_t i = 1;

@@ -1,5 +1,4 @@
-/* A kernel's multiply_rows, where the file that includes this has defined multiply_pair for one.
- */
+/* The multiply_rows of a kernel. The including file defines multiply_pair for one pair first. */
 #ifndef COLL_KMEANS_ASSIGN_PAIRS_H
 #define COLL_KMEANS_ASSIGN_PAIRS_H
 

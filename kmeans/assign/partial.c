@@ -1,8 +1,8 @@
 /*
- * Stage 1 of the aggregation across the threads of a rank (Zhang, Qiu et al., "High Performance
+ * Stage 1 of the aggregation, across the threads of a rank (Zhang, Qiu et al., "High Performance
  * Clustering of Social Images in a Map-Collective Programming Model", section V): the points are
- * sorted by cluster, and threads sum slices of that order, so that they meet in the pool only where
- * a cluster crosses from one slice into the next.
+ * sorted by cluster, and each thread sums up slices of that order. So two threads access the same
+ * value of the pool only if a cluster extends from one slice into the next.
  */
 #include "config.h"
 
@@ -14,15 +14,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The points that a thread takes at once. Their sum of one feature fits 32 bits by far. */
+/* Points that a thread adds up at a time. The sum of one feature of them is far below 2^32. */
 enum { SLICE = 4096 };
 
-/* The sums in a value: of each feature one, of real ones two (km_real_add). */
+/*
+ * Returns the number of sums in a value: one for each feature, or two for real ones (km_real_add).
+ */
 static size_t sums_of(const km_points *points) {
     return points->real.used ? 2 * points->dim : points->dim;
 }
 
-/* A value is a count and sums, of 32 bits where no sum over all points needs more. */
+/*
+ * A value of the pool is a count and sums. They have 64 bits if sums over all points may need that.
+ */
 static bool is_wide(const km_points *points) {
     return points->real.used || points->total > UINT32_MAX / 255;
 }
@@ -50,7 +54,10 @@ bool km_partial_pool(const km_points *points, COLL_Pool **pool, app_problem *pro
     return app_mpi(problem, COLL_Pool_create(sums * sizeof(uint32_t), add_narrow, NULL, pool));
 }
 
-/* A counting sort: ORDER lists the points by cluster; those of cluster j end before STARTS[j]. */
+/*
+ * Sorts the points by cluster into ORDER (counting sort). The points of cluster j end before
+ * STARTS[j].
+ */
 static void sort_by_cluster(const uint32_t *nearest, size_t rows, size_t k, size_t *order,
                             size_t *starts) {
     memset(starts, 0, (k + 1) * sizeof *starts);
@@ -62,7 +69,9 @@ static void sort_by_cluster(const uint32_t *nearest, size_t rows, size_t k, size
         order[starts[nearest[i]]++] = i;
 }
 
-/* Adds up the points FROM to TO of ORDER. Four at a time, so that the sums are seldom touched. */
+/*
+ * Adds up the points FROM to TO - 1 of ORDER, four at a time, so that the sums are seldom accessed.
+ */
 static void add_rows(const km_points *points, const size_t *order, size_t from, size_t to,
                      uint32_t *sums) {
     size_t dim = points->dim, i = from;
@@ -83,7 +92,7 @@ static void add_rows(const km_points *points, const size_t *order, size_t from, 
     }
 }
 
-/* The same with real features; negative sums are their two's complement. */
+/* Does the same with real features; negative sums are stored in two's complement. */
 static void add_real_rows(const km_points *points, const size_t *order, size_t from, size_t to,
                           uint64_t *sums) {
     size_t dim = points->dim;
@@ -92,9 +101,13 @@ static void add_real_rows(const km_points *points, const size_t *order, size_t f
                     (int64_t *)sums, (int64_t *)sums + dim);
 }
 
-/* Adds the points FROM to TO of ORDER, all of one cluster, to POOL. The last two are scratch. */
-static int add_run(const km_points *points, const size_t *order, size_t from, size_t to,
-                   uint64_t cluster, COLL_Pool *pool, uint32_t *sums, uint64_t *wide_sums) {
+/*
+ * Adds the points FROM to TO - 1 of ORDER, all of one cluster, to POOL. SUMS and WIDE_SUMS are
+ * scratch memory.
+ */
+static int add_cluster_part(const km_points *points, const size_t *order, size_t from, size_t to,
+                            uint64_t cluster, COLL_Pool *pool, uint32_t *sums,
+                            uint64_t *wide_sums) {
     if (points->real.used) {
         memset(wide_sums, 0, (sums_of(points) + 1) * sizeof *wide_sums);
         wide_sums[0] = to - from;
@@ -119,7 +132,7 @@ static int add_slice(const km_points *points, const uint32_t *nearest, const siz
         size_t end = from + 1;
         while (end < to && nearest[order[end]] == cluster)
             end++;
-        code = add_run(points, order, from, end, cluster, pool, sums, wide_sums);
+        code = add_cluster_part(points, order, from, end, cluster, pool, sums, wide_sums);
         from = end;
     }
     return code;
@@ -162,7 +175,7 @@ uint64_t km_distance2(const uint8_t *a, const uint8_t *b, size_t dim) {
     return sum;
 }
 
-/* The squared distance between two rows that are no fine centroids. */
+/* Returns the squared distance between two rows that are not fine centroids. */
 static double rows_way2(const km_points *points, const uint8_t *a, const uint8_t *b) {
     if (points->real.used)
         return km_real_distance2((const float *)a, (const float *)b, points->dim);
@@ -193,20 +206,20 @@ uint32_t km_recall(const km_points *points, size_t i, const uint8_t *centroids, 
     return km_rows_distance2(points, row, centroids + j * bytes);
 }
 
-typedef struct update {
+typedef struct mean_update {
     const km_points *points;
     size_t k;
     uint8_t *centroids;
     uint64_t *counts;
-} update;
+} mean_update;
 
-/* The number with INDEX in a value: of features the sum, before them the count. */
+/* Returns number INDEX of a value: the count, then the sums. */
 static uint64_t number_at(bool wide, const void *value, size_t index) {
     return wide ? ((const uint64_t *)value)[index] : ((const uint32_t *)value)[index];
 }
 
 static int set_mean(uint64_t cluster, const void *value, void *context) {
-    const update *to = context;
+    const mean_update *to = context;
     const km_points *points = to->points;
     const bool wide = is_wide(points), real = points->real.used;
     const size_t dim = points->dim;
@@ -228,7 +241,7 @@ static int set_mean(uint64_t cluster, const void *value, void *context) {
 
 bool km_update(const COLL_Pool *pool, const km_points *points, size_t k, uint8_t *centroids,
                uint64_t *counts, app_problem *problem) {
-    update to = {points, k, centroids, counts};
+    mean_update to = {points, k, centroids, counts};
     memset(counts, 0, k * sizeof *counts);
     return COLL_Pool_visit(pool, set_mean, &to) == 0 || app_refuse(problem, "out of memory");
 }

@@ -1,7 +1,8 @@
 /*
- * Partial sums of clusters: for each cluster that a rank's points touch, their count and the sum of
- * their features, as values of a COLL_Pool under the number of the cluster. Integers, so that the
- * totals don't depend on the order of addition. And the new centroids that follow from them.
+ * Sums over clusters: for each cluster with points on a rank, the number of its points and the sum
+ * of their features, as values of a COLL_Pool with the cluster's number as key. All are integers,
+ * so that totals don't depend on the order of addition. Also computes the new centroids from these
+ * sums.
  */
 #ifndef COLL_KMEANS_ASSIGN_PARTIAL_H
 #define COLL_KMEANS_ASSIGN_PARTIAL_H
@@ -10,40 +11,50 @@
 
 #include <coll.h>
 
-/* Makes an empty pool for partial sums over POINTS; the caller frees it. */
+/* Creates an empty pool for sums over POINTS; the caller frees it. */
 bool km_partial_pool(const km_points *points, COLL_Pool **pool, app_problem *problem);
 
 /*
- * Adds this rank's points, of which point i belongs to cluster NEAREST[i] < K, to POOL, by THREADS
- * threads. ORDER is scratch for a number for each point, STARTS for one for each cluster and one
- * more.
+ * Adds this rank's points to POOL, using THREADS threads; point i belongs to cluster NEAREST[i] <
+ * K. ORDER (one number for each point) and STARTS (K + 1 numbers) are scratch memory.
  */
 bool km_partial_add(const km_points *points, const uint32_t *nearest, size_t k, int threads,
                     size_t *order, size_t *starts, COLL_Pool *pool, app_problem *problem);
 
-/* The squared distance between two vectors of uint8, of at most KM_MAX_DIM (memory.h) features. */
+/*
+ * Returns the squared distance between two vectors of uint8, of at most KM_MAX_DIM (memory.h)
+ * features.
+ */
 uint64_t km_distance2(const uint8_t *a, const uint8_t *b, size_t dim);
 
-/* The squared distance between number J of two sets of K centroids of POINTS, as users see them. */
+/*
+ * Returns the squared distance between centroid J of A and centroid J of B, two sets of K centroids
+ * of POINTS, in the units of the input.
+ */
 double km_way2(const km_points *points, size_t k, const uint8_t *a, const uint8_t *b, size_t j);
 
-/* The squared distance between two rows of POINTS: of real ones the bits of a float (real.h). */
+/*
+ * Returns the squared distance between two rows of POINTS; for real features as the bits of a float
+ * (real.h).
+ */
 uint32_t km_rows_distance2(const km_points *points, const uint8_t *a, const uint8_t *b);
 
-/* The squared distance between point I of this rank and centroid J, as km_assign gives it. */
+/*
+ * Returns the squared distance between point I of this rank and centroid J, in the form in which
+ * km_assign gives it.
+ */
 uint32_t km_recall(const km_points *points, size_t i, const uint8_t *centroids, size_t k, size_t j);
 
 /*
- * Sets each centroid whose cluster is in POOL, of POINTS, to the mean of the cluster, rounded to
- * the nearest integer, half up (fine ones to the nearest multiple of 2^-16, those of real features
- * to the nearest float32); the others stay.
- * COUNTS[j] becomes the number of points of cluster j of K, 0 where it isn't in POOL. Not
- * collective.
+ * Sets each centroid whose cluster is in POOL to the mean of the cluster, rounded to the nearest
+ * integer, half up (fine ones to the nearest multiple of 2^-16, real features to the nearest
+ * float32); leaves the other centroids. Sets COUNTS[j] to the number of points of cluster j of K, 0
+ * if it isn't in POOL. Not collective.
  *
- * Rounding adds count * dim / 4 at most to a cluster's sum of squared distances, in comparison with
- * the exact mean. Yet it can't make the sum greater than the old centroid did: in every dimension
- * the sum is a parabola around the mean, so that the integer nearest to the mean is the best of all
- * integers, the old centroid's among them.
+ * Compared with the exact mean, rounding adds at most count * dim / 4 to a cluster's sum of squared
+ * distances. Still, the sum never exceeds that of the old centroid: in every dimension the sum is a
+ * parabola around the mean, so the integer nearest to the mean is the best integer, and the old
+ * centroid's feature is an integer, too.
  */
 bool km_update(const COLL_Pool *pool, const km_points *points, size_t k, uint8_t *centroids,
                uint64_t *counts, app_problem *problem);

@@ -12,24 +12,25 @@
 
 enum {
     CACHE_LINE = 64,
-    LOOKED_AT = 8,     /* one in so many panels is looked at for a first guess ... */
-    LOOKED_AROUND = 8, /* ... and then so many on both sides of that */
-    DENSE = 4,         /* a tile is, of whose pairs more than one in so many are left */
-    TRIED_EVERY = 4, /* one in so many blocks goes through all meshes in any case; the others ... */
-    USUAL = 7,       /* ... leave one out by which fewer than 1 in 8 tiles are done with */
+    LOOKED_AT = 8,     /* a first guess looks at one panel in LOOKED_AT ... */
+    LOOKED_AROUND = 8, /* ... and a better one at LOOKED_AROUND panels on both sides of it */
+    DENSE = 4,         /* a tile is dense if more than one in DENSE of its pairs is left */
+    TRIED_EVERY = 4,   /* one block in TRIED_EVERY is tested at all levels; the others skip ... */
+    USUAL = 7,         /* ... a level that leaves USUAL / 8 of its tiles or more to the next one */
 };
 
 struct km_sieve {
     km_packed of;
     size_t panels;
-    size_t sketches; /* meshes of them, the coarsest first; then comes that of rows */
+    size_t sketches; /* number of levels with sketches, the coarsest first; the level of rows
+                        follows */
     km_mesh mesh[KM_MESHES];
-    bool whole;       /* the mesh of rows may be used: all floors fit 32 bits */
-    uint32_t *order;  /* the number of each centroid, as they lie in the meshes */
-    uint32_t *places; /* and the inverse */
+    bool rows_usable; /* the level of rows may be used: all its floors fit 32 bits */
+    uint32_t *order;  /* the centroids' numbers in the order of the levels */
+    uint32_t *places; /* the inverse permutation */
 };
 
-/* Packs the rows in the sieve's order. */
+/* Packs the rows in the order of the sieve. */
 static int pack_rows(const km_sieve *sieve, int threads) {
     const km_packed *of = &sieve->of;
     const km_kernel *kernel = of->kernel;
@@ -38,7 +39,7 @@ static int pack_rows(const km_sieve *sieve, int threads) {
 #pragma omp parallel num_threads(threads) reduction(| : error)
     {
         uint8_t *rows = km_allocate(kernel->centroids, of->dim);
-        uint32_t norms[KM_TILE_CENTROIDS]; /* which nobody needs */
+        uint32_t norms[KM_TILE_CENTROIDS]; /* unused */
         error = rows ? 0 : ENOMEM;
 #pragma omp for schedule(static)
         for (size_t panel = 0; panel < sieve->panels; panel++) {
@@ -54,7 +55,7 @@ static int pack_rows(const km_sieve *sieve, int threads) {
     return error;
 }
 
-/* Sketches by all levels of a sketch, in the order that the coarsest brings together. */
+/* Makes the levels with sketches, all in the order that km_order finds for the coarsest ones. */
 static int make_meshes(km_sieve *sieve, const km_sketch *sketch, int threads) {
     const km_sketch *levels[KM_LEVELS];
     int error = 0;
@@ -69,7 +70,7 @@ static int make_meshes(km_sieve *sieve, const km_sketch *sketch, int threads) {
     return error;
 }
 
-static bool allocate(km_sieve *sieve) {
+static bool allocate_order(km_sieve *sieve) {
     sieve->order = km_allocate(sieve->of.k, sizeof *sieve->order);
     sieve->places = km_allocate(sieve->of.k, sizeof *sieve->places);
     for (size_t j = 0; sieve->order && j < sieve->of.k; j++)
@@ -83,8 +84,8 @@ int km_sieve_create(const km_packed *of, const km_sketch *sketch, int threads, k
         return ENOMEM;
     made->of = *of;
     made->panels = km_quotient_up(of->k, of->kernel->centroids);
-    made->whole = of->dim <= KM_FINE_MAX_DIM;
-    int error = allocate(made) ? 0 : ENOMEM;
+    made->rows_usable = of->dim <= KM_FINE_MAX_DIM;
+    int error = allocate_order(made) ? 0 : ENOMEM;
     if (!error && sketch)
         error = make_meshes(made, sketch, threads);
     if (!error)
@@ -122,7 +123,7 @@ size_t km_sieve_numbers(const km_sieve *sieve, size_t l) {
     return sieve->mesh[l].sketch->numbers;
 }
 
-/* Packs the points' rows, unless they are. */
+/* Packs the points' rows unless that has been done. */
 static void pack_points(const km_sieve *sieve, const km_sifted *points) {
     const km_packed *of = &sieve->of;
     if (!*points->packed)
@@ -137,15 +138,15 @@ static void pack_sketches(const km_sieve *sieve, size_t l, const uint8_t *bytes,
                            points->meshes[l].panel, points->meshes[l].corrections);
 }
 
-static bool has_all(const km_sketches *kept, const size_t *numbers, size_t n) {
+static bool are_all_cached(const km_sketches *kept, const size_t *numbers, size_t n) {
     for (size_t i = 0; i < n; i++)
         if (kept->errors[0][numbers[i]] < 0)
             return false;
     return true;
 }
 
-static void recall(const km_sieve *sieve, const size_t *numbers, const km_sketches *kept,
-                   const km_sifted *points) {
+static void load_sketches(const km_sieve *sieve, const size_t *numbers, const km_sketches *kept,
+                          const km_sifted *points) {
     uint8_t bytes[KM_TILE_POINTS * KM_SKETCH];
     for (size_t l = 0; l < sieve->sketches; l++) {
         size_t size = sieve->mesh[l].sketch->numbers;
@@ -160,8 +161,8 @@ static void recall(const km_sieve *sieve, const size_t *numbers, const km_sketch
 
 void km_sieve_take(const km_sieve *sieve, const size_t *numbers, const km_sketches *kept,
                    const km_sifted *points) {
-    if (kept && has_all(kept, numbers, points->n)) {
-        recall(sieve, numbers, kept, points);
+    if (kept && are_all_cached(kept, numbers, points->n)) {
+        load_sketches(sieve, numbers, kept, points);
         return;
     }
     uint8_t bytes[KM_TILE_POINTS * KM_SKETCH];
@@ -180,7 +181,10 @@ void km_sieve_take(const km_sieve *sieve, const size_t *numbers, const km_sketch
     }
 }
 
-/* The panels around those of what is nearest to N points; LOOKED_AROUND on both sides of them. */
+/*
+ * Finds the range of panels that hold the nearest so far of N points, with LOOKED_AROUND more on
+ * both sides.
+ */
 static void find_around(const km_sieve *sieve, const uint32_t *nearest, size_t n, size_t *start,
                         size_t *end) {
     size_t least = SIZE_MAX, most = 0;
@@ -209,7 +213,7 @@ void km_sieve_look(const km_sieve *sieve, bool near, const km_sifted *points) {
         points->nearest[i] = sieve->order[points->nearest[i]];
 }
 
-/* How far the best centroid of point I is, or a little more. */
+/* Returns the distance of point I's best centroid, or a little more. */
 static float distance_of(const km_sifted *points, size_t i) {
     if (points->fine_best)
         return points->fine_best[i] == UINT64_MAX
@@ -221,9 +225,11 @@ static float distance_of(const km_sifted *points, size_t i) {
 }
 
 /*
- * The least x.c - |c|^2 / 2, for the sketch x of point I in mesh L and those c, whose e is at most
- * SLACK, whose rows may be at DISTANCE or nearer: |x - c|^2 = |c|^2 - 2 x.c + the correction of x.
- * A little less, for the sake of rounding.
+ * Returns the least x.c - |c|^2 / 2 that a centroid at DISTANCE or nearer can have at level L, x
+ * being the sketch of point I and c that of the centroid, whose error e is at most SLACK. It
+ * follows from
+ * x - c|^2 = |c|^2 - 2 x.c + the correction of x. The result is a little less, to be safe from
+ * rounding.
  */
 static int32_t floor_of(const km_sieve *sieve, const km_sifted *points, size_t l, size_t i,
                         float distance, float slack) {
@@ -233,15 +239,15 @@ static int32_t floor_of(const km_sieve *sieve, const km_sifted *points, size_t l
     return (int32_t)(((double)(int32_t)points->meshes[l].corrections[i] - far * far) / 2) - 4;
 }
 
-/* Sets the floors of point I by its best centroid. */
+/* Sets the floors of point I to what its best centroid implies. */
 static void set_floors(const km_sieve *sieve, const km_sifted *points, size_t i) {
     points->distances[i] = distance_of(points, i);
-    for (size_t l = 0; l < sieve->sketches + sieve->whole; l++)
+    for (size_t l = 0; l < sieve->sketches + sieve->rows_usable; l++)
         points->meshes[l].floors[i] =
             floor_of(sieve, points, l, i, points->distances[i], sieve->mesh[l].slack);
 }
 
-/* The scores of the points and the centroids GUESS, where those are numbers of any. */
+/* Computes the scores of the points' guesses; leaves points whose guess is no centroid's number. */
 static void score_guesses(const km_sieve *sieve, const uint32_t *guess, const km_sifted *points) {
     km_tile_room *room = points->room;
     size_t n = points->n;
@@ -277,27 +283,30 @@ void km_sieve_guess(const km_sieve *sieve, const uint32_t *guess, const km_sifte
             points->meshes[l].floors[i] = INT32_MAX;
 }
 
-/* The pairs of a tile that are compared, and what with. */
-typedef struct contest {
+/* The tile whose pairs are being compared. */
+typedef struct tile_search {
     const km_sieve *sieve;
     const km_sifted *points;
     size_t first; /* the place of the first centroid in the sieve's order */
-} contest;
+} tile_search;
 
-/* The number of the centroid of a pair. */
-static size_t centroid_of(const contest *this, km_pair pair) {
+/* Returns the number of a pair's centroid. */
+static size_t centroid_of(const tile_search *this, km_pair pair) {
     return this->sieve->order[this->first + pair.centroid];
 }
 
-/* After centroid J has become the nearest of point I, maybe one that is as near as the last. */
-static void win(const contest *this, size_t i, size_t j, bool nearer) {
+/* Makes centroid J the nearest of point I. NEARER is false if it replaces an equally near one. */
+static void set_nearest(const tile_search *this, size_t i, size_t j, bool nearer) {
     this->points->nearest[i] = (uint32_t)j;
     if (nearer)
         set_floors(this->sieve, this->points, i);
 }
 
-/* The products of N pairs of rows of points with those of centroids, or of one of their planes. */
-static void multiply_pairs(const contest *this, const uint8_t *rows, size_t n) {
+/*
+ * Computes the products of N pairs: rows of points with ROWS of centroids or of one of their
+ * planes.
+ */
+static void multiply_pairs(const tile_search *this, const uint8_t *rows, size_t n) {
     const km_packed *of = &this->sieve->of;
     km_tile_room *room = this->points->room;
     for (size_t l = 0; l < n; l++) {
@@ -307,8 +316,8 @@ static void multiply_pairs(const contest *this, const uint8_t *rows, size_t n) {
     of->kernel->multiply_rows(room->points, room->centroids, of->dim, n, room->products);
 }
 
-/* Compares N pairs in full. A better best raises its floors. */
-static void compare(const contest *this, size_t n) {
+/* Compares N pairs in full. A smaller score raises the point's floors. */
+static void compare_bytes(const tile_search *this, size_t n) {
     const km_packed *of = &this->sieve->of;
     const km_sifted *points = this->points;
     multiply_pairs(this, of->rows, n);
@@ -319,23 +328,29 @@ static void compare(const contest *this, size_t n) {
             continue;
         bool nearer = score < points->best[i];
         points->best[i] = score;
-        win(this, i, j, nearer);
+        set_nearest(this, i, j, nearer);
     }
 }
 
-/* Whether a centroid of a point may be nearest, that is at most E from one at DISTANCE2. */
-static bool may_win(const contest *this, size_t i, float distance2, float e) {
+/*
+ * Returns whether a centroid may be nearest to point I if it is at most E away from a place whose
+ * squared distance from the point is DISTANCE2.
+ */
+static bool may_be_nearest(const tile_search *this, size_t i, float distance2, float e) {
     float most = this->points->distances[i] + e;
     return distance2 <= most * most * 1.00001F + 0.001F;
 }
 
-/* The products of N pairs with the digits of plane PLANE; of the first plane less 128. */
-static void multiply_plane(const contest *this, size_t plane, size_t n) {
+/* Computes the products of N pairs with the digits of plane PLANE, each less 128. */
+static void multiply_plane(const tile_search *this, size_t plane, size_t n) {
     multiply_pairs(this, km_plane_row(&this->sieve->of.fine->planes, plane, 0), n);
 }
 
-/* Leaves the pairs that the first plane allows, and |x|^2 - 2 x.h of each. Returns how many. */
-static size_t sift_first(const contest *this, size_t n) {
+/*
+ * Keeps the pairs that the first plane doesn't rule out, with |x|^2 - 2 x.h of each. Returns their
+ * number.
+ */
+static size_t sift_first(const tile_search *this, size_t n) {
     const km_sifted *points = this->points;
     km_tile_room *room = points->room;
     size_t left = 0;
@@ -347,13 +362,13 @@ static size_t sift_first(const contest *this, size_t n) {
         uint32_t distance2 = norm - 2 * (uint32_t)room->products[l] + points->corrections[i];
         room->pairs[left] = pair;
         room->first[left] = (int64_t)distance2 - norm;
-        left += may_win(this, i, (float)distance2, this->sieve->of.fine->errors[0][j]);
+        left += may_be_nearest(this, i, (float)distance2, this->sieve->of.fine->errors[0][j]);
     }
     return left;
 }
 
-/* The same with the second plane, and x.a of each. */
-static size_t sift_second(const contest *this, size_t n) {
+/* Does the same with the second plane, and stores x.a of each pair left. */
+static size_t sift_second(const tile_search *this, size_t n) {
     const km_fine *fine = this->sieve->of.fine;
     km_tile_room *room = this->points->room;
     size_t left = 0;
@@ -366,13 +381,15 @@ static size_t sift_second(const contest *this, size_t n) {
         room->pairs[left] = pair;
         room->first[left] = room->first[l];
         room->second[left] = room->products[l];
-        left += may_win(this, i, (float)distance2 / (1 << 16), fine->errors[1][j]);
+        left += may_be_nearest(this, i, (float)distance2 / (1 << 16), fine->errors[1][j]);
     }
     return left;
 }
 
-/* Compares N pairs with fine centroids: plane by plane, as long as they may win; then exactly. */
-static void compare_fine(const contest *this, size_t n) {
+/*
+ * Compares N pairs with fine centroids, plane by plane until they are ruled out, and then exactly.
+ */
+static void compare_fine(const tile_search *this, size_t n) {
     const km_sifted *points = this->points;
     km_tile_room *room = points->room;
     n = sift_first(this, n);
@@ -387,7 +404,7 @@ static void compare_fine(const contest *this, size_t n) {
         if (distance2 > best || (distance2 == best && j >= points->nearest[i]))
             continue;
         points->fine_best[i] = distance2;
-        win(this, i, j, distance2 < best);
+        set_nearest(this, i, j, distance2 < best);
     }
 }
 
@@ -395,15 +412,16 @@ size_t km_sieve_first(const km_sieve *sieve, size_t turn, const km_tally *tally)
     size_t l = 0;
     if (turn % TRIED_EVERY == 1)
         return 0;
-    if (turn == 0 && sieve->sketches > 1) /* many of these are near */
+    if (turn == 0 && sieve->sketches > 1) /* most of the first block's centroids are near, so coarse
+                                             sketches rule out little */
         return 1;
     while (l < sieve->sketches && tally->tiles[l] && tally->left[l] * 8 >= tally->tiles[l] * USUAL)
         l++;
     return l;
 }
 
-/* Lists the pairs of a tile that mesh L leaves, unless PAIRS is NULL (kernel.h). */
-static size_t sift_mesh(const contest *this, size_t panel, size_t l, km_pair *pairs) {
+/* Lists the pairs of a tile that level L doesn't rule out, unless PAIRS is NULL (kernel.h). */
+static size_t sift_mesh(const tile_search *this, size_t panel, size_t l, km_pair *pairs) {
     const km_mesh *mesh = &this->sieve->mesh[l];
     const km_sifted *points = this->points;
     return this->sieve->of.kernel->sift(
@@ -411,8 +429,8 @@ static size_t sift_mesh(const contest *this, size_t panel, size_t l, km_pair *pa
         mesh->groups, points->meshes[l].floors, pairs);
 }
 
-/* Lists the pairs of a tile that are to be compared, by the meshes from number L on. */
-static size_t sift_tile(const contest *this, size_t panel, size_t l) {
+/* Lists the pairs of a tile that have to be compared, after the levels from number L on. */
+static size_t sift_tile(const tile_search *this, size_t panel, size_t l) {
     const km_sieve *sieve = this->sieve;
     const km_kernel *kernel = sieve->of.kernel;
     km_tally *tally = this->points->tally;
@@ -422,7 +440,7 @@ static size_t sift_tile(const contest *this, size_t panel, size_t l) {
         size_t found = sift_mesh(this, panel, l, last ? pairs : NULL);
         tally->tiles[l]++;
         if (!found ||
-            (last && (!sieve->whole || found * DENSE <= kernel->points * kernel->centroids)))
+            (last && (!sieve->rows_usable || found * DENSE <= kernel->points * kernel->centroids)))
             return found;
         tally->left[l]++;
     }
@@ -432,12 +450,12 @@ static size_t sift_tile(const contest *this, size_t panel, size_t l) {
 
 void km_sieve_sift(const km_sieve *sieve, size_t start, size_t end, size_t from,
                    const km_sifted *points) {
-    contest this = {.sieve = sieve, .points = points};
+    tile_search this = {.sieve = sieve, .points = points};
     for (size_t panel = start; panel < end; panel++) {
         this.first = panel * sieve->of.kernel->centroids;
         size_t found = sift_tile(&this, panel, from);
         if (found)
-            (points->fine_best ? compare_fine : compare)(&this, found);
+            (points->fine_best ? compare_fine : compare_bytes)(&this, found);
     }
 }
 

@@ -1,15 +1,17 @@
 /*
- * A sieve: leaves out, by their sketches (sketch.h), the centroids that can't be nearest to a
- * point, and compares the point with the others in full. What it finds is exact. No MPI.
+ * Pruning of the search for the nearest centroids: sketches (sketch.h) rule out centroids that
+ * cannot be nearest to a point, and the point is compared in full with the others only. The result
+ * is exact. No MPI.
  *
- * It has a mesh for the coarse sketches, if there are any, one for the others, and one for the rows
- * themselves, for tiles of points and centroids of which the others leave too many pairs. Centroids
- * near each other lie side by side, and where the points that come together are near each other,
- * too, the coarse mesh leaves out most tiles whole.
+ * A sieve is the index for this. It has up to three filter levels (mesh.h): coarse sketches, if
+ * there are any; full sketches; and the rows themselves, which are used for tiles of points and
+ * centroids in which sketches leave too many pairs. Centroids near each other are stored side by
+ * side. If the points of a panel are near each other, too, the coarse level rules out most tiles as
+ * a whole.
  *
- * Fine centroids (fine.h) are compared plane by plane, as long as they may be nearest: by the first
- * planes one is as far as they say, less its error. For them there is a sieve without a sketch,
- * too, which has the mesh of rows alone.
+ * Fine centroids (fine.h) are compared plane by plane until they are ruled out: the distance to the
+ * first planes alone, less their error, is a lower bound. Fine centroids can have a sieve without
+ * sketches, whose only level is that of rows.
  */
 #ifndef COLL_KMEANS_ASSIGN_SIEVE_H
 #define COLL_KMEANS_ASSIGN_SIEVE_H
@@ -22,91 +24,97 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The sketches of all centroids, packed for a kernel. */
+/* The index: all centroids, and their sketches, packed for a kernel. */
 typedef struct km_sieve km_sieve;
 
 /*
- * Makes the sketches of centroids by SKETCH, or for fine ones without a sketch if it is NULL, by
- * THREADS threads, and packs OF's data anew in its order. What OF and SKETCH point to is kept by
- * the caller for as long. Returns 0 or ENOMEM.
+ * Creates a sieve for the centroids OF, using THREADS threads, and repacks OF's data in the order
+ * of the sieve. SKETCH may be NULL for fine centroids. The caller keeps what OF and SKETCH point to
+ * for as long as the sieve. Free it with km_sieve_free. Returns 0 or ENOMEM.
  */
 int km_sieve_create(const km_packed *of, const km_sketch *sketch, int threads, km_sieve **sieve);
 void km_sieve_free(km_sieve *sieve);
 
-/* The place of each centroid in the order in which they lie in the sieve. */
+/* Returns the position of each centroid in the order of the sieve. */
 const uint32_t *km_sieve_places(const km_sieve *sieve);
 
-/* The pairs of a tile, their rows, and their products. */
+/* A thread's scratch memory for one tile: its pairs, their rows, and their products. */
 enum { KM_TILE_PAIRS = KM_TILE_POINTS * KM_TILE_CENTROIDS + KM_SPARE };
 typedef struct km_tile_room {
     km_pair pairs[KM_TILE_PAIRS];
     const uint8_t *points[KM_TILE_PAIRS], *centroids[KM_TILE_PAIRS];
     int32_t products[KM_TILE_PAIRS];
-    int64_t first[KM_TILE_PAIRS]; /* of fine centroids' first planes */
-    int32_t second[KM_TILE_PAIRS];
+    int64_t first[KM_TILE_PAIRS];  /* for fine centroids: |x|^2 - 2 x.h, h being the first plane */
+    int32_t second[KM_TILE_PAIRS]; /* for fine centroids: products with the second plane */
 } km_tile_room;
 
-/* What became of the tiles that a sieve was asked about. */
+/* Counts tiles at each level of sketches, so that levels of little use can be skipped. */
 typedef struct km_tally {
-    uint64_t tiles[KM_LEVELS]; /* that went through each mesh of sketches ... */
-    uint64_t left[KM_LEVELS];  /* ... and from there to the next */
+    uint64_t tiles[KM_LEVELS]; /* tiles tested at this level */
+    uint64_t left[KM_LEVELS];  /* tiles of these that had to go on to the next level */
 } km_tally;
 
 enum { KM_MESHES = KM_LEVELS + 1 };
 
-/* The N points of a panel, and what is known of each: memory of a thread. */
+/* A panel of N points with its search state; all arrays are memory of one thread. */
 typedef struct km_sifted {
     const uint8_t *const *rows;
     size_t n;
-    uint8_t *gathered; /* scratch: so many rows */
-    bool *packed;      /* whether the panel of rows is made */
+    uint8_t *gathered; /* scratch for N rows */
+    bool *packed;      /* whether the panel of rows has been packed */
     uint32_t *corrections, *best, *nearest;
-    float *distances;          /* for best, or a little more */
-    uint64_t *fine_best;       /* of fine centroids the distance, in units of 2^-32, for best */
-    struct {                   /* for each mesh, the coarsest first, and rows last */
-        void *panel;           /* of sketches */
-        uint32_t *corrections; /* of sketches, as a kernel's pack gives them */
-        float *errors;         /* e of the sketches (sketch.h); NULL of rows */
-        int32_t *floors;       /* of centroids that may be nearest (kernel.h) */
+    float *distances; /* upper bounds: the distances of best, or a little more */
+    uint64_t
+        *fine_best;  /* squared distances to fine centroids, in units of 2^-32, instead of best */
+    struct {         /* for each level, the coarsest first, and rows last */
+        void *panel; /* packed sketches, or rows */
+        uint32_t *corrections; /* the sketches' corrections from a kernel's pack */
+        float *errors;         /* the sketches' errors e (sketch.h); NULL for rows */
+        int32_t *floors;       /* thresholds that centroids must reach to be nearest (kernel.h) */
     } meshes[KM_MESHES];
     km_tile_room *room; /* scratch */
     km_tally *tally;
 } km_sifted;
 
-/* How many meshes of sketches it has; and the numbers of a sketch of mesh L. */
+/* Return the number of levels with sketches, and the length of a sketch of level L. */
 size_t km_sieve_sketches(const km_sieve *sieve);
 size_t km_sieve_numbers(const km_sieve *sieve, size_t l);
 
 /*
- * Makes the sketches of the points, if there are any, and their corrections; KEPT, unless NULL,
- * gets them as those of the points with these NUMBERS, or has them.
+ * Makes the points' sketches, if the sieve has any, and their corrections. KEPT, unless NULL, is a
+ * cache indexed by NUMBERS: if it has the sketches of all these points, they are copied from there;
+ * otherwise the new ones are stored there.
  */
 void km_sieve_take(const km_sieve *sieve, const size_t *numbers, const km_sketches *kept,
                    const km_sifted *points);
 
 /*
- * Guesses the nearest of the points by their sketches: among every eighth panel of centroids, or,
- * if NEAR, among those around what is nearest so far, which must be numbers of centroids.
+ * Guesses the nearest centroids from sketches alone. Looks at every eighth panel of centroids, or,
+ * if NEAR, at the panels around the nearest so far, which must be numbers of centroids.
  */
 void km_sieve_look(const km_sieve *sieve, bool near, const km_sifted *points);
 
 /*
- * Sets the best of each point to the score of centroid GUESS[i], where that is one, and else above
- * any, before km_sieve_sift.
+ * Starts the search before km_sieve_sift: makes centroid GUESS[i] the nearest so far of point i,
+ * with its score. If GUESS[i] is no centroid's number, point i starts with a score above any other.
  */
 void km_sieve_guess(const km_sieve *sieve, const uint32_t *guess, const km_sifted *points);
 
-/* The mesh that the tiles of a block begin with, which is number TURN that some points meet. */
+/*
+ * Returns the first level at which to test the tiles of the next block of centroids, the one with
+ * number TURN in the sequence of blocks that the points are compared with.
+ */
 size_t km_sieve_first(const km_sieve *sieve, size_t turn, const km_tally *tally);
 
 /*
- * Lowers the best of the points by the centroids of the panels START to END - 1; of equally near
- * centroids the lowest is nearest. The meshes before FROM are left out.
+ * Compares the points with the centroids of panels START to END - 1 and updates their best and
+ * nearest; of equally near centroids the lowest is nearest. Skips the levels before FROM.
  */
 void km_sieve_sift(const km_sieve *sieve, size_t start, size_t end, size_t from,
                    const km_sifted *points);
 
-/* Prefetches part PART of PARTS of the rows of the block of centroids that begins with panel START.
+/*
+ * Prefetches part PART of PARTS of the rows of the block of centroids that begins with panel START.
  */
 void km_sieve_fetch(const km_sieve *sieve, size_t start, size_t part, size_t parts);
 

@@ -9,26 +9,27 @@
 #include <string.h>
 
 enum {
-    SAMPLE = 1024, /* rows at most that the axes are found from */
-    ROUNDS = 4,    /* of the iteration that finds them */
-    SQUARINGS = 10,
-    WIDEST = 200, /* what the sample's greatest number becomes: finer steps for a few cut off */
+    SAMPLE = 1024,  /* the axes are found from so many rows */
+    ROUNDS = 4,     /* iterations that find the axes */
+    SQUARINGS = 10, /* of G, to bound its largest eigenvalue */
+    WIDEST =
+        200, /* what the sample's largest number is scaled to: finer steps, but a few are clamped */
 };
 
-/* Below this share of the variance, sketches leave too many rows in question. */
+/* If A keeps a smaller share of the variance, sketches rule out too few rows. */
 static const double least_share = 0.4;
 
-/* What the axes are found with: SAMPLE rows less their mean, and the axes. */
-typedef struct work {
-    size_t rows, dim, count; /* of axes */
+/* Memory for finding the axes: the sample of rows less their mean, and the axes. */
+typedef struct axes_search {
+    size_t rows, dim, count; /* COUNT of the axes in use */
     float *centered;         /* rows x dim */
     float *mean;
-    float *found;  /* KM_AXES x dim: the principal axes, the widest first */
-    float *axes;   /* count x dim: those that are taken, mixed */
+    float *found;  /* KM_AXES x dim: the principal axes, that of the largest variance first */
+    float *axes;   /* count x dim: the axes in use, mixed */
     float *images; /* rows x count */
-} work;
+} axes_search;
 
-static void work_free(work *space) {
+static void axes_search_free(axes_search *space) {
     free(space->centered);
     free(space->mean);
     free(space->found);
@@ -36,8 +37,8 @@ static void work_free(work *space) {
     free(space->images);
 }
 
-static bool work_create(work *space, size_t rows, size_t dim) {
-    *space = (work){.rows = rows, .dim = dim, .count = KM_AXES};
+static bool axes_search_create(axes_search *space, size_t rows, size_t dim) {
+    *space = (axes_search){.rows = rows, .dim = dim, .count = KM_AXES};
     space->centered = malloc(rows * dim * sizeof(float));
     space->mean = calloc(dim, sizeof(float));
     space->found = malloc(dim * KM_AXES * sizeof(float));
@@ -46,8 +47,8 @@ static bool work_create(work *space, size_t rows, size_t dim) {
     return space->centered && space->mean && space->found && space->axes && space->images;
 }
 
-/* Takes rows evenly from the N, and their mean away from them. Returns their variance. */
-static double center(work *space, const uint8_t *rows, size_t n) {
+/* Samples rows at even distances from the N and subtracts their mean. Returns their variance. */
+static double center_sample(axes_search *space, const uint8_t *rows, size_t n) {
     double variance = 0;
     for (size_t i = 0; i < space->rows; i++) {
         const uint8_t *row = rows + i * (n / space->rows) * space->dim;
@@ -65,12 +66,12 @@ static double center(work *space, const uint8_t *rows, size_t n) {
     return variance;
 }
 
-static float *axis_of(const work *space, size_t j) {
+static float *axis_of(const axes_search *space, size_t j) {
     return space->axes + j * space->dim;
 }
 
-/* images = centered axes^T. Returns the sum of their squares. */
-static double project(work *space) {
+/* Computes images = centered axes^T. Returns the sum of their squares. */
+static double project_sample(axes_search *space) {
     double squares = 0;
     for (size_t i = 0; i < space->rows; i++)
         for (size_t j = 0; j < space->count; j++) {
@@ -81,8 +82,8 @@ static double project(work *space) {
     return squares;
 }
 
-/* axes = images^T centered. */
-static void project_back(work *space) {
+/* Computes axes = images^T centered. */
+static void project_back(axes_search *space) {
     memset(space->axes, 0, space->dim * space->count * sizeof(float));
     for (size_t i = 0; i < space->rows; i++)
         for (size_t j = 0; j < space->count; j++)
@@ -90,8 +91,8 @@ static void project_back(work *space) {
                             space->centered + i * space->dim, space->dim);
 }
 
-/* Makes the axes orthonormal, each by taking away what it has of those before it (Gram-Schmidt). */
-static void orthonormalize(work *space) {
+/* Makes the axes orthonormal (Gram-Schmidt). */
+static void orthonormalize(axes_search *space) {
     for (size_t j = 0; j < space->count; j++) {
         float *axis = axis_of(space, j);
         for (size_t before = 0; before < j; before++) {
@@ -105,8 +106,8 @@ static void orthonormalize(work *space) {
     }
 }
 
-/* The principal axes, nearly, by orthogonal iteration. */
-static void find_axes(work *space) {
+/* Finds the principal axes approximately, by orthogonal iteration. */
+static void find_axes(axes_search *space) {
     uint64_t state = 1;
     for (size_t i = 0; i < space->dim * KM_AXES; i++) {
         state = state * UINT64_C(6364136223846793005) + 1;
@@ -114,15 +115,18 @@ static void find_axes(work *space) {
     }
     orthonormalize(space);
     for (int round = 0; round < ROUNDS; round++) {
-        project(space);
+        project_sample(space);
         project_back(space);
         orthonormalize(space);
     }
     memcpy(space->found, space->axes, space->dim * KM_AXES * sizeof(float));
 }
 
-/* Mixes the axes by a Hadamard matrix, which is orthogonal: then all keep much alike. */
-static void mix(work *space) {
+/*
+ * Multiplies the axes by a Hadamard matrix, which is orthogonal, so that each of them then keeps
+ * about the same variance.
+ */
+static void mix_axes(axes_search *space) {
     for (size_t half = 1; half < space->count; half *= 2)
         for (size_t j = 0; j < space->count; j++) {
             if (j & half)
@@ -136,8 +140,8 @@ static void mix(work *space) {
         }
 }
 
-/* A, as bytes, and A mean. Returns how much longer A's rows are than the axes. */
-static float round_axes(const work *space, km_sketch *sketch) {
+/* Sets A, rounded to bytes, and A mean. Returns the factor from the axes to A's rows. */
+static float round_axes(const axes_search *space, km_sketch *sketch) {
     float largest = 0;
     for (size_t i = 0; i < space->dim * space->count; i++)
         largest = fmaxf(largest, fabsf(space->axes[i]));
@@ -158,7 +162,7 @@ static float round_axes(const work *space, km_sketch *sketch) {
     return factor;
 }
 
-/* The product of two rows of A. */
+/* Returns the product of two rows of A. */
 static int32_t axes_product(const km_sketch *sketch, size_t i, size_t j) {
     const uint8_t *a = sketch->axes + i * sketch->dim, *b = sketch->axes + j * sketch->dim;
     int32_t sum = 0;
@@ -167,7 +171,7 @@ static int32_t axes_product(const km_sketch *sketch, size_t i, size_t j) {
     return sum;
 }
 
-/* Of which COUNT rows and columns are used. */
+/* Only the first COUNT rows and columns are used. */
 typedef double square_matrix[KM_AXES][KM_AXES];
 
 static double trace(square_matrix m, size_t count) {
@@ -177,7 +181,7 @@ static double trace(square_matrix m, size_t count) {
     return sum;
 }
 
-/* m = m m / trace(m)^2 */
+/* Computes m = m m / trace(m)^2. */
 static void square(square_matrix m, size_t count) {
     square_matrix result = {{0}};
     double factor = 1 / trace(m, count) / trace(m, count);
@@ -188,7 +192,7 @@ static void square(square_matrix m, size_t count) {
     memcpy(m, result, sizeof result);
 }
 
-/* G, in doubles, which hold it exactly. */
+/* Computes G in doubles, which hold it exactly. */
 static void make_gram(const km_sketch *sketch, square_matrix gram) {
     for (size_t i = 0; i < sketch->count; i++)
         for (size_t j = 0; j < sketch->count; j++)
@@ -196,9 +200,9 @@ static void make_gram(const km_sketch *sketch, square_matrix gram) {
 }
 
 /*
- * A's largest singular value, no smaller than it and hardly larger: for n = 2^k, the largest
- * eigenvalue of G is at most trace(G^n)^(1/n), as that is the sum of the eigenvalues' powers.
- * square() divides by the trace, whose logarithm comes in again here.
+ * Returns an upper bound, hardly larger, of A's largest singular value. The largest eigenvalue of G
+ * is at most trace(G^n)^(1/n), n = 2^SQUARINGS, as the trace is the sum of the eigenvalues' powers.
+ * square() divides by the trace, whose logarithm is added again here.
  */
 static double largest_singular_value(square_matrix gram, size_t count) {
     square_matrix power;
@@ -214,7 +218,7 @@ static double largest_singular_value(square_matrix gram, size_t count) {
     return sqrt(exp(logarithm)) * (1 + 1e-6);
 }
 
-/* Turns G into its Cholesky factor; false where rows of A are not well apart. */
+/* Replaces G by its Cholesky factor. Returns false if rows of A are nearly dependent. */
 static bool factorize(square_matrix g, size_t count) {
     for (size_t j = 0; j < count; j++) {
         double own = g[j][j], rest = own;
@@ -232,7 +236,7 @@ static bool factorize(square_matrix g, size_t count) {
     return true;
 }
 
-/* The inverse of a lower triangle, to SKETCH. Returns the root of its squares' sum. */
+/* Stores the inverse of a lower triangular matrix in SKETCH. Returns its Frobenius norm. */
 static double invert(square_matrix lower, km_sketch *sketch) {
     square_matrix inverse = {{0}};
     double squares = 0;
@@ -249,13 +253,15 @@ static double invert(square_matrix lower, km_sketch *sketch) {
 }
 
 /*
- * What the length of the rest is found with. With W, the inverse, y^T G^-1 y = |W y|^2. Float
- * arithmetic makes each component of W y, of at most n products, n axes, off by (n + 4) u times the
- * sum of their absolute values, and all of it by that times |W|_F |y|, |y| <= sigma |x - mean|;
- * 2^-17 is more than what sums of squares add; products that are off by 1/2 make it off by |W|_F
- * sqrt(n) / 2.
+ * Prepares the computation of the length that A does not see. With the inverse W, y^T G^-1 y = |W
+ * y|^2. Errors are bounded as follows. Each component of W y sums up at most n products, n being
+ * the number of axes: float arithmetic makes it wrong by at most (n + 4) u times the sum of their
+ * absolute values, u = 2^-24, and all of W y by that times |W|_F |y|, where
+ * y| <= sigma |x - mean|. 2^-17 is more than the sums of squares add. Products that are wrong by
+ * 1/2 add |W|_F sqrt(n) / 2.
  */
-static void prepare_rest(km_sketch *sketch, const work *space, square_matrix gram, double sigma) {
+static void prepare_rest(km_sketch *sketch, const axes_search *space, square_matrix gram,
+                         double sigma) {
     double norm = invert(gram, sketch), sum = 0, count = (double)sketch->count;
     double off = (count + 4) * ldexp(1, -24) * norm * sigma;
     sketch->rest_error = (float)(2 * off + off * off + ldexp(1, -17));
@@ -270,21 +276,24 @@ static void prepare_rest(km_sketch *sketch, const work *space, square_matrix gra
     sketch->middle_rest = (float)sum / (float)space->rows * sketch->stretch;
 }
 
-/* The scale, by the widest sketch of the sample, whose axes A's rows are FACTOR times. */
-static float fit_scale(work *space, float factor) {
+/*
+ * Returns the scale that takes the sample's largest number to WIDEST. A's rows are FACTOR times the
+ * axes.
+ */
+static float fit_scale(axes_search *space, float factor) {
     float largest = 1;
-    project(space);
+    project_sample(space);
     for (size_t i = 0; i < space->rows * space->count; i++)
         largest = fmaxf(largest, fabsf(space->images[i]) * factor);
     return WIDEST / largest;
 }
 
-/* All of SKETCH but its coarse one, of so many of the axes that were found. */
-static void make(km_sketch *made, work *space, double variance) {
+/* Fills MADE, except for its coarse map, from the first MADE->count axes that were found. */
+static void fill_sketch(km_sketch *made, axes_search *space, double variance) {
     space->count = made->count;
     memcpy(space->axes, space->found, made->count * made->dim * sizeof(float));
-    made->share = variance > 0 ? project(space) / variance : 0;
-    mix(space);
+    made->share = variance > 0 ? project_sample(space) / variance : 0;
+    mix_axes(space);
     float factor = round_axes(space, made);
     square_matrix gram;
     make_gram(made, gram);
@@ -292,12 +301,12 @@ static void make(km_sketch *made, work *space, double variance) {
     made->scale = fit_scale(space, factor);
     made->stretch = (float)(sigma * (double)made->scale * (1 + 1e-6));
     if (!factorize(gram, made->count))
-        made->stretch = 0; /* of no use */
+        made->stretch = 0; /* makes it useless */
     else
         prepare_rest(made, space, gram, sigma);
 }
 
-static km_sketch *allocate(size_t count, size_t dim) {
+static km_sketch *allocate_sketch(size_t count, size_t dim) {
     km_sketch *made = calloc(1, sizeof *made);
     if (!made)
         return NULL;
@@ -320,16 +329,17 @@ int km_sketch_create(const uint8_t *rows, size_t n, size_t dim, km_sketch **sket
     *sketch = NULL;
     if (dim < KM_SKETCH_LEAST_DIM || n < SAMPLE)
         return 0;
-    work space = {0};
-    km_sketch *close = allocate(KM_AXES, dim), *coarse = allocate(KM_COARSE_AXES, dim);
-    int error = close && coarse && work_create(&space, SAMPLE, dim) ? 0 : ENOMEM;
+    axes_search space = {0};
+    km_sketch *close = allocate_sketch(KM_AXES, dim),
+              *coarse = allocate_sketch(KM_COARSE_AXES, dim);
+    int error = close && coarse && axes_search_create(&space, SAMPLE, dim) ? 0 : ENOMEM;
     if (!error) {
-        double variance = center(&space, rows, n);
+        double variance = center_sample(&space, rows, n);
         find_axes(&space);
-        make(coarse, &space, variance);
-        make(close, &space, variance);
+        fill_sketch(coarse, &space, variance);
+        fill_sketch(close, &space, variance);
     }
-    work_free(&space);
+    axes_search_free(&space);
     if (!error && is_useful(close)) {
         *sketch = close;
         if (is_useful(coarse))
@@ -386,16 +396,20 @@ void km_sketches_free(km_sketches *sketches) {
     *sketches = (km_sketches){.corrections = NULL};
 }
 
-float km_sketch_way2(const km_sketch *sketch, uint32_t correction, int32_t sum) {
+float km_sketch_deviation2(const km_sketch *sketch, uint32_t correction, int32_t sum) {
     return (float)(correction + sketch->mean2 - 2 * (uint32_t)sum);
 }
 
-/* The number, cut off and rounded, that stands for the rest of a row KM_REST times. */
-static uint8_t round_rest(const km_sketch *sketch, float way2, float seen2, float *error) {
+/*
+ * Returns the clamped and rounded number that, repeated KM_REST times, stands for the length that A
+ * does not see. On entry *ERROR is the square of the other numbers' error; it becomes the error e.
+ */
+static uint8_t round_rest(const km_sketch *sketch, float deviation2, float projected2,
+                          float *error) {
     const float cut = sqrtf(KM_REST);
-    float off2 = sketch->rest_error * way2 +
-                 sketch->rest_slack * (sqrtf(way2) * 1.0001F + sketch->rest_slack);
-    float rest = sqrtf(fmaxf(way2 - seen2, 0));
+    float off2 = sketch->rest_error * deviation2 +
+                 sketch->rest_slack * (sqrtf(deviation2) * 1.0001F + sketch->rest_slack);
+    float rest = sqrtf(fmaxf(deviation2 - projected2, 0));
     float off = fminf(sqrtf(off2), off2 / fmaxf(rest, 1e-6F)) * 1.001F;
     float number = (rest * sketch->stretch - sketch->middle_rest) / cut + 128;
     float clamped = fmaxf(0, fminf(number, 255)), rounded = floorf(clamped + 0.5F);
@@ -404,20 +418,20 @@ static uint8_t round_rest(const km_sketch *sketch, float way2, float seen2, floa
     return (uint8_t)fminf(rounded, 255);
 }
 
-void km_sketch_round(const km_sketch *sketch, const int32_t *sums, const float *ways2, size_t n,
-                     uint8_t *bytes, float *errors) {
+void km_sketch_round(const km_sketch *sketch, const int32_t *sums, const float *deviations2,
+                     size_t n, uint8_t *bytes, float *errors) {
     uint8_t column[KM_SKETCH_ROWS];
-    float seen2[KM_SKETCH_ROWS];
+    float projected2[KM_SKETCH_ROWS];
     memset(errors, 0, n * sizeof *errors);
     for (size_t j = 0; j < sketch->count; j++) {
         km_round_numbers(sums + j * n, n, sketch->offsets[j], sketch->scale, column, errors);
         for (size_t i = 0; i < n; i++)
             bytes[i * sketch->numbers + j] = column[i];
     }
-    km_image_squares(sketch->inverse, sketch->count, sums, sketch->offsets, n, seen2);
+    km_image_squares(sketch->inverse, sketch->count, sums, sketch->offsets, n, projected2);
     for (size_t i = 0; i < n; i++) {
-        uint8_t rest = round_rest(sketch, ways2[i], seen2[i], &errors[i]);
+        uint8_t rest = round_rest(sketch, deviations2[i], projected2[i], &errors[i]);
         memset(bytes + i * sketch->numbers + sketch->count, rest, KM_REST);
-        errors[i] = errors[i] * 1.0001F + 0.01F; /* more than the arithmetic is off by */
+        errors[i] = errors[i] * 1.0001F + 0.01F; /* covers the rounding of this arithmetic */
     }
 }

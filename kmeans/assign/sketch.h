@@ -1,30 +1,30 @@
 /*
- * Sketches: a few bytes of a row of features by which two rows are known to be far apart without
- * looking at the rest of them. No MPI.
+ * Sketches: a few bytes computed from a row of features. If the sketches of two rows are far apart,
+ * so are the rows. No MPI.
  *
- * A sketch is a linear map of the row, cut off and rounded: of y(x) = A (x - mean) scale, each of
- * its numbers goes to the nearest in -128 ... 127, first by being cut off there, which brings
- * no two rows farther apart, and then to an integer q(x), at a distance of e(x). So with sigma, the
+ * A sketch is a quantised linear projection of the row x: y(x) = A (x - mean) scale. Each number of
+ * y is clamped to -128 ... 127, which takes no two rows farther apart, and then rounded to an
+ * integer. The result is q(x); e(x) is its distance from the clamped y(x). So with sigma, the
  * largest singular value of A,
  *
- *     |q(x) - q(c)| <= sigma scale |x - c| + e(x) + e(c),
+ *     |q(x) - q(c)| <= sigma scale |x - c| + e(x) + e(c)
  *
- * whatever A is: nothing is lost by leaving out a row whose sketch is farther. The more of the
- * rows' variance A keeps, the closer the two sides are, so A's rows are the principal axes, as in
- * principal component analysis, turned among themselves so that each keeps about as much, and
- * rounded to bytes themselves.
+ * for any A: no row is missed if the rows with farther sketches are skipped. The more of the rows'
+ * variance A keeps, the tighter the bound. So A's rows are the principal axes of the rows
+ * (principal component analysis), rotated among themselves so that each keeps about the same
+ * variance, and rounded to bytes.
  *
- * Of what A does not see, R (x - mean), a sketch holds the length. With P and R the projections
- * onto the space of A's rows and onto the rest, lengths differ by no more than their vectors do, so
+ * A sketch also holds the length of the part R (x - mean) that A does not see. Let P and R be the
+ * projections onto the space of A's rows and onto its complement, and d = x - c. Lengths of vectors
+ * differ by no more than the vectors do, so
  *
- *     |A d|^2 + sigma^2 (|R x| - |R c|)^2 <= sigma^2 (|P d|^2 + |R d|^2) = sigma^2 |d|^2, d = x -
- * c,
+ *     |A d|^2 + sigma^2 (|R x| - |R c|)^2 <= sigma^2 (|P d|^2 + |R d|^2) = sigma^2 |d|^2,
  *
- * and the above holds for A with that length, times sigma, as one more row. It is cut into equal
- * numbers, whose squares add up to its own. By G = A A^T and y = A (x - mean),
- * |R (x - mean)|^2 = |x - mean|^2 - y^T G^-1 y.
+ * and the bound above still holds if that length, times sigma, is added as one more row of A. It is
+ * stored as KM_REST equal numbers, whose squares add up to its square. With G = A A^T and y = A (x
+ * - mean), |R (x - mean)|^2 = |x - mean|^2 - y^T G^-1 y.
  *
- * This helps much, for centroids, which are means, leave less out than points do.
+ * The length helps much because centroids, being means, have shorter complements than points.
  */
 #ifndef COLL_KMEANS_ASSIGN_SKETCH_H
 #define COLL_KMEANS_ASSIGN_SKETCH_H
@@ -34,69 +34,72 @@
 #include <stdint.h>
 
 enum {
-    KM_AXES = 64,                  /* numbers in a sketch, one byte each: of A, at most */
-    KM_COARSE_AXES = 16,           /* the same in a coarse one */
-    KM_REST = 4,                   /* and of what A leaves out */
-    KM_SKETCH = KM_AXES + KM_REST, /* all, at most */
-    KM_SKETCH_LEAST_DIM = 256,     /* of rows that have sketches */
-    KM_LEVELS = 2,                 /* a coarse sketch, and the sketch itself */
+    KM_AXES = 64,                  /* rows of A, at most: numbers of one byte in a sketch */
+    KM_COARSE_AXES = 16,           /* the same for a coarse sketch */
+    KM_REST = 4,                   /* further numbers, for the part that A does not see */
+    KM_SKETCH = KM_AXES + KM_REST, /* bytes of a sketch, at most */
+    KM_SKETCH_LEAST_DIM = 256,     /* rows with fewer dimensions have no sketches */
+    KM_LEVELS = 2,                 /* a coarse sketch, and the full one */
 };
 
+/* The map from rows to sketches. */
 typedef struct km_sketch {
     size_t dim;
-    size_t count, numbers;    /* of A's rows, a power of two; in a sketch: KM_REST more */
-    uint8_t *axes;            /* A: COUNT rows of DIM numbers, 128 added to each; and the mean */
+    size_t count, numbers;    /* A's rows, a power of two; numbers in a sketch: KM_REST more */
+    uint8_t *axes;            /* A: COUNT rows of DIM numbers, 128 added to each; then the mean */
     int32_t offsets[KM_AXES]; /* A mean */
     float scale;
-    float stretch;     /* sigma * scale, no smaller */
-    double share;      /* of the variance of the rows it was made from, that A keeps */
-    uint32_t mean2;    /* |mean|^2 */
-    float *inverse;    /* of G's Cholesky factor: COUNT rows, lower triangle */
-    float middle_rest; /* the usual length of what A leaves out, times stretch */
-    float rest_error;  /* how far y^T G^-1 y may be off: this share of |x - mean|^2, and this ... */
-    float rest_slack;  /* ... times |x - mean| */
-    struct km_sketch *coarse; /* by the first of the axes, to be looked at before; or NULL */
+    float stretch;            /* sigma * scale, or a little more */
+    double share;             /* the share that A keeps of the variance of the sampled rows */
+    uint32_t mean2;           /* |mean|^2 */
+    float *inverse;           /* inverse of G's Cholesky factor: COUNT rows, lower triangle */
+    float middle_rest;        /* mean length of the part that A does not see, times stretch */
+    float rest_error;         /* y^T G^-1 y may be off by rest_error |x - mean|^2 ... */
+    float rest_slack;         /* ... + rest_slack (|x - mean| + rest_slack) */
+    struct km_sketch *coarse; /* uses the first axes only, to be tested before; or NULL */
 } km_sketch;
 
 /*
- * Makes the sketch for rows like these N, of DIM bytes each, of which it looks at some; the same
- * one every time. It is NULL where sketches can't help: few dimensions, few rows, or rows whose
- * variance is in all directions. Returns 0 or ENOMEM. Free it with km_sketch_free.
+ * Makes the map for rows like these N, of DIM bytes each, from a sample of them; the result is
+ * deterministic. Sets *SKETCH to NULL if sketches can't help: few dimensions, few rows, or rows
+ * whose variance is spread over all directions. Free it with km_sketch_free. Returns 0 or ENOMEM.
  */
 int km_sketch_create(const uint8_t *rows, size_t n, size_t dim, km_sketch **sketch);
 void km_sketch_free(km_sketch *sketch);
 
-/* The sketch and its coarse one, if it has one: the coarsest first. Returns how many. */
+/* Fills LEVELS with the coarse map, if SKETCH has one, and SKETCH itself. Returns their number. */
 size_t km_sketch_levels(const km_sketch *sketch, const km_sketch *levels[KM_LEVELS]);
 
 /*
- * The sketches of points, kept for the next assignment: what km_sketch_round makes of each, by each
- * of km_sketch_levels; and its correction (kernel.h).
+ * A cache of the sketches of points for the next assignment: what km_sketch_round computes for each
+ * point at each level, and the point's correction (kernel.h).
  */
 typedef struct km_sketches {
     uint8_t *bytes[KM_LEVELS];
-    float *errors[KM_LEVELS]; /* negative where sketches are still to be made */
+    float *errors[KM_LEVELS]; /* of level 0: negative while a point has no sketches yet */
     uint32_t *corrections;
 } km_sketches;
 
-/* Room for the sketches of N points by SKETCH, none made yet; false without memory. */
+/*
+ * Allocates a cache for the sketches of N points, empty at first. Returns false if memory is short.
+ */
 bool km_sketches_create(size_t n, const km_sketch *sketch, km_sketches *sketches);
 void km_sketches_free(km_sketches *sketches);
 
 /*
- * The sketches of N rows, at most KM_SKETCH_ROWS, from their products with the axes: SUMS[j * N +
- * i] is that of row i with axis j, off by 1/2 at most; and from WAYS2[i] = |x - mean|^2. Row i's
- * goes to BYTES + i * NUMBERS, 128 added to each number, and e of it, or a little more, to
+ * Makes the sketches of N rows, at most KM_SKETCH_ROWS. SUMS[j * N + i] is the product of row i and
+ * axis j, with an error of 1/2 at most, and DEVIATIONS2[i] = |x - mean|^2. Writes the sketch of row
+ * i to BYTES + i * NUMBERS, 128 added to each number, and its error e, or a little more, to
  * ERRORS[i].
  */
 enum { KM_SKETCH_ROWS = 64 };
-void km_sketch_round(const km_sketch *sketch, const int32_t *sums, const float *ways2, size_t n,
-                     uint8_t *bytes, float *errors);
+void km_sketch_round(const km_sketch *sketch, const int32_t *sums, const float *deviations2,
+                     size_t n, uint8_t *bytes, float *errors);
 
 /*
- * |x - mean|^2 of a row of bytes whose correction (kernel.h) is CORRECTION and whose product with
- * the last row of the axes, the mean, is SUM.
+ * Returns |x - mean|^2 of a row of bytes whose correction (kernel.h) is CORRECTION and whose
+ * product with the last row of the axes, the mean, is SUM.
  */
-float km_sketch_way2(const km_sketch *sketch, uint32_t correction, int32_t sum);
+float km_sketch_deviation2(const km_sketch *sketch, uint32_t correction, int32_t sum);
 
 #endif

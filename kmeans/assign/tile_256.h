@@ -1,26 +1,27 @@
 /*
- * What kernels with registers of 256 bits share: a tile is 16 points, 8 to a register, times 6
- * centroids, 12 sums that stay in registers. Included by the file of a kernel, once it has defined
+ * Code shared by the kernels with registers of 256 bits: a tile is 16 points, 8 to a register,
+ * times 6 centroids, with 12 sums that stay in registers. A kernel's file includes this after it
+ * has defined
  *
  *     TARGET        the attribute of functions that use its instructions
  *     GROUP         dimensions in 32 bits of a panel
- *     STEP          dimensions that multiply_step takes
+ *     STEP          dimensions that multiply_step processes
  *     multiply_add  sums += x * c, of 8 groups each
- *     multiply_step the same of STEP bytes of a point and of a centroid
+ *     multiply_step the same for STEP bytes of a point and of a centroid
  */
 #ifndef COLL_KMEANS_ASSIGN_TILE_256_H
 #define COLL_KMEANS_ASSIGN_TILE_256_H
 
 enum { LANES = 8, HALVES = 2, POINTS = LANES * HALVES, CENTROIDS = 6 };
 
-/* Four bytes of memory in every lane. */
+/* Loads four bytes of memory into every lane. */
 TARGET static inline __m256i broadcast(const uint8_t *memory) {
     int32_t word;
     memcpy(&word, memory, sizeof word);
     return _mm256_set1_epi32(word);
 }
 
-/* The products of a tile; always inline, so that the sums stay in registers. */
+/* Computes the products of a tile. Always inline, so that the sums stay in registers. */
 TARGET __attribute__((always_inline)) static inline void
 accumulate(const void *points, const void *centroids, size_t groups,
            __m256i sums[CENTROIDS][HALVES]) {
@@ -74,7 +75,7 @@ TARGET static void multiply(const void *points, const void *centroids, size_t gr
     memcpy(products, sums, sizeof sums);
 }
 
-/* A bit for each lane where SUMS is not below FLOORS. */
+/* Returns a bit for each lane whose sum is not below its floor. */
 TARGET static inline uint32_t mask_of(__m256i sums, __m256i floors) {
     __m256i below = _mm256_cmpgt_epi32(floors, sums);
     return (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(below)) ^ 0xff;
@@ -134,7 +135,7 @@ TARGET static double burn(size_t rounds) {
     }
 #pragma GCC unroll 10
     for (int i = 0; i < BURNT; i++)
-        __asm__ volatile("" : : "x"(sums[i])); /* or there would be nothing to do */
+        __asm__ volatile("" : : "x"(sums[i])); /* keeps the compiler from removing the loop */
     return 2.0 * LANES * GROUP * BURNT * (double)rounds;
 }
 

@@ -1,14 +1,14 @@
 /*
- * What the kernels for 64-bit ARM share; a register holds 4 sums of 32 bits. Included by the file
- * of a kernel, once it has defined
+ * Code shared by the kernels for 64-bit ARM, whose registers hold 4 sums of 32 bits. A kernel's
+ * file includes this after it has defined
  *
  *     TARGET      the attribute of functions that use its instructions: dot products at least
- *     CENTROIDS   in a panel
+ *     CENTROIDS   the number in a panel
  *     VECTORS     registers with the sums of a panel of points and one centroid
- *     FLIPPED     what is XORed to the bytes of points in a panel
- *     GROUP       dimensions that lie together
- *     INSTRUCTION the one that does the work, and how many PRODUCTS it makes
- *     accumulate  the products of a tile
+ *     FLIPPED     a byte that is XORed to the bytes of points in a panel
+ *     GROUP       consecutive dimensions of one row in a panel
+ *     INSTRUCTION the instruction that does the work, and the number of PRODUCTS it makes
+ *     accumulate  computes the products of a tile
  */
 #ifndef COLL_KMEANS_ASSIGN_TILE_NEON_H
 #define COLL_KMEANS_ASSIGN_TILE_NEON_H
@@ -54,9 +54,11 @@ TARGET static void multiply(const void *points, const void *centroids, size_t gr
     memcpy(products, sums, sizeof sums);
 }
 
-/* Appends the pairs of centroid J, and of the four points from FIRST on, where LEFT has ones. */
+/*
+ * Appends pairs of centroid J and the four points from FIRST on: those whose lane of LEFT is set.
+ */
 TARGET static inline size_t append(km_pair *pairs, size_t n, uint32x4_t left, int first, int j) {
-    enum { BITS = 16 }; /* of each, once narrowed */
+    enum { BITS = 16 }; /* of each lane after narrowing */
     uint64_t mask = vget_lane_u64(vreinterpret_u64_u16(vmovn_u32(left)), 0);
     while (mask) {
         int lane = __builtin_ctzll(mask) / BITS;

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* The loops, which are compiled once for each instruction set. */
+/* The loops are compiled once for each instruction set. */
 #define LOOP __attribute__((always_inline)) static inline
 
 LOOP float dot(const float *a, const float *b, size_t n) {

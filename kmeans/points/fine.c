@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MIDDLE = 0x80, BIAS = 0x8080 }; /* digits of 0; both as one number */
+enum { MIDDLE = 0x80, BIAS = 0x8080 }; /* the lower digits of 0, alone and as one number */
 
-/* Feature I of the rows, in units of 2^-16. */
+/* Returns feature I, counted over all rows, in units of 2^-16. */
 static int64_t feature(const km_planes *of, size_t i) {
     size_t plane = of->k * of->dim;
     uint32_t digits =
@@ -56,8 +56,8 @@ void km_planes_get(const km_planes *of, size_t row, float *features) {
 uint64_t km_planes_way2(const km_planes *a, const km_planes *b, size_t row) {
     uint64_t sum = 0;
     for (size_t i = row * a->dim; i < (row + 1) * a->dim; i++) {
-        int64_t way = feature(a, i) - feature(b, i);
-        sum += (uint64_t)(way * way);
+        int64_t difference = feature(a, i) - feature(b, i);
+        sum += (uint64_t)(difference * difference);
     }
     return sum;
 }
@@ -65,8 +65,8 @@ uint64_t km_planes_way2(const km_planes *a, const km_planes *b, size_t row) {
 uint64_t km_planes_distance2(const km_planes *of, size_t row, const uint8_t *point) {
     uint64_t sum = 0;
     for (size_t i = 0; i < of->dim; i++) {
-        int64_t way = feature(of, row * of->dim + i) - ((int64_t)point[i] << KM_FINE_BITS);
-        sum += (uint64_t)(way * way);
+        int64_t difference = feature(of, row * of->dim + i) - ((int64_t)point[i] << KM_FINE_BITS);
+        sum += (uint64_t)(difference * difference);
     }
     return sum;
 }
@@ -75,8 +75,8 @@ uint32_t km_fine_bits(uint64_t distance2) {
     return km_real_bits(ldexp((double)distance2, -2 * KM_FINE_BITS));
 }
 
-/* The norms and errors of a row. */
-static void describe(km_fine *fine, size_t row) {
+/* Computes the norms and errors of a row. */
+static void set_norms_and_errors(km_fine *fine, size_t row) {
     const km_planes *of = &fine->planes;
     const uint8_t *h = km_plane_row(of, 0, row), *a = km_plane_row(of, 1, row),
                   *b = km_plane_row(of, 2, row);
@@ -89,7 +89,7 @@ static void describe(km_fine *fine, size_t row) {
         rest2 += (uint64_t)(rest * rest);
         last2 += (uint64_t)(last * last);
     }
-    const double more = 1 + 1e-6; /* than rounding to float takes away */
+    const double more = 1 + 1e-6; /* outweighs the rounding to float */
     fine->norms[1][row] = middle2;
     fine->norms[2][row] = all2;
     fine->errors[0][row] = (float)(ldexp(sqrt((double)rest2), -KM_FINE_BITS) * more);
@@ -111,7 +111,7 @@ int km_fine_create(const km_planes *planes, int threads, km_fine **fine) {
     }
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (size_t row = 0; row < planes->k; row++)
-        describe(made, row);
+        set_norms_and_errors(made, row);
     *fine = made;
     return 0;
 }

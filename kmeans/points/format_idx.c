@@ -1,7 +1,7 @@
 /*
- * IDX, the format of MNIST, plain or gzipped: a magic of which byte 2 is the type and byte 3 the
- * number of dimensions, their lengths as big-endian 32-bit integers, and the values. The first
- * dimension counts the points, the others together are the features.
+ * IDX, the format of MNIST, plain or gzipped: a magic number whose byte 2 is the type and byte 3
+ * the number of dimensions, the dimensions' lengths as big-endian 32-bit integers, and the values.
+ * The first dimension counts the points; the others together are the features.
  */
 #include "config.h"
 
@@ -19,7 +19,7 @@ enum {
     MAGIC = 4,
     LENGTH = 4,
     DIMENSIONS_MOST = 8,
-    DEFLATE_MOST = 1032 /* bytes that a compressed byte can become */
+    DEFLATE_MOST = 1032 /* the most bytes that one compressed byte expands to */
 };
 
 static bool recognise_plain(const char *path, const unsigned char *head, size_t count) {
@@ -46,9 +46,9 @@ static bool check_magic(const unsigned char *magic, const char *path, app_proble
     return true;
 }
 
-/* Fills the layout from the lengths after the magic. */
-static bool take_lengths(km_source *source, const unsigned char *bytes, int dimensions,
-                         app_problem *problem) {
+/* Fills the layout from the lengths after the magic number. */
+static bool parse_lengths(km_source *source, const unsigned char *bytes, int dimensions,
+                          app_problem *problem) {
     km_layout *layout = &source->layout;
     layout->dim = 1;
     for (int i = 0; i < dimensions; i++, bytes += LENGTH) {
@@ -76,7 +76,7 @@ static bool describe_plain(int file, km_source *source, app_problem *problem) {
     const km_layout *layout = &source->layout;
     if (!km_read_at(file, path, 0, magic, MAGIC, problem) || !check_magic(magic, path, problem) ||
         !km_read_at(file, path, MAGIC, lengths, (size_t)magic[3] * LENGTH, problem) ||
-        !take_lengths(source, lengths, magic[3], problem))
+        !parse_lengths(source, lengths, magic[3], problem))
         return false;
     uint64_t promised = layout->rows * layout->dim, held = layout->bytes - layout->start;
     return promised == held ||
@@ -85,7 +85,10 @@ static bool describe_plain(int file, km_source *source, app_problem *problem) {
                       path, promised, held);
 }
 
-/* zlib's own descriptor of the file, at its begin; NULL and a problem on failure. */
+/*
+ * Opens the file, from its beginning, with zlib on a duplicate descriptor. Returns NULL and a
+ * problem on failure.
+ */
 static gzFile open_gz(int file, const char *path, app_problem *problem) {
     int own = dup(file);
     gzFile packed = own >= 0 && lseek(own, 0, SEEK_SET) == 0 ? gzdopen(own, "rb") : NULL;
@@ -97,17 +100,17 @@ static gzFile open_gz(int file, const char *path, app_problem *problem) {
     return NULL;
 }
 
-/* Reads COUNT bytes; INTO may be NULL, to pass over them. */
-static bool gz_take(gzFile packed, const km_source *source, uint8_t *into, uint64_t count,
-                    app_problem *problem) {
-    uint8_t passed[1 << 14];
+/* Reads COUNT bytes; skips them if INTO is NULL. */
+static bool read_bytes(gzFile packed, const km_source *source, uint8_t *into, uint64_t count,
+                       app_problem *problem) {
+    uint8_t skipped[1 << 14];
     enum { PIECE = 1 << 20 };
     const uint64_t all = count;
     while (count > 0) {
         km_report_read(source, "reading", all - count, all);
-        uint64_t most = into ? PIECE : sizeof passed;
+        uint64_t most = into ? PIECE : sizeof skipped;
         unsigned piece = (unsigned)(count < most ? count : most);
-        if (gzread(packed, into ? into : passed, piece) != (int)piece)
+        if (gzread(packed, into ? into : skipped, piece) != (int)piece)
             return gz_failed(packed, source->path, "its features", problem);
         into = into ? into + piece : NULL;
         count -= piece;
@@ -115,7 +118,10 @@ static bool gz_take(gzFile packed, const km_source *source, uint8_t *into, uint6
     return true;
 }
 
-/* What the header promises can't be checked yet, but whether so little can become so much. */
+/*
+ * The size promised by the header can't be checked yet; only checks that so few compressed bytes
+ * can expand to it.
+ */
 static bool describe_gz(int file, km_source *source, app_problem *problem) {
     unsigned char magic[MAGIC], lengths[DIMENSIONS_MOST * LENGTH];
     const char *path = source->path;
@@ -123,16 +129,16 @@ static bool describe_gz(int file, km_source *source, app_problem *problem) {
     gzFile packed = open_gz(file, path, problem);
     if (!packed)
         return false;
-    bool good = gz_take(packed, source, magic, MAGIC, problem) &&
+    bool good = read_bytes(packed, source, magic, MAGIC, problem) &&
                 check_magic(magic, path, problem) &&
-                gz_take(packed, source, lengths, (uint64_t)magic[3] * LENGTH, problem) &&
-                take_lengths(source, lengths, magic[3], problem);
+                read_bytes(packed, source, lengths, (uint64_t)magic[3] * LENGTH, problem) &&
+                parse_lengths(source, lengths, magic[3], problem);
     gzclose_r(packed);
     return good && (layout->rows <= layout->bytes * DEFLATE_MOST / layout->dim ||
                     app_refuse(problem, "%s: is cut off within its features", path));
 }
 
-/* The rank that reads the last row has passed over all others: the checksum is checked by it. */
+/* Only the rank that reads the last row has read all data, so it verifies the checksum. */
 static bool read_gz(int file, const km_source *source, uint64_t first, size_t rows, uint8_t *into,
                     app_problem *problem) {
     const km_layout *layout = &source->layout;
@@ -140,8 +146,8 @@ static bool read_gz(int file, const km_source *source, uint64_t first, size_t ro
     gzFile packed = open_gz(file, path, problem);
     if (!packed)
         return false;
-    bool good = gz_take(packed, source, NULL, layout->start + first * layout->dim, problem) &&
-                gz_take(packed, source, into, rows * layout->dim, problem);
+    bool good = read_bytes(packed, source, NULL, layout->start + first * layout->dim, problem) &&
+                read_bytes(packed, source, into, rows * layout->dim, problem);
     if (good && first + rows == layout->rows)
         good = gz_end(packed, path, problem);
     gzclose_r(packed);

@@ -1,4 +1,4 @@
-/* NumPy's .npy: a two-dimensional array of uint8, or of float32 that are whole numbers. */
+/* NumPy's .npy: a two-dimensional array of uint8 or float32. */
 #include "config.h"
 
 #include "kmeans/points/format.h"
@@ -25,7 +25,7 @@ static bool read_header(int file, const km_source *source, npy_header *header,
     return good;
 }
 
-static bool describe(int file, km_source *source, app_problem *problem) {
+static bool read_layout(int file, km_source *source, app_problem *problem) {
     npy_header header;
     km_layout *layout = &source->layout;
     if (!read_header(file, source, &header, problem))
@@ -55,6 +55,6 @@ static bool describe(int file, km_source *source, app_problem *problem) {
 
 const km_format km_format_npy = {
     .recognise = recognise,
-    .describe = describe,
+    .describe = read_layout,
     .read = km_read_records,
 };

@@ -1,4 +1,4 @@
-/* Rows that are records of one size: what .npy, .bvecs and .fvecs have in common. */
+/* Rows that are records of one size, as in .npy, .bvecs and .fvecs. */
 #include "config.h"
 
 #include "app/progress.h"
@@ -42,7 +42,7 @@ void km_report_read(const km_source *source, const char *what, uint64_t done, ui
         app_progress("%s %s: %.0f%%", what, source->path, 100 * (double)done / (double)all);
 }
 
-/* Features of one record of float32 as they are. */
+/* Copies the float32 features of one record unchanged. */
 static bool copy_reals(const km_source *source, uint64_t row, const unsigned char *from,
                        uint8_t *into, app_problem *problem) {
     size_t dim = source->layout.dim;
@@ -59,16 +59,16 @@ static bool copy_reals(const km_source *source, uint64_t row, const unsigned cha
     return true;
 }
 
-/* Who meets a real feature although reals may be taken has bytes beside it. */
+/* Where real features are supported, one is only refused if another file has bytes. */
 #ifdef HAVE_OPENBLAS
 static const char hint[] = ", or all files are of float32";
 #else
 static const char hint[] = "; others need OpenBLAS: install libopenblas-dev and configure again";
 #endif
 
-/* Features of one record, of either type, as uint8. */
-static bool convert(const km_source *source, uint64_t row, const unsigned char *from, uint8_t *into,
-                    app_problem *problem) {
+/* Converts the features of one record, of either type, to uint8. */
+static bool convert_to_bytes(const km_source *source, uint64_t row, const unsigned char *from,
+                             uint8_t *into, app_problem *problem) {
     size_t dim = source->layout.dim;
     if (source->layout.element == 1) {
         memcpy(into, from, dim);
@@ -88,8 +88,8 @@ static bool convert(const km_source *source, uint64_t row, const unsigned char *
     return true;
 }
 
-static bool take_record(const km_source *source, uint64_t row, const unsigned char *record,
-                        uint8_t *into, app_problem *problem) {
+static bool convert_record(const km_source *source, uint64_t row, const unsigned char *record,
+                           uint8_t *into, app_problem *problem) {
     const km_layout *layout = &source->layout;
     if (layout->prefix) {
         int32_t dim;
@@ -100,8 +100,8 @@ static bool take_record(const km_source *source, uint64_t row, const unsigned ch
                               "row 0 has %" PRIu64,
                               source->path, row, dim, layout->dim);
     }
-    return (source->reals ? copy_reals : convert)(source, row, record + layout->prefix, into,
-                                                  problem);
+    return (source->reals ? copy_reals : convert_to_bytes)(source, row, record + layout->prefix,
+                                                           into, problem);
 }
 
 bool km_read_records(int file, const km_source *source, uint64_t first, size_t rows, uint8_t *into,
@@ -122,8 +122,8 @@ bool km_read_records(int file, const km_source *source, uint64_t first, size_t r
         good = km_read_at(file, source->path, layout->start + (first + done) * record,
                           plain ? into + done * record : buffer, count * record, problem);
         for (size_t i = 0; good && !plain && i < count; i++)
-            good = take_record(source, first + done + i, buffer + i * record,
-                               into + (done + i) * layout->dim * size, problem);
+            good = convert_record(source, first + done + i, buffer + i * record,
+                                  into + (done + i) * layout->dim * size, problem);
         done += count;
     }
     free(buffer);

@@ -1,10 +1,10 @@
 /*
- * The papers' text: a line for each point, its picture id, row id and column id and then its
+ * The text format of the papers: a line for each point with its picture id, row id, column id and
  * features, separated by blanks (Zhang, Qiu et al., "Optimizing Collectives for Social Image
  * Clustering", section 2).
  *
- * So that any rank can read any range of lines, the ranks first count the newlines of the file
- * block by block, each a share of the blocks; a row is then found by its block.
+ * So that any rank can read any range of lines, the ranks first count the newlines in each block of
+ * the file, every rank in its share of the blocks. The counts then lead from a row to its block.
  */
 #include "config.h"
 
@@ -18,16 +18,16 @@
 
 enum {
     BLOCK = 1 << 20, /* bytes of the file for each entry of the index */
-    STRIDE = 1024,   /* lines from one report of progress to the next */
+    STRIDE = 1024,   /* lines between two progress reports */
     IDS = 3,         /* fields before the features */
-    WORD = 24        /* characters of a field that are kept; no feature has as many */
+    WORD = 24        /* characters of a field that are stored; no feature is as long */
 };
 
-/* Bytes of a file, one after the other. */
+/* A file that is read byte by byte. */
 typedef struct stream {
     int file;
     const km_source *source;
-    uint64_t offset; /* in the file, of the byte after those in the buffer */
+    uint64_t offset; /* file offset of the byte after those in the buffer */
     size_t used, filled;
     uint64_t line; /* the number of the line being read, from 1 */
     app_problem *problem;
@@ -50,7 +50,7 @@ static stream *open_stream(int file, const km_source *source, uint64_t offset, u
     return in;
 }
 
-/* Refills the buffer; false at the end of the file and when it can't be read. */
+/* Refills the buffer. Returns false at the end of the file, or with a problem. */
 static bool refill(stream *in) {
     uint64_t left = in->source->layout.bytes - in->offset;
     size_t count = left < sizeof in->buffer ? (size_t)left : sizeof in->buffer;
@@ -63,7 +63,7 @@ static bool refill(stream *in) {
     return true;
 }
 
-/* The next byte, which stays; -1 where there is none. */
+/* Returns the next byte without consuming it; -1 at the end. */
 static inline int peek(stream *in) {
     if (in->used == in->filled && !refill(in))
         return -1;
@@ -71,10 +71,10 @@ static inline int peek(stream *in) {
 }
 
 /*
- * Takes the next field of the line into WORD, of which the first characters are kept. False at the
- * end of the line, which stays.
+ * Reads the next field of the line into WORD, which stores its first characters. Returns false at
+ * the end of the line, without consuming it.
  */
-static bool take_field(stream *in, char word[WORD]) {
+static bool read_field(stream *in, char word[WORD]) {
     int c;
     while ((c = peek(in)) == ' ' || c == '\t' || c == '\r')
         in->used++;
@@ -107,10 +107,10 @@ static bool wrong_length(stream *in, uint64_t features) {
                       in->source->path, in->line, features, IDS, in->source->layout.dim);
 }
 
-static bool take_line(stream *in, uint8_t *into) {
+static bool read_line(stream *in, uint8_t *into) {
     char word[WORD];
     uint64_t dim = in->source->layout.dim, fields = 0;
-    while (fields < IDS && take_field(in, word))
+    while (fields < IDS && read_field(in, word))
         fields++;
     if (fields < IDS)
         return app_refuse(in->problem,
@@ -118,7 +118,7 @@ static bool take_line(stream *in, uint8_t *into) {
                           "column id and features",
                           in->source->path, in->line, fields);
     for (uint64_t i = 0; i < dim; i++) {
-        if (!take_field(in, word))
+        if (!read_field(in, word))
             return wrong_length(in, i);
         if (!parse_feature(word, &into[i]))
             return app_refuse(in->problem,
@@ -127,7 +127,7 @@ static bool take_line(stream *in, uint8_t *into) {
                               in->source->path, in->line, i + 1, word);
     }
     uint64_t more = 0;
-    while (take_field(in, word))
+    while (read_field(in, word))
         more++;
     if (more)
         return wrong_length(in, dim + more);
@@ -142,8 +142,8 @@ static bool recognise(const char *path, const unsigned char *head, size_t count)
     return true;
 }
 
-/* The first line tells the number of features; the rows are counted by all ranks, later. */
-static bool describe(int file, km_source *source, app_problem *problem) {
+/* Takes the number of features from the first line; all ranks count the rows later. */
+static bool read_layout(int file, km_source *source, app_problem *problem) {
     char word[WORD];
     if (source->layout.bytes == 0)
         return app_refuse(problem, "%s: is empty", source->path);
@@ -151,7 +151,7 @@ static bool describe(int file, km_source *source, app_problem *problem) {
     if (!in)
         return false;
     uint64_t fields = 0;
-    while (take_field(in, word))
+    while (read_field(in, word))
         fields++;
     free(in);
     if (problem->text[0])
@@ -168,8 +168,8 @@ static bool describe(int file, km_source *source, app_problem *problem) {
 }
 
 /*
- * Counts the newlines of COUNT blocks from block FIRST on into LINES, an entry for each. *LAST is
- * the last byte there.
+ * Counts the newlines of COUNT blocks from block FIRST on into LINES, one entry for each. *LAST
+ * becomes the last byte of these blocks.
  */
 static bool count_blocks(const km_source *source, uint64_t first, uint64_t count, uint64_t *lines,
                          unsigned char *last, app_problem *problem) {
@@ -201,7 +201,7 @@ free_buffer:
     return good;
 }
 
-/* Gives every rank what each counted of its share of BLOCKS. */
+/* Gives every rank the counts that each made of its share of BLOCKS. */
 static bool share_counts(uint64_t *lines, uint64_t blocks, MPI_Comm comm, app_problem *problem) {
     int ranks = app_ranks(comm);
     int *counts = malloc(2 * (size_t)ranks * sizeof *counts);
@@ -224,8 +224,8 @@ static bool share_counts(uint64_t *lines, uint64_t blocks, MPI_Comm comm, app_pr
     return app_agree(problem, comm);
 }
 
-/* Turns counts into sums of the counts before; the last entry is that of all. */
-static void accumulate(uint64_t *lines, uint64_t blocks) {
+/* Replaces each count by the sum of the counts before it; the last entry becomes the total. */
+static void sum_up_counts(uint64_t *lines, uint64_t blocks) {
     uint64_t sum = 0;
     for (uint64_t i = 0; i <= blocks; i++) {
         uint64_t count = i < blocks ? lines[i] : 0;
@@ -248,22 +248,22 @@ static bool count_lines(km_source *source, MPI_Comm comm, app_problem *problem) 
         count_blocks(source, first, count, source->lines + first, &last, problem);
     if (!share_counts(source->lines, blocks, comm, problem))
         return false;
-    accumulate(source->lines, blocks);
+    sum_up_counts(source->lines, blocks);
 
-    /* Only the rank of the last block knows whether a last line without a newline follows. */
+    /* Only the rank of the last block knows whether the last line lacks a newline. */
     uint64_t open_line = first + count == blocks && last != '\n';
     bool good = app_agree_sum(problem, &open_line, 1, comm);
     source->layout.rows = source->lines[blocks] + open_line;
     return good;
 }
 
-/* Finds where row ROW begins: after the ROWth newline. */
+/* Finds the offset at which row ROW begins, after the ROWth newline. */
 static bool find_row(int file, const km_source *source, uint64_t row, uint64_t *offset,
                      app_problem *problem) {
     *offset = 0;
     if (row == 0)
         return true;
-    /* The last block with fewer than ROW newlines before it. */
+    /* Search for the last block with fewer than ROW newlines before it. */
     uint64_t low = 0, high = (source->layout.bytes + BLOCK - 1) / BLOCK;
     while (high - low > 1) {
         uint64_t middle = low + (high - low) / 2;
@@ -300,7 +300,7 @@ static bool read_rows(int file, const km_source *source, uint64_t first, size_t 
     for (size_t i = 0; good && i < rows; i++) {
         if (i % STRIDE == 0)
             km_report_read(source, "reading", i, rows);
-        good = take_line(in, into + i * source->layout.dim);
+        good = read_line(in, into + i * source->layout.dim);
     }
     free(in);
     return good;
@@ -308,7 +308,7 @@ static bool read_rows(int file, const km_source *source, uint64_t first, size_t 
 
 const km_format km_format_text = {
     .recognise = recognise,
-    .describe = describe,
+    .describe = read_layout,
     .index = count_lines,
     .read = read_rows,
 };

@@ -13,7 +13,7 @@ static bool recognise(const char *path, const unsigned char *head, size_t count)
     return km_has_suffix(path, ".bvecs") || km_has_suffix(path, ".fvecs");
 }
 
-static bool describe(int file, km_source *source, app_problem *problem) {
+static bool read_layout(int file, km_source *source, app_problem *problem) {
     km_layout *layout = &source->layout;
     uint64_t element = km_has_suffix(source->path, ".fvecs") ? sizeof(float) : 1;
     int32_t dim;
@@ -39,4 +39,4 @@ static bool describe(int file, km_source *source, app_problem *problem) {
 }
 
 const km_format km_format_vecs = {
-    .recognise = recognise, .describe = describe, .read = km_read_records};
+    .recognise = recognise, .describe = read_layout, .read = km_read_records};

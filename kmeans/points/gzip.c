@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* zlib's TEXT without the name before it: the path, or "<fd:5>" of a descriptor. */
+/* Returns zlib's TEXT without the name in front of it: the path, or "<fd:5>" for a descriptor. */
 static const char *without_name(const char *text, const char *path) {
     size_t length = strlen(path);
     if (strncmp(text, path, length) != 0)
@@ -23,7 +23,7 @@ bool gz_failed(gzFile file, const char *path, const char *what, app_problem *pro
                       error == Z_ERRNO ? strerror(errno) : without_name(text, path));
 }
 
-/* Whether nothing but gzipped data is in FILE to its end: gzread passes over what comes after. */
+/* Returns whether FILE holds nothing but gzipped data to its end; gzread ignores trailing bytes. */
 static bool is_all_gzipped(FILE *file, z_stream *stream) {
     unsigned char packed[1 << 14], unpacked[1 << 16];
     int state = Z_OK;
@@ -43,7 +43,7 @@ static bool is_all_gzipped(FILE *file, z_stream *stream) {
     return state == Z_STREAM_END && !ferror(file);
 }
 
-static bool check_rest(const char *path, app_problem *problem) {
+static bool check_trailing_bytes(const char *path, app_problem *problem) {
     z_stream stream = {.next_in = NULL};
     FILE *file = fopen(path, "rb");
     if (!file)
@@ -65,5 +65,5 @@ bool gz_end(gzFile file, const char *path, app_problem *problem) {
         return app_refuse(problem, "%s: holds more than its header promises", path);
     if (got < 0 || (error != Z_OK && error != Z_STREAM_END))
         return gz_failed(file, path, "its checksum", problem);
-    return gzdirect(file) || check_rest(path, problem);
+    return gzdirect(file) || check_trailing_bytes(path, problem);
 }

@@ -1,4 +1,4 @@
-/* Files that may be gzipped, read by zlib: what is wrong with them, and that they end. */
+/* Errors and end checks for files, gzipped or not, that are read with zlib. */
 #ifndef COLL_KMEANS_POINTS_GZIP_H
 #define COLL_KMEANS_POINTS_GZIP_H
 
@@ -6,12 +6,15 @@
 
 #include <zlib.h>
 
-/* "PATH: why" for a read that gave less than was asked for: an error, or the end within WHAT. */
+/*
+ * Reports why a read from FILE gave less than was asked for: an error, or the end within WHAT.
+ * Returns false.
+ */
 bool gz_failed(gzFile file, const char *path, const char *what, app_problem *problem);
 
 /*
- * Whether the file at PATH, whose promised data have all been read from FILE, ends with them: no
- * data follow, the checksum is right, and no other bytes come after it.
+ * Checks that the file at PATH ends after the data that have been read from FILE: no data follow,
+ * the checksum is right, and no other bytes come after it.
  */
 bool gz_end(gzFile file, const char *path, app_problem *problem);
 

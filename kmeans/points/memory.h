@@ -1,5 +1,4 @@
-/* Sizes of points, the longest, arithmetic; memory that vectors may be loaded from, or that grows.
- */
+/* Small helpers: the largest dimension, rounding up, aligned memory for vectors, growing arrays. */
 #ifndef COLL_KMEANS_POINTS_MEMORY_H
 #define COLL_KMEANS_POINTS_MEMORY_H
 
@@ -10,8 +9,8 @@
 #include <string.h>
 
 /*
- * The most dimensions of a point: with more, 32 bits could not hold every score (assign/kernel.h
- * says what a score is). Every squared distance fits in 32 bits then, too.
+ * The most dimensions of a point. With more, 32 bits could not hold every score (see
+ * assign/kernel.h) and every squared distance.
  */
 enum { KM_MAX_DIM = 65793 };
 
@@ -19,7 +18,7 @@ static inline size_t km_quotient_up(size_t a, size_t b) {
     return a / b + (a % b != 0);
 }
 
-/* COUNT * BYTES of memory, 64-byte aligned; NULL when there is not that much. */
+/* Allocates COUNT * BYTES of memory, 64-byte aligned. Returns NULL if there is not that much. */
 static inline void *km_allocate(size_t count, size_t bytes) {
     enum { ALIGNMENT = 64 };
     if (count > (SIZE_MAX - ALIGNMENT) / bytes)
@@ -28,19 +27,19 @@ static inline void *km_allocate(size_t count, size_t bytes) {
 }
 
 /*
- * Makes room for one more in *ARRAY, a pointer to COUNT things of BYTES each, with *ROOM for as
- * many in all. False without memory.
+ * Makes room for one more element in *ARRAY, a pointer to COUNT elements of BYTES each; *ROOM is
+ * the number of elements allocated. Returns false if memory is short.
  */
 static inline bool km_grow(void *array, size_t count, size_t *room, size_t bytes) {
-    void *things;
+    void *elements;
     size_t larger = 2 * *room + 16;
     if (count < *room)
         return true;
-    memcpy(&things, array, sizeof things);
-    things = realloc(things, larger * bytes);
-    if (!things)
+    memcpy(&elements, array, sizeof elements);
+    elements = realloc(elements, larger * bytes);
+    if (!elements)
         return false;
-    memcpy(array, &things, sizeof things);
+    memcpy(array, &elements, sizeof elements);
     *room = larger;
     return true;
 }

@@ -17,7 +17,7 @@
 
 static const struct {
     const char *name;
-    char code[3]; /* kind and bytes, as in NumPy's descr after its byte order */
+    char code[3]; /* kind and bytes, as in NumPy's descr after the byte order */
     size_t size;
 } types[] = {
     [NPY_UINT8] = {"uint8", "u1", 1},
@@ -42,7 +42,7 @@ uint64_t npy_data_size(const npy_header *header) {
     return header->shape[0] * header->shape[1] * types[header->type].size;
 }
 
-/* Text being parsed, of the file PATH: what is left of the dictionary. */
+/* The rest of the dictionary being parsed, from the file PATH. */
 typedef struct cursor {
     const char *at;
     const char *end;
@@ -65,8 +65,8 @@ static void skip_blanks(cursor *text) {
         text->at++;
 }
 
-/* Takes WORD, after blanks, if it comes next. */
-static bool take(cursor *text, const char *word) {
+/* Consumes blanks and then WORD, if it comes next. */
+static bool consume(cursor *text, const char *word) {
     skip_blanks(text);
     size_t length = strlen(word);
     if ((size_t)(text->end - text->at) < length || memcmp(text->at, word, length))
@@ -75,8 +75,8 @@ static bool take(cursor *text, const char *word) {
     return true;
 }
 
-/* Takes a quoted string of printable characters, without escapes, that fits SIZE. */
-static bool take_string(cursor *text, char *value, size_t size) {
+/* Consumes a quoted string of printable characters, without escapes, that fits SIZE. */
+static bool consume_string(cursor *text, char *value, size_t size) {
     skip_blanks(text);
     if (text->at == text->end || (*text->at != '\'' && *text->at != '"'))
         return false;
@@ -88,12 +88,12 @@ static bool take_string(cursor *text, char *value, size_t size) {
         value[length++] = *text->at;
     }
     value[length] = '\0';
-    return take(text, (const char[]){quote, '\0'});
+    return consume(text, (const char[]){quote, '\0'});
 }
 
 static bool parse_type(cursor *text, npy_header *header) {
     char descr[32];
-    if (!take_string(text, descr, sizeof descr))
+    if (!consume_string(text, descr, sizeof descr))
         return fail(text, "elements are not plain numbers (a structured dtype?)");
     char order = descr[0];
     for (int type = 0; type < TYPES; type++) {
@@ -112,14 +112,14 @@ static bool parse_type(cursor *text, npy_header *header) {
 }
 
 static bool parse_order(cursor *text) {
-    if (take(text, "False"))
+    if (consume(text, "False"))
         return true;
-    if (take(text, "True"))
+    if (consume(text, "True"))
         return fail(text, "in Fortran order; save it with numpy.ascontiguousarray");
     return fail(text, "damaged header: fortran_order is neither True nor False");
 }
 
-/* Takes one length of the shape; Python 2 marked it with an L. */
+/* Consumes one length of the shape; Python 2 appended an L. */
 static bool parse_length(cursor *text, uint64_t *length) {
     skip_blanks(text);
     if (text->at < text->end && *text->at == '-')
@@ -133,25 +133,25 @@ static bool parse_length(cursor *text, uint64_t *length) {
             return fail(text, "damaged header: a length in its shape is past 2^63");
         value = value * 10 + digit;
     }
-    take(text, "L");
+    consume(text, "L");
     *length = value;
     return true;
 }
 
 static bool parse_shape(cursor *text, npy_header *header) {
-    if (!take(text, "("))
+    if (!consume(text, "("))
         return fail(text, "damaged header: its shape is not a tuple of lengths");
     header->dimensions = 0;
     header->shape[1] = 1;
-    while (!take(text, ")")) {
+    while (!consume(text, ")")) {
         if (header->dimensions == 2)
             return fail(text, "has more than two dimensions");
         if (!parse_length(text, &header->shape[header->dimensions]))
             return false;
         header->dimensions++;
-        if (take(text, ","))
+        if (consume(text, ","))
             continue;
-        if (header->dimensions == 1 || !take(text, ")"))
+        if (header->dimensions == 1 || !consume(text, ")"))
             return fail(text, "damaged header: its shape is not a tuple of lengths");
         return true;
     }
@@ -160,16 +160,16 @@ static bool parse_shape(cursor *text, npy_header *header) {
     return true;
 }
 
-/* Parses {'descr': ..., 'fortran_order': ..., 'shape': ...}, its members in any order. */
+/* Parses {'descr': ..., 'fortran_order': ..., 'shape': ...} with its members in any order. */
 static bool parse_dictionary(cursor *text, npy_header *header) {
     static const char *const keys[] = {"descr", "fortran_order", "shape"};
     bool seen[3] = {false, false, false};
-    if (!take(text, "{"))
+    if (!consume(text, "{"))
         return fail(text, "damaged header: no dictionary");
-    while (!take(text, "}")) {
+    while (!consume(text, "}")) {
         char key[16];
         int which = 0;
-        if (!take_string(text, key, sizeof key) || !take(text, ":"))
+        if (!consume_string(text, key, sizeof key) || !consume(text, ":"))
             return fail(text, "damaged header: no dictionary of named members");
         while (which < 3 && strcmp(key, keys[which]))
             which++;
@@ -180,9 +180,9 @@ static bool parse_dictionary(cursor *text, npy_header *header) {
               : which == 1 ? parse_order(text)
                            : parse_shape(text, header)))
             return false;
-        if (take(text, ","))
+        if (consume(text, ","))
             continue;
-        if (!take(text, "}"))
+        if (!consume(text, "}"))
             return fail(text, "damaged header: its dictionary has no end");
         break;
     }
@@ -256,7 +256,7 @@ void npy_format_header(npy_type type, int dimensions, uint64_t rows, uint64_t co
     bytes[NPY_HEADER_SIZE - 1] = '\n';
 }
 
-/* Reads the header, and leaves the file at the first datum; all that it promises must be there. */
+/* Reads the header and seeks to the data, all of which must be there. */
 static bool read_header(struct table *table, app_problem *problem) {
     struct stat about;
     npy_header *header = &table->header;

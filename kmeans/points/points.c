@@ -35,16 +35,16 @@ km_points km_points_share(uint64_t total, size_t dim, MPI_Comm comm) {
     return share;
 }
 
-/* --- The files --- */
+/* --- The list of files --- */
 
-/* The files of points, in byte order, which doesn't depend on that of the command line. */
+/* The files of points, in the byte order of their paths, whatever order the command line has. */
 typedef struct km_paths {
     const char **paths;
     size_t count;
-    char *bytes; /* what they point to */
+    char *bytes; /* storage of the strings */
 } km_paths;
 
-/* Paths one after the other, each with its final zero. */
+/* Paths one after the other, each with its terminating zero. */
 typedef struct path_bytes {
     char *bytes;
     size_t used;
@@ -52,8 +52,8 @@ typedef struct path_bytes {
 } path_bytes;
 
 /* Adds DIRECTORY/NAME, or NAME alone. */
-static bool append(path_bytes *list, const char *directory, const char *name,
-                   app_problem *problem) {
+static bool append_path(path_bytes *list, const char *directory, const char *name,
+                        app_problem *problem) {
     size_t size = (directory ? strlen(directory) + 1 : 0) + strlen(name) + 1;
     char *bytes = realloc(list->bytes, list->used + size);
     if (!bytes)
@@ -75,7 +75,7 @@ static bool append_directory(path_bytes *list, const char *path, app_problem *pr
     bool good = true;
     for (errno = 0; good && (entry = readdir(directory)); errno = 0)
         if (entry->d_name[0] != '.')
-            good = append(list, path, entry->d_name, problem);
+            good = append_path(list, path, entry->d_name, problem);
     if (good && errno)
         good = app_refuse(problem, "%s: %s", path, strerror(errno));
     closedir(directory);
@@ -90,7 +90,7 @@ static bool append_all(path_bytes *list, const char *const *paths, size_t count,
     for (size_t i = 0; good && i < count; i++)
         good = !stat(paths[i], &about) && S_ISDIR(about.st_mode)
                    ? append_directory(list, paths[i], problem)
-                   : append(list, NULL, paths[i], problem);
+                   : append_path(list, NULL, paths[i], problem);
     return good;
 }
 
@@ -105,8 +105,9 @@ static void free_paths(km_paths *files) {
 }
 
 /*
- * The files at the COUNT PATHS, and those in the directories among them whose names begin with no
- * dot; a file that is named twice is there twice. Rank 0 looks; agrees. free_paths frees FILES.
+ * Lists the files at the COUNT PATHS, and those in directories among them whose names don't begin
+ * with a dot. A file that is named twice is listed twice. Rank 0 reads the directories; on false
+ * all ranks have the same problem. free_paths frees FILES.
  */
 static bool expand_paths(const char *const *paths, size_t count, MPI_Comm comm, km_paths *files,
                          app_problem *problem) {
@@ -141,10 +142,10 @@ free_bytes:
     return false;
 }
 
-/* --- What is in them --- */
+/* --- Their contents --- */
 
-/* Learns the format and layout of a file; which of the formats it is goes to *WHICH. */
-static bool describe(km_source *source, size_t *which, app_problem *problem) {
+/* Finds the format and layout of a file; *WHICH becomes the index of the format. */
+static bool read_layout(km_source *source, size_t *which, app_problem *problem) {
     unsigned char head[8];
     struct stat about;
     bool good = false;
@@ -180,24 +181,24 @@ static bool check_dim(const km_source *source, const km_source *first, app_probl
     return true;
 }
 
-/* Describes a file on rank 0 and completes the description on all ranks. */
-static bool share_description(km_source *source, const km_source *first, MPI_Comm comm,
-                              app_problem *problem) {
+/* Finds the layout of a file on rank 0, sends it to all ranks, and completes it there. */
+static bool share_layout(km_source *source, const km_source *first, MPI_Comm comm,
+                         app_problem *problem) {
     struct {
         km_layout layout;
         size_t format;
-    } told = {.format = 0};
-    if (app_rank(comm) == 0 && describe(source, &told.format, problem)) {
+    } description = {.format = 0};
+    if (app_rank(comm) == 0 && read_layout(source, &description.format, problem)) {
         check_dim(source, first, problem);
-        told.layout = source->layout;
+        description.layout = source->layout;
     }
     if (!app_agree(problem, comm))
         return false;
-    app_mpi(problem, MPI_Bcast(&told, sizeof told, MPI_BYTE, 0, comm));
+    app_mpi(problem, MPI_Bcast(&description, sizeof description, MPI_BYTE, 0, comm));
     if (!app_agree(problem, comm))
         return false;
-    source->layout = told.layout;
-    source->format = formats[told.format];
+    source->layout = description.layout;
+    source->format = formats[description.format];
     return !source->format->index || source->format->index(source, comm, problem);
 }
 
@@ -218,7 +219,7 @@ bool km_points_refine(km_points *points, app_problem *problem) {
     return true;
 }
 
-/* Reads what of [BEGIN, END), rows of all files, lies in SOURCE, whose rows begin at OFFSET. */
+/* Reads this rank's rows that are in SOURCE, whose rows begin at number OFFSET among all files. */
 static bool read_part(const km_source *source, uint64_t offset, const km_points *points,
                       app_problem *problem) {
     uint64_t begin = points->first > offset ? points->first : offset;
@@ -237,15 +238,15 @@ static bool read_part(const km_source *source, uint64_t offset, const km_points 
     return good;
 }
 
-/* Whether the rows of a file lie in it as they do in memory. */
+/* Returns whether the rows of a file have the same form in the file as in memory. */
 static bool is_plain(const km_source *source) {
     return source->format->read == km_read_records && source->layout.prefix == 0 &&
            source->layout.element == 1;
 }
 
-/* Room for this rank's rows; *FILLED when they are in it already. */
-static bool make_room(const km_source *sources, size_t count, const char *directory,
-                      km_points *points, bool *filled, app_problem *problem) {
+/* Allocates or maps storage for this rank's rows; *FILLED says whether it already holds them. */
+static bool make_storage(const km_source *sources, size_t count, const char *directory,
+                         km_points *points, bool *filled, app_problem *problem) {
     const km_layout *layout = &sources[0].layout;
     size_t bytes = points->rows * km_row_bytes(points);
     *filled = directory && bytes && count == 1 && is_plain(&sources[0]);
@@ -269,7 +270,7 @@ static bool read_rows(const km_source *sources, size_t count, const char *direct
         return app_refuse(problem, "%" PRIu64 " points of %zu features are too many", points->total,
                           points->dim);
     bool filled;
-    if (!make_room(sources, count, directory, points, &filled, problem))
+    if (!make_storage(sources, count, directory, points, &filled, problem))
         return !directory ? app_refuse(problem,
                                        "out of memory: %zu points of %zu features for one rank; "
                                        "use more nodes, or --mapped",
@@ -284,7 +285,10 @@ static bool read_rows(const km_source *sources, size_t count, const char *direct
     return true;
 }
 
-/* This rank's share, as bytes or, where REALS, as float32. Collective; agrees. */
+/*
+ * Reads this rank's share, as bytes or, if REALS, as float32. Collective; on false all ranks have
+ * the same problem.
+ */
 static bool read_share(km_source *sources, size_t count, const char *directory, bool reals,
                        MPI_Comm comm, km_points *points, app_problem *problem) {
     km_points_free(points);
@@ -302,7 +306,7 @@ static bool all_float32(const km_source *sources, size_t count) {
     return true;
 }
 
-/* Reads the files one after the other: as bytes, or where that fails and REALS, as float32. */
+/* Reads the files: as bytes, or, if that fails and REALS, as float32. */
 static bool read_files(const km_paths *files, const char *directory, bool reals, MPI_Comm comm,
                        km_points *points, app_problem *problem) {
     bool good = true;
@@ -316,7 +320,7 @@ static bool read_files(const km_paths *files, const char *directory, bool reals,
     for (size_t i = 0; good && i < files->count; i++) {
         sources[i].path = files->paths[i];
         sources[i].reports = app_rank(comm) == 0;
-        good = share_description(&sources[i], &sources[0], comm, problem);
+        good = share_layout(&sources[i], &sources[0], comm, problem);
     }
     good = good && (read_share(sources, files->count, directory, false, comm, points, problem) ||
                     (reals && all_float32(sources, files->count) &&

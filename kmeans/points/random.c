@@ -16,7 +16,9 @@ uint64_t km_random(uint64_t seed, uint64_t stream, uint64_t index) {
 
 uint64_t km_random_below(uint64_t seed, uint64_t stream, uint64_t index, uint64_t below) {
     uint64_t value = km_random(seed, stream, index);
-    /* Past the last whole multiple of BELOW some remainders would come more often than others. */
+    /*
+     * Above the last whole multiple of BELOW, some remainders would be more frequent than others.
+     */
     uint64_t limit = UINT64_MAX - (UINT64_MAX % below + 1) % below;
     while (value > limit)
         value = km_mix(value + 1);
@@ -24,9 +26,9 @@ uint64_t km_random_below(uint64_t seed, uint64_t stream, uint64_t index, uint64_
 }
 
 /*
- * A Feistel network permutes the numbers of an even count of bits, whatever its round function is;
- * walking on until the result is below TOTAL makes that a permutation of 0 to TOTAL - 1 (Black and
- * Rogaway, "Ciphers with arbitrary finite domains", 2002). The walk takes less than four steps on
+ * A Feistel network permutes the numbers of an even count of bits, whatever its round function is.
+ * Repeating it until the result is below TOTAL makes it a permutation of 0 to TOTAL - 1 (Black and
+ * Rogaway, "Ciphers with arbitrary finite domains", 2002), in less than four repetitions on
  * average.
  */
 static uint64_t permute(uint64_t seed, unsigned half_bits, uint64_t value) {

@@ -7,20 +7,20 @@
 #include <string.h>
 
 enum {
-    BITS = 62,    /* of a sum over all points */
+    BITS = 62,    /* in a sum over all points */
     TOP = 24,     /* the largest kept feature is just less than 2^TOP */
-    SAMPLE = 63,  /* rows that the offsets are chosen from */
+    SAMPLE = 63,  /* rows from which the offsets are chosen */
     MANTISSA = 23 /* bits of a float */
 };
 
-/* The exponent of the least power of two that is more than LARGEST. */
+/* Returns the exponent of the least power of two above LARGEST. */
 static int exponent_of(double largest) {
     int exponent;
     frexp(largest, &exponent);
     return exponent;
 }
 
-/* The power of two by which LARGEST becomes just less than 2^BITS. */
+/* Returns the power of two that takes LARGEST to just below 2^BITS. */
 static double scale_of(double largest) {
     return ldexp(1, BITS - exponent_of(largest));
 }
@@ -34,7 +34,7 @@ static int compare_floats(const void *a, const void *b) {
     return (left > right) - (left < right);
 }
 
-/* Sets OFFSETS to the median of each column over rows spread evenly over all points. */
+/* Sets OFFSETS to the median of each column over a sample of rows at even distances. */
 static bool choose_offsets(const km_points *points, MPI_Comm comm, double *offsets,
                            app_problem *problem) {
     size_t dim = points->dim;
@@ -52,7 +52,7 @@ static bool choose_offsets(const km_points *points, MPI_Comm comm, double *offse
             memcpy(sample + (size_t)i * dim,
                    (const float *)points->data + (row - points->first) * dim, dim * sizeof *sample);
     }
-    /* One rank has each row; the others have 0 there. */
+    /* Exactly one rank has each row; the others have 0 there. */
     for (int i = 0; i < count; i++)
         app_mpi(problem, MPI_Allreduce(MPI_IN_PLACE, sample + (size_t)i * dim, (int)dim, MPI_FLOAT,
                                        MPI_SUM, comm));
@@ -66,16 +66,18 @@ static bool choose_offsets(const km_points *points, MPI_Comm comm, double *offse
     return app_agree(problem, comm);
 }
 
-/* What is measured of a column: its largest value, the largest one less the offset, and whether
- * for some value that difference is not exact. */
+/*
+ * Measured for each column: its largest absolute value, the largest absolute value after
+ * subtracting the offset, and whether that subtraction is inexact for some value.
+ */
 enum { LARGEST, LARGEST_LESS, LOST, MEASURES };
 
-/* Like fmax, which is a call each time as it heeds numbers that are none. */
+/* Like fmax, but without a function call: NaN need not be handled. */
 static double larger(double a, double b) {
     return a > b ? a : b;
 }
 
-static void measure(const km_points *points, double *measures) {
+static void measure_columns(const km_points *points, double *measures) {
     const float *feature = (const float *)points->data;
     for (size_t i = 0; i < points->rows; i++)
         for (size_t d = 0; d < points->dim; d++, feature++) {
@@ -88,7 +90,7 @@ static void measure(const km_points *points, double *measures) {
         }
 }
 
-/* Sets the offsets, scale and units of REAL by MEASURES, which all ranks have alike. */
+/* Sets the offsets, scale and units of REAL from MEASURES, which are the same on all ranks. */
 static void set_scales(km_real *real, const double *measures, size_t dim) {
     double largest = 0;
     for (size_t d = 0; d < dim; d++) {
@@ -117,7 +119,7 @@ bool km_real_center(km_points *points, MPI_Comm comm, app_problem *problem) {
         app_refuse(problem, "out of memory");
     bool good = app_agree(problem, comm) && choose_offsets(points, comm, real->offsets, problem);
     if (good) {
-        measure(points, measures);
+        measure_columns(points, measures);
         app_mpi(problem, MPI_Allreduce(MPI_IN_PLACE, measures, (int)(dim * MEASURES), MPI_DOUBLE,
                                        MPI_MAX, comm));
         good = app_agree(problem, comm);
@@ -149,7 +151,7 @@ float km_real_feature(const km_real *real, size_t column, float kept) {
 
 void km_real_add(const km_real *real, const float *row, size_t dim, int64_t *sums, int64_t *rests) {
     const double shift = ldexp(1, real->bits), *units = real->units;
-    /* Added to a number of less than 2^51, this rounds it to an integer, in the low bits. */
+    /* Adding this to a number below 2^51 rounds it to an integer, in the low bits. */
     const double round = 0x1.8p52;
     int64_t none;
     memcpy(&none, &round, sizeof none);
@@ -220,13 +222,13 @@ double km_real_objective(const km_real *real, uint64_t objective) {
 }
 
 double km_real_distance2(const float *a, const float *b, size_t dim) {
-    enum { SUMS = 4 }; /* at once, as an addition has to wait for the one before */
+    enum { SUMS = 4 }; /* independent sums, so that additions need not wait for each other */
     double sums[SUMS] = {0};
     size_t i = 0;
     for (; i + SUMS <= dim; i += SUMS)
         for (size_t j = 0; j < SUMS; j++) {
-            double way = (double)a[i + j] - (double)b[i + j];
-            sums[j] += way * way;
+            double difference = (double)a[i + j] - (double)b[i + j];
+            sums[j] += difference * difference;
         }
     for (; i < dim; i++)
         sums[0] += ((double)a[i] - (double)b[i]) * ((double)a[i] - (double)b[i]);

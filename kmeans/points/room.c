@@ -14,7 +14,7 @@
 
 int km_open(const char *path, app_problem *problem) {
     struct stat about;
-    /* Not to wait for a writer where the path is a pipe. */
+    /* O_NONBLOCK: don't wait for a writer if the path is a pipe. */
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (file < 0) {
         app_refuse(problem, "%s: can't be opened: %s", path, strerror(errno));
@@ -28,7 +28,10 @@ int km_open(const char *path, app_problem *problem) {
     return file;
 }
 
-/* A file in DIRECTORY that vanishes when it is closed and unmapped; -1 with a problem. */
+/*
+ * Opens a file in DIRECTORY that vanishes when it is closed and unmapped. Returns -1 and a problem
+ * on failure.
+ */
 static int open_nameless(const char *directory, app_problem *problem) {
     static const char name[] = "/coll-kmeans.XXXXXX";
     char *path = malloc(strlen(directory) + sizeof name);
@@ -44,8 +47,8 @@ static int open_nameless(const char *directory, app_problem *problem) {
     return file;
 }
 
-static bool map(km_room *room, int file, size_t bytes, int protection, uint64_t offset,
-                const char *name, app_problem *problem) {
+static bool map_storage(km_room *room, int file, size_t bytes, int protection, uint64_t offset,
+                        const char *name, app_problem *problem) {
     room->map = mmap(NULL, bytes, protection, MAP_SHARED, file, (off_t)offset);
     if (room->map == MAP_FAILED) {
         room->map = NULL;
@@ -55,8 +58,8 @@ static bool map(km_room *room, int file, size_t bytes, int protection, uint64_t 
     return true;
 }
 
-/* BYTES of memory, in huge pages where the system has them: points are read in any order. */
-static void *allocate(size_t bytes) {
+/* Allocates BYTES of memory, in huge pages if possible, because points are read in any order. */
+static void *allocate_memory(size_t bytes) {
     enum { HUGE = 1 << 21 };
     if (bytes < 2 * (size_t)HUGE || bytes > SIZE_MAX - HUGE)
         return malloc(bytes + 1);
@@ -64,7 +67,7 @@ static void *allocate(size_t bytes) {
     void *memory = aligned_alloc(HUGE, rounded);
 #ifdef MADV_HUGEPAGE
     if (memory)
-        madvise(memory, rounded, MADV_HUGEPAGE); /* without them it is slower, no more */
+        madvise(memory, rounded, MADV_HUGEPAGE); /* failure only makes it slower */
 #endif
     return memory;
 }
@@ -72,17 +75,17 @@ static void *allocate(size_t bytes) {
 bool km_room_make(km_room *room, size_t bytes, const char *directory, app_problem *problem) {
     *room = (km_room){.data = NULL};
     if (!directory || !bytes) {
-        room->data = allocate(bytes);
+        room->data = allocate_memory(bytes);
         return room->data || app_refuse(problem, "out of memory");
     }
     int file = open_nameless(directory, problem);
     if (file < 0)
         return false;
-    /* Space that was missing only when it is written to would end the program. */
+    /* If space were found missing only when it is written, a signal would end the program. */
     int error = posix_fallocate(file, 0, (off_t)bytes);
     bool good = !error || app_refuse(problem, "%s: no place for %zu bytes of points: %s", directory,
                                      bytes, strerror(error));
-    good = good && map(room, file, bytes, PROT_READ | PROT_WRITE, 0, directory, problem);
+    good = good && map_storage(room, file, bytes, PROT_READ | PROT_WRITE, 0, directory, problem);
     close(file);
     room->data = room->map;
     return good;
@@ -95,7 +98,8 @@ bool km_room_of_file(km_room *room, const char *path, uint64_t offset, size_t by
     int file = km_open(path, problem);
     if (file < 0)
         return false;
-    bool good = map(room, file, bytes + (size_t)within, PROT_READ, offset - within, path, problem);
+    bool good =
+        map_storage(room, file, bytes + (size_t)within, PROT_READ, offset - within, path, problem);
     close(file);
     if (good)
         room->data = (uint8_t *)room->map + within;

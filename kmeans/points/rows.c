@@ -5,44 +5,47 @@
 #include <coll.h>
 #include <string.h>
 
-enum { PIECE = 1 << 18, TAG = 1 }; /* points in a message */
+enum { PIECE = 1 << 18, TAG = 1 }; /* the most points in a message */
 
-static int piece_of(uint64_t left) {
+static int piece_size(uint64_t left) {
     return left < PIECE ? (int)left : PIECE;
 }
 
-static bool pass(bool send, uint32_t *values, int count, int peer, MPI_Comm comm,
-                 app_problem *problem) {
+static bool send_or_receive(bool send, uint32_t *values, int count, int peer, MPI_Comm comm,
+                            app_problem *problem) {
     return app_mpi(
         problem, send ? MPI_Send(values, count, MPI_UINT32_T, peer, TAG, comm)
                       : MPI_Recv(values, count, MPI_UINT32_T, peer, TAG, comm, MPI_STATUS_IGNORE));
 }
 
-static bool pass_own(bool send, uint32_t *values, size_t rows, MPI_Comm comm,
-                     app_problem *problem) {
+static bool exchange_own(bool send, uint32_t *values, size_t rows, MPI_Comm comm,
+                         app_problem *problem) {
     for (size_t at = 0; at < rows; at += PIECE)
-        if (!pass(send, values + at, piece_of(rows - at), 0, comm, problem))
+        if (!send_or_receive(send, values + at, piece_size(rows - at), 0, comm, problem))
             return false;
     return true;
 }
 
-/* The values of all points pass by HANDLE, at rank 0, after they came there or before they go. */
-static bool move(bool collect, uint32_t *values, const km_points *points, MPI_Comm comm,
-                 km_rows_piece *handle, void *context, app_problem *problem) {
+/*
+ * Moves the values of all points through HANDLE at rank 0: after receiving (COLLECT) or before
+ * sending them.
+ */
+static bool move_values(bool collect, uint32_t *values, const km_points *points, MPI_Comm comm,
+                        km_rows_piece *handle, void *context, app_problem *problem) {
     static uint32_t piece[PIECE];
     bool good = true;
     if (app_rank(comm) > 0)
-        return pass_own(collect, values, points->rows, comm, problem);
+        return exchange_own(collect, values, points->rows, comm, problem);
     const int ranks = app_ranks(comm);
     for (int peer = 0; peer < ranks; peer++) {
         uint64_t first, count;
         km_share(points->total, peer, ranks, &first, &count);
         for (uint64_t at = 0; at < count; at += PIECE) {
-            int here = piece_of(count - at);
-            if (peer > 0 && collect && !pass(false, piece, here, peer, comm, problem))
+            int here = piece_size(count - at);
+            if (peer > 0 && collect && !send_or_receive(false, piece, here, peer, comm, problem))
                 return false;
             good = good && handle(peer > 0 ? piece : values + at, (size_t)here, context, problem);
-            if (peer > 0 && !collect && !pass(true, piece, here, peer, comm, problem))
+            if (peer > 0 && !collect && !send_or_receive(true, piece, here, peer, comm, problem))
                 return false;
         }
     }
@@ -51,26 +54,26 @@ static bool move(bool collect, uint32_t *values, const km_points *points, MPI_Co
 
 bool km_rows_collect(uint32_t *values, const km_points *points, MPI_Comm comm, km_rows_piece *take,
                      void *context, app_problem *problem) {
-    return move(true, values, points, comm, take, context, problem);
+    return move_values(true, values, points, comm, take, context, problem);
 }
 
 bool km_rows_spread(uint32_t *values, const km_points *points, MPI_Comm comm, km_rows_piece *give,
                     void *context, app_problem *problem) {
-    return move(false, values, points, comm, give, context, problem);
+    return move_values(false, values, points, comm, give, context, problem);
 }
 
-typedef struct target {
+typedef struct row_target {
     uint8_t *centroids;
-    size_t bytes; /* of a row */
-} target;
+    size_t bytes; /* bytes of a row */
+} row_target;
 
-/* Every key comes from the one rank that has the row: there is nothing to combine. */
-static void keep(void *into, const void *from, size_t bytes, void *context) {
+/* Each key comes from the one rank that has the row, so there is nothing to combine. */
+static void combine_nothing(void *into, const void *from, size_t bytes, void *context) {
     (void)into, (void)from, (void)bytes, (void)context;
 }
 
-static int put(uint64_t centroid, const void *row, void *context) {
-    const target *to = context;
+static int store_row(uint64_t centroid, const void *row, void *context) {
+    const row_target *to = context;
     memcpy(to->centroids + centroid * to->bytes, row, to->bytes);
     return 0;
 }
@@ -90,15 +93,15 @@ static bool add_rows(const km_points *points, const km_place *places, size_t cou
 
 bool km_place_rows(const km_points *points, const km_place *places, size_t count,
                    uint8_t *centroids, MPI_Comm comm, app_problem *problem) {
-    target to = {centroids, km_row_bytes(points)};
+    row_target to = {centroids, km_row_bytes(points)};
     COLL_Pool *pool = NULL;
-    if (app_mpi(problem, COLL_Pool_create(to.bytes, keep, NULL, &pool)))
+    if (app_mpi(problem, COLL_Pool_create(to.bytes, combine_nothing, NULL, &pool)))
         add_rows(points, places, count, pool, problem);
     bool good = app_agree(problem, comm);
     if (good) {
-        /* Only rank 0 has anything to visit then. */
+        /* On the other ranks the pool is empty by then. */
         if (app_mpi(problem, COLL_Aggregate(pool, 0, comm, NULL)) &&
-            COLL_Pool_visit(pool, put, &to) != 0)
+            COLL_Pool_visit(pool, store_row, &to) != 0)
             app_refuse(problem, "out of memory");
         good = app_agree(problem, comm);
     }

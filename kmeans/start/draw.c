@@ -35,7 +35,7 @@ bool km_draw_rows(const km_points *points, const uint64_t *weights, const uint64
     int rank = app_rank(comm);
     app_mpi(problem, MPI_Exscan(&end, &begin, 1, MPI_UINT64_T, MPI_SUM, comm));
     if (rank == 0)
-        begin = 0; /* MPI leaves it undefined there */
+        begin = 0; /* MPI_Exscan leaves it undefined on rank 0 */
     memset(rows, 0, count * sizeof *rows);
     while (at < count && places[at] < begin)
         at++;
@@ -45,7 +45,7 @@ bool km_draw_rows(const km_points *points, const uint64_t *weights, const uint64
             rows[at] = points->first + i;
     if (!app_agree(problem, comm))
         return false;
-    /* One rank found each of them; the others have 0 there. */
+    /* Exactly one rank found each row; the others have 0 there. */
     if (count > INT_MAX)
         app_refuse(problem, "%zu draws at once are too many", count);
     else

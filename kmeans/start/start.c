@@ -24,7 +24,7 @@ static const km_start_method *find_method(const char *name, size_t length) {
     return NULL;
 }
 
-/* Where a parameter of the method goes; NULL for one that it hasn't got. */
+/* Returns where to store a parameter of the method; NULL if the method has no such parameter. */
 static uint64_t *find_parameter(km_start *start, const char *name) {
     if (start->method == &km_start_parallel && strcmp(name, "rounds") == 0)
         return &start->rounds;
@@ -35,8 +35,8 @@ static uint64_t *find_parameter(km_start *start, const char *name) {
     return NULL;
 }
 
-/* Takes "name=value,..." apart, which is changed by that. */
-static bool take_parameters(const char *whole, char *text, km_start *start, app_problem *problem) {
+/* Parses "name=value,...", modifying TEXT; WHOLE is for messages. */
+static bool parse_parameters(const char *whole, char *text, km_start *start, app_problem *problem) {
     char *rest = text;
     for (char *word; (word = strsep(&rest, ","));) {
         char *value = strchr(word, '=');
@@ -74,7 +74,7 @@ bool km_start_parse(const char *text, km_start *start, app_problem *problem) {
     char *parameters = strdup(rest);
     if (!parameters)
         return app_refuse(problem, "out of memory");
-    bool good = take_parameters(text, parameters, start, problem);
+    bool good = parse_parameters(text, parameters, start, problem);
     free(parameters);
     return good;
 }

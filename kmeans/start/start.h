@@ -1,7 +1,7 @@
 /*
- * The initial centroids. One method per file, start_*.c; adding one costs that file and a line of
- * the table in start.c. All depend on the seed and the points alone: the same bits for any number
- * of ranks and threads.
+ * Chooses the initial centroids. Each method has a file, start_*.c; adding one takes that file and
+ * a line of the table in start.c. The result depends only on the seed and the points: it has the
+ * same bits for any number of ranks and threads.
  */
 #ifndef COLL_KMEANS_START_START_H
 #define COLL_KMEANS_START_START_H
@@ -13,17 +13,17 @@ enum { KM_START_SIZE = 64 };
 
 typedef struct km_start_method km_start_method;
 
-/* What the user asked for; METHOD is NULL for random. */
+/* The start that the user asked for; METHOD is NULL for random. */
 typedef struct km_start {
     const km_start_method *method;
-    const uint8_t *rows; /* the centroids themselves, which count at rank 0, or NULL */
-    const char *path;    /* of a file of centroids */
-    uint64_t rounds;     /* of k-means|| */
-    uint64_t memory;     /* bytes of candidates of k-means||, roughly */
+    const uint8_t *rows; /* the centroids themselves, significant at rank 0; or NULL */
+    const char *path;    /* path of a file of centroids */
+    uint64_t rounds;     /* rounds of k-means|| */
+    uint64_t memory;     /* approximate bytes for the candidates of k-means|| */
     uint64_t chain;      /* steps of a Markov chain of AFK-MC2 */
 } km_start;
 
-/* What a method works with. */
+/* The input of a method. */
 typedef struct km_seeding {
     const km_points *points;
     size_t k;
@@ -37,9 +37,8 @@ typedef struct km_seeding {
 struct km_start_method {
     const char *name;
     /*
-     * Chooses k CENTROIDS, which count at rank 0, of bytes or real features; of fine ones (fine.h)
-     * the first plane is enough.
-     * Collective; on false all have the same problem.
+     * Chooses k CENTROIDS, significant at rank 0; of fine centroids (fine.h) only the first plane.
+     * Collective; on false all ranks have the same problem.
      */
     bool (*choose)(const km_seeding *seeding, uint8_t *centroids, app_problem *problem);
 };
@@ -50,12 +49,12 @@ extern const km_start_method km_start_parallel;
 extern const km_start_method km_start_chain;
 extern const km_start_method km_start_file;
 
-/* Reads METHOD[:parameter=value,...] or file:PATH; TEXT must stay good. */
+/* Parses METHOD[:parameter=value,...] or file:PATH. TEXT must outlive START. */
 bool km_start_parse(const char *text, km_start *start, app_problem *problem);
 
 /*
- * The start in words that differ where its result may: with parameters, and a file's checksum
- * rather than its name. Reads the file; not collective.
+ * Writes a NAME of the start that differs whenever the result may: with its parameters, and with a
+ * file's checksum rather than its path. Reads the file; not collective.
  */
 bool km_start_describe(const km_start *start, char name[KM_START_SIZE], app_problem *problem);
 

@@ -1,15 +1,16 @@
 /*
- * AFK-MC2: k-means++ by Markov chains. Each centroid is the end of a chain of candidates, which are
- * drawn beforehand: with even odds any point, or one in proportion to its squared distance from the
- * first centroid (together the proposal q). A candidate y takes the place of x with a probability
- * of d(y) q(x) / (d(x) q(y)), d being the squared distance from the nearest centroid so far.
+ * AFK-MC2: k-means++ with Markov chains. Each centroid is the end of a chain of candidates, which
+ * are drawn beforehand: with a probability of 1/2 uniformly among all points, and otherwise in
+ * proportion to the squared distance from the first centroid (this mixture is the proposal q). A
+ * chain moves from x to the next candidate y with a probability of d(y) q(x) / (d(x) q(y)), d being
+ * the squared distance from the nearest centroid so far.
  *
- * As q doesn't depend on the chain, candidates come to rank 0 for many chains at once, and there
+ * As q doesn't depend on the chain, candidates for many chains come to rank 0 at once, and there
  * the assignment kernel finds their distances from all centroids so far.
  *
- * Cost: two passes over the points for each batch of candidates, of BATCH bytes, and at rank 0
- * chain * k^2 * dim / 2 multiplications; 8 bytes a point.
- * Source: Bachem et al., "Fast and provably good seedings for k-means", NIPS 2016, algorithm 1.
+ * Cost: two passes over the points for each batch of candidates, of BATCH bytes; at rank 0 chain *
+ * k^2 * dim / 2 multiplications; and 8 bytes a point. Source: Bachem et al., "Fast and provably
+ * good seedings for k-means", NIPS 2016, algorithm 1.
  */
 #include "config.h"
 
@@ -25,24 +26,24 @@
 
 enum { BATCH = 1 << 26, STREAM_COIN = 2, STREAM_ROW, STREAM_PLACE, STREAM_STEP };
 
-typedef struct job {
+typedef struct chain_job {
     const km_seeding *seeding;
     const km_points *points;
-    size_t dim, bytes, chain; /* bytes of a row */
-    size_t most;              /* candidates of a batch */
+    size_t dim, bytes, chain; /* BYTES of a row, candidates of a CHAIN */
+    size_t most;              /* the most candidates in a batch */
     uint64_t *first2;         /* each point's squared distance from the first centroid */
-    uint64_t total2;          /* of all ranks */
-    double unit;              /* of first2 */
+    uint64_t total2;          /* sum of first2 over all ranks */
+    double unit;              /* unit of first2 */
     uint64_t *draws;          /* scratch: places, and the rows at them */
-    km_place *places;         /* of the candidates */
-    /* At rank 0. */
+    km_place *places;         /* the candidates' rows */
+    /* The members below are only used at rank 0. */
     uint8_t *candidates;
     uint32_t *nearest2; /* each candidate's squared distance from the nearest centroid */
-    uint32_t *nearest;  /* scratch of the kernel */
+    uint32_t *nearest;  /* scratch memory */
     double *proposal;   /* q of each candidate */
-} job;
+} chain_job;
 
-static bool allocate(job *run, app_problem *problem) {
+static bool allocate_job(chain_job *run, app_problem *problem) {
     run->first2 = malloc((run->points->rows + 1) * sizeof *run->first2);
     run->draws = malloc(2 * run->most * sizeof *run->draws);
     run->places = malloc(run->most * sizeof *run->places);
@@ -59,7 +60,7 @@ static bool allocate(job *run, app_problem *problem) {
     return app_agree(problem, run->seeding->comm);
 }
 
-static void release(job *run) {
+static void release_job(chain_job *run) {
     free(run->proposal);
     free(run->nearest);
     free(run->nearest2);
@@ -69,13 +70,13 @@ static void release(job *run) {
     free(run->first2);
 }
 
-/* The weight of the squared distance between two rows. */
-static uint64_t weight_of(const job *run, const uint8_t *a, const uint8_t *b) {
+/* Returns the weight of the squared distance between two rows. */
+static uint64_t weight_of(const chain_job *run, const uint8_t *a, const uint8_t *b) {
     return km_real_units(run->unit, km_rows_distance2(run->points, a, b));
 }
 
-/* Begins with the first centroid, an even choice. */
-static bool begin(job *run, uint8_t *centroids, app_problem *problem) {
+/* Chooses the first centroid, uniformly, and computes the distances from it. */
+static bool choose_first(chain_job *run, uint8_t *centroids, app_problem *problem) {
     const km_seeding *seeding = run->seeding;
     uint64_t row = km_sample_row(seeding->seed, run->points->total, 0);
     if (!km_draw_fetch(run->points, row, centroids, seeding->comm, problem))
@@ -98,7 +99,7 @@ static bool begin(job *run, uint8_t *centroids, app_problem *problem) {
     return km_draw_total(run->points, run->first2, &run->total2, seeding->comm, problem);
 }
 
-/* A draw by distance: its place in the line of weights, and which candidate it is for. */
+/* A draw in proportion to distance: its place among the weights, and the candidate it is for. */
 typedef struct draw {
     uint64_t place, candidate;
 } draw;
@@ -108,9 +109,11 @@ static int compare_draws(const void *a, const void *b) {
     return (left->place > right->place) - (left->place < right->place);
 }
 
-/* Draws COUNT candidates, of numbers FIRST and on among all, and brings them to rank 0. */
-static bool propose(job *run, uint64_t first, size_t count, draw *by_distance,
-                    app_problem *problem) {
+/*
+ * Draws COUNT candidates, which have the numbers FIRST and up among all, and brings them to rank 0.
+ */
+static bool draw_candidates(chain_job *run, uint64_t first, size_t count, draw *by_distance,
+                            app_problem *problem) {
     const km_seeding *seeding = run->seeding;
     uint64_t seed = seeding->seed, *rows = run->draws + count;
     size_t draws = 0;
@@ -132,9 +135,12 @@ static bool propose(job *run, uint64_t first, size_t count, draw *by_distance,
     return km_place_rows(run->points, run->places, count, run->candidates, seeding->comm, problem);
 }
 
-/* At rank 0: the candidates' proposals, and their distances from the first KNOWN centroids. */
-static bool measure(const job *run, size_t count, const uint8_t *centroids, size_t known,
-                    app_problem *problem) {
+/*
+ * Computes, at rank 0, the candidates' proposals and their distances from the first KNOWN
+ * centroids.
+ */
+static bool measure_candidates(const chain_job *run, size_t count, const uint8_t *centroids,
+                               size_t known, app_problem *problem) {
     const km_seeding *seeding = run->seeding;
     km_centroids *packed = NULL;
     double even = 1 / (double)run->points->total, total2 = (double)run->total2;
@@ -151,14 +157,17 @@ static bool measure(const job *run, size_t count, const uint8_t *centroids, size
     return !code || app_refuse(problem, "candidates can't be compared: %s", strerror(code));
 }
 
-/* d of a candidate. */
-static double distance_of(const job *run, size_t candidate) {
+/* Returns d of a candidate. */
+static double distance_of(const chain_job *run, size_t candidate) {
     uint32_t distance2 = run->nearest2[candidate];
     return run->points->real.used ? km_real_value(distance2) : (double)distance2;
 }
 
-/* Where the chain through the candidates FIRST and on ends; NUMBER is that of FIRST among all. */
-static size_t walk(const job *run, size_t first, uint64_t number) {
+/*
+ * Returns the end of the chain through the candidates FIRST and up; NUMBER is that of FIRST among
+ * all.
+ */
+static size_t walk_chain(const chain_job *run, size_t first, uint64_t number) {
     size_t at = first;
     for (size_t next = first + 1; next < first + run->chain; next++) {
         double odds = distance_of(run, next) * run->proposal[at];
@@ -170,10 +179,11 @@ static size_t walk(const job *run, size_t first, uint64_t number) {
     return at;
 }
 
-/* At rank 0: a centroid from each chain of the batch, the first of which is number J. */
-static void walk_all(const job *run, size_t count, size_t j, uint64_t number, uint8_t *centroids) {
+/* Finds, at rank 0, a centroid from each chain of the batch; the first of them is number J. */
+static void walk_batch(const chain_job *run, size_t count, size_t j, uint64_t number,
+                       uint8_t *centroids) {
     for (size_t first = 0; first < count; first += run->chain, j++) {
-        size_t end = walk(run, first, number + first), rest = first + run->chain;
+        size_t end = walk_chain(run, first, number + first), rest = first + run->chain;
         uint8_t *centroid = centroids + j * run->bytes;
         memcpy(centroid, run->candidates + end * run->bytes, run->bytes);
         km_draw_lower(run->points, run->candidates + rest * run->bytes, count - rest, centroid,
@@ -181,38 +191,39 @@ static void walk_all(const job *run, size_t count, size_t j, uint64_t number, ui
     }
 }
 
-static bool run_chains(job *run, uint8_t *centroids, app_problem *problem) {
+static bool run_chains(chain_job *run, uint8_t *centroids, app_problem *problem) {
     const km_seeding *seeding = run->seeding;
     size_t chains = run->most / run->chain;
     draw *by_distance = malloc(run->most * sizeof *by_distance);
     if (!by_distance)
         app_refuse(problem, "out of memory");
-    bool good = app_agree(problem, seeding->comm) && begin(run, centroids, problem);
+    bool good = app_agree(problem, seeding->comm) && choose_first(run, centroids, problem);
     for (size_t j = 1; good && j < seeding->k; j += chains) {
         size_t now = seeding->k - j < chains ? seeding->k - j : chains, count = now * run->chain;
         uint64_t number = (uint64_t)j * run->chain;
         km_draw_report("afk-mc2", j, seeding->k, seeding->comm);
-        good = propose(run, number, count, by_distance, problem);
-        if (good && app_rank(seeding->comm) == 0 && measure(run, count, centroids, j, problem))
-            walk_all(run, count, j, number, centroids);
+        good = draw_candidates(run, number, count, by_distance, problem);
+        if (good && app_rank(seeding->comm) == 0 &&
+            measure_candidates(run, count, centroids, j, problem))
+            walk_batch(run, count, j, number, centroids);
         good = good && app_agree(problem, seeding->comm);
     }
     free(by_distance);
     return good;
 }
 
-static bool choose(const km_seeding *seeding, uint8_t *centroids, app_problem *problem) {
-    job run = {.seeding = seeding,
-               .points = seeding->points,
-               .dim = seeding->points->dim,
-               .bytes = km_row_bytes(seeding->points),
-               .chain = (size_t)seeding->start->chain};
+static bool choose_by_chains(const km_seeding *seeding, uint8_t *centroids, app_problem *problem) {
+    chain_job run = {.seeding = seeding,
+                     .points = seeding->points,
+                     .dim = seeding->points->dim,
+                     .bytes = km_row_bytes(seeding->points),
+                     .chain = (size_t)seeding->start->chain};
     size_t chains = BATCH / run.bytes / run.chain;
     chains = chains < 1 ? 1 : chains < seeding->k ? chains : seeding->k;
     run.most = chains * run.chain;
-    bool good = allocate(&run, problem) && run_chains(&run, centroids, problem);
-    release(&run);
+    bool good = allocate_job(&run, problem) && run_chains(&run, centroids, problem);
+    release_job(&run);
     return good;
 }
 
-const km_start_method km_start_chain = {"afk-mc2", choose};
+const km_start_method km_start_chain = {"afk-mc2", choose_by_chains};

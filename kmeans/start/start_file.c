@@ -1,4 +1,4 @@
-/* The rows of a file, in any format of points. */
+/* Takes the centroids from the rows of a file, in any format of points. */
 #include "config.h"
 
 #include "kmeans/points/fine.h"
@@ -8,16 +8,18 @@
 #include <math.h>
 #include <string.h>
 
-static double feature(const km_points *found, size_t i) {
+static double feature_of(const km_points *found, size_t i) {
     if (!found->real.used)
         return found->data[i];
     return (double)km_real_feature(&found->real, i % found->dim, ((const float *)found->data)[i]);
 }
 
-/* Keeps VALUE like feature I of POINTS; a problem where it is so far from them that squared
- * distances are no float32. */
-static bool keep(const char *path, const km_points *points, float *centroids, size_t i,
-                 double value, app_problem *problem) {
+/*
+ * Stores VALUE in the form of feature I of POINTS. Reports a problem if it is so far from the
+ * points that squared distances overflow float32.
+ */
+static bool store_real(const char *path, const km_points *points, float *centroids, size_t i,
+                       double value, app_problem *problem) {
     double kept = km_real_keep(&points->real, i % points->dim, value);
     centroids[i] = (float)kept;
     return fabs(kept) <= KM_LARGEST_REAL ||
@@ -27,21 +29,21 @@ static bool keep(const char *path, const km_points *points, float *centroids, si
                       path, i / points->dim, i % points->dim, value);
 }
 
-/* The rows FOUND become centroids, of the type that POINTS ask for. */
-static bool take(const char *path, const km_points *found, const km_points *points,
-                 uint8_t *centroids, app_problem *problem) {
+/* Makes the rows FOUND centroids, in the form that POINTS need. */
+static bool convert_rows(const char *path, const km_points *found, const km_points *points,
+                         uint8_t *centroids, app_problem *problem) {
     size_t features = found->rows * found->dim;
     bool good = true;
     for (size_t i = 0; good && points->fine && i < features; i++)
-        good = km_planes_take(centroids, features, i, feature(found, i), path, problem);
+        good = km_planes_take(centroids, features, i, feature_of(found, i), path, problem);
     for (size_t i = 0; good && points->real.used && i < features; i++)
-        good = keep(path, points, (float *)centroids, i, feature(found, i), problem);
+        good = store_real(path, points, (float *)centroids, i, feature_of(found, i), problem);
     if (!points->fine && !points->real.used)
         memcpy(centroids, found->data, features);
     return good;
 }
 
-static bool choose(const km_seeding *seeding, uint8_t *centroids, app_problem *problem) {
+static bool read_centroids(const km_seeding *seeding, uint8_t *centroids, app_problem *problem) {
     const char *path = seeding->start->path;
     const km_points *points = seeding->points;
     bool reals = points->fine || points->real.used;
@@ -53,10 +55,10 @@ static bool choose(const km_seeding *seeding, uint8_t *centroids, app_problem *p
                        "%s: has %" PRIu64 " rows of %zu features; the start needs %zu of %zu", path,
                        found.total, found.dim, seeding->k, points->dim);
         else
-            take(path, &found, points, centroids, problem);
+            convert_rows(path, &found, points, centroids, problem);
         km_points_free(&found);
     }
     return app_agree(problem, seeding->comm);
 }
 
-const km_start_method km_start_file = {"file", choose};
+const km_start_method km_start_file = {"file", read_centroids};

@@ -1,16 +1,15 @@
 /*
  * k-means||: in each of a few rounds every point becomes a candidate, independently, with a
  * probability of oversampling * (its squared distance from the nearest candidate) / (the sum of
- * those). Then each candidate weighs as many points as are nearest to it, and k-means++ on the
- * candidates chooses the centroids.
+ * these distances over all points). Then each candidate weighs as many points as are nearest to it,
+ * and k-means++ on the candidates chooses the centroids.
  *
- * Oversampling is 2 k, or what keeps the candidates of all rounds within the memory asked for;
- * where that gives fewer than k candidates, rows of the random start fill up.
+ * Oversampling is 2 k, or less if the candidates of all rounds would exceed the memory limit. If
+ * there are fewer than k candidates in the end, rows of the random start are added.
  *
- * Cost: about n * 2 k * rounds * dim multiplications by the assignment kernel, and then
- * (2 k * rounds) * k * dim by k-means++; memory on every rank for the candidates, and 20 bytes a
- * point.
- * Source: Bahmani et al., "Scalable k-means++", VLDB 2012, algorithm 2.
+ * Cost: about n * 2 k * rounds * dim multiplications by the assignment kernel, then (2 k * rounds)
+ * * k * dim by k-means++; on every rank memory for all candidates, and 20 bytes a point. Source:
+ * Bahmani et al., "Scalable k-means++", VLDB 2012, algorithm 2.
  */
 #include "config.h"
 
@@ -23,22 +22,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STREAM = 16 }; /* and a stream for each round */
+enum { STREAM = 16 }; /* the first round's stream of random numbers; each round has one */
 
-typedef struct job {
+typedef struct parallel_job {
     const km_seeding *seeding;
     const km_points *points;
-    uint8_t *candidates;      /* all of them, on all ranks */
-    size_t count, dim, bytes; /* of a row */
-    uint32_t *closest;        /* candidate of each of this rank's points */
-    uint32_t *nearest2;       /* its squared distance */
-    uint32_t *fresh;          /* the same two among new candidates */
+    uint8_t *candidates;      /* all candidates, on all ranks */
+    size_t count, dim, bytes; /* COUNT of candidates, BYTES of a row */
+    uint32_t *closest;        /* nearest candidate of each of this rank's points */
+    uint32_t *nearest2;       /* the squared distance from it */
+    uint32_t *fresh;          /* the same two among the new candidates */
     uint32_t *fresh2;
-    double unit;      /* of the squared distances, in a draw */
+    double unit;      /* unit of squared distances in a draw */
     uint64_t *chosen; /* this rank's points that become candidates */
-} job;
+} parallel_job;
 
-static bool allocate(job *run, app_problem *problem) {
+static bool allocate_job(parallel_job *run, app_problem *problem) {
     size_t rows = run->points->rows + 1;
     run->closest = calloc(rows, sizeof *run->closest);
     run->nearest2 = malloc(rows * sizeof *run->nearest2);
@@ -52,7 +51,7 @@ static bool allocate(job *run, app_problem *problem) {
     return app_agree(problem, run->seeding->comm);
 }
 
-static void release(job *run) {
+static void release_job(parallel_job *run) {
     free(run->candidates);
     free(run->chosen);
     free(run->fresh2);
@@ -62,7 +61,7 @@ static void release(job *run) {
 }
 
 /* Compares all points with the candidates from FIRST on. */
-static bool compare(job *run, size_t first, app_problem *problem) {
+static bool compare_points(parallel_job *run, size_t first, app_problem *problem) {
     const km_seeding *seeding = run->seeding;
     km_centroids *packed = NULL;
     int code = km_centroids_create(run->candidates + first * run->bytes, run->count - first,
@@ -81,8 +80,12 @@ static bool compare(job *run, size_t first, app_problem *problem) {
     return app_agree(problem, seeding->comm);
 }
 
-/* This rank's new candidates, whose number it returns, among points that are COST away in all. */
-static size_t choose_candidates(const job *run, uint64_t round, double oversampling, double cost) {
+/*
+ * Chooses this rank's new candidates and returns their number. COST is the sum of all points'
+ * distances.
+ */
+static size_t choose_candidates(const parallel_job *run, uint64_t round, double oversampling,
+                                double cost) {
     size_t chosen = 0;
     for (size_t i = 0; i < run->points->rows; i++) {
         uint64_t number = km_random(run->seeding->seed, STREAM + round, run->points->first + i);
@@ -93,8 +96,8 @@ static size_t choose_candidates(const job *run, uint64_t round, double oversampl
     return chosen;
 }
 
-/* Room for MORE candidates. */
-static bool grow(job *run, size_t more, app_problem *problem) {
+/* Makes room for MORE candidates. */
+static bool grow_candidates(parallel_job *run, size_t more, app_problem *problem) {
     uint8_t *larger = realloc(run->candidates, (run->count + more) * run->bytes);
     if (larger)
         run->candidates = larger;
@@ -104,8 +107,12 @@ static bool grow(job *run, size_t more, app_problem *problem) {
     return app_agree(problem, run->seeding->comm);
 }
 
-/* Appends the COUNT chosen points of each rank to the candidates of all, in the order of rows. */
-static bool share(job *run, size_t count, int *counts, int *places, app_problem *problem) {
+/*
+ * Appends the COUNT chosen points of each rank, in the order of rows, to the candidates of all
+ * ranks.
+ */
+static bool append_candidates(parallel_job *run, size_t count, int *counts, int *places,
+                              app_problem *problem) {
     MPI_Comm comm = run->seeding->comm;
     MPI_Datatype row;
     int rank = app_rank(comm), ranks = app_ranks(comm), mine = (int)count;
@@ -117,7 +124,7 @@ static bool share(job *run, size_t count, int *counts, int *places, app_problem 
         places[i] = (int)more;
         more += (size_t)counts[i];
     }
-    if (!grow(run, more, problem))
+    if (!grow_candidates(run, more, problem))
         return false;
     uint8_t *to = run->candidates + run->count * run->bytes;
     for (size_t i = 0; i < count; i++)
@@ -132,9 +139,12 @@ static bool share(job *run, size_t count, int *counts, int *places, app_problem 
     return app_agree(problem, comm);
 }
 
-/* One round; *COST, the sum of all distances before it, is 0 when no point is left to choose. */
-static bool oversample(job *run, uint64_t round, double oversampling, uint64_t *cost,
-                       app_problem *problem) {
+/*
+ * Runs one round. *COST becomes the sum of all distances before the round; 0 means that every point
+ * coincides with a candidate.
+ */
+static bool run_round(parallel_job *run, uint64_t round, double oversampling, uint64_t *cost,
+                      app_problem *problem) {
     int ranks = app_ranks(run->seeding->comm);
     size_t before = run->count;
     *cost = 0;
@@ -148,14 +158,14 @@ static bool oversample(job *run, uint64_t round, double oversampling, uint64_t *
     bool good = app_agree_sum(problem, cost, 1, run->seeding->comm);
     if (good && *cost) {
         size_t chosen = choose_candidates(run, round, oversampling, (double)*cost);
-        good = share(run, chosen, counts, counts + ranks, problem) &&
-               (run->count == before || compare(run, before, problem));
+        good = append_candidates(run, chosen, counts, counts + ranks, problem) &&
+               (run->count == before || compare_points(run, before, problem));
     }
     free(counts);
     return good;
 }
 
-static bool gather_candidates(job *run, app_problem *problem) {
+static bool gather_candidates(parallel_job *run, app_problem *problem) {
     const km_seeding *seeding = run->seeding;
     const km_start *start = seeding->start;
     uint64_t cost = 1;
@@ -165,18 +175,18 @@ static bool gather_candidates(job *run, app_problem *problem) {
     run->count = 1;
     if (!km_draw_fetch(run->points, km_sample_row(seeding->seed, run->points->total, 0),
                        run->candidates, seeding->comm, problem) ||
-        !compare(run, 0, problem))
+        !compare_points(run, 0, problem))
         return false;
     for (uint64_t round = 0; cost && round < start->rounds; round++) {
         km_draw_report("k-means||", round, start->rounds, seeding->comm);
-        if (!oversample(run, round, oversampling < most ? oversampling : most, &cost, problem))
+        if (!run_round(run, round, oversampling < most ? oversampling : most, &cost, problem))
             return false;
     }
     return true;
 }
 
-/* Too few candidates: all of them, and rows of the random start. */
-static bool fill_up(const job *run, uint8_t *centroids, app_problem *problem) {
+/* Uses all candidates, which are too few, and adds rows of the random start. */
+static bool fill_up(const parallel_job *run, uint8_t *centroids, app_problem *problem) {
     const km_seeding *seeding = run->seeding;
     memcpy(centroids, run->candidates, run->count * run->bytes);
     for (size_t j = run->count; j < seeding->k; j++)
@@ -186,8 +196,8 @@ static bool fill_up(const job *run, uint8_t *centroids, app_problem *problem) {
     return true;
 }
 
-/* k-means++ on the candidates, which the ranks share out like points. */
-static bool reduce(const job *run, uint8_t *centroids, app_problem *problem) {
+/* Runs k-means++ on the candidates, which are distributed over the ranks like points. */
+static bool reduce_candidates(const parallel_job *run, uint8_t *centroids, app_problem *problem) {
     const km_seeding *seeding = run->seeding;
     km_points view = km_points_share(run->count, run->dim, seeding->comm);
     view.data = run->candidates + view.first * run->bytes;
@@ -209,17 +219,18 @@ static bool reduce(const job *run, uint8_t *centroids, app_problem *problem) {
     return good;
 }
 
-static bool choose(const km_seeding *seeding, uint8_t *centroids, app_problem *problem) {
+static bool choose_by_oversampling(const km_seeding *seeding, uint8_t *centroids,
+                                   app_problem *problem) {
     const km_points *points = seeding->points;
-    job run = {
+    parallel_job run = {
         .seeding = seeding, .points = points, .dim = points->dim, .bytes = km_row_bytes(points)};
-    bool good = allocate(&run, problem) && gather_candidates(&run, problem);
+    bool good = allocate_job(&run, problem) && gather_candidates(&run, problem);
     if (good && run.count > INT_MAX)
         good = app_refuse(problem, "k-means||: %zu candidates are too many", run.count);
     good = good && (run.count <= seeding->k ? fill_up(&run, centroids, problem)
-                                            : reduce(&run, centroids, problem));
-    release(&run);
+                                            : reduce_candidates(&run, centroids, problem));
+    release_job(&run);
     return good;
 }
 
-const km_start_method km_start_parallel = {"k-means||", choose};
+const km_start_method km_start_parallel = {"k-means||", choose_by_oversampling};

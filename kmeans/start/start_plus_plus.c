@@ -1,14 +1,14 @@
 /*
- * k-means++: each centroid is a random point, taken with a probability in proportion to its squared
- * distance from the nearest centroid so far; the first one evenly.
+ * k-means++: each centroid is a random point, drawn with a probability in proportion to its squared
+ * distance from the nearest centroid so far; the first one is drawn uniformly.
  *
- * Integer weights are laid out in the order of the rows and a place in that line is drawn, so that
- * the choice is exact, and the same however the rows are spread over ranks. When every point lies
- * on a centroid, rows of the random start follow.
+ * The points' integer weights form consecutive intervals in the order of rows, and a place among
+ * them is drawn. So the choice is exact and doesn't depend on how the rows are spread over ranks.
+ * Once every point coincides with a centroid, rows of the random start follow.
  *
  * Cost: k passes over the points, n * k * dim / (ranks * threads) multiplications and 12 bytes a
- * point: for small k.
- * Source: Arthur and Vassilvitskii, "k-means++: the advantages of careful seeding", SODA 2007.
+ * point; suited to small k. Source: Arthur and Vassilvitskii, "k-means++: the advantages of careful
+ * seeding", SODA 2007.
  */
 #include "config.h"
 
@@ -21,60 +21,66 @@
 
 enum { STREAM = 1 };
 
-/* Draws centroid J by LINE, the weight of each point now; where all are 0, by the random start. */
-static bool draw(const km_points *points, const uint64_t *line, size_t j, uint64_t seed,
-                 uint64_t *row, MPI_Comm comm, app_problem *problem) {
+/*
+ * Draws the row of centroid J in proportion to WEIGHTS_NOW, the points' current weights; if all are
+ * 0, takes a row of the random start.
+ */
+static bool draw_row(const km_points *points, const uint64_t *weights_now, size_t j, uint64_t seed,
+                     uint64_t *row, MPI_Comm comm, app_problem *problem) {
     uint64_t total;
-    if (!km_draw_total(points, line, &total, comm, problem))
+    if (!km_draw_total(points, weights_now, &total, comm, problem))
         return false;
     if (!total) {
         *row = km_sample_row(seed, points->total, j % points->total);
         return true;
     }
     uint64_t place = km_random_below(seed, STREAM, j, total);
-    return km_draw_rows(points, line, &place, 1, row, comm, problem);
+    return km_draw_rows(points, weights_now, &place, 1, row, comm, problem);
 }
 
-/* Draws one centroid after the other. LINE and NEAREST2 are scratch of a number for each point. */
+/*
+ * Draws one centroid after the other. WEIGHTS_NOW and NEAREST2 are scratch memory of a number for
+ * each point.
+ */
 static bool draw_all(const km_points *points, const uint64_t *weights, size_t k, uint64_t seed,
-                     int threads, uint8_t *centroids, uint64_t *line, uint32_t *nearest2,
+                     int threads, uint8_t *centroids, uint64_t *weights_now, uint32_t *nearest2,
                      MPI_Comm comm, app_problem *problem) {
     uint64_t row;
     double unit;
     memset(nearest2, 0xff, points->rows * sizeof *nearest2);
     for (size_t i = 0; i < points->rows; i++)
-        line[i] = weights ? weights[i] : 1;
+        weights_now[i] = weights ? weights[i] : 1;
     for (size_t j = 0; j < k; j++) {
         km_draw_report("k-means++", j, k, comm);
         uint8_t *centroid = centroids + j * km_row_bytes(points);
-        if (!draw(points, line, j, seed, &row, comm, problem) ||
+        if (!draw_row(points, weights_now, j, seed, &row, comm, problem) ||
             !km_draw_fetch(points, row, centroid, comm, problem))
             return false;
         km_draw_lower(points, points->data, points->rows, centroid, threads, nearest2);
         if (!km_draw_unit(points, nearest2, comm, &unit, problem))
             return false;
         for (size_t i = 0; i < points->rows; i++)
-            line[i] = km_real_units(unit, nearest2[i]) * (weights ? weights[i] : 1);
+            weights_now[i] = km_real_units(unit, nearest2[i]) * (weights ? weights[i] : 1);
     }
     return true;
 }
 
 bool km_plus_plus(const km_points *points, const uint64_t *weights, size_t k, uint64_t seed,
                   int threads, uint8_t *centroids, MPI_Comm comm, app_problem *problem) {
-    uint64_t *line = malloc((points->rows + 1) * sizeof *line);
+    uint64_t *weights_now = malloc((points->rows + 1) * sizeof *weights_now);
     uint32_t *nearest2 = malloc((points->rows + 1) * sizeof *nearest2);
-    if (!line || !nearest2)
+    if (!weights_now || !nearest2)
         app_refuse(problem, "out of memory");
     bool good = app_agree(problem, comm) && draw_all(points, weights, k, seed, threads, centroids,
-                                                     line, nearest2, comm, problem);
+                                                     weights_now, nearest2, comm, problem);
     free(nearest2);
-    free(line);
+    free(weights_now);
     return good;
 }
 
-static bool choose(const km_seeding *seeding, uint8_t *centroids, app_problem *problem) {
+static bool choose_plus_plus(const km_seeding *seeding, uint8_t *centroids, app_problem *problem) {
     return km_plus_plus(seeding->points, NULL, seeding->k, seeding->seed, seeding->threads,
                         centroids, seeding->comm, problem);
 }
 
-const km_start_method km_start_plus_plus = {"k-means++", choose};
+const km_start_method km_start_plus_plus = {"k-means++", choose_plus_plus};

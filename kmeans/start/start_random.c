@@ -1,4 +1,4 @@
-/* Distinct rows, the first k of a permutation that the seed chooses. No work, at any k. */
+/* Chooses distinct rows: the first k of a random permutation. No work, for any k. */
 #include "config.h"
 
 #include "kmeans/points/random.h"
@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-static bool choose(const km_seeding *seeding, uint8_t *centroids, app_problem *problem) {
+static bool choose_random(const km_seeding *seeding, uint8_t *centroids, app_problem *problem) {
     const km_points *points = seeding->points;
     km_place *places = malloc(seeding->k * sizeof *places);
     if (!places)
@@ -20,4 +20,4 @@ static bool choose(const km_seeding *seeding, uint8_t *centroids, app_problem *p
     return good;
 }
 
-const km_start_method km_start_random = {"random", choose};
+const km_start_method km_start_random = {"random", choose_random};

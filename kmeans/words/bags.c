@@ -33,7 +33,7 @@ bool bags_add(struct bags *bags, size_t image, const patch_place *place, size_t 
               uint32_t word, app_problem *problem) {
     uint64_t first = image * bags_bins(bags->words, bags->levels);
     for (uint64_t level = 0; level < bags->levels; level++) {
-        /* Twice the centre, which lies between pixels where the patch is even. */
+        /* Uses twice the centre, which may be between pixels. */
         uint64_t side = UINT64_C(1) << level;
         uint64_t column = (2 * place->x + patch) * side / (2 * place->width);
         uint64_t row = (2 * place->y + patch) * side / (2 * place->height);
@@ -56,7 +56,7 @@ static size_t run_length(const uint64_t *uses, size_t count) {
     return length;
 }
 
-/* What the counts, or for Hellinger their roots, are multiplied by. */
+/* Returns the factor for the counts, or for their roots with BAG_HELLINGER. */
 static double factor_of(bag_norm norm, const uint64_t *uses, size_t count) {
     double squares = 0;
     switch (norm) {
@@ -87,18 +87,18 @@ bool text_reserve(struct text *text, size_t room, app_problem *problem) {
     return true;
 }
 
-/* Makes room for a label or a bin and its value. */
+/* Makes room for a label, or for a bin and its value. */
 static bool make_room(struct text *text, app_problem *problem) {
     enum { LONGEST = 64, LEAST = 1 << 16 };
     return text->size + LONGEST <= text->room ||
            text_reserve(text, 2 * text->room + LEAST, problem);
 }
 
-/* A line of COUNT uses, which are sorted; their bins count from FIRST. */
+/* Writes a line for COUNT sorted uses, whose bins are numbered from FIRST. */
 static bool write_line(struct text *text, int32_t label, bag_norm norm, const uint64_t *uses,
                        size_t count, uint64_t first, app_problem *problem) {
     char value[32] = "";
-    size_t value_of = 0; /* the count whose value that is */
+    size_t value_of = 0; /* the count that VALUE belongs to */
     double factor = factor_of(norm, uses, count);
     if (!make_room(text, problem))
         return false;

@@ -1,4 +1,6 @@
-/* coll-words: from images to visual words. A table of verbs; each has a file of its own. */
+/*
+ * coll-words: from images to visual words. Dispatches to the verbs, each of which has its own file.
+ */
 #include "config.h"
 
 #include "kmeans/words/words.h"
@@ -22,8 +24,8 @@ static const struct {
 };
 enum { VERBS = sizeof verbs / sizeof *verbs };
 
-const patch_choice all_patches = {.limit = UINT64_MAX, .patch = 16, .stride = 6};
-const hog_shape usual_shape = {.cells = 4, .bins = 32};
+const patch_choice default_patches = {.limit = UINT64_MAX, .patch = 16, .stride = 6};
+const hog_shape default_shape = {.cells = 4, .bins = 32};
 
 bool verb_check_shape(hog_shape shape, uint64_t patch, app_problem *problem) {
     return shape.cells <= patch ||

@@ -94,9 +94,11 @@ static uint64_t distance_of(const uint8_t *a, const uint8_t *b, uint64_t width) 
     return sum;
 }
 
-/* Takes a row into the nearest of a word. Rows come in order, so that of equals the first stays
- * first. */
-static void consider(struct word *word, size_t per_word, struct near candidate) {
+/*
+ * Inserts a row into the nearest ones of a word, if it is near enough. Rows come in order, so that
+ * of equally near ones the first stays first.
+ */
+static void insert_if_near(struct word *word, size_t per_word, struct near candidate) {
     size_t place = word->found;
     while (place && word->nearest[place - 1].distance > candidate.distance)
         place--;
@@ -108,7 +110,10 @@ static void consider(struct word *word, size_t per_word, struct near candidate) 
     word->nearest[place] = candidate;
 }
 
-/* Goes through the features; PLACES has the index of each centroid's word, or the words' count. */
+/*
+ * Reads all features and inserts them. PLACES maps each centroid to the index of its word, or to
+ * the number of words.
+ */
 static bool scan_features(struct exemplars *these, const size_t *places, uint8_t *features,
                           app_problem *problem) {
     if (!table_seek(&these->assign, 0, problem))
@@ -122,8 +127,8 @@ static bool scan_features(struct exemplars *these, const size_t *places, uint8_t
         if (place == these->count)
             continue;
         const uint8_t *center = these->centers + place * these->width;
-        consider(&these->words[place], these->per_word,
-                 (struct near){row, distance_of(features, center, these->width)});
+        insert_if_near(&these->words[place], these->per_word,
+                       (struct near){row, distance_of(features, center, these->width)});
     }
     return true;
 }
@@ -148,7 +153,7 @@ release:
     return good;
 }
 
-/* A patch to be cut: its row, and where it goes. */
+/* A patch to be cut: its row and its destination. */
 struct cut {
     uint64_t row;
     uint8_t *to;
@@ -159,7 +164,10 @@ static int compare_rows(const void *a, const void *b) {
     return (one->row > other->row) - (one->row < other->row);
 }
 
-/* Goes through the patches of the images, which must be as many as the features have rows. */
+/*
+ * Reads all patches of the images, which must be as many as the rows of features, and copies the
+ * cuts.
+ */
 static bool scan_patches(const struct exemplars *these, patch_stream *stream,
                          const struct cut *cuts, size_t count, uint8_t *pixels,
                          app_problem *problem) {

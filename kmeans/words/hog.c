@@ -12,7 +12,7 @@ size_t hog_size(hog_shape shape) {
     return shape.cells * shape.cells * shape.bins;
 }
 
-/* Where a value falls between two neighbours: LOWER gets 1 - UPPER_SHARE, LOWER + 1 the rest. */
+/* A value between two neighbours: LOWER gets the share 1 - UPPER_SHARE, LOWER + 1 the rest. */
 typedef struct split {
     int lower;
     float upper_share;
@@ -23,18 +23,20 @@ static split split_at(float position) {
     return (split){(int)lower, position - lower};
 }
 
-/* The cells of pixel INDEX; those at -1 and CELLS lie outside the patch. */
+/* Returns the cells of pixel INDEX; cells -1 and CELLS are outside the patch. */
 static split cells_of(size_t index, size_t patch, int cells) {
     return split_at(((float)index + 0.5f) * (float)cells / (float)patch - 0.5f);
 }
 
-/* All gradients that there are, by their components: taking roots and angles took most of the time.
+/*
+ * All possible gradients, by their components. Computing roots and angles for each pixel took most
+ * of the time.
  */
 enum { STEEPEST = 255, SLOPES = 2 * STEEPEST + 1 };
 static struct gradient { float length, angle; /* in radians */ } gradients[SLOPES][SLOPES];
-static once_flag gradients_known = ONCE_FLAG_INIT;
+static once_flag gradients_once = ONCE_FLAG_INIT;
 
-static void know_gradients(void) {
+static void compute_gradients(void) {
     for (int dy = -STEEPEST; dy <= STEEPEST; dy++)
         for (int dx = -STEEPEST; dx <= STEEPEST; dx++)
             gradients[dy + STEEPEST][dx + STEEPEST] =
@@ -50,7 +52,7 @@ static split bins_of(float angle, int count) {
     return bins;
 }
 
-/* The sums of all cells' histograms, while they are made. */
+/* The histograms of all cells. */
 typedef struct histograms {
     int cells, bins;
     float *sums;
@@ -105,10 +107,10 @@ void hog_describe(hog_shape shape, const uint8_t *pixels, size_t patch, uint8_t 
     float sums[HOG_SIZE_MOST];
     size_t size = hog_size(shape);
     memset(sums, 0, size * sizeof *sums);
-    call_once(&gradients_known, know_gradients);
+    call_once(&gradients_once, compute_gradients);
     add_gradients(&(histograms){(int)shape.cells, (int)shape.bins, sums}, pixels, patch);
     float length = length_of(sums, size);
-    /* Of gradients of one grey level everywhere, all in one direction. */
+    /* The length of gradients of one grey level everywhere, all in one direction. */
     float faint = (float)(patch * patch) / (float)shape.cells;
     float presence = length / (length + faint);
 

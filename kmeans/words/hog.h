@@ -1,15 +1,16 @@
 /*
  * Histograms of oriented gradients (Dalal and Triggs, 2005) of a square grey patch: CELLS x CELLS
- * cells of BINS orientations. 4 x 4 cells of 32, 512 bytes, are the features of the K-means papers.
+ * cells of BINS orientations. The features of the K-means papers are 4 x 4 cells of 32 bins: 512
+ * bytes.
  *
- * Byte (row * CELLS + column) * BINS + bin is the histogram of a cell. Bins are centred and divide
- * the full circle, so that bin 0 holds gradients to the right (darker left of brighter), BINS / 4
- * those downward. Each pixel's gradient is the central difference within the patch (its edge pixels
- * repeat outward); its length is shared linearly between the two nearest orientations and the four
- * nearest cells. The sums are normalised by L2-Hys: to length 1, clipped at 0.2, to length 1 again.
- * They are then scaled by L / (L + F), where L is their first length and F that of gradients of one
- * grey level everywhere, so that noise stays faint and an even patch gives zeros; and by 512,
- * rounded, and cut at 255.
+ * Byte (row * CELLS + column) * BINS + bin is a bin of a cell's histogram. The bins divide the full
+ * circle and are centred on their directions: bin 0 holds gradients to the right (darker left of
+ * brighter), bin BINS / 4 those downward. Each pixel's gradient is the central difference within
+ * the patch (edge pixels are repeated outward). Its length is shared linearly between the two
+ * nearest orientations and the four nearest cells. The sums are normalised with L2-Hys: to length
+ * 1, clipped at 0.2, and to length 1 again. Then they are scaled by L / (L + F), where L is their
+ * original length and F that of gradients of one grey level everywhere, so that noise stays faint
+ * and a uniform patch gives zeros. Finally they are multiplied by 512, rounded, and limited to 255.
  */
 #ifndef COLL_KMEANS_WORDS_HOG_H
 #define COLL_KMEANS_WORDS_HOG_H
@@ -24,7 +25,7 @@ enum {
     HOG_BINS_LEAST = 2,
     HOG_BINS_MOST = 64,
     HOG_SIZE_MOST = HOG_CELLS_MOST * HOG_CELLS_MOST * HOG_BINS_MOST,
-    HOG_PATCH_LEAST = 4, /* pixels along each side; one a cell at least */
+    HOG_PATCH_LEAST = 4, /* pixels along each side; at least one a cell */
     HOG_PATCH_MOST = 1024
 };
 
@@ -33,31 +34,34 @@ typedef struct hog_shape {
     uint64_t bins;  /* HOG_BINS_LEAST to HOG_BINS_MOST */
 } hog_shape;
 
-/* Bytes of a description. */
+/* Returns the bytes of a description. */
 size_t hog_size(hog_shape shape);
 
-/* Describes the PATCH x PATCH pixels, row by row, by hog_size(SHAPE) bytes; pure. */
+/* Describes PATCH x PATCH pixels, row by row, in hog_size(SHAPE) bytes; pure. */
 void hog_describe(hog_shape shape, const uint8_t *pixels, size_t patch, uint8_t *features);
 
-/* Patches that are described together, by threads: a few MB of them, or one. */
+/* A batch of patches that several threads describe: a few MB, or one patch. */
 struct batch {
     hog_shape shape;
     size_t patch;       /* pixels along each side */
-    size_t room, count; /* patches that fit, and that are there */
+    size_t room, count; /* capacity, and number of patches */
     uint8_t *pixels;    /* patches one after another */
     uint8_t *features;  /* hog_size(shape) bytes of each */
 };
 
-/* An empty batch; batch_end it, after a failure too. */
+/* Creates an empty batch. Call batch_end also after a failure. */
 bool batch_begin(struct batch *batch, hog_shape shape, size_t patch, app_problem *problem);
 
-/* Where the pixels of the next patch go, which counts once batch->count does; there is room. */
+/*
+ * Returns the place for the next patch's pixels; the caller fills it and increments batch->count.
+ * There must be room.
+ */
 uint8_t *batch_next(const struct batch *batch);
 
-/* Fills the features; the same for any number of threads. */
+/* Computes the features, the same for any number of threads. */
 void batch_describe(struct batch *batch, int threads);
 
-/* A batch of zeros may be ended. */
+/* Frees the batch. A batch whose members are all 0 may be freed. */
 void batch_end(struct batch *batch);
 
 #endif

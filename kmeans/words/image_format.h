@@ -1,4 +1,7 @@
-/* The contract of an image format: a new one costs its file and a line of the table in images.c. */
+/*
+ * The interface of an image format. A new one takes its own file and a line of the table in
+ * images.c.
+ */
 #ifndef COLL_KMEANS_WORDS_IMAGE_FORMAT_H
 #define COLL_KMEANS_WORDS_IMAGE_FORMAT_H
 
@@ -7,19 +10,27 @@
 #include <stdio.h>
 
 typedef struct image_format {
-    /* Whether a file that begins with these 8 bytes (zeros past its end) is of this format. */
+    /*
+     * Returns whether a file that begins with these 8 bytes (zeros past its end) is of this format.
+     */
     bool (*recognise)(const unsigned char first[8]);
 
     /*
-     * Where a file is one image: decodes FILE, called PATH. False, with a problem, is NEXT_BAD. The
-     * pixels are allocated; the caller frees them, after a failure too.
+     * For formats with one image a file: decodes FILE, named PATH. False, with a problem, means
+     * NEXT_BAD. The pixels are allocated; the caller frees them, also after a failure.
      */
     bool (*decode)(FILE *file, const char *path, struct image *image, app_problem *problem);
-    const char *refusal; /* what is wrong with all such files, where this build can't decode them */
+    const char *refusal; /* message for all such files if this build can't decode them */
 
-    /* Where it may be several: opens the file; NULL and a problem on failure. */
+    /*
+     * For formats with several images a file: opens the file. Returns NULL and a problem on
+     * failure.
+     */
     void *(*open)(const char *path, app_problem *problem);
-    /* Reads the next image of the file. The pixels are the reader's until its next call. */
+    /*
+     * Reads the next image of the file. The reader owns the pixels, which are valid until its next
+     * call.
+     */
     next_state (*next)(void *reader, struct image *image, app_problem *problem);
     void (*close)(void *reader);
 } image_format;

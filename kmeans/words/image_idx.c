@@ -1,4 +1,4 @@
-/* IDX, the format of MNIST: big-endian magic, count, height and width, then the pixels. */
+/* IDX, the format of MNIST: big-endian magic number, count, height and width, then the pixels. */
 #include "kmeans/points/gzip.h"
 #include "kmeans/words/image_format.h"
 

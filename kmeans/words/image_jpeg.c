@@ -1,4 +1,6 @@
-/* JPEG through libjpeg, as 8-bit grey: the luminance, or what libjpeg makes of other colours. */
+/*
+ * JPEG with libjpeg, as 8-bit grey: the luminance, or libjpeg's conversion of other colour spaces.
+ */
 #include "config.h"
 
 #include "kmeans/words/image_format.h"
@@ -19,8 +21,8 @@ static bool recognise(const unsigned char first[8]) {
 typedef struct decoder {
     struct jpeg_decompress_struct jpeg;
     struct jpeg_error_mgr errors;
-    const char *why; /* what failed, or NULL where libjpeg has a text for it */
-    jmp_buf failed;  /* where errors go */
+    const char *why; /* what failed; NULL if libjpeg has a text for it */
+    jmp_buf failed;  /* target of longjmp after errors */
 } decoder;
 
 static void fail(j_common_ptr jpeg) {
@@ -28,7 +30,7 @@ static void fail(j_common_ptr jpeg) {
     longjmp(this->failed, 1);
 }
 
-/* libjpeg goes on after damage, with grey where pixels are missing; here that is an error, too. */
+/* libjpeg only warns about damage and makes missing pixels grey; here damage is an error. */
 static void warn(j_common_ptr jpeg, int level) {
     if (level < 0)
         fail(jpeg);
@@ -39,7 +41,7 @@ static _Noreturn void refuse(decoder *this, const char *why) {
     longjmp(this->failed, 1);
 }
 
-/* Leaves by longjmp when the image can't be decoded. */
+/* Decodes the image; calls longjmp if that fails. */
 static void decode_jpeg(decoder *this, FILE *file, struct image *image) {
     struct jpeg_decompress_struct *jpeg = &this->jpeg;
     jpeg_create_decompress(jpeg);

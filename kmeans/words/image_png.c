@@ -1,5 +1,7 @@
-/* PNG through libpng's simplified interface: any colour type becomes 8-bit grey by its luminance;
- * what is transparent shows black. */
+/*
+ * PNG with libpng's simplified interface: any colour type becomes 8-bit grey by its luminance;
+ * transparent pixels are shown on black.
+ */
 #include "kmeans/words/image_format.h"
 
 #include <png.h>

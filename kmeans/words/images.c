@@ -20,10 +20,10 @@ enum { FORMATS = sizeof formats / sizeof *formats };
 struct image_set {
     char **files;
     size_t count, room;
-    size_t opened;              /* files[opened - 1] is the one being read, or the last read */
+    size_t opened;              /* files[opened - 1] is being read, or was read last */
     const image_format *format; /* of the file being read; NULL between files */
-    void *reader;               /* of a file of several images */
-    uint8_t *pixels;            /* of the last file of one */
+    void *reader;               /* for a file of several images */
+    uint8_t *pixels;            /* pixels of the last file with one image */
 };
 
 /* Adds DIRECTORY/NAME, or NAME alone. */
@@ -114,7 +114,7 @@ static next_state begin_file(image_set *set, const image_format *format, const c
     return set->format ? NEXT_READ : NEXT_FAILED;
 }
 
-/* Opens the file; NEXT_BAD when it is of no format. */
+/* Opens the file; returns NEXT_BAD if no format recognises it. */
 static next_state open_file(image_set *set, const char *path, app_problem *problem) {
     unsigned char first[8] = {0};
     FILE *file = fopen(path, "rb");
@@ -136,14 +136,14 @@ static next_state open_file(image_set *set, const char *path, app_problem *probl
     return NEXT_BAD;
 }
 
-/* Opens the next file; NEXT_NONE after the last one. */
+/* Opens the next file; returns NEXT_NONE after the last one. */
 static next_state open_next(image_set *set, app_problem *problem) {
     if (set->opened == set->count)
         return NEXT_NONE;
     return open_file(set, set->files[set->opened++], problem);
 }
 
-/* Reads the image of a file of one. */
+/* Reads the image of a file with one image. */
 static next_state decode_file(image_set *set, struct image *image, app_problem *problem) {
     const char *path = images_file(set);
     const image_format *format = set->format;

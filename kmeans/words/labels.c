@@ -19,7 +19,7 @@ static bool append(struct labels *labels, size_t *room, int32_t value, app_probl
     return true;
 }
 
-/* What follows the magic: a big-endian count, and a byte for each label. */
+/* Reads what follows the magic number: a big-endian count, and a byte for each label. */
 static bool read_idx(gzFile file, const char *path, const unsigned char magic[4],
                      struct labels *labels, app_problem *problem) {
     unsigned char bytes[4];

@@ -1,4 +1,4 @@
-/* The classes of images, in their order: an IDX file of bytes, or text. */
+/* The classes of images, in the images' order: an IDX file of bytes, or text. */
 #ifndef COLL_KMEANS_WORDS_LABELS_H
 #define COLL_KMEANS_WORDS_LABELS_H
 
@@ -13,8 +13,8 @@ struct labels {
 };
 
 /*
- * Reads the file at PATH, plain or gzipped: IDX of unsigned bytes in one dimension, or else text,
- * an integer on each line.
+ * Reads the file at PATH, plain or gzipped: one-dimensional IDX of unsigned bytes, or else text
+ * with an integer on each line.
  */
 bool labels_read(const char *path, struct labels *labels, app_problem *problem);
 

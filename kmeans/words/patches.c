@@ -16,7 +16,7 @@ struct patch_stream {
     bool skip_bad;
     size_t patch, stride;
     struct image image;
-    size_t x, y; /* of the next patch in the image; y is past it when none is left */
+    size_t x, y; /* of the next patch in the image; y is beyond the image if none is left */
 };
 
 app_file_use patches_files(const patch_choice *choice) {
@@ -92,7 +92,10 @@ next_state patches_skip_image(patch_stream *stream, app_problem *problem) {
     return state;
 }
 
-/* Whether a patch that begins at START ends within LENGTH pixels; no sum that could overflow. */
+/*
+ * Returns whether a patch that begins at START ends within LENGTH pixels; avoids sums that could
+ * overflow.
+ */
 static bool fits(const patch_stream *stream, size_t start, size_t length) {
     return stream->patch <= length && start <= length - stream->patch;
 }

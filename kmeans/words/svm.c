@@ -19,12 +19,13 @@
 
 struct svm_rows {
     const char *path;
-    struct feature_node *nodes; /* of all rows; each row ends with room for a bias and an end */
+    struct feature_node
+        *nodes; /* of all rows; each row ends with room for a bias and an end mark */
     size_t used, room;
-    size_t *starts; /* of the rows in the nodes */
+    size_t *starts; /* index of each row's first node */
     double *labels;
     size_t count, rows_room;
-    int features; /* the highest index */
+    int features; /* highest index of a feature */
 };
 
 static bool append_node(svm_rows *rows, int index, double value, app_problem *problem) {
@@ -116,7 +117,7 @@ void svm_free(svm_rows *rows) {
     free(rows);
 }
 
-/* Ends ROW after index FEATURES by the bias, which counts as one more, and gives its nodes. */
+/* Ends ROW after index FEATURES with the bias, as one more feature, and returns its nodes. */
 static struct feature_node *end_row(svm_rows *rows, size_t row, int features, double bias) {
     struct feature_node *nodes = rows->nodes + rows->starts[row], *at = nodes;
     while (at->index != -1 && at->index <= features)
@@ -144,13 +145,13 @@ static size_t count_classes(const svm_rows *rows, app_problem *problem) {
     return count;
 }
 
-/* How far fit is; liblinear passes no context to what it prints by. */
+/* The progress of fit_model; global because liblinear passes no context to its print function. */
 static struct {
     double cost;
     size_t classes, done;
 } fitting;
 
-/* Takes what liblinear prints while it trains: dots, and a line about each class that is done. */
+/* Receives what liblinear prints while it trains: dots, and a line for each finished class. */
 static void show_progress(const char *text) {
     fitting.done += strstr(text, "optimization finished") != NULL;
     if (app_progress_due())
@@ -158,8 +159,10 @@ static void show_progress(const char *text) {
                      fitting.classes);
 }
 
-/* Checks that there is as much memory as CLASSES' weights need: liblinear takes it for granted. */
-static bool has_room(const svm_rows *rows, size_t classes, app_problem *problem) {
+/*
+ * Checks that the weights of CLASSES classes would fit in memory; liblinear does not check malloc.
+ */
+static bool check_memory(const svm_rows *rows, size_t classes, app_problem *problem) {
     size_t bytes;
     if (classes == 1)
         return app_refuse(problem, "%s: all %zu rows are of one class", rows->path, rows->count);
@@ -182,14 +185,17 @@ static bool write_model(const struct model *model, const char *path, app_problem
     return good;
 }
 
-/* Whether ROW is kept back where one of KEPT_OF is; none where that is 0. */
+/*
+ * Returns whether ROW is among the one in KEPT_OF that is left out of training; none is if it is 0.
+ */
 static bool is_kept(size_t row, uint64_t kept_of) {
     enum { SEED = 1, STREAM = 1 };
     return kept_of && km_random_below(SEED, STREAM, row, kept_of) == 0;
 }
 
-/* Trains on the rows that are not kept back; NULL and a problem on failure. */
-static struct model *fit(svm_rows *rows, double cost, uint64_t kept_of, app_problem *problem) {
+/* Trains on the rows that are not left out. Returns NULL and a problem on failure. */
+static struct model *fit_model(svm_rows *rows, double cost, uint64_t kept_of,
+                               app_problem *problem) {
     struct parameter parameter = {
         .solver_type = L2R_L2LOSS_SVC_DUAL, .eps = 0.1, .C = cost, .p = 0.1};
     struct problem task = {.n = rows->features + 1, .bias = 1};
@@ -199,7 +205,7 @@ static struct model *fit(svm_rows *rows, double cost, uint64_t kept_of, app_prob
         return NULL;
     }
     const size_t classes = count_classes(rows, problem);
-    if (!classes || !has_room(rows, classes, problem))
+    if (!classes || !check_memory(rows, classes, problem))
         return NULL;
     task.x = calloc(rows->count, sizeof *task.x);
     task.y = calloc(rows->count, sizeof *task.y);
@@ -214,9 +220,9 @@ static struct model *fit(svm_rows *rows, double cost, uint64_t kept_of, app_prob
         }
     fitting.cost = cost;
     fitting.done = 0;
-    fitting.classes = classes == 2 ? 1 : classes; /* two are told apart by one vector */
+    fitting.classes = classes == 2 ? 1 : classes; /* two classes need a single vector */
     set_print_string_function(show_progress);
-    srand(1); /* liblinear's order of rows is by rand() */
+    srand(1); /* liblinear permutes the rows with rand() */
     model = train(&task, &parameter);
     app_progress_hide();
 free_task:
@@ -226,7 +232,7 @@ free_task:
 }
 
 bool svm_train(svm_rows *rows, double cost, const char *path, app_problem *problem) {
-    struct model *model = fit(rows, cost, 0, problem);
+    struct model *model = fit_model(rows, cost, 0, problem);
     bool good = model && write_model(model, path, problem);
     if (model)
         free_and_destroy_model(&model);
@@ -241,7 +247,7 @@ bool svm_validate(svm_rows *rows, double cost, uint64_t kept_of, size_t *kept, s
     if (!*kept || *kept == rows->count)
         return app_refuse(problem, "%s: %zu rows are too few to keep one of %" PRIu64 " back",
                           rows->path, rows->count, kept_of);
-    struct model *model = fit(rows, cost, kept_of, problem);
+    struct model *model = fit_model(rows, cost, kept_of, problem);
     if (!model)
         return false;
     for (size_t row = 0; row < rows->count; row++)
@@ -254,8 +260,8 @@ bool svm_validate(svm_rows *rows, double cost, uint64_t kept_of, size_t *kept, s
 }
 
 /*
- * Whether the file can hold as many weights as its header promises (each takes 2 bytes at least):
- * liblinear believes it.
+ * Checks that the file is large enough for the weights that its header promises (each takes at
+ * least 2 bytes), which liblinear doesn't check.
  */
 static bool check_model(const char *path, app_problem *problem) {
     char line[256];

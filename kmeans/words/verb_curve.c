@@ -1,4 +1,4 @@
-/* coll-words curve: accuracies -> the curve over the size of the vocabulary, table and picture. */
+/* coll-words curve: plots accuracy against the size of the vocabulary, as table and picture. */
 #include "config.h"
 
 #include "app/drawer.h"
@@ -33,7 +33,7 @@ struct point {
 };
 
 struct curve {
-    struct point *points; /* by words */
+    struct point *points; /* sorted by words */
     size_t count, room;
     const char *title;
 };
@@ -113,7 +113,7 @@ static void print_curve(const struct curve *curve, FILE *json_file) {
     printf("non-decreasing within noise: %s\n", falls ? "no" : "yes");
 }
 
-/* A string in gnuplot's single quotes. */
+/* Writes a string in gnuplot's single quotes. */
 static void write_quoted(FILE *file, const char *text) {
     fputc('\'', file);
     for (; *text; text++)

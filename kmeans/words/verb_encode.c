@@ -1,7 +1,7 @@
 /*
- * coll-words encode: images -> histograms of visual words, over MPI. The ranks take blocks of
- * images in turn, describe their patches, assign these to the nearest words, and count (bags.h).
- * Rank 0 writes the lines in the order of the images, so that they are the same for any number of
+ * coll-words encode: images -> histograms of visual words, over MPI. The ranks process blocks of
+ * images in turn: they describe the patches, assign these to the nearest words, and count (bags.h).
+ * Rank 0 writes the lines in the order of the images, so the file is the same for any number of
  * ranks and threads.
  */
 #include "config.h"
@@ -36,19 +36,19 @@ static const char usage[] =
     "--patch, --cells and --bins as for the features that were clustered; --stride may\n"
     "differ. The file is the same for any number of ranks and threads.\n";
 
-/* What is asked for. */
+/* The options. */
 typedef struct encode_choice {
     patch_choice patches;
     hog_shape shape;
-    uint64_t levels; /* of the pyramid */
+    uint64_t levels; /* levels of the pyramid */
     bag_norm norm;
-    int threads;           /* of each rank */
-    const char *centroids; /* the words: .npy, uint8 or float32 */
-    const char *labels;    /* labels.h; NULL: 0 for all images */
-    const char *output;    /* LIBSVM text */
+    int threads;           /* threads of each rank */
+    const char *centroids; /* path of the words: .npy, uint8 or float32 */
+    const char *labels;    /* path of the labels (labels.h); NULL: 0 for all images */
+    const char *output;    /* path of the LIBSVM text */
 } encode_choice;
 
-enum { BLOCK = 64, TAG = 1 }; /* images that a rank takes at once */
+enum { BLOCK = 64, TAG = 1 }; /* images that a rank encodes at once */
 
 typedef struct encoder {
     const encode_choice *choice;
@@ -56,20 +56,20 @@ typedef struct encoder {
     int rank, ranks;
     patch_stream *stream;
     struct labels labels;
-    uint8_t *rows; /* the words: bytes, or where they are fine planes (fine.h) */
+    uint8_t *rows; /* the words: bytes, or planes if they are fine (fine.h) */
     bool fine;
     km_sketch *sketch;
     km_centroids *words; /* packed */
     struct batch batch;
-    /* Of each patch in the batch. */
+    /* The three arrays have an element for each patch in the batch. */
     patch_place *places;
     size_t *images; /* its image's number in the block */
     uint32_t *nearest;
     struct bags bags;
-    struct text text; /* of the block */
+    struct text text; /* lines of the block */
 } encoder;
 
-/* Reads K fine words, float32, row by row. */
+/* Reads K words of float32, row by row, into planes. */
 static bool read_fine(struct table *table, uint64_t k, size_t size, uint8_t *rows,
                       app_problem *problem) {
     float *row = malloc(size * sizeof *row);
@@ -84,7 +84,7 @@ static bool read_fine(struct table *table, uint64_t k, size_t size, uint8_t *row
     return good;
 }
 
-/* Reads the words at rank 0, where they are checked; their number goes to *K. */
+/* Reads and checks the words at rank 0; sets *K to their number. */
 static uint8_t *read_words(const encode_choice *choice, uint64_t *k, bool *fine,
                            app_problem *problem) {
     struct table table = {0};
@@ -127,7 +127,7 @@ static void pack_words(encoder *this, const km_kernel *kernel, size_t k, app_pro
         app_refuse(problem, "out of memory: %zu words of %zu bytes", k, size);
 }
 
-/* Brings the words to all ranks. */
+/* Sends the words to all ranks. */
 static bool share_words(encoder *this, app_problem *problem) {
     size_t size = hog_size(this->choice->shape);
     char text[256];
@@ -155,8 +155,8 @@ static bool share_words(encoder *this, app_problem *problem) {
     return app_agree(problem, this->comm);
 }
 
-/* What each rank needs for its own images. */
-static bool begin(encoder *this, app_problem *problem) {
+/* Opens what each rank needs for its own images. */
+static bool open_images(encoder *this, app_problem *problem) {
     const encode_choice *choice = this->choice;
     this->bags.levels = choice->levels;
     this->bags.norm = choice->norm;
@@ -184,7 +184,7 @@ static void end(encoder *this) {
     patches_close(this->stream);
 }
 
-/* Counts the patches of the batch, and empties it. */
+/* Counts the patches of the batch and empties it. */
 static bool count_batch(encoder *this, app_problem *problem) {
     struct batch *batch = &this->batch;
     int threads = this->choice->threads;
@@ -223,22 +223,21 @@ static bool label_of(const encoder *this, uint64_t image, int32_t *label, app_pr
     return true;
 }
 
-/* Passes over images up to number FIRST, where there are as many. */
-static bool go_to(encoder *this, uint64_t first, app_problem *problem) {
+/* Skips images up to number FIRST, if there are as many. */
+static bool skip_to(encoder *this, uint64_t first, app_problem *problem) {
     next_state state = NEXT_READ;
     while (state == NEXT_READ && patches_images(this->stream) < first)
         state = patches_skip_image(this->stream, problem);
     return state != NEXT_FAILED;
 }
 
-/* Encodes the block of images from number FIRST on into the text; how many there were is *IMAGES.
- */
+/* Encodes the block of images from number FIRST on into the text; sets *IMAGES to their number. */
 static bool encode_block(encoder *this, uint64_t first, size_t *images, app_problem *problem) {
     int32_t labels[BLOCK];
     bool kept[BLOCK];
     this->text.size = 0;
     *images = 0;
-    if (!go_to(this, first, problem))
+    if (!skip_to(this, first, problem))
         return false;
     while (*images < BLOCK && patches_images(this->stream) == first + *images) {
         next_state state = patches_image(this->stream, problem);
@@ -258,8 +257,8 @@ static bool encode_block(encoder *this, uint64_t first, size_t *images, app_prob
 }
 
 /*
- * Writes the blocks of all ranks, in their order; rank 0 has room for each. A failure to write is
- * told in the next round.
+ * Writes the blocks of all ranks in their order; rank 0 has room for each of them. A failure to
+ * write is reported in the next round.
  */
 static bool write_round(encoder *this, const app_output *output, app_problem *problem) {
     struct text *text = &this->text;
@@ -281,7 +280,7 @@ static bool write_round(encoder *this, const app_output *output, app_problem *pr
     }
 }
 
-/* At rank 0, after ROUNDS of blocks, which began when the clock was at BEGUN. */
+/* Prints progress at rank 0 after ROUNDS rounds, which began at time BEGUN. */
 static void show_progress(const encoder *this, uint64_t rounds, double begun) {
     const uint64_t images = rounds * (uint64_t)this->ranks * BLOCK;
     if (this->rank == 0 && app_progress_due())
@@ -289,7 +288,7 @@ static void show_progress(const encoder *this, uint64_t rounds, double begun) {
                      (double)images / (app_seconds() - begun));
 }
 
-/* Round by round, a block for each rank, until no rank finds more images. */
+/* Encodes a block for each rank in each round, until no rank finds more images. */
 static bool encode_rounds(encoder *this, const app_output *output, app_problem *problem) {
     const double begun = app_seconds();
     for (uint64_t round = 0;; round++) {
@@ -299,7 +298,7 @@ static bool encode_rounds(encoder *this, const app_output *output, app_problem *
         uint64_t first = (round * (uint64_t)this->ranks + (uint64_t)this->rank) * BLOCK;
         if (!problem->text[0])
             encode_block(this, first, &images, problem);
-        uint64_t most[] = {images, this->text.size}; /* of any rank */
+        uint64_t most[] = {images, this->text.size}; /* maxima over all ranks */
         app_mpi(problem, MPI_Allreduce(MPI_IN_PLACE, most, 2, MPI_UINT64_T, MPI_MAX, this->comm));
         if (this->rank == 0 && !problem->text[0])
             text_reserve(&this->text, most[1], problem);
@@ -313,7 +312,7 @@ static bool encode_rounds(encoder *this, const app_output *output, app_problem *
     }
 }
 
-/* At rank 0, BAD images being left out: whether there is a label for each and an image for each. */
+/* Checks at rank 0, where BAD images were left out, that there are images and a label for each. */
 static bool check_count(const encoder *this, uint64_t bad, app_problem *problem) {
     uint64_t images = patches_images(this->stream);
     if (images == bad)
@@ -342,8 +341,8 @@ static void check_files(const encode_choice *choice, app_problem *problem) {
     app_files_check(files, sizeof files / sizeof *files, problem);
 }
 
-/* Ends the file, which is whole. */
-static void conclude(encoder *this, app_output *output, double begun, app_problem *problem) {
+/* Completes the file. */
+static void finish_output(encoder *this, app_output *output, double begun, app_problem *problem) {
     uint64_t mine = patches_bad(this->stream), bad = 0;
     bool first = this->rank == 0;
     app_mpi(problem, MPI_Reduce(&mine, &bad, 1, MPI_UINT64_T, MPI_SUM, 0, this->comm));
@@ -353,7 +352,7 @@ static void conclude(encoder *this, app_output *output, double begun, app_proble
         print_summary(this, bad, app_seconds() - begun);
 }
 
-/* Encodes all images; agrees. */
+/* Encodes all images; on return all ranks have the same problem, if any. */
 static void encode(encode_choice *choice, MPI_Comm comm, app_problem *problem) {
     encoder this = {
         .choice = choice, .comm = comm, .rank = app_rank(comm), .ranks = app_ranks(comm)};
@@ -365,18 +364,18 @@ static void encode(encode_choice *choice, MPI_Comm comm, app_problem *problem) {
         check_files(choice, problem);
     if (!app_agree(problem, comm))
         return;
-    if (begin(&this, problem) && this.rank == 0)
+    if (open_images(&this, problem) && this.rank == 0)
         app_output_open(&output, choice->output, problem);
     if (app_agree(problem, comm) && share_words(&this, problem) &&
         encode_rounds(&this, &output, problem))
-        conclude(&this, &output, begun, problem);
+        finish_output(&this, &output, begun, problem);
     app_output_discard(&output);
     end(&this);
 }
 
 bool verb_encode(int argc, char **argv, app_problem *problem) {
     enum { THREADS_MOST = 1024 };
-    encode_choice choice = {.patches = all_patches, .shape = usual_shape, .levels = 2};
+    encode_choice choice = {.patches = default_patches, .shape = default_shape, .levels = 2};
     int norm = BAG_HELLINGER;
     const app_option options[] = {
         PATCH_OPTIONS(&choice.patches),
@@ -401,7 +400,7 @@ bool verb_encode(int argc, char **argv, app_problem *problem) {
     if (app_parse(&command, argc, argv, problem))
         verb_check_shape(choice.shape, choice.patches.patch, problem);
     choice.norm = (bag_norm)norm;
-    /* All ranks have the same options: where these are wrong, rank 0 says so. */
+    /* All ranks have the same options, so it is enough that rank 0 reports errors in them. */
     MPI_Comm comm = app_begin(NULL, NULL, "coll-words", problem);
     encode(&choice, comm, problem);
     app_agree_or_end(comm, "coll-words", problem);

@@ -22,7 +22,10 @@ static const char usage[] =
     "rows of FILE follow image, row and column of the patches. The defaults give\n"
     "540,000 vectors from the 60,000 images of Fashion-MNIST.\n";
 
-/* Reads patches until the batch is full or none are left; NEXT_NONE when it stays empty. */
+/*
+ * Reads patches until the batch is full or none are left; returns NEXT_NONE if the batch stays
+ * empty.
+ */
 static next_state batch_fill(struct batch *batch, patch_stream *stream, app_problem *problem) {
     next_state state = NEXT_READ;
     for (batch->count = 0; batch->count < batch->room; batch->count++) {
@@ -45,14 +48,14 @@ static bool write_header(FILE *file, uint64_t vectors, size_t size) {
     return fwrite(header, sizeof header, 1, file) == 1;
 }
 
-/* Writes header and vectors; the header first without and then with the number that it counts. */
+/* Writes header and vectors; writes the header again at the end, with the number of vectors. */
 static bool write_features(const app_output *output, patch_stream *stream, struct batch *batch,
                            int threads, uint64_t *vectors, app_problem *problem) {
     double begun = app_seconds();
     size_t size = hog_size(batch->shape);
     next_state state;
     *vectors = 0;
-    /* Not a pipe: the header is written once more. */
+    /* The output can't be a pipe because the header is written twice. */
     if (fseeko(output->file, 0, SEEK_SET) || !write_header(output->file, 0, size))
         return app_output_failed(output, problem);
     while ((state = batch_fill(batch, stream, problem)) == NEXT_READ) {
@@ -108,8 +111,8 @@ release:
 
 bool verb_features(int argc, char **argv, app_problem *problem) {
     enum { THREADS_MOST = 1024 };
-    patch_choice choice = all_patches;
-    hog_shape shape = usual_shape;
+    patch_choice choice = default_patches;
+    hog_shape shape = default_shape;
     int threads = omp_get_max_threads();
     const char *path = NULL;
     const app_option options[] = {

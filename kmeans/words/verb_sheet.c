@@ -25,7 +25,7 @@ struct request {
     patch_choice choice;
 };
 
-/* --- A picture in memory: grey pixels to draw patches and numbers on --- */
+/* --- A picture in memory: grey pixels on which patches and numbers are drawn --- */
 
 enum { PIXELS_MOST = 1 << 28, DIGIT_WIDTH = 6, DIGIT_HEIGHT = 7, DIGIT_COLUMNS = 5 };
 
@@ -34,7 +34,7 @@ struct canvas {
     uint8_t *pixels;
 };
 
-/* The ten digits, 5 x 7: a byte a row, its bit 4 at the left. */
+/* The ten digits, 5 x 7: one byte a row, with bit 4 at the left. */
 static const uint8_t digit_rows[10][DIGIT_HEIGHT] = {
     {0x0e, 0x11, 0x13, 0x15, 0x19, 0x11, 0x0e}, {0x04, 0x0c, 0x04, 0x04, 0x04, 0x04, 0x0e},
     {0x0e, 0x11, 0x01, 0x02, 0x04, 0x08, 0x1f}, {0x1f, 0x02, 0x04, 0x02, 0x01, 0x11, 0x0e},
@@ -43,7 +43,9 @@ static const uint8_t digit_rows[10][DIGIT_HEIGHT] = {
     {0x0e, 0x11, 0x11, 0x0e, 0x11, 0x11, 0x0e}, {0x0e, 0x11, 0x11, 0x0f, 0x01, 0x02, 0x0c},
 };
 
-/* Makes a canvas of one grey; refuses more than PIXELS_MOST. free() its pixels. */
+/*
+ * Creates a canvas of one grey; refuses more than PIXELS_MOST pixels. The caller frees its pixels.
+ */
 static bool begin_canvas(struct canvas *canvas, size_t width, size_t height, uint8_t grey,
                          app_problem *problem) {
     if (!width || !height || height > PIXELS_MOST / width)
@@ -57,14 +59,14 @@ static bool begin_canvas(struct canvas *canvas, size_t width, size_t height, uin
     return true;
 }
 
-/* Fills a rectangle that lies within the canvas. */
+/* Fills a rectangle, which must be within the canvas. */
 static void fill(struct canvas *canvas, size_t x, size_t y, size_t width, size_t height,
                  uint8_t grey) {
     for (size_t row = y; row < y + height; row++)
         memset(canvas->pixels + row * canvas->width + x, grey, width);
 }
 
-/* Draws a PATCH x PATCH picture, each pixel as a square of SCALE; it must lie within the canvas. */
+/* Draws a PATCH x PATCH picture, each pixel as a square of SCALE; it must fit the canvas. */
 static void draw_patch(struct canvas *canvas, size_t x, size_t y, const uint8_t *pixels,
                        size_t patch, size_t scale) {
     for (size_t row = 0; row < patch; row++)
@@ -81,7 +83,7 @@ static void draw_digit(struct canvas *canvas, size_t x, size_t y, const uint8_t 
                 fill(canvas, x + column * scale, y + row * scale, scale, scale, grey);
 }
 
-/* Draws NUMBER in decimal digits that end at x; it must lie within the canvas. */
+/* Draws NUMBER in decimal digits that end at x; it must fit the canvas. */
 static void draw_number(struct canvas *canvas, size_t x, size_t y, uint64_t number, size_t scale,
                         uint8_t grey) {
     do {
@@ -91,7 +93,7 @@ static void draw_number(struct canvas *canvas, size_t x, size_t y, uint64_t numb
     } while (number);
 }
 
-/* How many digits NUMBER has. */
+/* Returns the number of digits of NUMBER. */
 static size_t count_digits(uint64_t number) {
     size_t digits = 1;
     for (; number >= 10; number /= 10)
@@ -103,15 +105,15 @@ static size_t count_digits(uint64_t number) {
 
 /* The sheet's geometry, in pixels. */
 struct layout {
-    size_t scale, tile;           /* of a patch: pixels a pixel, and pixels a side */
+    size_t scale, tile;           /* drawn pixels for a patch's pixel, and for a patch's side */
     size_t label;                 /* width of the numbers */
-    size_t word_width, row_pitch; /* of one word */
+    size_t word_width, row_pitch; /* size of one word */
     size_t rows, columns;
     size_t width, height;
 };
 
 enum {
-    TILE = 40, /* roughly a patch's side */
+    TILE = 40, /* approximate side of a patch */
     TILE_GAP = 2,
     WORD_GAP = 10,
     COLUMN_GAP = 36,
@@ -123,7 +125,7 @@ enum {
     INK = 96
 };
 
-/* As many columns as make the sheet at least as wide as high. */
+/* Computes the layout, with as many columns as make the sheet at least as wide as high. */
 static struct layout lay_out(const struct exemplars *words, size_t per_word, size_t patch) {
     struct layout layout = {.scale = patch < TILE ? TILE / patch : 1};
     layout.tile = patch * layout.scale + 2; /* with a frame of one pixel */
@@ -175,7 +177,7 @@ static bool run(const struct request *request, app_problem *problem) {
     if (!exemplars_open(&words, request->features, request->centroids, request->assign, problem) ||
         !exemplars_rank(&words, request->words, problem))
         goto release;
-    /* The canvas comes first: its bound also bounds the memory of the patches on it. */
+    /* The canvas is created first because its limit also bounds the memory of the patches. */
     layout = lay_out(&words, request->per_word, request->choice.patch);
     if (!begin_canvas(&canvas, layout.width, layout.height, BACKGROUND, problem) ||
         !exemplars_find(&words, request->per_word, &request->choice, problem))
@@ -194,7 +196,7 @@ release:
 
 bool verb_sheet(int argc, char **argv, app_problem *problem) {
     enum { WORDS_MOST = 1000000, PER_WORD_MOST = 1000 };
-    struct request request = {.words = 200, .per_word = 12, .choice = all_patches};
+    struct request request = {.words = 200, .per_word = 12, .choice = default_patches};
     const app_option options[] = {
         PATCH_OPTIONS(&request.choice),
         {"features", "FILE.npy", "the vectors that were clustered", .text = &request.features,

@@ -28,7 +28,7 @@ struct request {
     const char *input, *model;
     double costs[MOST_COSTS];
     size_t count;
-    uint64_t kept_of; /* 0: not given */
+    uint64_t kept_of; /* a validation row in so many; 0: no validation */
 };
 
 static bool take_cost(const char *text, void *context, app_problem *problem) {
@@ -43,7 +43,7 @@ static bool take_cost(const char *text, void *context, app_problem *problem) {
     return true;
 }
 
-/* Makes the best cost the first. */
+/* Moves the best cost to the front. */
 static bool choose_cost(struct request *request, svm_rows *rows, app_problem *problem) {
     size_t kept, correct, most = 0, best = 0;
     for (size_t i = 0; i < request->count; i++) {

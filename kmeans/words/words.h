@@ -1,14 +1,14 @@
-/* The verbs of coll-words. A new one costs its file, a line here and a line of the table in
- * coll-words.c. */
+/*
+ * The verbs of coll-words. A new one takes its own file, a line here and a line of the table in
+ * coll-words.c.
+ */
 #ifndef COLL_KMEANS_WORDS_WORDS_H
 #define COLL_KMEANS_WORDS_WORDS_H
 
 #include "kmeans/words/hog.h"
 #include "kmeans/words/patches.h"
 
-/*
- * Runs with the verb's own arguments, argv[0] being the verb. On false PROBLEM is to be printed.
- */
+/* Runs a verb with its own arguments; argv[0] is the verb. On false the caller prints PROBLEM. */
 typedef bool verb_run(int argc, char **argv, app_problem *problem);
 
 verb_run verb_curve;
@@ -20,8 +20,8 @@ verb_run verb_train;
 
 /* clang-format off */
 
-/* The options by which several verbs choose patches, and what they are before. */
-extern const patch_choice all_patches;
+/* The options with which several verbs choose patches, and their defaults. */
+extern const patch_choice default_patches;
 #define PATCH_OPTIONS(choice)                                                                      \
     {"images", "PATH...",                                                                          \
      "IDX files (plain or .gz), PNG and JPEG files, directories of these two; without it the "     \
@@ -36,8 +36,8 @@ extern const patch_choice all_patches;
      "leave out PNG and JPEG files that can't be decoded; each is named on stderr, and they are "  \
      "counted", .flag = &(choice)->skip_bad}
 
-/* The same of how a patch is described. */
-extern const hog_shape usual_shape;
+/* The options that determine a patch's description, and their defaults. */
+extern const hog_shape default_shape;
 #define HOG_OPTIONS(shape)                                                                         \
     {"cells", "C", "cells along each side of a patch", .size = &(shape)->cells, .least = 1,        \
      .most = HOG_CELLS_MOST},                                                                      \
@@ -46,7 +46,7 @@ extern const hog_shape usual_shape;
 
 /* clang-format on */
 
-/* Whether a patch of PATCH pixels a side has one for each cell. */
+/* Checks that a patch of PATCH pixels a side has at least one for each cell. */
 bool verb_check_shape(hog_shape shape, uint64_t patch, app_problem *problem);
 
 #endif
