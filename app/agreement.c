@@ -34,8 +34,8 @@ bool app_mpi(app_problem *problem, int code) {
     return app_refuse(problem, "%s", text);
 }
 
-/* Sets *FIRST to the lowest rank that has a PROBLEM, INT_MAX where none has. */
-static int find_first(const app_problem *problem, MPI_Comm comm, int *first) {
+/* Sets *FIRST to the lowest rank that has a PROBLEM; INT_MAX if none has. */
+static int find_first_problem(const app_problem *problem, MPI_Comm comm, int *first) {
     int rank;
     int code = MPI_Comm_rank(comm, &rank);
     if (code != MPI_SUCCESS)
@@ -46,7 +46,7 @@ static int find_first(const app_problem *problem, MPI_Comm comm, int *first) {
 
 bool app_agree(app_problem *problem, MPI_Comm comm) {
     int first;
-    if (!app_mpi(problem, find_first(problem, comm, &first)))
+    if (!app_mpi(problem, find_first_problem(problem, comm, &first)))
         return false;
     if (first == INT_MAX)
         return true;
@@ -56,10 +56,13 @@ bool app_agree(app_problem *problem, MPI_Comm comm) {
 
 static_assert(sizeof(double) == sizeof(uint64_t), "values of one size");
 
-/* MINE, of the values' TYPE, is not 0 where there is a problem. */
-static bool agree_on(app_problem *problem, const void *mine, void *values, int count,
-                     MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
-    enum { MOST = 8 }; /* in one message, more than most callers have */
+/*
+ * Reduces VALUES together with MINE, a value of the same TYPE that is not 0 if this rank has a
+ * problem.
+ */
+static bool reduce_and_agree(app_problem *problem, const void *mine, void *values, int count,
+                             MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+    enum { MOST = 8 }; /* values in one message: enough for most callers */
     uint64_t all[1 + MOST], *next = values;
     do {
         const int part = count < MOST ? count : MOST;
@@ -78,17 +81,17 @@ static bool agree_on(app_problem *problem, const void *mine, void *values, int c
 
 bool app_agree_sum(app_problem *problem, uint64_t *values, int count, MPI_Comm comm) {
     uint64_t mine = *problem->text != '\0';
-    return agree_on(problem, &mine, values, count, MPI_UINT64_T, MPI_SUM, comm);
+    return reduce_and_agree(problem, &mine, values, count, MPI_UINT64_T, MPI_SUM, comm);
 }
 
 bool app_agree_most(app_problem *problem, double *values, int count, MPI_Comm comm) {
     double mine = *problem->text != '\0';
-    return agree_on(problem, &mine, values, count, MPI_DOUBLE, MPI_MAX, comm);
+    return reduce_and_agree(problem, &mine, values, count, MPI_DOUBLE, MPI_MAX, comm);
 }
 
 void app_agree_or_end(MPI_Comm comm, const char *program, const app_problem *problem) {
     int rank, first;
-    if (find_first(problem, comm, &first) != MPI_SUCCESS)
+    if (find_first_problem(problem, comm, &first) != MPI_SUCCESS)
         MPI_Abort(comm, 1);
     if (first == INT_MAX)
         return;

@@ -29,24 +29,27 @@ int app_wait_asleep(MPI_Request *request, double nap, double longest) {
     }
 }
 
-/* So many exchanges; of slow ones (another site's) as many as fit into a time, but a few. */
+/*
+ * Each rank makes EXCHANGES exchanges. If they are slow (another site), it stops after LONGEST, but
+ * makes at least FEWEST.
+ */
 enum { EXCHANGES = 20, FEWEST = 3, TAG = 7, TAG_TURN };
 static const double LONGEST = 50e-3; /* s */
 
-/* What a rank sends to be told the time. */
+/* Requests to rank 0: one more exchange follows, or this is the last one. */
 enum { MORE, LAST };
 
 /*
- * Ranks whose turn it isn't sleep for so long: awake they would take the processor from the two
- * that exchange messages, and round trips would show the scheduler's time slices; s.
+ * Seconds that waiting ranks sleep between tests. Awake, they would take the processor from the two
+ * ranks that exchange messages, and round trips would include the scheduler's time slices.
  */
 static const double NAP = 1e-3;
 
-/* Below this a sleep may come back too late. */
+/* Shorter sleeps may end too late; s. */
 static const double shortest_sleep = 200e-6;
 
-/* Rank 0 gives RANK its turn, and answers each of its messages with the time. */
-static int answer(int rank, MPI_Comm comm) {
+/* At rank 0: gives RANK its turn, and answers each of its requests with the time. */
+static int serve_time(int rank, MPI_Comm comm) {
     char turn = 0;
     char question = MORE;
     int code = MPI_Send(&turn, 1, MPI_CHAR, rank, TAG_TURN, comm);
@@ -60,11 +63,12 @@ static int answer(int rank, MPI_Comm comm) {
 }
 
 /*
- * Half the shortest round trip bounds the error. An offset that may be 0 within that is 0: clocks
- * of separate machines count from their boots, and emulated hosts share one. A wide area whose two
- * directions differ would else be taken for an offset.
+ * Measures this rank's offset; half the shortest round trip bounds its error. If 0 is within this
+ * bound, the offset is set to 0. For clocks of separate machines count from their boots and differ
+ * by much more, whereas emulated hosts share a clock, and a wide-area network with unequal
+ * directions would make them appear to differ.
  */
-static int ask(app_clock *clock, MPI_Comm comm) {
+static int measure_offset(app_clock *clock, MPI_Comm comm) {
     double shortest = -1;
     char turn, question = MORE;
     MPI_Request request;
@@ -94,7 +98,7 @@ static int ask(app_clock *clock, MPI_Comm comm) {
     return MPI_SUCCESS;
 }
 
-/* Whether this rank is on the node of rank 0. */
+/* Sets *SHARES to whether this rank is on rank 0's node. */
 static int shares_node(MPI_Comm comm, bool *shares) {
     MPI_Comm node;
     int rank = app_rank(comm), lowest;
@@ -113,9 +117,9 @@ int app_clock_init(app_clock *clock, MPI_Comm comm) {
     *clock = (app_clock){0};
     int code = shares_node(comm, &shares);
     for (int other = 1; rank == 0 && other < ranks && code == MPI_SUCCESS; other++)
-        code = answer(other, comm);
+        code = serve_time(other, comm);
     if (rank != 0 && code == MPI_SUCCESS)
-        code = ask(clock, comm);
+        code = measure_offset(clock, comm);
     if (code != MPI_SUCCESS)
         return code;
     if (shares)

@@ -20,10 +20,14 @@ bool app_drawer_check(const app_drawer *drawer, const char *path, app_problem *p
                       path, drawer->program, drawer->package);
 }
 
-/* The name goes through the environment, so that no character of it means anything. */
-static FILE *start(const app_drawer *drawer, const app_output *output, app_problem *problem) {
+/*
+ * Starts the program. The file name is passed through the environment, so that no character of it
+ * has a special meaning to the shell.
+ */
+static FILE *start_drawer(const app_drawer *drawer, const app_output *output,
+                          app_problem *problem) {
     char command[64];
-    signal(SIGPIPE, SIG_IGN); /* where it ends early the picture isn't whole, which is seen */
+    signal(SIGPIPE, SIG_IGN); /* if the program ends early, the incomplete picture shows it */
     snprintf(command, sizeof command, "%s >\"$PICTURE\"", drawer->command);
     FILE *stream = setenv("PICTURE", app_output_name(output), 1) ? NULL : popen(command, "w");
     if (!stream)
@@ -32,21 +36,21 @@ static FILE *start(const app_drawer *drawer, const app_output *output, app_probl
     return stream;
 }
 
-/* Whether the file is a PNG to its last chunk; of a pipe nobody can tell. */
-static bool is_whole(const app_output *output) {
-    char end[8] = "";
+/* Returns whether the file ends with a PNG's last chunk; a pipe can't be checked. */
+static bool is_complete_png(const app_output *output) {
+    char finish_drawing[8] = "";
     if (!output->temporary)
         return true;
     FILE *file = fopen(output->temporary, "rb");
-    bool good = file && !fseek(file, -8, SEEK_END) && fread(end, 1, 8, file) == 8;
+    bool good = file && !fseek(file, -8, SEEK_END) && fread(finish_drawing, 1, 8, file) == 8;
     if (file)
         fclose(file);
-    return good && !memcmp(end, "IEND", 4);
+    return good && !memcmp(finish_drawing, "IEND", 4);
 }
 
-static bool end(const app_drawer *drawer, FILE *stream, const app_output *output,
-                app_problem *problem) {
-    bool good = pclose(stream) == 0 && (!drawer->png || is_whole(output));
+static bool finish_drawing(const app_drawer *drawer, FILE *stream, const app_output *output,
+                           app_problem *problem) {
+    bool good = pclose(stream) == 0 && (!drawer->png || is_complete_png(output));
     return good || app_refuse(problem, "%s: %s could not draw it", output->path, drawer->program);
 }
 
@@ -56,11 +60,11 @@ bool app_draw(const app_drawer *drawer, const char *path,
     app_output picture;
     if (!app_drawer_check(drawer, path, problem) || !app_output_open(&picture, path, problem))
         return false;
-    FILE *stream = start(drawer, &picture, problem);
+    FILE *stream = start_drawer(drawer, &picture, problem);
     if (stream)
         write(stream, context);
-    bool good =
-        stream && end(drawer, stream, &picture, problem) && app_output_commit(&picture, problem);
+    bool good = stream && finish_drawing(drawer, stream, &picture, problem) &&
+                app_output_commit(&picture, problem);
     app_output_discard(&picture);
     return good;
 }

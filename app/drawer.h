@@ -1,4 +1,4 @@
-/* Pictures: PNGs pixel by pixel, and those that other programs draw, gnuplot and graphviz. */
+/* Pictures: PNG files written pixel by pixel, and pictures drawn by gnuplot or graphviz. */
 #ifndef COLL_APP_DRAWER_H
 #define COLL_APP_DRAWER_H
 
@@ -7,27 +7,29 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* COMMAND reads what is to be drawn and writes the picture, each by standard streams. */
+/* A program that draws: COMMAND reads a description from stdin and writes the picture to stdout. */
 typedef struct app_drawer {
     const char *program, *command;
-    const char *package; /* Debian's */
-    bool png;            /* what it writes, to be checked to its last chunk */
+    const char *package; /* name of its Debian package */
+    bool png;            /* it writes PNG, which is then checked to be complete */
 } app_drawer;
 
-extern const app_drawer app_gnuplot; /* draws PNGs */
+extern const app_drawer app_gnuplot;
 
-/* Whether there is such a program; else the problem says how PATH could be drawn. */
+/*
+ * Returns whether the program is installed; if not, the problem says what to install to draw PATH.
+ */
 bool app_drawer_check(const app_drawer *drawer, const char *path, app_problem *problem);
 
 /*
- * Draws the picture PATH, which is replaced as a whole or not at all: WRITE writes what is to be
- * drawn, from what CONTEXT points to.
+ * Draws the picture PATH, replacing an existing one only if this succeeds. WRITE writes the
+ * description, using CONTEXT.
  */
 bool app_draw(const app_drawer *drawer, const char *path,
               void (*write)(FILE *stream, const void *context), const void *context,
               app_problem *problem);
 
-/* Writes WIDTH x HEIGHT pixels, row by row, a byte each or three where they have COLOUR. */
+/* Writes WIDTH x HEIGHT pixels, row by row, as a PNG: one byte a pixel, or three with COLOUR. */
 bool app_png_write(const char *path, bool colour, size_t width, size_t height,
                    const unsigned char *pixels, app_problem *problem);
 

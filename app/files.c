@@ -13,18 +13,18 @@
 
 enum { WRITTEN_MOST = 8 };
 
-/* A file that is there; or one that isn't, by its directory and its name in that. */
+/* The identity of a file: its own, if it exists; else its directory and the name in it. */
 typedef struct identity {
     dev_t device;
     ino_t inode;
-    char *name; /* NULL: it is there */
+    char *name; /* NULL if the file exists */
 } identity;
 
-/* A file to be written. */
-typedef struct claim {
+/* An output. */
+typedef struct output_claim {
     const char *option, *path;
     identity id;
-} claim;
+} output_claim;
 
 static bool is_same(const identity *a, const identity *b) {
     if (a->device != b->device || a->inode != b->inode || !a->name != !b->name)
@@ -32,7 +32,7 @@ static bool is_same(const identity *a, const identity *b) {
     return !a->name || strcmp(a->name, b->name) == 0;
 }
 
-/* A file yet to be made at PATH; false where that is nowhere. */
+/* Identifies a file to be created at PATH. Returns false if its directory doesn't exist. */
 static bool identify_new(const char *path, identity *id) {
     struct stat about;
     char *target = app_path_follow(path), *directory = target ? app_path_directory(target) : NULL;
@@ -46,7 +46,7 @@ static bool identify_new(const char *path, identity *id) {
     return found && id->name;
 }
 
-/* False for what can't be overwritten: no regular file. */
+/* Identifies the file at PATH. Returns false if it is not a regular file. */
 static bool identify(const char *path, identity *id) {
     struct stat about;
     if (stat(path, &about))
@@ -55,24 +55,25 @@ static bool identify(const char *path, identity *id) {
     return S_ISREG(about.st_mode);
 }
 
-static const claim *find(const claim *claims, size_t count, const identity *id) {
+static const output_claim *find_claim(const output_claim *claims, size_t count,
+                                      const identity *id) {
     for (size_t i = 0; i < count; i++)
         if (is_same(&claims[i].id, id))
             return &claims[i];
     return NULL;
 }
 
-/* Adds an output to the CLAIMS, unless it is one of them already. */
-static bool claim_path(claim *claims, size_t *count, const char *option, const char *path,
-                       app_problem *problem) {
+/* Adds an output to CLAIMS; reports a problem if it is there already. */
+static bool add_claim(output_claim *claims, size_t *count, const char *option, const char *path,
+                      app_problem *problem) {
     identity id;
     if (!app_output_check(path, problem))
         return false;
     if (!identify(path, &id))
         return true;
-    const claim *other = find(claims, *count, &id);
+    const output_claim *other = find_claim(claims, *count, &id);
     if (!other && *count < WRITTEN_MOST) {
-        claims[(*count)++] = (claim){option, path, id};
+        claims[(*count)++] = (output_claim){option, path, id};
         return true;
     }
     free(id.name);
@@ -81,17 +82,18 @@ static bool claim_path(claim *claims, size_t *count, const char *option, const c
                  : app_refuse(problem, "more than %d files are to be written", WRITTEN_MOST);
 }
 
-static bool check_read(const claim *claims, size_t count, const char *name, const char *path,
+static bool check_read(const output_claim *claims, size_t count, const char *name, const char *path,
                        app_problem *problem) {
     struct stat about;
     if (stat(path, &about) || !S_ISREG(about.st_mode))
         return true;
-    const claim *other = find(claims, count, &(identity){about.st_dev, about.st_ino, NULL});
+    const output_claim *other =
+        find_claim(claims, count, &(identity){about.st_dev, about.st_ino, NULL});
     return !other || app_refuse(problem, "%s %s: is also read, as %s %s; name another file",
                                 other->option, other->path, name, path);
 }
 
-static bool check_directory(const claim *claims, size_t count, const app_file_use *use,
+static bool check_directory(const output_claim *claims, size_t count, const app_file_use *use,
                             const char *path, app_problem *problem) {
     struct dirent *entry;
     DIR *directory = opendir(path);
@@ -111,7 +113,7 @@ static bool check_directory(const claim *claims, size_t count, const app_file_us
     return good;
 }
 
-static bool check_use(const claim *claims, size_t count, const app_file_use *use,
+static bool check_use(const output_claim *claims, size_t count, const app_file_use *use,
                       app_problem *problem) {
     struct stat about;
     bool good = true;
@@ -125,13 +127,12 @@ static bool check_use(const claim *claims, size_t count, const app_file_use *use
 }
 
 bool app_files_check(const app_file_use *uses, size_t count, app_problem *problem) {
-    claim claims[WRITTEN_MOST];
+    output_claim claims[WRITTEN_MOST];
     size_t claimed = 0;
     bool good = true;
     for (const app_file_use *use = uses; use < uses + count; use++)
         for (size_t i = 0; good && use->how == APP_FILE_WRITTEN && i < use->count; i++)
-            good =
-                !use->paths[i] || claim_path(claims, &claimed, use->name, use->paths[i], problem);
+            good = !use->paths[i] || add_claim(claims, &claimed, use->name, use->paths[i], problem);
     for (const app_file_use *use = uses; good && use < uses + count; use++)
         if (use->how == APP_FILE_READ)
             good = check_use(claims, claimed, use, problem);

@@ -1,4 +1,6 @@
-/* The files that a command line names, checked before any work: nothing is to overwrite another. */
+/*
+ * Checks the files that a command line names before any work: no output may overwrite another file.
+ */
 #ifndef COLL_APP_FILES_H
 #define COLL_APP_FILES_H
 
@@ -9,23 +11,23 @@
 
 typedef struct app_file_use {
     enum { APP_FILE_READ, APP_FILE_WRITTEN } how;
-    const char *name;         /* how the user knows them: "--json", "POINTS" */
-    const char *const *paths; /* NULLs among them are passed over */
+    const char *name;         /* what messages call them: "--json", "POINTS" */
+    const char *const *paths; /* NULLs among them are skipped */
     size_t count;
-    /* Which files are read of a directory, by their names; NULL: all but the hidden ones. */
+    /* Returns whether a file NAME of a directory is read; NULL: all but hidden files are. */
     bool (*reads)(const char *name);
 } app_file_use;
 
 /*
- * Whether each file that is written can be (app_output_check), and is neither a second one nor one
- * that is read, whatever the paths: links, ./ and files that are yet to be made count. What is no
- * regular file may be named twice.
+ * Checks that each file to be written can be (app_output_check), and is not named as another output
+ * or as an input. It compares files rather than paths: it sees through links and "./", and includes
+ * files that don't exist yet. Only regular files are compared.
  */
 bool app_files_check(const app_file_use *uses, size_t count, app_problem *problem);
 
 /*
- * Opens the regular file at PATH, of any size, for reading: no pipe that nobody writes to, and no
- * device without an end. NULL and a problem on failure.
+ * Opens the regular file at PATH, of any size, for reading; refuses pipes and devices. Returns NULL
+ * and a problem on failure.
  */
 FILE *app_files_open(const char *path, app_problem *problem);
 

@@ -1,4 +1,6 @@
-/* JSON lines: one object on each. Texts are escaped; a number that JSON can't write becomes null.
+/*
+ * Writes JSON lines: one object a line. Texts are escaped; numbers that JSON can't represent become
+ * null.
  */
 #ifndef COLL_APP_JSON_H
 #define COLL_APP_JSON_H
@@ -8,7 +10,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* A member of an object; one without a key is left out. */
+/* A member of an object; left out if KEY is NULL. */
 typedef struct app_member {
     const char *key;
     enum { APP_JSON_TEXT, APP_JSON_INTEGER, APP_JSON_NUMBER } kind;
@@ -33,10 +35,10 @@ static inline app_member app_json_if(bool there, app_member member) {
     return there ? member : (app_member){.key = NULL};
 }
 
-/* Writes an object; FILE may be NULL: nothing happens. */
+/* Writes an object as a line; does nothing if FILE is NULL. */
 void app_json_write(FILE *file, const app_member members[], size_t count);
 
-/* app_json(FILE, MEMBER...) */
+/* app_json(FILE, MEMBER...) writes an object of these members. */
 #define app_json(file, ...)                                                                        \
     app_json_write(file, (const app_member[]){__VA_ARGS__},                                        \
                    sizeof((const app_member[]){__VA_ARGS__}) / sizeof(app_member))

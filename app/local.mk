@@ -1,4 +1,4 @@
-# libapp.la: what the programs share.
+# libapp.la: code shared by the programs.
 noinst_LTLIBRARIES += libapp.la
 libapp_la_SOURCES = \
 	app/agreement.c app/agreement.h \

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORD = 1, HELP, VERSION, FIRST_ROW = 256, ROWS_MOST = 64 }; /* codes from getopt_long */
+enum { WORD = 1, HELP, VERSION, FIRST_ROW = 256, ROWS_MOST = 64 }; /* return codes of getopt_long */
 
 /* --- the help --- */
 
@@ -46,7 +46,7 @@ static bool is_within(const app_option *row, double value) {
     return enough && value <= (row->most > 0 ? row->most : (double)INT64_MAX);
 }
 
-/* The default, or "" where there is none. */
+/* Writes the default to TEXT, or "" if there is none. */
 static void describe_default(const app_option *row, char *text, size_t room) {
     *text = '\0';
     if (row->text && *row->text)
@@ -94,7 +94,7 @@ static _Noreturn void print_version(const app_command *command) {
 
 /* --- values --- */
 
-static bool append(app_words *list, const char *word, app_problem *problem) {
+static bool append_word(app_words *list, const char *word, app_problem *problem) {
     const char **words = realloc((void *)list->words, (list->count + 2) * sizeof *words);
     if (!words)
         return app_refuse(problem, "out of memory");
@@ -124,7 +124,7 @@ static bool refuse_number(const app_option *row, const char *text, app_problem *
                       least, row->size ? ", as 4096, 64K, 16M or 1G" : "");
 }
 
-static bool take_number(const app_option *row, const char *text, app_problem *problem) {
+static bool parse_number(const app_option *row, const char *text, app_problem *problem) {
     int64_t integer = 0;
     uint64_t size = 0;
     double number = 0;
@@ -144,7 +144,7 @@ static bool take_number(const app_option *row, const char *text, app_problem *pr
     return true;
 }
 
-static bool take_choice(const app_option *row, const char *text, app_problem *problem) {
+static bool parse_choice(const app_option *row, const char *text, app_problem *problem) {
     char known[256] = "";
     for (int i = 0; row->nth(i); i++) {
         if (!strcmp(text, row->nth(i))) {
@@ -157,15 +157,15 @@ static bool take_choice(const app_option *row, const char *text, app_problem *pr
     return app_refuse(problem, "--%s %s: allowed: %s", row->name, text, known);
 }
 
-static bool take_list(const app_option *row, const char *text, app_problem *problem) {
+static bool parse_list(const app_option *row, const char *text, app_problem *problem) {
     char *copy = strdup(text), *rest = NULL;
     if (!copy)
         return app_refuse(problem, "out of memory");
     char *part = strtok_r(copy, row->separators, &rest);
     bool good = part || app_refuse(problem, "--%s: the list is empty", row->name);
     for (; part && good; part = strtok_r(NULL, row->separators, &rest))
-        good =
-            row->words ? append(row->words, part, problem) : row->take(part, row->context, problem);
+        good = row->words ? append_word(row->words, part, problem)
+                          : row->take(part, row->context, problem);
     if (row->words)
         row->words->copy = copy;
     else
@@ -173,57 +173,57 @@ static bool take_list(const app_option *row, const char *text, app_problem *prob
     return good;
 }
 
-static bool take(const app_option *row, const char *text, app_problem *problem) {
+static bool parse_value(const app_option *row, const char *text, app_problem *problem) {
     if (row->flag)
         return *row->flag = true;
     if (row->separators)
-        return take_list(row, text, problem);
+        return parse_list(row, text, problem);
     if (row->words)
-        return append(row->words, text, problem);
+        return append_word(row->words, text, problem);
     if (row->choice)
-        return take_choice(row, text, problem);
+        return parse_choice(row, text, problem);
     if (row->take)
         return row->take(text, row->context, problem);
     if (!row->text)
-        return take_number(row, text, problem);
+        return parse_number(row, text, problem);
     *row->text = text;
     return true;
 }
 
 /* --- the command line --- */
 
-/* Whether words that follow are its values too. */
+/* Returns whether the option also takes the words that follow its first value. */
 static bool takes_more(const app_option *row) {
     return row->words && !row->separators;
 }
 
-/* A command line that is being read. */
-typedef struct reading {
+/* The state of parsing a command line. */
+typedef struct parse_state {
     const app_command *command;
-    const app_option *last, *operands; /* the option that was read last; the row of operands */
-    uint64_t given;                    /* a bit for each row */
+    const app_option *last, *operands; /* the option read last; the row that collects operands */
+    uint64_t given;                    /* a bit for each option that was given */
     app_problem *problem;
-} reading;
+} parse_state;
 
-static bool take_operand(reading *r, const char *word) {
+static bool add_operand(parse_state *r, const char *word) {
     if (!r->operands ||
         (r->operands->most > 0 && r->operands->operands->count >= r->operands->most))
         return app_refuse(r->problem, "unexpected argument %s; see %s --help", word,
                           r->command->name);
     r->given |= UINT64_C(1) << (r->operands - r->command->options);
-    return append(r->operands->operands, word, r->problem);
+    return append_word(r->operands->operands, word, r->problem);
 }
 
-static bool take_option(reading *r, int row, const char *text) {
+static bool parse_option(parse_state *r, int row, const char *text) {
     uint64_t bit = UINT64_C(1) << row;
     r->last = &r->command->options[row];
     if ((r->given & bit) && !r->last->flag && !takes_more(r->last))
         return app_refuse(r->problem, "--%s given twice", r->last->name);
     r->given |= bit;
-    return take(r->last, text, r->problem);
+    return parse_value(r->last, text, r->problem);
 }
 
-static bool take_code(reading *r, int code, const char *word) {
+static bool handle_code(parse_state *r, int code, const char *word) {
     if (code == HELP)
         print_help(r->command);
     if (code == VERSION)
@@ -234,13 +234,13 @@ static bool take_code(reading *r, int code, const char *word) {
         return app_refuse(r->problem, "unknown option %s; %s --help lists them", word,
                           r->command->name);
     if (code >= FIRST_ROW)
-        return take_option(r, code - FIRST_ROW, optarg);
-    return r->last && takes_more(r->last) ? append(r->last->words, optarg, r->problem)
-                                          : take_operand(r, optarg);
+        return parse_option(r, code - FIRST_ROW, optarg);
+    return r->last && takes_more(r->last) ? append_word(r->last->words, optarg, r->problem)
+                                          : add_operand(r, optarg);
 }
 
-/* What is missing at the end is taken from the table, or said. */
-static bool finish(const reading *r) {
+/* Handles the options that were not given: applies fallbacks, and reports missing ones. */
+static bool complete_options(const parse_state *r) {
     bool alone = false;
     for (size_t i = 0; i < r->command->count; i++)
         alone = alone || ((r->given >> i & 1) && r->command->options[i].alone);
@@ -252,7 +252,7 @@ static bool finish(const reading *r) {
             return app_refuse(r->problem, "%s%s%s%s is missing; see %s --help",
                               row->operands ? "" : "--", row->name, row->argument ? " " : "",
                               row->argument ? row->argument : "", r->command->name);
-        if (row->fallback && !take_list(row, row->fallback, r->problem))
+        if (row->fallback && !parse_list(row, row->fallback, r->problem))
             return false;
     }
     return true;
@@ -261,7 +261,7 @@ static bool finish(const reading *r) {
 bool app_parse(const app_command *command, int argc, char **argv, app_problem *problem) {
     struct option longs[ROWS_MOST + 3] = {{"help", no_argument, NULL, HELP},
                                           {"version", no_argument, NULL, VERSION}};
-    reading r = {.command = command, .problem = problem};
+    parse_state r = {.command = command, .problem = problem};
     for (size_t i = 0, next = 2; i < command->count; i++) {
         const app_option *row = &command->options[i];
         if (row->operands)
@@ -271,14 +271,14 @@ bool app_parse(const app_command *command, int argc, char **argv, app_problem *p
                                             NULL, FIRST_ROW + (int)i};
     }
     optind = 1;
-    opterr = 0; /* the problem is told once, by one rank */
+    opterr = 0; /* the problem is printed once, by one rank */
     for (int code; (code = getopt_long(argc, argv, "-:", longs, NULL)) != -1;)
-        if (!take_code(&r, code, argv[optind - 1]))
+        if (!handle_code(&r, code, argv[optind - 1]))
             return false;
     for (; optind < argc; optind++)
-        if (!take_operand(&r, argv[optind]))
+        if (!add_operand(&r, argv[optind]))
             return false;
-    return finish(&r);
+    return complete_options(&r);
 }
 
 bool app_parse_size(const char *text, uint64_t *value) {

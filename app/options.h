@@ -1,4 +1,4 @@
-/* The command line of a program as a table, from which it is read, checked and explained. */
+/* Parses and checks a program's command line, and prints its help, from a table of options. */
 #ifndef COLL_APP_OPTIONS_H
 #define COLL_APP_OPTIONS_H
 
@@ -8,68 +8,72 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Words of the command line. */
+/* A list of words from the command line. */
 typedef struct app_words {
-    const char *const *words; /* and a NULL, or NULL for none */
+    const char *const *words; /* terminated by NULL; NULL for an empty list */
     size_t count;
-    char *copy; /* of a list that was taken apart */
+    char *copy; /* storage of a list that was split */
 } app_words;
 
 void app_words_free(app_words *list);
 
-/* Reads TEXT into what CONTEXT points to; false and a problem where it is no good. */
+/*
+ * Parses TEXT into the object that CONTEXT points to; returns false and a problem if TEXT is
+ * invalid.
+ */
 typedef bool app_take(const char *text, void *context, app_problem *problem);
 
 /*
- * One option. Exactly one of the pointers from flag to take is set; it says what kind of value
- * there is and where it goes. The value that is there before is the default: --help shows it where
- * it is within the bounds.
+ * One option. Exactly one of the pointers from flag to take is set; it determines the kind of the
+ * value and where it is stored. The value stored there before parsing is the default; --help shows
+ * it if it is within the bounds.
  */
 typedef struct app_option {
-    const char *name;     /* without its dashes */
-    const char *argument; /* what the help calls its value; NULL for a flag */
-    const char *help;     /* NULL: not shown */
+    const char *name;     /* without the dashes */
+    const char *argument; /* name of the value in the help; NULL for a flag */
+    const char *help;     /* NULL: not shown in the help */
     bool *flag;
     const char **text;
     int *integer;
     uint64_t *size; /* 4096, 64K, 16M, 1G */
     double *number;
-    int *choice; /* which of the words that NTH gives: 0 for the first; NULL ends them */
+    int *
+        choice; /* index of the chosen word; NTH(index) returns the words and NULL after the last */
     const char *(*nth)(int number);
-    app_words *words;    /* one or more, up to the next option; or the parts of a list */
-    app_words *operands; /* a row for the words that no option takes, at most MOST of them */
+    app_words *words;    /* one or more words up to the next option; or the parts of a list */
+    app_words *operands; /* collects the words that belong to no option, at most MOST of them */
     app_take *take;
     void *context;
-    const char *separators; /* of a list, of which TAKE or WORDS get the parts */
-    const char *fallback;   /* what TAKE gets where the option isn't given */
-    double least, most;     /* bounds of a value; MOST of 0 is none */
-    bool above;             /* LEAST itself is too little */
+    const char *separators; /* for a list: characters between the parts that TAKE or WORDS get */
+    const char *fallback;   /* what TAKE gets if the option isn't given */
+    double least, most;     /* bounds of a value; MOST of 0: no upper bound */
+    bool above;             /* the value must exceed LEAST */
     bool required;
-    bool alone; /* a flag with which nothing is required */
+    bool alone; /* a flag that makes all required options optional */
 } app_option;
 
-/* The row that most programs have. */
+/* The --json option of most programs. */
 #define APP_JSON_OPTION(where)                                                                     \
     { "json", "FILE", "write the table as JSON too, an object on each line", .text = (where) }
 
-/* A table and its length, as the last two members of an app_command. */
+/* A table of options and its length, as the last two members of an app_command. */
 #define APP_TABLE(options) (options), sizeof(options) / sizeof *(options)
 
 typedef struct app_command {
-    const char *name;          /* "coll-bench", or with its command, "coll-bench dcp" */
-    const char *usage, *notes; /* above and below the options in the help; NOTES may be NULL */
-    const app_option *options; /* 64 at most */
+    const char *name;          /* "coll-bench", or with a subcommand, "coll-bench dcp" */
+    const char *usage, *notes; /* text above and below the options in the help; NOTES may be NULL */
+    const app_option *options; /* at most 64 */
     size_t count;
 } app_command;
 
 /*
- * Reads what follows argv[0]. --help and --version print and end the program, without MPI. On false
+ * Parses the arguments after argv[0]. --help and --version print and exit, without MPI. On false
  * PROBLEM names the option, the value and what is allowed.
  */
 bool app_parse(const app_command *command, int argc, char **argv, app_problem *problem);
 
 /*
- * Numbers as users write them; each takes all of TEXT or is false: a size, as 4096, 64K, 16M, 1G or
+ * Parse numbers; each returns false unless all of TEXT is valid: a size like 4096, 64K, 16M, 1G or
  * 2T (powers of 1024); a decimal integer within [lowest, highest]; a finite decimal number.
  */
 bool app_parse_size(const char *text, uint64_t *value);

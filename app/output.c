@@ -14,7 +14,10 @@
 static const int ending_signals[] = {SIGHUP, SIGINT, SIGTERM};
 enum { ENDING_SIGNALS = sizeof ending_signals / sizeof *ending_signals };
 
-/* What must be removed before the program ends, and whose it is: children begin as copies. */
+/*
+ * The temporary files to be removed before the program ends, and the process that created them: a
+ * child inherits a copy of this list.
+ */
 static char *volatile unfinished[APP_OUTPUT_MOST];
 static pid_t owner;
 
@@ -30,22 +33,25 @@ static void remove_and_end(int number) {
     raise(number);
 }
 
-static void watch_ends(void) {
+static void install_handlers(void) {
     for (int i = 0; i < ENDING_SIGNALS; i++) {
         struct sigaction now;
-        /* What is ignored (nohup) stays so. */
+        /* Ignored signals (nohup) stay ignored. */
         if (!sigaction(ending_signals[i], NULL, &now) && now.sa_handler == SIG_DFL)
             signal(ending_signals[i], remove_and_end);
     }
-    /* A file past the size limit is an error like a full disk. */
+    /* Exceeding the file size limit becomes a write error, like a full disk. */
     signal(SIGXFSZ, SIG_IGN);
     if (!owner)
         atexit(app_output_abandon);
     owner = getpid();
 }
 
-/* Replaces KNOWN among the unfinished by NAME; either may be NULL for none. */
-static bool exchange(const char *known, char *name) {
+/*
+ * Replaces KNOWN in the list of temporary files by NAME; NULL means a free entry. Returns false if
+ * KNOWN is not in the list.
+ */
+static bool replace_entry(const char *known, char *name) {
     int i = 0;
     while (i < APP_OUTPUT_MOST && unfinished[i] != known)
         i++;
@@ -55,9 +61,9 @@ static bool exchange(const char *known, char *name) {
     return true;
 }
 
-static void forget(app_output *output) {
+static void release_names(app_output *output) {
     if (output->temporary)
-        exchange(output->temporary, NULL);
+        replace_entry(output->temporary, NULL);
     free(output->temporary);
     free(output->target);
     output->temporary = output->target = NULL;
@@ -67,8 +73,8 @@ static bool refuse(const char *path, const char *why, app_problem *problem) {
     return app_refuse(problem, "%s: can't be written: %s", path, why);
 }
 
-/* The file at PATH as it is now; one of mode 0 where there is none yet. */
-static bool look(const char *path, struct stat *about, app_problem *problem) {
+/* Gets the state of the file at PATH; its mode is 0 if it doesn't exist. */
+static bool get_state(const char *path, struct stat *about, app_problem *problem) {
     *about = (struct stat){.st_mode = 0};
     if (!*path)
         return app_refuse(problem, "the name of a file to be written is empty");
@@ -77,7 +83,7 @@ static bool look(const char *path, struct stat *about, app_problem *problem) {
     return !S_ISDIR(about->st_mode) || refuse(path, "it is a directory", problem);
 }
 
-/* The descriptor of standard output or error, where ABOUT is of its file; else -1. */
+/* Returns the descriptor of standard output or error if ABOUT describes its file; else -1. */
 static int own_stream(const struct stat *about) {
     struct stat own;
     for (int stream = STDOUT_FILENO; stream <= STDERR_FILENO; stream++)
@@ -90,8 +96,11 @@ static bool is_replaced(const struct stat *about) {
     return !about->st_mode || (S_ISREG(about->st_mode) && own_stream(about) < 0);
 }
 
-/* Whether a name in DIRECTORY can be given to another file, where OLD is of the one it has. */
-static const char *refusal(const char *directory, const struct stat *old) {
+/*
+ * Returns why a file in DIRECTORY can't be created or replaced, or NULL if it can; OLD is the
+ * existing file's state.
+ */
+static const char *replacement_error(const char *directory, const struct stat *old) {
     struct stat about;
     if (stat(directory, &about))
         return strerror(errno);
@@ -99,7 +108,7 @@ static const char *refusal(const char *directory, const struct stat *old) {
         return "not a directory";
     if (access(directory, W_OK | X_OK))
         return strerror(errno);
-    /* As /tmp has it: files there are their owners' alone. */
+    /* In a sticky directory such as /tmp, only the owner may replace a file. */
     uid_t self = geteuid();
     if ((about.st_mode & S_ISVTX) && old->st_mode && self && self != about.st_uid &&
         self != old->st_uid)
@@ -112,17 +121,20 @@ static bool check_target(const char *path, const char *target, const struct stat
     char *directory = app_path_directory(target);
     if (!directory)
         return app_refuse(problem, "%s: out of memory", path);
-    const char *why = refusal(directory, old);
+    const char *why = replacement_error(directory, old);
     if (why)
         app_refuse(problem, "%s: can't be written: directory %s: %s", path, directory, why);
     free(directory);
     return !why;
 }
 
-/* Checks PATH; *TARGET is the file to be replaced, to be freed, or NULL for none. */
-static bool check(const char *path, struct stat *old, char **target, app_problem *problem) {
+/*
+ * Checks PATH. *TARGET becomes the path of the file to replace, to be freed; NULL if PATH is to be
+ * written directly.
+ */
+static bool check_path(const char *path, struct stat *old, char **target, app_problem *problem) {
     *target = NULL;
-    if (!look(path, old, problem))
+    if (!get_state(path, old, problem))
         return false;
     if (old->st_mode && own_stream(old) < 0 && access(path, W_OK))
         return refuse(path, strerror(errno), problem);
@@ -137,7 +149,7 @@ static bool check(const char *path, struct stat *old, char **target, app_problem
 bool app_output_check(const char *path, app_problem *problem) {
     struct stat old;
     char *target;
-    bool good = check(path, &old, &target, problem);
+    bool good = check_path(path, &old, &target, problem);
     free(target);
     return good;
 }
@@ -146,9 +158,9 @@ bool app_output_failed(const app_output *output, app_problem *problem) {
     return refuse(output->path, strerror(errno), problem);
 }
 
-/* Hidden, so that a reader of all files of a directory does not take them for whole ones. */
+/* The name is hidden, so that programs that read a whole directory skip incomplete files. */
 static const char mark[] = ".coll-";
-enum { RANDOM = 6, BASE_MOST = 200 }; /* characters of a temporary name */
+enum { RANDOM = 6, BASE_MOST = 200 }; /* lengths of parts of a temporary name */
 
 static char *temporary_name(const char *target) {
     char *name = NULL;
@@ -172,8 +184,8 @@ bool app_output_is_temporary(const char *name, const char *path) {
     return alike;
 }
 
-/* Makes the temporary file, with the permissions of the OLD one or those that the umask gives. */
-static bool create(app_output *output, const struct stat *old, app_problem *problem) {
+/* Creates the temporary file with the permissions of the OLD file or those of the umask. */
+static bool create_temporary(app_output *output, const struct stat *old, app_problem *problem) {
     mode_t mask = umask(0);
     umask(mask);
     int descriptor = mkostemp(output->temporary, O_CLOEXEC);
@@ -181,8 +193,8 @@ static bool create(app_output *output, const struct stat *old, app_problem *prob
         return app_output_failed(output, problem);
     mode_t mode = old->st_mode ? old->st_mode & 0777 : 0666 & ~mask;
     if (old->st_mode && fchown(descriptor, old->st_uid, old->st_gid))
-        errno = 0; /* only root may give files away; then it is ours */
-    if (!exchange(NULL, output->temporary))
+        errno = 0; /* only root may give files away; otherwise the file stays ours */
+    if (!replace_entry(NULL, output->temporary))
         errno = EMFILE;
     else if (!fchmod(descriptor, mode))
         output->file = fdopen(descriptor, "wb");
@@ -194,8 +206,8 @@ static bool create(app_output *output, const struct stat *old, app_problem *prob
     return false;
 }
 
-/* Opens what is no file to be replaced. */
-static bool open_as_it_is(app_output *output, const struct stat *about, app_problem *problem) {
+/* Opens a path that is to be written directly. */
+static bool open_directly(app_output *output, const struct stat *about, app_problem *problem) {
     int stream = own_stream(about);
     int descriptor = stream >= 0 ? fcntl(stream, F_DUPFD_CLOEXEC, 0)
                                  : open(output->path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
@@ -206,7 +218,7 @@ static bool open_as_it_is(app_output *output, const struct stat *about, app_prob
             close(descriptor);
         return false;
     }
-    if (stream >= 0) { /* lines are not to be torn by what else goes there */
+    if (stream >= 0) { /* line-buffered, so that other output can't split lines */
         fflush(stdout);
         setvbuf(stdout, NULL, _IOLBF, 0);
         setvbuf(output->file, NULL, _IOLBF, 0);
@@ -219,17 +231,17 @@ bool app_output_open(app_output *output, const char *path, app_problem *problem)
     *output = (app_output){.path = path};
     if (!path)
         return true;
-    bool good = check(path, &old, &output->target, problem);
+    bool good = check_path(path, &old, &output->target, problem);
     if (good && !output->target)
-        return open_as_it_is(output, &old, problem);
+        return open_directly(output, &old, problem);
     output->temporary = good ? temporary_name(output->target) : NULL;
     if (good && !output->temporary)
         good = app_refuse(problem, "%s: out of memory", path);
     if (good)
-        watch_ends();
-    if (good && create(output, &old, problem))
+        install_handlers();
+    if (good && create_temporary(output, &old, problem))
         return true;
-    forget(output);
+    release_names(output);
     return false;
 }
 
@@ -257,8 +269,10 @@ bool app_output_finish(app_output *output, app_problem *problem) {
     return good;
 }
 
-/* A new name is for good when its directory is on disk. Where directories can't be synchronised
- * there is nothing more to do. */
+/*
+ * Makes a rename durable: its directory must be on disk. If the file system can't synchronise
+ * directories, nothing more can be done.
+ */
 static void sync_directory(const char *path) {
     char *directory = app_path_directory(path);
     int file = directory ? open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
@@ -275,7 +289,7 @@ bool app_output_keep(app_output *output, app_problem *problem) {
     if (rename(output->temporary, output->target))
         return app_output_failed(output, problem);
     sync_directory(output->target);
-    forget(output);
+    release_names(output);
     return true;
 }
 
@@ -289,7 +303,7 @@ void app_output_discard(app_output *output) {
     output->file = NULL;
     if (output->temporary)
         unlink(output->temporary);
-    forget(output);
+    release_names(output);
 }
 
 char *app_path_directory(const char *path) {
@@ -299,7 +313,10 @@ char *app_path_directory(const char *path) {
                            : strndup(path, (size_t)(slash - path));
 }
 
-/* Where the link at PATH leads; NULL with errno, EINVAL or ENOENT where PATH is no link. */
+/*
+ * Returns the target of the link at PATH; NULL with errno, which is EINVAL or ENOENT if PATH is no
+ * link.
+ */
 static char *read_link(const char *path) {
     char to[PATH_MAX], *joined = NULL;
     ssize_t length = readlink(path, to, sizeof to);

@@ -1,9 +1,10 @@
 /*
- * A file that appears under its name only when it is whole and on disk. It is written beside it
- * under a hidden temporary name, which goes on failure, at the program's end and when a signal ends
- * it; a file of that name stays as it is until then. The new one has its permissions, or those that
- * the umask gives. A symbolic link leads to the file that is replaced. What is no regular file
- * (/dev/null, a pipe), or is this program's own standard output, is written to as it is.
+ * An output file that appears under its name only when it is complete and on disk. It is written
+ * next to its final place under a hidden temporary name; the temporary file is removed on failure,
+ * at the program's end, and if a signal ends the program. Until then an existing file of that name
+ * stays as it is. The new file gets the old one's permissions, or those of the umask. For a
+ * symbolic link, the file it points to is replaced. If the path is no regular file (/dev/null, a
+ * pipe), or is this program's own standard output, it is written to directly.
  */
 #ifndef COLL_APP_OUTPUT_H
 #define COLL_APP_OUTPUT_H
@@ -14,58 +15,63 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* One of zeros isn't open; it may be written to no file, committed and discarded. */
+/* An output whose members are all 0 is not open; committing and discarding it do nothing. */
 typedef struct app_output {
     FILE *file; /* to write to */
     const char *path;
-    char *target, *temporary; /* NULL where PATH is written to as it is */
+    char *target, *temporary; /* NULL if PATH is written to directly */
 } app_output;
 
-/* Checks, before the work, what can be known then about whether PATH can be written. */
+/* Checks beforehand, as far as possible, whether PATH can be written. */
 bool app_output_check(const char *path, app_problem *problem);
 
 /*
- * Begins the file PATH, which must stay good; with a PATH of NULL, none. A program has
- * APP_OUTPUT_MOST of them at a time.
+ * Opens an output for PATH, a string that must outlive it; does nothing if PATH is NULL. A program
+ * can have APP_OUTPUT_MOST outputs open at a time.
  */
 enum { APP_OUTPUT_MOST = 8 };
 bool app_output_open(app_output *output, const char *path, app_problem *problem);
 
-/* The name of what is written to now, for those that take no FILE; app_output_commit serves them
- * too.
+/*
+ * Returns the name of the file that is currently written, for writers that need a name rather than
+ * a FILE. Commit the output with app_output_commit in this case, too.
  */
 const char *app_output_name(const app_output *output);
 
 bool app_output_write(app_output *output, const void *data, size_t bytes, app_problem *problem);
 
-/* "PATH: can't be written: why" from errno, for a write that failed; false. */
+/* Reports "PATH: can't be written: why" from errno after a failed write, and returns false. */
 bool app_output_failed(const app_output *output, app_problem *problem);
 
-/* Waits until the file is on disk and closes it; it still has its temporary name. */
+/* Flushes the file to disk and closes it; it still has its temporary name. */
 bool app_output_finish(app_output *output, app_problem *problem);
 
-/* Gives the finished file its name, for good: on false it hasn't got it. */
+/* Renames the temporary file into place; on false the target is unchanged. */
 bool app_output_keep(app_output *output, app_problem *problem);
 
-/* Both of these: ends the file and gives it its name. */
+/* Does both: finishes the file and renames it into place. */
 bool app_output_commit(app_output *output, app_problem *problem);
 
-/* Drops what has no name yet, if anything, without a trace. */
+/* Closes the output and deletes the temporary file, if there is one. */
 void app_output_discard(app_output *output);
 
-/* Removes all temporary files of this process, which is about to end without exit(3). */
+/* Removes all temporary files of this process, before it ends without exit(3). */
 void app_output_abandon(void);
 
-/* Whether NAME, of a file beside PATH, is one that app_output_open gives to PATH's temporary files.
+/*
+ * Returns whether NAME, in PATH's directory, could be a temporary file of app_output_open for PATH.
  */
 bool app_output_is_temporary(const char *name, const char *path);
 
-/* The directory that PATH lies in, "." for a name alone; NULL without memory. */
+/*
+ * Returns the directory of PATH, "." for a name alone; NULL if memory is short. The caller frees
+ * it.
+ */
 char *app_path_directory(const char *path);
 
 /*
- * PATH with the symbolic links at its end followed, also where they lead to nothing yet; NULL, with
- * errno, where that has no end.
+ * Returns PATH with a symbolic link at its end resolved repeatedly; the last target need not exist.
+ * Returns NULL with errno if the links form a loop. The caller frees the result.
  */
 char *app_path_follow(const char *path);
 

@@ -1,4 +1,4 @@
-/* What went wrong, as the one line that its reader gets; "" for nothing. */
+/* The description of an error as one line for the user; "" means no error. */
 #ifndef COLL_APP_PROBLEM_H
 #define COLL_APP_PROBLEM_H
 
@@ -9,8 +9,8 @@ typedef struct app_problem {
 } app_problem;
 
 /*
- * Sets the text, unless there is one: the first problem counts. Returns false, so that a function
- * can fail with "return app_refuse(...)".
+ * Sets the text, unless it is set already: the first problem counts. Returns false, so that a
+ * function can fail with "return app_refuse(...)".
  */
 bool app_refuse(app_problem *problem, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

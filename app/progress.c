@@ -8,14 +8,14 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* Between two writings on a terminal, and before the first line elsewhere; s. */
+/* Time between updates on a terminal, and until the first line elsewhere; s. */
 static const double MOMENT = 0.2, PATIENCE = 2;
 
 double app_progress_every = 10;
 
 static bool visible;
-static double begun = -1, last = -1; /* the first call, and when it was written last */
-static double end = -1;              /* when the work is done at the latest; -1: unknown */
+static double begun = -1, last = -1; /* times of the first call and of the last line */
+static double end = -1;              /* latest end of the work; -1: unknown */
 
 void app_progress_expect(double seconds) {
     end = app_seconds() + seconds;

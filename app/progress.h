@@ -1,38 +1,41 @@
 /*
- * Says on stderr how far the work is: on a terminal by a line that is written over again and again,
- * elsewhere, as under mpirun, by lines of their own, the first one after two seconds. To be called
- * by one rank.
+ * Prints progress on stderr: on a terminal as a line that is overwritten, elsewhere, as under
+ * mpirun, as separate lines, the first of them after two seconds. Only one rank should call these
+ * functions.
  */
 #ifndef COLL_APP_PROGRESS_H
 #define COLL_APP_PROGRESS_H
 
 #include <stdbool.h>
 
-/* Seconds between lines where stderr is no terminal; 0: every call writes one. */
+/* Seconds between lines if stderr is no terminal; 0: every call prints one. */
 extern double app_progress_every;
 
-/* The row that programs with progress have. */
+/* The option of programs that print progress. */
 #define APP_PROGRESS_OPTION                                                                        \
     {                                                                                              \
         "progress-every", "S",                                                                     \
-            "seconds between lines about progress on stderr where that is no terminal; 0: all",    \
+            "seconds between progress lines if stderr is no terminal; 0: print all",               \
             .number = &app_progress_every, .most = 1e9                                             \
     }
 
-/* Sets how long the work takes from now on at most; the lines then tell what is left of it. */
+/* Sets how long the work will take at most from now on; the lines then include the time left. */
 void app_progress_expect(double seconds);
 
-/* Returns true when what app_progress is given now is written: not before a line is due. */
+/* Returns true if a line is due, so that app_progress would print it. */
 bool app_progress_due(void);
 
-/* Writes a line; nothing while none is due, except on a terminal. */
+/* Prints a line if one is due; on a terminal always. */
 void app_progress(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Writes a line about work that takes SECONDS until the next: where these are many, in any case. */
+/*
+ * Prints a line before work that takes SECONDS without further progress; if SECONDS is at least 2,
+ * even if no line is due.
+ */
 void app_progress_ahead(double seconds, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Clears the terminal's line for what is printed next. */
+/* Clears the terminal's line before other output. */
 void app_progress_hide(void);
 
 #endif

@@ -28,7 +28,7 @@ double app_stats_median(double samples[], int count) {
 bool app_stats_median_is_steady(const double sorted[], int count, double tolerance) {
     if (count < 6)
         return false;
-    /* How many samples lie below the median is binomial; here by its normal approximation. */
+    /* The number of samples below the median is binomial; this uses its normal approximation. */
     double half_width = 1.96 * sqrt(count) / 2;
     int low = (int)floor(count / 2.0 - half_width), high = (int)ceil(count / 2.0 + half_width);
     low = low < 0 ? 0 : low;
