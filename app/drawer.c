@@ -38,14 +38,14 @@ static FILE *start_drawer(const app_drawer *drawer, const app_output *output,
 
 /* Returns whether the file ends with a PNG's last chunk; a pipe can't be checked. */
 static bool is_complete_png(const app_output *output) {
-    char finish_drawing[8] = "";
+    char end[8] = "";
     if (!output->temporary)
         return true;
     FILE *file = fopen(output->temporary, "rb");
-    bool good = file && !fseek(file, -8, SEEK_END) && fread(finish_drawing, 1, 8, file) == 8;
+    bool good = file && !fseek(file, -8, SEEK_END) && fread(end, 1, 8, file) == 8;
     if (file)
         fclose(file);
-    return good && !memcmp(finish_drawing, "IEND", 4);
+    return good && !memcmp(end, "IEND", 4);
 }
 
 static bool finish_drawing(const app_drawer *drawer, FILE *stream, const app_output *output,

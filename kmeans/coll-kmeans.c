@@ -28,42 +28,34 @@ static const char usage[] =
     "FILE.npy\n"
     "       coll-kmeans --benchmark | --help | --version\n"
     "\n"
-    "Clusters points with K-means over any number of MPI ranks; exact if the features are "
-    "unsigned\n"
-    "bytes. The result is the same, bit for bit, for any number of ranks and threads.\n"
+    "Clusters points with K-means over any number of MPI ranks; exact if the features are\n"
+    "unsigned bytes. The result is the same, bit for bit, for any number of ranks and threads.\n"
     "\n"
     "POINTS are files, and directories of files, read in the byte order of their paths:\n"
     "  .npy     rows x features, uint8 or float32\n"
     "  .bvecs   the number of features as a 32-bit integer before each row (.fvecs: float32)\n"
     "  IDX      MNIST's format, unsigned bytes, plain or gzipped\n"
     "  others   text, a point on each line: picture id, row id, column id, features\n"
-    "If all float32 features are whole numbers from 0 to 255, they are converted to bytes. "
-    "Otherwise\n"
-    "they are used as they are, with centroids of float32 (this needs OpenBLAS).\n";
+    "If all float32 features are whole numbers from 0 to 255, they are converted to bytes.\n"
+    "Otherwise they are used as they are, with centroids of float32 (this needs OpenBLAS).\n";
 
 static const char notes[] =
-    "Start: k distinct rows, chosen by the seed. Ties: of equally near centroids, the one with "
-    "the\n"
-    "lowest number. Update: the mean, rounded to the nearest integer, half up (float: to 2^-16).\n"
-    "Empty clusters, in ascending order, move to the points with the largest squared distances "
-    "from\n"
-    "their centroids (distances of equal points are added up; ties: the lowest row). Points of\n"
-    "clusters with one member and points on their centroid are not used. Stop: nothing moves any\n"
-    "more, --tolerance, or --iterations. The points are then assigned to the final centroids, so\n"
-    "that the two files belong together.\n"
+    "Start: k distinct rows, chosen by the seed. Ties: of equally near centroids, the one with\n"
+    "the lowest number. Update: the mean, rounded to the nearest integer, half up (float: to\n"
+    "2^-16). Empty clusters, in ascending order, move to the points with the largest squared\n"
+    "distances from their centroids (distances of equal points are added up; ties: the lowest\n"
+    "row). Points of clusters with one member and points on their centroid are not used. Stop:\n"
+    "nothing moves any more, --tolerance, or --iterations. The points are then assigned to the\n"
+    "final centroids, so that the two files belong together.\n"
     "\n"
-    "The objective is the exact sum of squared distances. Compared with exact means, rounding "
-    "adds\n"
-    "at most points x features / 4 to it. It still never rises from one iteration to the next: "
-    "the\n"
-    "integer nearest to a mean is the best of all integers, and the old centroid's is one, too.\n"
-    "With --centroids-as float, rounding adds next to nothing.\n"
+    "The objective is the exact sum of squared distances. Compared with exact means, rounding\n"
+    "adds at most points x features / 4 to it. It still never rises from one iteration to the\n"
+    "next: the integer nearest to a mean is the best of all integers, and the old centroid's is\n"
+    "one, too. With --centroids-as float, rounding adds next to nothing.\n"
     "\n"
-    "Bytes are compared with the fastest kernel that the processor has: avx512-vnni, avx-vnni, "
-    "avx2,\n"
-    "neon-i8mm, neon-dotprod (64-bit ARM), or else scalar, in plain C. The first line of the "
-    "output\n"
-    "says which; COLL_KMEANS_KERNEL names another one.\n";
+    "Bytes are compared with the fastest kernel that the processor has: avx512-vnni, avx-vnni,\n"
+    "avx2, neon-i8mm, neon-dotprod (64-bit ARM), or else scalar, in plain C. The first line of\n"
+    "the output says which; COLL_KMEANS_KERNEL names another one.\n";
 
 typedef struct command {
     km_settings settings;
@@ -139,8 +131,8 @@ static const app_option table[] = {
      "with all of them for --iterations; faster, with a hardly higher objective",
      .size = &options.batches.size, .least = 1, .most = INT64_MAX},
     {"quality-every", "N",
-     "with --batch: after every N batches print the objective over all points, which takes as long "
-     "as assigning them",
+     "with --batch: after every N batches print the objective over all points, which takes as "
+     "long as assigning them",
      .size = &options.batches.quality_every, .least = 1, .most = INT64_MAX},
     {"checkpoint", "DIR", "save the state in DIR/checkpoint, also within an iteration",
      .text = &options.settings.checkpoint},
@@ -152,8 +144,7 @@ static const app_option table[] = {
      .flag = &options.settings.resume},
     {"mapped", "DIR",
      "leave the points on disk, if they exceed memory: a single .npy file of bytes is mapped "
-     "itself, "
-     "anything else as a copy in DIR",
+     "itself, anything else as a copy in DIR",
      .text = &options.mapped},
     {"threads", "T", "threads of each rank (default: its processors, shared fairly)",
      .integer = &options.settings.threads, .least = 1, .most = 1024},

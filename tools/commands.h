@@ -1,4 +1,4 @@
-/* Commands that have a main of their own, to which their programs leave the rest of the words. */
+/* Subcommands with their own main functions, which get the remaining arguments. */
 #ifndef COLL_TOOLS_COMMANDS_H
 #define COLL_TOOLS_COMMANDS_H
 

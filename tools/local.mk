@@ -1,4 +1,4 @@
-# libbench.la: algorithms side by side.
+# libbench.la: measures algorithms side by side.
 noinst_LTLIBRARIES += libbench.la
 libbench_la_SOURCES = \
 	tools/bench/bench.c tools/bench/bench.h \

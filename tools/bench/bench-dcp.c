@@ -22,16 +22,14 @@ static const char usage[] =
     "\n"
     "Measures what an allreduce costs the ranks that call it, with and without dedicated\n"
     "processors (DCPs), side by side on the same application ranks: the latency, and the overhead\n"
-    "by how much is computed between the beginning and the end of the allreduce.\n";
+    "for several amounts of computation between the beginning and the end of the allreduce.\n";
 
 static const char notes[] =
-    "Rows with dcp \"none\" are those of all ranks, before any of them serves. Schemes: blocking "
-    "is\n"
-    "MPI_Allreduce, nbc is MPI_Iallreduce with MPI_Wait, nbc-polled the same with 8 MPI_Tests\n"
-    "during the computation, dcp is DCP_IAllreduce with DCP_Wait. Times are those spent in calls,\n"
-    "on average over the ranks, without the clock's own. vs_nbc is the ratio of medians: above 1 "
-    "is\n"
-    "cheaper than nbc.\n";
+    "Rows with dcp \"none\" are those of all ranks, before any of them serves. Schemes: blocking\n"
+    "is MPI_Allreduce, nbc is MPI_Iallreduce with MPI_Wait, nbc-polled the same with 8 MPI_Tests\n"
+    "during the computation, dcp is DCP_IAllreduce with DCP_Wait. Times are those spent in\n"
+    "calls, on average over the ranks, without the clock's own. vs_nbc is the ratio of medians:\n"
+    "above 1 is cheaper than nbc.\n";
 
 static const char no_dcps[] = "none";
 
@@ -111,7 +109,10 @@ static void print_row(const overlap_call *call, const char *spec, int ranks, dou
              app_json_number("max_us", samples[count - 1] * 1e6), app_json_number("vs_nbc", ratio));
 }
 
-/* The schemes at one size and computation, DCPs' where SPEC has some; printed by rank 0. */
+/*
+ * Measures all schemes at one size and computation, including DCPs' if SPEC has some; rank 0
+ * prints.
+ */
 static int measure_schemes(overlap_call *call, const char *spec, const overlap_machine *machine,
                            FILE *json) {
     int schemes = spec == no_dcps ? OVERLAP_DCP : OVERLAP_SCHEMES;
@@ -143,7 +144,7 @@ static int measure_schemes(overlap_call *call, const char *spec, const overlap_m
     return code;
 }
 
-/* What is measured with one number of DCPs, or with none. */
+/* A measurement with one number of DCPs, or without. */
 typedef struct measurement {
     const command *options;
     const char *spec;
@@ -170,7 +171,7 @@ static int measure_all(MPI_Comm comm, void *context) {
 static void measure_specs(const command *options) {
     int rank = app_rank(MPI_COMM_WORLD);
     app_output json = {0};
-    for (size_t i = 0; i < options->specs.count; i++) /* bad ones are refused before all */
+    for (size_t i = 0; i < options->specs.count; i++) /* refuse bad ones first */
         dcp_job_run(program, options->specs.words[i], NULL, NULL);
     if (rank == 0)
         app_output_open(&json, options->json, &problem);

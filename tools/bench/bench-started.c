@@ -22,20 +22,16 @@ static const char program[] = "coll-bench";
 static const char usage[] =
     "usage: mpirun -n RANKS coll-bench started [OPERATION] [OPTION...]\n"
     "\n"
-    "Measures how much of a broadcast, or of OPERATION, hides behind work that all ranks do "
-    "between\n"
-    "its start and the wait for it: a pause, or with --compute a computation.\n";
+    "Measures how much of a broadcast, or of OPERATION, hides behind work that all ranks do\n"
+    "between its start and the wait for it: a pause, or with --compute a computation.\n";
 
 static const char notes[] =
-    "Operations and sizes are those of coll-bench --help. blocking is COLL_Bcast alone, or its "
-    "like,\n"
-    "persistent COLL_Start and COLL_Wait of one request. The others work between start and wait: "
-    "mpi\n"
-    "is MPI_Ibcast, mpi-tested the same with an MPI_Test every millisecond, calls is COLL_Ibcast,\n"
-    "tested the same with COLL_Test, thread the same with COLL_PROGRESS=thread. total runs from a "
-    "common start to the last rank's end. hidden is the\n"
-    "part of blocking's time that total does not add to the work. lost is how much longer the\n"
-    "work took than alone.\n";
+    "Operations and sizes are those of coll-bench --help. blocking is COLL_Bcast alone, or its\n"
+    "like, persistent COLL_Start and COLL_Wait of one request. The others work between start and\n"
+    "wait: mpi is MPI_Ibcast, mpi-tested the same with an MPI_Test every millisecond, calls is\n"
+    "COLL_Ibcast, tested the same with COLL_Test, thread the same with COLL_PROGRESS=thread.\n"
+    "total runs from a common start to the last rank's end. hidden is the part of blocking's\n"
+    "time that total does not add to the work. lost is how much longer the work took than alone.\n";
 
 typedef enum manner {
     BLOCKING,
@@ -55,7 +51,7 @@ typedef struct command {
     app_words words;
     const operation *operation;
     uint64_t bytes;
-    double work; /* times what blocking takes */
+    double work; /* as a multiple of the time of blocking */
     bool compute;
     int reps;
     const char *json;
@@ -65,17 +61,17 @@ static app_problem problem;
 
 static const double SLICE = 1e-3; /* s of work between tests */
 
-/* What every repetition needs. */
+/* The state shared by all repetitions. */
 typedef struct bench {
     const command *options;
-    MPI_Comm comm, threaded; /* the second one with a progress thread */
+    MPI_Comm comm, threaded; /* THREADED has a progress thread */
     operation_run run;
     operation_request persistent;
     double steps_per_second;
     double work; /* s */
 } bench;
 
-/* What was started. */
+/* A started operation. */
 typedef struct flight {
     manner manner;
     operation_request request;
@@ -88,7 +84,7 @@ static void work_for(const bench *b, double seconds) {
         app_sleep(seconds);
 }
 
-static int start(bench *b, flight *f) {
+static int start_operation(bench *b, flight *f) {
     operation_call *call = b->options->operation->call;
     MPI_Comm comm = f->manner == THREAD ? b->threaded : b->comm;
     switch (f->manner) {
@@ -104,13 +100,13 @@ static int start(bench *b, flight *f) {
     }
 }
 
-static int test(flight *f) {
+static int test_operation(flight *f) {
     int done;
     return f->manner == MPI_TESTED ? MPI_Test(&f->request.mpi, &done, MPI_STATUS_IGNORE)
                                    : COLL_Test(&f->request.ours, &done);
 }
 
-static int work(bench *b, flight *f) {
+static int work_meanwhile(bench *b, flight *f) {
     int code = MPI_SUCCESS;
     if (f->manner == BLOCKING || f->manner == PERSISTENT)
         return MPI_SUCCESS;
@@ -120,12 +116,12 @@ static int work(bench *b, flight *f) {
     }
     for (double done = 0; done < b->work && code == MPI_SUCCESS; done += SLICE) {
         work_for(b, b->work - done < SLICE ? b->work - done : SLICE);
-        code = test(f);
+        code = test_operation(f);
     }
     return code;
 }
 
-static int finish(bench *b, flight *f) {
+static int finish_operation(bench *b, flight *f) {
     if (f->manner == BLOCKING)
         return MPI_SUCCESS;
     if (f->manner == PERSISTENT)
@@ -135,32 +131,35 @@ static int finish(bench *b, flight *f) {
                : COLL_Wait(&f->request.ours);
 }
 
-/* One repetition: seconds until the last rank's end, and those of the slowest rank's work. */
-static bool repeat(bench *b, manner how, double seconds[2]) {
+/*
+ * Runs one repetition. Sets SECONDS to the time until the last rank's end, and to the time of the
+ * slowest rank's work.
+ */
+static bool run_repetition(bench *b, manner how, double seconds[2]) {
     flight f = {.manner = how, .request = {.mpi = MPI_REQUEST_NULL}};
     app_mpi(&problem, MPI_Barrier(b->comm));
     double begun = app_seconds();
-    app_mpi(&problem, start(b, &f));
+    app_mpi(&problem, start_operation(b, &f));
     double started = app_seconds();
-    app_mpi(&problem, work(b, &f));
+    app_mpi(&problem, work_meanwhile(b, &f));
     double worked = app_seconds();
-    app_mpi(&problem, finish(b, &f));
+    app_mpi(&problem, finish_operation(b, &f));
     seconds[0] = app_seconds() - begun;
     seconds[1] = worked - started;
     return app_agree_most(&problem, seconds, 2, b->comm);
 }
 
-/* Medians of all repetitions of HOW. */
-static bool measure(bench *b, manner how, double medians[2]) {
+/* Measures the medians of all repetitions of HOW. */
+static bool measure_manner(bench *b, manner how, double medians[2]) {
     int reps = b->options->reps;
     double *totals = calloc(2 * (size_t)reps, sizeof *totals), *works = totals + reps, one[2];
     if (!totals)
         app_abort(MPI_COMM_WORLD, program, "out of memory for %d samples", reps);
-    bool good = repeat(b, how, one); /* warms up */
+    bool good = run_repetition(b, how, one); /* warm-up */
     for (int i = 0; i < reps && good; i++) {
         if (app_rank(b->comm) == 0)
             app_progress("%s: %d of %d repetitions", names[how], i, reps);
-        good = repeat(b, how, one);
+        good = run_repetition(b, how, one);
         totals[i] = one[0];
         works[i] = one[1];
     }
@@ -199,13 +198,13 @@ static void measure_all(bench *b, FILE *json) {
     for (manner how = BLOCKING; how < MANNERS; how++) {
         if (how == THREAD && b->threaded == MPI_COMM_NULL)
             continue;
-        bool good = measure(b, how, medians);
+        bool good = measure_manner(b, how, medians);
         app_agree_or_end(MPI_COMM_WORLD, program, &problem);
         if (how == BLOCKING) {
             blocking = medians[0];
             MPI_Bcast(&blocking, 1, MPI_DOUBLE, 0, b->comm);
             b->work = b->options->work * blocking;
-            if (b->options->compute) { /* alone, on all cores that it will have */
+            if (b->options->compute) { /* measure it alone, on all cores that it will have */
                 double begun = app_seconds();
                 work_for(b, b->work);
                 double alone = app_seconds() - begun;
@@ -218,7 +217,7 @@ static void measure_all(bench *b, FILE *json) {
     }
 }
 
-/* A communicator of libcoll's; with a thread where MPI allows one. */
+/* Makes a communicator used by libcoll; with a progress thread if THREADED and MPI allows one. */
 static MPI_Comm make_comm(bool threaded) {
     MPI_Comm comm = MPI_COMM_NULL;
     int level, number = 0;
@@ -235,7 +234,7 @@ static MPI_Comm make_comm(bool threaded) {
     return comm;
 }
 
-static void run(const command *options) {
+static void run_benchmark(const command *options) {
     bench b = {.options = options, .steps_per_second = overlap_calibrate().steps_per_second};
     app_output json = {0};
     int rank = app_rank(MPI_COMM_WORLD);
@@ -273,8 +272,8 @@ int bench_started_main(int argc, char **argv) {
     command options = {.bytes = 1 << 20, .work = 2, .reps = 9};
     const app_option table[] = {
         {.operands = &options.words, .most = 1},
-        {"size", "BYTES", "bytes of it", .size = &options.bytes, .least = 1, .most = 1 << 30},
-        {"work", "FACTOR", "the work, as a multiple of what the broadcast takes",
+        {"size", "BYTES", "size in bytes", .size = &options.bytes, .least = 1, .most = 1 << 30},
+        {"work", "FACTOR", "the work, as a multiple of the time of the blocking call",
          .number = &options.work, .most = 1000},
         {"compute", NULL, "compute instead of pausing; every rank needs a core of its own",
          .flag = &options.compute},
@@ -289,7 +288,7 @@ int bench_started_main(int argc, char **argv) {
     if (MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided) != MPI_SUCCESS)
         return EXIT_FAILURE;
     app_agree_or_end(MPI_COMM_WORLD, program, &problem);
-    run(&options);
+    run_benchmark(&options);
     app_words_free(&options.words);
     MPI_Finalize();
     return EXIT_SUCCESS;

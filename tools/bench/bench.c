@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-/* What the runs of one size share. */
+/* The state of measuring one size. */
 typedef struct series {
     contender_list *list;
     const bench_settings *settings;
@@ -24,7 +24,7 @@ typedef struct series {
     operation_run run;
     double lead, shortest_lead; /* s: how far ahead a common start is announced; at rank 0 */
     int *order;
-    bool *given_up; /* those that are not repeated */
+    bool *given_up; /* contenders that are not repeated */
 } series;
 
 static double processor_seconds(void) {
@@ -35,13 +35,16 @@ static double processor_seconds(void) {
 }
 
 /*
- * Ranks sleep while they wait, so that one that is done does not take the processor from those that
- * are not. The naps grow from NAP to SHORT_NAP before the start, to LONG_NAP while others may work;
- * s.
+ * Ranks sleep while they wait, so that a rank that has finished does not take the processor from
+ * others. Sleeps grow from NAP to SHORT_NAP before the start, and to LONG_NAP while others may
+ * still work; s.
  */
 static const double NAP = 20e-6, SHORT_NAP = 100e-6, LONG_NAP = 1e-3;
 
-/* All ranks wait for a date that rank 0 announces. *LATE: this one heard of it only afterwards. */
+/*
+ * Waits on all ranks for a start time that rank 0 announces. *LATE: the announcement reached this
+ * rank after that time.
+ */
 static int start_together(const series *s, double *start, bool *late) {
     MPI_Request request;
     int code = MPI_Ibarrier(s->comm, &request);
@@ -72,7 +75,10 @@ bool bench_drops(const char *command, double *count) {
     return true;
 }
 
-/* Rank 0's count of dropped packets, where the settings have a command for it. */
+/*
+ * Returns rank 0's count of dropped packets; 0 elsewhere, or if the settings have no command for
+ * it.
+ */
 static double count_drops(const series *s) {
     double count = 0;
     if (s->rank == 0 && s->settings->drops)
@@ -81,8 +87,8 @@ static double count_drops(const series *s) {
 }
 
 /*
- * One run of one contender; *SECONDS, *TOGETHER (whether all began at the common start) and
- * *RESULT's marks are set on all ranks.
+ * Runs one contender once. Sets *SECONDS, *TOGETHER (whether all ranks began at the common start)
+ * and *RESULT on all ranks.
  */
 static int run_once(const series *s, const contender *c, unsigned seed, double *seconds,
                     bool *together, bench_result *result) {
@@ -126,8 +132,9 @@ static int run_once(const series *s, const contender *c, unsigned seed, double *
 }
 
 /*
- * The same, again with more time for the announcement where some rank did not hear it in time, and
- * with less from then on: hiccups are rare, and most of a short run's time would be spent waiting.
+ * Does the same, and repeats it with an earlier announcement as long as some rank got it too late.
+ * Afterwards the announcement time shrinks again, because delays are rare and a long announcement
+ * would make most of a short run's time waiting.
  */
 static int run_together(series *s, const contender *c, unsigned seed, double *seconds,
                         bench_result *result) {
@@ -141,7 +148,7 @@ static int run_together(series *s, const contender *c, unsigned seed, double *se
     return MPI_SUCCESS;
 }
 
-/* Another order of the contenders for every round, the same on all ranks. */
+/* Shuffles the contenders for a round, in the same way on all ranks. */
 static void shuffle(int order[], int count, unsigned seed) {
     uint64_t state = seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
     for (int i = count - 1; i > 0; i--) {
@@ -174,23 +181,23 @@ static int run_round(series *s, unsigned round, bool counted, bench_result resul
     return MPI_SUCCESS;
 }
 
-/* A run shorter than this (s) is repeated whatever it took: one sample of it is mostly noise. */
+/* Runs shorter than this (s) are never hopeless: one sample of them is mostly noise. */
 static const double cheap = 10e-3;
 
 static bool is_rival(const contender *c) {
     return c->kind == CONTENDER_RIVAL;
 }
 
-/* Whether C is one of the algorithms that auto may choose from. */
+/* Returns whether C is one of the algorithms from which auto may choose. */
 static bool is_named(const contender *c) {
     return c->kind == CONTENDER_NATIVE ||
            (c->kind == CONTENDER_OURS && strcmp(c->algorithm, "auto") != 0);
 }
 
 /*
- * After the first counted round: of the contenders that COUNTS, those over so many TIMES as slow as
- * the best of them are measured well enough. One that takes SLOW seconds and was less far behind at
- * the size before won't catch up at the next.
+ * Called after the first counted round. Of the contenders accepted by COUNTS, gives up those that
+ * are more than TIMES as slow as the best of them. One that takes SLOW seconds and was less far
+ * behind at the previous size won't catch up: it is left out of the next sizes.
  */
 static void give_up_hopeless(const series *s, const bench_result results[],
                              bool (*counts)(const contender *), double times) {
@@ -228,17 +235,17 @@ static bool all_steady(const series *s, const bench_result results[]) {
     return true;
 }
 
-/* Rank 0 decides for all whether another round is worth it. */
-static int decide(const series *s, int done, double began, const bench_result results[],
-                  int *more) {
+/* Lets rank 0 decide for all ranks whether to run another round. */
+static int decide_on_round(const series *s, int done, double began, const bench_result results[],
+                           int *more) {
     *more = done < s->settings->most;
     if (*more && done >= s->settings->least)
         *more = MPI_Wtime() - began < s->settings->seconds && !all_steady(s, results);
     return MPI_Bcast(more, 1, MPI_INT, 0, s->comm);
 }
 
-/* Makes means of a contender's sums, and of every rank's processor time that of all. */
-static int sum_up(const series *s, bench_result *result) {
+/* Turns a contender's sums into means, and sums up the processor time of all ranks. */
+static int finish_result(const series *s, bench_result *result) {
     app_stats_sort(result->samples, result->count);
     int code = MPI_Allreduce(MPI_IN_PLACE, &result->processor, 1, MPI_DOUBLE, MPI_SUM, s->comm);
     if (result->count) {
@@ -265,14 +272,14 @@ static int run_rounds(series *s, bench_result results[]) {
             app_progress("%s of %zu bytes: %d rounds, %.0f s", s->settings->operation->name,
                          s->bytes, done, MPI_Wtime() - began);
         if (code == MPI_SUCCESS)
-            code = decide(s, done, began, results, &more);
+            code = decide_on_round(s, done, began, results, &more);
     }
     for (int i = 0; i < s->list->count && code == MPI_SUCCESS; i++)
-        code = sum_up(s, &results[i]);
+        code = finish_result(s, &results[i]);
     return code;
 }
 
-static bool allocate(series *s, bench_result results[]) {
+static bool allocate_results(series *s, bench_result results[]) {
     int count = s->list->count;
     const bench_settings *settings = s->settings;
     bool good =
@@ -301,9 +308,9 @@ int bench_run(contender_list *list, size_t bytes, const bench_settings *settings
                 .rank = app_rank(comm),
                 .ranks = app_ranks(comm),
                 .bytes = bytes};
-    /* Time for the announcement to reach everybody, whatever the network. */
+    /* Long enough for the announcement to reach all ranks on any network. */
     s.lead = s.shortest_lead = 1e-3 + 8 * clock->uncertainty + 50e-6 * s.ranks;
-    int good = allocate(&s, results);
+    int good = allocate_results(&s, results);
     int code = MPI_Allreduce(MPI_IN_PLACE, &good, 1, MPI_INT, MPI_LAND, comm);
     if (code == MPI_SUCCESS)
         code = good ? run_rounds(&s, results) : MPI_ERR_NO_MEM;

@@ -4,7 +4,7 @@
 
 #include <limits.h>
 
-/* Sizes and places of blocks, as libcoll has them, or as MPI. */
+/* Return the sizes and places of blocks in the form that libcoll or MPI takes. */
 static const void *sizes(const operation_part *part, operation_manner how) {
     return how < OPERATION_MPI ? (const void *)part->sizes : part->ints;
 }
@@ -14,7 +14,10 @@ static const void *places(const operation_run *run, const operation_part *part,
     return how < OPERATION_MPI ? (const void *)part->places : part->ints + run->ranks;
 }
 
-/* What stands before the communicator is the same in all manners, but for the type of counts. */
+/*
+ * Defines call_NAME. All kinds of calls have the same arguments before the communicator, except for
+ * the type of counts.
+ */
 #define CALL(name, blocking, nonblocking, ...)                                                     \
     int call_##name(operation_manner how, const operation_run *run, MPI_Comm comm,                 \
                     operation_request *request) {                                                  \
@@ -34,7 +37,7 @@ static const void *places(const operation_run *run, const operation_part *part,
         }                                                                                          \
     }
 
-/* Data that is moved is bytes; what is combined is floats, which are added. */
+/* Moved data are bytes; reduced data are floats, which are added. */
 #define SUM MPI_FLOAT, MPI_SUM,
 #define BYTES(part) (part).at, (part).count, MPI_BYTE,
 #define EACH(part) (part).at, run->bytes, MPI_BYTE,

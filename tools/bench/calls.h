@@ -1,4 +1,4 @@
-/* The calls of every operation that coll-bench knows, libcoll's and MPI's. */
+/* libcoll's and MPI's calls of every operation that coll-bench knows. */
 #ifndef COLL_TOOLS_BENCH_CALLS_H
 #define COLL_TOOLS_BENCH_CALLS_H
 

@@ -1,4 +1,4 @@
-/* coll-bench: options and printing; bench.h measures. */
+/* coll-bench: the options and the output; bench.h measures. */
 #include "config.h"
 
 #include "app/agreement.h"
@@ -27,37 +27,34 @@ static const char usage[] =
     "       mpirun -n RANKS coll-bench started [OPTION...]   (see coll-bench started --help)\n"
     "       mpirun -n RANKS coll-bench dcp --dcp LIST [OPTION...]   (see coll-bench dcp --help)\n"
     "\n"
-    "Measures libcoll's algorithms beside the MPI library's own, all in one run, from a common\n"
-    "start to the last rank's end, and prints a table like those of the OSU benchmarks.\n";
+    "Compares libcoll's algorithms with the MPI library's own, all in one run. Times are from a\n"
+    "common start to the last rank's end, in a table like those of the OSU benchmarks.\n";
 
 static const char notes[] =
     "Operations: bcast, gather(v), allreduce, reduce, reduce_scatter, reduce_scatter_block,\n"
     "allgather(v), alltoall(v), scatter(v), barrier, scan, exscan. A size is what each rank has;\n"
-    "in a gather, scatter, allgather, alltoall or reduce_scatter it is one block, with --total "
-    "all\n"
-    "blocks together. Reductions add floats: sizes are rounded up to whole ones. In a gatherv,\n"
-    "scatterv, allgatherv and reduce_scatter one rank has half of all bytes; in an alltoallv "
-    "ranks\n"
-    "exchange half a block, or one and a half.\n"
-    "native is the MPI library's default. wire is one message between the root and a rank on\n"
-    "another node, of as many bytes as the busiest host must send or get: nothing can be faster.\n"
-    "vs_native and of_wire are ratios of medians: above 1 is faster than "
-    "native,\n"
-    "1 is as fast as the wire. cpu_ms is the processor time of all ranks together.\n";
+    "in a gather, scatter, allgather, alltoall or reduce_scatter it is one block, with --total\n"
+    "all blocks together. Reductions add floats: sizes are rounded up to whole ones. In a\n"
+    "gatherv, scatterv, allgatherv and reduce_scatter one rank has half of all bytes; in an\n"
+    "alltoallv ranks exchange half a block, or one and a half. native is the MPI library's\n"
+    "default. wire is one message between the root and a rank on another node, of as many bytes\n"
+    "as the busiest host must send or get: nothing can be faster. vs_native and of_wire are\n"
+    "ratios of medians: above 1 is faster than native, 1 is as fast as the wire. cpu_ms is the\n"
+    "processor time of all ranks together.\n";
 
 enum { SIZES_MAX = 128 };
 
 typedef struct command {
     size_t sizes[SIZES_MAX];
     int size_count;
-    int reps, most; /* 0, both: until the medians are steady */
+    int reps, most; /* both 0: repeat until the medians are steady */
     bool total, rivals, all_rivals, no_native, predict;
     app_words words, specs;
     const char *json;
     bench_settings settings;
 } command;
 
-/* A problem of this rank; the first one counts. */
+/* The first problem of this rank. */
 static app_problem problem;
 
 static bool add_size(command *options, uint64_t size) {
@@ -70,8 +67,8 @@ static bool add_size(command *options, uint64_t size) {
     return true;
 }
 
-/* "4K" or "1K-64K" */
-static bool take_sizes(const char *item, void *context, app_problem *why) {
+/* Parses "4K" or "1K-64K". */
+static bool parse_sizes(const char *item, void *context, app_problem *why) {
     char text[64];
     uint64_t from, to;
     snprintf(text, sizeof text, "%s", item);
@@ -94,7 +91,7 @@ static bool take_sizes(const char *item, void *context, app_problem *why) {
     return true;
 }
 
-static bool take_operation(command *options) {
+static bool find_operation(command *options) {
     char known[256] = "";
     const char *name = options->words.count ? options->words.words[0] : NULL;
     for (int i = 0; operation_name(i); i++) {
@@ -108,7 +105,7 @@ static bool take_operation(command *options) {
            app_refuse(&problem, "unknown operation %s; known: %sstarted, dcp", name, known);
 }
 
-/* Sizes that come to the same are measured once. */
+/* Rounds the sizes and removes duplicates. */
 static void round_sizes(command *options) {
     const operation *op = options->settings.operation;
     int kept = 0;
@@ -126,20 +123,20 @@ static bool parse(int argc, char **argv, command *options) {
     const app_option table[] = {
         {.operands = &options->words, .most = 1},
         {"sizes", "LIST", "sizes in bytes, 4K,1M, and ranges by powers of 2, 1K-64K",
-         .take = take_sizes, .context = options, .separators = ",", .fallback = "1-4M"},
-        {"total", NULL, "sizes are those of all blocks together: one has its share of them",
+         .take = parse_sizes, .context = options, .separators = ",", .fallback = "1-4M"},
+        {"total", NULL, "a size is that of all blocks together; each block has its share",
          .flag = &options->total},
         {"algorithms", "LIST",
-         "what to measure of libcoll, separated by spaces or semicolons: auto, chain, "
+         "algorithms of libcoll, separated by spaces or semicolons: auto, chain, "
          "\"chain:chunk=8K,window=4\" (default: auto and all)",
          .words = &options->specs, .separators = " ;"},
         {"rivals", NULL,
-         "also Open MPI's own algorithms by name and segment size, those of its components han and "
-         "adapt, and the nonblocking one",
+         "also Open MPI's own algorithms with several segment sizes, its components han and adapt, "
+         "and the nonblocking operation",
          .flag = &options->rivals},
-        {"no-native", NULL, "without the MPI library's default, which may take very long",
+        {"no-native", NULL, "leave out the MPI library's default, which may take very long",
          .flag = &options->no_native},
-        {"predict", NULL, "also what libcoll's cost model predicts, and by how much it is wrong",
+        {"predict", NULL, "also print the predictions of libcoll's cost model and their errors",
          .flag = &options->predict},
         {"root", "RANK", "root of the operation", .integer = &settings->root, .most = INT_MAX},
         {"reps", "N", "number of repetitions (default: 5 at least, until the medians are steady)",
@@ -153,8 +150,8 @@ static bool parse(int argc, char **argv, command *options) {
         {"all-rivals", NULL, "repeat even the rivals that are over twice as slow as the best one",
          .flag = &options->all_rivals},
         {"give-up", "TIMES",
-         "don't repeat algorithms over TIMES as slow as the fastest; leave out of the sizes that "
-         "follow those that take long and fall further behind",
+         "don't repeat algorithms that are over TIMES as slow as the fastest; leave those that "
+         "take long and fall further behind out of the larger sizes",
          .number = &settings->give_up, .least = 1, .most = 1e9},
         {"verify", NULL, "check the data that arrives in every run", .flag = &settings->verify},
         {"drops", "COMMAND",
@@ -165,7 +162,7 @@ static bool parse(int argc, char **argv, command *options) {
         APP_PROGRESS_OPTION,
     };
     const app_command line = {program, usage, notes, APP_TABLE(table)};
-    if (!app_parse(&line, argc, argv, &problem) || !take_operation(options))
+    if (!app_parse(&line, argc, argv, &problem) || !find_operation(options))
         return false;
     round_sizes(options);
     if (options->reps && options->most)
@@ -183,8 +180,8 @@ static bool parse(int argc, char **argv, command *options) {
 }
 
 /*
- * As many bytes as the busiest host must send or get, between the root and the rank of params, in
- * pieces of at most 1 GB; the others do nothing.
+ * Sends as many bytes as the busiest host must send or receive between the root and the rank in
+ * PARAMS, in pieces of at most 1 GB; the other ranks do nothing.
  */
 static int run_wire(const contender *c, const operation_run *run) {
     const size_t most = 1 << 30, bytes = run->moved;
@@ -204,7 +201,10 @@ static int run_wire(const contender *c, const operation_run *run) {
     return MPI_SUCCESS;
 }
 
-/* The last rank on another node than ROOT's; on one node, the last rank but ROOT itself. */
+/*
+ * Finds the last rank on a node other than ROOT's; if there is only one node, the last rank except
+ * ROOT.
+ */
 static int find_peer(int root, MPI_Comm comm, int *peer) {
     MPI_Comm node;
     int rank = app_rank(comm), ranks = app_ranks(comm), home, far;
@@ -223,7 +223,7 @@ static int find_peer(int root, MPI_Comm comm, int *peer) {
     return code;
 }
 
-static bool choose(const command *options, MPI_Comm comm, contender_list *list) {
+static bool choose_contenders(const command *options, MPI_Comm comm, contender_list *list) {
     const operation *op = options->settings.operation;
     int peer = -1, ranks = app_ranks(comm), code;
     char params[CONTENDER_PARAMS];
@@ -245,7 +245,7 @@ static bool choose(const command *options, MPI_Comm comm, contender_list *list) 
     return app_mpi(&problem, code);
 }
 
-/* Bytes of what the operation takes as one, where the table says SIZE. */
+/* Returns the bytes of one call's argument when the table says SIZE. */
 static size_t bytes_of(const command *options, size_t size, int ranks) {
     const operation *op = options->settings.operation;
     bool blocks = op->in == OPERATION_BLOCKS || op->out == OPERATION_BLOCKS;
@@ -264,9 +264,9 @@ static double median_of(const bench_result *result) {
     return result->count ? app_stats_quantile(result->samples, result->count, 0.5) : 0;
 }
 
-/* The median of the first contender of KIND, or 0. */
-static double reference(const contender_list *list, const bench_result results[],
-                        contender_kind kind) {
+/* Returns the median of the first contender of KIND, or 0. */
+static double reference_median(const contender_list *list, const bench_result results[],
+                               contender_kind kind) {
     const contender *c = kind_of(list, kind);
     return c ? median_of(&results[c - list->at]) : 0;
 }
@@ -280,8 +280,8 @@ static void print_heading(const command *options, int ranks) {
 }
 
 /*
- * What libcoll predicts of C at BYTES, where it can know the size; else false. Local: the state of
- * every communicator of libcoll was made when its algorithm was set.
+ * Gets libcoll's prediction for C at BYTES; returns false if there is none. Local, because the
+ * state of all of libcoll's communicators was created when their algorithms were set.
  */
 static bool find_prediction(const command *options, const contender_list *list, const contender *c,
                             int ranks, size_t bytes, COLL_Candidate *found) {
@@ -295,7 +295,7 @@ static bool find_prediction(const command *options, const contender_list *list, 
     return code == MPI_SUCCESS && found->name && found->predicted > 0;
 }
 
-/* Writes the times of the first calls in us, a space between them. */
+/* Writes the times of the first calls in us, separated by spaces. */
 static void write_calls(const bench_result *result, char text[], size_t size) {
     size_t length = 0;
     text[0] = '\0';
@@ -351,7 +351,7 @@ static void print_row(const command *options, const contender *c, const bench_re
              app_json_if(prediction, app_json_number("model_us", p.predicted * 1e6)));
 }
 
-/* Under the rows of a size: the best forced setting of the MPI library, and how auto compares. */
+/* Prints, below the rows of a size, the best setting of the MPI library and how auto compares. */
 static void print_best_rival(const contender_list *list, const bench_result results[]) {
     int best = -1, most = 0;
     double ours = 0;
@@ -359,7 +359,7 @@ static void print_best_rival(const contender_list *list, const bench_result resu
         most = results[i].count > most ? results[i].count : most;
     for (int i = 0; i < list->count; i++) {
         contender_kind kind = list->at[i].kind;
-        if (results[i].count < most) /* failed, or far behind at the first sight */
+        if (results[i].count < most) /* failed, or given up after the first round */
             continue;
         if (kind == CONTENDER_OURS && strcmp(list->at[i].algorithm, "auto") == 0)
             ours = median_of(&results[i]);
@@ -378,8 +378,8 @@ static void print_best_rival(const contender_list *list, const bench_result resu
 
 static bool print_size(const command *options, const contender_list *list,
                        const bench_result results[], int ranks, size_t bytes, FILE *json) {
-    double native = reference(list, results, CONTENDER_NATIVE);
-    double wire = reference(list, results, CONTENDER_WIRE);
+    double native = reference_median(list, results, CONTENDER_NATIVE);
+    double wire = reference_median(list, results, CONTENDER_WIRE);
     bool good = true;
     for (int i = 0; i < list->count; i++) {
         COLL_Candidate prediction;
@@ -419,11 +419,11 @@ static bool measure_size(const command *options, contender_list *list, const app
     return code == MPI_SUCCESS;
 }
 
-static void agree(MPI_Comm comm) {
+static void agree_or_end(MPI_Comm comm) {
     app_agree_or_end(comm, program, &problem);
 }
 
-static void measure(command *options, MPI_Comm comm) {
+static void measure_sizes(command *options, MPI_Comm comm) {
     int rank = app_rank(comm), ranks = app_ranks(comm);
     app_output json = {0};
     contender_list list = {0};
@@ -436,21 +436,21 @@ static void measure(command *options, MPI_Comm comm) {
     if (!*problem.text && rank == 0 && options->settings.drops &&
         !bench_drops(options->settings.drops, &dropped))
         app_refuse(&problem, "--drops: '%s' fails or prints no number", options->settings.drops);
-    agree(comm);
-    choose(options, comm, &list);
+    agree_or_end(comm);
+    choose_contenders(options, comm, &list);
     int code = app_clock_init(&clock, comm);
     app_mpi(&problem, code);
-    agree(comm);
+    agree_or_end(comm);
 
     if (rank == 0)
         print_heading(options, ranks);
     for (int i = 0; i < options->size_count; i++) {
         app_progress_expect(options->settings.seconds * (options->size_count - i));
         measure_size(options, &list, &clock, comm, options->sizes[i], json.file);
-        agree(comm);
+        agree_or_end(comm);
     }
     app_output_commit(&json, &problem);
-    agree(comm);
+    agree_or_end(comm);
     contender_free(&list);
 }
 
@@ -470,7 +470,7 @@ int main(int argc, char **argv) {
     if (options.rivals)
         rivals_prepare();
     MPI_Comm comm = app_begin(&argc, &argv, program, &problem);
-    measure(&options, comm);
+    measure_sizes(&options, comm);
     app_words_free(&options.specs);
     app_words_free(&options.words);
     return app_end(&comm);

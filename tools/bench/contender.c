@@ -24,7 +24,7 @@ int contender_add(contender_list *list, contender_kind kind, const char *algorit
     return code;
 }
 
-/* Adds the algorithm that SPEC names; the table's column has the name, another its parameters. */
+/* Adds the algorithm SPEC; its name and its parameters go to different columns of the table. */
 static int add_spec(contender_list *list, const char *operation, const char *spec,
                     contender_run *run, MPI_Comm comm) {
     char name[CONTENDER_NAME];
@@ -34,7 +34,7 @@ static int add_spec(contender_list *list, const char *operation, const char *spe
     return code == MPI_SUCCESS ? COLL_Set(list->at[list->count - 1].comm, operation, spec) : code;
 }
 
-enum { MOST = 64 }; /* algorithms of an operation */
+enum { MOST = 64 }; /* the most algorithms of an operation */
 
 int contender_explain(MPI_Comm comm, const char *operation, size_t bytes, int root,
                       const char *name, COLL_Candidate *found) {

@@ -1,4 +1,4 @@
-/* What a benchmark measures side by side: libcoll's algorithms, MPI's own, and the bare wire. */
+/* The contenders of a benchmark: libcoll's algorithms, MPI's own, and the bare network. */
 #ifndef COLL_TOOLS_BENCH_CONTENDER_H
 #define COLL_TOOLS_BENCH_CONTENDER_H
 
@@ -11,8 +11,8 @@ enum { CONTENDER_NAME = 32, CONTENDER_PARAMS = 128 };
 
 typedef enum contender_kind {
     CONTENDER_OURS,   /* an algorithm of libcoll, or auto */
-    CONTENDER_NATIVE, /* MPI's own choice: what vs_native compares with */
-    CONTENDER_RIVAL,  /* MPI's own by a forced setting */
+    CONTENDER_NATIVE, /* MPI's own choice, the reference of vs_native */
+    CONTENDER_RIVAL,  /* an algorithm of MPI, forced by a setting */
     CONTENDER_WIRE    /* one point-to-point message to one other node: the limit */
 } contender_kind;
 
@@ -27,11 +27,11 @@ struct contender {
     char algorithm[CONTENDER_NAME];
     char params[CONTENDER_PARAMS];
     contender_kind kind;
-    MPI_Comm comm; /* its own, so that settings hold for it alone */
+    MPI_Comm comm; /* a communicator of its own, because settings apply to a communicator */
     contender_run *run;
-    bool nonblocking; /* of CONTENDER_RIVAL: started, then waited for */
-    double behind; /* so many times as slow as the fastest it was at the size before; 0: unknown */
-    bool left_out; /* it runs no more */
+    bool nonblocking; /* for CONTENDER_RIVAL: a nonblocking call and a wait */
+    double behind;    /* slowdown relative to the fastest at the previous size; 0: unknown */
+    bool left_out;    /* it is no longer run */
 };
 
 typedef struct contender_list {
@@ -40,29 +40,29 @@ typedef struct contender_list {
 } contender_list;
 
 /*
- * Adds libcoll's algorithms of OPERATION: those of SPECS, ended by NULL. The first error of an
- * unknown name comes back; its text says which.
+ * Adds libcoll's algorithms of OPERATION named by SPECS, which a NULL ends. Returns the first
+ * error, whose text names an unknown algorithm.
  */
 int contender_add_ours(contender_list *list, const char *operation, const char *const specs[],
                        contender_run *run, MPI_Comm comm);
 
 /*
- * Adds auto and all of OPERATION's table that can run on COMM, but not native, which is measured
- * without libcoll in between; with UNEVEN only those that run where sizes differ and some ranks
- * know only their own.
+ * Adds auto and all algorithms of OPERATION that can run on COMM, except native, which is measured
+ * without libcoll in between. If UNEVEN, adds only algorithms for ranks with different sizes, some
+ * of which know only their own.
  */
 int contender_add_table(contender_list *list, const char *operation, bool uneven,
                         contender_run *run, MPI_Comm comm);
 
 /*
- * What libcoll says of its algorithm NAME, or where that is NULL of the one that would run, for
- * OPERATION on COMM with BYTES and ROOT; FOUND->name is NULL where there is none. Local where COMM
- * was used before.
+ * Gets libcoll's description of its algorithm NAME, or of the one that would run if NAME is NULL,
+ * for OPERATION on COMM with BYTES and ROOT. FOUND->name is NULL if there is none. Local if COMM
+ * has been used before.
  */
 int contender_explain(MPI_Comm comm, const char *operation, size_t bytes, int root,
                       const char *name, COLL_Candidate *found);
 
-/* Adds one with a communicator of its own. */
+/* Adds a contender with a communicator of its own. */
 int contender_add(contender_list *list, contender_kind kind, const char *algorithm,
                   const char *params, contender_run *run, MPI_Comm comm);
 

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* The byte at PLACE of the data of SEED. */
+/* Returns the byte at PLACE of the data of SEED. */
 static unsigned char pattern(size_t place, unsigned seed) {
     return (unsigned char)((place * 2654435761u + seed * 40503u) >> 13);
 }
@@ -21,10 +21,10 @@ static bool is_filled_with(const unsigned char *bytes, size_t count, unsigned se
     return true;
 }
 
-/* What the buffer holds before something arrives there. */
+/* The buffer's content before data arrive. */
 enum { NOTHING = 0x5a };
 
-static void clear(const operation_run *run) {
+static void clear_output(const operation_run *run) {
     size_t element = operation_rounded(run->operation, 1);
     memset(run->out.at, NOTHING, (size_t)run->out.count * element);
 }
@@ -35,7 +35,7 @@ void data_fill_one(const operation_run *run) {
     if (run->rank == run->root)
         fill_with(run->out.at, run->bytes, run->seed);
     else
-        clear(run);
+        clear_output(run);
 }
 
 bool data_verify_one(const operation_run *run) {
@@ -44,7 +44,10 @@ bool data_verify_one(const operation_run *run) {
 
 /* --- Blocks --- */
 
-/* Of the block from one rank to another; where a rank brings only one, all get the same. */
+/*
+ * Returns the seed of the block from one rank to another; a rank with a single block sends it to
+ * all.
+ */
 static unsigned seed_of(const operation_run *run, int from, int to) {
     unsigned differs = run->operation->in == OPERATION_BLOCKS ? (unsigned)to : 0;
     return run->seed + (unsigned)from * 61 + differs;
@@ -52,7 +55,7 @@ static unsigned seed_of(const operation_run *run, int from, int to) {
 
 void data_fill_blocks(const operation_run *run) {
     const operation_part *in = &run->in;
-    clear(run);
+    clear_output(run);
     if (run->operation->in == OPERATION_ONE)
         fill_with(in->at, (size_t)in->count, seed_of(run, run->rank, 0));
     for (int to = 0; to < run->ranks && in->count && run->operation->in == OPERATION_BLOCKS; to++)
@@ -72,8 +75,10 @@ bool data_verify_blocks(const operation_run *run) {
 
 /* --- Sums --- */
 
-/* Rank R brings a + b (R mod CYCLE), by the place: small whole numbers, which floats add exactly in
- * any order, and sums that need no loop over the ranks. */
+/*
+ * Rank R contributes a + b (R mod CYCLE), with a and b depending on the place: small whole numbers,
+ * which floats add exactly in any order and whose sums need no loop over the ranks.
+ */
 enum { CYCLE = 16 };
 
 static float sum_of(int ranks, size_t place, unsigned seed) {
@@ -84,7 +89,7 @@ static float sum_of(int ranks, size_t place, unsigned seed) {
 
 void data_fill_sums(const operation_run *run) {
     float *numbers = (float *)run->in.at;
-    clear(run);
+    clear_output(run);
     for (size_t i = 0; i < (size_t)run->in.count; i++)
         numbers[i] = sum_of(run->rank + 1, i, run->seed) - sum_of(run->rank, i, run->seed);
 }
@@ -106,7 +111,7 @@ bool data_verify_scan(const operation_run *run) {
     return is_sum_of(run, run->rank + 1);
 }
 
-/* Nobody says what rank 0 gets. */
+/* MPI doesn't define rank 0's result. */
 bool data_verify_exscan(const operation_run *run) {
     return run->rank == 0 || is_sum_of(run, run->rank);
 }

@@ -9,15 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- What goes from rank to rank --- */
+/* --- Amounts between ranks --- */
 
 static size_t element_of(const operation *op) {
     return op->reduces ? sizeof(float) : 1;
 }
 
 /*
- * Uneven: one rank other than the root has half of what comes to it, or from it, the others share
- * the rest. Between two ranks it is half a block or one and a half, in turn.
+ * Returns the elements from one rank to another of an uneven operation. One rank other than the
+ * root has half of all data to or from the root, and the others share the rest. Between any two
+ * ranks it is alternately half a block or one and a half.
  */
 static size_t uneven_amount(const operation_run *run, size_t even, int from, int to) {
     const operation *op = run->operation;
@@ -31,20 +32,20 @@ static size_t uneven_amount(const operation_run *run, size_t even, int from, int
     return rank == (run->root + run->ranks / 2) % run->ranks ? all - share * (size_t)others : share;
 }
 
-/* Elements that go from one rank to another. */
+/* Returns the elements that go from one rank to another. */
 static size_t amount(const operation_run *run, int from, int to) {
     size_t even = run->bytes / element_of(run->operation);
     return run->operation->uneven ? uneven_amount(run, even, from, to) : even;
 }
 
-/* --- Bytes that the bottleneck sees: a host's link --- */
+/* --- Bytes over the bottleneck, a host's link --- */
 
 static size_t moves_all(const operation_run *run) {
     return run->bytes;
 }
 
-/* Elements between RANK and the others. */
-static size_t passed(const operation_run *run, int rank) {
+/* Returns the elements that RANK sends to others, or receives from them. */
+static size_t elements_at(const operation_run *run, int rank) {
     bool leave = run->operation->in == OPERATION_BLOCKS;
     size_t all = 0;
     for (int other = 0; other < run->ranks; other++)
@@ -53,19 +54,19 @@ static size_t passed(const operation_run *run, int rank) {
     return all;
 }
 
-/* Those of the root, or else of the busiest rank. */
+/* Returns the bytes at the root, or at the busiest rank if there is no root. */
 static size_t moves_blocks(const operation_run *run) {
     const operation *op = run->operation;
     bool differ = op->uneven && !op->root_in && !op->root_out;
-    size_t most = passed(run, run->root);
+    size_t most = elements_at(run, run->root);
     for (int rank = 0; rank < run->ranks && differ; rank++) {
-        size_t own = passed(run, rank);
+        size_t own = elements_at(run, rank);
         most = own > most ? own : most;
     }
     return most * element_of(op);
 }
 
-/* A host passes what it has of all but its share, and gets as much of the sums. */
+/* A host sends all but its share of the data, and receives as much of the sums. */
 static size_t moves_twice(const operation_run *run) {
     return (size_t)(2 * (double)run->bytes * (run->ranks - 1) / run->ranks);
 }
@@ -77,7 +78,7 @@ static size_t moves_nothing(const operation_run *run) {
 
 /* --- The table --- */
 
-/* The numbers by which Open MPI 4.1's tuned component knows its algorithms are the places here. */
+/* The positions in these lists are the algorithm numbers of Open MPI 4.1's tuned component. */
 #define FORCED(operation, ...)                                                                     \
     static const operation_forced ompi_##operation[] = {__VA_ARGS__, {.name = NULL}}
 #define PLAIN(algorithm)                                                                           \
@@ -172,7 +173,7 @@ size_t operation_rounded(const operation *op, size_t bytes) {
     return (bytes + element - 1) / element * element;
 }
 
-/* What this rank brings (IN), or gets. */
+/* Sets up this rank's input (IN) or output. */
 static bool make_part(operation_run *run, operation_part *part, bool in) {
     size_t ranks = (size_t)run->ranks;
     MPI_Aint next = 0;
@@ -216,7 +217,8 @@ bool operation_open(operation_run *run, const operation *op, size_t bytes, int r
         return false;
     size_t out = (size_t)run->out.count * element_of(op),
            in = (size_t)run->in.count * element_of(op);
-    out = (out / ALIGNMENT + 1) * ALIGNMENT; /* two places, even where one is for nothing */
+    /* + 1: input and output have distinct addresses, even if one is empty. */
+    out = (out / ALIGNMENT + 1) * ALIGNMENT;
     run->moved = op->moved(run);
     run->room = in + out > run->moved ? in + out : run->moved;
     run->buffer = calloc(run->room + 1, 1);

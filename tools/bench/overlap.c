@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-/* Pieces of computation between tests, for those who poll. */
+/* Pieces of computation between the tests of OVERLAP_POLLED. */
 enum { PIECES = 8 };
 
 const char *overlap_name(overlap_scheme scheme) {
@@ -48,7 +48,7 @@ overlap_machine overlap_calibrate(void) {
                              .clock_seconds = median_clock_cost()};
 }
 
-/* One repetition under way. */
+/* A repetition in progress. */
 typedef struct repetition {
     const overlap_call *call;
     const overlap_machine *machine;
@@ -58,7 +58,7 @@ typedef struct repetition {
     DCP_Request served;
 } repetition;
 
-static int begin(repetition *r) {
+static int begin_allreduce(repetition *r) {
     const overlap_call *call = r->call;
     if (call->scheme == OVERLAP_BLOCKING)
         return MPI_Allreduce(r->from, r->to, call->doubles, MPI_DOUBLE, MPI_SUM, call->comm);
@@ -69,36 +69,36 @@ static int begin(repetition *r) {
                           &r->request);
 }
 
-static int poll(repetition *r) {
+static int poll_allreduce(repetition *r) {
     int flag;
     return MPI_Test(&r->request, &flag, MPI_STATUS_IGNORE);
 }
 
-static int end(repetition *r) {
+static int end_allreduce(repetition *r) {
     if (r->call->scheme == OVERLAP_DCP)
         return DCP_Wait(&r->served);
     return MPI_Wait(&r->request, MPI_STATUS_IGNORE);
 }
 
-static int timed(repetition *r, int (*part)(repetition *r)) {
+static int time_call(repetition *r, int (*part)(repetition *r)) {
     double start = app_seconds();
     int code = part(r);
     r->inside += app_seconds() - start - r->machine->clock_seconds;
     return code;
 }
 
-static int repeat(repetition *r) {
+static int run_repetition(repetition *r) {
     const overlap_call *call = r->call;
     double steps = call->compute * r->machine->steps_per_second;
     int pieces = call->scheme == OVERLAP_POLLED ? PIECES : 1;
-    int code = timed(r, begin);
+    int code = time_call(r, begin_allreduce);
     for (int i = 0; i < pieces && code == MPI_SUCCESS; i++) {
         overlap_compute(steps / pieces);
         if (call->scheme == OVERLAP_POLLED)
-            code = timed(r, poll);
+            code = time_call(r, poll_allreduce);
     }
     bool ends = call->scheme != OVERLAP_BLOCKING;
-    return code == MPI_SUCCESS && ends ? timed(r, end) : code;
+    return code == MPI_SUCCESS && ends ? time_call(r, end_allreduce) : code;
 }
 
 static int average(double samples[], int count, MPI_Comm comm) {
@@ -117,7 +117,7 @@ int overlap_run(const overlap_call *call, const overlap_machine *machine, double
     for (int i = -call->warmups; i < call->repetitions && code == MPI_SUCCESS; i++) {
         repetition r = {
             .call = call, .machine = machine, .from = from, .to = to, .request = MPI_REQUEST_NULL};
-        code = repeat(&r);
+        code = run_repetition(&r);
         if (i >= 0)
             samples[i] = r.inside;
     }
@@ -126,8 +126,8 @@ int overlap_run(const overlap_call *call, const overlap_machine *machine, double
     return code == MPI_SUCCESS ? average(samples, call->repetitions, call->comm) : code;
 }
 
-/* Others wait in calls that end with those who failed: only the whole job can end then. */
-static void give_up(const char *program, int code) {
+/* Aborts the job on an error, because other ranks wait in calls that need the failed rank. */
+static void abort_on_error(const char *program, int code) {
     app_problem problem = {""};
     if (code == MPI_SUCCESS)
         return;
@@ -148,8 +148,8 @@ static int run_without(dcp_job_work *work, void *context) {
     return code == MPI_SUCCESS ? MPI_Comm_free(&all) : code;
 }
 
-/* Ends the program where DCPs can't be started. */
-static MPI_Comm start(const char *program, const char *spec) {
+/* Starts DCPs; ends the program if that fails. */
+static MPI_Comm start_dcps(const char *program, const char *spec) {
     app_problem problem = {""};
     MPI_Comm app = MPI_COMM_NULL;
     app_mpi(&problem, DCP_Start(spec, &app));
@@ -159,14 +159,14 @@ static MPI_Comm start(const char *program, const char *spec) {
 
 void dcp_job_run(const char *program, const char *spec, dcp_job_work *work, void *context) {
     if (!spec) {
-        give_up(program, run_without(work, context));
+        abort_on_error(program, run_without(work, context));
         return;
     }
-    MPI_Comm app = start(program, spec);
+    MPI_Comm app = start_dcps(program, spec);
     if (app == MPI_COMM_NULL) {
-        give_up(program, DCP_Serve());
+        abort_on_error(program, DCP_Serve());
         return;
     }
-    give_up(program, work_on(app, work, context));
-    give_up(program, DCP_Stop());
+    abort_on_error(program, work_on(app, work, context));
+    abort_on_error(program, DCP_Stop());
 }

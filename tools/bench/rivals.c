@@ -10,16 +10,18 @@
 static const int segment_sizes[] = {0, 1 << 10, 4 << 10, 8 << 10, 32 << 10, 128 << 10};
 
 void rivals_prepare(void) {
-    /* Without a forced algorithm the rules stay those of the default. */
+    /* As long as no algorithm is forced, the rules stay those of the default. */
     setenv("OMPI_MCA_coll_tuned_use_dynamic_rules", "1", 0);
-    /* Components of priority 0 are never there; at 1 they are, but nobody takes them unasked. */
+    /* Components of priority 0 are unavailable; with priority 1 they are only used on request. */
     setenv("OMPI_MCA_coll_han_priority", "1", 0);
     setenv("OMPI_MCA_coll_adapt_priority", "1", 0);
 }
 
 #ifdef HAVE_MPI_T_INIT_THREAD
-/* Writes an integer control variable of coll/tuned; false where it has none of that name, or one
- * that is constant. */
+/*
+ * Writes an integer control variable of coll/tuned; returns false if there is none of that name or
+ * it is constant.
+ */
 static bool write_variable(const char *collective, const char *suffix, int value) {
     int index, count;
     char name[100];
@@ -40,9 +42,10 @@ static bool write_variable(const char *collective, const char *suffix, int value
 }
 #endif
 
-static bool force(const operation *op, int algorithm, int segment) {
+static bool force_algorithm(const operation *op, int algorithm, int segment) {
     bool forced = write_variable(op->name, "", algorithm);
-    bool segmented = write_variable(op->name, "_segmentsize", segment); /* not all have it */
+    bool segmented =
+        write_variable(op->name, "_segmentsize", segment); /* not every operation has it */
     return forced && (segmented || segment == 0);
 }
 
@@ -56,8 +59,8 @@ static int add_forced(contender_list *list, MPI_Comm comm, const operation_force
 }
 
 /*
- * Adds OP on a communicator whose collectives are COMPONENT's, which Open MPI doesn't use unless it
- * is asked.
+ * Adds an operation on a communicator whose collectives come from COMPONENT, which Open MPI uses
+ * only on request.
  */
 static int add_component(contender_list *list, MPI_Comm comm, const char *component) {
     char name[CONTENDER_NAME];
@@ -66,7 +69,7 @@ static int add_component(contender_list *list, MPI_Comm comm, const char *compon
     if (code != MPI_SUCCESS)
         return code;
 
-    /* The preference is not passed on to duplicates: this one must be made with it. */
+    /* Duplicates don't inherit the preference, so this communicator is created with it. */
     MPI_Comm *own = &list->at[list->count - 1].comm;
     MPI_Info info;
     code = MPI_Comm_free(own);
@@ -85,7 +88,7 @@ int rivals_add(contender_list *list, const operation *op, MPI_Comm comm) {
     int code = MPI_SUCCESS;
 #ifdef HAVE_MPI_T_INIT_THREAD
     int level, provided;
-    code = MPI_Query_thread(&level); /* Open MPI takes what is asked for here as the process's */
+    code = MPI_Query_thread(&level); /* Open MPI takes the level requested here as the process's */
     if (code == MPI_SUCCESS)
         code = MPI_T_init_thread(level, &provided);
     if (code != MPI_SUCCESS)
@@ -97,10 +100,10 @@ int rivals_add(contender_list *list, const operation *op, MPI_Comm comm) {
             continue;
         size_t sizes = algorithm->segmented ? sizeof segment_sizes / sizeof *segment_sizes : 1;
         for (size_t s = 0; s < sizes && code == MPI_SUCCESS; s++)
-            if (force(op, number, segment_sizes[s]))
+            if (force_algorithm(op, number, segment_sizes[s]))
                 code = add_forced(list, comm, algorithm, segment_sizes[s]);
     }
-    force(op, 0, 0);
+    force_algorithm(op, 0, 0);
 #ifdef HAVE_MPI_T_INIT_THREAD
     MPI_T_finalize();
 #endif

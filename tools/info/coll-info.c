@@ -1,4 +1,4 @@
-/* coll-info: what the library found, and what it would choose. */
+/* coll-info: shows what the library found, and what it would choose. */
 #include "config.h"
 
 #include "app/agreement.h"
@@ -27,26 +27,25 @@ static const char usage[] =
     "       coll-info learnt [--forget]               (see coll-info learnt --help)\n"
     "       coll-info settings\n"
     "\n"
-    "Shows what the library found: versions, nodes, racks and sites, waiting, profile, algorithms\n"
-    "and settings. `explain` lists the algorithms that could run OPERATION (bcast,\n"
-    "allreduce, ...) with SIZE bytes (64K, 16M, 1G), the time predicted for each, which one would "
-    "run,\n"
-    "and why. `settings` lists every COLL_ variable with its values and its default.\n";
+    "Shows what the library found: versions, nodes, racks and sites, waiting, profile,\n"
+    "algorithms and settings. `explain` lists the algorithms that could run OPERATION (bcast,\n"
+    "allreduce, ...) with SIZE bytes (64K, 16M, 1G), the time predicted for each, which one\n"
+    "would run, and why. `settings` lists every COLL_ variable with its values and its default.\n";
 
 enum { MOST_CANDIDATES = 64 };
 
 typedef struct command {
     app_words words;
-    const char *operation; /* NULL: show what was found */
+    const char *operation; /* NULL: show what the library found */
     uint64_t bytes;
-    int ranks, racks, sites, root; /* ranks of 0: those that run */
-    int events;                    /* negative: as suits the ranks */
+    int ranks, racks, sites, root; /* RANKS of 0: those of the job */
+    int events;                    /* negative: depends on the number of ranks */
     const char *json;
 } command;
 
 static app_problem problem;
 
-static bool take_words(command *options) {
+static bool parse_words(command *options) {
     const char *const *words = options->words.words;
     size_t count = options->words.count;
     if (count == 0)
@@ -84,14 +83,14 @@ static bool parse(int argc, char **argv, command *options) {
         {"sites", "N", "explain for racks spread evenly over N sites", .integer = &options->sites,
          .least = 1, .most = 1 << 24},
         {"events", "N",
-         "also play each plan in N events at most, to tell its time more precisely than a job has "
-         "the time to; 0: don't (default: 2 million above 4096 ranks, else 0)",
+         "also simulate each plan in at most N events, for a more precise time than a job can "
+         "afford; 0: don't (default: 2 million above 4096 ranks, else 0)",
          .integer = &options->events, .most = 1 << 29},
         {"root", "R", "explain for this root", .integer = &options->root, .most = INT_MAX},
         APP_JSON_OPTION(&options->json),
     };
     const app_command line = {program, usage, NULL, APP_TABLE(table)};
-    return app_parse(&line, argc, argv, &problem) && take_words(options) && check_sites(options);
+    return app_parse(&line, argc, argv, &problem) && parse_words(options) && check_sites(options);
 }
 
 static void print_versions(void) {
@@ -130,7 +129,7 @@ static void print_costs(const COLL_Description *d) {
     }
 }
 
-/* A line for each node, where its first rank comes. */
+/* Prints a line for each node, when its first rank comes. */
 static void print_nodes(const COLL_Place places[], int ranks) {
     printf("\n%-24s %6s %6s %6s %6s\n", "host", "node", "rack", "site", "ranks");
     int next = 0;
@@ -188,7 +187,7 @@ static void write_machine(const COLL_Description *d, FILE *json) {
     }
 }
 
-static bool show(const COLL_Description *d, MPI_Comm comm, FILE *json) {
+static bool show_machine(const COLL_Description *d, MPI_Comm comm, FILE *json) {
     COLL_Place *places = malloc((size_t)d->ranks * sizeof *places);
     if (!places)
         return app_refuse(&problem, "out of memory for %d places", d->ranks);
@@ -209,7 +208,7 @@ static bool show(const COLL_Description *d, MPI_Comm comm, FILE *json) {
     return true;
 }
 
-/* Fastest first; what can't run comes last. */
+/* Orders candidates by time, the fastest first; those that can't run come last. */
 static int by_time(const void *a, const void *b) {
     const COLL_Candidate *x = a, *y = b;
     if (x->applicable != y->applicable)
@@ -267,7 +266,9 @@ static void print_notes(const COLL_Description *d, int ranks, int racks, int sit
         puts("all nodes in one rack");
 }
 
-/* COUNT candidates, fastest first. */
+/*
+ * Prints how much slower reproducible results are; the COUNT candidates are sorted, fastest first.
+ */
 static void print_price_of_reproducibility(const COLL_Candidate candidates[], int count) {
     const COLL_Candidate *fastest = NULL;
     for (const COLL_Candidate *c = candidates; c < candidates + count; c++)
@@ -283,13 +284,14 @@ static void print_price_of_reproducibility(const COLL_Candidate candidates[], in
                chosen->predicted / fastest->otherwise);
 }
 
-/* A job of few ranks plays enough itself. */
+/* Returns the number of events to simulate; jobs of few ranks simulate enough themselves. */
 static int events_of(const command *options, int ranks) {
     enum { FEW = 4096, EVENTS = 2000000 };
     return options->events >= 0 ? options->events : ranks > FEW ? EVENTS : 0;
 }
 
-static bool explain(const command *options, const COLL_Description *d, MPI_Comm comm, FILE *json) {
+static bool explain_choice(const command *options, const COLL_Description *d, MPI_Comm comm,
+                           FILE *json) {
     COLL_Candidate candidates[MOST_CANDIDATES];
     int count, ranks = options->ranks ? options->ranks : d->ranks;
     if (options->root >= ranks)
@@ -319,13 +321,13 @@ static bool explain(const command *options, const COLL_Description *d, MPI_Comm 
     return true;
 }
 
-/* Rank 0's part. */
-static void print(const command *options, const COLL_Description *d, MPI_Comm comm) {
+/* Prints everything, at rank 0. */
+static void print_output(const command *options, const COLL_Description *d, MPI_Comm comm) {
     app_output json;
     if (!app_output_open(&json, options->json, &problem))
         return;
-    bool good =
-        options->operation ? explain(options, d, comm, json.file) : show(d, comm, json.file);
+    bool good = options->operation ? explain_choice(options, d, comm, json.file)
+                                   : show_machine(d, comm, json.file);
     if (fflush(stdout))
         good = app_refuse(&problem, "the output can't be written: %s", strerror(errno));
     if (good)
@@ -333,11 +335,13 @@ static void print(const command *options, const COLL_Description *d, MPI_Comm co
     app_output_discard(&json);
 }
 
-static void agree(MPI_Comm comm) {
+static void agree_or_end(MPI_Comm comm) {
     app_agree_or_end(comm, program, &problem);
 }
 
-/* Without MPI: every setting with its values and its default; scripts/settings reads the format. */
+/*
+ * Lists every setting with its values and its default, without MPI; scripts/settings parses this.
+ */
 static int list_settings(void) {
     for (const COLL_Setting *s = COLL_Settings(); s->name; s++)
         printf("%s\n    sets     %s\n    values   %s\n    default  %s\n", s->name, s->help,
@@ -360,10 +364,10 @@ int main(int argc, char **argv) {
     COLL_Description description;
     int code = COLL_Describe(comm, &description);
     app_mpi(&problem, code);
-    agree(comm);
+    agree_or_end(comm);
     if (app_rank(comm) == 0)
-        print(&options, &description, comm);
-    agree(comm);
+        print_output(&options, &description, comm);
+    agree_or_end(comm);
     app_words_free(&options.words);
     return app_end(&comm);
 }

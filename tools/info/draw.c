@@ -16,10 +16,9 @@ static const char program[] = "coll-info";
 static const char usage[] =
     "usage: [mpirun -n RANKS] coll-info draw OPERATION SIZE --output FILE.svg [OPTION...]\n"
     "\n"
-    "Draws how OPERATION (bcast, gather) with SIZE bytes (64K, 16M, 1G) goes, by the costs of the\n"
-    "profile: a line for each rank, time to the right, an arrow for each message, and the bytes "
-    "over\n"
-    "each rack's uplink.\n";
+    "Draws the course of OPERATION (bcast, gather) with SIZE bytes (64K, 16M, 1G) according to\n"
+    "the costs of the profile: a line for each rank, time to the right, an arrow for each\n"
+    "message, and the bytes over each rack's uplink.\n";
 
 typedef struct command {
     app_words words;
@@ -35,8 +34,8 @@ static bool parse(int argc, char **argv, command *options) {
         {.operands = &options->words, .most = 2},
         {"output", "FILE.svg", "the picture", .text = &options->output, .required = true},
         {"algorithm", "SPEC",
-         "this algorithm, with parameters if you like: chain:segment=32K; by "
-         "default the one that would run",
+         "the algorithm, optionally with parameters: chain:segment=32K (default: the one that "
+         "would run)",
          .text = &options->algorithm},
         {"ranks", "P", "for P ranks, spread over nodes and racks like those that run now",
          .integer = &options->ranks, .least = 1, .most = 4096},
@@ -56,8 +55,8 @@ static bool parse(int argc, char **argv, command *options) {
            app_refuse(&problem, "%s is no size; write 4096, 64K, 16M or 1G", words[1]);
 }
 
-/* Rank 0's part. */
-static void draw(const command *options, MPI_Comm comm) {
+/* Draws the picture, at rank 0. */
+static void draw_picture(const command *options, MPI_Comm comm) {
     app_output output;
     if (!app_output_open(&output, options->output, &problem))
         return;
@@ -78,7 +77,7 @@ int draw_main(int argc, char **argv) {
     app_mpi(&problem, COLL_Describe(comm, &description));
     app_agree_or_end(comm, program, &problem);
     if (rank == 0)
-        draw(&options, comm);
+        draw_picture(&options, comm);
     app_agree_or_end(comm, program, &problem);
     app_words_free(&options.words);
     return app_end(&comm);

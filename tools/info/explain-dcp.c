@@ -18,19 +18,20 @@ static const char usage[] =
     "usage: coll-info explain dcp TRACE [OPTION...]\n"
     "\n"
     "Says whether dedicated collective processors (DCPs) would pay for a program, from where\n"
-    "its time goes without them. TRACE is what the program wrote to stderr under\n"
+    "its time goes without them. TRACE is what the program wrote to stderr when run as\n"
     "    COLL_TRACE=1 coll-run -n RANKS -- PROGRAM 2> TRACE\n"
-    "(- for standard input). With one DCP to r application ranks, of the same ranks, the time in\n"
-    "computation, Tcomp, grows by 1/r where each rank has a processor. Of the collectives that\n"
-    "DCPs serve share, 0.7 as the paper measured, is left where they block, Tserved, and nothing\n"
-    "where they don't, Tstarted, if the program computes long enough:\n"
+    "(- for standard input). If one in r + 1 of the same ranks becomes a DCP, the computation\n"
+    "time, Tcomp, grows by 1/r if each rank has a processor of its own. Of the time in\n"
+    "collectives that DCPs serve, blocking ones, Tserved, keep a share (0.7 in the paper's\n"
+    "measurements), and nonblocking ones, Tstarted, keep nothing if the program computes long\n"
+    "enough:\n"
     "    (1 + 1/r) Tcomp + share Tserved + (Tcoll - Tserved - Tstarted) + Tpoint\n"
-    "Where ranks share processors, each has the part p = Tcpu / Tcomp of one. Fewer ranks then\n"
-    "have larger parts, and Tcomp grows less or not at all. DCPs save only p of what the paper\n"
-    "measured, and p^2 of it where collectives block, as a rank then also waits for its DCP's "
-    "turn.\n";
+    "If ranks share processors, each has the part p = Tcpu / Tcomp of one. Fewer ranks then have\n"
+    "larger parts, and Tcomp grows less or not at all. DCPs then save only p times what the\n"
+    "paper measured; for blocking collectives p^2 times, because a rank then also waits until its\n"
+    "DCP gets the processor.\n";
 
-/* Application ranks to a DCP, in the table and at most. */
+/* The most application ranks for a DCP in the table. */
 enum { MOST_SERVED = 64 };
 
 typedef struct command {
@@ -45,8 +46,9 @@ static bool parse(int argc, char **argv, command *options) {
     const app_option table[] = {
         {.operands = &options->traces},
         {"share", "S",
-         "what DCPs leave of the time of blocking collectives, 0 to 1; coll-bench dcp measures it: "
-         "blocking beside dcp without computation (default: by the paper, 1 - 0.3 p^2)",
+         "the share of blocking collectives' time that remains with DCPs, 0 to 1; coll-bench dcp "
+         "measures it: dcp compared with blocking, without computation (default, from the paper: "
+         "1 - 0.3 p^2)",
          .number = &options->share, .most = 1},
         APP_JSON_OPTION(&options->json),
     };
@@ -59,14 +61,16 @@ static bool parse(int argc, char **argv, command *options) {
     return true;
 }
 
-/* A program's times, and what DCPs leave of them. */
+/* A program's times, and the shares of them that remain with DCPs. */
 typedef struct outlook {
     benefit_times times;
     benefit_shares shares;
 } outlook;
 
-/* The same if it computed during all that they serve. */
-static outlook overlap(const outlook *as_it_is) {
+/*
+ * Returns the same for a program that overlapped all collectives that DCPs serve with computation.
+ */
+static outlook assume_overlap(const outlook *as_it_is) {
     double hidden = as_it_is->shares.started;
     return (outlook){benefit_overlapping(&as_it_is->times), {hidden, hidden}};
 }
@@ -100,7 +104,7 @@ static bool print_table(const command *options, const benefit_times *times, int 
     benefit_shares shares = benefit_by_paper(times);
     if (options->share >= 0)
         shares.blocking = options->share;
-    const outlook as_it_is = {*times, shares}, overlapping = overlap(&as_it_is);
+    const outlook as_it_is = {*times, shares}, overlapping = assume_overlap(&as_it_is);
     printf("# %d ranks; on average Tcomp %.6f s, Tcoll %.6f s, Tpoint %.6f s\n", ranks,
            times->computation, times->collectives, times->point_to_point);
     printf("# DCPs leave %.2f of blocking collectives, %.2f of others\n", shares.blocking,
@@ -117,7 +121,7 @@ static bool print_table(const command *options, const benefit_times *times, int 
     return app_output_commit(&json, &problem);
 }
 
-/* Rank 0 reads and prints, as coll-info does. */
+/* The main function of coll-info explain dcp; rank 0 reads and prints. */
 int explain_dcp_main(int argc, char **argv) {
     command options = {.share = -1};
     benefit_times times;

@@ -1,4 +1,4 @@
-/* coll-info learnt: what programs have learnt while they ran. Without MPI. */
+/* coll-info learnt: shows or deletes what programs have learnt while they ran. Without MPI. */
 #include "config.h"
 
 #include "tools/commands.h"
@@ -16,15 +16,13 @@
 static const char usage[] =
     "usage: coll-info learnt [--forget]\n"
     "\n"
-    "Shows what programs of this user have learnt while they ran, as it is kept for later runs: "
-    "on\n"
-    "which placement of ranks calls of which operation, from which size to below twice that, ran "
-    "by\n"
-    "which algorithm, and the seconds that they took. The fastest is used.\n";
+    "Shows what programs of this user have learnt while they ran; later runs use it. Each line\n"
+    "has a placement of ranks, an operation, a size (which stands for sizes up to twice that),\n"
+    "an algorithm, and the seconds that calls took with it. The fastest algorithm is used.\n";
 
 static app_problem problem;
 
-static bool copy(FILE *from, const char *path) {
+static bool print_file(FILE *from, const char *path) {
     char block[4096];
     size_t bytes;
     printf("# %s\n", path);
@@ -36,18 +34,18 @@ static bool copy(FILE *from, const char *path) {
            app_refuse(&problem, "the output can't be written: %s", strerror(errno));
 }
 
-static bool show(const char *path) {
+static bool show_file(const char *path) {
     FILE *file = fopen(path, "r");
     if (!file && errno == ENOENT)
         return printf("# %s: nothing has been learnt\n", path) > 0;
     if (!file)
         return app_refuse(&problem, "%s can't be read: %s", path, strerror(errno));
-    bool good = copy(file, path);
+    bool good = print_file(file, path);
     fclose(file);
     return good;
 }
 
-static bool forget(const char *path) {
+static bool delete_file(const char *path) {
     return unlink(path) == 0 || errno == ENOENT ||
            app_refuse(&problem, "%s can't be deleted: %s", path, strerror(errno));
 }
@@ -55,7 +53,8 @@ static bool forget(const char *path) {
 int learnt_main(int argc, char **argv) {
     bool forgets = false;
     const app_option table[] = {
-        {"forget", NULL, "delete it: it is learnt anew, as after a change of the network",
+        {"forget", NULL,
+         "delete it, so that programs learn again, for instance after a change of the network",
          .flag = &forgets},
     };
     const app_command line = {"coll-info learnt", usage, NULL, APP_TABLE(table)};
@@ -64,7 +63,7 @@ int learnt_main(int argc, char **argv) {
     if (good && !path)
         good = app_refuse(&problem, "there is no place for it: set HOME or XDG_CACHE_HOME");
     if (good)
-        good = forgets ? forget(path) : show(path);
+        good = forgets ? delete_file(path) : show_file(path);
     free(path);
     if (!good)
         fprintf(stderr, "coll-info: %s\n", problem.text);
