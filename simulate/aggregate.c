@@ -1,14 +1,14 @@
 /*
- * aggregate STAGE SPEC BYTES TASKS: one COLL_Aggregate by SPEC ("group_by") of pools that all have
- * the same keys, to rank 0. Prints the seconds of STAGE, "regroup" or "gather", on the slowest
- * rank. Sums are verified.
+ * aggregate STAGE SPEC BYTES TASKS: runs one COLL_Aggregate with SPEC ("group_by") to rank 0, on
+ * pools that all have the same keys. Prints the seconds of STAGE, "regroup" or "gather", on the
+ * slowest rank. Verifies the sums.
  *
- * Every rank brings BYTES of pairs, the same number for each owner, in PAIRS values for each. It
- * brings them TASKS times, each time under other keys: what the tasks of a node hold together if
- * they don't combine.
+ * Every rank contributes BYTES of pairs: PAIRS values for each owner. It does so TASKS times, each
+ * time with other keys. This is what the tasks of a node hold together if they don't combine their
+ * pairs.
  *
- * A byte stands for SCALE (1) bytes, and the platform's links are as many times slower. So data
- * that doesn't fit this machine takes the right time.
+ * With SCALE in the environment, a byte stands for SCALE bytes, and the platform's links are SCALE
+ * times slower. So the time is right for data that exceed this machine's memory.
  */
 #include "simulate/clock.h"
 
@@ -28,7 +28,7 @@ static void add_up(void *into, const void *from, size_t bytes, void *context) {
         sums[i] += values[i];
 }
 
-/* COUNT keys, as many of each owner. */
+/* Chooses COUNT keys, the same number for each owner. */
 static uint64_t *choose_keys(int ranks, int count) {
     uint64_t *keys = malloc((size_t)count * sizeof *keys), key = 0;
     int *given = calloc((size_t)ranks, sizeof *given);

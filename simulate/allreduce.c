@@ -1,9 +1,9 @@
 /*
  * allreduce MODE BYTES REPEATS COMPUTE_US: the microbenchmark of the paper "CDCP" (figure 5) on the
- * application ranks. MODE is "blocking" (MPI_Allreduce), "nbc" (MPI_Iallreduce, see iallreduce.c;
- * tested every 5 us of computing, about a message's time), or "dcp" with the number of dedicated
- * processors in COLL_DCP, which are taken from the ranks. Prints the microseconds of one round
- * without its computing: the latency if COMPUTE_US is 0, otherwise the overhead.
+ * application ranks. MODE is "blocking" (MPI_Allreduce); "nbc" (MPI_Iallreduce, see iallreduce.c,
+ * with an MPI_Test every 5 us of computing, about the time of a message); or "dcp" with the number
+ * of dedicated processors in COLL_DCP, which are some of the ranks. Prints the microseconds of a
+ * round without its computing: the latency if COMPUTE_US is 0, otherwise the overhead.
  */
 #include "simulate/clock.h"
 
@@ -22,15 +22,15 @@ static const double slice = 5e-6;
 
 static double values[MOST], sums[MOST];
 
-static void start(const char *mode, int count, MPI_Comm comm, MPI_Request *request,
-                  DCP_Request *pending) {
+static void start_allreduce(const char *mode, int count, MPI_Comm comm, MPI_Request *request,
+                            DCP_Request *pending) {
     if (strcmp(mode, "dcp") == 0)
         DCP_IAllreduce(values, sums, count, MPI_DOUBLE, MPI_SUM, comm, pending);
     else if (strcmp(mode, "nbc") == 0)
         MPI_Iallreduce(values, sums, count, MPI_DOUBLE, MPI_SUM, comm, request);
 }
 
-/* Computes for SECONDS; REQUEST progresses only where it is tested. */
+/* Computes for SECONDS; REQUEST only progresses when it is tested. */
 static void compute_for(double seconds, MPI_Request *request) {
     int flag = *request == MPI_REQUEST_NULL;
     for (; !flag && seconds > slice; seconds -= slice) {
@@ -41,8 +41,8 @@ static void compute_for(double seconds, MPI_Request *request) {
         smpi_execute_benched(seconds);
 }
 
-static void finish(const char *mode, int count, MPI_Comm comm, MPI_Request *request,
-                   DCP_Request *pending) {
+static void finish_allreduce(const char *mode, int count, MPI_Comm comm, MPI_Request *request,
+                             DCP_Request *pending) {
     if (strcmp(mode, "dcp") == 0)
         DCP_Wait(pending);
     else if (strcmp(mode, "nbc") == 0)
@@ -51,7 +51,8 @@ static void finish(const char *mode, int count, MPI_Comm comm, MPI_Request *requ
         MPI_Allreduce(values, sums, count, MPI_DOUBLE, MPI_SUM, comm);
 }
 
-static void measure(const char *mode, int count, int repeats, double compute, MPI_Comm comm) {
+static void measure_rounds(const char *mode, int count, int repeats, double compute,
+                           MPI_Comm comm) {
     int rank, ranks;
     double since = 0, mine, longest;
     MPI_Comm_rank(comm, &rank);
@@ -65,9 +66,9 @@ static void measure(const char *mode, int count, int repeats, double compute, MP
             clock_settle();
         if (round == 0)
             since = MPI_Wtime();
-        start(mode, count, comm, &request, &pending);
+        start_allreduce(mode, count, comm, &request, &pending);
         compute_for(compute, &request);
-        finish(mode, count, comm, &request, &pending);
+        finish_allreduce(mode, count, comm, &request, &pending);
         if (sums[count - 1] != ranks * (ranks + 1.0) / 2)
             clock_fail("allreduce: a wrong sum");
     }
@@ -91,7 +92,7 @@ int main(int argc, char **argv) {
         if (DCP_Serve() != MPI_SUCCESS)
             clock_fail("allreduce: a dedicated processor failed");
     } else {
-        measure(argv[1], count, atoi(argv[3]), atof(argv[4]) * 1e-6, app);
+        measure_rounds(argv[1], count, atoi(argv[3]), atof(argv[4]) * 1e-6, app);
         if (dedicated)
             DCP_Stop();
     }

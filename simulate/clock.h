@@ -14,17 +14,18 @@ static inline void clock_fail(const char *why) {
 }
 
 /*
- * After this time the InfiniBand platform has forgotten whom a processor talked with during set-up.
- * In a communicator's first collective SMPI finds out who shares a node, by a ring through all
- * ranks. Without this pause the libraries' choices would pay for that and take twice as long.
+ * Pauses until the InfiniBand platform has forgotten which nodes a processor talked to during
+ * set-up. In a communicator's first collective, SMPI finds out which ranks share a node with a ring
+ * through all ranks. Without this pause the MPI libraries' choices would pay for that and take
+ * twice as long.
  */
 static inline void clock_settle(void) {
     usleep(20000);
 }
 
-/* Makes all ranks continue at the same date, which it returns. */
+/* Makes all ranks continue at the same time, which it returns. */
 static inline double clock_start_together(void) {
-    enum { AHEAD = 5 }; /* seconds; longer than the date needs to reach all ranks */
+    enum { AHEAD = 5 }; /* seconds; more than the reduction takes to reach all ranks */
     double now = MPI_Wtime(), start;
     MPI_Allreduce(&now, &start, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     start = (double)(long)start + AHEAD;
@@ -33,7 +34,7 @@ static inline double clock_start_together(void) {
     return MPI_Wtime();
 }
 
-/* The seconds from START to the last rank's arrival; on rank 0. */
+/* Returns, on rank 0, the seconds from START to the last rank's arrival. */
 static inline double clock_longest(double start) {
     double mine = MPI_Wtime() - start, longest = 0;
     MPI_Reduce(&mine, &longest, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);

@@ -1,11 +1,12 @@
 /*
- * collective OPERATION SPEC BYTES [REPEATS]: REPEATS (1) calls of OPERATION ("allgather"), one
- * after the other, by libcoll's SPEC ("ring"), or by the MPI library where SPEC is "mpi". The root
- * is rank 0. Prints the simulated seconds of one call until the last rank has ended, and
- * what libcoll chose if SPEC is "auto". With VERIFY in the environment it first compares the
- * results with the MPI library's, which works only where ranks don't share buffers.
+ * collective OPERATION SPEC BYTES [REPEATS]: makes REPEATS (1) calls of OPERATION ("allgather") in
+ * a row, with libcoll's algorithm SPEC ("ring"), or with the MPI library if SPEC is "mpi". The root
+ * is rank 0. Prints the simulated seconds of one call until the last rank has ended, and libcoll's
+ * choice if SPEC is "auto". With VERIFY in the environment it first compares the results with the
+ * MPI library's, which only works if ranks don't share buffers.
  *
- * BYTES are the whole, which is cut where the operation has blocks; a block has a byte at least.
+ * BYTES is the total size. For operations with blocks it is divided into blocks of at least one
+ * byte.
  */
 #include "simulate/clock.h"
 
@@ -18,12 +19,12 @@
 enum { ROOT = 0 };
 
 typedef struct call {
-    int ours;         /* libcoll's, not the MPI library's */
+    int ours;         /* libcoll's call, not the MPI library's */
     int whole, block; /* bytes */
-    char *mine, *all; /* what a rank brings and what it has in the end, of whole or block */
+    char *mine, *all; /* input and output of a rank, of size WHOLE or BLOCK */
 } call;
 
-/* Reductions are exclusive ors of bytes. */
+/* Reductions compute the exclusive or of bytes. */
 static int allreduce(const call *c) {
     return c->ours ? COLL_Allreduce(c->mine, c->all, c->whole, MPI_BYTE, MPI_BXOR, COMM)
                    : MPI_Allreduce(c->mine, c->all, c->whole, MPI_BYTE, MPI_BXOR, COMM);
@@ -144,8 +145,10 @@ static void verify(const struct operation *operation, const call *c) {
     free(found);
 }
 
-/* SMPI's copy of Open MPI's choice divides by the elements of a reduction, where libcoll asks by
- * one of none whether MPI knows its operation. */
+/*
+ * SMPI's copy of Open MPI's decision function divides by a reduction's number of elements, but
+ * libcoll makes an empty reduction to find out whether MPI accepts its operation.
+ */
 int __real_PMPI_Allreduce(const void *mine, void *all, int count, MPI_Datatype type, MPI_Op op,
                           MPI_Comm comm);
 int __wrap_PMPI_Allreduce(const void *mine, void *all, int count, MPI_Datatype type, MPI_Op op,
@@ -155,8 +158,10 @@ int __wrap_PMPI_Allreduce(const void *mine, void *all, int count, MPI_Datatype t
     return count ? __real_PMPI_Allreduce(mine, all, count, type, op, comm) : MPI_SUCCESS;
 }
 
-/* The name of what libcoll would choose for C, which is all ranks' to free. They would all find the
- * same: one looks. */
+/*
+ * Returns the name of libcoll's choice for C; every rank frees its copy. The choice is the same on
+ * all ranks, so only one rank computes it.
+ */
 static char *choice_for(const struct operation *operation, const call *c) {
     enum { MOST = 32, NAME_MAX = 64 };
     COLL_Candidate candidates[MOST];
@@ -186,7 +191,7 @@ int main(int argc, char **argv) {
         clock_fail("collective: bad SPEC");
 
     call first = {.ours = ours, .whole = 1, .block = 1, .mine = c.mine, .all = c.all};
-    operation->run(&first); /* learns about the communicator */
+    operation->run(&first); /* sets the communicator up */
     if (ours && getenv("VERIFY"))
         verify(operation, &c);
 

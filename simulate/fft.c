@@ -1,16 +1,16 @@
 /*
- * fft MODE SIDE FIELDS PIECES ROUNDS: a spectral method's two-dimensional Fourier transforms of
- * FIELDS fields of SIDE x SIDE complex numbers. A round transforms all fields along the dimension
- * that a rank has whole, and transposes them: two rounds are a transform there, two more bring it
- * back. The fields go in PIECES, each by an alltoall of its own that may run while other pieces are
- * computed on. MODE is "blocking" (MPI_Alltoall), "own" (COLL_Alltoall), "nbc" (MPI_Ialltoall), or
- * "dcp" with the number of dedicated processors in COLL_DCP, which are taken from the ranks. Prints
- * the microseconds of a round.
+ * fft MODE SIDE FIELDS PIECES ROUNDS: two-dimensional Fourier transforms of FIELDS fields of SIDE x
+ * SIDE complex numbers, as in a spectral method. A round transforms all fields along the dimension
+ * that is complete on a rank, and transposes them. Two rounds are a transform, and two more are its
+ * inverse. The fields are divided into PIECES, each transposed with an alltoall of its own that may
+ * overlap with computing on other pieces. MODE is "blocking" (MPI_Alltoall), "own" (COLL_Alltoall),
+ * "nbc" (MPI_Ialltoall), or "dcp" with the number of dedicated processors in COLL_DCP, which are
+ * some of the ranks. Prints the microseconds of a round.
  *
- * Computing takes 5 log2(SIDE) operations a number, of which GFLOPS (1) thousand million are done
- * in a second: about what FFTW reached on a core of the paper's time. Its numbers are made up, the
- * transposed ones are checked. Where the ranks don't divide the fields evenly, blocks are rounded
- * up and computing is not.
+ * Computing takes 5 log2(SIDE) operations a number, at GFLOPS (1) billion operations a second:
+ * about what FFTW reached on a core at the paper's time. The numbers are made up; the transposed
+ * ones are verified. If the number of ranks doesn't divide the fields evenly, blocks are rounded
+ * up, but computing is not.
  */
 #include "simulate/clock.h"
 
@@ -41,12 +41,12 @@ typedef struct fft {
     MPI_Comm comm;
     int rank, ranks;
     int count;      /* doubles for each rank in a piece */
-    double seconds; /* of computing on a piece */
+    double seconds; /* computing time of a piece */
     int pieces;
     piece piece[MOST];
 } fft;
 
-static void start(const fft *f, piece *p) {
+static void start_transpose(const fft *f, piece *p) {
     for (int to = 0; to < f->ranks; to++)
         p->from[to * f->count] = f->rank * f->ranks + to;
     if (f->mode == BLOCKING)
@@ -62,7 +62,7 @@ static void start(const fft *f, piece *p) {
     p->under_way = true;
 }
 
-static void finish(const fft *f, piece *p) {
+static void finish_transpose(const fft *f, piece *p) {
     if (!p->under_way)
         return;
     if (f->mode == NBC)
@@ -75,18 +75,18 @@ static void finish(const fft *f, piece *p) {
     p->under_way = false;
 }
 
-static void work(fft *f, int rounds) {
+static void run_rounds(fft *f, int rounds) {
     for (int i = 0; i < rounds * f->pieces; i++) {
         piece *p = &f->piece[i % f->pieces];
-        finish(f, p);
+        finish_transpose(f, p);
         smpi_execute_benched(f->seconds);
-        start(f, p);
+        start_transpose(f, p);
     }
     for (int i = 0; i < f->pieces; i++)
-        finish(f, &f->piece[i]);
+        finish_transpose(f, &f->piece[i]);
 }
 
-static void prepare(fft *f, double side, double fields) {
+static void prepare_fields(fft *f, double side, double fields) {
     const char *text = getenv("GFLOPS");
     const double speed = (text ? atof(text) : 1) * 1e9, numbers = fields / f->pieces * side * side;
     MPI_Comm_rank(f->comm, &f->rank);
@@ -98,22 +98,24 @@ static void prepare(fft *f, double side, double fields) {
         f->piece[i] = (piece){.from = malloc(bytes), .to = malloc(bytes)};
 }
 
-static void measure(fft *f, int rounds) {
+static void measure_rounds(fft *f, int rounds) {
     double since, mine, longest;
-    work(f, WARM_UP);
+    run_rounds(f, WARM_UP);
     clock_settle();
-    work(f, WARM_UP);
+    run_rounds(f, WARM_UP);
     MPI_Barrier(f->comm);
     since = MPI_Wtime();
-    work(f, rounds);
+    run_rounds(f, rounds);
     mine = (MPI_Wtime() - since) / rounds;
     MPI_Reduce(&mine, &longest, 1, MPI_DOUBLE, MPI_MAX, 0, f->comm);
     if (f->rank == 0)
         printf("us %.6f\n", longest * 1e6);
 }
 
-/* What libcoll's ranks agree by when they start. SMPI's own sends a message between every two of
- * them, and its waits take time that grows with the cube of the ranks. */
+/*
+ * Replaces the call with which libcoll's ranks agree when they start. SMPI's own sends a message
+ * between every two ranks, and its waits take time that grows with the cube of the number of ranks.
+ */
 int __wrap_PMPI_Iallreduce(const void *mine, void *all, int count, MPI_Datatype type, MPI_Op op,
                            MPI_Comm comm, MPI_Request *request);
 int __wrap_PMPI_Iallreduce(const void *mine, void *all, int count, MPI_Datatype type, MPI_Op op,
@@ -122,7 +124,7 @@ int __wrap_PMPI_Iallreduce(const void *mine, void *all, int count, MPI_Datatype 
     return MPI_Allreduce(mine, all, count, type, op, comm);
 }
 
-static mode read_mode(const char *text) {
+static mode parse_mode(const char *text) {
     mode found = BLOCKING;
     while (found < MODES && strcmp(text, names[found]) != 0)
         found++;
@@ -131,9 +133,9 @@ static mode read_mode(const char *text) {
 
 int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
-    if (argc != 6 || read_mode(argv[1]) == MODES)
+    if (argc != 6 || parse_mode(argv[1]) == MODES)
         clock_fail("usage: fft MODE SIDE FIELDS PIECES ROUNDS");
-    fft f = {.mode = read_mode(argv[1]), .comm = MPI_COMM_WORLD, .pieces = atoi(argv[4])};
+    fft f = {.mode = parse_mode(argv[1]), .comm = MPI_COMM_WORLD, .pieces = atoi(argv[4])};
     if (f.pieces < 1 || f.pieces > MOST)
         clock_fail("fft: from 1 to 64 pieces");
     if (f.mode == DCP && coll_dcp_start(getenv("COLL_DCP"), MPI_COMM_WORLD, &f.comm) != MPI_SUCCESS)
@@ -142,8 +144,8 @@ int main(int argc, char **argv) {
         if (DCP_Serve() != MPI_SUCCESS)
             clock_fail("fft: a dedicated processor failed");
     } else {
-        prepare(&f, atof(argv[2]), atof(argv[3]));
-        measure(&f, atoi(argv[5]));
+        prepare_fields(&f, atof(argv[2]), atof(argv[3]));
+        measure_rounds(&f, atoi(argv[5]));
         if (f.mode == DCP)
             DCP_Stop();
     }

@@ -1,10 +1,10 @@
 /*
  * The eight clusters of the paper "An Efficient Collective Communication Method for Grid Scale
- * Networks" (section 4): four hosts each, h0 to h3 the first one's, 100 Mbit/s.
+ * Networks" (section 4), with four hosts each at 100 Mbit/s; h0 to h3 are the first cluster's.
  *
- * The paper does not state the latencies between its own clusters. These are those of its example,
- * figure 1, in the file that MATRIX names (grid.txt; see coll-hlot(1) for the syntax). Wide-area
- * links carry 10 Mbit/s from each site to each other.
+ * The paper does not state the latencies between its own clusters. Those of its example, figure 1,
+ * are used instead, from the file that MATRIX names (grid.txt; see coll-hlot(1) for the syntax). A
+ * wide-area link carries 10 Mbit/s from each site to each other site.
  */
 #include "zones.hpp"
 
@@ -21,7 +21,7 @@ static const int sites = 8, hosts_per_site = 4;
 static const double local_speed = 12.5e6, wide_speed = 1.25e6; // bytes/s
 static const double local_latency = 50e-6, unit = 0.1e-3;      // s
 
-/* The lines of numbers: seconds from each site to each other. */
+/* Reads the lines of numbers: the latency in seconds from each site to each other site. */
 static std::vector<std::vector<double>> read_latencies(const char *path) {
     std::vector<std::vector<double>> matrix;
     std::ifstream file(path);

@@ -1,12 +1,12 @@
 /*
- * MPI_Iallreduce as in LibNBC, which the paper "CDCP" compares with, and as Open MPI still does it
- * below 64 KB: values go up a binomial tree to rank 0, the sum goes down another. A rank progresses
- * only while it is in MPI, whatever it waits for there.
+ * MPI_Iallreduce as in LibNBC, with which the paper "CDCP" compares, and as Open MPI still does it
+ * below 64 KB: values go up a binomial tree to rank 0, and the sum goes down another one. A rank
+ * only progresses while it is in MPI, in whatever wait.
  *
- * It replaces SMPI's own, which sends a message between every two ranks. Only one at a time, and
- * only of contiguous values.
+ * It replaces SMPI's own, which sends a message between every two ranks. Only one may be active at
+ * a time, and only with contiguous values.
  *
- * Cost: 2 log2(p) messages in a row, and for each the time until its rank is in MPI.
+ * Cost: 2 log2(p) messages in a row, plus, for each, the time until the receiving rank enters MPI.
  */
 #include <mpi.h>
 #include <stdlib.h>
@@ -22,31 +22,33 @@ static struct {
     void *sum, *incoming;
     size_t bytes;
     enum { DONE, UP, TURN, DOWN } stage;
-    int bit; /* on the way up: of the next child, then of the parent */
+    int bit; /* while going up: bit of the next child, then of the parent */
     int messages;
-    MPI_Request round[MOST / 2]; /* those under way */
+    MPI_Request round[MOST / 2]; /* messages in flight */
 } it;
 
-static int receive(int from) {
+static int start_receive(int from) {
     return PMPI_Irecv(it.incoming, it.count, it.type, from, TAG, it.comm, &it.round[it.messages++]);
 }
 
-static int send(int to) {
+static int start_send(int to) {
     return PMPI_Isend(it.sum, it.count, it.type, to, TAG, it.comm, &it.round[it.messages++]);
 }
 
-/* Receives the next child's values; after the last child sends them up and waits for the sum. */
+/*
+ * Receives the next child's values; after the last child, sends the sum up and waits for the total.
+ */
 static int go_up(void) {
     for (; it.bit < it.ranks && !(it.rank & it.bit); it.bit *= 2)
         if (it.rank + it.bit < it.ranks)
-            return receive(it.rank + it.bit);
+            return start_receive(it.rank + it.bit);
     it.stage = TURN;
     if (it.rank == 0)
         return MPI_SUCCESS;
-    int highest = 1, code = send(it.rank - it.bit);
+    int highest = 1, code = start_send(it.rank - it.bit);
     while (2 * highest <= it.rank)
         highest *= 2;
-    return code == MPI_SUCCESS ? receive(it.rank - highest) : code;
+    return code == MPI_SUCCESS ? start_receive(it.rank - highest) : code;
 }
 
 static int go_down(void) {
@@ -54,12 +56,12 @@ static int go_down(void) {
     it.stage = DOWN;
     for (int bit = 1; it.rank + bit < it.ranks && code == MPI_SUCCESS; bit *= 2)
         if (bit > it.rank)
-            code = send(it.rank + bit);
+            code = start_send(it.rank + bit);
     return code;
 }
 
-/* Takes what the last round received. */
-static int take(void) {
+/* Processes what the last round received. */
+static int process_received(void) {
     if (it.stage == TURN && it.rank > 0)
         memcpy(it.sum, it.incoming, it.bytes);
     if (it.stage != UP || !it.messages)
@@ -75,11 +77,11 @@ static int messages_left(void) {
     return left;
 }
 
-/* Begins round after round until one has messages to wait for. */
-static int go_on(void) {
+/* Starts rounds until one has messages to wait for. */
+static int advance(void) {
     int code = MPI_SUCCESS;
     while (it.stage != DONE && !messages_left() && code == MPI_SUCCESS) {
-        code = take();
+        code = process_received();
         it.messages = 0;
         if (code != MPI_SUCCESS || it.stage == UP)
             code = code == MPI_SUCCESS ? go_up() : code;
@@ -93,8 +95,8 @@ static int go_on(void) {
     return code;
 }
 
-/* Waits for one of the REQUESTS or of the round's messages, and progresses. */
-static int progress(int count, MPI_Request requests[]) {
+/* Waits for one of the REQUESTS or of the round's messages, and progresses the allreduce. */
+static int wait_for_any(int count, MPI_Request requests[]) {
     MPI_Request all[MOST];
     int done;
     memcpy(all, requests, (size_t)count * sizeof *all);
@@ -102,7 +104,7 @@ static int progress(int count, MPI_Request requests[]) {
     int code = PMPI_Waitany(count + it.messages, all, &done, MPI_STATUS_IGNORE);
     memcpy(requests, all, (size_t)count * sizeof *all);
     memcpy(it.round, all + count, (size_t)it.messages * sizeof *all);
-    return code == MPI_SUCCESS ? go_on() : code;
+    return code == MPI_SUCCESS ? advance() : code;
 }
 
 int MPI_Iallreduce(const void *mine, void *all, int count, MPI_Datatype type, MPI_Op op,
@@ -124,7 +126,7 @@ int MPI_Iallreduce(const void *mine, void *all, int count, MPI_Datatype type, MP
         return MPI_ERR_NO_MEM;
     memcpy(all, mine, it.bytes);
     *request = (MPI_Request)&it;
-    return go_on();
+    return advance();
 }
 
 int MPI_Wait(MPI_Request *request, MPI_Status *status) {
@@ -132,7 +134,7 @@ int MPI_Wait(MPI_Request *request, MPI_Status *status) {
         return PMPI_Wait(request, status);
     int code = MPI_SUCCESS;
     while (it.stage != DONE && code == MPI_SUCCESS)
-        code = progress(0, NULL);
+        code = wait_for_any(0, NULL);
     *request = MPI_REQUEST_NULL;
     return code;
 }
@@ -142,7 +144,7 @@ int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status) {
         return PMPI_Test(request, flag, status);
     int round_over, code = PMPI_Testall(it.messages, it.round, &round_over, MPI_STATUSES_IGNORE);
     if (code == MPI_SUCCESS && round_over)
-        code = go_on();
+        code = advance();
     *flag = it.stage == DONE;
     if (*flag)
         *request = MPI_REQUEST_NULL;
@@ -152,7 +154,7 @@ int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status) {
 int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
     int left = count, code = MPI_SUCCESS;
     while (it.stage != DONE && left && code == MPI_SUCCESS) {
-        code = progress(count, requests);
+        code = wait_for_any(count, requests);
         left = 0;
         for (int i = 0; i < count; i++)
             left += requests[i] != MPI_REQUEST_NULL;

@@ -2,12 +2,12 @@
  * The cluster of the paper "CDCP" (section V.A): nodes of two sockets with two cores each, which
  * share one InfiniBand 4x SDR card, on one switch; 4 us and 950 MB/s from node to node.
  *
- * NODES (1024, theirs were 256) hosts i0, i1, ... of four cores. Latency and speed are the paper's;
- * fitted to its curve over the number of dedicated processors are
+ * NODES (1024; the paper has 256) hosts i0, i1, ... of four cores. Latency and speed are the
+ * paper's. Fitted to its curve over the number of dedicated processors are
  *   OVERHEAD_US (0.5)  a processor's time for each send and each receive, and
- *   PEER_NS (25)       added for each node beyond PEERS (16) that the processor talked with
- *                      lately: for searching queues for a match, and for connections whose state
- *                      the card doesn't hold.
+ *   PEER_NS (25)       added for each node beyond PEERS (16) with which the processor has
+ *                      communicated in the last 10 ms: for searching queues for a match, and for
+ *                      connections whose state the card doesn't hold.
  */
 #include "zones.hpp"
 
@@ -42,13 +42,13 @@ static void add_node(s4u::NetZone *zone, int number) {
                     {s4u::LinkInRoute(memory)}, false);
 }
 
-/* The nodes that one processor talked with lately. */
+/* The nodes with which one processor has communicated lately. */
 class Peers {
     std::deque<std::pair<double, const s4u::Host *>> messages;
     std::unordered_map<const s4u::Host *, int> count;
 
   public:
-    /* Notes a message to or from NODE. Returns the number of nodes in the last 10 ms. */
+    /* Records a message to or from NODE. Returns the number of nodes in the last 10 ms. */
     double note(const s4u::Host *node) {
         double now = s4u::Engine::get_clock();
         messages.emplace_back(now, node);

@@ -3,12 +3,13 @@
  * of Social Images"): racks of 42 nodes, 1 Gbit/s to each node, 10 Gbit/s from each rack to the
  * core.
  *
- * NODES (151) hosts n0, n1, ...; UPLINK (10) Gbit/s of a rack; a FULL_DUPLEX of 0 makes both
- * directions of an uplink share it. All links are SCALE (1) times slower.
+ * NODES (151) hosts n0, n1, ...; UPLINK (10) is a rack's uplink speed in Gbit/s; if FULL_DUPLEX is
+ * 0, both directions of an uplink share it. All links are SCALE (1) times slower.
  *
- * SimGrid shares a link among all outstanding messages, so that a window of segments moves like one
- * segment as large: windows here are short. (A link of one message at a time would mend that, but a
- * chain's confirmations would wait behind its segments, as they do on no TCP connection.)
+ * SimGrid shares a link among all outstanding messages, so a window of segments takes as long as
+ * one segment of its size. Windows are therefore short here. (A link with one message at a time
+ * would fix that, but then a chain's confirmations would wait behind its segments, as on no TCP
+ * connection.)
  */
 #include "zones.hpp"
 
@@ -26,7 +27,7 @@ static double setting(const char *name, double otherwise) {
     return text ? std::atof(text) : otherwise;
 }
 
-/* Bytes/s. */
+/* Converts Gbit/s to the simulated bytes/s. */
 static double gigabits(double count) {
     return count * 125e6 / setting("SCALE", 1);
 }

@@ -1,6 +1,7 @@
 /*
- * Makes coll-popcg fit for simulation: its computing takes simulated time, and with COLL_DCP some
- * ranks are dedicated processors, which don't return from MPI_Init. MPI_COMM_WORLD is the others.
+ * Adapts coll-popcg to the simulation: its computing takes simulated time, and with COLL_DCP some
+ * ranks become dedicated processors, which don't return from MPI_Init. MPI_COMM_WORLD then consists
+ * of the other ranks.
  *
  * A pass over a block takes VALUE_NS (2.5) nanoseconds for each number that it reads or writes: 8
  * bytes at half of the 6.4 GB/s that two cores of an Opteron's socket share. coll-popcg is linked

@@ -1,7 +1,7 @@
 /*
- * predict OPERATION ALGORITHM BYTES: prints the seconds that libcoll's cost model predicts, with
- * the parameters that the paper "a performance model for commodity clusters" measured on its
- * cluster (table 1, for more than 40 bytes). Nothing is simulated.
+ * predict OPERATION ALGORITHM BYTES: prints the seconds that libcoll's cost model predicts with the
+ * parameters that the paper "a performance model for commodity clusters" measured on its cluster
+ * (table 1, for more than 40 bytes). Nothing is simulated.
  */
 #include "simulate/clock.h"
 
@@ -13,8 +13,8 @@
 /* The largest packet of the paper's network. */
 static const double packet = 1500;
 
-/* FIXED seconds a packet and SLOPE seconds a byte. */
-static COLL_Curve line(double fixed, double slope) {
+/* Returns a curve of FIXED seconds a packet and SLOPE seconds a byte. */
+static COLL_Curve make_curve(double fixed, double slope) {
     COLL_Curve curve = {.knots = 3, .bytes = {40, packet, 1024 * packet}};
     for (int i = 0; i < curve.knots; i++)
         curve.seconds[i] = ceil(curve.bytes[i] / packet) * fixed + curve.bytes[i] * slope;
@@ -28,10 +28,10 @@ static COLL_Cost table_1(void) {
                       .per_rank = 1.556e-6,
                       .together = 90e6,
                       .buffer = 1935 * packet};
-    cost.curve[COLL_SEND_OVERHEAD] = line(6.37e-6, 25.3e-9);
-    cost.curve[COLL_SEND_GAP] = line(3.027e-6, 79.6e-9);
-    cost.curve[COLL_RECEIVE_GAP] = line(4.986e-6, 78.8e-9);
-    cost.curve[COLL_ARRIVAL_OVERHEAD] = line(12.176e-6, 42.9e-9);
+    cost.curve[COLL_SEND_OVERHEAD] = make_curve(6.37e-6, 25.3e-9);
+    cost.curve[COLL_SEND_GAP] = make_curve(3.027e-6, 79.6e-9);
+    cost.curve[COLL_RECEIVE_GAP] = make_curve(4.986e-6, 78.8e-9);
+    cost.curve[COLL_ARRIVAL_OVERHEAD] = make_curve(12.176e-6, 42.9e-9);
     cost.curve[COLL_RECEIVE_OVERHEAD] = (COLL_Curve){.knots = 1, .seconds = {9.93e-6}};
     cost.curve[COLL_TRANSFER] =
         (COLL_Curve){.knots = 2,
@@ -40,7 +40,7 @@ static COLL_Cost table_1(void) {
     return cost;
 }
 
-/* Writes the profile and makes communicators use it from now on. */
+/* Writes the profile and makes later communicators use it. */
 static void set_profile(void) {
     char path[64];
     int rank, code;
@@ -51,7 +51,7 @@ static void set_profile(void) {
     COLL_Places(MPI_COMM_WORLD, places);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (rank != 0)
-        return; /* rank 0's word counts */
+        return; /* rank 0's profile is used on all ranks */
     code = COLL_Profile_write(path, MPI_COMM_WORLD, &profile);
     if (code != MPI_SUCCESS || setenv("COLL_PROFILE", path, 1) != 0)
         clock_fail("predict: can't write the profile");

@@ -1,4 +1,4 @@
-/* Zones of a platform, made as the version of SimGrid at hand wants it. */
+/* Creates the zones of a platform with the interface of the installed SimGrid version. */
 #ifndef SIMULATE_ZONES_HPP
 #define SIMULATE_ZONES_HPP
 
@@ -7,7 +7,7 @@
 #include <string>
 
 #if SIMGRID_VERSION_MAJOR >= 4
-/* It has a zone of its own around the outermost one. */
+/* SimGrid 4 has a root zone around the outermost one. */
 static inline simgrid::s4u::NetZone *root() {
     return simgrid::s4u::Engine::get_instance()->get_netzone_root();
 }
