@@ -1,4 +1,4 @@
-# Programs to learn from: built, not installed. They use the public library alone.
+# Example programs: built, but not installed. They use only the public library.
 noinst_PROGRAMS = examples/first examples/wordcount
 examples_first_LDADD = libcoll.la
 examples_wordcount_LDADD = libcoll.la

@@ -20,10 +20,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the pool holds for each word. Values have one fixed size. */
+/* A value of the pool, which has a fixed size. */
 typedef struct entry {
     uint64_t count;
-    char word[56]; /* ends in zeros */
+    char word[56]; /* padded with zeros */
 } entry;
 
 /*
@@ -53,7 +53,7 @@ static bool in_word(int c) {
 
 /*
  * Adds the words of FILE that begin in bytes [FROM, TO). A word that began before FROM belongs to
- * the rank before; one that goes on beyond TO is read to its end.
+ * the previous rank; a word that extends beyond TO is read to its end.
  */
 static int count_range(FILE *file, long from, long to, COLL_Pool *pool) {
     long at = from;
@@ -86,7 +86,7 @@ static int count_range(FILE *file, long from, long to, COLL_Pool *pool) {
     return ferror(file) ? MPI_ERR_IO : MPI_SUCCESS;
 }
 
-/* Counts this rank's part of the file at PATH; false after a message when that fails. */
+/* Counts this rank's part of the file at PATH. Prints a message and returns false if that fails. */
 static bool count_file(const char *path, int rank, int ranks, COLL_Pool *pool) {
     FILE *file = fopen(path, "rb");
     if (!file) {
@@ -115,14 +115,14 @@ typedef struct list {
     size_t length;
 } list;
 
-static int append(uint64_t key, const void *value, void *context) {
+static int append_entry(uint64_t key, const void *value, void *context) {
     (void)key;
     list *words = context;
     words->entries[words->length++] = value;
     return 0;
 }
 
-/* Most frequent first, then by the alphabet. */
+/* Orders words by frequency, the most frequent first, and then alphabetically. */
 static int by_count(const void *a, const void *b) {
     const entry *x = *(const entry *const *)a, *y = *(const entry *const *)b;
     if (x->count != y->count)
@@ -132,7 +132,7 @@ static int by_count(const void *a, const void *b) {
 
 static bool print_top(const COLL_Pool *pool, size_t top) {
     list words = {.entries = malloc((COLL_Pool_size(pool) + 1) * sizeof *words.entries)};
-    if (!words.entries || COLL_Pool_visit(pool, append, &words) != 0) {
+    if (!words.entries || COLL_Pool_visit(pool, append_entry, &words) != 0) {
         fprintf(stderr, "wordcount: no memory to sort %zu words\n", COLL_Pool_size(pool));
         free(words.entries);
         return false;
@@ -144,14 +144,17 @@ static bool print_top(const COLL_Pool *pool, size_t top) {
     return true;
 }
 
-/* True on every rank if MINE is true on every rank. */
-static bool everywhere(bool mine) {
+/* Returns true on every rank if MINE is true on every rank. */
+static bool is_true_everywhere(bool mine) {
     int good = mine, all;
     MPI_Allreduce(&good, &all, 1, MPI_INT, MPI_LAND, MPI_COMM_WORLD);
     return all;
 }
 
-/* Rank 0 looks at the files first, so that an error is one line, not one from each rank. */
+/*
+ * Returns whether all files can be opened. Rank 0 checks this first, so that an error is one line,
+ * not one from each rank.
+ */
 static bool can_read(char **paths, int count) {
     for (int i = 0; i < count; i++) {
         FILE *file = fopen(paths[i], "rb");
@@ -164,22 +167,22 @@ static bool can_read(char **paths, int count) {
     return true;
 }
 
-static bool run(char **paths, int count, size_t top) {
+static bool count_words(char **paths, int count, size_t top) {
     int rank, ranks;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    if (!everywhere(rank != 0 || can_read(paths, count)))
+    if (!is_true_everywhere(rank != 0 || can_read(paths, count)))
         return false;
 
     COLL_Pool *pool = NULL;
     bool good = COLL_Pool_create(sizeof(entry), add_counts, NULL, &pool) == MPI_SUCCESS;
     for (int i = 0; good && i < count; i++)
         good = count_file(paths[i], rank, ranks, pool);
-    good = everywhere(good);
+    good = is_true_everywhere(good);
     if (good) {
         /* If this fails, MPI_COMM_WORLD's error handler ends the program. */
         COLL_Aggregate(pool, 0, MPI_COMM_WORLD, NULL);
-        good = everywhere(rank != 0 || print_top(pool, top));
+        good = is_true_everywhere(rank != 0 || print_top(pool, top));
     }
     COLL_Pool_free(&pool);
     return good;
@@ -188,7 +191,7 @@ static bool run(char **paths, int count, size_t top) {
 static const char usage[] = "Usage: wordcount [--top N] FILE...\n"
                             "Counts the words of the files and prints the N most frequent (20).\n";
 
-/* Reads the options. True when there is something to do, otherwise *STATUS is set. */
+/* Parses the options. Returns true if there is work to do; otherwise sets *STATUS. */
 static bool read_options(int argc, char **argv, bool talk, size_t *top, int *status) {
     static const struct option options[] = {
         {"top", required_argument, NULL, 't'}, {"help", no_argument, NULL, 'h'}, {0}};
@@ -210,7 +213,7 @@ static bool read_options(int argc, char **argv, bool talk, size_t *top, int *sta
                 fputs(usage, stdout);
             *status = EXIT_SUCCESS;
             return false;
-        default: /* getopt has said what is wrong */
+        default: /* getopt has printed the error */
             return false;
         }
     }
@@ -227,7 +230,7 @@ int main(int argc, char **argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     size_t top = 20;
     if (read_options(argc, argv, rank == 0, &top, &status))
-        status = run(argv + optind, argc - optind, top) ? EXIT_SUCCESS : EXIT_FAILURE;
+        status = count_words(argv + optind, argc - optind, top) ? EXIT_SUCCESS : EXIT_FAILURE;
     MPI_Finalize();
     return status;
 }

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Fortran's constants, which have addresses of their own. */
+/* Addresses of Fortran's constants, which differ from C's. */
 static _Atomic(void *) in_place_f, bottom_f;
 
 void coll_f08_learn(const CFI_cdesc_t *in_place, const CFI_cdesc_t *bottom) {
@@ -21,19 +21,22 @@ void *coll_f08_address(const CFI_cdesc_t *buffer) {
     return buffer->base_addr == bottom_f ? MPI_BOTTOM : buffer->base_addr;
 }
 
-static void give(MPI_Fint *ierror, int code) {
+static void set_ierror(MPI_Fint *ierror, int code) {
     if (ierror)
         *ierror = code;
 }
 
-/* --- What a call needs --- */
+/* --- Calls --- */
 
-static int raise(MPI_Comm comm, int code) {
+static int raise_error(MPI_Comm comm, int code) {
     MPI_Comm_call_errhandler(comm, code);
     return code;
 }
 
-/* Raises that NAME was given what isn't in one piece: no copy of it could last until it is read. */
+/*
+ * Raises the error that a buffer of NAME has gaps: the compiler's copy would not last until it is
+ * read.
+ */
 static int refuse_gaps(const char *name, MPI_Comm comm) {
     char text[MPI_MAX_ERROR_STRING];
     int code;
@@ -41,17 +44,17 @@ static int refuse_gaps(const char *name, MPI_Comm comm) {
              "%s: an array section with gaps can't be the buffer of an operation that is started; "
              "copy it to an array, or describe it by a datatype",
              name);
-    /* As in lib/base/error.c: MPICH 4.0 has texts for codes above the last one alone. */
+    /* As in lib/base/error.c: MPICH 4.0 accepts texts only for codes above MPI_ERR_LASTCODE. */
     if (MPI_Add_error_code(MPI_ERR_BUFFER, &code) != MPI_SUCCESS)
         code = MPI_ERR_BUFFER;
     else if (code <= MPI_ERR_LASTCODE)
         code += MPI_ERR_LASTCODE + 1;
     if (code != MPI_ERR_BUFFER)
         MPI_Add_error_string(code, text);
-    return raise(comm, code);
+    return raise_error(comm, code);
 }
 
-/* *LENGTH of a list that counts on this rank of COMM, 0 elsewhere. */
+/* Sets *LENGTH to the length of a list if it is significant on this rank of COMM, else to 0. */
 static int find_length(MPI_Comm comm, MPI_Fint root, int *length) {
     int between, rank, code = MPI_Comm_test_inter(comm, &between);
     if (code == MPI_SUCCESS)
@@ -76,7 +79,7 @@ int coll_f08_open(coll_f08_call *call, const char *name, const CFI_cdesc_t *firs
         return code;
     call->memory = malloc((size_t)lists * (size_t)call->length * sizeof(MPI_Count));
     call->next = call->memory;
-    return call->memory ? MPI_SUCCESS : raise(comm, MPI_ERR_NO_MEM);
+    return call->memory ? MPI_SUCCESS : raise_error(comm, MPI_ERR_NO_MEM);
 }
 
 void coll_f08_close(coll_f08_call *call, coll_f08_request *request, int code, MPI_Fint *ierror) {
@@ -87,7 +90,7 @@ void coll_f08_close(coll_f08_call *call, coll_f08_request *request, int code, MP
         if (request)
             *request = (coll_f08_request){0};
     }
-    give(ierror, code);
+    set_ierror(ierror, code);
 }
 
 static void *next_list(coll_f08_call *call) {
@@ -97,7 +100,7 @@ static void *next_list(coll_f08_call *call) {
     return list;
 }
 
-/* The body of a function that copies a list of FROM to numbers of TYPE. */
+/* The body of a function that copies the list FROM to numbers of TYPE. */
 #define COPY(type, call, from)                                                                     \
     type *list = next_list(call);                                                                  \
     for (int i = 0; i < (call)->length; i++)                                                       \
@@ -122,8 +125,8 @@ const MPI_Aint *coll_f08_places_large(coll_f08_call *call, const MPI_Aint places
 
 /* --- Requests --- */
 
-/* Frees what REQUEST kept, where the request itself is gone. */
-static void let_go(coll_f08_request *request) {
+/* Frees REQUEST's lists once the request itself is gone. */
+static void free_lists_if_complete(coll_f08_request *request) {
     if (request->coll)
         return;
     free(request->kept);
@@ -131,54 +134,54 @@ static void let_go(coll_f08_request *request) {
 }
 
 void coll_f08_start(coll_f08_request *request, MPI_Fint *ierror) {
-    give(ierror, COLL_Start(&request->coll));
+    set_ierror(ierror, COLL_Start(&request->coll));
 }
 
 void coll_f08_wait(coll_f08_request *request, MPI_Fint *ierror) {
-    give(ierror, COLL_Wait(&request->coll));
-    let_go(request);
+    set_ierror(ierror, COLL_Wait(&request->coll));
+    free_lists_if_complete(request);
 }
 
 void coll_f08_test(coll_f08_request *request, MPI_Fint *flag, MPI_Fint *ierror) {
-    give(ierror, COLL_Test(&request->coll, flag));
-    let_go(request);
+    set_ierror(ierror, COLL_Test(&request->coll, flag));
+    free_lists_if_complete(request);
 }
 
 void coll_f08_waitall(const MPI_Fint *count, coll_f08_request requests[], MPI_Fint *ierror) {
     int first = MPI_SUCCESS;
     for (int i = 0; i < *count; i++) {
         int code = COLL_Wait(&requests[i].coll);
-        let_go(&requests[i]);
+        free_lists_if_complete(&requests[i]);
         first = first == MPI_SUCCESS ? code : first;
     }
-    give(ierror, first);
+    set_ierror(ierror, first);
 }
 
 void coll_f08_request_free(coll_f08_request *request, MPI_Fint *ierror) {
-    give(ierror, COLL_Request_free(&request->coll));
-    let_go(request);
+    set_ierror(ierror, COLL_Request_free(&request->coll));
+    free_lists_if_complete(request);
 }
 
 void coll_f08_dcp_wait(coll_f08_request *request, MPI_Fint *ierror) {
-    give(ierror, DCP_Wait(&request->dcp));
+    set_ierror(ierror, DCP_Wait(&request->dcp));
 }
 
 void coll_f08_dcp_test(coll_f08_request *request, MPI_Fint *flag, MPI_Fint *ierror) {
-    give(ierror, DCP_Test(&request->dcp, flag));
+    set_ierror(ierror, DCP_Test(&request->dcp, flag));
 }
 
 /* --- The rest --- */
 
 void coll_f08_set(const MPI_Fint *comm, const char *operation, const char *spec, MPI_Fint *ierror) {
-    give(ierror, COLL_Set(MPI_Comm_f2c(*comm), operation, spec));
+    set_ierror(ierror, COLL_Set(MPI_Comm_f2c(*comm), operation, spec));
 }
 
 void coll_f08_pool_add(COLL_Pool *const *pool, const int64_t *key, const CFI_cdesc_t *value,
                        MPI_Fint *ierror) {
-    give(ierror, COLL_Pool_add(*pool, (uint64_t)*key, value->base_addr));
+    set_ierror(ierror, COLL_Pool_add(*pool, (uint64_t)*key, value->base_addr));
 }
 
 void coll_f08_aggregate(COLL_Pool *const *pool, const MPI_Fint *root, const MPI_Fint *comm,
                         COLL_Aggregate_stats *stats, MPI_Fint *ierror) {
-    give(ierror, COLL_Aggregate(*pool, *root, MPI_Comm_f2c(*comm), stats));
+    set_ierror(ierror, COLL_Aggregate(*pool, *root, MPI_Comm_f2c(*comm), stats));
 }

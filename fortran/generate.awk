@@ -2,23 +2,24 @@
 #
 #   awk -f generate.awk coll.h TEMPLATE.in
 #
-# They are the functions that take a communicator and only what is in the tables below. In the
-# template the lines from "@each@" to "@end@" come for each of them: once with default integers and
-# once with those of large counts; only once where nothing is counted. "@each name@" is once in
-# any case.
+# An operation is a function that takes a communicator, and otherwise only arguments that are in the
+# tables below. The template's lines from "@each@" to "@end@" are repeated for each operation: once
+# with default integers and once with those of large counts; only once if the operation has no
+# counts. Lines after "@each name@" are repeated once for each operation in any case. Marks in these
+# lines are replaced:
 #
 #   @name@ @specific@       COLL_Bcast; coll_f08_bcast_int or coll_f08_bcast_large
-#   @dummies@               the names of its arguments, as mpi_f08 has them
-#   @declarations@          these declared
-#   @parameters@            those of the C function behind it
-#   @call@                  COLL_Bcast(...): the call of libcoll's own
-#   @lists@                 how many of its arguments are lists of numbers, one a rank
+#   @dummies@               the names of its arguments, as in mpi_f08
+#   @declarations@          their declarations
+#   @parameters@            the parameters of the C function behind it
+#   @call@                  COLL_Bcast(...): the call of libcoll's function
+#   @lists@                 how many of its arguments are lists of numbers, one for each rank
 #   @root@                  its root, or COLL_F08_ALL
-#   @buffers@               its buffers, two of them: NULL where there are fewer
+#   @buffers@               its two buffers; NULL for missing ones
 #   @request@               its request, or NULL
 
 BEGIN {
-    # What C declares, and what that is: see declaration() and so on.
+    # Kinds of arguments by their C declarations; see declaration() and so on.
     kind_of["const void * "] = "send"
     kind_of["void * "] = "buffer"
     kind_of["MPI_Count "] = "count"
@@ -30,7 +31,7 @@ BEGIN {
     for (i = 1; i <= handles; i++)
         kind_of["MPI_" handle[i] " "] = handle[i]
 
-    # Where mpi_f08 calls something by another name.
+    # Arguments that have another name in mpi_f08.
     renamed["send_buffer"] = "sendbuf"
     renamed["receive_buffer"] = "recvbuf"
     renamed["send_count"] = "sendcount"
@@ -85,12 +86,12 @@ function read_declarations(    count, i, text, open) {
         sub(/^ /, "", text)
         open = index(text, "(")
         if (text ~ /^int (COLL|DCP)_[A-Za-z_]+\(/ && text ~ /MPI_Comm comm[,)]/)
-            keep(substr(text, 5, open - 5), substr(text, open + 1, length(text) - open - 1))
+            add_operation(substr(text, 5, open - 5), substr(text, open + 1, length(text) - open - 1))
     }
 }
 
-# Keeps an operation; what has other arguments is written by hand.
-function keep(name, parameters,    i) {
+# Adds an operation to the list. Operations with other arguments are written by hand.
+function add_operation(name, parameters,    i) {
     split_parameters(parameters)
     for (i = 1; i <= arguments; i++)
         if (!kind[i])
@@ -100,7 +101,7 @@ function keep(name, parameters,    i) {
     parameters_of[functions] = parameters
 }
 
-# kind[], given[] and dummy[]: what each of PARAMETERS is, its name in C and in Fortran.
+# Sets kind[], given[] and dummy[]: the kind of each of PARAMETERS, its name in C and in Fortran.
 function split_parameters(parameters,    i, type, list) {
     arguments = split(parameters, list, /, */)
     for (i = 1; i <= arguments; i++) {
@@ -116,7 +117,7 @@ function split_parameters(parameters,    i, type, list) {
     }
 }
 
-# A Fortran declaration of argument I.
+# Returns the Fortran declaration of argument I.
 function declaration(i, large, started,    asynchronous) {
     asynchronous = started ? ", asynchronous" : ""
     if (kind[i] == "send" || kind[i] == "buffer")
@@ -134,7 +135,7 @@ function declaration(i, large, started,    asynchronous) {
     return "type(MPI_" kind[i] "), intent(in) :: " dummy[i]
 }
 
-# The parameter of the C function that Fortran calls.
+# Returns the parameter of the C function that Fortran calls.
 function parameter(i, large) {
     if (kind[i] == "send" || kind[i] == "buffer")
         return "CFI_cdesc_t *" dummy[i]
@@ -147,14 +148,14 @@ function parameter(i, large) {
     return "const MPI_Fint *" dummy[i]
 }
 
-# What libcoll's function gets for it.
+# Returns the argument that is passed to libcoll's function.
 function argument(i, large,    in_place) {
     if (kind[i] == "send" || kind[i] == "buffer")
         return "coll_f08_address(" dummy[i] ")"
     if (kind[i] == "request")
         return "&" dummy[i] "->" (request_type == "DCP_Request" ? "dcp" : "coll")
     if (kind[i] == "counts" || kind[i] == "places") {
-        # In place nobody reads what is said of the data to send.
+        # In place, arguments that describe the data to send are not read.
         in_place = given[i] ~ /^send_/ ? "coll_f08_address(sendbuf) == MPI_IN_PLACE ? NULL : " : ""
         return in_place "coll_f08_" kind[i] (large ? "_large" : "_int") "(&call, " dummy[i] ")"
     }
@@ -183,22 +184,22 @@ function filled(f, suffix,    i, text, large, started, dummies, declared, parame
         if (kind[i] == "request")
             request = dummy[i]
     }
-    text = put(block, "@name@", name_of[f])
+    text = replace_mark(block, "@name@", name_of[f])
     specific = tolower(name_of[f]) suffix
     sub(/^coll_/, "", specific)
-    text = put(text, "@specific@", "coll_f08_" specific)
-    text = put(text, "@dummies@", dummies "ierror")
-    text = put(text, "@declarations@\n", declared)
-    text = put(text, "@parameters@", parameters "MPI_Fint *ierror")
-    text = put(text, "@call@", name_of[f] "(" call ")")
-    text = put(text, "@lists@", lists + 0)
-    text = put(text, "@root@", root)
-    text = put(text, "@buffers@", buffers[1] ", " buffers[2])
-    return put(text, "@request@", request)
+    text = replace_mark(text, "@specific@", "coll_f08_" specific)
+    text = replace_mark(text, "@dummies@", dummies "ierror")
+    text = replace_mark(text, "@declarations@\n", declared)
+    text = replace_mark(text, "@parameters@", parameters "MPI_Fint *ierror")
+    text = replace_mark(text, "@call@", name_of[f] "(" call ")")
+    text = replace_mark(text, "@lists@", lists + 0)
+    text = replace_mark(text, "@root@", root)
+    text = replace_mark(text, "@buffers@", buffers[1] ", " buffers[2])
+    return replace_mark(text, "@request@", request)
 }
 
-# TEXT with VALUE in the place of each MARK.
-function put(text, mark, value,    at, done) {
+# Returns TEXT with each MARK replaced by VALUE.
+function replace_mark(text, mark, value,    at, done) {
     while (at = index(text, mark)) {
         done = done substr(text, 1, at - 1) value
         text = substr(text, at + length(mark))

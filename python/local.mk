@@ -1,4 +1,4 @@
-# For pip, which builds nothing: see docs/languages.md.
+# Installed by pip, which builds nothing: see docs/languages.md.
 EXTRA_DIST += \
 	python/coll/__init__.py \
 	python/coll/_buffers.py \

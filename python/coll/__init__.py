@@ -1,4 +1,4 @@
-"""MPI's collectives by libcoll, for programs that use mpi4py:
+"""MPI's collectives with libcoll, for programs that use mpi4py:
 
     from mpi4py import MPI
     import coll
@@ -7,12 +7,13 @@
     request = coll.Iallreduce(MPI.IN_PLACE, array, op=MPI.MAX, comm=comm)
     request.wait()
 
-Every operation has the name and the arguments of mpi4py's method, and COMM last, MPI.COMM_WORLD by
-default. Buffers are what mpi4py takes: an array, or [array, MPI.INT], [array, count, MPI.INT],
-[array, counts, displacements, MPI.INT], MPI.IN_PLACE where MPI allows it. Those that begin with I return
-a Request for wait() or test(). Those that end in _init, which also take INFO, return one for start(), wait()
-or test(), and free(). Errors are MPI.Exception. What can't be a buffer is TypeError or ValueError; memory
-that isn't contiguous, or is read-only and to be written, BufferError.
+Every operation has the name and the arguments of mpi4py's method, followed by COMM, which is
+MPI.COMM_WORLD by default. Buffers are given as in mpi4py: an array, or [array, MPI.INT],
+[array, count, MPI.INT], [array, counts, displacements, MPI.INT], or MPI.IN_PLACE if MPI allows it.
+Operations whose names begin with I return a Request with wait() and test(). Those whose names end in _init
+also take INFO and return a Request with start(), wait(), test() and free(). Errors raise MPI.Exception.
+Arguments that can't be buffers raise TypeError or ValueError; memory that isn't contiguous, or that is
+read-only and would be written, raises BufferError.
 """
 
 import functools
@@ -35,8 +36,9 @@ def Set(comm, operation, spec):
 
 
 def _operation(kinds):
-    """Makes the blocking, the nonblocking and the persistent call of an operation. What is decorated
-    returns the arguments of the C function, which are of KINDS, and what must be kept meanwhile."""
+    """Makes the blocking, the nonblocking and the persistent call of an operation. The decorated function
+    returns the arguments of the C function, which are of KINDS, and the objects to keep alive during the
+    operation."""
 
     def make(arguments):
         name = arguments.__name__
@@ -75,17 +77,17 @@ def _operation(kinds):
 
 
 def _blocks(comm):
-    """How many blocks a call on COMM has."""
+    """Returns the number of blocks in a call on COMM."""
     return comm.Get_remote_size() if comm.is_inter else comm.Get_size()
 
 
 def _at_root(comm, root):
-    """Whether this rank has what only the root has."""
+    """Returns whether this rank has the root's data."""
     return root == MPI.ROOT if comm.is_inter else root == comm.Get_rank()
 
 
 def _not_root(comm, root):
-    """Whether this rank has what all have: between two groups the root has nothing of its own."""
+    """Returns whether this rank has a data block of its own; the root of an intercommunicator has none."""
     return not comm.is_inter or root >= 0
 
 
@@ -104,7 +106,7 @@ def Bcast(buf, root=0, comm=MPI.COMM_WORLD):
 
 
 def _reduced(sendbuf, recvbuf):
-    """Addresses, count and type of a reduction's data."""
+    """Returns the addresses, count and type of a reduction's data, and the objects to keep alive."""
     into, count, kind, kept = simple(recvbuf)
     if sendbuf is MPI.IN_PLACE:
         return in_place[0], into, count, kind, kept
@@ -164,7 +166,8 @@ def Reduce_scatter_block(sendbuf, recvbuf, op=MPI.SUM, comm=MPI.COMM_WORLD):
 @_operation("buffer buffer counts type op comm")
 def Reduce_scatter(sendbuf, recvbuf, recvcounts=None, op=MPI.SUM, comm=MPI.COMM_WORLD):
     if recvcounts is None:
-        # Blocks as equal as can be in place; otherwise what each rank wants.
+        # In place, blocks are as equal as possible; otherwise each rank's receive buffer has its
+        # block's size.
         into, count, kind, kept = simple(recvbuf)
         ranks = comm.Get_size()
         if sendbuf is MPI.IN_PLACE:
@@ -186,7 +189,7 @@ def Reduce_scatter(sendbuf, recvbuf, recvcounts=None, op=MPI.SUM, comm=MPI.COMM_
 
 
 def _with_counts(message, counts):
-    """MESSAGE's data and datatype, with other counts."""
+    """Returns MESSAGE's data and datatype with other counts."""
     if isinstance(message, (list, tuple)):
         datatype = message[-1] if isinstance(message[-1], (MPI.Datatype, str)) else None
         return [message[0], list(counts), datatype]

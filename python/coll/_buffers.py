@@ -1,4 +1,4 @@
-"""What mpi4py takes for a buffer, as the address, the count and the datatype that C takes."""
+"""Converts mpi4py's buffer arguments to the address, count and datatype for C."""
 
 import itertools
 import operator
@@ -13,7 +13,7 @@ _fromcode = getattr(MPI.Datatype, "fromcode", None) or MPI._typedict.__getitem__
 
 
 class _Codes(dict):
-    """(handle, extent, datatype) by the code that buffers have for their elements."""
+    """Maps buffers' codes for their element types to (handle, extent, datatype)."""
 
     def __missing__(self, code):
         try:
@@ -25,13 +25,14 @@ class _Codes(dict):
 
 
 _codes = _Codes()
-# (handle, extent) by the dtype of numpy's arrays, which is there sooner: those that were met.
+# Maps numpy's dtypes, which are faster to get than codes, to (handle, extent); filled as dtypes
+# occur.
 _dtypes = {None: None}
 
 
 def _unpack(message, pairs):
-    """Buffer, counts, displacements and datatype of a list: None for what is left out. Counts of one of
-    the types PAIRS are counts and displacements."""
+    """Returns the buffer, counts, displacements and datatype in a list; None for missing ones. If the counts
+    are of one of the types PAIRS, they are a pair of counts and displacements."""
     counts = places = datatype = None
     length = len(message)
     if length == 2:
@@ -50,7 +51,7 @@ def _unpack(message, pairs):
 
 
 def _memory_of(data, writable):
-    """The address of DATA, its bytes, and what keeps it where it is."""
+    """Returns the address of DATA, its bytes, and an object that keeps it in memory."""
     if data is None or data is MPI.BOTTOM:
         return 0, 0, None
     try:
@@ -70,7 +71,7 @@ def _memory_of(data, writable):
 
 
 def _type_of(data, datatype):
-    """(handle, extent, datatype), by the elements of DATA where DATATYPE is None."""
+    """Returns (handle, extent, datatype) of DATATYPE, or of DATA's elements if DATATYPE is None."""
     if datatype is None:
         return _codes[memoryview(data).format] if data is not None else (_null_type, 0, MPI.DATATYPE_NULL)
     if isinstance(datatype, str):
@@ -79,7 +80,7 @@ def _type_of(data, datatype):
 
 
 def _elements(bytes, extent, blocks):
-    """How many elements each of BLOCKS blocks has."""
+    """Returns the number of elements in each of BLOCKS blocks."""
     if bytes == 0:
         return 0
     if extent <= 0:
@@ -91,8 +92,8 @@ def _elements(bytes, extent, blocks):
 
 
 def _check_fits(data, bytes, datatype, first, count):
-    """Raises ValueError unless DATA of BYTES hold COUNT elements from the element FIRST on. Addresses from
-    MPI.BOTTOM on can't be checked."""
+    """Raises ValueError unless DATA of BYTES has room for COUNT elements from element FIRST on. Addresses
+    relative to MPI.BOTTOM can't be checked."""
     if count < 0:
         raise ValueError(f"{count} elements: counts must not be negative")
     if count == 0 or data is MPI.BOTTOM:
@@ -109,11 +110,11 @@ def _check_fits(data, bytes, datatype, first, count):
 
 
 def simple(message, blocks=1, writable=True):
-    """(address, count, type, what to keep) of data that are BLOCKS blocks, of COUNT elements each."""
+    """Returns (address, count, type, objects to keep alive) of data in BLOCKS blocks of COUNT elements each."""
     dtype = getattr(message, "dtype", None)
     known = _dtypes.get(dtype)
     if known:
-        # What most calls have.
+        # The usual case, kept fast.
         address, bytes, kept = _memory_of(message, writable)
         handle, extent = known
         count = bytes // extent
@@ -156,7 +157,7 @@ def _numbers(kind, values, ranks, what):
 
 
 def vector(message, ranks, writable=True):
-    """(address, counts, displacements, type, what to keep) of data with a block for each rank."""
+    """Returns (address, counts, displacements, type, objects to keep alive) of data with a block for each rank."""
     data, counts, places, datatype = (
         _unpack(message, tuple) if isinstance(message, (list, tuple)) else (message, None, None, None)
     )
@@ -178,7 +179,7 @@ def vector(message, ranks, writable=True):
     return address, counts, places, handle, (kept, counts, places, datatype)
 
 
-# What stands for data that don't count on a rank, or lie where the result will be.
+# Placeholders for data that are not significant on a rank, or are in the receive buffer (in place).
 no_data = 0, 0, _null_type, None
 no_vector = 0, ffi.NULL, ffi.NULL, _null_type, None
 in_place = int(MPI.IN_PLACE), *no_data[1:]

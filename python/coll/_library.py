@@ -1,4 +1,4 @@
-"""libcoll itself: found by the loader, or where COLL_LIBRARY says."""
+"""Loads libcoll: the file named by COLL_LIBRARY, or else the one that the loader finds."""
 
 import os
 
@@ -12,7 +12,7 @@ ffi.cdef("const char *COLL_Version(void); int MPI_Get_library_version(char *, in
 
 
 def _mpi_of(library):
-    """Where in memory the MPI library is that LIBRARY calls, and the beginning of its version."""
+    """Returns an address in the MPI library that LIBRARY calls, and the beginning of its version text."""
     get_version = ffi.addressof(library, "MPI_Get_library_version")
     text, length = ffi.new("char[]", 1 << 14), ffi.new("int *")
     get_version(text, length)
@@ -21,7 +21,7 @@ def _mpi_of(library):
 
 
 def _check_mpi(library, name):
-    """libcoll must call the MPI library that mpi4py calls: handles of another mean nothing to it."""
+    """Raises ImportError unless libcoll calls the same MPI library as mpi4py, whose handles it gets."""
     (ours, our_version), (theirs, their_version) = _mpi_of(library), _mpi_of(ffi.dlopen(MPI.__file__))
     if ours != theirs:
         raise ImportError(
@@ -33,7 +33,7 @@ def _check_mpi(library, name):
 def _load():
     name = os.environ.get("COLL_LIBRARY") or NAME
     try:
-        # It is called until the end of MPI_Finalize, when Python has given it up.
+        # libcoll is called until the end of MPI_Finalize, when Python has already released it.
         library = ffi.dlopen(name, os.RTLD_NOW | os.RTLD_NODELETE)
     except OSError as error:
         raise ImportError(
@@ -50,7 +50,7 @@ def _load():
 _library = _load()
 version = ffi.string(_library.COLL_Version()).decode()
 
-# MPI's handles are pointers or ints, as the MPI library has them.
+# MPI's handles are pointers or ints, depending on the MPI library.
 if MPI._sizeof(MPI.COMM_WORLD) == ffi.sizeof("void *"):
     _handle, handle_of = "uintptr_t", MPI._handleof
 else:
@@ -60,7 +60,7 @@ else:
         return MPI._handleof(of) & 0xFFFFFFFF
 
 
-# What the C functions take. Addresses of buffers are numbers here.
+# The types of the C functions' parameters. Addresses of buffers are passed as numbers.
 _kinds = {
     "buffer": "uintptr_t",
     "count": "long long",
@@ -78,6 +78,6 @@ _kinds = {
 
 
 def function(name, kinds):
-    """The function NAME, whose parameters are of the KINDS that a string lists."""
+    """Returns the C function NAME; KINDS lists its parameters' kinds."""
     ffi.cdef(f"int {name}({', '.join(_kinds[kind] for kind in kinds.split())});")
     return getattr(_library, name)

@@ -1,4 +1,4 @@
-"""Operations that are under way or can be started again."""
+"""Requests of nonblocking and persistent operations."""
 
 from mpi4py import MPI
 
@@ -9,13 +9,13 @@ _wait = function("COLL_Wait", "request")
 _test = function("COLL_Test", "request flag")
 _free = function("COLL_Request_free", "request")
 
-# Those under way, and those that failed: messages may still write to their buffers, so that these must
-# live even if the program forgets the request.
+# Requests in progress, and those that failed. Messages may still write to their buffers, which must
+# therefore stay alive even if the program drops the request.
 _active = set()
 
 
 def check(code):
-    """Raises the error of CODE."""
+    """Raises an exception if CODE is an error."""
     if code != MPI.SUCCESS:
         raise MPI.Exception(code)
 
@@ -32,7 +32,7 @@ class Request:
             _active.add(self)
 
     def __bool__(self):
-        """Whether there is something left to wait for, to start or to free."""
+        """Returns whether the request can still be waited for, started or freed."""
         return self._request[0] != ffi.NULL
 
     def start(self):
@@ -47,7 +47,7 @@ class Request:
         self._complete()
 
     def test(self):
-        """Whether the operation is complete, without waiting."""
+        """Returns whether the operation is complete, without waiting."""
         flag = ffi.new("int *")
         code = _test(self._request, flag)
         check(code)
@@ -56,7 +56,7 @@ class Request:
         return bool(flag[0])
 
     def free(self):
-        """Frees a persistent operation that is not under way."""
+        """Frees a persistent operation that is not in progress."""
         check(_free(self._request))
         self._kept = None
 
