@@ -7,7 +7,7 @@
 #include "app/options.h"
 #include "app/output.h"
 #include "app/progress.h"
-#include "kmeans/assign/partial.h"
+#include "kmeans/assign/cluster_sums.h"
 #include "kmeans/assign/threads.h"
 #include "kmeans/batches.h"
 #include "kmeans/benchmark.h"
@@ -180,7 +180,7 @@ static bool choose_algorithms(MPI_Comm comm, app_problem *problem) {
         app_mpi(problem, COLL_Set(comm, "bcast", options.bcast));
     if (options.aggregate)
         app_mpi(problem, COLL_Set(comm, "aggregate", options.aggregate));
-    km_partial_pool(&(km_points){.dim = 1, .total = 1}, &pool, problem);
+    km_cluster_sums_pool(&(km_points){.dim = 1, .total = 1}, &pool, problem);
     bool good = app_agree(problem, comm);
     if (good) {
         if (app_mpi(problem, COLL_Bcast(&nothing, 1, MPI_UINT8_T, 0, comm)))

@@ -2,8 +2,8 @@
 
 #include "kmeans/kmeans.h"
 
-#include "kmeans/assign/partial.h"
-#include "kmeans/assign/refill.h"
+#include "kmeans/assign/cluster_sums.h"
+#include "kmeans/assign/empty_clusters.h"
 #include "kmeans/checkpoint.h"
 #include "kmeans/map.h"
 
@@ -28,11 +28,11 @@ typedef struct clustering {
     uint32_t *distance2; /* each point's squared distance to its centroid */
     size_t
         window; /* points that are summed up at once, so that they span a bounded part of memory */
-    size_t *order; /* scratch memory of km_partial_add, for a window */
+    size_t *order; /* scratch memory of km_cluster_sums_add, for a window */
     size_t *starts;
-    km_sketch *sketch; /* NULL without pruning */
-    km_sketches kept;  /* sketches of this rank's points; or all NULL */
-    bool sketched;
+    km_projection *projection; /* NULL without pruning */
+    km_sketch_cache kept;      /* sketches of this rank's points; or all NULL */
+    bool projected;
     uint8_t *old_centroids; /* this and the next: rank 0 only */
     uint64_t *counts;
     km_checkpoint checkpoint;
@@ -69,8 +69,8 @@ static bool allocate_state(clustering *run, app_problem *problem) {
 
 static void release_state(clustering *run) {
     km_checkpoint_close(&run->checkpoint);
-    km_sketch_free(run->sketch);
-    km_sketches_free(&run->kept);
+    km_projection_free(run->projection);
+    km_sketch_cache_free(&run->kept);
     free(run->counts);
     free(run->old_centroids);
     free(run->starts);
@@ -182,18 +182,18 @@ static void report_round(double done, void *context, app_problem *problem) {
 }
 
 /*
- * Creates, in the first iteration only, the sketch of all iterations from the first centroids,
+ * Creates, in the first iteration only, the projection of all iterations from the first centroids,
  * which are the same on all ranks. Points' sketches are cached only if the points are in memory,
  * and if the memory suffices.
  */
-static void make_sketch(clustering *run, app_problem *problem) {
+static void make_projection(clustering *run, app_problem *problem) {
     const km_settings *settings = run->settings;
-    if (!run->sketched && !problem->text[0] && !settings->whole && !settings->kernel->real &&
-        km_sketch_create(run->state.centroids, settings->k, run->points->dim, &run->sketch))
+    if (!run->projected && !problem->text[0] && !settings->whole && !settings->kernel->real &&
+        km_projection_create(run->state.centroids, settings->k, run->points->dim, &run->projection))
         app_refuse(problem, "out of memory");
-    if (!run->sketched && run->sketch && !run->points->room.map)
-        km_sketches_create(run->points->rows, run->sketch, &run->kept);
-    run->sketched = true;
+    if (!run->projected && run->projection && !run->points->room.map)
+        km_sketch_cache_create(run->points->rows, run->projection, &run->kept);
+    run->projected = true;
 }
 
 /* Assigns every point, and sums up the objective and the number of moved points over all ranks. */
@@ -201,10 +201,10 @@ static bool assign_points(clustering *run, km_step *step, app_problem *problem) 
     const km_rounds rounds = {report_round, run};
     double start = MPI_Wtime(), saving = run->saving;
     km_map_sums sums = {0};
-    make_sketch(run, problem);
-    bool good =
-        km_map(run->points, run->settings, run->sketch, run->kept.corrections ? &run->kept : NULL,
-               &run->state, run->distance2, &rounds, run->comm, &sums, problem);
+    make_projection(run, problem);
+    bool good = km_map(run->points, run->settings, run->projection,
+                       run->kept.corrections ? &run->kept : NULL, &run->state, run->distance2,
+                       &rounds, run->comm, &sums, problem);
     step->seconds[KM_MAP] = MPI_Wtime() - start - (run->saving - saving);
     step->objective = sums.objective;
     step->moved = sums.moved;
@@ -220,8 +220,8 @@ static bool add_points(clustering *run, COLL_Pool *pool, app_problem *problem) {
         km_points part = *run->points;
         part.data += row * km_row_bytes(&part);
         part.rows = part.rows - row < run->window ? part.rows - row : run->window;
-        if (!km_partial_add(&part, run->state.nearest + row, run->settings->k,
-                            run->settings->threads, run->order, run->starts, pool, problem))
+        if (!km_cluster_sums_add(&part, run->state.nearest + row, run->settings->k,
+                                 run->settings->threads, run->order, run->starts, pool, problem))
             return false;
     }
     return true;
@@ -230,7 +230,7 @@ static bool add_points(clustering *run, COLL_Pool *pool, app_problem *problem) {
 /*
  * Aggregates the sums of all clusters in POOL at rank 0. Returns false if all ranks have the same
  * problem; returns true with a problem of this rank's own if the aggregation failed, on which
- * km_refill makes all ranks agree.
+ * km_refill_empty_clusters makes all ranks agree.
  */
 static bool aggregate_sums(clustering *run, COLL_Pool *pool, km_step *step, app_problem *problem) {
     COLL_Aggregate_stats stats = {0};
@@ -263,7 +263,8 @@ static double largest_shift2(const clustering *run) {
     double farthest = 0;
     size_t k = run->settings->k;
     for (size_t j = 0; run->rank == 0 && j < k; j++) {
-        double way = km_way2(run->points, k, run->old_centroids, run->state.centroids, j);
+        double way =
+            km_centroid_shift2(run->points, k, run->old_centroids, run->state.centroids, j);
         farthest = way > farthest ? way : farthest;
     }
     return farthest;
@@ -273,17 +274,18 @@ static double largest_shift2(const clustering *run) {
 static bool update_centroids(clustering *run, km_step *step, app_problem *problem) {
     size_t k = run->settings->k;
     COLL_Pool *pool = NULL;
-    km_partial_pool(run->points, &pool, problem);
+    km_cluster_sums_pool(run->points, &pool, problem);
     bool good = aggregate_sums(run, pool, step, problem);
     if (good && run->rank == 0 && !problem->text[0]) {
         memcpy(run->old_centroids, run->state.centroids, km_centroids_bytes(run->points, k));
-        if (km_update(pool, run->points, k, run->state.centroids, run->counts, problem))
+        if (km_update_centroids(pool, run->points, k, run->state.centroids, run->counts, problem))
             count_clusters(run, step);
     }
     COLL_Pool_free(&pool);
-    return good && km_refill(run->points, run->state.nearest, run->distance2, run->counts, k,
-                             run->state.centroids, run->settings->threads, run->comm,
-                             &step->refilled, problem);
+    return good &&
+           km_refill_empty_clusters(run->points, run->state.nearest, run->distance2, run->counts, k,
+                                    run->state.centroids, run->settings->threads, run->comm,
+                                    &step->refilled, problem);
 }
 
 /*

@@ -105,7 +105,7 @@ typedef struct km_result {
  * if it had never been interrupted. An existing checkpoint is a problem unless resuming is asked
  * for, so that it is never overwritten by mistake.
  *
- * The objective never rises from one iteration to the next (km_update says why).
+ * The objective never rises from one iteration to the next (km_update_centroids says why).
  */
 bool km_cluster(const km_points *points, const km_settings *settings, const km_observer *observer,
                 MPI_Comm comm, km_result *result, app_problem *problem);

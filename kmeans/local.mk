@@ -23,7 +23,6 @@ libwords_la_LIBADD = $(PNG_LIBS) $(JPEG_LIBS) $(LINEAR_LIBS) $(ZLIB_LIBS)
 # libkmeans.la: assignment, iteration, reading of points and writing of results.
 noinst_LTLIBRARIES += libkmeans.la
 libkmeans_la_SOURCES = \
-	kmeans/assign/arrange.c kmeans/assign/arrange.h \
 	kmeans/assign/assign.c kmeans/assign/assign.h \
 	kmeans/assign/assign_avx2.c \
 	kmeans/assign/assign_avx_vnni.c \
@@ -32,14 +31,15 @@ libkmeans_la_SOURCES = \
 	kmeans/assign/assign_openblas.c \
 	kmeans/assign/assign_scalar.c \
 	kmeans/assign/assign_vnni.c \
+	kmeans/assign/cluster_sums.c kmeans/assign/cluster_sums.h \
+	kmeans/assign/empty_clusters.c kmeans/assign/empty_clusters.h \
+	kmeans/assign/filter_level.c kmeans/assign/filter_level.h \
 	kmeans/assign/kernel.c kmeans/assign/kernel.h \
-	kmeans/assign/mesh.c kmeans/assign/mesh.h \
 	kmeans/assign/order.c kmeans/assign/order.h \
 	kmeans/assign/pack.h kmeans/assign/pairs.h \
-	kmeans/assign/partial.c kmeans/assign/partial.h \
-	kmeans/assign/refill.c kmeans/assign/refill.h \
-	kmeans/assign/sieve.c kmeans/assign/sieve.h \
-	kmeans/assign/sketch.c kmeans/assign/sketch.h \
+	kmeans/assign/projection.c kmeans/assign/projection.h \
+	kmeans/assign/pruning.c kmeans/assign/pruning.h \
+	kmeans/assign/reorder_points.c kmeans/assign/reorder_points.h \
 	kmeans/assign/threads.c kmeans/assign/threads.h \
 	kmeans/assign/tile_256.h \
 	kmeans/assign/tile_neon.h \

@@ -2,9 +2,9 @@
 
 #include "kmeans/map.h"
 
-#include "kmeans/assign/arrange.h"
 #include "kmeans/assign/assign.h"
-#include "kmeans/assign/partial.h"
+#include "kmeans/assign/cluster_sums.h"
+#include "kmeans/assign/reorder_points.h"
 #include "kmeans/points/memory.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@ enum {
 typedef struct map_job {
     const km_points *points;
     const km_settings *settings;
-    const km_sketches *kept; /* or NULL */
+    const km_sketch_cache *kept; /* or NULL */
     km_state *state;
     uint32_t *distance2;
     km_centroids *centroids;
@@ -77,15 +77,15 @@ static void list_pending(map_job *run) {
     }
 }
 
-static int pack_centroids(map_job *run, const km_sketch *sketch) {
+static int pack_centroids(map_job *run, const km_projection *projection) {
     const uint8_t *rows = run->state->centroids;
     int threads = run->settings->threads;
     int code = km_centroids_create(rows, run->settings->k, run->points->dim, run->settings->kernel,
                                    threads, &run->centroids);
     if (!code && run->points->fine)
         code = km_centroids_refine(run->centroids, rows, threads);
-    if (!code && sketch)
-        code = km_centroids_sieve(run->centroids, rows, sketch, threads);
+    if (!code && projection)
+        code = km_centroids_prune(run->centroids, rows, projection, threads);
     return code;
 }
 
@@ -95,8 +95,8 @@ static void recall_distances(const map_job *run) {
 #pragma omp parallel for num_threads(run->settings->threads)
     for (size_t i = 0; i < run->points->rows; i++)
         if (!(state->nearest[i] & KM_PENDING))
-            run->distance2[i] =
-                km_recall(run->points, i, state->centroids, run->settings->k, state->nearest[i]);
+            run->distance2[i] = km_point_distance2(run->points, i, state->centroids,
+                                                   run->settings->k, state->nearest[i]);
 }
 
 /* A range of the pending points: COUNT of them from number FIRST on. */
@@ -114,8 +114,9 @@ static km_query query_of(const map_job *run, point_range some) {
  * clusters.
  */
 static int sort_range(const map_job *run, point_range some) {
-    return km_arrange(km_centroids_places(run->centroids), run->settings->k, some.count,
-                      run->which + some.first, run->before + some.first, run->before2 + some.first);
+    return km_reorder_points(km_centroids_positions(run->centroids), run->settings->k, some.count,
+                             run->which + some.first, run->before + some.first,
+                             run->before2 + some.first);
 }
 
 /* Guesses clusters; if AGAIN, improves the guesses, which is quick if the points are sorted. */
@@ -143,7 +144,7 @@ static int assign_round(const map_job *run, point_range some) {
     if (!code && run->guesses)
         code = sort_range(run, some);
     if (!code)
-        code = km_assign_again(&query, run->centroids, run->settings->threads,
+        code = km_assign_query(&query, run->centroids, run->settings->threads,
                                known ? run->before + some.first : NULL, run->fresh, run->far);
     for (size_t i = 0; !code && i < some.count; i++) {
         size_t point = query.which[i];
@@ -212,16 +213,16 @@ static bool add_distances(const map_job *run, MPI_Comm comm, uint64_t *objective
     return good;
 }
 
-bool km_map(const km_points *points, const km_settings *settings, const km_sketch *sketch,
-            const km_sketches *kept, km_state *state, uint32_t *distance2, const km_rounds *rounds,
-            MPI_Comm comm, km_map_sums *sums, app_problem *problem) {
+bool km_map(const km_points *points, const km_settings *settings, const km_projection *projection,
+            const km_sketch_cache *kept, km_state *state, uint32_t *distance2,
+            const km_rounds *rounds, MPI_Comm comm, km_map_sums *sums, app_problem *problem) {
     map_job run = {.points = points,
                    .settings = settings,
                    .kept = kept,
                    .state = state,
                    .distance2 = distance2,
                    .most = rows_of_round(points, settings)};
-    int code = allocate_job(&run) ? pack_centroids(&run, sketch) : ENOMEM;
+    int code = allocate_job(&run) ? pack_centroids(&run, projection) : ENOMEM;
     if (!code)
         list_pending(&run);
     run.guesses = kept && !state->step.iteration;

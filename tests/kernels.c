@@ -146,8 +146,8 @@ static bool sift_is_right(const tile_data *data) {
         starts[j] = (int32_t)j * 10 - 50;
     for (size_t i = 0; i < MOST_POINTS; i++)
         floors[i] = i < data->points ? make_floor(data, i, starts) : INT32_MAX;
-    size_t found = data->kernel->sift(data->point_panel, data->centroid_panel, starts, data->groups,
-                                      floors, pairs);
+    size_t found = data->kernel->find_candidates(data->point_panel, data->centroid_panel, starts,
+                                                 data->groups, floors, pairs);
     bool good = true;
     for (size_t j = 0; j < data->centroids; j++)
         for (size_t i = 0; i < data->points; i++)

@@ -1,7 +1,7 @@
 /* K-means against a plain reference in double precision, which one rank could do alone. */
 #include "config.h"
 
-#include "kmeans/assign/partial.h"
+#include "kmeans/assign/cluster_sums.h"
 #include "kmeans/kmeans.h"
 #include "kmeans/points/fine.h"
 #include "kmeans/points/random.h"
@@ -391,10 +391,10 @@ START_TEST(narrow_and_wide_sums) {
         uint64_t counts[4];
         COLL_Pool *pool = NULL;
         app_problem problem = {""};
-        ck_assert(km_partial_pool(&points, &pool, &problem));
-        ck_assert(km_partial_add(&points, nearest, 4, 2, order, starts, pool, &problem));
-        ck_assert(km_partial_add(&points, nearest, 4, 1, order, starts, pool, &problem));
-        ck_assert(km_update(pool, &points, 4, centroids, counts, &problem));
+        ck_assert(km_cluster_sums_pool(&points, &pool, &problem));
+        ck_assert(km_cluster_sums_add(&points, nearest, 4, 2, order, starts, pool, &problem));
+        ck_assert(km_cluster_sums_add(&points, nearest, 4, 1, order, starts, pool, &problem));
+        ck_assert(km_update_centroids(pool, &points, 4, centroids, counts, &problem));
         COLL_Pool_free(&pool);
         ck_assert(counts[0] == 4 && counts[1] == 0 && counts[2] == 0 && counts[3] == 14);
         /* (1 + 254) / 2 = 127.5 and (255 + 0) / 2 = 127.5; 781 / 7 = 111.6, 1530 / 7 = 218.6. */
@@ -496,9 +496,9 @@ START_TEST(sums_of_reals) {
     COLL_Pool *pool = NULL;
     app_problem problem = {""};
     ck_assert(km_real_center(&points, MPI_COMM_SELF, &problem));
-    ck_assert(km_partial_pool(&points, &pool, &problem));
-    ck_assert(km_partial_add(&points, nearest, 2, 2, order, starts, pool, &problem));
-    ck_assert(km_update(pool, &points, 2, (uint8_t *)centroids, counts, &problem));
+    ck_assert(km_cluster_sums_pool(&points, &pool, &problem));
+    ck_assert(km_cluster_sums_add(&points, nearest, 2, 2, order, starts, pool, &problem));
+    ck_assert(km_update_centroids(pool, &points, 2, (uint8_t *)centroids, counts, &problem));
     COLL_Pool_free(&pool);
     for (size_t i = 0; i < 4; i++)
         centroids[i] = km_real_feature(&points.real, i % 2, centroids[i]);

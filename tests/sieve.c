@@ -1,10 +1,10 @@
 /* Sketches are no farther from each other than they may be, and a sieve never changes an answer. */
 #include "config.h"
 
-#include "kmeans/assign/arrange.h"
 #include "kmeans/assign/assign.h"
 #include "kmeans/assign/order.h"
-#include "kmeans/assign/sketch.h"
+#include "kmeans/assign/projection.h"
+#include "kmeans/assign/reorder_points.h"
 #include "kmeans/points/fine.h"
 #include "tests/harness.h"
 
@@ -50,17 +50,17 @@ static uint8_t *make_rows(size_t n, size_t dim, double spread, uint32_t seed) {
 }
 
 /* The sketch's own arithmetic, a row at a time: x.A_j in place of a kernel's products. */
-static float sketch_row(const km_sketch *sketch, const uint8_t *row, uint8_t *bytes) {
+static float sketch_row(const km_projection *projection, const uint8_t *row, uint8_t *bytes) {
     int32_t sums[KM_AXES + 1] = {0};
     uint32_t correction = 0;
     float error, way2;
-    for (size_t j = 0; j < sketch->count + 1; j++)
-        for (size_t d = 0; d < sketch->dim; d++)
-            sums[j] += row[d] * (sketch->axes[j * sketch->dim + d] - 128);
-    for (size_t d = 0; d < sketch->dim; d++)
+    for (size_t j = 0; j < projection->count + 1; j++)
+        for (size_t d = 0; d < projection->dim; d++)
+            sums[j] += row[d] * (projection->axes[j * projection->dim + d] - 128);
+    for (size_t d = 0; d < projection->dim; d++)
         correction += row[d] * (row[d] - UINT32_C(256));
-    way2 = km_sketch_deviation2(sketch, correction, sums[sketch->count]);
-    km_sketch_round(sketch, sums, &way2, 1, bytes, &error);
+    way2 = km_projection_deviation2(projection, correction, sums[projection->count]);
+    km_projection_sketch(projection, sums, &way2, 1, bytes, &error);
     return error;
 }
 
@@ -71,19 +71,19 @@ static double distance(const uint8_t *a, const uint8_t *b, size_t dim) {
     return sqrt(sum);
 }
 
-/* The promise of sketch.h for all pairs of N rows; and the widest share of what is allowed. */
-static double check_bound(const km_sketch *sketch, const uint8_t *rows, size_t n) {
-    size_t dim = sketch->dim, size = sketch->numbers;
+/* The promise of projection.h for all pairs of N rows; and the widest share of what is allowed. */
+static double check_bound(const km_projection *projection, const uint8_t *rows, size_t n) {
+    size_t dim = projection->dim, size = projection->numbers;
     uint8_t *bytes = malloc(n * size);
     float *errors = malloc(n * sizeof *errors);
     double widest = 0;
     ck_assert(bytes && errors);
     for (size_t i = 0; i < n; i++)
-        errors[i] = sketch_row(sketch, rows + i * dim, bytes + i * size);
+        errors[i] = sketch_row(projection, rows + i * dim, bytes + i * size);
     for (size_t i = 0; i < n; i++)
         for (size_t l = 0; l < i; l++) {
             double between = distance(bytes + i * size, bytes + l * size, size);
-            double allowed = sketch->stretch * distance(rows + i * dim, rows + l * dim, dim) +
+            double allowed = projection->stretch * distance(rows + i * dim, rows + l * dim, dim) +
                              errors[i] + errors[l];
             ck_assert_msg(between <= allowed, "dim %zu: rows %zu and %zu: %g > %g", dim, i, l,
                           between, allowed);
@@ -99,19 +99,20 @@ static const size_t dims[] = {KM_SKETCH_LEAST_DIM, KM_SKETCH_LEAST_DIM + 1, 515}
 START_TEST(bound) {
     size_t dim = dims[_i];
     uint8_t *rows = make_rows(CENTROIDS, dim, 20, 2), *others = make_rows(100, dim, 500, 3);
-    km_sketch *sketch;
-    ck_assert_int_eq(km_sketch_create(rows, CENTROIDS, dim, &sketch), 0);
-    ck_assert_ptr_nonnull(sketch);
-    ck_assert(sketch->share > 0.8 && sketch->share <= 1.0001);
-    double widest = check_bound(sketch, rows, 100);
+    km_projection *projection;
+    ck_assert_int_eq(km_projection_create(rows, CENTROIDS, dim, &projection), 0);
+    ck_assert_ptr_nonnull(projection);
+    ck_assert(projection->share > 0.8 && projection->share <= 1.0001);
+    double widest = check_bound(projection, rows, 100);
     ck_assert_msg(widest > 0.8, "sketches keep %g of a distance at most", widest);
-    check_bound(sketch, others, 100); /* which don't fit into bytes: only 0 and 255 */
-    ck_assert_ptr_nonnull(sketch->coarse);
-    ck_assert(sketch->coarse->share > 0.8 && sketch->coarse->share <= sketch->share + 1e-4);
-    widest = check_bound(sketch->coarse, rows, 100);
+    check_bound(projection, others, 100); /* which don't fit into bytes: only 0 and 255 */
+    ck_assert_ptr_nonnull(projection->coarse);
+    ck_assert(projection->coarse->share > 0.8 &&
+              projection->coarse->share <= projection->share + 1e-4);
+    widest = check_bound(projection->coarse, rows, 100);
     ck_assert_msg(widest > 0.8, "coarse sketches keep %g of a distance at most", widest);
-    check_bound(sketch->coarse, others, 100);
-    km_sketch_free(sketch);
+    check_bound(projection->coarse, others, 100);
+    km_projection_free(projection);
     free(rows);
     free(others);
 }
@@ -160,7 +161,7 @@ START_TEST(arranged) {
     }
     uint32_t before[N];
     memcpy(before, guess, sizeof guess);
-    ck_assert_int_eq(km_arrange(places, K, N, which, guess, distance), 0);
+    ck_assert_int_eq(km_reorder_points(places, K, N, which, guess, distance), 0);
     bool seen[N] = {false};
     size_t last = 0;
     for (size_t i = 0; i < N; i++) {
@@ -171,7 +172,7 @@ START_TEST(arranged) {
         ck_assert_uint_ge(region, last);
         last = region;
     }
-    ck_assert_int_eq(km_arrange(places, K, 0, which, guess, distance), 0);
+    ck_assert_int_eq(km_reorder_points(places, K, 0, which, guess, distance), 0);
 }
 END_TEST
 
@@ -179,43 +180,43 @@ END_TEST
 START_TEST(no_sketch) {
     enum { DIM = KM_SKETCH_LEAST_DIM };
     uint8_t *rows = calloc(CENTROIDS, DIM);
-    km_sketch *sketch;
+    km_projection *projection;
     uint32_t state = 5;
     ck_assert_ptr_nonnull(rows);
-    ck_assert_int_eq(km_sketch_create(rows, CENTROIDS, DIM, &sketch), 0); /* all alike */
-    ck_assert_ptr_null(sketch);
+    ck_assert_int_eq(km_projection_create(rows, CENTROIDS, DIM, &projection), 0); /* all alike */
+    ck_assert_ptr_null(projection);
     for (size_t i = 0; i < (size_t)CENTROIDS * DIM; i++)
         rows[i] = (uint8_t)next_random(&state);
-    ck_assert_int_eq(km_sketch_create(rows, CENTROIDS, DIM - 1, &sketch), 0);
-    ck_assert_ptr_null(sketch);
-    ck_assert_int_eq(km_sketch_create(rows, 1000, DIM, &sketch), 0);
-    ck_assert_ptr_null(sketch);
+    ck_assert_int_eq(km_projection_create(rows, CENTROIDS, DIM - 1, &projection), 0);
+    ck_assert_ptr_null(projection);
+    ck_assert_int_eq(km_projection_create(rows, 1000, DIM, &projection), 0);
+    ck_assert_ptr_null(projection);
     free(rows);
 }
 END_TEST
 
 static void arrange(const km_centroids *centroids, size_t *which, uint32_t *guess,
                     const uint32_t *distance) {
-    const uint32_t *places = km_centroids_places(centroids);
-    ck_assert_int_eq(km_arrange(places, CENTROIDS, POINTS, which, guess, distance), 0);
+    const uint32_t *places = km_centroids_positions(centroids);
+    ck_assert_int_eq(km_reorder_points(places, CENTROIDS, POINTS, which, guess, distance), 0);
 }
 
 /* What a sieve must not change: SIEVED by a sketch of other rows, or none, if SKETCH is NULL. */
 static void check_same(const km_kernel *kernel, const uint8_t *points, const uint8_t *centroids,
-                       const km_sketch *sketch, size_t dim) {
+                       const km_projection *projection, size_t dim) {
     uint32_t wanted[POINTS], wanted_distance[POINTS], found[POINTS], found_distance[POINTS];
     km_centroids *packed;
     ck_assert_int_eq(km_centroids_create(centroids, CENTROIDS, dim, kernel, 2, &packed), 0);
     ck_assert_int_eq(km_assign(points, POINTS, dim, packed, 1, wanted, wanted_distance), 0);
-    ck_assert_int_eq(km_centroids_sieve(packed, centroids, sketch, 2), 0);
+    ck_assert_int_eq(km_centroids_prune(packed, centroids, projection, 2), 0);
     for (int threads = harness_proves("few") ? 3 : 1; threads <= 3; threads++) {
         ck_assert_int_eq(km_assign(points, POINTS, dim, packed, threads, found, found_distance), 0);
         ck_assert_mem_eq(found, wanted, sizeof wanted);
         ck_assert_mem_eq(found_distance, wanted_distance, sizeof wanted);
     }
     /* Guesses that are right, wrong, and none, in place; sketches made, kept, and some missing. */
-    km_sketches kept;
-    ck_assert(km_sketches_create(POINTS, sketch, &kept));
+    km_sketch_cache kept;
+    ck_assert(km_sketch_cache_create(POINTS, projection, &kept));
     for (int round = 0; round < 5; round++) {
         size_t which[POINTS];
         const km_query query = {points, dim, which, POINTS, round ? &kept : NULL};
@@ -229,7 +230,7 @@ static void check_same(const km_kernel *kernel, const uint8_t *points, const uin
         }
         if (round == 2)
             arrange(packed, which, found, wanted_distance);
-        ck_assert_int_eq(km_assign_again(&query, packed, 2, found, found, found_distance), 0);
+        ck_assert_int_eq(km_assign_query(&query, packed, 2, found, found, found_distance), 0);
         size_t sketches = 0; /* blocks that go without them lack them */
         for (size_t i = 0; i < POINTS; i++) {
             ck_assert_uint_eq(found[i], wanted[which[i]]);
@@ -240,7 +241,7 @@ static void check_same(const km_kernel *kernel, const uint8_t *points, const uin
         for (size_t i = 50; round == 2 && i < 60; i++)
             kept.errors[0][i] = -1;
     }
-    km_sketches_free(&kept);
+    km_sketch_cache_free(&kept);
     km_centroids_free(packed);
 }
 
@@ -250,24 +251,24 @@ START_TEST(same_answers) {
     uint8_t *centroids = make_rows(CENTROIDS, dim, 20, 2), *points = make_rows(POINTS, dim, 20, 3);
     uint8_t *far = make_rows(CENTROIDS, dim, 500, 4), *noise = malloc(CENTROIDS * dim);
     uint32_t state = 5;
-    km_sketch *sketch;
+    km_projection *projection;
     ck_assert_ptr_nonnull(noise);
     for (size_t i = 0; i < CENTROIDS * dim; i++)
         noise[i] = (uint8_t)next_random(&state);
     for (size_t j = 700; j < 720; j++)
         memcpy(centroids + j * dim, centroids + (j - 699) * dim, dim);
     memcpy(points, centroids, 30 * dim);
-    ck_assert_int_eq(km_sketch_create(centroids, CENTROIDS, dim, &sketch), 0);
-    ck_assert_ptr_nonnull(sketch);
+    ck_assert_int_eq(km_projection_create(centroids, CENTROIDS, dim, &projection), 0);
+    ck_assert_ptr_nonnull(projection);
     for (const km_kernel *const *kernel = km_kernel_list(); *kernel; kernel++) {
         if (!(*kernel)->supported())
             continue;
-        check_same(*kernel, points, centroids, sketch, dim);
-        check_same(*kernel, points, far, sketch, dim);
-        check_same(*kernel, far, centroids, sketch, dim);
-        check_same(*kernel, points, noise, sketch, dim);
+        check_same(*kernel, points, centroids, projection, dim);
+        check_same(*kernel, points, far, projection, dim);
+        check_same(*kernel, far, centroids, projection, dim);
+        check_same(*kernel, points, noise, projection, dim);
     }
-    km_sketch_free(sketch);
+    km_projection_free(projection);
     free(noise);
     free(far);
     free(points);
@@ -311,14 +312,14 @@ static void answer(const uint8_t *points, const km_planes *of, fine_answer *want
 
 /* That km_assign gives the same, with all kinds of guesses. */
 static void check_fine(const km_kernel *kernel, const uint8_t *points, const km_planes *of,
-                       const km_sketch *sketch, const fine_answer *wanted) {
+                       const km_projection *projection, const fine_answer *wanted) {
     fine_answer found;
     uint32_t *nearest = found.nearest;
     km_centroids *packed;
     ck_assert_int_eq(km_centroids_create(of->data, of->k, of->dim, kernel, 2, &packed), 0);
     ck_assert_int_eq(km_centroids_refine(packed, of->data, 2), 0);
-    if (sketch)
-        ck_assert_int_eq(km_centroids_sieve(packed, of->data, sketch, 2), 0);
+    if (projection)
+        ck_assert_int_eq(km_centroids_prune(packed, of->data, projection, 2), 0);
     for (int threads = 1; threads <= 2; threads++) {
         ck_assert_int_eq(
             km_assign(points, POINTS, of->dim, packed, threads, nearest, found.distance), 0);
@@ -332,7 +333,7 @@ static void check_fine(const km_kernel *kernel, const uint8_t *points, const km_
     for (size_t i = 0; i < POINTS; i++)
         which[i] = i;
     const km_query query = {points, of->dim, which, POINTS, NULL};
-    ck_assert_int_eq(km_assign_again(&query, packed, 2, nearest, nearest, found.distance), 0);
+    ck_assert_int_eq(km_assign_query(&query, packed, 2, nearest, nearest, found.distance), 0);
     ck_assert_mem_eq(&found, wanted, sizeof found);
     km_centroids_free(packed);
 }
@@ -354,16 +355,16 @@ START_TEST(fine_answers) {
     const km_planes of = {planes, CENTROIDS, dim};
     fine_answer wanted;
     answer(points, &of, &wanted);
-    km_sketch *sketch;
-    ck_assert_int_eq(km_sketch_create(rows, CENTROIDS, dim, &sketch), 0);
-    ck_assert_ptr_nonnull(sketch);
+    km_projection *projection;
+    ck_assert_int_eq(km_projection_create(rows, CENTROIDS, dim, &projection), 0);
+    ck_assert_ptr_nonnull(projection);
     for (const km_kernel *const *kernel = km_kernel_list(); *kernel; kernel++) {
         if (!(*kernel)->supported())
             continue;
         check_fine(*kernel, points, &of, NULL, &wanted);
-        check_fine(*kernel, points, &of, sketch, &wanted);
+        check_fine(*kernel, points, &of, projection, &wanted);
     }
-    km_sketch_free(sketch);
+    km_projection_free(projection);
     free(planes);
     free(points);
     free(rows);
@@ -396,17 +397,17 @@ START_TEST(bad_arguments) {
     enum { DIM = KM_SKETCH_LEAST_DIM };
     uint8_t *rows = make_rows(CENTROIDS, DIM, 20, 2);
     const km_kernel *kernel = km_kernel_best(NULL, 0);
-    km_sketch *sketch;
+    km_projection *projection;
     km_centroids *packed;
-    ck_assert_int_eq(km_sketch_create(rows, CENTROIDS, DIM, &sketch), 0);
+    ck_assert_int_eq(km_projection_create(rows, CENTROIDS, DIM, &projection), 0);
     ck_assert_int_eq(km_centroids_create(rows, 10, DIM / 2, kernel, 1, &packed), 0);
-    ck_assert_int_eq(km_centroids_sieve(packed, rows, sketch, 1), EINVAL);
+    ck_assert_int_eq(km_centroids_prune(packed, rows, projection, 1), EINVAL);
     km_centroids_free(packed);
     ck_assert_int_eq(km_centroids_create(rows, 10, DIM, kernel, 1, &packed), 0);
-    ck_assert_int_eq(km_centroids_sieve(packed, rows, sketch, 0), EINVAL);
+    ck_assert_int_eq(km_centroids_prune(packed, rows, projection, 0), EINVAL);
     ck_assert_int_eq(km_centroids_refine(packed, rows, 0), EINVAL);
     km_centroids_free(packed);
-    km_sketch_free(sketch);
+    km_projection_free(projection);
     free(rows);
 }
 END_TEST

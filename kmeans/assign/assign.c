@@ -4,12 +4,12 @@
  * So a panel of points stays in the first-level cache, and each centroid is read from memory once
  * per block, seldom enough for arithmetic to limit the speed.
  *
- * With pruning (sieve.h), the distance to a guessed centroid rules out most of the others.
+ * With pruning (pruning.h), the distance to a guessed centroid rules out most of the others.
  */
 #include "kmeans/assign/assign.h"
 
 #include "kmeans/assign/pack.h"
-#include "kmeans/assign/sieve.h"
+#include "kmeans/assign/pruning.h"
 #include "kmeans/points/fine.h"
 #include "kmeans/points/memory.h"
 
@@ -31,10 +31,10 @@ struct km_centroids {
     size_t panels;
     size_t panel_bytes;
     size_t cached;       /* panels that fit the cache together */
-    unsigned char *data; /* panels, in the caller's order or in that of the sieve */
+    unsigned char *data; /* panels, in the caller's order or in that of the pruning index */
     uint32_t *norms;
-    km_sieve *sieve; /* or NULL */
-    km_fine *fine;   /* NULL if centroids are bytes */
+    km_pruning *pruning; /* or NULL */
+    km_fine *fine;       /* NULL if centroids are bytes */
 };
 
 /* A thread's scratch memory: a block of points, and their best centroids so far. */
@@ -47,19 +47,19 @@ typedef struct workspace {
     uint32_t *corrections;
     uint32_t *best;
     uint32_t *nearest;
-    void *scratch;       /* scratch of a kernel's tile */
-    uint64_t *fine_best; /* only for fine centroids */
-    km_tile_room *room;  /* this and all below: only with a sieve */
-    bool *packed;        /* which panels of data have been packed */
+    void *scratch;                 /* scratch of a kernel's tile */
+    uint64_t *fine_best;           /* only for fine centroids */
+    km_tile_scratch *tile_scratch; /* this and all below: only with pruning */
+    bool *packed;                  /* which panels of data have been packed */
     float *distances;
-    km_tally tally;   /* of the block */
-    struct {          /* for each mesh, see km_sifted; that of rows uses data and corrections */
+    km_tally tally; /* of the block */
+    struct { /* for each filter level, see km_point_panel; that of rows uses data and corrections */
         size_t bytes; /* bytes of a packed point */
         unsigned char *panels;
         uint32_t *corrections;
         float *errors;
         int32_t *floors;
-    } meshes[KM_MESHES];
+    } levels[KM_FILTER_LEVELS];
 } workspace;
 
 static size_t smaller(size_t a, size_t b) {
@@ -106,7 +106,7 @@ int km_centroids_create(const uint8_t *centroids, size_t k, size_t dim, const km
     return 0;
 }
 
-/* Describes the centroids, whose unpacked rows are ROWS, for a sieve. */
+/* Describes the centroids, whose unpacked rows are ROWS, for a pruning index. */
 static km_packed describe_centroids(const km_centroids *centroids, const uint8_t *rows) {
     return (km_packed){.kernel = centroids->kernel,
                        .rows = rows,
@@ -120,33 +120,33 @@ static km_packed describe_centroids(const km_centroids *centroids, const uint8_t
 
 int km_centroids_refine(km_centroids *centroids, const uint8_t *planes, int threads) {
     const km_planes of = {planes, centroids->k, centroids->dim};
-    if (centroids->kernel->real || centroids->fine || centroids->sieve ||
+    if (centroids->kernel->real || centroids->fine || centroids->pruning ||
         centroids->dim > KM_FINE_MAX_DIM || threads < 1)
         return EINVAL;
     int error = km_fine_create(&of, threads, &centroids->fine);
     const km_packed packed = describe_centroids(centroids, planes);
-    return error ? error : km_sieve_create(&packed, NULL, threads, &centroids->sieve);
+    return error ? error : km_pruning_create(&packed, NULL, threads, &centroids->pruning);
 }
 
-int km_centroids_sieve(km_centroids *centroids, const uint8_t *rows, const km_sketch *sketch,
-                       int threads) {
-    if (centroids->kernel->real || sketch->dim != centroids->dim || threads < 1)
+int km_centroids_prune(km_centroids *centroids, const uint8_t *rows,
+                       const km_projection *projection, int threads) {
+    if (centroids->kernel->real || projection->dim != centroids->dim || threads < 1)
         return EINVAL;
-    km_sieve_free(centroids->sieve);
-    centroids->sieve = NULL;
+    km_pruning_free(centroids->pruning);
+    centroids->pruning = NULL;
     const km_packed packed = describe_centroids(centroids, rows);
-    return km_sieve_create(&packed, sketch, threads, &centroids->sieve);
+    return km_pruning_create(&packed, projection, threads, &centroids->pruning);
 }
 
-const uint32_t *km_centroids_places(const km_centroids *centroids) {
-    bool sketches = centroids->sieve && km_sieve_sketches(centroids->sieve);
-    return sketches ? km_sieve_places(centroids->sieve) : NULL;
+const uint32_t *km_centroids_positions(const km_centroids *centroids) {
+    bool sketches = centroids->pruning && km_pruning_sketch_levels(centroids->pruning);
+    return sketches ? km_pruning_positions(centroids->pruning) : NULL;
 }
 
 void km_centroids_free(km_centroids *centroids) {
     if (!centroids)
         return;
-    km_sieve_free(centroids->sieve);
+    km_pruning_free(centroids->pruning);
     km_fine_free(centroids->fine);
     free(centroids->data);
     free(centroids->norms);
@@ -162,46 +162,47 @@ static void workspace_free(workspace *space) {
     free(space->nearest);
     free(space->scratch);
     free(space->fine_best);
-    free(space->room);
+    free(space->tile_scratch);
     free(space->packed);
     free(space->distances);
-    for (size_t l = 0; l < KM_MESHES; l++) {
-        free(space->meshes[l].panels);
-        free(space->meshes[l].corrections);
-        free(space->meshes[l].errors);
-        free(space->meshes[l].floors);
+    for (size_t l = 0; l < KM_FILTER_LEVELS; l++) {
+        free(space->levels[l].panels);
+        free(space->levels[l].corrections);
+        free(space->levels[l].errors);
+        free(space->levels[l].floors);
     }
 }
 
-/* Allocates what a sieve needs for each of its meshes. */
-static bool add_meshes(workspace *space, const km_centroids *centroids) {
+/* Allocates what pruning needs for each filter level. */
+static bool allocate_levels(workspace *space, const km_centroids *centroids) {
     const km_kernel *kernel = centroids->kernel;
-    size_t sketches = km_sieve_sketches(centroids->sieve);
+    size_t sketches = km_pruning_sketch_levels(centroids->pruning);
     bool good = true;
-    for (size_t l = 0; l < KM_MESHES; l++) {
-        space->meshes[l].floors = km_allocate(space->points, sizeof(int32_t));
-        good = good && space->meshes[l].floors;
+    for (size_t l = 0; l < KM_FILTER_LEVELS; l++) {
+        space->levels[l].floors = km_allocate(space->points, sizeof(int32_t));
+        good = good && space->levels[l].floors;
     }
     for (size_t l = 0; l < sketches; l++) {
-        size_t groups = km_quotient_up(km_sieve_numbers(centroids->sieve, l), kernel->group);
-        space->meshes[l].bytes = groups * kernel->group * kernel->element;
-        space->meshes[l].panels = km_allocate(space->points, space->meshes[l].bytes);
-        space->meshes[l].corrections = km_allocate(space->points, sizeof(uint32_t));
-        space->meshes[l].errors = km_allocate(space->points, sizeof(float));
-        good = good && space->meshes[l].panels && space->meshes[l].corrections &&
-               space->meshes[l].errors;
+        size_t groups =
+            km_quotient_up(km_pruning_sketch_size(centroids->pruning, l), kernel->group);
+        space->levels[l].bytes = groups * kernel->group * kernel->element;
+        space->levels[l].panels = km_allocate(space->points, space->levels[l].bytes);
+        space->levels[l].corrections = km_allocate(space->points, sizeof(uint32_t));
+        space->levels[l].errors = km_allocate(space->points, sizeof(float));
+        good = good && space->levels[l].panels && space->levels[l].corrections &&
+               space->levels[l].errors;
     }
     return good;
 }
 
-static bool add_sieve(workspace *space, const km_centroids *centroids) {
+static bool allocate_pruning(workspace *space, const km_centroids *centroids) {
     if (centroids->fine)
         space->fine_best = km_allocate(space->points, sizeof *space->fine_best);
-    space->room = km_allocate(1, sizeof *space->room);
+    space->tile_scratch = km_allocate(1, sizeof *space->tile_scratch);
     space->packed = km_allocate(space->points / centroids->kernel->points, sizeof *space->packed);
     space->distances = km_allocate(space->points, sizeof *space->distances);
-    return (space->fine_best || !centroids->fine) && space->room && space->packed &&
-           space->distances && add_meshes(space, centroids);
+    return (space->fine_best || !centroids->fine) && space->tile_scratch && space->packed &&
+           space->distances && allocate_levels(space, centroids);
 }
 
 /*
@@ -220,7 +221,8 @@ static bool workspace_create(workspace *space, size_t points, const km_centroids
     space->nearest = km_allocate(points, sizeof *space->nearest);
     space->scratch = km_allocate(kernel->scratch + 1, 1);
     if (space->rows && space->data && space->gathered && space->corrections && space->best &&
-        space->nearest && space->scratch && (!centroids->sieve || add_sieve(space, centroids)))
+        space->nearest && space->scratch &&
+        (!centroids->pruning || allocate_pruning(space, centroids)))
         return true;
     workspace_free(space);
     return false;
@@ -287,29 +289,31 @@ static void search_all(size_t n, const km_centroids *centroids, const workspace 
     }
 }
 
-/* Returns what a sieve works on: the panel that begins with point I of a block of N points. */
-static km_sifted panel_at(const km_centroids *centroids, workspace *space, size_t n, size_t i) {
-    size_t step = centroids->kernel->points, sketches = km_sieve_sketches(centroids->sieve);
-    km_sifted panel = {.rows = space->rows + i,
-                       .n = smaller(n - i, step),
-                       .gathered = space->gathered,
-                       .packed = space->packed + i / step,
-                       .corrections = space->corrections + i,
-                       .best = space->best + i,
-                       .nearest = space->nearest + i,
-                       .distances = space->distances + i,
-                       .fine_best = space->fine_best ? space->fine_best + i : NULL,
-                       .room = space->room,
-                       .tally = &space->tally};
-    for (size_t l = 0; l < KM_MESHES; l++)
-        panel.meshes[l].floors = space->meshes[l].floors + i;
+/* Returns the panel, with its search state, that begins with point I of a block of N points. */
+static km_point_panel panel_at(const km_centroids *centroids, workspace *space, size_t n,
+                               size_t i) {
+    size_t step = centroids->kernel->points,
+           sketches = km_pruning_sketch_levels(centroids->pruning);
+    km_point_panel panel = {.rows = space->rows + i,
+                            .n = smaller(n - i, step),
+                            .gathered = space->gathered,
+                            .packed = space->packed + i / step,
+                            .corrections = space->corrections + i,
+                            .best = space->best + i,
+                            .nearest = space->nearest + i,
+                            .distances = space->distances + i,
+                            .fine_best = space->fine_best ? space->fine_best + i : NULL,
+                            .scratch = space->tile_scratch,
+                            .tally = &space->tally};
+    for (size_t l = 0; l < KM_FILTER_LEVELS; l++)
+        panel.levels[l].floors = space->levels[l].floors + i;
     for (size_t l = 0; l < sketches; l++) {
-        panel.meshes[l].panel = space->meshes[l].panels + i * space->meshes[l].bytes;
-        panel.meshes[l].corrections = space->meshes[l].corrections + i;
-        panel.meshes[l].errors = space->meshes[l].errors + i;
+        panel.levels[l].panel = space->levels[l].panels + i * space->levels[l].bytes;
+        panel.levels[l].corrections = space->levels[l].corrections + i;
+        panel.levels[l].errors = space->levels[l].errors + i;
     }
-    panel.meshes[sketches].panel = space->data + i / step * space->panel_bytes;
-    panel.meshes[sketches].corrections = space->corrections + i;
+    panel.levels[sketches].panel = space->data + i / step * space->panel_bytes;
+    panel.levels[sketches].corrections = space->corrections + i;
     return panel;
 }
 
@@ -318,10 +322,10 @@ static km_sifted panel_at(const km_centroids *centroids, workspace *space, size_
  * NUMBERS.
  */
 static void make_sketches(size_t n, const km_centroids *centroids, const size_t *numbers,
-                          const km_sketches *kept, workspace *space) {
+                          const km_sketch_cache *kept, workspace *space) {
     for (size_t i = 0; i < n; i += centroids->kernel->points) {
-        km_sifted panel = panel_at(centroids, space, n, i);
-        km_sieve_take(centroids->sieve, kept ? numbers + i : NULL, kept, &panel);
+        km_point_panel panel = panel_at(centroids, space, n, i);
+        km_pruning_sketch_points(centroids->pruning, kept ? numbers + i : NULL, kept, &panel);
     }
 }
 
@@ -332,8 +336,8 @@ static void make_sketches(size_t n, const km_centroids *centroids, const size_t 
 static void guess_from_sketches(bool near, size_t n, const km_centroids *centroids,
                                 workspace *space) {
     for (size_t i = 0; i < n; i += centroids->kernel->points) {
-        km_sifted panel = panel_at(centroids, space, n, i);
-        km_sieve_look(centroids->sieve, near, &panel);
+        km_point_panel panel = panel_at(centroids, space, n, i);
+        km_pruning_guess(centroids->pruning, near, &panel);
     }
 }
 
@@ -344,8 +348,8 @@ static void guess_from_sketches(bool near, size_t n, const km_centroids *centroi
 static void score_guesses(const uint32_t *guess, size_t n, const km_centroids *centroids,
                           workspace *space) {
     for (size_t i = 0; i < n; i += centroids->kernel->points) {
-        km_sifted panel = panel_at(centroids, space, n, i);
-        km_sieve_guess(centroids->sieve, guess + i, &panel);
+        km_point_panel panel = panel_at(centroids, space, n, i);
+        km_pruning_start(centroids->pruning, guess + i, &panel);
     }
 }
 
@@ -353,15 +357,15 @@ static void score_guesses(const uint32_t *guess, size_t n, const km_centroids *c
 static size_t block_around(size_t n, const km_centroids *centroids, const workspace *space) {
     uint32_t near = space->nearest[n / 2];
     size_t rows = centroids->cached * centroids->kernel->centroids;
-    return near < centroids->k ? km_sieve_places(centroids->sieve)[near] / rows : 0;
+    return near < centroids->k ? km_pruning_positions(centroids->pruning)[near] / rows : 0;
 }
 
 /*
- * Does the same as search_all with a sieve. Starts with the block of centroids that are probably
+ * Does the same as search_all with pruning. Starts with the block of centroids that are probably
  * near.
  */
-static void search_sieve(size_t n, const km_centroids *centroids, workspace *space) {
-    const km_sieve *sieve = centroids->sieve;
+static void search_pruned(size_t n, const km_centroids *centroids, workspace *space) {
+    const km_pruning *pruning = centroids->pruning;
     size_t step = centroids->kernel->points, cached = centroids->cached;
     size_t blocks = km_quotient_up(centroids->panels, cached);
     size_t first = block_around(n, centroids, space);
@@ -369,11 +373,11 @@ static void search_sieve(size_t n, const km_centroids *centroids, workspace *spa
         size_t start = (first + turn) % blocks * cached,
                end = smaller(start + cached, centroids->panels),
                next = (first + turn + 1) % blocks * cached,
-               from = km_sieve_first(sieve, turn, &space->tally);
+               from = km_pruning_first_level(pruning, turn, &space->tally);
         for (size_t i = 0; i < n; i += step) {
-            km_sifted panel = panel_at(centroids, space, n, i);
-            km_sieve_fetch(sieve, next, i / step, km_quotient_up(n, step));
-            km_sieve_sift(sieve, start, end, from, &panel);
+            km_point_panel panel = panel_at(centroids, space, n, i);
+            km_pruning_prefetch(pruning, next, i / step, km_quotient_up(n, step));
+            km_pruning_search(pruning, start, end, from, &panel);
         }
     }
 }
@@ -396,7 +400,7 @@ static void prepare_block(const km_query *query, size_t first, size_t n,
     }
     for (size_t i = 0; i < space->points; i++)
         space->best[i] = KM_NO_SCORE;
-    if (!centroids->sieve)
+    if (!centroids->pruning)
         return;
     memset(space->packed, 0, space->points / centroids->kernel->points * sizeof *space->packed);
     space->tally = (km_tally){{0}, {0}};
@@ -417,7 +421,7 @@ static void set_guesses(const block_job *this, size_t first, size_t n, workspace
     const km_centroids *centroids = this->centroids;
     for (size_t i = 0; i < n; i++)
         space->nearest[i] = this->guess ? this->guess[first + i] : UINT32_MAX;
-    if (!this->guess && km_sieve_sketches(centroids->sieve))
+    if (!this->guess && km_pruning_sketch_levels(centroids->pruning))
         guess_from_sketches(false, n, centroids, space);
     score_guesses(space->nearest, n, centroids, space);
 }
@@ -429,9 +433,9 @@ static void store_results(const block_job *this, size_t first, size_t n, workspa
 }
 
 static void assign_block(const block_job *this, size_t first, size_t n, workspace *space) {
-    if (this->centroids->sieve) {
+    if (this->centroids->pruning) {
         set_guesses(this, first, n, space);
-        search_sieve(n, this->centroids, space);
+        search_pruned(n, this->centroids, space);
     } else {
         search_all(n, this->centroids, space);
     }
@@ -481,10 +485,10 @@ static int run_blocks(const block_job *this, int threads) {
 int km_assign(const uint8_t *points, size_t n, size_t dim, const km_centroids *centroids,
               int threads, uint32_t *nearest, uint32_t *distance) {
     const km_query query = {points, dim, NULL, n, NULL};
-    return km_assign_again(&query, centroids, threads, NULL, nearest, distance);
+    return km_assign_query(&query, centroids, threads, NULL, nearest, distance);
 }
 
-int km_assign_again(const km_query *query, const km_centroids *centroids, int threads,
+int km_assign_query(const km_query *query, const km_centroids *centroids, int threads,
                     const uint32_t *guess, uint32_t *nearest, uint32_t *distance) {
     if (threads < 1 || query->dim != centroids->dim)
         return EINVAL;
@@ -494,7 +498,7 @@ int km_assign_again(const km_query *query, const km_centroids *centroids, int th
 
 int km_guess(const km_query *query, const km_centroids *centroids, int threads, bool again,
              uint32_t *guess, uint32_t *distance) {
-    if (threads < 1 || query->dim != centroids->dim || !km_centroids_places(centroids))
+    if (threads < 1 || query->dim != centroids->dim || !km_centroids_positions(centroids))
         return EINVAL;
     const block_job all = {query, centroids, again ? guess : NULL,
                            guess, distance,  guess_only_block};

@@ -6,7 +6,7 @@
 #define COLL_KMEANS_ASSIGN_ASSIGN_H
 
 #include "kmeans/assign/kernel.h"
-#include "kmeans/assign/sketch.h"
+#include "kmeans/assign/projection.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -28,25 +28,25 @@ void km_centroids_free(km_centroids *centroids);
 /*
  * Makes CENTROIDS stand for the fine centroids of PLANES (fine.h), whose first plane must be what
  * was packed. The caller keeps PLANES for as long as CENTROIDS. Call this before
- * km_centroids_sieve. Returns 0, ENOMEM, or EINVAL if there are more than KM_FINE_MAX_DIM features
+ * km_centroids_prune. Returns 0, ENOMEM, or EINVAL if there are more than KM_FINE_MAX_DIM features
  * or the kernel is the one for reals.
  */
 int km_centroids_refine(km_centroids *centroids, const uint8_t *planes, int threads);
 
 /*
- * Turns pruning on: from now on sketches (sieve.h) rule out most centroids where that is faster.
- * The answers stay the same. ROWS are the rows that were packed; the caller keeps them and SKETCH
- * for as long as CENTROIDS. The sketches take some 100 bytes a centroid. Returns 0, ENOMEM, or
- * EINVAL if SKETCH is for another DIM or the kernel is the one for reals.
+ * Turns pruning on: from now on sketches (projection.h) rule out most centroids where that is
+ * faster. The answers stay the same. ROWS are the rows that were packed; the caller keeps them and
+ * PROJECTION for as long as CENTROIDS. The sketches take some 100 bytes a centroid. Returns 0,
+ * ENOMEM, or EINVAL if PROJECTION is for another DIM or the kernel is the one for reals.
  */
-int km_centroids_sieve(km_centroids *centroids, const uint8_t *rows, const km_sketch *sketch,
-                       int threads);
+int km_centroids_prune(km_centroids *centroids, const uint8_t *rows,
+                       const km_projection *projection, int threads);
 
 /*
  * Returns the position of each centroid in an order in which centroids near each other come
  * together; NULL if the centroids have no sketches.
  */
-const uint32_t *km_centroids_places(const km_centroids *centroids);
+const uint32_t *km_centroids_positions(const km_centroids *centroids);
 
 /*
  * Finds for each of N points of DIM features, row after row, the number of the nearest centroid (of
@@ -69,14 +69,14 @@ int km_assign(const uint8_t *points, size_t n, size_t dim, const km_centroids *c
 /*
  * The points to be assigned: the N rows of ROWS with the numbers WHICH. If KEPT is not NULL, it
  * caches their sketches: sketches found there are used, and missing ones are added. It must have
- * been made for the sketch of the centroids.
+ * been made for the projection of the centroids.
  */
 typedef struct km_query {
     const uint8_t *rows;
     size_t dim;
     const size_t *which;
     size_t n;
-    const km_sketches *kept;
+    const km_sketch_cache *kept;
 } km_query;
 
 /*
@@ -84,13 +84,13 @@ typedef struct km_query {
  * point WHICH[i], such as its centroid of the last iteration; a GUESS[i] that is no centroid's
  * number means that there is no guess. GUESS may be NEAREST, or NULL.
  */
-int km_assign_again(const km_query *query, const km_centroids *centroids, int threads,
+int km_assign_query(const km_query *query, const km_centroids *centroids, int threads,
                     const uint32_t *guess, uint32_t *nearest, uint32_t *distance);
 
 /*
  * Finds a guess for each point of QUERY from its sketch alone, and the squared distance of the
  * guess. The centroids must have sketches. If AGAIN, improves the guesses that GUESS holds on
- * entry, which is quick if the points have been sorted (arrange.h). Returns 0 or ENOMEM.
+ * entry, which is quick if the points have been sorted (reorder_points.h). Returns 0 or ENOMEM.
  */
 int km_guess(const km_query *query, const km_centroids *centroids, int threads, bool again,
              uint32_t *guess, uint32_t *distance);

@@ -28,8 +28,8 @@ static void multiply(const void *points, const void *centroids, size_t groups, i
             sums[j] += x[d] * c[j];
 }
 
-static size_t sift(const void *points, const void *centroids, const int32_t *starts, size_t groups,
-                   const int32_t *floors, km_pair *pairs) {
+static size_t find_candidates(const void *points, const void *centroids, const int32_t *starts,
+                              size_t groups, const int32_t *floors, km_pair *pairs) {
     int32_t sums[CENTROIDS];
     size_t n = 0;
     multiply(points, centroids, groups, sums);

@@ -163,8 +163,9 @@ TARGET __attribute__((always_inline)) static inline bool any_left(__m512i sums[C
     return _mm512_cmpge_epi32_mask(first, low) | _mm512_cmpge_epi32_mask(second, high);
 }
 
-TARGET static size_t sift(const void *points, const void *centroids, const int32_t *starts,
-                          size_t groups, const int32_t *floors, km_pair *pairs) {
+TARGET static size_t find_candidates(const void *points, const void *centroids,
+                                     const int32_t *starts, size_t groups, const int32_t *floors,
+                                     km_pair *pairs) {
     __m512i sums[CENTROIDS][HALVES];
 #pragma GCC unroll 12
     for (int j = 0; j < CENTROIDS; j++)

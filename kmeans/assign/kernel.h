@@ -73,7 +73,7 @@ typedef struct km_kernel {
                  uint32_t *nearest, void *scratch);
 
     /*
-     * The next three serve pruning (sieve.h); the kernel for reals has none of them. Computes the
+     * The next three serve pruning (pruning.h); the kernel for reals has none of them. Computes the
      * products of a tile: SUMS[j * points + i] becomes x.(c - 128) for point i and centroid j of
      * the panels.
      */
@@ -84,8 +84,8 @@ typedef struct km_kernel {
      * FLOORS[point], and returns their number. PAIRS has room for all pairs and KM_SPARE more. If
      * PAIRS is NULL, returns any number but 0 if there is such a pair, and else 0.
      */
-    size_t (*sift)(const void *points, const void *centroids, const int32_t *starts, size_t groups,
-                   const int32_t *floors, km_pair *pairs);
+    size_t (*find_candidates)(const void *points, const void *centroids, const int32_t *starts,
+                              size_t groups, const int32_t *floors, km_pair *pairs);
 
     /*
      * Computes the products x.(c - 128) of N pairs of points and centroids, rows of DIM bytes.
@@ -105,7 +105,8 @@ typedef struct km_kernel {
 /* The functions of a kernel for bytes whose file names them like the members. */
 #define KM_KERNEL_FUNCTIONS                                                                        \
     .supported = supported, .pack = pack, .pack_centroids = km_pack_centroids, .tile = tile,       \
-    .multiply = multiply, .sift = sift, .multiply_rows = multiply_rows, .burn = burn
+    .multiply = multiply, .find_candidates = find_candidates, .multiply_rows = multiply_rows,      \
+    .burn = burn
 
 /* Returns the kernels of this processor family, fastest first, ended by NULL. */
 const km_kernel *const *km_kernel_list(void);

@@ -81,8 +81,9 @@ TARGET static inline uint32_t mask_of(__m256i sums, __m256i floors) {
     return (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(below)) ^ 0xff;
 }
 
-TARGET static size_t sift(const void *points, const void *centroids, const int32_t *starts,
-                          size_t groups, const int32_t *floors, km_pair *pairs) {
+TARGET static size_t find_candidates(const void *points, const void *centroids,
+                                     const int32_t *starts, size_t groups, const int32_t *floors,
+                                     km_pair *pairs) {
     __m256i sums[CENTROIDS][HALVES];
     accumulate(points, centroids, groups, sums);
     __m256i low = _mm256_loadu_si256((const __m256i *)floors);

@@ -68,8 +68,9 @@ TARGET static inline size_t append(km_pair *pairs, size_t n, uint32x4_t left, in
     return n;
 }
 
-TARGET static size_t sift(const void *points, const void *centroids, const int32_t *starts,
-                          size_t groups, const int32_t *floors, km_pair *pairs) {
+TARGET static size_t find_candidates(const void *points, const void *centroids,
+                                     const int32_t *starts, size_t groups, const int32_t *floors,
+                                     km_pair *pairs) {
     int32x4_t sums[CENTROIDS][VECTORS];
     size_t n = 0;
     accumulate(points, centroids, groups, sums);

@@ -22,7 +22,7 @@
 enum {
     KM_PLANES = 3,
     KM_FINE_BITS = 16,
-    KM_FINE_MAX_DIM = 32768, /* so that a product minus half a square fits 32 bits (sieve.h) */
+    KM_FINE_MAX_DIM = 32768, /* so that a product minus half a square fits 32 bits (pruning.h) */
 };
 
 /* K rows of DIM features in planes. */

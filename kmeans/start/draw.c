@@ -3,7 +3,7 @@
 #include "kmeans/start/draw.h"
 
 #include "app/progress.h"
-#include "kmeans/assign/partial.h"
+#include "kmeans/assign/cluster_sums.h"
 
 #include <coll.h>
 

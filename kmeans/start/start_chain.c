@@ -15,7 +15,7 @@
 #include "config.h"
 
 #include "kmeans/assign/assign.h"
-#include "kmeans/assign/partial.h"
+#include "kmeans/assign/cluster_sums.h"
 #include "kmeans/points/random.h"
 #include "kmeans/points/rows.h"
 #include "kmeans/start/draw.h"

@@ -58,7 +58,7 @@ typedef struct encoder {
     struct labels labels;
     uint8_t *rows; /* the words: bytes, or planes if they are fine (fine.h) */
     bool fine;
-    km_sketch *sketch;
+    km_projection *projection;
     km_centroids *words; /* packed */
     struct batch batch;
     /* The three arrays have an element for each patch in the batch. */
@@ -122,8 +122,9 @@ static void pack_words(encoder *this, const km_kernel *kernel, size_t k, app_pro
     int threads = this->choice->threads;
     if (km_centroids_create(this->rows, k, size, kernel, threads, &this->words) ||
         (this->fine && km_centroids_refine(this->words, this->rows, threads)) ||
-        km_sketch_create(this->rows, k, size, &this->sketch) ||
-        (this->sketch && km_centroids_sieve(this->words, this->rows, this->sketch, threads)))
+        km_projection_create(this->rows, k, size, &this->projection) ||
+        (this->projection &&
+         km_centroids_prune(this->words, this->rows, this->projection, threads)))
         app_refuse(problem, "out of memory: %zu words of %zu bytes", k, size);
 }
 
@@ -178,7 +179,7 @@ static void end(encoder *this) {
     free(this->places);
     batch_end(&this->batch);
     km_centroids_free(this->words);
-    km_sketch_free(this->sketch);
+    km_projection_free(this->projection);
     free(this->rows);
     free(this->labels.values);
     patches_close(this->stream);

@@ -26,8 +26,8 @@
  *
  * The length helps much because centroids, being means, have shorter complements than points.
  */
-#ifndef COLL_KMEANS_ASSIGN_SKETCH_H
-#define COLL_KMEANS_ASSIGN_SKETCH_H
+#ifndef COLL_KMEANS_ASSIGN_PROJECTION_H
+#define COLL_KMEANS_ASSIGN_PROJECTION_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,52 +39,58 @@ enum {
     KM_REST = 4,                   /* further numbers, for the part that A does not see */
     KM_SKETCH = KM_AXES + KM_REST, /* bytes of a sketch, at most */
     KM_SKETCH_LEAST_DIM = 256,     /* rows with fewer dimensions have no sketches */
-    KM_LEVELS = 2,                 /* a coarse sketch, and the full one */
+    KM_SKETCH_LEVELS = 2,          /* a coarse sketch, and the full one */
 };
 
-/* The map from rows to sketches. */
-typedef struct km_sketch {
+/* The projection from rows to sketches. */
+typedef struct km_projection {
     size_t dim;
     size_t count, numbers;    /* A's rows, a power of two; numbers in a sketch: KM_REST more */
     uint8_t *axes;            /* A: COUNT rows of DIM numbers, 128 added to each; then the mean */
     int32_t offsets[KM_AXES]; /* A mean */
     float scale;
-    float stretch;            /* sigma * scale, or a little more */
-    double share;             /* the share that A keeps of the variance of the sampled rows */
-    uint32_t mean2;           /* |mean|^2 */
-    float *inverse;           /* inverse of G's Cholesky factor: COUNT rows, lower triangle */
-    float middle_rest;        /* mean length of the part that A does not see, times stretch */
-    float rest_error;         /* y^T G^-1 y may be off by rest_error |x - mean|^2 ... */
-    float rest_slack;         /* ... + rest_slack (|x - mean| + rest_slack) */
-    struct km_sketch *coarse; /* uses the first axes only, to be tested before; or NULL */
-} km_sketch;
+    float stretch;     /* sigma * scale, or a little more */
+    double share;      /* the share that A keeps of the variance of the sampled rows */
+    uint32_t mean2;    /* |mean|^2 */
+    float *inverse;    /* inverse of G's Cholesky factor: COUNT rows, lower triangle */
+    float middle_rest; /* mean length of the part that A does not see, times stretch */
+    float rest_error;  /* y^T G^-1 y may be off by rest_error |x - mean|^2 ... */
+    float rest_slack;  /* ... + rest_slack (|x - mean| + rest_slack) */
+    struct km_projection
+        *coarse; /* the coarse projection with the first axes only, to be tested before; or NULL */
+} km_projection;
 
 /*
- * Makes the map for rows like these N, of DIM bytes each, from a sample of them; the result is
- * deterministic. Sets *SKETCH to NULL if sketches can't help: few dimensions, few rows, or rows
- * whose variance is spread over all directions. Free it with km_sketch_free. Returns 0 or ENOMEM.
+ * Makes the projection for rows like these N, of DIM bytes each, from a sample of them; the result
+ * is deterministic. Sets *PROJECTION to NULL if sketches can't help: few dimensions, few rows, or
+ * rows whose variance is spread over all directions. Free it with km_projection_free. Returns 0 or
+ * ENOMEM.
  */
-int km_sketch_create(const uint8_t *rows, size_t n, size_t dim, km_sketch **sketch);
-void km_sketch_free(km_sketch *sketch);
-
-/* Fills LEVELS with the coarse map, if SKETCH has one, and SKETCH itself. Returns their number. */
-size_t km_sketch_levels(const km_sketch *sketch, const km_sketch *levels[KM_LEVELS]);
+int km_projection_create(const uint8_t *rows, size_t n, size_t dim, km_projection **projection);
+void km_projection_free(km_projection *projection);
 
 /*
- * A cache of the sketches of points for the next assignment: what km_sketch_round computes for each
- * point at each level, and the point's correction (kernel.h).
+ * Fills LEVELS with the coarse projection, if PROJECTION has one, and PROJECTION itself. Returns
+ * their number.
  */
-typedef struct km_sketches {
-    uint8_t *bytes[KM_LEVELS];
-    float *errors[KM_LEVELS]; /* of level 0: negative while a point has no sketches yet */
+size_t km_projection_levels(const km_projection *projection,
+                            const km_projection *levels[KM_SKETCH_LEVELS]);
+
+/*
+ * A cache of the sketches of points for the next assignment: what km_projection_sketch computes for
+ * each point at each level, and the point's correction (kernel.h).
+ */
+typedef struct km_sketch_cache {
+    uint8_t *bytes[KM_SKETCH_LEVELS];
+    float *errors[KM_SKETCH_LEVELS]; /* of level 0: negative while a point has no sketches yet */
     uint32_t *corrections;
-} km_sketches;
+} km_sketch_cache;
 
 /*
  * Allocates a cache for the sketches of N points, empty at first. Returns false if memory is short.
  */
-bool km_sketches_create(size_t n, const km_sketch *sketch, km_sketches *sketches);
-void km_sketches_free(km_sketches *sketches);
+bool km_sketch_cache_create(size_t n, const km_projection *projection, km_sketch_cache *sketches);
+void km_sketch_cache_free(km_sketch_cache *sketches);
 
 /*
  * Makes the sketches of N rows, at most KM_SKETCH_ROWS. SUMS[j * N + i] is the product of row i and
@@ -93,13 +99,13 @@ void km_sketches_free(km_sketches *sketches);
  * ERRORS[i].
  */
 enum { KM_SKETCH_ROWS = 64 };
-void km_sketch_round(const km_sketch *sketch, const int32_t *sums, const float *deviations2,
-                     size_t n, uint8_t *bytes, float *errors);
+void km_projection_sketch(const km_projection *projection, const int32_t *sums,
+                          const float *deviations2, size_t n, uint8_t *bytes, float *errors);
 
 /*
  * Returns |x - mean|^2 of a row of bytes whose correction (kernel.h) is CORRECTION and whose
  * product with the last row of the axes, the mean, is SUM.
  */
-float km_sketch_deviation2(const km_sketch *sketch, uint32_t correction, int32_t sum);
+float km_projection_deviation2(const km_projection *projection, uint32_t correction, int32_t sum);
 
 #endif

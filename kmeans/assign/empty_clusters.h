@@ -1,6 +1,6 @@
 /* Moves empty clusters onto points. */
-#ifndef COLL_KMEANS_ASSIGN_REFILL_H
-#define COLL_KMEANS_ASSIGN_REFILL_H
+#ifndef COLL_KMEANS_ASSIGN_EMPTY_CLUSTERS_H
+#define COLL_KMEANS_ASSIGN_EMPTY_CLUSTERS_H
 
 #include "kmeans/points/points.h"
 
@@ -18,8 +18,9 @@
  * read and changed at rank 0 only. *REFILLED becomes the number of moved centroids on all ranks.
  * Collective, also for ranks that already have a problem; on false all ranks have the same problem.
  */
-bool km_refill(const km_points *points, const uint32_t *nearest, const uint32_t *distance2,
-               const uint64_t *counts, size_t k, uint8_t *centroids, int threads, MPI_Comm comm,
-               uint64_t *refilled, app_problem *problem);
+bool km_refill_empty_clusters(const km_points *points, const uint32_t *nearest,
+                              const uint32_t *distance2, const uint64_t *counts, size_t k,
+                              uint8_t *centroids, int threads, MPI_Comm comm, uint64_t *refilled,
+                              app_problem *problem);
 
 #endif

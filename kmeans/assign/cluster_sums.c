@@ -6,7 +6,7 @@
  */
 #include "config.h"
 
-#include "kmeans/assign/partial.h"
+#include "kmeans/assign/cluster_sums.h"
 
 #include "kmeans/points/fine.h"
 
@@ -47,7 +47,7 @@ static void add_wide(void *into, const void *from, size_t bytes, void *context) 
         sums[i] += more[i];
 }
 
-bool km_partial_pool(const km_points *points, COLL_Pool **pool, app_problem *problem) {
+bool km_cluster_sums_pool(const km_points *points, COLL_Pool **pool, app_problem *problem) {
     size_t sums = sums_of(points) + 1;
     if (is_wide(points))
         return app_mpi(problem, COLL_Pool_create(sums * sizeof(uint64_t), add_wide, NULL, pool));
@@ -138,8 +138,8 @@ static int add_slice(const km_points *points, const uint32_t *nearest, const siz
     return code;
 }
 
-bool km_partial_add(const km_points *points, const uint32_t *nearest, size_t k, int threads,
-                    size_t *order, size_t *starts, COLL_Pool *pool, app_problem *problem) {
+bool km_cluster_sums_add(const km_points *points, const uint32_t *nearest, size_t k, int threads,
+                         size_t *order, size_t *starts, COLL_Pool *pool, app_problem *problem) {
     sort_by_cluster(nearest, points->rows, k, order, starts);
     int first_error = MPI_SUCCESS;
 #pragma omp parallel num_threads(threads)
@@ -182,7 +182,8 @@ static double rows_way2(const km_points *points, const uint8_t *a, const uint8_t
     return (double)km_distance2(a, b, points->dim);
 }
 
-double km_way2(const km_points *points, size_t k, const uint8_t *a, const uint8_t *b, size_t j) {
+double km_centroid_shift2(const km_points *points, size_t k, const uint8_t *a, const uint8_t *b,
+                          size_t j) {
     size_t bytes = km_row_bytes(points);
     if (points->fine)
         return ldexp((double)km_planes_way2(&(km_planes){a, k, points->dim},
@@ -197,8 +198,8 @@ uint32_t km_rows_distance2(const km_points *points, const uint8_t *a, const uint
     return points->real.used ? km_real_bits(distance2) : (uint32_t)distance2;
 }
 
-uint32_t km_recall(const km_points *points, size_t i, const uint8_t *centroids, size_t k,
-                   size_t j) {
+uint32_t km_point_distance2(const km_points *points, size_t i, const uint8_t *centroids, size_t k,
+                            size_t j) {
     size_t bytes = km_row_bytes(points);
     const uint8_t *row = points->data + i * bytes;
     if (points->fine)
@@ -239,8 +240,8 @@ static int set_mean(uint64_t cluster, const void *value, void *context) {
     return 0;
 }
 
-bool km_update(const COLL_Pool *pool, const km_points *points, size_t k, uint8_t *centroids,
-               uint64_t *counts, app_problem *problem) {
+bool km_update_centroids(const COLL_Pool *pool, const km_points *points, size_t k,
+                         uint8_t *centroids, uint64_t *counts, app_problem *problem) {
     mean_update to = {points, k, centroids, counts};
     memset(counts, 0, k * sizeof *counts);
     return COLL_Pool_visit(pool, set_mean, &to) == 0 || app_refuse(problem, "out of memory");

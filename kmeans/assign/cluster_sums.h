@@ -4,22 +4,22 @@
  * so that totals don't depend on the order of addition. Also computes the new centroids from these
  * sums.
  */
-#ifndef COLL_KMEANS_ASSIGN_PARTIAL_H
-#define COLL_KMEANS_ASSIGN_PARTIAL_H
+#ifndef COLL_KMEANS_ASSIGN_CLUSTER_SUMS_H
+#define COLL_KMEANS_ASSIGN_CLUSTER_SUMS_H
 
 #include "kmeans/points/points.h"
 
 #include <coll.h>
 
 /* Creates an empty pool for sums over POINTS; the caller frees it. */
-bool km_partial_pool(const km_points *points, COLL_Pool **pool, app_problem *problem);
+bool km_cluster_sums_pool(const km_points *points, COLL_Pool **pool, app_problem *problem);
 
 /*
  * Adds this rank's points to POOL, using THREADS threads; point i belongs to cluster NEAREST[i] <
  * K. ORDER (one number for each point) and STARTS (K + 1 numbers) are scratch memory.
  */
-bool km_partial_add(const km_points *points, const uint32_t *nearest, size_t k, int threads,
-                    size_t *order, size_t *starts, COLL_Pool *pool, app_problem *problem);
+bool km_cluster_sums_add(const km_points *points, const uint32_t *nearest, size_t k, int threads,
+                         size_t *order, size_t *starts, COLL_Pool *pool, app_problem *problem);
 
 /*
  * Returns the squared distance between two vectors of uint8, of at most KM_MAX_DIM (memory.h)
@@ -31,7 +31,8 @@ uint64_t km_distance2(const uint8_t *a, const uint8_t *b, size_t dim);
  * Returns the squared distance between centroid J of A and centroid J of B, two sets of K centroids
  * of POINTS, in the units of the input.
  */
-double km_way2(const km_points *points, size_t k, const uint8_t *a, const uint8_t *b, size_t j);
+double km_centroid_shift2(const km_points *points, size_t k, const uint8_t *a, const uint8_t *b,
+                          size_t j);
 
 /*
  * Returns the squared distance between two rows of POINTS; for real features as the bits of a float
@@ -43,7 +44,8 @@ uint32_t km_rows_distance2(const km_points *points, const uint8_t *a, const uint
  * Returns the squared distance between point I of this rank and centroid J, in the form in which
  * km_assign gives it.
  */
-uint32_t km_recall(const km_points *points, size_t i, const uint8_t *centroids, size_t k, size_t j);
+uint32_t km_point_distance2(const km_points *points, size_t i, const uint8_t *centroids, size_t k,
+                            size_t j);
 
 /*
  * Sets each centroid whose cluster is in POOL to the mean of the cluster, rounded to the nearest
@@ -56,7 +58,7 @@ uint32_t km_recall(const km_points *points, size_t i, const uint8_t *centroids, 
  * parabola around the mean, so the integer nearest to the mean is the best integer, and the old
  * centroid's feature is an integer, too.
  */
-bool km_update(const COLL_Pool *pool, const km_points *points, size_t k, uint8_t *centroids,
-               uint64_t *counts, app_problem *problem);
+bool km_update_centroids(const COLL_Pool *pool, const km_points *points, size_t k,
+                         uint8_t *centroids, uint64_t *counts, app_problem *problem);
 
 #endif

@@ -1,4 +1,4 @@
-#include "kmeans/assign/sketch.h"
+#include "kmeans/assign/projection.h"
 
 #include "kmeans/assign/vectors.h"
 #include "kmeans/points/memory.h"
@@ -141,32 +141,33 @@ static void mix_axes(axes_search *space) {
 }
 
 /* Sets A, rounded to bytes, and A mean. Returns the factor from the axes to A's rows. */
-static float round_axes(const axes_search *space, km_sketch *sketch) {
+static float round_axes(const axes_search *space, km_projection *projection) {
     float largest = 0;
     for (size_t i = 0; i < space->dim * space->count; i++)
         largest = fmaxf(largest, fabsf(space->axes[i]));
     float factor = largest > 0 ? 127 / largest : 0;
-    sketch->mean2 = 0;
+    projection->mean2 = 0;
     for (size_t d = 0; d < space->dim; d++) {
-        sketch->axes[space->count * space->dim + d] = (uint8_t)space->mean[d];
-        sketch->mean2 += (uint32_t)(space->mean[d] * space->mean[d]);
+        projection->axes[space->count * space->dim + d] = (uint8_t)space->mean[d];
+        projection->mean2 += (uint32_t)(space->mean[d] * space->mean[d]);
     }
     for (size_t j = 0; j < space->count; j++) {
-        sketch->offsets[j] = 0;
+        projection->offsets[j] = 0;
         for (size_t d = 0; d < space->dim; d++) {
             int32_t rounded = (int32_t)rintf(axis_of(space, j)[d] * factor);
-            sketch->axes[j * space->dim + d] = (uint8_t)(rounded + 128);
-            sketch->offsets[j] += rounded * (int32_t)space->mean[d];
+            projection->axes[j * space->dim + d] = (uint8_t)(rounded + 128);
+            projection->offsets[j] += rounded * (int32_t)space->mean[d];
         }
     }
     return factor;
 }
 
 /* Returns the product of two rows of A. */
-static int32_t axes_product(const km_sketch *sketch, size_t i, size_t j) {
-    const uint8_t *a = sketch->axes + i * sketch->dim, *b = sketch->axes + j * sketch->dim;
+static int32_t axes_product(const km_projection *projection, size_t i, size_t j) {
+    const uint8_t *a = projection->axes + i * projection->dim,
+                  *b = projection->axes + j * projection->dim;
     int32_t sum = 0;
-    for (size_t d = 0; d < sketch->dim; d++)
+    for (size_t d = 0; d < projection->dim; d++)
         sum += (a[d] - 128) * (b[d] - 128);
     return sum;
 }
@@ -193,10 +194,10 @@ static void square(square_matrix m, size_t count) {
 }
 
 /* Computes G in doubles, which hold it exactly. */
-static void make_gram(const km_sketch *sketch, square_matrix gram) {
-    for (size_t i = 0; i < sketch->count; i++)
-        for (size_t j = 0; j < sketch->count; j++)
-            gram[i][j] = axes_product(sketch, i, j);
+static void make_gram(const km_projection *projection, square_matrix gram) {
+    for (size_t i = 0; i < projection->count; i++)
+        for (size_t j = 0; j < projection->count; j++)
+            gram[i][j] = axes_product(projection, i, j);
 }
 
 /*
@@ -236,17 +237,17 @@ static bool factorize(square_matrix g, size_t count) {
     return true;
 }
 
-/* Stores the inverse of a lower triangular matrix in SKETCH. Returns its Frobenius norm. */
-static double invert(square_matrix lower, km_sketch *sketch) {
+/* Stores the inverse of a lower triangular matrix in PROJECTION. Returns its Frobenius norm. */
+static double invert(square_matrix lower, km_projection *projection) {
     square_matrix inverse = {{0}};
     double squares = 0;
-    for (size_t j = 0; j < sketch->count; j++)
-        for (size_t i = j; i < sketch->count; i++) {
+    for (size_t j = 0; j < projection->count; j++)
+        for (size_t i = j; i < projection->count; i++) {
             double sum = i == j;
             for (size_t l = j; l < i; l++)
                 sum -= lower[i][l] * inverse[l][j];
             inverse[i][j] = sum / lower[i][i];
-            sketch->inverse[i * sketch->count + j] = (float)inverse[i][j];
+            projection->inverse[i * projection->count + j] = (float)inverse[i][j];
             squares += inverse[i][j] * inverse[i][j];
         }
     return sqrt(squares);
@@ -260,12 +261,12 @@ static double invert(square_matrix lower, km_sketch *sketch) {
  * y| <= sigma |x - mean|. 2^-17 is more than the sums of squares add. Products that are wrong by
  * 1/2 add |W|_F sqrt(n) / 2.
  */
-static void prepare_rest(km_sketch *sketch, const axes_search *space, square_matrix gram,
+static void prepare_rest(km_projection *projection, const axes_search *space, square_matrix gram,
                          double sigma) {
-    double norm = invert(gram, sketch), sum = 0, count = (double)sketch->count;
+    double norm = invert(gram, projection), sum = 0, count = (double)projection->count;
     double off = (count + 4) * ldexp(1, -24) * norm * sigma;
-    sketch->rest_error = (float)(2 * off + off * off + ldexp(1, -17));
-    sketch->rest_slack = (float)(2.1 * norm * sqrt(count) / 2);
+    projection->rest_error = (float)(2 * off + off * off + ldexp(1, -17));
+    projection->rest_slack = (float)(2.1 * norm * sqrt(count) / 2);
     for (size_t i = 0; i < space->rows; i++) {
         const float *row = space->centered + i * space->dim,
                     *image = space->images + i * space->count;
@@ -273,7 +274,7 @@ static void prepare_rest(km_sketch *sketch, const axes_search *space, square_mat
             km_dot(row, row, space->dim) - km_dot(image, image, space->count) / (float)space->count;
         sum += (double)sqrtf(fmaxf(rest, 0));
     }
-    sketch->middle_rest = (float)sum / (float)space->rows * sketch->stretch;
+    projection->middle_rest = (float)sum / (float)space->rows * projection->stretch;
 }
 
 /*
@@ -289,7 +290,7 @@ static float fit_scale(axes_search *space, float factor) {
 }
 
 /* Fills MADE, except for its coarse map, from the first MADE->count axes that were found. */
-static void fill_sketch(km_sketch *made, axes_search *space, double variance) {
+static void fill_sketch(km_projection *made, axes_search *space, double variance) {
     space->count = made->count;
     memcpy(space->axes, space->found, made->count * made->dim * sizeof(float));
     made->share = variance > 0 ? project_sample(space) / variance : 0;
@@ -306,32 +307,32 @@ static void fill_sketch(km_sketch *made, axes_search *space, double variance) {
         prepare_rest(made, space, gram, sigma);
 }
 
-static km_sketch *allocate_sketch(size_t count, size_t dim) {
-    km_sketch *made = calloc(1, sizeof *made);
+static km_projection *allocate_sketch(size_t count, size_t dim) {
+    km_projection *made = calloc(1, sizeof *made);
     if (!made)
         return NULL;
-    *made = (km_sketch){.dim = dim,
-                        .count = count,
-                        .numbers = count + KM_REST,
-                        .axes = malloc((count + 1) * dim),
-                        .inverse = calloc(count * count, sizeof *made->inverse)};
+    *made = (km_projection){.dim = dim,
+                            .count = count,
+                            .numbers = count + KM_REST,
+                            .axes = malloc((count + 1) * dim),
+                            .inverse = calloc(count * count, sizeof *made->inverse)};
     if (made->axes && made->inverse)
         return made;
-    km_sketch_free(made);
+    km_projection_free(made);
     return NULL;
 }
 
-static bool is_useful(const km_sketch *sketch) {
-    return sketch->share >= least_share && sketch->stretch > 0;
+static bool is_useful(const km_projection *projection) {
+    return projection->share >= least_share && projection->stretch > 0;
 }
 
-int km_sketch_create(const uint8_t *rows, size_t n, size_t dim, km_sketch **sketch) {
-    *sketch = NULL;
+int km_projection_create(const uint8_t *rows, size_t n, size_t dim, km_projection **projection) {
+    *projection = NULL;
     if (dim < KM_SKETCH_LEAST_DIM || n < SAMPLE)
         return 0;
     axes_search space = {0};
-    km_sketch *close = allocate_sketch(KM_AXES, dim),
-              *coarse = allocate_sketch(KM_COARSE_AXES, dim);
+    km_projection *close = allocate_sketch(KM_AXES, dim),
+                  *coarse = allocate_sketch(KM_COARSE_AXES, dim);
     int error = close && coarse && axes_search_create(&space, SAMPLE, dim) ? 0 : ENOMEM;
     if (!error) {
         double variance = center_sample(&space, rows, n);
@@ -341,39 +342,40 @@ int km_sketch_create(const uint8_t *rows, size_t n, size_t dim, km_sketch **sket
     }
     axes_search_free(&space);
     if (!error && is_useful(close)) {
-        *sketch = close;
+        *projection = close;
         if (is_useful(coarse))
             close->coarse = coarse;
         else
-            km_sketch_free(coarse);
+            km_projection_free(coarse);
         return 0;
     }
-    km_sketch_free(coarse);
-    km_sketch_free(close);
+    km_projection_free(coarse);
+    km_projection_free(close);
     return error;
 }
 
-void km_sketch_free(km_sketch *sketch) {
-    if (!sketch)
+void km_projection_free(km_projection *projection) {
+    if (!projection)
         return;
-    km_sketch_free(sketch->coarse);
-    free(sketch->axes);
-    free(sketch->inverse);
-    free(sketch);
+    km_projection_free(projection->coarse);
+    free(projection->axes);
+    free(projection->inverse);
+    free(projection);
 }
 
-size_t km_sketch_levels(const km_sketch *sketch, const km_sketch *levels[KM_LEVELS]) {
+size_t km_projection_levels(const km_projection *projection,
+                            const km_projection *levels[KM_SKETCH_LEVELS]) {
     size_t count = 0;
-    if (sketch->coarse)
-        levels[count++] = sketch->coarse;
-    levels[count++] = sketch;
+    if (projection->coarse)
+        levels[count++] = projection->coarse;
+    levels[count++] = projection;
     return count;
 }
 
-bool km_sketches_create(size_t n, const km_sketch *sketch, km_sketches *sketches) {
-    const km_sketch *levels[KM_LEVELS];
-    size_t count = km_sketch_levels(sketch, levels);
-    *sketches = (km_sketches){.corrections = km_allocate(n, sizeof *sketches->corrections)};
+bool km_sketch_cache_create(size_t n, const km_projection *projection, km_sketch_cache *sketches) {
+    const km_projection *levels[KM_SKETCH_LEVELS];
+    size_t count = km_projection_levels(projection, levels);
+    *sketches = (km_sketch_cache){.corrections = km_allocate(n, sizeof *sketches->corrections)};
     bool good = sketches->corrections;
     for (size_t l = 0; l < count; l++) {
         sketches->bytes[l] = km_allocate(n, levels[l]->numbers);
@@ -383,55 +385,57 @@ bool km_sketches_create(size_t n, const km_sketch *sketch, km_sketches *sketches
     for (size_t i = 0; good && i < n; i++)
         sketches->errors[0][i] = -1;
     if (!good)
-        km_sketches_free(sketches);
+        km_sketch_cache_free(sketches);
     return good;
 }
 
-void km_sketches_free(km_sketches *sketches) {
-    for (size_t l = 0; l < KM_LEVELS; l++) {
+void km_sketch_cache_free(km_sketch_cache *sketches) {
+    for (size_t l = 0; l < KM_SKETCH_LEVELS; l++) {
         free(sketches->bytes[l]);
         free(sketches->errors[l]);
     }
     free(sketches->corrections);
-    *sketches = (km_sketches){.corrections = NULL};
+    *sketches = (km_sketch_cache){.corrections = NULL};
 }
 
-float km_sketch_deviation2(const km_sketch *sketch, uint32_t correction, int32_t sum) {
-    return (float)(correction + sketch->mean2 - 2 * (uint32_t)sum);
+float km_projection_deviation2(const km_projection *projection, uint32_t correction, int32_t sum) {
+    return (float)(correction + projection->mean2 - 2 * (uint32_t)sum);
 }
 
 /*
  * Returns the clamped and rounded number that, repeated KM_REST times, stands for the length that A
  * does not see. On entry *ERROR is the square of the other numbers' error; it becomes the error e.
  */
-static uint8_t round_rest(const km_sketch *sketch, float deviation2, float projected2,
+static uint8_t round_rest(const km_projection *projection, float deviation2, float projected2,
                           float *error) {
     const float cut = sqrtf(KM_REST);
-    float off2 = sketch->rest_error * deviation2 +
-                 sketch->rest_slack * (sqrtf(deviation2) * 1.0001F + sketch->rest_slack);
+    float off2 = projection->rest_error * deviation2 +
+                 projection->rest_slack * (sqrtf(deviation2) * 1.0001F + projection->rest_slack);
     float rest = sqrtf(fmaxf(deviation2 - projected2, 0));
     float off = fminf(sqrtf(off2), off2 / fmaxf(rest, 1e-6F)) * 1.001F;
-    float number = (rest * sketch->stretch - sketch->middle_rest) / cut + 128;
+    float number = (rest * projection->stretch - projection->middle_rest) / cut + 128;
     float clamped = fmaxf(0, fminf(number, 255)), rounded = floorf(clamped + 0.5F);
-    *error =
-        sqrtf(*error + KM_REST * (clamped - rounded) * (clamped - rounded)) + off * sketch->stretch;
+    *error = sqrtf(*error + KM_REST * (clamped - rounded) * (clamped - rounded)) +
+             off * projection->stretch;
     return (uint8_t)fminf(rounded, 255);
 }
 
-void km_sketch_round(const km_sketch *sketch, const int32_t *sums, const float *deviations2,
-                     size_t n, uint8_t *bytes, float *errors) {
+void km_projection_sketch(const km_projection *projection, const int32_t *sums,
+                          const float *deviations2, size_t n, uint8_t *bytes, float *errors) {
     uint8_t column[KM_SKETCH_ROWS];
     float projected2[KM_SKETCH_ROWS];
     memset(errors, 0, n * sizeof *errors);
-    for (size_t j = 0; j < sketch->count; j++) {
-        km_round_numbers(sums + j * n, n, sketch->offsets[j], sketch->scale, column, errors);
+    for (size_t j = 0; j < projection->count; j++) {
+        km_round_numbers(sums + j * n, n, projection->offsets[j], projection->scale, column,
+                         errors);
         for (size_t i = 0; i < n; i++)
-            bytes[i * sketch->numbers + j] = column[i];
+            bytes[i * projection->numbers + j] = column[i];
     }
-    km_image_squares(sketch->inverse, sketch->count, sums, sketch->offsets, n, projected2);
+    km_image_squares(projection->inverse, projection->count, sums, projection->offsets, n,
+                     projected2);
     for (size_t i = 0; i < n; i++) {
-        uint8_t rest = round_rest(sketch, deviations2[i], projected2[i], &errors[i]);
-        memset(bytes + i * sketch->numbers + sketch->count, rest, KM_REST);
+        uint8_t rest = round_rest(projection, deviations2[i], projected2[i], &errors[i]);
+        memset(bytes + i * projection->numbers + projection->count, rest, KM_REST);
         errors[i] = errors[i] * 1.0001F + 0.01F; /* covers the rounding of this arithmetic */
     }
 }

@@ -1,4 +1,4 @@
-#include "kmeans/assign/arrange.h"
+#include "kmeans/assign/reorder_points.h"
 
 #include "kmeans/points/memory.h"
 
@@ -8,32 +8,32 @@
 enum { REGION = 48, LEVELS = 16 };
 
 typedef struct sort_keys {
-    const uint32_t *places;
+    const uint32_t *positions;
     size_t k;
     uint32_t least; /* the smallest distance */
     double range;
 } sort_keys;
 
-static sort_keys make_sort_keys(const uint32_t *places, size_t k, const uint32_t *distance,
+static sort_keys make_sort_keys(const uint32_t *positions, size_t k, const uint32_t *distance,
                                 size_t n) {
     uint32_t least = UINT32_MAX, most = 0;
     for (size_t i = 0; i < n; i++) {
         least = distance[i] < least ? distance[i] : least;
         most = distance[i] > most ? distance[i] : most;
     }
-    return (sort_keys){places, k, least, (double)most - least + 1};
+    return (sort_keys){positions, k, least, (double)most - least + 1};
 }
 
 static size_t bucket_of(const sort_keys *by, uint32_t guess, uint32_t distance) {
-    size_t place = guess < by->k ? by->places[guess] : by->k - 1;
+    size_t place = guess < by->k ? by->positions[guess] : by->k - 1;
     size_t level = (size_t)((double)(distance - by->least) / by->range * LEVELS);
     return place / REGION * LEVELS + level;
 }
 
 /* A counting sort, which is stable. */
-int km_arrange(const uint32_t *places, size_t k, size_t n, size_t *which, uint32_t *guess,
-               const uint32_t *distance) {
-    const sort_keys by = make_sort_keys(places, k, distance, n);
+int km_reorder_points(const uint32_t *positions, size_t k, size_t n, size_t *which, uint32_t *guess,
+                      const uint32_t *distance) {
+    const sort_keys by = make_sort_keys(positions, k, distance, n);
     size_t count = km_quotient_up(k, REGION) * LEVELS;
     uint32_t *guesses = km_allocate(n + 1, sizeof *guesses);
     size_t *numbers = km_allocate(n + 1, sizeof *numbers);

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "kmeans/assign/refill.h"
+#include "kmeans/assign/empty_clusters.h"
 
 #include "app/checksum.h"
 #include "kmeans/points/fine.h"
@@ -235,9 +235,10 @@ free_all:
     return good;
 }
 
-bool km_refill(const km_points *points, const uint32_t *nearest, const uint32_t *distance2,
-               const uint64_t *counts, size_t k, uint8_t *centroids, int threads, MPI_Comm comm,
-               uint64_t *refilled, app_problem *problem) {
+bool km_refill_empty_clusters(const km_points *points, const uint32_t *nearest,
+                              const uint32_t *distance2, const uint64_t *counts, size_t k,
+                              uint8_t *centroids, int threads, MPI_Comm comm, uint64_t *refilled,
+                              app_problem *problem) {
     uint64_t empty;
     *refilled = 0;
     if (!count_empty(counts, k, comm, &empty, problem))
