@@ -239,21 +239,20 @@ static void check_what_is_written(void) {
         hosts[i] = names[i];
     }
     static const COLL_Curve gap = {2, 0.125, {1, 1 << 20}, {1.5e-6, 0.25}};
-    coll_profilefile file = {
-        .date = "2026-11-20T07:13:54Z",
-        .copy = {[COLL_COPY_CACHE_TO_MEMORY] = gap},
-        .level = {[COLL_LEVEL_NODE] = {.latency = 1.5e-6,
-                                       .overhead = 2.25e-7,
-                                       .per_byte = 3.125e-10},
-                  [COLL_LEVEL_WIDE] = {.latency = 0.0625,
-                                       .overhead = 1e-9,
-                                       .per_byte = 1,
-                                       .wake = 3e-5,
-                                       .per_rank = 2.5e-6,
-                                       .together = 1.25e8,
-                                       .buffer = 61440,
-                                       .curve = {[COLL_SEND_GAP] = gap}}},
-        .measured = {[COLL_LEVEL_NODE] = true, [COLL_LEVEL_WIDE] = true}};
+    coll_profilefile file = {.date = "2026-11-20T07:13:54Z",
+                             .copy = {[COLL_COPY_CACHE_TO_MEMORY] = gap},
+                             .level = {[COLL_LEVEL_NODE] = {.latency = 1.5e-6,
+                                                            .overhead = 2.25e-7,
+                                                            .per_byte = 3.125e-10},
+                                       [COLL_LEVEL_WIDE] = {.latency = 0.0625,
+                                                            .overhead = 1e-9,
+                                                            .per_byte = 1,
+                                                            .wake = 3e-5,
+                                                            .per_rank = 2.5e-6,
+                                                            .together = 1.25e8,
+                                                            .buffer = 61440,
+                                                            .curve = {[COLL_SEND_GAP] = gap}}},
+                             .measured = {[COLL_LEVEL_NODE] = true, [COLL_LEVEL_WIDE] = true}};
     char *text = NULL;
     size_t length = 0;
     FILE *stream = open_memstream(&text, &length);
