@@ -125,6 +125,7 @@ libcoll_core_la_SOURCES = \
 	lib/place/nearness.c lib/place/nearness.h \
 	lib/place/report.c lib/place/report.h \
 	lib/place/roundtrip.c lib/place/roundtrip.h \
+	lib/place/tcp_info.c lib/place/tcp_info.h \
 	lib/place/topo.c lib/place/topo.h \
 	lib/place/topocache.c lib/place/topocache.h \
 	lib/place/topofile.c lib/place/topofile.h \

@@ -4,14 +4,20 @@
  */
 #include "config.h"
 
+#include "lib/base/parcel.h"
+#include "lib/cost/profile.h"
 #include "lib/cost/profilefile.h"
+#include "lib/place/tcp_info.h"
 #include "tests/harness.h"
 #include "tests/mutate.h"
 
 #include <check.h>
+#include <netinet/in.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #define HEAD "libcoll-profile 3\ndate 2026-11-20T07:13:54Z\nhosts n[0-3],login1\n"
 #define RACK "level rack latency_s 4.125e-05 overhead_s 5e-06 per_byte_s 8.5e-09\n"
@@ -342,6 +348,68 @@ START_TEST(the_locale_does_not_matter) {
 }
 END_TEST
 
+/* Sends PROFILE as rank 0 does, and returns what another rank receives. */
+static coll_profile carried(const coll_profile *profile) {
+    coll_profile sent = *profile, received = {.measured = {false}};
+    coll_parcel packed = {.bytes = NULL};
+    coll_profile_carry(&packed, &sent);
+    ck_assert(!packed.failed);
+    coll_parcel parcel = coll_parcel_open(packed.bytes);
+    coll_profile_carry(&parcel, &received);
+    ck_assert(!parcel.failed);
+    coll_parcel_free(&packed);
+    return received;
+}
+
+/* Near round trips leave the built-in latencies; far ones give a power of two of these. */
+START_TEST(round_trips_set_the_latency) {
+    static const struct {
+        double round_trip, times;
+    } cases[] = {{0, 1},      {50e-6, 1},   {80e-6, 1},   {110e-6, 1},  {120e-6, 2},
+                 {600e-6, 8}, {2.6e-3, 32}, {3.5e-3, 32}, {3.7e-3, 64}, {10, 1 << 10}};
+    const coll_profile *builtin = coll_profile_builtin();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        coll_profile profile = *builtin;
+        coll_profile_set_round_trip(&profile, cases[i].round_trip);
+        const coll_profile other = carried(&profile);
+        for (int level = 0; level < COLL_LEVELS; level++) {
+            const bool between_hosts = level == COLL_LEVEL_RACK || level == COLL_LEVEL_SITE;
+            ck_assert(profile.level[level].latency ==
+                      builtin->level[level].latency * (between_hosts ? cases[i].times : 1));
+            ck_assert(other.level[level].latency == profile.level[level].latency);
+            ck_assert(other.level[level].per_byte == builtin->level[level].per_byte);
+        }
+        ck_assert(coll_profile_is_builtin(&other));
+    }
+}
+END_TEST
+
+START_TEST(measured_profiles_are_carried_whole) {
+    coll_profile profile = *coll_profile_builtin();
+    snprintf(profile.source, sizeof profile.source, "a file");
+    profile.level[COLL_LEVEL_RACK].per_byte = 0.5;
+    profile.measured[COLL_LEVEL_RACK] = true;
+    const coll_profile other = carried(&profile);
+    ck_assert_str_eq(other.source, profile.source);
+    ck_assert(other.measured[COLL_LEVEL_RACK] && other.level[COLL_LEVEL_RACK].per_byte == 0.5);
+    ck_assert(!coll_profile_is_builtin(&other));
+}
+END_TEST
+
+/* Opens a connection of this host to itself, which tells nothing of other hosts. */
+START_TEST(connections_of_one_host_have_no_round_trip) {
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    socklen_t size = sizeof at;
+    int listener = socket(AF_INET, SOCK_STREAM, 0), other = socket(AF_INET, SOCK_STREAM, 0);
+    ck_assert(bind(listener, (struct sockaddr *)&at, size) == 0 && listen(listener, 1) == 0);
+    ck_assert(getsockname(listener, (struct sockaddr *)&at, &size) == 0);
+    ck_assert(connect(other, (struct sockaddr *)&at, size) == 0);
+    ck_assert(coll_tcp_info_round_trip() == 0);
+    close(other);
+    close(listener);
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("profile");
     TCase *tests = tcase_create("profile");
@@ -356,6 +424,9 @@ int main(void) {
     tcase_add_test(tests, names_that_cannot_be_read_back_are_not_written);
     tcase_add_test(tests, mutated_files_are_parsed_or_refused_cleanly);
     tcase_add_test(tests, the_locale_does_not_matter);
+    tcase_add_test(tests, round_trips_set_the_latency);
+    tcase_add_test(tests, measured_profiles_are_carried_whole);
+    tcase_add_test(tests, connections_of_one_host_have_no_round_trip);
     suite_add_tcase(suite, tests);
     return harness_unit(suite);
 }

@@ -132,14 +132,35 @@ void coll_profile_load(const char *path, const coll_topo *topo, coll_profile *pr
         load_named(path, topo, profile, problem);
 }
 
-/* The built-in values are there already. */
+bool coll_profile_is_builtin(const coll_profile *profile) {
+    return strcmp(profile->source, builtin_name) == 0;
+}
+
+/* Sets the latencies between hosts to TIMES the built-in ones. */
+static void set_latencies(coll_profile *profile, double times) {
+    for (int level = COLL_LEVEL_RACK; level < COLL_LEVEL_WIDE; level++)
+        profile->level[level].latency = times * coll_profile_builtin()->level[level].latency;
+}
+
+void coll_profile_set_round_trip(coll_profile *profile, double round_trip) {
+    const double most = 1 << 10, near = coll_profile_builtin()->level[COLL_LEVEL_RACK].latency;
+    double times = 1;
+    while (times < most && round_trip / 2 > M_SQRT2 * times * near)
+        times *= 2;
+    set_latencies(profile, times);
+}
+
 void coll_profile_carry(coll_parcel *parcel, coll_profile *profile) {
+    const double near = coll_profile_builtin()->level[COLL_LEVEL_RACK].latency;
+    double times = profile->level[COLL_LEVEL_RACK].latency / near;
     coll_parcel_move_text(parcel, profile->source, sizeof profile->source);
-    if (strcmp(profile->source, builtin_name) == 0) {
-        *profile = *coll_profile_builtin();
+    if (!coll_profile_is_builtin(profile)) {
+        coll_parcel_move(parcel, profile->level, sizeof *profile - offsetof(coll_profile, level));
         return;
     }
-    coll_parcel_move(parcel, profile->level, sizeof *profile - offsetof(coll_profile, level));
+    coll_parcel_move(parcel, &times, sizeof times);
+    *profile = *coll_profile_builtin();
+    set_latencies(profile, times);
 }
 
 size_t coll_profile_segment(const coll_cost *link, size_t bytes, double fill) {

@@ -39,6 +39,16 @@ const coll_profile *coll_profile_builtin(void);
 void coll_profile_load(const char *path, const coll_topo *topo, coll_profile *profile,
                        char *problem);
 
+/*
+ * Sets the latency between the hosts of PROFILE, which must be built in, from a ROUND_TRIP in
+ * seconds that was seen; 0 if none was. The result is the built-in latency times a power of two, so
+ * that jobs on the same hosts get the same one; never less than the built-in latency.
+ */
+void coll_profile_set_round_trip(coll_profile *profile, double round_trip);
+
+/* Returns whether PROFILE is the built-in one. */
+bool coll_profile_is_builtin(const coll_profile *profile);
+
 /* Puts PROFILE into PARCEL, or takes it out. */
 void coll_profile_carry(coll_parcel *parcel, coll_profile *profile);
 

@@ -7,6 +7,7 @@
 #include "lib/base/spare.h"
 #include "lib/base/textfile.h"
 #include "lib/operation/job.h"
+#include "lib/place/tcp_info.h"
 
 #include <stdalign.h>
 #include <stddef.h>
@@ -189,6 +190,8 @@ static void find_facts(const meeting *m, decision *made) {
         coll_profile_load(made->settings.profile, &facts->topo, &facts->profile, problem);
     if (*problem)
         refuse(made, MPI_ERR_FILE, problem);
+    else if (coll_profile_is_builtin(&facts->profile))
+        coll_profile_set_round_trip(&facts->profile, coll_tcp_info_round_trip());
     facts->id = coll_common_number(&m->world);
 }
 
