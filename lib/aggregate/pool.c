@@ -175,7 +175,7 @@ static slot *find_slot(const pool_shard *shard, uint64_t hash, uint64_t key) {
     return &shard->slots[i];
 }
 
-/* Allocates COUNT * SIZE zeroed bytes and charges them to POOL; NULL without memory. */
+/* Allocates COUNT * SIZE zeroed bytes and charges them to POOL; NULL if out of memory. */
 static void *charged_calloc(COLL_Pool *pool, size_t count, size_t size) {
     void *memory = calloc(count, size);
     if (memory)
@@ -242,7 +242,7 @@ static void drop_value(pool_shard *shard, char *value) {
     shard->spares = dropped;
 }
 
-/* Returns a copy of VALUE in the pool's memory, with the padding zeroed; NULL without memory. */
+/* Returns a copy of VALUE in the pool's memory, with the padding zeroed; NULL if out of memory. */
 static char *copy_value(COLL_Pool *pool, pool_shard *shard, const void *value) {
     char *copy = new_value(pool, shard);
     if (!copy)

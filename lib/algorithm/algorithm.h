@@ -102,7 +102,7 @@ typedef struct coll_algorithm {
     bool (*applicable)(const coll_shape *call); /* NULL: always */
     /* in the first entry of a table: bytes below which it is always chosen within one site */
     size_t best_below;
-    bool sizeless; /* of a table the first such algorithm is chosen if sizes differ by rank */
+    bool sizeless; /* the first such algorithm of a table is chosen if sizes differ by rank */
     /*
      * Combines with the same tree over rank numbers as all other reproducible algorithms of its
      * table, whatever the size and the placement, if the line is in rank order.

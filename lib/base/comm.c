@@ -72,7 +72,7 @@ static size_t slot_bytes(const coll_comm_key *key, int ranks) {
 
 /*
  * Allocates all slots in one block, which begins with the array of pointers to them. Returns NULL
- * without memory.
+ * if out of memory.
  */
 static void **make_slots(int ranks) {
     size_t count = 0, bytes = 0;
@@ -230,7 +230,7 @@ static int make_keys(void) {
     return code;
 }
 
-/* Allocates what every communicator needs; returns false without memory. */
+/* Allocates what every communicator needs; returns false if out of memory. */
 static bool make_memory(coll_comm *state) {
     state->slots = make_slots(state->ranks);
     state->room = take_room();

@@ -35,7 +35,7 @@ enum {
     COLL_TAGS_STARTED = 1 << 12 /* all tags are below 32767, the smallest MPI_TAG_UB allowed */
 };
 
-/* Agreements among the ranks (lib/base/agree.h): the most numbers of one agreement. */
+/* The most numbers of an agreement among the ranks (lib/base/agree.h). */
 enum { COLL_AGREE_MOST = 8 };
 
 /* State of an agreement on the maxima of all ranks' numbers. */

@@ -48,7 +48,7 @@ static void make_owner(void) {
     owner_made = pthread_key_create(&owner, release_codes) == 0;
 }
 
-/* Returns this thread's codes, or NULL without memory. */
+/* Returns this thread's codes, or NULL if out of memory. */
 static codes *own_codes(void) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, make_owner);

@@ -54,12 +54,12 @@ bool coll_run_too_large(const coll_run *item, size_t count);
 
 /*
  * Copies ITEM for coll_run_repeated: into a list of OWNER if the result would point to it, else
- * into SPARE. Returns the copy, or NULL without memory.
+ * into SPARE. Returns the copy, or NULL if out of memory.
  */
 const coll_run *coll_run_keep(coll_run_list **owner, const coll_run *item, coll_run *spare);
 
 /*
- * Returns an empty list for up to CAPACITY runs, or NULL without memory. Pass it to
+ * Returns an empty list for up to CAPACITY runs, or NULL if out of memory. Pass it to
  * coll_run_list_finish or to coll_spare_free.
  */
 coll_run_list *coll_run_list_new(size_t capacity);

@@ -10,7 +10,7 @@
 
 /*
  * Moves COUNT elements of SIZE bytes from OLD to new memory for CAPACITY elements and frees OLD.
- * Returns NULL without memory, leaving OLD as it is.
+ * Returns NULL if out of memory, leaving OLD as it is.
  */
 static void *reallocate(void *old, size_t size, int count, size_t capacity) {
     void *more = coll_spare_alloc(capacity * size);

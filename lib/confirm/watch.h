@@ -28,7 +28,7 @@ typedef struct coll_watch {
 
 /*
  * Creates the state at time NOW, when the first attempt begins; all ranks count as heard from.
- * Returns false without memory.
+ * Returns false if out of memory.
  */
 bool coll_watch_create(coll_watch *watch, int root, int ranks, double now);
 void coll_watch_free(coll_watch *watch);

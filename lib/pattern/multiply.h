@@ -20,7 +20,7 @@ enum { COLL_MULTIPLY_RADIX = 16, COLL_MULTIPLY_STAGES = 31 };
 
 /* One stage of one position, which first sends to all of TO, then receives from all of FROM. */
 typedef struct coll_multiply_stage {
-    /* depth of the cut, 0 for the outermost, by which sender and receiver identify a stage */
+    /* depth of the cut, 0 for the outermost; sender and receiver identify a stage by it */
     int depth;
     int sends, receives;
     int to[2 * COLL_MULTIPLY_RADIX], from[COLL_MULTIPLY_RADIX];

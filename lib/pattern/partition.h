@@ -30,7 +30,7 @@ typedef struct coll_layout {
     int *members; /* in ascending order */
 } coll_layout;
 
-/* Creates the layout of TOPO; returns false without memory. Free it with coll_layout_free. */
+/* Creates the layout of TOPO; returns false if out of memory. Free it with coll_layout_free. */
 bool coll_layout_create(const coll_topo *topo, coll_layout *layout);
 void coll_layout_free(coll_layout *layout);
 
@@ -55,7 +55,7 @@ typedef struct coll_route {
     int send_count, receive_count;
 } coll_route;
 
-/* Creates the route of RANK; returns false without memory. Only coll_route_to_root uses ROOT. */
+/* Creates the route of RANK; returns false if out of memory. Only coll_route_to_root uses ROOT. */
 typedef bool coll_route_maker(const coll_layout *layout, int rank, int root, coll_route *route);
 
 coll_route_maker coll_route_to_collectors; /* stage 1: within each node */

@@ -29,7 +29,7 @@ void coll_addresses_find(coll_addresses *own);
 /*
  * Removes from the addresses of COUNT hosts those that several hosts have: bridges of virtual
  * machines have the same address everywhere. ALL is the first host's; STRIDE is the distance in
- * bytes to the next host's. Returns false, with nothing changed, without memory.
+ * bytes to the next host's. Returns false, with nothing changed, if out of memory.
  */
 bool coll_addresses_keep_unique(int count, coll_addresses *all, size_t stride);
 

@@ -30,7 +30,7 @@ typedef struct coll_racks_found {
 /*
  * Numbers the racks and sites of NODES nodes from 0, in order of first appearance; racks are unique
  * over all sites. A site in which no clear difference separates racks is one rack. Returns false,
- * with nothing found, if MEASURE returns false or without memory.
+ * with nothing found, if MEASURE returns false or if out of memory.
  */
 bool coll_find_racks(int nodes, coll_measure_row *measure, void *context, int racks[], int sites[],
                      coll_racks_found *found);

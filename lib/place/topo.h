@@ -47,8 +47,8 @@ typedef struct coll_reports {
  * NUMA domains come from the reports; a node's cores are those that binding and control groups let
  * its ranks use together. A node is crowded if these ranks outnumber its cores, or if the processes
  * of the whole job on it do (a communicator may hold only some of them). Each host name is
- * followed, after its NUL, by Slurm's switches (lib/place/locate.h). Returns false without memory.
- * Free the result with coll_topo_free.
+ * followed, after its NUL, by Slurm's switches (lib/place/locate.h). Returns false if out of
+ * memory. Free the result with coll_topo_free.
  */
 bool coll_topo_make(const coll_reports *all, int ranks, coll_topo *topo);
 void coll_topo_free(coll_topo *topo);

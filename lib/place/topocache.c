@@ -15,7 +15,8 @@ static int by_name(const void *a, const void *b) {
 }
 
 /*
- * Hashes the sorted names, including their NULs. Returns false if two are equal or without memory.
+ * Hashes the sorted names, including their NULs. Returns false if two are equal or if out of
+ * memory.
  */
 static bool hash_names(int nodes, char *const hosts[], uint64_t *hash) {
     char **sorted = malloc((size_t)nodes * sizeof *sorted);

@@ -15,8 +15,8 @@ typedef enum coll_topocache_kind {
 
 /*
  * Returns the path of the cache file of KIND for HOSTS, whose order does not matter; the caller
- * frees it. Returns NULL if there is no home directory, if two hosts have the same name, or without
- * memory.
+ * frees it. Returns NULL if there is no home directory, if two hosts have the same name, or if out
+ * of memory.
  */
 char *coll_topocache_path(coll_topocache_kind kind, int nodes, char *const hosts[]);
 

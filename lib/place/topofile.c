@@ -469,7 +469,9 @@ static bool parse_source(coll_topofile *file, char *path, char *text, size_t len
     return is_yaml(file->lines.next) ? parse_yaml(file) : parse_conf(file);
 }
 
-/* Returns NAME, relative to the directory of PATH, for the caller to free; NULL without memory. */
+/*
+ * Returns NAME, relative to the directory of PATH, for the caller to free; NULL if out of memory.
+ */
 static char *resolve_path(const char *path, const char *name) {
     const char *slash = strrchr(path, '/');
     size_t folder = *name == '/' || !slash ? 0 : (size_t)(slash + 1 - path);

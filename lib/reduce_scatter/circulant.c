@@ -42,7 +42,7 @@ static bool is_whole(const coll_part *part, size_t segment) {
     return !part->input->layout.counts && segment == part->shape->bytes;
 }
 
-/* Returns the block K places behind this rank's own. */
+/* Returns the position of the block K places behind this rank's own. */
 static int block_at(const graph_plan *plan, int k) {
     return (plan->base.part->line->position + k) % plan->base.part->shape->topo->ranks;
 }

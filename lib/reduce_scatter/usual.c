@@ -56,8 +56,7 @@ static int blocks_before(const halving_plan *plan, int nth) {
 }
 
 /*
- * Returns the acting rank whose blocks the NTH has in the end; it is also the one that has the
- * NTH's blocks.
+ * Returns the acting rank whose blocks the NTH has in the end; conversely, it has the NTH's blocks.
  */
 static int mirrored_rank(const halving_plan *plan, int nth) {
     int other = 0;
