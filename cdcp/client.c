@@ -209,7 +209,7 @@ int coll_dcp_begin(coll_dcp_request *request) {
     return code;
 }
 
-/* Under the job's lock. */
+/* The caller holds the job's lock. */
 static inline void end_request(coll_dcp_request **request) {
     coll_dcp_request *ended = *request;
     coll_data_close(&ended->call.given);
@@ -229,7 +229,7 @@ bool coll_dcp_active(const coll_dcp_request *request) {
     return request->slot || request->messages;
 }
 
-/* Under the job's lock. */
+/* The caller holds the job's lock. */
 static MPI_Comm comm_of(const coll_dcp_request *request) {
     MPI_Comm comm = request->client_comm->comm;
     return comm == MPI_COMM_NULL ? coll_the_job.app : comm;

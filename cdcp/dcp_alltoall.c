@@ -25,7 +25,7 @@ static void describe_alltoall(int32_t code, int32_t count, char *text, size_t si
     snprintf(text, size, "%d bytes for each rank", count);
 }
 
-static int radix(const coll_server_comm *comm) {
+static int alltoall_radix(const coll_server_comm *comm) {
     return comm->radix;
 }
 
@@ -151,7 +151,7 @@ static size_t collect_result(const coll_dcp_call *call, int place, const void **
 
 const coll_dcp_service coll_dcp_alltoall = {
     .name = "alltoall",
-    .radix = radix,
+    .radix = alltoall_radix,
     .describe = describe_alltoall,
     .begin = begin_alltoall,
     .take = take_blocks,

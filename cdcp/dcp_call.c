@@ -12,10 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int no_memory(void) {
-    return coll_error(MPI_ERR_NO_MEM, "a dedicated processor has no memory for a collective");
-}
-
 static coll_dcp_call **window_place(const coll_server_comm *comm, uint32_t sequence) {
     return &comm->window[sequence & (comm->window_size - 1)];
 }
@@ -99,7 +95,7 @@ int coll_dcp_call_of(coll_dcp_context *context, coll_server_comm *comm, uint32_t
         begun = allocate_call(comm);
     if (!begun || !widen_window(comm, sequence)) {
         free_call(begun);
-        return no_memory();
+        return coll_error(MPI_ERR_NO_MEM, "a dedicated processor has no memory for a collective");
     }
     initialise_call(begun, comm, sequence, context->timed);
     *window_place(comm, sequence) = begun;
@@ -362,7 +358,7 @@ static int check_unexpected(const coll_dcp_call *call) {
 }
 
 /* Advances the call as far as the arrived messages allow. */
-static int advance(coll_dcp_context *context, coll_dcp_call *call) {
+static int advance_call(coll_dcp_context *context, coll_dcp_call *call) {
     bool waits_for_verdict = call->held && !call->reported;
     if (call->arrived < call->comm->here || waits_for_verdict)
         return MPI_SUCCESS;
@@ -389,7 +385,7 @@ static int advance(coll_dcp_context *context, coll_dcp_call *call) {
 int coll_dcp_call_report(coll_dcp_context *context, coll_dcp_call *call) {
     call->reported = true;
     int code = send_results(context, call);
-    return code == MPI_SUCCESS ? advance(context, call) : code;
+    return code == MPI_SUCCESS ? advance_call(context, call) : code;
 }
 
 int coll_dcp_call_contribute(coll_dcp_context *context, coll_server_comm *comm,
@@ -408,7 +404,7 @@ int coll_dcp_call_contribute(coll_dcp_context *context, coll_server_comm *comm,
         code = call->service->take(call, place, values);
     if (code == MPI_SUCCESS && call->reported)
         code = send_results(context, call);
-    return code == MPI_SUCCESS ? advance(context, call) : code;
+    return code == MPI_SUCCESS ? advance_call(context, call) : code;
 }
 
 int coll_dcp_call_exchange(coll_dcp_context *context, coll_server_comm *comm,
@@ -426,5 +422,5 @@ int coll_dcp_call_exchange(coll_dcp_context *context, coll_server_comm *comm,
     if (header->depth != depth_of(call, call->sent - 1))
         return coll_unexpected_queue_add(&call->unexpected, header, body, bytes, source);
     code = absorb_message(call, header, body);
-    return code == MPI_SUCCESS ? advance(context, call) : code;
+    return code == MPI_SUCCESS ? advance_call(context, call) : code;
 }

@@ -11,14 +11,14 @@ static double handling_time(const coll_cost *cost, size_t bytes) {
 }
 
 /* Returns the time of a stage that sends to and receives from PEERS others. */
-static double stage(int peers, size_t bytes, const coll_cost *cost) {
+static double stage_time(int peers, size_t bytes, const coll_cost *cost) {
     return cost->latency + 2 * peers * handling_time(cost, bytes);
 }
 
 double coll_model_exchange(int dcps, int radix, size_t bytes, const coll_cost *cost) {
     double seconds = 0;
     for (int left = dcps; left > 1; left = (left + radix - 1) / radix)
-        seconds += stage((left < radix ? left : radix) - 1, bytes, cost);
+        seconds += stage_time((left < radix ? left : radix) - 1, bytes, cost);
     return seconds;
 }
 

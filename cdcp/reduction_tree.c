@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool reserve(coll_reduction_tree *tree, int capacity) {
+static bool reserve_nodes(coll_reduction_tree *tree, int capacity) {
     coll_reduction_tree_node *nodes = realloc(tree->nodes, (size_t)capacity * sizeof *nodes);
     if (nodes)
         tree->nodes = nodes;
@@ -31,7 +31,7 @@ bool coll_reduction_tree_begin(coll_reduction_tree *tree, int leaves, size_t byt
         return true;
     tree->stride = stride;
     tree->capacity = 0; /* the slots are numbered again */
-    return reserve(tree, capacity > 0 ? capacity : 1);
+    return reserve_nodes(tree, capacity > 0 ? capacity : 1);
 }
 
 void coll_reduction_tree_free(coll_reduction_tree *tree) {
@@ -125,7 +125,7 @@ static int combine_halves(coll_reduction_tree *tree, int at, coll_reduction_tree
 bool coll_reduction_tree_add(coll_reduction_tree *tree, int first, int height, const void *value,
                              coll_reduction_tree_combine *combine, void *context, int *error) {
     *error = 0;
-    if (tree->count == tree->capacity && !reserve(tree, 2 * tree->capacity))
+    if (tree->count == tree->capacity && !reserve_nodes(tree, 2 * tree->capacity))
         return false;
     int at = position_of(tree, first);
     insert_node(tree, at, first, height, value);

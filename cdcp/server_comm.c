@@ -101,8 +101,8 @@ int coll_server_comm_blocks(const coll_server_comm *comm, int distance, int stag
 }
 
 /*
- * Sets the radix of exchanges by digits, and the places of their blocks. The number of stages is
- * that of all the job's DCPs.
+ * Sets the radix of exchanges by digits, and the places of their blocks. There are at most as many
+ * stages as in an exchange among all of the job's DCPs.
  */
 static void plan_digits(coll_server_comm *comm, const coll_job *job) {
     int most = 0;

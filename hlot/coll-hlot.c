@@ -56,17 +56,17 @@ typedef struct command {
 
 static app_problem problem;
 
-static bool is(const command *options, const char *verb) {
+static bool has_verb(const command *options, const char *verb) {
     return strcmp(options->verb, verb) == 0;
 }
 
 /* Refuses options that have no meaning with the verb. */
 static bool check_options(const command *options) {
-    if (!is(options, "study") && (options->sites || options->networks || options->seed))
+    if (!has_verb(options, "study") && (options->sites || options->networks || options->seed))
         return app_refuse(&problem, "--sites, --networks and --seed belong to study");
-    if (is(options, "study") && (options->root || options->seconds >= 0 || options->matrix))
+    if (has_verb(options, "study") && (options->root || options->seconds >= 0 || options->matrix))
         return app_refuse(&problem, "study takes no MATRIX, and neither --root nor --seconds");
-    if (options->output && !is(options, "probe") && !is(options, "draw"))
+    if (options->output && !has_verb(options, "probe") && !has_verb(options, "draw"))
         return app_refuse(&problem, "--output belongs to probe and draw");
     if (options->seconds >= 0 && options->matrix)
         return app_refuse(&problem, "--seconds belongs to measuring, and nothing is measured");
@@ -85,14 +85,14 @@ static bool parse_words(command *options) {
     if (!options->verb)
         return app_refuse(&problem, "unknown command %s; known: %s", words[0], known);
     options->matrix = options->words.count == 2 ? words[1] : NULL;
-    if (options->matrix && (is(options, "probe") || is(options, "watch")))
+    if (options->matrix && (has_verb(options, "probe") || has_verb(options, "watch")))
         return app_refuse(&problem, "%s measures; it takes no matrix", options->verb);
-    if (is(options, "draw") && !options->output)
+    if (has_verb(options, "draw") && !options->output)
         return app_refuse(&problem, "draw needs --output FILE.svg or FILE.png");
     return check_options(options);
 }
 
-static bool parse(int argc, char **argv, command *options) {
+static bool parse_options(int argc, char **argv, command *options) {
     const app_option table[] = {
         {.operands = &options->words, .most = 2},
         {"root", "SITE", "root, by name or number (default: the first)", .text = &options->root},
@@ -179,7 +179,7 @@ static bool show_or_draw(const command *options, const hlot_matrix *matrix,
         hlot_tree_make(network, (hlot_kind)options->kind, root, &tree);
     double time = hlot_tree_time(network, &tree, arrival);
     write_title(options, network, matrix, root, time, title);
-    if (is(options, "draw"))
+    if (has_verb(options, "draw"))
         return hlot_draw(options->output, &(hlot_drawing){matrix, &tree, arrival, groups, title},
                          &problem);
     hlot_report_matrix(matrix, groups);
@@ -200,7 +200,7 @@ static bool process_matrix(const command *options, const hlot_matrix *matrix, FI
                           &network);
     if (root < 0 || !check_reach(matrix, &network, root))
         return false;
-    if (!is(options, "compare"))
+    if (!has_verb(options, "compare"))
         return show_or_draw(options, matrix, &network, root, json);
     printf("# %d sites, root %s\n", matrix->sites, matrix->names[root]);
     hlot_report_kinds(&network, root, json);
@@ -249,8 +249,8 @@ static bool read_and_process(const command *options, const latency_monitor *o, F
         fprintf(stderr, "%s: latencies from a site to itself are ignored\n", program);
     if (o && !latency_monitor_read(o, &matrix))
         return app_refuse(&problem, "out of memory for the names of hosts");
-    bool good = is(options, "probe") ? write_matrix(options, &matrix)
-                                     : process_matrix(options, &matrix, json);
+    bool good = has_verb(options, "probe") ? write_matrix(options, &matrix)
+                                           : process_matrix(options, &matrix, json);
     hlot_matrix_free(&matrix);
     return good;
 }
@@ -260,8 +260,8 @@ static void run_on_rank_0(const command *options, const latency_monitor *o) {
     app_output json;
     if (!app_output_open(&json, options->json, &problem))
         return;
-    bool good = is(options, "study") ? run_study(options, json.file)
-                                     : read_and_process(options, o, json.file);
+    bool good = has_verb(options, "study") ? run_study(options, json.file)
+                                           : read_and_process(options, o, json.file);
     if (fflush(stdout))
         good = app_refuse(&problem, "the output can't be written: %s", strerror(errno));
     if (good)
@@ -312,7 +312,7 @@ static void measure_and_run(const command *options, MPI_Comm comm) {
     int code = latency_monitor_open(&o, comm);
     app_mpi(&problem, code);
     end_if_problem(comm);
-    if (is(options, "watch")) {
+    if (has_verb(options, "watch")) {
         show_repeatedly(options, &o);
         return;
     }
@@ -323,13 +323,13 @@ static void measure_and_run(const command *options, MPI_Comm comm) {
 
 int main(int argc, char **argv) {
     command options = {.kind = HLOT_PLUS, .seconds = -1};
-    parse(argc, argv, &options);
+    parse_options(argc, argv, &options);
     MPI_Comm comm = app_begin(&argc, &argv, program, &problem);
     int rank = app_rank(comm);
     if (rank == 0)
         check_files(&options);
     end_if_problem(comm);
-    if (!options.matrix && !is(&options, "study"))
+    if (!options.matrix && !has_verb(&options, "study"))
         measure_and_run(&options, comm);
     else if (rank == 0)
         run_on_rank_0(&options, NULL);

@@ -261,11 +261,6 @@ static void find_addresses_of_leaders(hlot_latency *l, const int ports[]) {
     }
 }
 
-/* Waits with sleeps, so that ranks that measure get the processors. */
-static int wait_for(hlot_latency *l, int code, MPI_Request *request) {
-    return code == MPI_SUCCESS ? coll_wait_all(&l->comm->wait, 1, request, NULL) : code;
-}
-
 /* Combines the measurements of all leaders; 0 stands for links that did not answer. */
 static int combine_measurements(hlot_latency *l) {
     MPI_Request request;
@@ -277,7 +272,8 @@ static int combine_measurements(hlot_latency *l) {
     }
     int code = PMPI_Iallreduce(MPI_IN_PLACE, all, l->sites * l->sites, MPI_DOUBLE, MPI_MAX,
                                l->comm->private, &request);
-    code = wait_for(l, code, &request);
+    if (code == MPI_SUCCESS) /* waits with sleeps, so that ranks that measure get the processors */
+        code = coll_wait_all(&l->comm->wait, 1, &request, NULL);
     for (int from = 0; from < l->sites && code == MPI_SUCCESS; from++)
         for (int to = 0; to < l->sites; to++)
             l->known[from][to] = fmax(all[from * l->sites + to], all[to * l->sites + from]);

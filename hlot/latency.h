@@ -1,10 +1,10 @@
 /*
  * Latencies between the sites of a communicator: read from a file (COLL_LATENCIES) or measured.
  *
- * Only the leader of each site measures, by probes for which the other process need not be awake
- * (hlot/probe.h). At first, all leaders probe each other in rounds, as in a tournament: the pairs
- * of a round are disjoint, so a leader has only a few probes under way. Afterwards all ranks know
- * the same matrix.
+ * Only the leader of each site, its lowest rank, measures: by probes for which the other process
+ * need not be awake (hlot/probe.h). At first, all leaders probe each other in rounds, as in a
+ * tournament: the pairs of a round are disjoint, so a leader has only a few probes under way.
+ * Afterwards all ranks know the same matrix.
  *
  * Later measurements need neither a thread nor waiting. The root of a broadcast may begin a round
  * with it, at most every PERIOD seconds. Each leader then reads the results of answered probes,

@@ -32,7 +32,7 @@ typedef struct parser {
 } parser;
 
 /* Returns CELL without the spaces and the quotation marks around it. */
-static char *trim(char *cell) {
+static char *trim_cell(char *cell) {
     cell += strspn(cell, SPACES);
     size_t length = strlen(cell);
     while (length && strchr(SPACES, cell[length - 1]))
@@ -49,7 +49,7 @@ static char *trim(char *cell) {
  * Splits LINE into CELLS at its semicolons; if it has none, at its commas; if it has neither, at
  * its spaces. Returns how many cells there are, or MOST_CELLS + 1 if there are more than fit.
  */
-static int split(char *line, char *cells[MOST_CELLS]) {
+static int split_line(char *line, char *cells[MOST_CELLS]) {
     const char *mark = strchr(line, ';') ? ";" : strchr(line, ',') ? "," : NULL;
     int count = 0;
     for (char *rest = line; rest && count <= MOST_CELLS; count++) {
@@ -57,7 +57,7 @@ static int split(char *line, char *cells[MOST_CELLS]) {
         if (!mark && !*cell)
             break;
         if (count < MOST_CELLS)
-            cells[count] = trim(cell);
+            cells[count] = trim_cell(cell);
     }
     return count;
 }
@@ -235,7 +235,7 @@ static bool parse_line(parser *p, char *line) {
         return true;
     if (strncmp(line, "hosts", 5) == 0 && strchr(SPACES, line[5]))
         return parse_hosts(p, line + 5);
-    int count = split(line, cells);
+    int count = split_line(line, cells);
     if (count > MOST_CELLS)
         return refuse_sites(p);
     if (strcmp(cells[0], "unit") == 0)

@@ -49,7 +49,7 @@ static double whole_path(const hlot_network *network, int root, double reach, in
  * Prim's algorithm with a given rule: repeatedly adds the site with the best link from the tree. A
  * link that the rule has refused stays refused, because D of the sites in the tree does not change.
  */
-static void grow(const hlot_network *network, rule *value_of, hlot_tree *tree) {
+static void grow_by_rule(const hlot_network *network, rule *value_of, hlot_tree *tree) {
     double best[HLOT_SITES], reach[HLOT_SITES] = {0};
     bool inside[HLOT_SITES] = {false};
     for (int site = 0; site < tree->sites; site++) {
@@ -268,7 +268,7 @@ static bool move_site(const hlot_network *network, int site, hlot_tree *tree, do
  * Moves the sites on the path to the last site that is reached, as long as that reduces the time.
  * Returns it.
  */
-static double improve(const hlot_network *network, hlot_tree *tree, double time) {
+static double improve_longest_path(const hlot_network *network, hlot_tree *tree, double time) {
     int tries = 0;
     for (bool better = true; better;) {
         double arrival[HLOT_SITES];
@@ -307,7 +307,7 @@ static double make_best(const hlot_network *network, hlot_tree *tree) {
             make_line(network, &other);
         double time = arrange_and_time(network, &other);
         if (time < PROMISING * least)
-            time = improve(network, &other, time);
+            time = improve_longest_path(network, &other, time);
         if (time < least) {
             least = time;
             *tree = other;
@@ -322,13 +322,13 @@ static double make_kind(const hlot_network *network, hlot_kind kind, hlot_tree *
     case HLOT_PLUS:
         return make_best(network, tree);
     case HLOT_PAPER:
-        grow(network, not_slower_than_direct, tree);
+        grow_by_rule(network, not_slower_than_direct, tree);
         break;
     case HLOT_MST:
-        grow(network, latency_alone, tree);
+        grow_by_rule(network, latency_alone, tree);
         break;
     case HLOT_SPT:
-        grow(network, whole_path, tree);
+        grow_by_rule(network, whole_path, tree);
         break;
     case HLOT_BINOMIAL:
         make_binomial(tree);

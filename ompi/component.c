@@ -46,13 +46,14 @@ enum { SETTINGS = sizeof settings / sizeof *settings };
 
 /* --- Parameters --- */
 
-static const mca_base_component_t *self(void) {
+static const mca_base_component_t *own_component(void) {
     return &mca_coll_libcoll_component.collm_version;
 }
 
 static void add_switch(const char *name, const char *help, bool *value) {
-    (void)mca_base_component_var_register(self(), name, help, MCA_BASE_VAR_TYPE_BOOL, NULL, 0, 0,
-                                          OPAL_INFO_LVL_2, MCA_BASE_VAR_SCOPE_READONLY, value);
+    (void)mca_base_component_var_register(own_component(), name, help, MCA_BASE_VAR_TYPE_BOOL, NULL,
+                                          0, 0, OPAL_INFO_LVL_2, MCA_BASE_VAR_SCOPE_READONLY,
+                                          value);
 }
 
 static void add_setting(setting *one) {
@@ -66,9 +67,9 @@ static void add_setting(setting *one) {
                  "NAME[:PARAMETER=VALUE,...] (coll-info lists them). The environment variable %s "
                  "takes precedence",
                  one->parameter, one->variable);
-    (void)mca_base_component_var_register(self(), one->parameter, help, MCA_BASE_VAR_TYPE_STRING,
-                                          NULL, 0, 0, OPAL_INFO_LVL_2, MCA_BASE_VAR_SCOPE_READONLY,
-                                          &one->value);
+    (void)mca_base_component_var_register(own_component(), one->parameter, help,
+                                          MCA_BASE_VAR_TYPE_STRING, NULL, 0, 0, OPAL_INFO_LVL_2,
+                                          MCA_BASE_VAR_SCOPE_READONLY, &one->value);
 }
 
 static void add_counter(const char *kind, const char *operation, const char *help,
@@ -76,14 +77,14 @@ static void add_counter(const char *kind, const char *operation, const char *hel
     char name[64];
     snprintf(name, sizeof name, "%s_%s", kind, operation);
     (void)mca_base_component_pvar_register(
-        self(), name, help, OPAL_INFO_LVL_4, MCA_BASE_PVAR_CLASS_COUNTER,
+        own_component(), name, help, OPAL_INFO_LVL_4, MCA_BASE_PVAR_CLASS_COUNTER,
         MCA_BASE_VAR_TYPE_UNSIGNED_LONG, NULL, MCA_BASE_VAR_BIND_NO_OBJECT,
         MCA_BASE_PVAR_FLAG_READONLY | MCA_BASE_PVAR_FLAG_CONTINUOUS, NULL, NULL, NULL, count);
 }
 
 static int add_parameters(void) {
     (void)mca_base_component_var_register(
-        self(), "priority", "Priority of the component: the highest one runs an operation",
+        own_component(), "priority", "Priority of the component: the highest one runs an operation",
         MCA_BASE_VAR_TYPE_INT, NULL, 0, 0, OPAL_INFO_LVL_2, MCA_BASE_VAR_SCOPE_READONLY,
         &libcoll_priority);
     add_switch("enable", "0: libcoll takes no part", &enabled);
@@ -98,7 +99,7 @@ static int add_parameters(void) {
                "is as fast: for tests",
                &one_host);
     (void)mca_base_component_var_register(
-        self(), "gpu",
+        own_component(), "gpu",
         "Whether buffers may lie in the memory of a GPU, which libcoll can't read: then all is the "
         "MPI library's own. -1: where that was built for CUDA and the host has its driver; 0: they "
         "don't; 1: they may",

@@ -60,11 +60,6 @@ static void trace_reason(const struct ompi_communicator_t *comm, const char *why
     fprintf(stderr, "coll: the component stands aside: %s (%s)\n", why, remedy);
 }
 
-static void pass_all(libcoll_module *module) {
-    for (int i = 0; i < LIBCOLL_COUNT; i++)
-        module->passes[i] = true;
-}
-
 /* Asks libcoll for which operations it would always use the MPI library's own functions. */
 static int ask_libcoll(libcoll_module *module, struct ompi_communicator_t *comm) {
     int code = MPI_SUCCESS, native = 0;
@@ -107,8 +102,8 @@ static int determine_passed_operations(libcoll_module *module, struct ompi_commu
     if (code != MPI_SUCCESS && libcoll_strict)
         return code;
     module->stays = module->stays || code != MPI_SUCCESS;
-    if (module->stays)
-        pass_all(module);
+    for (int i = 0; i < LIBCOLL_COUNT && module->stays; i++)
+        module->passes[i] = true;
     module->known = true;
     return MPI_SUCCESS;
 }

@@ -32,7 +32,7 @@ static void destruct(libcoll_request *request) {
 OBJ_CLASS_INSTANCE(libcoll_request, ompi_coll_base_nbc_request_t, construct, destruct);
 
 /* Completes REQUEST, whose libcoll request is complete. The program may free it from then on. */
-static void complete(libcoll_request *request) {
+static void complete_request(libcoll_request *request) {
     libcoll_enter();
     handle_of(request)->req_status.MPI_ERROR = COLL_Wait(&request->under_way);
     libcoll_leave();
@@ -62,7 +62,7 @@ static libcoll_request *take_complete(void) {
  * operations then, and other ranks may not reach that collective before a request of theirs is
  * complete.
  */
-static int progress(void) {
+static int progress_requests(void) {
     libcoll_request *taken = NULL;
     int count = 0;
     if (libcoll_inside != libcoll_blocked || pthread_mutex_trylock(&lock) != 0)
@@ -72,11 +72,11 @@ static int progress(void) {
         taken = take_complete();
     libcoll_leave();
     if (taken && !active)
-        (void)opal_progress_unregister(progress);
+        (void)opal_progress_unregister(progress_requests);
     pthread_mutex_unlock(&lock);
     for (libcoll_request *next; taken; taken = next, count++) {
         next = taken->next;
-        complete(taken);
+        complete_request(taken);
     }
     return count;
 }
@@ -88,13 +88,13 @@ static int progress(void) {
 static void add_to_active(libcoll_request *request) {
     pthread_mutex_lock(&lock);
     if (!active)
-        (void)opal_progress_register(progress);
+        (void)opal_progress_register(progress_requests);
     request->next = active;
     active = request;
     pthread_mutex_unlock(&lock);
 }
 
-static void activate(ompi_request_t *request) {
+static void mark_active(ompi_request_t *request) {
     request->req_status = ompi_status_empty;
     request->req_complete = REQUEST_PENDING;
     request->req_state = OMPI_REQUEST_ACTIVE;
@@ -109,7 +109,7 @@ static int start_requests(size_t count, ompi_request_t **requests) {
         libcoll_leave();
         if (code != MPI_SUCCESS)
             break;
-        activate(handle_of(request));
+        mark_active(handle_of(request));
         add_to_active(request);
     }
     return code;
@@ -163,7 +163,7 @@ int libcoll_request_hand_out(libcoll_request *request, int code, ompi_request_t 
     }
     *handle = handle_of(request);
     if (!handle_of(request)->req_persistent) {
-        activate(handle_of(request));
+        mark_active(handle_of(request));
         add_to_active(request);
     }
     return MPI_SUCCESS;

@@ -42,7 +42,7 @@ static bool is_of_program(const void *caller) {
 }
 
 /* Completes REQUEST, which the program may free from then on. */
-static void complete(timed_request *request) {
+static void complete_request(timed_request *request) {
     ompi_request_t *handle = handle_of(request);
     if (request->late) {
         handle->req_status.MPI_ERROR = COLL_Timed_out(request->name, request->seconds);
@@ -58,8 +58,8 @@ static void complete(timed_request *request) {
 /*
  * Removes the active requests that are complete or late from the list and returns them. The lock is
  * held. A process that calls this again and again is waiting, but for which request is unknown. So
- * if no request has completed for as long as its timeout, each older request is late. If a process
- * has not called this for a while, it was computing or stopped; that time does not count.
+ * a request is late if it is older than its timeout and no request has completed for as long. If a
+ * process has not called this for a while, it was computing or stopped; that time does not count.
  */
 static timed_request *remove_finished(void) {
     static const double COMPUTED = 0.1;
@@ -92,22 +92,22 @@ static timed_request *remove_finished(void) {
  * Open MPI calls this repeatedly, from any thread. A thread in libcoll doesn't wait for these
  * requests.
  */
-static int progress(void) {
+static int progress_requests(void) {
     int count = 0;
     if (libcoll_inside > 0 || pthread_mutex_trylock(&lock) != 0)
         return 0;
     timed_request *over = active ? remove_finished() : NULL;
     if (over && !active)
-        (void)opal_progress_unregister(progress);
+        (void)opal_progress_unregister(progress_requests);
     pthread_mutex_unlock(&lock);
     for (timed_request *next; over; over = next, count++) {
         next = over->next;
-        complete(over);
+        complete_request(over);
     }
     return count;
 }
 
-/* Open MPI or the program frees one that is complete. */
+/* Frees a complete request, for Open MPI or the program. */
 static int free_request(ompi_request_t **handle) {
     timed_request *request = (timed_request *)*handle;
     if (!REQUEST_COMPLETE(*handle))
@@ -160,7 +160,7 @@ void libcoll_end_in_time(struct ompi_communicator_t *comm, const char *name, con
         return;
     pthread_mutex_lock(&lock);
     if (!active)
-        (void)opal_progress_register(progress);
+        (void)opal_progress_register(progress_requests);
     made->next = active;
     active = made;
     pthread_mutex_unlock(&lock);

@@ -8,7 +8,7 @@
 /* How certain it is that a rank waits for another; 0 if nothing shows that it does. */
 enum { WATCH_PERHAPS = 1, WATCH_SURELY };
 
-/* What a rank's state means for those that wait for it. */
+/* What a rank's state means for the ranks that wait for it. */
 typedef enum watch_condition {
     /* it may proceed: its call is young, has all that it needs, or is not understood */
     WATCH_MOVING,

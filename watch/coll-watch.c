@@ -28,7 +28,7 @@ struct command {
     int count;
 };
 
-static bool parse(int argc, char **argv, struct command *command, app_problem *problem) {
+static bool parse_options(int argc, char **argv, struct command *command, app_problem *problem) {
     const app_option table[] = {
         {"json", NULL, "the report as a line of JSON", .flag = &command->json},
         {"top", NULL, "a live view: calls and bytes a second, and the share of time in MPI",
@@ -234,7 +234,7 @@ int main(int argc, char **argv) {
     struct command command = {.every = 2};
     app_problem problem = {""};
     int64_t pid = 0;
-    parse(argc, argv, &command, &problem);
+    parse_options(argc, argv, &command, &problem);
     if (!problem.text[0] && command.job.count != 1)
         app_refuse(&problem, "which job? coll-watch PID, of mpirun or of a rank; see --help");
     if (!problem.text[0] && !app_parse_integer(command.job.words[0], 1, INT_MAX, &pid))

@@ -15,15 +15,15 @@ typedef struct watch_text {
 watch_text watch_text_in(char *at, size_t room);
 void watch_append(watch_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* "rank 3", "ranks 0-4 and 7" */
+/* Writes "rank 3" or "ranks 0-4 and 7". */
 void watch_append_ranks(watch_text *text, const int ranks[], int count);
 
-/* "MPI_Bcast of 4 MPI_DOUBLE from rank 2", "MPI_Recv from rank 1, tag 7" */
+/* Writes "MPI_Bcast of 4 MPI_DOUBLE from rank 2", "MPI_Recv from rank 1, tag 7". */
 void watch_append_call(watch_text *text, const watch_record *call);
 
 /*
- * The same for ranks whose partners are at the same distance: "MPI_Recv from the next rank, tag 7".
- * CALL and INFO are the call and its communicator as one of these ranks describes them.
+ * Does the same for ranks whose partners are at the same distance: "MPI_Recv from the next rank,
+ * tag 7". CALL and INFO are the call and its communicator as one of these ranks describes them.
  */
 void watch_append_shifted_call(watch_text *text, const watch_record *call,
                                const watch_comm_info *info);
@@ -34,13 +34,13 @@ void watch_append_shifted_call(watch_text *text, const watch_record *call,
  */
 int watch_shift_of(const watch_comm_info *info, int peer);
 
-/* "120th" */
+/* Writes "120th". */
 void watch_append_ordinal(watch_text *text, uint32_t number);
 
 /* Writes the name of communicator ID, or how it was created, as far as any of STATES knows it. */
 void watch_append_comm(watch_text *text, uint64_t id, const watch_state states[], int ranks);
 
-/* "3.2 s", "5 min" */
+/* Writes "3.2 s" or "5 min". */
 void watch_append_time(watch_text *text, uint64_t nanoseconds);
 
 /* Returns the description of communicator ID in the first of STATES that has one, or NULL. */

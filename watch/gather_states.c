@@ -22,14 +22,14 @@ typedef struct gathering {
     int waiting, open;    /* number of ranges in TO_ASK; number of questions under way */
     bool own;             /* this rank's state is still to be taken */
     watch_gathered *done;
-    void *of;
+    void *context;
 } gathering;
 
 static gathering gatherings[GATHERINGS];
 
 /* A question under way. */
 typedef struct asked_range {
-    gathering *of;
+    gathering *owner;
     watch_range range;
 } asked_range;
 
@@ -104,9 +104,9 @@ static bool store_replies(gathering *s, const watch_range *range, const char *by
     return length == 0;
 }
 
-static void handle_answer(void *of, const void *data, size_t length) {
-    asked_range *asked = of;
-    gathering *s = asked->of;
+static void handle_answer(void *context, const void *data, size_t length) {
+    asked_range *asked = context;
+    gathering *s = asked->owner;
     watch_range range = asked->range;
     free(asked);
     s->open--;
@@ -136,10 +136,10 @@ static void *pack_replies(const watch_reply replies[], size_t *length) {
     return bytes;
 }
 
-static void answer_link(void *of, const watch_reply replies[]) {
+static void answer_link(void *context, const watch_reply replies[]) {
     size_t length;
     void *bytes = pack_replies(replies, &length);
-    watch_wire_answer(of, bytes, bytes ? length : 0);
+    watch_wire_answer(context, bytes, bytes ? length : 0);
     free(bytes);
 }
 
@@ -165,7 +165,7 @@ static void free_replies(gathering *s) {
 }
 
 bool watch_gather_states_begin(const watch_range ranges[], int count, bool sample, int round,
-                               watch_gathered *done, void *of) {
+                               watch_gathered *done, void *context) {
     gathering *s = gatherings;
     while (s < gatherings + GATHERINGS && s->runs)
         s++;
@@ -178,7 +178,7 @@ bool watch_gather_states_begin(const watch_range ranges[], int count, bool sampl
                      .replies = calloc(ranks, sizeof *s->replies),
                      .to_ask = malloc(ranks * sizeof *s->to_ask),
                      .done = done,
-                     .of = of};
+                     .context = context};
     if (!s->replies || !s->to_ask) {
         free_replies(s);
         return false;
@@ -212,7 +212,7 @@ static void ask_more(gathering *s) {
             add_subranges(s, range);
             continue;
         }
-        *asked = (asked_range){.of = s, .range = range};
+        *asked = (asked_range){.owner = s, .range = range};
         watch_question question = {.kind = s->sample ? WATCH_ASK_SAMPLES : WATCH_ASK_STATES,
                                    .data = &range,
                                    .length = sizeof range,
@@ -241,7 +241,7 @@ static void take_own(gathering *s) {
     free(bytes);
 }
 
-/* Takes the answers that have come as files. Returns true if there will be no more. */
+/* Stores the answers that have arrived as files. Returns true if there will be no more. */
 static bool take_files(gathering *s) {
     bool all = true;
     for (int rank = 0; rank < watch_own.ranks; rank++) {
@@ -256,11 +256,6 @@ static bool take_files(gathering *s) {
     return over;
 }
 
-static void finish_gathering(gathering *s) {
-    s->done(s->of, s->replies);
-    free_replies(s);
-}
-
 bool watch_gather_states_go_on(void) {
     bool again = false;
     for (gathering *s = gatherings; s < gatherings + GATHERINGS; s++) {
@@ -270,8 +265,10 @@ bool watch_gather_states_go_on(void) {
         if (s->own)
             take_own(s); /* meanwhile the others take theirs */
         bool over = s->waiting == 0 && s->open == 0 && (!watch_files_used() || take_files(s));
-        if (over)
-            finish_gathering(s);
+        if (over) {
+            s->done(s->context, s->replies);
+            free_replies(s);
+        }
         again = again || over;
     }
     return again;

@@ -30,15 +30,15 @@ typedef struct watch_reply {
 } watch_reply;
 
 /* Receives the results, indexed by rank. REPLIES is freed afterwards. */
-typedef void watch_gathered(void *of, const watch_reply replies[]);
+typedef void watch_gathered(void *context, const watch_reply replies[]);
 
 /*
  * Begins to gather the states of the ranks in COUNT disjoint RANGES, without stacks if SAMPLE.
- * ROUND is 0, or 1 if ranks that have not answered are asked again. DONE is called with OF at the
- * end. Returns false if too many such operations are under way or memory is short.
+ * ROUND is 0, or 1 if ranks that have not answered are asked again. DONE is called with CONTEXT at
+ * the end. Returns false if too many such operations are under way or memory is short.
  */
 bool watch_gather_states_begin(const watch_range ranges[], int count, bool sample, int round,
-                               watch_gathered *done, void *of);
+                               watch_gathered *done, void *context);
 
 /*
  * Advances all operations and calls `done` of those that are complete. Returns true if more can be

@@ -144,7 +144,7 @@ static void start_watching(uint64_t init_ticks) {
     on_exit(announce_exit, NULL);
     watch_on = true;
     if (talk && !watch_watcher_start(&settings, rank, ranks, peers, &secret))
-        fprintf(stderr, "coll: COLL_WATCH: rank %d has no thread to watch with\n", rank);
+        fprintf(stderr, "coll: COLL_WATCH: rank %d can't start its watcher's thread\n", rank);
 }
 
 static int init_watched(int (*below)(int *, char ***), int *argc, char ***argv) {

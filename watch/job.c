@@ -13,9 +13,10 @@ static struct sockaddr_in address_of(int rank) {
         .sin_family = AF_INET, .sin_addr = peer->address, .sin_port = htons(peer->port)};
 }
 
-void watch_job_ask(int rank, const watch_question *question, watch_answered *answered, void *of) {
+void watch_job_ask(int rank, const watch_question *question, watch_answered *answered,
+                   void *context) {
     struct sockaddr_in there = address_of(rank);
-    watch_wire_ask(&there, question, answered, of);
+    watch_wire_ask(&there, question, answered, context);
 }
 
 void watch_job_tell(int rank, int kind, const void *data, size_t length) {

@@ -27,8 +27,9 @@ extern watch_job watch_own;
 /* Kinds of questions between watchers. */
 enum { WATCH_ASK_STATES = 1, WATCH_ASK_SAMPLES, WATCH_ASK_LOOK, WATCH_ALARM, WATCH_LEFT_JOB };
 
-/* Sends QUESTION to the watcher of RANK; ANSWERED receives the answer together with OF. */
-void watch_job_ask(int rank, const watch_question *question, watch_answered *answered, void *of);
+/* Sends QUESTION to the watcher of RANK; ANSWERED receives the answer together with CONTEXT. */
+void watch_job_ask(int rank, const watch_question *question, watch_answered *answered,
+                   void *context);
 
 /*
  * Sends a question to RANK's watcher and waits briefly for the confirmation of receipt. May be

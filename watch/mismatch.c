@@ -21,7 +21,7 @@ static int compare_place(const void *a, const void *b) {
     return one->rank - other->rank;
 }
 
-static bool differ(const watch_record *a, const watch_record *b) {
+static bool calls_differ(const watch_record *a, const watch_record *b) {
     const watch_call_kind *kind = &watch_calls[a->call];
     return a->call != b->call || (kind->rooted && a->peer != b->peer) ||
            (kind->reduces && a->op != b->op) || watch_signature_differs(&a->data, &b->data);
@@ -54,7 +54,7 @@ static int list_ranks_with_same_call(const ranked_record list[], int count, int 
                                      int ranks[]) {
     int found = 0;
     for (int i = 0; i < count; i++)
-        if (!differ(list[i].record, list[first].record))
+        if (!calls_differ(list[i].record, list[first].record))
             ranks[found++] = list[i].rank;
     return found;
 }
@@ -91,7 +91,7 @@ static void report_mismatch(watch_analysis *v, const ranked_record list[], int c
             best_count = found;
         }
     }
-    while (!differ(list[odd].record, list[best].record))
+    while (!calls_differ(list[odd].record, list[best].record))
         odd++;
     const watch_record *one = list[odd].record, *most = list[best].record;
     int odd_count = list_ranks_with_same_call(list, count, odd, ranks);
@@ -126,7 +126,7 @@ bool watch_analysis_find_mismatches(watch_analysis *v) {
         for (next = first; next < count && list[next].record->comm == record->comm &&
                            list[next].record->number == record->number;
              next++)
-            different = different || differ(list[next].record, record);
+            different = different || calls_differ(list[next].record, record);
         if (different && record->comm != done) {
             report_mismatch(v, list + first, next - first);
             done = record->comm;

@@ -51,7 +51,7 @@ typedef struct watch_record {
     int32_t thread;         /* the kernel's id of the calling thread */
 } watch_record;
 
-/* What one request of an open call stands for. */
+/* The operation behind one request of an open call. */
 typedef struct watch_awaited {
     uint64_t waiter; /* serial of the call that waits for it */
     uint64_t comm;

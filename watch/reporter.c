@@ -161,8 +161,8 @@ static int answering_rank_on_host_of(int rank) {
     return -1;
 }
 
-static void note_fate(void *of, const void *data, size_t length) {
-    watch_state *state = of;
+static void note_fate(void *context, const void *data, size_t length) {
+    watch_state *state = context;
     int32_t fate;
     report.open--;
     if (!data || length != sizeof fate)
@@ -338,7 +338,7 @@ void watch_reporter_told(watch_link *link, const char *line) {
                       : strcmp(line, "sample") == 0 ? SAMPLE
                                                     : TEXT;
     if (report.client_count == CLIENTS || (report.phase == IDLE && !begin_report(form == SAMPLE))) {
-        static const char busy[] = "coll-watch: too many ask at a time; try again\n";
+        static const char busy[] = "coll-watch: too many requests at a time; try again\n";
         watch_wire_answer(link, busy, sizeof busy - 1);
         return;
     }

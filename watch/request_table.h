@@ -1,6 +1,6 @@
 /*
- * What the program's requests stand for. If the MPI library has reused a handle, the latest request
- * counts.
+ * The operation behind each of the program's requests. If the MPI library has reused a handle, the
+ * latest request counts.
  */
 #ifndef COLL_WATCH_REQUEST_TABLE_H
 #define COLL_WATCH_REQUEST_TABLE_H
@@ -12,13 +12,14 @@
 void watch_request_table_note(MPI_Request request, const watch_awaited *what);
 
 /*
- * Copies what REQUEST stands for to WHAT. Returns false if newer requests have replaced its entry.
+ * Copies the operation behind REQUEST to WHAT. Returns false if newer requests have replaced its
+ * entry.
  */
 bool watch_request_table_find(MPI_Request request, watch_awaited *what);
 
 /*
- * Lists what the COUNT requests at ADDRESS of this process stand for, at most ROOM; null requests
- * are left out. The program may change or free them meanwhile. Returns how many.
+ * Lists the operations behind the COUNT requests at ADDRESS of this process, at most ROOM; null
+ * requests are left out. The program may change or free the requests meanwhile. Returns how many.
  */
 int watch_request_table_list(uint64_t address, uint32_t count, watch_awaited list[], int room);
 

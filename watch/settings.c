@@ -41,15 +41,15 @@ static bool read_watch(const char *text, watch_settings *settings) {
         snprintf(
             settings->problem, sizeof settings->problem,
             "COLL_WATCH=%.60s: must be seconds from 0.1 to 1000000, or 0 for off, or check, or "
-            "both, as 60,check",
+            "both, such as 60,check",
             text);
     return good;
 }
 
 static bool read_file(const char *name, char path[256], watch_settings *settings) {
     if (strlen(value_of(name)) >= 256) {
-        snprintf(settings->problem, sizeof settings->problem, "%s: too long a name of a file",
-                 name);
+        snprintf(settings->problem, sizeof settings->problem,
+                 "%s: the name of the file is too long", name);
         return false;
     }
     snprintf(path, 256, "%s", value_of(name));

@@ -57,8 +57,8 @@ static void send_alarm_from(int first) {
                                .length = sizeof sent,
                                .patience = watch_job_patience(0, 0)};
     /*
-     * If this rank is slow, the next one can report as well. But if many ranks share a processor,
-     * two reports would slow each other down.
+     * If the asked rank is slow, the next one can report as well. But if many ranks share a
+     * processor, two reports would slow each other down.
      */
     if (watch_own.ranks < MANY)
         question.patience.hello /= 2;

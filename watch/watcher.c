@@ -49,7 +49,7 @@ static void handle_question(watch_link *link, int kind, const void *data, size_t
     }
 }
 
-/* Answers the equivalent of WATCH_ASK_STATES or WATCH_ASK_SAMPLES that has come as a file. */
+/* Answers a question in a file, which is equivalent to WATCH_ASK_STATES or WATCH_ASK_SAMPLES. */
 static void answer_question_in_file(void) {
     bool sample;
     if (!watch_files_asked(&sample))

@@ -35,7 +35,7 @@ struct watch_link {
     int fd, kind;
     watch_patience patience; /* with ASKING */
     watch_answered *answered;
-    void *of;
+    void *context;
     uint64_t nonce, deadline, began;
     char *in, *out;
     size_t got, room, sent, left;
@@ -64,13 +64,13 @@ static void release_link(watch_link *link) {
 /* Releases LINK. If a question was asked on it, calls its callback without an answer. */
 static void fail_link(watch_link *link) {
     watch_answered *answered = link->role == ASKING ? link->answered : NULL;
-    void *of = link->of;
+    void *context = link->context;
     watch_silence silence = link->refused     ? WATCH_NO_LISTENER
                             : link->connected ? WATCH_NO_ANSWER
                                               : WATCH_NO_HOST;
     release_link(link);
     if (answered)
-        answered(of, NULL, silence);
+        answered(context, NULL, silence);
 }
 
 static uint64_t authentication_code(const header *head, uint64_t nonce, const void *data) {
@@ -210,11 +210,11 @@ static void accept_connections(int from, bool is_local) {
 }
 
 void watch_wire_ask(const struct sockaddr_in *there, const watch_question *question,
-                    watch_answered *answered, void *of) {
+                    watch_answered *answered, void *context) {
     watch_link *link = find_free_link();
     int fd = link ? socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0) : -1;
     if (fd < 0) {
-        answered(of, NULL, WATCH_NO_ANSWER); /* the reason is on this side */
+        answered(context, NULL, WATCH_NO_ANSWER); /* the reason is on this side */
         return;
     }
     size_t length = question->length;
@@ -224,7 +224,7 @@ void watch_wire_ask(const struct sockaddr_in *there, const watch_question *quest
                          .kind = question->kind,
                          .patience = question->patience,
                          .answered = answered,
-                         .of = of,
+                         .context = context,
                          .began = now,
                          .deadline = now + (uint64_t)question->patience.connect};
     questions++;
@@ -296,10 +296,10 @@ static void handle_answer(watch_link *link) {
     }
     char *in = link->in;
     watch_answered *answered = link->answered;
-    void *of = link->of;
+    void *context = link->context;
     link->in = NULL;
     release_link(link);
-    answered(of, in + sizeof head, head.length);
+    answered(context, in + sizeof head, head.length);
     free(in);
 }
 
@@ -447,13 +447,13 @@ void watch_wire_turn(int milliseconds) {
     struct pollfd polled[FIXED + WATCH_LINKS] = {{.fd = bell, .events = POLLIN},
                                                  {.fd = listener, .events = POLLIN},
                                                  {.fd = local, .events = POLLIN}};
-    watch_link *of[FIXED + WATCH_LINKS];
+    watch_link *link_at[FIXED + WATCH_LINKS];
     nfds_t count = FIXED;
     uint64_t now = milliseconds_now(), next = UINT64_MAX;
     for (int i = 0; i < WATCH_LINKS; i++) {
         if (links[i].role == FREE)
             continue;
-        of[count] = &links[i];
+        link_at[count] = &links[i];
         polled[count++] =
             (struct pollfd){.fd = links[i].gone ? -1 : links[i].fd, .events = events_of(&links[i])};
         next = links[i].deadline < next ? links[i].deadline : next;
@@ -473,8 +473,8 @@ void watch_wire_turn(int milliseconds) {
             accept_connections(local, true);
         /* An earlier iteration may have given the link to another connection. */
         for (nfds_t i = FIXED; i < count; i++)
-            if (polled[i].revents && of[i]->role != FREE && of[i]->fd == polled[i].fd)
-                handle_events(of[i], polled[i].revents);
+            if (polled[i].revents && link_at[i]->role != FREE && link_at[i]->fd == polled[i].fd)
+                handle_events(link_at[i], polled[i].revents);
     }
     fail_expired_links(milliseconds_now());
 }

@@ -54,15 +54,15 @@ typedef struct watch_question {
 } watch_question;
 
 /*
- * Receives the answer to a question, and the OF of watch_wire_ask. If there is no answer, DATA is
- * NULL and LENGTH is a watch_silence.
+ * Receives the answer to a question, and the CONTEXT of watch_wire_ask. If there is no answer, DATA
+ * is NULL and LENGTH is a watch_silence.
  */
-typedef void watch_answered(void *of, const void *data, size_t length);
+typedef void watch_answered(void *context, const void *data, size_t length);
 
 /*
  * Listens on ADDRESS, at a free port, which is stored in *PORT, and on the local socket of this
- * process. *PORT is 0 if ADDRESS is NULL or listening there fails. Returns false if the watcher's
- * thread could not be woken.
+ * process. *PORT is 0 if ADDRESS is NULL or listening there fails. Returns false if there is no
+ * event descriptor to wake the watcher's thread.
  */
 bool watch_wire_open(const struct in_addr *address, uint16_t *port, const watch_wire_user *user);
 
@@ -85,7 +85,7 @@ void watch_wire_drop(void);
  * At most WATCH_QUESTIONS questions should be open at a time.
  */
 void watch_wire_ask(const struct sockaddr_in *there, const watch_question *question,
-                    watch_answered *answered, void *of);
+                    watch_answered *answered, void *context);
 
 /* Returns how many questions wait for their answers. */
 int watch_wire_open_questions(void);

@@ -36,12 +36,12 @@ static int dcps; /* number of dedicated processors */
 
 /*
  * Dedicated processors end with leave(), which runs none of the program's code, such as functions
- * that it registered with atexit before MPI_Init. prepare() is called before the MPI library's
- * MPI_Init.
+ * that it registered with atexit before MPI_Init. prepare_for_exit() is called before the MPI
+ * library's MPI_Init.
  */
 #ifdef OPEN_MPI
 /* The Fortran calls and the kinds of requests depend on the series of Open MPI. */
-static void prepare(void) {
+static void prepare_for_exit(void) {
     char built[32];
     snprintf(built, sizeof built, "Open MPI v%d.", OMPI_MAJOR_VERSION);
     coll_library_check(built);
@@ -64,7 +64,7 @@ static void leave_before_program(void) {
         _exit(leaving_with);
 }
 
-static void prepare(void) {
+static void prepare_for_exit(void) {
     atexit(leave_before_program);
 }
 
@@ -127,24 +127,24 @@ static int read_routes(bool routed[COLL_OPERATIONS]) {
 }
 
 /* Reads rank 0's settings. Collective over MPI_COMM_WORLD. */
-static int read_user_settings(user_settings *word) {
+static int read_user_settings(user_settings *settings) {
     int rank;
     int code = PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (code != MPI_SUCCESS)
         return code;
-    *word = (user_settings){.problem = ""};
+    *settings = (user_settings){.problem = ""};
     if (rank == 0) {
         const char *dcp = coll_env("COLL_DCP");
         int wrong = coll_settings_check();
         if (wrong == MPI_SUCCESS)
-            wrong = coll_env_switch("COLL_TRACE", &word->trace);
+            wrong = coll_env_switch("COLL_TRACE", &settings->trace);
         if (wrong == MPI_SUCCESS)
-            wrong = read_routes(word->routed);
+            wrong = read_routes(settings->routed);
         if (wrong != MPI_SUCCESS)
-            snprintf(word->problem, sizeof word->problem, "%s", error_text(wrong));
-        snprintf(word->dcp, sizeof word->dcp, "%s", dcp ? dcp : "");
+            snprintf(settings->problem, sizeof settings->problem, "%s", error_text(wrong));
+        snprintf(settings->dcp, sizeof settings->dcp, "%s", dcp ? dcp : "");
     }
-    return PMPI_Bcast(word, sizeof *word, MPI_BYTE, 0, MPI_COMM_WORLD);
+    return PMPI_Bcast(settings, sizeof *settings, MPI_BYTE, 0, MPI_COMM_WORLD);
 }
 
 /* Runs a dedicated processor and ends the process. */
@@ -220,44 +220,44 @@ static void set_up_job(void) {
 #endif
 }
 
-static bool uses_libcoll(const user_settings *word) {
+static bool uses_libcoll(const user_settings *settings) {
     int routed = 0;
-    while (routed < COLL_OPERATIONS && !word->routed[routed])
+    while (routed < COLL_OPERATIONS && !settings->routed[routed])
         routed++;
-    return *word->dcp || routed < COLL_OPERATIONS;
+    return *settings->dcp || routed < COLL_OPERATIONS;
 }
 
 static int begin_libcoll(void) {
-    user_settings word;
+    user_settings settings;
     int code = coll_preloaded_barrier("libcoll_pmpi.so", COLL_PRELOADED_PMPI);
     if (code == MPI_SUCCESS)
-        code = read_user_settings(&word);
+        code = read_user_settings(&settings);
     if (code != MPI_SUCCESS)
         return code;
-    if (*word.problem)
-        end_with_problem(word.problem);
-    if (uses_libcoll(&word))
+    if (*settings.problem)
+        end_with_problem(settings.problem);
+    if (uses_libcoll(&settings))
         set_up_job();
-    if (*word.dcp && !is_spawned())
-        code = start_dedicated_processors(word.dcp);
-    memcpy(coll_routed, word.routed, sizeof coll_routed);
-    if (word.trace)
+    if (*settings.dcp && !is_spawned())
+        code = start_dedicated_processors(settings.dcp);
+    memcpy(coll_routed, settings.routed, sizeof coll_routed);
+    if (settings.trace)
         coll_account_start();
-    if (code == MPI_SUCCESS && (dcps || word.trace))
+    if (code == MPI_SUCCESS && (dcps || settings.trace))
         code = end_at_finalize();
     return code;
 }
 
 int MPI_Init(int *argc, char ***argv) {
     coll_bypass_ruled_out();
-    prepare();
+    prepare_for_exit();
     int code = PMPI_Init(argc, argv);
     return code == MPI_SUCCESS ? begin_libcoll() : code;
 }
 
 int MPI_Init_thread(int *argc, char ***argv, int required, int *provided) {
     coll_bypass_ruled_out();
-    prepare();
+    prepare_for_exit();
     int code = PMPI_Init_thread(argc, argv, required, provided);
     return code == MPI_SUCCESS ? begin_libcoll() : code;
 }

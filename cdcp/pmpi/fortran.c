@@ -19,7 +19,7 @@
 /* The MPI library's own function NAME. */
 #define FIND_BELOW(below, name) (*(void **)&(below) = dlsym(RTLD_NEXT, name))
 
-/* Another name of a function here. */
+/* Declares another name of a function in this file. */
 #define ALSO_CALLED(function) __attribute__((alias(#function)))
 
 /* While this is set, Fortran's MPI_COMM_WORLD is not replaced. */
@@ -59,7 +59,7 @@ void mpi_attr_get_(MPI_Fint *comm, MPI_Fint *keyval, void *value, MPI_Fint *flag
 }
 
 /* Returns the Fortran handle that the program sees for COMM. */
-static MPI_Fint shown(MPI_Fint comm) {
+static MPI_Fint shown_handle(MPI_Fint comm) {
     MPI_Fint app = PMPI_Comm_c2f(coll_dcp_substituted.app);
     return comm == app ? PMPI_Comm_c2f(MPI_COMM_WORLD) : comm;
 }
@@ -70,7 +70,7 @@ create_handler ompi_comm_create_errhandler_f;
 create_handler mpi_comm_create_errhandler_ ALSO_CALLED(ompi_comm_create_errhandler_f);
 
 static void on_error(MPI_Fint *comm, MPI_Fint *code, ...) {
-    MPI_Fint seen = shown(*comm);
+    MPI_Fint seen = shown_handle(*comm);
     error_function *function = (error_function *)coll_callbacks_handler(PMPI_Comm_f2c(*comm));
     if (function)
         function(&seen, code);
@@ -104,14 +104,14 @@ create_keyval mpi_comm_create_keyval_ ALSO_CALLED(ompi_comm_create_keyval_f);
 static void on_copy(MPI_Fint *comm, MPI_Fint *keyval, void *extra, void *from, void *to,
                     MPI_Fint *flag, MPI_Fint *code) {
     coll_callbacks_attribute *attribute = coll_callbacks_attribute_at(*(MPI_Fint *)extra);
-    MPI_Fint seen = shown(*comm);
+    MPI_Fint seen = shown_handle(*comm);
     ((copy_function *)attribute->copy)(&seen, keyval, &attribute->fortran_extra, from, to, flag,
                                        code);
 }
 
 static void on_delete(MPI_Fint *comm, MPI_Fint *keyval, void *value, void *extra, MPI_Fint *code) {
     coll_callbacks_attribute *attribute = coll_callbacks_attribute_at(*(MPI_Fint *)extra);
-    MPI_Fint seen = shown(*comm);
+    MPI_Fint seen = shown_handle(*comm);
     ((delete_function *)attribute->delete)(&seen, keyval, value, &attribute->fortran_extra, code);
 }
 

@@ -56,7 +56,9 @@ int MPI_Attr_get(MPI_Comm comm, int keyval, void *value, int *flag) {
     return PMPI_Attr_get(coll_world_holder(comm, keyval), keyval, value, flag);
 }
 
-/* Errors without a communicator are raised on MPI_COMM_WORLD itself. */
+/*
+ * Errors without a communicator are raised on MPI_COMM_WORLD itself, so that gets the same handler.
+ */
 int MPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler handler) {
     comm = coll_dcp_comm(comm);
     int code = PMPI_Comm_set_errhandler(comm, handler);

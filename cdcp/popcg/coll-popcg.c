@@ -67,7 +67,7 @@ static const char *mode_name(int i) {
     return i ? reduction_modes[i - 1].name : "all";
 }
 
-static bool parse(int argc, char **argv, struct command *command, app_problem *problem) {
+static bool parse_options(int argc, char **argv, struct command *command, app_problem *problem) {
     const app_option table[] = {
         {"grid", "CxR",
          "columns around the earth and rows from south to north (default: the mask's own, 320x384)",
@@ -150,7 +150,7 @@ static bool check_files(const struct command *command, app_problem *problem) {
     return app_files_check(files, 3, problem);
 }
 
-static bool run(const struct command *command, MPI_Comm comm, app_problem *problem) {
+static bool run_command(const struct command *command, MPI_Comm comm, app_problem *problem) {
     struct ocean ocean;
     app_output json = {0};
     int rank = app_rank(comm);
@@ -179,12 +179,12 @@ int main(int argc, char **argv) {
                               .iterations = 10000,
                               .tolerance = 1e-10};
     app_problem problem = {""};
-    parse(argc, argv, &command, &problem);
+    parse_options(argc, argv, &command, &problem);
     if (!problem.text[0] && command.coordinates)
         return print_coordinates(&command);
 
     MPI_Comm comm = app_begin(&argc, &argv, program, &problem);
-    run(&command, comm, &problem);
+    run_command(&command, comm, &problem);
     app_agree_or_end(comm, program, &problem);
     return app_end(&comm);
 }

@@ -92,7 +92,7 @@ static int start_sum(struct reduction *reduction) {
 }
 
 /* Agrees on scales above the largest parts. A maximum is the same in any order. */
-static int rescale(struct reduction *reduction) {
+static int agree_on_scales(struct reduction *reduction) {
     double mine[REDUCTION_MOST], largest[REDUCTION_MOST];
     for (int i = 0; i < reduction->count; i++)
         mine[i] = isfinite(reduction->part[i]) ? fabs(reduction->part[i]) : INFINITY;
@@ -119,7 +119,7 @@ static int finish_sum(struct reduction *reduction) {
     int code = reduction->mode->finish(reduction);
     if (code != MPI_SUCCESS || !is_off_scale(reduction))
         return code;
-    code = rescale(reduction);
+    code = agree_on_scales(reduction);
     if (code == MPI_SUCCESS)
         code = start_sum(reduction);
     return code == MPI_SUCCESS ? reduction->mode->finish(reduction) : code;

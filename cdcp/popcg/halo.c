@@ -10,7 +10,7 @@ static const struct {
 } directions[HALO_SIDES] = {{-1, -1}, {0, -1}, {1, -1}, {-1, 0}, {1, 0}, {-1, 1}, {0, 1}, {1, 1}};
 
 /* Returns the first cell, along one axis, of the block's edge or, if OUTSIDE, of its border. */
-static long edge(int direction, size_t length, bool outside) {
+static long first_edge_cell(int direction, size_t length, bool outside) {
     if (direction == 0)
         return 0;
     return direction < 0 ? -(long)outside : (long)length - 1 + (long)outside;
@@ -20,13 +20,14 @@ static struct halo_side make_side(const struct halo *halo, const struct layout *
                                   const struct block *block, int side) {
     struct shape shape = {block->width, block->height};
     int x = directions[side].column, y = directions[side].row;
-    return (struct halo_side){
-        .rank = layout_owner(layout, block->column + x, block->row + y),
-        .send_at = field_at(shape, edge(x, shape.width, false), edge(y, shape.height, false)),
-        .receive_at = field_at(shape, edge(x, shape.width, true), edge(y, shape.height, true)),
-        .type = x && y ? MPI_DOUBLE
-                : x    ? halo->column
-                       : halo->row};
+    return (struct halo_side){.rank = layout_owner(layout, block->column + x, block->row + y),
+                              .send_at = field_at(shape, first_edge_cell(x, shape.width, false),
+                                                  first_edge_cell(y, shape.height, false)),
+                              .receive_at = field_at(shape, first_edge_cell(x, shape.width, true),
+                                                     first_edge_cell(y, shape.height, true)),
+                              .type = x && y ? MPI_DOUBLE
+                                      : x    ? halo->column
+                                             : halo->row};
 }
 
 bool halo_open(struct halo *halo, const struct layout *layout, MPI_Comm comm,

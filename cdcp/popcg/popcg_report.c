@@ -94,7 +94,7 @@ struct picture {
     unsigned char *pixels; /* CHANNELS for each pixel; all LAND at first */
 };
 
-static void paint(struct picture *picture, size_t column, size_t row, double height) {
+static void paint_cell(struct picture *picture, size_t column, size_t row, double height) {
     double strength = fmin(fabs(height), 1);
     unsigned char pale = (unsigned char)lrint(255 * (1 - strength));
     unsigned char full = (unsigned char)lrint(255 - 75 * strength);
@@ -112,7 +112,7 @@ static void paint_block(struct picture *picture, const struct mask *mask, const 
             size_t i = block->first_column + column, j = block->first_row + row;
             double height = field[field_at(shape, (long)column, (long)row)];
             if (mask_is_ocean(mask, (long)i, (long)j))
-                paint(picture, i, j, most > 0 ? height / most : 0);
+                paint_cell(picture, i, j, most > 0 ? height / most : 0);
         }
 }
 

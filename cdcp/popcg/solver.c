@@ -92,7 +92,8 @@ double iteration_length(struct iteration *it, double rho, double sigma) {
     return it->stuck ? 0 : rho / sigma;
 }
 
-static bool iterate(const struct solver *solver, struct iteration *it, app_problem *problem) {
+static bool run_iterations(const struct solver *solver, struct iteration *it,
+                           app_problem *problem) {
     bool done, good = begin_solution(it, solver->sums, &done, problem);
     for (bool fresh = true; good && !done;) {
         if (fresh && solver->restart)
@@ -116,7 +117,7 @@ bool solver_run(const struct solver *solver, struct solve *solve, app_problem *p
     if (!app_mpi(problem, MPI_Barrier(solve->comm)))
         return false;
     double start = MPI_Wtime();
-    bool good = iterate(solver, &it, problem);
+    bool good = run_iterations(solver, &it, problem);
     for (int i = 0; i < SOLVER_FIELDS; i++)
         free(it.fields[i]);
     solve->seconds = MPI_Wtime() - start;
