@@ -132,8 +132,8 @@ static bool reserve_large_slot(const coll_client_call *call, int *large_slot) {
 }
 
 /*
- * Writes the values to the next slot. Returns false if there is no mailbox or no free slot or
- * large_slot.
+ * Writes the values to the next slot. Returns false if there is no mailbox, no free slot, or no
+ * free large slot that is needed.
  */
 static bool post_to_mailbox(coll_dcp_request *request) {
     if (!box.slots)

@@ -22,7 +22,7 @@ static const double PERIOD = 50e-3;
 /* A probe without an answer after this time is lost: TCP repeats its first packet after 1 s. */
 static const double PATIENCE = 1;
 
-/* The time between two checks of the probes of the first survey; nanoseconds. */
+/* The time between two checks of the probes of the first measurement; nanoseconds. */
 static const long NAP = 500000;
 
 /* A link that has never answered counts as this many times as slow as the slowest of the others. */
@@ -32,8 +32,8 @@ static const double UNKNOWN = 2;
 static const double NOTABLE = 0.02;
 
 /*
- * A survey of all pairs takes about this many steps. With more sites than that, a step consists of
- * several rounds.
+ * A measurement of all pairs takes about this many steps. With more sites than that, a step
+ * consists of several rounds.
  */
 enum { ROUNDS = 7 };
 

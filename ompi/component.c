@@ -119,14 +119,14 @@ static int add_parameters(void) {
 
 /* --- Whether it takes part --- */
 
-/* Only one rank prints messages for the job. */
+/* Returns whether this rank prints the messages for the job. Only one does. */
 static bool is_speaker(void) {
     return OMPI_PROC_MY_NAME->vpid == 0;
 }
 
 /*
- * Sets the variables of the parameters, unless they are set: the environment, which is closer to
- * the program, takes precedence.
+ * Sets the environment variables of the parameters. Variables that are set already take precedence,
+ * because the environment is closer to the program.
  */
 static void export_parameters(void) {
     for (int i = 0; i < SETTINGS; i++) {

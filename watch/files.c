@@ -15,7 +15,10 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Polling intervals in milliseconds: for questions, and for answers to an own question. */
+/*
+ * Polling intervals in milliseconds: for questions of other ranks, and for answers to this rank's
+ * question.
+ */
 enum { IDLE_PAUSE = 200, ASKING_PAUSE = 20 };
 /*
  * Ages in seconds from which a question counts as abandoned, and any file as left over from an

@@ -118,8 +118,8 @@ typedef struct vectors {
 } vectors;
 
 /*
- * Returns whether libcoll runs OPERATION on COMM. It would only pass on calls on
- * intercommunicators.
+ * Returns whether libcoll runs OPERATION on COMM. Calls on intercommunicators go directly to the
+ * MPI library, because libcoll would only pass them on.
  */
 static bool is_routed(coll_operation operation, MPI_Comm comm) {
     int inter = 0;
