@@ -56,9 +56,9 @@ mca_coll_base_module_t *libcoll_comm_query(struct ompi_communicator_t *comm, int
 void libcoll_set_functions(mca_coll_base_module_t *base);
 
 /*
- * Returns whether a call of OPERATION on COMM is passed to the previous function, for calls of
- * which libcoll_passes doesn't know it. Otherwise sets *CODE to MPI_SUCCESS if libcoll can run the
- * call, or to an error. Local; the result is the same on all ranks.
+ * Returns whether a call of OPERATION on COMM is passed to the previous function; to be called if
+ * libcoll_passes has returned false. If the call is not passed on, sets *CODE to MPI_SUCCESS if
+ * libcoll can run it, or to an error. Local; the result is the same on all ranks.
  */
 bool libcoll_asks_and_passes(libcoll_module *module, libcoll_operation operation,
                              struct ompi_communicator_t *comm, int *code);
@@ -80,8 +80,8 @@ static inline void libcoll_count(unsigned long *count) {
 }
 
 /*
- * Returns whether it is known already that a call is passed to the previous function. Counts it
- * then.
+ * Returns whether it is known already that a call is passed to the previous function, and counts
+ * such a call.
  */
 static inline bool libcoll_passes(libcoll_module *module, libcoll_operation operation) {
     if (!module->passes[operation] || !libcoll_is_recent(module))
