@@ -60,7 +60,7 @@ static bool run_batch(const km_points *points, uint64_t size, const km_settings 
     bool good = copy_batch(points, settings->seed, size, &batch, comm, problem);
     if (good && batch.total >= settings->k) {
         km_settings here = *settings;
-        here.start = (km_start){.rows = centroids};
+        here.start = (km_init){.rows = centroids};
         here.iterations = MOST_ITERATIONS;
         here.tolerance = here.moved = -1;
         here.gain = (double)settings->k / (double)batch.total;
@@ -81,7 +81,7 @@ static bool report_quality(const km_points *points, const km_settings *settings,
                            app_problem *problem) {
     km_settings none = *settings;
     km_result found = {.centroids = NULL};
-    none.start = (km_start){.rows = centroids};
+    none.start = (km_init){.rows = centroids};
     none.iterations = 0;
     bool good = km_cluster(points, &none, observer, comm, &found, problem);
     if (good && app_rank(comm) == 0)
@@ -103,7 +103,7 @@ static bool choose_start(const km_points *points, const km_settings *settings, M
     *centroids = malloc(km_centroids_bytes(points, settings->k));
     if (!*centroids)
         app_refuse(problem, "out of memory for the centroids");
-    return app_agree(problem, comm) && km_start_choose(&seeding, *centroids, problem);
+    return app_agree(problem, comm) && km_init_choose(&seeding, *centroids, problem);
 }
 
 bool km_cluster_batches(const km_points *points, const km_batches *batches,
@@ -122,7 +122,7 @@ bool km_cluster_batches(const km_points *points, const km_batches *batches,
             good = report_quality(points, &here, observer, comm, centroids, problem);
     }
     here.seconds = settings->seconds;
-    here.start = (km_start){.rows = centroids};
+    here.start = (km_init){.rows = centroids};
     if (good && app_rank(comm) == 0)
         observer->batch(points->total, observer->context);
     good = good && update_time_left(&here.seconds, begun, comm, problem) &&

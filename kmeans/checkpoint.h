@@ -48,7 +48,7 @@ typedef struct km_identity {
     uint64_t k;
     uint64_t bytes; /* bytes of the centroids, which imply their type */
     uint64_t seed;
-    char start[KM_START_SIZE]; /* name of the start (km_start_describe) */
+    char start[KM_INIT_NAME_SIZE]; /* name of the start (km_init_name) */
 } km_identity;
 
 typedef struct km_checkpoint {

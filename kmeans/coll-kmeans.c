@@ -75,7 +75,7 @@ static const char *type_name(int number) {
 }
 
 static bool parse_start(const char *text, void *context, app_problem *problem) {
-    return km_start_parse(text, context, problem);
+    return km_init_parse(text, context, problem);
 }
 
 static bool check_settings(km_settings *settings, const km_batches *batches, app_problem *problem) {

@@ -89,7 +89,7 @@ static bool make_identity(clustering *run, app_problem *problem) {
                                   .bytes = km_centroids_bytes(run->points, settings->k),
                                   .seed = settings->seed};
     if (run->rank == 0)
-        km_start_describe(&settings->start, run->identity.start, problem);
+        km_init_name(&settings->start, run->identity.start, problem);
     return app_agree(problem, run->comm) &&
            km_fingerprint(run->points, settings->threads, run->comm, &run->identity.fingerprint,
                           problem);
@@ -163,7 +163,7 @@ static bool choose_centroids(clustering *run, app_problem *problem) {
                           .threads = settings->threads,
                           .kernel = settings->kernel,
                           .comm = run->comm};
-    return km_start_choose(&seeding, run->state.centroids, problem);
+    return km_init_choose(&seeding, run->state.centroids, problem);
 }
 
 /* Broadcasts the centroids. Leaves a problem to km_map, which makes all ranks agree on it. */

@@ -10,16 +10,16 @@
 #define COLL_KMEANS_KMEANS_H
 
 #include "kmeans/assign/kernel.h"
+#include "kmeans/init/init.h"
 #include "kmeans/points/points.h"
-#include "kmeans/start/start.h"
 
 #include <stdint.h>
 
 typedef struct km_settings {
     uint64_t k;
-    km_start start; /* how to choose the initial centroids; all 0: at random */
-    uint64_t seed;  /* seed of that choice */
-    int threads;    /* threads of this rank */
+    km_init start; /* how to choose the initial centroids; all 0: at random */
+    uint64_t seed; /* seed of that choice */
+    int threads;   /* threads of this rank */
     const km_kernel *kernel;
     int iterations;   /* the most iterations; may be 0 */
     double tolerance; /* stop when no centroid moves farther than this; < 0: no such rule */

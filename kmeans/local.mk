@@ -47,6 +47,13 @@ libkmeans_la_SOURCES = \
 	kmeans/batches.c kmeans/batches.h \
 	kmeans/benchmark.c kmeans/benchmark.h \
 	kmeans/checkpoint.c kmeans/checkpoint.h \
+	kmeans/init/afkmc2.c \
+	kmeans/init/draw.c kmeans/init/draw.h \
+	kmeans/init/from_file.c \
+	kmeans/init/init.c kmeans/init/init.h \
+	kmeans/init/kmeans_parallel.c \
+	kmeans/init/kmeans_plus_plus.c \
+	kmeans/init/random_rows.c \
 	kmeans/kmeans.c kmeans/kmeans.h \
 	kmeans/map.c kmeans/map.h \
 	kmeans/points/fine.c kmeans/points/fine.h \
@@ -60,14 +67,7 @@ libkmeans_la_SOURCES = \
 	kmeans/points/points.c kmeans/points/points.h \
 	kmeans/points/real.c kmeans/points/real.h \
 	kmeans/points/room.c kmeans/points/room.h \
-	kmeans/points/rows.c kmeans/points/rows.h \
-	kmeans/start/draw.c kmeans/start/draw.h \
-	kmeans/start/start.c kmeans/start/start.h \
-	kmeans/start/start_chain.c \
-	kmeans/start/start_file.c \
-	kmeans/start/start_parallel.c \
-	kmeans/start/start_plus_plus.c \
-	kmeans/start/start_random.c
+	kmeans/points/rows.c kmeans/points/rows.h
 # A compiler without OpenMP ignores its pragmas, and one thread does the work.
 libkmeans_la_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS) $(OPENBLAS_CFLAGS) -Wno-unknown-pragmas
 libkmeans_la_LDFLAGS = $(AM_LDFLAGS) $(OPENMP_CFLAGS)

@@ -4,9 +4,9 @@
  */
 #include "config.h"
 
+#include "kmeans/init/draw.h"
+#include "kmeans/init/init.h"
 #include "kmeans/points/random.h"
-#include "kmeans/start/draw.h"
-#include "kmeans/start/start.h"
 #include "tests/harness.h"
 
 #include <mpi.h>
@@ -51,7 +51,7 @@ static void make_points(km_points *points, uint64_t total, unsigned groups, unsi
 /* The centroids of METHOD, at rank 0 of COMM. */
 static bool choose(const km_points *points, const char *method, size_t k, int threads,
                    uint8_t *centroids, MPI_Comm comm, app_problem *problem) {
-    km_start start;
+    km_init start;
     km_seeding seeding = {.points = points,
                           .k = k,
                           .start = &start,
@@ -59,7 +59,7 @@ static bool choose(const km_points *points, const char *method, size_t k, int th
                           .threads = threads,
                           .kernel = points->real.used ? km_kernel_real() : km_kernel_best(NULL, 0),
                           .comm = comm};
-    return km_start_parse(method, &start, problem) && km_start_choose(&seeding, centroids, problem);
+    return km_init_parse(method, &start, problem) && km_init_choose(&seeding, centroids, problem);
 }
 
 /* Whether feature I is that of a corner away from 0. */

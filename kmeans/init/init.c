@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "kmeans/start/start.h"
+#include "kmeans/init/init.h"
 
 #include "app/checksum.h"
 #include "app/options.h"
@@ -12,12 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const km_start_method *const methods[] = {
-    &km_start_random, &km_start_plus_plus, &km_start_parallel, &km_start_chain, &km_start_file,
+static const km_init_method *const methods[] = {
+    &km_init_random, &km_init_plus_plus, &km_init_parallel, &km_init_afkmc2, &km_init_file,
 };
 enum { METHODS = sizeof methods / sizeof *methods };
 
-static const km_start_method *find_method(const char *name, size_t length) {
+static const km_init_method *find_method(const char *name, size_t length) {
     for (size_t i = 0; i < METHODS; i++)
         if (strlen(methods[i]->name) == length && strncmp(methods[i]->name, name, length) == 0)
             return methods[i];
@@ -25,18 +25,18 @@ static const km_start_method *find_method(const char *name, size_t length) {
 }
 
 /* Returns where to store a parameter of the method; NULL if the method has no such parameter. */
-static uint64_t *find_parameter(km_start *start, const char *name) {
-    if (start->method == &km_start_parallel && strcmp(name, "rounds") == 0)
+static uint64_t *find_parameter(km_init *start, const char *name) {
+    if (start->method == &km_init_parallel && strcmp(name, "rounds") == 0)
         return &start->rounds;
-    if (start->method == &km_start_parallel && strcmp(name, "memory") == 0)
+    if (start->method == &km_init_parallel && strcmp(name, "memory") == 0)
         return &start->memory;
-    if (start->method == &km_start_chain && strcmp(name, "chain") == 0)
+    if (start->method == &km_init_afkmc2 && strcmp(name, "chain") == 0)
         return &start->chain;
     return NULL;
 }
 
 /* Parses "name=value,...", modifying TEXT; WHOLE is for messages. */
-static bool parse_parameters(const char *whole, char *text, km_start *start, app_problem *problem) {
+static bool parse_parameters(const char *whole, char *text, km_init *start, app_problem *problem) {
     char *rest = text;
     for (char *word; (word = strsep(&rest, ","));) {
         char *value = strchr(word, '=');
@@ -54,18 +54,18 @@ static bool parse_parameters(const char *whole, char *text, km_start *start, app
     return true;
 }
 
-bool km_start_parse(const char *text, km_start *start, app_problem *problem) {
+bool km_init_parse(const char *text, km_init *start, app_problem *problem) {
     size_t length = strcspn(text, ":");
     const char *rest = text[length] ? text + length + 1 : NULL;
-    *start = (km_start){.method = find_method(text, length),
-                        .rounds = 5,
-                        .memory = UINT64_C(256) << 20,
-                        .chain = 200};
+    *start = (km_init){.method = find_method(text, length),
+                       .rounds = 5,
+                       .memory = UINT64_C(256) << 20,
+                       .chain = 200};
     if (!start->method)
         return app_refuse(
             problem, "--start %s: random, k-means++, k-means||, afk-mc2 or file:PATH is needed",
             text);
-    if (start->method == &km_start_file) {
+    if (start->method == &km_init_file) {
         start->path = rest;
         return (rest && *rest) || app_refuse(problem, "--start file:PATH needs a path");
     }
@@ -93,25 +93,25 @@ static bool checksum_file(const char *path, uint32_t *checksum, app_problem *pro
     return good;
 }
 
-bool km_start_describe(const km_start *start, char name[KM_START_SIZE], app_problem *problem) {
-    const km_start_method *method = start->method ? start->method : &km_start_random;
+bool km_init_name(const km_init *start, char name[KM_INIT_NAME_SIZE], app_problem *problem) {
+    const km_init_method *method = start->method ? start->method : &km_init_random;
     uint32_t checksum;
-    if (method == &km_start_parallel)
-        snprintf(name, KM_START_SIZE, "%s:rounds=%" PRIu64 ",memory=%" PRIu64, method->name,
+    if (method == &km_init_parallel)
+        snprintf(name, KM_INIT_NAME_SIZE, "%s:rounds=%" PRIu64 ",memory=%" PRIu64, method->name,
                  start->rounds, start->memory);
-    else if (method == &km_start_chain)
-        snprintf(name, KM_START_SIZE, "%s:chain=%" PRIu64, method->name, start->chain);
-    else if (method != &km_start_file)
-        snprintf(name, KM_START_SIZE, "%s", method->name);
+    else if (method == &km_init_afkmc2)
+        snprintf(name, KM_INIT_NAME_SIZE, "%s:chain=%" PRIu64, method->name, start->chain);
+    else if (method != &km_init_file)
+        snprintf(name, KM_INIT_NAME_SIZE, "%s", method->name);
     else if (checksum_file(start->path, &checksum, problem))
-        snprintf(name, KM_START_SIZE, "file (checksum %08" PRIx32 ")", checksum);
+        snprintf(name, KM_INIT_NAME_SIZE, "file (checksum %08" PRIx32 ")", checksum);
     else
         return false;
     return true;
 }
 
-bool km_start_choose(const km_seeding *seeding, uint8_t *centroids, app_problem *problem) {
-    const km_start_method *method = seeding->start->method;
+bool km_init_choose(const km_seeding *seeding, uint8_t *centroids, app_problem *problem) {
+    const km_init_method *method = seeding->start->method;
     const km_points *points = seeding->points;
     if (seeding->start->rows) {
         memcpy(centroids, seeding->start->rows, km_centroids_bytes(points, seeding->k));
@@ -119,5 +119,5 @@ bool km_start_choose(const km_seeding *seeding, uint8_t *centroids, app_problem 
     }
     for (size_t j = 0; points->fine && app_rank(seeding->comm) == 0 && j < seeding->k; j++)
         km_planes_widen(centroids, seeding->k, points->dim, j);
-    return (method ? method : &km_start_random)->choose(seeding, centroids, problem);
+    return (method ? method : &km_init_random)->choose(seeding, centroids, problem);
 }

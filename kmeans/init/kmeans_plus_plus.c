@@ -12,9 +12,9 @@
  */
 #include "config.h"
 
+#include "kmeans/init/draw.h"
+#include "kmeans/init/init.h"
 #include "kmeans/points/random.h"
-#include "kmeans/start/draw.h"
-#include "kmeans/start/start.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -83,4 +83,4 @@ static bool choose_plus_plus(const km_seeding *seeding, uint8_t *centroids, app_
                         centroids, seeding->comm, problem);
 }
 
-const km_start_method km_start_plus_plus = {"k-means++", choose_plus_plus};
+const km_init_method km_init_plus_plus = {"k-means++", choose_plus_plus};

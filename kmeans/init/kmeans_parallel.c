@@ -14,9 +14,9 @@
 #include "config.h"
 
 #include "kmeans/assign/assign.h"
+#include "kmeans/init/draw.h"
+#include "kmeans/init/init.h"
 #include "kmeans/points/random.h"
-#include "kmeans/start/draw.h"
-#include "kmeans/start/start.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -167,7 +167,7 @@ static bool run_round(parallel_job *run, uint64_t round, double oversampling, ui
 
 static bool gather_candidates(parallel_job *run, app_problem *problem) {
     const km_seeding *seeding = run->seeding;
-    const km_start *start = seeding->start;
+    const km_init *start = seeding->start;
     uint64_t cost = 1;
     double oversampling = 2 * (double)seeding->k;
     double most = (double)start->memory / (double)run->bytes / (double)start->rounds;
@@ -233,4 +233,4 @@ static bool choose_by_oversampling(const km_seeding *seeding, uint8_t *centroids
     return good;
 }
 
-const km_start_method km_start_parallel = {"k-means||", choose_by_oversampling};
+const km_init_method km_init_parallel = {"k-means||", choose_by_oversampling};

@@ -1,9 +1,9 @@
 /* Chooses distinct rows: the first k of a random permutation. No work, for any k. */
 #include "config.h"
 
+#include "kmeans/init/init.h"
 #include "kmeans/points/random.h"
 #include "kmeans/points/rows.h"
-#include "kmeans/start/start.h"
 
 #include <stdlib.h>
 
@@ -20,4 +20,4 @@ static bool choose_random(const km_seeding *seeding, uint8_t *centroids, app_pro
     return good;
 }
 
-const km_start_method km_start_random = {"random", choose_random};
+const km_init_method km_init_random = {"random", choose_random};

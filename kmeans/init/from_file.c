@@ -1,8 +1,8 @@
 /* Takes the centroids from the rows of a file, in any format of points. */
 #include "config.h"
 
+#include "kmeans/init/init.h"
 #include "kmeans/points/fine.h"
-#include "kmeans/start/start.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -61,4 +61,4 @@ static bool read_centroids(const km_seeding *seeding, uint8_t *centroids, app_pr
     return app_agree(problem, seeding->comm);
 }
 
-const km_start_method km_start_file = {"file", read_centroids};
+const km_init_method km_init_file = {"file", read_centroids};

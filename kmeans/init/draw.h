@@ -1,14 +1,12 @@
 /*
  * Shared by the methods of choosing centroids: draws rows with given weights and distributes rows.
  */
-#ifndef COLL_KMEANS_START_DRAW_H
-#define COLL_KMEANS_START_DRAW_H
+#ifndef COLL_KMEANS_INIT_DRAW_H
+#define COLL_KMEANS_INIT_DRAW_H
 
 #include "kmeans/points/points.h"
 
-/*
- * Prints at rank 0, if a progress line is due, that DONE of ALL parts of the start METHOD are done.
- */
+/* Prints at rank 0, if a progress line is due, that DONE of ALL parts of METHOD are done. */
 void km_draw_report(const char *method, uint64_t done, uint64_t all, MPI_Comm comm);
 
 /*
@@ -49,7 +47,7 @@ bool km_draw_unit(const km_points *points, const uint32_t *distance2, MPI_Comm c
 
 /*
  * Runs k-means++ on POINTS; each point of this rank stands for WEIGHTS equal points (NULL: for
- * one). All ranks get CENTROIDS. See start_plus_plus.c.
+ * one). All ranks get CENTROIDS. See kmeans_plus_plus.c.
  */
 bool km_plus_plus(const km_points *points, const uint64_t *weights, size_t k, uint64_t seed,
                   int threads, uint8_t *centroids, MPI_Comm comm, app_problem *problem);

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "kmeans/start/draw.h"
+#include "kmeans/init/draw.h"
 
 #include "app/progress.h"
 #include "kmeans/assign/cluster_sums.h"

@@ -16,17 +16,17 @@
 
 #include "kmeans/assign/assign.h"
 #include "kmeans/assign/cluster_sums.h"
+#include "kmeans/init/draw.h"
+#include "kmeans/init/init.h"
 #include "kmeans/points/random.h"
 #include "kmeans/points/rows.h"
-#include "kmeans/start/draw.h"
-#include "kmeans/start/start.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { BATCH = 1 << 26, STREAM_COIN = 2, STREAM_ROW, STREAM_PLACE, STREAM_STEP };
 
-typedef struct chain_job {
+typedef struct afkmc2_job {
     const km_seeding *seeding;
     const km_points *points;
     size_t dim, bytes, chain; /* BYTES of a row, candidates of a CHAIN */
@@ -41,9 +41,9 @@ typedef struct chain_job {
     uint32_t *nearest2; /* each candidate's squared distance from the nearest centroid */
     uint32_t *nearest;  /* scratch memory */
     double *proposal;   /* q of each candidate */
-} chain_job;
+} afkmc2_job;
 
-static bool allocate_job(chain_job *run, app_problem *problem) {
+static bool allocate_job(afkmc2_job *run, app_problem *problem) {
     run->first2 = malloc((run->points->rows + 1) * sizeof *run->first2);
     run->draws = malloc(2 * run->most * sizeof *run->draws);
     run->places = malloc(run->most * sizeof *run->places);
@@ -60,7 +60,7 @@ static bool allocate_job(chain_job *run, app_problem *problem) {
     return app_agree(problem, run->seeding->comm);
 }
 
-static void release_job(chain_job *run) {
+static void release_job(afkmc2_job *run) {
     free(run->proposal);
     free(run->nearest);
     free(run->nearest2);
@@ -71,12 +71,12 @@ static void release_job(chain_job *run) {
 }
 
 /* Returns the weight of the squared distance between two rows. */
-static uint64_t weight_of(const chain_job *run, const uint8_t *a, const uint8_t *b) {
+static uint64_t weight_of(const afkmc2_job *run, const uint8_t *a, const uint8_t *b) {
     return km_real_units(run->unit, km_rows_distance2(run->points, a, b));
 }
 
 /* Chooses the first centroid, uniformly, and computes the distances from it. */
-static bool choose_first(chain_job *run, uint8_t *centroids, app_problem *problem) {
+static bool choose_first(afkmc2_job *run, uint8_t *centroids, app_problem *problem) {
     const km_seeding *seeding = run->seeding;
     uint64_t row = km_sample_row(seeding->seed, run->points->total, 0);
     if (!km_draw_fetch(run->points, row, centroids, seeding->comm, problem))
@@ -112,7 +112,7 @@ static int compare_draws(const void *a, const void *b) {
 /*
  * Draws COUNT candidates, which have the numbers FIRST and up among all, and brings them to rank 0.
  */
-static bool draw_candidates(chain_job *run, uint64_t first, size_t count, draw *by_distance,
+static bool draw_candidates(afkmc2_job *run, uint64_t first, size_t count, draw *by_distance,
                             app_problem *problem) {
     const km_seeding *seeding = run->seeding;
     uint64_t seed = seeding->seed, *rows = run->draws + count;
@@ -139,7 +139,7 @@ static bool draw_candidates(chain_job *run, uint64_t first, size_t count, draw *
  * Computes, at rank 0, the candidates' proposals and their distances from the first KNOWN
  * centroids.
  */
-static bool measure_candidates(const chain_job *run, size_t count, const uint8_t *centroids,
+static bool measure_candidates(const afkmc2_job *run, size_t count, const uint8_t *centroids,
                                size_t known, app_problem *problem) {
     const km_seeding *seeding = run->seeding;
     km_centroids *packed = NULL;
@@ -158,7 +158,7 @@ static bool measure_candidates(const chain_job *run, size_t count, const uint8_t
 }
 
 /* Returns d of a candidate. */
-static double distance_of(const chain_job *run, size_t candidate) {
+static double distance_of(const afkmc2_job *run, size_t candidate) {
     uint32_t distance2 = run->nearest2[candidate];
     return run->points->real.used ? km_real_value(distance2) : (double)distance2;
 }
@@ -167,7 +167,7 @@ static double distance_of(const chain_job *run, size_t candidate) {
  * Returns the end of the chain through the candidates FIRST and up; NUMBER is that of FIRST among
  * all.
  */
-static size_t walk_chain(const chain_job *run, size_t first, uint64_t number) {
+static size_t walk_chain(const afkmc2_job *run, size_t first, uint64_t number) {
     size_t at = first;
     for (size_t next = first + 1; next < first + run->chain; next++) {
         double odds = distance_of(run, next) * run->proposal[at];
@@ -180,7 +180,7 @@ static size_t walk_chain(const chain_job *run, size_t first, uint64_t number) {
 }
 
 /* Finds, at rank 0, a centroid from each chain of the batch; the first of them is number J. */
-static void walk_batch(const chain_job *run, size_t count, size_t j, uint64_t number,
+static void walk_batch(const afkmc2_job *run, size_t count, size_t j, uint64_t number,
                        uint8_t *centroids) {
     for (size_t first = 0; first < count; first += run->chain, j++) {
         size_t end = walk_chain(run, first, number + first), rest = first + run->chain;
@@ -191,7 +191,7 @@ static void walk_batch(const chain_job *run, size_t count, size_t j, uint64_t nu
     }
 }
 
-static bool run_chains(chain_job *run, uint8_t *centroids, app_problem *problem) {
+static bool run_chains(afkmc2_job *run, uint8_t *centroids, app_problem *problem) {
     const km_seeding *seeding = run->seeding;
     size_t chains = run->most / run->chain;
     draw *by_distance = malloc(run->most * sizeof *by_distance);
@@ -213,11 +213,11 @@ static bool run_chains(chain_job *run, uint8_t *centroids, app_problem *problem)
 }
 
 static bool choose_by_chains(const km_seeding *seeding, uint8_t *centroids, app_problem *problem) {
-    chain_job run = {.seeding = seeding,
-                     .points = seeding->points,
-                     .dim = seeding->points->dim,
-                     .bytes = km_row_bytes(seeding->points),
-                     .chain = (size_t)seeding->start->chain};
+    afkmc2_job run = {.seeding = seeding,
+                      .points = seeding->points,
+                      .dim = seeding->points->dim,
+                      .bytes = km_row_bytes(seeding->points),
+                      .chain = (size_t)seeding->start->chain};
     size_t chains = BATCH / run.bytes / run.chain;
     chains = chains < 1 ? 1 : chains < seeding->k ? chains : seeding->k;
     run.most = chains * run.chain;
@@ -226,4 +226,4 @@ static bool choose_by_chains(const km_seeding *seeding, uint8_t *centroids, app_
     return good;
 }
 
-const km_start_method km_start_chain = {"afk-mc2", choose_by_chains};
+const km_init_method km_init_afkmc2 = {"afk-mc2", choose_by_chains};
