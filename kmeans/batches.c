@@ -23,7 +23,7 @@ static bool copy_batch(const km_points *points, uint64_t seed, uint64_t size, km
     size_t bytes = km_row_bytes(points);
     uint64_t rows = 0;
     *batch = *points;
-    batch->room = (km_room){0};
+    batch->storage = (km_point_storage){0};
     for (size_t i = 0; i < points->rows; i++)
         rows += is_drawn(seed, points->first + i, size, points->total);
     batch->data = malloc(rows * bytes + 1);

@@ -269,7 +269,7 @@ static void set_centroid_type(km_points *points, app_problem *problem) {
     if (points->real.used && options.type == AS_BYTES)
         app_refuse(problem, "--centroids-as bytes: the features are real numbers; use float");
     else if (!points->real.used && options.type == AS_FLOAT)
-        km_points_refine(points, problem);
+        km_points_use_fixed_point(points, problem);
 }
 
 static bool run_command(MPI_Comm comm, app_problem *problem) {

@@ -6,7 +6,7 @@
 #include "app/json.h"
 #include "app/output.h"
 #include "app/progress.h"
-#include "kmeans/points/fine.h"
+#include "kmeans/points/fixed_point.h"
 #include "kmeans/points/npy.h"
 #include "kmeans/points/rows.h"
 
@@ -44,7 +44,7 @@ void km_report_batch(uint64_t points, void *context) {
 
 /* Returns whether distances and written centroids are float32. */
 static bool has_floats(const km_points *points) {
-    return points->real.used || points->fine;
+    return points->real.used || points->fixed_point;
 }
 
 /* Prints an objective, which is a whole number for bytes. */
@@ -172,8 +172,8 @@ void km_report_core_type(void) {
         fprintf(stderr, "coll-kmeans: warning: %s\n", advice);
 }
 
-/* Writes fine centroids as float32. */
-static bool write_fine(app_output *output, const km_planes *planes, app_problem *problem) {
+/* Writes fixed-point centroids as float32. */
+static bool write_fixed_point(app_output *output, const km_planes *planes, app_problem *problem) {
     float *features = malloc(planes->dim * sizeof *features);
     bool good = features || app_refuse(problem, "out of memory");
     for (size_t j = 0; good && j < planes->k; j++) {
@@ -206,8 +206,8 @@ static bool write_centroids(app_output *output, const km_result *result, size_t 
     npy_format_header(has_floats(points) ? NPY_FLOAT32 : NPY_UINT8, 2, k, points->dim, header);
     if (!app_output_write(output, header, sizeof header, problem))
         return false;
-    if (points->fine)
-        return write_fine(output, &(km_planes){result->centroids, k, points->dim}, problem);
+    if (points->fixed_point)
+        return write_fixed_point(output, &(km_planes){result->centroids, k, points->dim}, problem);
     if (points->real.used)
         return write_reals(output, result, k, points, problem);
     return app_output_write(output, result->centroids, km_centroids_bytes(points, k), problem);

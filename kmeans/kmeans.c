@@ -191,7 +191,7 @@ static void make_projection(clustering *run, app_problem *problem) {
     if (!run->projected && !problem->text[0] && !settings->whole && !settings->kernel->real &&
         km_projection_create(run->state.centroids, settings->k, run->points->dim, &run->projection))
         app_refuse(problem, "out of memory");
-    if (!run->projected && run->projection && !run->points->room.map)
+    if (!run->projected && run->projection && !run->points->storage.map)
         km_sketch_cache_create(run->points->rows, run->projection, &run->kept);
     run->projected = true;
 }

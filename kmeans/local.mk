@@ -56,7 +56,7 @@ libkmeans_la_SOURCES = \
 	kmeans/init/random_rows.c \
 	kmeans/kmeans.c kmeans/kmeans.h \
 	kmeans/map.c kmeans/map.h \
-	kmeans/points/fine.c kmeans/points/fine.h \
+	kmeans/points/fixed_point.c kmeans/points/fixed_point.h \
 	kmeans/points/format.h \
 	kmeans/points/format_idx.c \
 	kmeans/points/format_npy.c \
@@ -64,9 +64,9 @@ libkmeans_la_SOURCES = \
 	kmeans/points/format_text.c \
 	kmeans/points/format_vecs.c \
 	kmeans/points/memory.h \
+	kmeans/points/point_storage.c kmeans/points/point_storage.h \
 	kmeans/points/points.c kmeans/points/points.h \
 	kmeans/points/real.c kmeans/points/real.h \
-	kmeans/points/room.c kmeans/points/room.h \
 	kmeans/points/rows.c kmeans/points/rows.h
 # A compiler without OpenMP ignores its pragmas, and one thread does the work.
 libkmeans_la_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS) $(OPENBLAS_CFLAGS) -Wno-unknown-pragmas

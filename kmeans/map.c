@@ -82,8 +82,8 @@ static int pack_centroids(map_job *run, const km_projection *projection) {
     int threads = run->settings->threads;
     int code = km_centroids_create(rows, run->settings->k, run->points->dim, run->settings->kernel,
                                    threads, &run->centroids);
-    if (!code && run->points->fine)
-        code = km_centroids_refine(run->centroids, rows, threads);
+    if (!code && run->points->fixed_point)
+        code = km_centroids_use_fixed_point(run->centroids, rows, threads);
     if (!code && projection)
         code = km_centroids_prune(run->centroids, rows, projection, threads);
     return code;
@@ -202,13 +202,13 @@ static bool add_distances(const map_job *run, MPI_Comm comm, uint64_t *objective
     int count = real->used ? KM_REAL_BINS : 1;
     for (size_t i = 0; i < run->points->rows; i++)
         if (real->used)
-            km_real_tally(sums, run->distance2[i]);
+            km_real_add_to_bins(sums, run->distance2[i]);
         else
-            sums[0] += km_real_units(real->distance, run->distance2[i]);
+            sums[0] += km_real_to_units(real->distance, run->distance2[i]);
     sums[count] = *moved;
     app_mpi(problem, MPI_Allreduce(MPI_IN_PLACE, sums, count + 1, MPI_UINT64_T, MPI_SUM, comm));
     bool good = app_agree(problem, comm);
-    *objective = real->used ? km_real_sum(sums) : sums[0];
+    *objective = real->used ? km_real_sum_bins(sums) : sums[0];
     *moved = sums[count];
     return good;
 }

@@ -116,7 +116,7 @@ static void make_points(km_points *points, MPI_Comm comm) {
         points->data[i] = (uint8_t)(cell * cell * UINT64_C(0x9e3779b97f4a7c15) >> 56);
         reals[i] = (float)points->data[i] / 3 - 20;
     }
-    ck_assert(kind != FINE || km_points_refine(points, &problem));
+    ck_assert(kind != FINE || km_points_use_fixed_point(points, &problem));
     if (kind != REALS) {
         free(reals);
         return;
@@ -266,7 +266,7 @@ START_TEST(bad_checkpoints) {
     other.seed++;
     try(&points, &other, "/checkpoint: is of --seed 3, not 4");
     km_points fine = points;
-    ck_assert(km_points_refine(&fine, &(app_problem){""}));
+    ck_assert(km_points_use_fixed_point(&fine, &(app_problem){""}));
     try(&fine, &settings, "/checkpoint: is of --centroids-as bytes, not float");
     if (points.rows)
         points.data[points.rows * DIM - 1] ^= 1;

@@ -3,7 +3,7 @@
 
 #include "kmeans/assign/cluster_sums.h"
 #include "kmeans/kmeans.h"
-#include "kmeans/points/fine.h"
+#include "kmeans/points/fixed_point.h"
 #include "kmeans/points/random.h"
 #include "tests/harness.h"
 
@@ -193,7 +193,7 @@ static void reference_cluster(struct reference *it, const struct trial *trial) {
 static void reference_run(struct reference *it, const struct trial *trial, bool fine) {
     reference_new(it, trial);
     it->fine = fine;
-    it->steps = fine ? 1 << KM_FINE_BITS : 1;
+    it->steps = fine ? 1 << KM_FRACTION_BITS : 1;
     for (size_t i = 0; i < trial->rows * trial->dim; i++)
         it->points[i] = feature(trial, i / trial->dim, i % trial->dim);
     reference_cluster(it, trial);
@@ -251,7 +251,7 @@ static void make_points(const struct trial *trial, bool fine, km_points *points)
     points->data = allocate(points->rows * trial->dim + 1, 1);
     for (size_t i = 0; i < points->rows * trial->dim; i++)
         points->data[i] = feature(trial, points->first + i / trial->dim, i % trial->dim);
-    ck_assert(!fine || km_points_refine(points, &problem));
+    ck_assert(!fine || km_points_use_fixed_point(points, &problem));
 }
 
 /* Feature I of the centroids of RESULT. */

@@ -5,7 +5,7 @@
 #include "kmeans/assign/order.h"
 #include "kmeans/assign/projection.h"
 #include "kmeans/assign/reorder_points.h"
-#include "kmeans/points/fine.h"
+#include "kmeans/points/fixed_point.h"
 #include "tests/harness.h"
 
 #include <check.h>
@@ -283,7 +283,7 @@ static uint8_t *make_planes(const uint8_t *rows, size_t dim, uint32_t seed) {
     ck_assert_ptr_nonnull(planes);
     memcpy(planes, rows, CENTROIDS * dim);
     for (size_t j = 0; j < CENTROIDS; j++) {
-        km_planes_widen(planes, CENTROIDS, dim, j);
+        km_planes_clear_fractions(planes, CENTROIDS, dim, j);
         for (size_t d = 0; j % 3 && d < dim; d++)
             km_planes_set(planes, CENTROIDS * dim, j * dim + d,
                           fmin(rows[j * dim + d] + next_random(&state) % 1000 / 1000.0, 255));
@@ -306,7 +306,7 @@ static void answer(const uint8_t *points, const km_planes *of, fine_answer *want
                 least = distance2;
             }
         }
-        wanted->distance[i] = km_fine_bits(least);
+        wanted->distance[i] = km_fixed_point_bits(least);
     }
 }
 
@@ -317,7 +317,7 @@ static void check_fine(const km_kernel *kernel, const uint8_t *points, const km_
     uint32_t *nearest = found.nearest;
     km_centroids *packed;
     ck_assert_int_eq(km_centroids_create(of->data, of->k, of->dim, kernel, 2, &packed), 0);
-    ck_assert_int_eq(km_centroids_refine(packed, of->data, 2), 0);
+    ck_assert_int_eq(km_centroids_use_fixed_point(packed, of->data, 2), 0);
     if (projection)
         ck_assert_int_eq(km_centroids_prune(packed, of->data, projection, 2), 0);
     for (int threads = 1; threads <= 2; threads++) {
@@ -405,7 +405,7 @@ START_TEST(bad_arguments) {
     km_centroids_free(packed);
     ck_assert_int_eq(km_centroids_create(rows, 10, DIM, kernel, 1, &packed), 0);
     ck_assert_int_eq(km_centroids_prune(packed, rows, projection, 0), EINVAL);
-    ck_assert_int_eq(km_centroids_refine(packed, rows, 0), EINVAL);
+    ck_assert_int_eq(km_centroids_use_fixed_point(packed, rows, 0), EINVAL);
     km_centroids_free(packed);
     km_projection_free(projection);
     free(rows);

@@ -10,7 +10,7 @@
 
 #include "kmeans/assign/pack.h"
 #include "kmeans/assign/pruning.h"
-#include "kmeans/points/fine.h"
+#include "kmeans/points/fixed_point.h"
 #include "kmeans/points/memory.h"
 
 #include <errno.h>
@@ -33,8 +33,8 @@ struct km_centroids {
     size_t cached;       /* panels that fit the cache together */
     unsigned char *data; /* panels, in the caller's order or in that of the pruning index */
     uint32_t *norms;
-    km_pruning *pruning; /* or NULL */
-    km_fine *fine;       /* NULL if centroids are bytes */
+    km_pruning *pruning;         /* or NULL */
+    km_fixed_point *fixed_point; /* NULL if centroids are bytes */
 };
 
 /* A thread's scratch memory: a block of points, and their best centroids so far. */
@@ -48,7 +48,7 @@ typedef struct workspace {
     uint32_t *best;
     uint32_t *nearest;
     void *scratch;                 /* scratch of a kernel's tile */
-    uint64_t *fine_best;           /* only for fine centroids */
+    uint64_t *exact_best;          /* only for fixed-point centroids */
     km_tile_scratch *tile_scratch; /* this and all below: only with pruning */
     bool *packed;                  /* which panels of data have been packed */
     float *distances;
@@ -115,15 +115,15 @@ static km_packed describe_centroids(const km_centroids *centroids, const uint8_t
                        .data = centroids->data,
                        .norms = centroids->norms,
                        .block = centroids->cached,
-                       .fine = centroids->fine};
+                       .fixed_point = centroids->fixed_point};
 }
 
-int km_centroids_refine(km_centroids *centroids, const uint8_t *planes, int threads) {
+int km_centroids_use_fixed_point(km_centroids *centroids, const uint8_t *planes, int threads) {
     const km_planes of = {planes, centroids->k, centroids->dim};
-    if (centroids->kernel->real || centroids->fine || centroids->pruning ||
-        centroids->dim > KM_FINE_MAX_DIM || threads < 1)
+    if (centroids->kernel->real || centroids->fixed_point || centroids->pruning ||
+        centroids->dim > KM_FIXED_POINT_MAX_DIM || threads < 1)
         return EINVAL;
-    int error = km_fine_create(&of, threads, &centroids->fine);
+    int error = km_fixed_point_create(&of, threads, &centroids->fixed_point);
     const km_packed packed = describe_centroids(centroids, planes);
     return error ? error : km_pruning_create(&packed, NULL, threads, &centroids->pruning);
 }
@@ -147,7 +147,7 @@ void km_centroids_free(km_centroids *centroids) {
     if (!centroids)
         return;
     km_pruning_free(centroids->pruning);
-    km_fine_free(centroids->fine);
+    km_fixed_point_free(centroids->fixed_point);
     free(centroids->data);
     free(centroids->norms);
     free(centroids);
@@ -161,7 +161,7 @@ static void workspace_free(workspace *space) {
     free(space->best);
     free(space->nearest);
     free(space->scratch);
-    free(space->fine_best);
+    free(space->exact_best);
     free(space->tile_scratch);
     free(space->packed);
     free(space->distances);
@@ -196,12 +196,12 @@ static bool allocate_levels(workspace *space, const km_centroids *centroids) {
 }
 
 static bool allocate_pruning(workspace *space, const km_centroids *centroids) {
-    if (centroids->fine)
-        space->fine_best = km_allocate(space->points, sizeof *space->fine_best);
+    if (centroids->fixed_point)
+        space->exact_best = km_allocate(space->points, sizeof *space->exact_best);
     space->tile_scratch = km_allocate(1, sizeof *space->tile_scratch);
     space->packed = km_allocate(space->points / centroids->kernel->points, sizeof *space->packed);
     space->distances = km_allocate(space->points, sizeof *space->distances);
-    return (space->fine_best || !centroids->fine) && space->tile_scratch && space->packed &&
+    return (space->exact_best || !centroids->fixed_point) && space->tile_scratch && space->packed &&
            space->distances && allocate_levels(space, centroids);
 }
 
@@ -302,7 +302,7 @@ static km_point_panel panel_at(const km_centroids *centroids, workspace *space, 
                             .best = space->best + i,
                             .nearest = space->nearest + i,
                             .distances = space->distances + i,
-                            .fine_best = space->fine_best ? space->fine_best + i : NULL,
+                            .exact_best = space->exact_best ? space->exact_best + i : NULL,
                             .scratch = space->tile_scratch,
                             .tally = &space->tally};
     for (size_t l = 0; l < KM_FILTER_LEVELS; l++)
@@ -387,8 +387,8 @@ static void compute_distances(size_t n, const km_centroids *centroids, const wor
                               uint32_t *distance) {
     bool real = centroids->kernel->real; /* its scores are distances already */
     for (size_t i = 0; i < n; i++)
-        distance[i] = centroids->fine ? km_fine_bits(space->fine_best[i])
-                                      : space->best[i] + (real ? 0 : space->corrections[i]);
+        distance[i] = centroids->fixed_point ? km_fixed_point_bits(space->exact_best[i])
+                                             : space->best[i] + (real ? 0 : space->corrections[i]);
 }
 
 /* Prepares SPACE for N points of the query, from number FIRST on. */

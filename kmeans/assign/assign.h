@@ -26,12 +26,12 @@ int km_centroids_create(const uint8_t *centroids, size_t k, size_t dim, const km
 void km_centroids_free(km_centroids *centroids);
 
 /*
- * Makes CENTROIDS stand for the fine centroids of PLANES (fine.h), whose first plane must be what
- * was packed. The caller keeps PLANES for as long as CENTROIDS. Call this before
- * km_centroids_prune. Returns 0, ENOMEM, or EINVAL if there are more than KM_FINE_MAX_DIM features
- * or the kernel is the one for reals.
+ * Makes CENTROIDS stand for the fixed-point centroids of PLANES (fixed_point.h), whose first plane
+ * must be what was packed. The caller keeps PLANES for as long as CENTROIDS. Call this before
+ * km_centroids_prune. Returns 0, ENOMEM, or EINVAL if there are more than KM_FIXED_POINT_MAX_DIM
+ * features or the kernel is the one for reals.
  */
-int km_centroids_refine(km_centroids *centroids, const uint8_t *planes, int threads);
+int km_centroids_use_fixed_point(km_centroids *centroids, const uint8_t *planes, int threads);
 
 /*
  * Turns pruning on: from now on sketches (projection.h) rule out most centroids where that is
@@ -58,7 +58,8 @@ const uint32_t *km_centroids_positions(const km_centroids *centroids);
  * assigned together. DISTANCE then holds the bits of floats, rounded from double precision; as
  * integers these bits are ordered like the floats.
  *
- * Distances to fine centroids are compared exactly and given as the bits of a rounded float, too.
+ * Distances to fixed-point centroids are compared exactly and given as the bits of a rounded float,
+ * too.
  *
  * Returns 0, ENOMEM, or EINVAL if THREADS < 1 or DIM is not that of the centroids; after an error
  * the outputs are undefined.

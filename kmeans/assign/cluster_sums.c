@@ -8,7 +8,7 @@
 
 #include "kmeans/assign/cluster_sums.h"
 
-#include "kmeans/points/fine.h"
+#include "kmeans/points/fixed_point.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -175,7 +175,7 @@ uint64_t km_distance2(const uint8_t *a, const uint8_t *b, size_t dim) {
     return sum;
 }
 
-/* Returns the squared distance between two rows that are not fine centroids. */
+/* Returns the squared distance between two rows that are not fixed-point centroids. */
 static double rows_way2(const km_points *points, const uint8_t *a, const uint8_t *b) {
     if (points->real.used)
         return km_real_distance2((const float *)a, (const float *)b, points->dim);
@@ -185,10 +185,10 @@ static double rows_way2(const km_points *points, const uint8_t *a, const uint8_t
 double km_centroid_shift2(const km_points *points, size_t k, const uint8_t *a, const uint8_t *b,
                           size_t j) {
     size_t bytes = km_row_bytes(points);
-    if (points->fine)
-        return ldexp((double)km_planes_way2(&(km_planes){a, k, points->dim},
-                                            &(km_planes){b, k, points->dim}, j),
-                     -2 * KM_FINE_BITS);
+    if (points->fixed_point)
+        return ldexp((double)km_planes_shift2(&(km_planes){a, k, points->dim},
+                                              &(km_planes){b, k, points->dim}, j),
+                     -2 * KM_FRACTION_BITS);
     double way2 = rows_way2(points, a + j * bytes, b + j * bytes);
     return points->real.used ? way2 / points->real.scale / points->real.scale : way2;
 }
@@ -202,8 +202,9 @@ uint32_t km_point_distance2(const km_points *points, size_t i, const uint8_t *ce
                             size_t j) {
     size_t bytes = km_row_bytes(points);
     const uint8_t *row = points->data + i * bytes;
-    if (points->fine)
-        return km_fine_bits(km_planes_distance2(&(km_planes){centroids, k, points->dim}, j, row));
+    if (points->fixed_point)
+        return km_fixed_point_bits(
+            km_planes_distance2(&(km_planes){centroids, k, points->dim}, j, row));
     return km_rows_distance2(points, row, centroids + j * bytes);
 }
 
@@ -228,7 +229,7 @@ static int set_mean(uint64_t cluster, const void *value, void *context) {
     uint64_t count = to->counts[cluster] = number_at(wide, value, 0);
     for (size_t i = 0; i < dim; i++) {
         uint64_t sum = number_at(wide, value, i + 1);
-        if (points->fine)
+        if (points->fixed_point)
             km_planes_set_mean(to->centroids, to->k * dim, cluster * dim + i, sum, count);
         else if (real)
             ((float *)centroid)[i] =

@@ -49,7 +49,7 @@ uint32_t km_point_distance2(const km_points *points, size_t i, const uint8_t *ce
 
 /*
  * Sets each centroid whose cluster is in POOL to the mean of the cluster, rounded to the nearest
- * integer, half up (fine ones to the nearest multiple of 2^-16, real features to the nearest
+ * integer, half up (fixed-point ones to the nearest multiple of 2^-16, real features to the nearest
  * float32); leaves the other centroids. Sets COUNTS[j] to the number of points of cluster j of K, 0
  * if it isn't in POOL. Not collective.
  *

@@ -3,7 +3,7 @@
 #include "kmeans/assign/empty_clusters.h"
 
 #include "app/checksum.h"
-#include "kmeans/points/fine.h"
+#include "kmeans/points/fixed_point.h"
 #include "kmeans/points/random.h"
 #include "kmeans/points/rows.h"
 
@@ -108,7 +108,7 @@ static bool offer_places(const place_search *this, COLL_Pool *pool, app_problem 
     int code = MPI_SUCCESS;
 #pragma omp parallel for num_threads(this->threads) reduction(max : code)
     for (size_t i = 0; i < points->rows; i++) {
-        place here = {km_real_units(this->unit, this->distance2[i]), points->first + i};
+        place here = {km_real_to_units(this->unit, this->distance2[i]), points->first + i};
         if (!here.weight || !this->may_give[this->nearest[i]])
             continue;
         uint64_t key = key_of(this, i);
@@ -192,8 +192,8 @@ static uint64_t assign_places(const best_places *best, const uint64_t *counts, k
 static bool place_centroids(const km_points *points, const km_place *places, uint64_t count,
                             size_t k, uint8_t *centroids, MPI_Comm comm, app_problem *problem) {
     bool good = km_place_rows(points, places, count, centroids, comm, problem);
-    for (uint64_t i = 0; good && points->fine && app_rank(comm) == 0 && i < count; i++)
-        km_planes_widen(centroids, k, points->dim, places[i].centroid);
+    for (uint64_t i = 0; good && points->fixed_point && app_rank(comm) == 0 && i < count; i++)
+        km_planes_clear_fractions(centroids, k, points->dim, places[i].centroid);
     return good;
 }
 
@@ -218,7 +218,7 @@ static bool move_empty_clusters(const km_points *points, const uint32_t *nearest
         goto free_all;
     place_search this = {points, nearest, distance2, may_give, threads, points->real.distance, 0};
     if (points->real.used &&
-        !km_real_unit(&points->real, distance2, points->rows, comm, &this.unit, problem))
+        !km_real_find_unit(&points->real, distance2, points->rows, comm, &this.unit, problem))
         goto free_all;
     if (!find_best_places(&this, &best, comm, problem))
         goto free_all;

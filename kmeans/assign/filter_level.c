@@ -48,7 +48,7 @@ static void multiply_axes(const km_filter_level *level, const void *panel,
 typedef struct sketch_scratch {
     unsigned char *panel;
     int32_t sums[AXIS_SUMS];        /* the centroids' products with the axes */
-    int32_t second_sums[AXIS_SUMS]; /* those of fine centroids' second plane */
+    int32_t second_sums[AXIS_SUMS]; /* those of fixed-point centroids' second plane */
 } sketch_scratch;
 
 static void sketch_scratch_free(sketch_scratch *space) {
@@ -68,12 +68,12 @@ static sketch_scratch *sketch_scratch_create(const km_filter_level *level) {
 }
 
 /* Adds the second plane's rounded contribution to the sums of N centroids from number FIRST on. */
-static void add_fine_sums(const km_filter_level *level, sketch_scratch *space, size_t first,
-                          size_t n) {
+static void add_fraction_sums(const km_filter_level *level, sketch_scratch *space, size_t first,
+                              size_t n) {
     const km_kernel *kernel = level->of->kernel;
     uint32_t corrections[KM_TILE_POINTS]; /* unused */
-    kernel->pack(km_plane_row(&level->of->fine->planes, 1, first), n, level->of->dim, space->panel,
-                 corrections);
+    kernel->pack(km_plane_row(&level->of->fixed_point->planes, 1, first), n, level->of->dim,
+                 space->panel, corrections);
     multiply_axes(level, space->panel, space->second_sums);
     for (size_t j = 0; j < level->projection->count + 1; j++)
         for (size_t i = j * kernel->points; i < (j + 1) * kernel->points; i++)
@@ -81,13 +81,13 @@ static void add_fine_sums(const km_filter_level *level, sketch_scratch *space, s
 }
 
 /*
- * Bounds the additional error of fine centroid J's sketch: add_fine_sums rounds the second plane
- * and omits the third.
+ * Bounds the additional error of fixed-point centroid J's sketch: add_fraction_sums rounds the
+ * second plane and omits the third.
  */
-static float fine_error(const km_filter_level *level, size_t j) {
+static float fraction_error(const km_filter_level *level, size_t j) {
     float half = 0.5F * level->projection->scale,
           all = half * sqrtf((float)level->projection->count);
-    return all * 1.0001F + level->stretch * level->of->fine->errors[1][j] * 1.0001F;
+    return all * 1.0001F + level->stretch * level->of->fixed_point->errors[1][j] * 1.0001F;
 }
 
 /* Computes |x - mean|^2 for a panel of rows of bytes, from their products with the axes. */
@@ -99,14 +99,14 @@ static void find_deviations(const km_filter_level *level, const int32_t *sums,
                                                   sums[level->projection->count * points + i]);
 }
 
-/* Does the same for N fine centroids from number FIRST on, from their first two planes. */
-static void find_fine_deviations(const km_filter_level *level, size_t first, size_t n,
-                                 float *deviations2) {
+/* Does the same for N fixed-point centroids from number FIRST on, from their first two planes. */
+static void find_fixed_point_deviations(const km_filter_level *level, size_t first, size_t n,
+                                        float *deviations2) {
     const km_packed *of = level->of;
     const uint8_t *mean = level->projection->axes + level->projection->count * of->dim;
     for (size_t i = 0; i < n; i++) {
-        const uint8_t *h = km_plane_row(&of->fine->planes, 0, first + i);
-        const uint8_t *a = km_plane_row(&of->fine->planes, 1, first + i);
+        const uint8_t *h = km_plane_row(&of->fixed_point->planes, 0, first + i);
+        const uint8_t *a = km_plane_row(&of->fixed_point->planes, 1, first + i);
         uint64_t sum = 0;
         for (size_t d = 0; d < of->dim; d++) {
             int32_t way = (h[d] - mean[d]) * 256 + a[d] - 128;
@@ -125,16 +125,17 @@ static void sketch_panel(km_filter_level *level, sketch_scratch *space, size_t f
     of->kernel->pack(of->rows + first * of->dim, n, of->dim, space->panel, corrections);
     multiply_axes(level, space->panel, space->sums);
     find_deviations(level, space->sums, corrections, deviations2);
-    if (of->fine) {
-        add_fine_sums(level, space, first, n);
-        find_fine_deviations(level, first, n, deviations2);
+    if (of->fixed_point) {
+        add_fraction_sums(level, space, first, n);
+        find_fixed_point_deviations(level, first, n, deviations2);
     }
     km_projection_sketch(level->projection, space->sums, deviations2, of->kernel->points, bytes,
                          errors);
     memcpy(level->bytes + first * level->projection->numbers, bytes,
            n * level->projection->numbers);
     for (size_t i = 0; i < n; i++)
-        level->errors[first + i] = errors[i] + (of->fine ? fine_error(level, first + i) : 0);
+        level->errors[first + i] =
+            errors[i] + (of->fixed_point ? fraction_error(level, first + i) : 0);
 }
 
 static int sketch_all(km_filter_level *level, int threads) {
@@ -227,8 +228,8 @@ int km_filter_level_from_rows(km_filter_level *level, const km_packed *of, const
         return ENOMEM;
     for (size_t j = 0; j < panels_of(of) * of->kernel->centroids; j++)
         level->starts[j] = -(int32_t)(of->norms[j < of->k ? order[j] : j] / 2);
-    if (of->fine)
-        find_slack(level, of->fine->errors[0]);
+    if (of->fixed_point)
+        find_slack(level, of->fixed_point->errors[0]);
     return 0;
 }
 

@@ -1,14 +1,14 @@
 /*
  * One filter level of a pruning index (pruning.h): either the sketches of all centroids by one
- * km_projection, packed for a kernel in the index's order, or the centroids themselves (fine ones
- * rounded to bytes), which are treated as their own sketches. No MPI.
+ * km_projection, packed for a kernel in the index's order, or the centroids themselves (fixed-point
+ * ones rounded to bytes), which are treated as their own sketches. No MPI.
  */
 #ifndef COLL_KMEANS_ASSIGN_FILTER_LEVEL_H
 #define COLL_KMEANS_ASSIGN_FILTER_LEVEL_H
 
 #include "kmeans/assign/kernel.h"
 #include "kmeans/assign/projection.h"
-#include "kmeans/points/fine.h"
+#include "kmeans/points/fixed_point.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,12 +17,12 @@
 /* The packed centroids of a pruning index; everything here belongs to the caller. */
 typedef struct km_packed {
     const km_kernel *kernel;
-    const uint8_t *rows; /* K rows of DIM bytes; for fine centroids the first plane */
+    const uint8_t *rows; /* K rows of DIM bytes; for fixed-point centroids the first plane */
     size_t k, dim;
     unsigned char *data; /* their panels, in the caller's order or in that of the index */
     const uint32_t *norms;
-    size_t block;        /* the most panels that are processed together */
-    const km_fine *fine; /* NULL if centroids are bytes */
+    size_t block;                      /* the most panels that are processed together */
+    const km_fixed_point *fixed_point; /* NULL if centroids are bytes */
 } km_packed;
 
 enum { KM_TILE_POINTS = 32, KM_TILE_CENTROIDS = 16 }; /* upper bounds for all kernels */

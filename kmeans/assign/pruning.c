@@ -2,7 +2,7 @@
 
 #include "kmeans/assign/order.h"
 #include "kmeans/assign/pack.h"
-#include "kmeans/points/fine.h"
+#include "kmeans/points/fixed_point.h"
 #include "kmeans/points/memory.h"
 
 #include <errno.h>
@@ -85,7 +85,7 @@ int km_pruning_create(const km_packed *of, const km_projection *projection, int 
         return ENOMEM;
     made->of = *of;
     made->panels = km_quotient_up(of->k, of->kernel->centroids);
-    made->rows_usable = of->dim <= KM_FINE_MAX_DIM;
+    made->rows_usable = of->dim <= KM_FIXED_POINT_MAX_DIM;
     int error = allocate_order(made) ? 0 : ENOMEM;
     if (!error && projection)
         error = make_sketch_levels(made, projection, threads);
@@ -216,10 +216,10 @@ void km_pruning_guess(const km_pruning *pruning, bool near, const km_point_panel
 
 /* Returns the distance of point I's best centroid, or a little more. */
 static float distance_of(const km_point_panel *points, size_t i) {
-    if (points->fine_best)
-        return points->fine_best[i] == UINT64_MAX
+    if (points->exact_best)
+        return points->exact_best[i] == UINT64_MAX
                    ? INFINITY
-                   : sqrtf((float)points->fine_best[i]) / (1 << KM_FINE_BITS) * 1.000001F;
+                   : sqrtf((float)points->exact_best[i]) / (1 << KM_FRACTION_BITS) * 1.000001F;
     return points->best[i] == KM_NO_SCORE
                ? INFINITY
                : sqrtf((float)(points->best[i] + points->corrections[i])) * 1.000001F;
@@ -271,13 +271,13 @@ void km_pruning_start(const km_pruning *pruning, const uint32_t *guess,
     for (size_t i = 0; i < n; i++) {
         points->nearest[i] = guess[i];
         points->best[i] = KM_NO_SCORE;
-        if (points->fine_best)
-            points->fine_best[i] =
-                guess[i] < pruning->of.k
-                    ? km_planes_distance2(&pruning->of.fine->planes, guess[i], points->rows[i])
-                    : UINT64_MAX;
+        if (points->exact_best)
+            points->exact_best[i] = guess[i] < pruning->of.k
+                                        ? km_planes_distance2(&pruning->of.fixed_point->planes,
+                                                              guess[i], points->rows[i])
+                                        : UINT64_MAX;
     }
-    if (!points->fine_best)
+    if (!points->exact_best)
         score_guesses(pruning, guess, points);
     for (size_t i = 0; i < n; i++)
         set_floors(pruning, points, i);
@@ -347,7 +347,7 @@ static bool may_be_nearest(const tile_search *this, size_t i, float distance2, f
 
 /* Computes the products of N pairs with the digits of plane PLANE, each less 128. */
 static void multiply_plane(const tile_search *this, size_t plane, size_t n) {
-    multiply_pairs(this, km_plane_row(&this->pruning->of.fine->planes, plane, 0), n);
+    multiply_pairs(this, km_plane_row(&this->pruning->of.fixed_point->planes, plane, 0), n);
 }
 
 /*
@@ -366,14 +366,15 @@ static size_t filter_by_first_plane(const tile_search *this, size_t n) {
         uint32_t distance2 = norm - 2 * (uint32_t)scratch->products[l] + points->corrections[i];
         scratch->pairs[left] = pair;
         scratch->first[left] = (int64_t)distance2 - norm;
-        left += may_be_nearest(this, i, (float)distance2, this->pruning->of.fine->errors[0][j]);
+        left +=
+            may_be_nearest(this, i, (float)distance2, this->pruning->of.fixed_point->errors[0][j]);
     }
     return left;
 }
 
 /* Does the same with the second plane, and stores x.a of each pair left. */
 static size_t filter_by_second_plane(const tile_search *this, size_t n) {
-    const km_fine *fine = this->pruning->of.fine;
+    const km_fixed_point *fixed_point = this->pruning->of.fixed_point;
     km_tile_scratch *scratch = this->points->scratch;
     size_t left = 0;
     multiply_plane(this, 1, n);
@@ -381,19 +382,21 @@ static size_t filter_by_second_plane(const tile_search *this, size_t n) {
         const km_pair pair = scratch->pairs[l];
         size_t i = pair.point, j = centroid_of(this, pair);
         int64_t distance2 = scratch->first[l] * (1 << 16) -
-                            (int64_t)scratch->products[l] * (1 << 9) + (int64_t)fine->norms[1][j];
+                            (int64_t)scratch->products[l] * (1 << 9) +
+                            (int64_t)fixed_point->norms[1][j];
         scratch->pairs[left] = pair;
         scratch->first[left] = scratch->first[l];
         scratch->second[left] = scratch->products[l];
-        left += may_be_nearest(this, i, (float)distance2 / (1 << 16), fine->errors[1][j]);
+        left += may_be_nearest(this, i, (float)distance2 / (1 << 16), fixed_point->errors[1][j]);
     }
     return left;
 }
 
 /*
- * Compares N pairs with fine centroids, plane by plane until they are ruled out, and then exactly.
+ * Compares N pairs with fixed-point centroids, plane by plane until they are ruled out, and then
+ * exactly.
  */
-static void compare_fine(const tile_search *this, size_t n) {
+static void compare_fixed_point(const tile_search *this, size_t n) {
     const km_point_panel *points = this->points;
     km_tile_scratch *scratch = points->scratch;
     n = filter_by_first_plane(this, n);
@@ -403,11 +406,11 @@ static void compare_fine(const tile_search *this, size_t n) {
         size_t i = scratch->pairs[l].point, j = centroid_of(this, scratch->pairs[l]);
         int64_t product = (int64_t)scratch->second[l] * (1 << 8) + scratch->products[l];
         uint64_t distance2 = ((uint64_t)scratch->first[l] << 32) - ((uint64_t)product << 17) +
-                             this->pruning->of.fine->norms[2][j];
-        uint64_t best = points->fine_best[i];
+                             this->pruning->of.fixed_point->norms[2][j];
+        uint64_t best = points->exact_best[i];
         if (distance2 > best || (distance2 == best && j >= points->nearest[i]))
             continue;
-        points->fine_best[i] = distance2;
+        points->exact_best[i] = distance2;
         set_nearest(this, i, j, distance2 < best);
     }
 }
@@ -460,7 +463,7 @@ void km_pruning_search(const km_pruning *pruning, size_t start, size_t end, size
         this.first = panel * pruning->of.kernel->centroids;
         size_t found = find_tile_candidates(&this, panel, from);
         if (found)
-            (points->fine_best ? compare_fine : compare_bytes)(&this, found);
+            (points->exact_best ? compare_fixed_point : compare_bytes)(&this, found);
     }
 }
 

@@ -8,9 +8,9 @@
  * which sketches leave too many pairs. Centroids near each other are stored side by side. If the
  * points of a panel are near each other, too, the coarse level rules out most tiles as a whole.
  *
- * Fine centroids (fine.h) are compared plane by plane until they are ruled out: the distance to the
- * first planes alone, less their error, is a lower bound. An index of fine centroids need not have
- * sketches: then its only level is that of rows.
+ * Fixed-point centroids (fixed_point.h) are compared plane by plane until they are ruled out: the
+ * distance to the first planes alone, less their error, is a lower bound. An index of fixed-point
+ * centroids need not have sketches: then its only level is that of rows.
  */
 #ifndef COLL_KMEANS_ASSIGN_PRUNING_H
 #define COLL_KMEANS_ASSIGN_PRUNING_H
@@ -28,8 +28,8 @@ typedef struct km_pruning km_pruning;
 
 /*
  * Creates an index of the centroids OF, using THREADS threads, and repacks OF's data in the order
- * of the index. PROJECTION may be NULL for fine centroids. The caller keeps what OF and PROJECTION
- * point to for as long as the index. Free it with km_pruning_free. Returns 0 or ENOMEM.
+ * of the index. PROJECTION may be NULL for fixed-point centroids. The caller keeps what OF and
+ * PROJECTION point to for as long as the index. Free it with km_pruning_free. Returns 0 or ENOMEM.
  */
 int km_pruning_create(const km_packed *of, const km_projection *projection, int threads,
                       km_pruning **pruning);
@@ -44,8 +44,9 @@ typedef struct km_tile_scratch {
     km_pair pairs[KM_TILE_PAIRS];
     const uint8_t *points[KM_TILE_PAIRS], *centroids[KM_TILE_PAIRS];
     int32_t products[KM_TILE_PAIRS];
-    int64_t first[KM_TILE_PAIRS];  /* for fine centroids: |x|^2 - 2 x.h, h being the first plane */
-    int32_t second[KM_TILE_PAIRS]; /* for fine centroids: products with the second plane */
+    int64_t first[KM_TILE_PAIRS];  /* for fixed-point centroids: |x|^2 - 2 x.h, h being the first
+                                      plane */
+    int32_t second[KM_TILE_PAIRS]; /* for fixed-point centroids: products with the second plane */
 } km_tile_scratch;
 
 /* Counts tiles at each level of sketches, so that levels of little use can be skipped. */
@@ -64,8 +65,8 @@ typedef struct km_point_panel {
     bool *packed;      /* whether the panel of rows has been packed */
     uint32_t *corrections, *best, *nearest;
     float *distances; /* upper bounds: the distances of best, or a little more */
-    uint64_t
-        *fine_best; /* exact squared distances in units of 2^-32, instead of best; NULL for bytes */
+    uint64_t *
+        exact_best; /* exact squared distances in units of 2^-32, instead of best; NULL for bytes */
     struct {        /* for each level, the coarsest first, and rows last */
         void *panel;           /* packed sketches, or rows */
         uint32_t *corrections; /* the sketches' corrections from a kernel's pack */

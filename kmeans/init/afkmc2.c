@@ -72,7 +72,7 @@ static void release_job(afkmc2_job *run) {
 
 /* Returns the weight of the squared distance between two rows. */
 static uint64_t weight_of(const afkmc2_job *run, const uint8_t *a, const uint8_t *b) {
-    return km_real_units(run->unit, km_rows_distance2(run->points, a, b));
+    return km_real_to_units(run->unit, km_rows_distance2(run->points, a, b));
 }
 
 /* Chooses the first centroid, uniformly, and computes the distances from it. */
@@ -92,7 +92,7 @@ static bool choose_first(afkmc2_job *run, uint8_t *centroids, app_problem *probl
         good = km_draw_unit(run->points, distance2, seeding->comm, &run->unit, problem);
     }
     for (size_t i = 0; good && i < run->points->rows; i++)
-        run->first2[i] = km_real_units(run->unit, distance2[i]);
+        run->first2[i] = km_real_to_units(run->unit, distance2[i]);
     free(distance2);
     if (!good)
         return false;

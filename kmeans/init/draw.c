@@ -81,5 +81,5 @@ bool km_draw_unit(const km_points *points, const uint32_t *distance2, MPI_Comm c
                   app_problem *problem) {
     *unit = 0;
     return !points->real.used ||
-           km_real_unit(&points->real, distance2, points->rows, comm, unit, problem);
+           km_real_find_unit(&points->real, distance2, points->rows, comm, unit, problem);
 }

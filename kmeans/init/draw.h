@@ -38,8 +38,8 @@ void km_draw_lower(const km_points *points, const uint8_t *rows, size_t count,
 
 /*
  * Finds the unit in which squared distances are weights of a draw. For bytes, UNIT is 0 and a
- * weight is the squared distance itself. For real features (km_real_unit), the unit is such that
- * the weights of all points together fit 63 bits, so their sums are the same in any order of
+ * weight is the squared distance itself. For real features (km_real_find_unit), the unit is such
+ * that the weights of all points together fit 63 bits, so their sums are the same in any order of
  * addition. DISTANCE2 are the squared distances of this rank's points.
  */
 bool km_draw_unit(const km_points *points, const uint32_t *distance2, MPI_Comm comm, double *unit,

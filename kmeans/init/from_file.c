@@ -2,7 +2,7 @@
 #include "config.h"
 
 #include "kmeans/init/init.h"
-#include "kmeans/points/fine.h"
+#include "kmeans/points/fixed_point.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -20,7 +20,7 @@ static double feature_of(const km_points *found, size_t i) {
  */
 static bool store_real(const char *path, const km_points *points, float *centroids, size_t i,
                        double value, app_problem *problem) {
-    double kept = km_real_keep(&points->real, i % points->dim, value);
+    double kept = km_real_store(&points->real, i % points->dim, value);
     centroids[i] = (float)kept;
     return fabs(kept) <= KM_LARGEST_REAL ||
            app_refuse(problem,
@@ -34,11 +34,11 @@ static bool convert_rows(const char *path, const km_points *found, const km_poin
                          uint8_t *centroids, app_problem *problem) {
     size_t features = found->rows * found->dim;
     bool good = true;
-    for (size_t i = 0; good && points->fine && i < features; i++)
-        good = km_planes_take(centroids, features, i, feature_of(found, i), path, problem);
+    for (size_t i = 0; good && points->fixed_point && i < features; i++)
+        good = km_planes_set_checked(centroids, features, i, feature_of(found, i), path, problem);
     for (size_t i = 0; good && points->real.used && i < features; i++)
         good = store_real(path, points, (float *)centroids, i, feature_of(found, i), problem);
-    if (!points->fine && !points->real.used)
+    if (!points->fixed_point && !points->real.used)
         memcpy(centroids, found->data, features);
     return good;
 }
@@ -46,7 +46,7 @@ static bool convert_rows(const char *path, const km_points *found, const km_poin
 static bool read_centroids(const km_seeding *seeding, uint8_t *centroids, app_problem *problem) {
     const char *path = seeding->start->path;
     const km_points *points = seeding->points;
-    bool reals = points->fine || points->real.used;
+    bool reals = points->fixed_point || points->real.used;
     km_points found;
     if (app_rank(seeding->comm) == 0 &&
         km_points_load(&path, 1, NULL, reals, MPI_COMM_SELF, &found, problem)) {

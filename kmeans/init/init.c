@@ -4,7 +4,7 @@
 
 #include "app/checksum.h"
 #include "app/options.h"
-#include "kmeans/points/fine.h"
+#include "kmeans/points/fixed_point.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -117,7 +117,7 @@ bool km_init_choose(const km_seeding *seeding, uint8_t *centroids, app_problem *
         memcpy(centroids, seeding->start->rows, km_centroids_bytes(points, seeding->k));
         return true;
     }
-    for (size_t j = 0; points->fine && app_rank(seeding->comm) == 0 && j < seeding->k; j++)
-        km_planes_widen(centroids, seeding->k, points->dim, j);
+    for (size_t j = 0; points->fixed_point && app_rank(seeding->comm) == 0 && j < seeding->k; j++)
+        km_planes_clear_fractions(centroids, seeding->k, points->dim, j);
     return (method ? method : &km_init_random)->choose(seeding, centroids, problem);
 }

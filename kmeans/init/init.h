@@ -37,8 +37,8 @@ typedef struct km_seeding {
 struct km_init_method {
     const char *name;
     /*
-     * Chooses k CENTROIDS, significant at rank 0; of fine centroids (fine.h) only the first plane.
-     * Collective; on false all ranks have the same problem.
+     * Chooses k CENTROIDS, significant at rank 0; of fixed-point centroids (fixed_point.h) only the
+     * first plane. Collective; on false all ranks have the same problem.
      */
     bool (*choose)(const km_seeding *seeding, uint8_t *centroids, app_problem *problem);
 };

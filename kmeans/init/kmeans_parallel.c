@@ -89,7 +89,7 @@ static size_t choose_candidates(const parallel_job *run, uint64_t round, double 
     size_t chosen = 0;
     for (size_t i = 0; i < run->points->rows; i++) {
         uint64_t number = km_random(run->seeding->seed, STREAM + round, run->points->first + i);
-        double weight = (double)km_real_units(run->unit, run->nearest2[i]);
+        double weight = (double)km_real_to_units(run->unit, run->nearest2[i]);
         if ((double)(number >> 11) * 0x1p-53 < oversampling * weight / cost)
             run->chosen[chosen++] = i;
     }
@@ -151,7 +151,7 @@ static bool run_round(parallel_job *run, uint64_t round, double oversampling, ui
     if (!km_draw_unit(run->points, run->nearest2, run->seeding->comm, &run->unit, problem))
         return false;
     for (size_t i = 0; i < run->points->rows; i++)
-        *cost += km_real_units(run->unit, run->nearest2[i]);
+        *cost += km_real_to_units(run->unit, run->nearest2[i]);
     int *counts = malloc(2 * (size_t)ranks * sizeof *counts);
     if (!counts)
         app_refuse(problem, "out of memory");

@@ -60,7 +60,7 @@ static bool draw_all(const km_points *points, const uint64_t *weights, size_t k,
         if (!km_draw_unit(points, nearest2, comm, &unit, problem))
             return false;
         for (size_t i = 0; i < points->rows; i++)
-            weights_now[i] = km_real_units(unit, nearest2[i]) * (weights ? weights[i] : 1);
+            weights_now[i] = km_real_to_units(unit, nearest2[i]) * (weights ? weights[i] : 1);
     }
     return true;
 }

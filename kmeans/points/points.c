@@ -2,7 +2,7 @@
 
 #include "kmeans/points/points.h"
 
-#include "kmeans/points/fine.h"
+#include "kmeans/points/fixed_point.h"
 #include "kmeans/points/format.h"
 #include "kmeans/points/memory.h"
 
@@ -207,14 +207,14 @@ size_t km_row_bytes(const km_points *points) {
 }
 
 size_t km_centroids_bytes(const km_points *points, size_t k) {
-    return k * km_row_bytes(points) * (points->fine ? KM_PLANES : 1);
+    return k * km_row_bytes(points) * (points->fixed_point ? KM_PLANES : 1);
 }
 
-bool km_points_refine(km_points *points, app_problem *problem) {
-    if (points->dim > KM_FINE_MAX_DIM)
-        return app_refuse(problem, "points of %zu features: at most %d allow fine centroids",
-                          points->dim, KM_FINE_MAX_DIM);
-    points->fine = true;
+bool km_points_use_fixed_point(km_points *points, app_problem *problem) {
+    if (points->dim > KM_FIXED_POINT_MAX_DIM)
+        return app_refuse(problem, "points of %zu features: at most %d allow --centroids-as float",
+                          points->dim, KM_FIXED_POINT_MAX_DIM);
+    points->fixed_point = true;
     points->real.distance = km_real_distance_scale(255, points->total, points->dim);
     return true;
 }
@@ -250,11 +250,11 @@ static bool make_storage(const km_source *sources, size_t count, const char *dir
     const km_layout *layout = &sources[0].layout;
     size_t bytes = points->rows * km_row_bytes(points);
     *filled = directory && bytes && count == 1 && is_plain(&sources[0]);
-    bool good = *filled
-                    ? km_room_of_file(&points->room, sources[0].path,
-                                      layout->start + points->first * points->dim, bytes, problem)
-                    : km_room_make(&points->room, bytes, directory, problem);
-    points->data = points->room.data;
+    bool good = *filled ? km_point_storage_map_file(&points->storage, sources[0].path,
+                                                    layout->start + points->first * points->dim,
+                                                    bytes, problem)
+                        : km_point_storage_create(&points->storage, bytes, directory, problem);
+    points->data = points->storage.data;
     return good;
 }
 
@@ -350,7 +350,7 @@ bool km_points_load(const char *const *paths, size_t count, const char *director
 }
 
 void km_points_free(km_points *points) {
-    km_room_free(&points->room);
+    km_point_storage_free(&points->storage);
     km_real_free(&points->real);
     *points = (km_points){.data = NULL};
 }

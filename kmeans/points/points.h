@@ -3,8 +3,8 @@
 #define COLL_KMEANS_POINTS_POINTS_H
 
 #include "app/agreement.h"
+#include "kmeans/points/point_storage.h"
 #include "kmeans/points/real.h"
-#include "kmeans/points/room.h"
 
 #include <mpi.h>
 #include <stdbool.h>
@@ -12,14 +12,14 @@
 #include <stdint.h>
 
 typedef struct km_points {
-    uint8_t *data;  /* this rank's rows, one after the other */
-    size_t rows;    /* rows of this rank */
-    size_t dim;     /* features of a row */
-    uint64_t first; /* index of this rank's first row among all rows */
-    uint64_t total; /* rows of all ranks */
-    km_real real;   /* for real features or distances; else all 0 */
-    bool fine;      /* centroids of these bytes are fine (fine.h) */
-    km_room room;   /* storage of the data; all 0 if km_points_free must not free them */
+    uint8_t *data;            /* this rank's rows, one after the other */
+    size_t rows;              /* rows of this rank */
+    size_t dim;               /* features of a row */
+    uint64_t first;           /* index of this rank's first row among all rows */
+    uint64_t total;           /* rows of all ranks */
+    km_real real;             /* for real features or distances; else all 0 */
+    bool fixed_point;         /* centroids of these bytes are fixed-point numbers (fixed_point.h) */
+    km_point_storage storage; /* storage of the data; all 0 if km_points_free must not free them */
 } km_points;
 
 /*
@@ -41,11 +41,11 @@ bool km_points_load(const char *const *paths, size_t count, const char *director
                     MPI_Comm comm, km_points *points, app_problem *problem);
 
 /*
- * Makes the centroids of POINTS, which are unsigned bytes, fine; squared distances and their sum
- * then have the form used for real features. Reports a problem if the points have too many
+ * Makes the centroids of POINTS, which are unsigned bytes, fixed-point; squared distances and their
+ * sum then have the form used for real features. Reports a problem if the points have too many
  * features.
  */
-bool km_points_refine(km_points *points, app_problem *problem);
+bool km_points_use_fixed_point(km_points *points, app_problem *problem);
 
 /* Return the bytes of a row of POINTS, and of K centroids. */
 size_t km_row_bytes(const km_points *points);

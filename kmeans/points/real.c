@@ -129,7 +129,7 @@ bool km_real_center(km_points *points, MPI_Comm comm, app_problem *problem) {
         float *feature = (float *)points->data;
         for (size_t i = 0; i < points->rows; i++)
             for (size_t d = 0; d < dim; d++, feature++)
-                *feature = (float)km_real_keep(real, d, (double)*feature);
+                *feature = (float)km_real_store(real, d, (double)*feature);
     }
     free(measures);
     return good;
@@ -141,7 +141,7 @@ void km_real_free(km_real *real) {
     *real = (km_real){.used = false};
 }
 
-double km_real_keep(const km_real *real, size_t column, double feature) {
+double km_real_store(const km_real *real, size_t column, double feature) {
     return (feature - real->offsets[column]) * real->scale;
 }
 
@@ -185,8 +185,8 @@ double km_real_value(uint32_t distance2) {
     return (double)value;
 }
 
-bool km_real_unit(const km_real *real, const uint32_t *distance2, size_t count, MPI_Comm comm,
-                  double *unit, app_problem *problem) {
+bool km_real_find_unit(const km_real *real, const uint32_t *distance2, size_t count, MPI_Comm comm,
+                       double *unit, app_problem *problem) {
     double most = 0;
     for (size_t i = 0; i < count; i++)
         most = larger(most, km_real_value(distance2[i]));
@@ -195,16 +195,16 @@ bool km_real_unit(const km_real *real, const uint32_t *distance2, size_t count, 
     return good;
 }
 
-uint64_t km_real_units(double unit, uint32_t distance2) {
+uint64_t km_real_to_units(double unit, uint32_t distance2) {
     return unit > 0 ? (uint64_t)(km_real_value(distance2) * unit) : distance2;
 }
 
-void km_real_tally(uint64_t *bins, uint32_t distance2) {
+void km_real_add_to_bins(uint64_t *bins, uint32_t distance2) {
     uint32_t exponent = distance2 >> MANTISSA, mantissa = distance2 & ((1U << MANTISSA) - 1);
     bins[exponent] += exponent ? mantissa | 1U << MANTISSA : mantissa;
 }
 
-uint64_t km_real_sum(const uint64_t *bins) {
+uint64_t km_real_sum_bins(const uint64_t *bins) {
     double sum = 0;
     uint64_t bits;
     for (int exponent = 0; exponent < KM_REAL_BINS; exponent++)

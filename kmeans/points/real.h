@@ -22,7 +22,8 @@
 
 typedef struct km_real {
     bool used;       /* features are real; else only distances may be */
-    double distance; /* for bytes with fine centroids: units in a squared distance of 1; else 0 */
+    double distance; /* for bytes with fixed-point centroids: units in a squared distance of 1; else
+                        0 */
     /* The members below are only for real features. */
     uint64_t total; /* number of points */
     double scale;
@@ -49,7 +50,7 @@ void km_real_free(km_real *real);
 /*
  * Convert a feature to its stored form, not rounded yet; and a stored feature to the user's value.
  */
-double km_real_keep(const km_real *real, size_t column, double feature);
+double km_real_store(const km_real *real, size_t column, double feature);
 float km_real_feature(const km_real *real, size_t column, float kept);
 
 /*
@@ -70,23 +71,23 @@ double km_real_value(uint32_t distance2);
  * Finds the unit with which the squared distances of all points, COUNT of them here, add up to less
  * than 2^63. Collective; on false all ranks have the same problem.
  */
-bool km_real_unit(const km_real *real, const uint32_t *distance2, size_t count, MPI_Comm comm,
-                  double *unit, app_problem *problem);
+bool km_real_find_unit(const km_real *real, const uint32_t *distance2, size_t count, MPI_Comm comm,
+                       double *unit, app_problem *problem);
 
 /* Returns a squared distance in units; if UNIT is 0, which is for integers, the distance itself. */
-uint64_t km_real_units(double unit, uint32_t distance2);
+uint64_t km_real_to_units(double unit, uint32_t distance2);
 
 /*
  * Adds a squared distance exactly to BINS, one for each exponent of a float. Bins of different
- * points may be added in any order. km_real_sum returns the bits of their sum as a double.
+ * points may be added in any order. km_real_sum_bins returns the bits of their sum as a double.
  */
 enum { KM_REAL_BINS = 256 };
-void km_real_tally(uint64_t *bins, uint32_t distance2);
-uint64_t km_real_sum(const uint64_t *bins);
+void km_real_add_to_bins(uint64_t *bins, uint32_t distance2);
+uint64_t km_real_sum_bins(const uint64_t *bins);
 
 /*
- * Converts an objective to a number: from the result of km_real_sum if features are real, else from
- * units.
+ * Converts an objective to a number: from the result of km_real_sum_bins if features are real, else
+ * from units.
  */
 double km_real_objective(const km_real *real, uint64_t objective);
 

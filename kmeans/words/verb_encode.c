@@ -13,7 +13,7 @@
 #include "app/progress.h"
 #include "kmeans/assign/assign.h"
 #include "kmeans/assign/threads.h"
-#include "kmeans/points/fine.h"
+#include "kmeans/points/fixed_point.h"
 #include "kmeans/points/npy.h"
 #include "kmeans/words/bags.h"
 #include "kmeans/words/hog.h"
@@ -56,8 +56,8 @@ typedef struct encoder {
     int rank, ranks;
     patch_stream *stream;
     struct labels labels;
-    uint8_t *rows; /* the words: bytes, or planes if they are fine (fine.h) */
-    bool fine;
+    uint8_t *rows; /* the words: bytes, or planes if they are fixed-point (fixed_point.h) */
+    bool fixed_point;
     km_projection *projection;
     km_centroids *words; /* packed */
     struct batch batch;
@@ -70,22 +70,22 @@ typedef struct encoder {
 } encoder;
 
 /* Reads K words of float32, row by row, into planes. */
-static bool read_fine(struct table *table, uint64_t k, size_t size, uint8_t *rows,
-                      app_problem *problem) {
+static bool read_fixed_point(struct table *table, uint64_t k, size_t size, uint8_t *rows,
+                             app_problem *problem) {
     float *row = malloc(size * sizeof *row);
     bool good = row || app_refuse(problem, "out of memory");
     for (uint64_t j = 0; good && j < k; j++) {
         good = table_read(table, row, problem);
         for (size_t i = 0; good && i < size; i++)
-            good =
-                km_planes_take(rows, k * size, j * size + i, (double)row[i], table->path, problem);
+            good = km_planes_set_checked(rows, k * size, j * size + i, (double)row[i], table->path,
+                                         problem);
     }
     free(row);
     return good;
 }
 
 /* Reads and checks the words at rank 0; sets *K to their number. */
-static uint8_t *read_words(const encode_choice *choice, uint64_t *k, bool *fine,
+static uint8_t *read_words(const encode_choice *choice, uint64_t *k, bool *fixed_point,
                            app_problem *problem) {
     struct table table = {0};
     uint8_t *rows = NULL;
@@ -93,7 +93,7 @@ static uint8_t *read_words(const encode_choice *choice, uint64_t *k, bool *fine,
     if (!table_open(&table, choice->centroids, 2, NPY_UINT8, NPY_FLOAT32, problem))
         goto close_table;
     *k = table.header.shape[0];
-    *fine = table.header.type == NPY_FLOAT32;
+    *fixed_point = table.header.type == NPY_FLOAT32;
     if (table.header.shape[1] != size)
         app_refuse(problem,
                    "%s has %" PRIu64 " columns where %" PRIu64 " x %" PRIu64 " cells of %" PRIu64
@@ -105,10 +105,10 @@ static uint8_t *read_words(const encode_choice *choice, uint64_t *k, bool *fine,
                    "%s: its %" PRIu64 " words and %" PRIu64
                    " levels make more bins than LIBSVM's text can number",
                    choice->centroids, *k, choice->levels);
-    else if (!(rows = malloc(*k * size * (*fine ? KM_PLANES : 1))))
+    else if (!(rows = malloc(*k * size * (*fixed_point ? KM_PLANES : 1))))
         app_refuse(problem, "out of memory: %" PRIu64 " words of %zu bytes", *k, size);
-    else if (*fine)
-        read_fine(&table, *k, size, rows, problem);
+    else if (*fixed_point)
+        read_fixed_point(&table, *k, size, rows, problem);
     else if (fread(rows, size, *k, table.file) != *k)
         app_refuse(problem, "%s: was cut off while it was read", choice->centroids);
 close_table:
@@ -121,7 +121,7 @@ static void pack_words(encoder *this, const km_kernel *kernel, size_t k, app_pro
     size_t size = hog_size(this->choice->shape);
     int threads = this->choice->threads;
     if (km_centroids_create(this->rows, k, size, kernel, threads, &this->words) ||
-        (this->fine && km_centroids_refine(this->words, this->rows, threads)) ||
+        (this->fixed_point && km_centroids_use_fixed_point(this->words, this->rows, threads)) ||
         km_projection_create(this->rows, k, size, &this->projection) ||
         (this->projection &&
          km_centroids_prune(this->words, this->rows, this->projection, threads)))
@@ -137,15 +137,15 @@ static bool share_words(encoder *this, app_problem *problem) {
     if (!kernel)
         app_refuse(problem, "%s", text);
     else if (this->rank == 0)
-        this->rows = read_words(this->choice, &k, &this->fine, problem);
+        this->rows = read_words(this->choice, &k, &this->fixed_point, problem);
     if (!app_agree(problem, this->comm))
         return false;
     told[0] = k;
-    told[1] = this->fine;
+    told[1] = this->fixed_point;
     app_mpi(problem, MPI_Bcast(told, 2, MPI_UINT64_T, 0, this->comm));
     k = told[0];
-    this->fine = told[1];
-    size_t bytes = k * size * (this->fine ? KM_PLANES : 1);
+    this->fixed_point = told[1];
+    size_t bytes = k * size * (this->fixed_point ? KM_PLANES : 1);
     if (this->rank > 0 && !(this->rows = malloc(bytes + 1)))
         app_refuse(problem, "out of memory: %" PRIu64 " words of %zu bytes", k, size);
     if (!app_agree(problem, this->comm))

@@ -1,7 +1,6 @@
 /*
- * Fine centroids: fixed-point centroids of points that are unsigned bytes. A feature is a multiple
- * of 2^-16 from 0 to 255, which float32 holds exactly, and all arithmetic on it is exact, in
- * integers. No MPI.
+ * Fixed-point centroids of points that are unsigned bytes. A feature is a multiple of 2^-16 from 0
+ * to 255, which float32 holds exactly, and all arithmetic on it is exact, in integers. No MPI.
  *
  * So that the kernels for bytes can multiply by it, a feature c is stored as the three base-256
  * digits h, a and b of 2^16 c + 0x8080:
@@ -11,8 +10,8 @@
  * Each digit has a plane: first the h of all rows, row after row, then all a, then all b. The first
  * plane is thus the centroids rounded to bytes.
  */
-#ifndef COLL_KMEANS_POINTS_FINE_H
-#define COLL_KMEANS_POINTS_FINE_H
+#ifndef COLL_KMEANS_POINTS_FIXED_POINT_H
+#define COLL_KMEANS_POINTS_FIXED_POINT_H
 
 #include "app/problem.h"
 
@@ -21,8 +20,9 @@
 
 enum {
     KM_PLANES = 3,
-    KM_FINE_BITS = 16,
-    KM_FINE_MAX_DIM = 32768, /* so that a product minus half a square fits 32 bits (pruning.h) */
+    KM_FRACTION_BITS = 16,
+    KM_FIXED_POINT_MAX_DIM =
+        32768, /* so that a product minus half a square fits 32 bits (pruning.h) */
 };
 
 /* K rows of DIM features in planes. */
@@ -37,7 +37,7 @@ static inline const uint8_t *km_plane_row(const km_planes *of, size_t plane, siz
 }
 
 /* Sets the fractions of row ROW to 0, so that the row equals that of the first plane. */
-void km_planes_widen(uint8_t *planes, size_t k, size_t dim, size_t row);
+void km_planes_clear_fractions(uint8_t *planes, size_t k, size_t dim, size_t row);
 
 /*
  * Set feature I, counted over all rows, of planes of PLANE bytes each: to the mean SUM / COUNT,
@@ -49,14 +49,14 @@ void km_planes_set(uint8_t *planes, size_t plane, size_t i, double value);
 /*
  * Does the same with a VALUE from the file at PATH; reports a problem if it is not from 0 to 255.
  */
-bool km_planes_take(uint8_t *planes, size_t plane, size_t i, double value, const char *path,
-                    app_problem *problem);
+bool km_planes_set_checked(uint8_t *planes, size_t plane, size_t i, double value, const char *path,
+                           app_problem *problem);
 
 /* Copies the features of row ROW, exactly, to FEATURES. */
 void km_planes_get(const km_planes *of, size_t row, float *features);
 
 /* Returns the squared distance between rows ROW of two sets, in units of 2^-32. */
-uint64_t km_planes_way2(const km_planes *a, const km_planes *b, size_t row);
+uint64_t km_planes_shift2(const km_planes *a, const km_planes *b, size_t row);
 
 /* Returns the squared distance between POINT and row ROW, in units of 2^-32. */
 uint64_t km_planes_distance2(const km_planes *of, size_t row, const uint8_t *point);
@@ -64,24 +64,24 @@ uint64_t km_planes_distance2(const km_planes *of, size_t row, const uint8_t *poi
 /*
  * Converts a squared distance in units of 2^-32 to the bits of a float, which are ordered like it.
  */
-uint32_t km_fine_bits(uint64_t distance2);
+uint32_t km_fixed_point_bits(uint64_t distance2);
 
 /*
  * Precomputed for each row truncated after plane i: norms[i], the sum of its squares (in units of
  * 2^-16 for i = 1 and 2^-32 for i = 2; for i = 0 the kernel computes it); and errors[i], its
  * distance from the full row, or a little more.
  */
-typedef struct km_fine {
+typedef struct km_fixed_point {
     km_planes planes;
     uint64_t *norms[KM_PLANES]; /* [0] is NULL */
     float *errors[KM_PLANES - 1];
-} km_fine;
+} km_fixed_point;
 
 /*
  * Creates this for PLANES, using THREADS threads. The caller keeps the data of PLANES. Returns 0 or
  * ENOMEM.
  */
-int km_fine_create(const km_planes *planes, int threads, km_fine **fine);
-void km_fine_free(km_fine *fine);
+int km_fixed_point_create(const km_planes *planes, int threads, km_fixed_point **fixed_point);
+void km_fixed_point_free(km_fixed_point *fixed_point);
 
 #endif

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "kmeans/points/room.h"
+#include "kmeans/points/point_storage.h"
 
 #include "kmeans/points/memory.h"
 
@@ -47,14 +47,14 @@ static int open_nameless(const char *directory, app_problem *problem) {
     return file;
 }
 
-static bool map_storage(km_room *room, int file, size_t bytes, int protection, uint64_t offset,
-                        const char *name, app_problem *problem) {
-    room->map = mmap(NULL, bytes, protection, MAP_SHARED, file, (off_t)offset);
-    if (room->map == MAP_FAILED) {
-        room->map = NULL;
+static bool map_storage(km_point_storage *storage, int file, size_t bytes, int protection,
+                        uint64_t offset, const char *name, app_problem *problem) {
+    storage->map = mmap(NULL, bytes, protection, MAP_SHARED, file, (off_t)offset);
+    if (storage->map == MAP_FAILED) {
+        storage->map = NULL;
         return app_refuse(problem, "%s: can't be mapped: %s", name, strerror(errno));
     }
-    room->map_bytes = bytes;
+    storage->map_bytes = bytes;
     return true;
 }
 
@@ -72,11 +72,12 @@ static void *allocate_memory(size_t bytes) {
     return memory;
 }
 
-bool km_room_make(km_room *room, size_t bytes, const char *directory, app_problem *problem) {
-    *room = (km_room){.data = NULL};
+bool km_point_storage_create(km_point_storage *storage, size_t bytes, const char *directory,
+                             app_problem *problem) {
+    *storage = (km_point_storage){.data = NULL};
     if (!directory || !bytes) {
-        room->data = allocate_memory(bytes);
-        return room->data || app_refuse(problem, "out of memory");
+        storage->data = allocate_memory(bytes);
+        return storage->data || app_refuse(problem, "out of memory");
     }
     int file = open_nameless(directory, problem);
     if (file < 0)
@@ -85,31 +86,31 @@ bool km_room_make(km_room *room, size_t bytes, const char *directory, app_proble
     int error = posix_fallocate(file, 0, (off_t)bytes);
     bool good = !error || app_refuse(problem, "%s: no place for %zu bytes of points: %s", directory,
                                      bytes, strerror(error));
-    good = good && map_storage(room, file, bytes, PROT_READ | PROT_WRITE, 0, directory, problem);
+    good = good && map_storage(storage, file, bytes, PROT_READ | PROT_WRITE, 0, directory, problem);
     close(file);
-    room->data = room->map;
+    storage->data = storage->map;
     return good;
 }
 
-bool km_room_of_file(km_room *room, const char *path, uint64_t offset, size_t bytes,
-                     app_problem *problem) {
+bool km_point_storage_map_file(km_point_storage *storage, const char *path, uint64_t offset,
+                               size_t bytes, app_problem *problem) {
     uint64_t within = offset % (uint64_t)sysconf(_SC_PAGESIZE);
-    *room = (km_room){.data = NULL};
+    *storage = (km_point_storage){.data = NULL};
     int file = km_open(path, problem);
     if (file < 0)
         return false;
-    bool good =
-        map_storage(room, file, bytes + (size_t)within, PROT_READ, offset - within, path, problem);
+    bool good = map_storage(storage, file, bytes + (size_t)within, PROT_READ, offset - within, path,
+                            problem);
     close(file);
     if (good)
-        room->data = (uint8_t *)room->map + within;
+        storage->data = (uint8_t *)storage->map + within;
     return good;
 }
 
-void km_room_free(km_room *room) {
-    if (room->map)
-        munmap(room->map, room->map_bytes);
+void km_point_storage_free(km_point_storage *storage) {
+    if (storage->map)
+        munmap(storage->map, storage->map_bytes);
     else
-        free(room->data);
-    *room = (km_room){.data = NULL};
+        free(storage->data);
+    *storage = (km_point_storage){.data = NULL};
 }

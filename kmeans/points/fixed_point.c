@@ -1,4 +1,4 @@
-#include "kmeans/points/fine.h"
+#include "kmeans/points/fixed_point.h"
 
 #include "kmeans/points/real.h"
 
@@ -24,23 +24,23 @@ static void set_feature(uint8_t *planes, size_t plane, size_t i, uint64_t value)
     planes[i + 2 * plane] = (uint8_t)digits;
 }
 
-void km_planes_widen(uint8_t *planes, size_t k, size_t dim, size_t row) {
+void km_planes_clear_fractions(uint8_t *planes, size_t k, size_t dim, size_t row) {
     for (size_t plane = 1; plane < KM_PLANES; plane++)
         memset(planes + (plane * k + row) * dim, MIDDLE, dim);
 }
 
 void km_planes_set_mean(uint8_t *planes, size_t plane, size_t i, uint64_t sum, uint64_t count) {
     uint64_t whole = sum / count, rest = sum % count;
-    uint64_t fraction = ((rest << (KM_FINE_BITS + 1)) + count) / (2 * count);
-    set_feature(planes, plane, i, (whole << KM_FINE_BITS) + fraction);
+    uint64_t fraction = ((rest << (KM_FRACTION_BITS + 1)) + count) / (2 * count);
+    set_feature(planes, plane, i, (whole << KM_FRACTION_BITS) + fraction);
 }
 
 void km_planes_set(uint8_t *planes, size_t plane, size_t i, double value) {
-    set_feature(planes, plane, i, (uint64_t)(value * (1 << KM_FINE_BITS) + 0.5));
+    set_feature(planes, plane, i, (uint64_t)(value * (1 << KM_FRACTION_BITS) + 0.5));
 }
 
-bool km_planes_take(uint8_t *planes, size_t plane, size_t i, double value, const char *path,
-                    app_problem *problem) {
+bool km_planes_set_checked(uint8_t *planes, size_t plane, size_t i, double value, const char *path,
+                           app_problem *problem) {
     if (!(value >= 0 && value <= 255))
         return app_refuse(problem, "%s: has a feature of %g; those of bytes are from 0 to 255",
                           path, value);
@@ -50,10 +50,10 @@ bool km_planes_take(uint8_t *planes, size_t plane, size_t i, double value, const
 
 void km_planes_get(const km_planes *of, size_t row, float *features) {
     for (size_t i = 0; i < of->dim; i++)
-        features[i] = (float)feature(of, row * of->dim + i) / (1 << KM_FINE_BITS);
+        features[i] = (float)feature(of, row * of->dim + i) / (1 << KM_FRACTION_BITS);
 }
 
-uint64_t km_planes_way2(const km_planes *a, const km_planes *b, size_t row) {
+uint64_t km_planes_shift2(const km_planes *a, const km_planes *b, size_t row) {
     uint64_t sum = 0;
     for (size_t i = row * a->dim; i < (row + 1) * a->dim; i++) {
         int64_t difference = feature(a, i) - feature(b, i);
@@ -65,39 +65,40 @@ uint64_t km_planes_way2(const km_planes *a, const km_planes *b, size_t row) {
 uint64_t km_planes_distance2(const km_planes *of, size_t row, const uint8_t *point) {
     uint64_t sum = 0;
     for (size_t i = 0; i < of->dim; i++) {
-        int64_t difference = feature(of, row * of->dim + i) - ((int64_t)point[i] << KM_FINE_BITS);
+        int64_t difference =
+            feature(of, row * of->dim + i) - ((int64_t)point[i] << KM_FRACTION_BITS);
         sum += (uint64_t)(difference * difference);
     }
     return sum;
 }
 
-uint32_t km_fine_bits(uint64_t distance2) {
-    return km_real_bits(ldexp((double)distance2, -2 * KM_FINE_BITS));
+uint32_t km_fixed_point_bits(uint64_t distance2) {
+    return km_real_bits(ldexp((double)distance2, -2 * KM_FRACTION_BITS));
 }
 
 /* Computes the norms and errors of a row. */
-static void set_norms_and_errors(km_fine *fine, size_t row) {
-    const km_planes *of = &fine->planes;
+static void set_norms_and_errors(km_fixed_point *fixed_point, size_t row) {
+    const km_planes *of = &fixed_point->planes;
     const uint8_t *h = km_plane_row(of, 0, row), *a = km_plane_row(of, 1, row),
                   *b = km_plane_row(of, 2, row);
     uint64_t middle2 = 0, all2 = 0, rest2 = 0, last2 = 0;
     for (size_t i = 0; i < of->dim; i++) {
         int64_t middle = h[i] * 256 + a[i] - MIDDLE, last = b[i] - MIDDLE;
-        int64_t all = middle * 256 + last, rest = all - ((int64_t)h[i] << KM_FINE_BITS);
+        int64_t all = middle * 256 + last, rest = all - ((int64_t)h[i] << KM_FRACTION_BITS);
         middle2 += (uint64_t)(middle * middle);
         all2 += (uint64_t)(all * all);
         rest2 += (uint64_t)(rest * rest);
         last2 += (uint64_t)(last * last);
     }
     const double more = 1 + 1e-6; /* outweighs the rounding to float */
-    fine->norms[1][row] = middle2;
-    fine->norms[2][row] = all2;
-    fine->errors[0][row] = (float)(ldexp(sqrt((double)rest2), -KM_FINE_BITS) * more);
-    fine->errors[1][row] = (float)(ldexp(sqrt((double)last2), -KM_FINE_BITS) * more);
+    fixed_point->norms[1][row] = middle2;
+    fixed_point->norms[2][row] = all2;
+    fixed_point->errors[0][row] = (float)(ldexp(sqrt((double)rest2), -KM_FRACTION_BITS) * more);
+    fixed_point->errors[1][row] = (float)(ldexp(sqrt((double)last2), -KM_FRACTION_BITS) * more);
 }
 
-int km_fine_create(const km_planes *planes, int threads, km_fine **fine) {
-    km_fine *made = calloc(1, sizeof *made);
+int km_fixed_point_create(const km_planes *planes, int threads, km_fixed_point **fixed_point) {
+    km_fixed_point *made = calloc(1, sizeof *made);
     if (!made)
         return ENOMEM;
     made->planes = *planes;
@@ -105,23 +106,23 @@ int km_fine_create(const km_planes *planes, int threads, km_fine **fine) {
         made->norms[plane + 1] = malloc(planes->k * sizeof *made->norms[0]);
         made->errors[plane] = malloc(planes->k * sizeof *made->errors[0]);
         if (!made->norms[plane + 1] || !made->errors[plane]) {
-            km_fine_free(made);
+            km_fixed_point_free(made);
             return ENOMEM;
         }
     }
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (size_t row = 0; row < planes->k; row++)
         set_norms_and_errors(made, row);
-    *fine = made;
+    *fixed_point = made;
     return 0;
 }
 
-void km_fine_free(km_fine *fine) {
-    if (!fine)
+void km_fixed_point_free(km_fixed_point *fixed_point) {
+    if (!fixed_point)
         return;
     for (size_t plane = 0; plane + 1 < KM_PLANES; plane++) {
-        free(fine->norms[plane + 1]);
-        free(fine->errors[plane]);
+        free(fixed_point->norms[plane + 1]);
+        free(fixed_point->errors[plane]);
     }
-    free(fine);
+    free(fixed_point);
 }
