@@ -51,8 +51,8 @@ MPI_Comm app_begin(int *argc, char ***argv, const char *program, const app_probl
 int app_end(MPI_Comm *comm);
 
 /*
- * Ends the program at once from one rank, for errors that the other ranks can't be told of: prints
- * "PROGRAM: text" to stderr and calls MPI_Abort(comm, 1).
+ * Ends the program at once from one rank, when the other ranks can't take part: prints "PROGRAM:
+ * text" to stderr and calls MPI_Abort(comm, 1).
  */
 _Noreturn void app_abort(MPI_Comm comm, const char *program, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

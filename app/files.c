@@ -47,7 +47,7 @@ static bool identify_new(const char *path, identity *id) {
 }
 
 /* Identifies the file at PATH. Returns false if it is not a regular file. */
-static bool identify(const char *path, identity *id) {
+static bool identify_file(const char *path, identity *id) {
     struct stat about;
     if (stat(path, &about))
         return errno == ENOENT && identify_new(path, id);
@@ -69,7 +69,7 @@ static bool add_claim(output_claim *claims, size_t *count, const char *option, c
     identity id;
     if (!app_output_check(path, problem))
         return false;
-    if (!identify(path, &id))
+    if (!identify_file(path, &id))
         return true;
     const output_claim *other = find_claim(claims, *count, &id);
     if (!other && *count < WRITTEN_MOST) {

@@ -69,7 +69,7 @@ static void release_names(app_output *output) {
     output->temporary = output->target = NULL;
 }
 
-static bool refuse(const char *path, const char *why, app_problem *problem) {
+static bool refuse_path(const char *path, const char *why, app_problem *problem) {
     return app_refuse(problem, "%s: can't be written: %s", path, why);
 }
 
@@ -79,8 +79,8 @@ static bool get_state(const char *path, struct stat *about, app_problem *problem
     if (!*path)
         return app_refuse(problem, "the name of a file to be written is empty");
     if (stat(path, about) && errno != ENOENT)
-        return refuse(path, strerror(errno), problem);
-    return !S_ISDIR(about->st_mode) || refuse(path, "it is a directory", problem);
+        return refuse_path(path, strerror(errno), problem);
+    return !S_ISDIR(about->st_mode) || refuse_path(path, "it is a directory", problem);
 }
 
 /* Returns the descriptor of standard output or error if ABOUT describes its file; else -1. */
@@ -137,12 +137,12 @@ static bool check_path(const char *path, struct stat *old, char **target, app_pr
     if (!get_state(path, old, problem))
         return false;
     if (old->st_mode && own_stream(old) < 0 && access(path, W_OK))
-        return refuse(path, strerror(errno), problem);
+        return refuse_path(path, strerror(errno), problem);
     if (!is_replaced(old))
         return true;
     *target = app_path_follow(path);
     if (!*target)
-        return refuse(path, strerror(errno), problem);
+        return refuse_path(path, strerror(errno), problem);
     return check_target(path, *target, old, problem);
 }
 
@@ -155,7 +155,7 @@ bool app_output_check(const char *path, app_problem *problem) {
 }
 
 bool app_output_failed(const app_output *output, app_problem *problem) {
-    return refuse(output->path, strerror(errno), problem);
+    return refuse_path(output->path, strerror(errno), problem);
 }
 
 /* The name is hidden, so that programs that read a whole directory skip incomplete files. */

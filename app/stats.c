@@ -3,13 +3,13 @@
 #include <math.h>
 #include <stdlib.h>
 
-static int ascending(const void *a, const void *b) {
+static int compare_samples(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
 
 void app_stats_sort(double samples[], int count) {
-    qsort(samples, (size_t)count, sizeof *samples, ascending);
+    qsort(samples, (size_t)count, sizeof *samples, compare_samples);
 }
 
 double app_stats_quantile(const double sorted[], int count, double fraction) {

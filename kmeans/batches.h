@@ -1,7 +1,7 @@
 /*
  * Faster k-means: first on a random part of the points, then on twice as many, and so on, finally
- * on all of them. While the centroids are far from their final places, few points tell as much as
- * many.
+ * on all of them. While the centroids are far from their final places, a small sample moves them as
+ * well as all points would.
  */
 #ifndef COLL_KMEANS_BATCHES_H
 #define COLL_KMEANS_BATCHES_H

@@ -166,7 +166,7 @@ static const app_option table[] = {
      .flag = &options.benchmark, .alone = true},
 };
 
-static bool parse(int argc, char **argv, app_problem *problem) {
+static bool parse_options(int argc, char **argv, app_problem *problem) {
     const app_command line = {program, usage, notes, APP_TABLE(table)};
     return app_parse(&line, argc, argv, problem) &&
            (options.benchmark || check_settings(&options.settings, &options.batches, problem));
@@ -311,7 +311,7 @@ static bool run_command(MPI_Comm comm, app_problem *problem) {
 
 int main(int argc, char **argv) {
     app_problem problem = {""};
-    parse(argc, argv, &problem);
+    parse_options(argc, argv, &problem);
     if (!problem.text[0] && options.benchmark) {
         if (run_benchmark(&problem))
             return EXIT_SUCCESS;

@@ -213,7 +213,7 @@ static bool write_centroids(app_output *output, const km_result *result, size_t 
     return app_output_write(output, result->centroids, km_centroids_bytes(points, k), problem);
 }
 
-/* Clusters fit int32, whose bits are those of uint32 then. */
+/* Clusters fit int32, so their uint32 bits are the same. */
 static bool write_clusters(uint32_t *clusters, size_t count, void *context, app_problem *problem) {
     return app_output_write(context, clusters, count * sizeof *clusters, problem);
 }

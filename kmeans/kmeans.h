@@ -25,7 +25,7 @@ typedef struct km_settings {
     double tolerance; /* stop when no centroid moves farther than this; < 0: no such rule */
     double moved;     /* ... when no more than this share of the points moves; < 0: no such rule */
     double gain;    /* ... when the objective falls by no more than this share; < 0: no such rule */
-    double seconds; /* start no iteration after so many seconds; < 0: no limit */
+    double seconds; /* start no iteration after this many seconds; < 0: no limit */
     const char *checkpoint; /* directory for checkpoints, or NULL */
     bool resume;            /* continue from the checkpoint there, if any */
     int every;              /* iterations between checkpoints; 0: by time alone */

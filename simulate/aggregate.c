@@ -4,8 +4,7 @@
  * slowest rank. Verifies the sums.
  *
  * Every rank contributes BYTES of pairs: PAIRS values for each owner. It does so TASKS times, each
- * time with other keys. This is what the tasks of a node hold together if they don't combine their
- * pairs.
+ * time with other keys, like the tasks of a node that don't combine their pairs.
  *
  * With SCALE in the environment, a byte stands for SCALE bytes, and the platform's links are SCALE
  * times slower. So the time is right for data that exceed this machine's memory.

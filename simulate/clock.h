@@ -16,8 +16,8 @@ static inline void clock_fail(const char *why) {
 /*
  * Pauses until the InfiniBand platform has forgotten which nodes a processor talked to during
  * set-up. In a communicator's first collective, SMPI finds out which ranks share a node with a ring
- * through all ranks. Without this pause the MPI libraries' choices would pay for that and take
- * twice as long.
+ * through all ranks. Without this pause, the MPI libraries' choices would take twice as long
+ * because of that.
  */
 static inline void clock_settle(void) {
     usleep(20000);

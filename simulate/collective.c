@@ -120,7 +120,10 @@ static call call_of(const struct operation *operation, double bytes, int ours) {
     return c;
 }
 
-/* Runs it on data that depend on the rank and the place, and returns the result: the caller's. */
+/*
+ * Runs OPERATION on data that depend on the rank and the place. Returns a copy of the result, to be
+ * freed.
+ */
 static char *result_of(const struct operation *operation, call c, int ours) {
     int rank;
     MPI_Comm_rank(COMM, &rank);

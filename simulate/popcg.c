@@ -15,7 +15,7 @@
 #include <coll_tools.h>
 #include <smpi/smpi.h>
 
-static void compute(struct shape shape, int values) {
+static void compute_pass(struct shape shape, int values) {
     const char *text = getenv("VALUE_NS");
     smpi_execute_benched((double)(shape.width * shape.height) * values * 1e-9 *
                          (text ? atof(text) : 2.5));
@@ -24,7 +24,7 @@ static void compute(struct shape shape, int values) {
 double __real_field_dot(struct shape shape, const double *a, const double *b);
 double __wrap_field_dot(struct shape shape, const double *a, const double *b);
 double __wrap_field_dot(struct shape shape, const double *a, const double *b) {
-    compute(shape, 2);
+    compute_pass(shape, 2);
     return __real_field_dot(shape, a, b);
 }
 
@@ -34,14 +34,14 @@ void __wrap_field_combine(struct shape shape, double *y, double alpha, const dou
                           double beta);
 void __wrap_field_combine(struct shape shape, double *y, double alpha, const double *x,
                           double beta) {
-    compute(shape, 3);
+    compute_pass(shape, 3);
     __real_field_combine(shape, y, alpha, x, beta);
 }
 
 void __real_field_multiply(struct shape shape, double *y, const double *d, const double *x);
 void __wrap_field_multiply(struct shape shape, double *y, const double *d, const double *x);
 void __wrap_field_multiply(struct shape shape, double *y, const double *d, const double *x) {
-    compute(shape, 3);
+    compute_pass(shape, 3);
     __real_field_multiply(shape, y, d, x);
 }
 
@@ -49,7 +49,7 @@ void __wrap_field_multiply(struct shape shape, double *y, const double *d, const
 void __real_nine_point_apply(const struct nine_point *matrix, double *y, const double *x);
 void __wrap_nine_point_apply(const struct nine_point *matrix, double *y, const double *x);
 void __wrap_nine_point_apply(const struct nine_point *matrix, double *y, const double *x) {
-    compute(matrix->shape, 6);
+    compute_pass(matrix->shape, 6);
     __real_nine_point_apply(matrix, y, x);
 }
 

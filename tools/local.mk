@@ -27,7 +27,7 @@ coll_info_SOURCES = \
 	tools/profile/benefit.c tools/profile/benefit.h
 coll_info_LDADD = libapp.la libcoll.la
 
-# libsurvey.la: what coll-profile measures with.
+# libsurvey.la: coll-profile's measurements.
 noinst_LTLIBRARIES += libsurvey.la
 libsurvey_la_SOURCES = \
 	tools/profile/copies.c tools/profile/copies.h \

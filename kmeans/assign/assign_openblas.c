@@ -96,7 +96,7 @@ static float make_scores(const float *norms, float *products) {
  * point and centroid add up to REACH at most. It is twice the error bound, with a reserve for other
  * values rounded to float32 (distances, |x|^2) and for underflow.
  */
-static double margin(size_t dim, double reach) {
+static double score_margin(size_t dim, double reach) {
     return ((double)dim + 16) * (double)FLT_EPSILON * reach * reach + (double)FLT_MIN;
 }
 
@@ -130,7 +130,7 @@ static void tile(const void *points, const uint32_t *corrections, const void *ce
     for (size_t i = 0; i < POINTS && isfinite(value_of(corrections[i])); i++, scores += CENTROIDS) {
         double own = value_of(corrections[i]), least = (double)make_scores(real_norms, scores);
         double known = value_of(best[i]) - own; /* NaN at first, which fmin ignores */
-        double most = fmin(least, known) + margin(groups, sqrt(own) + farthest);
+        double most = fmin(least, known) + score_margin(groups, sqrt(own) + farthest);
         if (least <= most)
             compare_candidates(x + i * groups, c, groups, scores, most, first, best + i,
                                nearest + i);

@@ -146,7 +146,7 @@ TARGET static void multiply(const void *points, const void *centroids, size_t gr
 }
 
 /* Appends the pairs in MASK, all of one centroid, to the N pairs. CODES are the pairs' bits. */
-TARGET static inline size_t append(km_pair *pairs, size_t n, __mmask16 mask, __m512i codes) {
+TARGET static inline size_t append_pairs(km_pair *pairs, size_t n, __mmask16 mask, __m512i codes) {
     _mm512_storeu_si512(pairs + n, _mm512_maskz_compress_epi32(mask, codes));
     return n + (size_t)__builtin_popcount(mask);
 }
@@ -181,9 +181,9 @@ TARGET static size_t find_candidates(const void *points, const void *centroids,
     size_t n = 0;
 #pragma GCC unroll 12
     for (int j = 0; j < CENTROIDS; j++, codes = _mm512_add_epi32(codes, next)) {
-        n = append(pairs, n, _mm512_cmpge_epi32_mask(sums[j][0], low), codes);
-        n = append(pairs, n, _mm512_cmpge_epi32_mask(sums[j][1], high),
-                   _mm512_add_epi32(codes, lanes));
+        n = append_pairs(pairs, n, _mm512_cmpge_epi32_mask(sums[j][0], low), codes);
+        n = append_pairs(pairs, n, _mm512_cmpge_epi32_mask(sums[j][1], high),
+                         _mm512_add_epi32(codes, lanes));
     }
     return n;
 }

@@ -40,7 +40,7 @@ typedef struct best_places {
 } best_places;
 
 /* Moves the root down to its place in the heap. */
-static void sink(const best_places *best) {
+static void sift_down(const best_places *best) {
     place *heap = best->heap;
     size_t at = 0;
     for (;;) {
@@ -64,7 +64,7 @@ static int keep_if_better(uint64_t key, const void *value, void *context) {
     (void)key;
     if (precedes(*found, best->heap[0])) {
         best->heap[0] = *found;
-        sink(best);
+        sift_down(best);
     }
     return 0;
 }

@@ -9,7 +9,7 @@
 #include <string.h>
 
 enum {
-    SAMPLE = 1024,  /* the axes are found from so many rows */
+    SAMPLE = 1024,  /* number of rows from which the axes are found */
     ROUNDS = 4,     /* iterations that find the axes */
     SQUARINGS = 10, /* of G, to bound its largest eigenvalue */
     WIDEST =

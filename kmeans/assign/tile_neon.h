@@ -57,7 +57,8 @@ TARGET static void multiply(const void *points, const void *centroids, size_t gr
 /*
  * Appends pairs of centroid J and the four points from FIRST on: those whose lane of LEFT is set.
  */
-TARGET static inline size_t append(km_pair *pairs, size_t n, uint32x4_t left, int first, int j) {
+TARGET static inline size_t append_pairs(km_pair *pairs, size_t n, uint32x4_t left, int first,
+                                         int j) {
     enum { BITS = 16 }; /* of each lane after narrowing */
     uint64_t mask = vget_lane_u64(vreinterpret_u64_u16(vmovn_u32(left)), 0);
     while (mask) {
@@ -78,7 +79,7 @@ TARGET static size_t find_candidates(const void *points, const void *centroids,
         for (int v = 0; v < VECTORS; v++) {
             int32x4_t score = vaddq_s32(sums[j][v], vdupq_n_s32(starts[j]));
             uint32x4_t left = vcgeq_s32(score, vld1q_s32(floors + v * LANES));
-            n = pairs ? append(pairs, n, left, v * LANES, j) : n | vmaxvq_u32(left);
+            n = pairs ? append_pairs(pairs, n, left, v * LANES, j) : n | vmaxvq_u32(left);
         }
     return n;
 }

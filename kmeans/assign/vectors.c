@@ -86,32 +86,32 @@ DEFINE_LOOPS(plain, )
 DEFINE_LOOPS(avx512, __attribute__((target("avx512f,avx512bw"))))
 DEFINE_LOOPS(avx2, __attribute__((target("avx2,fma"))))
 
-static const loops *widest(void) {
+static const loops *widest_loops(void) {
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw"))
         return &avx512_loops;
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? &avx2_loops
                                                                            : &plain_loops;
 }
 #else
-static const loops *widest(void) {
+static const loops *widest_loops(void) {
     return &plain_loops;
 }
 #endif
 
 float km_dot(const float *a, const float *b, size_t n) {
-    return widest()->dot(a, b, n);
+    return widest_loops()->dot(a, b, n);
 }
 
 void km_add_multiple(float *sum, float factor, const float *row, size_t n) {
-    widest()->add_multiple(sum, factor, row, n);
+    widest_loops()->add_multiple(sum, factor, row, n);
 }
 
 void km_round_numbers(const int32_t *numbers, size_t n, int32_t offset, float scale, uint8_t *bytes,
                       float *squares) {
-    widest()->round_numbers(numbers, n, offset, scale, bytes, squares);
+    widest_loops()->round_numbers(numbers, n, offset, scale, bytes, squares);
 }
 
 void km_image_squares(const float *lower, size_t size, const int32_t *numbers,
                       const int32_t *offsets, size_t n, float *squares) {
-    widest()->image_squares(lower, size, numbers, offsets, n, squares);
+    widest_loops()->image_squares(lower, size, numbers, offsets, n, squares);
 }

@@ -29,9 +29,8 @@ bool km_draw_fetch(const km_points *points, uint64_t row, uint8_t *into, MPI_Com
                    app_problem *problem);
 
 /*
- * Lowers NEAREST2, the squared distances of COUNT rows like those of POINTS from their nearest
- * centroid, to the distances from CENTROID where these are less (km_rows_distance2). Not
- * collective.
+ * Updates NEAREST2, the squared distances of COUNT rows like those of POINTS from their nearest
+ * centroid, for one more centroid, CENTROID (km_rows_distance2). Not collective.
  */
 void km_draw_lower(const km_points *points, const uint8_t *rows, size_t count,
                    const uint8_t *centroid, int threads, uint32_t *nearest2);

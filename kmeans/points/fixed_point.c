@@ -10,7 +10,7 @@
 enum { MIDDLE = 0x80, BIAS = 0x8080 }; /* the lower digits of 0, alone and as one number */
 
 /* Returns feature I, counted over all rows, in units of 2^-16. */
-static int64_t feature(const km_planes *of, size_t i) {
+static int64_t feature_of(const km_planes *of, size_t i) {
     size_t plane = of->k * of->dim;
     uint32_t digits =
         (uint32_t)of->data[i] << 16 | (uint32_t)of->data[i + plane] << 8 | of->data[i + 2 * plane];
@@ -50,13 +50,13 @@ bool km_planes_set_checked(uint8_t *planes, size_t plane, size_t i, double value
 
 void km_planes_get(const km_planes *of, size_t row, float *features) {
     for (size_t i = 0; i < of->dim; i++)
-        features[i] = (float)feature(of, row * of->dim + i) / (1 << KM_FRACTION_BITS);
+        features[i] = (float)feature_of(of, row * of->dim + i) / (1 << KM_FRACTION_BITS);
 }
 
 uint64_t km_planes_shift2(const km_planes *a, const km_planes *b, size_t row) {
     uint64_t sum = 0;
     for (size_t i = row * a->dim; i < (row + 1) * a->dim; i++) {
-        int64_t difference = feature(a, i) - feature(b, i);
+        int64_t difference = feature_of(a, i) - feature_of(b, i);
         sum += (uint64_t)(difference * difference);
     }
     return sum;
@@ -66,7 +66,7 @@ uint64_t km_planes_distance2(const km_planes *of, size_t row, const uint8_t *poi
     uint64_t sum = 0;
     for (size_t i = 0; i < of->dim; i++) {
         int64_t difference =
-            feature(of, row * of->dim + i) - ((int64_t)point[i] << KM_FRACTION_BITS);
+            feature_of(of, row * of->dim + i) - ((int64_t)point[i] << KM_FRACTION_BITS);
         sum += (uint64_t)(difference * difference);
     }
     return sum;

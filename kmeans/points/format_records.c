@@ -59,7 +59,7 @@ static bool copy_reals(const km_source *source, uint64_t row, const unsigned cha
     return true;
 }
 
-/* Where real features are supported, one is only refused if another file has bytes. */
+/* With OpenBLAS, real features are only refused if another file has bytes. */
 #ifdef HAVE_OPENBLAS
 static const char hint[] = ", or all files are of float32";
 #else

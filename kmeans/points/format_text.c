@@ -51,7 +51,7 @@ static stream *open_stream(int file, const km_source *source, uint64_t offset, u
 }
 
 /* Refills the buffer. Returns false at the end of the file, or with a problem. */
-static bool refill(stream *in) {
+static bool fill_buffer(stream *in) {
     uint64_t left = in->source->layout.bytes - in->offset;
     size_t count = left < sizeof in->buffer ? (size_t)left : sizeof in->buffer;
     if (count == 0 ||
@@ -65,7 +65,7 @@ static bool refill(stream *in) {
 
 /* Returns the next byte without consuming it; -1 at the end. */
 static inline int peek(stream *in) {
-    if (in->used == in->filled && !refill(in))
+    if (in->used == in->filled && !fill_buffer(in))
         return -1;
     return in->buffer[in->used];
 }

@@ -8,7 +8,7 @@
 
 enum {
     BITS = 62,    /* in a sum over all points */
-    TOP = 24,     /* the largest kept feature is just less than 2^TOP */
+    TOP = 24,     /* the largest stored feature is just less than 2^TOP */
     SAMPLE = 63,  /* rows from which the offsets are chosen */
     MANTISSA = 23 /* bits of a float */
 };

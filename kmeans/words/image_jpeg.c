@@ -25,15 +25,15 @@ typedef struct decoder {
     jmp_buf failed;  /* target of longjmp after errors */
 } decoder;
 
-static void fail(j_common_ptr jpeg) {
+static void handle_error(j_common_ptr jpeg) {
     decoder *this = jpeg->client_data;
     longjmp(this->failed, 1);
 }
 
 /* libjpeg only warns about damage and makes missing pixels grey; here damage is an error. */
-static void warn(j_common_ptr jpeg, int level) {
+static void handle_message(j_common_ptr jpeg, int level) {
     if (level < 0)
-        fail(jpeg);
+        handle_error(jpeg);
 }
 
 static _Noreturn void refuse(decoder *this, const char *why) {
@@ -67,8 +67,8 @@ static bool decode(FILE *file, const char *path, struct image *image, app_proble
     decoder this = {.jpeg.client_data = &this};
     char text[JMSG_LENGTH_MAX];
     this.jpeg.err = jpeg_std_error(&this.errors);
-    this.errors.error_exit = fail;
-    this.errors.emit_message = warn;
+    this.errors.error_exit = handle_error;
+    this.errors.emit_message = handle_message;
     if (setjmp(this.failed)) {
         this.errors.format_message((j_common_ptr) & this.jpeg, text);
         app_refuse(problem, "%s: can't be decoded: %s", path, this.why ? this.why : text);

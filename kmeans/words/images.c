@@ -99,7 +99,7 @@ static void close_file(image_set *set) {
     set->format = NULL;
 }
 
-static next_state failed(const char *path, const char *why, app_problem *problem) {
+static next_state report_failure(const char *path, const char *why, app_problem *problem) {
     app_refuse(problem, "%s: %s", path, why);
     return NEXT_FAILED;
 }
@@ -108,7 +108,7 @@ static next_state failed(const char *path, const char *why, app_problem *problem
 static next_state begin_file(image_set *set, const image_format *format, const char *path,
                              app_problem *problem) {
     if (format->refusal)
-        return failed(path, format->refusal, problem);
+        return report_failure(path, format->refusal, problem);
     set->reader = format->decode ? NULL : format->open(path, problem);
     set->format = format->decode || set->reader ? format : NULL;
     return set->format ? NEXT_READ : NEXT_FAILED;
@@ -119,13 +119,13 @@ static next_state open_file(image_set *set, const char *path, app_problem *probl
     unsigned char first[8] = {0};
     FILE *file = fopen(path, "rb");
     if (!file)
-        return failed(path, strerror(errno), problem);
+        return report_failure(path, strerror(errno), problem);
     size_t got = fread(first, 1, sizeof first, file);
     bool unread = ferror(file);
     int error = errno;
     fclose(file);
     if (unread)
-        return failed(path, strerror(error), problem);
+        return report_failure(path, strerror(error), problem);
     for (int i = 0; got && i < FORMATS; i++)
         if (formats[i]->recognise(first))
             return begin_file(set, formats[i], path, problem);
@@ -152,7 +152,7 @@ static next_state decode_file(image_set *set, struct image *image, app_problem *
     set->pixels = NULL;
     FILE *file = fopen(path, "rb");
     if (!file)
-        return failed(path, strerror(errno), problem);
+        return report_failure(path, strerror(errno), problem);
     *image = (struct image){0};
     bool good = format->decode(file, path, image, problem);
     set->pixels = image->pixels;

@@ -12,7 +12,7 @@
 
 enum { IDX_UINT8 = 0x08, HEADER = 8, LINE = 64 };
 
-static bool append(struct labels *labels, size_t *room, int32_t value, app_problem *problem) {
+static bool append_label(struct labels *labels, size_t *room, int32_t value, app_problem *problem) {
     if (!km_grow(&labels->values, labels->count, room, sizeof *labels->values))
         return app_refuse(problem, "out of memory");
     labels->values[labels->count++] = value;
@@ -37,7 +37,7 @@ static bool read_idx(gzFile file, const char *path, const unsigned char magic[4]
         int label = gzgetc(file);
         if (label < 0)
             return gz_failed(file, path, "its labels", problem);
-        if (!append(labels, &room, label, problem))
+        if (!append_label(labels, &room, label, problem))
             return false;
     }
     return gz_end(file, path, problem);
@@ -54,7 +54,7 @@ static bool read_text(gzFile file, const char *path, struct labels *labels, app_
                               "%s:%zu: is not an integer; labels are an IDX file, or an integer "
                               "on each line",
                               path, labels->count + 1);
-        if (!append(labels, &room, (int32_t)value, problem))
+        if (!append_label(labels, &room, (int32_t)value, problem))
             return false;
     }
     return gzeof(file) ? gz_end(file, path, problem) : gz_failed(file, path, "its labels", problem);

@@ -96,13 +96,13 @@ next_state patches_skip_image(patch_stream *stream, app_problem *problem) {
  * Returns whether a patch that begins at START ends within LENGTH pixels; avoids sums that could
  * overflow.
  */
-static bool fits(const patch_stream *stream, size_t start, size_t length) {
+static bool patch_fits(const patch_stream *stream, size_t start, size_t length) {
     return stream->patch <= length && start <= length - stream->patch;
 }
 
 bool patches_cut(patch_stream *stream, uint8_t *pixels, patch_place *place) {
     const struct image *image = &stream->image;
-    if (!fits(stream, stream->y, image->height))
+    if (!patch_fits(stream, stream->y, image->height))
         return false;
     const uint8_t *from = image->pixels + stream->y * image->width + stream->x;
     for (size_t row = 0; row < stream->patch; row++)
@@ -110,7 +110,7 @@ bool patches_cut(patch_stream *stream, uint8_t *pixels, patch_place *place) {
     if (place)
         *place = (patch_place){stream->x, stream->y, image->width, image->height};
     stream->x += stream->stride;
-    if (!fits(stream, stream->x, image->width)) {
+    if (!patch_fits(stream, stream->x, image->width)) {
         stream->x = 0;
         stream->y += stream->stride;
     }

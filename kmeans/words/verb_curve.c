@@ -144,7 +144,7 @@ static void write_picture(FILE *gnuplot, const void *context) {
     }
 }
 
-static bool run(const struct request *request, app_problem *problem) {
+static bool plot_curve(const struct request *request, app_problem *problem) {
     struct curve curve = {.title = request->title};
     app_output json = {0};
     const app_file_use files[] = {
@@ -180,7 +180,7 @@ bool verb_curve(int argc, char **argv, app_problem *problem) {
         {"title", "TEXT", "of the picture", .text = &request.title},
     };
     const app_command command = {"coll-words curve", usage, NULL, APP_TABLE(options)};
-    bool good = app_parse(&command, argc, argv, problem) && run(&request, problem);
+    bool good = app_parse(&command, argc, argv, problem) && plot_curve(&request, problem);
     app_words_free(&request.results);
     return good;
 }

@@ -171,7 +171,7 @@ static bool open_images(encoder *this, app_problem *problem) {
     return (this->places && this->images && this->nearest) || app_refuse(problem, "out of memory");
 }
 
-static void end(encoder *this) {
+static void free_encoder(encoder *this) {
     free(this->text.bytes);
     free(this->bags.uses);
     free(this->nearest);
@@ -354,7 +354,7 @@ static void finish_output(encoder *this, app_output *output, double begun, app_p
 }
 
 /* Encodes all images; on return all ranks have the same problem, if any. */
-static void encode(encode_choice *choice, MPI_Comm comm, app_problem *problem) {
+static void encode_images(encode_choice *choice, MPI_Comm comm, app_problem *problem) {
     encoder this = {
         .choice = choice, .comm = comm, .rank = app_rank(comm), .ranks = app_ranks(comm)};
     app_output output = {0};
@@ -371,7 +371,7 @@ static void encode(encode_choice *choice, MPI_Comm comm, app_problem *problem) {
         encode_rounds(&this, &output, problem))
         finish_output(&this, &output, begun, problem);
     app_output_discard(&output);
-    end(&this);
+    free_encoder(&this);
 }
 
 bool verb_encode(int argc, char **argv, app_problem *problem) {
@@ -403,7 +403,7 @@ bool verb_encode(int argc, char **argv, app_problem *problem) {
     choice.norm = (bag_norm)norm;
     /* All ranks have the same options, so it is enough that rank 0 reports errors in them. */
     MPI_Comm comm = app_begin(NULL, NULL, "coll-words", problem);
-    encode(&choice, comm, problem);
+    encode_images(&choice, comm, problem);
     app_agree_or_end(comm, "coll-words", problem);
     app_end(&comm);
     app_words_free(&choice.patches.paths);

@@ -78,8 +78,8 @@ static bool write_features(const app_output *output, patch_stream *stream, struc
     return true;
 }
 
-static bool run(const patch_choice *choice, hog_shape shape, int threads, const char *path,
-                app_problem *problem) {
+static bool compute_features(const patch_choice *choice, hog_shape shape, int threads,
+                             const char *path, app_problem *problem) {
     struct batch batch = {0};
     app_output output = {0};
     uint64_t vectors;
@@ -125,7 +125,7 @@ bool verb_features(int argc, char **argv, app_problem *problem) {
     const app_command command = {"coll-words features", usage, NULL, APP_TABLE(options)};
     bool good = app_parse(&command, argc, argv, problem) &&
                 verb_check_shape(shape, choice.patch, problem) &&
-                run(&choice, shape, threads, path, problem);
+                compute_features(&choice, shape, threads, path, problem);
     app_words_free(&choice.paths);
     return good;
 }

@@ -60,8 +60,8 @@ static bool begin_canvas(struct canvas *canvas, size_t width, size_t height, uin
 }
 
 /* Fills a rectangle, which must be within the canvas. */
-static void fill(struct canvas *canvas, size_t x, size_t y, size_t width, size_t height,
-                 uint8_t grey) {
+static void fill_rectangle(struct canvas *canvas, size_t x, size_t y, size_t width, size_t height,
+                           uint8_t grey) {
     for (size_t row = y; row < y + height; row++)
         memset(canvas->pixels + row * canvas->width + x, grey, width);
 }
@@ -71,8 +71,8 @@ static void draw_patch(struct canvas *canvas, size_t x, size_t y, const uint8_t 
                        size_t patch, size_t scale) {
     for (size_t row = 0; row < patch; row++)
         for (size_t column = 0; column < patch; column++)
-            fill(canvas, x + column * scale, y + row * scale, scale, scale,
-                 pixels[row * patch + column]);
+            fill_rectangle(canvas, x + column * scale, y + row * scale, scale, scale,
+                           pixels[row * patch + column]);
 }
 
 static void draw_digit(struct canvas *canvas, size_t x, size_t y, const uint8_t *rows, size_t scale,
@@ -80,7 +80,7 @@ static void draw_digit(struct canvas *canvas, size_t x, size_t y, const uint8_t 
     for (size_t row = 0; row < DIGIT_HEIGHT; row++)
         for (size_t column = 0; column < DIGIT_COLUMNS; column++)
             if (rows[row] >> (DIGIT_COLUMNS - 1 - column) & 1)
-                fill(canvas, x + column * scale, y + row * scale, scale, scale, grey);
+                fill_rectangle(canvas, x + column * scale, y + row * scale, scale, scale, grey);
 }
 
 /* Draws NUMBER in decimal digits that end at x; it must fit the canvas. */
@@ -148,7 +148,7 @@ static void draw_word(struct canvas *canvas, const struct layout *layout, const 
                 word->uses, TEXT_SCALE, INK);
     x += layout->label;
     for (size_t i = 0; i < word->found; i++, x += layout->tile + TILE_GAP) {
-        fill(canvas, x, y, layout->tile, layout->tile, FRAME);
+        fill_rectangle(canvas, x, y, layout->tile, layout->tile, FRAME);
         draw_patch(canvas, x + 1, y + 1, word->patches + i * patch * patch, patch, layout->scale);
     }
 }
@@ -162,7 +162,7 @@ static void draw(struct canvas *canvas, const struct layout *layout,
     }
 }
 
-static bool run(const struct request *request, app_problem *problem) {
+static bool make_sheet(const struct request *request, app_problem *problem) {
     struct exemplars words = {0};
     struct canvas canvas = {0};
     struct layout layout;
@@ -211,7 +211,7 @@ bool verb_sheet(int argc, char **argv, app_problem *problem) {
         {"output", "FILE.png", "the sheet", .text = &request.output, .required = true},
     };
     const app_command command = {"coll-words sheet", usage, NULL, APP_TABLE(options)};
-    bool good = app_parse(&command, argc, argv, problem) && run(&request, problem);
+    bool good = app_parse(&command, argc, argv, problem) && make_sheet(&request, problem);
     app_words_free(&request.choice.paths);
     return good;
 }

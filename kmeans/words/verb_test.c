@@ -54,7 +54,7 @@ static bool write_json(const struct request *request, const svm_result *result,
     return good;
 }
 
-static bool run(const struct request *request, app_problem *problem) {
+static bool run_test(const struct request *request, app_problem *problem) {
     svm_result result = {0};
     const app_file_use files[] = {{APP_FILE_WRITTEN, "--json", &request->json, 1, NULL},
                                   {APP_FILE_READ, "--input", &request->input, 1, NULL},
@@ -83,5 +83,5 @@ bool verb_test(int argc, char **argv, app_problem *problem) {
         {"seed", "S", "what they were clustered with, for the JSON", .size = &request.seed},
     };
     const app_command command = {"coll-words test", usage, NULL, APP_TABLE(options)};
-    return app_parse(&command, argc, argv, problem) && run(&request, problem);
+    return app_parse(&command, argc, argv, problem) && run_test(&request, problem);
 }

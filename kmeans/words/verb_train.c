@@ -60,7 +60,7 @@ static bool choose_cost(struct request *request, svm_rows *rows, app_problem *pr
     return true;
 }
 
-static bool run(struct request *request, app_problem *problem) {
+static bool run_training(struct request *request, app_problem *problem) {
     double begun = app_seconds();
     const app_file_use files[] = {{APP_FILE_WRITTEN, "--model", &request->model, 1, NULL},
                                   {APP_FILE_READ, "--input", &request->input, 1, NULL}};
@@ -93,5 +93,5 @@ bool verb_train(int argc, char **argv, app_problem *problem) {
         APP_PROGRESS_OPTION,
     };
     const app_command command = {"coll-words train", usage, NULL, APP_TABLE(options)};
-    return app_parse(&command, argc, argv, problem) && run(&request, problem);
+    return app_parse(&command, argc, argv, problem) && run_training(&request, problem);
 }

@@ -67,7 +67,7 @@ static bool take_compute(const char *item, void *context, app_problem *why) {
     return true;
 }
 
-static bool parse(int argc, char **argv, command *options) {
+static bool parse_options(int argc, char **argv, command *options) {
     const app_option table[] = {
         {"dcp", "LIST",
          "number of DCPs, or 1:4 for one to four application ranks; those of a list, 1:4,1:8,2, "
@@ -188,7 +188,7 @@ static void measure_specs(const command *options) {
 
 int bench_dcp_main(int argc, char **argv) {
     command options = {.reps = 1000};
-    parse(argc, argv, &options);
+    parse_options(argc, argv, &options);
     if (MPI_Init(&argc, &argv) != MPI_SUCCESS)
         return EXIT_FAILURE;
     app_agree_or_end(MPI_COMM_WORLD, program, &problem);

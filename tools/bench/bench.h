@@ -41,7 +41,7 @@ typedef struct bench_result {
     double processor; /* processor seconds of all ranks together, per run */
     double dropped;   /* dropped packets per run */
     bool wrong;       /* verification failed on some rank */
-    int error;        /* the MPI error of the lowest rank that had one, else MPI_SUCCESS */
+    int error;        /* the largest MPI error code of all ranks, else MPI_SUCCESS */
 } bench_result;
 
 /*

@@ -118,7 +118,7 @@ static void round_sizes(command *options) {
     options->size_count = kept;
 }
 
-static bool parse(int argc, char **argv, command *options) {
+static bool parse_options(int argc, char **argv, command *options) {
     bench_settings *settings = &options->settings;
     const app_option table[] = {
         {.operands = &options->words, .most = 1},
@@ -466,7 +466,7 @@ int main(int argc, char **argv) {
                                     .steady = 0.02,
                                     .hopeless = 2,
                                     .progress = true}};
-    parse(argc, argv, &options);
+    parse_options(argc, argv, &options);
     if (options.rivals)
         rivals_prepare();
     MPI_Comm comm = app_begin(&argc, &argv, program, &problem);

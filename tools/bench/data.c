@@ -5,18 +5,18 @@
 #include <string.h>
 
 /* Returns the byte at PLACE of the data of SEED. */
-static unsigned char pattern(size_t place, unsigned seed) {
+static unsigned char pattern_byte(size_t place, unsigned seed) {
     return (unsigned char)((place * 2654435761u + seed * 40503u) >> 13);
 }
 
 static void fill_with(unsigned char *bytes, size_t count, unsigned seed) {
     for (size_t i = 0; i < count; i++)
-        bytes[i] = pattern(i, seed);
+        bytes[i] = pattern_byte(i, seed);
 }
 
 static bool is_filled_with(const unsigned char *bytes, size_t count, unsigned seed) {
     for (size_t i = 0; i < count; i++)
-        if (bytes[i] != pattern(i, seed))
+        if (bytes[i] != pattern_byte(i, seed))
             return false;
     return true;
 }
@@ -84,7 +84,8 @@ enum { CYCLE = 16 };
 static float sum_of(int ranks, size_t place, unsigned seed) {
     int rest = ranks % CYCLE, cycles = ranks / CYCLE;
     int factor = cycles * (CYCLE * (CYCLE - 1) / 2) + rest * (rest - 1) / 2;
-    return (float)(ranks * pattern(place, seed) + factor * (pattern(place, seed + 1) % CYCLE));
+    return (float)(ranks * pattern_byte(place, seed) +
+                   factor * (pattern_byte(place, seed + 1) % CYCLE));
 }
 
 void data_fill_sums(const operation_run *run) {

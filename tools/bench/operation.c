@@ -33,7 +33,7 @@ static size_t uneven_amount(const operation_run *run, size_t even, int from, int
 }
 
 /* Returns the elements that go from one rank to another. */
-static size_t amount(const operation_run *run, int from, int to) {
+static size_t elements_between(const operation_run *run, int from, int to) {
     size_t even = run->bytes / element_of(run->operation);
     return run->operation->uneven ? uneven_amount(run, even, from, to) : even;
 }
@@ -50,7 +50,7 @@ static size_t elements_at(const operation_run *run, int rank) {
     size_t all = 0;
     for (int other = 0; other < run->ranks; other++)
         if (other != rank)
-            all += leave ? amount(run, rank, other) : amount(run, other, rank);
+            all += leave ? elements_between(run, rank, other) : elements_between(run, other, rank);
     return all;
 }
 
@@ -183,8 +183,8 @@ static bool make_part(operation_run *run, operation_part *part, bool in) {
     if (!part->sizes || !part->places || !part->ints)
         return false;
     for (int rank = 0; rank < run->ranks; rank++) {
-        part->sizes[rank] =
-            (MPI_Count)(in ? amount(run, run->rank, rank) : amount(run, rank, run->rank));
+        part->sizes[rank] = (MPI_Count)(in ? elements_between(run, run->rank, rank)
+                                           : elements_between(run, rank, run->rank));
         part->places[rank] = next;
         part->ints[rank] = (int)part->sizes[rank];
         part->ints[ranks + (size_t)rank] = (int)next;
@@ -196,8 +196,8 @@ static bool make_part(operation_run *run, operation_part *part, bool in) {
     if (shape == OPERATION_BLOCKS)
         part->count = next;
     else if (shape == OPERATION_ONE)
-        part->count =
-            (MPI_Count)(in ? amount(run, run->rank, run->root) : amount(run, run->root, run->rank));
+        part->count = (MPI_Count)(in ? elements_between(run, run->rank, run->root)
+                                     : elements_between(run, run->root, run->rank));
     if (op->uneven && part->count > run->most)
         run->most = part->count;
     if (root_only && run->rank != run->root)

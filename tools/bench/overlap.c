@@ -101,7 +101,7 @@ static int run_repetition(repetition *r) {
     return code == MPI_SUCCESS && ends ? time_call(r, end_allreduce) : code;
 }
 
-static int average(double samples[], int count, MPI_Comm comm) {
+static int average_over_ranks(double samples[], int count, MPI_Comm comm) {
     int code = MPI_Reduce(app_rank(comm) == 0 ? MPI_IN_PLACE : samples, samples, count, MPI_DOUBLE,
                           MPI_SUM, 0, comm);
     const int ranks = app_ranks(comm);
@@ -123,7 +123,7 @@ int overlap_run(const overlap_call *call, const overlap_machine *machine, double
     }
     free(from);
     free(to);
-    return code == MPI_SUCCESS ? average(samples, call->repetitions, call->comm) : code;
+    return code == MPI_SUCCESS ? average_over_ranks(samples, call->repetitions, call->comm) : code;
 }
 
 /* Aborts the job on an error, because other ranks wait in calls that need the failed rank. */

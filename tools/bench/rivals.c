@@ -10,7 +10,7 @@
 static const int segment_sizes[] = {0, 1 << 10, 4 << 10, 8 << 10, 32 << 10, 128 << 10};
 
 void rivals_prepare(void) {
-    /* As long as no algorithm is forced, the rules stay those of the default. */
+    /* With dynamic rules but no forced algorithm, Open MPI chooses as by default. */
     setenv("OMPI_MCA_coll_tuned_use_dynamic_rules", "1", 0);
     /* Components of priority 0 are unavailable; with priority 1 they are only used on request. */
     setenv("OMPI_MCA_coll_han_priority", "1", 0);

@@ -73,7 +73,7 @@ static bool check_sites(const command *options) {
            app_refuse(&problem, "--sites %d: give --racks, too: a multiple of it", options->sites);
 }
 
-static bool parse(int argc, char **argv, command *options) {
+static bool parse_options(int argc, char **argv, command *options) {
     const app_option table[] = {
         {.operands = &options->words, .most = 3},
         {"ranks", "P", "explain for P ranks, spread over nodes and racks like those that run now",
@@ -100,14 +100,14 @@ static void print_versions(void) {
     printf("libcoll    %s\nMPI        %.*s\n", COLL_Version(), (int)strcspn(text, ",\n"), text);
 }
 
-static const char *plural(int count) {
+static const char *plural_suffix(int count) {
     return count == 1 ? "" : "s";
 }
 
 static void print_machine(const COLL_Description *d) {
     printf("ranks      %d, on %d node%s in %d rack%s of %d site%s; at most %d a node\n", d->ranks,
-           d->nodes, plural(d->nodes), d->racks, plural(d->racks), d->sites, plural(d->sites),
-           d->most_ranks_per_node);
+           d->nodes, plural_suffix(d->nodes), d->racks, plural_suffix(d->racks), d->sites,
+           plural_suffix(d->sites), d->most_ranks_per_node);
     printf("cores      %d for the ranks of a node%s\n", d->cores_per_node,
            d->crowded ? "; some node has more processes than cores" : "");
     printf("waiting    %s", d->wait);
@@ -246,7 +246,7 @@ static void print_candidate(const command *options, const COLL_Candidate *c, int
 static void print_notes(const COLL_Description *d, int ranks, int racks, int sites) {
     char of_sites[40] = "";
     if (sites > 0)
-        snprintf(of_sites, sizeof of_sites, " of %d site%s", sites, plural(sites));
+        snprintf(of_sites, sizeof of_sites, " of %d site%s", sites, plural_suffix(sites));
     if (ranks <= d->most_ranks_per_node)
         puts("# on one node the MPI library's own runs unless a setting names another, whatever is "
              "predicted:\n# its shared memory is hard to beat");
@@ -255,13 +255,13 @@ static void print_notes(const COLL_Description *d, int ranks, int racks, int sit
     int per_rack = (d->nodes + d->racks - 1) / d->racks;
     if (racks > 0)
         printf("# as if %d ranks were spread over %d rack%s%s, %d a node\n", ranks, racks,
-               plural(racks), of_sites, d->most_ranks_per_node);
+               plural_suffix(racks), of_sites, d->most_ranks_per_node);
     if (ranks == d->ranks || racks > 0)
         return;
     printf("# as if %d ranks were spread as the %d that run: %d a node, ", ranks, d->ranks,
            d->most_ranks_per_node);
     if (d->racks > 1)
-        printf("%d node%s a rack\n", per_rack, plural(per_rack));
+        printf("%d node%s a rack\n", per_rack, plural_suffix(per_rack));
     else
         puts("all nodes in one rack");
 }
@@ -359,7 +359,7 @@ int main(int argc, char **argv) {
     if (argc == 2 && strcmp(argv[1], "settings") == 0)
         return list_settings();
     command options = {.operation = NULL, .events = -1};
-    parse(argc, argv, &options);
+    parse_options(argc, argv, &options);
     MPI_Comm comm = app_begin(&argc, &argv, program, &problem);
     COLL_Description description;
     int code = COLL_Describe(comm, &description);

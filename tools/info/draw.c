@@ -29,7 +29,7 @@ typedef struct command {
 
 static app_problem problem;
 
-static bool parse(int argc, char **argv, command *options) {
+static bool parse_options(int argc, char **argv, command *options) {
     const app_option table[] = {
         {.operands = &options->words, .most = 2},
         {"output", "FILE.svg", "the picture", .text = &options->output, .required = true},
@@ -71,7 +71,7 @@ int draw_main(int argc, char **argv) {
     command options = {.operation = NULL};
     COLL_Description description;
     int rank;
-    parse(argc, argv, &options);
+    parse_options(argc, argv, &options);
     MPI_Comm comm = app_begin(&argc, &argv, program, &problem);
     MPI_Comm_rank(comm, &rank);
     app_mpi(&problem, COLL_Describe(comm, &description));

@@ -42,7 +42,7 @@ typedef struct command {
 
 static app_problem problem;
 
-static bool parse(int argc, char **argv, command *options) {
+static bool parse_options(int argc, char **argv, command *options) {
     const app_option table[] = {
         {.operands = &options->traces},
         {"share", "S",
@@ -126,7 +126,7 @@ int explain_dcp_main(int argc, char **argv) {
     command options = {.share = -1};
     benefit_times times;
     int ranks;
-    parse(argc, argv, &options);
+    parse_options(argc, argv, &options);
     MPI_Comm comm = app_begin(&argc, &argv, program, &problem);
     if (app_rank(comm) == 0 && benefit_read_trace(options.trace, &times, &ranks, &problem))
         print_table(&options, &times, ranks);
