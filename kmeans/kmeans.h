@@ -3,8 +3,9 @@
  * or float32, with rounded distances (assign_openblas.c, real.h). Every iteration broadcasts the
  * centroids, assigns every point to the nearest one (map), aggregates the sums of the clusters in
  * three stages and divides them at rank 0. Sums are integers, so the result has the same bits for
- * any number of ranks and threads. Source: Zhang, Qiu et al., "High Performance Clustering of
- * Social Images in a Map-Collective Programming Model", section II, table I.
+ * any number of ranks and threads.
+ * Source: Zhang, Qiu et al., "High Performance Clustering of Social Images in a Map-Collective
+ * Programming Model", section II, table I.
  */
 #ifndef COLL_KMEANS_KMEANS_H
 #define COLL_KMEANS_KMEANS_H

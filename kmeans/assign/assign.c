@@ -241,10 +241,10 @@ static size_t block_points(size_t n, int threads, const km_centroids *centroids)
 }
 
 /*
- * Compares the panel of points that begins with point I of the block with the panels START to END -
- * 1 of centroids. Meanwhile it prefetches the rows of the NEXT points, which follow the HERE points
- * of this panel: an equal share after each panel of centroids. The prefetch is part of this loop
- * because gcc drops a call to a function that only prefetches.
+ * Compares the panel of points that begins with point I of the block with the panels of centroids
+ * from START to before END. Meanwhile it prefetches the rows of the NEXT points, which follow the
+ * HERE points of this panel: an equal share after each panel of centroids. The prefetch is part of
+ * this loop because gcc drops a call to a function that only prefetches.
  */
 static void compare_panel(const km_centroids *centroids, size_t start, size_t end,
                           const workspace *space, size_t i, size_t here, size_t next) {

@@ -3,8 +3,8 @@
  * scalar products as one matrix product (sgemm).
  *
  * With some core types of OpenBLAS, rounding depends on the place in the tile. So the scores
- * c|^2 - 2 x.c only select the centroids that may be nearest: those whose score is within twice the
- * error bound of the least one, mostly a single one. The distances to these, added up in double
+ * |c|^2 - 2 x.c only select the centroids that may be nearest: those whose score is within twice
+ * the error bound of the least one, mostly a single one. The distances to these, added up in double
  * precision and always in the same order, decide. So the result depends neither on where in a tile
  * a point or a centroid is, nor on the core type.
  *

@@ -15,8 +15,8 @@
 bool km_cluster_sums_pool(const km_points *points, COLL_Pool **pool, app_problem *problem);
 
 /*
- * Adds this rank's points to POOL, using THREADS threads; point i belongs to cluster NEAREST[i] <
- * K. ORDER (one number for each point) and STARTS (K + 1 numbers) are scratch memory.
+ * Adds this rank's points to POOL, using THREADS threads; NEAREST[i] is the cluster of point i, one
+ * of K. ORDER (one number for each point) and STARTS (K + 1 numbers) are scratch memory.
  */
 bool km_cluster_sums_add(const km_points *points, const uint32_t *nearest, size_t k, int threads,
                          size_t *order, size_t *starts, COLL_Pool *pool, app_problem *problem);

@@ -12,8 +12,7 @@ enum {
     SAMPLE = 1024,  /* number of rows from which the axes are found */
     ROUNDS = 4,     /* iterations that find the axes */
     SQUARINGS = 10, /* of G, to bound its largest eigenvalue */
-    WIDEST =
-        200, /* what the sample's largest number is scaled to: finer steps, but a few are clamped */
+    WIDEST = 200,   /* largest number of the sample after scaling; a few numbers are clamped */
 };
 
 /* If A keeps a smaller share of the variance, sketches rule out too few rows. */
@@ -256,10 +255,10 @@ static double invert(square_matrix lower, km_projection *projection) {
 /*
  * Prepares the computation of the length that A does not see. With the inverse W, y^T G^-1 y = |W
  * y|^2. Errors are bounded as follows. Each component of W y sums up at most n products, n being
- * the number of axes: float arithmetic makes it wrong by at most (n + 4) u times the sum of their
- * absolute values, u = 2^-24, and all of W y by that times |W|_F |y|, where
- * y| <= sigma |x - mean|. 2^-17 is more than the sums of squares add. Products that are wrong by
- * 1/2 add |W|_F sqrt(n) / 2.
+ * the number of axes. Float arithmetic makes a component wrong by at most (n + 4) u times the sum
+ * of the products' absolute values, u = 2^-24, and W y by at most (n + 4) u |W|_F |y|, where the
+ * length of y is at most sigma |x - mean|. 2^-17 is more than the sums of squares add. Products
+ * that are wrong by 1/2 add |W|_F sqrt(n) / 2.
  */
 static void prepare_rest(km_projection *projection, const axes_search *space, square_matrix gram,
                          double sigma) {
@@ -289,7 +288,7 @@ static float fit_scale(axes_search *space, float factor) {
     return WIDEST / largest;
 }
 
-/* Fills MADE, except for its coarse map, from the first MADE->count axes that were found. */
+/* Fills MADE, except for its coarse projection, from the first MADE->count axes that were found. */
 static void fill_sketch(km_projection *made, axes_search *space, double variance) {
     space->count = made->count;
     memcpy(space->axes, space->found, made->count * made->dim * sizeof(float));

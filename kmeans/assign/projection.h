@@ -21,10 +21,11 @@
  *     |A d|^2 + sigma^2 (|R x| - |R c|)^2 <= sigma^2 (|P d|^2 + |R d|^2) = sigma^2 |d|^2,
  *
  * and the bound above still holds if that length, times sigma, is added as one more row of A. It is
- * stored as KM_REST equal numbers, whose squares add up to its square. With G = A A^T and y = A (x
- * - mean), |R (x - mean)|^2 = |x - mean|^2 - y^T G^-1 y.
+ * stored as KM_REST equal numbers, whose squares add up to its square. With G = A A^T,
  *
- * The length helps much because centroids, being means, have shorter complements than points.
+ *     |R (x - mean)|^2 = |x - mean|^2 - y^T G^-1 y, y = A (x - mean).
+ *
+ * The length helps much: being means, centroids have a smaller part outside A's space than points.
  */
 #ifndef COLL_KMEANS_ASSIGN_PROJECTION_H
 #define COLL_KMEANS_ASSIGN_PROJECTION_H

@@ -227,10 +227,9 @@ static float distance_of(const km_point_panel *points, size_t i) {
 
 /*
  * Returns the least x.c - |c|^2 / 2 that a centroid at DISTANCE or nearer can have at level L, x
- * being the sketch of point I and c that of the centroid, whose error e is at most SLACK. It
- * follows from
- * x - c|^2 = |c|^2 - 2 x.c + the correction of x. The result is a little less, to be safe from
- * rounding.
+ * being the sketch of point I and c that of the centroid, whose error e is at most SLACK. This
+ * follows from the equation |x - c|^2 = |c|^2 - 2 x.c + the correction of x. The result is a little
+ * less, to be safe from rounding.
  */
 static int32_t floor_of(const km_pruning *pruning, const km_point_panel *points, size_t l, size_t i,
                         float distance, float slack) {

@@ -8,9 +8,9 @@
  * As q doesn't depend on the chain, candidates for many chains come to rank 0 at once, and there
  * the assignment kernel finds their distances from all centroids so far.
  *
- * Cost: two passes over the points for each batch of candidates, of BATCH bytes; at rank 0 chain *
- * k^2 * dim / 2 multiplications; and 8 bytes a point. Source: Bachem et al., "Fast and provably
- * good seedings for k-means", NIPS 2016, algorithm 1.
+ * Cost: two passes over the points for each batch of candidates, of BATCH bytes; chain * k^2 * dim
+ * / 2 multiplications at rank 0; and 8 bytes a point.
+ * Source: Bachem et al., "Fast and provably good seedings for k-means", NIPS 2016, algorithm 1.
  */
 #include "config.h"
 

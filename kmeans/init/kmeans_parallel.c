@@ -7,9 +7,9 @@
  * Oversampling is 2 k, or less if the candidates of all rounds would exceed the memory limit. If
  * there are fewer than k candidates in the end, rows of the random start are added.
  *
- * Cost: about n * 2 k * rounds * dim multiplications by the assignment kernel, then (2 k * rounds)
- * * k * dim by k-means++; on every rank memory for all candidates, and 20 bytes a point. Source:
- * Bahmani et al., "Scalable k-means++", VLDB 2012, algorithm 2.
+ * Cost: n * 2 k * rounds * dim multiplications, roughly, by the assignment kernel, and 2 k *
+ * rounds * k * dim by k-means++; on every rank memory for all candidates, and 20 bytes a point.
+ * Source: Bahmani et al., "Scalable k-means++", VLDB 2012, algorithm 2.
  */
 #include "config.h"
 

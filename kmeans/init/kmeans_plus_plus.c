@@ -7,8 +7,8 @@
  * Once every point coincides with a centroid, rows of the random start follow.
  *
  * Cost: k passes over the points, n * k * dim / (ranks * threads) multiplications and 12 bytes a
- * point; suited to small k. Source: Arthur and Vassilvitskii, "k-means++: the advantages of careful
- * seeding", SODA 2007.
+ * point; suited to small k.
+ * Source: Arthur and Vassilvitskii, "k-means++: the advantages of careful seeding", SODA 2007.
  */
 #include "config.h"
 
