@@ -125,10 +125,6 @@ static void print_json(FILE *file, const km_kernel *kernel, int threads, size_t 
              app_json_number("percent", 100 * rate->achieved / rate->peak));
 }
 
-static void print_missing(const km_kernel *kernel) {
-    printf("%-12s %-22s not on this processor\n", kernel->name, kernel->instruction);
-}
-
 int km_benchmark(int threads, FILE *json) {
     if (threads < 1)
         return EINVAL;
@@ -140,7 +136,7 @@ int km_benchmark(int threads, FILE *json) {
     for (const km_kernel *const *kernel = km_kernel_list(); *kernel; kernel++) {
         size_t counts = sizeof centroid_counts / sizeof *centroid_counts;
         if (!(*kernel)->supported()) {
-            print_missing(*kernel);
+            printf("%-12s %-22s not on this processor\n", (*kernel)->name, (*kernel)->instruction);
             continue;
         }
         for (size_t i = 0; i < counts; i++) {

@@ -163,10 +163,6 @@ static size_t guess_rounds(const map_job *run) {
     return run->guesses ? km_quotient_up(run->pending, GUESSES * run->most) : 0;
 }
 
-static size_t count_rounds(const map_job *run) {
-    return guess_rounds(run) + km_quotient_up(run->pending, run->most);
-}
-
 /* Returns the range of points of a round. */
 static point_range range_of_round(const map_job *run, size_t round) {
     size_t guesses = guess_rounds(run), most = round < guesses ? GUESSES * run->most : run->most;
@@ -230,7 +226,8 @@ bool km_map(const km_points *points, const km_settings *settings, const km_proje
         code = sort_range(&run, (point_range){0, run.pending});
     if (code)
         app_refuse(problem, "the centroids can't be packed: %s", strerror(code));
-    double most = (double)count_rounds(&run); /* becomes that of the rank with the most rounds */
+    /* The number of this rank's rounds; becomes that of the rank with the most. */
+    double most = (double)(guess_rounds(&run) + km_quotient_up(run.pending, run.most));
     bool good = app_agree_most(problem, &most, 1, comm);
     if (good) {
         recall_distances(&run);

@@ -17,9 +17,9 @@
 static const char usage[] =
     "Usage: coll-words curve [OPTIONS] --results FILE...\n"
     "\n"
-    "Prints what \"test --json\" found, by the size of the vocabulary: the mean, the least and\n"
-    "the most of the runs. Tells whether the curve is non-decreasing within its noise: no\n"
-    "mean lies below an earlier one by more than the runs of one of the two are apart.\n";
+    "Prints the results of \"test --json\" for each size of the vocabulary: the mean, the minimum\n"
+    "and the maximum of the runs. Says whether the curve is non-decreasing within its noise: no\n"
+    "mean may be lower than an earlier one by more than the larger spread of their runs.\n";
 
 struct request {
     app_words results;

@@ -30,10 +30,10 @@ static const char usage[] =
     "Usage: [mpirun -n RANKS] coll-words encode [OPTIONS] --centroids FILE.npy\n"
     "                                           --output FILE\n"
     "\n"
-    "Counts, in every image, the visual words that its patches are nearest to, in the\n"
-    "whole image and in the cells of a spatial pyramid, and writes the histograms as\n"
-    "LIBSVM's text: a line for each image, its label and the values that are not 0. Give\n"
-    "--patch, --cells and --bins as for the features that were clustered; --stride may\n"
+    "Counts in every image the visual words to which its patches are nearest, in the whole\n"
+    "image and in the cells of a spatial pyramid, and writes the histograms as LIBSVM's\n"
+    "text: a line for each image, with its label and the values that are not 0. Give the\n"
+    "same --patch, --cells and --bins as for the features that were clustered; --stride may\n"
     "differ. The file is the same for any number of ranks and threads.\n";
 
 /* The options. */
@@ -384,8 +384,8 @@ bool verb_encode(int argc, char **argv, app_problem *problem) {
         {"pyramid", "L", "levels of the spatial pyramid: 1 is the whole image alone",
          .size = &choice.levels, .least = 1, .most = BAGS_LEVELS_MOST},
         {"norm", "NORM",
-         "values are counts, or these of sum 1 (l1), of length 1 (l2), or the roots of those of "
-         "sum 1 (hellinger):",
+         "values are the counts, or the counts scaled to sum 1 (l1) or to length 1 (l2), or the "
+         "square roots of l1 (hellinger):",
          .choice = &norm, .nth = bags_norm_name},
         {"labels", "FILE",
          "the images' classes: IDX (plain or .gz), or an integer on each line (default 0 for all)",

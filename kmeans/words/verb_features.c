@@ -17,9 +17,9 @@
 static const char usage[] =
     "Usage: coll-words features [OPTIONS] --output FILE.npy\n"
     "\n"
-    "Describes square patches on a regular grid of every image by histograms of\n"
+    "Describes square patches on a regular grid of every image with histograms of\n"
     "oriented gradients, by default of 4 x 4 cells and 32 orientations: 512 bytes. The\n"
-    "rows of FILE follow image, row and column of the patches. The defaults give\n"
+    "rows of FILE are ordered by image, row and column of the patches. The defaults give\n"
     "540,000 vectors from the 60,000 images of Fashion-MNIST.\n";
 
 /*

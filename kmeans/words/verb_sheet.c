@@ -15,9 +15,9 @@ static const char usage[] =
     "Usage: coll-words sheet [OPTIONS] --features FILE.npy --centroids FILE.npy\n"
     "                        --assign FILE.npy --output FILE.png\n"
     "\n"
-    "Draws the most used visual words: how many patches each has, and those nearest to\n"
-    "its centroid, nearest first. Words go down the columns. Give --images, --limit,\n"
-    "--patch and --stride as for the features.\n";
+    "Draws the most used visual words: for each, the number of its patches, and the patches\n"
+    "nearest to its centroid, nearest first. Words are ordered down the columns. Give the\n"
+    "same --images, --limit, --patch and --stride as for the features.\n";
 
 struct request {
     const char *features, *centroids, *assign, *output;

@@ -13,8 +13,8 @@
 static const char usage[] =
     "Usage: coll-words test [OPTIONS] --input FILE --model FILE\n"
     "\n"
-    "Classifies histograms that were not trained on, and tells how many come out right, of\n"
-    "each class and of all.\n";
+    "Classifies histograms that were not trained on, and prints how many are classified\n"
+    "correctly, for each class and in all.\n";
 
 struct request {
     const char *input, *model, *json;

@@ -14,13 +14,12 @@
 static const char usage[] =
     "Usage: coll-words train [OPTIONS] --input FILE --model FILE\n"
     "\n"
-    "Trains a linear support vector machine, one class against the rest, by liblinear.\n"
-    "Input and model are what liblinear's own programs read and write.\n"
+    "Trains a linear support vector machine, one class against the rest, with liblinear.\n"
+    "Input and model have the formats of liblinear's own programs.\n"
     "\n"
-    "Of several costs it takes the one by which most rows come out right that were kept back from\n"
-    "training, of equally good ones the first; then it trains on all rows. So nothing is chosen "
-    "by\n"
-    "what is tested later.\n";
+    "Of several costs it takes the one with which most of the rows kept back from training are\n"
+    "classified correctly, the first of equally good ones, and then trains on all rows. So the\n"
+    "choice doesn't depend on the rows that are tested later.\n";
 
 enum { MOST_COSTS = 32, USUAL_KEPT_OF = 5 };
 
@@ -83,11 +82,11 @@ bool verb_train(int argc, char **argv, app_problem *problem) {
     const app_option options[] = {
         {"input", "FILE", "the histograms, LIBSVM's text", .text = &request.input,
          .required = true},
-        {"cost", "C,...", "weight of the loss of each row; of several the best", .take = take_cost,
+        {"cost", "C,...", "weight of the loss of each row; the best of several", .take = take_cost,
          .context = &request, .separators = ",", .fallback = "1"},
         {"kept-of", "N",
-         "keep one row of N back, and tell how many of these come out right (5, with several "
-         "costs)",
+         "keep one row of N back, and print how many of these are classified correctly (default "
+         "with several costs: 5)",
          .size = &request.kept_of, .least = 2, .most = INT32_MAX},
         {"model", "FILE", "the trained SVM", .text = &request.model, .required = true},
         APP_PROGRESS_OPTION,

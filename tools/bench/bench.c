@@ -196,8 +196,8 @@ static bool is_named(const contender *c) {
 
 /*
  * Called after the first counted round. Of the contenders accepted by COUNTS, gives up those that
- * are more than TIMES as slow as the best of them. One that takes SLOW seconds and was less far
- * behind at the previous size won't catch up: it is left out of the next sizes.
+ * are more than TIMES times as slow as the best of them. One that takes SLOW seconds and was less
+ * far behind at the previous size won't catch up: it is left out of the next sizes.
  */
 static void give_up_hopeless(const series *s, const bench_result results[],
                              bool (*counts)(const contender *), double times) {

@@ -61,7 +61,7 @@ typedef struct operation {
 /* A rank's input or output: a number of elements, and for blocks also each rank's. */
 typedef struct operation_part {
     unsigned char *at;
-    MPI_Count count;  /* elements of all blocks together */
+    MPI_Count count;  /* elements of all blocks together, or of the one piece */
     MPI_Count *sizes; /* elements of each rank's block */
     MPI_Aint *places;
     int *ints; /* sizes, then places, as MPI's int arrays */
