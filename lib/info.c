@@ -99,7 +99,7 @@ static int play_long(const coll_algorithm *algorithm, const coll_shape *call, in
     int code = MPI_SUCCESS;
     if (coll_planner_of(algorithm, &values))
         code = coll_traffic_find(algorithm, call, &values, &traffic);
-    candidate->played = fmax(candidate->played, traffic.seconds);
+    candidate->played = fmax(candidate->played, traffic.link_seconds);
     candidate->host_bytes = traffic.busiest[COLL_LINK_HOST];
     candidate->rack_bytes = traffic.busiest[COLL_LINK_RACK];
     candidate->site_bytes = traffic.busiest[COLL_LINK_SITE];

@@ -623,7 +623,7 @@ START_TEST(with_too_little_memory_there_is_no_price) {
                                 .shape = &s.shape,
                                 .values = &s.values,
                                 .budget = BUDGET,
-                                .letters = 1 << 12,
+                                .messages = 1 << 12,
                                 .memory = malloc(ENOUGH)};
         ck_assert_ptr_nonnull(call.memory);
         int64_t right = play(&s, algorithm, BUDGET).time;

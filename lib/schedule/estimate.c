@@ -12,19 +12,20 @@
 #include <stdalign.h>
 #include <stdlib.h>
 
-/* Events of a call that is played, and of a play of less: so many up to RANKS ranks, in proportion
- * above, up to EVENTS_MOST. */
+/* The budget of an estimate: EVENTS for up to RANKS ranks, above that in proportion to the ranks,
+ * up to EVENTS_MOST. The simulation of a subset of the ranks gets a PARTth of it. */
 enum { EVENTS = 6000, PART = 4, RANKS = 150, EVENTS_MOST = 32000 };
 
-/* Rounds by which a call begins; and from which its pace is told, besides those of a window. */
+/* Rounds simulated for the start-up time; rounds beyond the window simulated for the rate (time of
+ * a round); fewest rounds of all ranks that give a rate. */
 enum { BEGIN = 2, BEHIND = 2, PACE_LEAST = 6 };
 
-/* Of a part: fewer tell nothing of more, and plans of more, which look at all places, take long to
- * make. */
+/* Sizes of a subset of ranks: fewer are not representative; plans for more take long to make. */
 enum { RANKS_LEAST = 4, RANKS_MOST = 512 };
 
-/* Memory that is there on all ranks alike, since no allocation may fail on one of them alone. */
-enum { RESERVE = 10 << 20, LETTERS = 1 << 13 };
+/* Static memory, the same on all ranks: an allocation could fail on one rank alone, and the ranks
+ * would choose differently. */
+enum { RESERVE = 10 << 20, MESSAGES = 1 << 13 };
 static alignas(max_align_t) char reserve[RESERVE];
 static pthread_mutex_t reserve_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -32,85 +33,85 @@ typedef struct estimate {
     const coll_algorithm *algorithm;
     const coll_shape *whole;
     const coll_values *values;
-    double enough;        /* s; 0: there is no such thing */
-    double events;        /* of a call that is played */
-    bool allocates;       /* plays do so */
-    coll_survey survey;   /* of all ranks, */
-    coll_traffic traffic; /* and what it found */
-    coll_place *places;   /* of a part of the ranks, */
-    int *numbers;         /* for numbering these, */
-    double *latencies;    /* and between their sites */
+    double enough;        /* s; 0: no limit */
+    double events;        /* most events of a simulation */
+    bool allocates;       /* simulations allocate their memory */
+    coll_survey survey;   /* of all ranks */
+    coll_traffic traffic; /* its result */
+    coll_place *places;   /* of a subset of the ranks */
+    int *numbers;         /* scratch for numbering its nodes, racks and sites */
+    double *latencies;    /* between its sites */
     char *room;
-    size_t left; /* bytes of it */
+    size_t left; /* bytes of ROOM */
 } estimate;
 
-/* --- Some of the ranks --- */
+/* --- Subsets of the ranks --- */
 
 static int half(int ranks) {
     return (ranks + 1) / 2;
 }
 
-static const coll_place *place_of(const estimate *e, int i, int count) {
+static const coll_place *place_in_subset(const estimate *e, int i, int count) {
     const coll_topo *whole = e->whole->topo;
     return &whole->places[e->survey.line->order[(int64_t)i * whole->ranks / count]];
 }
 
-/* COUNT ranks, evenly chosen from the line, as if there were no others. */
-static coll_topo topo_of(const estimate *e, int count) {
-    coll_topo part = *e->whole->topo;
-    part.ranks = count;
-    part.places = e->places;
+/* Returns the topology of COUNT ranks, evenly chosen from the chain order. */
+static coll_topo subset_topology(const estimate *e, int count) {
+    coll_topo subset = *e->whole->topo;
+    subset.ranks = count;
+    subset.places = e->places;
     for (int i = 0; i < count; i++)
-        part.places[i] = *place_of(e, i, count);
-    coll_topo_number(&part, e->whole->topo, e->numbers);
-    return part;
+        subset.places[i] = *place_in_subset(e, i, count);
+    coll_topo_number(&subset, e->whole->topo, e->numbers);
+    return subset;
 }
 
-/* The latencies between the sites of PART, by their numbers there; NULL where they aren't known. */
-static const double *latencies_of(const estimate *e, const coll_topo *part) {
+/* Returns the latencies between the sites of PART, by PART's site numbers; NULL if unknown. */
+static const double *subset_latencies(const estimate *e, const coll_topo *subset) {
     const double *latencies = e->whole->latencies;
     int *before = e->numbers;
-    for (int i = 0; i < part->ranks; i++)
-        before[part->places[i].site] = place_of(e, i, part->ranks)->site;
-    for (int i = 0; latencies && i < part->sites * part->sites; i++)
-        e->latencies[i] =
-            latencies[before[i / part->sites] * e->whole->topo->sites + before[i % part->sites]];
+    for (int i = 0; i < subset->ranks; i++)
+        before[subset->places[i].site] = place_in_subset(e, i, subset->ranks)->site;
+    for (int i = 0; latencies && i < subset->sites * subset->sites; i++)
+        e->latencies[i] = latencies[before[i / subset->sites] * e->whole->topo->sites +
+                                    before[i % subset->sites]];
     return latencies ? e->latencies : NULL;
 }
 
-/* Some of the ranks, or all. */
-typedef struct part {
+/* A subset of the ranks, or all of them. */
+typedef struct subset {
     coll_shape shape;
     coll_topo topo;
     coll_survey survey;
-    char *room; /* left for a play */
+    char *room; /* memory for a simulation */
     size_t left;
-} part;
+} subset;
 
-static bool open_part(const estimate *e, int ranks, part *p) {
-    *p = (part){.shape = *e->whole, .room = e->room, .left = e->left};
+static bool open_subset(const estimate *e, int ranks, subset *p) {
+    *p = (subset){.shape = *e->whole, .room = e->room, .left = e->left};
     if (ranks < e->whole->topo->ranks) {
-        p->topo = topo_of(e, ranks);
+        p->topo = subset_topology(e, ranks);
         p->shape.topo = &p->topo;
-        p->shape.latencies = latencies_of(e, &p->topo);
+        p->shape.latencies = subset_latencies(e, &p->topo);
         p->shape.root = p->shape.root == COLL_NO_ROOT ? COLL_NO_ROOT : 0;
     }
     return coll_survey_open(&p->survey, e->algorithm, &p->shape, e->values, e->whole->topo,
                             &p->room, &p->left);
 }
 
-/* About what takes as long as a short play. */
-static coll_traffic look(coll_survey *survey, uint64_t rounds) {
+/* Counts a sample of steps that takes about as long as a short simulation. */
+static coll_traffic count_sample(coll_survey *survey, uint64_t rounds) {
     enum { ASKED = 4, STEPS = 1 << 12 };
     return coll_survey_count(survey, rounds, ASKED, STEPS);
 }
 
-/* --- Plays --- */
+/* --- Simulations --- */
 
-/* Plays the first ROUNDS rounds, or all (0). Returns false if that takes more than EVENTS or there
- * is no memory for it, or if they wait for others. */
-static bool play(const estimate *e, const part *p, uint64_t rounds, double events,
-                 coll_price *price) {
+/* Simulates the first ROUNDS rounds, or all if ROUNDS is 0. Returns false if that takes more than
+ * twice EVENTS or more memory than there is, or if these rounds wait for later ones. */
+static bool simulate(const estimate *e, const subset *p, uint64_t rounds, double events,
+                     coll_price *price) {
     const bool all = p->shape.topo == e->whole->topo;
     const coll_price_call call = {
         .algorithm = e->algorithm,
@@ -119,44 +120,46 @@ static bool play(const estimate *e, const part *p, uint64_t rounds, double event
         .values = e->values,
         .whole = e->whole->topo,
         .rounds = rounds,
-        .budget = (int)fmin(2 * events, INT_MAX), /* so many were an estimate */
+        .budget = (int)fmin(2 * events, INT_MAX), /* EVENTS is itself an estimate */
         .enough = all && e->enough > 0 && e->enough < 1e9 ? (int64_t)(e->enough * 1e9) + 1 : 0,
-        .letters = e->allocates ? 0 : LETTERS,
+        .messages = e->allocates ? 0 : MESSAGES,
         .memory = e->allocates ? NULL : p->room,
         .bytes = p->left};
     return coll_price_play(&call, price) == MPI_SUCCESS && price->time != COLL_PRICE_UNKNOWN;
 }
 
-/* What plays of the first rounds tell, in seconds. */
-typedef struct told {
-    double time, pace;         /* all of them, and one more round */
-    double labour, of_a_round; /* for how long the busiest rank is busy in these */
-} told;
+/* Results of a simulation of the first rounds, in seconds. */
+typedef struct sample {
+    double time, pace;               /* of all these rounds, and of one further round */
+    double rank_seconds, of_a_round; /* busy time of the busiest rank in TIME and in PACE */
+} sample;
 
-/* Plays the first ROUNDS rounds of RANKS. */
-static bool ask(const estimate *e, int ranks, uint64_t rounds, double events, told *found) {
-    part p;
+/* Simulates the first ROUNDS rounds of a subset of RANKS ranks. Returns false if that exceeds
+ * EVENTS or the memory. */
+static bool simulate_subset(const estimate *e, int ranks, uint64_t rounds, double events,
+                            sample *found) {
+    subset p;
     coll_price price;
-    if (!open_part(e, ranks, &p))
+    if (!open_subset(e, ranks, &p))
         return false;
-    const coll_traffic all = look(&p.survey, rounds);
-    if (all.events > events || !play(e, &p, rounds, events, &price))
+    const coll_traffic all = count_sample(&p.survey, rounds);
+    if (all.events > events || !simulate(e, &p, rounds, events, &price))
         return false;
-    /* A time-out, which comes once, is in one half of the rounds. */
+    /* The faster half gives the rate: a TCP timeout, which occurs once, is in the other one. */
     const int64_t half_of_time =
         price.time < 2 * price.halfway ? price.time - price.halfway : price.halfway;
-    const uint64_t played = coll_least(rounds, all.rounds), second = played - played / 2;
-    const coll_traffic first = look(&p.survey, played / 2);
-    *found = (told){.time = (double)price.time * 1e-9,
-                    .pace = (double)half_of_time * 1e-9 / (double)second,
-                    .labour = all.labour,
-                    .of_a_round = (all.labour - first.labour) / (double)second};
+    const uint64_t simulated = coll_least(rounds, all.rounds), second = simulated - simulated / 2;
+    const coll_traffic first = count_sample(&p.survey, simulated / 2);
+    *found = (sample){.time = (double)price.time * 1e-9,
+                      .pace = (double)half_of_time * 1e-9 / (double)second,
+                      .rank_seconds = all.rank_seconds,
+                      .of_a_round = (all.rank_seconds - first.rank_seconds) / (double)second};
     return true;
 }
 
-/* What ALL wait, from what RANKS do, half of them and a quarter. */
-static double extend(const double waits[], int ranks, int all) {
-    const double doubles = 1.7, too_much = 2.5; /* twice, but for chance */
+/* Extrapolates the waiting time to ALL ranks from those of RANKS, half and a quarter of them. */
+static double extrapolate_wait(const double waits[], int ranks, int all) {
+    const double doubles = 1.7, too_much = 2.5; /* 2 with a tolerance */
     const double first = waits[1] - waits[2], second = waits[0] - waits[1];
     double wait = waits[0];
     if (second > doubles * first && second < too_much * first)
@@ -166,104 +169,107 @@ static double extend(const double waits[], int ranks, int all) {
     return wait;
 }
 
-/* What all wait in the first ROUNDS rounds, or in a further one (a PACE), which hardly depends on
- * how many they are. */
-static bool find_wait(const estimate *e, uint64_t rounds, bool pace, double *wait) {
+/* Estimates the waiting time of all ranks in the first ROUNDS rounds, or, if PACE, in one further
+ * round, which hardly depends on the number of ranks. */
+static bool estimate_wait(const estimate *e, uint64_t rounds, bool pace, double *wait) {
     const int all = e->whole->topo->ranks;
     const double most = e->events / PART,
                  events = e->traffic.events * (double)rounds / (double)e->traffic.rounds;
     double waits[3];
-    told found;
+    sample found;
     int ranks = all;
-    /* Each sends to others in proportion to them at most. */
+    /* The events are at most proportional to the square of the ranks. */
     while (events * ranks / all * ranks / all > most || (ranks > RANKS_MOST && !e->allocates))
         ranks = half(ranks);
-    for (; !ask(e, ranks, rounds, most, &found); ranks = half(ranks))
+    for (; !simulate_subset(e, ranks, rounds, most, &found); ranks = half(ranks))
         if (ranks <= RANKS_LEAST)
             return false;
-    const int played = ranks;
+    const int simulated = ranks;
     for (int i = 0;; i++) {
-        waits[i] = fmax(pace ? found.pace - found.of_a_round : found.time - found.labour, 0);
-        if (i == 2 || played == all || pace)
+        waits[i] = fmax(pace ? found.pace - found.of_a_round : found.time - found.rank_seconds, 0);
+        if (i == 2 || simulated == all || pace)
             break;
         ranks = half(ranks);
-        if (!ask(e, ranks, rounds, most, &found))
+        if (!simulate_subset(e, ranks, rounds, most, &found))
             return false;
     }
-    *wait = played == all || pace ? waits[0] : extend(waits, played, all);
+    *wait = simulated == all || pace ? waits[0] : extrapolate_wait(waits, simulated, all);
     return true;
 }
 
 /* --- Times --- */
 
-/* No call ends sooner than that. */
-static double bound_of(const coll_traffic *traffic) {
-    return fmax(traffic->seconds, traffic->labour);
+/* Returns the lower bound of the call's time. */
+static double lower_bound(const coll_traffic *traffic) {
+    return fmax(traffic->link_seconds, traffic->rank_seconds);
 }
 
 static bool is_far(const estimate *e) {
     return e->whole->topo->sites > 1;
 }
 
-/* By as many of all ranks' rounds as can be played: false where these are too few to tell a pace.
- */
-static bool find_by_rounds(const estimate *e, double *time) {
+/* Estimates the time from the first rounds of all ranks. Returns false if the budget allows too few
+ * rounds for a rate. */
+static bool estimate_from_rounds(const estimate *e, double *time) {
     const double all = (double)e->traffic.rounds, rounds = e->events / 2 * all / e->traffic.events;
-    told found;
+    sample found;
     if (is_far(e) || rounds < PACE_LEAST ||
-        !ask(e, e->whole->topo->ranks, (uint64_t)fmin(rounds, all), e->events, &found))
+        !simulate_subset(e, e->whole->topo->ranks, (uint64_t)fmin(rounds, all), e->events, &found))
         return false;
     *time = found.time + found.pace * fmax(all - floor(rounds), 0);
     return true;
 }
 
-/* By a part of the ranks: all of their rounds, or how they begin, and their pace. In a few rounds
- * hardly a message crosses to other sites, which is what takes long: then all rounds are better. */
-static double find_by_ranks(const estimate *e) {
+/* Estimates the time from a subset of the ranks: all their rounds, or their first rounds and their
+ * rate. With several sites all rounds are better: in a few rounds hardly a message crosses to
+ * another site, and such messages take longest. */
+static double estimate_from_ranks(const estimate *e) {
     const uint64_t all = e->traffic.rounds, few = coll_least(BEGIN, all);
     uint64_t begun = is_far(e) ? all : few,
              rounds = coll_least((uint64_t)e->survey.size.window + BEHIND, all);
     double begin = 0, pace = 0;
-    if (!find_wait(e, begun, false, &begin)) {
+    if (!estimate_wait(e, begun, false, &begin)) {
         begun = is_far(e) ? few : all;
-        (void)find_wait(e, begun, false, &begin);
+        (void)estimate_wait(e, begun, false, &begin);
     }
-    while (begun < all && rounds > 1 && !find_wait(e, rounds, true, &pace))
+    while (begun < all && rounds > 1 && !estimate_wait(e, rounds, true, &pace))
         rounds /= 2;
-    return bound_of(&e->traffic) + begin + pace * (double)(all - begun);
+    return lower_bound(&e->traffic) + begin + pace * (double)(all - begun);
 }
 
-/* Looks at all ranks, or at some where they are many: some tell well how long one is busy, and many
- * what they crowd. */
-static void look_closely(estimate *e) {
-    enum { STEPS = 1 << 12, PLACES = 40000, LEAST = 16 }; /* plans look at all places */
+/* Counts the load again from more ranks, or all of them. A few ranks tell well how long one is
+ * busy, but the load of links needs many. */
+static void count_more_ranks(estimate *e) {
+    /* Making a rank's plan takes time in proportion to all ranks. */
+    enum { STEPS = 1 << 12, PLACES = 40000, LEAST = 16 };
     const int ranks = e->whole->topo->ranks, asked = PLACES / ranks;
     const coll_traffic closer =
         coll_survey_count(&e->survey, UINT64_MAX, asked > LEAST ? asked : LEAST,
                           (int64_t)(STEPS * (e->events / EVENTS)));
-    const double labour = e->traffic.labour;
+    const double rank_seconds = e->traffic.rank_seconds;
     e->traffic = closer;
     if (!closer.exact)
-        e->traffic.labour = labour;
+        e->traffic.rank_seconds = rank_seconds;
 }
 
-static double find_time(estimate *e) {
+static double estimate_time(estimate *e) {
     coll_price price;
     double time;
-    const double at_least = 0.9; /* what some rounds tell may be too much */
-    e->traffic = look(&e->survey, UINT64_MAX);
-    if (e->enough > 0 && at_least * e->traffic.labour >= e->enough)
-        return at_least * e->traffic.labour;
-    look_closely(e);
-    if (e->enough > 0 && bound_of(&e->traffic) >= e->enough)
-        return bound_of(&e->traffic);
-    const part whole = {.shape = *e->whole, .room = e->room, .left = e->left};
-    if (e->traffic.events <= e->events && play(e, &whole, 0, e->events, &price))
+    const double at_least = 0.9; /* the sample of rounds may overestimate */
+    e->traffic = count_sample(&e->survey, UINT64_MAX);
+    if (e->enough > 0 && at_least * e->traffic.rank_seconds >= e->enough)
+        return at_least * e->traffic.rank_seconds;
+    count_more_ranks(e);
+    if (e->enough > 0 && lower_bound(&e->traffic) >= e->enough)
+        return lower_bound(&e->traffic);
+    const subset whole = {.shape = *e->whole, .room = e->room, .left = e->left};
+    if (e->traffic.events <= e->events && simulate(e, &whole, 0, e->events, &price))
         return (double)price.time * 1e-9;
-    return fmax(find_by_rounds(e, &time) ? time : find_by_ranks(e), bound_of(&e->traffic));
+    return fmax(estimate_from_rounds(e, &time) ? time : estimate_from_ranks(e),
+                lower_bound(&e->traffic));
 }
 
-static bool open(estimate *e, char *memory, size_t bytes) {
+static bool open_estimate(estimate *e, char *memory, size_t bytes) {
     const coll_topo *topo = e->whole->topo;
     const size_t sites = e->whole->latencies ? (size_t)topo->sites : 0;
     e->room = memory;
@@ -276,24 +282,24 @@ static bool open(estimate *e, char *memory, size_t bytes) {
                             &e->left);
 }
 
-/* By a few events, in the memory that is there. */
-static double find_shortly(estimate *e) {
+/* Estimates with a few events, in the static memory. */
+static double estimate_briefly(estimate *e) {
     const int ranks = e->whole->topo->ranks;
     e->events = fmin(EVENTS * fmax(ranks, RANKS) / RANKS, EVENTS_MOST);
     pthread_mutex_lock(&reserve_lock);
-    const double time = open(e, reserve, RESERVE) ? find_time(e) : INFINITY;
+    const double time = open_estimate(e, reserve, RESERVE) ? estimate_time(e) : INFINITY;
     pthread_mutex_unlock(&reserve_lock);
     return time;
 }
 
-/* By as many events as the call says. */
-static double find_at_length(estimate *e) {
+/* Estimates with the shape's number of events, in allocated memory. */
+static double estimate_at_length(estimate *e) {
     enum { BYTES = 1 << 20 };
     e->events = e->whole->events;
     e->allocates = true;
     char *memory = NULL;
     for (size_t bytes = BYTES; (memory = malloc(bytes)); bytes *= 2) {
-        const double time = open(e, memory, bytes) ? find_time(e) : INFINITY;
+        const double time = open_estimate(e, memory, bytes) ? estimate_time(e) : INFINITY;
         free(memory);
         if (!isinf(time))
             return time;
@@ -307,5 +313,5 @@ double coll_estimate(const coll_algorithm *algorithm, const coll_shape *shape,
         .algorithm = algorithm, .whole = shape, .values = values, .enough = shape->enough};
     if (shape->topo->ranks == 1 || shape->bytes == 0)
         return 0;
-    return shape->events ? find_at_length(&e) : find_shortly(&e);
+    return shape->events ? estimate_at_length(&e) : estimate_briefly(&e);
 }

@@ -1,15 +1,15 @@
 /*
- * Estimates what a call takes, for those who choose: from a few small plays of its plans (price.h),
- * however long the call is and however many ranks it has.
+ * Estimates a call's time for the choice of algorithms, from a few small simulations of its plans
+ * (price.h), so that the cost of an estimate is bounded for any size and number of ranks.
  *
- * 1. A call that takes few events is played.
- * 2. Of a longer one the first rounds of all plans are played, and it goes on at the pace of the
- *    last of these.
- * 3. Where even these are too much, a part of the ranks is played, evenly chosen from the line. How
- *    long a rank is busy is known however many there are. What the ranks wait besides is asked of
- *    the part, of half of it and of a quarter: if it doubles with the ranks it goes on as a line,
- *    else it grows by as much with each doubling.
- * 4. No call takes less than its busiest rank or link is busy.
+ * 1. A call of few events is simulated.
+ * 2. Of a longer call the first rounds of all plans are simulated, and extrapolated at the rate of
+ *    the last of these rounds.
+ * 3. If these are still too many events, a subset of the ranks is simulated, evenly chosen from the
+ *    chain order. The busy time of a rank is computed for the full number of ranks. The waiting
+ *    time is extrapolated from the subset, half of it and a quarter of it: linearly if it doubles
+ *    with the number of ranks, else by the same increase with each doubling.
+ * 4. An estimate is never less than the busiest rank or link needs.
  */
 #ifndef COLL_LIB_SCHEDULE_ESTIMATE_H
 #define COLL_LIB_SCHEDULE_ESTIMATE_H
@@ -17,10 +17,10 @@
 #include "lib/algorithm/algorithm.h"
 
 /*
- * Returns the seconds that ALGORITHM's plan takes for SHAPE, also where with these VALUES it is
- * none and does the same with more. Where that is more than the shape's `enough`, any number from
- * that on may be returned. It is the same number on every rank, whatever memory that has: none is
- * allocated, unless the shape says how many events it may take. INFINITY: there is no memory.
+ * Returns the estimated seconds of ALGORITHM's plan for SHAPE, even if ALGORITHM does not run by
+ * its plan with these VALUES. If the estimate exceeds `shape->enough`, any value from that on may
+ * be returned. The result is the same on every rank: memory is allocated only if `shape->events` is
+ * set. Returns INFINITY if there is not enough memory.
  */
 double coll_estimate(const coll_algorithm *algorithm, const coll_shape *shape,
                      const coll_values *values);

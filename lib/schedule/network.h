@@ -1,16 +1,19 @@
 /*
- * The network that messages are priced on: what they cost at each level, in whole nanoseconds, and
- * which links are busy until when. Every rank gets the same numbers from the same profile.
+ * The network of the simulation: the cost of messages at each level, in whole nanoseconds, and how
+ * long each link is busy. Every rank computes the same numbers from the same profile.
  *
- * A message passes so many links, one after the other: its sender's (of one host: the sender's
- * part of the memory), then those that a level's ranks share, where the profile knows their rate:
- * the host's memory, the rack's switch, or the uplinks of both racks or sites. It leaves a link
- * before it has passed as a whole: a busy link delays it by as long as the link is busy. The last
- * one is its receiver's. Its port's buffer can be overrun, and so can those of uplinks. A message
- * of a packet slips between longer ones of other connections: it needs its time on a link, but
- * waits for its like alone. Streams of several hosts that meet at the port of one which sends at
- * the same time fill it less evenly than one. Links that get ahead of their rate by resting have
- * all rested at the start.
+ * - A message passes several links, one after the other: that of the sender's host (within a host:
+ *   the sending rank's own); the links that the ranks of a level share, if the profile has their
+ *   rate: the host's memory, the rack's switch, or the uplinks of both racks or sites; and at last
+ *   the port of the receiver's host.
+ * - Links are cut-through: a message may enter the next link before it has left the previous one,
+ *   so a link delays it only while the link is busy with earlier messages.
+ * - The buffers of ports and of uplinks can overflow.
+ * - A message of one packet interleaves with longer messages of other connections: it takes its
+ *   time on a link, but waits only for other such messages.
+ * - Streams from several hosts to a host that is sending use that host's port less evenly than one
+ *   stream, and need more of its time.
+ * - Token-bucket-limited links (coll_cost_burst) start with full buckets.
  */
 #ifndef COLL_LIB_SCHEDULE_NETWORK_H
 #define COLL_LIB_SCHEDULE_NETWORK_H
@@ -21,96 +24,98 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a message costs, in nanoseconds. */
+/* The cost of a message, in nanoseconds. */
 typedef struct coll_toll {
     size_t bytes;
-    int level;     /* -1: none is here */
-    int64_t send;  /* Os */
-    int64_t take;  /* Or + Ur */
-    int64_t wake;  /* on top, where the receiver was idle */
-    int64_t out;   /* the sender's link is busy: gs */
-    int64_t in;    /* the receiver's: gr */
-    int64_t share; /* each shared link; 0: there is no limit */
-    int64_t way;   /* L, of any two that are so far apart */
+    int level;           /* -1: this entry is unused */
+    int64_t send;        /* work of the sender's processor: Os */
+    int64_t receive;     /* work of the receiver's processor: Or + Ur */
+    int64_t wake;        /* more of that if the receiver was idle */
+    int64_t send_gap;    /* time on the sender's link: gs */
+    int64_t receive_gap; /* time on the receiver's link: gr */
+    int64_t shared_gap;  /* time on each shared link; 0: unlimited */
+    int64_t latency;     /* L between any two ranks at this level */
 } coll_toll;
 
-/* A link: until when it is busy, */
+/* A link is busy until: */
 typedef struct coll_clock {
     int64_t busy;
-    int64_t slipping; /* with messages of a packet alone, */
-    int64_t peak;     /* and at the rate of which it is capable when it has rested */
+    int64_t packets; /* the same, counting only messages that interleave */
+    int64_t peak;    /* the same at its peak rate (the second token bucket) */
 } coll_clock;
 
-/* How far ahead of its rate a link gets by resting, ns (coll_cost_burst). */
+/* The token buckets of a link, in ns of its rate (coll_cost_burst). */
 typedef struct coll_lead {
     int64_t most, at_once;
-    int64_t peak; /* in COLL_PEAK_PARTS */
+    int64_t peak; /* a message's time at the peak rate, in 1/COLL_PEAK_PARTS of its usual time */
 } coll_lead;
 
 enum { COLL_PEAK_PARTS = 1 << 10 };
 
-/* What waits in a switch for a link that several send to. */
+/* The buffer of a switch in front of a link that several hosts send to. */
 typedef struct coll_queue {
-    size_t waiting; /* bytes that may come at once */
-    int sender;     /* the host whose messages wait; -1: nobody's; -2: those of several */
-    bool overrun;   /* it has lost something */
+    size_t waiting; /* bytes that may be in it: up to a first TCP window of each connection */
+    int sender;     /* the host whose messages wait; -1: none; -2: several */
+    bool overrun;   /* it has overflowed */
 } coll_queue;
 
-/* The port to a host. */
+/* The switch's port to a host. */
 typedef struct coll_port {
     coll_clock clock;
     coll_queue queue;
-    int latest; /* the host whose message came last */
+    int latest; /* the host that sent the last message, single packets not counted */
 } coll_port;
 
 enum { COLL_TOLLS = 64, COLL_WAYS = 3, COLL_PACKET = 1400 };
 
 typedef struct coll_network {
     const coll_topo *topo;
-    const double *latencies; /* between sites, or NULL: those of the profile */
+    const double *latencies; /* between sites; NULL: the profile's */
     const coll_profile *profile;
-    coll_toll tolls[COLL_TOLLS];   /* by size and level */
-    size_t copied;                 /* the latest copy, */
-    int64_t copy;                  /* and what it costs */
-    double rate[COLL_LEVELS];      /* bytes/s of a shared link; 0: no limit */
-    coll_lead lead[COLL_LEVELS];   /* of hosts' links, */
-    coll_lead shared[COLL_LEVELS]; /* and of shared ones */
-    bool lossy;                    /* one has been */
+    coll_toll tolls[COLL_TOLLS];   /* cache, hashed by size and level */
+    size_t copied;                 /* bytes of the latest copy */
+    int64_t copy;                  /* its cost */
+    double rate[COLL_LEVELS];      /* bytes/s of a shared link; 0: unlimited */
+    coll_lead lead[COLL_LEVELS];   /* of the hosts' links */
+    coll_lead shared[COLL_LEVELS]; /* of the shared links */
+    bool lossy;                    /* a buffer has overflowed */
     coll_clock *links;
     coll_queue *queues; /* before each uplink */
     coll_port *ports;   /* of each host */
 } coll_network;
 
-/* The memory for a network of TOPO; aligned for any type. */
+/* Returns the bytes of memory for a network of TOPO; it must be aligned for any type. */
 size_t coll_network_bytes(const coll_topo *topo);
-/* For CALL. If its topology is a part of a WHOLE, else NULL, its links are those of the whole.
- * Without MEMORY there are levels and tolls, but no links. */
+/* Opens the network of CALL in MEMORY. If CALL's topology is a subset of the ranks of WHOLE, the
+ * shared links get the rates of WHOLE; else WHOLE may be NULL. With MEMORY NULL there are costs,
+ * but no links. */
 void coll_network_open(coll_network *network, const coll_shape *call, const coll_topo *whole,
                        void *memory);
 
-/* Valid until the next one. */
+/* Returns a message's costs; valid until the next call. */
 const coll_toll *coll_network_toll(coll_network *network, coll_level level, size_t bytes);
 
-/* L of a message between two ranks, whose TOLL is that: two sites have a latency of their own. */
+/* Returns L of a message with costs TOLL between two ranks, using their sites' latency if known. */
 int64_t coll_network_way(const coll_network *network, int from, int to, const coll_toll *toll);
 
-/* How far ahead of its rate any link gets by resting, at most, ns. */
+/* Returns the largest token bucket of all hosts' links, in ns of the link's rate. */
 int64_t coll_network_burst(const coll_network *network);
 
-/* Of bytes in memory. */
+/* Returns the cost of copying BYTES in memory, ns. */
 int64_t coll_network_copy(coll_network *network, size_t bytes);
 
 /*
- * When a message that is before link NTH (from 0 to COLL_WAYS - 1) of its way at time NOW goes on
- * from there: at once where it SLIPS through.
+ * Puts a message that is at link NTH (from 0 to COLL_WAYS - 1) at time NOW onto that link, and
+ * returns when it gets to the next one. INTERLEAVES: it waits only for other such messages.
  */
 int64_t coll_network_pass(coll_network *network, int from, int to, const coll_toll *toll, int nth,
-                          bool slips, int64_t now);
+                          bool interleaves, int64_t now);
 
 /*
- * A message waits for link NTH until ON, and *WAITING bytes of its connection with it. Returns when
- * it goes on: later where it is ALONE and the link, an uplink, has lost it. It leaves the queue
- * then.
+ * Counts a message that waits for link NTH until ON among the bytes in that uplink's buffer;
+ * *WAITING is the sum of its connection. Returns when the message moves on: after a retransmission
+ * timeout if the buffer overflows and the message is ALONE on its connection. Call
+ * coll_network_dequeue then. Links other than uplinks have no buffer.
  */
 int64_t coll_network_queue(coll_network *network, int from, int to, const coll_toll *toll, int nth,
                            bool alone, size_t *waiting, int64_t on);
@@ -118,20 +123,22 @@ void coll_network_dequeue(coll_network *network, int from, int to, const coll_to
                           size_t *waiting);
 
 /*
- * A message is sent off; *WAITING bytes of its connection wait for their receiver's port. Returns
- * whether the message is one of these from now on: a long one is, since it shares its sender's link
- * with others, and so meets those of other senders however they follow each other.
+ * Called when a message is sent. *WAITING is the bytes of its connection that wait for the
+ * receiver's port. Returns whether the message counts among them from now on. A long one does: it
+ * shares the sender's link with other messages, so it meets messages of other senders at the port
+ * whatever their order.
  */
 bool coll_network_post(coll_network *network, int to, const coll_toll *toll, size_t *waiting);
 
 /*
- * When its receiver's port begins with a message that comes to it; if that is later than NOW, it
- * waits, until it leaves. The port's buffer gets a first window of each connection's at once. What
- * it can't hold is lost; that costs a time-out where the message is ALONE, since what comes behind
- * it tells its sender otherwise.
+ * Puts a message onto the receiver's port at time NOW, and returns when the port begins with it. If
+ * that is later, the message waits in the port's buffer until coll_network_leave. The buffer may
+ * have to hold a first TCP window of each connection. If it overflows, a message that is ALONE on
+ * its connection takes a retransmission timeout; otherwise the messages behind it show the sender
+ * the loss.
  */
 int64_t coll_network_enter(coll_network *network, int from, int to, const coll_toll *toll,
-                           bool slips, bool alone, size_t *waiting, int64_t now);
+                           bool interleaves, bool alone, size_t *waiting, int64_t now);
 void coll_network_leave(coll_network *network, int to, size_t bytes, size_t *waiting);
 
 #endif

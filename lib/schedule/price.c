@@ -11,455 +11,469 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NONE = -1, LETTERS_MOST = 1 << 18 };
+enum { NONE = -1, MESSAGES_MOST = 1 << 18 };
 
-/* What happens to a letter next, but for its ways through the network's links. */
+/* A message's next stage. The stages 1 to COLL_WAYS are the links still to pass (pass_links). */
 typedef enum stage {
-    SENT = COLL_WAYS + 1, /* the sender's processor is done with it */
-    COMES,                /* its first byte is at the port of its receiver's host */
-    ARRIVES,              /* it has passed that */
-    RECEIVED,             /* the receiver's processor is done with it */
-    COPIED                /* no letter: a copy in its sender's memory */
+    SENT = COLL_WAYS + 1, /* the sender's processor has sent it */
+    AT_PORT,              /* its first byte is at the port of the receiver's host */
+    ARRIVES,              /* its last byte has passed that port */
+    RECEIVED,             /* the receiver's processor has received it */
+    COPIED                /* not a message: a copy in the rank's own memory is complete */
 } stage;
 
-/* A message under way. */
-typedef struct letter {
-    int path, stage;
-    int sent, wanted; /* nodes of the sender's cursor, NONE if complete there, and the receiver's */
-    bool slips;       /* between others */
-    bool waits;       /* for its receiver's port, */
-    bool queues;      /* for a link that others share */
+/* A message under via. */
+typedef struct message {
+    int channel, stage;
+    int send_node;    /* of the sender's cursor; NONE once that is complete */
+    int receive_node; /* of the receiver's cursor */
+    bool interleaves; /* fits one packet, which passes between messages of other connections */
+    bool waits;       /* counts among its channel's bytes waiting for the receiver's port */
+    bool queued;      /* counts among its channel's bytes queued for a shared link */
     size_t bytes;
     int64_t start;
-    int64_t arrival; /* or, when it comes, what is left until then */
-} letter;
+    int64_t arrival; /* before it enters the port: the time from unexpected until it has arrived */
+} message;
 
-/* Letters, or nodes of a cursor, one behind the other; an array has the next of each. */
+/* A linked list of messages or of a cursor's nodes; a separate array holds the links. */
 typedef struct queue {
     int first, last;
 } queue;
 
-/* From one rank to another on one lane. */
-typedef struct path {
-    int from, to;         /* players: positions in the line */
+/* The connection from one rank to another on one lane. */
+typedef struct channel {
+    int from, to;         /* positions in the chain order */
     int sender, receiver; /* ranks */
     int lane;
     coll_level level;
-    int64_t latest; /* the last message's arrival: none overtakes those that were sent before */
-    size_t waiting; /* bytes, for its receiver's port, */
-    size_t queued[COLL_WAYS]; /* and for links that others share */
-    int in_line;              /* messages on their way that don't slip between others, */
-    int talks;                /* and of these the long ones */
-    int opposite;             /* the path back, NONE before a long message */
-    int held;                 /* messages that wait for their turn, when none talks there */
-    queue listens;            /* those that wait for this one */
-    uint64_t taken;           /* messages */
-    queue arrived;            /* letters that nobody has asked for */
-    queue wanted;             /* nodes that wait for a letter */
-    int next;                 /* of those with the same hash */
-} path;
+    int64_t latest;           /* arrival of the last message: messages never overtake each other */
+    size_t waiting;           /* bytes that wait for the receiver's port */
+    size_t queued[COLL_WAYS]; /* bytes that wait for each shared link */
+    int in_order;             /* messages under via that don't interleave */
+    int long_messages;        /* those of them that take turns with the other direction */
+    int reverse;              /* the channel back; NONE before the first long message */
+    int held;                 /* own messages held until the reverse channel's long ones arrive */
+    queue held_by_this;       /* messages of the reverse channel held until this one's arrive */
+    uint64_t received;        /* messages */
+    queue unexpected;         /* messages that arrived before a receive was posted */
+    queue posted;             /* nodes of posted receives without a message */
+    int next;                 /* channel in the same hash bucket */
+} channel;
 
-typedef struct player {
+/* A simulated rank. */
+typedef struct sim_rank {
     coll_part part;
     const coll_plan *plan;
     coll_cursor cursor;
-    int64_t busy; /* its processor: until then */
-    int *next;    /* by node: the next one that waits for a letter of the same path */
-} player;
+    int64_t busy_until; /* its processor */
+    int *next_posted;   /* links of the channels' queues of posted receives, by node */
+} sim_rank;
 
-typedef struct play {
+typedef struct simulation {
     const coll_price_call *call;
     coll_price *price;
     coll_shape shape;
     coll_values values;
     coll_blocks blocks; /* of a gather's root */
-    coll_line *line;    /* of all ranks: its position is that of the one whose turn it is */
-    int *positions;     /* of all ranks in it */
-    player *players;    /* by position */
+    coll_line *line;    /* shared by all ranks: `position` is set to that of the current rank */
+    int *positions;     /* each rank's position in the chain order */
+    sim_rank *ranks;    /* by position */
     coll_network network;
     coll_plan_size plan_size;
-    coll_agenda agenda;
-    letter *letters;
-    int *next_letter;
-    path *paths;
-    int *first_path; /* by hash */
-    int unused;      /* the first letter that is free again */
-    int letters_used, paths_used;
+    coll_agenda events;
+    message *messages;
+    int *next_message;
+    channel *channels;
+    int *first_channel; /* by hash */
+    int unused;         /* head of the list of free messages */
+    int messages_used, channels_used;
     int64_t now, end;
-    int most; /* letters, paths and events at a time */
-    char *room;
-    size_t left; /* bytes of it */
-} play;
+    int most; /* messages, channels and pending events, each */
+    char *memory;
+    size_t left; /* bytes of MEMORY */
+} simulation;
 
-/* --- Messages and who waits for them --- */
+/* --- Messages and channels --- */
 
-static void append(queue *q, int next[], int what) {
+static void append(queue *q, int next[], int element) {
     if (q->first == NONE)
-        q->first = what;
+        q->first = element;
     else
-        next[q->last] = what;
-    q->last = what;
-    next[what] = NONE;
+        next[q->last] = element;
+    q->last = element;
+    next[element] = NONE;
 }
 
-/* NONE: it is empty. */
-static int take(queue *q, const int next[]) {
+/* Removes and returns the first element; NONE if the queue is empty. */
+static int take_first(queue *q, const int next[]) {
     int first = q->first;
     if (first != NONE)
         q->first = next[first];
     return first;
 }
 
-static int hashes(const play *p) {
-    int few = 2 * p->shape.topo->ranks, many = p->most / 4;
+static int hash_buckets(const simulation *sim) {
+    int few = 2 * sim->shape.topo->ranks, many = sim->most / 4;
     return few > many ? few : many;
 }
 
-/* From one player to another; NONE: there is no room. */
-static int path_of(play *p, int from, int to, int lane) {
-    const int ranks[] = {p->line->order[from], p->line->order[to]};
+/* Returns the channel between two positions, made on first use; NONE if all channels are in use. */
+static int find_channel(simulation *sim, int from, int to, int lane) {
+    const int ranks[] = {sim->line->order[from], sim->line->order[to]};
     uint64_t key = ((uint64_t)ranks[0] * 31 + (uint64_t)ranks[1]) * COLL_LANES + (uint64_t)lane;
-    int *first = &p->first_path[key % (uint64_t)hashes(p)];
-    for (int i = *first; i != NONE; i = p->paths[i].next) {
-        const path *way = &p->paths[i];
-        if (way->sender == ranks[0] && way->receiver == ranks[1] && way->lane == lane)
+    int *first = &sim->first_channel[key % (uint64_t)hash_buckets(sim)];
+    for (int i = *first; i != NONE; i = sim->channels[i].next) {
+        const channel *via = &sim->channels[i];
+        if (via->sender == ranks[0] && via->receiver == ranks[1] && via->lane == lane)
             return i;
     }
-    if (p->paths_used == p->most)
+    if (sim->channels_used == sim->most)
         return NONE;
-    p->paths[p->paths_used] = (path){.from = from,
-                                     .to = to,
-                                     .sender = ranks[0],
-                                     .receiver = ranks[1],
-                                     .lane = lane,
-                                     .level = coll_topo_level(p->shape.topo, ranks[0], ranks[1]),
-                                     .arrived = {NONE, NONE},
-                                     .wanted = {NONE, NONE},
-                                     .opposite = NONE,
-                                     .listens = {NONE, NONE},
-                                     .next = *first};
-    return *first = p->paths_used++;
+    sim->channels[sim->channels_used] =
+        (channel){.from = from,
+                  .to = to,
+                  .sender = ranks[0],
+                  .receiver = ranks[1],
+                  .lane = lane,
+                  .level = coll_topo_level(sim->shape.topo, ranks[0], ranks[1]),
+                  .unexpected = {NONE, NONE},
+                  .posted = {NONE, NONE},
+                  .reverse = NONE,
+                  .held_by_this = {NONE, NONE},
+                  .next = *first};
+    return *first = sim->channels_used++;
 }
 
-static int new_letter(play *p) {
-    int number = p->unused;
+static int new_message(simulation *sim) {
+    int number = sim->unused;
     if (number != NONE)
-        p->unused = p->next_letter[number];
-    else if (p->letters_used < p->most)
-        number = p->letters_used++;
+        sim->unused = sim->next_message[number];
+    else if (sim->messages_used < sim->most)
+        number = sim->messages_used++;
     return number;
 }
 
-static void free_letter(play *p, int number) {
-    p->next_letter[number] = p->unused;
-    p->unused = number;
+static void free_message(simulation *sim, int number) {
+    sim->next_message[number] = sim->unused;
+    sim->unused = number;
 }
 
 /* --- Time --- */
 
-static bool exceed(play *p) {
-    p->price->time = COLL_PRICE_UNKNOWN;
+static bool set_unknown(simulation *sim) {
+    sim->price->time = COLL_PRICE_UNKNOWN;
     return false;
 }
 
-/* The letter's next stage comes at TIME, and is that of the player WHOSE. Of those at one time the
- * order is that of the line: so only the ranks' places count, not their numbers. */
-static bool plan_stage(play *p, int number, int next, int whose, int64_t time) {
-    p->letters[number].stage = next;
-    if (++p->price->events > p->call->budget || !coll_agenda_add(&p->agenda, time, whose, number))
-        return exceed(p);
+/* Schedules a message's next stage at TIME for the rank at position WHOSE. Simultaneous events are
+ * handled in chain order, so that the result depends on where ranks are, not on their numbers. */
+static bool schedule_stage(simulation *sim, int number, int next, int whose, int64_t time) {
+    sim->messages[number].stage = next;
+    if (++sim->price->events > sim->call->budget ||
+        !coll_agenda_add(&sim->events, time, whose, number))
+        return set_unknown(sim);
     return true;
 }
 
-/* The processor of the player WHO works on the letter for so long, once it is free, and then comes
- * its stage. */
-static bool work(play *p, int who, int64_t duration, int number, int next) {
-    player *one = &p->players[who];
-    one->busy = (one->busy > p->now ? one->busy : p->now) + duration;
-    return plan_stage(p, number, next, who, one->busy);
+/* Occupies the processor of the rank at position WHO for DURATION once it is free; the message's
+ * stage NEXT follows. */
+static bool occupy_processor(simulation *sim, int who, int64_t duration, int number, int next) {
+    sim_rank *rank = &sim->ranks[who];
+    rank->busy_until = (rank->busy_until > sim->now ? rank->busy_until : sim->now) + duration;
+    return schedule_stage(sim, number, next, who, rank->busy_until);
 }
 
 /* --- Steps --- */
 
-/* A letter has arrived and is wanted. */
-static bool take_up(play *p, int number) {
-    const letter *one = &p->letters[number];
-    const path *way = &p->paths[one->path];
-    const coll_toll *toll = coll_network_toll(&p->network, way->level, one->bytes);
-    bool idle = p->players[way->to].busy < p->now;
-    return work(p, way->to, toll->take + (idle ? toll->wake : 0), number, RECEIVED);
+/* Starts the receiver's processing of a message that has arrived and has a posted receive. */
+static bool process_arrival(simulation *sim, int number) {
+    const message *msg = &sim->messages[number];
+    const channel *via = &sim->channels[msg->channel];
+    const coll_toll *toll = coll_network_toll(&sim->network, via->level, msg->bytes);
+    bool idle = sim->ranks[via->to].busy_until < sim->now;
+    return occupy_processor(sim, via->to, toll->receive + (idle ? toll->wake : 0), number,
+                            RECEIVED);
 }
 
-/* Whether it goes once its receiver is ready for it. */
-static bool is_long(const letter *one) {
-    return one->bytes >= COLL_PRICE_EAGER;
+/* Returns whether the send completes only when the message is received (rendezvous). */
+static bool is_long(const message *msg) {
+    return msg->bytes >= COLL_PRICE_EAGER;
 }
 
-/* Two long messages in opposite directions between hosts take turns, as a TCP connection of Open
- * MPI has it. */
-static bool takes_turns(const play *p, const letter *one) {
-    return is_long(one) && p->paths[one->path].level > COLL_LEVEL_NODE;
+/* Returns whether the message may not travel at the same time as long messages in the opposite
+ * direction: between hosts these take turns, as on a TCP connection of Open MPI. */
+static bool takes_turns(const simulation *sim, const message *msg) {
+    return is_long(msg) && sim->channels[msg->channel].level > COLL_LEVEL_NODE;
 }
 
-static bool send(play *p, int who, int node) {
-    const coll_step *step = &p->players[who].cursor.nodes[node].step;
-    int to = p->positions[step->peer], number = new_letter(p),
-        way = path_of(p, who, to, step->lane);
-    if (number == NONE || way == NONE)
-        return exceed(p);
-    p->letters[number] = (letter){.path = way, .sent = node, .bytes = step->length};
-    if (takes_turns(p, &p->letters[number]) && p->paths[way].opposite == NONE) {
-        const int back = path_of(p, to, who, step->lane);
+static bool start_send(simulation *sim, int who, int node) {
+    const coll_step *step = &sim->ranks[who].cursor.nodes[node].step;
+    int to = sim->positions[step->peer], number = new_message(sim),
+        channel_number = find_channel(sim, who, to, step->lane);
+    if (number == NONE || channel_number == NONE)
+        return set_unknown(sim);
+    sim->messages[number] =
+        (message){.channel = channel_number, .send_node = node, .bytes = step->length};
+    if (takes_turns(sim, &sim->messages[number]) && sim->channels[channel_number].reverse == NONE) {
+        const int back = find_channel(sim, to, who, step->lane);
         if (back == NONE)
-            return exceed(p);
-        p->paths[way].opposite = back;
+            return set_unknown(sim);
+        sim->channels[channel_number].reverse = back;
     }
-    const coll_toll *toll = coll_network_toll(&p->network, p->paths[way].level, step->length);
-    return work(p, who, toll->send, number, SENT);
+    const coll_toll *toll =
+        coll_network_toll(&sim->network, sim->channels[channel_number].level, step->length);
+    return occupy_processor(sim, who, toll->send, number, SENT);
 }
 
-static bool receive(play *p, int who, int node) {
-    player *one = &p->players[who];
-    const coll_step *step = &one->cursor.nodes[node].step;
-    int number = path_of(p, p->positions[step->peer], who, step->lane);
+static bool start_receive(simulation *sim, int who, int node) {
+    sim_rank *rank = &sim->ranks[who];
+    const coll_step *step = &rank->cursor.nodes[node].step;
+    int number = find_channel(sim, sim->positions[step->peer], who, step->lane);
     if (number == NONE)
-        return exceed(p);
-    path *way = &p->paths[number];
-    int there = take(&way->arrived, p->next_letter);
-    if (there == NONE) {
-        append(&way->wanted, one->next, node);
+        return set_unknown(sim);
+    channel *via = &sim->channels[number];
+    int unexpected = take_first(&via->unexpected, sim->next_message);
+    if (unexpected == NONE) {
+        append(&via->posted, rank->next_posted, node);
         return true;
     }
-    p->letters[there].wanted = node;
-    return take_up(p, there);
+    sim->messages[unexpected].receive_node = node;
+    return process_arrival(sim, unexpected);
 }
 
-static bool copy(play *p, int who, int node) {
-    const coll_step *step = &p->players[who].cursor.nodes[node].step;
-    int number = new_letter(p);
+static bool start_copy(simulation *sim, int who, int node) {
+    const coll_step *step = &sim->ranks[who].cursor.nodes[node].step;
+    int number = new_message(sim);
     if (number == NONE)
-        return exceed(p);
-    p->letters[number] = (letter){.path = who, .sent = node};
-    return work(p, who, coll_network_copy(&p->network, step->length), number, COPIED);
+        return set_unknown(sim);
+    sim->messages[number] = (message){.channel = who, .send_node = node};
+    return occupy_processor(sim, who, coll_network_copy(&sim->network, step->length), number,
+                            COPIED);
 }
 
-/* Starts all that the player WHO may start. */
-static bool start(play *p, int who) {
-    static bool (*const by_kind[])(play * p, int who, int node) = {[COLL_STEP_SEND] = send,
-                                                                   [COLL_STEP_RECEIVE] = receive,
-                                                                   [COLL_STEP_COPY] = copy,
-                                                                   [COLL_STEP_COMBINE] = copy};
-    player *one = &p->players[who];
+/* Starts all steps that the rank at position WHO may start now. */
+static bool start_ready_steps(simulation *sim, int who) {
+    static bool (*const by_kind[])(simulation * sim, int who,
+                                   int node) = {[COLL_STEP_SEND] = start_send,
+                                                [COLL_STEP_RECEIVE] = start_receive,
+                                                [COLL_STEP_COPY] = start_copy,
+                                                [COLL_STEP_COMBINE] = start_copy};
+    sim_rank *rank = &sim->ranks[who];
     int node;
-    p->line->position = who;
-    for (const coll_node *started; (started = coll_cursor_start(&one->cursor, &node));)
-        if (!by_kind[started->step.kind](p, who, node))
+    sim->line->position = who;
+    for (const coll_node *started; (started = coll_cursor_start(&rank->cursor, &node));)
+        if (!by_kind[started->step.kind](sim, who, node))
             return false;
     return true;
 }
 
-static bool is_halfway(const player *one) {
-    return one->cursor.first >= one->plan->rounds / 2;
+static bool is_halfway(const sim_rank *rank) {
+    return rank->cursor.first >= rank->plan->rounds / 2;
 }
 
-static bool complete(play *p, int who, int node) {
-    player *one = &p->players[who];
-    const bool was_halfway = is_halfway(one);
-    coll_cursor_complete(&one->cursor, node);
-    p->end = p->now;
-    if (p->call->ends)
-        p->call->ends[p->line->order[who]] = p->now;
-    const bool good = start(p, who);
-    if (!was_halfway && is_halfway(one))
-        p->price->halfway = p->now;
+static bool complete_step(simulation *sim, int who, int node) {
+    sim_rank *rank = &sim->ranks[who];
+    const bool was_halfway = is_halfway(rank);
+    coll_cursor_complete(&rank->cursor, node);
+    sim->end = sim->now;
+    if (sim->call->ends)
+        sim->call->ends[sim->line->order[who]] = sim->now;
+    const bool good = start_ready_steps(sim, who);
+    if (!was_halfway && is_halfway(rank))
+        sim->price->halfway = sim->now;
     return good;
 }
 
-/* --- The ways of letters --- */
+/* --- From sender to receiver --- */
 
-/* The letter has come, in the order of its path, to who may want it. */
-static bool arrive(play *p, int number) {
-    letter *one = &p->letters[number];
-    path *way = &p->paths[one->path];
-    int wanted = take(&way->wanted, p->players[way->to].next);
-    one->arrival = p->now;
-    way->in_line -= !one->slips;
-    if (wanted == NONE) {
-        append(&way->arrived, p->next_letter, number);
+/* Matches an arrived message with the channel's first posted receive, or keeps it as unexpected. */
+static bool deliver(simulation *sim, int number) {
+    message *msg = &sim->messages[number];
+    channel *via = &sim->channels[msg->channel];
+    int posted = take_first(&via->posted, sim->ranks[via->to].next_posted);
+    msg->arrival = sim->now;
+    via->in_order -= !msg->interleaves;
+    if (posted == NONE) {
+        append(&via->unexpected, sim->next_message, number);
         return true;
     }
-    one->wanted = wanted;
-    return take_up(p, number);
+    msg->receive_node = posted;
+    return process_arrival(sim, number);
 }
 
-static bool come(play *p, int number) {
-    letter *one = &p->letters[number];
-    path *way = &p->paths[one->path];
-    const coll_toll *toll = coll_network_toll(&p->network, way->level, one->bytes);
-    int64_t begin = coll_network_enter(&p->network, way->sender, way->receiver, toll, one->slips,
-                                       way->in_line <= 1, &way->waiting, p->now);
-    int64_t arrival = begin + one->arrival;
-    one->waits = one->waits || begin > p->now;
-    way->latest = arrival > way->latest ? arrival : way->latest;
-    return plan_stage(p, number, ARRIVES, way->to, way->latest);
+static bool enter_port(simulation *sim, int number) {
+    message *msg = &sim->messages[number];
+    channel *via = &sim->channels[msg->channel];
+    const coll_toll *toll = coll_network_toll(&sim->network, via->level, msg->bytes);
+    int64_t begin =
+        coll_network_enter(&sim->network, via->sender, via->receiver, toll, msg->interleaves,
+                           via->in_order <= 1, &via->waiting, sim->now);
+    int64_t arrival = begin + msg->arrival;
+    msg->waits = msg->waits || begin > sim->now;
+    via->latest = arrival > via->latest ? arrival : via->latest;
+    return schedule_stage(sim, number, ARRIVES, via->to, via->latest);
 }
 
-/* From link NTH of its way on, as far as it can go now. */
-static bool travel(play *p, int number, int nth) {
-    letter *one = &p->letters[number];
-    path *way = &p->paths[one->path];
-    const coll_toll *toll = coll_network_toll(&p->network, way->level, one->bytes);
-    const int from = p->line->order[way->from], to = way->receiver;
-    if (one->queues)
-        coll_network_dequeue(&p->network, from, to, toll, nth - 1, &way->queued[nth - 1]);
-    one->queues = false;
+/* Moves the message on from link NTH, as far as it gets without waiting. */
+static bool pass_links(simulation *sim, int number, int nth) {
+    message *msg = &sim->messages[number];
+    channel *via = &sim->channels[msg->channel];
+    const coll_toll *toll = coll_network_toll(&sim->network, via->level, msg->bytes);
+    const int from = sim->line->order[via->from], to = via->receiver;
+    if (msg->queued)
+        coll_network_dequeue(&sim->network, from, to, toll, nth - 1, &via->queued[nth - 1]);
+    msg->queued = false;
     for (; nth < COLL_WAYS; nth++) {
-        int64_t on = coll_network_pass(&p->network, from, to, toll, nth, one->slips, p->now);
+        int64_t on =
+            coll_network_pass(&sim->network, from, to, toll, nth, msg->interleaves, sim->now);
         if (nth == 0) {
-            one->start = on;
-            one->waits = coll_network_post(&p->network, to, toll, &way->waiting);
+            msg->start = on;
+            msg->waits = coll_network_post(&sim->network, to, toll, &via->waiting);
         }
-        one->queues = nth > 0 && on > p->now;
-        if (one->queues)
-            on = coll_network_queue(&p->network, from, to, toll, nth, way->in_line <= 1,
-                                    &way->queued[nth], on);
-        if (on > p->now)
-            return plan_stage(p, number, nth + 1, way->from, on);
+        msg->queued = nth > 0 && on > sim->now;
+        if (msg->queued)
+            on = coll_network_queue(&sim->network, from, to, toll, nth, via->in_order <= 1,
+                                    &via->queued[nth], on);
+        if (on > sim->now)
+            return schedule_stage(sim, number, nth + 1, via->from, on);
     }
-    bool inside = way->level <= COLL_LEVEL_NODE;
-    int64_t apart = coll_network_way(&p->network, way->sender, way->receiver, toll),
-            wire = inside             ? 0
-                   : toll->in < apart ? toll->in
-                                      : apart;
-    one->arrival = wire;
-    return plan_stage(p, number, COMES, way->to, p->now + apart - wire);
+    bool inside = via->level <= COLL_LEVEL_NODE;
+    int64_t apart = coll_network_way(&sim->network, via->sender, via->receiver, toll),
+            wire = inside                      ? 0
+                   : toll->receive_gap < apart ? toll->receive_gap
+                                               : apart;
+    msg->arrival = wire;
+    return schedule_stage(sim, number, AT_PORT, via->to, sim->now + apart - wire);
 }
 
-static bool leave(play *p, int number) {
-    letter *one = &p->letters[number];
-    if (!is_long(one)) {
-        int node = one->sent;
-        one->sent = NONE;
-        if (!complete(p, p->paths[one->path].from, node))
+static bool send_off(simulation *sim, int number) {
+    message *msg = &sim->messages[number];
+    if (!is_long(msg)) {
+        int node = msg->send_node;
+        msg->send_node = NONE;
+        if (!complete_step(sim, sim->channels[msg->channel].from, node))
             return false;
     }
-    path *way = &p->paths[one->path];
-    one->slips = one->bytes <= COLL_PACKET && way->in_line == 0;
-    way->in_line += !one->slips;
-    way->talks += takes_turns(p, one);
-    return travel(p, number, 0);
+    channel *via = &sim->channels[msg->channel];
+    msg->interleaves = msg->bytes <= COLL_PACKET && via->in_order == 0;
+    via->in_order += !msg->interleaves;
+    via->long_messages += takes_turns(sim, msg);
+    return pass_links(sim, number, 0);
 }
 
-/* Leaves, or waits until those back are there, and behind others that do. */
-static bool leave_in_turn(play *p, int number) {
-    const letter *one = &p->letters[number];
-    path *way = &p->paths[one->path];
-    if (way->held == 0 &&
-        (way->talks > 0 || !takes_turns(p, one) || p->paths[way->opposite].talks == 0))
-        return leave(p, number);
-    way->held++;
-    append(&p->paths[way->opposite].listens, p->next_letter, number);
+/* Sends the message, or holds it until the long messages in the opposite direction have arrived.
+ * Messages behind one that is held are held, too. */
+static bool send_off_in_turn(simulation *sim, int number) {
+    const message *msg = &sim->messages[number];
+    channel *via = &sim->channels[msg->channel];
+    if (via->held == 0 && (via->long_messages > 0 || !takes_turns(sim, msg) ||
+                           sim->channels[via->reverse].long_messages == 0))
+        return send_off(sim, number);
+    via->held++;
+    append(&sim->channels[via->reverse].held_by_this, sim->next_message, number);
     return true;
 }
 
-/* It has come. If it was the last one in its turn those that wait for it leave. */
-static bool come_in_turn(play *p, int number) {
-    letter *one = &p->letters[number];
-    path *way = &p->paths[one->path];
-    const bool took_turn = takes_turns(p, one);
-    if (!arrive(p, number))
+/* Delivers a message. If it was the last long one of its direction, sends the messages held in the
+ * other direction. */
+static bool deliver_in_turn(simulation *sim, int number) {
+    message *msg = &sim->messages[number];
+    channel *via = &sim->channels[msg->channel];
+    const bool took_turn = takes_turns(sim, msg);
+    if (!deliver(sim, number))
         return false;
-    way->talks -= took_turn;
-    if (!took_turn || way->talks > 0)
+    via->long_messages -= took_turn;
+    if (!took_turn || via->long_messages > 0)
         return true;
-    for (int next; (next = take(&way->listens, p->next_letter)) != NONE;) {
-        p->paths[p->letters[next].path].held--;
-        if (!leave(p, next))
+    for (int next; (next = take_first(&via->held_by_this, sim->next_message)) != NONE;) {
+        sim->channels[sim->messages[next].channel].held--;
+        if (!send_off(sim, next))
             return false;
     }
     return true;
 }
 
-static bool received(play *p, int number) {
-    const letter one = p->letters[number];
-    path *way = &p->paths[one.path];
-    uint64_t nth = way->taken++;
-    if (p->call->watch) {
-        const coll_price_message message = {.from = way->sender,
-                                            .to = way->receiver,
-                                            .lane = way->lane,
-                                            .nth = nth,
-                                            .bytes = one.bytes,
-                                            .level = way->level,
-                                            .start = one.start,
-                                            .arrival = one.arrival,
-                                            .end = p->now};
-        p->call->watch(&message, p->call->context);
+static bool finish_receive(simulation *sim, int number) {
+    const message msg = sim->messages[number];
+    channel *via = &sim->channels[msg.channel];
+    uint64_t nth = via->received++;
+    if (sim->call->watch) {
+        const coll_price_message record = {.from = via->sender,
+                                           .to = via->receiver,
+                                           .lane = via->lane,
+                                           .nth = nth,
+                                           .bytes = msg.bytes,
+                                           .level = via->level,
+                                           .start = msg.start,
+                                           .arrival = msg.arrival,
+                                           .end = sim->now};
+        sim->call->watch(&record, sim->call->context);
     }
-    free_letter(p, number);
-    return (one.sent == NONE || complete(p, way->from, one.sent)) &&
-           complete(p, way->to, one.wanted);
+    free_message(sim, number);
+    return (msg.send_node == NONE || complete_step(sim, via->from, msg.send_node)) &&
+           complete_step(sim, via->to, msg.receive_node);
 }
 
-static bool go_on(play *p, int number) {
-    const letter one = p->letters[number];
-    switch (one.stage) {
+static bool run_stage(simulation *sim, int number) {
+    const message msg = sim->messages[number];
+    switch (msg.stage) {
     case SENT:
-        return leave_in_turn(p, number);
-    case COMES:
-        return come(p, number);
+        return send_off_in_turn(sim, number);
+    case AT_PORT:
+        return enter_port(sim, number);
     case ARRIVES:
-        if (one.waits)
-            coll_network_leave(&p->network, p->paths[one.path].receiver, one.bytes,
-                               &p->paths[one.path].waiting);
-        return come_in_turn(p, number);
+        if (msg.waits)
+            coll_network_leave(&sim->network, sim->channels[msg.channel].receiver, msg.bytes,
+                               &sim->channels[msg.channel].waiting);
+        return deliver_in_turn(sim, number);
     case RECEIVED:
-        return received(p, number);
+        return finish_receive(sim, number);
     case COPIED:
-        free_letter(p, number);
-        return complete(p, one.path, one.sent);
+        free_message(sim, number);
+        return complete_step(sim, msg.channel, msg.send_node);
     default:
-        return travel(p, number, one.stage);
+        return pass_links(sim, number, msg.stage);
     }
 }
 
-/* --- Plays --- */
+/* --- Simulations --- */
 
-/* What BYTES of the room are for; NULL: there is not so much, nor anything from now on, so that the
- * last of several tells of all. */
-static void *take_room(play *p, size_t bytes) {
-    void *taken = coll_comm_room_cut(&p->room, &p->left, bytes);
+/* Cuts BYTES off the memory. Returns NULL if unexpected are too few, and from then on: checking the
+ * last of several results is enough. */
+static void *cut_memory(simulation *sim, size_t bytes) {
+    void *taken = coll_comm_room_cut(&sim->memory, &sim->left, bytes);
     if (!taken)
-        p->left = 0;
+        sim->left = 0;
     return taken;
 }
 
-/* A cursor has no more rounds under way than the plan has. */
-static coll_plan_size size_of(const coll_plan *plan) {
+/* Returns the plan's size with the window reduced to its number of rounds, so that the cursor is
+ * small. */
+static coll_plan_size cursor_size(const coll_plan *plan) {
     coll_plan_size size = plan->size;
     if ((uint64_t)size.window > plan->rounds)
         size.window = plan->rounds ? (int)plan->rounds : 1;
     return size;
 }
 
-static bool seat(play *p, int who) {
-    player *one = &p->players[who];
-    p->line->position = who;
-    void *memory = take_room(p, p->plan_size.own_bytes);
-    if (!memory || p->left < p->plan_size.making_bytes)
+static bool open_rank(simulation *sim, int who) {
+    sim_rank *rank = &sim->ranks[who];
+    sim->line->position = who;
+    void *memory = cut_memory(sim, sim->plan_size.own_bytes);
+    if (!memory || sim->left < sim->plan_size.making_bytes)
         return false;
-    coll_plan *plan = p->call->planner->plan(&one->part, p->plan_size, memory);
-    if (p->call->rounds && p->call->rounds < plan->rounds)
-        plan->rounds = p->call->rounds;
-    const coll_plan_size size = plan->size = size_of(plan);
-    one->plan = plan;
-    memory = take_room(p, coll_cursor_bytes(&size));
-    one->next = take_room(p, (size_t)size.window * (size_t)size.steps * sizeof(int));
-    one->busy = 0;
-    if (!memory || !one->next)
+    coll_plan *plan = sim->call->planner->plan(&rank->part, sim->plan_size, memory);
+    if (sim->call->rounds && sim->call->rounds < plan->rounds)
+        plan->rounds = sim->call->rounds;
+    const coll_plan_size size = plan->size = cursor_size(plan);
+    rank->plan = plan;
+    memory = cut_memory(sim, coll_cursor_bytes(&size));
+    rank->next_posted = cut_memory(sim, (size_t)size.window * (size_t)size.steps * sizeof(int));
+    rank->busy_until = 0;
+    if (!memory || !rank->next_posted)
         return false;
-    coll_cursor_open(&one->cursor, one->plan, memory);
-    coll_cursor_begin(&one->cursor);
+    coll_cursor_open(&rank->cursor, rank->plan, memory);
+    coll_cursor_begin(&rank->cursor);
     return true;
 }
 
@@ -481,135 +495,136 @@ coll_part coll_price_part(const coll_shape *shape, const coll_values *values, co
                        .input = input == COLL_SIDE_BLOCKS ? even : NULL};
 }
 
-static void deal(play *p) {
-    for (int who = 0; who < p->shape.topo->ranks; who++)
-        p->players[who].part = coll_price_part(&p->shape, &p->values, p->line,
-                                               p->line->order[who] == p->shape.root, &p->blocks);
+static void set_parts(simulation *sim) {
+    for (int who = 0; who < sim->shape.topo->ranks; who++)
+        sim->ranks[who].part =
+            coll_price_part(&sim->shape, &sim->values, sim->line,
+                            sim->line->order[who] == sim->shape.root, &sim->blocks);
 }
 
-/* The ranks in their line, where others than those that work find it later. */
-static bool line_up(play *p) {
-    size_t ranks = (size_t)p->shape.topo->ranks;
-    p->line = take_room(p, sizeof(coll_line) + ranks * sizeof(int));
-    p->positions = take_room(p, ranks * sizeof(int));
-    p->players = take_room(p, (size_t)p->shape.topo->ranks * sizeof(player));
-    coll_visit *visits = take_room(p, ranks * sizeof(coll_visit));
+/* Computes the chain order, and sets up the arrays by position. */
+static bool order_ranks(simulation *sim) {
+    size_t ranks = (size_t)sim->shape.topo->ranks;
+    sim->line = cut_memory(sim, sizeof(coll_line) + ranks * sizeof(int));
+    sim->positions = cut_memory(sim, ranks * sizeof(int));
+    sim->ranks = cut_memory(sim, (size_t)sim->shape.topo->ranks * sizeof(sim_rank));
+    coll_visit *visits = cut_memory(sim, ranks * sizeof(coll_visit));
     if (!visits)
         return false;
-    coll_order_line(&p->shape, visits, p->line->order);
+    coll_order_line(&sim->shape, visits, sim->line->order);
     for (size_t position = 0; position < ranks; position++)
-        p->positions[p->line->order[position]] = (int)position;
+        sim->positions[sim->line->order[position]] = (int)position;
     return true;
 }
 
-static bool set_up(play *p) {
-    const coll_topo *topo = p->shape.topo;
-    size_t most = (size_t)p->most;
-    if (!line_up(p))
+static bool open_simulation(simulation *sim) {
+    const coll_topo *topo = sim->shape.topo;
+    size_t most = (size_t)sim->most;
+    if (!order_ranks(sim))
         return false;
-    deal(p);
-    void *network = take_room(p, coll_network_bytes(topo));
-    p->letters = take_room(p, most * sizeof(letter));
-    p->next_letter = take_room(p, most * sizeof(int));
-    p->paths = take_room(p, most * sizeof(path));
-    p->agenda =
-        (coll_agenda){.events = take_room(p, most * sizeof(coll_event)), .capacity = (int)most};
-    p->first_path = take_room(p, (size_t)hashes(p) * sizeof(int));
-    if (!p->first_path)
+    set_parts(sim);
+    void *network = cut_memory(sim, coll_network_bytes(topo));
+    sim->messages = cut_memory(sim, most * sizeof(message));
+    sim->next_message = cut_memory(sim, most * sizeof(int));
+    sim->channels = cut_memory(sim, most * sizeof(channel));
+    sim->events =
+        (coll_agenda){.events = cut_memory(sim, most * sizeof(coll_event)), .capacity = (int)most};
+    sim->first_channel = cut_memory(sim, (size_t)hash_buckets(sim) * sizeof(int));
+    if (!sim->first_channel)
         return false;
-    coll_network_open(&p->network, &p->shape, p->call->whole, network);
-    for (int i = 0; i < hashes(p); i++)
-        p->first_path[i] = NONE;
-    p->unused = NONE;
-    p->plan_size = p->call->planner->size(&p->players[0].part);
-    for (int who = 0; who < p->shape.topo->ranks; who++)
-        if (!seat(p, who))
+    coll_network_open(&sim->network, &sim->shape, sim->call->whole, network);
+    for (int i = 0; i < hash_buckets(sim); i++)
+        sim->first_channel[i] = NONE;
+    sim->unused = NONE;
+    sim->plan_size = sim->call->planner->size(&sim->ranks[0].part);
+    for (int who = 0; who < sim->shape.topo->ranks; who++)
+        if (!open_rank(sim, who))
             return false;
     return true;
 }
 
-/* Not that it takes so long: it may take longer. */
-static int leave_early(play *p) {
-    p->price->time = p->call->enough;
-    p->price->lossy = p->network.lossy;
+/* Reports `enough` as the time: only a lower bound of it. */
+static int stop_at_enough(simulation *sim) {
+    sim->price->time = sim->call->enough;
+    sim->price->lossy = sim->network.lossy;
     return MPI_SUCCESS;
 }
 
-static int play_to_end(play *p) {
-    const int ranks = p->shape.topo->ranks;
-    const int64_t enough = p->call->enough ? p->call->enough : INT64_MAX;
-    bool good = set_up(p) || exceed(p);
+static int simulate(simulation *sim) {
+    const int ranks = sim->shape.topo->ranks;
+    const int64_t enough = sim->call->enough ? sim->call->enough : INT64_MAX;
+    bool good = open_simulation(sim) || set_unknown(sim);
     for (int who = 0; who < ranks && good; who++)
-        good = start(p, who);
-    for (coll_event event; good && coll_agenda_take(&p->agenda, &event);) {
-        p->now = event.time;
-        if (p->now >= enough)
-            return leave_early(p);
-        good = go_on(p, event.what);
+        good = start_ready_steps(sim, who);
+    for (coll_event event; good && coll_agenda_take(&sim->events, &event);) {
+        sim->now = event.time;
+        if (sim->now >= enough)
+            return stop_at_enough(sim);
+        good = run_stage(sim, event.what);
     }
     for (int who = 0; who < ranks && good; who++)
-        if (!coll_cursor_ended(&p->players[who].cursor) && p->call->rounds)
-            good = exceed(p); /* what is left out is waited for */
-        else if (!coll_cursor_ended(&p->players[who].cursor))
+        if (!coll_cursor_ended(&sim->ranks[who].cursor) && sim->call->rounds)
+            good = set_unknown(sim); /* it waits for a message of a round that is not simulated */
+        else if (!coll_cursor_ended(&sim->ranks[who].cursor))
             return coll_error(MPI_ERR_INTERN, "%s: rank %d would wait for ever",
-                              p->call->algorithm->name, p->line->order[who]);
+                              sim->call->algorithm->name, sim->line->order[who]);
     if (good)
-        p->price->time = p->end;
-    p->price->lossy = p->network.lossy;
+        sim->price->time = sim->end;
+    sim->price->lossy = sim->network.lossy;
     return MPI_SUCCESS;
 }
 
-/* The most that a play may need. */
-static size_t bytes_of(const play *p, const coll_line *line) {
-    const coll_planner *planner = p->call->planner;
+/* Returns an upper bound of the memory that a simulation needs. */
+static size_t bytes_in_order(const simulation *sim, const coll_line *line) {
+    const coll_planner *planner = sim->call->planner;
     coll_blocks even;
-    coll_part part = coll_price_part(&p->shape, &p->values, line, true, &even);
+    coll_part part = coll_price_part(&sim->shape, &sim->values, line, true, &even);
     coll_plan_size size = planner->size(&part);
-    size_t ranks = (size_t)p->shape.topo->ranks, most = (size_t)p->most,
+    size_t ranks = (size_t)sim->shape.topo->ranks, most = (size_t)sim->most,
            nodes = (size_t)size.window * (size_t)size.steps,
            of_all = 2 * sizeof(int) + sizeof(coll_visit),
-           each = sizeof(player) + coll_comm_room_of(size.own_bytes) + coll_cursor_bytes(&size) +
+           each = sizeof(sim_rank) + coll_comm_room_of(size.own_bytes) + coll_cursor_bytes(&size) +
                   coll_comm_room_of(nodes * sizeof(int)),
-           letters = sizeof(letter) + sizeof(int) + sizeof(path) + sizeof(coll_event);
+           messages = sizeof(message) + sizeof(int) + sizeof(channel) + sizeof(coll_event);
     enum { ODDS = 1 << 10 };
-    return ranks * (of_all + each) + (size_t)hashes(p) * sizeof(int) +
-           coll_network_bytes(p->shape.topo) + most * letters + size.making_bytes + ODDS;
+    return ranks * (of_all + each) + (size_t)hash_buckets(sim) * sizeof(int) +
+           coll_network_bytes(sim->shape.topo) + most * messages + size.making_bytes + ODDS;
 }
 
-/* The same; SIZE_MAX where there is no memory to find that out. */
-static size_t bytes_needed(const play *p) {
-    size_t ranks = (size_t)p->shape.topo->ranks,
+/* Computes the chain order, and returns the memory needed; SIZE_MAX if out of memory. */
+static size_t bytes_needed(const simulation *sim) {
+    size_t ranks = (size_t)sim->shape.topo->ranks,
            line = coll_comm_room_of(sizeof(coll_line) + ranks * sizeof(int)), bytes = SIZE_MAX;
     char *memory = malloc(line + ranks * sizeof(coll_visit));
     if (memory) {
         ((coll_line *)memory)->position = 0;
-        coll_order_line(&p->shape, (coll_visit *)(memory + line), ((coll_line *)memory)->order);
-        bytes = bytes_of(p, (coll_line *)memory);
+        coll_order_line(&sim->shape, (coll_visit *)(memory + line), ((coll_line *)memory)->order);
+        bytes = bytes_in_order(sim, (coll_line *)memory);
     }
     free(memory);
     return bytes;
 }
 
 int coll_price_play(const coll_price_call *call, coll_price *price) {
-    play p = {.call = call,
-              .price = price,
-              .shape = *call->shape,
-              .values = *call->values,
-              .most = call->letters ? call->letters : LETTERS_MOST,
-              .room = call->memory,
-              .left = call->bytes};
+    simulation sim = {.call = call,
+                      .price = price,
+                      .shape = *call->shape,
+                      .values = *call->values,
+                      .most = call->messages ? call->messages : MESSAGES_MOST,
+                      .memory = call->memory,
+                      .left = call->bytes};
     *price = (coll_price){.time = 0};
     if (call->ends)
         memset(call->ends, 0, (size_t)call->shape->topo->ranks * sizeof *call->ends);
     if (call->shape->bytes == 0 || call->shape->topo->ranks == 1)
-        return MPI_SUCCESS; /* there is nothing to plan */
+        return MPI_SUCCESS; /* unexpected is no plan */
     if (call->memory)
-        return play_to_end(&p);
-    char *memory = p.room = malloc(p.left = bytes_needed(&p));
+        return simulate(&sim);
+    char *memory = sim.memory = malloc(sim.left = bytes_needed(&sim));
     if (!memory)
         return coll_error(MPI_ERR_NO_MEM, "no memory to price %s: %zu bytes", call->algorithm->name,
-                          p.left);
-    int code = play_to_end(&p);
+                          sim.left);
+    int code = simulate(&sim);
     free(memory);
     return code;
 }

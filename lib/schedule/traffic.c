@@ -16,7 +16,7 @@ static int count_links(const coll_topo *topo, int kind) {
                                     : topo->sites;
 }
 
-/* Those of a KIND and a WAY lie behind each other. */
+/* Returns the byte counts of all links of a KIND in one direction (WAY). */
 static double *links_of(const coll_survey *s, int kind, int way) {
     double *links = s->bytes;
     for (int before = 0; before < kind; before++)
@@ -24,19 +24,19 @@ static double *links_of(const coll_survey *s, int kind, int way) {
     return links + way * count_links(s->shape->topo, kind);
 }
 
-static size_t bytes_of_links(const coll_topo *topo) {
+static size_t size_of_links(const coll_topo *topo) {
     size_t links = 0;
     for (int kind = 0; kind < COLL_LINKS; kind++)
         links += COLL_LINK_WAYS * (size_t)count_links(topo, kind);
     return links * sizeof(double);
 }
 
-static size_t bytes_of_busy(const coll_topo *topo) {
+static size_t size_of_busy(const coll_topo *topo) {
     return COLL_LINK_WAYS * (size_t)topo->nodes * sizeof(double);
 }
 
-/* Turns to the rank at POSITION. */
-static void turn_to(coll_survey *s, int position) {
+/* Sets the survey's plan arguments to those of the rank at POSITION. */
+static void set_position(coll_survey *s, int position) {
     s->line->position = position;
     s->part = coll_price_part(s->shape, s->values, s->line,
                               s->line->order[position] == s->shape->root, &s->even);
@@ -49,30 +49,30 @@ bool coll_survey_open(coll_survey *survey, const coll_algorithm *algorithm, cons
     coll_survey *s = survey;
     *s = (coll_survey){.planner = algorithm->planner, .shape = shape, .values = values};
     s->line = coll_comm_room_cut(room, left, sizeof *s->line + ranks * sizeof(int));
-    s->bytes = coll_comm_room_cut(room, left, bytes_of_links(shape->topo));
-    s->busy = coll_comm_room_cut(room, left, bytes_of_busy(shape->topo));
+    s->bytes = coll_comm_room_cut(room, left, size_of_links(shape->topo));
+    s->busy = coll_comm_room_cut(room, left, size_of_busy(shape->topo));
     coll_visit *visits = coll_comm_room_cut(room, left, ranks * sizeof *visits);
     if (!s->line || !s->bytes || !s->busy || !visits)
         return false;
     coll_order_line(shape, visits, s->line->order);
     coll_network_open(&s->network, shape, whole, NULL);
-    turn_to(s, 0);
+    set_position(s, 0);
     s->size = s->planner->size(&s->part);
     s->own = coll_comm_room_cut(room, left, s->size.own_bytes + s->size.making_bytes);
     s->steps = coll_comm_room_cut(room, left, (size_t)s->size.steps * sizeof *s->steps);
     return s->own && s->steps;
 }
 
-/* What one rank has to do: nanoseconds of its processor and of links out of its host and into it.
- */
-typedef struct work {
+/* One rank's rank_work: nanoseconds of its processor and of the links out of and into its host, and
+ * events of a simulation. */
+typedef struct rank_work {
     double processor, out, in, events;
-} work;
+} rank_work;
 
-/* Adds a step of RANK, which stands for so many, to its WORK, and for so many ranks to the links of
- * its host, rack and site. */
+/* Adds a step of RANK to ALL, its rank_work, and to the links of its host, rack and site. The step
+ * represents TIMES steps of each of RANKS ranks. */
 static void add_step(coll_survey *s, int rank, const coll_step *step, double times, double ranks,
-                     work *all) {
+                     rank_work *all) {
     enum { EVENTS_OF_SEND = 3, EVENTS_OF_RECEIVE = 2 };
     if (!coll_step_is_message(step)) {
         all->processor += times * (double)coll_network_copy(&s->network, step->length);
@@ -84,11 +84,11 @@ static void add_step(coll_survey *s, int rank, const coll_step *step, double tim
     const coll_place *place = &s->shape->topo->places[rank];
     const bool sends = step->kind == COLL_STEP_SEND;
     const int links[] = {place->node, place->rack, place->site};
-    all->processor += times * (double)(sends ? toll->send : toll->take);
+    all->processor += times * (double)(sends ? toll->send : toll->receive);
     all->events += times * (sends ? EVENTS_OF_SEND : EVENTS_OF_RECEIVE);
     if (level <= COLL_LEVEL_NODE)
         return;
-    const double time = times * (double)(sends ? toll->out : toll->in);
+    const double time = times * (double)(sends ? toll->send_gap : toll->receive_gap);
     const int way = sends ? COLL_LINK_OUT : COLL_LINK_IN;
     *(sends ? &all->out : &all->in) += time;
     s->busy[COLL_LINK_WAYS * place->node + way] += time * ranks;
@@ -96,39 +96,39 @@ static void add_step(coll_survey *s, int rank, const coll_step *step, double tim
         links_of(s, kind, way)[links[kind]] += (double)step->length * times * ranks;
 }
 
-/* Number NTH of COUNT rounds of ALL: one of each share, for each rank another one, and not of an
- * even stride, which might meet always the same of what repeats itself. */
+/* Returns round NTH of a sample of COUNT out of ALL rounds: one of each of COUNT equal shares,
+ * chosen by a hash that depends on the rank, since an even stride could match the plan's period. */
 static uint64_t chosen_round(uint64_t nth, int position, uint64_t count, uint64_t all) {
     const uint64_t begin = nth * all / count, end = (nth + 1) * all / count,
                    any = (nth + (uint64_t)position) * UINT64_C(2654435761) % (UINT64_C(1) << 32);
     return begin + any * (end - begin) / (UINT64_C(1) << 32);
 }
 
-/* Adds the rank at POSITION, which stands for so many RANKS, told from MOST of its rounds. */
+/* Adds the rank at POSITION, which represents RANKS ranks, counting at most MOST of its rounds. */
 static void add_rank(coll_survey *s, int position, double ranks, uint64_t rounds, uint64_t most,
                      coll_traffic *traffic) {
     const double rounds_of_event = 10, burst = (double)coll_network_burst(&s->network);
-    turn_to(s, position);
+    set_position(s, position);
     const coll_plan *plan = s->planner->plan(&s->part, s->size, s->own);
     const uint64_t all = plan->rounds < rounds ? plan->rounds : rounds,
-                   looked_at = all < most ? all : most;
-    work own = {.events = (double)all / rounds_of_event};
-    for (uint64_t i = 0; i < looked_at; i++) {
-        int count = plan->round(plan, chosen_round(i, position, looked_at, all), s->steps);
+                   counted = all < most ? all : most;
+    rank_work own = {.events = (double)all / rounds_of_event};
+    for (uint64_t i = 0; i < counted; i++) {
+        int count = plan->round(plan, chosen_round(i, position, counted, all), s->steps);
         for (int k = 0; k < count; k++)
-            add_step(s, s->line->order[position], &s->steps[k], (double)all / (double)looked_at,
+            add_step(s, s->line->order[position], &s->steps[k], (double)all / (double)counted,
                      ranks, &own);
     }
-    traffic->labour =
-        fmax(traffic->labour, fmax(own.processor, fmax(own.out, own.in) - burst) * 1e-9);
+    traffic->rank_seconds =
+        fmax(traffic->rank_seconds, fmax(own.processor, fmax(own.out, own.in) - burst) * 1e-9);
     traffic->events += ranks * own.events;
     traffic->rounds = plan->rounds > traffic->rounds ? plan->rounds : traffic->rounds;
-    traffic->exact = traffic->exact && looked_at == all;
+    traffic->exact = traffic->exact && counted == all;
 }
 
-/* The most that any of COUNT links has, one in so many of LINKS; where not all was looked at, the
- * mean, which that is not below. */
-static double most_of(const double links[], int count, int one_in, bool exact) {
+/* Returns the maximum over COUNT links, every ONE_IN-th element of LINKS. Without EXACT counts
+ * returns the mean, which the true maximum is not below. */
+static double busiest_of(const double links[], int count, int one_in, bool exact) {
     double all = 0, most = 0;
     for (int i = 0; i < count; i++) {
         all += links[i * one_in];
@@ -137,38 +137,38 @@ static double most_of(const double links[], int count, int one_in, bool exact) {
     return exact ? most : all / count;
 }
 
-/* Concludes from what all links have. */
+/* Sets the figures of TRAFFIC that follow from the loads of all links. */
 static void find_busiest(const coll_survey *s, coll_traffic *traffic) {
     const coll_network *network = &s->network;
     const double burst = (double)coll_network_burst(network);
     for (int way = 0; way < COLL_LINK_WAYS; way++) {
         const double host =
-            most_of(s->busy + way, s->shape->topo->nodes, COLL_LINK_WAYS, traffic->exact);
-        traffic->seconds = fmax(traffic->seconds, (host - burst) * 1e-9);
+            busiest_of(s->busy + way, s->shape->topo->nodes, COLL_LINK_WAYS, traffic->exact);
+        traffic->link_seconds = fmax(traffic->link_seconds, (host - burst) * 1e-9);
         for (int kind = 0; kind < COLL_LINKS; kind++)
             traffic->busiest[kind] =
                 fmax(traffic->busiest[kind],
-                     most_of(links_of(s, kind, way), count_links(s->shape->topo, kind), 1,
-                             traffic->exact));
+                     busiest_of(links_of(s, kind, way), count_links(s->shape->topo, kind), 1,
+                                traffic->exact));
     }
     for (int kind = COLL_LINK_RACK; kind < COLL_LINKS; kind++) {
         const coll_level level = kind == COLL_LINK_RACK ? COLL_LEVEL_SITE : COLL_LEVEL_WIDE;
         const double ahead = (double)network->shared[level].most * 1e-9;
         if (network->rate[level] > 0)
-            traffic->seconds =
-                fmax(traffic->seconds, traffic->busiest[kind] / network->rate[level] - ahead);
+            traffic->link_seconds =
+                fmax(traffic->link_seconds, traffic->busiest[kind] / network->rate[level] - ahead);
     }
 }
 
 coll_traffic coll_survey_count(coll_survey *s, uint64_t rounds, int ranks, int64_t steps) {
-    const int all = s->shape->topo->ranks, asked = ranks < all ? ranks : all;
-    const uint64_t most = (uint64_t)(steps / asked / (s->size.steps + 1)) + 1;
-    coll_traffic traffic = {.exact = asked == all};
-    memset(s->bytes, 0, bytes_of_links(s->shape->topo));
-    memset(s->busy, 0, bytes_of_busy(s->shape->topo));
-    /* The first may be a root, which has more to do. */
-    for (int i = 0; i < asked; i++)
-        add_rank(s, (int)((int64_t)i * all / asked), i ? (double)(all - 1) / (asked - 1) : 1,
+    const int all = s->shape->topo->ranks, sampled = ranks < all ? ranks : all;
+    const uint64_t most = (uint64_t)(steps / sampled / (s->size.steps + 1)) + 1;
+    coll_traffic traffic = {.exact = sampled == all};
+    memset(s->bytes, 0, size_of_links(s->shape->topo));
+    memset(s->busy, 0, size_of_busy(s->shape->topo));
+    /* The rank at position 0 represents only itself: it may be a root, with more rank_work. */
+    for (int i = 0; i < sampled; i++)
+        add_rank(s, (int)((int64_t)i * all / sampled), i ? (double)(all - 1) / (sampled - 1) : 1,
                  rounds, most, &traffic);
     find_busiest(s, &traffic);
     return traffic;
