@@ -14,17 +14,17 @@
 #include <stdio.h>
 #include <string.h>
 
-/* So many things can be learnt on one communicator. */
+/* Most pairs of operation and size class that are tuned on one communicator. */
 enum { MOST = 16 };
 
-/* Calls that take less by prediction are left alone: there is little to win. */
+/* Calls predicted to take less (seconds) are not tuned: there is little to gain. */
 static const double SHORT = 250e-6;
 
-/* What rank 0 knows is there after so many calls. */
+/* Rank 0's earlier results must have arrived after this many calls. */
 enum { ASKED = 2 };
 
-/* What it tells: the fastest algorithm, counted from 1 in its table, and its time, and those of all
- * candidates. */
+/* Rank 0's message with them: the fastest algorithm (its index in the table, plus 1; 0: none), its
+ * time, and the times of all candidates. */
 enum { BEST, BEST_TIME, TIMES, TOLD = TIMES + COLL_LIKELY };
 
 struct coll_learning {
@@ -32,15 +32,15 @@ struct coll_learning {
     coll_comm *comm;
     int tag;
     coll_operation operation;
-    size_t bytes; /* of the calls that are timed: those of other sizes tell nothing beside them */
-    bool heard;   /* what rank 0 knows */
+    size_t bytes; /* only calls of this size are timed: others are not comparable */
+    bool heard;   /* rank 0's earlier results have arrived */
     coll_lesson lesson;
-    coll_agreement agreement; /* on times, or on what rank 0 says */
+    coll_agreement agreement; /* on times, or with rank 0's earlier results */
 };
 
-/* What is learnt on a communicator. */
+/* All tuning on a communicator. */
 typedef struct lessons {
-    coll_comm *comm; /* NULL: it was never opened */
+    coll_comm *comm; /* NULL: never opened */
     bool off;
     int count;
     coll_learning *first;
@@ -50,9 +50,10 @@ static lessons *lessons_of(const coll_comm *comm) {
     return coll_comm_slot(comm, &coll_learn_key);
 }
 
-/* --- Of which calls --- */
+/* --- Which calls are tuned --- */
 
-/* Whether all algorithms give the same bits, or the user said that they need not. */
+/* Returns whether the algorithm may change from call to call: all algorithms give the same bits, or
+ * the user said that they need not. */
 static bool may_differ(const coll_state *state, coll_operation operation, const coll_shape *call) {
     const size_t number = 16;
     if (!coll_operations[operation].reduces)
@@ -61,20 +62,21 @@ static bool may_differ(const coll_state *state, coll_operation operation, const 
            call->element <= number;
 }
 
-/* Whether calls like CALL are learnt, if it pays. */
-static bool concerns(const lessons *all, coll_operation operation, const coll_shape *call) {
+/* Returns whether calls like CALL are tuned, provided that it pays. */
+static bool is_tuned(const lessons *all, coll_operation operation, const coll_shape *call) {
     const coll_state *state = coll_state_of(all->comm);
     return !all->off && state->settings->learn != COLL_LEARN_NOTHING &&
            !state->specs[operation].algorithm && call->bytes != COLL_BYTES_UNKNOWN &&
            call->topo->sites == 1 && call->topo->nodes > 1 && may_differ(state, operation, call);
 }
 
-/* Where nothing was predicted nothing else was likely. */
-static bool pays(const lessons *all, const coll_choice *priced) {
+/* Returns whether tuning may pay. Without a prediction there are no other candidates. */
+static bool may_pay(const lessons *all, const coll_choice *priced) {
     return all->count < MOST && priced->predicted >= SHORT;
 }
 
-static coll_learning *find(const lessons *all, coll_operation operation, const coll_shape *call) {
+static coll_learning *find_tuning(const lessons *all, coll_operation operation,
+                                  const coll_shape *call) {
     coll_learning *one = all->first;
     while (one && (one->operation != operation ||
                    coll_size_class(one->bytes) != coll_size_class(call->bytes)))
@@ -82,14 +84,14 @@ static coll_learning *find(const lessons *all, coll_operation operation, const c
     return one;
 }
 
-static const coll_choice *best_of(const coll_learning *one) {
+static const coll_choice *best_choice(const coll_learning *one) {
     return &one->lesson.candidates.of[one->lesson.best];
 }
 
-/* --- What is known from before --- */
+/* --- Results of earlier tuning --- */
 
-/* As it is kept; without what was learnt. */
-static coll_learnt note_of(coll_operation operation, const coll_shape *call) {
+/* Returns an entry of the tuning file for CALL, without algorithm and time. */
+static coll_learnt entry_for(coll_operation operation, const coll_shape *call) {
     const coll_topo *topo = call->topo;
     coll_learnt note = {.placement = coll_learnt_placement(topo),
                         .ranks = topo->ranks,
@@ -103,22 +105,23 @@ static int64_t nanoseconds(double seconds) {
     return (int64_t)(1e9 * seconds);
 }
 
-/* Returns what calls like NOTE took by ALGORITHM, ns; 0: not known. */
-static int64_t recall(coll_learnt *note, const coll_algorithm *algorithm) {
+/* Returns the time in ns that calls like NOTE took with ALGORITHM; 0 if not known. */
+static int64_t recall_time(coll_learnt *note, const coll_algorithm *algorithm) {
     snprintf(note->algorithm, sizeof note->algorithm, "%s", algorithm->name);
     return nanoseconds(coll_learnt_find(note));
 }
 
-/* Returns which of its operation's table is the fastest that is known to have run such calls as
- * CALL, and the TIME, ns; -1: none. */
+/* Returns the index in the operation's table of the algorithm known to be fastest for calls like
+ * CALL, and sets *TIME to its ns; -1 if none is known. */
 static int recall_best(coll_operation operation, const coll_shape *call, coll_learnt *note,
                        int64_t *time) {
     const coll_algorithm *const *table = coll_operations[operation].table;
     int best = -1;
     *time = 0;
     for (int i = 0; table[i]; i++) {
-        int64_t next =
-            table[i]->rival || !coll_select_applicable(table[i], call) ? 0 : recall(note, table[i]);
+        int64_t next = table[i]->rival || !coll_select_applicable(table[i], call)
+                           ? 0
+                           : recall_time(note, table[i]);
         if (next == 0 || (best >= 0 && next >= *time))
             continue;
         best = i;
@@ -127,7 +130,7 @@ static int recall_best(coll_operation operation, const coll_shape *call, coll_le
     return best;
 }
 
-static coll_choice recalled(coll_operation operation, int which, int64_t time) {
+static coll_choice recalled_choice(coll_operation operation, int which, int64_t time) {
     const coll_algorithm *algorithm = coll_operations[operation].table[which];
     return (coll_choice){.algorithm = algorithm,
                          .values = coll_values_default(algorithm),
@@ -135,28 +138,29 @@ static coll_choice recalled(coll_operation operation, int which, int64_t time) {
                          .why = "learnt before: the fastest of those tried"};
 }
 
-static int agree(coll_learning *one, int count, const int64_t numbers[]) {
+static int start_agreement(coll_learning *one, int count, const int64_t numbers[]) {
     static_assert((int)COLL_LESSON_TIMES <= (int)COLL_AGREE_MOST, "all at once");
     static_assert((int)TOLD <= (int)COLL_AGREE_MOST, "all at once");
     return coll_agreement_start(&one->agreement, one->comm, one->tag, count, numbers);
 }
 
-/* Rank 0 tells all what it knows. No other rank's numbers are larger. */
-static int ask(coll_learning *one, const coll_shape *call) {
+/* Starts to send rank 0's earlier results to all ranks: the agreement takes the maximum, and the
+ * other ranks contribute 0. */
+static int share_earlier_results(coll_learning *one, const coll_shape *call) {
     int64_t told[TOLD] = {0};
     if (one->comm->rank == 0) {
-        coll_learnt note = note_of(one->operation, call);
+        coll_learnt note = entry_for(one->operation, call);
         told[BEST] = 1 + recall_best(one->operation, call, &note, &told[BEST_TIME]);
         for (int i = 0; i < one->lesson.candidates.count; i++)
-            told[TIMES + i] = recall(&note, one->lesson.candidates.of[i].algorithm);
+            told[TIMES + i] = recall_time(&note, one->lesson.candidates.of[i].algorithm);
     }
-    return agree(one, TOLD, told);
+    return start_agreement(one, TOLD, told);
 }
 
-/* Keeps what was learnt of candidates OLD and NEW, for other communicators and runs. */
-static void keep(const coll_learning *one, const coll_shape *call, int old, int new) {
+/* Saves the times of candidates OLD and NEW for other communicators and runs. */
+static void save_results(const coll_learning *one, const coll_shape *call, int old, int new) {
     const bool first = one->comm->rank == 0;
-    coll_learnt notes[] = {note_of(one->operation, call), note_of(one->operation, call)};
+    coll_learnt notes[] = {entry_for(one->operation, call), entry_for(one->operation, call)};
     for (int i = 0; i < 2; i++) {
         const coll_choice *choice = &one->lesson.candidates.of[i ? new : old];
         notes[i].seconds = choice->predicted;
@@ -167,10 +171,10 @@ static void keep(const coll_learning *one, const coll_shape *call, int old, int 
         coll_trace_learnt(&notes[one->lesson.best == new], error);
 }
 
-/* --- The lesson --- */
+/* --- Tuning --- */
 
-static int begin(lessons *all, coll_operation operation, const coll_shape *call,
-                 coll_learning **begun) {
+static int begin_tuning(lessons *all, coll_operation operation, const coll_shape *call,
+                        coll_learning **begun) {
     const coll_choices likely = coll_state_likely(coll_state_of(all->comm), operation, call);
     static_assert((int)MOST <= (int)COLL_TAGS_LEARN, "a tag for each");
     coll_learning *one = coll_spare_calloc(1, sizeof *one);
@@ -186,18 +190,19 @@ static int begin(lessons *all, coll_operation operation, const coll_shape *call,
     for (int i = 1; i < likely.count; i++)
         one->lesson.candidates.of[i].why = "tried, to learn whether it is faster";
     *begun = one;
-    return all->comm->broken = ask(one, call);
+    return all->comm->broken = share_earlier_results(one, call);
 }
 
-/* Goes by what rank 0 knows. If the fastest is no candidate, it runs from now on. */
-static void hear(coll_learning *one) {
+/* Takes rank 0's earlier results into account. If the fastest algorithm is not a candidate, it runs
+ * from now on without tuning. */
+static void use_earlier_results(coll_learning *one) {
     const int64_t *told = one->agreement.highest, *times = told + TIMES;
     const int best = (int)told[BEST] - 1;
     const coll_choices *candidates = &one->lesson.candidates;
     int i = 0;
     one->heard = true;
     if (best >= 0) {
-        const coll_choice choice = recalled(one->operation, best, told[BEST_TIME]);
+        const coll_choice choice = recalled_choice(one->operation, best, told[BEST_TIME]);
         while (i < candidates->count && candidates->of[i].algorithm != choice.algorithm)
             i++;
         if (i < candidates->count) {
@@ -211,24 +216,25 @@ static void hear(coll_learning *one) {
     coll_lesson_know(&one->lesson, times);
 }
 
-/* Whether nobody ends a call before all have begun it. */
-static bool meets_all(coll_operation operation) {
+/* Returns whether no rank leaves the operation before all have entered it. */
+static bool synchronizes(coll_operation operation) {
     return coll_operations[operation].rootless && operation != COLL_OPERATION_SCAN &&
            operation != COLL_OPERATION_EXSCAN;
 }
 
-/* The least of all times is what the largest of the negative ones stands for. */
+/* Starts the agreement on this rank's times. Agreements take the maximum; times are negated to get
+ * the minimum. */
 static int agree_on_times(coll_learning *one) {
-    int64_t sign = meets_all(one->operation) ? -1 : 1, times[COLL_LESSON_TIMES];
+    int64_t sign = synchronizes(one->operation) ? -1 : 1, times[COLL_LESSON_TIMES];
     for (int i = 0; i < COLL_LESSON_TIMES; i++)
         times[i] = sign * one->lesson.own[i];
-    return agree(one, COLL_LESSON_TIMES, times);
+    return start_agreement(one, COLL_LESSON_TIMES, times);
 }
 
-static void heed_times(coll_learning *one, const coll_shape *call) {
+static void use_agreed_times(coll_learning *one, const coll_shape *call) {
     coll_lesson *lesson = &one->lesson;
     coll_choice *of = lesson->candidates.of;
-    int64_t sign = meets_all(one->operation) ? -1 : 1, *times = one->agreement.highest;
+    int64_t sign = synchronizes(one->operation) ? -1 : 1, *times = one->agreement.highest;
     const int tried = lesson->tried, best = lesson->best;
     for (int i = 0; i < COLL_LESSON_TIMES; i++)
         times[i] *= sign;
@@ -238,28 +244,28 @@ static void heed_times(coll_learning *one, const coll_shape *call) {
     if (tried == best)
         return;
     of[lesson->best].why = "learnt: the fastest of those tried";
-    keep(one, call, best, tried);
+    save_results(one, call, best, tried);
 }
 
-/* Takes what has arrived before the next call. */
-static int listen(coll_learning *one, const coll_shape *call) {
+/* Advances the agreement before the next call, and uses its result if that is due. */
+static int advance_agreement(coll_learning *one, const coll_shape *call) {
     bool asked = !one->heard && one->lesson.calls == ASKED, done;
     if (!asked && !coll_lesson_due(&one->lesson))
         return coll_agreement_advance(&one->agreement, &done);
     int code = coll_agreement_finish(&one->agreement);
     if (code == MPI_SUCCESS && asked)
-        hear(one);
+        use_earlier_results(one);
     else if (code == MPI_SUCCESS)
-        heed_times(one, call);
+        use_agreed_times(one, call);
     return code;
 }
 
-/* Whether the MPI library's own is to be tried next and was slower than another algorithm in
- * smaller calls. */
-static bool has_lost(const lessons *all, const coll_learning *large) {
+/* Returns whether the next try is the MPI library's own algorithm and that was slower than another
+ * in smaller calls. */
+static bool native_has_lost(const lessons *all, const coll_learning *large) {
     const coll_lesson *lesson = &large->lesson;
     const coll_algorithm *next = lesson->candidates.of[coll_lesson_turn(lesson)].algorithm;
-    if (next == best_of(large)->algorithm || !coll_algorithm_is_native(next))
+    if (next == best_choice(large)->algorithm || !coll_algorithm_is_native(next))
         return false;
     for (const coll_learning *one = all->first; one; one = one->next)
         for (int i = 0; i < one->lesson.candidates.count; i++)
@@ -273,17 +279,17 @@ static bool has_lost(const lessons *all, const coll_learning *large) {
 int coll_learn_begin(coll_comm *comm, coll_operation operation, const coll_shape *call,
                      coll_choice *choice, coll_learning **trial) {
     lessons *all = lessons_of(comm);
-    coll_learning *one = find(all, operation, call);
-    int code = one ? MPI_SUCCESS : begin(all, operation, call, &one);
+    coll_learning *one = find_tuning(all, operation, call);
+    int code = one ? MPI_SUCCESS : begin_tuning(all, operation, call, &one);
     if (code != MPI_SUCCESS)
         return code;
     bool timed = call->bytes == one->bytes;
     if (timed)
-        code = listen(one, call);
-    if (timed && has_lost(all, one))
+        code = advance_agreement(one, call);
+    if (timed && native_has_lost(all, one))
         coll_lesson_leave_out(&one->lesson);
     const coll_choice *next =
-        timed ? &one->lesson.candidates.of[coll_lesson_turn(&one->lesson)] : best_of(one);
+        timed ? &one->lesson.candidates.of[coll_lesson_turn(&one->lesson)] : best_choice(one);
     *trial = NULL;
     if (!coll_select_applicable(next->algorithm, call))
         return code;
@@ -298,28 +304,29 @@ int coll_learn_end(coll_learning *trial, double seconds) {
                                                                  : MPI_SUCCESS;
 }
 
-/* --- What is settled --- */
+/* --- Results --- */
 
 bool coll_learn_settled(const coll_comm *comm, coll_operation operation, const coll_shape *call,
                         coll_choice *choice) {
     lessons *all = lessons_of(comm);
-    if (!concerns(all, operation, call))
+    if (!is_tuned(all, operation, call))
         return true;
-    const coll_learning *one = find(all, operation, call);
+    const coll_learning *one = find_tuning(all, operation, call);
     if (!one)
-        return !pays(all, choice);
-    if (one->lesson.settled && coll_select_applicable(best_of(one)->algorithm, call))
-        *choice = *best_of(one);
+        return !may_pay(all, choice);
+    if (one->lesson.settled && coll_select_applicable(best_choice(one)->algorithm, call))
+        *choice = *best_choice(one);
     return one->lesson.settled;
 }
 
 void coll_learn_started(const coll_comm *comm, coll_operation operation, const coll_shape *call,
                         coll_choice *choice) {
     lessons *all = lessons_of(comm);
-    const coll_learning *one = concerns(all, operation, call) ? find(all, operation, call) : NULL;
+    const coll_learning *one =
+        is_tuned(all, operation, call) ? find_tuning(all, operation, call) : NULL;
     if (!one || one->lesson.time[one->lesson.best] == 0)
         return;
-    const coll_choice *best = best_of(one);
+    const coll_choice *best = best_choice(one);
     if (coll_select_can_start(best->algorithm, &best->values) &&
         coll_select_applicable(best->algorithm, call))
         *choice = *best;
@@ -328,21 +335,21 @@ void coll_learn_started(const coll_comm *comm, coll_operation operation, const c
 void coll_learn_tell(const coll_comm *comm, coll_operation operation, const coll_shape *call,
                      coll_choice *choice) {
     lessons *all = lessons_of(comm);
-    if (call->topo != &coll_state_of(comm)->topo || !concerns(all, operation, call))
+    if (call->topo != &coll_state_of(comm)->topo || !is_tuned(all, operation, call))
         return;
-    const coll_learning *one = find(all, operation, call);
-    if (one && one->heard && coll_select_applicable(best_of(one)->algorithm, call))
-        *choice = *best_of(one);
-    if (one || !pays(all, choice) || comm->rank > 0)
+    const coll_learning *one = find_tuning(all, operation, call);
+    if (one && one->heard && coll_select_applicable(best_choice(one)->algorithm, call))
+        *choice = *best_choice(one);
+    if (one || !may_pay(all, choice) || comm->rank > 0)
         return;
     int64_t time;
-    coll_learnt note = note_of(operation, call);
+    coll_learnt note = entry_for(operation, call);
     int best = recall_best(operation, call, &note, &time);
     if (best >= 0)
-        *choice = recalled(operation, best, time);
+        *choice = recalled_choice(operation, best, time);
 }
 
-/* --- What a communicator keeps --- */
+/* --- The communicator's slot --- */
 
 static int open_lessons(coll_comm *comm, const coll_comm *whole) {
     lessons *all = lessons_of(comm);
@@ -351,14 +358,14 @@ static int open_lessons(coll_comm *comm, const coll_comm *whole) {
     return MPI_SUCCESS;
 }
 
-/* All ranks come here or none does, unless COMM is broken. */
+/* All ranks of a communicator close it, or none does, unless it is broken. */
 static void close_lessons(void *slot) {
     for (coll_learning *next, *one = ((lessons *)slot)->first; one; one = next) {
         next = one->next;
         if (!one->comm->broken)
             (void)coll_agreement_finish(&one->agreement);
         if (one->comm->broken)
-            return; /* messages may come into it yet */
+            return; /* messages may still arrive in it */
         coll_spare_free(one);
     }
 }

@@ -1,22 +1,23 @@
 /*
- * Learning which algorithm is the fastest while a program runs, for those who have measured no
- * profile: now and then calls of a size class on a communicator try another algorithm where that
- * costs little (lib/operation/lesson.h), and the one that takes the least time runs from then on.
+ * Autotuning while a program runs, for users who have measured no profile: now and then calls of a
+ * size class on a communicator try another algorithm if that costs little (lib/operation/lesson.h),
+ * and the fastest algorithm runs from then on.
  *
- * - What a call runs follows from what all ranks know alike: which call of its class it is, prices,
- *   and what all have agreed on. Agreements are nonblocking and have some calls' time to arrive.
- * - What rank 0 knows from before, of another communicator or an earlier run
- *   (lib/operation/learnt.h), comes to all with the first call of a class.
- * - Nothing is tried that is not predicted to be faster on any network that the job may run on, nor
- *   the MPI library's own where it has lost in smaller calls.
- * - What counts is the time from a call's begin to its end, on each rank. Where nobody ends before
- *   all have begun the least of all ranks' times tells, which no late rank makes longer. Elsewhere,
- *   where a broadcast's root may have left before others come, the largest does.
- * - Calls that are started take what was learnt of those that block: how long they take says more
- *   about what the program does meanwhile.
- * - Nothing is learnt within a host or between sites, of small or short calls, where the user has
- *   named an algorithm, or where ranks know different sizes. Of
- *   reductions, whose last bits differ from algorithm to algorithm, only if COLL_LEARN=all says so.
+ * - The algorithm of a call depends only on data that is the same on all ranks: the number of the
+ *   call in its class, predictions, and agreed times. Agreements are nonblocking, and complete
+ *   during the next few calls.
+ * - Rank 0's results of other communicators or earlier runs (lib/operation/learnt.h) are sent to
+ * all ranks with the first call of a class.
+ * - Algorithms that are not predicted to be faster on any network that the job may run on are not
+ *   tried, nor is the MPI library's own if it was slower in smaller calls.
+ * - Each rank times its calls from begin to end. In operations that no rank leaves before all have
+ *   entered, the least of all ranks' times counts, which late ranks do not increase. In others,
+ * such as a broadcast, whose root may leave before others enter, the largest counts.
+ * - Nonblocking calls use the results of blocking ones: their own times depend mostly on what the
+ *   program does meanwhile.
+ * - Nothing is tuned within a host or between sites, for small or short calls, if the user has
+ * named an algorithm, or if ranks know different sizes. Reductions, whose last bits differ between
+ *   algorithms, are tuned only with COLL_LEARN=all.
  */
 #ifndef COLL_LIB_OPERATION_LEARN_H
 #define COLL_LIB_OPERATION_LEARN_H
@@ -27,43 +28,46 @@
 
 #include <stdbool.h>
 
-/* Of what: COLL_LEARN. */
+/* Which operations are tuned: the setting COLL_LEARN. */
 typedef enum coll_learn_what {
     COLL_LEARN_NOTHING,
-    COLL_LEARN_MOVES, /* what moves data, and combines none */
+    COLL_LEARN_MOVES, /* operations that move data without reducing it */
     COLL_LEARN_ALL
 } coll_learn_what;
 
-/* What is being learnt of one operation and size class of a communicator. */
+/* The tuning of one operation and size class on a communicator. */
 typedef struct coll_learning coll_learning;
 
 /*
- * Before a blocking call of OPERATION like CALL, of which something is still to be learnt, and for
- * which *CHOICE was predicted: sets that to what is to run. Where *TRIAL isn't NULL then,
- * coll_learn_end must follow. Errors leave COMM broken.
+ * Called before a blocking call of OPERATION that is still being tuned. Replaces *CHOICE, the
+ * predicted choice, by the algorithm to run. If *TRIAL is not NULL then, coll_learn_end must follow
+ * the call. After an error COMM is broken.
  */
 int coll_learn_begin(coll_comm *comm, coll_operation operation, const coll_shape *call,
                      coll_choice *choice, coll_learning **trial);
 
-/* The call was through after SECONDS. Never waits. */
+/* Records that the call took SECONDS. Never waits. */
 int coll_learn_end(coll_learning *trial, double seconds);
 
 /*
- * Returns whether nothing is left to be learnt of such calls, and puts what they run into *CHOICE,
- * which was predicted: that, or what was learnt.
+ * Returns whether tuning of such calls is complete, or never takes place. If it is complete,
+ * replaces *CHOICE, the predicted choice, by the tuned one.
  */
 bool coll_learn_settled(const coll_comm *comm, coll_operation operation, const coll_shape *call,
                         coll_choice *choice);
 
-/* Puts what was learnt into *CHOICE, of a call that is started, where that can be started. */
+/* Replaces *CHOICE, of a nonblocking call, by the best algorithm found so far, if it can be
+ * started.
+ */
 void coll_learn_started(const coll_comm *comm, coll_operation operation, const coll_shape *call,
                         coll_choice *choice);
 
-/* Puts what was learnt, as far as this rank knows, into *CHOICE, for who explains it. */
+/* Replaces *CHOICE by the best algorithm found so far, as far as this rank knows; for explanations.
+ */
 void coll_learn_tell(const coll_comm *comm, coll_operation operation, const coll_shape *call,
                      coll_choice *choice);
 
-/* What it keeps with every communicator. */
+/* The tuning's slot in every communicator. */
 extern coll_comm_key coll_learn_key;
 
 #endif

@@ -17,11 +17,11 @@
 static const char FIRST_LINE[] = "libcoll-learnt 2", FORMERLY[] = "libcoll-learnt 1";
 
 enum {
-    MOST_BYTES = 1 << 20, /* of a file; more is some other one */
-    MOST = 2000           /* that are kept in one: then the oldest make room */
+    MOST_BYTES = 1 << 20, /* of the file: a larger one can't be ours */
+    MOST = 2000           /* entries; beyond that the oldest are dropped */
 };
 
-/* The oldest first. */
+/* Entries, oldest first. */
 typedef struct notes {
     coll_learnt *at;
     int count;
@@ -46,7 +46,7 @@ uint64_t coll_learnt_placement(const coll_topo *topo) {
     return placement;
 }
 
-/* --- Notes --- */
+/* --- Entries --- */
 
 static coll_learnt *find(const notes *all, const coll_learnt *like) {
     for (coll_learnt *one = all->at; one < all->at + all->count; one++)
@@ -57,7 +57,8 @@ static coll_learnt *find(const notes *all, const coll_learnt *like) {
     return NULL;
 }
 
-/* Adds WHAT as the newest; false without memory. */
+/* Adds WHAT as the newest entry, and drops the one that it replaces. Returns false without memory.
+ */
 static bool add(notes *all, const coll_learnt *what) {
     coll_learnt *old = find(all, what);
     if (!old && all->count == MOST)
@@ -77,7 +78,7 @@ static bool add(notes *all, const coll_learnt *what) {
 
 /* --- The file --- */
 
-static bool take_word(const coll_lines *at, char **rest, const char *what, char *into,
+static bool read_word(const coll_lines *at, char **rest, const char *what, char *into,
                       size_t size) {
     const char *word = coll_word(rest);
     if (!*word || strlen(word) >= size)
@@ -86,14 +87,14 @@ static bool take_word(const coll_lines *at, char **rest, const char *what, char 
     return true;
 }
 
-static bool take_number(const coll_lines *at, char **rest, const char *what, double most,
+static bool read_number(const coll_lines *at, char **rest, const char *what, double most,
                         double *value) {
     const char *word = coll_word(rest);
     return (coll_plain_number(word, value) && *value > 0 && *value <= most) ||
            coll_refuse(at, "'%.30s' is no %s; delete the file", word, what);
 }
 
-static bool take_placement(const coll_lines *at, char **rest, uint64_t *placement) {
+static bool read_placement(const coll_lines *at, char **rest, uint64_t *placement) {
     enum { DIGITS = 16 };
     const char *word = coll_word(rest);
     if (strlen(word) != DIGITS || strspn(word, "0123456789abcdef") != DIGITS)
@@ -104,13 +105,13 @@ static bool take_placement(const coll_lines *at, char **rest, uint64_t *placemen
 
 static bool parse_line(const coll_lines *at, char *line, coll_learnt *one) {
     double ranks, bytes;
-    if (!take_placement(at, &line, &one->placement) ||
-        !take_number(at, &line, "number of ranks", 1 << 30, &ranks) ||
-        !take_word(at, &line, "host", one->host, sizeof one->host) ||
-        !take_word(at, &line, "operation", one->operation, sizeof one->operation) ||
-        !take_number(at, &line, "size", 1e18, &bytes) ||
-        !take_word(at, &line, "algorithm", one->algorithm, sizeof one->algorithm) ||
-        !take_number(at, &line, "time", 1e6, &one->seconds))
+    if (!read_placement(at, &line, &one->placement) ||
+        !read_number(at, &line, "number of ranks", 1 << 30, &ranks) ||
+        !read_word(at, &line, "host", one->host, sizeof one->host) ||
+        !read_word(at, &line, "operation", one->operation, sizeof one->operation) ||
+        !read_number(at, &line, "size", 1e18, &bytes) ||
+        !read_word(at, &line, "algorithm", one->algorithm, sizeof one->algorithm) ||
+        !read_number(at, &line, "time", 1e6, &one->seconds))
         return false;
     one->ranks = (int)ranks;
     one->bytes = (size_t)bytes;
@@ -137,8 +138,8 @@ static bool parse(coll_lines *at, notes *found) {
     return true;
 }
 
-/* What the file at PATH holds, to be freed; nothing where there is none. Why it is no good goes to
- * PROBLEM. */
+/* Returns the entries of the file at PATH, which the caller frees; none if there is no file. If the
+ * file is damaged, PROBLEM says why. */
 static notes read_file(const char *path, char problem[COLL_TEXTFILE_PROBLEM]) {
     notes found = {0};
     char *text;
@@ -171,7 +172,7 @@ static bool print(FILE *stream, const void *context) {
     return true;
 }
 
-/* Reads it once; the caller holds the lock. */
+/* Reads the file, the first time. The caller holds the lock. */
 static void read_once(void) {
     char problem[COLL_TEXTFILE_PROBLEM];
     char *path = has_read ? NULL : coll_learnt_path();
@@ -188,7 +189,7 @@ static void read_once(void) {
     free(path);
 }
 
-/* Adds COUNT of WHAT; false without memory. */
+/* Adds the COUNT entries of WHAT. Returns false without memory. */
 static bool add_all(notes *all, const coll_learnt what[], int count) {
     bool good = true;
     for (int i = 0; i < count; i++)
@@ -196,8 +197,9 @@ static bool add_all(notes *all, const coll_learnt what[], int count) {
     return good;
 }
 
-/* The whole file anew: another job may have written it since it was read. */
-static int write_with(const coll_learnt what[], int count) {
+/* Reads the file again, since another job may have changed it, and writes it with WHAT added.
+ * Returns 0 or an errno. */
+static int update_file(const coll_learnt what[], int count) {
     char ignored[COLL_TEXTFILE_PROBLEM];
     char *path = coll_learnt_path();
     if (!path)
@@ -221,8 +223,8 @@ double coll_learnt_find(const coll_learnt *like) {
 
 int coll_learnt_keep(const coll_learnt what[], int count, bool in_file) {
     pthread_mutex_lock(&lock);
-    (void)add_all(&known, what, count); /* without memory it is learnt again */
-    int error = in_file ? write_with(what, count) : 0;
+    (void)add_all(&known, what, count); /* without memory it will be tuned again */
+    int error = in_file ? update_file(what, count) : 0;
     pthread_mutex_unlock(&lock);
     return error;
 }

@@ -1,16 +1,16 @@
 /*
- * What has been learnt, in this process and in earlier runs of the same user: what algorithms took
- * for calls of a size class of ranks in the same places. It is kept in one file, "learnt"
- * (lib/base/cachefile.h):
+ * Results of autotuning, of this process and of earlier runs of the same user: the times of
+ * algorithms for calls of a size class by ranks in the same places. They are saved in one file,
+ * "learnt" (lib/base/cachefile.h):
  *
  *     libcoll-learnt 2
- *     # comments and empty lines may stand anywhere below the first line
+ *     # comments and empty lines may be anywhere below the first line
  *     0123456789abcdef 25 n0 bcast 1048576 chain 0.446
  *
- * A line has the placement as below, the number of ranks and the first one's host for whoever reads
- * it, the operation, the class's least size, the algorithm, and the seconds that a call took. A
- * file that begins with "libcoll-learnt 1" has but the fastest algorithm of each class. What the
- * library doesn't know is of no consequence. No MPI.
+ * A line has the placement (see below), the number of ranks and the first rank's host (for human
+ * readers), the operation, the class's least size in bytes, the algorithm, and the seconds that a
+ * call took. A file that begins with "libcoll-learnt 1" has only the fastest algorithm of each
+ * class. Operations and algorithms that the library doesn't know are ignored. No MPI.
  */
 #ifndef COLL_LIB_OPERATION_LEARNT_H
 #define COLL_LIB_OPERATION_LEARNT_H
@@ -26,27 +26,27 @@ typedef struct coll_learnt {
     int ranks;
     char host[64];
     char operation[16];
-    size_t bytes; /* a power of two: of all calls from there to below twice that */
+    size_t bytes; /* a power of two; the entry covers calls of [bytes, 2 * bytes) */
     char algorithm[32];
     double seconds;
 } coll_learnt;
 
-/* The file's path, for the caller to free; NULL: there can be none. */
+/* Returns the file's path, which the caller frees; NULL if there can be none. */
 char *coll_learnt_path(void);
 
-/* A number for the hosts and racks of TOPO's ranks. */
+/* Returns a hash of the hosts and racks of TOPO's ranks. */
 uint64_t coll_learnt_placement(const coll_topo *topo);
 
 /*
- * Returns the seconds that calls of LIKE's placement, operation, bytes and algorithm took; 0: not
- * known. Reads the file once in a process; of a damaged one says so on stderr, and passes over it.
+ * Returns the seconds of calls with LIKE's placement, operation, bytes and algorithm; 0 if not
+ * known. The file is read once in a process; a damaged file is reported on stderr and ignored.
  */
 double coll_learnt_find(const coll_learnt *like);
 
 /*
- * Keeps COUNT of WHAT, in the place of what was learnt for the same; IN_FILE: in the file, too,
- * beside what other jobs have written there meanwhile. Returns 0 or an errno: then nothing is kept
- * in the file.
+ * Saves the COUNT entries of WHAT, which replace older ones for the same calls and algorithms; with
+ * IN_FILE also in the file, merged with entries that other jobs have written meanwhile. Returns 0,
+ * or an errno if the file was not written.
  */
 int coll_learnt_keep(const coll_learnt what[], int count, bool in_file);
 

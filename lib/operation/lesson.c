@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* Tries take one in so many parts of all time at most; what is faster by less than one is as fast.
+/* Tries may take 1/PARTS of the total time; algorithms whose times differ by less are equally fast.
  */
 enum { PARTS = 50 };
 
@@ -14,7 +14,7 @@ static int64_t larger(int64_t a, int64_t b) {
     return a > b ? a : b;
 }
 
-static int64_t divided_up(int64_t number, int64_t by) {
+static int64_t divide_rounding_up(int64_t number, int64_t by) {
     return (number + by - 1) / by;
 }
 
@@ -25,8 +25,8 @@ static void begin_try(coll_lesson *lesson, int which, int64_t from) {
     memset(lesson->own, 0, sizeof lesson->own);
 }
 
-/* Finds what is tried next, and when. */
-static void plan(coll_lesson *lesson) {
+/* Plans the next try: which candidate, and from which call on. */
+static void plan_next_try(coll_lesson *lesson) {
     const int64_t first = lesson->time[0], best = lesson->time[lesson->best];
     for (int i = 1; i < lesson->candidates.count && first > 0; i++) {
         const coll_choice *one = &lesson->candidates.of[i];
@@ -34,9 +34,10 @@ static void plan(coll_lesson *lesson) {
                       cost = COLL_LESSON_TRY * larger(first * one->most / 1000 - best, 0);
         if (lesson->time[i] > 0 || one->gain == 0 || gain <= 0)
             continue;
-        begin_try(lesson, i,
-                  larger(lesson->calls, larger(divided_up(PARTS * (lesson->extra + cost), best),
-                                               divided_up(cost, gain))));
+        begin_try(
+            lesson, i,
+            larger(lesson->calls, larger(divide_rounding_up(PARTS * (lesson->extra + cost), best),
+                                         divide_rounding_up(cost, gain))));
         return;
     }
     lesson->settled = true;
@@ -57,24 +58,24 @@ void coll_lesson_know(coll_lesson *lesson, const int64_t times[]) {
         known = known || times[i] > 0;
     }
     if (known || count == 1)
-        plan(lesson);
+        plan_next_try(lesson);
 }
 
-static bool tries(const coll_lesson *lesson) {
+static bool is_trying(const coll_lesson *lesson) {
     return !lesson->settled && lesson->calls >= lesson->from &&
            lesson->calls < lesson->from + COLL_LESSON_TRY;
 }
 
 int coll_lesson_turn(const coll_lesson *lesson) {
-    return tries(lesson) ? lesson->tried : lesson->best;
+    return is_trying(lesson) ? lesson->tried : lesson->best;
 }
 
 void coll_lesson_leave_out(coll_lesson *lesson) {
     lesson->candidates.of[lesson->tried].gain = 0;
-    plan(lesson);
+    plan_next_try(lesson);
 }
 
-static void note(coll_lesson *lesson, int turn, int64_t time) {
+static void record_time(coll_lesson *lesson, int turn, int64_t time) {
     int64_t *least = &lesson->own[turn == lesson->best ? LEAST_BEST : LEAST_TRIED];
     if (turn == lesson->last && (*least == 0 || time < *least))
         *least = time;
@@ -87,7 +88,7 @@ bool coll_lesson_take(coll_lesson *lesson, int64_t time) {
     if (lesson->settled)
         return false;
     if (lesson->calls < lesson->from + COLL_LESSON_TRY)
-        note(lesson, turn, time);
+        record_time(lesson, turn, time);
     lesson->last = turn;
     lesson->calls++;
     return lesson->calls == lesson->from + COLL_LESSON_TRY;
@@ -107,5 +108,5 @@ void coll_lesson_heed(coll_lesson *lesson, const int64_t agreed[]) {
         if (*tried < *best - *best / PARTS)
             lesson->best = lesson->tried;
     }
-    plan(lesson);
+    plan_next_try(lesson);
 }

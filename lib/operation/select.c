@@ -15,7 +15,8 @@ bool coll_select_applicable(const coll_algorithm *algorithm, const coll_shape *c
            (!algorithm->applicable || algorithm->applicable(call));
 }
 
-/* Numbers are all alike: a segment is a whole one more or less. */
+/* Returns the element size that CALL is predicted with. All number types count as one size: it
+ * only rounds segments to whole elements. */
 static size_t usual_element(const coll_shape *call) {
     const size_t number = 16, usual = 8;
     if (call->element == 0 || call->element > number)
@@ -29,10 +30,11 @@ bool coll_select_alike(const coll_shape *a, const coll_shape *b) {
            a->reproducible == b->reproducible && a->served == b->served;
 }
 
-/* The MPI library's own stays where no other is predicted to take less than so much of its time. */
+/* The MPI library's own algorithm runs unless another is predicted to take less than this fraction
+ * of its time. */
 static const double CLEARLY = 0.9;
 
-/* An algorithm that is slower than that on a network counts as so many times slower. */
+/* On each network an algorithm counts as at most this many times slower than the fastest. */
 static const double MOST_REGRET = 3;
 
 /* Returns the seconds that ALGORITHM takes for CALL on its network. */
@@ -55,17 +57,17 @@ double coll_predicted(const coll_algorithm *algorithm, const coll_shape *call,
     return predict(algorithm, &asked, values);
 }
 
-static coll_choice choice(const coll_algorithm *algorithm, const char *why) {
+static coll_choice default_choice(const coll_algorithm *algorithm, const char *why) {
     return (coll_choice){
         .algorithm = algorithm, .values = coll_values_default(algorithm), .why = why};
 }
 
 /*
- * The call that CALL is predicted as: the shortest of its size class, of any numbers, and in one
- * site of all roots, as it costs time to predict one, and what is chosen must not depend on which
- * of them came first.
+ * Returns the call that stands for CALL in predictions: the shortest of its size class, with the
+ * usual element, and within one site from rank 0. So few calls are predicted, and a choice does not
+ * depend on which call of a class came first.
  */
-static coll_shape usual_of(const coll_shape *call) {
+static coll_shape class_representative(const coll_shape *call) {
     coll_shape usual = *call;
     if (call->bytes > 0 && call->bytes != COLL_BYTES_UNKNOWN)
         usual.bytes = coll_class_bytes(coll_size_class(call->bytes));
@@ -77,14 +79,15 @@ static coll_shape usual_of(const coll_shape *call) {
 
 static const char INAPPLICABLE[] = "what was asked for is not applicable here";
 
-/* What USER asked for. */
-static coll_choice asked_for(const coll_spec *user) {
+/* Returns the algorithm that USER asked for. */
+static coll_choice user_choice(const coll_spec *user) {
     return (coll_choice){
         .algorithm = user->algorithm, .values = user->values, .why = "it was asked for"};
 }
 
-/* The first algorithm of TABLE that is made for sizes that differ, or the first of all. */
-static const coll_algorithm *sizeless(const coll_algorithm *const table[]) {
+/* Returns the first algorithm of TABLE that is made for sizes that differ by rank, else the first.
+ */
+static const coll_algorithm *algorithm_for_unequal_sizes(const coll_algorithm *const table[]) {
     for (const coll_algorithm *const *a = table; *a; a++)
         if ((*a)->sizeless)
             return *a;
@@ -95,35 +98,36 @@ bool coll_select_native(const coll_topo *topo, const coll_spec *user) {
     return !user->algorithm && topo->nodes == 1;
 }
 
-/* What CALL goes by where the table's prices don't count; no algorithm: they do. */
-static coll_choice without_prices(const coll_algorithm *const table[], const coll_shape *call,
-                                  const coll_spec *user) {
+/* Returns the choice for CALL if it does not depend on predictions; no algorithm if it does. */
+static coll_choice choose_without_prediction(const coll_algorithm *const table[],
+                                             const coll_shape *call, const coll_spec *user) {
     const coll_algorithm *standby = table[0];
     if (user->algorithm && coll_select_applicable(user->algorithm, call))
-        return asked_for(user);
+        return user_choice(user);
     if (!coll_select_applicable(standby, call))
         return coll_select_started(table, call, user);
     if (user->algorithm)
-        return choice(standby, INAPPLICABLE);
+        return default_choice(standby, INAPPLICABLE);
     if (call->bytes == COLL_BYTES_UNKNOWN && call->topo->nodes > 1)
-        standby = sizeless(table);
+        standby = algorithm_for_unequal_sizes(table);
     if (call->bytes == COLL_BYTES_UNKNOWN)
-        return choice(standby, "sizes differ by rank");
+        return default_choice(standby, "sizes differ by rank");
     if (coll_select_native(call->topo, user))
-        return choice(standby, "all ranks on one node");
+        return default_choice(standby, "all ranks on one node");
     if (call->topo->sites == 1 && call->bytes < standby->best_below)
-        return choice(standby, "the data is small");
+        return default_choice(standby, "the data is small");
     return (coll_choice){.algorithm = NULL};
 }
 
 enum { MOST = 32 }; /* algorithms of a table */
 
-/* Those of TABLE that can run CALL, start it if it is to be STARTED: rivals or the others. */
+/* Finds the algorithms of TABLE, either RIVALS or the others, that can run CALL, and start it if
+ * STARTED. Returns their number. */
 static int find_candidates(const coll_algorithm *const table[], const coll_shape *call,
                            bool started, bool rivals, const char *why, coll_choice found[]) {
     int count = 0;
     for (const coll_algorithm *const *a = table; *a && count < MOST; a++) {
-        const coll_choice next = choice(*a, why);
+        const coll_choice next = default_choice(*a, why);
         if ((*a)->rival == rivals && coll_select_applicable(*a, call) &&
             (!started || coll_select_can_start(*a, &next.values)))
             found[count++] = next;
@@ -131,16 +135,16 @@ static int find_candidates(const coll_algorithm *const table[], const coll_shape
     return count;
 }
 
-static const char *why_of(const coll_shape *call) {
+static const char *reason_for_prediction(const coll_shape *call) {
     return coll_networks_count(call->profile, call->topo) && !coll_networks_measured(call->profile)
                ? "good on slow and fast networks; none was measured"
                : "least predicted time";
 }
 
 /*
- * Predicts in SECONDS what takes as little as so many TIMES the least; of all others a bound that
- * is no less. Candidates come in the order of what they take at least, so that most are never
- * played.
+ * Sets SECONDS to the predicted times of those candidates that take less than TIMES the least, and
+ * to lower bounds, which are not less than that, of the others. Predicts the candidates in the
+ * order of their lower bounds, so that most are never simulated.
  */
 static void predict_all(const coll_shape *call, double times, const coll_choice candidates[],
                         int count, double seconds[]) {
@@ -150,7 +154,7 @@ static void predict_all(const coll_shape *call, double times, const coll_choice 
     asked.enough = 1e-9;
     for (int i = 0; i < count; i++)
         seconds[i] = predict(candidates[i].algorithm, &asked, &candidates[i].values);
-    for (int played = 0; played < count; played++) {
+    for (int predicted = 0; predicted < count; predicted++) {
         int next = -1;
         for (int i = 0; i < count; i++)
             if (!done[i] && (next < 0 || seconds[i] < seconds[next]))
@@ -163,22 +167,22 @@ static void predict_all(const coll_shape *call, double times, const coll_choice 
     }
 }
 
-/* How many times slower candidates are than the fastest, on each network. */
+/* Each candidate's time divided by the fastest's, for each network. */
 typedef struct comparison {
     int networks;
     double slower[COLL_NETWORKS_MOST][MOST];
 } comparison;
 
 /*
- * Compares candidates on all networks that the job may be running on, and predicts what they take
- * on the first. On each network a candidate counts as at most so many TIMES slower than the
- * fastest; several networks have their own bound. All ranks get the same numbers: quotients and
- * products round alike on all processors, and logarithms may not.
+ * Compares candidates on all networks that the job may be running on, and sets their predicted
+ * times to those on the first. With one network, candidates count as at most TIMES slower than the
+ * fastest; with several, at most MOST_REGRET times. All ranks get the same numbers: products and
+ * quotients are rounded the same way on all processors, logarithms may not be.
  */
-static void compare(const coll_shape *call, double times, coll_choice candidates[], int count,
-                    comparison *all) {
+static void compare_candidates(const coll_shape *call, double times, coll_choice candidates[],
+                               int count, comparison *all) {
     const int networks = coll_networks_count(call->profile, call->topo);
-    coll_shape usual = usual_of(call);
+    coll_shape usual = class_representative(call);
     coll_profile network;
     double seconds[MOST];
     all->networks = 0;
@@ -204,7 +208,8 @@ static void compare(const coll_shape *call, double times, coll_choice candidates
     }
 }
 
-/* Returns the product over all networks of how many times slower candidate I is: its regret. */
+/* Returns the regret of candidate I: the product, over all networks, of its time divided by the
+ * fastest's. */
 static double regret(const comparison *all, int i) {
     double product = 1;
     for (int n = 0; n < all->networks; n++)
@@ -212,8 +217,8 @@ static double regret(const comparison *all, int i) {
     return product;
 }
 
-/* Returns the candidate with the least regret: the first one unless another has CLEARLY so little
- * of its times. */
+/* Returns the candidate with the least regret. The first one is preferred to those that take, in
+ * the geometric mean over the networks, at least CLEARLY times its time. */
 static int find_best(const comparison *all, double clearly, int count) {
     double clear = 1;
     int best = 0;
@@ -225,9 +230,9 @@ static int find_best(const comparison *all, double clearly, int count) {
     return best;
 }
 
-/* Sets what candidate I may cost and gain where CHOSEN runs. One that counts as MOST_REGRET times
- * slower somewhere may be slower still, and gains nothing. */
-static void weigh(const comparison *all, int chosen, int i, coll_choice *candidate) {
+/* Sets candidate I's `most` and `gain` compared with CHOSEN. A candidate at the bound of
+ * MOST_REGRET on some network may be slower still, so its gain is 0. */
+static void set_most_and_gain(const comparison *all, int chosen, int i, coll_choice *candidate) {
     double most = 0, gain = 0;
     bool bounded = true;
     for (int n = 0; n < all->networks; n++) {
@@ -240,8 +245,8 @@ static void weigh(const comparison *all, int chosen, int i, coll_choice *candida
     candidate->gain = bounded && gain > 0 ? (int)(1000 * gain / all->networks) : 0;
 }
 
-/* Puts NEXT, by its gain, among those behind the first, where there is room. */
-static void insert(coll_choices *all, coll_choice next) {
+/* Inserts NEXT, ordered by gain, behind the first choice, unless the list is full. */
+static void insert_by_gain(coll_choices *all, coll_choice next) {
     int at = all->count;
     while (at > 1 && all->of[at - 1].gain < next.gain)
         at--;
@@ -254,23 +259,23 @@ static void insert(coll_choices *all, coll_choice next) {
 
 coll_choices coll_select_likely(const coll_algorithm *const table[], const coll_shape *call,
                                 const coll_spec *user) {
-    coll_choices all = {1, {without_prices(table, call, user)}};
+    coll_choices all = {1, {choose_without_prediction(table, call, user)}};
     bool compares = !all.of[0].algorithm;
     if (!compares && !(all.of[0].predicted > 0))
         return all;
-    coll_choice priced[MOST];
-    comparison by_price;
-    int count = find_candidates(table, call, false, false, why_of(call), priced);
-    compare(call, MOST_REGRET, priced, count, &by_price);
-    int best = compares ? find_best(&by_price, CLEARLY, count) : 0;
-    while (!compares && best < count && priced[best].algorithm != all.of[0].algorithm)
+    coll_choice candidates[MOST];
+    comparison by_time;
+    int count = find_candidates(table, call, false, false, reason_for_prediction(call), candidates);
+    compare_candidates(call, MOST_REGRET, candidates, count, &by_time);
+    int best = compares ? find_best(&by_time, CLEARLY, count) : 0;
+    while (!compares && best < count && candidates[best].algorithm != all.of[0].algorithm)
         best++;
     if (compares)
-        all.of[0] = priced[best];
+        all.of[0] = candidates[best];
     for (int i = 0; i < count && best < count; i++) {
-        weigh(&by_price, best, i, &priced[i]);
-        if (priced[i].gain > 0)
-            insert(&all, priced[i]);
+        set_most_and_gain(&by_time, best, i, &candidates[i]);
+        if (candidates[i].gain > 0)
+            insert_by_gain(&all, candidates[i]);
     }
     return all;
 }
@@ -284,17 +289,18 @@ bool coll_select_can_start(const coll_algorithm *algorithm, const coll_values *v
     return algorithm->open || coll_planner_of(algorithm, values);
 }
 
-/* The best of TABLE that can be started, among rivals or others; no algorithm where none can. */
+/* Returns the best algorithm of TABLE that can be started, among RIVALS or the others; no algorithm
+ * if none can. */
 static coll_choice best_started(const coll_algorithm *const table[], const coll_shape *call,
                                 bool rivals) {
-    const double clear = 1.001; /* of two that are equal the first is the best */
+    const double clear = 1.001; /* candidates that take longer need no exact prediction */
     coll_choice found[MOST] = {{.algorithm = NULL}};
     const char *why = call->reproducible ? "least predicted time of what is reproducible"
                                          : "least predicted time of what can be started";
     int count = find_candidates(table, call, true, rivals, why, found);
-    comparison by_price;
-    compare(call, clear, found, count, &by_price);
-    const int best = find_best(&by_price, 1, count);
+    comparison by_time;
+    compare_candidates(call, clear, found, count, &by_time);
+    const int best = find_best(&by_time, 1, count);
     return found[best];
 }
 
@@ -302,7 +308,7 @@ coll_choice coll_select_started(const coll_algorithm *const table[], const coll_
                                 const coll_spec *user) {
     if (user->algorithm && coll_select_applicable(user->algorithm, call) &&
         coll_select_can_start(user->algorithm, &user->values))
-        return asked_for(user);
+        return user_choice(user);
     coll_choice best = best_started(table, call, false);
     if (!best.algorithm)
         best = best_started(table, call, true);
@@ -313,7 +319,7 @@ coll_choice coll_select_started(const coll_algorithm *const table[], const coll_
     return best;
 }
 
-/* Most conditions can be told from each other only by asking again for a call without one. */
+/* Finds most reasons by testing again with a call that lacks one of the conditions. */
 const char *coll_select_obstacle(const coll_algorithm *algorithm, const coll_shape *call) {
     coll_shape other = *call;
     if (coll_select_applicable(algorithm, call))

@@ -16,100 +16,103 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What each rank tells. */
-typedef struct word {
-    int64_t known;   /* the id of what it knows of all these ranks, or 0 */
-    bool ready;      /* it has memory for the communicator's state */
-    bool patient;    /* it waits for so long only */
-    coll_report own; /* cut where it ends: few hosts have long names, or so many cores */
-} word;
+/* Each rank's message to rank 0. */
+typedef struct contribution {
+    int64_t known;    /* id of the cached facts that this rank has of all these ranks; or 0 */
+    bool ready;       /* it has memory for the communicator's state */
+    bool has_timeout; /* its COLL_TIMEOUT is set */
+    coll_report
+        report; /* only its used bytes are sent: most hosts have short names and few cores */
+} contribution;
 
-/* What rank 0 decides, up to where it is not good. */
+/* Rank 0's decision. The members behind an error, or behind MORE, are not sent. */
 typedef struct decision {
-    size_t more; /* a word is so long on some rank, and all are to be told anew; 0: none is */
+    size_t more; /* if not 0: repeat the gather with this many bytes for each rank */
     int error;   /* its class, or MPI_SUCCESS */
     char text[MPI_MAX_ERROR_STRING];
-    bool known; /* all know what they have in common */
+    bool known; /* all ranks have the same facts cached */
     coll_agreed_settings settings;
-    coll_common_facts facts; /* unless they are known */
+    coll_common_facts facts; /* unless KNOWN */
 } decision;
 
 /*
- * Words go in USUAL bytes unless some rank needs more; of the decision the first HEAD bytes are in
- * one message, and with a measured profile or many ranks the rest in another.
+ * Contributions have USUAL bytes unless some rank needs more. The first HEAD bytes of the decision
+ * are one message; with a measured profile or many ranks the rest follows in others.
  */
 enum { USUAL = 256, HEAD = 512 + MPI_MAX_ERROR_STRING };
 
-/* MPI may still write to it after an error. */
-typedef struct meeting {
+/* The state of a set-up; allocated, since MPI may still write to it after an error. */
+typedef struct exchange {
     coll_comm *comm;
     coll_world world;
-    coll_common *common; /* what this rank knows, and the ranks' places by that */
-    coll_topo places;
-    word mine;
-    size_t word_bytes;
-    char *words;   /* on rank 0: all ranks' */
-    bool one_word; /* without memory for them: one of them, and nobody knows whose */
+    coll_common *common; /* facts that this rank has cached; or NULL */
+    coll_topo places;    /* the ranks' places according to COMMON */
+    contribution own;
+    size_t contribution_bytes;
+    char *contributions; /* on rank 0: those of all ranks */
+    bool only_one;       /* rank 0 is out of memory: it kept one contribution, an arbitrary one */
     struct {
         size_t bytes; /* of the decision */
-        bool verify;  /* whether all could do as they were told */
+        bool verify;  /* all ranks must confirm that they have adopted the decision */
         char first[HEAD];
     } head;
-    bool verify; /* on rank 0 */
-    bool told;   /* this rank has all of the decision */
+    bool verify;   /* the same, on rank 0 before the broadcast */
+    bool complete; /* this rank has the whole decision */
     int good, all_good;
     decision decision;
-} meeting;
+} exchange;
 
 static int no_memory(void) {
     return coll_error(MPI_ERR_NO_MEM, "no memory for a communicator's state on some rank");
 }
 
-static bool is_root(const meeting *m) {
-    return m->comm->rank == 0;
+static bool is_root(const exchange *x) {
+    return x->comm->rank == 0;
 }
 
-/* Ends what was begun with CODE on the user's communicator. */
-static int finish(meeting *m, int code, MPI_Request *request) {
+/* Waits for REQUEST if CODE, the result of its start, is MPI_SUCCESS. Marks the communicator broken
+ * after an error. */
+static int wait_for_request(exchange *x, int code, MPI_Request *request) {
     if (code == MPI_SUCCESS)
-        code = coll_wait_all(&m->comm->wait, 1, request, NULL);
+        code = coll_wait_all(&x->comm->wait, 1, request, NULL);
     if (code != MPI_SUCCESS)
-        m->comm->broken = code;
+        x->comm->broken = code;
     return code;
 }
 
 /*
- * Where one rank gave up just before the last one came, others have seen all messages. They find
- * out here, which all others enter at once, so that longer patience makes nobody miss it; none goes
- * on to what waits in the MPI library, without a time-out, before.
+ * Agrees on whether GOOD holds on all ranks. If one rank's timeout expired just before the last
+ * rank arrived, other ranks have received all messages and would go on to waits inside the MPI
+ * library, which have no timeout. They notice it here. The timeout is longer here, so that no rank
+ * gives up while others, which come at about the same time, still arrive.
  */
-static int verify(meeting *m, bool good, bool *all) {
+static int agree_on_success(exchange *x, bool good, bool *all) {
     enum { LONGER = 10 };
     MPI_Request request;
-    m->good = good;
-    m->comm->wait.timeout *= LONGER;
+    x->good = good;
+    x->comm->wait.timeout *= LONGER;
     int code =
-        PMPI_Iallreduce(&m->good, &m->all_good, 1, MPI_INT, MPI_MIN, m->comm->user, &request);
-    code = finish(m, code, &request);
-    m->comm->wait.timeout /= LONGER;
-    *all = m->all_good;
+        PMPI_Iallreduce(&x->good, &x->all_good, 1, MPI_INT, MPI_MIN, x->comm->user, &request);
+    code = wait_for_request(x, code, &request);
+    x->comm->wait.timeout /= LONGER;
+    *all = x->all_good;
     return code;
 }
 
-/* --- What all tell rank 0 --- */
+/* --- The ranks' contributions --- */
 
-static word *word_of(const meeting *m, int rank) {
-    return (word *)(m->words + (size_t)rank * m->word_bytes);
+static contribution *contribution_of(const exchange *x, int rank) {
+    return (contribution *)(x->contributions + (size_t)rank * x->contribution_bytes);
 }
 
-static size_t word_bytes(const word *told) {
-    const size_t unit = alignof(word);
-    size_t bytes = offsetof(word, own) + coll_report_bytes(&told->own);
+static size_t needed_bytes(const contribution *one) {
+    const size_t unit = alignof(contribution);
+    size_t bytes = offsetof(contribution, report) + coll_report_bytes(&one->report);
     return (bytes + unit - 1) / unit * unit;
 }
 
-/* What takes up all words in the place of one. */
-static int make_word_upon_word(size_t bytes, MPI_Datatype *type) {
+/* Creates a datatype of BYTES bytes and extent 0, so that all contributions land in one slot. */
+static int make_overlapping_type(size_t bytes, MPI_Datatype *type) {
     MPI_Datatype one;
     int code = PMPI_Type_contiguous((int)bytes, MPI_BYTE, &one);
     if (code != MPI_SUCCESS)
@@ -119,55 +122,57 @@ static int make_word_upon_word(size_t bytes, MPI_Datatype *type) {
     return code == MPI_SUCCESS ? PMPI_Type_commit(type) : code;
 }
 
-/* For want of memory; the others can't be told before rank 0 has received what they sent. */
-static int gather_into_one(meeting *m) {
+/* Receives all contributions in the memory of one: without memory for more, rank 0 must still take
+ * part in the gather before it can tell the other ranks. */
+static int gather_into_one(exchange *x) {
     MPI_Request request;
     MPI_Datatype type;
-    m->words = coll_spare_alloc(m->word_bytes);
-    if (!m->words)
-        return coll_error(MPI_ERR_NO_MEM, "not even %zu bytes left", m->word_bytes);
-    int code = make_word_upon_word(m->word_bytes, &type);
+    x->contributions = coll_spare_alloc(x->contribution_bytes);
+    if (!x->contributions)
+        return coll_error(MPI_ERR_NO_MEM, "not even %zu bytes left", x->contribution_bytes);
+    int code = make_overlapping_type(x->contribution_bytes, &type);
     if (code != MPI_SUCCESS)
         return code;
-    code = PMPI_Igather(&m->mine, (int)m->word_bytes, MPI_BYTE, m->words, 1, type, 0, m->comm->user,
-                        &request);
+    code = PMPI_Igather(&x->own, (int)x->contribution_bytes, MPI_BYTE, x->contributions, 1, type, 0,
+                        x->comm->user, &request);
     PMPI_Type_free(&type);
-    return finish(m, code, &request);
+    return wait_for_request(x, code, &request);
 }
 
-static int gather(meeting *m) {
+static int gather_contributions(exchange *x) {
     MPI_Request request;
-    coll_spare_free(m->words);
-    m->words = NULL;
-    if (is_root(m))
-        m->words = coll_spare_alloc((size_t)m->comm->ranks * m->word_bytes);
-    m->one_word = is_root(m) && !m->words;
-    if (m->one_word)
-        return gather_into_one(m);
-    int code = PMPI_Igather(&m->mine, (int)m->word_bytes, MPI_BYTE, m->words, (int)m->word_bytes,
-                            MPI_BYTE, 0, m->comm->user, &request);
-    return finish(m, code, &request);
+    coll_spare_free(x->contributions);
+    x->contributions = NULL;
+    if (is_root(x))
+        x->contributions = coll_spare_alloc((size_t)x->comm->ranks * x->contribution_bytes);
+    x->only_one = is_root(x) && !x->contributions;
+    if (x->only_one)
+        return gather_into_one(x);
+    int code = PMPI_Igather(&x->own, (int)x->contribution_bytes, MPI_BYTE, x->contributions,
+                            (int)x->contribution_bytes, MPI_BYTE, 0, x->comm->user, &request);
+    return wait_for_request(x, code, &request);
 }
 
-/* --- What rank 0 decides --- */
+/* --- Rank 0's decision --- */
 
-static void refuse(decision *made, int class, const char *text) {
+static void set_error(decision *made, int class, const char *text) {
     made->error = class;
     snprintf(made->text, sizeof made->text, "%s", text);
 }
 
-static void refuse_by(decision *made, int code) {
+static void set_error_code(decision *made, int code) {
     int length;
     made->error = coll_error_class(code);
     PMPI_Error_string(code, made->text, &length);
 }
 
-/* The reports, and from them the racks as far as they are known without a measurement. */
-static bool find_places(const meeting *m, const char *source, coll_common_facts *facts,
+/* Makes the topology from all reports, with racks and sites as far as they are known without a
+ * measurement. Returns false without memory. */
+static bool find_places(const exchange *x, const char *source, coll_common_facts *facts,
                         char *problem) {
-    const coll_reports all = {(const char *)&word_of(m, 0)->own, m->word_bytes};
+    const coll_reports all = {(const char *)&contribution_of(x, 0)->report, x->contribution_bytes};
     coll_topo *topo = &facts->topo;
-    if (!coll_topo_make(&all, m->comm->ranks, topo))
+    if (!coll_topo_make(&all, x->comm->ranks, topo))
         return false;
     int *racks = calloc(2 * (size_t)topo->nodes, sizeof *racks);
     if (!racks)
@@ -179,53 +184,53 @@ static bool find_places(const meeting *m, const char *source, coll_common_facts 
     return true;
 }
 
-static void find_facts(const meeting *m, decision *made) {
+static void find_facts(const exchange *x, decision *made) {
     char problem[COLL_TEXTFILE_PROBLEM] = "";
     coll_common_facts *facts = &made->facts;
-    if (!find_places(m, made->settings.topology, facts, problem)) {
-        refuse(made, MPI_ERR_NO_MEM, "no memory for the ranks' topology");
+    if (!find_places(x, made->settings.topology, facts, problem)) {
+        set_error(made, MPI_ERR_NO_MEM, "no memory for the ranks' topology");
         return;
     }
     if (!*problem)
         coll_profile_load(made->settings.profile, &facts->topo, &facts->profile, problem);
     if (*problem)
-        refuse(made, MPI_ERR_FILE, problem);
+        set_error(made, MPI_ERR_FILE, problem);
     else if (coll_profile_is_builtin(&facts->profile))
         coll_profile_set_round_trip(&facts->profile, coll_tcp_info_round_trip());
-    facts->id = coll_common_number(&m->world);
+    facts->id = coll_common_number(&x->world);
 }
 
-/* Where rank 0's own settings are no good the decision says so already. */
-static void decide(meeting *m) {
-    decision *made = &m->decision;
+/* Makes the decision from all contributions. It may already have an error of rank 0's settings. */
+static void make_decision(exchange *x) {
+    decision *made = &x->decision;
     bool ready = true;
-    made->known = m->common;
+    made->known = x->common;
     made->more = 0;
-    if (m->one_word) {
-        refuse_by(made, no_memory());
+    if (x->only_one) {
+        set_error_code(made, no_memory());
         return;
     }
-    for (int rank = 0; rank < m->comm->ranks; rank++) {
-        const word *told = word_of(m, rank);
-        ready = ready && told->ready;
-        m->verify = m->verify || told->patient;
-        made->known = made->known && told->known == m->mine.known;
-        if (word_bytes(told) > m->word_bytes && word_bytes(told) > made->more)
-            made->more = word_bytes(told);
+    for (int rank = 0; rank < x->comm->ranks; rank++) {
+        const contribution *one = contribution_of(x, rank);
+        ready = ready && one->ready;
+        x->verify = x->verify || one->has_timeout;
+        made->known = made->known && one->known == x->own.known;
+        if (needed_bytes(one) > x->contribution_bytes && needed_bytes(one) > made->more)
+            made->more = needed_bytes(one);
     }
     if (!ready)
-        refuse_by(made, no_memory());
+        set_error_code(made, no_memory());
     if (made->known || made->error != MPI_SUCCESS)
         made->more = 0;
     if (made->known || made->more || made->error != MPI_SUCCESS)
         return;
-    m->verify = true;
-    find_facts(m, made);
+    x->verify = true;
+    find_facts(x, made);
 }
 
-/* --- What rank 0 tells all --- */
+/* --- The decision's broadcast --- */
 
-static void carry(coll_parcel *parcel, decision *made) {
+static void carry_decision(coll_parcel *parcel, decision *made) {
     coll_parcel_move(parcel, &made->more, sizeof made->more);
     coll_parcel_move(parcel, &made->error, sizeof made->error);
     coll_parcel_move_text(parcel, made->text, sizeof made->text);
@@ -241,108 +246,110 @@ static void carry(coll_parcel *parcel, decision *made) {
     coll_profile_carry(parcel, &made->facts.profile);
 }
 
-/* Rank 0's decision, packed: it has no other where it has no memory for one. */
-static coll_parcel pack(decision *made) {
+/* Packs rank 0's decision. Without memory for that the decision becomes this error, which fits. */
+static coll_parcel pack_decision(decision *made) {
     coll_parcel parcel = {.bytes = NULL};
-    carry(&parcel, made);
+    carry_decision(&parcel, made);
     if (!parcel.failed)
         return parcel;
     coll_parcel_free(&parcel);
-    refuse_by(made, no_memory());
-    carry(&parcel, made);
+    set_error_code(made, no_memory());
+    carry_decision(&parcel, made);
     return parcel;
 }
 
-static int broadcast(meeting *m, void *bytes, size_t count) {
+static int broadcast(exchange *x, void *bytes, size_t count) {
     MPI_Request request;
-    int code = PMPI_Ibcast(bytes, (int)count, MPI_BYTE, 0, m->comm->user, &request);
-    return finish(m, code, &request);
+    int code = PMPI_Ibcast(bytes, (int)count, MPI_BYTE, 0, x->comm->user, &request);
+    return wait_for_request(x, code, &request);
 }
 
-/* What the head hasn't got goes by way of the room, which all ranks have. */
-static int spread_rest(meeting *m, const coll_parcel *packed, char *whole) {
-    size_t all = m->head.bytes, most = m->comm->room_bytes;
-    char *room = m->comm->room;
+/* Broadcasts the bytes beyond the head through the communicator's scratch memory, which all ranks
+ * have. */
+static int broadcast_rest(exchange *x, const coll_parcel *packed, char *whole) {
+    size_t all = x->head.bytes, most = x->comm->room_bytes;
+    char *room = x->comm->room;
     int code = MPI_SUCCESS;
     for (size_t at = HEAD; at < all && code == MPI_SUCCESS; at += most) {
         size_t now = all - at < most ? all - at : most;
-        if (is_root(m))
+        if (is_root(x))
             memcpy(room, packed->bytes + at, now);
-        code = broadcast(m, room, now);
+        code = broadcast(x, room, now);
         if (whole)
             memcpy(whole + at, room, now);
     }
     return code;
 }
 
-static int tell(meeting *m) {
-    coll_parcel packed = pack(&m->decision);
-    m->head.bytes = packed.length;
-    m->head.verify = m->verify || packed.length > HEAD;
-    m->told = !packed.failed;
-    memcpy(m->head.first, packed.bytes, packed.length < HEAD ? packed.length : HEAD);
-    int code = broadcast(m, &m->head, sizeof m->head);
+static int broadcast_decision(exchange *x) {
+    coll_parcel packed = pack_decision(&x->decision);
+    x->head.bytes = packed.length;
+    x->head.verify = x->verify || packed.length > HEAD;
+    x->complete = !packed.failed;
+    memcpy(x->head.first, packed.bytes, packed.length < HEAD ? packed.length : HEAD);
+    int code = broadcast(x, &x->head, sizeof x->head);
     if (code == MPI_SUCCESS)
-        code = spread_rest(m, &packed, NULL);
+        code = broadcast_rest(x, &packed, NULL);
     coll_parcel_free(&packed);
     return code;
 }
 
-/* Without memory for all of it this rank takes part nevertheless, up to where all verify. */
-static int hear(meeting *m) {
-    int code = broadcast(m, &m->head, sizeof m->head);
+/* Receives the decision. Without memory for it this rank still takes part in all broadcasts, and
+ * reports the error when all ranks verify. */
+static int receive_decision(exchange *x) {
+    int code = broadcast(x, &x->head, sizeof x->head);
     if (code != MPI_SUCCESS)
         return code;
-    char *whole = malloc(m->head.bytes < HEAD ? HEAD : m->head.bytes);
+    char *whole = malloc(x->head.bytes < HEAD ? HEAD : x->head.bytes);
     if (whole)
-        memcpy(whole, m->head.first, HEAD);
-    code = spread_rest(m, NULL, whole);
-    coll_parcel told = coll_parcel_open(whole ? whole : m->head.first);
-    if (code == MPI_SUCCESS && (whole || m->head.bytes <= HEAD)) {
-        carry(&told, &m->decision);
-        m->told = !told.failed;
+        memcpy(whole, x->head.first, HEAD);
+    code = broadcast_rest(x, NULL, whole);
+    coll_parcel packed = coll_parcel_open(whole ? whole : x->head.first);
+    if (code == MPI_SUCCESS && (whole || x->head.bytes <= HEAD)) {
+        carry_decision(&packed, &x->decision);
+        x->complete = !packed.failed;
     }
     free(whole);
     return code;
 }
 
-/* --- From beginning to end --- */
+/* --- The whole exchange --- */
 
-/* What this rank has to say; rank 0's settings come with it. */
-static bool prepare(meeting *m) {
-    coll_agreed_settings *settings = &m->decision.settings;
-    int code = is_root(m) ? coll_settings_read(m->comm->user, settings) : MPI_SUCCESS;
+/* Prepares this rank's contribution, and on rank 0 the settings. Returns false without memory. */
+static bool prepare_contribution(exchange *x) {
+    coll_agreed_settings *settings = &x->decision.settings;
+    int code = is_root(x) ? coll_settings_read(x->comm->user, settings) : MPI_SUCCESS;
     if (code != MPI_SUCCESS)
-        refuse_by(&m->decision, code);
-    if (coll_report_make(&m->mine.own) != MPI_SUCCESS ||
-        coll_world_find(m->comm->user, m->comm->ranks, &m->world) != MPI_SUCCESS)
+        set_error_code(&x->decision, code);
+    if (coll_report_make(&x->own.report) != MPI_SUCCESS ||
+        coll_world_find(x->comm->user, x->comm->ranks, &x->world) != MPI_SUCCESS)
         return false;
-    m->common = coll_common_find(&m->world, &m->mine.own, is_root(m) ? settings->topology : NULL,
-                                 settings->profile, &m->places);
-    m->mine.known = m->common ? coll_common_facts_of(m->common)->id : 0;
+    x->common = coll_common_find(&x->world, &x->own.report, is_root(x) ? settings->topology : NULL,
+                                 settings->profile, &x->places);
+    x->own.known = x->common ? coll_common_facts_of(x->common)->id : 0;
     return true;
 }
 
-static int confer(meeting *m, bool ready) {
+static int run_exchange(exchange *x, bool ready) {
     int code = MPI_SUCCESS;
-    m->mine.ready = prepare(m) && ready;
-    m->mine.patient = m->comm->wait.timeout > 0;
-    m->word_bytes = USUAL;
+    x->own.ready = prepare_contribution(x) && ready;
+    x->own.has_timeout = x->comm->wait.timeout > 0;
+    x->contribution_bytes = USUAL;
     do {
-        code = gather(m);
-        if (code == MPI_SUCCESS && is_root(m))
-            decide(m);
+        code = gather_contributions(x);
+        if (code == MPI_SUCCESS && is_root(x))
+            make_decision(x);
         if (code == MPI_SUCCESS)
-            code = is_root(m) ? tell(m) : hear(m);
-        m->word_bytes = m->decision.more;
-    } while (code == MPI_SUCCESS && m->word_bytes > 0);
-    if (code == MPI_SUCCESS && m->decision.error != MPI_SUCCESS)
-        code = coll_error(m->decision.error, "%s", m->decision.text);
+            code = is_root(x) ? broadcast_decision(x) : receive_decision(x);
+        x->contribution_bytes = x->decision.more;
+    } while (code == MPI_SUCCESS && x->contribution_bytes > 0);
+    if (code == MPI_SUCCESS && x->decision.error != MPI_SUCCESS)
+        code = coll_error(x->decision.error, "%s", x->decision.text);
     return code;
 }
 
-/* Until rank 0's settings are known. */
-static void wait_as_told_here(coll_wait *wait) {
+/* Waits by this rank's environment until rank 0's settings are known. */
+static void init_local_wait(coll_wait *wait) {
     int manner = COLL_WAIT_AUTO;
     double timeout = 0;
     (void)coll_env_word("COLL_WAIT", coll_wait_manners, &manner);
@@ -350,48 +357,48 @@ static void wait_as_told_here(coll_wait *wait) {
     coll_wait_init(wait, false, (coll_wait_manner)manner, timeout);
 }
 
-/* What was decided becomes SETUP's; false without memory. */
-static bool take(meeting *m, coll_setup *setup) {
-    decision *made = &m->decision;
+/* Moves the decision into SETUP. Returns false without memory. */
+static bool adopt_decision(exchange *x, coll_setup *setup) {
+    decision *made = &x->decision;
     coll_common_facts *facts = &made->facts;
-    if (!m->told)
+    if (!x->complete)
         return false;
     *setup->own_settings = made->settings;
     setup->settings = setup->own_settings;
     if (made->known) {
-        setup->common = m->common;
-        setup->topo = m->places;
-        m->common = NULL;
-        m->places = (coll_topo){.ranks = 0};
+        setup->common = x->common;
+        setup->topo = x->places;
+        x->common = NULL;
+        x->places = (coll_topo){.ranks = 0};
         return true;
     }
     strcpy(facts->topology, made->settings.topology);
     strcpy(facts->source, made->settings.profile);
-    facts->report = m->mine.own;
-    setup->common = coll_common_make(facts, &m->world);
+    facts->report = x->own.report;
+    setup->common = coll_common_make(facts, &x->world);
     if (!setup->common)
         return false;
     facts->topo = (coll_topo){.ranks = 0};
-    return coll_topo_part(&coll_common_facts_of(setup->common)->topo, m->world.count, m->world.own,
+    return coll_topo_part(&coll_common_facts_of(setup->common)->topo, x->world.count, x->world.own,
                           &setup->topo) == MPI_SUCCESS;
 }
 
-static void end(meeting *m) {
-    coll_common_release(m->common);
-    coll_topo_free(&m->places);
-    coll_topo_free(&m->decision.facts.topo);
-    coll_world_free(&m->world);
-    if (m->comm->broken != MPI_SUCCESS) {
-        coll_wait_leave(m->words);
-        coll_wait_leave(m);
+static void free_exchange(exchange *x) {
+    coll_common_release(x->common);
+    coll_topo_free(&x->places);
+    coll_topo_free(&x->decision.facts.topo);
+    coll_world_free(&x->world);
+    if (x->comm->broken != MPI_SUCCESS) {
+        coll_wait_leave(x->contributions);
+        coll_wait_leave(x);
         return;
     }
-    coll_spare_free(m->words);
-    coll_spare_free(m);
+    coll_spare_free(x->contributions);
+    coll_spare_free(x);
 }
 
-/* COMM's settings are the job's, but for its info keys. */
-static int take_info_keys(coll_comm *comm, coll_setup *setup) {
+/* Applies COMM's info keys, if it has any, to a copy of the job's settings. */
+static int apply_info_keys(coll_comm *comm, coll_setup *setup) {
     if (!coll_settings_has_info(comm->user))
         return MPI_SUCCESS;
     coll_agreed_settings *own = malloc(sizeof *own);
@@ -403,14 +410,14 @@ static int take_info_keys(coll_comm *comm, coll_setup *setup) {
     return code == MPI_SUCCESS ? coll_settings_parse(own) : code;
 }
 
-/* What is known of the job tells all. */
-static int look_up(coll_comm *comm, const coll_job_part *part, coll_setup *setup) {
+/* Sets COMM up from the job's facts. */
+static int set_up_from_job(coll_comm *comm, const coll_job_part *part, coll_setup *setup) {
     setup->settings = part->settings;
     setup->common = part->common;
     setup->topo = part->topo;
     coll_wait_init(&comm->wait, part->topo.crowded, part->settings->manner,
                    part->settings->timeout);
-    return take_info_keys(comm, setup);
+    return apply_info_keys(comm, setup);
 }
 
 int coll_setup_meet(coll_comm *comm, bool ready, coll_setup *setup) {
@@ -420,24 +427,24 @@ int coll_setup_meet(coll_comm *comm, bool ready, coll_setup *setup) {
     *setup = (coll_setup){.common = NULL};
     if (coll_job_find(comm, &part, &found)) {
         if (found == MPI_SUCCESS && ready)
-            return look_up(comm, &part, setup);
+            return set_up_from_job(comm, &part, setup);
         if (found == MPI_SUCCESS) {
             coll_topo_free(&part.topo);
             coll_common_release(part.common);
         }
         return no_memory();
     }
-    meeting *m = coll_spare_calloc(1, sizeof *m);
-    if (!m)
-        return coll_error(MPI_ERR_NO_MEM, "not even %zu bytes left", sizeof *m);
-    m->comm = comm;
-    wait_as_told_here(&comm->wait);
+    exchange *x = coll_spare_calloc(1, sizeof *x);
+    if (!x)
+        return coll_error(MPI_ERR_NO_MEM, "not even %zu bytes left", sizeof *x);
+    x->comm = comm;
+    init_local_wait(&comm->wait);
     setup->own_settings = malloc(sizeof *setup->own_settings);
-    int code = confer(m, ready && setup->own_settings);
+    int code = run_exchange(x, ready && setup->own_settings);
     if (code == MPI_SUCCESS) {
-        bool taken = take(m, setup);
-        if (m->head.verify)
-            code = verify(m, taken, &all);
+        bool taken = adopt_decision(x, setup);
+        if (x->head.verify)
+            code = agree_on_success(x, taken, &all);
     }
     if (code == MPI_SUCCESS && !all)
         code = no_memory();
@@ -446,7 +453,7 @@ int coll_setup_meet(coll_comm *comm, bool ready, coll_setup *setup) {
     if (code == MPI_SUCCESS)
         coll_wait_init(&comm->wait, setup->topo.crowded, setup->settings->manner,
                        setup->settings->timeout);
-    end(m);
+    free_exchange(x);
     return code;
 }
 
@@ -473,6 +480,6 @@ int coll_setup_measure(coll_comm *comm, coll_common *common, coll_topo *topo) {
     coll_topo_locate(topo, racks, sites);
     coll_common_locate(common, racks, sites, note);
     free(topo->origin);
-    topo->origin = strdup(note); /* without memory there is none to show */
+    topo->origin = strdup(note); /* only for display: NULL without memory is fine */
     return MPI_SUCCESS;
 }
