@@ -20,7 +20,7 @@ static bool is_root(const coll_collective *call) {
     return coll_operations[call->operation].rootless || call->comm->rank == call->user->root;
 }
 
-static const coll_uneven *each(const coll_user *user) {
+static const coll_uneven *uneven_of(const coll_user *user) {
     static const coll_uneven nothing;
     return user->uneven ? user->uneven : &nothing;
 }
@@ -40,8 +40,8 @@ static int check_counts(const coll_collective *call, const char *direction, MPI_
     return MPI_SUCCESS;
 }
 
-/* Where MPI_IN_PLACE may stand: for what is sent, as always in a broadcast, but at a root alone and
- * not where ranks but scatter; there it may stand for what the root receives. */
+/* Checks the use of MPI_IN_PLACE: as the send buffer, at the root only if there is one (a broadcast
+ * always has it); in a scatter instead as the receive buffer of the root. */
 static int check_places(const coll_collective *call, bool receives) {
     const coll_user *user = call->user;
     bool scatters = call->operation == COLL_OPERATION_SCATTER;
@@ -54,7 +54,7 @@ static int check_places(const coll_collective *call, bool receives) {
     return MPI_SUCCESS;
 }
 
-static int check(const coll_collective *call) {
+static int check_arguments(const coll_collective *call) {
     const coll_operation_info *info = &coll_operations[call->operation];
     const coll_user *user = call->user;
     bool reduces = info->reduces, scatters = call->operation == COLL_OPERATION_SCATTER;
@@ -68,19 +68,19 @@ static int check(const coll_collective *call) {
     bool receives = call->operation != COLL_OPERATION_GATHER || is_root(call);
     int code = check_places(call, receives);
     if (code == MPI_SUCCESS && receives && user->receive != MPI_IN_PLACE)
-        code = check_counts(call, "receive", user->receive_count, each(user)->receive_counts,
+        code = check_counts(call, "receive", user->receive_count, uneven_of(user)->receive_counts,
                             user->receive_type);
     bool sends = !reduces && user->send != MPI_IN_PLACE && (!scatters || is_root(call));
     if (code == MPI_SUCCESS && sends)
-        code =
-            check_counts(call, "send", user->send_count, each(user)->send_counts, user->send_type);
+        code = check_counts(call, "send", user->send_count, uneven_of(user)->send_counts,
+                            user->send_type);
     return code;
 }
 
 /*
- * MPI alone knows which operations go with which types; a reduction of nothing tells. Asked again
- * only where they change, which may be on this rank alone: a new one can have the handle of one
- * that is gone.
+ * Checks that the operation is valid for the datatype, by an empty reduction: only MPI knows. The
+ * result is cached for the last pair. Ranks may differ in what they have cached, since a new handle
+ * can have the value of a freed one; so the reduction is on a communicator of this process alone.
  */
 static int check_operation(coll_collective *call) {
     coll_state *state = coll_state_of(call->comm);
@@ -97,7 +97,7 @@ static int check_operation(coll_collective *call) {
     return code;
 }
 
-/* --- What the arguments describe --- */
+/* --- Description --- */
 
 static int open_reduction(coll_collective *call) {
     int code = check_operation(call);
@@ -118,23 +118,23 @@ static int open_blocks(coll_collective *call, const coll_blocks_layout *layout, 
     return code;
 }
 
-static coll_blocks_layout received(const coll_user *user) {
+static coll_blocks_layout receive_layout(const coll_user *user) {
     return (coll_blocks_layout){.buffer = user->receive,
                                 .count = user->receive_count,
-                                .counts = each(user)->receive_counts,
-                                .places = each(user)->receive_places,
+                                .counts = uneven_of(user)->receive_counts,
+                                .places = uneven_of(user)->receive_places,
                                 .type = user->receive_type};
 }
 
-static coll_blocks_layout sent(const coll_user *user) {
+static coll_blocks_layout send_layout(const coll_user *user) {
     return (coll_blocks_layout){.buffer = (void *)user->send,
                                 .count = user->send_count,
-                                .counts = each(user)->send_counts,
-                                .places = each(user)->send_places,
+                                .counts = uneven_of(user)->send_counts,
+                                .places = uneven_of(user)->send_places,
                                 .type = user->send_type};
 }
 
-/* A type that calls can go directly with. */
+/* Remembers a datatype for which later calls may take the fast path (lib/coll.c). */
 static void remember_type(const coll_collective *call, const coll_data *data) {
     coll_state *state = coll_state_of(call->comm);
     if (!data->plain_bytes)
@@ -143,12 +143,12 @@ static void remember_type(const coll_collective *call, const coll_data *data) {
     state->plain_bytes = data->plain_bytes;
 }
 
-/* Data of a committed type, which the MPI library alone knows. */
+/* Opens DATA, and checks that its datatype is committed, which only the MPI library knows. */
 static int open_data(const coll_collective *call, coll_data *data, const void *buffer,
                      MPI_Count count, MPI_Datatype type) {
     int code = coll_data_open(data, (void *)buffer, count, type);
     if (code == MPI_SUCCESS && !data->plain_bytes) {
-        char nothing = 0; /* is sent: but MPICH looks at the type of something alone */
+        char nothing = 0; /* not sent; a count of 1, since MPICH checks no type for a count of 0 */
         return PMPI_Send(&nothing, 1, type, MPI_PROC_NULL, 0, call->comm->private);
     }
     if (code == MPI_SUCCESS)
@@ -156,8 +156,9 @@ static int open_data(const coll_collective *call, coll_data *data, const void *b
     return code;
 }
 
-/* What is sent goes to INTO at each start. */
-static int bring(coll_collective *call, MPI_Count count, MPI_Datatype type, coll_data into) {
+/* Sets this rank's local copy: the send buffer to INTO. None if it is MPI_IN_PLACE. */
+static int set_local_copy(coll_collective *call, MPI_Count count, MPI_Datatype type,
+                          coll_data into) {
     if (call->user->send == MPI_IN_PLACE) {
         remember_type(call, &into);
         return MPI_SUCCESS;
@@ -171,8 +172,9 @@ static int bring(coll_collective *call, MPI_Count count, MPI_Datatype type, coll
     return code;
 }
 
-/* The memory of INPUT's blocks, of which the results may write some, is copied at each start. */
-static int copy_in_place(coll_collective *call) {
+/* Sets the range of memory that INPUTS' blocks cover, to be copied at each start, since results may
+ * overwrite it. */
+static int set_copied_range(coll_collective *call) {
     const coll_user *user = call->user;
     MPI_Count lower, bytes;
     int code = PMPI_Type_get_true_extent_x(user->receive_type, &lower, &bytes);
@@ -189,23 +191,26 @@ static int copy_in_place(coll_collective *call) {
     }
     bool any = end > lowest;
     call->copied = any ? (size_t)(end - lowest) : 0;
-    call->lowest = any ? (char *)lowest : (char *)&call->lowest; /* not NULL: see ..._copies */
+    call->lowest =
+        any ? (char *)lowest : (char *)&call->lowest; /* not NULL: see coll_collective_copies */
     return code;
 }
 
-/* The input is where the results go. */
-static int input_in_place(coll_collective *call, const coll_blocks_layout *layout) {
+/* Opens in-place input blocks, which are where the results go. */
+static int open_input_in_place(coll_collective *call, const coll_blocks_layout *layout) {
     int code = open_blocks(call, layout, true);
-    return code == MPI_SUCCESS ? copy_in_place(call) : code;
+    return code == MPI_SUCCESS ? set_copied_range(call) : code;
 }
 
-/* A broadcast, an allreduce or a scan goes on in the data, which begin as what the rank brings. */
+/* Describes a broadcast, an allreduce or a scan: it works in the data, to which the rank's
+ * contribution is copied first. */
 static int describe_data(coll_collective *call) {
     const coll_user *user = call->user;
     int code = open_data(call, &call->data, user->receive, user->receive_count, user->receive_type);
     call->shape.bytes = call->data.bytes;
-    return code == MPI_SUCCESS ? bring(call, user->receive_count, user->receive_type, call->data)
-                               : code;
+    return code == MPI_SUCCESS
+               ? set_local_copy(call, user->receive_count, user->receive_type, call->data)
+               : code;
 }
 
 static int describe_reduce(coll_collective *call) {
@@ -223,7 +228,8 @@ static int describe_reduce(coll_collective *call) {
     return code;
 }
 
-/* The results must not be written before the input has been read: in place they are copied. */
+/* Describes an exscan. Its input must be read before the results are written, so in-place input is
+ * copied. */
 static int describe_exscan(coll_collective *call) {
     const coll_user *user = call->user;
     bool in_place = user->send == MPI_IN_PLACE;
@@ -242,8 +248,8 @@ static int describe_exscan(coll_collective *call) {
     return code;
 }
 
-/* Where a reduce_scatter's blocks begin: one behind the other. */
-static int place_blocks(coll_collective *call, coll_blocks_layout *layout) {
+/* Sets the displacements of a reduce_scatter's blocks, which follow each other without gaps. */
+static int set_displacements(coll_collective *call, coll_blocks_layout *layout) {
     MPI_Aint next = 0;
     if (!layout->counts)
         return MPI_SUCCESS;
@@ -259,8 +265,8 @@ static int place_blocks(coll_collective *call, coll_blocks_layout *layout) {
     return MPI_SUCCESS;
 }
 
-/* Bytes of a block, or, of different ones that all ranks know, of the mean. */
-static size_t usual_bytes(const coll_blocks *blocks) {
+/* Returns the bytes of a block; if the sizes differ, and all ranks know them, the mean. */
+static size_t mean_block_bytes(const coll_blocks *blocks) {
     size_t all = 0, ranks = (size_t)blocks->ranks;
     if (!blocks->layout.counts)
         return coll_blocks_longest(blocks);
@@ -273,18 +279,18 @@ static int describe_reduce_scatter(coll_collective *call) {
     const coll_user *user = call->user;
     bool in_place = user->send == MPI_IN_PLACE;
     int rank = call->comm->rank;
-    coll_blocks_layout layout = received(user);
+    coll_blocks_layout layout = receive_layout(user);
     layout.buffer = in_place ? user->receive : (void *)user->send;
-    int code = place_blocks(call, &layout);
+    int code = set_displacements(call, &layout);
     if (code == MPI_SUCCESS)
-        code = in_place ? input_in_place(call, &layout) : open_blocks(call, &layout, true);
+        code = in_place ? open_input_in_place(call, &layout) : open_blocks(call, &layout, true);
     if (code == MPI_SUCCESS)
         code = open_data(call, &call->data, user->receive,
                          user->uneven ? user->uneven->receive_counts[rank] : user->receive_count,
                          user->receive_type);
     if (code != MPI_SUCCESS)
         return code;
-    call->shape.bytes = usual_bytes(&call->inputs);
+    call->shape.bytes = mean_block_bytes(&call->inputs);
     if (call->comm->ranks == 1 && !in_place) {
         call->own = coll_blocks_at(&call->inputs, 0);
         call->own_into = call->data;
@@ -294,13 +300,13 @@ static int describe_reduce_scatter(coll_collective *call) {
 
 static int describe_allgather(coll_collective *call) {
     const coll_user *user = call->user;
-    coll_blocks_layout layout = received(user);
+    coll_blocks_layout layout = receive_layout(user);
     int code = open_blocks(call, &layout, false);
     if (code != MPI_SUCCESS)
         return code;
-    call->shape.bytes = usual_bytes(&call->blocks);
-    return bring(call, user->send_count, user->send_type,
-                 coll_blocks_at(&call->blocks, call->comm->rank));
+    call->shape.bytes = mean_block_bytes(&call->blocks);
+    return set_local_copy(call, user->send_count, user->send_type,
+                          coll_blocks_at(&call->blocks, call->comm->rank));
 }
 
 static int describe_gather(coll_collective *call) {
@@ -319,14 +325,14 @@ static int describe_alltoall(coll_collective *call) {
     const coll_user *user = call->user;
     bool in_place = user->send == MPI_IN_PLACE;
     int rank = call->comm->rank;
-    coll_blocks_layout layout = received(user);
+    coll_blocks_layout layout = receive_layout(user);
     int code = open_blocks(call, &layout, false);
     if (code != MPI_SUCCESS)
         return code;
     call->shape.bytes = user->uneven ? COLL_BYTES_UNKNOWN : coll_blocks_longest(&call->blocks);
     if (in_place)
-        return input_in_place(call, &layout);
-    layout = sent(user);
+        return open_input_in_place(call, &layout);
+    layout = send_layout(user);
     code = open_blocks(call, &layout, true);
     if (code != MPI_SUCCESS)
         return code;
@@ -346,7 +352,7 @@ static int describe_scatter(coll_collective *call) {
     call->shape.bytes = user->uneven ? COLL_BYTES_UNKNOWN : call->data.bytes;
     if (code != MPI_SUCCESS || !is_root(call))
         return code;
-    coll_blocks_layout layout = sent(user);
+    coll_blocks_layout layout = send_layout(user);
     code = open_blocks(call, &layout, true);
     if (code != MPI_SUCCESS)
         return code;
@@ -362,13 +368,13 @@ static int describe_scatter(coll_collective *call) {
                             call->own.bytes, call->data.bytes);
 }
 
-/* A barrier moves nothing, and yet is a call: as if it were of a byte. */
+/* A barrier has no data. It counts as one byte, since calls of 0 bytes do nothing. */
 static int describe_barrier(coll_collective *call) {
     call->shape.bytes = 1;
     return MPI_SUCCESS;
 }
 
-static int describe(coll_collective *call) {
+static int describe_call(coll_collective *call) {
     static int (*const by_operation[COLL_OPERATIONS])(coll_collective * call) = {
         [COLL_OPERATION_BCAST] = describe_data,
         [COLL_OPERATION_GATHER] = describe_gather,
@@ -390,10 +396,10 @@ int coll_collective_open(coll_collective *call, coll_operation operation, const 
     const coll_operation_info *info = &coll_operations[operation];
     *call = (coll_collective){.comm = comm, .operation = operation, .user = user};
     call->shape = coll_state_shape(coll_state_of(comm), operation, 0, user->root);
-    int code = check(call);
+    int code = check_arguments(call);
     if (code == MPI_SUCCESS && info->reduces)
         code = open_reduction(call);
-    return code == MPI_SUCCESS ? describe(call) : code;
+    return code == MPI_SUCCESS ? describe_call(call) : code;
 }
 
 void coll_collective_close(coll_collective *call) {
@@ -431,7 +437,7 @@ void coll_collective_begin(coll_collective *call) {
         memcpy(call->copy, call->lowest, call->copied);
 }
 
-/* --- The way by plans --- */
+/* --- Running a call --- */
 
 coll_planned coll_collective_planned(const coll_algorithm *algorithm, const coll_collective *call,
                                      const coll_values *values) {
@@ -477,8 +483,9 @@ static int run_natively(const coll_collective *call) {
     return code;
 }
 
-/* All ranks are in place, or none: so all agree on whether they have the memory. */
-static int find_copy(coll_collective *call, char **copy) {
+/* Allocates the copy of in-place input. Either all ranks are in place or none, so all ranks agree
+ * on whether they have the memory. */
+static int allocate_copy(coll_collective *call, char **copy) {
     int code = MPI_SUCCESS;
     if (!coll_collective_copies(call))
         return MPI_SUCCESS;
@@ -492,7 +499,7 @@ static int find_copy(coll_collective *call, char **copy) {
     return code;
 }
 
-static int prepare(const coll_algorithm *algorithm, coll_collective *call) {
+static int prepare_algorithm(const coll_algorithm *algorithm, coll_collective *call) {
     if (!algorithm->prepare)
         return MPI_SUCCESS;
     int code = algorithm->prepare(call->comm);
@@ -503,9 +510,9 @@ static int prepare(const coll_algorithm *algorithm, coll_collective *call) {
 static int run_plan(const coll_algorithm *algorithm, coll_collective *call,
                     const coll_values *values) {
     char *copy = NULL;
-    int code = prepare(algorithm, call);
+    int code = prepare_algorithm(algorithm, call);
     if (code == MPI_SUCCESS)
-        code = find_copy(call, &copy);
+        code = allocate_copy(call, &copy);
     if (code != MPI_SUCCESS) {
         free(copy);
         return code;
@@ -516,7 +523,7 @@ static int run_plan(const coll_algorithm *algorithm, coll_collective *call,
     if (code == MPI_SUCCESS)
         free(copy);
     else
-        coll_wait_leave(copy); /* messages may be under way from it */
+        coll_wait_leave(copy); /* messages may still be sent from it */
     return code;
 }
 

@@ -12,12 +12,12 @@
 
 struct coll_common {
     coll_common_facts facts;
-    int users;  /* communicators */
-    int *ranks; /* of the ranks of MPI_COMM_WORLD; -1 where they are none of its */
+    int users;  /* references */
+    int *ranks; /* for each rank of MPI_COMM_WORLD: its rank in this entry; -1: none */
     struct coll_common *next;
 };
 
-/* What this process has, the largest first, and of equal ones the last. */
+/* This process's entries: those with more ranks first, then the newest. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static coll_common *known;
 
@@ -55,8 +55,8 @@ static void free_common(coll_common *common) {
     free(common);
 }
 
-/* Frees what nobody uses, but for the largest. The caller holds the lock. */
-static void prune(void) {
+/* Frees unused entries except the largest entry. The caller holds the lock. */
+static void free_unused(void) {
     for (coll_common **link = known ? &known->next : &known; *link;) {
         coll_common *common = *link;
         if (common->users > 0) {
@@ -68,14 +68,14 @@ static void prune(void) {
     }
 }
 
-static void insert(coll_common *common) {
+static void insert_entry(coll_common *common) {
     coll_common **link = &known;
     pthread_mutex_lock(&lock);
     while (*link && (*link)->facts.topo.ranks > common->facts.topo.ranks)
         link = &(*link)->next;
     common->next = *link;
     *link = common;
-    prune();
+    free_unused();
     pthread_mutex_unlock(&lock);
 }
 
@@ -90,7 +90,7 @@ void coll_common_release(coll_common *common) {
         return;
     pthread_mutex_lock(&lock);
     common->users--;
-    prune();
+    free_unused();
     pthread_mutex_unlock(&lock);
 }
 
@@ -98,7 +98,7 @@ const coll_common_facts *coll_common_facts_of(const coll_common *common) {
     return &common->facts;
 }
 
-/* Whether WORLD's ranks are all in COMMON; then it says which they are there. */
+/* Returns whether all ranks of WORLD are in COMMON, and sets WORLD's `within`. */
 static bool contains(const coll_common *common, const coll_world *world) {
     for (int i = 0; i < world->count; i++) {
         int rank = world->ranks[i];
@@ -114,7 +114,7 @@ static bool has_sources(const coll_common_facts *facts, const char *topology, co
            (strcmp(facts->topology, topology) == 0 && strcmp(facts->source, profile) == 0);
 }
 
-static bool told(const coll_common_facts *facts, const coll_report *report) {
+static bool has_report(const coll_common_facts *facts, const coll_report *report) {
     return facts->report.bytes == report->bytes &&
            memcmp(&facts->report, report, coll_report_bytes(report)) == 0;
 }
@@ -125,7 +125,7 @@ coll_common *coll_common_find(const coll_world *world, const coll_report *report
     coll_common *common = known;
     while (common && (common->facts.rest != COLL_LOCATE_NOTHING ||
                       !has_sources(&common->facts, topology, profile) ||
-                      !told(&common->facts, report) || !contains(common, world)))
+                      !has_report(&common->facts, report) || !contains(common, world)))
         common = common->next;
     if (common &&
         coll_topo_part(&common->facts.topo, world->count, world->within, places) != MPI_SUCCESS)
@@ -136,7 +136,7 @@ coll_common *coll_common_find(const coll_world *world, const coll_report *report
     return common;
 }
 
-/* The world's ranks of processes of several worlds are no names for them. */
+/* Returns whether all processes are in this MPI_COMM_WORLD, so that ranks of it identify them. */
 static bool is_one_world(const coll_world *world) {
     for (int i = 0; i < world->count; i++)
         if (world->ranks[i] == MPI_UNDEFINED)
@@ -168,7 +168,7 @@ coll_common *coll_common_make(coll_common_facts *facts, const coll_world *world)
         if (world->ranks[rank] != MPI_UNDEFINED)
             ranks[world->ranks[rank]] = rank;
     *common = (coll_common){.facts = *facts, .users = 1, .ranks = ranks};
-    insert(common);
+    insert_entry(common);
     return common;
 }
 

@@ -11,7 +11,7 @@ typedef struct decision {
     coll_spec asked;
     bool started;
     coll_shape call;
-    double latencies; /* of its topology, all together */
+    double latencies; /* weighted sum over the call's topology; serves as a checksum */
     coll_choices choices;
 } decision;
 
@@ -19,16 +19,16 @@ struct coll_decisions {
     pthread_mutex_t lock;
     int users;
     decision *first;
-    coll_decisions *next; /* of those that are kept */
+    coll_decisions *next; /* in the list KEPT */
     int64_t id;
     int ranks;
     coll_place places[];
 };
 
-/* Programs make the same few kinds of communicators again and again. */
+/* Caches kept: programs create the same few kinds of communicators repeatedly. */
 enum { MOST = 32 };
 
-/* Those that are kept, the latest that was opened first. */
+/* The caches kept, the most recently opened first. */
 static pthread_mutex_t keeping = PTHREAD_MUTEX_INITIALIZER;
 static coll_decisions *kept;
 
@@ -36,7 +36,7 @@ static size_t places_bytes(const coll_topo *topo) {
     return (size_t)topo->ranks * sizeof *topo->places;
 }
 
-static coll_decisions *make(int64_t id, const coll_topo *topo) {
+static coll_decisions *make_cache(int64_t id, const coll_topo *topo) {
     coll_decisions *made = malloc(sizeof *made + places_bytes(topo));
     if (!made)
         return NULL;
@@ -46,9 +46,9 @@ static coll_decisions *make(int64_t id, const coll_topo *topo) {
     return made;
 }
 
-/* Takes those of TOPO's places out of what is kept; NULL: there are none. Closes what was opened
- * least lately if there are too many. */
-static coll_decisions *take(int64_t id, const coll_topo *topo) {
+/* Removes the cache for ID and TOPO from the list and returns it; NULL if there is none. Then the
+ * least recently opened cache is closed if the list is full. */
+static coll_decisions *remove_kept(int64_t id, const coll_topo *topo) {
     coll_decisions **link = &kept;
     for (int count = 1; *link; link = &(*link)->next, count++) {
         coll_decisions *one = *link;
@@ -67,11 +67,11 @@ static coll_decisions *take(int64_t id, const coll_topo *topo) {
 
 coll_decisions *coll_decisions_open(int64_t id, const coll_topo *topo) {
     if (id == 0)
-        return make(id, topo);
+        return make_cache(id, topo);
     pthread_mutex_lock(&keeping);
-    coll_decisions *one = take(id, topo);
+    coll_decisions *one = remove_kept(id, topo);
     if (!one)
-        one = make(id, topo);
+        one = make_cache(id, topo);
     if (one) {
         one->next = kept;
         kept = one;
@@ -92,7 +92,8 @@ void coll_decisions_close(coll_decisions *decisions) {
     free(decisions);
 }
 
-/* They may be measured anew at any time, alike on all ranks. */
+/* Returns a checksum of the latencies, which may be measured again at any time; it is the same on
+ * all ranks. */
 static double all_latencies(const coll_topo *topo) {
     double all = 0;
     for (int i = 0; topo->latencies && i < topo->sites * topo->sites; i++)
@@ -106,8 +107,8 @@ static bool same_spec(const coll_spec *a, const coll_spec *b) {
 }
 
 /* Returns the decision for calls like CALL. The caller holds the lock. */
-static decision *find(const coll_decisions *decisions, const coll_spec *asked, bool started,
-                      const coll_shape *call) {
+static decision *find_decision(const coll_decisions *decisions, const coll_spec *asked,
+                               bool started, const coll_shape *call) {
     decision *one = decisions->first;
     while (one && (!same_spec(&one->asked, asked) || one->started != started ||
                    !coll_select_alike(&one->call, call) ||
@@ -116,7 +117,7 @@ static decision *find(const coll_decisions *decisions, const coll_spec *asked, b
     return one;
 }
 
-static bool holds(const decision *one, const coll_shape *call) {
+static bool is_valid_for(const decision *one, const coll_shape *call) {
     return coll_select_applicable(one->choices.of[0].algorithm, call) &&
            (call->topo->sites == 1 ||
             (coll_select_same(&one->call, call) && one->latencies == all_latencies(call->topo)));
@@ -125,8 +126,8 @@ static bool holds(const decision *one, const coll_shape *call) {
 bool coll_decisions_find(coll_decisions *decisions, const coll_spec *asked, bool started,
                          const coll_shape *call, coll_choices *choices) {
     pthread_mutex_lock(&decisions->lock);
-    const decision *one = find(decisions, asked, started, call);
-    bool found = one && holds(one, call);
+    const decision *one = find_decision(decisions, asked, started, call);
+    bool found = one && is_valid_for(one, call);
     if (found)
         *choices = one->choices;
     pthread_mutex_unlock(&decisions->lock);
@@ -138,7 +139,7 @@ void coll_decisions_keep(coll_decisions *decisions, const coll_spec *asked, bool
     if (!(choices->of[0].predicted > 0))
         return;
     pthread_mutex_lock(&decisions->lock);
-    decision *one = find(decisions, asked, started, call);
+    decision *one = find_decision(decisions, asked, started, call);
     if (!one && (one = malloc(sizeof *one))) {
         one->next = decisions->first;
         decisions->first = one;

@@ -1,7 +1,7 @@
 /*
- * What was predicted for calls of all operations, which communicators whose ranks have the same
- * places and costs share: a prediction takes milliseconds, and programs make copies of a
- * communicator. Several threads may use it at a time.
+ * A cache of predicted choices for calls of all operations. Communicators whose ranks have the same
+ * places and costs share it, since a prediction takes milliseconds, and programs often duplicate
+ * communicators. Thread-safe.
  */
 #ifndef COLL_LIB_OPERATION_DECISIONS_H
 #define COLL_LIB_OPERATION_DECISIONS_H
@@ -14,24 +14,26 @@
 typedef struct coll_decisions coll_decisions;
 
 /*
- * Returns what was predicted for ranks with TOPO's places on a network of this ID, for
- * coll_decisions_close; NULL: no memory. An ID of 0 is that of no other: nothing was.
+ * Returns the cache for ranks with TOPO's places and the costs named by ID, to be closed with
+ * coll_decisions_close; NULL without memory. An ID of 0 gives an empty cache that is not shared.
  */
 coll_decisions *coll_decisions_open(int64_t id, const coll_topo *topo);
 
-/* Ends a use of DECISIONS, or of NULL. What was used last is kept for communicators to come. */
+/* Releases DECISIONS, which may be NULL. The most recently opened caches are kept for later
+ * communicators. */
 void coll_decisions_close(coll_decisions *decisions);
 
 /*
- * Returns whether CHOICES were kept that are good for CALL, a STARTED one or not, where the user
- * ASKED for an algorithm or none: those of any call like it, between sites of the same one while
- * the latencies stay what they are.
+ * Returns whether there are cached choices for CALL, and copies them to CHOICES. ASKED is the
+ * user's setting, STARTED whether the call is nonblocking. Choices hold for all calls of the same
+ * class; with several sites only for the same bytes and root, and while the latencies are
+ * unchanged.
  */
 bool coll_decisions_find(coll_decisions *decisions, const coll_spec *asked, bool started,
                          const coll_shape *call, coll_choices *choices);
 
-/* Keeps CHOICES for calls like CALL, if there is memory and they rest on predictions: others are
- * made at once. */
+/* Caches CHOICES for calls like CALL, if there is memory. Choices made without predictions are not
+ * cached, since making them takes no time. */
 void coll_decisions_keep(coll_decisions *decisions, const coll_spec *asked, bool started,
                          const coll_shape *call, const coll_choices *choices);
 

@@ -18,45 +18,44 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * So many on one communicator have tags of their own at a time: those that are started once, and
- * those that are persistent.
- */
+/* Sets of tags of one communicator for nonblocking requests, and as many for persistent ones. */
 enum { TURNS = COLL_TAGS_STARTED / COLL_LANES / 2 };
 
 /*
- * What every communicator keeps for the request that finds no memory. Others that find none queue
- * for it. All ranks begin requests in the same order and each has one turn at least at a time, so
- * that the oldest one moves on on all of them. What needs more finds out first whether all have it.
+ * Bytes that every communicator reserves for a request that gets no memory; further ones queue for
+ * the reserve. Since all ranks start requests in the same order, and each rank can always run at
+ * least one, the oldest request progresses on all ranks. For requests that need more than the
+ * reserve, the ranks first agree on whether all have the memory.
  */
 enum { RESERVE = 3 << 19 };
 
-typedef struct keep {
+/* The requests' data of a communicator. */
+typedef struct requests {
     coll_comm *comm;
-    uint64_t turn, kept_turn; /* of the next request, and of the next persistent one */
+    uint64_t turn, persistent_turn; /* numbers of the next nonblocking and persistent request */
     bool reserve_taken;
     char *reserve; /* RESERVE bytes; NULL before the first request */
-} keep;
+} requests;
 
-/* Guards the list and all that is in it; a thread may be moving them on. */
+/* Protects the list and its requests from the progress thread. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static coll_pending *first, **end = &first; /* in the order in which they were made or started */
+static coll_pending *first, **end = &first; /* in order of creation */
 static atomic_int active;
 
-static keep *keep_of(const coll_comm *comm) {
+static requests *requests_of(const coll_comm *comm) {
     return coll_comm_slot(comm, &coll_pending_key);
 }
 
 /* --- The list --- */
 
-static void append(coll_pending *pending) {
+static void append_to_list(coll_pending *pending) {
     pending->link = end;
     pending->next = NULL;
     *end = pending;
     end = &pending->next;
 }
 
-static void take_out(coll_pending *pending) {
+static void remove_from_list(coll_pending *pending) {
     *pending->link = pending->next;
     if (pending->next)
         pending->next->link = pending->link;
@@ -82,7 +81,7 @@ coll_pending *coll_pending_create(const char *name, MPI_Comm comm, int ranks) {
     *pending = (coll_pending){
         .name = name, .user = comm, .native = MPI_REQUEST_NULL, .line = (void *)(memory + line)};
     pthread_mutex_lock(&lock);
-    append(pending);
+    append_to_list(pending);
     pthread_mutex_unlock(&lock);
     return pending;
 }
@@ -93,10 +92,11 @@ static bool under_way(const coll_pending *pending) {
 
 /* --- Memory and tags --- */
 
-/* ASTRAY: messages may still be under way into it, and nobody else gets it. */
-static void give_memory_back(coll_pending *pending, bool astray) {
+/* Frees PENDING's memory or returns it to the reserve. If ASTRAY, messages may still arrive in it:
+ * it is leaked, or the reserve stays in use. */
+static void release_memory(coll_pending *pending, bool astray) {
     if (pending->reserved)
-        keep_of(pending->comm)->reserve_taken = astray;
+        requests_of(pending->comm)->reserve_taken = astray;
     else if (astray)
         coll_wait_leave(pending->memory);
     else
@@ -105,17 +105,17 @@ static void give_memory_back(coll_pending *pending, bool astray) {
     pending->reserved = false;
 }
 
-static bool find_memory(coll_pending *pending) {
-    keep *kept = keep_of(pending->comm);
+static bool get_memory(coll_pending *pending) {
+    requests *all = requests_of(pending->comm);
     if (!pending->memory)
         pending->memory = malloc(pending->bytes);
-    if (pending->memory || pending->bytes > RESERVE || kept->reserve_taken || !kept->reserve)
+    if (pending->memory || pending->bytes > RESERVE || all->reserve_taken || !all->reserve)
         return pending->memory;
-    pending->memory = kept->reserve;
-    return pending->reserved = kept->reserve_taken = true;
+    pending->memory = all->reserve;
+    return pending->reserved = all->reserve_taken = true;
 }
 
-/* Whether an older request of the communicator still has the tags of PENDING. */
+/* Returns whether an older request of the communicator is still using PENDING's tags. */
 static bool tags_in_use(const coll_pending *pending) {
     for (const coll_pending *one = first; one; one = one->next)
         if (one != pending && one->comm == pending->comm && under_way(one) && !one->persistent &&
@@ -126,7 +126,7 @@ static bool tags_in_use(const coll_pending *pending) {
 
 /* --- One request --- */
 
-static void complete(coll_pending *pending, int code) {
+static void complete_request(coll_pending *pending, int code) {
     bool ran = pending->stage == COLL_PENDING_RUNS;
     pending->code = code;
     pending->stage = COLL_PENDING_COMPLETE;
@@ -136,19 +136,19 @@ static void complete(coll_pending *pending, int code) {
         pending->comm->broken = code;
     }
     if (!pending->persistent && pending->memory)
-        give_memory_back(pending, ran && code != MPI_SUCCESS);
+        release_memory(pending, ran && code != MPI_SUCCESS);
     if (ran && code == MPI_SUCCESS)
         coll_trace(pending->comm, pending->name, &pending->call.shape,
                    coll_collective_amount(&pending->call), &pending->choice,
                    PMPI_Wtime() - pending->since);
 }
 
-/* A course has the call's tags: they are set before it is opened. */
+/* Sets the call's tags; before its course is opened, which copies them. */
 static void set_tag(coll_pending *pending, int turn) {
     pending->call.tag = COLL_TAG_STARTED + COLL_LANES * turn;
 }
 
-/* The copy of what is in place lies behind what the course needs. */
+/* Returns the bytes for the copy of in-place input, which is behind the course's memory. */
 static size_t copy_bytes(const coll_pending *pending) {
     return coll_collective_copies(&pending->call) ? coll_comm_room_of(pending->call.copied + 1) : 0;
 }
@@ -166,9 +166,9 @@ static void open_course(coll_pending *pending) {
     pending->course = coll_planned_open(&planned, pending->memory);
 }
 
-/* Goes on as soon as there are memory and tags. */
-static void begin(coll_pending *pending) {
-    if (!pending->persistent && (tags_in_use(pending) || !find_memory(pending)))
+/* Starts the course if memory and tags are available; else PENDING stays queued. */
+static void start_if_possible(coll_pending *pending) {
+    if (!pending->persistent && (tags_in_use(pending) || !get_memory(pending)))
         return;
     if (!pending->persistent)
         open_course(pending);
@@ -176,7 +176,7 @@ static void begin(coll_pending *pending) {
     pending->stage = COLL_PENDING_RUNS;
     int code = pending->course->start(pending->course);
     if (code != MPI_SUCCESS || pending->course->active == 0)
-        complete(pending, code);
+        complete_request(pending, code);
 }
 
 static void advance_native(coll_pending *pending, bool *moved) {
@@ -184,7 +184,7 @@ static void advance_native(coll_pending *pending, bool *moved) {
     if (code == MPI_SUCCESS && !done)
         return;
     *moved = true;
-    complete(pending, code);
+    complete_request(pending, code);
 }
 
 static void advance_agreement(coll_pending *pending, bool *moved) {
@@ -198,47 +198,47 @@ static void advance_agreement(coll_pending *pending, bool *moved) {
                           "%s: no memory for %zu bytes that are under way on some rank",
                           pending->name, pending->bytes);
     if (code != MPI_SUCCESS)
-        complete(pending, code);
+        complete_request(pending, code);
     else
         pending->stage = COLL_PENDING_QUEUED;
 }
 
-static void advance(coll_pending *pending, bool *moved) {
+static void advance_request(coll_pending *pending, bool *moved) {
     if (pending->stage == COLL_PENDING_NATIVE)
         advance_native(pending, moved);
     if (pending->stage == COLL_PENDING_AGREES)
         advance_agreement(pending, moved);
     if (pending->stage == COLL_PENDING_QUEUED)
-        begin(pending);
+        start_if_possible(pending);
     if (pending->stage != COLL_PENDING_RUNS)
         return;
     int code = coll_course_advance(pending->course, moved);
     if (code != MPI_SUCCESS || pending->course->active == 0)
-        complete(pending, code);
+        complete_request(pending, code);
 }
 
-/* Moves all on; the lock is held. */
+/* Progresses all requests, and returns whether any moved. The caller holds the lock. */
 static bool advance_all(void) {
     bool moved = false;
     for (coll_pending *one = first; one; one = one->next)
         if (under_way(one))
-            advance(one, &moved);
+            advance_request(one, &moved);
     return moved;
 }
 
-/* What other waits of the library do meanwhile. */
-static void meanwhile(void) {
+/* Progresses requests during the library's other waits. */
+static void advance_during_waits(void) {
     if (atomic_load(&active) == 0 || pthread_mutex_trylock(&lock) != 0)
         return;
     advance_all();
     pthread_mutex_unlock(&lock);
 }
 
-/* --- The thread --- */
+/* --- The progress thread --- */
 
-static int users; /* communicators that it may work for */
+static int users; /* open communicators; the thread ends with the last one */
 
-static coll_tick look_from_thread(void) {
+static coll_tick advance_from_thread(void) {
     if (atomic_load(&active) == 0)
         return COLL_TICK_IDLE;
     pthread_mutex_lock(&lock);
@@ -247,33 +247,34 @@ static coll_tick look_from_thread(void) {
     return moved ? COLL_TICK_MOVED : COLL_TICK_STILL;
 }
 
-/* Without it requests move on in calls of the library alone: said once, not an error. */
+/* Prints, once, why there is no thread. Not an error: requests then progress only in library calls.
+ */
 static void say_why_no_thread(const char *why) {
     static atomic_flag said = ATOMIC_FLAG_INIT;
     if (!atomic_flag_test_and_set(&said))
         fprintf(stderr, "coll: no progress thread (COLL_PROGRESS=thread): %s\n", why);
 }
 
-static void see_to_thread(void) {
+static void ensure_thread(void) {
     int level;
     if (PMPI_Query_thread(&level) != MPI_SUCCESS || level < MPI_THREAD_MULTIPLE)
         say_why_no_thread("initialize MPI by MPI_Init_thread with MPI_THREAD_MULTIPLE");
-    else if (!coll_ticker_begin(look_from_thread))
+    else if (!coll_ticker_begin(advance_from_thread))
         say_why_no_thread("the system gives none");
     else
         coll_ticker_wake();
 }
 
-/* --- What users do with it --- */
+/* --- Interface --- */
 
 void coll_pending_free(coll_pending *pending) {
     pthread_mutex_lock(&lock);
-    take_out(pending);
+    remove_from_list(pending);
     if (pending->memory)
-        give_memory_back(pending, pending->code != MPI_SUCCESS);
+        release_memory(pending, pending->code != MPI_SUCCESS);
     pthread_mutex_unlock(&lock);
     if (pending->native != MPI_REQUEST_NULL || coll_agreement_under_way(&pending->agreement)) {
-        /* given up: the MPI library may write to it */
+        /* it failed by a timeout: the MPI library may still write to it */
         coll_wait_leave(pending);
         return;
     }
@@ -305,8 +306,8 @@ int coll_pending_prepare(coll_pending *pending, coll_operation operation, const 
 }
 
 int coll_pending_keep(coll_pending *pending, int code) {
-    keep *kept = keep_of(pending->comm);
-    uint64_t turn = kept->kept_turn++;
+    requests *all = requests_of(pending->comm);
+    uint64_t turn = all->persistent_turn++;
     pthread_mutex_lock(&lock);
     for (const coll_pending *one = first; one; one = one->next)
         if (one->persistent && one->comm == pending->comm && one->turn + TURNS <= turn)
@@ -330,20 +331,22 @@ int coll_pending_keep(coll_pending *pending, int code) {
     return MPI_SUCCESS;
 }
 
-/* Asks all ranks whether they have as much memory as the reserve hasn't. */
-static int ask_for_memory(coll_pending *pending) {
+/* Allocates the memory and starts the agreement on whether all ranks have it; for requests that the
+ * reserve does not serve. */
+static int agree_on_memory(coll_pending *pending) {
     pending->memory = malloc(pending->bytes);
     const int64_t lacks = !pending->memory;
     pending->stage = COLL_PENDING_AGREES;
     return coll_agreement_start(&pending->agreement, pending->comm, pending->call.tag, 1, &lacks);
 }
 
-/* Where nothing has to be sent all is done; where no plan can do it, the MPI library does. */
+/* Completes a request that sends nothing, or starts the MPI library's own operation if no algorithm
+ * of libcoll can be started. */
 static int start_without_plan(coll_pending *pending) {
     coll_collective *call = &pending->call;
     if (coll_collective_is_local(call)) {
         coll_collective_begin(call);
-        complete(pending, MPI_SUCCESS);
+        complete_request(pending, MPI_SUCCESS);
         return MPI_SUCCESS;
     }
     coll_spare_free(pending->native_arguments);
@@ -353,10 +356,11 @@ static int start_without_plan(coll_pending *pending) {
                                   &pending->native, &pending->native_arguments);
 }
 
-/* Most communicators start nothing. Without memory for it there is no reserve yet. */
-static void make_reserve(keep *kept) {
-    if (!kept->reserve)
-        kept->reserve = malloc(RESERVE);
+/* Allocates the reserve at the first start: most communicators start nothing. Without memory, the
+ * next start tries again. */
+static void make_reserve(requests *all) {
+    if (!all->reserve)
+        all->reserve = malloc(RESERVE);
 }
 
 int coll_pending_start(coll_pending *pending) {
@@ -364,33 +368,33 @@ int coll_pending_start(coll_pending *pending) {
     if (code != MPI_SUCCESS)
         return code;
     pthread_mutex_lock(&lock);
-    make_reserve(keep_of(pending->comm));
-    coll_wait_meanwhile = meanwhile;
+    make_reserve(requests_of(pending->comm));
+    coll_wait_meanwhile = advance_during_waits;
     pending->since = PMPI_Wtime();
     atomic_fetch_add(&active, 1);
     pending->stage = COLL_PENDING_QUEUED;
     if (!pending->persistent) {
-        pending->turn = keep_of(pending->comm)->turn++;
+        pending->turn = requests_of(pending->comm)->turn++;
         set_tag(pending, (int)(pending->turn % TURNS));
     }
     if (pending->bytes == 0)
         code = start_without_plan(pending);
     else if (!pending->persistent && (pending->bytes > RESERVE || copy_bytes(pending)))
-        code = ask_for_memory(pending);
+        code = agree_on_memory(pending);
     else
-        begin(pending);
+        start_if_possible(pending);
     if (code != MPI_SUCCESS)
-        complete(pending, code);
+        complete_request(pending, code);
     bool goes_on = under_way(pending);
     pthread_mutex_unlock(&lock);
     if (goes_on && coll_state_of(pending->comm)->settings->progress_thread)
-        see_to_thread();
+        ensure_thread();
     return code;
 }
 
 void coll_pending_start_native(coll_pending *pending, MPI_Request native) {
     pthread_mutex_lock(&lock);
-    coll_wait_meanwhile = meanwhile;
+    coll_wait_meanwhile = advance_during_waits;
     pending->native = native;
     pending->stage = COLL_PENDING_NATIVE;
     atomic_fetch_add(&active, 1);
@@ -405,8 +409,8 @@ void coll_pending_test(coll_pending *pending, bool *done) {
     pthread_mutex_unlock(&lock);
 }
 
-/* The error of a wait in vain for PENDING. */
-static int name_silent(const coll_pending *pending, double seconds) {
+/* Returns the timeout error for PENDING, naming the silent ranks if they are known. */
+static int timeout_error(const coll_pending *pending, double seconds) {
     const coll_course *course = pending->course;
     return pending->stage == COLL_PENDING_RUNS
                ? coll_wait_report(seconds, course->count, course->requests, course->peers)
@@ -414,12 +418,13 @@ static int name_silent(const coll_pending *pending, double seconds) {
 }
 
 /*
- * Those who look again and again are waiting, for what they don't say: where nothing has moved for
- * too long all is given up that has been started for as long. Who hasn't looked for a while has
- * done something else. The lock is held.
+ * Fails requests that exceed their timeout, for a caller that polls without saying which request it
+ * waits for: if polling has been continuous and nothing has progressed for the timeout, each
+ * request that was started before that fails. A pause between polls means that the program was
+ * computing, and restarts the clock. The caller holds the lock.
  */
-static void give_up_late(bool moved) {
-    static const double COMPUTED = 0.1;
+static void fail_overdue(bool moved) {
+    static const double COMPUTED = 0.1; /* s between polls */
     static double looked, quiet_since;
     double now = PMPI_Wtime();
     if (moved || now - looked > COMPUTED)
@@ -429,26 +434,28 @@ static void give_up_late(bool moved) {
         double timeout = one->comm ? one->comm->wait.timeout : 0;
         double since = one->since > quiet_since ? one->since : quiet_since;
         if (timeout > 0 && under_way(one) && now - since > timeout)
-            complete(one, name_silent(one, timeout));
+            complete_request(one, timeout_error(one, timeout));
     }
 }
 
 bool coll_pending_advance(void) {
     if (pthread_mutex_trylock(&lock) != 0)
         return false;
-    give_up_late(advance_all());
+    fail_overdue(advance_all());
     pthread_mutex_unlock(&lock);
     return true;
 }
 
-/* One look at all; says whether PENDING is complete, or given up after too much patience. */
-static bool look(coll_pending *pending, coll_patience *patience) {
+/* Progresses all requests once, and fails PENDING after its timeout. Returns whether it is
+ * complete.
+ */
+static bool advance_until_timeout(coll_pending *pending, coll_patience *patience) {
     double timeout = patience->wait->timeout;
     pthread_mutex_lock(&lock);
     if (pending->stage != COLL_PENDING_COMPLETE && advance_all())
         coll_patience_progress(patience);
     else if (under_way(pending) && coll_patience_expired(patience, timeout))
-        complete(pending, name_silent(pending, timeout));
+        complete_request(pending, timeout_error(pending, timeout));
     bool done = pending->stage == COLL_PENDING_COMPLETE;
     pthread_mutex_unlock(&lock);
     return done;
@@ -457,7 +464,7 @@ static bool look(coll_pending *pending, coll_patience *patience) {
 void coll_pending_wait(coll_pending *pending) {
     coll_wait unknown = {.manner = COLL_WAIT_AUTO};
     coll_patience patience = coll_patience_begin(pending->comm ? &pending->comm->wait : &unknown);
-    while (!look(pending, &patience))
+    while (!advance_until_timeout(pending, &patience))
         coll_patience_relax(&patience);
 }
 
@@ -466,20 +473,21 @@ int coll_pending_end(coll_pending *pending) {
     return pending->code;
 }
 
-/* --- What a communicator keeps --- */
+/* --- The communicator's slot --- */
 
-static int open_keep(coll_comm *comm, const coll_comm *whole) {
-    keep *kept = keep_of(comm);
+static int open_requests(coll_comm *comm, const coll_comm *whole) {
+    requests *all = requests_of(comm);
     (void)whole;
-    kept->comm = comm;
+    all->comm = comm;
     pthread_mutex_lock(&lock);
     users++;
     pthread_mutex_unlock(&lock);
     return MPI_SUCCESS;
 }
 
-/* MPI_Comm_free lets operations end; MPI_Finalize finds some that nobody waits for. */
-static void finish_or_give_up(coll_pending *pending) {
+/* Waits for PENDING in MPI_Comm_free; in MPI_Finalize reports it and fails it, since nobody waits
+ * for it any more. */
+static void wait_or_fail(coll_pending *pending) {
     char name[MPI_MAX_OBJECT_NAME] = "?";
     int length;
     if (!coll_comm_finalizing()) {
@@ -492,30 +500,31 @@ static void finish_or_give_up(coll_pending *pending) {
             pending->name, *name ? name : "without a name");
     pthread_mutex_lock(&lock);
     if (under_way(pending))
-        complete(pending,
-                 coll_error(MPI_ERR_REQUEST, "MPI_Finalize with %s under way", pending->name));
+        complete_request(
+            pending, coll_error(MPI_ERR_REQUEST, "MPI_Finalize with %s under way", pending->name));
     pthread_mutex_unlock(&lock);
 }
 
-static void close_keep(void *slot) {
-    keep *kept = slot;
-    if (!kept->comm)
-        return; /* it was never opened */
+static void close_requests(void *slot) {
+    requests *all = slot;
+    if (!all->comm)
+        return; /* never opened */
     for (coll_pending *one = first; one; one = one->next)
-        if (one->comm == kept->comm && under_way(one))
-            finish_or_give_up(one);
+        if (one->comm == all->comm && under_way(one))
+            wait_or_fail(one);
     pthread_mutex_lock(&lock);
     for (coll_pending *one = first; one; one = one->next)
-        if (one->comm == kept->comm)
+        if (one->comm == all->comm)
             one->comm = NULL;
     bool last = --users == 0;
-    if (kept->reserve_taken)
-        coll_wait_leave(kept->reserve);
+    if (all->reserve_taken)
+        coll_wait_leave(all->reserve);
     else
-        free(kept->reserve);
+        free(all->reserve);
     pthread_mutex_unlock(&lock);
     if (last)
         coll_ticker_end();
 }
 
-coll_comm_key coll_pending_key = {.bytes = sizeof(keep), .open = open_keep, .close = close_keep};
+coll_comm_key coll_pending_key = {
+    .bytes = sizeof(requests), .open = open_requests, .close = close_requests};

@@ -13,12 +13,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Whether calls of OPERATION must be. */
+/* Returns whether calls of OPERATION must give reproducible results. */
 static bool is_reproducible(const coll_state *state, coll_operation operation) {
     return state->settings->reproducible && coll_operations[operation].reduces;
 }
 
-/* Whether nobody asked for anything else, and the ranks are where it is hard to beat. */
+/* Returns whether OPERATION is left to the MPI library: the user asked for nothing else, and all
+ * ranks are on one node. */
 static bool is_left_to_mpi(const coll_state *state, coll_operation operation) {
     return !is_reproducible(state, operation) &&
            coll_select_native(&state->topo, &state->specs[operation]);
@@ -31,8 +32,8 @@ bool coll_state_always_native(const coll_state *state, coll_operation operation)
                  : is_left_to_mpi(state, operation);
 }
 
-/* Forgets what was decided for OPERATION. */
-static void begin_anew(coll_state *state, coll_operation operation) {
+/* Drops the cached choices, after a change of OPERATION's settings. */
+static void reset_choices(coll_state *state, coll_operation operation) {
     coll_decisions_close(state->decisions);
     state->decisions = NULL;
     state->native[operation] = !state->trace && is_left_to_mpi(state, operation);
@@ -40,14 +41,14 @@ static void begin_anew(coll_state *state, coll_operation operation) {
     state->warned[false] = state->warned[true] = 0;
 }
 
-/* Begins with what all ranks have agreed on. */
-static void begin(coll_state *state) {
+/* Initializes the profile and the choices after a set-up. */
+static void init_choices(coll_state *state) {
     state->profile = &coll_common_facts_of(state->common)->profile;
     for (int i = 0; i < COLL_OPERATIONS; i++)
-        begin_anew(state, (coll_operation)i);
+        reset_choices(state, (coll_operation)i);
 }
 
-static int meet(coll_comm *comm, bool ready) {
+static int set_up_state(coll_comm *comm, bool ready) {
     coll_setup setup;
     int code = coll_setup_meet(comm, ready, &setup);
     if (!ready) {
@@ -63,7 +64,7 @@ static int meet(coll_comm *comm, bool ready) {
     state->trace = setup.settings && setup.settings->trace && comm->rank == 0;
     state->specs = setup.settings ? setup.settings->parsed : NULL;
     if (code == MPI_SUCCESS)
-        begin(state);
+        init_choices(state);
     return code;
 }
 
@@ -74,7 +75,7 @@ static int open_whole(coll_comm *comm, coll_state *state) {
     return code;
 }
 
-/* A part has its whole's profile, and no settings of its own. */
+/* Opens the state of a sub-communicator of libcoll's own: the whole's profile, no user settings. */
 static int open_part(coll_comm *comm, coll_state *state, const coll_comm *whole) {
     static const coll_agreed_settings none = {.learn = COLL_LEARN_NOTHING};
     const coll_state *all = coll_state_of(whole);
@@ -102,9 +103,9 @@ static void close_state(void *slot) {
 }
 
 coll_comm_key coll_state_key = {
-    .bytes = sizeof(coll_state), .meet = meet, .open = open_state, .close = close_state};
+    .bytes = sizeof(coll_state), .meet = set_up_state, .open = open_state, .close = close_state};
 
-/* So that one communicator's may differ from the job's. */
+/* Gives the communicator its own copy of the settings. Returns false without memory. */
 static bool make_own_settings(coll_state *state) {
     if (state->own_settings)
         return true;
@@ -129,30 +130,31 @@ int coll_state_set(coll_state *state, coll_operation operation, const char *sett
         return code;
     state->own_settings->parsed[operation] = parsed;
     state->set = true;
-    begin_anew(state, operation);
+    reset_choices(state, operation);
     return MPI_SUCCESS;
 }
 
 coll_shape coll_state_shape(const coll_state *state, coll_operation operation, size_t bytes,
                             int root) {
-    return (coll_shape){.operation = coll_operations[operation].name,
-                        .sides = coll_operations[operation].sides,
-                        .bytes = bytes,
-                        .root = coll_operations[operation].rootless ? COLL_NO_ROOT : root,
-                        .element =
-                            coll_operations[operation].reduces, /* or more: who calls knows */
-                        .ordered = is_reproducible(state, operation),
-                        .reproducible = is_reproducible(state, operation),
-                        .topo = &state->topo,
-                        .latencies = state->topo.latencies,
-                        .profile = state->profile};
+    return (coll_shape){
+        .operation = coll_operations[operation].name,
+        .sides = coll_operations[operation].sides,
+        .bytes = bytes,
+        .root = coll_operations[operation].rootless ? COLL_NO_ROOT : root,
+        .element =
+            coll_operations[operation].reduces, /* 1 if it reduces; the caller sets the true size */
+        .ordered = is_reproducible(state, operation),
+        .reproducible = is_reproducible(state, operation),
+        .topo = &state->topo,
+        .latencies = state->topo.latencies,
+        .profile = state->profile};
 }
 
 /*
  * Returns whether the user thought of this communicator when naming an algorithm. The setting of
  * the whole job need not suit smaller communicators, such as those of the ranks of one host.
  */
-static bool is_meant(const coll_state *state) {
+static bool is_set_for_this(const coll_state *state) {
     int all;
     return state->set || coll_settings_has_info(state->comm->user) ||
            (PMPI_Comm_size(MPI_COMM_WORLD, &all) == MPI_SUCCESS && state->comm->ranks >= all);
@@ -162,14 +164,15 @@ static bool is_meant(const coll_state *state) {
  * Prints on rank 0 that ASKED can't run CALL and what runs INSTEAD, once in a process for an
  * operation and ASKED. If INSTEAD is NULL, the MPI library runs it.
  */
-static void warn(coll_state *state, coll_operation operation, bool started, const coll_shape *call,
-                 const coll_algorithm *asked, const coll_algorithm *instead) {
+static void warn_not_applicable(coll_state *state, coll_operation operation, bool started,
+                                const coll_shape *call, const coll_algorithm *asked,
+                                const coll_algorithm *instead) {
     static const coll_algorithm *warned[2][COLL_OPERATIONS];
     const unsigned bit = 1u << operation;
     if (state->warned[started] & bit)
         return;
     state->warned[started] |= bit;
-    if (state->comm->rank != 0 || !is_meant(state) ||
+    if (state->comm->rank != 0 || !is_set_for_this(state) ||
         __atomic_exchange_n(&warned[started][operation], asked, __ATOMIC_RELAXED) == asked)
         return;
     fprintf(stderr, "coll: %s was asked for, but can't run %s %s here: %s; %s runs instead\n",
@@ -178,7 +181,8 @@ static void warn(coll_state *state, coll_operation operation, bool started, cons
             instead ? instead->name : "native");
 }
 
-/* Between sites latencies change: there a communicator has its own. */
+/* Returns the cache of choices. A communicator over several sites does not share its cache, since
+ * latencies between sites change. */
 static coll_decisions *decisions_of(coll_state *state) {
     const bool shared = state->common && state->topo.sites == 1;
     if (!state->decisions)
@@ -187,8 +191,8 @@ static coll_decisions *decisions_of(coll_state *state) {
     return state->decisions;
 }
 
-static coll_choices choose(coll_state *state, coll_operation operation, bool started,
-                           const coll_shape *call) {
+static coll_choices choose_cached(coll_state *state, coll_operation operation, bool started,
+                                  const coll_shape *call) {
     const coll_algorithm *const *table = coll_operations[operation].table;
     const coll_spec *asked = &state->specs[operation];
     coll_decisions *decisions = decisions_of(state);
@@ -200,18 +204,19 @@ static coll_choices choose(coll_state *state, coll_operation operation, bool sta
             coll_decisions_keep(decisions, asked, started, call, &choices);
     }
     if (asked->algorithm && choices.of[0].algorithm != asked->algorithm)
-        warn(state, operation, started, call, asked->algorithm, choices.of[0].algorithm);
+        warn_not_applicable(state, operation, started, call, asked->algorithm,
+                            choices.of[0].algorithm);
     return choices;
 }
 
 coll_choices coll_state_likely(coll_state *state, coll_operation operation,
                                const coll_shape *call) {
-    return choose(state, operation, false, call);
+    return choose_cached(state, operation, false, call);
 }
 
 coll_choice coll_state_choose(coll_state *state, coll_operation operation, const coll_shape *call,
                               bool *learns) {
-    coll_choice choice = choose(state, operation, false, call).of[0];
+    coll_choice choice = choose_cached(state, operation, false, call).of[0];
     *learns = !coll_learn_settled(state->comm, operation, call, &choice);
     if (state->topo.sites == 1 && !state->trace && !*learns &&
         choice.algorithm == coll_operations[operation].table[0])
@@ -221,7 +226,7 @@ coll_choice coll_state_choose(coll_state *state, coll_operation operation, const
 
 coll_choice coll_state_choose_started(coll_state *state, coll_operation operation,
                                       const coll_shape *call) {
-    coll_choice choice = choose(state, operation, true, call).of[0];
+    coll_choice choice = choose_cached(state, operation, true, call).of[0];
     coll_learn_started(state->comm, operation, call, &choice);
     return choice;
 }
