@@ -2,7 +2,7 @@
 
 #include "lib/schedule/agenda.h"
 
-/* Without branches, which nobody could predict. */
+/* Without branches, since the processor could not predict them. */
 static bool is_before(const coll_event *a, const coll_event *b) {
     return (a->time < b->time) | ((a->time == b->time) & (a->order < b->order));
 }
@@ -22,7 +22,8 @@ bool coll_agenda_add(coll_agenda *agenda, int64_t time, int place, int what) {
     return true;
 }
 
-/* The last one takes the first one's place: by way of the bottom, where it belongs as a rule. */
+/* Replaces the first event by the last one: moves the hole down to a leaf first, then the last
+ * event up from there, since it mostly belongs near the leaves. */
 bool coll_agenda_take(coll_agenda *agenda, coll_event *event) {
     if (agenda->count == 0)
         return false;

@@ -1,6 +1,6 @@
 /*
- * Events in the order of their times; those of one time by the place of whom they belong to,
- * and at one place in the order in which they were added. A binary heap. Pure.
+ * An event queue: a binary heap ordered by time, then by a place given by the user, then by the
+ * order in which events were added. Pure.
  */
 #ifndef COLL_LIB_SCHEDULE_AGENDA_H
 #define COLL_LIB_SCHEDULE_AGENDA_H
@@ -10,20 +10,20 @@
 
 typedef struct coll_event {
     int64_t time;
-    uint64_t order; /* of those of one time: by place, then as they were added */
-    int what;       /* its user's */
+    uint64_t order; /* among events of one time: the place, then a count of added events */
+    int what;       /* the user's value */
 } coll_event;
 
 typedef struct coll_agenda {
-    coll_event *events; /* its user's, room for so many: */
+    coll_event *events; /* memory of the user, for CAPACITY events */
     int capacity, count;
     uint64_t added;
 } coll_agenda;
 
-/* False where there is no room for another one. */
+/* Adds an event. Returns false if the queue is full. */
 bool coll_agenda_add(coll_agenda *agenda, int64_t time, int place, int what);
 
-/* Takes the next one out; false where there is none. */
+/* Removes the next event. Returns false if there is none. */
 bool coll_agenda_take(coll_agenda *agenda, coll_event *event);
 
 #endif

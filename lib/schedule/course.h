@@ -1,7 +1,8 @@
 /*
- * What goes by start, advance and finish: a plan in its engine, or a state machine of its own where
- * what a rank does depends on what arrives. Blocking, nonblocking and persistent calls are made of
- * these three. Each starts messages, and goes on when some of them are complete.
+ * A course: a running collective that progresses by start, advance and finish. It is a plan in the
+ * engine, or an algorithm's own state machine, if what a rank does depends on what arrives.
+ * Blocking, nonblocking and persistent calls all run courses. A course starts messages, and
+ * continues when some of them are complete.
  */
 #ifndef COLL_LIB_SCHEDULE_COURSE_H
 #define COLL_LIB_SCHEDULE_COURSE_H
@@ -10,32 +11,32 @@
 
 #include <stdbool.h>
 
-/* What the state of each begins with. */
+/* The first member of each course's state. */
 typedef struct coll_course coll_course;
 struct coll_course {
-    /* Begins, also anew, and starts what may start; never waits. */
+    /* Begins, possibly again, and starts all messages that may start. Never waits. */
     int (*start)(coll_course *course);
-    /* The requests whose places are the first COUNT indices are complete: sees to these, and starts
-     * what may start then; never waits. */
+    /* Handles the completion of COUNT requests, whose positions are in INDICES, and starts all
+     * messages that may start then. Never waits. */
     int (*take)(coll_course *course, int count);
-    /* None was complete, or one was waited for; NULL: it doesn't matter. */
+    /* Called after a test that found no request complete, and after each wait; or NULL. */
     void (*looked)(coll_course *course);
     coll_comm *comm;
-    int active; /* requests that aren't null; 0 where all is done */
-    int count;  /* of the arrays that may hold them */
+    int active; /* requests that aren't null; 0 when the course has ended */
+    int count;  /* used length of the arrays */
     MPI_Request *requests;
-    int *peers; /* the ranks at their other ends */
+    int *peers; /* the other rank of each request's message */
     int *indices;
     MPI_Status *statuses;
 };
 
-/* Sees to what is complete, without waiting. *MOVED if anything is. */
+/* Handles complete requests, without waiting. Sets *MOVED if there were any. */
 int coll_course_advance(coll_course *course, bool *moved);
 
-/* From start to finish, waiting politely; gives up after an error. */
+/* Runs COURSE to its end; abandons it after an error. */
 int coll_course_run(coll_course *course);
 
-/* Gives up after an error: messages may stay under way. */
+/* Abandons COURSE after an error; messages may stay under way. */
 void coll_course_abandon(coll_course *course);
 
 #endif

@@ -4,14 +4,14 @@
 
 #include <string.h>
 
-/* A node waits for those that the plan names and for the one before it on the same lane. */
+/* A node waits for its dependencies and for the previous message on its lane. */
 enum { LINKS = COLL_STEP_AFTER + 1, NONE = -1 };
 
 static size_t nodes_of(const coll_plan_size *size) {
     return (size_t)size->window * (size_t)size->steps;
 }
 
-/* By round: steps that are not complete, and where those are that come after all before them. */
+/* Integers for each round: LEFT, FENCE and END. */
 enum { BY_ROUND = 3 };
 
 size_t coll_cursor_bytes(const coll_plan_size *size) {
@@ -54,7 +54,8 @@ static void make_ready(coll_cursor *cursor, int node) {
     cursor->ready[(cursor->ready_first + cursor->ready_count++) % room] = node;
 }
 
-/* Node WAITING waits, by its link NTH, for what LIST belongs to. */
+/* Adds node WAITING, with its link NTH, to LIST, the steps that wait for a node's start or
+ * completion. */
 static void wait_for(coll_cursor *cursor, int waiting, int nth, int *list) {
     int link = waiting * LINKS + nth;
     cursor->links[link] = *list;
@@ -62,10 +63,10 @@ static void wait_for(coll_cursor *cursor, int waiting, int nth, int *list) {
     cursor->nodes[waiting].waits++;
 }
 
-/* What all on LIST waited for has come: they start in the order in which the plan has them. */
+/* Releases all nodes on LIST, in the plan's order. */
 static void release(coll_cursor *cursor, int *list) {
     int link = *list, first = NONE;
-    while (link != NONE) { /* the list has the last one first */
+    while (link != NONE) { /* reverse the list, which has the last node first */
         int next = cursor->links[link];
         cursor->links[link] = first;
         first = link;
@@ -78,9 +79,9 @@ static void release(coll_cursor *cursor, int *list) {
 }
 
 /*
- * The message before step WHICH of ROUND in the same direction on the same lane with the same peer,
- * if it is under way; the step becomes the latest one. Messages are found by a table, in which
- * those of one place are chained: the number of each in all rounds, plus 1.
+ * Returns the previous message, before step WHICH of ROUND, with the same direction, lane and peer;
+ * NULL if its round is complete or there is none. The step becomes the latest message. LATEST is a
+ * hash table with chaining; its entries are step numbers, counted over all rounds, plus 1.
  */
 static coll_node *message_before(coll_cursor *cursor, uint64_t round, int which) {
     const coll_plan_size *size = &cursor->plan->size;
@@ -101,8 +102,8 @@ static coll_node *message_before(coll_cursor *cursor, uint64_t round, int which)
     return NULL;
 }
 
-/* Puts step WHICH of ROUND behind what it comes after. */
-static void tie(coll_cursor *cursor, uint64_t round, int which) {
+/* Makes step WHICH of ROUND wait for its dependencies, or makes it ready. */
+static void resolve_dependencies(coll_cursor *cursor, uint64_t round, int which) {
     int number = node_of(cursor, round, which);
     const coll_step *step = &cursor->nodes[number].step;
     for (int i = 0; i < step->afters; i++) {
@@ -143,10 +144,10 @@ static void begin_round(coll_cursor *cursor) {
             cursor->end[slot] = i + 1;
     }
     for (int i = 0; i < count; i++)
-        tie(cursor, round, i);
+        resolve_dependencies(cursor, round, i);
 }
 
-/* Rounds end in order; those that the window has room for then begin. */
+/* Ends complete rounds, in order, and begins those that fit the window then. */
 static void move_window(coll_cursor *cursor) {
     const coll_plan *plan = cursor->plan;
     for (;;) {
@@ -174,9 +175,9 @@ const coll_node *coll_cursor_start(coll_cursor *cursor, int *node) {
     return started;
 }
 
-/* Steps of the round in SLOT that come after all before them, WHICH among them, wait for one less.
- */
-static void pass_fence(coll_cursor *cursor, int slot, int which) {
+/* Counts the completion of step WHICH for the steps behind it, in the round in SLOT, that depend on
+ * all earlier ones. */
+static void release_after_earlier(coll_cursor *cursor, int slot, int which) {
     int first = slot * cursor->plan->size.steps;
     int i = which + 1 > cursor->fence[slot] ? which + 1 : cursor->fence[slot];
     for (; i < cursor->end[slot]; i++) {
@@ -191,7 +192,7 @@ void coll_cursor_complete(coll_cursor *cursor, int node) {
     int slot = slot_of(cursor, complete->round);
     complete->complete = true;
     release(cursor, &complete->on_complete);
-    pass_fence(cursor, slot, node % cursor->plan->size.steps);
+    release_after_earlier(cursor, slot, node % cursor->plan->size.steps);
     cursor->left[slot]--;
 }
 

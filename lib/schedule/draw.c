@@ -8,7 +8,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* Tenths of a pixel, as all lengths here: so numbers are whole, whatever the locale. */
+/* All lengths are integers in tenths of a pixel, so that the output does not depend on the locale.
+ */
 enum {
     NAMES = 2000,
     PLOT = 8600,
@@ -17,8 +18,8 @@ enum {
     BOTTOM = 520,
     ROW_MOST = 340,
     ROW_LEAST = 110,
-    ROWS = 6400, /* what many rows should fit */
-    TICKS = 10
+    ROWS = 6400, /* height into which many rows should fit */
+    TICKS = 10   /* most ticks of the time axis */
 };
 
 enum { BUDGET = 5000000, ARROWS_MOST = 2000 };
@@ -33,11 +34,11 @@ typedef struct picture {
     FILE *stream;
     int ranks, row;
     int *order, *position; /* the rank at a position, and the other way round */
-    int64_t *first, *end;  /* when a rank has its first data, and ends */
-    int64_t *last;         /* when its last message leaves, which can be later */
-    size_t longest;        /* bytes of a message */
+    int64_t *first, *end;  /* when each rank has its first data, and when its plan ends */
+    int64_t *last;         /* when its last message leaves, which can be after its end */
+    size_t longest;        /* bytes of the longest message */
     rack *racks;
-    int64_t total; /* time */
+    int64_t total; /* time of the call */
     uint64_t messages, with_data[COLL_LEVELS], empty[COLL_LEVELS], every;
 } picture;
 
@@ -62,7 +63,7 @@ static void write_text(FILE *stream, const char *text) {
             fputc(*text, stream);
 }
 
-/* Units, each so many times the one before. */
+/* A series of units; each is TIMES the previous one. */
 typedef struct scale {
     int64_t times;
     const char *units[6];
@@ -70,7 +71,8 @@ typedef struct scale {
 static const scale times_scale = {1000, {"ns", "µs", "ms", "s"}};
 static const scale bytes_scale = {1024, {"bytes", "KB", "MB", "GB", "TB"}};
 
-/* VALUE in the unit that is good for LIKE, with two decimals where they are worth it: "1.05 ms". */
+/* Writes VALUE in the unit that suits LIKE, with up to two decimals if it is below 100: "1.05 ms".
+ */
 static void write_number(FILE *stream, const scale *in, int64_t value, int64_t like) {
     int64_t one = 1;
     int unit = 0;
@@ -112,8 +114,8 @@ static int y_of(const picture *p, int position) {
     return TOP + position * p->row + p->row / 2;
 }
 
-/* A rank's processor may be done with a message before that can leave. */
-static int64_t done(const picture *p, int rank) {
+/* Returns when RANK is done: at its end or, if that is later, when its last message leaves. */
+static int64_t time_done(const picture *p, int rank) {
     return p->end[rank] > p->last[rank] ? p->end[rank] : p->last[rank];
 }
 
@@ -121,9 +123,9 @@ static int bottom_of(const picture *p) {
     return TOP + p->ranks * p->row;
 }
 
-/* --- What is played --- */
+/* --- Simulation --- */
 
-static void count(const coll_price_message *message, void *context) {
+static void count_message(const coll_price_message *message, void *context) {
     picture *p = context;
     const coll_place *places = p->drawing->shape->topo->places;
     int from = places[message->from].rack, to = places[message->to].rack;
@@ -140,7 +142,7 @@ static void count(const coll_price_message *message, void *context) {
         p->first[message->to] = message->end;
 }
 
-/* A line along its way, with its head before the receiver's line. */
+/* Draws a message as an arrow from its start at the sender to its arrival at the receiver. */
 static void draw_message(const coll_price_message *message, void *context) {
     picture *p = context;
     if (message->nth % p->every)
@@ -151,7 +153,7 @@ static void draw_message(const coll_price_message *message, void *context) {
             x_of(p, message->arrival), to);
 }
 
-static int play(picture *p, void (*watch)(const coll_price_message *message, void *context)) {
+static int simulate(picture *p, void (*watch)(const coll_price_message *message, void *context)) {
     const coll_drawing *d = p->drawing;
     const coll_price_call call = {.algorithm = d->algorithm,
                                   .planner = coll_planner_of(d->algorithm, d->values),
@@ -172,7 +174,7 @@ static int play(picture *p, void (*watch)(const coll_price_message *message, voi
     return code;
 }
 
-/* --- The parts of the picture --- */
+/* --- Parts of the picture --- */
 
 static void draw_styles(const picture *p) {
     FILE *out = p->stream;
@@ -258,8 +260,8 @@ static void draw_legend(const picture *p) {
             x, x + 110);
 }
 
-/* The least of 1, 2 and 5 times a power of ten that makes no more than TICKS ticks. */
-static int64_t tick_of(int64_t total) {
+/* Returns the least of 1, 2 and 5 times a power of ten that gives at most TICKS ticks. */
+static int64_t tick_interval(int64_t total) {
     static const int64_t steps[] = {1, 2, 5};
     for (int64_t ten = 1;; ten *= 10)
         for (int i = 0; i < 3; i++)
@@ -270,7 +272,7 @@ static int64_t tick_of(int64_t total) {
 static void draw_axis(const picture *p) {
     FILE *out = p->stream;
     int bottom = bottom_of(p);
-    int64_t tick = tick_of(p->total);
+    int64_t tick = tick_interval(p->total);
     for (int64_t time = 0; time <= p->total; time += tick) {
         int64_t x = x_of(p, time);
         fprintf(out,
@@ -288,7 +290,8 @@ static void draw_axis(const picture *p) {
     fprintf(out, "</text>\n");
 }
 
-/* A bar as long as its part of the MOST bytes over any uplink. */
+/* Draws a bar in proportion to BYTES; MOST bytes, the most over any uplink, have the full length.
+ */
 static void draw_uplink(const picture *p, int y, const char *way, int64_t bytes, int64_t most) {
     const int x = NAMES + PLOT + 250;
     int length = (int)((double)bytes / (double)most * 700);
@@ -341,15 +344,15 @@ static void draw_line(const picture *p, int position) {
     else
         fprintf(out, "host %d", topo->places[rank].node);
     fprintf(out, ", rank %d</text><path class=\"r\" d=\"M%d %dh%d\"/>", rank, NAMES, y, PLOT);
-    if (p->first[rank] <= done(p, rank))
+    if (p->first[rank] <= time_done(p, rank))
         fprintf(out, "<path class=\"h\" d=\"M%" PRId64 " %dH%" PRId64 "\"/>",
-                x_of(p, p->first[rank]), y, x_of(p, done(p, rank)));
+                x_of(p, p->first[rank]), y, x_of(p, time_done(p, rank)));
     fprintf(out, "\n");
 }
 
 static void draw_end(const picture *p, int position) {
     fprintf(p->stream, "<circle cx=\"%" PRId64 "\" cy=\"%d\" r=\"%d\" fill=\"#111\"/>\n",
-            x_of(p, done(p, p->order[position])), y_of(p, position), p->row < 170 ? 25 : 45);
+            x_of(p, time_done(p, p->order[position])), y_of(p, position), p->row < 170 ? 25 : 45);
 }
 
 static int draw_all(picture *p) {
@@ -366,15 +369,15 @@ static int draw_all(picture *p) {
     draw_axis(p);
     for (int position = 0; position < p->ranks; position++)
         draw_line(p, position);
-    int code = play(p, draw_message);
+    int code = simulate(p, draw_message);
     for (int position = 0; position < p->ranks; position++)
         draw_end(p, position);
     fprintf(p->stream, "</svg>\n");
     return code;
 }
 
-/* Who stands where, and that nothing has come yet. */
-static void line_up(picture *p, coll_visit *visits) {
+/* Computes the chain order and the racks' positions, and resets the ranks' times. */
+static void order_ranks(picture *p, coll_visit *visits) {
     coll_order_line(p->drawing->shape, visits, p->order);
     for (int i = 0; i < p->drawing->shape->topo->racks; i++)
         p->racks[i] = (rack){.first = p->ranks};
@@ -390,7 +393,7 @@ static void line_up(picture *p, coll_visit *visits) {
         p->first[p->drawing->shape->root] = 0;
 }
 
-static int row_of(int ranks) {
+static int row_height(int ranks) {
     int row = ROWS / ranks;
     return row > ROW_MOST ? ROW_MOST : row < ROW_LEAST ? ROW_LEAST : row;
 }
@@ -412,9 +415,9 @@ int coll_draw(const coll_drawing *drawing, FILE *stream) {
     p.order = coll_comm_room_take(&room, numbers);
     p.position = coll_comm_room_take(&room, numbers);
     p.racks = coll_comm_room_take(&room, racks * sizeof(rack));
-    p.row = row_of(topo->ranks);
-    line_up(&p, (coll_visit *)room);
-    int code = play(&p, count);
+    p.row = row_height(topo->ranks);
+    order_ranks(&p, (coll_visit *)room);
+    int code = simulate(&p, count_message);
     p.every = p.messages / ARROWS_MOST + 1;
     if (code == MPI_SUCCESS)
         code = draw_all(&p);

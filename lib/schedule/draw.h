@@ -1,7 +1,7 @@
 /*
- * The drawer: a call as the pricer plays it, as an SVG. A line for each rank in chain order, time
- * to the right, messages as arrows coloured by level, racks as bands, and in the margin what goes
- * over their uplinks. Of very many messages it draws some, and says so.
+ * Draws a simulated call (price.h) as an SVG: a line for each rank in chain order, time to the
+ * right, messages as arrows coloured by level, racks as bands, and in the margin the bytes over the
+ * racks' uplinks. If there are very many messages, only a part is drawn, and the title says so.
  */
 #ifndef COLL_LIB_SCHEDULE_DRAW_H
 #define COLL_LIB_SCHEDULE_DRAW_H
@@ -14,11 +14,11 @@ typedef struct coll_drawing {
     const coll_algorithm *algorithm;
     const coll_shape *shape; /* its topology may have no host names */
     const coll_values *values;
-    const char *spec; /* as the title has it */
+    const char *spec; /* the algorithm and its values, for the title */
 } coll_drawing;
 
-/* MPI_ERR_NO_MEM; MPI_ERR_COUNT where there is too much to play. Errors of STREAM are its user's.
- */
+/* Draws to STREAM. Returns MPI_ERR_NO_MEM without memory, and MPI_ERR_COUNT if there are too many
+ * messages to simulate. The caller checks STREAM for errors. */
 int coll_draw(const coll_drawing *drawing, FILE *stream);
 
 #endif

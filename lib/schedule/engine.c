@@ -4,23 +4,23 @@
 
 #include <string.h>
 
-/* The number, among all segments, of one of NODE's round. */
-static size_t number_of(const coll_engine *engine, const coll_node *node, int segment) {
+/* Returns the number, among all segments, of SEGMENT of NODE's round. */
+static size_t segment_index(const coll_engine *engine, const coll_node *node, int segment) {
     const coll_plan_size *size = &engine->plan->size;
     return (size_t)(node->round % (uint64_t)size->window) * (size_t)size->segments +
            (size_t)segment;
 }
 
-static size_t segment_number(const coll_engine *engine, const coll_node *node) {
-    return number_of(engine, node, node->step.segment);
+static size_t own_segment_index(const coll_engine *engine, const coll_node *node) {
+    return segment_index(engine, node, node->step.segment);
 }
 
-static char *memory_of(const coll_engine *engine, const coll_node *node) {
-    return engine->segments + segment_number(engine, node) * engine->plan->size.segment +
+static char *scratch_of(const coll_engine *engine, const coll_node *node) {
+    return engine->segments + own_segment_index(engine, node) * engine->plan->size.segment +
            node->step.at;
 }
 
-/* The data of the block NEXT after the one that STEP begins in. */
+/* Returns the data of the block NEXT blocks after the one that STEP begins in. */
 static coll_data block_of(const coll_engine *engine, const coll_step *step, int next) {
     const coll_planned *call = &engine->call;
     bool is_input = step->buffer == COLL_INPUT;
@@ -30,12 +30,12 @@ static coll_data block_of(const coll_engine *engine, const coll_step *step, int 
                       : *call->data;
 }
 
-/* Whether the bytes of STEP are in its first block, one behind the other. */
+/* Returns whether the bytes of STEP are contiguous in memory, within its first block. */
 static bool is_in_place(const coll_data *block, const coll_step *step) {
     return coll_data_in_place(block) && step->length <= block->bytes - step->from;
 }
 
-/* Moves the bytes of STEP between MEMORY and the blocks that they are in. */
+/* Copies the bytes of STEP from MEMORY to their blocks if STORE, else from the blocks to MEMORY. */
 static void move_bytes(const coll_engine *engine, const coll_step *step, char *memory, bool store) {
     size_t from = step->from, left = step->length;
     for (int next = 0; left > 0; next++, from = 0) {
@@ -53,7 +53,7 @@ static void move_bytes(const coll_engine *engine, const coll_step *step, char *m
     }
 }
 
-/* Data of the type that is combined. */
+/* Returns data of the datatype that is combined. */
 static const coll_data *combined_type(const coll_engine *engine) {
     const coll_planned *call = &engine->call;
     if (call->part.input)
@@ -61,10 +61,10 @@ static const coll_data *combined_type(const coll_engine *engine) {
     return call->input->bytes ? call->input : call->data;
 }
 
-/* Combines bytes in scratch memory with those at MEMORY. */
+/* Combines other bytes of scratch memory with those at MEMORY. */
 static int combine_scratch(coll_engine *engine, const coll_node *node, char *memory) {
     const coll_step *step = &node->step;
-    size_t other = number_of(engine, node, step->block);
+    size_t other = segment_index(engine, node, step->block);
     coll_operands operands = {.data = combined_type(engine),
                               .length = step->length,
                               .bytes = memory,
@@ -76,7 +76,7 @@ static int combine_scratch(coll_engine *engine, const coll_node *node, char *mem
 }
 
 /* Combines the bytes of STEP with those at MEMORY. */
-static int combine(coll_engine *engine, const coll_step *step, char *memory) {
+static int combine_blocks(coll_engine *engine, const coll_step *step, char *memory) {
     size_t from = step->from, left = step->length;
     int code = MPI_SUCCESS;
     for (int next = 0; left > 0 && code == MPI_SUCCESS; next++, from = 0) {
@@ -109,34 +109,35 @@ static bool is_held(const coll_held *held, const coll_node *node) {
            held->block == wanted.block && held->buffer == wanted.buffer;
 }
 
-/* Memory that the bytes of NODE can be sent from, or received into. */
-static void *bytes_of(coll_engine *engine, const coll_node *node) {
+/* Returns memory from which the bytes of NODE can be sent, or into which they can be received;
+ * packs them if necessary. */
+static void *message_buffer(coll_engine *engine, const coll_node *node) {
     const coll_step *step = &node->step;
     if (step->length == 0)
         return NULL;
     if (step->buffer == COLL_SCRATCH)
-        return memory_of(engine, node);
+        return scratch_of(engine, node);
     coll_data block = block_of(engine, step, 0);
     if (is_in_place(&block, step))
         return coll_data_target(&block, step->from, NULL);
-    coll_held *held = &engine->held[segment_number(engine, node)];
+    coll_held *held = &engine->held[own_segment_index(engine, node)];
     if (step->kind == COLL_STEP_SEND && !is_held(held, node)) {
-        move_bytes(engine, step, memory_of(engine, node), false);
+        move_bytes(engine, step, scratch_of(engine, node), false);
         *held = held_by(node);
     }
-    return memory_of(engine, node);
+    return scratch_of(engine, node);
 }
 
-/* A copy or a combination; data that it writes is no longer as it was packed for its round. */
-static int work(coll_engine *engine, const coll_node *node) {
+/* Executes a copy or a combination. If it writes data, packed copies in its round are outdated. */
+static int execute_local_step(coll_engine *engine, const coll_node *node) {
     const coll_step *step = &node->step;
     const coll_plan_size *size = &engine->plan->size;
-    char *memory = memory_of(engine, node);
+    char *memory = scratch_of(engine, node);
     int code = MPI_SUCCESS;
     if (step->kind == COLL_STEP_COMBINE && step->buffer == COLL_SCRATCH)
         return combine_scratch(engine, node, memory);
     if (step->kind == COLL_STEP_COMBINE)
-        code = combine(engine, step, memory);
+        code = combine_blocks(engine, step, memory);
     else
         move_bytes(engine, step, memory, !step->to_scratch);
     size_t first = (size_t)(node->round % (uint64_t)size->window) * (size_t)size->segments;
@@ -145,28 +146,28 @@ static int work(coll_engine *engine, const coll_node *node) {
     return code;
 }
 
-static int post(coll_engine *engine, const coll_node *node) {
+static int start_message(coll_engine *engine, const coll_node *node) {
     const coll_step *step = &node->step;
     coll_comm *comm = engine->call.comm;
     int tag = engine->call.tag + step->lane, length = (int)step->length;
-    void *bytes = bytes_of(engine, node);
+    void *bytes = message_buffer(engine, node);
     MPI_Request *request = &engine->course.requests[engine->course.active];
     return step->kind == COLL_STEP_SEND
                ? coll_isend(comm, bytes, length, MPI_BYTE, step->peer, tag, request)
                : coll_irecv(comm, bytes, length, MPI_BYTE, step->peer, tag, request);
 }
 
-/* Starts all that may start. */
-static int start(coll_engine *engine) {
+/* Starts all steps that may start. */
+static int start_ready_steps(coll_engine *engine) {
     int number, code = MPI_SUCCESS;
     const coll_node *node;
     while (code == MPI_SUCCESS && (node = coll_cursor_start(&engine->cursor, &number))) {
         if (!coll_step_is_message(&node->step)) {
-            code = work(engine, node);
+            code = execute_local_step(engine, node);
             coll_cursor_complete(&engine->cursor, number);
             continue;
         }
-        code = post(engine, node);
+        code = start_message(engine, node);
         if (code != MPI_SUCCESS)
             break;
         engine->course.peers[engine->course.active] = node->step.peer;
@@ -176,24 +177,24 @@ static int start(coll_engine *engine) {
     return code;
 }
 
-/* What was received goes where it belongs, before its segment is used again. */
-static void complete(coll_engine *engine, int number) {
+/* Completes a message; unpacks received data before its segment is used again. */
+static void complete_message(coll_engine *engine, int number) {
     const coll_node *node = &engine->cursor.nodes[number];
     const coll_step *step = &node->step;
     if (step->kind == COLL_STEP_RECEIVE && step->buffer != COLL_SCRATCH && step->length) {
         coll_data block = block_of(engine, step, 0);
         if (!is_in_place(&block, step)) {
-            move_bytes(engine, step, memory_of(engine, node), true);
-            engine->held[segment_number(engine, node)] = held_by(node);
+            move_bytes(engine, step, scratch_of(engine, node), true);
+            engine->held[own_segment_index(engine, node)] = held_by(node);
         }
     }
     coll_cursor_complete(&engine->cursor, number);
 }
 
-static int take(coll_course *course, int count) {
+static int handle_completions(coll_course *course, int count) {
     coll_engine *engine = (coll_engine *)course;
     for (int i = 0; i < count; i++)
-        complete(engine, engine->nodes[course->indices[i]]);
+        complete_message(engine, engine->nodes[course->indices[i]]);
     int kept = 0;
     for (int i = 0; i < course->active; i++) {
         if (course->requests[i] == MPI_REQUEST_NULL)
@@ -203,18 +204,18 @@ static int take(coll_course *course, int count) {
         engine->nodes[kept++] = engine->nodes[i];
     }
     course->active = kept;
-    return start(engine);
+    return start_ready_steps(engine);
 }
 
-static int begin(coll_course *course) {
+static int begin_engine(coll_course *course) {
     coll_engine *engine = (coll_engine *)course;
     const coll_plan_size *size = &engine->plan->size;
     coll_cursor_begin(&engine->cursor);
     memset(engine->held, 0, (size_t)size->window * (size_t)size->segments * sizeof *engine->held);
-    return start(engine);
+    return start_ready_steps(engine);
 }
 
-static size_t spare_of(const coll_planned *call) {
+static size_t spare_bytes(const coll_planned *call) {
     return call->reduction ? coll_reduction_spare(call->reduction) : 0;
 }
 
@@ -234,7 +235,7 @@ size_t coll_planned_bytes(const coll_planned *call) {
            coll_comm_room_of(nodes * sizeof(MPI_Status)) +
            3 * coll_comm_room_of(nodes * sizeof(int)) +
            coll_comm_room_of(segments * sizeof(coll_held)) +
-           coll_comm_room_of(segments * size.segment) + spare_of(call);
+           coll_comm_room_of(segments * size.segment) + spare_bytes(call);
 }
 
 coll_course *coll_planned_open(const coll_planned *call, void *memory) {
@@ -245,8 +246,9 @@ coll_course *coll_planned_open(const coll_planned *call, void *memory) {
            segments = (size_t)size.window * (size_t)size.segments;
     char *room = memory;
     coll_engine *engine = coll_comm_room_take(&room, sizeof *engine);
-    *engine =
-        (coll_engine){.course = {.start = begin, .take = take, .comm = call->comm}, .call = *call};
+    *engine = (coll_engine){
+        .course = {.start = begin_engine, .take = handle_completions, .comm = call->comm},
+        .call = *call};
     engine->plan = planner_of(call)->plan(
         &engine->call.part, size, coll_comm_room_take(&room, size.own_bytes + size.making_bytes));
     coll_cursor_open(&engine->cursor, engine->plan,

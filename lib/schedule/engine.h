@@ -1,6 +1,6 @@
 /*
- * The engine: runs plans over MPI, as a course. All that one needs is in one piece of memory, which
- * its user provides.
+ * The engine: runs plans over MPI, as courses. All memory that an engine needs is one piece, which
+ * the caller provides.
  */
 #ifndef COLL_LIB_SCHEDULE_ENGINE_H
 #define COLL_LIB_SCHEDULE_ENGINE_H
@@ -12,21 +12,21 @@
 #include "lib/schedule/cursor.h"
 #include "lib/schedule/plan.h"
 
-/* This rank's part of a call that goes by a plan, or by the algorithm's own way where it has none;
- * what it refers to outlives the engine. */
+/* The arguments for running this rank's part of a call: by its plan, or by the algorithm's own
+ * course if it has no plan. All that they refer to must outlive the engine. */
 typedef struct coll_planned {
     coll_comm *comm;
     const coll_algorithm *algorithm;
     coll_part part;
-    const coll_data *data;           /* where it is one: else its blocks are in the part */
-    const coll_data *input;          /* likewise */
-    const coll_reduction *reduction; /* of combinations; else NULL */
-    int tag;                         /* its messages have this tag and the next COLL_LANES - 1 */
+    const coll_data *data;           /* if it is one piece; blocks are in PART */
+    const coll_data *input;          /* the same */
+    const coll_reduction *reduction; /* for combinations; NULL if there are none */
+    int tag;                         /* messages use the COLL_LANES tags from this one on */
 } coll_planned;
 
-/* What a segment of memory holds: bytes of the data that were packed or received. */
+/* The bytes of the data that a segment holds, packed or received. */
 typedef struct coll_held {
-    uint64_t round; /* plus 1; 0: nothing */
+    uint64_t round; /* plus 1; 0: the segment holds none */
     size_t from, at;
     int block;
     coll_buffer buffer;
@@ -40,13 +40,13 @@ typedef struct coll_engine {
     coll_cursor cursor;
     int *nodes; /* of the requests */
     char *segments, *spare;
-    coll_held *held; /* by each segment */
+    coll_held *held; /* contents of each segment */
 } coll_engine;
 
-/* The memory, aligned for any type, that CALL needs if it can be started; the same on all ranks. */
+/* Returns the bytes of memory that coll_planned_open needs for CALL; the same on all ranks. */
 size_t coll_planned_bytes(const coll_planned *call);
 
-/* CALL, which is copied, in so much MEMORY. Local. */
+/* Opens a course for CALL, which is copied, in that MEMORY, aligned for any type. Local. */
 coll_course *coll_planned_open(const coll_planned *call, void *memory);
 
 /* Runs CALL to its end. */

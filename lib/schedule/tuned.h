@@ -1,10 +1,12 @@
-/* Parameters that the user left to the library, as the cost model has them. */
+/* Values of parameters: the user's, else the cost model's. */
 #ifndef COLL_LIB_SCHEDULE_TUNED_H
 #define COLL_LIB_SCHEDULE_TUNED_H
 
 #include "lib/schedule/plan.h"
 
-/* The user's segment, or the cost model's for a pipeline with a FILL (coll_profile_segment). */
+/* Returns the user's segment, else the cost model's for a pipeline with FILL
+ * (coll_profile_segment).
+ */
 static inline size_t coll_segment_asked(const coll_part *part, double fill) {
     const coll_shape *shape = part->shape;
     const coll_cost *link = coll_profile_outermost(shape->profile, shape->topo);
@@ -12,7 +14,7 @@ static inline size_t coll_segment_asked(const coll_part *part, double fill) {
         shape, coll_profile_segment_or(part->values->at[COLL_SEGMENT], link, shape->bytes, fill));
 }
 
-/* The user's radix, or the cost model's. */
+/* Returns the user's radix, else the cost model's. */
 static inline int coll_radix_asked(const coll_part *part) {
     const coll_shape *shape = part->shape;
     const coll_cost *link = coll_profile_outermost(shape->profile, shape->topo);

@@ -14,7 +14,7 @@ coll_plan_size coll_turns_size(size_t longest, int ranges) {
                             .own_bytes = sizeof(coll_turns)};
 }
 
-/* Those of a turn's rounds that are behind its segments have no steps. */
+/* Writes one segment of each range. The last rounds of a turn, past its last segment, are empty. */
 static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
     const coll_turns *turns = (const coll_turns *)base;
     coll_step whole[COLL_TURN_RANGES];
@@ -33,7 +33,8 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
     return count;
 }
 
-/* A window of rounds ends with a turn, the last ones empty, so that the next finds all complete. */
+/* Each turn ends with window - 1 empty rounds, so that the next turn begins only when all its
+ * segments are complete. */
 coll_plan *coll_turns_plan(const coll_part *part, coll_plan_size size, void *memory, size_t longest,
                            uint64_t count, coll_turn *turn) {
     coll_turns *turns = memory;

@@ -1,17 +1,18 @@
 /*
- * Plans by turns: a rank moves whole ranges, and goes on to others when all of them have left or
- * arrived. In a turn they move side by side, in segments of which a few are under way at a time.
+ * Plans made of turns: in each turn a rank sends and receives whole ranges, and the next turn
+ * begins when all of them have been sent or received. Within a turn the ranges move concurrently,
+ * in segments, of which a few are under way at a time.
  */
 #ifndef COLL_LIB_SCHEDULE_TURNS_H
 #define COLL_LIB_SCHEDULE_TURNS_H
 
 #include "lib/schedule/plan.h"
 
-enum { COLL_TURN_RANGES = 2 }; /* at most */
+enum { COLL_TURN_RANGES = 2 }; /* most ranges of a turn */
 
 typedef struct coll_turns coll_turns;
 
-/* Writes what TURN moves as a step for each whole range, and returns how many there are. */
+/* Writes TURN as a step for each whole range, and returns their number. */
 typedef int coll_turn(const coll_turns *plan, uint64_t turn, coll_step whole[]);
 
 struct coll_turns {
@@ -20,10 +21,10 @@ struct coll_turns {
     coll_turn *turn;
 };
 
-/* The measures of turns that move RANGES ranges of at most LONGEST bytes. */
+/* Returns the sizes of a plan whose turns move RANGES ranges of at most LONGEST bytes. */
 coll_plan_size coll_turns_size(size_t longest, int ranges);
 
-/* The plan of COUNT such turns, in MEMORY. */
+/* Makes a plan of COUNT such turns in MEMORY. */
 coll_plan *coll_turns_plan(const coll_part *part, coll_plan_size size, void *memory, size_t longest,
                            uint64_t count, coll_turn *turn);
 

@@ -5,7 +5,7 @@
 #include "lib/pattern/binomial.h"
 #include "lib/pattern/twotree.h"
 
-/* The racks one after the other, then a tree of half of a rack. */
+/* The hops from rack to rack, then those in a tree of half of a rack, then the chain in a node. */
 double coll_two_trees_depth(const coll_topo *topo) {
     int rack = (topo->nodes + topo->racks - 1) / topo->racks;
     return topo->racks - 1 + 1 + coll_tree_depth((rack + 1) / 2) + topo->most_ranks_per_node - 1;
@@ -14,9 +14,9 @@ double coll_two_trees_depth(const coll_topo *topo) {
 /* The trees, over the nodes in chain order. */
 typedef struct forest {
     int nodes;
-    int *first; /* the position of each node's first rank; behind the last node: the ranks */
-    int *parent[COLL_TWO_TREES]; /* each node's */
-    int *child[COLL_TWO_TREES];  /* each node's two; -1: none */
+    int *first;                  /* position of each node's first rank; then the number of ranks */
+    int *parent[COLL_TWO_TREES]; /* of each node */
+    int *child[COLL_TWO_TREES];  /* two of each node; -1: none */
 } forest;
 
 enum { TWO = 2, BY_NODE = 1 + COLL_TWO_TREES * (1 + TWO), BY_NODE_MADE = 1 + COLL_TWO_TREES };
@@ -70,8 +70,8 @@ static int node_at(const forest *all, int position) {
     return low;
 }
 
-/* Parents and children of this rank. */
-static void take_place(const coll_line *line, const forest *all, coll_branch branches[]) {
+/* Sets this rank's parents and children. */
+static void set_branches(const coll_line *line, const forest *all, coll_branch branches[]) {
     const int *order = line->order;
     int position = line->position, node = node_at(all, position);
     bool leads = position == all->first[node];
@@ -108,7 +108,7 @@ coll_plan *coll_two_trees_plan(const coll_part *part, coll_plan_size size, void 
     *plan =
         (coll_two_trees){.base = coll_plan_of(part, size, rounds_of(part, size.segment), round)};
     grow_forest(part, plan + 1);
-    take_place(part->line, (const forest *)(plan + 1), plan->branch);
+    set_branches(part->line, (const forest *)(plan + 1), plan->branch);
     return &plan->base;
 }
 
