@@ -21,7 +21,7 @@ const char *COLL_Copy_name(int copy) {
     return copy >= 0 && copy < COLL_COPIES ? names[copy] : NULL;
 }
 
-/* Seconds per byte of the line that ends at knot I. */
+/* Returns the seconds per byte of the curve's line that ends at knot I. */
 static double slope(const coll_curve *curve, int i) {
     return (curve->seconds[i] - curve->seconds[i - 1]) / (curve->bytes[i] - curve->bytes[i - 1]);
 }
@@ -51,37 +51,37 @@ const char *coll_curve_fault(const coll_curve *curve) {
     return NULL;
 }
 
-/* The curve of PARAMETER where it was measured, else a straight line. */
-static double value(const coll_cost *cost, COLL_Parameter parameter, double bytes, double fixed,
-                    double per_byte) {
+/* Returns PARAMETER at BYTES: from its curve if it was measured, else from a straight line. */
+static double parameter_at(const coll_cost *cost, COLL_Parameter parameter, double bytes,
+                           double fixed, double per_byte) {
     const coll_curve *curve = &cost->curve[parameter];
     return curve->knots ? COLL_Curve_at(curve, bytes) : fixed + bytes * per_byte;
 }
 
 double coll_cost_send_overhead(const coll_cost *cost, double bytes) {
-    return value(cost, COLL_SEND_OVERHEAD, bytes, cost->overhead, 0);
+    return parameter_at(cost, COLL_SEND_OVERHEAD, bytes, cost->overhead, 0);
 }
 
 double coll_cost_send_gap(const coll_cost *cost, double bytes) {
-    return value(cost, COLL_SEND_GAP, bytes, cost->overhead, cost->per_byte);
+    return parameter_at(cost, COLL_SEND_GAP, bytes, cost->overhead, cost->per_byte);
 }
 
 double coll_cost_receive_gap(const coll_cost *cost, double bytes) {
-    return value(cost, COLL_RECEIVE_GAP, bytes, cost->overhead, cost->per_byte);
+    return parameter_at(cost, COLL_RECEIVE_GAP, bytes, cost->overhead, cost->per_byte);
 }
 
 double coll_cost_arrival_overhead(const coll_cost *cost, double bytes) {
-    return value(cost, COLL_ARRIVAL_OVERHEAD, bytes, cost->overhead / 2, 0);
+    return parameter_at(cost, COLL_ARRIVAL_OVERHEAD, bytes, cost->overhead / 2, 0);
 }
 
 double coll_cost_receive_overhead(const coll_cost *cost, double bytes) {
-    return value(cost, COLL_RECEIVE_OVERHEAD, bytes, cost->overhead / 2, 0);
+    return parameter_at(cost, COLL_RECEIVE_OVERHEAD, bytes, cost->overhead / 2, 0);
 }
 
 double coll_cost_transfer(const coll_cost *cost, double bytes, int ranks) {
     double empty = fmax(cost->latency - 2 * cost->overhead, 0);
-    double pair = value(cost, COLL_TRANSFER, bytes, empty, cost->per_byte);
-    double start = value(cost, COLL_TRANSFER, 0, empty, 0);
+    double pair = parameter_at(cost, COLL_TRANSFER, bytes, empty, cost->per_byte);
+    double start = parameter_at(cost, COLL_TRANSFER, 0, empty, 0);
     double asked = (ranks - 1) * bytes / coll_cost_send_gap(cost, bytes);
     double crowding = cost->together > 0 ? fmax(1, asked / cost->together) : 1;
     return start + fmax(ranks - 2, 0) * cost->per_rank + (pair - start) * crowding;
@@ -103,22 +103,24 @@ double coll_cost_messages(const coll_cost *cost, double count, double bytes, int
     return fmax(shared_link, processor);
 }
 
-/* By how much a message alone is faster than a stream. */
-static double saved(const coll_cost *cost, double bytes) {
+/* Returns by how many seconds a single message is faster than a stream of the same bytes. */
+static double seconds_saved(const coll_cost *cost, double bytes) {
     return coll_cost_send_gap(cost, bytes) -
            (coll_cost_message(cost, bytes, 2) - coll_cost_message(cost, 0, 2));
 }
 
-/* There are two buckets of tokens, for the rate and for the peak. As many BYTES as the first one
- * holds would pass at once, were it alone: what these and twice as many save tells of the other. */
+/* Fits two token buckets, for the rate and for the peak rate. With the first bucket alone, the
+ * BYTES that it holds would pass at once; the time that these and twice as many bytes save gives
+ * the second bucket. */
 coll_burst coll_cost_burst(const coll_cost *cost) {
-    enum { FAR = 256 << 10, LEAST = 16 }; /* more than bursts; a share that is no chance */
-    const double stream = coll_cost_send_gap(cost, FAR), most = saved(cost, FAR),
+    /* FAR: bytes beyond any burst. Bursts below 1/LEAST of the stream's time count as noise. */
+    enum { FAR = 256 << 10, LEAST = 16 };
+    const double stream = coll_cost_send_gap(cost, FAR), most = seconds_saved(cost, FAR),
                  bytes = most / stream * FAR;
     if (most < stream / LEAST)
         return (coll_burst){.most = 0};
-    static const double ALL = 0.99; /* the peak is no limit */
-    const double first = saved(cost, bytes), second = saved(cost, 2 * bytes),
+    static const double ALL = 0.99; /* at this share the peak rate is no limit */
+    const double first = seconds_saved(cost, bytes), second = seconds_saved(cost, 2 * bytes),
                  share = fmin(fmax((second - first) / most, 0), ALL);
     return (coll_burst){
         .most = most, .at_once = fmax(first - share * most, 0) / (1 - share), .peak = 1 - share};

@@ -1,10 +1,10 @@
 /*
- * What messages cost at one level of the machine, in seconds as functions of their size: the
+ * The costs of messages at one level of the machine, in seconds as functions of their size: the
  * parameters of Tam and Wang's model. Pure.
  *
- * A parameter that was measured is a curve; one that was not follows from the three figures that
- * every level has: a message takes Os + L + Or + Ur = latency + m B, of which the overhead is spent
- * at either end.
+ * A measured parameter is a curve. One that was not measured is derived from three figures that
+ * every level has: a message takes Os + L + Or + Ur = latency + m * per_byte, of which each end
+ * spends the overhead.
  *
  * Source: Tam, Wang: a performance model for commodity clusters, section 3.2.
  */
@@ -18,9 +18,8 @@
 typedef COLL_Cost coll_cost;
 typedef COLL_Curve coll_curve;
 
-/* What is wrong with CURVE, in a few static words ("a time below the one before"); NULL where it is
- * good.
- */
+/* Returns what is wrong with CURVE, as static text ("a time below the one before"); NULL if nothing
+ * is. */
 const char *coll_curve_fault(const coll_curve *curve);
 
 /* Os, gs, gr, Or, Ur: see COLL_Parameter. */
@@ -31,38 +30,41 @@ double coll_cost_arrival_overhead(const coll_cost *cost, double bytes);
 double coll_cost_receive_overhead(const coll_cost *cost, double bytes);
 
 /*
- * L(m; p), where RANKS (p; 2 for one pair) take part at once, all but one of them sending: l(p) +
- * m B max(1, (p - 1) m / (C gs(m))), where C is what the level's network moves in all.
+ * Returns L(m; p) if p = RANKS ranks (2 for one pair) take part at once, all but one of them
+ * sending: l(p) + m B max(1, (p - 1) m / (C gs(m))), where C is the total rate of the level's
+ * network.
  */
 double coll_cost_transfer(const coll_cost *cost, double bytes, int ranks);
 
-/* One message from the start of its send until its receiver has it: Os + L + Or + Ur. */
+/* Returns the time of one message from the start of its send to the end of its receive: Os + L + Or
+ * + Ur. */
 double coll_cost_message(const coll_cost *cost, double bytes, int ranks);
 
-/* The same where the receiver is a rank of libcoll that has been waiting: it wakes up first. */
+/* The same if the receiver has been waiting in libcoll, and must wake up first. */
 double coll_cost_relay(const coll_cost *cost, double bytes, int ranks);
 
 /*
- * COUNT messages of BYTES each that one rank sends one after the other, until the last one has
- * arrived: they share the sender's link as one message of their total does, and its processor.
+ * Returns the time from the start of COUNT messages of BYTES each, which one rank sends one after
+ * the other, until the last one has been received. They take the sender's link as long as one
+ * message of the total size, or its processor, whichever is longer.
  */
 double coll_cost_messages(const coll_cost *cost, double count, double bytes, int ranks);
 
 /*
- * How far a link gets ahead of its rate by resting, in seconds of that rate: so much passes at
- * once, then what comes takes but a share of its time, until the link is as far ahead as it gets. A
- * message that finds links rested takes so much less than a stream needs for its bytes. Ethernet's
- * own don't get ahead (most is 0); those whose rate buckets of tokens limit do, in clouds for
- * example.
+ * The burst that a link passes above its rate after an idle period, in seconds of that rate. The
+ * first AT_ONCE seconds pass at once; further data takes PEAK times its usual duration, until the
+ * burst is MOST seconds. So a single message takes less time than a stream needs for the same
+ * bytes. Links whose rate is limited by token buckets, for example in clouds, have bursts; plain
+ * Ethernet has none (MOST is 0).
  */
 typedef struct coll_burst {
     double most, at_once;
-    double peak; /* that share, from 0 to 1 */
+    double peak; /* from 0 to 1 */
 } coll_burst;
 
 coll_burst coll_cost_burst(const coll_cost *cost);
 
-/* BL, the bytes that wait before the bottleneck without loss; 0: unknown. */
+/* Returns BL, the bytes that can wait in front of the bottleneck without loss; 0 if unknown. */
 double coll_cost_buffer(const coll_cost *cost);
 
 #endif

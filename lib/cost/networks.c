@@ -6,18 +6,18 @@
 #include <stddef.h>
 
 /*
- * The usual, a slow and a fast network: bytes a second of a host's link, and bytes that a switch
- * buffers before a port. A rack's uplink carries as much as one link: what is good there is nearly
- * as good where uplinks carry more.
+ * A usual, a slow and a fast network: the rate of a host's link in bytes/s, and the bytes that a
+ * switch buffers for a port. A rack's uplink has the rate of one link: algorithms that are good
+ * with such uplinks are nearly as good with faster ones.
  */
 static const struct {
     double rate, buffer;
 } unmeasured[] = {{50e6, 256e3}, {5e6, 100e3}, {500e6, 1e6}};
 
-/* Seconds that a processor spends on sending or receiving a message. */
+/* Seconds of a processor for sending or receiving a message. */
 static const double OVERHEAD = 10e-6;
 
-/* A measured buffer may be shared with traffic that was not there then: as it is, and so much. */
+/* Shares of a measured buffer that the job may have: other traffic may use a part of it. */
 static const double buffer_shares[] = {1, 0.5};
 
 enum {

@@ -45,15 +45,15 @@ const coll_cost *coll_profile_outermost(const coll_profile *profile, const coll_
     return &profile->level[coll_profile_farthest(topo)];
 }
 
-static bool of_these_hosts(const coll_profilefile *file, const coll_topo *topo) {
+static bool is_of_these_hosts(const coll_profilefile *file, const coll_topo *topo) {
     for (int node = 0; node < topo->nodes; node++)
         if (coll_profilefile_has_host(file, topo->hosts[node]))
             return true;
     return false;
 }
 
-/* Puts what FILE has measured into PROFILE. */
-static void take_measured(const coll_profilefile *file, const char *path, coll_profile *profile) {
+/* Copies the measured values of FILE to PROFILE. */
+static void copy_measured(const coll_profilefile *file, const char *path, coll_profile *profile) {
     snprintf(profile->source, sizeof profile->source, "%s", path);
     for (int level = 0; level < COLL_LEVELS; level++) {
         profile->measured[level] = file->measured[level];
@@ -65,7 +65,7 @@ static void take_measured(const coll_profilefile *file, const char *path, coll_p
             profile->copy[copy] = file->copy[copy];
 }
 
-/* The file that the user named: everything must be right. */
+/* Loads the file that the user named, which must exist, be good, and be of these hosts. */
 static void load_named(const char *path, const coll_topo *topo, coll_profile *profile,
                        char *problem) {
     coll_profilefile file;
@@ -76,8 +76,8 @@ static void load_named(const char *path, const coll_topo *topo, coll_profile *pr
                  path);
     if (state != COLL_PROFILEFILE_GOOD)
         return;
-    if (of_these_hosts(&file, topo))
-        take_measured(&file, path, profile);
+    if (is_of_these_hosts(&file, topo))
+        copy_measured(&file, path, profile);
     else
         snprintf(problem, COLL_TEXTFILE_PROBLEM,
                  "profile %.80s, line %d: measured on other hosts (%.30s), not on %.30s; measure "
@@ -86,7 +86,8 @@ static void load_named(const char *path, const coll_topo *topo, coll_profile *pr
     coll_profilefile_free(&file);
 }
 
-/* Writes the N-th file to look for to PATH; false where there are no more. */
+/* Writes the N-th path of the search to PATH, "" if it can't be named. Returns false if there are
+ * no more. */
 static bool search_path(int n, char path[COLL_PROFILE_SOURCE]) {
     const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
     int length = 0;
@@ -102,7 +103,7 @@ static bool search_path(int n, char path[COLL_PROFILE_SOURCE]) {
     return n < 2;
 }
 
-static void search(const coll_topo *topo, coll_profile *profile, char *problem) {
+static void search_profile(const coll_topo *topo, coll_profile *profile, char *problem) {
     char path[COLL_PROFILE_SOURCE];
     for (int i = 0; search_path(i, path); i++) {
         coll_profilefile file;
@@ -113,9 +114,9 @@ static void search(const coll_topo *topo, coll_profile *profile, char *problem) 
             return;
         if (state == COLL_PROFILEFILE_ABSENT)
             continue;
-        bool ours = of_these_hosts(&file, topo);
+        bool ours = is_of_these_hosts(&file, topo);
         if (ours)
-            take_measured(&file, path, profile);
+            copy_measured(&file, path, profile);
         coll_profilefile_free(&file);
         if (ours)
             return;
@@ -127,7 +128,7 @@ void coll_profile_load(const char *path, const coll_topo *topo, coll_profile *pr
     *problem = '\0';
     *profile = *coll_profile_builtin();
     if (!*path)
-        search(topo, profile, problem);
+        search_profile(topo, profile, problem);
     else if (strcmp(path, builtin_name) != 0)
         load_named(path, topo, profile, problem);
 }
@@ -150,6 +151,7 @@ void coll_profile_set_round_trip(coll_profile *profile, double round_trip) {
     set_latencies(profile, times);
 }
 
+/* The built-in profile is carried by its name and its latency. */
 void coll_profile_carry(coll_parcel *parcel, coll_profile *profile) {
     const double near = coll_profile_builtin()->level[COLL_LEVEL_RACK].latency;
     double times = profile->level[COLL_LEVEL_RACK].latency / near;
@@ -178,7 +180,8 @@ size_t coll_profile_segment_or(uint64_t wanted, const coll_cost *link, size_t by
     return wanted < bytes ? (size_t)wanted : bytes;
 }
 
-/* The first message of a round costs its latency, each other one the time of both processors. */
+/* Returns the time of all rounds: in each the first message costs a whole message's time, each
+ * further one the overhead of both processors. */
 static double seconds_by_radix(const coll_cost *link, int ranks, int radix) {
     double first = coll_cost_relay(link, 0, 2), other = 2 * link->overhead, seconds = 0;
     for (int left = ranks; left > 1; left = (left - 1) / radix + 1)

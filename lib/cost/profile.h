@@ -25,16 +25,16 @@ typedef struct coll_profile {
     coll_curve copy[COLL_COPIES];
 } coll_profile;
 
-/* Values typical of shared memory within nodes and of gigabit Ethernet between them. */
+/* Returns values typical of shared memory within nodes and gigabit Ethernet between them. */
 const coll_profile *coll_profile_builtin(void);
 
 /*
- * Finds the profile for the hosts of TOPO; local. PATH is a file, which must then be good and of
- * these hosts; "built-in"; or "" to search. A search takes libcoll/profile in XDG_CONFIG_HOME (or
- * ~/.config), else /etc/libcoll/profile, else the built-in values; it passes over files that are
- * not there or of other hosts, but a damaged one is a problem. PROBLEM (COLL_TEXTFILE_PROBLEM
- * bytes) says what is
- * wrong; "" where PROFILE is set.
+ * Sets PROFILE for the hosts of TOPO; local. PATH is a file, which must be good and of these hosts;
+ * "built-in"; or "" to search. A search uses libcoll/profile in XDG_CONFIG_HOME (or ~/.config),
+ * else /etc/libcoll/profile, else the built-in values; it skips files that don't exist or are of
+ * other hosts, but a damaged file is an error. PROBLEM (COLL_TEXTFILE_PROBLEM bytes) is the error's
+ * text,
+ * "" on success.
  */
 void coll_profile_load(const char *path, const coll_topo *topo, coll_profile *profile,
                        char *problem);
@@ -49,31 +49,31 @@ void coll_profile_set_round_trip(coll_profile *profile, double round_trip);
 /* Returns whether PROFILE is the built-in one. */
 bool coll_profile_is_builtin(const coll_profile *profile);
 
-/* Puts PROFILE into PARCEL, or takes it out. */
+/* Packs PROFILE into PARCEL, or unpacks it. */
 void coll_profile_carry(coll_parcel *parcel, coll_profile *profile);
 
-/* The farthest level at which ranks of TOPO are apart, and its cost, which bounds most algorithms.
+/* Return the level between the farthest ranks of TOPO, and its cost, which limits most algorithms.
  */
 coll_level coll_profile_farthest(const coll_topo *topo);
 const coll_cost *coll_profile_outermost(const coll_profile *profile, const coll_topo *topo);
 
 /*
- * The segment for a pipeline of BYTES whose first segment takes FILL segment times to get to the
- * end: the one that makes m / c (a + c B) + FILL c B least, c = sqrt(m a / (FILL B)). Within
- * bounds: smaller ones are all header, and larger ones than 32 KB come near the eager limit of
- * transports (64 KB over Open MPI's TCP), above which a rank's clear-to-send queues behind the data
- * that it is forwarding. Data of few KB is cut in two at least, since one segment alone is no
- * pipeline. Source: Zhang, Qiu: High Performance Clustering of Social Images, section 4.1 (k_opt).
+ * Returns the segment size for a pipeline of m = BYTES whose first segment takes FILL segment times
+ * to reach the end: c = sqrt(m a / (FILL B)), which minimizes m / c (a + c B) + FILL c B, with the
+ * link's overhead a and time per byte B. It is bounded: smaller segments are mostly header, and
+ * segments above 32 KB come near the transports' eager limit (64 KB over Open MPI's TCP), above
+ * which a rank's clear-to-send queues behind the data that it is forwarding. A few KB are divided
+ * in at least two segments, since one segment is no pipeline. Source: Zhang, Qiu: High Performance
+ * Clustering of Social Images, section 4.1 (k_opt).
  */
 size_t coll_profile_segment(const coll_cost *link, size_t bytes, double fill);
 
-/* WANTED, where the user named a segment, but at most BYTES; else (0) the best as above. */
+/* Returns WANTED, the user's segment, but at most BYTES; if WANTED is 0, the best one as above. */
 size_t coll_profile_segment_or(uint64_t wanted, const coll_cost *link, size_t bytes, double fill);
 
 /*
- * WANTED, where the user named a radix; else (below 2) the one of up to 8 with which RANKS spend
- * least on rounds and messages, where each round has as many short messages as the radix has other
- * digits.
+ * Returns WANTED, the user's radix; if WANTED is below 2, the radix r from 2 to 8 with which RANKS
+ * ranks need the least time for rounds of r - 1 short messages each.
  */
 int coll_profile_radix_or(uint64_t wanted, const coll_cost *link, int ranks);
 

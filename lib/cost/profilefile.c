@@ -18,13 +18,13 @@ static const char FIRST_WORD[] = "libcoll-profile", VERSION[] = "3";
 
 enum {
     MOST_LINE = 1023,     /* characters */
-    MOST_BYTES = 1 << 20, /* the names of ten thousand hosts; more is some other file */
-    HOSTS_COLUMNS = 90,   /* where lines of hosts are wrapped */
-    NEEDED = 3,           /* of the keys; the others are 0 where they are missing */
+    MOST_BYTES = 1 << 20, /* ten thousand host names; a larger file is no profile */
+    HOSTS_COLUMNS = 90,   /* lines of hosts are wrapped here */
+    NEEDED = 3,           /* the first keys are required; the others default to 0 */
     KEYS = 7
 };
 
-/* What a level's line holds, and between which bounds anything real lies. */
+/* The keys of a level's line, and bounds of plausible values. */
 static const struct {
     const char *name;
     size_t offset;
@@ -43,7 +43,7 @@ static double *value_of(COLL_Cost *cost, int key) {
     return (double *)((char *)cost + keys[key].offset);
 }
 
-/* Of a fit: it is no fit where the curve is wrong by more. */
+/* The largest valid error of a fit. */
 static const double MOST_ERROR = 100;
 
 /* A file being parsed, in place. */
@@ -73,7 +73,7 @@ static bool parse_date(parser *p, char *rest) {
     return coll_words_ended(&p->at, rest);
 }
 
-/* Joins the list to those of earlier lines. */
+/* Appends the list to those of earlier lines. */
 static bool parse_hosts(parser *p, char *rest) {
     coll_profilefile *file = p->file;
     char *list = coll_word(&rest);
@@ -101,7 +101,7 @@ static int find_level(const char *name) {
     return level;
 }
 
-static bool take_level(parser *p, char **rest, int *level) {
+static bool parse_level_name(parser *p, char **rest, int *level) {
     const char *name = coll_word(rest);
     *level = find_level(name);
     return *level < COLL_LEVELS ||
@@ -117,7 +117,7 @@ static int find_key(const char *name) {
 
 static bool parse_level(parser *p, char *rest) {
     int level;
-    if (!take_level(p, &rest, &level))
+    if (!parse_level_name(p, &rest, &level))
         return false;
     const char *name = COLL_Level_name(level);
     if (p->file->measured[level])
@@ -151,7 +151,7 @@ static bool parse_level(parser *p, char *rest) {
     return true;
 }
 
-/* The rest of a line, "error 0.03 at 1 3.1e-05 1024 4.2e-05", for a curve that is called NAME. */
+/* Parses the rest of a line, "error 0.03 at 1 3.1e-05 1024 4.2e-05", for the curve NAME. */
 static bool parse_curve(parser *p, char *rest, const char *name, COLL_Curve *curve) {
     COLL_Curve read = {.knots = 0};
     char *text = NULL;
@@ -202,7 +202,7 @@ static bool parse_copy(parser *p, char *rest) {
     return coll_refuse(&p->at, "unknown copy '%.30s'; known: Mctc, Mctm, Mmtm", name);
 }
 
-/* What earlier versions measured of algorithms; jobs find that out while they run. */
+/* Skips algorithms' times, which earlier versions measured; jobs now tune while they run. */
 static bool skip_trial(parser *p, char *rest) {
     (void)p, (void)rest;
     return true;
@@ -250,7 +250,7 @@ static bool parse_line(parser *p, char *line) {
                        word);
 }
 
-/* Text has no control characters but tabs. */
+/* Checks that a line is not too long and has only printable ASCII characters and tabs. */
 static bool check_line(const parser *p, const char *line, size_t length) {
     if (length > MOST_LINE)
         return coll_refuse(&p->at, "longer than %d characters; split or remove it", MOST_LINE);
@@ -349,7 +349,7 @@ bool coll_profilefile_fault(const COLL_Cost *cost, char *problem, size_t size) {
     return false;
 }
 
-/* A name that the parser reads back as this one host. */
+/* Checks that the parser reads HOST back as this one name. */
 static bool check_host(const char *host, char *problem) {
     if (*host && strlen(host) <= COLL_HOSTLIST_NAME && !strpbrk(host, "[],# \t") &&
         !coll_hostlist_fault(host))
@@ -370,7 +370,7 @@ static void print_hosts(FILE *stream, const char *const hosts[], int count) {
     fputc('\n', stream);
 }
 
-/* Ends the line that names CURVE. */
+/* Writes the rest of the line that names CURVE. */
 static void print_curve(FILE *stream, const COLL_Curve *curve) {
     fprintf(stream, " error %.3g at", curve->error);
     for (int i = 0; i < curve->knots; i++)

@@ -2,7 +2,7 @@
  * Files of measured costs, which coll-profile writes. No MPI.
  *
  *     libcoll-profile 3
- *     # comments and empty lines may stand anywhere below the first line
+ *     # comments and empty lines may be anywhere below the first line
  *     date 2026-11-20T07:13:54Z
  *     hosts n[0-3],login1
  *     level rack latency_s 4.1e-05 overhead_s 5e-06 per_byte_s 8.5e-09 buffer_bytes 61440
@@ -11,17 +11,16 @@
  *     copy Mmtm error 0.1 at 64 2e-08 1048576 0.0002
  *     end
  *
- * The date and the first line of hosts come once, the hosts (in Slurm's syntax,
- * lib/place/hostlist.h) in as many lines as they need. A level is numa, node, rack, site or wide;
- * each at most once, one at least; those that are not there were not measured. `end` tells a whole
- * file from a truncated one. Of a level's figures the first three are always there; wake_s,
- * per_rank_s, together_bytes_per_s and buffer_bytes are 0 where they are missing. Below its line
- * come its curves (COLL_Parameter), and anywhere the copies in memory (COLL_Copy): the error of the
- * fit, then knots of bytes and seconds. Lines that begin with `trial`, which earlier versions
- * wrote, are passed over.
+ * There is one date, and at least one line of hosts (in Slurm's syntax, lib/place/hostlist.h). A
+ * level is numa, node, rack, site or wide; each appears at most once, and at least one does;
+ * missing levels were not measured. `end` distinguishes a whole file from a truncated one. The
+ * first three figures of a level are required; wake_s, per_rank_s, together_bytes_per_s and
+ * buffer_bytes default to 0. A level's curves (COLL_Parameter) follow its line; copies in memory
+ * (COLL_Copy) may be anywhere: the error of the fit, then knots of bytes and seconds. Lines that
+ * begin with `trial`, which earlier versions wrote, are ignored.
  *
- * A file of another version is refused, older ones too: what a profile says of the model belongs to
- * the one that it was measured with.
+ * Files of other versions, also of older ones, are rejected: their figures belong to another cost
+ * model.
  */
 #ifndef COLL_LIB_COST_PROFILEFILE_H
 #define COLL_LIB_COST_PROFILEFILE_H
@@ -37,7 +36,7 @@
 typedef struct coll_profilefile {
     char date[32];
     char *hosts;    /* a host list */
-    int hosts_line; /* where it begins */
+    int hosts_line; /* line number of the first hosts */
     COLL_Cost level[COLL_LEVELS];
     bool measured[COLL_LEVELS];
     COLL_Curve copy[COLL_COPIES];
@@ -45,37 +44,36 @@ typedef struct coll_profilefile {
 
 typedef enum coll_profilefile_state {
     COLL_PROFILEFILE_GOOD,
-    COLL_PROFILEFILE_BAD,    /* and the problem says why */
+    COLL_PROFILEFILE_BAD,    /* the problem says why */
     COLL_PROFILEFILE_ABSENT, /* there is no such file */
 } coll_profilefile_state;
 
 /*
- * Parses LENGTH bytes of TEXT, in place and with a NUL behind them, calling them PATH in error
- * texts. False on errors, with file, line and remedy in PROBLEM (COLL_TEXTFILE_PROBLEM bytes), and
- * nothing to free in FILE.
+ * Parses LENGTH bytes of TEXT, in place; a NUL must follow them. PATH names them in error texts.
+ * Returns false on errors, with file, line and remedy in PROBLEM (COLL_TEXTFILE_PROBLEM bytes);
+ * FILE must not be freed then.
  */
 bool coll_profilefile_parse(const char *path, char *text, size_t length, coll_profilefile *file,
                             char *problem);
 
-/* The same for what the regular file at PATH holds. FILE is to be freed where it is good. */
+/* The same for the regular file at PATH. The caller frees FILE if the result is good. */
 coll_profilefile_state coll_profilefile_read(const char *path, coll_profilefile *file,
                                              char *problem);
 
 void coll_profilefile_free(coll_profilefile *file);
 
-/* True when FILE was measured on HOST, among others; domains are stripped as in topology files. */
+/* Returns whether FILE's hosts contain HOST; domains are stripped as in topology files. */
 bool coll_profilefile_has_host(const coll_profilefile *file, const char *host);
 
 /*
- * True where no file could hold COST: then PROBLEM says what is wrong with it, as "latency_s 0 is
- * not within 1e-09 to 100". Curves without knots are good.
+ * Returns whether COST is invalid in a file; PROBLEM then says why, for example "latency_s 0 is not
+ * within 1e-09 to 100". Curves without knots are valid.
  */
 bool coll_profilefile_fault(const COLL_Cost *cost, char *problem, size_t size);
 
 /*
- * Writes a file of this format to STREAM, with what FILE has measured and HOSTS, COUNT names.
- * The caller checks the stream for errors; false where a name can't be written, with a text in
- * PROBLEM.
+ * Writes the measured values of FILE and the COUNT names HOSTS to STREAM in this format. Returns
+ * false, with a text in PROBLEM, if a name can't be written. The caller checks STREAM for errors.
  */
 bool coll_profilefile_print(FILE *stream, const coll_profilefile *file, const char *const hosts[],
                             int count, char *problem);
