@@ -11,13 +11,13 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* The counts and displacements of MPI's operations, which are ints. */
+/* Counts and displacements as ints, which MPI's operations take. */
 typedef struct ints {
     int *send_counts, *send_places, *receive_counts, *receive_places;
     int *memory;
 } ints;
 
-static bool put(int **next, const MPI_Count values[], int count, int **place) {
+static bool convert_counts(int **next, const MPI_Count values[], int count, int **place) {
     bool fits = true;
     *place = *next;
     *next += count;
@@ -28,7 +28,7 @@ static bool put(int **next, const MPI_Count values[], int count, int **place) {
     return fits;
 }
 
-static bool put_places(int **next, const MPI_Aint values[], int count, int **place) {
+static bool convert_displacements(int **next, const MPI_Aint values[], int count, int **place) {
     bool fits = true;
     *place = *next;
     *next += count;
@@ -47,8 +47,9 @@ static int too_many(void) {
                       INT_MAX);
 }
 
-/* How many counts there are: one for each rank at the other side, where they count. */
-static int ranks_of(const coll_operation_info *info, int root, MPI_Comm comm, int *ranks) {
+/* Sets *RANKS to the length of the arrays of counts: the number of ranks (in an intercommunicator
+ * of the remote group), or 0 if they are significant only at a root elsewhere. */
+static int array_length(const coll_operation_info *info, int root, MPI_Comm comm, int *ranks) {
     int inter, rank, code = PMPI_Comm_test_inter(comm, &inter);
     *ranks = 0;
     if (code == MPI_SUCCESS && inter)
@@ -59,34 +60,34 @@ static int ranks_of(const coll_operation_info *info, int root, MPI_Comm comm, in
                                                                    : code;
 }
 
-/* USER's counts and displacements; what is MADE of them is freed by coll_spare_free. */
-static int convert(const coll_operation_info *info, const coll_user *user, MPI_Comm comm,
-                   ints *made) {
+/* Converts USER's counts and displacements. The caller frees MADE's memory with coll_spare_free. */
+static int convert_arrays(const coll_operation_info *info, const coll_user *user, MPI_Comm comm,
+                          ints *made) {
     const coll_uneven *each = user->uneven;
-    int ranks, code = ranks_of(info, user->root, comm, &ranks);
+    int ranks, code = array_length(info, user->root, comm, &ranks);
     if (code != MPI_SUCCESS)
         return code;
     int *next = made->memory = coll_spare_alloc((4 * (size_t)ranks + 1) * sizeof *next);
     if (!next)
         return coll_error(MPI_ERR_NO_MEM, "no memory for %d counts", ranks);
-    bool fits = put(&next, each->send_counts, ranks, &made->send_counts);
-    fits = put(&next, each->receive_counts, ranks, &made->receive_counts) && fits;
-    fits = put_places(&next, each->send_places, ranks, &made->send_places) && fits;
-    fits = put_places(&next, each->receive_places, ranks, &made->receive_places) && fits;
+    bool fits = convert_counts(&next, each->send_counts, ranks, &made->send_counts);
+    fits = convert_counts(&next, each->receive_counts, ranks, &made->receive_counts) && fits;
+    fits = convert_displacements(&next, each->send_places, ranks, &made->send_places) && fits;
+    fits = convert_displacements(&next, each->receive_places, ranks, &made->receive_places) && fits;
     if (!fits)
         coll_spare_free(made->memory);
     return fits ? MPI_SUCCESS : too_many();
 }
 
-/* What no MPI library is asked. */
-static int check(const coll_operation_info *info, const coll_user *user) {
-    if (info->reduces &&
-        user->receive_count < 0) /* which MPICH doesn't look at between two groups */
+/* Checks arguments that MPI libraries don't check, or can't take. */
+static int check_arguments(const coll_operation_info *info, const coll_user *user) {
+    if (info->reduces && user->receive_count < 0) /* not checked by MPICH on intercommunicators */
         return coll_error(MPI_ERR_COUNT, "count is %lld", (long long)user->receive_count);
     return coll_collective_fits(user) ? MPI_SUCCESS : too_many();
 }
 
-/* Each of MPI's operations, nonblocking where there is a request to set; N where sizes differ. */
+/* Calls one of MPI's operations; nonblocking if REQUEST isn't NULL. N has the counts if sizes
+ * differ by rank. */
 typedef int native_call(const coll_user *u, const ints *n, MPI_Comm comm, MPI_Request *request);
 #define EITHER(nonblocking, blocking, ...)                                                         \
     (request ? nonblocking(__VA_ARGS__, comm, request) : blocking(__VA_ARGS__, comm))
@@ -111,7 +112,8 @@ static int allreduce(const coll_user *u, const ints *n, MPI_Comm comm, MPI_Reque
                   u->receive_type, u->op);
 }
 
-/* MPI_Reduce of MPICH 4.0 crashes on long data that are in place at another root than 0. */
+/* MPI_Reduce of MPICH 4.0 crashes on long in-place data at roots other than 0; MPI_Ireduce doesn't.
+ */
 #if defined MPICH_NUMVERSION && MPICH_NUMVERSION < 40100000
 enum { REDUCES_BY_STARTING = true };
 #else
@@ -194,13 +196,13 @@ int coll_collective_native(coll_operation operation, const coll_user *user, MPI_
         [COLL_OPERATION_EXSCAN] = exscan,
     };
     const coll_operation_info *info = &coll_operations[operation];
-    int code = check(info, user);
+    int code = check_arguments(info, user);
     if (code != MPI_SUCCESS)
         return coll_raise(comm, code);
     if (!user->uneven)
         return by_operation[operation](user, NULL, comm, request);
     ints made;
-    code = convert(info, user, comm, &made);
+    code = convert_arrays(info, user, comm, &made);
     if (code != MPI_SUCCESS)
         return coll_raise(comm, code);
     code = by_operation[operation](user, &made, comm, request);
@@ -211,9 +213,9 @@ int coll_collective_native(coll_operation operation, const coll_user *user, MPI_
     return code;
 }
 
-/* --- In the tables --- */
+/* --- Entries of the tables --- */
 
-/* MPI's counts are ints; where sizes differ nobody knows whether all fit. */
+/* Returns whether the counts may fit an int; if sizes differ by rank that is not known. */
 static bool fits(const coll_shape *call) {
     return call->bytes <= INT_MAX || call->bytes == COLL_BYTES_UNKNOWN;
 }

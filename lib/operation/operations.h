@@ -1,4 +1,4 @@
-/* The operations: what the decision layer knows of each. lib/registry.c lists them. */
+/* The properties of each operation. lib/registry.c lists the operations. */
 #ifndef COLL_LIB_OPERATION_OPERATIONS_H
 #define COLL_LIB_OPERATION_OPERATIONS_H
 
@@ -28,17 +28,17 @@ typedef struct coll_operation_info {
 
     coll_sides sides;
 
-    /* Its algorithms, ended by NULL. The first applies to every call: the MPI library's own, if it
-     * has one. */
+    /* Its algorithms, ended by NULL. The first one applies to every call; it is the MPI library's
+     * own, if there is one. */
     const coll_algorithm *const *table;
-    /* Runs a call of the operation's own type by an algorithm of the table. */
+    /* Runs a call, of the operation's own type, with an algorithm of the table. */
     int (*run)(const coll_algorithm *algorithm, const void *call, const coll_values *values);
 
-    bool rootless;      /* all ranks play the same part */
-    bool reduces;       /* by an MPI_Op */
-    bool uneven;        /* ranks always bring different amounts */
-    bool errors_agreed; /* errors leave nothing under way, unless the algorithms say so */
-    bool blocks;        /* its native asks for room for a block of each rank, else for one */
+    bool rootless;      /* it has no root */
+    bool reduces;       /* with an MPI_Op */
+    bool uneven;        /* sizes always differ by rank */
+    bool errors_agreed; /* after an error no messages are under way, unless the algorithm says so */
+    bool blocks;        /* native needs scratch memory for a block of each rank; else for one */
 } coll_operation_info;
 
 extern const coll_algorithm *const coll_bcast_table[];

@@ -28,7 +28,7 @@ int coll_settings_check_reproducible(const char *source, const coll_operation_in
                       source, named->algorithm->name, allowed);
 }
 
-/* Everything by the MPI library's own, where there is one. */
+/* Makes every operation run natively, if it has a native algorithm. */
 static void disable(coll_agreed_settings *found) {
     found->reproducible = false;
     for (int i = 0; i < COLL_OPERATIONS; i++)
@@ -36,7 +36,7 @@ static void disable(coll_agreed_settings *found) {
             strcpy(found->specs[i], "native");
 }
 
-/* Checks what SOURCE says of OPERATION. */
+/* Checks OPERATION's setting, which is from SOURCE. */
 static int check_spec(const char *source, coll_operation operation,
                       const coll_agreed_settings *found) {
     const coll_operation_info *info = &coll_operations[operation];
@@ -59,7 +59,7 @@ static int read_specs(coll_agreed_settings *found) {
     return code;
 }
 
-/* The value of an info key, or "". */
+/* Reads OPERATION's info key; "" if it is not set. */
 static void read_key(MPI_Info info, coll_operation operation, char value[COLL_SPEC_MAX]) {
     int is_set = 0;
     (void)PMPI_Info_get(info, coll_operations[operation].info_key, COLL_SPEC_MAX - 1, value,
@@ -98,7 +98,7 @@ int coll_settings_read_info(MPI_Comm comm, coll_agreed_settings *found) {
     return code;
 }
 
-/* Where files are. */
+/* Reads the settings that name files. */
 static int read_sources(coll_agreed_settings *found) {
     int code = copy_setting("COLL_TOPOLOGY", found->topology, sizeof found->topology);
     if (code == MPI_SUCCESS)
@@ -107,7 +107,7 @@ static int read_sources(coll_agreed_settings *found) {
                                : code;
 }
 
-/* What is one of a few words. */
+/* Reads the settings that are one of a few words. */
 static int read_words(coll_agreed_settings *found) {
     static const char *const progress[] = {"calls", "thread", NULL};
     static const char *const learn[] = {

@@ -23,18 +23,19 @@
 enum { WHOLE = 1 << 30 }; /* not in segments */
 
 /*
- * What Open MPI 4.1 and 5.0 run by default below so many ranks and bytes; 0 stands for any. The
- * first row that fits a call counts. Bytes are of a block where there are blocks.
- * Source: coll_tuned_decision_fixed.c; reduce_scatter is as for reduce_scatter_block.
+ * The default algorithms of Open MPI 4.1 and 5.0 for calls with fewer than RANKS ranks and BYTES
+ * bytes; 0 means any number. The first row that matches a call counts. Bytes are those of a block
+ * if the operation has blocks. Source: coll_tuned_decision_fixed.c; for reduce_scatter the rows of
+ * reduce_scatter_block.
  */
 static const struct row {
     const char *operation;
     int ranks;
     size_t bytes;
-    bool ordered;    /* only such calls */
-    bool applicable; /* only those that the algorithm can run: it needs a number of ranks */
-    const coll_algorithm *algorithm; /* NULL: a reduce, and then a scatter */
-    uint64_t first;                  /* value of its first parameter; 0: the usual */
+    bool ordered;    /* matches only calls whose operands must be in rank order */
+    bool applicable; /* matches only calls that the algorithm can run, by the number of ranks */
+    const coll_algorithm *algorithm; /* NULL: a reduce followed by a scatter */
+    uint64_t first;                  /* value of its first parameter; 0: the default */
 } rows[] = {
     {"bcast", .ranks = 4, .bytes = 32, .algorithm = &coll_bcast_usual_line},
     {"bcast", .ranks = 4, .bytes = 256, .algorithm = &coll_bcast_usual_binary},
@@ -73,7 +74,7 @@ static const struct row {
     {"bcast", .ranks = 2048, .algorithm = &coll_bcast_scatter_allgather},
     {"bcast", .bytes = KB(256), .algorithm = &coll_bcast_usual_quadrinomial},
     {"bcast", .algorithm = &coll_bcast_scatter_allgather},
-    /* window: as linear_sync has it, where the root asks one rank after the other. */
+    /* window=1 is Open MPI's linear_sync, in which the root asks one rank after the other. */
     {"gather", .ranks = 4, .bytes = KB(32), .algorithm = &coll_gather_binomial, .first = WHOLE},
     {"gather", .ranks = 4, .bytes = KB(64), .algorithm = &coll_gather_linear},
     {"gather", .ranks = 4, .bytes = KB(128), .algorithm = &coll_gather_binomial, .first = WHOLE},
@@ -166,8 +167,8 @@ static const struct row {
     {"reduce_scatter", .bytes = KB(64), .algorithm = &coll_reduce_scatter_usual_butterfly},
     {"reduce_scatter", .bytes = KB(256)},
     {"reduce_scatter", .algorithm = &coll_reduce_scatter_usual_butterfly},
-    /* Where ranks are no power of two bruck runs in doubling's place, and ring in neighbors' where
-     * they are odd. */
+    /* If the number of ranks is not a power of two, bruck runs instead of doubling; if it is odd,
+     * ring instead of neighbors. */
     {"allgather", .ranks = 32, .applicable = true, .algorithm = &coll_allgather_usual_doubling},
     {"allgather", .ranks = 32, .algorithm = &coll_allgather_bruck, .first = 2},
     {"allgather", .ranks = 64, .bytes = KB(1), .applicable = true,
@@ -210,16 +211,17 @@ static bool fits(const struct row *row, const coll_shape *call) {
 }
 
 /*
- * In an alltoall all send at once, and before uplinks packets are lost, which isn't priced where
- * the size of buffers is unknown. On 5 racks of 5 hosts that cost a sixth and more.
+ * Returns a factor for packets lost in front of uplinks, which estimates include only if the size
+ * of buffers is known. In an alltoall all ranks send at once; on 5 racks of 5 hosts the loss cost a
+ * sixth of the time and more.
  */
-static double loss(const coll_shape *call) {
+static double loss_factor(const coll_shape *call) {
     const coll_profile *costs = call->network ? call->network : call->profile;
     bool priced = call->topo->racks == 1 || costs->level[COLL_LEVEL_SITE].buffer > 0;
     return strcmp(call->operation, "alltoall") == 0 && !priced ? 7.0 / 6 : 1;
 }
 
-/* What a reduce of all blocks of CALL to rank 0 takes, and then a scatter. */
+/* Returns the estimate of a reduce of all blocks of CALL to rank 0, and then a scatter. */
 static double reduce_and_scatter(const coll_shape *call) {
     coll_shape reduce = *call, scatter = *call;
     reduce.operation = "reduce";
@@ -237,7 +239,7 @@ double coll_stand_in_quote(const coll_shape *call) {
     coll_shape by_rank = *call;
     by_rank.ordered = true;
     if (call->root != COLL_NO_ROOT)
-        by_rank.root = 0; /* who heads the line */
+        by_rank.root = 0; /* the first rank of the chain order */
     while (!fits(row, call))
         row++;
     if (!row->algorithm)
@@ -245,5 +247,5 @@ double coll_stand_in_quote(const coll_shape *call) {
     coll_values values = coll_values_default(row->algorithm);
     if (row->first)
         values.at[0] = row->first;
-    return loss(call) * coll_estimate(row->algorithm, &by_rank, &values);
+    return loss_factor(call) * coll_estimate(row->algorithm, &by_rank, &values);
 }

@@ -1,13 +1,13 @@
 /*
- * What the MPI library's own collectives take: priced as what Open MPI runs by default, which is
- * one of our algorithms or much like it, in the order of the ranks.
+ * Estimates of the MPI library's own collectives: the estimate of the algorithm that Open MPI runs
+ * by default, which is one of libcoll's or similar to one, with the ranks in numerical order.
  */
 #ifndef COLL_LIB_OPERATION_STAND_IN_H
 #define COLL_LIB_OPERATION_STAND_IN_H
 
 #include "lib/algorithm/algorithm.h"
 
-/* Seconds of CALL; as coll_estimate says. */
+/* Returns the estimated seconds of CALL, with the same rules as coll_estimate. */
 double coll_stand_in_quote(const coll_shape *call);
 
 #endif

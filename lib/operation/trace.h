@@ -1,4 +1,4 @@
-/* What COLL_TRACE prints: one line a call, by rank 0 of the communicator. */
+/* COLL_TRACE: rank 0 of the communicator prints one line for each call. */
 #ifndef COLL_LIB_OPERATION_TRACE_H
 #define COLL_LIB_OPERATION_TRACE_H
 
@@ -8,15 +8,14 @@
 
 #include <stddef.h>
 
-/* Prints to stderr, where COMM traces: operation, bytes, ranks, choice, why, seconds. */
+/* Prints a call to stderr if COMM is traced: operation, bytes, ranks, choice, why, seconds. */
 void coll_trace(const coll_comm *comm, const char *operation, const coll_shape *call, size_t bytes,
                 const coll_choice *choice, double seconds);
 
-/* Prints to stderr what was LEARNT, and the errno by which it isn't kept, or 0. */
+/* Prints a result of autotuning to stderr. ERROR is the errno if it could not be saved, or 0. */
 void coll_trace_learnt(const coll_learnt *learnt, int error);
 
-/* Prints to stderr, where COMM traces: how many nodes, racks and sites there are, and who says so.
- */
+/* Prints to stderr, if COMM is traced, the numbers of nodes, racks and sites and their source. */
 void coll_trace_topology(const coll_comm *comm);
 
 #endif
