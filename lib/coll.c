@@ -1,7 +1,4 @@
-/*
- * The public entries of all operations: blocking, nonblocking and persistent ones. They differ in
- * their arguments alone.
- */
+/* The public entries of all operations: blocking, nonblocking and persistent. */
 #include "config.h"
 
 #include "coll.h"
@@ -18,7 +15,7 @@
 
 /* --- Blocking --- */
 
-/* Whether the call's type and operation are known from the last one that was described. */
+/* Returns whether the call's datatype and operation are those of the last call described. */
 static bool is_known(const coll_state *state, coll_operation operation, const coll_user *user) {
     if (user->uneven || operation == COLL_OPERATION_SCATTER ||
         user->receive_type != state->plain_type)
@@ -27,7 +24,7 @@ static bool is_known(const coll_state *state, coll_operation operation, const co
            (user->op == state->known_op && user->receive_type == state->known_type);
 }
 
-/* The call's bytes as they would be described; 0 where its type had to be looked at. */
+/* Returns the bytes of the call's shape; 0 if that requires describing the call. */
 static size_t known_bytes(const coll_state *state, coll_operation operation,
                           const coll_user *user) {
     MPI_Count bytes;
@@ -40,8 +37,9 @@ static size_t known_bytes(const coll_state *state, coll_operation operation,
 }
 
 /*
- * The call as it would be described; of no bytes where that isn't known. Whether the operation
- * commutes is asked each time: it may have the handle of one that is gone, on some ranks alone.
+ * Returns the call's shape without describing its data; its bytes are 0 if that isn't possible.
+ * Asks MPI each time whether the operation commutes: a new operation can have the handle of a freed
+ * one, perhaps on some ranks only.
  */
 static coll_shape known_shape(const coll_state *state, coll_operation operation,
                               const coll_user *user) {
@@ -50,7 +48,7 @@ static coll_shape known_shape(const coll_state *state, coll_operation operation,
         coll_state_shape(state, operation, known_bytes(state, operation, user), user->root);
     if (info->reduces && shape.bytes > 0) {
         int commutes = 1;
-        (void)PMPI_Op_commutative(user->op, &commutes); /* it was found to be good */
+        (void)PMPI_Op_commutative(user->op, &commutes); /* valid, since it is the known one */
         shape.element = (size_t)state->plain_bytes;
         shape.ordered |= !commutes;
         shape.served = coll_collective_served(operation, state->comm, user->receive_type, user->op);
@@ -59,14 +57,15 @@ static coll_shape known_shape(const coll_state *state, coll_operation operation,
 }
 
 /*
- * Small calls that end in the MPI library's own collective anyway go there directly: to describe
- * the data, choose and trace would take longer than the collective itself. It sends the same
- * messages as the usual way, so that one rank may go directly and another not.
+ * The fast path: returns COMM's state if the call can go to the MPI library's own collective
+ * directly, else NULL. Describing the data, choosing and tracing would take longer than a small
+ * collective itself. Both paths send the same messages, so ranks may differ in the path they take.
  *
- * On one node all calls are the MPI library's, and there is nothing to describe or to choose; nor
- * is there for one like the last of its size that was.
+ * The call can go directly on one node, where all calls are native, and if it is the same as the
+ * last call of the operation that ran natively.
  */
-static const coll_comm *directly(coll_operation operation, const coll_user *user, MPI_Comm comm) {
+static const coll_comm *can_go_directly(coll_operation operation, const coll_user *user,
+                                        MPI_Comm comm) {
     const coll_comm *own = coll_comm_recent(comm);
     if (!own || !coll_wait_as_mpi(&own->wait) || !coll_collective_fits(user))
         return NULL;
@@ -78,13 +77,14 @@ static const coll_comm *directly(coll_operation operation, const coll_user *user
 }
 
 /*
- * The same for a broadcast or a gather, whose native gets bytes (lib/bcast/native.c): *BYTES of
- * this rank's data. They need no more room than the communicator has, which is the same on all
- * ranks, and native passes them in one call; where there is nothing nothing is sent.
+ * The same for a broadcast or a gather, whose native algorithm passes bytes (lib/bcast/native.c);
+ * sets *BYTES to those of this rank's data. The data must fit the communicator's scratch memory,
+ * whose size is the same on all ranks, and one native call. Empty calls don't take the fast path,
+ * since they send nothing.
  */
-static inline const coll_comm *directly_as_bytes(coll_operation operation, MPI_Comm comm,
-                                                 MPI_Count count, MPI_Datatype type, int root,
-                                                 int *bytes) {
+static inline const coll_comm *can_go_directly_as_bytes(coll_operation operation, MPI_Comm comm,
+                                                        MPI_Count count, MPI_Datatype type,
+                                                        int root, int *bytes) {
     const coll_comm *own = coll_comm_recent(comm);
     if (!own || !coll_wait_as_mpi(&own->wait))
         return NULL;
@@ -101,7 +101,7 @@ static inline const coll_comm *directly_as_bytes(coll_operation operation, MPI_C
     return own;
 }
 
-static int run_usually(coll_operation operation, const coll_user *user, MPI_Comm comm) {
+static int run_described(coll_operation operation, const coll_user *user, MPI_Comm comm) {
     coll_comm *own;
     int code = coll_call_open(comm, &own);
     if (code != MPI_SUCCESS)
@@ -118,49 +118,49 @@ static int run_usually(coll_operation operation, const coll_user *user, MPI_Comm
     return coll_raise(comm, code);
 }
 
-static int run(coll_operation operation, const coll_user *user, MPI_Comm comm) {
-    const coll_comm *direct = directly(operation, user, comm);
+static int run_blocking(coll_operation operation, const coll_user *user, MPI_Comm comm) {
+    const coll_comm *direct = can_go_directly(operation, user, comm);
     if (direct)
         return coll_raise(comm,
                           coll_collective_native(operation, user, direct->private, NULL, NULL));
-    return run_usually(operation, user, comm);
+    return run_described(operation, user, comm);
 }
 
 static int run_bcast(coll_operation operation, const coll_user *user, MPI_Comm comm) {
     int bytes;
-    const coll_comm *direct = directly_as_bytes(operation, comm, user->receive_count,
-                                                user->receive_type, user->root, &bytes);
+    const coll_comm *direct = can_go_directly_as_bytes(operation, comm, user->receive_count,
+                                                       user->receive_type, user->root, &bytes);
     return direct ? coll_raise(comm, PMPI_Bcast(user->receive, bytes, MPI_BYTE, user->root,
                                                 direct->private))
-                  : run_usually(operation, user, comm);
+                  : run_described(operation, user, comm);
 }
 
 static int run_gather(coll_operation operation, const coll_user *user, MPI_Comm comm) {
     const bool in_place = user->send == MPI_IN_PLACE;
     int bytes;
-    const coll_comm *direct =
-        directly_as_bytes(operation, comm, in_place ? user->receive_count : user->send_count,
-                          in_place ? user->receive_type : user->send_type, user->root, &bytes);
+    const coll_comm *direct = can_go_directly_as_bytes(
+        operation, comm, in_place ? user->receive_count : user->send_count,
+        in_place ? user->receive_type : user->send_type, user->root, &bytes);
     bool receives = direct && direct->rank == user->root;
     bool alike = user->receive_count == user->send_count && user->receive_type == user->send_type;
     if (!direct || (in_place && !receives) || (receives && !in_place && !alike))
-        return run_usually(operation, user, comm);
+        return run_described(operation, user, comm);
     return coll_raise(comm,
                       PMPI_Gather(user->send, bytes, MPI_BYTE, user->receive, receives ? bytes : 0,
                                   MPI_BYTE, user->root, direct->private));
 }
 
-/* --- Started --- */
+/* --- Nonblocking and persistent --- */
 
-/* A call that is to be started, by the entry NAMED so. */
+/* A call to be started, and the name of its entry. */
 typedef struct started {
     const char *name;
     coll_operation operation;
     const coll_user *user;
 } started;
 
-/* Whether an operation on COMM is libcoll's: *OWN is its state, else NULL. All ranks find the same.
- */
+/* Sets *OWN to COMM's state if libcoll runs a nonblocking OPERATION on COMM, else to NULL. The same
+ * on all ranks. */
 static int find_comm(MPI_Comm comm, coll_operation operation, coll_comm **own) {
     *own = comm == MPI_COMM_NULL ? NULL : coll_comm_find(comm);
     if (comm == MPI_COMM_NULL)
@@ -172,7 +172,8 @@ static int find_comm(MPI_Comm comm, coll_operation operation, coll_comm **own) {
     return *own ? coll_raise(comm, (*own)->broken) : MPI_SUCCESS;
 }
 
-static int create(const started *entry, MPI_Comm comm, coll_comm *own, coll_pending **made) {
+static int create_request(const started *entry, MPI_Comm comm, coll_comm *own,
+                          coll_pending **made) {
     *made = coll_pending_create(entry->name, comm, own ? own->ranks : 0);
     if (!*made)
         return coll_raise(comm,
@@ -181,7 +182,7 @@ static int create(const started *entry, MPI_Comm comm, coll_comm *own, coll_pend
     return MPI_SUCCESS;
 }
 
-/* The user gets PENDING, unless it failed with CODE. */
+/* Sets *REQUEST to PENDING, or frees PENDING if CODE is an error. Returns CODE. */
 static int hand_out(coll_pending *pending, int code, COLL_Request *request) {
     if (code == MPI_SUCCESS)
         *request = pending;
@@ -190,10 +191,10 @@ static int hand_out(coll_pending *pending, int code, COLL_Request *request) {
     return code;
 }
 
-static int start(const started *entry, coll_comm *own, bool persistent, MPI_Comm comm,
-                 COLL_Request *request) {
+static int start_or_prepare(const started *entry, coll_comm *own, bool persistent, MPI_Comm comm,
+                            COLL_Request *request) {
     coll_pending *pending;
-    int code = create(entry, comm, own, &pending);
+    int code = create_request(entry, comm, own, &pending);
     if (code != MPI_SUCCESS)
         return code;
     code = coll_pending_prepare(pending, entry->operation, entry->user);
@@ -207,7 +208,7 @@ static int start(const started *entry, coll_comm *own, bool persistent, MPI_Comm
 static int start_natively(const started *entry, MPI_Comm comm, COLL_Request *request) {
     coll_pending *pending;
     MPI_Request native = MPI_REQUEST_NULL;
-    int code = create(entry, comm, NULL, &pending);
+    int code = create_request(entry, comm, NULL, &pending);
     if (code != MPI_SUCCESS)
         return code;
     code = coll_collective_native(entry->operation, entry->user, coll_dcp_comm(comm), &native,
@@ -218,32 +219,33 @@ static int start_natively(const started *entry, MPI_Comm comm, COLL_Request *req
 }
 
 /*
- * The MPI library's own runs on a communicator that is not set up, between two, and where the user
- * asks for native.
+ * Starts a nonblocking call. The MPI library runs it if the communicator is not set up or is an
+ * intercommunicator, or if the user asks for native.
  */
-static int start_once(const started *entry, MPI_Comm comm, COLL_Request *request) {
+static int start_nonblocking(const started *entry, MPI_Comm comm, COLL_Request *request) {
     coll_comm *own;
     int code = find_comm(comm, entry->operation, &own);
     if (code != MPI_SUCCESS)
         return code;
-    return own ? start(entry, own, false, comm, request) : start_natively(entry, comm, request);
+    return own ? start_or_prepare(entry, own, false, comm, request)
+               : start_natively(entry, comm, request);
 }
 
-/* Makes a persistent request of it; collective. */
-static int keep(const started *entry, MPI_Comm comm, COLL_Request *request) {
+/* Creates a persistent request; collective. */
+static int create_persistent(const started *entry, MPI_Comm comm, COLL_Request *request) {
     coll_comm *own;
     int code = coll_call_open_intra(comm, entry->name, &own);
-    return code == MPI_SUCCESS ? start(entry, own, true, comm, request) : code;
+    return code == MPI_SUCCESS ? start_or_prepare(entry, own, true, comm, request) : code;
 }
 
 /* --- Entries --- */
 
 /*
- * The entries of an operation: which way the blocking one goes, their names, PARAMETERS in
- * brackets, and what these mean.
+ * Defines the three entries of an operation. RUN is the blocking entry's function; PARAMETERS are
+ * in parentheses; the remaining arguments initialize a coll_user from them.
  */
 #define EACH(...) __VA_ARGS__
-#define ENTRIES(...) ENTRIES_BY(run, __VA_ARGS__)
+#define ENTRIES(...) ENTRIES_BY(run_blocking, __VA_ARGS__)
 #define ENTRIES_BY(run, blocking, nonblocking, persistent, operation, parameters, ...)             \
     int blocking(EACH parameters MPI_Comm comm) {                                                  \
         const coll_user user = {__VA_ARGS__};                                                      \
@@ -251,12 +253,12 @@ static int keep(const started *entry, MPI_Comm comm, COLL_Request *request) {
     }                                                                                              \
     int nonblocking(EACH parameters MPI_Comm comm, COLL_Request *request) {                        \
         const coll_user user = {__VA_ARGS__};                                                      \
-        return start_once(&(started){__func__, operation, &user}, comm, request);                  \
+        return start_nonblocking(&(started){__func__, operation, &user}, comm, request);           \
     }                                                                                              \
     int persistent(EACH parameters MPI_Comm comm, MPI_Info info, COLL_Request *request) {          \
         const coll_user user = {__VA_ARGS__};                                                      \
         (void)info;                                                                                \
-        return keep(&(started){__func__, operation, &user}, comm, request);                        \
+        return create_persistent(&(started){__func__, operation, &user}, comm, request);           \
     }
 
 ENTRIES_BY(run_bcast, COLL_Bcast, COLL_Ibcast, COLL_Bcast_init, COLL_OPERATION_BCAST,
@@ -270,7 +272,7 @@ ENTRIES_BY(run_gather, COLL_Gather, COLL_Igather, COLL_Gather_init, COLL_OPERATI
            .receive = receive_buffer, .receive_count = receive_count, .receive_type = receive_type,
            .root = root)
 
-ENTRIES_BY(run_usually, COLL_Gatherv, COLL_Igatherv, COLL_Gatherv_init, COLL_OPERATION_GATHER,
+ENTRIES_BY(run_described, COLL_Gatherv, COLL_Igatherv, COLL_Gatherv_init, COLL_OPERATION_GATHER,
            (const void *send_buffer, MPI_Count send_count, MPI_Datatype send_type,
             void *receive_buffer, const MPI_Count receive_counts[], const MPI_Aint displacements[],
             MPI_Datatype receive_type, int root, ),

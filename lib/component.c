@@ -1,4 +1,4 @@
-/* The public entries for a component of the MPI library that brings its collectives here. */
+/* The public entries for a component of the MPI library that passes its collectives to libcoll. */
 #include "config.h"
 
 #include "coll_tools.h"
@@ -32,7 +32,7 @@ int COLL_Always_native(const char *operation, MPI_Comm comm, int *native) {
     return coll_raise(comm, code);
 }
 
-/* The world is set up with messages, once, for what all its ranks know of it then. */
+/* Sets MPI_COMM_WORLD up, which takes messages once, and saves the result as the job's facts. */
 int COLL_Setup_job(const COLL_Transport *transport) {
     coll_comm *world;
     int code = coll_comm_get(MPI_COMM_WORLD, &world);
@@ -49,7 +49,7 @@ double COLL_Timeout(MPI_Comm comm) {
     double seconds = 0;
     if (own)
         return own->wait.timeout;
-    /* Their errors were told in MPI_Init. */
+    /* Errors of these settings have been reported in MPI_Init. */
     (void)coll_env_switch("COLL_DISABLE", &disabled);
     (void)coll_env_seconds("COLL_TIMEOUT", &seconds);
     return disabled ? 0 : seconds;

@@ -1,5 +1,5 @@
-/* The public entries that take settings, tell what the library found out, and keep what was
- * measured. */
+/* The public entries that change settings, describe communicators and choices, and write profiles.
+ */
 #include "config.h"
 
 #include "coll.h"
@@ -63,8 +63,8 @@ int COLL_Set(MPI_Comm comm, const char *operation, const char *spec) {
     return coll_raise(comm, code);
 }
 
-static void describe(const coll_shape *call, const coll_choice *choice,
-                     const coll_algorithm *algorithm, COLL_Candidate *candidate) {
+static void describe_candidate(const coll_shape *call, const coll_choice *choice,
+                               const coll_algorithm *algorithm, COLL_Candidate *candidate) {
     bool chosen = choice->algorithm == algorithm;
     coll_shape uneven = *call;
     uneven.bytes = COLL_BYTES_UNKNOWN;
@@ -88,9 +88,10 @@ static void describe(const coll_shape *call, const coll_choice *choice,
         candidate->otherwise = coll_predicted(algorithm, &otherwise, &values);
 }
 
-/* What ALGORITHM takes by long plays, and what its plans send. */
-static int play_long(const coll_algorithm *algorithm, const coll_shape *call, int events,
-                     COLL_Candidate *candidate) {
+/* Sets CANDIDATE's time from simulations of up to EVENTS events, and the bytes that its plans send.
+ */
+static int simulate_at_length(const coll_algorithm *algorithm, const coll_shape *call, int events,
+                              COLL_Candidate *candidate) {
     coll_values values = coll_values_default(algorithm);
     coll_shape played = *call;
     coll_traffic traffic = {.busiest = {0}};
@@ -116,7 +117,7 @@ static void explain(const coll_state *state, coll_operation operation, const col
     coll_learn_tell(state->comm, operation, &known, &choice);
     for (*count = 0; table[*count]; ++*count)
         if (*count < capacity)
-            describe(call, &choice, table[*count], &candidates[*count]);
+            describe_candidate(call, &choice, table[*count], &candidates[*count]);
 }
 
 int COLL_Explain(const char *operation, MPI_Count bytes, int root, MPI_Comm comm,
@@ -124,11 +125,10 @@ int COLL_Explain(const char *operation, MPI_Count bytes, int root, MPI_Comm comm
     return COLL_Explain_ranks(operation, bytes, root, 0, comm, candidates, capacity, count);
 }
 
-/* A call of which a tool asks, as if there were other ranks than the communicator's, or as it is.
- */
+/* A tool's question about a call, on the communicator or on imagined ranks. */
 typedef struct question {
     const COLL_Question *of;
-    const char *entry; /* that it comes by */
+    const char *entry; /* name of the public entry */
     coll_operation operation;
     const coll_state *state;
     coll_shape call;
@@ -157,8 +157,9 @@ static int check_question(const question *asked) {
     return MPI_SUCCESS;
 }
 
-/* Spreads ranks over racks and sites where these are told, else like those that there are. */
-static int imagine(question *asked) {
+/* Makes the imagined topology, if the question has one: ranks spread over its racks and sites, or,
+ * if it names none, like the communicator's. */
+static int imagine_ranks(question *asked) {
     const COLL_Question *of = asked->of;
     coll_topo now = asked->state->topo;
     if (!of->ranks && !of->racks)
@@ -177,8 +178,9 @@ static int imagine(question *asked) {
     return MPI_SUCCESS;
 }
 
-/* Errors are raised already. After success what was imagined is to be freed. */
-static int ask(question *asked, MPI_Comm comm) {
+/* Sets ASKED up from its question. Errors have been raised when it returns. After success the
+ * caller frees the imagined topology. */
+static int set_up_question(question *asked, MPI_Comm comm) {
     coll_comm *own;
     int code = coll_find_operation(asked->of->operation, &asked->operation);
     if (code != MPI_SUCCESS)
@@ -192,7 +194,7 @@ static int ask(question *asked, MPI_Comm comm) {
         asked->call = coll_state_shape(asked->state, asked->operation, (size_t)asked->of->bytes,
                                        asked->of->root);
         asked->call.served = coll_collective_served(asked->operation, own, MPI_INT, MPI_SUM);
-        code = imagine(asked);
+        code = imagine_ranks(asked);
     }
     return coll_raise(comm, code);
 }
@@ -212,14 +214,14 @@ int COLL_Explain_racks(const char *operation, MPI_Count bytes, int root, int ran
 int COLL_Explain_question(const COLL_Question *of, MPI_Comm comm, COLL_Candidate candidates[],
                           int capacity, int *count) {
     question asked = {.of = of, .entry = "COLL_Explain", .operation = COLL_OPERATIONS};
-    int code = ask(&asked, comm);
+    int code = set_up_question(&asked, comm);
     if (code != MPI_SUCCESS)
         return code;
     explain(asked.state, asked.operation, &asked.call, candidates, capacity, count);
     const coll_algorithm *const *table = coll_operations[asked.operation].table;
     for (int i = 0; i < *count && i < capacity && code == MPI_SUCCESS; i++)
         if (of->events && candidates[i].applicable)
-            code = play_long(table[i], &asked.call, of->events, &candidates[i]);
+            code = simulate_at_length(table[i], &asked.call, of->events, &candidates[i]);
     coll_topo_free(&asked.imagined);
     return coll_raise(comm, code);
 }
@@ -228,7 +230,8 @@ char *COLL_Learnt_file(void) {
     return coll_learnt_path();
 }
 
-/* What SPEC names, or else what would run CALL; an error where that can't be drawn. */
+/* Chooses the algorithm to draw: that of SPEC, or the one that would run. Returns an error if it
+ * can't be drawn. */
 static int choose_drawn(const question *asked, const char *spec, coll_choice *choice) {
     const coll_algorithm *const *table = coll_operations[asked->operation].table;
     const coll_spec *set = &asked->state->specs[asked->operation];
@@ -264,7 +267,7 @@ int COLL_Draw(const char *operation, MPI_Count bytes, int root, int ranks, int r
     question asked = {.of = &of, .entry = "COLL_Draw", .operation = COLL_OPERATIONS};
     coll_choice choice;
     char text[COLL_SPEC_MAX];
-    int code = ask(&asked, comm);
+    int code = set_up_question(&asked, comm);
     if (code != MPI_SUCCESS)
         return code;
     code = choose_drawn(&asked, spec, &choice);
@@ -350,8 +353,8 @@ static int collect_copies(const COLL_Profile *profile, coll_profilefile *file) {
     return MPI_SUCCESS;
 }
 
-/* Takes what was measured into FILE, but for the hosts. */
-static int collect(const COLL_Profile *profile, coll_profilefile *file) {
+/* Sets FILE, except its hosts, from PROFILE and the current date. */
+static int fill_profile(const COLL_Profile *profile, coll_profilefile *file) {
     *file = (coll_profilefile){.hosts = NULL};
     int code = collect_levels(profile, file);
     if (code == MPI_SUCCESS)
@@ -364,14 +367,14 @@ static int collect(const COLL_Profile *profile, coll_profilefile *file) {
     return code;
 }
 
-/* A profile to be written, and the PROBLEM with that. */
+/* The arguments of printing a profile. */
 typedef struct written {
     const coll_profilefile *file;
     const coll_topo *topo;
     char *problem;
 } written;
 
-static bool print(FILE *stream, const void *context) {
+static bool print_profile(FILE *stream, const void *context) {
     const written *of = context;
     return coll_profilefile_print(stream, of->file, (const char *const *)of->topo->hosts,
                                   of->topo->nodes, of->problem);
@@ -383,7 +386,7 @@ static int write_file(const char *path, const coll_profilefile *file, const coll
     struct stat status;
     if (stat(path, &status) == 0 && !S_ISREG(status.st_mode))
         return coll_error(MPI_ERR_FILE, "%.150s: can't be written: it is no regular file", path);
-    int error = coll_cachefile_replace(path, 0666, print, &of, true);
+    int error = coll_cachefile_replace(path, 0666, print_profile, &of, true);
     if (*problem)
         return coll_error(MPI_ERR_ARG, "%s", problem);
     return error ? coll_error(MPI_ERR_FILE, "%.150s: can't be written: %s", path, strerror(error))
@@ -396,7 +399,7 @@ int COLL_Profile_write(const char *path, MPI_Comm comm, const COLL_Profile *prof
     int code = coll_call_open_intra(comm, "COLL_Profile_write", &own);
     if (code != MPI_SUCCESS)
         return code;
-    code = collect(profile, &file);
+    code = fill_profile(profile, &file);
     if (code == MPI_SUCCESS)
         code = write_file(path, &file, &coll_state_of(own)->topo);
     return coll_raise(comm, code);

@@ -1,6 +1,6 @@
 /*
- * What libcoll is made of: the operations, their algorithms, and what hangs on every communicator.
- * The one file that knows all rooms.
+ * The tables of libcoll: the operations, their algorithms, and the slots of every communicator. The
+ * only file that includes headers of all folders.
  */
 #include "config.h"
 
@@ -126,7 +126,7 @@ static int run_aggregate(const coll_algorithm *algorithm, const void *call,
 #define ONE COLL_SIDE_ONE
 #define BLOCKS COLL_SIDE_BLOCKS
 
-/* What all operations but aggregate have in common. */
+/* The common members of all operations except aggregate. */
 #define COLLECTIVE(what, setting, ...)                                                             \
     {                                                                                              \
         .name = #what, .variable = "COLL_" #setting, .info_key = "coll_" #what,                    \

@@ -1,11 +1,11 @@
-/* The public entries of requests: of operations that are started. */
+/* The public entries for requests of nonblocking and persistent operations. */
 #include "config.h"
 
 #include "coll.h"
 #include "lib/base/error.h"
 #include "lib/operation/pending.h"
 
-/* What the user gave must be a request that still exists. */
+/* Checks that REQUEST is an existing request. */
 static int check_request(const char *name, const COLL_Request *request) {
     if (request && *request && coll_pending_exists(*request))
         return MPI_SUCCESS;
@@ -16,7 +16,7 @@ static int check_request(const char *name, const COLL_Request *request) {
                                      : "no request"));
 }
 
-/* Whose error handler gets errors of PENDING. */
+/* Returns the communicator whose error handler gets errors of PENDING. */
 static MPI_Comm owner_of(const coll_pending *pending) {
     return pending->comm ? pending->user : MPI_COMM_WORLD;
 }
@@ -40,8 +40,8 @@ int COLL_Start(COLL_Request *request) {
     return coll_raise(owner_of(pending), code);
 }
 
-/* PENDING is complete. */
-static int end(COLL_Request *request) {
+/* Ends a complete request: raises its error, and frees it unless it is persistent. */
+static int end_request(COLL_Request *request) {
     coll_pending *pending = *request;
     MPI_Comm user = owner_of(pending);
     int code = coll_pending_end(pending);
@@ -52,7 +52,7 @@ static int end(COLL_Request *request) {
     return coll_raise(user, code);
 }
 
-static int complete(const char *name, COLL_Request *request, bool wait, int *flag) {
+static int wait_or_test(const char *name, COLL_Request *request, bool wait, int *flag) {
     *flag = 1;
     if (request && !*request)
         return MPI_SUCCESS;
@@ -65,22 +65,22 @@ static int complete(const char *name, COLL_Request *request, bool wait, int *fla
     else
         coll_pending_test(*request, &done);
     *flag = done;
-    return done ? end(request) : MPI_SUCCESS;
+    return done ? end_request(request) : MPI_SUCCESS;
 }
 
 int COLL_Wait(COLL_Request *request) {
     int flag;
-    return complete(__func__, request, true, &flag);
+    return wait_or_test(__func__, request, true, &flag);
 }
 
 int COLL_Test(COLL_Request *request, int *flag) {
-    return complete(__func__, request, false, flag);
+    return wait_or_test(__func__, request, false, flag);
 }
 
 int COLL_Waitall(int count, COLL_Request requests[]) {
     int flag, code = MPI_SUCCESS;
     for (int i = 0; i < count; i++) {
-        int next = complete(__func__, &requests[i], true, &flag);
+        int next = wait_or_test(__func__, &requests[i], true, &flag);
         code = code == MPI_SUCCESS ? next : code;
     }
     return code;
