@@ -2,7 +2,7 @@
 
 #include "app/json.h"
 
-#include "lib/base/plain.h"
+#include "lib/base/c_locale.h"
 
 #include <math.h>
 
@@ -26,7 +26,7 @@ static void write_value(FILE *file, const app_member *member) {
     else if (member->kind == APP_JSON_INTEGER)
         fprintf(file, "%lld", (long long)member->integer);
     else if (isfinite(member->number))
-        coll_plain_print(file, "%.9g", member->number);
+        coll_c_locale_print(file, "%.9g", member->number);
     else
         fputs("null", file);
 }

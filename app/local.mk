@@ -14,7 +14,7 @@ libapp_la_SOURCES = \
 	app/stats.c app/stats.h \
 	lib/base/crc32c.c lib/base/crc32c.h \
 	lib/base/monotonic.c lib/base/monotonic.h \
-	lib/base/plain.c lib/base/plain.h \
+	lib/base/c_locale.c lib/base/c_locale.h \
 	lib/base/size.c lib/base/size.h \
 	lib/base/textfile.c lib/base/textfile.h
 libapp_la_CFLAGS = $(AM_CFLAGS) $(PNG_CFLAGS)

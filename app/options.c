@@ -2,7 +2,7 @@
 
 #include "app/options.h"
 
-#include "lib/base/plain.h"
+#include "lib/base/c_locale.h"
 #include "lib/base/size.h"
 
 #include <errno.h>
@@ -297,7 +297,7 @@ bool app_parse_integer(const char *text, int64_t lowest, int64_t highest, int64_
 
 bool app_parse_number(const char *text, double *value) {
     double number;
-    if (!coll_plain_number(text, &number) || !isfinite(number))
+    if (!coll_c_locale_number(text, &number) || !isfinite(number))
         return false;
     *value = number;
     return true;

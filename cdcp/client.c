@@ -40,7 +40,7 @@ struct coll_message_pair {
 
 /* This rank's mailbox, and the doorbell of its DCP; guarded by the job's lock. */
 static coll_mailbox box;
-static const coll_doorbell *bell;
+static const coll_wakeup *bell;
 static bool large_slot_in_use[COLL_MAILBOX_LARGE_SLOTS];
 
 /* Allows as many requests at a time as there are tags for their results. */
@@ -153,7 +153,7 @@ static bool post_to_mailbox(coll_dcp_request *request) {
     pack_values(coll_mailbox_data(&box, slot), &request->call.given);
     atomic_store_explicit(&slot->state, coll_mailbox_state(box.ticket++, COLL_MAILBOX_POSTED),
                           memory_order_release);
-    coll_doorbell_ring(bell);
+    coll_wakeup_ring(bell);
     request->slot = slot;
     return true;
 }

@@ -14,7 +14,7 @@
 #include "lib/base/env.h"
 #include "lib/base/error.h"
 #include "lib/base/size.h"
-#include "lib/operation/state.h"
+#include "lib/tuning/state.h"
 
 #include <stdlib.h>
 #include <string.h>

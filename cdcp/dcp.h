@@ -20,7 +20,7 @@
 #ifndef COLL_CDCP_DCP_H
 #define COLL_CDCP_DCP_H
 
-#include "lib/base/substitute.h"
+#include "lib/base/dcp_hooks.h"
 
 #include <mpi.h>
 #include <stdbool.h>
@@ -29,7 +29,7 @@
 /*
  * Makes DCPs of the ranks of WORLD that SPEC selects (COLL_DCP's syntax, see cdcp/mapping.h; rank
  * 0's SPEC holds for all). Collective over WORLD; to be called again only after the end. From now
- * on, WORLD stands for *APP in libcoll's calls (lib/base/substitute.h): coll_dcp_comm. On
+ * on, WORLD stands for *APP in libcoll's calls (lib/base/dcp_hooks.h): coll_dcp_comm. On
  * application ranks, *APP is the communicator of the application ranks, in the order of WORLD; on
  * DCPs it is MPI_COMM_NULL. The engine owns *APP, and DCP_Stop frees it. Errors are the same on all
  * ranks: MPI_ERR_ARG for invalid settings and for a SPEC that is malformed or leaves no application

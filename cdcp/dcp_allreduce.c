@@ -18,7 +18,7 @@
 #include "cdcp/dcp.h"
 #include "cdcp/job.h"
 #include "lib/base/error.h"
-#include "lib/schedule/engine.h"
+#include "lib/plan/engine.h"
 
 size_t coll_dcp_most(MPI_Comm comm, MPI_Datatype type, MPI_Op op) {
     const coll_client_comm *client_comm = coll_client_comm_reducing(type, op, comm);
@@ -36,7 +36,7 @@ static double predict(const coll_shape *call, const coll_values *values) {
 }
 
 /* The rank's contribution is already in the result's buffer. */
-static int run(const coll_planned *call) {
+static int run(const coll_exec_args *call) {
     const coll_data *data = call->data;
     MPI_Comm comm = call->comm->user;
     coll_dcp_request *request;

@@ -1,4 +1,4 @@
-/* Allreduce by DCPs, as an algorithm in the table of allreduces (lib/registry.c). */
+/* Allreduce by DCPs, as an algorithm in the table of allreduces (lib/api/registry.c). */
 #ifndef COLL_CDCP_DCP_ALLREDUCE_H
 #define COLL_CDCP_DCP_ALLREDUCE_H
 

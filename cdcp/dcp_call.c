@@ -3,8 +3,8 @@
 #include "cdcp/dcp_call.h"
 
 #include "cdcp/dcp_operation.h"
+#include "lib/base/c_locale.h"
 #include "lib/base/error.h"
-#include "lib/base/plain.h"
 #include "lib/pattern/radix.h"
 
 #include <stdarg.h>
@@ -119,9 +119,9 @@ void coll_dcp_call_fail(coll_dcp_call *call, int error_class, const char *format
         return;
     va_list arguments;
     va_start(arguments, format);
-    locale_t before = coll_plain_begin();
+    locale_t before = coll_c_locale_begin();
     vsnprintf(call->text, sizeof call->text, format, arguments);
-    coll_plain_end(before);
+    coll_c_locale_end(before);
     va_end(arguments);
     call->error_class = error_class;
 }
@@ -177,7 +177,7 @@ static int write_result_to_slot(const coll_dcp_call *call, const coll_contributo
     coll_mailbox_event event = good ? COLL_MAILBOX_DONE : COLL_MAILBOX_FAILED;
     atomic_store_explicit(&slot->state, coll_mailbox_state(to->ticket, event),
                           memory_order_release);
-    coll_doorbell_ring(to->bell);
+    coll_wakeup_ring(to->bell);
     return MPI_SUCCESS;
 }
 

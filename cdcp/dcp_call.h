@@ -35,7 +35,7 @@ typedef struct coll_contributor {
     coll_mailbox_slot *slot; /* NULL if it communicates by messages */
     uint32_t ticket;
     void *data; /* its values in the mailbox */
-    const coll_doorbell *bell;
+    const coll_wakeup *bell;
     int source, reply; /* its rank in the job; the tag of the result */
 } coll_contributor;
 

@@ -10,7 +10,7 @@
  * does not define the alignment of parts.
  */
 enum { BELL_BYTES = 2 * COLL_MAILBOX_LINE };
-_Static_assert(sizeof(coll_doorbell) <= COLL_MAILBOX_LINE, "a bell has a line");
+_Static_assert(sizeof(coll_wakeup) <= COLL_MAILBOX_LINE, "a bell has a line");
 
 static size_t in_lines(size_t bytes) {
     const size_t line = COLL_MAILBOX_LINE;
@@ -70,15 +70,15 @@ int coll_mailboxes_make(coll_mailboxes *boxes, MPI_Comm job, const coll_mapping 
     if (code == MPI_SUCCESS && own.slots)
         initialise_slots(own.slots, own.stride);
     if (code == MPI_SUCCESS) {
-        *own.bell = (coll_doorbell){.name = ""};
-        coll_doorbell_hang(own.bell);
+        *own.bell = (coll_wakeup){.name = ""};
+        coll_wakeup_hang(own.bell);
     }
     return code == MPI_SUCCESS ? PMPI_Barrier(boxes->node) : code;
 }
 
 int coll_mailboxes_free(coll_mailboxes *boxes) {
     int code = MPI_SUCCESS;
-    coll_doorbell_hang(NULL);
+    coll_wakeup_hang(NULL);
     if (boxes->window != MPI_WIN_NULL)
         code = PMPI_Win_free(&boxes->window);
     if (code == MPI_SUCCESS && boxes->node != MPI_COMM_NULL)
@@ -121,7 +121,7 @@ int coll_mailbox_open(const coll_mailboxes *boxes, MPI_Comm job, int rank, coll_
         return code;
     char *line =
         base + (COLL_MAILBOX_LINE - (uintptr_t)base % COLL_MAILBOX_LINE) % COLL_MAILBOX_LINE;
-    box->bell = (coll_doorbell *)(void *)line;
+    box->bell = (coll_wakeup *)(void *)line;
     if (bytes <= BELL_BYTES)
         return MPI_SUCCESS;
     box->slots = line + COLL_MAILBOX_LINE;

@@ -17,7 +17,7 @@
 #define COLL_CDCP_MAILBOX_H
 
 #include "cdcp/mapping.h"
-#include "lib/base/doorbell.h"
+#include "lib/base/socket_wakeup.h"
 
 #include <mpi.h>
 #include <stdalign.h>
@@ -59,7 +59,7 @@ static inline coll_mailbox_event coll_mailbox_event_in(const coll_mailbox_slot *
 
 /* A rank's mailbox as mapped into this process. Without slots if there is no mailbox. */
 typedef struct coll_mailbox {
-    coll_doorbell *bell; /* doorbell of the rank; NULL if it shares no memory with this rank */
+    coll_wakeup *bell; /* doorbell of the rank; NULL if it shares no memory with this rank */
     char *slots, *large_slots;
     size_t stride, large_slot_bytes;
     uint32_t ticket; /* number of the next post, counted by the rank and by its DCP */

@@ -6,7 +6,7 @@
 #define COLL_CDCP_NATIVE_H
 
 #include "coll.h"
-#include "lib/operation/collective.h"
+#include "lib/call/args.h"
 
 #include <mpi.h>
 

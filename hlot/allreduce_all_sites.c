@@ -73,7 +73,7 @@ static void exchange_sums(const coll_trees *plan, coll_trees_draft *d) {
     }
 }
 
-static coll_plan_size plan_size(const coll_part *part) {
+static coll_plan_size plan_size(const coll_plan_args *part) {
     const int sites = part->shape->topo->sites;
     coll_plan_size size = hlot_sites_size(part);
     size.steps += sites * sites;
@@ -81,7 +81,7 @@ static coll_plan_size plan_size(const coll_part *part) {
     return size;
 }
 
-static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
+static coll_plan *make_plan(const coll_plan_args *part, coll_plan_size size, void *memory) {
     int first[HLOT_SITES_SUMMED];
     exchange *plan = (exchange *)hlot_sites_open(part, size, memory, first);
     if (plan->trees.parent >= 0)

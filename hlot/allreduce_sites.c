@@ -44,7 +44,7 @@ static hlot_tree shortest_round_trip_tree(const coll_shape *call) {
     return best;
 }
 
-static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
+static coll_plan *make_plan(const coll_plan_args *part, coll_plan_size size, void *memory) {
     int first[HLOT_SITES_SUMMED];
     coll_trees *plan = hlot_sites_open(part, size, memory, first);
     if (plan->parent < 0) {

@@ -59,7 +59,7 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
 }
 
 /* With a window of 1, a round begins when the one before is complete. */
-static coll_plan_size plan_size(const coll_part *part) {
+static coll_plan_size plan_size(const coll_plan_args *part) {
     const int sites = part->shape->topo->sites, children = hlot_sites_children(part),
               words = sites * sites + sites;
     return (coll_plan_size){.window = 1,
@@ -70,7 +70,7 @@ static coll_plan_size plan_size(const coll_part *part) {
                                 sizeof(barrier_plan) + (size_t)sites * (size_t)sites * sizeof(int)};
 }
 
-static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
+static coll_plan *make_plan(const coll_plan_args *part, coll_plan_size size, void *memory) {
     int first[HLOT_SITES_SUMMED];
     barrier_plan *plan = (barrier_plan *)hlot_sites_open(part, size, memory, first);
     if (plan->trees.parent < 0)

@@ -3,7 +3,7 @@
 #include "hlot/bcast_runtime.h"
 
 #include "lib/base/error.h"
-#include "lib/operation/state.h"
+#include "lib/tuning/state.h"
 
 #include <string.h>
 
@@ -16,7 +16,7 @@ typedef struct header {
 
 /* The state of one rank. Segments are in the user's memory, or segment i is in slot i % window. */
 typedef struct relay {
-    const coll_planned *call;
+    const coll_exec_args *call;
     const coll_shape *shape;
     hlot_site_state *site_state;
     size_t segment, segments;
@@ -193,15 +193,15 @@ static int bcast_within_site(const relay *r, size_t i) {
         coll_state_shape(coll_state_of(local), COLL_OPERATION_BCAST, data.bytes, local_head);
     const coll_choice choice =
         coll_state_choose_started(coll_state_of(local), COLL_OPERATION_BCAST, &shape);
-    const coll_planned call = {.comm = local,
-                               .algorithm = choice.algorithm,
-                               .part = {.shape = &shape,
-                                        .values = &choice.values,
-                                        .line = coll_line_of(local, &shape),
-                                        .own = data.bytes},
-                               .data = &data,
-                               .tag = COLL_TAG_COLLECTIVE};
-    return coll_planned_run(&call);
+    const coll_exec_args call = {.comm = local,
+                                 .algorithm = choice.algorithm,
+                                 .part = {.shape = &shape,
+                                          .values = &choice.values,
+                                          .line = coll_rank_order_of(local, &shape),
+                                          .own = data.bytes},
+                                 .data = &data,
+                                 .tag = COLL_TAG_COLLECTIVE};
+    return coll_exec_args_run(&call);
 }
 
 static void store_segment(const relay *r, size_t i) {
@@ -295,7 +295,7 @@ static int allocate_buffers(relay *r) {
     return MPI_SUCCESS;
 }
 
-int hlot_bcast_runtime_run(const coll_planned *call, hlot_kind kind, uint64_t given, int window) {
+int hlot_bcast_runtime_run(const coll_exec_args *call, hlot_kind kind, uint64_t given, int window) {
     hlot_site_state *site_state;
     int code = hlot_site_state_get(call->comm, kind != HLOT_FLAT, &site_state);
     if (code != MPI_SUCCESS)

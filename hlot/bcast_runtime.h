@@ -17,7 +17,7 @@
  * 3. It sends each segment, as soon as it has arrived, to all children in the tree's order. Then it
  *    broadcasts the segment within its site, with the algorithm that is predicted to be fastest.
  */
-int hlot_bcast_runtime_run(const coll_planned *call, hlot_kind kind, uint64_t given, int window);
+int hlot_bcast_runtime_run(const coll_exec_args *call, hlot_kind kind, uint64_t given, int window);
 
 /* Broadcasts over sites, for the table of broadcasts. */
 extern const coll_algorithm hlot_bcast_flat;

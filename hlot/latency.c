@@ -4,10 +4,10 @@
 
 #include "hlot/probe.h"
 #include "lib/base/agree.h"
+#include "lib/base/c_locale.h"
 #include "lib/base/error.h"
 #include "lib/base/monotonic.h"
-#include "lib/base/plain.h"
-#include "lib/place/roundtrip.h"
+#include "lib/topology/tcp_rtt.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -139,8 +139,8 @@ static void probe_all_links(hlot_latency *l) {
         }
     }
     if (l->state->trace)
-        coll_plain_print(stderr, "coll: hlot has probed %d sites in %.3f s\n", l->sites,
-                         coll_monotonic() - start);
+        coll_c_locale_print(stderr, "coll: hlot has probed %d sites in %.3f s\n", l->sites,
+                            coll_monotonic() - start);
 }
 
 /* --- reports --- */
@@ -254,8 +254,8 @@ static void find_addresses_of_leaders(hlot_latency *l, const int ports[]) {
     const coll_topo *topo = &l->state->topo;
     for (int other = 0; other < l->sites; other++) {
         int lead = l->leads[other];
-        bool found = ports[lead] && coll_roundtrip_find(topo->hosts[topo->places[lead].node],
-                                                        ports[lead], &l->addresses[other]);
+        bool found = ports[lead] && coll_tcp_rtt_find(topo->hosts[topo->places[lead].node],
+                                                      ports[lead], &l->addresses[other]);
         if (!found)
             l->addresses[other].sin_port = 0;
     }

@@ -25,7 +25,7 @@
 
 #include "hlot/forecast.h"
 #include "hlot/matrix.h"
-#include "lib/operation/state.h"
+#include "lib/tuning/state.h"
 
 #include <stdint.h>
 

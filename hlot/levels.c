@@ -2,7 +2,7 @@
 
 #include "hlot/levels.h"
 
-#include "lib/place/topo.h"
+#include "lib/topology/topo.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -2,8 +2,8 @@
 
 #include "hlot/matrix.h"
 
-#include "lib/base/plain.h"
-#include "lib/place/hostlist.h"
+#include "lib/base/c_locale.h"
+#include "lib/topology/hostlist.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -64,7 +64,7 @@ static int split_line(char *line, char *cells[MOST_CELLS]) {
 
 static bool is_latency(const char *cell) {
     double number;
-    return strcmp(cell, "-") == 0 || coll_plain_number(cell, &number);
+    return strcmp(cell, "-") == 0 || coll_c_locale_number(cell, &number);
 }
 
 /* Parses a unit such as "0.1ms" or "us". */
@@ -81,7 +81,7 @@ static bool parse_unit(parser *p, char *cells[], int count) {
     if (digits && digits < sizeof number)
         snprintf(number, sizeof number, "%.*s", (int)digits, word);
     double size = 0;
-    bool good = digits < sizeof number && coll_plain_number(number, &size);
+    bool good = digits < sizeof number && coll_c_locale_number(number, &size);
     p->unit = 0;
     for (size_t i = 0; good && i < sizeof units / sizeof *units; i++)
         if (strcmp(word + digits, units[i].name) == 0)
@@ -169,7 +169,7 @@ static bool parse_label(parser *p, const char *label) {
 
 static bool parse_latency(const parser *p, const char *word, double *latency) {
     bool is_way = strcmp(word, "-") != 0;
-    if (is_way && !coll_plain_number(word, latency))
+    if (is_way && !coll_c_locale_number(word, latency))
         return coll_refuse(
             &p->at, "'%.30s' is not a number; write a latency, or - where there is no way", word);
     *latency = is_way ? *latency * p->unit : INFINITY;
@@ -224,7 +224,7 @@ static bool parse_hosts(parser *p, char *rest) {
 /* Returns whether the line of CELLS contains the sites' names. Its first cell may be any word. */
 static bool is_header(char *cells[], int count) {
     double number;
-    return !coll_plain_number(cells[0], &number) && !is_latency(cells[count > 1]);
+    return !coll_c_locale_number(cells[0], &number) && !is_latency(cells[count > 1]);
 }
 
 static bool parse_line(parser *p, char *line) {
@@ -287,9 +287,9 @@ bool hlot_matrix_parse(const char *path, char *text, size_t length, hlot_matrix 
                 .matrix = matrix,
                 .unit = 1e-3};
     *matrix = (hlot_matrix){.sites = 0};
-    locale_t before = coll_plain_begin();
+    locale_t before = coll_c_locale_begin();
     bool good = parse_text(&p);
-    coll_plain_end(before);
+    coll_c_locale_end(before);
     if (!good)
         hlot_matrix_free(matrix);
     return good;
@@ -327,7 +327,7 @@ void hlot_matrix_free(hlot_matrix *matrix) {
 }
 
 void hlot_matrix_print(FILE *stream, const hlot_matrix *matrix, const char *note) {
-    locale_t before = coll_plain_begin();
+    locale_t before = coll_c_locale_begin();
     if (note)
         fprintf(stream, "# %s\n", note);
     fputs("unit ms\n", stream);
@@ -348,7 +348,7 @@ void hlot_matrix_print(FILE *stream, const hlot_matrix *matrix, const char *note
     for (int site = 0; site < matrix->sites; site++)
         if (matrix->hosts[site])
             fprintf(stream, "hosts %s %s\n", matrix->names[site], matrix->hosts[site]);
-    coll_plain_end(before);
+    coll_c_locale_end(before);
 }
 
 int hlot_matrix_find_host(const hlot_matrix *matrix, const char *host) {

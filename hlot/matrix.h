@@ -23,7 +23,7 @@
 
 #include "hlot/tree.h"
 #include "lib/base/textfile.h"
-#include "lib/place/topo.h"
+#include "lib/topology/topo.h"
 
 #include <stdio.h>
 

@@ -3,7 +3,7 @@
 #include "hlot/probe.h"
 
 #include "lib/base/monotonic.h"
-#include "lib/place/roundtrip.h"
+#include "lib/topology/tcp_rtt.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 enum { BACKLOG = 128 };
 
 int hlot_probe_listen(int *port) {
-    int listener = coll_roundtrip_reserve(port);
+    int listener = coll_tcp_rtt_reserve(port);
     if (listener < 0)
         return -1;
     if (fcntl(listener, F_SETFL, O_NONBLOCK) != 0 || listen(listener, BACKLOG) != 0) {

@@ -29,7 +29,7 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
     return coll_reduce_up(&((const up_plan *)base)->kin, what, steps, 0);
 }
 
-static coll_plan_size plan_size(const coll_part *part) {
+static coll_plan_size plan_size(const coll_plan_args *part) {
     const coll_shape *shape = part->shape;
     size_t segment = coll_segment_of(shape, part->values->at[COLL_SEGMENT]);
     coll_plan_size size =
@@ -54,7 +54,7 @@ static hlot_tree shortest_path_tree(const coll_shape *call) {
     return tree;
 }
 
-static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
+static coll_plan *make_plan(const coll_plan_args *part, coll_plan_size size, void *memory) {
     int first[HLOT_SITES_SUMMED];
     up_plan *plan = memory;
     coll_trees *trees = hlot_sites_open(part, size, &plan->trees, first);

@@ -4,8 +4,8 @@
 
 #include "hlot/levels.h"
 #include "lib/base/agree.h"
+#include "lib/base/c_locale.h"
 #include "lib/base/error.h"
-#include "lib/base/plain.h"
 #include "lib/pattern/binomial.h"
 
 #include <math.h>
@@ -173,7 +173,7 @@ const hlot_tree *hlot_site_state_tree(hlot_site_state *site_state, hlot_kind kin
     site_state->network = network;
     site_state->tree = tree;
     if (site_state->state->trace)
-        coll_plain_print(stderr, "coll: %s tree from site %d, predicted=%.3g\n",
-                         hlot_kind_name(kind), site_state->site, time);
+        coll_c_locale_print(stderr, "coll: %s tree from site %d, predicted=%.3g\n",
+                            hlot_kind_name(kind), site_state->site, time);
     return &site_state->tree;
 }

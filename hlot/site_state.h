@@ -7,7 +7,7 @@
 
 #include "hlot/latency.h"
 #include "hlot/tree.h"
-#include "lib/operation/state.h"
+#include "lib/tuning/state.h"
 
 typedef struct hlot_site_state {
     const coll_state *state;

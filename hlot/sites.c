@@ -23,28 +23,29 @@ int hlot_sites_prepare(coll_comm *comm) {
     return hlot_site_state_get(comm, true, &site_state);
 }
 
-int hlot_sites_children(const coll_part *part) {
+int hlot_sites_children(const coll_plan_args *part) {
     return coll_trees_depth(part, COLL_UNIT_RANK, COLL_UNIT_NODE) +
            coll_trees_depth(part, COLL_UNIT_NODE, COLL_UNIT_RACK) +
            coll_trees_depth(part, COLL_UNIT_RACK, COLL_UNIT_SITE) + part->shape->topo->sites;
 }
 
-coll_plan_size hlot_sites_size(const coll_part *part) {
+coll_plan_size hlot_sites_size(const coll_plan_args *part) {
     return coll_trees_size(part, hlot_sites_children(part));
 }
 
-int hlot_sites_own(const coll_part *part) {
+int hlot_sites_own(const coll_plan_args *part) {
     return part->shape->topo->places[part->line->order[part->line->position]].site;
 }
 
-static void find_first(const coll_part *part, int first[]) {
+static void find_first(const coll_plan_args *part, int first[]) {
     const coll_topo *topo = part->shape->topo;
     for (int i = 0; i < topo->ranks; i++)
-        if (coll_line_begins(part->line, topo, i, COLL_UNIT_SITE))
+        if (coll_rank_order_begins(part->line, topo, i, COLL_UNIT_SITE))
             first[topo->places[part->line->order[i]].site] = part->line->order[i];
 }
 
-coll_trees *hlot_sites_open(const coll_part *part, coll_plan_size size, void *memory, int first[]) {
+coll_trees *hlot_sites_open(const coll_plan_args *part, coll_plan_size size, void *memory,
+                            int first[]) {
     coll_trees *plan = coll_trees_open(part, size, memory);
     coll_trees_join(plan, COLL_UNIT_RANK, COLL_UNIT_NODE);
     coll_trees_join(plan, COLL_UNIT_NODE, COLL_UNIT_RACK);
@@ -83,8 +84,8 @@ static void insert_by_arrival(hlot_site_message all[], int count, hlot_site_mess
     all[count] = v;
 }
 
-void hlot_sites_messages(const coll_part *part, const int first[], hlot_site_message messages[],
-                         int ranks[]) {
+void hlot_sites_messages(const coll_plan_args *part, const int first[],
+                         hlot_site_message messages[], int ranks[]) {
     const int site = hlot_sites_own(part);
     hlot_network network;
     hlot_sites_network(part->shape, &network);

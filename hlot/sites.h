@@ -32,16 +32,17 @@ int hlot_sites_prepare(coll_comm *comm);
  * Returns from how many ranks a site's first rank receives at most, including one of each other
  * site.
  */
-int hlot_sites_children(const coll_part *part);
+int hlot_sites_children(const coll_plan_args *part);
 
 /* Returns the sizes of a plan in which first ranks receive a sum of each site. */
-coll_plan_size hlot_sites_size(const coll_part *part);
+coll_plan_size hlot_sites_size(const coll_plan_args *part);
 
 /*
  * Opens a plan that is complete within the sites. On a site's first rank, which has no parent yet,
  * also sets FIRST to the first ranks of all sites.
  */
-coll_trees *hlot_sites_open(const coll_part *part, coll_plan_size size, void *memory, int first[]);
+coll_trees *hlot_sites_open(const coll_plan_args *part, coll_plan_size size, void *memory,
+                            int first[]);
 
 /* On a site's first rank: adds its neighbours in TREE, from FIRST, as its parent and children. */
 void hlot_sites_join(coll_trees *plan, const hlot_tree *tree, const int first[]);
@@ -59,8 +60,8 @@ typedef struct hlot_site_message {
  * arrival, with the ranks that send them and to which they are passed on. FIRST has the first rank
  * of each site. RANKS has room for a rank for each pair of sites.
  */
-void hlot_sites_messages(const coll_part *part, const int first[], hlot_site_message messages[],
-                         int ranks[]);
+void hlot_sites_messages(const coll_plan_args *part, const int first[],
+                         hlot_site_message messages[], int ranks[]);
 
 /*
  * Calls hlot_site_state_network for small messages and converts the latencies to whole nanoseconds,
@@ -69,6 +70,6 @@ void hlot_sites_messages(const coll_part *part, const int first[], hlot_site_mes
 void hlot_sites_network(const coll_shape *call, hlot_network *network);
 
 /* Returns the site of the rank that PART is for. */
-int hlot_sites_own(const coll_part *part);
+int hlot_sites_own(const coll_plan_args *part);
 
 #endif

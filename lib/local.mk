@@ -9,7 +9,8 @@ libcoll_core_la_SOURCES = \
 	lib/aggregate/pool.c lib/aggregate/pool.h \
 	lib/aggregate/three_stage.c \
 	lib/algorithm/algorithm.h \
-	lib/algorithm/line.c lib/algorithm/line.h \
+	lib/algorithm/operations.h \
+	lib/algorithm/rank_order.c lib/algorithm/rank_order.h \
 	lib/algorithm/spec.c lib/algorithm/spec.h \
 	lib/allgather/allgather.h \
 	lib/allgather/doubling.c \
@@ -24,58 +25,69 @@ libcoll_core_la_SOURCES = \
 	lib/allreduce/racks.c \
 	lib/allreduce/recursive_doubling.c \
 	lib/allreduce/ring.c \
+	lib/allreduce/trees.c lib/allreduce/trees.h \
 	lib/alltoall/alltoall.h \
 	lib/alltoall/bruck.c \
 	lib/alltoall/linear.c \
 	lib/alltoall/pairwise.c \
-	lib/allreduce/trees.c lib/allreduce/trees.h \
+	lib/alltoall/racks.c \
+	lib/api/coll.c \
+	lib/api/component.c \
+	lib/api/info.c lib/api/info.h \
+	lib/api/registry.c \
+	lib/api/request.c \
 	lib/barrier/barrier.h \
 	lib/barrier/dissemination.c \
 	lib/barrier/racks.c \
-	lib/alltoall/racks.c \
 	lib/base/agree.c lib/base/agree.h \
 	lib/base/blocks.c lib/base/blocks.h \
+	lib/base/c_locale.c lib/base/c_locale.h \
 	lib/base/cachefile.c lib/base/cachefile.h \
 	lib/base/cgroup.c lib/base/cgroup.h \
 	lib/base/comm.c lib/base/comm.h \
 	lib/base/cores.c lib/base/cores.h \
 	lib/base/crc32c.c lib/base/crc32c.h \
 	lib/base/data.c lib/base/data.h \
-	lib/base/doorbell.c lib/base/doorbell.h \
+	lib/base/dcp_hooks.h \
 	lib/base/env.c lib/base/env.h \
 	lib/base/error.c lib/base/error.h \
 	lib/base/hash.h \
+	lib/base/iov_tree.c lib/base/iov_tree.h \
 	lib/base/library.c lib/base/library.h \
 	lib/base/monotonic.c lib/base/monotonic.h \
-	lib/base/parcel.c lib/base/parcel.h \
-	lib/base/plain.c lib/base/plain.h \
+	lib/base/pack_buffer.c lib/base/pack_buffer.h \
 	lib/base/preloaded.c lib/base/preloaded.h \
+	lib/base/progress_thread.c lib/base/progress_thread.h \
 	lib/base/reduction.c lib/base/reduction.h \
-	lib/base/run.c lib/base/run.h \
+	lib/base/reserve_alloc.c lib/base/reserve_alloc.h \
 	lib/base/size.c lib/base/size.h \
-	lib/base/spare.c lib/base/spare.h \
-	lib/base/substitute.h \
+	lib/base/socket_wakeup.c lib/base/socket_wakeup.h \
 	lib/base/textfile.c lib/base/textfile.h \
-	lib/base/ticker.c lib/base/ticker.h \
 	lib/base/typemap.c lib/base/typemap.h \
 	lib/base/wait.c lib/base/wait.h \
 	lib/bcast/bcast.c lib/bcast/bcast.h \
 	lib/bcast/bine.c \
 	lib/bcast/binomial.c \
 	lib/bcast/chain.c \
-	lib/bcast/chain_confirmed.c lib/bcast/chain_confirmed.h \
 	lib/bcast/circulant.c \
 	lib/bcast/linear.c \
 	lib/bcast/native.c \
 	lib/bcast/scatter_allgather.c \
 	lib/bcast/two_tree.c \
-	lib/coll.c \
-	lib/component.c \
-	lib/confirm/blame.c lib/confirm/blame.h \
-	lib/confirm/boxes.c lib/confirm/boxes.h \
-	lib/confirm/message.c lib/confirm/message.h \
-	lib/confirm/note.c lib/confirm/note.h \
-	lib/confirm/watch.c lib/confirm/watch.h \
+	lib/bcast/reliable/chain_confirmed.c lib/bcast/reliable/chain_confirmed.h \
+	lib/bcast/reliable/control_msg.c lib/bcast/reliable/control_msg.h \
+	lib/bcast/reliable/diagnosis.c lib/bcast/reliable/diagnosis.h \
+	lib/bcast/reliable/failure_detector.c lib/bcast/reliable/failure_detector.h \
+	lib/bcast/reliable/ring_buffers.c lib/bcast/reliable/ring_buffers.h \
+	lib/bcast/reliable/segment_header.c lib/bcast/reliable/segment_header.h \
+	lib/call/args.c lib/call/args.h \
+	lib/call/dispatch.c lib/call/dispatch.h \
+	lib/call/native.c \
+	lib/call/request.c lib/call/request.h \
+	lib/comm/job.c lib/comm/job.h \
+	lib/comm/job_cache.c lib/comm/job_cache.h \
+	lib/comm/settings.c lib/comm/settings.h \
+	lib/comm/setup.c lib/comm/setup.h \
 	lib/cost/cost.c lib/cost/cost.h \
 	lib/cost/networks.c lib/cost/networks.h \
 	lib/cost/profile.c lib/cost/profile.h \
@@ -89,46 +101,24 @@ libcoll_core_la_SOURCES = \
 	lib/gather/straight.c lib/gather/straight.h \
 	lib/gather/supply.c \
 	lib/gather/window.c \
-	lib/info.c lib/info.h \
-	lib/operation/call.c lib/operation/call.h \
-	lib/operation/collective.c lib/operation/collective.h \
-	lib/operation/common.c lib/operation/common.h \
-	lib/operation/decisions.c lib/operation/decisions.h \
-	lib/operation/job.c lib/operation/job.h \
-	lib/operation/learn.c lib/operation/learn.h \
-	lib/operation/learnt.c lib/operation/learnt.h \
-	lib/operation/lesson.c lib/operation/lesson.h \
-	lib/operation/native.c \
-	lib/operation/operations.h \
-	lib/operation/pending.c lib/operation/pending.h \
-	lib/operation/select.c lib/operation/select.h \
-	lib/operation/settings.c lib/operation/settings.h \
-	lib/operation/setup.c lib/operation/setup.h \
-	lib/operation/stand_in.c lib/operation/stand_in.h \
-	lib/operation/state.c lib/operation/state.h \
-	lib/operation/trace.c lib/operation/trace.h \
 	lib/pattern/bine.c lib/pattern/bine.h \
-	lib/pattern/binomial.c lib/pattern/binomial.h lib/pattern/radix.h \
+	lib/pattern/binomial.c lib/pattern/binomial.h \
 	lib/pattern/block.c lib/pattern/block.h \
 	lib/pattern/circulant.c lib/pattern/circulant.h \
 	lib/pattern/incast.c lib/pattern/incast.h \
 	lib/pattern/multiply.c lib/pattern/multiply.h \
 	lib/pattern/order.c lib/pattern/order.h \
 	lib/pattern/partition.c lib/pattern/partition.h \
+	lib/pattern/radix.h \
 	lib/pattern/twotree.c lib/pattern/twotree.h \
 	lib/pattern/usualtree.c lib/pattern/usualtree.h \
-	lib/place/addresses.c lib/place/addresses.h \
-	lib/place/autotopo.c lib/place/autotopo.h \
-	lib/place/findracks.c lib/place/findracks.h \
-	lib/place/hostlist.c lib/place/hostlist.h \
-	lib/place/locate.c lib/place/locate.h \
-	lib/place/nearness.c lib/place/nearness.h \
-	lib/place/report.c lib/place/report.h \
-	lib/place/roundtrip.c lib/place/roundtrip.h \
-	lib/place/tcp_info.c lib/place/tcp_info.h \
-	lib/place/topo.c lib/place/topo.h \
-	lib/place/topocache.c lib/place/topocache.h \
-	lib/place/topofile.c lib/place/topofile.h \
+	lib/plan/cursor.c lib/plan/cursor.h \
+	lib/plan/engine.c lib/plan/engine.h \
+	lib/plan/plan.h \
+	lib/plan/staged_plan.c lib/plan/staged_plan.h \
+	lib/plan/task.c lib/plan/task.h \
+	lib/plan/tuned.h \
+	lib/plan/two_trees.c lib/plan/two_trees.h \
 	lib/reduce/binomial.c \
 	lib/reduce/chain.c \
 	lib/reduce/reduce.h \
@@ -139,27 +129,38 @@ libcoll_core_la_SOURCES = \
 	lib/reduce_scatter/reduce_scatter.h \
 	lib/reduce_scatter/ring.c \
 	lib/reduce_scatter/usual.c \
-	lib/registry.c \
-	lib/request.c \
-	lib/scatter/binomial.c \
-	lib/scatter/scatter.h \
-	lib/scatter/straight.c \
 	lib/scan/linear.c \
 	lib/scan/recursive_doubling.c \
 	lib/scan/scan.c lib/scan/scan.h \
-	lib/schedule/agenda.c lib/schedule/agenda.h \
-	lib/schedule/course.c lib/schedule/course.h \
-	lib/schedule/cursor.c lib/schedule/cursor.h \
-	lib/schedule/draw.c lib/schedule/draw.h \
-	lib/schedule/engine.c lib/schedule/engine.h \
-	lib/schedule/estimate.c lib/schedule/estimate.h \
-	lib/schedule/network.c lib/schedule/network.h \
-	lib/schedule/plan.h \
-	lib/schedule/price.c lib/schedule/price.h \
-	lib/schedule/traffic.c lib/schedule/traffic.h \
-	lib/schedule/tuned.h \
-	lib/schedule/turns.c lib/schedule/turns.h \
-	lib/schedule/two_trees.c lib/schedule/two_trees.h
+	lib/scatter/binomial.c \
+	lib/scatter/scatter.h \
+	lib/scatter/straight.c \
+	lib/sim/draw.c lib/sim/draw.h \
+	lib/sim/estimate.c lib/sim/estimate.h \
+	lib/sim/event_queue.c lib/sim/event_queue.h \
+	lib/sim/link_load.c lib/sim/link_load.h \
+	lib/sim/network.c lib/sim/network.h \
+	lib/sim/sim.c lib/sim/sim.h \
+	lib/topology/addresses.c lib/topology/addresses.h \
+	lib/topology/findracks.c lib/topology/findracks.h \
+	lib/topology/hostlist.c lib/topology/hostlist.h \
+	lib/topology/nearness.c lib/topology/nearness.h \
+	lib/topology/rank_info.c lib/topology/rank_info.h \
+	lib/topology/tcp_info.c lib/topology/tcp_info.h \
+	lib/topology/tcp_rtt.c lib/topology/tcp_rtt.h \
+	lib/topology/topo.c lib/topology/topo.h \
+	lib/topology/topocache.c lib/topology/topocache.h \
+	lib/topology/topofile.c lib/topology/topofile.h \
+	lib/topology/topology_probe.c lib/topology/topology_probe.h \
+	lib/topology/topology_source.c lib/topology/topology_source.h \
+	lib/tuning/autotune.c lib/tuning/autotune.h \
+	lib/tuning/autotune_rounds.c lib/tuning/autotune_rounds.h \
+	lib/tuning/choice_cache.c lib/tuning/choice_cache.h \
+	lib/tuning/ompi_decision_table.c lib/tuning/ompi_decision_table.h \
+	lib/tuning/select.c lib/tuning/select.h \
+	lib/tuning/state.c lib/tuning/state.h \
+	lib/tuning/trace.c lib/tuning/trace.h \
+	lib/tuning/tuning_db.c lib/tuning/tuning_db.h
 libcoll_core_la_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS)
 libcoll_core_la_LIBADD = $(HWLOC_LIBS)
 

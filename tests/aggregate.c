@@ -6,7 +6,7 @@
 
 #include "lib/aggregate/aggregate.h"
 #include "lib/aggregate/pool.h"
-#include "lib/operation/operations.h"
+#include "lib/algorithm/operations.h"
 #include "lib/pattern/partition.h"
 #include "tests/allocations.h"
 #include "tests/harness.h"

@@ -8,9 +8,9 @@
 #include "config.h"
 
 #include "coll.h"
+#include "lib/algorithm/operations.h"
 #include "lib/bcast/bcast.h"
 #include "lib/gather/gather.h"
-#include "lib/operation/operations.h"
 #include "tests/harness.h"
 #include "tests/layouts.h"
 #include "tests/ran.h"

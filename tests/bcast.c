@@ -7,7 +7,7 @@
 
 #include "coll.h"
 #include "lib/bcast/bcast.h"
-#include "lib/operation/state.h"
+#include "lib/tuning/state.h"
 #include "tests/harness.h"
 #include "tests/layouts.h"
 #include "tests/ran.h"

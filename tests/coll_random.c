@@ -11,7 +11,7 @@
 
 #include "coll.h"
 #include "coll_tools.h"
-#include "lib/operation/state.h"
+#include "lib/tuning/state.h"
 #include "tests/described.h"
 #include "tests/harness.h"
 #include "tests/open_requests.h"

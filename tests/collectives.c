@@ -8,8 +8,8 @@
 
 #include "coll.h"
 #include "hlot/sites.h"
-#include "lib/operation/collective.h"
-#include "lib/operation/state.h"
+#include "lib/call/args.h"
+#include "lib/tuning/state.h"
 #include "tests/harness.h"
 #include "tests/layouts.h"
 
@@ -378,7 +378,7 @@ static void compare(const sample *s, manner how, MPI_Comm comm, const char *spec
         memcpy(a.theirs, a.before, a.receive_bytes);
         memcpy(a.ours, a.before, a.receive_bytes);
         a.user.receive = a.theirs;
-        int native = coll_collective_native(entries[s->which].operation, &a.user, comm, NULL, NULL);
+        int native = coll_call_args_native(entries[s->which].operation, &a.user, comm, NULL, NULL);
         a.user.receive = a.ours;
         int code = go(s->which, how, &a.user, comm, a.before, a.receive_bytes);
         bool good = native == MPI_SUCCESS && code == MPI_SUCCESS &&

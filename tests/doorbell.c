@@ -4,7 +4,7 @@
  */
 #include "config.h"
 
-#include "lib/base/doorbell.h"
+#include "lib/base/socket_wakeup.h"
 #include "lib/base/wait.h"
 #include "tests/harness.h"
 
@@ -41,12 +41,12 @@ static void close_ends(void) {
 static void settle(void) {
     int quiet = 0;
     while (quiet < 20)
-        quiet = coll_doorbell_sleep(2e-3) ? 0 : quiet + 1;
+        quiet = coll_wakeup_sleep(2e-3) ? 0 : quiet + 1;
 }
 
 static bool rings_within_tries(void) {
     for (int tries = 0; tries < 5; tries++)
-        if (coll_doorbell_sleep(0.9))
+        if (coll_wakeup_sleep(0.9))
             return true;
     return false;
 }
@@ -60,7 +60,7 @@ static bool supported(void) {
 }
 
 START_TEST(plain_sleep_without_connections) {
-    ck_assert(!coll_doorbell_sleep(1e-3));
+    ck_assert(!coll_wakeup_sleep(1e-3));
 }
 END_TEST
 
@@ -99,24 +99,24 @@ END_TEST
 
 /* One process is both who sleeps and who rings. */
 START_TEST(another_rings_the_bell) {
-    static coll_doorbell bell;
-    coll_doorbell_hang(&bell);
-    coll_doorbell_ring(NULL);
-    coll_doorbell_ring(&bell); /* it doesn't sleep */
-    ck_assert(!coll_doorbell_sleep(1e-3));
-    coll_doorbell_doze(true);
+    static coll_wakeup bell;
+    coll_wakeup_hang(&bell);
+    coll_wakeup_ring(NULL);
+    coll_wakeup_ring(&bell); /* it doesn't sleep */
+    ck_assert(!coll_wakeup_sleep(1e-3));
+    coll_wakeup_doze(true);
     for (int ring = 0; ring < 50; ring++) { /* between two sleeps, more than there is room for */
-        coll_doorbell_ring(&bell);
-        coll_doorbell_ring(&bell);
+        coll_wakeup_ring(&bell);
+        coll_wakeup_ring(&bell);
         ck_assert_int_eq(rings_within_tries(), supported());
     }
-    ck_assert(!coll_doorbell_sleep(1e-3)); /* none is left over */
-    coll_doorbell_doze(false);
-    coll_doorbell_ring(&bell);
-    ck_assert(!coll_doorbell_sleep(1e-3));
-    coll_doorbell_hang(NULL);
-    coll_doorbell_ring(&bell);
-    ck_assert(!coll_doorbell_sleep(1e-3));
+    ck_assert(!coll_wakeup_sleep(1e-3)); /* none is left over */
+    coll_wakeup_doze(false);
+    coll_wakeup_ring(&bell);
+    ck_assert(!coll_wakeup_sleep(1e-3));
+    coll_wakeup_hang(NULL);
+    coll_wakeup_ring(&bell);
+    ck_assert(!coll_wakeup_sleep(1e-3));
 }
 END_TEST
 

@@ -7,7 +7,7 @@
 #include "config.h"
 
 #include "coll.h"
-#include "lib/bcast/chain_confirmed.h"
+#include "lib/bcast/reliable/chain_confirmed.h"
 
 #include <mpi.h>
 #include <stdarg.h>

@@ -6,7 +6,7 @@
 
 #include "coll.h"
 #include "lib/base/comm.h"
-#include "lib/bcast/chain_confirmed.h"
+#include "lib/bcast/reliable/chain_confirmed.h"
 #include "tests/harness.h"
 #include "tests/ran.h"
 

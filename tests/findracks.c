@@ -2,8 +2,8 @@
  */
 #include "config.h"
 
-#include "lib/place/findracks.h"
-#include "lib/place/nearness.h"
+#include "lib/topology/findracks.h"
+#include "lib/topology/nearness.h"
 #include "tests/harness.h"
 
 #include <check.h>

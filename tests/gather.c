@@ -7,10 +7,10 @@
 #include "config.h"
 
 #include "coll.h"
+#include "lib/algorithm/operations.h"
 #include "lib/gather/gather.h"
 #include "lib/gather/intake.h"
-#include "lib/operation/operations.h"
-#include "lib/operation/state.h"
+#include "lib/tuning/state.h"
 #include "tests/harness.h"
 #include "tests/layouts.h"
 #include "tests/ran.h"
@@ -316,12 +316,12 @@ START_TEST(requests_complete_together) {
 END_TEST
 
 /* Twice the same gather, looked at now and then. */
-static bool go_step_by_step(coll_course *course) {
+static bool go_step_by_step(coll_task *course) {
     bool good = true, moved = world_ranks == 1;
     for (int i = 0; i < 2; i++) {
         good = course->start(course) == MPI_SUCCESS && good;
         for (; good && course->active > 0; sched_yield())
-            good = coll_course_advance(course, &moved) == MPI_SUCCESS;
+            good = coll_task_advance(course, &moved) == MPI_SUCCESS;
     }
     return good && moved;
 }
@@ -342,9 +342,9 @@ START_TEST(credit_goes_on_when_it_is_looked_at) {
         ck_assert_int_eq(coll_blocks_open(&blocks, &into, world_ranks), MPI_SUCCESS);
         coll_shape shape =
             coll_state_shape(coll_state_of(own), COLL_OPERATION_GATHER, mine.bytes, ROOT);
-        coll_planned call = {.comm = own,
-                             .part = {.shape = &shape, .line = coll_line_of(own, &shape)},
-                             .tag = COLL_TAG_COLLECTIVE};
+        coll_exec_args call = {.comm = own,
+                               .part = {.shape = &shape, .line = coll_rank_order_of(own, &shape)},
+                               .tag = COLL_TAG_COLLECTIVE};
         if (world_rank == ROOT)
             call.part.blocks = &blocks;
         else

@@ -4,7 +4,7 @@
 #include "hlot/forecast.h"
 #include "hlot/latency.h"
 #include "hlot/probe.h"
-#include "lib/place/roundtrip.h"
+#include "lib/topology/tcp_rtt.h"
 #include "tests/harness.h"
 
 #include <arpa/inet.h>
@@ -109,7 +109,7 @@ START_TEST(a_probe_is_answered_by_the_kernel) {
     hlot_probe probe = {.connection = -1};
     double seconds = -1;
     ck_assert_int_ge(listener, 0);
-    ck_assert(coll_roundtrip_find("127.0.0.1", port, &address));
+    ck_assert(coll_tcp_rtt_find("127.0.0.1", port, &address));
     ck_assert_int_eq(hlot_probe_look(&probe, 1, &seconds), HLOT_NO_PROBE);
     for (int i = 0; i < 300; i++) { /* more than the kernel keeps without being asked */
         hlot_probe_start(&probe, &address);
@@ -127,12 +127,12 @@ START_TEST(a_refused_probe_is_silent) {
     struct sockaddr_in address;
     hlot_probe probe = {.connection = -1};
     double seconds;
-    ck_assert(coll_roundtrip_find("127.0.0.1", port, &address));
+    ck_assert(coll_tcp_rtt_find("127.0.0.1", port, &address));
     close(listener);
     hlot_probe_start(&probe, &address);
     ck_assert_int_eq(wait_for(&probe, 5, &seconds), HLOT_SILENT);
     ck_assert_int_eq(probe.connection, -1);
-    ck_assert(!coll_roundtrip_find("no.such.host.invalid", 1, &address));
+    ck_assert(!coll_tcp_rtt_find("no.such.host.invalid", 1, &address));
 }
 END_TEST
 

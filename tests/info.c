@@ -6,7 +6,7 @@
 
 #include "coll.h"
 #include "coll_tools.h"
-#include "lib/operation/state.h"
+#include "lib/tuning/state.h"
 #include "tests/harness.h"
 
 #include <mpi.h>

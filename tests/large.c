@@ -4,9 +4,9 @@
  * free.
  */
 #include "coll.h"
+#include "lib/algorithm/operations.h"
 #include "lib/bcast/bcast.h"
 #include "lib/gather/gather.h"
-#include "lib/operation/operations.h"
 #include "tests/harness.h"
 #include "tests/ran.h"
 

@@ -1,7 +1,7 @@
 #include "tests/layouts.h"
 
-#include "lib/algorithm/line.h"
-#include "lib/operation/state.h"
+#include "lib/algorithm/rank_order.h"
+#include "lib/tuning/state.h"
 #include "tests/harness.h"
 
 #include <stdlib.h>
@@ -82,7 +82,7 @@ void pretend_layout(MPI_Comm comm, int nodes, int racks) {
             (coll_place){.site = 0, .rack = node % racks, .node = node};
     }
     coll_state_of(state)->topo.racks = racks;
-    ((coll_line *)coll_comm_slot(state, &coll_line_key))->next_root = 0;
+    ((coll_rank_order *)coll_comm_slot(state, &coll_rank_order_key))->next_root = 0;
 }
 
 void pretend_sites(MPI_Comm comm, int sites) {
@@ -95,5 +95,5 @@ void pretend_sites(MPI_Comm comm, int sites) {
         topo->places[i] = (coll_place){.site = site, .rack = site, .node = 2 * site + i % 2};
     }
     topo->racks = topo->sites = sites;
-    ((coll_line *)coll_comm_slot(state, &coll_line_key))->next_root = 0;
+    ((coll_rank_order *)coll_comm_slot(state, &coll_rank_order_key))->next_root = 0;
 }

@@ -6,10 +6,10 @@
 #include "config.h"
 
 #include "coll.h"
-#include "lib/operation/learn.h"
-#include "lib/operation/learnt.h"
-#include "lib/operation/lesson.h"
-#include "lib/operation/state.h"
+#include "lib/tuning/autotune.h"
+#include "lib/tuning/autotune_rounds.h"
+#include "lib/tuning/state.h"
+#include "lib/tuning/tuning_db.h"
 #include "tests/harness.h"
 #include "tests/layouts.h"
 
@@ -200,9 +200,9 @@ static int agreed(MPI_Comm comm, coll_operation operation, size_t bytes) {
 
 /* --- Calls whose times are made up --- */
 
-/* Which one runs the next call of OPERATION on COMM with BYTES, and *TRIAL as coll_learn_begin has
- * it; -1: nothing is left to be learnt. */
-static int begin(coll_comm *comm, coll_operation operation, size_t bytes, coll_learning **trial) {
+/* Which one runs the next call of OPERATION on COMM with BYTES, and *TRIAL as coll_autotune_begin
+ * has it; -1: nothing is left to be learnt. */
+static int begin(coll_comm *comm, coll_operation operation, size_t bytes, coll_autotuning **trial) {
     coll_state *state = coll_state_of(comm);
     coll_shape call = coll_state_shape(state, operation, bytes,
                                        coll_operations[operation].rootless ? COLL_NO_ROOT : 0);
@@ -210,7 +210,7 @@ static int begin(coll_comm *comm, coll_operation operation, size_t bytes, coll_l
     coll_choice choice = coll_state_choose(state, operation, &call, &learns);
     if (!learns)
         return -1;
-    ck_assert_int_eq(coll_learn_begin(comm, operation, &call, &choice, trial), MPI_SUCCESS);
+    ck_assert_int_eq(coll_autotune_begin(comm, operation, &call, &choice, trial), MPI_SUCCESS);
     return number_of(operation, &choice);
 }
 
@@ -230,7 +230,7 @@ static unsigned pretend_calls(int which, size_t bytes, MPI_Comm user,
     unsigned tried = 0;
     ck_assert_int_eq(coll_comm_get(user, &comm), MPI_SUCCESS);
     for (int turn = 0, first = -1; turn < MANY && comm->ranks > 1; turn++) {
-        coll_learning *trial = NULL;
+        coll_autotuning *trial = NULL;
         int number = begin(comm, calls[which].operation, bytes, &trial);
         if (turn < 100 && turn % 10 == world_rank)
             usleep(500);
@@ -244,7 +244,7 @@ static unsigned pretend_calls(int which, size_t bytes, MPI_Comm user,
         if (!seconds && number != first)
             make_calls(which, bytes, 1, user);
         else if (trial)
-            ck_assert_int_eq(coll_learn_end(trial, took), MPI_SUCCESS);
+            ck_assert_int_eq(coll_autotune_end(trial, took), MPI_SUCCESS);
     }
     return tried;
 }
@@ -259,7 +259,7 @@ static void write_own(const char *path, MPI_Comm comm) {
     FILE *file = fopen(path, "w");
     ck_assert_ptr_nonnull(file);
     fprintf(file, "libcoll-learnt 1\n%016" PRIx64 " %d n0 bcast %d %s %s\n",
-            coll_learnt_placement(&coll_state_of(state)->topo), world_ranks, 64 << 10,
+            coll_tuning_db_placement(&coll_state_of(state)->topo), world_ranks, 64 << 10,
             world_rank == 0 ? "binomial" : "chain", damaged ? "nonsense" : "0.001");
     ck_assert_int_eq(fclose(file), 0);
 }
@@ -271,7 +271,7 @@ START_TEST(what_rank_0_knows_holds_where_files_differ) {
     snprintf(below, sizeof below, "%s/libcoll", own);
     ck_assert(mkdir(own, 0777) == 0 && mkdir(below, 0777) == 0);
     setenv("XDG_CACHE_HOME", own, 1);
-    char *path = coll_learnt_path();
+    char *path = coll_tuning_db_path();
     write_own(path, comm);
     make_calls(BCAST, TOLD, 3, comm);
     int learnt = agreed(comm, COLL_OPERATION_BCAST, TOLD);
@@ -285,7 +285,7 @@ START_TEST(what_rank_0_knows_holds_where_files_differ) {
 END_TEST
 
 static bool is_in_file(const char *operation, size_t bytes) {
-    char *path = coll_learnt_path(), line[200] = "", expected[64];
+    char *path = coll_tuning_db_path(), line[200] = "", expected[64];
     snprintf(expected, sizeof expected, " %s %zu ", operation, bytes);
     FILE *file = fopen(path, "r");
     bool found = false;
@@ -410,7 +410,7 @@ static void open_directory(void) {
 }
 
 static void remove_directory(void) {
-    char *path = coll_learnt_path(), below[64];
+    char *path = coll_tuning_db_path(), below[64];
     snprintf(below, sizeof below, "%s/libcoll", directory);
     if (world_rank == 0) {
         unlink(path);

@@ -2,7 +2,7 @@
  */
 #include "config.h"
 
-#include "lib/operation/learnt.h"
+#include "lib/tuning/tuning_db.h"
 #include "tests/harness.h"
 
 #include <check.h>
@@ -20,7 +20,7 @@ static char *path;
 static void set_up(void) {
     ck_assert_ptr_nonnull(mkdtemp(directory));
     setenv("XDG_CACHE_HOME", directory, 1);
-    path = coll_learnt_path();
+    path = coll_tuning_db_path();
     ck_assert_ptr_nonnull(path);
 }
 
@@ -34,13 +34,13 @@ static void tear_down(void) {
     ck_assert_int_eq(rmdir(directory), 0);
 }
 
-static coll_learnt note(int number, const char *algorithm) {
-    coll_learnt made = {.placement = 0xfedcba9876543210u,
-                        .ranks = 25,
-                        .host = "n0",
-                        .operation = "bcast",
-                        .bytes = (size_t)1 << number % 40,
-                        .seconds = 0.25};
+static coll_tuning_entry note(int number, const char *algorithm) {
+    coll_tuning_entry made = {.placement = 0xfedcba9876543210u,
+                              .ranks = 25,
+                              .host = "n0",
+                              .operation = "bcast",
+                              .bytes = (size_t)1 << number % 40,
+                              .seconds = 0.25};
     made.placement += (unsigned)number / 40;
     snprintf(made.algorithm, sizeof made.algorithm, "%s", algorithm);
     return made;
@@ -57,13 +57,13 @@ static bool in_another(bool (*does)(int number), int number) {
 }
 
 static bool finds(int number) {
-    const coll_learnt asked = note(number, "chain"), other = note(number, "chai");
-    return coll_learnt_find(&asked) == 0.25 && coll_learnt_find(&other) == 0;
+    const coll_tuning_entry asked = note(number, "chain"), other = note(number, "chai");
+    return coll_tuning_db_find(&asked) == 0.25 && coll_tuning_db_find(&other) == 0;
 }
 
 static bool keeps(int number) {
-    const coll_learnt made = note(number, "chain");
-    return coll_learnt_keep(&made, 1, true) == 0;
+    const coll_tuning_entry made = note(number, "chain");
+    return coll_tuning_db_keep(&made, 1, true) == 0;
 }
 
 START_TEST(what_was_kept_is_found) {
@@ -77,19 +77,19 @@ END_TEST
 
 /* Of each algorithm for itself. */
 START_TEST(the_newest_holds) {
-    coll_learnt older[] = {note(3, "chain"), note(3, "two_tree")};
+    coll_tuning_entry older[] = {note(3, "chain"), note(3, "two_tree")};
     older[0].seconds = 0.5;
-    ck_assert_int_eq(coll_learnt_keep(older, 2, true), 0);
+    ck_assert_int_eq(coll_tuning_db_keep(older, 2, true), 0);
     ck_assert(keeps(4) && keeps(3));
     ck_assert(finds(3) && finds(4));
     ck_assert(in_another(finds, 3) && in_another(finds, 4));
-    ck_assert(coll_learnt_find(&older[1]) == 0.25);
+    ck_assert(coll_tuning_db_find(&older[1]) == 0.25);
 }
 END_TEST
 
 START_TEST(without_a_file_the_process_remembers) {
-    const coll_learnt made = note(3, "chain");
-    ck_assert_int_eq(coll_learnt_keep(&made, 1, false), 0);
+    const coll_tuning_entry made = note(3, "chain");
+    ck_assert_int_eq(coll_tuning_db_keep(&made, 1, false), 0);
     ck_assert(finds(3));
     ck_assert_int_eq(access(path, F_OK), -1);
 }
@@ -194,17 +194,20 @@ START_TEST(the_oldest_make_room) {
         fprintf(file, "%016x 25 n0 bcast 1 chain 0.25\n", i + 1);
     fclose(file);
     ck_assert(keeps(3));
-    coll_learnt oldest = {.placement = 1, .operation = "bcast", .algorithm = "chain", .bytes = 1},
-                next = oldest;
+    coll_tuning_entry oldest = {.placement = 1,
+                                .operation = "bcast",
+                                .algorithm = "chain",
+                                .bytes = 1},
+                      next = oldest;
     next.placement = 2;
-    ck_assert(coll_learnt_find(&oldest) == 0 && coll_learnt_find(&next) == 0.25 && finds(3));
+    ck_assert(coll_tuning_db_find(&oldest) == 0 && coll_tuning_db_find(&next) == 0.25 && finds(3));
 }
 END_TEST
 
 START_TEST(a_place_that_can_not_be_is_an_error) {
-    const coll_learnt made = note(3, "chain");
+    const coll_tuning_entry made = note(3, "chain");
     setenv("XDG_CACHE_HOME", "/dev/null", 1);
-    ck_assert_int_eq(coll_learnt_keep(&made, 1, true), ENOTDIR);
+    ck_assert_int_eq(coll_tuning_db_keep(&made, 1, true), ENOTDIR);
     ck_assert(finds(3));
 }
 END_TEST
@@ -214,21 +217,21 @@ START_TEST(placements_differ_by_hosts_racks_and_order) {
     coll_place places[] = {{.node = 0}, {.node = 1}, {.node = 2}, {.node = 2, .rack = 0}};
     coll_topo topo = {.ranks = 4, .nodes = 3, .places = places, .hosts = hosts};
     uint64_t found[6];
-    found[0] = coll_learnt_placement(&topo);
-    ck_assert(coll_learnt_placement(&topo) == found[0]);
+    found[0] = coll_tuning_db_placement(&topo);
+    ck_assert(coll_tuning_db_placement(&topo) == found[0]);
     topo.ranks = 3;
-    found[1] = coll_learnt_placement(&topo);
+    found[1] = coll_tuning_db_placement(&topo);
     topo.ranks = 4;
     topo.hosts = others;
-    found[2] = coll_learnt_placement(&topo);
+    found[2] = coll_tuning_db_placement(&topo);
     topo.hosts = hosts;
     places[3].rack = 1;
-    found[3] = coll_learnt_placement(&topo);
+    found[3] = coll_tuning_db_placement(&topo);
     places[3].rack = 0;
     places[3].node = 0;
-    found[4] = coll_learnt_placement(&topo);
+    found[4] = coll_tuning_db_placement(&topo);
     places[0].node = 2;
-    found[5] = coll_learnt_placement(&topo);
+    found[5] = coll_tuning_db_placement(&topo);
     for (int i = 0; i < 6; i++)
         for (int j = 0; j < i; j++)
             ck_assert(found[i] != found[j]);

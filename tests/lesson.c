@@ -4,7 +4,7 @@
  */
 #include "config.h"
 
-#include "lib/operation/lesson.h"
+#include "lib/tuning/autotune_rounds.h"
 #include "tests/generator.h"
 #include "tests/harness.h"
 
@@ -30,37 +30,38 @@ typedef struct course {
     int turn[CALLS];
 } course;
 
-static void hear_or_heed(coll_lesson *lesson, const lot *all, int call, const int64_t largest[]) {
+static void hear_or_heed(coll_autotune_rounds *lesson, const lot *all, int call,
+                         const int64_t largest[]) {
     if (call == 2)
-        coll_lesson_know(lesson, all->known);
-    if (coll_lesson_due(lesson))
-        coll_lesson_heed(lesson, largest);
-    if (all->left_out && coll_lesson_turn(lesson) == all->left_out)
-        coll_lesson_leave_out(lesson);
+        coll_autotune_rounds_know(lesson, all->known);
+    if (coll_autotune_rounds_due(lesson))
+        coll_autotune_rounds_heed(lesson, largest);
+    if (all->left_out && coll_autotune_rounds_turn(lesson) == all->left_out)
+        coll_autotune_rounds_leave_out(lesson);
 }
 
 /* All ranks' lessons, side by side, with agreements on the largest times. */
 static course teach(const lot *all, clock_of *clock, void *context) {
-    coll_lesson lesson[RANKS];
-    int64_t largest[COLL_LESSON_TIMES];
+    coll_autotune_rounds lesson[RANKS];
+    int64_t largest[COLL_AUTOTUNE_TIMES];
     course made = {.settled = -1};
     for (int rank = 0; rank < RANKS; rank++)
-        coll_lesson_begin(&lesson[rank], &all->expected);
+        coll_autotune_rounds_begin(&lesson[rank], &all->expected);
     for (int call = 0; call < CALLS; call++) {
         for (int rank = 0; rank < RANKS; rank++)
             hear_or_heed(&lesson[rank], all, call, largest);
         if (lesson[0].settled && made.settled < 0)
             made.settled = call;
-        int turn = coll_lesson_turn(&lesson[0]), agreeing = 0;
+        int turn = coll_autotune_rounds_turn(&lesson[0]), agreeing = 0;
         ck_assert_int_lt(turn, all->expected.count);
         for (int rank = 0; rank < RANKS; rank++) {
-            ck_assert_int_eq(coll_lesson_turn(&lesson[rank]), turn);
-            agreeing += coll_lesson_take(&lesson[rank], clock(context, turn, rank, call));
+            ck_assert_int_eq(coll_autotune_rounds_turn(&lesson[rank]), turn);
+            agreeing += coll_autotune_rounds_take(&lesson[rank], clock(context, turn, rank, call));
         }
         made.ran[turn]++;
         made.turn[call] = turn;
         ck_assert(agreeing == 0 || agreeing == RANKS);
-        for (int i = 0; agreeing && i < COLL_LESSON_TIMES; i++) {
+        for (int i = 0; agreeing && i < COLL_AUTOTUNE_TIMES; i++) {
             largest[i] = 0;
             for (int rank = 0; rank < RANKS; rank++)
                 if (lesson[rank].own[i] > largest[i])
@@ -142,7 +143,7 @@ START_TEST(tries_cost_a_fiftieth_of_all_time_at_most) {
         for (int call = 0; call < CALLS; call++) {
             int turn = made.turn[call];
             row = call > 0 && turn == made.turn[call - 1] ? row + 1 : 1;
-            runs = row > COLL_LESSON_TRY ? turn : runs;
+            runs = row > COLL_AUTOTUNE_TRY ? turn : runs;
             extra += w.time[turn] > w.time[runs] ? w.time[turn] - w.time[runs] : 0;
             spent += w.time[turn];
             ck_assert_int_le(PARTS * extra, spent);
@@ -155,7 +156,7 @@ START_TEST(nothing_is_tried_in_a_few_calls) {
     world w = {.time = {1000, 500, 500, 500, 500}};
     lot all = alike(COLL_LIKELY);
     course made = teach(&all, noisy, &w);
-    ck_assert_int_ge(first_try(&made), PARTS * COLL_LESSON_TRY / 10);
+    ck_assert_int_ge(first_try(&made), PARTS * COLL_AUTOTUNE_TRY / 10);
 }
 END_TEST
 
@@ -165,7 +166,7 @@ START_TEST(nothing_is_tried_that_does_not_pay) {
     lot all = alike(2);
     all.expected.of[1].gain = 1;
     course made = teach(&all, noisy, &w);
-    ck_assert_int_ge(first_try(&made), COLL_LESSON_TRY * 100);
+    ck_assert_int_ge(first_try(&made), COLL_AUTOTUNE_TRY * 100);
     all.expected.of[1].gain = 0;
     made = teach(&all, noisy, &w);
     ck_assert_int_eq(made.ran[1], 0);
@@ -178,12 +179,12 @@ START_TEST(what_took_far_longer_than_expected_never_runs_again) {
     world w = {.time = {1000, 4000, 900}};
     lot all = alike(3);
     course made = teach(&all, noisy, &w);
-    ck_assert_int_eq(made.ran[1], COLL_LESSON_TRY);
+    ck_assert_int_eq(made.ran[1], COLL_AUTOTUNE_TRY);
     ck_assert_int_eq(made.best, 2);
     int call = 0;
     while (made.turn[call] != 2)
         call++;
-    ck_assert_int_ge(call, PARTS * COLL_LESSON_TRY * 3);
+    ck_assert_int_ge(call, PARTS * COLL_AUTOTUNE_TRY * 3);
 }
 END_TEST
 

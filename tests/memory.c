@@ -6,10 +6,10 @@
 
 #include "coll.h"
 #include "lib/aggregate/aggregate.h"
-#include "lib/base/spare.h"
+#include "lib/algorithm/operations.h"
+#include "lib/base/reserve_alloc.h"
 #include "lib/bcast/bcast.h"
 #include "lib/gather/gather.h"
-#include "lib/operation/operations.h"
 #include "tests/allocations.h"
 #include "tests/harness.h"
 #include "tests/layouts.h"
@@ -350,12 +350,12 @@ END_TEST
 static int use_up_reserve(size_t left, void *pieces[], int most) {
     int count = 0;
     allocation_countdown = 1;
-    pieces[count++] = coll_spare_alloc(left);
+    pieces[count++] = coll_reserve_alloc(left);
     for (size_t size = 32 << 10; size >= 2 * left; size /= 2)
         do {
             harness_assert(count < most, "more than %d pieces", most);
             allocation_countdown = 1;
-            pieces[count] = coll_spare_alloc(size);
+            pieces[count] = coll_reserve_alloc(size);
         } while (pieces[count] && ++count);
     return count;
 }
@@ -379,7 +379,7 @@ START_TEST(first_words) {
         MPI_Comm_free(&comm);
     }
     for (int i = 0; i < count; i++)
-        coll_spare_free(pieces[i]);
+        coll_reserve_free(pieces[i]);
 }
 END_TEST
 

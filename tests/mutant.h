@@ -2,8 +2,8 @@
 #ifndef COLL_TESTS_MUTANT_H
 #define COLL_TESTS_MUTANT_H
 
-#include "lib/place/topo.h"
-#include "lib/schedule/plan.h"
+#include "lib/plan/plan.h"
+#include "lib/topology/topo.h"
 #include "tests/generator.h"
 
 /* A plan that does as another does but for one step. */

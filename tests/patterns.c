@@ -1,15 +1,15 @@
 /* The pure parts: trees, blocks, the syntax of settings, the decision layer. */
+#include "lib/algorithm/operations.h"
 #include "lib/algorithm/spec.h"
 #include "lib/base/size.h"
 #include "lib/bcast/bcast.h"
-#include "lib/operation/operations.h"
-#include "lib/operation/select.h"
 #include "lib/pattern/bine.h"
 #include "lib/pattern/binomial.h"
 #include "lib/pattern/block.h"
 #include "lib/pattern/circulant.h"
 #include "lib/pattern/twotree.h"
 #include "lib/pattern/usualtree.h"
+#include "lib/tuning/select.h"
 #include "tests/harness.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
  */
 #include "config.h"
 
-#include "lib/operation/state.h"
+#include "lib/tuning/state.h"
 
 #include <mpi.h>
 #include <stdio.h>

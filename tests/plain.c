@@ -2,7 +2,7 @@
 #include "config.h"
 
 #include "app/json.h"
-#include "lib/base/plain.h"
+#include "lib/base/c_locale.h"
 #include "tests/harness.h"
 
 #include <check.h>
@@ -14,12 +14,12 @@ static void check_numbers(void) {
                                       " 1",  "1 ",  "1e",    "1e+", "e1",  ".",    "-",
                                       "+-1", "1-2", "1.2.3", "1;",  "1\n"};
     double value = 0;
-    ck_assert(coll_plain_number("2.5", &value) && value == 2.5);
-    ck_assert(coll_plain_number("-.5", &value) && value == -0.5);
-    ck_assert(coll_plain_number("4.125e-05", &value) && value == 4.125e-05);
-    ck_assert(coll_plain_number("1e999", &value) && isinf(value));
+    ck_assert(coll_c_locale_number("2.5", &value) && value == 2.5);
+    ck_assert(coll_c_locale_number("-.5", &value) && value == -0.5);
+    ck_assert(coll_c_locale_number("4.125e-05", &value) && value == 4.125e-05);
+    ck_assert(coll_c_locale_number("1e999", &value) && isinf(value));
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        ck_assert_msg(!coll_plain_number(bad[i], &value), "accepted: '%s'", bad[i]);
+        ck_assert_msg(!coll_c_locale_number(bad[i], &value), "accepted: '%s'", bad[i]);
 }
 
 static void check_text(void) {
@@ -27,7 +27,7 @@ static void check_text(void) {
     size_t size;
     FILE *stream = open_memstream(&text, &size);
     ck_assert_ptr_nonnull(stream);
-    coll_plain_print(stream, "%.2f ", 0.25);
+    coll_c_locale_print(stream, "%.2f ", 0.25);
     app_json(stream, app_json_number("x", 1.5));
     fclose(stream);
     ck_assert_str_eq(text, "0.25 {\"x\": 1.5}\n");
@@ -49,11 +49,11 @@ START_TEST(the_program_keeps_its_locale) {
     char text[8];
     if (!harness_comma())
         return;
-    locale_t outer = coll_plain_begin(), inner = coll_plain_begin();
-    coll_plain_end(inner);
+    locale_t outer = coll_c_locale_begin(), inner = coll_c_locale_begin();
+    coll_c_locale_end(inner);
     snprintf(text, sizeof text, "%.1f", 0.5);
     ck_assert_str_eq(text, "0.5");
-    coll_plain_end(outer);
+    coll_c_locale_end(outer);
     snprintf(text, sizeof text, "%.1f", 0.5);
     ck_assert_str_eq(text, "0,5");
     harness_point();

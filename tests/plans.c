@@ -214,7 +214,7 @@ END_TEST
 /* What a plan of blocks that go straight to the root does is in its values, all of it. */
 enum { STRAIGHT_SEGMENT, STRAIGHT_WINDOW, TOGETHER, SENDERS, SENDS, STRAIGHT_VALUES };
 
-static coll_straight straight_of(const coll_part *part) {
+static coll_straight straight_of(const coll_plan_args *part) {
     const uint64_t *at = part->values->at;
     return (coll_straight){.segment = at[STRAIGHT_SEGMENT],
                            .window = (int)at[STRAIGHT_WINDOW],
@@ -223,12 +223,12 @@ static coll_straight straight_of(const coll_part *part) {
                            .sends = (int)at[SENDS]};
 }
 
-static coll_plan_size straight_size(const coll_part *part) {
+static coll_plan_size straight_size(const coll_plan_args *part) {
     coll_straight how = straight_of(part);
     return coll_straight_size(part, &how);
 }
 
-static coll_plan *straight_plan(const coll_part *part, coll_plan_size size, void *memory) {
+static coll_plan *straight_plan(const coll_plan_args *part, coll_plan_size size, void *memory) {
     coll_straight how = straight_of(part);
     return coll_straight_plan(part, &how, size, memory);
 }

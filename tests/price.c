@@ -2,20 +2,20 @@
 #include "config.h"
 
 #include "hlot/sites.h"
+#include "lib/algorithm/operations.h"
 #include "lib/algorithm/spec.h"
 #include "lib/allgather/allgather.h"
 #include "lib/allreduce/allreduce.h"
 #include "lib/alltoall/alltoall.h"
 #include "lib/bcast/bcast.h"
 #include "lib/gather/gather.h"
-#include "lib/operation/operations.h"
-#include "lib/operation/select.h"
-#include "lib/operation/stand_in.h"
 #include "lib/pattern/binomial.h"
 #include "lib/reduce_scatter/reduce_scatter.h"
-#include "lib/schedule/estimate.h"
-#include "lib/schedule/price.h"
-#include "lib/schedule/traffic.h"
+#include "lib/sim/estimate.h"
+#include "lib/sim/link_load.h"
+#include "lib/sim/sim.h"
+#include "lib/tuning/ompi_decision_table.h"
+#include "lib/tuning/select.h"
 #include "tests/harness.h"
 
 #include <check.h>
@@ -73,19 +73,19 @@ static void let_links_rest(scene *s) {
             (coll_curve){.knots = 2, .bytes = {BURST, LONG}, .seconds = {0, (LONG - BURST) * B}};
 }
 
-static coll_price play(const scene *s, const coll_algorithm *algorithm, int budget) {
-    const coll_price_call call = {.algorithm = algorithm,
-                                  .planner = algorithm->planner,
-                                  .shape = &s->shape,
-                                  .values = &s->values,
-                                  .budget = budget};
-    coll_price price;
-    ck_assert_int_eq(coll_price_play(&call, &price), MPI_SUCCESS);
+static coll_sim_result play(const scene *s, const coll_algorithm *algorithm, int budget) {
+    const coll_sim_call call = {.algorithm = algorithm,
+                                .planner = algorithm->planner,
+                                .shape = &s->shape,
+                                .values = &s->values,
+                                .budget = budget};
+    coll_sim_result price;
+    ck_assert_int_eq(coll_simulate(&call, &price), MPI_SUCCESS);
     return price;
 }
 
 static double seconds_of(const scene *s, const coll_algorithm *algorithm) {
-    coll_price price = play(s, algorithm, BUDGET);
+    coll_sim_result price = play(s, algorithm, BUDGET);
     ck_assert_int_ge(price.time, 0);
     return (double)price.time * 1e-9;
 }
@@ -162,7 +162,7 @@ static int pair_round(const coll_plan *plan, uint64_t round, coll_step steps[]) 
     return 1;
 }
 
-static coll_plan_size pair_size(const coll_part *part) {
+static coll_plan_size pair_size(const coll_plan_args *part) {
     return (coll_plan_size){.window = 1,
                             .steps = part->shape->topo->ranks,
                             .segments = 1,
@@ -170,7 +170,7 @@ static coll_plan_size pair_size(const coll_part *part) {
                             .own_bytes = sizeof(coll_plan) + sizeof(int)};
 }
 
-static coll_plan *pair_plan(const coll_part *part, coll_plan_size size, void *memory) {
+static coll_plan *pair_plan(const coll_plan_args *part, coll_plan_size size, void *memory) {
     coll_plan *plan = memory;
     int ranks = part->shape->topo->ranks, rank = part->line->order[part->line->position];
     *plan = (coll_plan){.size = size, .rounds = 1, .round = pair_round};
@@ -191,7 +191,7 @@ static int flood_round(const coll_plan *plan, uint64_t round, coll_step steps[])
     return sends ? 1 : plan->size.steps - 1;
 }
 
-static coll_plan *flood_plan(const coll_part *part, coll_plan_size size, void *memory) {
+static coll_plan *flood_plan(const coll_plan_args *part, coll_plan_size size, void *memory) {
     coll_plan *plan = memory;
     *plan = (coll_plan){.size = size, .rounds = 1, .round = flood_round};
     *(int *)(plan + 1) = part->line->position > 0;
@@ -449,10 +449,10 @@ static coll_traffic count_traffic(const scene *s, const coll_algorithm *algorith
     enum { BYTES = 1 << 20 };
     char *memory = malloc(BYTES), *room = memory;
     size_t left = BYTES;
-    coll_survey survey;
+    coll_link_load survey;
     ck_assert_ptr_nonnull(memory);
-    ck_assert(coll_survey_open(&survey, algorithm, &s->shape, &s->values, NULL, &room, &left));
-    const coll_traffic traffic = coll_survey_count(&survey, UINT64_MAX, ranks, steps);
+    ck_assert(coll_link_load_open(&survey, algorithm, &s->shape, &s->values, NULL, &room, &left));
+    const coll_traffic traffic = coll_link_load_count(&survey, UINT64_MAX, ranks, steps);
     free(memory);
     return traffic;
 }
@@ -618,20 +618,20 @@ START_TEST(with_too_little_memory_there_is_no_price) {
         const coll_algorithm *algorithm = i ? two_tree : chain;
         scene s;
         set_scene(&s, algorithm, RANKS, 8, 40000);
-        coll_price_call call = {.algorithm = algorithm,
-                                .planner = algorithm->planner,
-                                .shape = &s.shape,
-                                .values = &s.values,
-                                .budget = BUDGET,
-                                .messages = 1 << 12,
-                                .memory = malloc(ENOUGH)};
+        coll_sim_call call = {.algorithm = algorithm,
+                              .planner = algorithm->planner,
+                              .shape = &s.shape,
+                              .values = &s.values,
+                              .budget = BUDGET,
+                              .messages = 1 << 12,
+                              .memory = malloc(ENOUGH)};
         ck_assert_ptr_nonnull(call.memory);
         int64_t right = play(&s, algorithm, BUDGET).time;
         int priced = 0;
         for (call.bytes = 0; call.bytes <= ENOUGH && priced < PRICES; call.bytes += STEP) {
-            coll_price price;
-            ck_assert_int_eq(coll_price_play(&call, &price), MPI_SUCCESS);
-            if (price.time != COLL_PRICE_UNKNOWN)
+            coll_sim_result price;
+            ck_assert_int_eq(coll_simulate(&call, &price), MPI_SUCCESS);
+            if (price.time != COLL_SIM_UNKNOWN)
                 ck_assert_int_eq(price.time, right);
             priced += price.time == right;
         }
@@ -647,7 +647,7 @@ typedef struct seen {
     size_t bytes;
 } seen;
 
-static void see(const coll_price_message *message, void *context) {
+static void see(const coll_sim_message *message, void *context) {
     seen *all = context;
     ck_assert(0 <= message->start && message->start < message->arrival &&
               message->arrival < message->end);
@@ -661,16 +661,16 @@ START_TEST(every_message_is_seen) {
     seen all = {.last = 0};
     scene s;
     set_scene(&s, two_tree, RANKS, 4, BYTES);
-    const coll_price_call call = {.algorithm = two_tree,
-                                  .planner = two_tree->planner,
-                                  .shape = &s.shape,
-                                  .values = &s.values,
-                                  .budget = BUDGET,
-                                  .watch = see,
-                                  .context = &all,
-                                  .ends = ends};
-    coll_price price;
-    ck_assert_int_eq(coll_price_play(&call, &price), MPI_SUCCESS);
+    const coll_sim_call call = {.algorithm = two_tree,
+                                .planner = two_tree->planner,
+                                .shape = &s.shape,
+                                .values = &s.values,
+                                .budget = BUDGET,
+                                .watch = see,
+                                .context = &all,
+                                .ends = ends};
+    coll_sim_result price;
+    ck_assert_int_eq(coll_simulate(&call, &price), MPI_SUCCESS);
     for (int rank = 0; rank < RANKS; rank++)
         last = ends[rank] > last ? ends[rank] : last;
     ck_assert_uint_eq(all.bytes, (RANKS - 1) * BYTES);
@@ -683,7 +683,7 @@ START_TEST(what_the_budget_cant_pay_has_no_price) {
     scene s;
     set_scene(&s, chain, 150, 5, 1 << 20);
     for (int budget = 1; budget < 10000; budget *= 3)
-        ck_assert_int_eq(play(&s, chain, budget).time, COLL_PRICE_UNKNOWN);
+        ck_assert_int_eq(play(&s, chain, budget).time, COLL_SIM_UNKNOWN);
 }
 END_TEST
 
@@ -728,7 +728,7 @@ START_TEST(the_library_is_priced_as_what_it_runs) {
     s.shape.element = info->reduces ? 4 : 0;
     s.shape.ordered = call->ordered;
     const double wire = call->bytes * call->ranks * (double)call->block * B,
-                 seconds = coll_stand_in_quote(&s.shape);
+                 seconds = coll_native_estimate(&s.shape);
     ck_assert_double_ge(seconds, 0.95 * wire);
     ck_assert_double_le(seconds, 1.6 * wire + 100 * a);
 }

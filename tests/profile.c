@@ -4,10 +4,10 @@
  */
 #include "config.h"
 
-#include "lib/base/parcel.h"
+#include "lib/base/pack_buffer.h"
 #include "lib/cost/profile.h"
 #include "lib/cost/profilefile.h"
-#include "lib/place/tcp_info.h"
+#include "lib/topology/tcp_info.h"
 #include "tests/harness.h"
 #include "tests/mutate.h"
 
@@ -351,13 +351,13 @@ END_TEST
 /* Sends PROFILE as rank 0 does, and returns what another rank receives. */
 static coll_profile carried(const coll_profile *profile) {
     coll_profile sent = *profile, received = {.measured = {false}};
-    coll_parcel packed = {.bytes = NULL};
+    coll_pack_buffer packed = {.bytes = NULL};
     coll_profile_carry(&packed, &sent);
     ck_assert(!packed.failed);
-    coll_parcel parcel = coll_parcel_open(packed.bytes);
+    coll_pack_buffer parcel = coll_pack_buffer_open(packed.bytes);
     coll_profile_carry(&parcel, &received);
     ck_assert(!parcel.failed);
-    coll_parcel_free(&packed);
+    coll_pack_buffer_free(&packed);
     return received;
 }
 

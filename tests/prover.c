@@ -1,6 +1,6 @@
 #include "tests/prover.h"
 
-#include "lib/schedule/cursor.h"
+#include "lib/plan/cursor.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -72,7 +72,7 @@ typedef struct side {
 } side;
 
 typedef struct player {
-    coll_part part;
+    coll_plan_args part;
     const coll_plan *plan;
     void *memory, *room;
     coll_cursor cursor;
@@ -89,7 +89,7 @@ typedef struct play {
     prover_report *report;
     int ranks;
     player *players;
-    coll_line **lines; /* one a rank */
+    coll_rank_order **lines; /* one a rank */
     coll_shape shape;
     values values;
     uint64_t letters; /* sent so far */
@@ -790,12 +790,12 @@ static bool seat(play *p, int rank) {
     furnish(p, rank, false, is_root ? sides->root_data : sides->data);
     furnish(p, rank, true, is_root ? sides->root_input : sides->input);
     one->knows = (set)1 << rank;
-    one->part = (coll_part){.shape = &p->shape,
-                            .values = &call->values,
-                            .line = p->lines[rank],
-                            .own = one->sides[0].start ? 0 : one->sides[0].bytes,
-                            .blocks = one->sides[0].start ? &one->sides[0].blocks : NULL,
-                            .input = one->sides[1].start ? &one->sides[1].blocks : NULL};
+    one->part = (coll_plan_args){.shape = &p->shape,
+                                 .values = &call->values,
+                                 .line = p->lines[rank],
+                                 .own = one->sides[0].start ? 0 : one->sides[0].bytes,
+                                 .blocks = one->sides[0].start ? &one->sides[0].blocks : NULL,
+                                 .input = one->sides[1].start ? &one->sides[1].blocks : NULL};
     coll_plan_size size = planner->size(&one->part);
     if (call->segment) {
         size_t segments = coll_segment_count(size.segment, call->segment);
@@ -821,9 +821,9 @@ static void line_up(play *p) {
     size_t ranks = (size_t)p->ranks;
     coll_visit *visits = allocate(ranks, sizeof *visits);
     int *order = allocate(ranks, sizeof *order);
-    coll_order_line(&p->shape, visits, order);
+    coll_order_ranks(&p->shape, visits, order);
     for (int position = 0; position < p->ranks; position++) {
-        coll_line *line = allocate(1, sizeof *line + ranks * sizeof *order);
+        coll_rank_order *line = allocate(1, sizeof *line + ranks * sizeof *order);
         line->position = position;
         memcpy(line->order, order, ranks * sizeof *order);
         p->lines[order[position]] = line;
@@ -882,7 +882,7 @@ bool prover_play(const prover_call *call, prover_report *report) {
     p.into = allocate(racks, sizeof *p.into);
     p.out = allocate(racks, sizeof *p.out);
     p.senders = allocate(ranks, sizeof *p.senders);
-    p.lines = allocate(ranks, sizeof(coll_line *));
+    p.lines = allocate(ranks, sizeof(coll_rank_order *));
     line_up(&p);
     bool good = true;
     for (int rank = 0; rank < p.ranks && good; rank++)

@@ -5,8 +5,8 @@
 #ifndef COLL_TESTS_PROVER_H
 #define COLL_TESTS_PROVER_H
 
-#include "lib/operation/operations.h"
-#include "lib/schedule/plan.h"
+#include "lib/algorithm/operations.h"
+#include "lib/plan/plan.h"
 
 /*
  * Of an operation with an MPI_Op each element is a byte, and its value is a tree of combinations:

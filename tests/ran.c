@@ -1,6 +1,6 @@
 #include "tests/ran.h"
 
-#include "lib/operation/state.h"
+#include "lib/tuning/state.h"
 #include "tests/harness.h"
 #include "tests/layouts.h"
 

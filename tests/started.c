@@ -7,8 +7,8 @@
 #include "config.h"
 
 #include "coll.h"
-#include "lib/operation/pending.h"
-#include "lib/operation/state.h"
+#include "lib/call/request.h"
+#include "lib/tuning/state.h"
 #include "tests/harness.h"
 #include "tests/layouts.h"
 
@@ -483,10 +483,10 @@ START_TEST(a_thread_moves_them_on) {
                          MPI_SUCCESS);
     }
     for (int i = 0; i < AT_ONCE; i++) {
-        const _Atomic coll_pending_stage *stage = &f[i].request->stage;
-        for (int wait = 0; wait < 60000 && *stage != COLL_PENDING_COMPLETE; wait++)
+        const _Atomic coll_request_stage *stage = &f[i].request->stage;
+        for (int wait = 0; wait < 60000 && *stage != COLL_REQUEST_COMPLETE; wait++)
             nanosleep(&(struct timespec){.tv_nsec = 1000 * 1000}, NULL);
-        harness_assert(*stage == COLL_PENDING_COMPLETE, "number %d", i);
+        harness_assert(*stage == COLL_REQUEST_COMPLETE, "number %d", i);
         ck_assert_int_eq(COLL_Wait(&f[i].request), MPI_SUCCESS);
         harness_assert(arrived(&f[i]), "number %d", i);
         land(&f[i]);

@@ -6,8 +6,8 @@
 
 #include "coll.h"
 #include "lib/base/cores.h"
-#include "lib/operation/state.h"
-#include "lib/place/topo.h"
+#include "lib/topology/topo.h"
+#include "lib/tuning/state.h"
 #include "tests/harness.h"
 
 #include <mpi.h>
@@ -205,7 +205,7 @@ END_TEST
 START_TEST(a_job_is_discovered_once) {
     MPI_Comm half = reversed_half(), again;
     PMPI_Comm_dup(MPI_COMM_WORLD, &again);
-    const coll_common *first = state_of(MPI_COMM_WORLD)->common;
+    const coll_job_cache *first = state_of(MPI_COMM_WORLD)->common;
     bool good = state_of(half)->common == first && state_of(again)->common == first;
     harness_assert(good, "another time");
     PMPI_Comm_free(&again);
@@ -223,7 +223,7 @@ END_TEST
 START_TEST(a_change_on_one_rank_is_discovered) {
     MPI_Comm again;
     PMPI_Comm_dup(MPI_COMM_WORLD, &again);
-    const coll_common *first = state_of(MPI_COMM_WORLD)->common;
+    const coll_job_cache *first = state_of(MPI_COMM_WORLD)->common;
     if (world() == world_size() - 1)
         hosts[world()] = "moved";
     const coll_state *state = state_of(again);
@@ -329,13 +329,13 @@ START_TEST(numa_domains_are_numbered_on_each_node) {
         {4, 1, 4, 0, 1, 0, 4, 2}, {7, 7, 7, 7, 7, 7, 7, 7}, {1, 0, 1, 0, 0, 1, 0, 1}};
     static const int number[NODES][EACH] = {
         {0, 1, 0, 2, 1, 2, 0, 3}, {0, 0, 0, 0, 0, 0, 0, 0}, {0, 1, 0, 1, 1, 0, 1, 0}};
-    coll_report *reports = calloc(ALL, sizeof *reports);
-    const coll_reports all = {.first = (const char *)reports, .stride = sizeof *reports};
+    coll_rank_info *reports = calloc(ALL, sizeof *reports);
+    const coll_rank_infos all = {.first = (const char *)reports, .stride = sizeof *reports};
     coll_topo topo;
     ck_assert_ptr_nonnull(reports);
     for (int rank = 0; rank < ALL; rank++)
-        reports[rank] = (coll_report){.node = (uint64_t)(rank % NODES),
-                                      .numa = domain[rank % NODES][rank / NODES]};
+        reports[rank] = (coll_rank_info){.node = (uint64_t)(rank % NODES),
+                                         .numa = domain[rank % NODES][rank / NODES]};
     ck_assert(coll_topo_make(&all, ALL, &topo));
     ck_assert_int_eq(topo.nodes, NODES);
     for (int rank = 0; rank < ALL; rank++)

@@ -1,10 +1,10 @@
 /* The file of a measured topology: its name, what the parser reads back, where it cannot be. */
 #include "config.h"
 
-#include "lib/place/addresses.h"
-#include "lib/place/roundtrip.h"
-#include "lib/place/topocache.h"
-#include "lib/place/topofile.h"
+#include "lib/topology/addresses.h"
+#include "lib/topology/tcp_rtt.h"
+#include "lib/topology/topocache.h"
+#include "lib/topology/topofile.h"
 #include "tests/harness.h"
 
 #include <check.h>
@@ -134,19 +134,19 @@ END_TEST
 
 /* Refused connections are answers; where a full queue lets nothing through there is none. */
 START_TEST(round_trips_need_an_answer) {
-    int port, silent_port, reserved = coll_roundtrip_reserve(&port),
-                           silent = coll_roundtrip_reserve(&silent_port);
+    int port, silent_port, reserved = coll_tcp_rtt_reserve(&port),
+                           silent = coll_tcp_rtt_reserve(&silent_port);
     struct sockaddr_in to[3];
     double seconds[3];
     ck_assert(reserved >= 0 && silent >= 0);
     ck_assert(port > 0 && port < 65536);
     ck_assert_int_eq(listen(silent, 0), 0);
-    ck_assert(coll_roundtrip_find("127.0.0.1", port, &to[0]));
-    ck_assert(coll_roundtrip_find("127.0.0.1", silent_port, &to[1]));
+    ck_assert(coll_tcp_rtt_find("127.0.0.1", port, &to[0]));
+    ck_assert(coll_tcp_rtt_find("127.0.0.1", silent_port, &to[1]));
     to[2] = to[0];
     int waiting = socket(AF_INET, SOCK_STREAM, 0);
     ck_assert_int_eq(connect(waiting, (struct sockaddr *)&to[1], sizeof to[1]), 0);
-    coll_roundtrips(3, to, 0.2, seconds);
+    coll_tcp_rtts(3, to, 0.2, seconds);
     ck_assert(seconds[0] > 0 && seconds[2] > 0);
     ck_assert(seconds[1] < 0);
     close(waiting);

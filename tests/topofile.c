@@ -3,8 +3,8 @@
 #include "config.h"
 
 #include "lib/base/textfile.h"
-#include "lib/place/hostlist.h"
-#include "lib/place/topofile.h"
+#include "lib/topology/hostlist.h"
+#include "lib/topology/topofile.h"
 #include "tests/harness.h"
 #include "tests/mutate.h"
 

@@ -2,7 +2,7 @@
 if HAVE_WATCH
 noinst_LTLIBRARIES += libwatch.la
 libwatch_la_SOURCES = \
-	lib/base/plain.c lib/base/plain.h \
+	lib/base/c_locale.c lib/base/c_locale.h \
 	watch/addr2line.c watch/addr2line.h \
 	watch/analysis.h \
 	watch/auth.c watch/auth.h \

@@ -2,7 +2,7 @@
 
 #include "watch/report.h"
 
-#include "lib/base/plain.h"
+#include "lib/base/c_locale.h"
 #include "watch/addr2line.h"
 #include "watch/calls.h"
 #include "watch/format.h"
@@ -323,7 +323,7 @@ void watch_report_print(FILE *stream, const watch_report *report) {
     int *ranks = malloc((size_t)report->ranks * sizeof *ranks);
     if (!ranks)
         return;
-    locale_t before = coll_plain_begin();
+    locale_t before = coll_c_locale_begin();
     if (report->failed >= 0)
         fprintf(stream, "coll: watch: a call of rank %d has failed: %s\n", report->failed,
                 report->failure);
@@ -335,7 +335,7 @@ void watch_report_print(FILE *stream, const watch_report *report) {
                 diagnosis->findings[i].text);
     if (diagnosis->count == 0)
         fprintf(stream, "coll: watch: no rank is known to wait in vain\n");
-    coll_plain_end(before);
+    coll_c_locale_end(before);
     free(ranks);
 }
 
@@ -377,7 +377,7 @@ void watch_report_json(FILE *stream, const watch_report *report) {
     int *ranks = malloc((size_t)report->ranks * sizeof *ranks);
     if (!ranks)
         return;
-    locale_t before = coll_plain_begin();
+    locale_t before = coll_c_locale_begin();
     fprintf(stream, "{\"ranks\": %d, \"reporter\": %d, \"groups\": [", report->ranks,
             report->reporter);
     for (int i = 0; i < report->group_count; i++) {
@@ -393,7 +393,7 @@ void watch_report_json(FILE *stream, const watch_report *report) {
         fprintf(stream, "}");
     }
     fprintf(stream, "]}\n");
-    coll_plain_end(before);
+    coll_c_locale_end(before);
     free(ranks);
 }
 

@@ -2,7 +2,7 @@
 
 #include "watch/settings.h"
 
-#include "lib/base/plain.h"
+#include "lib/base/c_locale.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ static bool read_word(const char *word, watch_settings *settings) {
         settings->check = true;
         return true;
     }
-    if (!coll_plain_number(word, &seconds) ||
+    if (!coll_c_locale_number(word, &seconds) ||
         (seconds != 0 && !(seconds >= LEAST && seconds <= MOST)))
         return false;
     settings->seconds = seconds;

@@ -2,7 +2,7 @@
 
 #include "watch/timeline.h"
 
-#include "lib/base/plain.h"
+#include "lib/base/c_locale.h"
 #include "watch/calls.h"
 #include "watch/format.h"
 #include "watch/ring.h"
@@ -139,7 +139,7 @@ void watch_timeline_write(const char *trace, const char *picture) {
     if (!all_good && rank == 0)
         fprintf(stderr, "coll: watch: no memory for a timeline\n");
     if (all_good) {
-        locale_t before = coll_plain_begin();
+        locale_t before = coll_c_locale_begin();
         FILE *trace_file = rank == 0 ? open_file(trace, "COLL_WATCH_TRACE") : NULL;
         FILE *picture_file = rank == 0 ? open_file(picture, "COLL_WATCH_SVG") : NULL;
         watch_timeline_svg drawing = {.file = picture_file};
@@ -151,7 +151,7 @@ void watch_timeline_write(const char *trace, const char *picture) {
             fprintf(trace_file, "\n]}\n");
         close_file(trace_file, trace, "COLL_WATCH_TRACE");
         close_file(picture_file, picture, "COLL_WATCH_SVG");
-        coll_plain_end(before);
+        coll_c_locale_end(before);
     }
     PMPI_Comm_free(&comm);
     free(list);

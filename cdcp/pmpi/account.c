@@ -2,7 +2,7 @@
 
 #include "cdcp/pmpi/account.h"
 
-#include "lib/base/plain.h"
+#include "lib/base/c_locale.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -133,7 +133,7 @@ int coll_account_report(MPI_Comm world, int dcps) {
         return code;
     for (int i = 0; i < FIGURES; i++)
         sum[i] /= ranks;
-    coll_plain_print(
+    coll_c_locale_print(
         stderr,
         "coll: account ranks=%d dcps=%d Tcomp=%.6f Tcoll=%.6f Tpoint=%.6f collectives=%.1f "
         "served=%.1f points=%.1f Tserved=%.6f Tstarted=%.6f Tcpu=%.6f\n",

@@ -2,7 +2,7 @@
 #ifndef COLL_CDCP_PMPI_COLLECTIVES_H
 #define COLL_CDCP_PMPI_COLLECTIVES_H
 
-#include "lib/operation/operations.h"
+#include "lib/algorithm/operations.h"
 
 #include <stdbool.h>
 

@@ -15,7 +15,7 @@
 #include "lib/base/error.h"
 #include "lib/base/library.h"
 #include "lib/base/preloaded.h"
-#include "lib/operation/settings.h"
+#include "lib/comm/settings.h"
 #ifdef HAVE_OMPI_TRANSPORT
 #include "ompi/transport.h"
 #endif

@@ -1,4 +1,4 @@
-/* The interface of aggregation algorithms; their table is in lib/registry.c. */
+/* The interface of aggregation algorithms; their table is in lib/api/registry.c. */
 #ifndef COLL_LIB_AGGREGATE_AGGREGATE_H
 #define COLL_LIB_AGGREGATE_AGGREGATE_H
 

@@ -1,12 +1,12 @@
 /*
  * The interface of all algorithms of all operations: name, parameters, applicability and cost.
- * lib/registry.c has the tables that the chooser, the tests and the tools use.
+ * lib/api/registry.c has the tables that the chooser, the tests and the tools use.
  */
 #ifndef COLL_LIB_ALGORITHM_ALGORITHM_H
 #define COLL_LIB_ALGORITHM_ALGORITHM_H
 
 #include "lib/cost/profile.h"
-#include "lib/place/topo.h"
+#include "lib/topology/topo.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 #include <string.h>
 
 struct coll_comm;
-struct coll_planned;
+struct coll_exec_args;
 
 enum { COLL_PARAMS_MAX = 6 };
 
@@ -111,7 +111,7 @@ typedef struct coll_algorithm {
     bool rival; /* baseline for comparisons: runs only if the user names it */
     /* Returns the seconds from the common start to the last rank's end. NULL: simulate the plan. */
     double (*predict)(const coll_shape *call, const coll_values *values);
-    const struct coll_planner *planner; /* lib/schedule/plan.h; NULL: the algorithm has no plan */
+    const struct coll_planner *planner; /* lib/plan/plan.h; NULL: the algorithm has no plan */
     /* Called by a blocking call before it plans; collective. NULL: nothing to prepare. */
     int (*prepare)(struct coll_comm *comm);
     /*
@@ -119,9 +119,9 @@ typedef struct coll_algorithm {
      * for nonblocking execution: BYTES returns the memory that OPEN needs (the same on all ranks),
      * OPEN creates the course in it.
      */
-    int (*run)(const struct coll_planned *call);
-    size_t (*bytes)(const struct coll_planned *call);
-    struct coll_course *(*open)(const struct coll_planned *call, void *memory);
+    int (*run)(const struct coll_exec_args *call);
+    size_t (*bytes)(const struct coll_exec_args *call);
+    struct coll_task *(*open)(const struct coll_exec_args *call, void *memory);
 } coll_algorithm;
 
 /*

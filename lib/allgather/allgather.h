@@ -1,4 +1,4 @@
-/* The allgather algorithms; their table is in lib/registry.c. */
+/* The allgather algorithms; their table is in lib/api/registry.c. */
 #ifndef COLL_LIB_ALLGATHER_ALLGATHER_H
 #define COLL_LIB_ALLGATHER_ALLGATHER_H
 

@@ -26,14 +26,14 @@
 
 #include "lib/allgather/allgather.h"
 #include "lib/pattern/radix.h"
-#include "lib/schedule/tuned.h"
+#include "lib/plan/tuned.h"
 
 /* Most bytes of all blocks together. */
 static const size_t BYTES_MOST = 4 << 20;
 
 /* The parameters of an allgather on this rank. */
 typedef struct growth {
-    const coll_part *part;
+    const coll_plan_args *part;
     int radix;
     bool near_first;
 } growth;
@@ -43,7 +43,7 @@ typedef struct growth_plan {
     growth by;
 } growth_plan;
 
-static growth growth_of(const coll_part *part, bool near_first) {
+static growth growth_of(const coll_plan_args *part, bool near_first) {
     return (growth){.part = part, .radix = coll_radix_asked(part), .near_first = near_first};
 }
 
@@ -68,11 +68,11 @@ static set set_for(const growth *by, int distance, int times) {
     return (set){.stride = stride, .count = (wanted - 1) / stride + 1};
 }
 
-static bool is_even(const coll_part *part) {
+static bool is_even(const coll_plan_args *part) {
     return !part->blocks->layout.counts;
 }
 
-static size_t bytes_of(const coll_part *part, set all) {
+static size_t bytes_of(const coll_plan_args *part, set all) {
     int ranks = part->shape->topo->ranks, own = part->line->position;
     size_t bytes = 0;
     for (int i = 0; i < all.count; i++)
@@ -84,7 +84,7 @@ static size_t bytes_of(const coll_part *part, set all) {
  * Writes the copies of SET to scratch memory, or from SEGMENT of it. Returns the number of steps:
  * adjacent blocks of equal length are copied in one.
  */
-static int copy_set(const coll_part *part, set all, bool to_scratch, int segment,
+static int copy_set(const coll_plan_args *part, set all, bool to_scratch, int segment,
                     coll_step steps[]) {
     int ranks = part->shape->topo->ranks, own = part->line->position, count = 0;
     bool merges = all.stride == 1 && is_even(part);
@@ -110,7 +110,7 @@ static int copy_set(const coll_part *part, set all, bool to_scratch, int segment
 /* Writes a round. The messages to farther ranks are prefixes of the message to the nearest one. */
 static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
     const growth *by = &((const growth_plan *)base)->by;
-    const coll_part *part = base->part;
+    const coll_plan_args *part = base->part;
     int ranks = part->shape->topo->ranks, own = part->line->position,
         digit = (int)(by->near_first ? round : base->rounds - 1 - round),
         distance = coll_radix_worth(by->radix, digit),
@@ -156,14 +156,14 @@ static int longest_message(const growth *by) {
 }
 
 /* Returns the most bytes that BLOCKS blocks can have. */
-static size_t bytes_of_longest(const coll_part *part, int blocks) {
+static size_t bytes_of_longest(const coll_plan_args *part, int blocks) {
     size_t all = 0;
     for (int position = 0; position < part->shape->topo->ranks; position++)
         all += coll_part_block(part, part->blocks, position);
     return coll_least(all, (size_t)blocks * coll_blocks_longest(part->blocks));
 }
 
-static coll_plan_size size_of(const coll_part *part, bool near_first) {
+static coll_plan_size size_of(const coll_plan_args *part, bool near_first) {
     const growth by = growth_of(part, near_first);
     int ranks = part->shape->topo->ranks, others = (by.radix < ranks ? by.radix : ranks) - 1,
         longest = longest_message(&by);
@@ -175,7 +175,7 @@ static coll_plan_size size_of(const coll_part *part, bool near_first) {
                             .own_bytes = sizeof(growth_plan)};
 }
 
-static coll_plan *plan_of(const coll_part *part, bool near_first, coll_plan_size size,
+static coll_plan *plan_of(const coll_plan_args *part, bool near_first, coll_plan_size size,
                           void *memory) {
     growth_plan *plan = memory;
     const growth by = growth_of(part, near_first);
@@ -184,19 +184,19 @@ static coll_plan *plan_of(const coll_part *part, bool near_first, coll_plan_size
     return &plan->base;
 }
 
-static coll_plan_size bruck_size(const coll_part *part) {
+static coll_plan_size bruck_size(const coll_plan_args *part) {
     return size_of(part, true);
 }
 
-static coll_plan *bruck_plan(const coll_part *part, coll_plan_size size, void *memory) {
+static coll_plan *bruck_plan(const coll_plan_args *part, coll_plan_size size, void *memory) {
     return plan_of(part, true, size, memory);
 }
 
-static coll_plan_size sparbit_size(const coll_part *part) {
+static coll_plan_size sparbit_size(const coll_plan_args *part) {
     return size_of(part, false);
 }
 
-static coll_plan *sparbit_plan(const coll_part *part, coll_plan_size size, void *memory) {
+static coll_plan *sparbit_plan(const coll_plan_args *part, coll_plan_size size, void *memory) {
     return plan_of(part, false, size, memory);
 }
 

@@ -16,7 +16,7 @@
 #include "config.h"
 
 #include "lib/allgather/allgather.h"
-#include "lib/schedule/plan.h"
+#include "lib/plan/plan.h"
 
 /*
  * Blocks are numbered from this rank's own, backwards along the line, in the order in which they
@@ -29,14 +29,14 @@ typedef struct ring_plan {
 } ring_plan;
 
 /* Returns the position of the block that is BACK places before this rank's own. */
-static int position_of(const coll_part *part, int back) {
+static int position_of(const coll_plan_args *part, int back) {
     int ranks = part->shape->topo->ranks;
     return (part->line->position - back + ranks) % ranks;
 }
 
 /* Returns the message with segment NUMBER of the stream that begins with this rank's own block. */
 static coll_step segment_of(const ring_plan *plan, coll_step_kind kind, uint64_t number) {
-    const coll_part *part = plan->base.part;
+    const coll_plan_args *part = plan->base.part;
     int back = coll_block_with(plan->first, part->shape->topo->ranks, number);
     int position = position_of(part, back),
         peer = position_of(part, kind == COLL_STEP_SEND ? -1 : 1);
@@ -64,7 +64,7 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
     return count + 1;
 }
 
-static coll_plan_size plan_size(const coll_part *part) {
+static coll_plan_size plan_size(const coll_plan_args *part) {
     return (coll_plan_size){.window = (int)part->values->at[COLL_WINDOW],
                             .steps = 2,
                             .segments = 2,
@@ -73,7 +73,7 @@ static coll_plan_size plan_size(const coll_part *part) {
                                          ((size_t)part->shape->topo->ranks + 1) * sizeof(uint64_t)};
 }
 
-static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
+static coll_plan *make_plan(const coll_plan_args *part, coll_plan_size size, void *memory) {
     int ranks = part->shape->topo->ranks;
     ring_plan *plan = memory;
     *plan = (ring_plan){.base = coll_plan_of(part, size, 0, plan_round)};

@@ -14,11 +14,11 @@
 
 #include "lib/allgather/allgather.h"
 #include "lib/pattern/binomial.h"
-#include "lib/schedule/plan.h"
+#include "lib/plan/plan.h"
 
 /* Returns a message of COUNT blocks, from FIRST on, to or from the rank at POSITION. */
-static coll_step block_message(const coll_part *part, coll_step_kind kind, int position, int first,
-                               int count) {
+static coll_step block_message(const coll_plan_args *part, coll_step_kind kind, int position,
+                               int first, int count) {
     coll_step step =
         coll_step_message(kind, part->line->order[position], 0, (size_t)count * part->shape->bytes);
     step.block = first;
@@ -27,7 +27,7 @@ static coll_step block_message(const coll_part *part, coll_step_kind kind, int p
 }
 
 static int doubling_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
-    const coll_part *part = base->part;
+    const coll_plan_args *part = base->part;
     const int count = 1 << round, own = part->line->position, other = own ^ count;
     steps[0] = block_message(part, COLL_STEP_RECEIVE, other, other & -count, count);
     steps[1] = block_message(part, COLL_STEP_SEND, other, own & -count, count);
@@ -46,7 +46,7 @@ static int received_in(const coll_plan *base, int position, int round) {
 }
 
 static int neighbors_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
-    const coll_part *part = base->part;
+    const coll_plan_args *part = base->part;
     const int ranks = part->shape->topo->ranks, own = part->line->position, turn = (int)round,
               other = (turn % 2 == own % 2 ? own + 1 : own - 1 + ranks) % ranks;
     if (turn == 0) {
@@ -60,7 +60,7 @@ static int neighbors_round(const coll_plan *base, uint64_t round, coll_step step
 }
 
 /* Returns the size of a plan whose longest message has BLOCKS blocks. */
-static coll_plan_size size_of(const coll_part *part, int blocks) {
+static coll_plan_size size_of(const coll_plan_args *part, int blocks) {
     return (coll_plan_size){.window = 1,
                             .steps = 2,
                             .segments = 2,
@@ -68,22 +68,22 @@ static coll_plan_size size_of(const coll_part *part, int blocks) {
                             .own_bytes = sizeof(coll_plan)};
 }
 
-static coll_plan_size doubling_size(const coll_part *part) {
+static coll_plan_size doubling_size(const coll_plan_args *part) {
     return size_of(part, part->shape->topo->ranks / 2);
 }
 
-static coll_plan_size neighbors_size(const coll_part *part) {
+static coll_plan_size neighbors_size(const coll_plan_args *part) {
     return size_of(part, 2);
 }
 
-static coll_plan *doubling_plan(const coll_part *part, coll_plan_size size, void *memory) {
+static coll_plan *doubling_plan(const coll_plan_args *part, coll_plan_size size, void *memory) {
     coll_plan *plan = memory;
     *plan = coll_plan_of(part, size, (uint64_t)coll_tree_depth(part->shape->topo->ranks),
                          doubling_round);
     return plan;
 }
 
-static coll_plan *neighbors_plan(const coll_part *part, coll_plan_size size, void *memory) {
+static coll_plan *neighbors_plan(const coll_plan_args *part, coll_plan_size size, void *memory) {
     coll_plan *plan = memory;
     *plan = coll_plan_of(part, size, (uint64_t)part->shape->topo->ranks / 2, neighbors_round);
     return plan;

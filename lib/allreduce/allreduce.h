@@ -1,4 +1,4 @@
-/* The allreduce algorithms; their table is in lib/registry.c. */
+/* The allreduce algorithms; their table is in lib/api/registry.c. */
 #ifndef COLL_LIB_ALLREDUCE_ALLREDUCE_H
 #define COLL_LIB_ALLREDUCE_ALLREDUCE_H
 

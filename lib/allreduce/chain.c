@@ -16,7 +16,7 @@
 #include "config.h"
 
 #include "lib/allreduce/allreduce.h"
-#include "lib/schedule/tuned.h"
+#include "lib/plan/tuned.h"
 
 /* rounds of the window: results reach a rank two rounds after they left the rank before it */
 enum { FEWEST = 3 };
@@ -85,7 +85,7 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
                : send_results_down(plan, range_of(plan, round - plan->lag), steps, count);
 }
 
-static coll_plan_size plan_size(const coll_part *part) {
+static coll_plan_size plan_size(const coll_plan_args *part) {
     const coll_shape *shape = part->shape;
     uint64_t window = part->values->at[COLL_WINDOW];
     return (coll_plan_size){
@@ -96,8 +96,8 @@ static coll_plan_size plan_size(const coll_part *part) {
         .own_bytes = sizeof(chain_plan)};
 }
 
-static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
-    const coll_line *line = part->line;
+static coll_plan *make_plan(const coll_plan_args *part, coll_plan_size size, void *memory) {
+    const coll_rank_order *line = part->line;
     int position = line->position, p = part->shape->topo->ranks;
     chain_plan *plan = memory;
     *plan = (chain_plan){.base = coll_plan_of(part, size, 0, plan_round),

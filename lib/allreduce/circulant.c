@@ -32,7 +32,7 @@
 
 #include "lib/allreduce/allreduce.h"
 #include "lib/pattern/binomial.h"
-#include "lib/schedule/plan.h"
+#include "lib/plan/plan.h"
 
 #include <string.h>
 
@@ -274,11 +274,11 @@ static hierarchy units_of(const coll_topo *topo, bool levels) {
     return f;
 }
 
-static hierarchy measure_hierarchy(const coll_part *part, bool levels) {
+static hierarchy measure_hierarchy(const coll_plan_args *part, bool levels) {
     const coll_topo *topo = part->shape->topo;
     hierarchy f = units_of(topo, levels);
     for (int i = 0; i < f.levels; i++)
-        f.extent[i] = coll_line_extent(part->line, topo, f.unit[i], f.unit[i + 1]);
+        f.extent[i] = coll_rank_order_extent(part->line, topo, f.unit[i], f.unit[i + 1]);
     return f;
 }
 
@@ -297,7 +297,7 @@ static int rooms_of(const hierarchy *f) {
  * number of elements for each part. If groups differ in size, some parts are received more than
  * once, and need memory each time.
  */
-static coll_plan_size size_of(const coll_part *part, bool levels) {
+static coll_plan_size size_of(const coll_plan_args *part, bool levels) {
     enum { STEPS = 5 * PIECES };
     const coll_shape *shape = part->shape;
     const hierarchy f = measure_hierarchy(part, levels);
@@ -322,9 +322,9 @@ static coll_plan_size size_of(const coll_part *part, bool levels) {
  * Returns the group that sums up at LEVEL with this rank, whose places at the lower levels are OWN.
  * Writes its members to RANKS.
  */
-static group group_of(const coll_part *part, const hierarchy *f, int level, const int own[],
+static group group_of(const coll_plan_args *part, const hierarchy *f, int level, const int own[],
                       int ranks[]) {
-    const coll_line *line = part->line;
+    const coll_rank_order *line = part->line;
     const coll_unit whole = f->unit[level + 1];
     group g = {.ranks = ranks, .parts = f->extent[level].fewest};
     int position = line->position, place[LEVELS] = {0};
@@ -348,7 +348,8 @@ static group group_of(const coll_part *part, const hierarchy *f, int level, cons
     return g;
 }
 
-static coll_plan *plan_of(const coll_part *part, bool levels, coll_plan_size size, void *memory) {
+static coll_plan *plan_of(const coll_plan_args *part, bool levels, coll_plan_size size,
+                          void *memory) {
     circulant_plan *plan = memory;
     const int p = part->shape->topo->ranks;
     *plan = (circulant_plan){
@@ -375,19 +376,19 @@ static coll_plan *plan_of(const coll_part *part, bool levels, coll_plan_size siz
     return &plan->base;
 }
 
-static coll_plan_size size_flat(const coll_part *part) {
+static coll_plan_size size_flat(const coll_plan_args *part) {
     return size_of(part, false);
 }
 
-static coll_plan *plan_flat(const coll_part *part, coll_plan_size size, void *memory) {
+static coll_plan *plan_flat(const coll_plan_args *part, coll_plan_size size, void *memory) {
     return plan_of(part, false, size, memory);
 }
 
-static coll_plan_size size_levels(const coll_part *part) {
+static coll_plan_size size_levels(const coll_plan_args *part) {
     return size_of(part, true);
 }
 
-static coll_plan *plan_levels(const coll_part *part, coll_plan_size size, void *memory) {
+static coll_plan *plan_levels(const coll_plan_args *part, coll_plan_size size, void *memory) {
     return plan_of(part, true, size, memory);
 }
 

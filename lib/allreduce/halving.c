@@ -174,7 +174,7 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
  * For each peer: a send, a receive and a combination, and a send and a receive. A chunk has the
  * same number of elements for each part.
  */
-static coll_plan_size plan_size(const coll_part *part) {
+static coll_plan_size plan_size(const coll_plan_args *part) {
     const coll_shape *shape = part->shape;
     size_t chunk = coll_chunk_of(part, shape->element << coll_tree_depth(shape->topo->ranks));
     return (coll_plan_size){.window = (int)coll_least(part->values->at[COLL_WINDOW],
@@ -185,7 +185,7 @@ static coll_plan_size plan_size(const coll_part *part) {
                             .own_bytes = sizeof(coll_trees)};
 }
 
-static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
+static coll_plan *make_plan(const coll_plan_args *part, coll_plan_size size, void *memory) {
     coll_trees *plan = coll_trees_open(part, size, memory);
     coll_trees_double(plan, COLL_UNIT_RANK);
     plan->base.round = plan_round;

@@ -22,7 +22,7 @@
 #include "config.h"
 
 #include "lib/allreduce/allreduce.h"
-#include "lib/schedule/tuned.h"
+#include "lib/plan/tuned.h"
 
 #include <limits.h>
 
@@ -280,7 +280,7 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
 
 /* --- Measures --- */
 
-static uint64_t groups_of(const coll_part *part) {
+static uint64_t groups_of(const coll_plan_args *part) {
     const coll_shape *shape = part->shape;
     size_t segment = coll_segment_asked(part, 2.0 * shape->topo->ranks);
     uint64_t ranks = (uint64_t)shape->topo->ranks, most = INT_MAX / ranks,
@@ -289,7 +289,7 @@ static uint64_t groups_of(const coll_part *part) {
 }
 
 /* Sets FIRST to the positions at which the racks begin, and the end; the same on all ranks. */
-static void find_racks(const coll_part *part, int *first) {
+static void find_racks(const coll_plan_args *part, int *first) {
     const coll_topo *topo = part->shape->topo;
     for (int position = 0; position < topo->ranks; position++)
         if (coll_part_begins(part, position, COLL_UNIT_RACK))
@@ -302,7 +302,7 @@ static void find_racks(const coll_part *part, int *first) {
  * turn, so more rounds are in flight than one turn has. With at most one turn for each rack, no
  * range is still on its way to the next rack when its result comes back.
  */
-static coll_plan_size plan_size(const coll_part *part) {
+static coll_plan_size plan_size(const coll_plan_args *part) {
     const coll_shape *shape = part->shape;
     int most, least = coll_topo_fewest(shape->topo, COLL_LEVEL_RACK, &most),
               racks = shape->topo->racks;
@@ -317,7 +317,7 @@ static coll_plan_size plan_size(const coll_part *part) {
                             .own_bytes = sizeof(racks_plan) + ((size_t)racks + 1) * sizeof(int)};
 }
 
-static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
+static coll_plan *make_plan(const coll_plan_args *part, coll_plan_size size, void *memory) {
     racks_plan *plan = memory;
     int racks = part->shape->topo->racks, position = part->line->position;
     *plan = (racks_plan){.base = coll_plan_of(part, size, 0, plan_round),

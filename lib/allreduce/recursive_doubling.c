@@ -18,11 +18,11 @@
 #include "lib/allreduce/allreduce.h"
 #include "lib/allreduce/trees.h"
 
-static coll_plan_size plan_size(const coll_part *part) {
+static coll_plan_size plan_size(const coll_plan_args *part) {
     return coll_trees_size(part, coll_trees_depth(part, COLL_UNIT_RANK, COLL_UNIT_ALL));
 }
 
-static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
+static coll_plan *make_plan(const coll_plan_args *part, coll_plan_size size, void *memory) {
     coll_trees *plan = coll_trees_open(part, size, memory);
     coll_trees_double(plan, COLL_UNIT_RANK);
     return &plan->base;

@@ -14,7 +14,7 @@
 #include "config.h"
 
 #include "lib/allreduce/allreduce.h"
-#include "lib/schedule/plan.h"
+#include "lib/plan/plan.h"
 
 typedef struct ring_plan {
     coll_plan base;
@@ -95,7 +95,7 @@ static size_t longest_part(const coll_shape *shape) {
     return coll_share_start(shape, shape->bytes, shape->topo->ranks, 1);
 }
 
-static coll_plan_size plan_size(const coll_part *part) {
+static coll_plan_size plan_size(const coll_plan_args *part) {
     return (coll_plan_size){.window = (int)part->values->at[COLL_WINDOW],
                             .steps = 3,
                             .segments = 2,
@@ -103,7 +103,7 @@ static coll_plan_size plan_size(const coll_part *part) {
                             .own_bytes = sizeof(ring_plan)};
 }
 
-static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
+static coll_plan *make_plan(const coll_plan_args *part, coll_plan_size size, void *memory) {
     int p = part->shape->topo->ranks;
     ring_plan *plan = memory;
     *plan = (ring_plan){.base = coll_plan_of(part, size, 0, plan_round),

@@ -6,13 +6,13 @@
 
 enum { NONE = -1 };
 
-static int count_segments(const coll_part *part, size_t segment) {
+static int count_segments(const coll_plan_args *part, size_t segment) {
     uint64_t segments = coll_segment_count(part->shape->bytes, segment);
     return segments < INT32_MAX ? (int)segments : INT32_MAX;
 }
 
 /* A round's memory has one segment for data that is sent, and one for each sum that is received. */
-coll_plan_size coll_trees_size(const coll_part *part, int most) {
+coll_plan_size coll_trees_size(const coll_plan_args *part, int most) {
     const coll_shape *shape = part->shape;
     size_t segment =
                coll_least(coll_segment_of(shape, part->values->at[COLL_SEGMENT]), shape->bytes),
@@ -86,7 +86,7 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
 
 /* --- The ranks with which a rank communicates --- */
 
-coll_trees *coll_trees_open(const coll_part *part, coll_plan_size size, void *memory) {
+coll_trees *coll_trees_open(const coll_plan_args *part, coll_plan_size size, void *memory) {
     coll_trees *plan = memory;
     *plan = (coll_trees){.base = coll_plan_of(part, size,
                                               coll_segment_count(part->shape->bytes, size.segment),
@@ -96,8 +96,8 @@ coll_trees *coll_trees_open(const coll_part *part, coll_plan_size size, void *me
     return plan;
 }
 
-int coll_trees_depth(const coll_part *part, coll_unit unit, coll_unit whole) {
-    return coll_tree_depth(coll_line_extent(part->line, part->shape->topo, unit, whole).most);
+int coll_trees_depth(const coll_plan_args *part, coll_unit unit, coll_unit whole) {
+    return coll_tree_depth(coll_rank_order_extent(part->line, part->shape->topo, unit, whole).most);
 }
 
 /*
@@ -105,12 +105,12 @@ int coll_trees_depth(const coll_part *part, coll_unit unit, coll_unit whole) {
  * rank's index among them.
  */
 typedef struct members {
-    const coll_part *part;
+    const coll_plan_args *part;
     coll_unit unit;
     int first, count, index;
 } members;
 
-static members members_of(const coll_part *part, coll_unit unit, coll_unit whole) {
+static members members_of(const coll_plan_args *part, coll_unit unit, coll_unit whole) {
     members all = {.part = part, .unit = unit, .first = part->line->position};
     if (unit == COLL_UNIT_RANK && whole == COLL_UNIT_ALL) {
         all.first = 0;

@@ -1,4 +1,4 @@
-/* The alltoall algorithms; their table is in lib/registry.c. */
+/* The alltoall algorithms; their table is in lib/api/registry.c. */
 #ifndef COLL_LIB_ALLTOALL_ALLTOALL_H
 #define COLL_LIB_ALLTOALL_ALLTOALL_H
 

@@ -19,7 +19,7 @@
 
 #include "lib/alltoall/alltoall.h"
 #include "lib/pattern/radix.h"
-#include "lib/schedule/tuned.h"
+#include "lib/plan/tuned.h"
 
 /* Most bytes of all blocks of a rank together. */
 static const size_t BYTES_MOST = 4 << 20;
@@ -33,7 +33,7 @@ typedef struct bruck_plan {
  * Returns the copy of the block that travels FAR positions in all, between scratch memory and its
  * place before the round of DISTANCE.
  */
-static coll_step copy_block(const coll_part *part, int far, int distance, bool to_scratch) {
+static coll_step copy_block(const coll_plan_args *part, int far, int distance, bool to_scratch) {
     int ranks = part->shape->topo->ranks, own = part->line->position;
     bool is_new = to_scratch && far % distance == 0;
     coll_step step =
@@ -48,7 +48,7 @@ static coll_step copy_block(const coll_part *part, int far, int distance, bool t
  */
 static int copy_message(const bruck_plan *plan, int distance, int times, bool to_scratch,
                         int segment, coll_step steps[]) {
-    const coll_part *part = plan->base.part;
+    const coll_plan_args *part = plan->base.part;
     int count = 0;
     for (int far = times * distance; far < part->shape->topo->ranks; far++) {
         if (far / distance % plan->radix != times)
@@ -66,7 +66,7 @@ static int copy_message(const bruck_plan *plan, int distance, int times, bool to
  */
 static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
     const bruck_plan *plan = (const bruck_plan *)base;
-    const coll_part *part = base->part;
+    const coll_plan_args *part = base->part;
     int ranks = part->shape->topo->ranks, own = part->line->position,
         distance = coll_radix_worth(plan->radix, (int)round), others = 0, count = 0;
     for (int times = 1; times < plan->radix && times * distance < ranks; times++)
@@ -105,7 +105,7 @@ static int longest_message(int ranks, int radix) {
     return most;
 }
 
-static coll_plan_size plan_size(const coll_part *part) {
+static coll_plan_size plan_size(const coll_plan_args *part) {
     int ranks = part->shape->topo->ranks, radix = coll_radix_asked(part),
         others = (radix < ranks ? radix : ranks) - 1;
     return (coll_plan_size){.window = 1,
@@ -115,7 +115,7 @@ static coll_plan_size plan_size(const coll_part *part) {
                             .own_bytes = sizeof(bruck_plan)};
 }
 
-static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
+static coll_plan *make_plan(const coll_plan_args *part, coll_plan_size size, void *memory) {
     bruck_plan *plan = memory;
     int radix = coll_radix_asked(part), rounds = coll_radix_digits(part->shape->topo->ranks, radix);
     *plan = (bruck_plan){.base = coll_plan_of(part, size, (uint64_t)rounds, plan_round),

@@ -8,7 +8,7 @@
 #include "config.h"
 
 #include "lib/alltoall/alltoall.h"
-#include "lib/schedule/plan.h"
+#include "lib/plan/plan.h"
 
 /*
  * Sets *STEP to the message with segment I of the block to or from POSITION; returns false if there
@@ -16,7 +16,7 @@
  */
 static bool segment_of(const coll_plan *plan, coll_step_kind kind, int position, uint64_t i,
                        coll_step *step) {
-    const coll_part *part = plan->part;
+    const coll_plan_args *part = plan->part;
     bool sends = kind == COLL_STEP_SEND;
     size_t bytes = coll_part_block(part, sends ? part->input : part->blocks, position),
            segment = plan->size.segment, from = (size_t)i * segment;
@@ -40,7 +40,7 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
     return count;
 }
 
-static coll_plan_size plan_size(const coll_part *part) {
+static coll_plan_size plan_size(const coll_plan_args *part) {
     int ranks = part->shape->topo->ranks;
     return (coll_plan_size){.window = 1,
                             .steps = 2 * (ranks - 1),
@@ -50,7 +50,7 @@ static coll_plan_size plan_size(const coll_part *part) {
                             .own_bytes = sizeof(coll_plan)};
 }
 
-static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
+static coll_plan *make_plan(const coll_plan_args *part, coll_plan_size size, void *memory) {
     coll_plan *plan = memory;
     size_t sent = coll_blocks_longest(part->input), received = coll_blocks_longest(part->blocks);
     *plan = coll_plan_of(part, size,

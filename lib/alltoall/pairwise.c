@@ -25,7 +25,7 @@
 #include "config.h"
 
 #include "lib/alltoall/alltoall.h"
-#include "lib/schedule/plan.h"
+#include "lib/plan/plan.h"
 
 enum { REQUESTS = 1 }; /* lane of the requests */
 
@@ -66,11 +66,11 @@ typedef struct pairwise_plan {
 /* --- Which rank sends to which --- */
 
 /* Return the bytes of the block to POSITION, or from it. */
-static size_t bytes_to(const coll_part *part, int position) {
+static size_t bytes_to(const coll_plan_args *part, int position) {
     return position == NOBODY ? 0 : coll_part_block(part, part->input, position);
 }
 
-static size_t bytes_from(const coll_part *part, int position) {
+static size_t bytes_from(const coll_plan_args *part, int position) {
     return position == NOBODY ? 0 : coll_part_block(part, part->blocks, position);
 }
 
@@ -82,7 +82,7 @@ typedef struct seat {
 } seat;
 
 /* Returns the end of the rack that begins at position BEGIN. */
-static int end_of_rack(const coll_part *part, int begin) {
+static int end_of_rack(const coll_plan_args *part, int begin) {
     const coll_topo *topo = part->shape->topo;
     int end = begin + 1;
     while (end < topo->ranks && !coll_part_begins(part, end, COLL_UNIT_RACK))
@@ -91,7 +91,7 @@ static int end_of_rack(const coll_part *part, int begin) {
 }
 
 /* Gives each position a slot; positions that want the same slot keep the order of the line. */
-static void assign_slots(const coll_part *part, seat seats[]) {
+static void assign_slots(const coll_plan_args *part, seat seats[]) {
     const int ranks = part->shape->topo->ranks;
     for (int i = 0; i < ranks; i++)
         seats[i] = (seat){.before = 0};
@@ -115,7 +115,7 @@ static void assign_slots(const coll_part *part, seat seats[]) {
  * Lists this rank's turns in order, without the one with itself and those in which both blocks are
  * empty. Returns their number.
  */
-static int find_turns(const coll_part *part, seat seats[], turn turns[]) {
+static int find_turns(const coll_plan_args *part, seat seats[], turn turns[]) {
     const int ranks = part->shape->topo->ranks, own = part->line->position;
     int count = 0, slot = 0;
     assign_slots(part, seats);
@@ -140,7 +140,7 @@ static bool is_even(const coll_blocks *blocks) {
  * Returns the number of racks if all have equal size and all blocks have equal length; else 0.
  * Every rank then has the same number of turns, one of them with itself, which need not be listed.
  */
-static int count_even_racks(const coll_part *part) {
+static int count_even_racks(const coll_plan_args *part) {
     const coll_topo *topo = part->shape->topo;
     const int places = topo->ranks / topo->racks;
     if (places * topo->racks != topo->ranks || !is_even(part->input) || !is_even(part->blocks))
@@ -154,7 +154,7 @@ static int count_even_racks(const coll_part *part) {
 /* --- Lengths --- */
 
 /* Returns the bytes of a segment of long blocks. */
-static size_t segment_of(const coll_part *part) {
+static size_t segment_of(const coll_plan_args *part) {
     const coll_cost *link = coll_profile_outermost(part->shape->profile, part->shape->topo);
     size_t segment = part->values->at[COLL_SEGMENT],
            rounds = coll_least(part->values->at[COLL_WINDOW] + AHEAD, ROUNDS_MOST);
@@ -170,7 +170,7 @@ static size_t segment_of(const coll_part *part) {
 }
 
 /* Returns the most segments that a rank has requested and not received. */
-static size_t window_of(const coll_part *part) {
+static size_t window_of(const coll_plan_args *part) {
     const coll_cost *link = coll_profile_outermost(part->shape->profile, part->shape->topo);
     const size_t wanted = part->values->at[COLL_WINDOW];
     if (wanted > 0)
@@ -281,7 +281,7 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
 }
 
 /* The longer one of a turn's two blocks determines its rounds. */
-static coll_plan_size plan_size(const coll_part *part) {
+static coll_plan_size plan_size(const coll_plan_args *part) {
     const size_t ranks = (size_t)part->shape->topo->ranks,
                  listed = ranks * (sizeof(turn) + sizeof(seat));
     return (coll_plan_size){.window = (int)coll_least(window_of(part) + AHEAD, ROUNDS_MOST),
@@ -292,7 +292,7 @@ static coll_plan_size plan_size(const coll_part *part) {
                                 sizeof(pairwise_plan) + (count_even_racks(part) ? 0 : listed)};
 }
 
-static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
+static coll_plan *make_plan(const coll_plan_args *part, coll_plan_size size, void *memory) {
     pairwise_plan *plan = memory;
     size_t ranks = (size_t)part->shape->topo->ranks;
     *plan = (pairwise_plan){.base = coll_plan_of(part, size, 0, plan_round)};

@@ -20,7 +20,7 @@
 #include "config.h"
 
 #include "lib/alltoall/alltoall.h"
-#include "lib/schedule/plan.h"
+#include "lib/plan/plan.h"
 
 /* Most bytes of all blocks of a rank together. */
 static const size_t BYTES_MOST = 4 << 20;
@@ -118,7 +118,7 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
                : exchange_inside(plan, (nth - plan->place + plan->places) % plan->places, steps);
 }
 
-static coll_plan_size plan_size(const coll_part *part) {
+static coll_plan_size plan_size(const coll_plan_args *part) {
     int racks = racks_of(part->shape->topo), places = part->shape->topo->ranks / racks;
     return (coll_plan_size){.window = WINDOW,
                             .steps = 2 * racks + 2,
@@ -128,7 +128,7 @@ static coll_plan_size plan_size(const coll_part *part) {
                             .own_bytes = sizeof(racks_plan)};
 }
 
-static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
+static coll_plan *make_plan(const coll_plan_args *part, coll_plan_size size, void *memory) {
     racks_plan *plan = memory;
     int racks = racks_of(part->shape->topo), places = part->shape->topo->ranks / racks;
     *plan =

@@ -1,8 +1,8 @@
-/* The barrier algorithms; their table is in lib/registry.c. */
+/* The barrier algorithms; their table is in lib/api/registry.c. */
 #ifndef COLL_LIB_BARRIER_BARRIER_H
 #define COLL_LIB_BARRIER_BARRIER_H
 
-#include "lib/schedule/plan.h"
+#include "lib/plan/plan.h"
 
 extern const coll_algorithm coll_barrier_dissemination, coll_barrier_racks;
 

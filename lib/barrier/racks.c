@@ -47,7 +47,7 @@ static int most_children(const coll_topo *topo, int radix) {
  * Adds this rank's children, and its parent, in the tree of its group of kind IN, whose members are
  * the first ranks of the units one level below.
  */
-static void add_level(rack_plan *plan, const coll_part *part, coll_unit in) {
+static void add_level(rack_plan *plan, const coll_plan_args *part, coll_unit in) {
     const int *order = part->line->order;
     int own = part->line->position, start = own, before = 0, ranks = part->shape->topo->ranks;
     for (; !coll_part_begins(part, start, in); start--)
@@ -85,7 +85,7 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
 }
 
 /* A window of 1: a round begins when the one before is complete. */
-static coll_plan_size plan_size(const coll_part *part) {
+static coll_plan_size plan_size(const coll_plan_args *part) {
     const coll_topo *topo = part->shape->topo;
     int radix = (int)part->values->at[RADIX], groups = groups_of(topo),
         children = most_children(topo, radix),
@@ -97,8 +97,8 @@ static coll_plan_size plan_size(const coll_part *part) {
                                 sizeof(rack_plan) + (size_t)(groups + children) * sizeof(int)};
 }
 
-static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
-    const coll_line *line = part->line;
+static coll_plan *make_plan(const coll_plan_args *part, coll_plan_size size, void *memory) {
+    const coll_rank_order *line = part->line;
     coll_unit outer = outermost_unit(part->shape->topo);
     rack_plan *plan = memory;
     *plan = (rack_plan){.base = coll_plan_of(part, size, 3, plan_round),

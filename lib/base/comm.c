@@ -4,9 +4,9 @@
 
 #include "coll_tools.h"
 #include "lib/base/agree.h"
+#include "lib/base/dcp_hooks.h"
 #include "lib/base/error.h"
-#include "lib/base/spare.h"
-#include "lib/base/substitute.h"
+#include "lib/base/reserve_alloc.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -142,7 +142,7 @@ static void free_state(coll_comm *state) {
     return_room(state);
     free(state->slots);
     free((int *)state->members);
-    coll_spare_free(state);
+    coll_reserve_free(state);
 }
 
 static void unlink_state(coll_comm *state) {
@@ -261,7 +261,7 @@ static int wait_for_all_ranks(coll_comm *state) {
 }
 
 static int make_state(MPI_Comm comm, coll_comm **made) {
-    coll_comm *state = coll_spare_calloc(1, sizeof *state);
+    coll_comm *state = coll_reserve_calloc(1, sizeof *state);
     if (!state)
         return coll_error(MPI_ERR_NO_MEM, "not even %zu bytes left", sizeof *state);
     state->user = comm;
@@ -294,10 +294,10 @@ static int make_state(MPI_Comm comm, coll_comm **made) {
 }
 
 static coll_comm *make_part(const coll_comm *whole, int count, const int members[]) {
-    coll_comm *part = coll_spare_calloc(1, sizeof *part);
+    coll_comm *part = coll_reserve_calloc(1, sizeof *part);
     int *copy = malloc((size_t)count * sizeof *copy);
     if (!part || !copy) {
-        coll_spare_free(part);
+        coll_reserve_free(part);
         free(copy);
         return NULL;
     }

@@ -31,7 +31,7 @@ enum {
     COLL_TAG_WIDE =
         1 << 14, /* and the next COLL_TAGS_WIDE - 1 tags, used in turn (hlot/bcast_runtime.c) */
     COLL_TAGS_WIDE = 1 << 13,
-    COLL_TAG_STARTED = COLL_TAG_WIDE + COLL_TAGS_WIDE, /* likewise (lib/operation/pending.c) */
+    COLL_TAG_STARTED = COLL_TAG_WIDE + COLL_TAGS_WIDE, /* likewise (lib/call/request.c) */
     COLL_TAGS_STARTED = 1 << 12 /* all tags are below 32767, the smallest MPI_TAG_UB allowed */
 };
 
@@ -105,7 +105,8 @@ typedef struct coll_comm_key {
 } coll_comm_key;
 
 /*
- * All keys, in the order in which they are opened, terminated by NULL; defined in lib/registry.c.
+ * All keys, in the order in which they are opened, terminated by NULL; defined in
+ * lib/api/registry.c.
  */
 extern coll_comm_key *const coll_comm_keys[];
 

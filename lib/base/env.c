@@ -2,8 +2,8 @@
 
 #include "lib/base/env.h"
 
+#include "lib/base/c_locale.h"
 #include "lib/base/error.h"
-#include "lib/base/plain.h"
 
 #include <mpi.h>
 #include <stdatomic.h>
@@ -165,7 +165,7 @@ int coll_env_seconds(const char *name, double *seconds) {
         return MPI_SUCCESS;
     }
     double value;
-    if (!coll_plain_number(text, &value) || !(value >= 0 && value <= MOST_SECONDS))
+    if (!coll_c_locale_number(text, &value) || !(value >= 0 && value <= MOST_SECONDS))
         return coll_error(MPI_ERR_ARG, "%s=%s: must be seconds, 0 to %.0f, as 2.5", name, text,
                           MOST_SECONDS);
     *seconds = value;

@@ -2,8 +2,8 @@
 
 #include "lib/base/error.h"
 
-#include "lib/base/plain.h"
-#include "lib/base/spare.h"
+#include "lib/base/c_locale.h"
+#include "lib/base/reserve_alloc.h"
 
 #include <pthread.h>
 #include <stdarg.h>
@@ -62,7 +62,7 @@ static codes *own_codes(void) {
     unused = mine ? mine->next : NULL;
     pthread_mutex_unlock(&lock);
     if (!mine)
-        mine = coll_spare_calloc(1, sizeof *mine);
+        mine = coll_reserve_calloc(1, sizeof *mine);
     if (mine && pthread_setspecific(owner, mine) != 0) {
         release_codes(mine);
         mine = NULL;
@@ -121,9 +121,9 @@ int coll_error(int error_class, const char *format, ...) {
     char text[MPI_MAX_ERROR_STRING];
     va_list arguments;
     va_start(arguments, format);
-    locale_t before = coll_plain_begin();
+    locale_t before = coll_c_locale_begin();
     vsnprintf(text, sizeof text, format, arguments);
-    coll_plain_end(before);
+    coll_c_locale_end(before);
     va_end(arguments);
     if (error_mode.text) {
         snprintf(error_mode.text, error_mode.size, "%s", text);

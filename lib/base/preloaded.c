@@ -2,7 +2,7 @@
 
 #include "lib/base/preloaded.h"
 
-#include "lib/base/plain.h"
+#include "lib/base/c_locale.h"
 
 #include <mpi.h>
 #include <stdbool.h>
@@ -18,7 +18,7 @@ static const double SHORTEST_SLEEP = 10e-6, LONGEST_SLEEP = 1e-3;
 static double read_timeout(void) {
     const char *text = getenv("COLL_TIMEOUT");
     double seconds;
-    return text && coll_plain_number(text, &seconds) && seconds >= 0 ? seconds : DEFAULT_TIMEOUT;
+    return text && coll_c_locale_number(text, &seconds) && seconds >= 0 ? seconds : DEFAULT_TIMEOUT;
 }
 
 /*
@@ -40,10 +40,11 @@ static int wait_for(MPI_Request *request, double seconds, bool *arrived) {
 }
 
 static void report_missing_library(const char *library, int rank, double seconds) {
-    coll_plain_print(stderr,
-                     "%.*s: rank %d runs without %s: it sent nothing for %g s after MPI_Init; give "
-                     "every program of the job the same LD_PRELOAD, as coll-run does\n",
-                     (int)strcspn(library, "."), library, rank, library, seconds);
+    coll_c_locale_print(
+        stderr,
+        "%.*s: rank %d runs without %s: it sent nothing for %g s after MPI_Init; give "
+        "every program of the job the same LD_PRELOAD, as coll-run does\n",
+        (int)strcspn(library, "."), library, rank, library, seconds);
     fflush(stderr);
 }
 

@@ -1,19 +1,19 @@
 /*
- * Converts a datatype to runs (lib/base/run.h): every MPI constructor is a repetition, a list or
- * both.
+ * Converts a datatype to runs (lib/base/iov_tree.h): every MPI constructor is a repetition, a list
+ * or both.
  */
 #include "config.h"
 
 #include "lib/base/typemap.h"
 
-#include "lib/base/run.h"
-#include "lib/base/spare.h"
+#include "lib/base/iov_tree.h"
+#include "lib/base/reserve_alloc.h"
 
 #include <stdint.h>
 
 typedef coll_distance distance;
-typedef coll_run run;
-typedef coll_run_list list;
+typedef coll_iov run;
+typedef coll_iov_list list;
 
 struct coll_typemap {
     run element;
@@ -23,13 +23,13 @@ struct coll_typemap {
 
 /* Replaces SHAPE by COUNT copies of itself, STRIDE bytes apart. */
 static int repeat_shape(coll_typemap *map, run *shape, size_t count, distance stride) {
-    if (coll_run_too_large(shape, count))
+    if (coll_iov_too_large(shape, count))
         return MPI_ERR_TYPE;
     run spare;
-    const run *item = coll_run_keep(&map->lists, shape, &spare);
+    const run *item = coll_iov_keep(&map->lists, shape, &spare);
     if (!item)
         return MPI_ERR_NO_MEM;
-    *shape = coll_run_repeated(item, count, stride);
+    *shape = coll_iov_repeated(item, count, stride);
     return MPI_SUCCESS;
 }
 
@@ -65,17 +65,17 @@ static int contents_free(contents *c) {
         int failed = type_release(&c->types[i]);
         error = error == MPI_SUCCESS ? failed : error;
     }
-    coll_spare_free(c->integers);
-    coll_spare_free(c->addresses);
-    coll_spare_free(c->types);
+    coll_reserve_free(c->integers);
+    coll_reserve_free(c->addresses);
+    coll_reserve_free(c->types);
     return error;
 }
 
 /* Reads the constructor arguments of TYPE, whose envelope is in C; free them with contents_free. */
 static int contents_read(MPI_Datatype type, contents *c) {
-    c->integers = coll_spare_calloc((size_t)c->integer_count + 1, sizeof *c->integers);
-    c->addresses = coll_spare_calloc((size_t)c->address_count + 1, sizeof *c->addresses);
-    c->types = coll_spare_calloc((size_t)c->type_count + 1, sizeof(MPI_Datatype));
+    c->integers = coll_reserve_calloc((size_t)c->integer_count + 1, sizeof *c->integers);
+    c->addresses = coll_reserve_calloc((size_t)c->address_count + 1, sizeof *c->addresses);
+    c->types = coll_reserve_calloc((size_t)c->type_count + 1, sizeof(MPI_Datatype));
     int error = MPI_ERR_NO_MEM;
     if (c->integers && c->addresses && c->types)
         error = PMPI_Type_get_contents(type, c->integer_count, c->address_count, c->type_count,
@@ -123,14 +123,14 @@ static int decode_predefined(coll_typemap *map, MPI_Datatype type, run *shape) {
     if (size == extent)
         return MPI_SUCCESS;
 
-    list *l = coll_run_list_new(2);
+    list *l = coll_iov_list_new(2);
     if (!l)
         return MPI_ERR_NO_MEM;
     run index = {.at = (distance)(lower + extent) - sizeof(int), .count = 1, .bytes = sizeof(int)};
     shape->bytes -= sizeof(int);
-    coll_run_list_append(l, *shape);
-    coll_run_list_append(l, index);
-    *shape = coll_run_list_finish(&map->lists, l);
+    coll_iov_list_append(l, *shape);
+    coll_iov_list_append(l, index);
+    *shape = coll_iov_list_finish(&map->lists, l);
     return MPI_SUCCESS;
 }
 
@@ -173,34 +173,34 @@ static int append_blocks(coll_typemap *map, const contents *c, list *l) {
             int error = decode_base(map, c->types[i], &b);
             if (error != MPI_SUCCESS)
                 return error;
-            item = coll_run_keep(&map->lists, &b.shape, &spare);
+            item = coll_iov_keep(&map->lists, &b.shape, &spare);
             if (!item)
                 return MPI_ERR_NO_MEM;
         }
         block here = nth_block(c, b.extent, i);
-        if (coll_run_too_large(item, here.length))
+        if (coll_iov_too_large(item, here.length))
             return MPI_ERR_TYPE;
-        run next = coll_run_repeated(item, here.length, b.extent);
-        if (coll_run_size(&next) > (size_t)PTRDIFF_MAX - total)
+        run next = coll_iov_repeated(item, here.length, b.extent);
+        if (coll_iov_size(&next) > (size_t)PTRDIFF_MAX - total)
             return MPI_ERR_TYPE;
         next.at += here.at;
-        total += coll_run_size(&next);
-        coll_run_list_append(l, next);
+        total += coll_iov_size(&next);
+        coll_iov_list_append(l, next);
     }
     return MPI_SUCCESS;
 }
 
 /* Decodes an indexed type or a struct. */
 static int decode_list(coll_typemap *map, const contents *c, run *shape) {
-    list *l = coll_run_list_new((size_t)c->integers[0]);
+    list *l = coll_iov_list_new((size_t)c->integers[0]);
     if (!l)
         return MPI_ERR_NO_MEM;
     int error = append_blocks(map, c, l);
     if (error != MPI_SUCCESS) {
-        coll_spare_free(l);
+        coll_reserve_free(l);
         return error;
     }
-    *shape = coll_run_list_finish(&map->lists, l);
+    *shape = coll_iov_list_finish(&map->lists, l);
     return MPI_SUCCESS;
 }
 
@@ -261,15 +261,15 @@ static int decode_deal(coll_typemap *map, const deal *d, distance stride, run *s
         error = repeat_shape(map, shape, whole, cycle * stride);
     if (error == MPI_SUCCESS)
         error = repeat_shape(map, &rest, next < d->size ? d->size - next : 0, stride);
-    list *l = error == MPI_SUCCESS ? coll_run_list_new(2) : NULL;
+    list *l = error == MPI_SUCCESS ? coll_iov_list_new(2) : NULL;
     if (!l)
         return error == MPI_SUCCESS ? MPI_ERR_NO_MEM : error;
 
     shape->at += first * stride;
     rest.at += next * stride;
-    coll_run_list_append(l, *shape);
-    coll_run_list_append(l, rest);
-    *shape = coll_run_list_finish(&map->lists, l);
+    coll_iov_list_append(l, *shape);
+    coll_iov_list_append(l, rest);
+    *shape = coll_iov_list_finish(&map->lists, l);
     return MPI_SUCCESS;
 }
 
@@ -280,7 +280,7 @@ static int decode_darray(coll_typemap *map, const contents *c, base *b) {
     const int *arguments = distributions + dimensions, *sharers = arguments + dimensions;
     int order = sharers[dimensions];
 
-    deal *deals = coll_spare_calloc((size_t)dimensions, sizeof *deals);
+    deal *deals = coll_reserve_calloc((size_t)dimensions, sizeof *deals);
     if (!deals)
         return MPI_ERR_NO_MEM;
     /* The process grid is in C order, whatever the order of the array. */
@@ -301,7 +301,7 @@ static int decode_darray(coll_typemap *map, const contents *c, base *b) {
         error = decode_deal(map, here, stride, &b->shape);
         stride *= here->size;
     }
-    coll_spare_free(deals);
+    coll_reserve_free(deals);
     return error;
 }
 
@@ -372,7 +372,7 @@ static int decode_type(coll_typemap *map, MPI_Datatype type, run *shape) {
 int coll_typemap_create(MPI_Datatype type, coll_typemap **map) {
     if (type == MPI_DATATYPE_NULL)
         return MPI_ERR_TYPE;
-    coll_typemap *made = coll_spare_calloc(1, sizeof *made);
+    coll_typemap *made = coll_reserve_calloc(1, sizeof *made);
     if (!made)
         return MPI_ERR_NO_MEM;
 
@@ -391,17 +391,17 @@ int coll_typemap_create(MPI_Datatype type, coll_typemap **map) {
 void coll_typemap_free(coll_typemap **map) {
     if (!*map)
         return;
-    coll_run_lists_free(&(*map)->lists);
-    coll_spare_free(*map);
+    coll_iov_lists_free(&(*map)->lists);
+    coll_reserve_free(*map);
     *map = NULL;
 }
 
 MPI_Count coll_typemap_size(const coll_typemap *map) {
-    return (MPI_Count)coll_run_size(&map->element);
+    return (MPI_Count)coll_iov_size(&map->element);
 }
 
 static run all_elements(const coll_typemap *map, MPI_Count count) {
-    return coll_run_repeated(&map->element, (size_t)count, (distance)map->extent);
+    return coll_iov_repeated(&map->element, (size_t)count, (distance)map->extent);
 }
 
 bool coll_typemap_contiguous(const coll_typemap *map, MPI_Count count, MPI_Aint *offset) {
@@ -415,11 +415,11 @@ bool coll_typemap_contiguous(const coll_typemap *map, MPI_Count count, MPI_Aint 
 void coll_typemap_pack(const coll_typemap *map, const void *buffer, MPI_Count count, size_t from,
                        size_t length, void *packed) {
     run all = all_elements(map, count);
-    coll_run_pack(&all, buffer, from, length, packed);
+    coll_iov_pack(&all, buffer, from, length, packed);
 }
 
 void coll_typemap_unpack(const coll_typemap *map, void *buffer, MPI_Count count, size_t from,
                          size_t length, const void *packed) {
     run all = all_elements(map, count);
-    coll_run_unpack(&all, buffer, from, length, packed);
+    coll_iov_unpack(&all, buffer, from, length, packed);
 }

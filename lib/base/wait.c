@@ -2,8 +2,8 @@
 
 #include "lib/base/wait.h"
 
-#include "lib/base/doorbell.h"
 #include "lib/base/error.h"
+#include "lib/base/socket_wakeup.h"
 
 #include <limits.h>
 #include <sched.h>
@@ -71,7 +71,7 @@ void coll_patience_progress(coll_patience *patience) {
     if (patience->slept)
         wait->rung = !patience->rung ? 0 : wait->rung < RELIABLE ? wait->rung + 1 : RELIABLE;
     if (patience->pauses)
-        coll_doorbell_doze(false);
+        coll_wakeup_doze(false);
     patience->slept = false;
     patience->since = patience->looked = PMPI_Wtime();
     patience->pauses = 0;
@@ -94,7 +94,7 @@ bool coll_patience_expired(coll_patience *patience, double seconds) {
 
 static void sleep_for(coll_patience *patience, double longest, double sleep) {
     sleep = sleep < SHORTEST_SLEEP ? SHORTEST_SLEEP : sleep < longest ? sleep : longest;
-    patience->rung = coll_doorbell_sleep(sleep);
+    patience->rung = coll_wakeup_sleep(sleep);
     patience->woken = patience->slept = true;
 }
 
@@ -130,7 +130,7 @@ void coll_patience_relax(coll_patience *patience) {
     double now = PMPI_Wtime(), waited = patience->waited = now - patience->since;
     int pause = patience->pauses++;
     if (wait->silence > 0 && waited > wait->silence) {
-        coll_doorbell_doze(true);
+        coll_wakeup_doze(true);
         sleep_for(patience, LONGEST_SILENT_SLEEP, waited * SILENT_SLEEP_SHARE);
         return;
     }
@@ -139,7 +139,7 @@ void coll_patience_relax(coll_patience *patience) {
             yield_core(patience, now);
         return;
     }
-    coll_doorbell_doze(true);
+    coll_wakeup_doze(true);
     bool reliable = wait->rung == RELIABLE;
     double longest = reliable                  ? LONGEST_HEARD_SLEEP
                      : wait->longest_sleep > 0 ? wait->longest_sleep

@@ -1,15 +1,15 @@
 /*
- * Declarations for the broadcast algorithms; their table is in lib/registry.c. They are only called
- * with at least 2 ranks and 1 byte; the number of bytes is the same on all ranks.
+ * Declarations for the broadcast algorithms; their table is in lib/api/registry.c. They are only
+ * called with at least 2 ranks and 1 byte; the number of bytes is the same on all ranks.
  */
 #ifndef COLL_LIB_BCAST_BCAST_H
 #define COLL_LIB_BCAST_BCAST_H
 
 #include "lib/algorithm/algorithm.h"
-#include "lib/algorithm/line.h"
+#include "lib/algorithm/rank_order.h"
 #include "lib/base/comm.h"
 #include "lib/base/data.h"
-#include "lib/schedule/engine.h"
+#include "lib/plan/engine.h"
 
 /*
  * Returns the segment size for a pipelined broadcast: WANTED, unless it is 0; 1 MB on a single

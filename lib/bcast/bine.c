@@ -16,11 +16,11 @@
  */
 #include "config.h"
 
-#include "lib/algorithm/line.h"
+#include "lib/algorithm/rank_order.h"
 #include "lib/bcast/bcast.h"
 #include "lib/pattern/bine.h"
 #include "lib/pattern/binomial.h"
-#include "lib/schedule/plan.h"
+#include "lib/plan/plan.h"
 
 static size_t segment_of(const coll_shape *call, const coll_values *values) {
     return coll_bcast_segment(call, values->at[COLL_SEGMENT],
@@ -54,7 +54,7 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
 }
 
 /* Two windows of rounds: while one window of segments is sent, another arrives. */
-static coll_plan_size plan_size(const coll_part *part) {
+static coll_plan_size plan_size(const coll_plan_args *part) {
     size_t segment = segment_of(part->shape, part->values);
     uint64_t segments = coll_segment_count(part->own, segment);
     return (coll_plan_size){.window = (int)coll_least(2 * part->values->at[COLL_WINDOW], segments),
@@ -64,7 +64,7 @@ static coll_plan_size plan_size(const coll_part *part) {
                             .own_bytes = sizeof(bine_plan)};
 }
 
-static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
+static coll_plan *make_plan(const coll_plan_args *part, coll_plan_size size, void *memory) {
     bine_plan *plan = memory;
     plan->base = coll_plan_of(part, size, coll_segment_count(part->own, size.segment), plan_round);
     plan->children =

@@ -19,21 +19,21 @@
  */
 #include "config.h"
 
-#include "lib/algorithm/line.h"
+#include "lib/algorithm/rank_order.h"
 #include "lib/bcast/bcast.h"
 #include "lib/pattern/binomial.h"
 #include "lib/pattern/usualtree.h"
-#include "lib/schedule/turns.h"
+#include "lib/plan/staged_plan.h"
 
 /* One turn with the parent (except at the root), and then one with each child. */
 typedef struct tree_plan {
-    coll_turns turns;
+    coll_staged_plan turns;
     int kin[1 + COLL_USUAL_CHILDREN]; /* positions of the parent, or -1, and of the children */
 } tree_plan;
 
-static int plan_turn(const coll_turns *turns, uint64_t turn, coll_step whole[]) {
+static int plan_turn(const coll_staged_plan *turns, uint64_t turn, coll_step whole[]) {
     const int *kin = ((const tree_plan *)turns)->kin;
-    const coll_part *part = turns->base.part;
+    const coll_plan_args *part = turns->base.part;
     uint64_t next = kin[0] < 0 ? turn + 1 : turn;
     int peer = part->line->order[kin[next]];
     whole[0] =
@@ -41,22 +41,23 @@ static int plan_turn(const coll_turns *turns, uint64_t turn, coll_step whole[]) 
     return 1;
 }
 
-static coll_plan_size plan_size(const coll_part *part) {
-    coll_plan_size size = coll_turns_size(part->own, 1);
+static coll_plan_size plan_size(const coll_plan_args *part) {
+    coll_plan_size size = coll_staged_plan_size(part->own, 1);
     size.own_bytes = sizeof(tree_plan);
     return size;
 }
 
-static coll_plan *plan_down(const coll_part *part, coll_plan_size size, void *memory,
+static coll_plan *plan_down(const coll_plan_args *part, coll_plan_size size, void *memory,
                             coll_usual_tree *tree) {
     int *kin = ((tree_plan *)memory)->kin;
     int count = tree(part->shape->topo->ranks, part->line->position, &kin[0], &kin[1]);
     uint64_t turns = (uint64_t)(count + (kin[0] >= 0));
-    return coll_turns_plan(part, size, memory, part->own, turns, plan_turn);
+    return coll_staged_plan_make(part, size, memory, part->own, turns, plan_turn);
 }
 
 #define DOWN(algorithm, tree, what)                                                                \
-    static coll_plan *plan_##algorithm(const coll_part *part, coll_plan_size size, void *memory) { \
+    static coll_plan *plan_##algorithm(const coll_plan_args *part, coll_plan_size size,            \
+                                       void *memory) {                                             \
         return plan_down(part, size, memory, tree);                                                \
     }                                                                                              \
     const coll_algorithm coll_bcast_##algorithm = {                                                \

@@ -23,10 +23,10 @@
  */
 #include "config.h"
 
-#include "lib/algorithm/line.h"
+#include "lib/algorithm/rank_order.h"
 #include "lib/bcast/bcast.h"
-#include "lib/bcast/chain_confirmed.h"
-#include "lib/schedule/plan.h"
+#include "lib/bcast/reliable/chain_confirmed.h"
+#include "lib/plan/plan.h"
 
 #include <math.h>
 
@@ -88,7 +88,7 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
 }
 
 /* Two windows of rounds: while a segment is sent, up to a window of later ones arrive. */
-static coll_plan_size plan_size(const coll_part *part) {
+static coll_plan_size plan_size(const coll_plan_args *part) {
     size_t segment = segment_of(part->shape, part->values), bytes = part->shape->bytes,
            window = (size_t)window_of(part->shape, part->values, segment);
     return (coll_plan_size){.window =
@@ -99,8 +99,8 @@ static coll_plan_size plan_size(const coll_part *part) {
                             .own_bytes = sizeof(chain_plan)};
 }
 
-static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
-    const coll_line *line = part->line;
+static coll_plan *make_plan(const coll_plan_args *part, coll_plan_size size, void *memory) {
+    const coll_rank_order *line = part->line;
     size_t segments = coll_segment_count(part->own, size.segment),
            window =
                coll_least((size_t)window_of(part->shape, part->values, size.segment), segments);
@@ -119,7 +119,7 @@ static bool is_confirmed(const coll_values *values) {
     return values->at[CONFIRM];
 }
 
-static int run_confirmed(const coll_planned *call) {
+static int run_confirmed(const coll_exec_args *call) {
     const coll_shape *shape = call->part.shape;
     const coll_values *values = call->part.values;
     size_t segment = segment_of(shape, values);

@@ -13,25 +13,25 @@
  */
 #include "config.h"
 
-#include "lib/algorithm/line.h"
+#include "lib/algorithm/rank_order.h"
 #include "lib/bcast/bcast.h"
-#include "lib/schedule/turns.h"
+#include "lib/plan/staged_plan.h"
 
-static int plan_turn(const coll_turns *plan, uint64_t turn, coll_step whole[]) {
-    const coll_part *part = plan->base.part;
-    const coll_line *line = part->line;
+static int plan_turn(const coll_staged_plan *plan, uint64_t turn, coll_step whole[]) {
+    const coll_plan_args *part = plan->base.part;
+    const coll_rank_order *line = part->line;
     whole[0] = line->position == 0 ? coll_step_send(line->order[turn + 1], 0, part->own)
                                    : coll_step_receive(line->order[0], 0, part->own);
     return 1;
 }
 
-static coll_plan_size plan_size(const coll_part *part) {
-    return coll_turns_size(part->own, 1);
+static coll_plan_size plan_size(const coll_plan_args *part) {
+    return coll_staged_plan_size(part->own, 1);
 }
 
-static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
+static coll_plan *make_plan(const coll_plan_args *part, coll_plan_size size, void *memory) {
     int turns = part->line->position == 0 ? part->shape->topo->ranks - 1 : 1;
-    return coll_turns_plan(part, size, memory, part->own, (uint64_t)turns, plan_turn);
+    return coll_staged_plan_make(part, size, memory, part->own, (uint64_t)turns, plan_turn);
 }
 
 const coll_algorithm coll_bcast_linear = {

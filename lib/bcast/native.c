@@ -6,7 +6,7 @@
  * types (Open MPI issues 1763 and 10523). Other data is passed in segments, so that its packed copy
  * stays bounded.
  *
- * Cost: that of the algorithm in lib/operation/stand_in.h that represents it.
+ * Cost: that of the algorithm in lib/tuning/ompi_decision_table.h that represents it.
  */
 #include "config.h"
 
@@ -19,7 +19,7 @@
 enum { BEST_BELOW = 2 << 10 };
 
 /* Calls the MPI library's broadcast: the nonblocking one if the wait needs a timeout or sleeps. */
-static int call_bcast(const coll_planned *call, void *bytes, int length) {
+static int call_bcast(const coll_exec_args *call, void *bytes, int length) {
     coll_comm *comm = call->comm;
     int root = call->part.shape->root;
     if (coll_wait_as_mpi(&comm->wait))
@@ -29,7 +29,7 @@ static int call_bcast(const coll_planned *call, void *bytes, int length) {
     return code == MPI_SUCCESS ? coll_wait_native(&comm->wait, &request, "MPI_Bcast") : code;
 }
 
-static int run_native(const coll_planned *call) {
+static int run_native(const coll_exec_args *call) {
     const coll_data *data = call->data;
     size_t most = data->bytes < COLL_NATIVE_MOST ? data->bytes : COLL_NATIVE_MOST;
     void *segment;

@@ -13,24 +13,24 @@
  */
 #include "config.h"
 
-#include "lib/algorithm/line.h"
+#include "lib/algorithm/rank_order.h"
 #include "lib/bcast/bcast.h"
 #include "lib/pattern/block.h"
-#include "lib/schedule/turns.h"
+#include "lib/plan/staged_plan.h"
 
 static coll_step whole_block(coll_step (*step)(int peer, size_t from, size_t length),
-                             const coll_part *part, int position, int block) {
+                             const coll_plan_args *part, int position, int block) {
     size_t bytes = part->own;
     int p = part->shape->topo->ranks;
     return step(part->line->order[position], coll_block_start(bytes, p, block),
                 coll_block_length(bytes, p, block));
 }
 
-static int scatter_turns(const coll_part *part) {
+static int scatter_turns(const coll_plan_args *part) {
     return part->line->position == 0 ? part->shape->topo->ranks - 1 : 1;
 }
 
-static int scatter_turn(const coll_part *part, int turn, coll_step whole[]) {
+static int scatter_turn(const coll_plan_args *part, int turn, coll_step whole[]) {
     int position = part->line->position;
     whole[0] = position == 0 ? whole_block(coll_step_send, part, turn + 1, turn + 1)
                              : whole_block(coll_step_receive, part, 0, position);
@@ -38,7 +38,7 @@ static int scatter_turn(const coll_part *part, int turn, coll_step whole[]) {
 }
 
 /* The root has all blocks: it sends around the ring but does not receive. */
-static int allgather_turn(const coll_part *part, int turn, coll_step whole[]) {
+static int allgather_turn(const coll_plan_args *part, int turn, coll_step whole[]) {
     int p = part->shape->topo->ranks, position = part->line->position, count = 0;
     int left = (position + p - 1) % p, right = (position + 1) % p;
     if (right)
@@ -48,24 +48,25 @@ static int allgather_turn(const coll_part *part, int turn, coll_step whole[]) {
     return count;
 }
 
-static int plan_turn(const coll_turns *plan, uint64_t turn, coll_step whole[]) {
-    const coll_part *part = plan->base.part;
+static int plan_turn(const coll_staged_plan *plan, uint64_t turn, coll_step whole[]) {
+    const coll_plan_args *part = plan->base.part;
     int scattered = scatter_turns(part), i = (int)turn;
     return i < scattered ? scatter_turn(part, i, whole)
                          : allgather_turn(part, i - scattered, whole);
 }
 
-static size_t longest_block(const coll_part *part) {
+static size_t longest_block(const coll_plan_args *part) {
     return coll_block_length(part->own, part->shape->topo->ranks, 0);
 }
 
-static coll_plan_size plan_size(const coll_part *part) {
-    return coll_turns_size(longest_block(part), 2);
+static coll_plan_size plan_size(const coll_plan_args *part) {
+    return coll_staged_plan_size(longest_block(part), 2);
 }
 
-static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
+static coll_plan *make_plan(const coll_plan_args *part, coll_plan_size size, void *memory) {
     int turns = scatter_turns(part) + part->shape->topo->ranks - 1;
-    return coll_turns_plan(part, size, memory, longest_block(part), (uint64_t)turns, plan_turn);
+    return coll_staged_plan_make(part, size, memory, longest_block(part), (uint64_t)turns,
+                                 plan_turn);
 }
 
 const coll_algorithm coll_bcast_scatter_allgather = {

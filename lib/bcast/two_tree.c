@@ -3,7 +3,7 @@
  *
  * Segments alternate between two trees over the nodes. Every node is an inner node of one tree and
  * a leaf of the other, so that it sends about one copy of the data, as in a chain. Each tree enters
- * each rack once; the ranks of a node follow its first one (lib/schedule/two_trees.h).
+ * each rack once; the ranks of a node follow its first one (lib/plan/two_trees.h).
  *
  * The rate is that of the chain. The first segment needs a hop for every rack and about log2 of a
  * rack's nodes, while the chain needs one for every node.
@@ -16,7 +16,7 @@
 #include "config.h"
 
 #include "lib/bcast/bcast.h"
-#include "lib/schedule/two_trees.h"
+#include "lib/plan/two_trees.h"
 
 static size_t segment_of(const coll_shape *call, const coll_values *values) {
     return coll_bcast_segment(call, values->at[COLL_SEGMENT], 2 * coll_two_trees_depth(call->topo));
@@ -52,13 +52,13 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
 }
 
 /* Two windows of rounds: while one window of segments is sent, another arrives. */
-static coll_plan_size plan_size(const coll_part *part) {
+static coll_plan_size plan_size(const coll_plan_args *part) {
     return coll_two_trees_size(part, segment_of(part->shape, part->values),
                                2 * part->values->at[COLL_WINDOW],
                                COLL_TWO_TREES * (1 + COLL_TWO_TREES_CHILDREN), COLL_TWO_TREES);
 }
 
-static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
+static coll_plan *make_plan(const coll_plan_args *part, coll_plan_size size, void *memory) {
     return coll_two_trees_plan(part, size, memory, plan_round);
 }
 

@@ -1,6 +1,6 @@
 /*
  * The networks that a job may be running on. The algorithm that is good on all of them is chosen
- * (lib/operation/select.h). Each level of a network is described by a few figures: latency,
+ * (lib/tuning/select.h). Each level of a network is described by a few figures: latency,
  * overhead, rates and buffer. The fitted curves of a profile are left out: their noise at single
  * sizes makes choices worse. Pure.
  */
@@ -8,7 +8,7 @@
 #define COLL_LIB_COST_NETWORKS_H
 
 #include "lib/cost/profile.h"
-#include "lib/place/topo.h"
+#include "lib/topology/topo.h"
 
 enum { COLL_NETWORKS_MOST = 32 };
 

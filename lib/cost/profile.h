@@ -5,9 +5,9 @@
 #ifndef COLL_LIB_COST_PROFILE_H
 #define COLL_LIB_COST_PROFILE_H
 
-#include "lib/base/parcel.h"
+#include "lib/base/pack_buffer.h"
 #include "lib/cost/cost.h"
-#include "lib/place/topo.h"
+#include "lib/topology/topo.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -50,7 +50,7 @@ void coll_profile_set_round_trip(coll_profile *profile, double round_trip);
 bool coll_profile_is_builtin(const coll_profile *profile);
 
 /* Packs PROFILE into PARCEL, or unpacks it. */
-void coll_profile_carry(coll_parcel *parcel, coll_profile *profile);
+void coll_profile_carry(coll_pack_buffer *parcel, coll_profile *profile);
 
 /* Return the level between the farthest ranks of TOPO, and its cost, which limits most algorithms.
  */

@@ -2,10 +2,10 @@
 
 #include "lib/cost/profilefile.h"
 
-#include "lib/base/plain.h"
+#include "lib/base/c_locale.h"
 #include "lib/base/textfile.h"
 #include "lib/cost/cost.h"
-#include "lib/place/hostlist.h"
+#include "lib/topology/hostlist.h"
 
 #include <errno.h>
 #include <math.h>
@@ -136,7 +136,7 @@ static bool parse_level(parser *p, char *rest) {
             return coll_refuse(&p->at, "%s is there twice; keep one", word);
         seen[key] = true;
         char *text = coll_word(&rest);
-        if (!coll_plain_number(text, value_of(cost, key)))
+        if (!coll_c_locale_number(text, value_of(cost, key)))
             return coll_refuse(&p->at, "%s '%.30s' is not a number like 4.1e-05", keys[key].name,
                                text);
     }
@@ -158,7 +158,7 @@ static bool parse_curve(parser *p, char *rest, const char *name, COLL_Curve *cur
     if (curve->knots)
         return coll_refuse(&p->at, "%s is there already; keep one", name);
     if (strcmp(coll_word(&rest), "error") != 0 ||
-        !coll_plain_number(text = coll_word(&rest), &read.error))
+        !coll_c_locale_number(text = coll_word(&rest), &read.error))
         return coll_refuse(&p->at, "%s needs the error of its fit, as in 'error 0.03'", name);
     if (!(read.error >= 0 && read.error <= MOST_ERROR))
         return coll_refuse(&p->at, "error %g of %s is not within 0 to %g", read.error, name,
@@ -169,8 +169,8 @@ static bool parse_curve(parser *p, char *rest, const char *name, COLL_Curve *cur
         if (read.knots == COLL_KNOTS)
             return coll_refuse(&p->at, "%s has more than %d knots; measure again", name,
                                COLL_KNOTS);
-        if (!coll_plain_number(text, &read.bytes[read.knots]) ||
-            !coll_plain_number(text = coll_word(&rest), &read.seconds[read.knots]))
+        if (!coll_c_locale_number(text, &read.bytes[read.knots]) ||
+            !coll_c_locale_number(text = coll_word(&rest), &read.seconds[read.knots]))
             return coll_refuse(&p->at,
                                "'%.30s' is no number; knots of %s are pairs of bytes and seconds",
                                text, name);
@@ -293,9 +293,9 @@ bool coll_profilefile_parse(const char *path, char *text, size_t length, coll_pr
                             char *problem) {
     parser p = {{"profile", path, text, text + length, 0, problem}, file, false};
     *file = (coll_profilefile){.hosts = NULL};
-    locale_t before = coll_plain_begin();
+    locale_t before = coll_c_locale_begin();
     bool good = parse_text(&p);
-    coll_plain_end(before);
+    coll_c_locale_end(before);
     if (!good)
         coll_profilefile_free(file);
     return good;
@@ -415,12 +415,12 @@ bool coll_profilefile_print(FILE *stream, const coll_profilefile *file, const ch
     for (int i = 0; i < count; i++)
         if (!check_host(hosts[i], problem))
             return false;
-    locale_t before = coll_plain_begin();
+    locale_t before = coll_c_locale_begin();
     fprintf(stream, "%s %s\ndate %s\n", FIRST_WORD, VERSION, file->date);
     print_hosts(stream, hosts, count);
     print_levels(stream, file);
     print_copies(stream, file);
     fputs("end\n", stream);
-    coll_plain_end(before);
+    coll_c_locale_end(before);
     return true;
 }

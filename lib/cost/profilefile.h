@@ -11,7 +11,7 @@
  *     copy Mmtm error 0.1 at 64 2e-08 1048576 0.0002
  *     end
  *
- * There is one date, and at least one line of hosts (in Slurm's syntax, lib/place/hostlist.h). A
+ * There is one date, and at least one line of hosts (in Slurm's syntax, lib/topology/hostlist.h). A
  * level is numa, node, rack, site or wide; each appears at most once, and at least one does;
  * missing levels were not measured. `end` distinguishes a whole file from a truncated one. The
  * first three figures of a level are required; wake_s, per_rank_s, together_bytes_per_s and

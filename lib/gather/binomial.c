@@ -18,7 +18,7 @@
 
 #include "lib/gather/gather.h"
 #include "lib/pattern/binomial.h"
-#include "lib/schedule/plan.h"
+#include "lib/plan/plan.h"
 
 /* A range of bytes of the root's stream, which begins with the root's own block. */
 typedef struct range {
@@ -66,7 +66,7 @@ static int send_to_parent(const tree_plan *plan, range all, range own, size_t st
 
 static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
     const tree_plan *plan = (const tree_plan *)base;
-    const coll_part *part = base->part;
+    const coll_plan_args *part = base->part;
     size_t segment = part->values->at[COLL_SEGMENT], bytes = part->shape->bytes,
            start = (size_t)(plan->first + round) * segment, end = plan->subtree.to;
     range all = intersect(plan->subtree, (range){start, start + segment});
@@ -89,7 +89,7 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
 }
 
 /* The root has the most segments and the most children. */
-static coll_plan_size plan_size(const coll_part *part) {
+static coll_plan_size plan_size(const coll_plan_args *part) {
     size_t all = (size_t)part->shape->topo->ranks * part->shape->bytes,
            segment = part->values->at[COLL_SEGMENT];
     return (coll_plan_size){
@@ -100,7 +100,7 @@ static coll_plan_size plan_size(const coll_part *part) {
         .own_bytes = sizeof(tree_plan)};
 }
 
-static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
+static coll_plan *make_plan(const coll_plan_args *part, coll_plan_size size, void *memory) {
     int ranks = part->shape->topo->ranks, position = part->line->position;
     size_t bytes = part->shape->bytes, segment = part->values->at[COLL_SEGMENT],
            start = (size_t)position * bytes,

@@ -28,7 +28,7 @@
 
 #include "lib/gather/gather.h"
 #include "lib/gather/intake.h"
-#include "lib/schedule/plan.h"
+#include "lib/plan/plan.h"
 
 #include <math.h>
 
@@ -97,12 +97,12 @@ static double predict_seconds(const coll_shape *call, const coll_values *values)
     return coll_gather_seconds(call, ceil((double)call->bytes / (double)credit.segment));
 }
 
-static size_t memory_bytes(const coll_planned *call) {
+static size_t memory_bytes(const coll_exec_args *call) {
     coll_credit credit = credit_of(call->part.shape, call->part.values);
     return coll_intake_bytes(call, &credit);
 }
 
-static coll_course *open_course(const coll_planned *call, void *memory) {
+static coll_task *open_course(const coll_exec_args *call, void *memory) {
     coll_credit credit = credit_of(call->part.shape, call->part.values);
     return call->part.blocks ? coll_intake_open(call, &credit, memory)
                              : coll_supply_open(call, &credit, memory);

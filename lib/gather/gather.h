@@ -1,18 +1,18 @@
 /*
- * Declarations for the gather algorithms; their table is in lib/registry.c. They are only called
- * with at least 2 ranks. If all ranks send the same amount, the shape's bytes is that amount, at
- * least 1; otherwise it is COLL_BYTES_UNKNOWN, and only the root knows all amounts. The root has
- * blocks, with its own block already in place; the other ranks have data.
+ * Declarations for the gather algorithms; their table is in lib/api/registry.c. They are only
+ * called with at least 2 ranks. If all ranks send the same amount, the shape's bytes is that
+ * amount, at least 1; otherwise it is COLL_BYTES_UNKNOWN, and only the root knows all amounts. The
+ * root has blocks, with its own block already in place; the other ranks have data.
  */
 #ifndef COLL_LIB_GATHER_GATHER_H
 #define COLL_LIB_GATHER_GATHER_H
 
 #include "lib/algorithm/algorithm.h"
-#include "lib/algorithm/line.h"
+#include "lib/algorithm/rank_order.h"
 #include "lib/base/blocks.h"
 #include "lib/base/comm.h"
 #include "lib/base/data.h"
-#include "lib/schedule/engine.h"
+#include "lib/plan/engine.h"
 
 extern const coll_algorithm coll_gather_native;
 extern const coll_algorithm coll_gather_linear;

@@ -2,9 +2,9 @@
 
 #include "lib/gather/intake.h"
 
-#include "lib/algorithm/line.h"
+#include "lib/algorithm/rank_order.h"
 #include "lib/pattern/incast.h"
-#include "lib/schedule/plan.h"
+#include "lib/plan/plan.h"
 
 /* Most receives posted at once: more would only take longer to test. */
 enum { SLOTS_MAX = 1024 };
@@ -41,7 +41,7 @@ typedef struct coll_lane {
     size_t of_next;    /* the part of ON_THE_WAY that comes from the next sender */
 } coll_lane;
 
-size_t coll_intake_unasked(const coll_planned *call, const coll_credit *credit, int place,
+size_t coll_intake_unasked(const coll_exec_args *call, const coll_credit *credit, int place,
                            size_t bytes) {
     size_t senders = (size_t)call->comm->ranks - 1, before = (size_t)place * bytes;
     if (!coll_gather_is_even(call->part.shape))
@@ -92,7 +92,7 @@ static void list_lanes(coll_intake *in) {
  * Returns the most lanes there can be: a rack's senders may form two groups, those that send
  * without a grant and the others.
  */
-static size_t most_lanes(const coll_planned *call, const coll_credit *credit) {
+static size_t most_lanes(const coll_exec_args *call, const coll_credit *credit) {
     const coll_topo *topo = call->part.shape->topo;
     return credit->lanes > 1 ? coll_least(2 * (size_t)topo->racks, (size_t)topo->ranks) : 1;
 }
@@ -121,7 +121,7 @@ static int count_slots(const coll_intake *in) {
  * Returns the bytes of memory that the root needs; if only the root knows the sizes of the blocks,
  * the most that any sizes need: many short messages, or as many long ones as the windows hold.
  */
-static size_t intake_bytes(const coll_planned *call, const coll_credit *credit) {
+static size_t intake_bytes(const coll_exec_args *call, const coll_credit *credit) {
     enum { ALIGNED = 64 };
     size_t bytes = call->part.shape->bytes, ranks = (size_t)call->comm->ranks;
     bool even = coll_gather_is_even(call->part.shape);
@@ -136,7 +136,7 @@ static size_t intake_bytes(const coll_planned *call, const coll_credit *credit) 
            slots * each + packed + ALIGNED;
 }
 
-size_t coll_intake_bytes(const coll_planned *call, const coll_credit *credit) {
+size_t coll_intake_bytes(const coll_exec_args *call, const coll_credit *credit) {
     size_t segment = usual_segment(credit, call->part.shape->bytes),
            taker = intake_bytes(call, credit),
            sender = sizeof(uint64_t) + COLL_SUPPLY_SENDS * segment;
@@ -309,7 +309,7 @@ static int continue_intake(coll_intake *in) {
     return code;
 }
 
-static int start_intake(coll_course *course) {
+static int start_intake(coll_task *course) {
     coll_intake *intake = (coll_intake *)course;
     double kept = *(_Atomic double *)coll_comm_slot(intake->call.comm, &coll_intake_share_key);
     intake->share = kept > 0 ? kept : 1; /* 0: this is the communicator's first gather */
@@ -334,7 +334,7 @@ static int start_intake(coll_course *course) {
     return continue_intake(intake);
 }
 
-static int handle_completions(coll_course *course, int count) {
+static int handle_completions(coll_task *course, int count) {
     coll_intake *intake = (coll_intake *)course;
     course->active -= count;
     for (int i = 0; i < count; i++)
@@ -343,11 +343,11 @@ static int handle_completions(coll_course *course, int count) {
 }
 
 /* A stall is time in which nothing arrived, not time in which nobody looked. */
-static void note_look(coll_course *course) {
+static void note_look(coll_task *course) {
     ((coll_intake *)course)->looked = PMPI_Wtime();
 }
 
-coll_course *coll_intake_open(const coll_planned *call, const coll_credit *credit, void *memory) {
+coll_task *coll_intake_open(const coll_exec_args *call, const coll_credit *credit, void *memory) {
     char *room = memory;
     coll_intake *intake = coll_comm_room_take(&room, sizeof *intake);
     *intake = (coll_intake){.course = {.start = start_intake,

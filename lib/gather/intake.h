@@ -6,7 +6,7 @@
  * flight. Sent without a grant are the first blocks in chain order, if all ranks know the size;
  * otherwise all blocks up to an equal share of the limit.
  *
- * The root runs an intake, the other ranks a supply; both are courses (lib/schedule/course.h).
+ * The root runs an intake, the other ranks a supply; both are courses (lib/plan/task.h).
  */
 #ifndef COLL_LIB_GATHER_INTAKE_H
 #define COLL_LIB_GATHER_INTAKE_H
@@ -35,18 +35,18 @@ extern coll_comm_key coll_intake_share_key;
  * Returns the bytes of memory, aligned for any type, that an intake or a supply needs; the same on
  * all ranks.
  */
-size_t coll_intake_bytes(const coll_planned *call, const coll_credit *credit);
+size_t coll_intake_bytes(const coll_exec_args *call, const coll_credit *credit);
 
 /*
  * Returns how many bytes of a block of BYTES are sent without a grant; both sides compute the same.
  * PLACE is the sender's position in chain order, from 0.
  */
-size_t coll_intake_unasked(const coll_planned *call, const coll_credit *credit, int place,
+size_t coll_intake_unasked(const coll_exec_args *call, const coll_credit *credit, int place,
                            size_t bytes);
 
 typedef struct coll_intake {
-    coll_course course; /* its requests: slot_count receives, then slot_count grants */
-    coll_planned call;
+    coll_task course; /* its requests: slot_count receives, then slot_count grants */
+    coll_exec_args call;
     coll_credit credit;
     struct coll_source *senders; /* in the order in which the root asks them */
     int sender_count;
@@ -65,7 +65,7 @@ typedef struct coll_intake {
 } coll_intake;
 
 /* Creates CALL's intake in MEMORY. */
-coll_course *coll_intake_open(const coll_planned *call, const coll_credit *credit, void *memory);
+coll_task *coll_intake_open(const coll_exec_args *call, const coll_credit *credit, void *memory);
 
 /*
  * A supply's requests: the receive of the next grant, then up to COLL_SUPPLY_SENDS segments being
@@ -74,8 +74,8 @@ coll_course *coll_intake_open(const coll_planned *call, const coll_credit *credi
 enum { COLL_SUPPLY_SENDS = 8, COLL_SUPPLY_REQUESTS = 1 + COLL_SUPPLY_SENDS };
 
 typedef struct coll_supply {
-    coll_course course;
-    coll_planned call;
+    coll_task course;
+    coll_exec_args call;
     size_t segment, unasked; /* bytes of a message, and bytes to send without a grant */
     size_t sent, allowed;    /* bytes sent and bytes granted so far */
     uint64_t *grant;         /* receive buffer: how many bytes the rank may send in all */
@@ -86,6 +86,6 @@ typedef struct coll_supply {
 } coll_supply;
 
 /* Creates CALL's supply in MEMORY. */
-coll_course *coll_supply_open(const coll_planned *call, const coll_credit *credit, void *memory);
+coll_task *coll_supply_open(const coll_exec_args *call, const coll_credit *credit, void *memory);
 
 #endif

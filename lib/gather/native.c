@@ -9,7 +9,7 @@
  * Blocks of different lengths are gathered by MPI_Gatherv if the root can express them in its ints,
  * which the root tells the other ranks; otherwise by the algorithm "linear".
  *
- * Cost: that of the algorithm in lib/operation/stand_in.h that represents it.
+ * Cost: that of the algorithm in lib/tuning/ompi_decision_table.h that represents it.
  */
 #include "config.h"
 
@@ -20,13 +20,13 @@
 #include <limits.h>
 
 /* Returns the bytes of the segments in which all ranks pass their blocks. */
-static size_t segment_of(const coll_planned *call) {
+static size_t segment_of(const coll_exec_args *call) {
     size_t most = COLL_NATIVE_MOST / (size_t)call->comm->ranks, bytes = call->part.shape->bytes;
     return most < 1 ? 1 : bytes < most ? bytes : most;
 }
 
 /* At the root, writes a segment of every rank to its block. */
-static void store_segments(const coll_planned *call, size_t from, size_t length,
+static void store_segments(const coll_exec_args *call, size_t from, size_t length,
                            const char *segments) {
     for (int rank = 0; rank < call->comm->ranks; rank++) {
         coll_data block = coll_blocks_at(call->part.blocks, rank);
@@ -36,7 +36,7 @@ static void store_segments(const coll_planned *call, size_t from, size_t length,
 }
 
 /* Calls the MPI library's gather: the blocking one, unless the wait needs a timeout or sleeps. */
-static int call_gather(const coll_planned *call, const void *mine, int length, void *into) {
+static int call_gather(const coll_exec_args *call, const void *mine, int length, void *into) {
     coll_comm *comm = call->comm;
     if (coll_wait_as_mpi(&comm->wait))
         return PMPI_Gather(mine, length, MPI_BYTE, into, length, MPI_BYTE, call->part.shape->root,
@@ -47,7 +47,7 @@ static int call_gather(const coll_planned *call, const void *mine, int length, v
     return code == MPI_SUCCESS ? coll_wait_native(&comm->wait, &request, "MPI_Gather") : code;
 }
 
-static int call_gatherv(const coll_planned *call, const void *mine, int count, MPI_Datatype type,
+static int call_gatherv(const coll_exec_args *call, const void *mine, int count, MPI_Datatype type,
                         void *into, const int counts[], const int places[]) {
     coll_comm *comm = call->comm;
     if (coll_wait_as_mpi(&comm->wait))
@@ -59,7 +59,7 @@ static int call_gatherv(const coll_planned *call, const void *mine, int count, M
     return code == MPI_SUCCESS ? coll_wait_native(&comm->wait, &request, "MPI_Gatherv") : code;
 }
 
-static int root_gather_even(const coll_planned *call, size_t segment, char *segments) {
+static int root_gather_even(const coll_exec_args *call, size_t segment, char *segments) {
     size_t bytes = call->part.shape->bytes;
     if (segment == bytes && coll_blocks_in_a_row(call->part.blocks)) {
         coll_data first = coll_blocks_at(call->part.blocks, 0);
@@ -75,7 +75,7 @@ static int root_gather_even(const coll_planned *call, size_t segment, char *segm
     return code;
 }
 
-static int rank_gather_even(const coll_planned *call, size_t segment, char *memory) {
+static int rank_gather_even(const coll_exec_args *call, size_t segment, char *memory) {
     const coll_data *mine = call->data;
     int code = MPI_SUCCESS;
     for (size_t from = 0; from < mine->bytes && code == MPI_SUCCESS; from += segment) {
@@ -85,7 +85,7 @@ static int rank_gather_even(const coll_planned *call, size_t segment, char *memo
     return code;
 }
 
-static int run_even(const coll_planned *call) {
+static int run_even(const coll_exec_args *call) {
     size_t segment = segment_of(call);
     void *room;
     int code = coll_comm_room(call->comm, segment * (size_t)call->comm->ranks, &room);
@@ -96,7 +96,7 @@ static int run_even(const coll_planned *call) {
 }
 
 /* Describes the root's blocks by MPI_Gatherv's ints; returns false if they don't fit. */
-static bool convert_to_ints(const coll_planned *call, int counts[], int places[]) {
+static bool convert_to_ints(const coll_exec_args *call, int counts[], int places[]) {
     const coll_blocks *blocks = call->part.blocks;
     if (!coll_data_in_place(&blocks->longest))
         return false;
@@ -113,7 +113,7 @@ static bool convert_to_ints(const coll_planned *call, int counts[], int places[]
 }
 
 /* Sets *FIT on all ranks to the root's value: whether its blocks fit MPI_Gatherv's ints. */
-static int share_fit(const coll_planned *call, int *fit) {
+static int share_fit(const coll_exec_args *call, int *fit) {
     const int64_t mine = *fit;
     int64_t told;
     int code = coll_agree_highest(call->comm, 1, &mine, &told);
@@ -121,7 +121,7 @@ static int share_fit(const coll_planned *call, int *fit) {
     return code;
 }
 
-static int run_uneven(const coll_planned *call) {
+static int run_uneven(const coll_exec_args *call) {
     coll_comm *comm = call->comm;
     const coll_data *mine = call->data;
     void *room;
@@ -136,10 +136,10 @@ static int run_uneven(const coll_planned *call) {
         return code;
     if (!*fit) {
         const coll_values none = {.at = {0}};
-        coll_planned linear = *call;
+        coll_exec_args linear = *call;
         linear.algorithm = &coll_gather_linear;
         linear.part.values = &none;
-        return coll_planned_run(&linear);
+        return coll_exec_args_run(&linear);
     }
     if (is_root)
         return call_gatherv(call, MPI_IN_PLACE, 0, MPI_BYTE,
@@ -150,7 +150,7 @@ static int run_uneven(const coll_planned *call) {
     return call_gatherv(call, mine->buffer, (int)mine->count, mine->type, NULL, NULL, NULL);
 }
 
-static int run_native(const coll_planned *call) {
+static int run_native(const coll_exec_args *call) {
     return coll_gather_is_even(call->part.shape) ? run_even(call) : run_uneven(call);
 }
 

@@ -23,7 +23,7 @@ static int together_of(const coll_straight *how, size_t usual) {
 
 static int receive_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
     const straight_plan *plan = (const straight_plan *)base;
-    const coll_part *part = plan->base.part;
+    const coll_plan_args *part = plan->base.part;
     uint64_t number = round * (uint64_t)plan->together, end = plan->first[part->shape->topo->ranks];
     int count = 0;
     for (int position = coll_block_with(plan->first, part->shape->topo->ranks, number);
@@ -73,7 +73,7 @@ static int send_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
 }
 
 /* If only the root knows the amounts, the plan has memory for the most that they may need. */
-coll_plan_size coll_straight_size(const coll_part *part, const coll_straight *how) {
+coll_plan_size coll_straight_size(const coll_plan_args *part, const coll_straight *how) {
     size_t ranks = (size_t)part->shape->topo->ranks, bytes = part->shape->bytes,
            usual = coll_least(bytes, how->segment);
     bool even = coll_gather_is_even(part->shape);
@@ -90,7 +90,7 @@ coll_plan_size coll_straight_size(const coll_part *part, const coll_straight *ho
 
 /* Completes the root's plan: it receives all blocks except its own. */
 static void complete_root_plan(straight_plan *plan) {
-    const coll_part *part = plan->base.part;
+    const coll_plan_args *part = plan->base.part;
     int ranks = part->shape->topo->ranks;
     uint64_t next = plan->first[0] = plan->first[1] = 0;
     for (int position = 1; position < ranks; position++) {
@@ -106,7 +106,7 @@ static void complete_root_plan(straight_plan *plan) {
 
 /* Completes another rank's plan: its block, and the signals before and after it. */
 static void complete_sender_plan(straight_plan *plan) {
-    const coll_part *part = plan->base.part;
+    const coll_plan_args *part = plan->base.part;
     const int *order = part->line->order;
     int j = part->line->position, p = part->shape->topo->ranks, w = plan->how.senders;
     plan->signal_from = j > w ? order[j - w] : -1;
@@ -116,8 +116,8 @@ static void complete_sender_plan(straight_plan *plan) {
     plan->base.round = send_round;
 }
 
-coll_plan *coll_straight_plan(const coll_part *part, const coll_straight *how, coll_plan_size size,
-                              void *memory) {
+coll_plan *coll_straight_plan(const coll_plan_args *part, const coll_straight *how,
+                              coll_plan_size size, void *memory) {
     straight_plan *plan = memory;
     *plan = (straight_plan){.base = coll_plan_of(part, size, 0, NULL), .how = *how};
     if (part->blocks)

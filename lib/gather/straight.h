@@ -7,7 +7,7 @@
 #ifndef COLL_LIB_GATHER_STRAIGHT_H
 #define COLL_LIB_GATHER_STRAIGHT_H
 
-#include "lib/schedule/plan.h"
+#include "lib/plan/plan.h"
 
 typedef struct coll_straight {
     size_t segment; /* most bytes of a message, and of a round of the root */
@@ -21,8 +21,8 @@ typedef struct coll_straight {
     int sends;
 } coll_straight;
 
-coll_plan_size coll_straight_size(const coll_part *part, const coll_straight *how);
-coll_plan *coll_straight_plan(const coll_part *part, const coll_straight *how, coll_plan_size size,
-                              void *memory);
+coll_plan_size coll_straight_size(const coll_plan_args *part, const coll_straight *how);
+coll_plan *coll_straight_plan(const coll_plan_args *part, const coll_straight *how,
+                              coll_plan_size size, void *memory);
 
 #endif

@@ -2,8 +2,8 @@
 
 #include "lib/gather/intake.h"
 
-#include "lib/algorithm/line.h"
-#include "lib/schedule/plan.h"
+#include "lib/algorithm/rank_order.h"
+#include "lib/plan/plan.h"
 
 enum { REQUESTS = COLL_SUPPLY_REQUESTS };
 
@@ -35,7 +35,7 @@ static int send_allowed(coll_supply *s) {
     return code;
 }
 
-static int start_supply(coll_course *course) {
+static int start_supply(coll_task *course) {
     coll_supply *supply = (coll_supply *)course;
     supply->sent = 0;
     supply->allowed = supply->unasked;
@@ -43,7 +43,7 @@ static int start_supply(coll_course *course) {
     return code == MPI_SUCCESS ? send_allowed(supply) : code;
 }
 
-static int handle_completions(coll_course *course, int count) {
+static int handle_completions(coll_task *course, int count) {
     coll_supply *supply = (coll_supply *)course;
     int code = MPI_SUCCESS;
     course->active -= count;
@@ -55,7 +55,7 @@ static int handle_completions(coll_course *course, int count) {
     return code == MPI_SUCCESS ? send_allowed(supply) : code;
 }
 
-coll_course *coll_supply_open(const coll_planned *call, const coll_credit *credit, void *memory) {
+coll_task *coll_supply_open(const coll_exec_args *call, const coll_credit *credit, void *memory) {
     size_t bytes = call->data->bytes;
     int place = call->part.line->position - 1;
     char *room = memory;

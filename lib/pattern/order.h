@@ -7,7 +7,7 @@
 #ifndef COLL_LIB_PATTERN_ORDER_H
 #define COLL_LIB_PATTERN_ORDER_H
 
-#include "lib/place/topo.h"
+#include "lib/topology/topo.h"
 
 /* Scratch memory for one rank. */
 typedef struct coll_visit {

@@ -7,7 +7,7 @@
 #ifndef COLL_LIB_PATTERN_PARTITION_H
 #define COLL_LIB_PATTERN_PARTITION_H
 
-#include "lib/place/topo.h"
+#include "lib/topology/topo.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -39,7 +39,7 @@ static int nearest_first(int p, int position, int *parent, int children[]) {
     return count;
 }
 
-static coll_plan_size plan_size(const coll_part *part) {
+static coll_plan_size plan_size(const coll_plan_args *part) {
     const coll_shape *shape = part->shape;
     size_t segment = coll_segment_of(shape, part->values->at[COLL_SEGMENT]);
     return coll_reduce_tree_size(part, coll_least(segment, shape->bytes),
@@ -47,7 +47,7 @@ static coll_plan_size plan_size(const coll_part *part) {
                                  coll_tree_depth(shape->topo->ranks));
 }
 
-static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
+static coll_plan *make_plan(const coll_plan_args *part, coll_plan_size size, void *memory) {
     return coll_reduce_tree_plan(part, size, memory, nearest_first);
 }
 
@@ -73,13 +73,14 @@ static bool fits_flat_tree(const coll_shape *call) {
     return coll_order_is_free(call) && call->topo->ranks <= COLL_TREE_CHILDREN;
 }
 
-static coll_plan_size whole_size(const coll_part *part) {
+static coll_plan_size whole_size(const coll_plan_args *part) {
     const int children = (int)coll_least(COLL_TREE_CHILDREN, (size_t)part->shape->topo->ranks - 1);
     return coll_reduce_tree_size(part, part->shape->bytes, 1, children);
 }
 
 #define UP(algorithm, tree, what, applies)                                                         \
-    static coll_plan *plan_##algorithm(const coll_part *part, coll_plan_size size, void *memory) { \
+    static coll_plan *plan_##algorithm(const coll_plan_args *part, coll_plan_size size,            \
+                                       void *memory) {                                             \
         return coll_reduce_tree_plan(part, size, memory, tree);                                    \
     }                                                                                              \
     const coll_algorithm coll_reduce_##algorithm = {                                               \

@@ -13,9 +13,9 @@
  */
 #include "config.h"
 
+#include "lib/plan/tuned.h"
 #include "lib/reduce/reduce.h"
 #include "lib/reduce/tree.h"
-#include "lib/schedule/tuned.h"
 
 static int line_tree(int p, int position, int *parent, int children[]) {
     *parent = position - 1;
@@ -23,12 +23,12 @@ static int line_tree(int p, int position, int *parent, int children[]) {
     return position + 1 < p;
 }
 
-static coll_plan_size plan_size(const coll_part *part) {
+static coll_plan_size plan_size(const coll_plan_args *part) {
     size_t segment = coll_segment_asked(part, part->shape->topo->ranks - 2);
     return coll_reduce_tree_size(part, segment, part->values->at[COLL_WINDOW], 1);
 }
 
-static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
+static coll_plan *make_plan(const coll_plan_args *part, coll_plan_size size, void *memory) {
     return coll_reduce_tree_plan(part, size, memory, line_tree);
 }
 

@@ -1,4 +1,4 @@
-/* The reduce algorithms; their table is in lib/registry.c. */
+/* The reduce algorithms; their table is in lib/api/registry.c. */
 #ifndef COLL_LIB_REDUCE_REDUCE_H
 #define COLL_LIB_REDUCE_REDUCE_H
 

@@ -46,7 +46,7 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
     return coll_reduce_up(&((const tree_plan *)base)->kin, what, steps, 0);
 }
 
-coll_plan_size coll_reduce_tree_size(const coll_part *part, size_t segment, size_t window,
+coll_plan_size coll_reduce_tree_size(const coll_plan_args *part, size_t segment, size_t window,
                                      int children) {
     const coll_shape *shape = part->shape;
     int most = shape->ordered ? 2 * children : children;
@@ -71,10 +71,10 @@ static void add_side(tree_plan *plan, const int order[], coll_tree *tree, int p,
     plan->kin.parent = parent < 0 ? -1 : order[head + sign * parent];
 }
 
-coll_plan *coll_reduce_tree_plan(const coll_part *part, coll_plan_size size, void *memory,
+coll_plan *coll_reduce_tree_plan(const coll_plan_args *part, coll_plan_size size, void *memory,
                                  coll_tree *tree) {
     const coll_shape *shape = part->shape;
-    const coll_line *line = part->line;
+    const coll_rank_order *line = part->line;
     int p = shape->topo->ranks, head = shape->ordered ? shape->root : 0,
         distance = line->position - head;
     tree_plan *plan = memory;

@@ -1,7 +1,7 @@
 /*
  * two_tree: sums go up two trees at once, in segments; for all but small data.
  *
- * The trees are those of the broadcast of the same name (lib/schedule/two_trees.h): every node is
+ * The trees are those of the broadcast of the same name (lib/plan/two_trees.h): every node is
  * an inner node of one tree and a leaf of the other, and each tree leaves every rack once. In each
  * tree a rank adds its children's sums to its own data, segment by segment, and sends the result to
  * its parent.
@@ -17,10 +17,10 @@
  */
 #include "config.h"
 
+#include "lib/plan/tuned.h"
+#include "lib/plan/two_trees.h"
 #include "lib/reduce/reduce.h"
 #include "lib/reduce/tree.h"
-#include "lib/schedule/tuned.h"
-#include "lib/schedule/two_trees.h"
 
 static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
     const coll_two_trees *plan = (const coll_two_trees *)base;
@@ -39,14 +39,14 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
     return count;
 }
 
-static coll_plan_size plan_size(const coll_part *part) {
+static coll_plan_size plan_size(const coll_plan_args *part) {
     size_t segment = coll_segment_asked(part, 2 * coll_two_trees_depth(part->shape->topo));
     return coll_two_trees_size(part, segment, part->values->at[COLL_WINDOW],
                                COLL_TWO_TREES * (2 * COLL_TWO_TREES_CHILDREN + 1),
                                COLL_TWO_TREES * COLL_TWO_TREES_CHILDREN);
 }
 
-static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
+static coll_plan *make_plan(const coll_plan_args *part, coll_plan_size size, void *memory) {
     return coll_two_trees_plan(part, size, memory, plan_round);
 }
 

@@ -19,8 +19,8 @@
 #include "config.h"
 
 #include "lib/pattern/binomial.h"
+#include "lib/plan/plan.h"
 #include "lib/reduce_scatter/reduce_scatter.h"
-#include "lib/schedule/plan.h"
 
 /* Round I handles segment I of each block. */
 typedef struct graph_plan {
@@ -32,13 +32,13 @@ typedef struct graph_plan {
 
 enum { SUMS, ARRIVALS }; /* segments of scratch memory */
 
-static size_t segment_of(const coll_part *part) {
+static size_t segment_of(const coll_plan_args *part) {
     size_t each = part->values->at[COLL_SEGMENT] / (size_t)part->shape->topo->ranks;
     return coll_least(coll_segment_of(part->shape, each), coll_blocks_longest(part->input));
 }
 
 /* Returns whether all blocks have equal length and are not cut into segments. */
-static bool is_whole(const coll_part *part, size_t segment) {
+static bool is_whole(const coll_plan_args *part, size_t segment) {
     return !part->input->layout.counts && segment == part->shape->bytes;
 }
 
@@ -133,7 +133,7 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
     return count;
 }
 
-static coll_plan_size plan_size(const coll_part *part) {
+static coll_plan_size plan_size(const coll_plan_args *part) {
     int p = part->shape->topo->ranks;
     size_t segment = segment_of(part);
     uint64_t rounds = coll_segment_count(coll_blocks_longest(part->input), segment);
@@ -144,7 +144,7 @@ static coll_plan_size plan_size(const coll_part *part) {
                             .own_bytes = sizeof(graph_plan) + ((size_t)p + 1) * sizeof(size_t)};
 }
 
-static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
+static coll_plan *make_plan(const coll_plan_args *part, coll_plan_size size, void *memory) {
     graph_plan *plan = memory;
     size_t segment = segment_of(part);
     *plan = (graph_plan){

@@ -14,8 +14,8 @@
  */
 #include "config.h"
 
+#include "lib/plan/plan.h"
 #include "lib/reduce_scatter/reduce_scatter.h"
-#include "lib/schedule/plan.h"
 
 typedef struct pair_plan {
     coll_plan base;
@@ -83,7 +83,7 @@ static int add_first(const coll_step *own, int position, const int peers[], int 
  */
 static int add_contributions(const pair_plan *plan, uint64_t round, const int peers[], int count,
                              coll_step steps[]) {
-    const coll_line *line = plan->base.part->line;
+    const coll_rank_order *line = plan->base.part->line;
     int turn = turn_of(plan, round), all = 2 * count;
     coll_step own;
     if (!set_segment(plan, line->position, round % plan->segments, &own))
@@ -128,7 +128,7 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
     return count;
 }
 
-static coll_plan_size plan_size(const coll_part *part) {
+static coll_plan_size plan_size(const coll_plan_args *part) {
     size_t longest = coll_blocks_longest(part->input),
            segment = coll_segment_of(part->shape, part->values->at[COLL_SEGMENT]);
     return (coll_plan_size){.window = (int)part->values->at[COLL_WINDOW],
@@ -138,7 +138,7 @@ static coll_plan_size plan_size(const coll_part *part) {
                             .own_bytes = sizeof(pair_plan)};
 }
 
-static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
+static coll_plan *make_plan(const coll_plan_args *part, coll_plan_size size, void *memory) {
     pair_plan *plan = memory;
     *plan =
         (pair_plan){.base = coll_plan_of(part, size, 0, plan_round),

@@ -1,4 +1,4 @@
-/* The reduce_scatter algorithms; their table is in lib/registry.c. */
+/* The reduce_scatter algorithms; their table is in lib/api/registry.c. */
 #ifndef COLL_LIB_REDUCE_SCATTER_REDUCE_SCATTER_H
 #define COLL_LIB_REDUCE_SCATTER_REDUCE_SCATTER_H
 

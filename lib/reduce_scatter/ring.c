@@ -14,8 +14,8 @@
  */
 #include "config.h"
 
+#include "lib/plan/plan.h"
 #include "lib/reduce_scatter/reduce_scatter.h"
-#include "lib/schedule/plan.h"
 
 /*
  * In turn T a rank handles the block T + 1 places before its own: some segments of it, one round
@@ -29,7 +29,7 @@ typedef struct ring_plan {
 /* A rank forwards in the same turn what it receives; for the next rank that is the next turn. */
 static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
     const ring_plan *plan = (const ring_plan *)base;
-    const coll_line *line = plan->base.part->line;
+    const coll_rank_order *line = plan->base.part->line;
     int p = plan->base.part->shape->topo->ranks, position = line->position,
         turn = (int)(round / plan->side_by_side % (uint64_t)p),
         block = (position - turn - 1 + p) % p;
@@ -59,7 +59,7 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
     return 3;
 }
 
-static coll_plan_size plan_size(const coll_part *part) {
+static coll_plan_size plan_size(const coll_plan_args *part) {
     size_t longest = coll_blocks_longest(part->input), segment = coll_segment_even(part, longest);
     uint64_t segments = coll_segment_count(longest, segment);
     return (coll_plan_size){.window = 2 * (int)coll_least(part->values->at[COLL_WINDOW], segments),
@@ -69,7 +69,7 @@ static coll_plan_size plan_size(const coll_part *part) {
                             .own_bytes = sizeof(ring_plan)};
 }
 
-static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
+static coll_plan *make_plan(const coll_plan_args *part, coll_plan_size size, void *memory) {
     ring_plan *plan = memory;
     uint64_t some = (uint64_t)size.window / 2,
              times = coll_segment_count(

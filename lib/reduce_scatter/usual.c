@@ -15,8 +15,8 @@
 #include "config.h"
 
 #include "lib/pattern/binomial.h"
+#include "lib/plan/plan.h"
 #include "lib/reduce_scatter/reduce_scatter.h"
-#include "lib/schedule/plan.h"
 
 /*
  * Segments of the plan's memory: the sums, each at the offset of its block in the data; received
@@ -121,7 +121,7 @@ static void receive_and_combine(draft *d, int position, run blocks, int segment,
 
 /* Adds the receive of this rank's own block; the NTH acting rank acts for this rank. */
 static void receive_own(draft *d, int nth) {
-    const coll_part *part = d->plan->base.part;
+    const coll_plan_args *part = d->plan->base.part;
     const int from = position_of(d->plan, mirrored_rank(d->plan, nth));
     coll_step step = coll_step_receive(part->line->order[from], 0, part->shape->bytes);
     step.segment = OWN;
@@ -131,7 +131,7 @@ static void receive_own(draft *d, int nth) {
 
 /* Writes the plan of the first rank of a pair. Returns the number of steps. */
 static int plan_inactive(draft *d, int position) {
-    const coll_part *part = d->plan->base.part;
+    const coll_plan_args *part = d->plan->base.part;
     const run all = {0, part->shape->topo->ranks};
     coll_step step = coll_step_send(part->line->order[position + 1], 0, bytes_of(d, all));
     step.buffer = COLL_INPUT;
@@ -195,7 +195,7 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
     return d.count;
 }
 
-static coll_plan_size plan_size(const coll_part *part) {
+static coll_plan_size plan_size(const coll_plan_args *part) {
     const int ranks = part->shape->topo->ranks;
     return (coll_plan_size){.window = 1,
                             .steps = 3 * coll_tree_depth(ranks) + 6,
@@ -204,7 +204,7 @@ static coll_plan_size plan_size(const coll_part *part) {
                             .own_bytes = sizeof(halving_plan)};
 }
 
-static coll_plan *plan_of(const coll_part *part, coll_plan_size size, bool near_first,
+static coll_plan *plan_of(const coll_plan_args *part, coll_plan_size size, bool near_first,
                           void *memory) {
     halving_plan *plan = memory;
     const int ranks = part->shape->topo->ranks;
@@ -216,11 +216,11 @@ static coll_plan *plan_of(const coll_part *part, coll_plan_size size, bool near_
     return &plan->base;
 }
 
-static coll_plan *plan_halving(const coll_part *part, coll_plan_size size, void *memory) {
+static coll_plan *plan_halving(const coll_plan_args *part, coll_plan_size size, void *memory) {
     return plan_of(part, size, false, memory);
 }
 
-static coll_plan *plan_butterfly(const coll_part *part, coll_plan_size size, void *memory) {
+static coll_plan *plan_butterfly(const coll_plan_args *part, coll_plan_size size, void *memory) {
     return plan_of(part, size, true, memory);
 }
 

@@ -9,8 +9,8 @@
  */
 #include "config.h"
 
+#include "lib/plan/tuned.h"
 #include "lib/scan/scan.h"
-#include "lib/schedule/tuned.h"
 
 static coll_step send_on(const coll_scan_plan *plan, coll_buffer buffer, size_t from,
                          size_t length) {
@@ -64,12 +64,12 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
                           : scan_round(plan, what.from, what.length, steps);
 }
 
-static coll_plan_size plan_size(const coll_part *part) {
+static coll_plan_size plan_size(const coll_plan_args *part) {
     size_t segment = coll_segment_asked(part, part->shape->topo->ranks - 2);
     return coll_scan_size(part, segment, part->values->at[COLL_WINDOW], 4, 2);
 }
 
-static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
+static coll_plan *make_plan(const coll_plan_args *part, coll_plan_size size, void *memory) {
     return coll_scan_open(part, size, memory, plan_round);
 }
 

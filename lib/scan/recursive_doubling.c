@@ -73,7 +73,7 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
     return count;
 }
 
-static coll_plan_size plan_size(const coll_part *part) {
+static coll_plan_size plan_size(const coll_plan_args *part) {
     const coll_shape *shape = part->shape;
     int turns = coll_tree_depth(shape->topo->ranks);
     size_t segment =
@@ -82,7 +82,7 @@ static coll_plan_size plan_size(const coll_part *part) {
                           ARRIVALS + turns);
 }
 
-static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
+static coll_plan *make_plan(const coll_plan_args *part, coll_plan_size size, void *memory) {
     return coll_scan_open(part, size, memory, plan_round);
 }
 

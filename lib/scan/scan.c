@@ -2,7 +2,7 @@
 
 #include "lib/scan/scan.h"
 
-coll_plan_size coll_scan_size(const coll_part *part, size_t segment, size_t window, int steps,
+coll_plan_size coll_scan_size(const coll_plan_args *part, size_t segment, size_t window, int steps,
                               int segments) {
     return (coll_plan_size){
         .window = (int)coll_least(window, coll_segment_count(part->shape->bytes, segment)),
@@ -12,7 +12,7 @@ coll_plan_size coll_scan_size(const coll_part *part, size_t segment, size_t wind
         .own_bytes = sizeof(coll_scan_plan)};
 }
 
-coll_plan *coll_scan_open(const coll_part *part, coll_plan_size size, void *memory,
+coll_plan *coll_scan_open(const coll_plan_args *part, coll_plan_size size, void *memory,
                           coll_round *round) {
     const coll_shape *shape = part->shape;
     coll_scan_plan *plan = memory;

@@ -1,8 +1,8 @@
-/* The scan and exscan algorithms; their tables are in lib/registry.c. */
+/* The scan and exscan algorithms; their tables are in lib/api/registry.c. */
 #ifndef COLL_LIB_SCAN_SCAN_H
 #define COLL_LIB_SCAN_SCAN_H
 
-#include "lib/schedule/plan.h"
+#include "lib/plan/plan.h"
 
 extern const coll_algorithm coll_scan_linear, coll_scan_recursive_doubling, coll_exscan_linear,
     coll_exscan_recursive_doubling;
@@ -19,9 +19,9 @@ typedef struct coll_scan_plan {
  * flight and at most STEPS steps and SEGMENTS segments of memory a round. coll_scan_open creates
  * the plan, whose rounds are written by ROUND.
  */
-coll_plan_size coll_scan_size(const coll_part *part, size_t segment, size_t window, int steps,
+coll_plan_size coll_scan_size(const coll_plan_args *part, size_t segment, size_t window, int steps,
                               int segments);
-coll_plan *coll_scan_open(const coll_part *part, coll_plan_size size, void *memory,
+coll_plan *coll_scan_open(const coll_plan_args *part, coll_plan_size size, void *memory,
                           coll_round *round);
 
 #endif

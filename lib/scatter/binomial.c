@@ -14,8 +14,8 @@
 #include "config.h"
 
 #include "lib/pattern/binomial.h"
+#include "lib/plan/plan.h"
 #include "lib/scatter/scatter.h"
-#include "lib/schedule/plan.h"
 
 /* Most bytes of all blocks together. */
 static const size_t BYTES_MOST = 64 << 10;
@@ -24,7 +24,7 @@ static const size_t BYTES_MOST = 64 << 10;
  * Writes the step that receives the subtree's blocks. A leaf receives its block directly into its
  * data; other ranks use scratch memory.
  */
-static int receive_subtree(const coll_part *part, int parent, int end, coll_step steps[]) {
+static int receive_subtree(const coll_plan_args *part, int parent, int end, coll_step steps[]) {
     size_t bytes = part->shape->bytes;
     int ranks = end - part->line->position;
     steps[0] = coll_step_receive(part->line->order[parent], 0, (size_t)ranks * bytes);
@@ -33,7 +33,7 @@ static int receive_subtree(const coll_part *part, int parent, int end, coll_step
 }
 
 static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
-    const coll_part *part = base->part;
+    const coll_plan_args *part = base->part;
     int ranks = part->shape->topo->ranks, own = part->line->position, parent, child[31],
         children = coll_tree_binomial(ranks, own, &parent, child), count = 0;
     size_t bytes = part->shape->bytes;
@@ -58,7 +58,7 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
     return count;
 }
 
-static coll_plan_size plan_size(const coll_part *part) {
+static coll_plan_size plan_size(const coll_plan_args *part) {
     int ranks = part->shape->topo->ranks;
     return (coll_plan_size){.window = 1,
                             .steps = coll_tree_depth(ranks) + 2,
@@ -67,7 +67,7 @@ static coll_plan_size plan_size(const coll_part *part) {
                             .own_bytes = sizeof(coll_plan)};
 }
 
-static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
+static coll_plan *make_plan(const coll_plan_args *part, coll_plan_size size, void *memory) {
     coll_plan *plan = memory;
     *plan = coll_plan_of(part, size, 1, plan_round);
     return plan;

@@ -1,4 +1,4 @@
-/* The scatter algorithms; their table is in lib/registry.c. */
+/* The scatter algorithms; their table is in lib/api/registry.c. */
 #ifndef COLL_LIB_SCATTER_SCATTER_H
 #define COLL_LIB_SCATTER_SCATTER_H
 

@@ -10,8 +10,8 @@
  */
 #include "config.h"
 
+#include "lib/plan/plan.h"
 #include "lib/scatter/scatter.h"
-#include "lib/schedule/plan.h"
 
 /* One round for each segment, block after block. */
 typedef struct straight_plan {
@@ -21,13 +21,13 @@ typedef struct straight_plan {
 } straight_plan;
 
 /* Returns the position that receives its block as the NTH. */
-static int nth_position(const coll_part *part, int nth) {
+static int nth_position(const coll_plan_args *part, int nth) {
     return nth % 2 ? part->shape->topo->ranks - 1 - nth / 2 : 1 + nth / 2;
 }
 
 static int send_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
     const straight_plan *plan = (const straight_plan *)base;
-    const coll_part *part = base->part;
+    const coll_plan_args *part = base->part;
     int nth = coll_block_with(plan->first, part->shape->topo->ranks - 1, round),
         position = nth_position(part, nth);
     uint64_t i = round - plan->first[nth];
@@ -45,7 +45,7 @@ static int receive_round(const coll_plan *base, uint64_t round, coll_step steps[
     return 1;
 }
 
-static coll_plan_size plan_size(const coll_part *part) {
+static coll_plan_size plan_size(const coll_plan_args *part) {
     return (coll_plan_size){
         .window = (int)part->values->at[COLL_WINDOW],
         .steps = 1,
@@ -55,7 +55,7 @@ static coll_plan_size plan_size(const coll_part *part) {
         .own_bytes = sizeof(straight_plan) + (size_t)part->shape->topo->ranks * sizeof(uint64_t)};
 }
 
-static coll_plan *make_plan(const coll_part *part, coll_plan_size size, void *memory) {
+static coll_plan *make_plan(const coll_plan_args *part, coll_plan_size size, void *memory) {
     straight_plan *plan = memory;
     *plan = (straight_plan){
         .base =

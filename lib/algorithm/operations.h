@@ -1,0 +1,58 @@
+/* The properties of each operation. lib/api/registry.c lists the operations. */
+#ifndef COLL_LIB_ALGORITHM_OPERATIONS_H
+#define COLL_LIB_ALGORITHM_OPERATIONS_H
+
+#include "lib/algorithm/algorithm.h"
+
+typedef enum coll_operation {
+    COLL_OPERATION_BCAST,
+    COLL_OPERATION_GATHER,
+    COLL_OPERATION_AGGREGATE,
+    COLL_OPERATION_ALLREDUCE,
+    COLL_OPERATION_REDUCE,
+    COLL_OPERATION_REDUCE_SCATTER,
+    COLL_OPERATION_ALLGATHER,
+    COLL_OPERATION_ALLTOALL,
+    COLL_OPERATION_SCATTER,
+    COLL_OPERATION_BARRIER,
+    COLL_OPERATION_SCAN,
+    COLL_OPERATION_EXSCAN,
+    COLL_OPERATIONS
+} coll_operation;
+
+typedef struct coll_operation_info {
+    const char *name;     /* "bcast" */
+    const char *variable; /* "COLL_BCAST" */
+    const char *info_key; /* "coll_bcast" */
+
+    coll_sides sides;
+
+    /* Its algorithms, ended by NULL. The first one applies to every call; it is the MPI library's
+     * own, if there is one. */
+    const coll_algorithm *const *table;
+    /* Runs a call, of the operation's own type, with an algorithm of the table. */
+    int (*run)(const coll_algorithm *algorithm, const void *call, const coll_values *values);
+
+    bool rootless;      /* it has no root */
+    bool reduces;       /* with an MPI_Op */
+    bool uneven;        /* sizes always differ by rank */
+    bool errors_agreed; /* after an error no messages are under way, unless the algorithm says so */
+    bool blocks;        /* native needs scratch memory for a block of each rank; else for one */
+} coll_operation_info;
+
+extern const coll_algorithm *const coll_bcast_table[];
+extern const coll_algorithm *const coll_gather_table[];
+extern const coll_algorithm *const coll_aggregate_table[];
+extern const coll_algorithm *const coll_allreduce_table[];
+extern const coll_algorithm *const coll_reduce_table[];
+extern const coll_algorithm *const coll_reduce_scatter_table[];
+extern const coll_algorithm *const coll_allgather_table[];
+extern const coll_algorithm *const coll_alltoall_table[];
+extern const coll_algorithm *const coll_scatter_table[];
+extern const coll_algorithm *const coll_barrier_table[];
+extern const coll_algorithm *const coll_scan_table[];
+extern const coll_algorithm *const coll_exscan_table[];
+
+extern const coll_operation_info coll_operations[COLL_OPERATIONS];
+
+#endif

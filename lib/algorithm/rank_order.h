@@ -1,0 +1,56 @@
+/*
+ * The line: the order in which algorithms arrange the ranks of a call. It is the chain order
+ * (lib/pattern/order.h) from the root, or from rank 0 if there is no root; it is the order of rank
+ * numbers, whatever the root, if operands must be combined in order. A communicator caches the line
+ * of its last root.
+ */
+#ifndef COLL_LIB_ALGORITHM_RANK_ORDER_H
+#define COLL_LIB_ALGORITHM_RANK_ORDER_H
+
+#include "lib/algorithm/algorithm.h"
+#include "lib/base/comm.h"
+#include "lib/pattern/order.h"
+
+typedef struct coll_rank_order {
+    int next_root; /* the root plus 1; -1: order of rank numbers; 0: there is no line yet */
+    int position;  /* this rank's position in the line */
+    int order[];   /* the rank at each position */
+} coll_rank_order;
+
+/* Returns the first rank of the chain order. */
+static inline int coll_rank_order_head(const coll_shape *call) {
+    return call->root == COLL_NO_ROOT ? 0 : call->root;
+}
+
+extern coll_comm_key coll_rank_order_key;
+
+/*
+ * Writes the ranks of CALL to ORDER, in the order of the line. VISITS is scratch memory, one
+ * element per rank.
+ */
+void coll_order_ranks(const coll_shape *call, coll_visit visits[], int order[]);
+
+/* Groups of ranks that are contiguous in the line, from small to large. */
+typedef enum coll_unit {
+    COLL_UNIT_RANK,
+    COLL_UNIT_NODE = COLL_LEVEL_NODE,
+    COLL_UNIT_RACK = COLL_LEVEL_RACK,
+    COLL_UNIT_SITE = COLL_LEVEL_SITE,
+    COLL_UNIT_ALL = COLL_LEVEL_WIDE
+} coll_unit;
+
+/* Returns whether a UNIT begins at POSITION. */
+bool coll_rank_order_begins(const coll_rank_order *line, const coll_topo *topo, int position,
+                            coll_unit unit);
+
+/* The smallest and the largest number of UNITs in a WHOLE. */
+typedef struct coll_extent {
+    int fewest, most;
+} coll_extent;
+coll_extent coll_rank_order_extent(const coll_rank_order *line, const coll_topo *topo,
+                                   coll_unit unit, coll_unit whole);
+
+/* Returns COMM's line for CALL, valid until the next call with another root. */
+const coll_rank_order *coll_rank_order_of(const coll_comm *comm, const coll_shape *call);
+
+#endif

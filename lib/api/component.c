@@ -1,0 +1,72 @@
+/* The public entries for a component of the MPI library that passes its collectives to libcoll. */
+#include "config.h"
+
+#include "coll_tools.h"
+#include "lib/api/info.h"
+#include "lib/base/env.h"
+#include "lib/base/error.h"
+#include "lib/call/dispatch.h"
+#include "lib/call/request.h"
+#include "lib/comm/job.h"
+#include "lib/comm/settings.h"
+#include "lib/tuning/state.h"
+
+int COLL_Check_settings(char text[], size_t size) {
+    *text = '\0';
+    coll_error_divert(text, size);
+    int code = coll_settings_check();
+    coll_error_divert(NULL, 0);
+    return code;
+}
+
+int COLL_Always_native(const char *operation, MPI_Comm comm, int *native) {
+    coll_comm *own;
+    coll_operation found;
+    int code = coll_dispatch_open_intra(comm, __func__, &own);
+    if (code != MPI_SUCCESS)
+        return code;
+    code = coll_find_operation(operation, &found);
+    if (code == MPI_SUCCESS)
+        *native =
+            coll_wait_as_mpi(&own->wait) && coll_state_always_native(coll_state_of(own), found);
+    return coll_raise(comm, code);
+}
+
+/* Sets MPI_COMM_WORLD up, which takes messages once, and saves the result as the job's facts. */
+int COLL_Setup_job(const COLL_Transport *transport) {
+    coll_comm *world;
+    int code = coll_comm_get(MPI_COMM_WORLD, &world);
+    if (code != MPI_SUCCESS)
+        return code;
+    const coll_state *state = coll_state_of(world);
+    coll_job_keep(state->common, state->settings, transport);
+    return coll_comm_forget(MPI_COMM_WORLD);
+}
+
+double COLL_Timeout(MPI_Comm comm) {
+    const coll_comm *own = coll_comm_find(comm);
+    bool disabled = false;
+    double seconds = 0;
+    if (own)
+        return own->wait.timeout;
+    /* Errors of these settings have been reported in MPI_Init. */
+    (void)coll_env_switch("COLL_DISABLE", &disabled);
+    (void)coll_env_seconds("COLL_TIMEOUT", &seconds);
+    return disabled ? 0 : seconds;
+}
+
+int COLL_Timed_out(const char *name, double seconds) {
+    return coll_wait_late(name, seconds);
+}
+
+int COLL_Return_errors(int returned) {
+    return coll_error_return(returned);
+}
+
+int COLL_Advance(void) {
+    return coll_request_advance();
+}
+
+int COLL_Is_complete(struct COLL_Pending *request) {
+    return request->stage == COLL_REQUEST_COMPLETE;
+}

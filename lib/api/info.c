@@ -1,0 +1,406 @@
+/* The public entries that change settings, describe communicators and choices, and write profiles.
+ */
+#include "config.h"
+
+#include "coll.h"
+#include "coll_tools.h"
+#include "lib/api/info.h"
+#include "lib/base/cachefile.h"
+#include "lib/base/env.h"
+#include "lib/base/error.h"
+#include "lib/call/args.h"
+#include "lib/call/dispatch.h"
+#include "lib/cost/profilefile.h"
+#include "lib/sim/draw.h"
+#include "lib/sim/link_load.h"
+#include "lib/tuning/autotune.h"
+#include "lib/tuning/state.h"
+#include "lib/tuning/tuning_db.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+const char *COLL_Version(void) {
+    return PACKAGE_VERSION;
+}
+
+const char *COLL_Operation_name(int operation) {
+    return operation >= 0 && operation < COLL_OPERATIONS ? coll_operations[operation].name : NULL;
+}
+
+int coll_find_operation(const char *name, coll_operation *operation) {
+    char known[200] = "";
+    for (int i = 0; i < COLL_OPERATIONS; i++) {
+        coll_error_list(known, sizeof known, coll_operations[i].name);
+        if (strcmp(coll_operations[i].name, name) == 0) {
+            *operation = (coll_operation)i;
+            return MPI_SUCCESS;
+        }
+    }
+    return coll_error(MPI_ERR_ARG, "unknown operation %s; known: %s", name, known);
+}
+
+static unsigned sets;
+
+const unsigned *COLL_Sets(void) {
+    return &sets;
+}
+
+int COLL_Set(MPI_Comm comm, const char *operation, const char *spec) {
+    coll_operation which = COLL_OPERATIONS;
+    coll_comm *own;
+    int code = coll_find_operation(operation, &which);
+    if (code != MPI_SUCCESS)
+        return coll_raise(comm, code);
+    code = coll_dispatch_open_intra(comm, "COLL_Set", &own);
+    if (code != MPI_SUCCESS)
+        return code;
+    code = coll_state_set(coll_state_of(own), which, operation, spec);
+    __atomic_fetch_add(&sets, 1, __ATOMIC_RELAXED);
+    return coll_raise(comm, code);
+}
+
+static void describe_candidate(const coll_shape *call, const coll_choice *choice,
+                               const coll_algorithm *algorithm, COLL_Candidate *candidate) {
+    bool chosen = choice->algorithm == algorithm;
+    coll_shape uneven = *call;
+    uneven.bytes = COLL_BYTES_UNKNOWN;
+    coll_values values = chosen ? choice->values : coll_values_default(algorithm);
+    *candidate = (COLL_Candidate){
+        .name = algorithm->name,
+        .summary = algorithm->summary,
+        .applicable = coll_select_applicable(algorithm, call),
+        .uneven = coll_select_applicable(algorithm, &uneven),
+        .chosen = chosen,
+        .rival = algorithm->rival,
+        .why = chosen ? choice->why : NULL,
+    };
+    coll_spec_print(algorithm, &values, candidate->spec, sizeof candidate->spec);
+    if (candidate->applicable)
+        candidate->predicted = coll_predicted(algorithm, call, &values);
+    coll_shape otherwise = *call;
+    otherwise.reproducible = otherwise.ordered = false;
+    if (call->reproducible && !candidate->applicable &&
+        coll_select_applicable(algorithm, &otherwise))
+        candidate->otherwise = coll_predicted(algorithm, &otherwise, &values);
+}
+
+/* Sets CANDIDATE's time from simulations of up to EVENTS events, and the bytes that its plans send.
+ */
+static int simulate_at_length(const coll_algorithm *algorithm, const coll_shape *call, int events,
+                              COLL_Candidate *candidate) {
+    coll_values values = coll_values_default(algorithm);
+    coll_shape played = *call;
+    coll_traffic traffic = {.busiest = {0}};
+    played.events = events;
+    candidate->played = coll_predicted(algorithm, &played, &values);
+    int code = MPI_SUCCESS;
+    if (coll_planner_of(algorithm, &values))
+        code = coll_traffic_find(algorithm, call, &values, &traffic);
+    candidate->played = fmax(candidate->played, traffic.link_seconds);
+    candidate->host_bytes = traffic.busiest[COLL_LINK_HOST];
+    candidate->rack_bytes = traffic.busiest[COLL_LINK_RACK];
+    candidate->site_bytes = traffic.busiest[COLL_LINK_SITE];
+    return code;
+}
+
+static void explain(const coll_state *state, coll_operation operation, const coll_shape *call,
+                    COLL_Candidate candidates[], int capacity, int *count) {
+    const coll_algorithm *const *table = coll_operations[operation].table;
+    coll_shape known = *call;
+    if (coll_operations[operation].uneven)
+        known.bytes = COLL_BYTES_UNKNOWN;
+    coll_choice choice = coll_select(table, &known, &state->specs[operation]);
+    coll_autotune_tell(state->comm, operation, &known, &choice);
+    for (*count = 0; table[*count]; ++*count)
+        if (*count < capacity)
+            describe_candidate(call, &choice, table[*count], &candidates[*count]);
+}
+
+int COLL_Explain(const char *operation, MPI_Count bytes, int root, MPI_Comm comm,
+                 COLL_Candidate candidates[], int capacity, int *count) {
+    return COLL_Explain_ranks(operation, bytes, root, 0, comm, candidates, capacity, count);
+}
+
+/* A tool's question about a call, on the communicator or on imagined ranks. */
+typedef struct question {
+    const COLL_Question *of;
+    const char *entry; /* name of the public entry */
+    coll_operation operation;
+    const coll_state *state;
+    coll_shape call;
+    coll_topo imagined;
+} question;
+
+static int check_question(const question *asked) {
+    const COLL_Question *of = asked->of;
+    const int ranks = of->ranks ? of->ranks : asked->state->topo.ranks;
+    const struct {
+        int value;
+        const char *what;
+    } counts[] = {
+        {of->ranks, "ranks"}, {of->racks, "racks"}, {of->sites, "sites"}, {of->events, "events"}};
+    if (of->bytes < 0)
+        return coll_error(MPI_ERR_COUNT, "%s: %lld bytes", asked->entry, (long long)of->bytes);
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        if (counts[i].value < 0)
+            return coll_error(MPI_ERR_ARG, "%s: %d %s", asked->entry, counts[i].value,
+                              counts[i].what);
+    if (of->sites > 0 && (of->racks < of->sites || of->racks % of->sites != 0))
+        return coll_error(MPI_ERR_ARG, "%s: %d racks can't be spread evenly over %d sites",
+                          asked->entry, of->racks, of->sites);
+    if (!coll_operations[asked->operation].rootless && (of->root < 0 || of->root >= ranks))
+        return coll_error(MPI_ERR_ROOT, "%s: root %d of %d ranks", asked->entry, of->root, ranks);
+    return MPI_SUCCESS;
+}
+
+/* Makes the imagined topology, if the question has one: ranks spread over its racks and sites, or,
+ * if it names none, like the communicator's. */
+static int imagine_ranks(question *asked) {
+    const COLL_Question *of = asked->of;
+    coll_topo now = asked->state->topo;
+    if (!of->ranks && !of->racks)
+        return MPI_SUCCESS;
+    int ranks = of->ranks ? of->ranks : now.ranks;
+    if (of->racks) {
+        now.nodes = (ranks - 1) / now.most_ranks_per_node + 1;
+        now.racks = of->racks;
+        now.sites = of->sites ? of->sites : 1;
+    }
+    int code = coll_topo_imagine(&now, ranks, &asked->imagined);
+    if (code != MPI_SUCCESS)
+        return code;
+    asked->call.topo = &asked->imagined;
+    asked->call.latencies = NULL;
+    return MPI_SUCCESS;
+}
+
+/* Sets ASKED up from its question. Errors have been raised when it returns. After success the
+ * caller frees the imagined topology. */
+static int set_up_question(question *asked, MPI_Comm comm) {
+    coll_comm *own;
+    int code = coll_find_operation(asked->of->operation, &asked->operation);
+    if (code != MPI_SUCCESS)
+        return coll_raise(comm, code);
+    code = coll_dispatch_open_intra(comm, asked->entry, &own);
+    if (code != MPI_SUCCESS)
+        return code;
+    asked->state = coll_state_of(own);
+    code = check_question(asked);
+    if (code == MPI_SUCCESS) {
+        asked->call = coll_state_shape(asked->state, asked->operation, (size_t)asked->of->bytes,
+                                       asked->of->root);
+        asked->call.served = coll_call_args_served(asked->operation, own, MPI_INT, MPI_SUM);
+        code = imagine_ranks(asked);
+    }
+    return coll_raise(comm, code);
+}
+
+int COLL_Explain_ranks(const char *operation, MPI_Count bytes, int root, int ranks, MPI_Comm comm,
+                       COLL_Candidate candidates[], int capacity, int *count) {
+    return COLL_Explain_racks(operation, bytes, root, ranks, 0, comm, candidates, capacity, count);
+}
+
+int COLL_Explain_racks(const char *operation, MPI_Count bytes, int root, int ranks, int racks,
+                       MPI_Comm comm, COLL_Candidate candidates[], int capacity, int *count) {
+    const COLL_Question of = {
+        .operation = operation, .bytes = bytes, .root = root, .ranks = ranks, .racks = racks};
+    return COLL_Explain_question(&of, comm, candidates, capacity, count);
+}
+
+int COLL_Explain_question(const COLL_Question *of, MPI_Comm comm, COLL_Candidate candidates[],
+                          int capacity, int *count) {
+    question asked = {.of = of, .entry = "COLL_Explain", .operation = COLL_OPERATIONS};
+    int code = set_up_question(&asked, comm);
+    if (code != MPI_SUCCESS)
+        return code;
+    explain(asked.state, asked.operation, &asked.call, candidates, capacity, count);
+    const coll_algorithm *const *table = coll_operations[asked.operation].table;
+    for (int i = 0; i < *count && i < capacity && code == MPI_SUCCESS; i++)
+        if (of->events && candidates[i].applicable)
+            code = simulate_at_length(table[i], &asked.call, of->events, &candidates[i]);
+    coll_topo_free(&asked.imagined);
+    return coll_raise(comm, code);
+}
+
+char *COLL_Learnt_file(void) {
+    return coll_tuning_db_path();
+}
+
+/* Chooses the algorithm to draw: that of SPEC, or the one that would run. Returns an error if it
+ * can't be drawn. */
+static int choose_drawn(const question *asked, const char *spec, coll_choice *choice) {
+    const coll_algorithm *const *table = coll_operations[asked->operation].table;
+    const coll_spec *set = &asked->state->specs[asked->operation];
+    coll_spec named = {.algorithm = NULL};
+    char drawn[200] = "";
+    int code = coll_spec_parse("algorithm", spec, table, &named);
+    if (code != MPI_SUCCESS)
+        return code;
+    *choice = coll_select(table, &asked->call, named.algorithm ? &named : set);
+    if (named.algorithm && choice->algorithm != named.algorithm)
+        return coll_error(MPI_ERR_ARG, "%s can't run this %s; coll-info explain shows what can",
+                          named.algorithm->name, coll_operations[asked->operation].name);
+    if (coll_planner_of(choice->algorithm, &choice->values))
+        return MPI_SUCCESS;
+    for (; *table; table++)
+        if ((*table)->planner)
+            coll_error_list(drawn, sizeof drawn, (*table)->name);
+    if (!*drawn)
+        return coll_error(MPI_ERR_ARG, "no algorithm of %s is a plan, which alone can be drawn",
+                          coll_operations[asked->operation].name);
+    return coll_error(MPI_ERR_ARG, "%s%s is no plan that can be drawn; name one of: %s",
+                      choice->algorithm->name,
+                      choice->algorithm->planner ? " with these values"
+                      : named.algorithm          ? ""
+                                                 : ", which would run,",
+                      drawn);
+}
+
+int COLL_Draw(const char *operation, MPI_Count bytes, int root, int ranks, int racks,
+              const char *spec, MPI_Comm comm, FILE *stream) {
+    const COLL_Question of = {
+        .operation = operation, .bytes = bytes, .root = root, .ranks = ranks, .racks = racks};
+    question asked = {.of = &of, .entry = "COLL_Draw", .operation = COLL_OPERATIONS};
+    coll_choice choice;
+    char text[COLL_SPEC_MAX];
+    int code = set_up_question(&asked, comm);
+    if (code != MPI_SUCCESS)
+        return code;
+    code = choose_drawn(&asked, spec, &choice);
+    if (code == MPI_SUCCESS) {
+        coll_spec_print(choice.algorithm, &choice.values, text, sizeof text);
+        const coll_drawing drawing = {.algorithm = choice.algorithm,
+                                      .shape = &asked.call,
+                                      .values = &choice.values,
+                                      .spec = text};
+        code = coll_draw(&drawing, stream);
+    }
+    coll_topo_free(&asked.imagined);
+    return coll_raise(comm, code);
+}
+
+int COLL_Places(MPI_Comm comm, COLL_Place places[]) {
+    coll_comm *own;
+    int code = coll_dispatch_open_intra(comm, "COLL_Places", &own);
+    if (code != MPI_SUCCESS)
+        return code;
+    const coll_topo *topo = &coll_state_of(own)->topo;
+    for (int rank = 0; rank < topo->ranks; rank++) {
+        const coll_place *place = &topo->places[rank];
+        places[rank] = (COLL_Place){.site = place->site,
+                                    .rack = place->rack,
+                                    .node = place->node,
+                                    .numa = place->numa,
+                                    .host = topo->hosts[place->node]};
+    }
+    return MPI_SUCCESS;
+}
+
+int COLL_Describe(MPI_Comm comm, COLL_Description *description) {
+    coll_comm *own;
+    int code = coll_dispatch_open_intra(comm, "COLL_Describe", &own);
+    if (code != MPI_SUCCESS)
+        return code;
+    const coll_state *state = coll_state_of(own);
+    const coll_topo *topo = &state->topo;
+    *description = (COLL_Description){
+        .ranks = topo->ranks,
+        .sites = topo->sites,
+        .racks = topo->racks,
+        .nodes = topo->nodes,
+        .most_ranks_per_node = topo->most_ranks_per_node,
+        .cores_per_node = topo->cores_per_node,
+        .crowded = topo->crowded,
+        .wait = coll_wait_manners[own->wait.manner],
+        .timeout = own->wait.timeout,
+        .topology = *state->settings->topology ? state->settings->topology : NULL,
+        .profile = state->profile->source,
+    };
+    for (int level = 0; level < COLL_LEVELS; level++) {
+        description->cost[level] = state->profile->level[level];
+        description->measured[level] = state->profile->measured[level];
+    }
+    memcpy(description->copy, state->profile->copy, sizeof description->copy);
+    return MPI_SUCCESS;
+}
+
+static int collect_levels(const COLL_Profile *profile, coll_profilefile *file) {
+    char fault[100];
+    int levels = 0;
+    for (int level = 0; level < COLL_LEVELS; level++) {
+        if (!profile->measured[level])
+            continue;
+        if (coll_profilefile_fault(&profile->cost[level], fault, sizeof fault))
+            return coll_error(MPI_ERR_ARG, "level %s: %s", COLL_Level_name(level), fault);
+        file->level[level] = profile->cost[level];
+        file->measured[level] = true;
+        levels++;
+    }
+    return levels ? MPI_SUCCESS : coll_error(MPI_ERR_ARG, "a profile without any level");
+}
+
+static int collect_copies(const COLL_Profile *profile, coll_profilefile *file) {
+    for (int i = 0; i < COLL_COPIES; i++) {
+        const char *fault = profile->copy[i].knots ? coll_curve_fault(&profile->copy[i]) : NULL;
+        if (fault)
+            return coll_error(MPI_ERR_ARG, "%s has %s", COLL_Copy_name(i), fault);
+        file->copy[i] = profile->copy[i];
+    }
+    return MPI_SUCCESS;
+}
+
+/* Sets FILE, except its hosts, from PROFILE and the current date. */
+static int fill_profile(const COLL_Profile *profile, coll_profilefile *file) {
+    *file = (coll_profilefile){.hosts = NULL};
+    int code = collect_levels(profile, file);
+    if (code == MPI_SUCCESS)
+        code = collect_copies(profile, file);
+    time_t now = time(NULL);
+    struct tm date;
+    if (code == MPI_SUCCESS && (!gmtime_r(&now, &date) || !strftime(file->date, sizeof file->date,
+                                                                    "%Y-%m-%dT%H:%M:%SZ", &date)))
+        code = coll_error(MPI_ERR_OTHER, "the clock has no date");
+    return code;
+}
+
+/* The arguments of printing a profile. */
+typedef struct written {
+    const coll_profilefile *file;
+    const coll_topo *topo;
+    char *problem;
+} written;
+
+static bool print_profile(FILE *stream, const void *context) {
+    const written *of = context;
+    return coll_profilefile_print(stream, of->file, (const char *const *)of->topo->hosts,
+                                  of->topo->nodes, of->problem);
+}
+
+static int write_file(const char *path, const coll_profilefile *file, const coll_topo *topo) {
+    char problem[COLL_TEXTFILE_PROBLEM] = "";
+    const written of = {file, topo, problem};
+    struct stat status;
+    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode))
+        return coll_error(MPI_ERR_FILE, "%.150s: can't be written: it is no regular file", path);
+    int error = coll_cachefile_replace(path, 0666, print_profile, &of, true);
+    if (*problem)
+        return coll_error(MPI_ERR_ARG, "%s", problem);
+    return error ? coll_error(MPI_ERR_FILE, "%.150s: can't be written: %s", path, strerror(error))
+                 : MPI_SUCCESS;
+}
+
+int COLL_Profile_write(const char *path, MPI_Comm comm, const COLL_Profile *profile) {
+    coll_comm *own;
+    coll_profilefile file;
+    int code = coll_dispatch_open_intra(comm, "COLL_Profile_write", &own);
+    if (code != MPI_SUCCESS)
+        return code;
+    code = fill_profile(profile, &file);
+    if (code == MPI_SUCCESS)
+        code = write_file(path, &file, &coll_state_of(own)->topo);
+    return coll_raise(comm, code);
+}

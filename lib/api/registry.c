@@ -1,0 +1,176 @@
+/*
+ * The tables of libcoll: the operations, their algorithms, and the slots of every communicator. The
+ * only file that includes headers of all folders.
+ */
+#include "config.h"
+
+#include "cdcp/dcp_allreduce.h"
+#include "hlot/bcast_runtime.h"
+#include "hlot/site_state.h"
+#include "hlot/sites.h"
+#include "lib/aggregate/aggregate.h"
+#include "lib/algorithm/operations.h"
+#include "lib/algorithm/rank_order.h"
+#include "lib/allgather/allgather.h"
+#include "lib/allreduce/allreduce.h"
+#include "lib/alltoall/alltoall.h"
+#include "lib/barrier/barrier.h"
+#include "lib/bcast/bcast.h"
+#include "lib/bcast/reliable/chain_confirmed.h"
+#include "lib/call/args.h"
+#include "lib/call/request.h"
+#include "lib/gather/gather.h"
+#include "lib/gather/intake.h"
+#include "lib/reduce/reduce.h"
+#include "lib/reduce_scatter/reduce_scatter.h"
+#include "lib/scan/scan.h"
+#include "lib/scatter/scatter.h"
+#include "lib/tuning/autotune.h"
+#include "lib/tuning/state.h"
+
+const coll_algorithm *const coll_bcast_table[] = {
+    &coll_bcast_native,
+    &coll_bcast_linear,
+    &coll_bcast_binomial,
+    &coll_bcast_scatter_allgather,
+    &coll_bcast_chain,
+    &coll_bcast_circulant,
+    &coll_bcast_two_tree,
+    &coll_bcast_bine,
+    &hlot_bcast_flat,
+    &hlot_bcast_hlot,
+    NULL,
+};
+
+const coll_algorithm *const coll_gather_table[] = {
+    &coll_gather_native, &coll_gather_linear, &coll_gather_binomial,
+    &coll_gather_window, &coll_gather_credit, NULL,
+};
+
+const coll_algorithm *const coll_aggregate_table[] = {
+    &coll_aggregate_three_stage.base,
+    &coll_aggregate_group_by.base,
+    &coll_aggregate_direct.base,
+    NULL,
+};
+
+const coll_algorithm *const coll_allreduce_table[] = {
+    &coll_allreduce_native,
+    &coll_allreduce_ring,
+    &coll_allreduce_racks,
+    &coll_allreduce_recursive_doubling,
+    &coll_allreduce_halving,
+    &coll_allreduce_circulant,
+    &coll_allreduce_circulant_levels,
+    &coll_allreduce_two_level,
+    &coll_allreduce_three_level,
+    &hlot_allreduce_all_sites,
+    &hlot_allreduce_sites,
+    &coll_allreduce_chain,
+    &coll_allreduce_binomial,
+    &coll_allreduce_dcp,
+    NULL,
+};
+
+const coll_algorithm *const coll_reduce_table[] = {
+    &coll_reduce_native,   &coll_reduce_chain, &coll_reduce_two_tree,
+    &coll_reduce_binomial, &hlot_reduce_sites, NULL,
+};
+
+const coll_algorithm *const coll_reduce_scatter_table[] = {
+    &coll_reduce_scatter_native,
+    &coll_reduce_scatter_ring,
+    &coll_reduce_scatter_circulant,
+    &coll_reduce_scatter_pairwise,
+    NULL,
+};
+
+const coll_algorithm *const coll_allgather_table[] = {&coll_allgather_native, &coll_allgather_ring,
+                                                      &coll_allgather_sparbit,
+                                                      &coll_allgather_bruck, NULL};
+
+const coll_algorithm *const coll_alltoall_table[] = {&coll_alltoall_native, &coll_alltoall_pairwise,
+                                                     &coll_alltoall_racks,  &coll_alltoall_bruck,
+                                                     &coll_alltoall_linear, NULL};
+
+const coll_algorithm *const coll_scatter_table[] = {&coll_scatter_native, &coll_scatter_straight,
+                                                    &coll_scatter_binomial, NULL};
+
+const coll_algorithm *const coll_barrier_table[] = {
+    &coll_barrier_native,
+    &coll_barrier_dissemination,
+    &coll_barrier_racks,
+    &hlot_barrier_all_sites,
+    NULL,
+};
+
+const coll_algorithm *const coll_scan_table[] = {
+    &coll_scan_native,
+    &coll_scan_linear,
+    &coll_scan_recursive_doubling,
+    NULL,
+};
+
+const coll_algorithm *const coll_exscan_table[] = {
+    &coll_exscan_native,
+    &coll_exscan_linear,
+    &coll_exscan_recursive_doubling,
+    NULL,
+};
+
+static int run_aggregate(const coll_algorithm *algorithm, const void *call,
+                         const coll_values *values) {
+    return coll_aggregate_run(call, coll_aggregate_of(algorithm), values);
+}
+
+#define ONE COLL_SIDE_ONE
+#define BLOCKS COLL_SIDE_BLOCKS
+
+/* The common members of all operations except aggregate. */
+#define COLLECTIVE(what, setting, ...)                                                             \
+    {                                                                                              \
+        .name = #what, .variable = "COLL_" #setting, .info_key = "coll_" #what,                    \
+        .table = coll_##what##_table, .run = coll_call_args_run, __VA_ARGS__                       \
+    }
+
+const coll_operation_info coll_operations[COLL_OPERATIONS] = {
+    [COLL_OPERATION_BCAST] = COLLECTIVE(bcast, BCAST, .sides = {.data = ONE, .root_data = ONE}),
+    [COLL_OPERATION_GATHER] =
+        COLLECTIVE(gather, GATHER, .sides = {.data = ONE, .root_data = BLOCKS}, .blocks = true),
+    [COLL_OPERATION_AGGREGATE] = {.name = "aggregate",
+                                  .variable = "COLL_AGGREGATE",
+                                  .info_key = "coll_aggregate",
+                                  .table = coll_aggregate_table,
+                                  .run = run_aggregate,
+                                  .uneven = true,
+                                  .errors_agreed = true},
+    [COLL_OPERATION_ALLREDUCE] =
+        COLLECTIVE(allreduce, ALLREDUCE, .sides = {.data = ONE, .root_data = ONE}, .rootless = true,
+                   .reduces = true),
+    [COLL_OPERATION_REDUCE] =
+        COLLECTIVE(reduce, REDUCE, .sides = {.root_data = ONE, .input = ONE, .root_input = ONE},
+                   .reduces = true),
+    [COLL_OPERATION_REDUCE_SCATTER] =
+        COLLECTIVE(reduce_scatter, REDUCE_SCATTER,
+                   .sides = {.data = ONE, .root_data = ONE, .input = BLOCKS, .root_input = BLOCKS},
+                   .rootless = true, .reduces = true),
+    [COLL_OPERATION_ALLGATHER] = COLLECTIVE(
+        allgather, ALLGATHER, .sides = {.data = BLOCKS, .root_data = BLOCKS}, .rootless = true),
+    [COLL_OPERATION_ALLTOALL] = COLLECTIVE(
+        alltoall, ALLTOALL,
+        .sides = {.data = BLOCKS, .root_data = BLOCKS, .input = BLOCKS, .root_input = BLOCKS},
+        .rootless = true),
+    [COLL_OPERATION_SCATTER] =
+        COLLECTIVE(scatter, SCATTER, .sides = {.data = ONE, .root_input = BLOCKS}),
+    [COLL_OPERATION_BARRIER] = COLLECTIVE(barrier, BARRIER, .rootless = true),
+    [COLL_OPERATION_SCAN] = COLLECTIVE(scan, SCAN, .sides = {.data = ONE, .root_data = ONE},
+                                       .rootless = true, .reduces = true),
+    [COLL_OPERATION_EXSCAN] = COLLECTIVE(
+        exscan, EXSCAN, .sides = {.data = ONE, .root_data = ONE, .input = ONE, .root_input = ONE},
+        .rootless = true, .reduces = true),
+};
+
+coll_comm_key *const coll_comm_keys[] = {
+    &coll_state_key,      &coll_rank_order_key, &coll_chain_confirmed_key, &coll_intake_share_key,
+    &hlot_site_state_key, &coll_request_key,    &coll_autotune_key,        NULL,
+};

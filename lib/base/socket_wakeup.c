@@ -1,0 +1,196 @@
+#include "config.h"
+
+#include "lib/base/socket_wakeup.h"
+
+#include "lib/base/monotonic.h"
+
+#include <time.h>
+
+static bool sleep_blindly(double seconds) {
+    struct timespec time = {.tv_nsec = (long)(seconds * 1e9)};
+    nanosleep(&time, NULL); /* a signal may end it early, which is harmless */
+    return false;
+}
+
+#ifdef HAVE_EPOLL_PWAIT2
+
+#include <dirent.h>
+#include <errno.h>
+#include <math.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+/* Seconds between two searches for new connections. */
+#define FIRST_PAUSE 5e-3
+static const double LONGEST_PAUSE = 1;
+
+/*
+ * State of the process. The lock guards all of it except the epoll descriptor, which never changes.
+ */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static int epoll = -1;
+static _Atomic bool has_connections;
+static double next_search,
+    pause_between = FIRST_PAUSE; /* a time of the monotonic clock, and a duration in seconds */
+
+/* This process's bell, and the socket that receives its rings and sends rings to others. */
+static coll_wakeup *_Atomic own;
+static _Atomic int bell = -1;
+
+static void open_epoll(void) {
+    epoll = epoll_create1(EPOLL_CLOEXEC);
+}
+
+static bool is_tcp_connection(int descriptor) {
+    int type = 0;
+    struct sockaddr_storage peer;
+    socklen_t size = sizeof type;
+    if (getsockopt(descriptor, SOL_SOCKET, SO_TYPE, &type, &size) != 0 || type != SOCK_STREAM)
+        return false;
+    size = sizeof peer;
+    return getpeername(descriptor, (struct sockaddr *)&peer, &size) == 0 &&
+           (peer.ss_family == AF_INET || peer.ss_family == AF_INET6);
+}
+
+/*
+ * Adds new TCP connections to the epoll set and returns whether there were any; closed ones leave
+ * the set by themselves. Edge-triggered, because data that the MPI library leaves unread must not
+ * end every sleep.
+ */
+static bool add_new_connections(void) {
+    DIR *descriptors = opendir("/proc/self/fd");
+    bool found = false;
+    if (!descriptors)
+        return false;
+    for (const struct dirent *entry; (entry = readdir(descriptors));) {
+        int descriptor = atoi(entry->d_name);
+        struct epoll_event event = {.events = EPOLLIN | EPOLLOUT | EPOLLET};
+        if (entry->d_name[0] != '.' && is_tcp_connection(descriptor) &&
+            epoll_ctl(epoll, EPOLL_CTL_ADD, descriptor, &event) == 0)
+            found = true;
+    }
+    closedir(descriptors);
+    return found;
+}
+
+/*
+ * Searches for new connections if it is time to. MPI libraries connect on first use, so the
+ * searches go on, less often while nothing is new.
+ */
+static void search_if_due(void) {
+    if (pthread_mutex_trylock(&lock) != 0)
+        return;
+    if (coll_monotonic() >= next_search) {
+        bool found = add_new_connections();
+        has_connections = has_connections || found;
+        pause_between = found ? FIRST_PAUSE : fmin(2 * pause_between, LONGEST_PAUSE);
+        next_search = coll_monotonic() + pause_between;
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+/*
+ * Opens a datagram socket with an abstract name that the kernel chooses, and writes the name to
+ * NAME, which has ROOM bytes. Returns the descriptor, or -1.
+ */
+static int open_bell(char *name, size_t room) {
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    socklen_t size = sizeof address;
+    struct epoll_event event = {.events = EPOLLIN | EPOLLET};
+    int made = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (made < 0)
+        return -1;
+    if (bind(made, (struct sockaddr *)&address, sizeof address.sun_family) != 0 ||
+        getsockname(made, (struct sockaddr *)&address, &size) != 0 ||
+        size - offsetof(struct sockaddr_un, sun_path) - 1 >= room ||
+        epoll_ctl(epoll, EPOLL_CTL_ADD, made, &event) != 0) {
+        close(made);
+        return -1;
+    }
+    size_t length = size - offsetof(struct sockaddr_un, sun_path) - 1;
+    memcpy(name, address.sun_path + 1, length);
+    name[length] = '\0';
+    return made;
+}
+
+void coll_wakeup_hang(coll_wakeup *hung) {
+    pthread_once(&once, open_epoll);
+    own = NULL;
+    if (bell >= 0)
+        close(bell);
+    bell = hung && epoll >= 0 ? open_bell(hung->name, sizeof hung->name) : -1;
+    own = bell >= 0 ? hung : NULL;
+}
+
+void coll_wakeup_doze(bool asleep) {
+    coll_wakeup *hung = own;
+    if (hung)
+        hung->asleep = asleep;
+}
+
+/*
+ * A ring that cannot be sent is harmless: either the queue holds other rings, or the owner's sleep
+ * times out.
+ */
+void coll_wakeup_wake(const coll_wakeup *other) {
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    size_t length = strnlen(other->name, sizeof other->name);
+    memcpy(address.sun_path + 1, other->name, length);
+    if (bell >= 0 && length)
+        (void)sendto(bell, "", 0, MSG_DONTWAIT | MSG_NOSIGNAL, (struct sockaddr *)&address,
+                     (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + length));
+}
+
+/* Discards received rings: the socket's queue is short. */
+static void discard_rings(void) {
+    char ring;
+    while (recv(bell, &ring, sizeof ring, MSG_DONTWAIT) >= 0)
+        ;
+}
+
+bool coll_wakeup_sleep(double seconds) {
+    pthread_once(&once, open_epoll);
+    coll_wakeup *hung = own;
+    if (!has_connections)
+        search_if_due();
+    if (epoll < 0 || (!has_connections && !hung))
+        return sleep_blindly(seconds);
+
+    struct epoll_event events[16];
+    struct timespec time = {.tv_nsec = (long)(seconds * 1e9)};
+    int count = epoll_pwait2(epoll, events, sizeof events / sizeof *events, &time, NULL);
+    if (hung)
+        discard_rings();
+    if (count < 0 && errno != EINTR)
+        return sleep_blindly(seconds); /* a kernel before 5.11, without epoll_pwait2 */
+    if (count == 0)
+        search_if_due();
+    return count > 0;
+}
+
+#else
+
+void coll_wakeup_hang(coll_wakeup *hung) {
+    (void)hung;
+}
+
+void coll_wakeup_doze(bool asleep) {
+    (void)asleep;
+}
+
+void coll_wakeup_wake(const coll_wakeup *other) {
+    (void)other;
+}
+
+bool coll_wakeup_sleep(double seconds) {
+    return sleep_blindly(seconds);
+}
+
+#endif

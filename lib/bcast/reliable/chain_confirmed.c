@@ -1,0 +1,531 @@
+#include "config.h"
+
+#include "lib/bcast/reliable/chain_confirmed.h"
+
+#include "lib/algorithm/rank_order.h"
+#include "lib/base/error.h"
+#include "lib/bcast/reliable/control_msg.h"
+#include "lib/bcast/reliable/diagnosis.h"
+#include "lib/bcast/reliable/failure_detector.h"
+#include "lib/bcast/reliable/ring_buffers.h"
+#include "lib/bcast/reliable/segment_header.h"
+
+#include <math.h>
+#include <string.h>
+
+void (*coll_chain_confirmed_tamper)(int rank, uint32_t epoch, uint64_t index, char *bytes,
+                                    size_t length);
+
+/* Counts the confirmed broadcasts on a communicator. */
+coll_comm_key coll_chain_confirmed_key = {.bytes = sizeof(uint32_t)};
+
+/* Heartbeats per timeout. */
+static const double BEATS = 4;
+
+/*
+ * Time during which this process ran: if the process was stopped, by a signal or by the machine, at
+ * most STEP seconds of that count. Messages sent to it meanwhile are there already, so their
+ * senders were not silent.
+ */
+typedef struct lifetime {
+    /*
+     * NOW: the time; DATE: PMPI_Wtime at the last call; STEP: most seconds that count between two
+     * calls, 0: no limit
+     */
+    double now, date, step;
+} lifetime;
+
+/* State of one rank's broadcast. */
+typedef struct rank_state {
+    const coll_exec_args *call;
+    const coll_shape *shape;
+    coll_comm *comm;
+    size_t segments;
+    unsigned retry;
+    double limit; /* s without progress after which an attempt fails; 0: no limit */
+    uint32_t sequence;
+
+    /* State of the current attempt. */
+    uint32_t epoch;
+    int *order, previous, next; /* neighbours in the line; -1: none */
+    size_t passed;              /* segments of this attempt received, or at the root sent */
+    bool spoiled;               /* a segment arrived damaged: ignore the rest of this epoch */
+    bool acknowledged;
+
+    /* State of all attempts. */
+    uint64_t taken; /* messages received */
+    uint32_t ends;  /* epochs that this rank's predecessors have ended */
+    lifetime life;
+    double beat;  /* when the next heartbeat is due */
+    double heard; /* when the root was last heard from */
+    bool over;
+
+    /* Used by the root. */
+    coll_failure_detector watch;
+    int confirmations; /* acknowledgements of this epoch */
+
+    coll_ring_buffers boxes;
+    coll_control_msg note; /* receive buffer of request COLL_RING_BUFFERS_OWN */
+    coll_control_msgs notes;
+} rank_state;
+
+static bool is_root(const rank_state *p) {
+    return p->comm->rank == p->shape->root;
+}
+
+static size_t length_of(const rank_state *p, size_t i) {
+    size_t segment = p->boxes.segment, left = p->call->data->bytes - i * segment;
+    return left < segment ? left : segment;
+}
+
+/* --- Notes --- */
+
+static int post_note_receive(rank_state *p) {
+    return coll_irecv(p->comm, &p->note, (int)sizeof p->note, MPI_BYTE, MPI_ANY_SOURCE,
+                      p->notes.tag, &p->boxes.requests[COLL_RING_BUFFERS_OWN]);
+}
+
+static coll_control_msg write_note(const rank_state *p, coll_control_msg_kind kind) {
+    return (coll_control_msg){
+        .sequence = p->sequence,
+        .epoch = p->epoch,
+        .kind = kind,
+        .from = p->comm->rank,
+        .account = {.epoch = p->epoch, .passed = p->passed, .taken = p->taken},
+    };
+}
+
+static int send_note_to_root(rank_state *p, coll_control_msg note) {
+    return coll_control_msgs_send(&p->notes, &note, p->shape->root);
+}
+
+static int send_note_to_all(rank_state *p, coll_control_msg note) {
+    int code = MPI_SUCCESS;
+    for (int to = 0; to < p->comm->ranks && code == MPI_SUCCESS; to++)
+        if (to != p->comm->rank)
+            code = coll_control_msgs_send(&p->notes, &note, to);
+    return code;
+}
+
+/*
+ * Ends the broadcast with an error on this rank and, through a note, on the root or (at the root)
+ * on all ranks.
+ */
+static int fail_broadcast(rank_state *p, const coll_diagnosis *blame) {
+    coll_control_msg note = write_note(p, COLL_CONTROL_MSG_FAILED);
+    note.blame = *blame;
+    p->over = true;
+    int code = is_root(p) ? send_note_to_all(p, note) : send_note_to_root(p, note);
+    return code != MPI_SUCCESS ? code : coll_diagnosis_error(blame, p->shape->topo, p->epoch + 1);
+}
+
+/* --- Epochs --- */
+
+/* Begins an epoch: finds this rank's neighbours in the line and allocates its outbox. */
+static int enter_epoch(rank_state *p) {
+    int i = 0;
+    while (p->order[i] != p->comm->rank)
+        i++;
+    p->previous = i > 0 ? p->order[i - 1] : -1;
+    p->next = i + 1 < p->comm->ranks ? p->order[i + 1] : -1;
+    p->passed = 0;
+    p->spoiled = p->acknowledged = false;
+    p->confirmations = 0;
+    coll_failure_detector_begin(&p->watch, p->life.now);
+    return p->next < 0 ? MPI_SUCCESS : coll_ring_buffers_open(&p->boxes, p->epoch);
+}
+
+static coll_segment_header *outbox_message(const rank_state *p, size_t slot) {
+    return coll_ring_buffers_out(&p->boxes, p->epoch, slot);
+}
+
+static int close_epoch(rank_state *p) {
+    if (p->next < 0)
+        return MPI_SUCCESS;
+    coll_segment_header *message = outbox_message(p, p->boxes.window);
+    *message = (coll_segment_header){
+        .sequence = p->sequence, .epoch = p->epoch, .index = COLL_SEGMENT_HEADER_END, .length = 0};
+    coll_segment_header_seal(message);
+    return coll_ring_buffers_send(&p->boxes, p->epoch, p->boxes.window, p->next);
+}
+
+static void move_to_end(int rank, int order[], int ranks) {
+    int kept = 0;
+    for (int i = 0; i < ranks; i++)
+        if (order[i] != rank)
+            order[kept++] = order[i];
+    order[kept] = rank;
+}
+
+static int next_epoch(rank_state *p, const coll_diagnosis *blame) {
+    int code = close_epoch(p);
+    if (code != MPI_SUCCESS)
+        return code;
+    move_to_end(coll_diagnosis_suspect(blame, p->shape->root), p->order, p->comm->ranks);
+    p->epoch++;
+    /* send a heartbeat at once, so that the root knows that this rank follows */
+    p->beat = p->life.now;
+    return enter_epoch(p);
+}
+
+/* At the root: starts the next attempt, or fails if none is left. */
+static int restart_or_fail(rank_state *p, const coll_diagnosis *blame) {
+    if (p->epoch == p->retry)
+        return fail_broadcast(p, blame);
+    int code = next_epoch(p, blame);
+    coll_control_msg note = write_note(p, COLL_CONTROL_MSG_RESTART);
+    note.blame = *blame;
+    return code == MPI_SUCCESS ? send_note_to_all(p, note) : code;
+}
+
+/* --- Segments --- */
+
+/* Returns the outbox slot of segment p->passed. */
+static size_t slot_of(const rank_state *p) {
+    return p->passed % p->boxes.window;
+}
+
+static bool is_free(const rank_state *p) {
+    return coll_ring_buffers_is_free(&p->boxes, p->epoch, slot_of(p));
+}
+
+/* Sends the message in the outbox slot of segment p->passed to the next rank. */
+static int forward_segment(rank_state *p) {
+    coll_segment_header *message = outbox_message(p, slot_of(p));
+    if (coll_chain_confirmed_tamper)
+        coll_chain_confirmed_tamper(p->comm->rank, p->epoch, message->index,
+                                    coll_segment_header_payload(message), message->length);
+    return coll_ring_buffers_send(&p->boxes, p->epoch, slot_of(p), p->next);
+}
+
+/* At the root: sends segments while outbox slots are free. */
+static int send_segments(rank_state *p) {
+    for (; p->passed < p->segments && is_free(p); p->passed++) {
+        coll_segment_header *message = outbox_message(p, slot_of(p));
+        *message = (coll_segment_header){.sequence = p->sequence,
+                                         .epoch = p->epoch,
+                                         .index = p->passed,
+                                         .length = (uint32_t)length_of(p, p->passed)};
+        char *payload = coll_segment_header_payload(message);
+        const void *bytes =
+            coll_data_read(p->call->data, p->passed * p->boxes.segment, message->length, payload);
+        if (bytes != payload)
+            memcpy(payload, bytes, message->length);
+        coll_segment_header_seal(message);
+        int code = forward_segment(p);
+        if (code != MPI_SUCCESS)
+            return code;
+    }
+    return MPI_SUCCESS;
+}
+
+/* What to do with a received message. */
+typedef enum action { ACCEPT, DISCARD, CLOSE, POSTPONE, REPORT } action;
+
+static action action_for(const rank_state *p, coll_segment_header *message) {
+    if (!coll_segment_header_intact(message, p->boxes.segment))
+        return p->spoiled ? DISCARD : REPORT;
+    if (message->sequence != p->sequence)
+        return DISCARD;
+    if (message->index == COLL_SEGMENT_HEADER_END)
+        return CLOSE;
+    if (message->epoch > p->epoch) /* the root's note about that epoch has not arrived yet */
+        return POSTPONE;
+    if (message->epoch < p->epoch || p->spoiled)
+        return DISCARD;
+    if (message->index != p->passed || message->length != length_of(p, p->passed))
+        return REPORT;
+    return p->next >= 0 && !is_free(p) ? POSTPONE : ACCEPT;
+}
+
+static int accept_segment(rank_state *p, coll_segment_header *message) {
+    size_t from = p->passed * p->boxes.segment;
+    char *payload = coll_segment_header_payload(message);
+    void *target = coll_data_target(p->call->data, from, payload);
+    if (target != payload)
+        memcpy(target, payload, message->length);
+    coll_data_store(p->call->data, from, message->length, payload);
+    int code = MPI_SUCCESS;
+    if (p->next >= 0) {
+        memcpy(outbox_message(p, slot_of(p)), message, coll_segment_header_bytes(message));
+        code = forward_segment(p);
+    }
+    p->passed++;
+    return code;
+}
+
+static int report_corrupt(rank_state *p) {
+    coll_control_msg note = write_note(p, COLL_CONTROL_MSG_CORRUPT);
+    note.blame = (coll_diagnosis){.fault = COLL_FAULT_CORRUPT,
+                                  .who = p->comm->rank,
+                                  .from = p->previous,
+                                  .segment = p->passed};
+    p->spoiled = true;
+    return send_note_to_root(p, note);
+}
+
+/* Processes the messages that have arrived, in order, until one must be postponed. */
+static int process_messages(rank_state *p) {
+    coll_ring_buffers *boxes = &p->boxes;
+    while (boxes->arrived[boxes->head]) {
+        coll_segment_header *message = coll_ring_buffers_in(boxes, boxes->head);
+        action decided = action_for(p, message);
+        if (decided == POSTPONE)
+            return MPI_SUCCESS;
+        int code = MPI_SUCCESS;
+        if (decided == ACCEPT)
+            code = accept_segment(p, message);
+        else if (decided == REPORT)
+            code = report_corrupt(p);
+        else if (decided == CLOSE)
+            p->ends++;
+        p->taken++;
+        if (code == MPI_SUCCESS)
+            code = coll_ring_buffers_await(boxes, boxes->head);
+        if (code != MPI_SUCCESS)
+            return code;
+        boxes->head = (boxes->head + 1) % boxes->window;
+    }
+    return MPI_SUCCESS;
+}
+
+/* Returns whether all messages of older epochs to and from this rank have arrived. */
+static bool is_drained(const rank_state *p) {
+    return p->ends >= p->epoch && coll_ring_buffers_have_left(&p->boxes, p->epoch);
+}
+
+/* Acknowledges, once this rank has all segments. In the first epoch only the last rank does. */
+static int send_acknowledgement(rank_state *p) {
+    if (p->acknowledged || p->passed < p->segments ||
+        (p->epoch == 0 ? p->next >= 0 : !is_drained(p)))
+        return MPI_SUCCESS;
+    p->acknowledged = true;
+    return send_note_to_root(p, write_note(p, COLL_CONTROL_MSG_RECEIVED));
+}
+
+/* --- Received notes --- */
+
+static int announce_done(rank_state *p) {
+    p->over = true;
+    return send_note_to_all(p, write_note(p, COLL_CONTROL_MSG_DONE));
+}
+
+static int root_handles_note(rank_state *p) {
+    const coll_control_msg *note = &p->note;
+    coll_failure_detector_report(&p->watch, note->from, &note->account, p->life.now);
+    if (note->kind == COLL_CONTROL_MSG_FAILED)
+        return fail_broadcast(p, &note->blame);
+    if (note->epoch != p->epoch)
+        return MPI_SUCCESS;
+    if (note->kind == COLL_CONTROL_MSG_CORRUPT)
+        return restart_or_fail(p, &note->blame);
+    if (note->kind == COLL_CONTROL_MSG_RECEIVED &&
+        ++p->confirmations == (p->epoch == 0 ? 1 : p->comm->ranks - 1))
+        return announce_done(p);
+    return MPI_SUCCESS;
+}
+
+static int rank_handles_note(rank_state *p) {
+    const coll_control_msg *note = &p->note;
+    p->heard = p->life.now;
+    if (note->kind == COLL_CONTROL_MSG_RESTART)
+        return next_epoch(p, &note->blame);
+    p->over = note->kind == COLL_CONTROL_MSG_DONE || note->kind == COLL_CONTROL_MSG_FAILED;
+    if (note->kind == COLL_CONTROL_MSG_FAILED)
+        return coll_diagnosis_error(&note->blame, p->shape->topo, note->epoch + 1);
+    return MPI_SUCCESS;
+}
+
+static int handle_note(rank_state *p) {
+    int code = MPI_SUCCESS;
+    if (p->note.sequence == p->sequence)
+        code = is_root(p) ? root_handles_note(p) : rank_handles_note(p);
+    return code == MPI_SUCCESS && !p->over ? post_note_receive(p) : code;
+}
+
+/* --- Time --- */
+
+/* Advances the clock; returns the seconds since the last call. */
+static double update_clock(lifetime *life) {
+    double date = PMPI_Wtime(), gap = date - life->date;
+    life->date = date;
+    life->now += life->step > 0 ? fmin(gap, life->step) : gap;
+    return gap;
+}
+
+/* Returns the seconds of the root's silence after which a rank gives up. */
+static double give_up_time(const rank_state *p) {
+    return (p->retry + 1) * p->limit;
+}
+
+static int send_heartbeat(rank_state *p) {
+    if (p->life.now < p->beat)
+        return MPI_SUCCESS;
+    p->beat = p->life.now + p->limit / BEATS;
+    int code = coll_control_msgs_sweep(&p->notes);
+    if (code != MPI_SUCCESS)
+        return code;
+    return is_root(p) ? send_note_to_all(p, write_note(p, COLL_CONTROL_MSG_ALIVE))
+                      : send_note_to_root(p, write_note(p, COLL_CONTROL_MSG_ACCOUNT));
+}
+
+/*
+ * If the attempt has stalled, restarts it at the root; on other ranks fails if the root has been
+ * silent for too long.
+ */
+static int check_timeout(rank_state *p) {
+    if (is_root(p)) {
+        if (!coll_failure_detector_stalls(&p->watch, p->life.now, p->limit))
+            return MPI_SUCCESS;
+        coll_diagnosis blame = coll_failure_detector_diagnose(&p->watch, p->order, p->epoch,
+                                                              p->life.now, 2 * p->limit / BEATS);
+        return restart_or_fail(p, &blame);
+    }
+    double silence = p->life.now - p->heard;
+    if (silence <= give_up_time(p))
+        return MPI_SUCCESS;
+    coll_diagnosis blame = {.fault = COLL_FAULT_SILENT, .who = p->shape->root, .seconds = silence};
+    return fail_broadcast(p, &blame);
+}
+
+/* --- The broadcast --- */
+
+/* Waits for the next message, at most until a heartbeat may be due, and handles a note. */
+static int wait_for_event(rank_state *p) {
+    int i;
+    int code =
+        coll_wait_any_for(&p->comm->wait, p->limit / (2 * BEATS),
+                          coll_ring_buffers_requests(&p->boxes, p->epoch), p->boxes.requests, &i);
+    double gap = update_clock(&p->life);
+    if (code != MPI_SUCCESS)
+        return code;
+    if (p->limit > 0 && is_root(p) && gap > give_up_time(p)) {
+        /* The root itself was stopped for so long that the others have given up. */
+        coll_diagnosis blame = {.fault = COLL_FAULT_SILENT, .who = p->comm->rank, .seconds = gap};
+        return fail_broadcast(p, &blame);
+    }
+    if (i == COLL_RING_BUFFERS_OWN)
+        return handle_note(p);
+    if (i == MPI_UNDEFINED)
+        return MPI_SUCCESS;
+    if (i < COLL_RING_BUFFERS_INBOX + (int)p->boxes.window)
+        p->boxes.arrived[i - COLL_RING_BUFFERS_INBOX] = true;
+    p->watch.progress = p->life.now;
+    return MPI_SUCCESS;
+}
+
+static int run_protocol(rank_state *p) {
+    int code = enter_epoch(p);
+    if (code == MPI_SUCCESS)
+        code = post_note_receive(p);
+    for (size_t slot = 0; slot < p->boxes.window && code == MPI_SUCCESS && !is_root(p); slot++)
+        code = coll_ring_buffers_await(&p->boxes, slot);
+    while (code == MPI_SUCCESS && !p->over) {
+        code = is_root(p) ? send_segments(p) : process_messages(p);
+        if (code == MPI_SUCCESS && !is_root(p))
+            code = send_acknowledgement(p);
+        if (code == MPI_SUCCESS && p->limit > 0)
+            code = send_heartbeat(p);
+        if (code == MPI_SUCCESS)
+            code = wait_for_event(p);
+        if (code == MPI_SUCCESS && p->limit > 0 && !p->over)
+            code = check_timeout(p);
+    }
+    return code;
+}
+
+/* After success: waits for this rank's sends and cancels its remaining receives. */
+static int complete_requests(rank_state *p) {
+    MPI_Request *sends = coll_ring_buffers_sends(&p->boxes);
+    int count = coll_ring_buffers_requests(&p->boxes, p->epoch) - (int)(sends - p->boxes.requests),
+        code = coll_wait_all(&p->comm->wait, count, sends, NULL);
+    if (code == MPI_SUCCESS)
+        code = coll_control_msgs_flush(&p->notes, &p->comm->wait, give_up_time(p));
+    if (code == MPI_SUCCESS && p->notes.count > 0) {
+        coll_diagnosis blame = {
+            .fault = COLL_FAULT_SILENT, .who = p->notes.letters[0]->to, .seconds = give_up_time(p)};
+        code = coll_diagnosis_error(&blame, p->shape->topo, p->epoch + 1);
+    }
+    return code == MPI_SUCCESS ? coll_ring_buffers_cancel(&p->boxes) : code;
+}
+
+/*
+ * Returns the bytes of the state. It is in the communicator's room because after an error messages
+ * that are still in flight may use it. The outboxes of later attempts are allocated when these
+ * begin; a rank without memory for one is as silent as one that has failed.
+ */
+static size_t room_bytes(const rank_state *p) {
+    return coll_comm_room_of(sizeof *p) + coll_ring_buffers_bytes(&p->boxes) +
+           coll_comm_room_of((size_t)p->comm->ranks * sizeof *p->order);
+}
+
+/* Copies PLANNED to ROOM, together with its arrays. */
+static rank_state *place_in_room(const rank_state *planned, char *room) {
+    rank_state *p = coll_comm_room_take(&room, sizeof *p);
+    *p = *planned;
+    size_t bytes = (size_t)p->comm->ranks * sizeof *p->order;
+    coll_ring_buffers_furnish(&p->boxes, &room);
+    p->order = coll_comm_room_take(&room, bytes);
+    memcpy(p->order, p->call->part.line->order, bytes);
+    return p;
+}
+
+/* Returns the state before its memory is allocated. */
+static rank_state initial_state(const coll_exec_args *call, size_t segment, int window,
+                                unsigned retry) {
+    coll_comm *comm = call->comm;
+    size_t bytes = call->data->bytes;
+    double limit = comm->wait.timeout;
+    uint32_t sequence = (*(uint32_t *)coll_comm_slot(comm, &coll_chain_confirmed_key))++;
+    /*
+     * Tags alternate, so that a message that a faster rank sends in the next broadcast is not
+     * mistaken for one of this broadcast.
+     */
+    int turn = (int)(sequence % 2);
+    segment = segment < bytes ? segment : bytes;
+    size_t segments = (bytes + segment - 1) / segment;
+    return (rank_state){
+        .call = call,
+        .shape = call->part.shape,
+        .comm = comm,
+        .segments = segments,
+        .retry = retry,
+        .limit = limit,
+        .sequence = sequence,
+        .life = {.date = PMPI_Wtime(), .step = limit / BEATS},
+        .beat = limit / BEATS,
+        .boxes = {.comm = comm,
+                  .tag = COLL_TAG_CONFIRMED + turn,
+                  .segment = segment,
+                  .window = (size_t)window < segments ? (size_t)window : segments,
+                  .epochs = retry + 1},
+        .notes = {.comm = comm, .tag = COLL_TAG_NOTE + turn},
+    };
+}
+
+int coll_chain_confirmed_run(const coll_exec_args *call, size_t segment, int window,
+                             unsigned retry) {
+    coll_comm *comm = call->comm;
+    rank_state planned = initial_state(call, segment, window, retry);
+    void *room;
+    int code = coll_comm_room(comm, room_bytes(&planned), &room);
+    if (code != MPI_SUCCESS)
+        return code;
+    rank_state *p = place_in_room(&planned, room);
+    if (is_root(p) && !coll_failure_detector_create(&p->watch, comm->rank, comm->ranks, 0))
+        return coll_error(MPI_ERR_NO_MEM, "no memory to watch %d ranks", comm->ranks);
+
+    code = run_protocol(p);
+    if (code == MPI_SUCCESS)
+        code = complete_requests(p);
+    if (code == MPI_SUCCESS) {
+        coll_ring_buffers_free(&p->boxes, p->epoch);
+        coll_failure_detector_free(&p->watch);
+        coll_control_msgs_free(&p->notes);
+        return MPI_SUCCESS;
+    }
+    coll_control_msgs_flush(&p->notes, &comm->wait, p->limit > 0 ? p->limit / BEATS : 1);
+    coll_wait_abandon(p->notes.count, p->notes.requests);
+    coll_wait_abandon(coll_ring_buffers_requests(&p->boxes, p->epoch), p->boxes.requests);
+    return code;
+}

@@ -1,0 +1,73 @@
+/*
+ * Control messages between the root of a confirmed broadcast and the other ranks. They are smaller
+ * than the eager limit of every transport, so they leave without waiting for the receiver, unless
+ * there is no connection to it yet.
+ */
+#ifndef COLL_LIB_BCAST_RELIABLE_CONTROL_MSG_H
+#define COLL_LIB_BCAST_RELIABLE_CONTROL_MSG_H
+
+#include "lib/base/comm.h"
+#include "lib/bcast/reliable/diagnosis.h"
+#include "lib/bcast/reliable/failure_detector.h"
+
+#include <mpi.h>
+#include <stdint.h>
+
+typedef enum coll_control_msg_kind {
+    /* to the root */
+    COLL_CONTROL_MSG_ACCOUNT, /* heartbeat, with the sender's progress */
+    /* the sender has all segments of this epoch, and no older message to it is in flight */
+    COLL_CONTROL_MSG_RECEIVED,
+    COLL_CONTROL_MSG_CORRUPT, /* the sender received a damaged segment of this epoch */
+    /* from the root */
+    COLL_CONTROL_MSG_ALIVE, /* heartbeat of the root */
+    /*
+     * start this epoch: send all again, with the rank that BLAME makes suspect at the end of the
+     * chain
+     */
+    COLL_CONTROL_MSG_RESTART,
+    COLL_CONTROL_MSG_DONE, /* all ranks have all segments */
+    /* in either direction */
+    COLL_CONTROL_MSG_FAILED, /* the broadcast has failed; the communicator is broken */
+} coll_control_msg_kind;
+
+/* Sent as it is in memory. */
+typedef struct coll_control_msg {
+    uint32_t sequence, epoch;
+    uint32_t kind;
+    int32_t from;
+    coll_account account;
+    coll_diagnosis blame;
+} coll_control_msg;
+
+/* A note being sent to a rank. */
+typedef struct coll_letter {
+    coll_control_msg note;
+    int to;
+} coll_letter;
+
+/* All notes being sent: requests[i] is that of letters[i]. */
+typedef struct coll_control_msgs {
+    coll_comm *comm;
+    int tag;
+    int count, capacity;
+    MPI_Request *requests;
+    coll_letter **letters;
+} coll_control_msgs;
+
+/* Starts to send a copy of NOTE to rank TO. Errors: MPI_ERR_NO_MEM and MPI's own. */
+int coll_control_msgs_send(coll_control_msgs *notes, const coll_control_msg *note, int to);
+
+/* Frees the notes that have been sent. Returns MPI's errors. */
+int coll_control_msgs_sweep(coll_control_msgs *notes);
+
+/*
+ * Waits until all notes have been sent, or for SECONDS (0: no limit) none has completed;
+ * notes->count is the number of notes left.
+ */
+int coll_control_msgs_flush(coll_control_msgs *notes, coll_wait *wait, double seconds);
+
+/* Frees the memory of NOTES; all notes must have been sent. */
+void coll_control_msgs_free(coll_control_msgs *notes);
+
+#endif

@@ -1,0 +1,57 @@
+/*
+ * Failure detection by the root of a confirmed broadcast: when it last heard from each rank, and
+ * each rank's progress. Pure: the caller supplies the time (in seconds).
+ */
+#ifndef COLL_LIB_BCAST_RELIABLE_FAILURE_DETECTOR_H
+#define COLL_LIB_BCAST_RELIABLE_FAILURE_DETECTOR_H
+
+#include "lib/bcast/reliable/diagnosis.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A rank's progress. */
+typedef struct coll_account {
+    uint64_t epoch;  /* the attempt that it takes part in */
+    uint64_t passed; /* segments of that attempt that it has */
+    uint64_t taken;  /* messages received in all attempts */
+} coll_account;
+
+typedef struct coll_failure_detector {
+    int root, ranks;
+    double begun;           /* when the attempt began */
+    double progress;        /* when any rank last made progress */
+    double *heard;          /* when each rank was last heard from */
+    coll_account *accounts; /* each rank's progress, as last reported */
+} coll_failure_detector;
+
+/*
+ * Creates the state at time NOW, when the first attempt begins; all ranks count as heard from.
+ * Returns false if out of memory.
+ */
+bool coll_failure_detector_create(coll_failure_detector *watch, int root, int ranks, double now);
+void coll_failure_detector_free(coll_failure_detector *watch);
+
+/* Records that RANK's ACCOUNT arrived at time NOW. */
+void coll_failure_detector_report(coll_failure_detector *watch, int rank,
+                                  const coll_account *account, double now);
+
+/* Records that a new attempt begins at time NOW. */
+void coll_failure_detector_begin(coll_failure_detector *watch, double now);
+
+/*
+ * Returns whether this attempt has stalled: for more than LIMIT seconds no rank has made progress,
+ * or some rank has been silent.
+ */
+bool coll_failure_detector_stalls(const coll_failure_detector *watch, double now, double limit);
+
+/*
+ * Diagnoses why the attempt EPOCH, with the chain in ORDER, has stalled: because of the rank silent
+ * longest, if for more than LIMIT seconds; else because of the last link of the chain whose
+ * receiver has made less progress than its sender (the first link if there is none).
+ */
+coll_diagnosis coll_failure_detector_diagnose(const coll_failure_detector *watch, const int order[],
+                                              uint32_t epoch, double now, double limit);
+
+#endif

@@ -1,0 +1,534 @@
+#include "config.h"
+
+#include "lib/call/args.h"
+
+#include "lib/base/agree.h"
+#include "lib/base/error.h"
+#include "lib/base/reserve_alloc.h"
+#include "lib/plan/engine.h"
+#include "lib/tuning/select.h"
+#include "lib/tuning/state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *name_of(const coll_call_args *call) {
+    return coll_operations[call->operation].name;
+}
+
+static bool is_root(const coll_call_args *call) {
+    return coll_operations[call->operation].rootless || call->comm->rank == call->user->root;
+}
+
+static const coll_uneven *uneven_of(const coll_user *user) {
+    static const coll_uneven nothing;
+    return user->uneven ? user->uneven : &nothing;
+}
+
+/* --- Arguments --- */
+
+static int check_counts(const coll_call_args *call, const char *direction, MPI_Count count,
+                        const MPI_Count counts[], MPI_Datatype type) {
+    if (type == MPI_DATATYPE_NULL)
+        return coll_error(MPI_ERR_TYPE, "%s: null datatype to %s", name_of(call), direction);
+    for (int rank = 0; rank < (counts ? call->comm->ranks : 1); rank++) {
+        MPI_Count length = counts ? counts[rank] : count;
+        if (length < 0)
+            return coll_error(MPI_ERR_COUNT, "%s: %lld elements to %s", name_of(call),
+                              (long long)length, direction);
+    }
+    return MPI_SUCCESS;
+}
+
+/* Checks the use of MPI_IN_PLACE: as the send buffer, at the root only if there is one (a broadcast
+ * always has it); in a scatter instead as the receive buffer of the root. */
+static int check_places(const coll_call_args *call, bool receives) {
+    const coll_user *user = call->user;
+    bool scatters = call->operation == COLL_OPERATION_SCATTER;
+    if (user->send == MPI_IN_PLACE && is_root(call) == scatters &&
+        call->operation != COLL_OPERATION_BCAST)
+        return coll_error(MPI_ERR_BUFFER, "%s: MPI_IN_PLACE to send at rank %d, %s", name_of(call),
+                          call->comm->rank, scatters ? "the root" : "which is not the root");
+    if (receives && user->receive == MPI_IN_PLACE && !(scatters && is_root(call)))
+        return coll_error(MPI_ERR_BUFFER, "%s: MPI_IN_PLACE to receive", name_of(call));
+    return MPI_SUCCESS;
+}
+
+static int check_arguments(const coll_call_args *call) {
+    const coll_operation_info *info = &coll_operations[call->operation];
+    const coll_user *user = call->user;
+    bool reduces = info->reduces, scatters = call->operation == COLL_OPERATION_SCATTER;
+    if (call->operation == COLL_OPERATION_BARRIER)
+        return MPI_SUCCESS;
+    if (!info->rootless && (user->root < 0 || user->root >= call->comm->ranks))
+        return coll_error(MPI_ERR_ROOT, "%s: root %d of %d ranks", info->name, user->root,
+                          call->comm->ranks);
+    if (reduces && user->op == MPI_OP_NULL)
+        return coll_error(MPI_ERR_OP, "%s: null operation", info->name);
+    bool receives = call->operation != COLL_OPERATION_GATHER || is_root(call);
+    int code = check_places(call, receives);
+    if (code == MPI_SUCCESS && receives && user->receive != MPI_IN_PLACE)
+        code = check_counts(call, "receive", user->receive_count, uneven_of(user)->receive_counts,
+                            user->receive_type);
+    bool sends = !reduces && user->send != MPI_IN_PLACE && (!scatters || is_root(call));
+    if (code == MPI_SUCCESS && sends)
+        code = check_counts(call, "send", user->send_count, uneven_of(user)->send_counts,
+                            user->send_type);
+    return code;
+}
+
+/*
+ * Checks that the operation is valid for the datatype, by an empty reduction: only MPI knows. The
+ * result is cached for the last pair. Ranks may differ in what they have cached, since a new handle
+ * can have the value of a freed one; so the reduction is on a communicator of this process alone.
+ */
+static int check_operation(coll_call_args *call) {
+    coll_state *state = coll_state_of(call->comm);
+    const coll_user *user = call->user;
+    if (state->known_op == user->op && state->known_type == user->receive_type)
+        return MPI_SUCCESS;
+    char nothing;
+    int code =
+        PMPI_Allreduce(MPI_IN_PLACE, &nothing, 0, user->receive_type, user->op, coll_comm_alone());
+    if (code == MPI_SUCCESS) {
+        state->known_op = user->op;
+        state->known_type = user->receive_type;
+    }
+    return code;
+}
+
+/* --- Description --- */
+
+static int open_reduction(coll_call_args *call) {
+    int code = check_operation(call);
+    if (code == MPI_SUCCESS)
+        code = coll_reduction_open(&call->how, call->user->receive_type, call->user->op);
+    call->reduction = &call->how;
+    call->shape.element = call->how.element;
+    call->shape.ordered |= call->how.ordered;
+    call->shape.served = coll_call_args_served(call->operation, call->comm,
+                                               call->user->receive_type, call->user->op);
+    return code;
+}
+
+static int open_blocks(coll_call_args *call, const coll_blocks_layout *layout, bool input) {
+    coll_blocks *blocks = input ? &call->inputs : &call->blocks;
+    int code = coll_blocks_open(blocks, layout, call->comm->ranks);
+    *(input ? &call->has_inputs : &call->has_blocks) = code == MPI_SUCCESS;
+    return code;
+}
+
+static coll_blocks_layout receive_layout(const coll_user *user) {
+    return (coll_blocks_layout){.buffer = user->receive,
+                                .count = user->receive_count,
+                                .counts = uneven_of(user)->receive_counts,
+                                .places = uneven_of(user)->receive_places,
+                                .type = user->receive_type};
+}
+
+static coll_blocks_layout send_layout(const coll_user *user) {
+    return (coll_blocks_layout){.buffer = (void *)user->send,
+                                .count = user->send_count,
+                                .counts = uneven_of(user)->send_counts,
+                                .places = uneven_of(user)->send_places,
+                                .type = user->send_type};
+}
+
+/* Remembers a datatype for which later calls may take the fast path (lib/api/coll.c). */
+static void remember_type(const coll_call_args *call, const coll_data *data) {
+    coll_state *state = coll_state_of(call->comm);
+    if (!data->plain_bytes)
+        return;
+    state->plain_type = data->type;
+    state->plain_bytes = data->plain_bytes;
+}
+
+/* Opens DATA, and checks that its datatype is committed, which only the MPI library knows. */
+static int open_data(const coll_call_args *call, coll_data *data, const void *buffer,
+                     MPI_Count count, MPI_Datatype type) {
+    int code = coll_data_open(data, (void *)buffer, count, type);
+    if (code == MPI_SUCCESS && !data->plain_bytes) {
+        char nothing = 0; /* not sent; a count of 1, since MPICH checks no type for a count of 0 */
+        return PMPI_Send(&nothing, 1, type, MPI_PROC_NULL, 0, call->comm->private);
+    }
+    if (code == MPI_SUCCESS)
+        remember_type(call, data);
+    return code;
+}
+
+/* Sets this rank's local copy: the send buffer to INTO. None if it is MPI_IN_PLACE. */
+static int set_local_copy(coll_call_args *call, MPI_Count count, MPI_Datatype type,
+                          coll_data into) {
+    if (call->user->send == MPI_IN_PLACE) {
+        remember_type(call, &into);
+        return MPI_SUCCESS;
+    }
+    int code = open_data(call, &call->own, call->user->send, count, type);
+    call->own_opened = code == MPI_SUCCESS;
+    call->own_into = into;
+    if (code == MPI_SUCCESS && call->own.bytes > into.bytes)
+        return coll_error(MPI_ERR_TRUNCATE, "%s: %zu bytes of this rank into a block of %zu",
+                          name_of(call), call->own.bytes, into.bytes);
+    return code;
+}
+
+/* Sets the range of memory that INPUTS' blocks cover, to be copied at each start, since results may
+ * overwrite it. */
+static int set_copied_range(coll_call_args *call) {
+    const coll_user *user = call->user;
+    MPI_Count lower, bytes;
+    int code = PMPI_Type_get_true_extent_x(user->receive_type, &lower, &bytes);
+    MPI_Aint lowest = PTRDIFF_MAX, end = PTRDIFF_MIN;
+    for (int rank = 0; rank < call->comm->ranks; rank++) {
+        coll_data block = coll_blocks_at(&call->inputs, rank);
+        if (block.bytes == 0)
+            continue;
+        MPI_Aint from = (MPI_Aint)block.buffer + (MPI_Aint)lower,
+                 last = from + (MPI_Aint)((block.count - 1) * call->inputs.extent),
+                 low = last < from ? last : from, high = last < from ? from : last;
+        lowest = low < lowest ? low : lowest;
+        end = high + (MPI_Aint)bytes > end ? high + (MPI_Aint)bytes : end;
+    }
+    bool any = end > lowest;
+    call->copied = any ? (size_t)(end - lowest) : 0;
+    call->lowest =
+        any ? (char *)lowest : (char *)&call->lowest; /* not NULL: see coll_call_args_copies */
+    return code;
+}
+
+/* Opens in-place input blocks, which are where the results go. */
+static int open_input_in_place(coll_call_args *call, const coll_blocks_layout *layout) {
+    int code = open_blocks(call, layout, true);
+    return code == MPI_SUCCESS ? set_copied_range(call) : code;
+}
+
+/* Describes a broadcast, an allreduce or a scan: it works in the data, to which the rank's
+ * contribution is copied first. */
+static int describe_data(coll_call_args *call) {
+    const coll_user *user = call->user;
+    int code = open_data(call, &call->data, user->receive, user->receive_count, user->receive_type);
+    call->shape.bytes = call->data.bytes;
+    return code == MPI_SUCCESS
+               ? set_local_copy(call, user->receive_count, user->receive_type, call->data)
+               : code;
+}
+
+static int describe_reduce(coll_call_args *call) {
+    const coll_user *user = call->user;
+    bool in_place = user->send == MPI_IN_PLACE;
+    int code = open_data(call, &call->input, in_place ? user->receive : user->send,
+                         user->receive_count, user->receive_type);
+    call->shape.bytes = call->input.bytes;
+    if (code == MPI_SUCCESS && is_root(call))
+        code = open_data(call, &call->data, user->receive, user->receive_count, user->receive_type);
+    if (call->comm->ranks == 1 && !in_place) {
+        call->own = call->input;
+        call->own_into = call->data;
+    }
+    return code;
+}
+
+/* Describes an exscan. Its input must be read before the results are written, so in-place input is
+ * copied. */
+static int describe_exscan(coll_call_args *call) {
+    const coll_user *user = call->user;
+    bool in_place = user->send == MPI_IN_PLACE;
+    int code = open_data(call, &call->data, user->receive, user->receive_count, user->receive_type);
+    call->shape.bytes = call->data.bytes;
+    if (code == MPI_SUCCESS)
+        code = open_data(call, &call->input, in_place ? user->receive : user->send,
+                         user->receive_count, user->receive_type);
+    if (code == MPI_SUCCESS && in_place) {
+        call->copied =
+            call->shape.bytes
+                ? (size_t)(call->how.extent * (user->receive_count - 1) + call->how.bytes)
+                : 0;
+        call->lowest = (char *)user->receive + call->how.lower;
+    }
+    return code;
+}
+
+/* Sets the displacements of a reduce_scatter's blocks, which follow each other without gaps. */
+static int set_displacements(coll_call_args *call, coll_blocks_layout *layout) {
+    MPI_Aint next = 0;
+    if (!layout->counts)
+        return MPI_SUCCESS;
+    call->places = coll_reserve_alloc((size_t)call->comm->ranks * sizeof *call->places);
+    if (!call->places)
+        return coll_error(MPI_ERR_NO_MEM, "%s: no memory for %d displacements", name_of(call),
+                          call->comm->ranks);
+    for (int rank = 0; rank < call->comm->ranks; rank++) {
+        call->places[rank] = next;
+        next += (MPI_Aint)layout->counts[rank];
+    }
+    layout->places = call->places;
+    return MPI_SUCCESS;
+}
+
+/* Returns the bytes of a block; if the sizes differ, and all ranks know them, the mean. */
+static size_t mean_block_bytes(const coll_blocks *blocks) {
+    size_t all = 0, ranks = (size_t)blocks->ranks;
+    if (!blocks->layout.counts)
+        return coll_blocks_longest(blocks);
+    for (int rank = 0; rank < blocks->ranks; rank++)
+        all += coll_blocks_bytes(blocks, rank);
+    return all / ranks + (all % ranks > 0);
+}
+
+static int describe_reduce_scatter(coll_call_args *call) {
+    const coll_user *user = call->user;
+    bool in_place = user->send == MPI_IN_PLACE;
+    int rank = call->comm->rank;
+    coll_blocks_layout layout = receive_layout(user);
+    layout.buffer = in_place ? user->receive : (void *)user->send;
+    int code = set_displacements(call, &layout);
+    if (code == MPI_SUCCESS)
+        code = in_place ? open_input_in_place(call, &layout) : open_blocks(call, &layout, true);
+    if (code == MPI_SUCCESS)
+        code = open_data(call, &call->data, user->receive,
+                         user->uneven ? user->uneven->receive_counts[rank] : user->receive_count,
+                         user->receive_type);
+    if (code != MPI_SUCCESS)
+        return code;
+    call->shape.bytes = mean_block_bytes(&call->inputs);
+    if (call->comm->ranks == 1 && !in_place) {
+        call->own = coll_blocks_at(&call->inputs, 0);
+        call->own_into = call->data;
+    }
+    return MPI_SUCCESS;
+}
+
+static int describe_allgather(coll_call_args *call) {
+    const coll_user *user = call->user;
+    coll_blocks_layout layout = receive_layout(user);
+    int code = open_blocks(call, &layout, false);
+    if (code != MPI_SUCCESS)
+        return code;
+    call->shape.bytes = mean_block_bytes(&call->blocks);
+    return set_local_copy(call, user->send_count, user->send_type,
+                          coll_blocks_at(&call->blocks, call->comm->rank));
+}
+
+static int describe_gather(coll_call_args *call) {
+    const coll_user *user = call->user;
+    int code = is_root(call)
+                   ? describe_allgather(call)
+                   : open_data(call, &call->data, user->send, user->send_count, user->send_type);
+    if (!is_root(call))
+        call->shape.bytes = call->data.bytes;
+    if (user->uneven)
+        call->shape.bytes = COLL_BYTES_UNKNOWN;
+    return code;
+}
+
+static int describe_alltoall(coll_call_args *call) {
+    const coll_user *user = call->user;
+    bool in_place = user->send == MPI_IN_PLACE;
+    int rank = call->comm->rank;
+    coll_blocks_layout layout = receive_layout(user);
+    int code = open_blocks(call, &layout, false);
+    if (code != MPI_SUCCESS)
+        return code;
+    call->shape.bytes = user->uneven ? COLL_BYTES_UNKNOWN : coll_blocks_longest(&call->blocks);
+    if (in_place)
+        return open_input_in_place(call, &layout);
+    layout = send_layout(user);
+    code = open_blocks(call, &layout, true);
+    if (code != MPI_SUCCESS)
+        return code;
+    call->own = coll_blocks_at(&call->inputs, rank);
+    call->own_into = coll_blocks_at(&call->blocks, rank);
+    return call->own.bytes == call->own_into.bytes
+               ? MPI_SUCCESS
+               : coll_error(MPI_ERR_TRUNCATE, "%s: %zu bytes to this rank itself into %zu",
+                            name_of(call), call->own.bytes, call->own_into.bytes);
+}
+
+static int describe_scatter(coll_call_args *call) {
+    const coll_user *user = call->user;
+    int code = MPI_SUCCESS;
+    if (user->receive != MPI_IN_PLACE)
+        code = open_data(call, &call->data, user->receive, user->receive_count, user->receive_type);
+    call->shape.bytes = user->uneven ? COLL_BYTES_UNKNOWN : call->data.bytes;
+    if (code != MPI_SUCCESS || !is_root(call))
+        return code;
+    coll_blocks_layout layout = send_layout(user);
+    code = open_blocks(call, &layout, true);
+    if (code != MPI_SUCCESS)
+        return code;
+    if (!user->uneven)
+        call->shape.bytes = coll_blocks_longest(&call->inputs);
+    if (user->receive == MPI_IN_PLACE)
+        return MPI_SUCCESS;
+    call->own = coll_blocks_at(&call->inputs, user->root);
+    call->own_into = call->data;
+    return call->own.bytes <= call->data.bytes
+               ? MPI_SUCCESS
+               : coll_error(MPI_ERR_TRUNCATE, "%s: %zu bytes of the root into %zu", name_of(call),
+                            call->own.bytes, call->data.bytes);
+}
+
+/* A barrier has no data. It counts as one byte, since calls of 0 bytes do nothing. */
+static int describe_barrier(coll_call_args *call) {
+    call->shape.bytes = 1;
+    return MPI_SUCCESS;
+}
+
+static int describe_call(coll_call_args *call) {
+    static int (*const by_operation[COLL_OPERATIONS])(coll_call_args * call) = {
+        [COLL_OPERATION_BCAST] = describe_data,
+        [COLL_OPERATION_GATHER] = describe_gather,
+        [COLL_OPERATION_ALLREDUCE] = describe_data,
+        [COLL_OPERATION_SCAN] = describe_data,
+        [COLL_OPERATION_EXSCAN] = describe_exscan,
+        [COLL_OPERATION_REDUCE] = describe_reduce,
+        [COLL_OPERATION_REDUCE_SCATTER] = describe_reduce_scatter,
+        [COLL_OPERATION_ALLGATHER] = describe_allgather,
+        [COLL_OPERATION_ALLTOALL] = describe_alltoall,
+        [COLL_OPERATION_SCATTER] = describe_scatter,
+        [COLL_OPERATION_BARRIER] = describe_barrier,
+    };
+    return by_operation[call->operation](call);
+}
+
+int coll_call_args_open(coll_call_args *call, coll_operation operation, const coll_user *user,
+                        coll_comm *comm) {
+    const coll_operation_info *info = &coll_operations[operation];
+    *call = (coll_call_args){.comm = comm, .operation = operation, .user = user};
+    call->shape = coll_state_shape(coll_state_of(comm), operation, 0, user->root);
+    int code = check_arguments(call);
+    if (code == MPI_SUCCESS && info->reduces)
+        code = open_reduction(call);
+    return code == MPI_SUCCESS ? describe_call(call) : code;
+}
+
+void coll_call_args_close(coll_call_args *call) {
+    coll_data_close(&call->data);
+    coll_data_close(&call->input);
+    if (call->own_opened)
+        coll_data_close(&call->own);
+    if (call->has_blocks)
+        coll_blocks_close(&call->blocks);
+    if (call->has_inputs)
+        coll_blocks_close(&call->inputs);
+    coll_reserve_free(call->places);
+}
+
+bool coll_call_args_is_local(const coll_call_args *call) {
+    return call->comm->ranks == 1 || call->shape.bytes == 0;
+}
+
+size_t coll_call_args_amount(const coll_call_args *call) {
+    const coll_blocks *blocks = call->has_blocks   ? &call->blocks
+                                : call->has_inputs ? &call->inputs
+                                                   : NULL;
+    size_t all = 0;
+    if (call->shape.bytes != COLL_BYTES_UNKNOWN)
+        return call->shape.bytes;
+    for (int rank = 0; blocks && rank < blocks->ranks; rank++)
+        all += coll_blocks_bytes(blocks, rank);
+    return blocks ? all : call->data.bytes;
+}
+
+void coll_call_args_begin(coll_call_args *call) {
+    if (call->own.bytes > 0)
+        coll_data_copy(&call->own_into, &call->own);
+    if (call->copy)
+        memcpy(call->copy, call->lowest, call->copied);
+}
+
+/* --- Running a call --- */
+
+coll_exec_args coll_call_args_planned(const coll_algorithm *algorithm, const coll_call_args *call,
+                                      const coll_values *values) {
+    const coll_sides *sides = &call->shape.sides;
+    coll_side data = is_root(call) ? sides->root_data : sides->data;
+    return (coll_exec_args){
+        .comm = call->comm,
+        .algorithm = algorithm,
+        .part = {.shape = &call->shape,
+                 .values = values,
+                 .line = call->line ? call->line : coll_rank_order_of(call->comm, &call->shape),
+                 .own = data == COLL_SIDE_ONE ? call->data.bytes : 0,
+                 .blocks = call->has_blocks ? &call->blocks : NULL,
+                 .input = call->has_inputs ? &call->inputs : NULL},
+        .data = &call->data,
+        .input = &call->input,
+        .reduction = call->reduction,
+        .tag = call->tag ? call->tag : COLL_TAG_COLLECTIVE};
+}
+
+void coll_call_args_move_input(coll_call_args *call, char *copy) {
+    MPI_Aint offset = copy - call->lowest;
+    call->copy = copy;
+    if (call->has_inputs) {
+        call->inputs.layout.buffer = (char *)call->inputs.layout.buffer + offset;
+        call->inputs.longest = coll_data_shifted(
+            &call->inputs.longest, offset, call->inputs.longest.count, call->inputs.longest.bytes);
+    } else {
+        call->input = coll_data_shifted(&call->input, offset, call->input.count, call->input.bytes);
+    }
+}
+
+static int run_natively(const coll_call_args *call) {
+    coll_comm *comm = call->comm;
+    int *ints = NULL;
+    if (coll_wait_as_mpi(&comm->wait))
+        return coll_call_args_native(call->operation, call->user, comm->private, NULL, NULL);
+    MPI_Request request;
+    int code = coll_call_args_native(call->operation, call->user, comm->private, &request, &ints);
+    if (code == MPI_SUCCESS)
+        code = coll_wait_native(&comm->wait, &request, name_of(call));
+    coll_reserve_free(ints);
+    return code;
+}
+
+/* Allocates the copy of in-place input. Either all ranks are in place or none, so all ranks agree
+ * on whether they have the memory. */
+static int allocate_copy(coll_call_args *call, char **copy) {
+    int code = MPI_SUCCESS;
+    if (!coll_call_args_copies(call))
+        return MPI_SUCCESS;
+    *copy = malloc(call->copied + 1);
+    if (!*copy)
+        code = coll_error(MPI_ERR_NO_MEM, "%s: no memory to copy %zu bytes", name_of(call),
+                          call->copied);
+    code = coll_agree(call->comm, code);
+    if (code == MPI_SUCCESS)
+        coll_call_args_move_input(call, *copy);
+    return code;
+}
+
+static int prepare_algorithm(const coll_algorithm *algorithm, coll_call_args *call) {
+    if (!algorithm->prepare)
+        return MPI_SUCCESS;
+    int code = algorithm->prepare(call->comm);
+    call->shape.latencies = call->shape.topo->latencies;
+    return code;
+}
+
+static int run_plan(const coll_algorithm *algorithm, coll_call_args *call,
+                    const coll_values *values) {
+    char *copy = NULL;
+    int code = prepare_algorithm(algorithm, call);
+    if (code == MPI_SUCCESS)
+        code = allocate_copy(call, &copy);
+    if (code != MPI_SUCCESS) {
+        free(copy);
+        return code;
+    }
+    coll_call_args_begin(call);
+    const coll_exec_args planned = coll_call_args_planned(algorithm, call, values);
+    code = coll_exec_args_run(&planned);
+    if (code == MPI_SUCCESS)
+        free(copy);
+    else
+        coll_wait_leave(copy); /* messages may still be sent from it */
+    return code;
+}
+
+int coll_call_args_run(const coll_algorithm *algorithm, const void *call,
+                       const coll_values *values) {
+    bool by_arguments = !algorithm->run && !coll_select_can_start(algorithm, values);
+    return by_arguments ? run_natively(call) : run_plan(algorithm, (coll_call_args *)call, values);
+}

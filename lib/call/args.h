@@ -1,0 +1,130 @@
+/*
+ * The description of a call of any operation except aggregate: the user's arguments, checked and
+ * translated into what plans need. lib/algorithm/operations.h has the operations' differences.
+ */
+#ifndef COLL_LIB_CALL_ARGS_H
+#define COLL_LIB_CALL_ARGS_H
+
+#include "lib/algorithm/operations.h"
+#include "lib/algorithm/rank_order.h"
+#include "lib/base/blocks.h"
+#include "lib/base/comm.h"
+#include "lib/base/data.h"
+#include "lib/base/dcp_hooks.h"
+#include "lib/base/reduction.h"
+#include "lib/plan/engine.h"
+#include "lib/plan/task.h"
+
+#include <mpi.h>
+
+/* Counts and displacements of each rank, if sizes differ by rank; displacements are in extents.
+ * Arrays that an operation doesn't have are NULL. */
+typedef struct coll_uneven {
+    const MPI_Count *send_counts;
+    const MPI_Aint *send_places;
+    const MPI_Count *receive_counts;
+    const MPI_Aint *receive_places;
+} coll_uneven;
+
+/*
+ * The arguments as in MPI; those that an operation doesn't have are 0. Reductions and broadcasts,
+ * which have one count and type, use the receive ones; a broadcast's send buffer is MPI_IN_PLACE.
+ * At most 80 bytes, which compilers clear without a loop.
+ */
+typedef struct coll_user {
+    const void *send;
+    MPI_Count send_count;
+    MPI_Datatype send_type;
+    void *receive;
+    MPI_Count receive_count;
+    MPI_Datatype receive_type;
+    MPI_Op op;
+    int root;
+    const coll_uneven *uneven; /* NULL, on all ranks, if the operation has a single count */
+} coll_user;
+
+typedef struct coll_call_args {
+    coll_comm *comm;
+    coll_operation operation;
+    const coll_user *user;
+    coll_shape shape;            /* what all ranks know of the call */
+    int tag;                     /* first tag of its messages; 0: the blocking calls' tags */
+    const coll_rank_order *line; /* a request's own chain order; NULL: the communicator's */
+
+    coll_data data, input;           /* if they are one piece */
+    coll_blocks blocks, inputs;      /* if they are a block for each rank */
+    bool has_blocks, has_inputs;     /* whether BLOCKS and INPUTS are opened */
+    coll_data own, own_into;         /* source and target of this rank's local copy at a start */
+    bool own_opened;                 /* OWN must be closed: it is not part of another member */
+    const coll_reduction *reduction; /* NULL: none; else HOW */
+    coll_reduction how;
+    MPI_Aint *places; /* displacements of a reduce_scatter's blocks, if they differ; or NULL */
+
+    /* In-place input that the results may overwrite: at each start COPIED bytes from LOWEST are
+     * copied to COPY, which is then the input. LOWEST is NULL if there is none. */
+    size_t copied;
+    char *lowest, *copy;
+} coll_call_args;
+
+/*
+ * Checks USER's arguments of OPERATION on COMM and describes the call, which must be closed even
+ * after an error. Returns MPI_ERR_BUFFER, _COUNT, _TYPE, _OP, _ROOT, _TRUNCATE or _NO_MEM, not
+ * raised.
+ */
+int coll_call_args_open(coll_call_args *call, coll_operation operation, const coll_user *user,
+                        coll_comm *comm);
+void coll_call_args_close(coll_call_args *call);
+
+/* Returns whether nothing has to be sent, so that coll_call_args_begin does all. The same on all
+ * ranks. */
+bool coll_call_args_is_local(const coll_call_args *call);
+
+/* Returns the shape's bytes; if sizes differ by rank, those of all this rank's blocks or its data.
+ */
+size_t coll_call_args_amount(const coll_call_args *call);
+
+/* Makes the local copies before each start: this rank's own contribution, and in-place input. */
+void coll_call_args_begin(coll_call_args *call);
+
+/* Makes COPY, `copied` bytes of the caller's, the copy of the in-place input. */
+void coll_call_args_move_input(coll_call_args *call, char *copy);
+
+/* Returns whether in-place input must be copied; the same on all ranks. */
+static inline bool coll_call_args_copies(const coll_call_args *call) {
+    return call->lowest;
+}
+
+/* Returns the most bytes of such a call on COMM that dedicated processors serve (the shape's
+ * `served`). Local. */
+static inline size_t coll_call_args_served(coll_operation operation, const coll_comm *comm,
+                                           MPI_Datatype type, MPI_Op op) {
+    return operation == COLL_OPERATION_ALLREDUCE ? coll_dcp_served(comm->user, type, op) : 0;
+}
+
+/* Runs CALL, a coll_call_args, with ALGORITHM; an entry of the table of operations. */
+int coll_call_args_run(const coll_algorithm *algorithm, const void *call,
+                       const coll_values *values);
+
+/* Returns the engine's arguments for running CALL with ALGORITHM and VALUES; they refer to CALL. */
+coll_exec_args coll_call_args_planned(const coll_algorithm *algorithm, const coll_call_args *call,
+                                      const coll_values *values);
+
+/*
+ * Runs the MPI library's own operation on COMM; nonblocking if REQUEST isn't NULL. Then *INTS may
+ * be set to counts that it needs until it is complete, to be freed with coll_reserve_free. Raises
+ * errors on COMM: the library's own, and MPI_ERR_COUNT for counts that don't fit an int.
+ */
+int coll_call_args_native(coll_operation operation, const coll_user *user, MPI_Comm comm,
+                          MPI_Request *request, int **ints);
+
+/* The MPI library's own algorithms, the first of each table. */
+extern const coll_algorithm coll_allreduce_native, coll_reduce_native, coll_reduce_scatter_native,
+    coll_allgather_native, coll_alltoall_native, coll_scatter_native, coll_barrier_native,
+    coll_scan_native, coll_exscan_native;
+
+/* Returns whether the counts fit an int; arrays of counts are not checked. */
+static inline bool coll_call_args_fits(const coll_user *user) {
+    return user->send_count <= INT32_MAX && user->receive_count <= INT32_MAX;
+}
+
+#endif

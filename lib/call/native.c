@@ -1,0 +1,239 @@
+/* The MPI library's own collectives, with the arguments as their user gave them. */
+#include "config.h"
+
+#include "lib/call/args.h"
+
+#include "lib/algorithm/spec.h"
+#include "lib/base/error.h"
+#include "lib/base/reserve_alloc.h"
+
+#include <limits.h>
+#include <stdbool.h>
+#include <string.h>
+
+/* Counts and displacements as ints, which MPI's operations take. */
+typedef struct ints {
+    int *send_counts, *send_places, *receive_counts, *receive_places;
+    int *memory;
+} ints;
+
+static bool convert_counts(int **next, const MPI_Count values[], int count, int **place) {
+    bool fits = true;
+    *place = *next;
+    *next += count;
+    for (int i = 0; i < count && values; i++) {
+        fits = fits && values[i] <= INT_MAX;
+        (*place)[i] = (int)values[i];
+    }
+    return fits;
+}
+
+static bool convert_displacements(int **next, const MPI_Aint values[], int count, int **place) {
+    bool fits = true;
+    *place = *next;
+    *next += count;
+    for (int i = 0; i < count && values; i++) {
+        fits = fits && values[i] <= INT_MAX && values[i] >= INT_MIN;
+        (*place)[i] = (int)values[i];
+    }
+    return fits;
+}
+
+static int too_many(void) {
+    return coll_error(MPI_ERR_COUNT,
+                      "more than %d elements go neither over an intercommunicator nor nonblocking "
+                      "by the MPI library; for the latter call COLL_Barrier once, so that libcoll "
+                      "knows the communicator",
+                      INT_MAX);
+}
+
+/* Sets *RANKS to the length of the arrays of counts: the number of ranks (in an intercommunicator
+ * of the remote group), or 0 if they are significant only at a root elsewhere. */
+static int array_length(const coll_operation_info *info, int root, MPI_Comm comm, int *ranks) {
+    int inter, rank, code = PMPI_Comm_test_inter(comm, &inter);
+    *ranks = 0;
+    if (code == MPI_SUCCESS && inter)
+        return info->rootless || root == MPI_ROOT ? PMPI_Comm_remote_size(comm, ranks) : code;
+    if (code == MPI_SUCCESS)
+        code = PMPI_Comm_rank(comm, &rank);
+    return code == MPI_SUCCESS && (info->rootless || root == rank) ? PMPI_Comm_size(comm, ranks)
+                                                                   : code;
+}
+
+/* Converts USER's counts and displacements. The caller frees MADE's memory with coll_reserve_free.
+ */
+static int convert_arrays(const coll_operation_info *info, const coll_user *user, MPI_Comm comm,
+                          ints *made) {
+    const coll_uneven *each = user->uneven;
+    int ranks, code = array_length(info, user->root, comm, &ranks);
+    if (code != MPI_SUCCESS)
+        return code;
+    int *next = made->memory = coll_reserve_alloc((4 * (size_t)ranks + 1) * sizeof *next);
+    if (!next)
+        return coll_error(MPI_ERR_NO_MEM, "no memory for %d counts", ranks);
+    bool fits = convert_counts(&next, each->send_counts, ranks, &made->send_counts);
+    fits = convert_counts(&next, each->receive_counts, ranks, &made->receive_counts) && fits;
+    fits = convert_displacements(&next, each->send_places, ranks, &made->send_places) && fits;
+    fits = convert_displacements(&next, each->receive_places, ranks, &made->receive_places) && fits;
+    if (!fits)
+        coll_reserve_free(made->memory);
+    return fits ? MPI_SUCCESS : too_many();
+}
+
+/* Checks arguments that MPI libraries don't check, or can't take. */
+static int check_arguments(const coll_operation_info *info, const coll_user *user) {
+    if (info->reduces && user->receive_count < 0) /* not checked by MPICH on intercommunicators */
+        return coll_error(MPI_ERR_COUNT, "count is %lld", (long long)user->receive_count);
+    return coll_call_args_fits(user) ? MPI_SUCCESS : too_many();
+}
+
+/* Calls one of MPI's operations; nonblocking if REQUEST isn't NULL. N has the counts if sizes
+ * differ by rank. */
+typedef int native_call(const coll_user *u, const ints *n, MPI_Comm comm, MPI_Request *request);
+#define EITHER(nonblocking, blocking, ...)                                                         \
+    (request ? nonblocking(__VA_ARGS__, comm, request) : blocking(__VA_ARGS__, comm))
+
+static int bcast(const coll_user *u, const ints *n, MPI_Comm comm, MPI_Request *request) {
+    (void)n;
+    void *buffer = u->receive;
+    return EITHER(PMPI_Ibcast, PMPI_Bcast, buffer, (int)u->receive_count, u->receive_type, u->root);
+}
+
+static int gather(const coll_user *u, const ints *n, MPI_Comm comm, MPI_Request *request) {
+    int send = (int)u->send_count, receive = (int)u->receive_count;
+    return u->uneven ? EITHER(PMPI_Igatherv, PMPI_Gatherv, u->send, send, u->send_type, u->receive,
+                              n->receive_counts, n->receive_places, u->receive_type, u->root)
+                     : EITHER(PMPI_Igather, PMPI_Gather, u->send, send, u->send_type, u->receive,
+                              receive, u->receive_type, u->root);
+}
+
+static int allreduce(const coll_user *u, const ints *n, MPI_Comm comm, MPI_Request *request) {
+    (void)n;
+    return EITHER(PMPI_Iallreduce, PMPI_Allreduce, u->send, u->receive, (int)u->receive_count,
+                  u->receive_type, u->op);
+}
+
+/* MPI_Reduce of MPICH 4.0 crashes on long in-place data at roots other than 0; MPI_Ireduce doesn't.
+ */
+#if defined MPICH_NUMVERSION && MPICH_NUMVERSION < 40100000
+enum { REDUCES_BY_STARTING = true };
+#else
+enum { REDUCES_BY_STARTING = false };
+#endif
+
+static int reduce(const coll_user *u, const ints *n, MPI_Comm comm, MPI_Request *request) {
+    MPI_Request own, *asked = request;
+    (void)n;
+    if (!request && REDUCES_BY_STARTING)
+        request = &own;
+    int code = EITHER(PMPI_Ireduce, PMPI_Reduce, u->send, u->receive, (int)u->receive_count,
+                      u->receive_type, u->op, u->root);
+    return request == asked || code != MPI_SUCCESS ? code : PMPI_Wait(&own, MPI_STATUS_IGNORE);
+}
+
+static int reduce_scatter(const coll_user *u, const ints *n, MPI_Comm comm, MPI_Request *request) {
+    return u->uneven ? EITHER(PMPI_Ireduce_scatter, PMPI_Reduce_scatter, u->send, u->receive,
+                              n->receive_counts, u->receive_type, u->op)
+                     : EITHER(PMPI_Ireduce_scatter_block, PMPI_Reduce_scatter_block, u->send,
+                              u->receive, (int)u->receive_count, u->receive_type, u->op);
+}
+
+static int allgather(const coll_user *u, const ints *n, MPI_Comm comm, MPI_Request *request) {
+    int send = (int)u->send_count, receive = (int)u->receive_count;
+    return u->uneven ? EITHER(PMPI_Iallgatherv, PMPI_Allgatherv, u->send, send, u->send_type,
+                              u->receive, n->receive_counts, n->receive_places, u->receive_type)
+                     : EITHER(PMPI_Iallgather, PMPI_Allgather, u->send, send, u->send_type,
+                              u->receive, receive, u->receive_type);
+}
+
+static int alltoall(const coll_user *u, const ints *n, MPI_Comm comm, MPI_Request *request) {
+    int send = (int)u->send_count, receive = (int)u->receive_count;
+    return u->uneven ? EITHER(PMPI_Ialltoallv, PMPI_Alltoallv, u->send, n->send_counts,
+                              n->send_places, u->send_type, u->receive, n->receive_counts,
+                              n->receive_places, u->receive_type)
+                     : EITHER(PMPI_Ialltoall, PMPI_Alltoall, u->send, send, u->send_type,
+                              u->receive, receive, u->receive_type);
+}
+
+static int scatter(const coll_user *u, const ints *n, MPI_Comm comm, MPI_Request *request) {
+    int send = (int)u->send_count, receive = (int)u->receive_count;
+    return u->uneven
+               ? EITHER(PMPI_Iscatterv, PMPI_Scatterv, u->send, n->send_counts, n->send_places,
+                        u->send_type, u->receive, receive, u->receive_type, u->root)
+               : EITHER(PMPI_Iscatter, PMPI_Scatter, u->send, send, u->send_type, u->receive,
+                        receive, u->receive_type, u->root);
+}
+
+static int barrier(const coll_user *u, const ints *n, MPI_Comm comm, MPI_Request *request) {
+    (void)u, (void)n;
+    return request ? PMPI_Ibarrier(comm, request) : PMPI_Barrier(comm);
+}
+
+static int scan(const coll_user *u, const ints *n, MPI_Comm comm, MPI_Request *request) {
+    (void)n;
+    return EITHER(PMPI_Iscan, PMPI_Scan, u->send, u->receive, (int)u->receive_count,
+                  u->receive_type, u->op);
+}
+
+static int exscan(const coll_user *u, const ints *n, MPI_Comm comm, MPI_Request *request) {
+    (void)n;
+    return EITHER(PMPI_Iexscan, PMPI_Exscan, u->send, u->receive, (int)u->receive_count,
+                  u->receive_type, u->op);
+}
+
+int coll_call_args_native(coll_operation operation, const coll_user *user, MPI_Comm comm,
+                          MPI_Request *request, int **kept) {
+    static native_call *const by_operation[COLL_OPERATIONS] = {
+        [COLL_OPERATION_BCAST] = bcast,
+        [COLL_OPERATION_GATHER] = gather,
+        [COLL_OPERATION_ALLREDUCE] = allreduce,
+        [COLL_OPERATION_REDUCE] = reduce,
+        [COLL_OPERATION_REDUCE_SCATTER] = reduce_scatter,
+        [COLL_OPERATION_ALLGATHER] = allgather,
+        [COLL_OPERATION_ALLTOALL] = alltoall,
+        [COLL_OPERATION_SCATTER] = scatter,
+        [COLL_OPERATION_BARRIER] = barrier,
+        [COLL_OPERATION_SCAN] = scan,
+        [COLL_OPERATION_EXSCAN] = exscan,
+    };
+    const coll_operation_info *info = &coll_operations[operation];
+    int code = check_arguments(info, user);
+    if (code != MPI_SUCCESS)
+        return coll_raise(comm, code);
+    if (!user->uneven)
+        return by_operation[operation](user, NULL, comm, request);
+    ints made;
+    code = convert_arrays(info, user, comm, &made);
+    if (code != MPI_SUCCESS)
+        return coll_raise(comm, code);
+    code = by_operation[operation](user, &made, comm, request);
+    if (request && code == MPI_SUCCESS)
+        *kept = made.memory;
+    else
+        coll_reserve_free(made.memory);
+    return code;
+}
+
+/* --- Entries of the tables --- */
+
+/* Returns whether the counts may fit an int; if sizes differ by rank that is not known. */
+static bool fits(const coll_shape *call) {
+    return call->bytes <= INT_MAX || call->bytes == COLL_BYTES_UNKNOWN;
+}
+
+#define NATIVE(operation)                                                                          \
+    const coll_algorithm coll_##operation##_native = {                                             \
+        .name = "native",                                                                          \
+        .summary = "the MPI library's own " #operation,                                            \
+        .applicable = fits,                                                                        \
+    }
+
+NATIVE(allreduce);
+NATIVE(reduce);
+NATIVE(reduce_scatter);
+NATIVE(allgather);
+NATIVE(alltoall);
+NATIVE(scatter);
+NATIVE(barrier);
+NATIVE(scan);
+NATIVE(exscan);

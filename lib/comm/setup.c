@@ -1,0 +1,488 @@
+#include "config.h"
+
+#include "lib/comm/setup.h"
+
+#include "lib/base/env.h"
+#include "lib/base/error.h"
+#include "lib/base/reserve_alloc.h"
+#include "lib/base/textfile.h"
+#include "lib/comm/job.h"
+#include "lib/topology/tcp_info.h"
+
+#include <stdalign.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Each rank's message to rank 0. */
+typedef struct contribution {
+    int64_t known;    /* id of the cached facts that this rank has of all these ranks; or 0 */
+    bool ready;       /* it has memory for the communicator's state */
+    bool has_timeout; /* its COLL_TIMEOUT is set */
+    coll_rank_info
+        report; /* only its used bytes are sent: most hosts have short names and few cores */
+} contribution;
+
+/* Rank 0's decision. The members behind an error, or behind MORE, are not sent. */
+typedef struct decision {
+    size_t more; /* if not 0: repeat the gather with this many bytes for each rank */
+    int error;   /* its class, or MPI_SUCCESS */
+    char text[MPI_MAX_ERROR_STRING];
+    bool known; /* all ranks have the same facts cached */
+    coll_agreed_settings settings;
+    coll_job_cache_facts facts; /* unless KNOWN */
+} decision;
+
+/*
+ * Contributions have USUAL bytes unless some rank needs more. The first HEAD bytes of the decision
+ * are one message; with a measured profile or many ranks the rest follows in others.
+ */
+enum { USUAL = 256, HEAD = 512 + MPI_MAX_ERROR_STRING };
+
+/* The state of a set-up; allocated, since MPI may still write to it after an error. */
+typedef struct exchange {
+    coll_comm *comm;
+    coll_world world;
+    coll_job_cache *common; /* facts that this rank has cached; or NULL */
+    coll_topo places;       /* the ranks' places according to COMMON */
+    contribution own;
+    size_t contribution_bytes;
+    char *contributions; /* on rank 0: those of all ranks */
+    bool only_one;       /* rank 0 is out of memory: it kept one contribution, an arbitrary one */
+    struct {
+        size_t bytes; /* of the decision */
+        bool verify;  /* all ranks must confirm that they have adopted the decision */
+        char first[HEAD];
+    } head;
+    bool verify;   /* the same, on rank 0 before the broadcast */
+    bool complete; /* this rank has the whole decision */
+    int good, all_good;
+    decision decision;
+} exchange;
+
+static int no_memory(void) {
+    return coll_error(MPI_ERR_NO_MEM, "no memory for a communicator's state on some rank");
+}
+
+static bool is_root(const exchange *x) {
+    return x->comm->rank == 0;
+}
+
+/* Waits for REQUEST if CODE, the result of its start, is MPI_SUCCESS. Marks the communicator broken
+ * after an error. */
+static int wait_for_request(exchange *x, int code, MPI_Request *request) {
+    if (code == MPI_SUCCESS)
+        code = coll_wait_all(&x->comm->wait, 1, request, NULL);
+    if (code != MPI_SUCCESS)
+        x->comm->broken = code;
+    return code;
+}
+
+/*
+ * Agrees on whether GOOD holds on all ranks. If one rank's timeout expired just before the last
+ * rank arrived, other ranks have received all messages and would go on to waits inside the MPI
+ * library, which have no timeout. They notice it here. The timeout is longer here, so that no rank
+ * gives up while others, which come at about the same time, still arrive.
+ */
+static int agree_on_success(exchange *x, bool good, bool *all) {
+    enum { LONGER = 10 };
+    MPI_Request request;
+    x->good = good;
+    x->comm->wait.timeout *= LONGER;
+    int code =
+        PMPI_Iallreduce(&x->good, &x->all_good, 1, MPI_INT, MPI_MIN, x->comm->user, &request);
+    code = wait_for_request(x, code, &request);
+    x->comm->wait.timeout /= LONGER;
+    *all = x->all_good;
+    return code;
+}
+
+/* --- The ranks' contributions --- */
+
+static contribution *contribution_of(const exchange *x, int rank) {
+    return (contribution *)(x->contributions + (size_t)rank * x->contribution_bytes);
+}
+
+static size_t needed_bytes(const contribution *one) {
+    const size_t unit = alignof(contribution);
+    size_t bytes = offsetof(contribution, report) + coll_rank_info_bytes(&one->report);
+    return (bytes + unit - 1) / unit * unit;
+}
+
+/* Creates a datatype of BYTES bytes and extent 0, so that all contributions land in one slot. */
+static int make_overlapping_type(size_t bytes, MPI_Datatype *type) {
+    MPI_Datatype one;
+    int code = PMPI_Type_contiguous((int)bytes, MPI_BYTE, &one);
+    if (code != MPI_SUCCESS)
+        return code;
+    code = PMPI_Type_create_resized(one, 0, 0, type);
+    PMPI_Type_free(&one);
+    return code == MPI_SUCCESS ? PMPI_Type_commit(type) : code;
+}
+
+/* Receives all contributions in the memory of one: without memory for more, rank 0 must still take
+ * part in the gather before it can tell the other ranks. */
+static int gather_into_one(exchange *x) {
+    MPI_Request request;
+    MPI_Datatype type;
+    x->contributions = coll_reserve_alloc(x->contribution_bytes);
+    if (!x->contributions)
+        return coll_error(MPI_ERR_NO_MEM, "not even %zu bytes left", x->contribution_bytes);
+    int code = make_overlapping_type(x->contribution_bytes, &type);
+    if (code != MPI_SUCCESS)
+        return code;
+    code = PMPI_Igather(&x->own, (int)x->contribution_bytes, MPI_BYTE, x->contributions, 1, type, 0,
+                        x->comm->user, &request);
+    PMPI_Type_free(&type);
+    return wait_for_request(x, code, &request);
+}
+
+static int gather_contributions(exchange *x) {
+    MPI_Request request;
+    coll_reserve_free(x->contributions);
+    x->contributions = NULL;
+    if (is_root(x))
+        x->contributions = coll_reserve_alloc((size_t)x->comm->ranks * x->contribution_bytes);
+    x->only_one = is_root(x) && !x->contributions;
+    if (x->only_one)
+        return gather_into_one(x);
+    int code = PMPI_Igather(&x->own, (int)x->contribution_bytes, MPI_BYTE, x->contributions,
+                            (int)x->contribution_bytes, MPI_BYTE, 0, x->comm->user, &request);
+    return wait_for_request(x, code, &request);
+}
+
+/* --- Rank 0's decision --- */
+
+static void set_error(decision *made, int class, const char *text) {
+    made->error = class;
+    snprintf(made->text, sizeof made->text, "%s", text);
+}
+
+static void set_error_code(decision *made, int code) {
+    int length;
+    made->error = coll_error_class(code);
+    PMPI_Error_string(code, made->text, &length);
+}
+
+/* Makes the topology from all reports, with racks and sites as far as they are known without a
+ * measurement. Returns false without memory. */
+static bool find_places(const exchange *x, const char *source, coll_job_cache_facts *facts,
+                        char *problem) {
+    const coll_rank_infos all = {(const char *)&contribution_of(x, 0)->report,
+                                 x->contribution_bytes};
+    coll_topo *topo = &facts->topo;
+    if (!coll_topo_make(&all, x->comm->ranks, topo))
+        return false;
+    int *racks = calloc(2 * (size_t)topo->nodes, sizeof *racks);
+    if (!racks)
+        return false;
+    const coll_topology_source_state at = {topo->nodes, topo->hosts, racks, racks + topo->nodes,
+                                           topo->origin};
+    facts->rest = coll_topology_source(&at, source, problem);
+    coll_topo_locate(topo, at.racks, at.sites);
+    free(racks);
+    return true;
+}
+
+static void find_facts(const exchange *x, decision *made) {
+    char problem[COLL_TEXTFILE_PROBLEM] = "";
+    coll_job_cache_facts *facts = &made->facts;
+    if (!find_places(x, made->settings.topology, facts, problem)) {
+        set_error(made, MPI_ERR_NO_MEM, "no memory for the ranks' topology");
+        return;
+    }
+    if (!*problem)
+        coll_profile_load(made->settings.profile, &facts->topo, &facts->profile, problem);
+    if (*problem)
+        set_error(made, MPI_ERR_FILE, problem);
+    else if (coll_profile_is_builtin(&facts->profile))
+        coll_profile_set_round_trip(&facts->profile, coll_tcp_info_round_trip());
+    facts->id = coll_job_cache_number(&x->world);
+}
+
+/* Makes the decision from all contributions. It may already have an error of rank 0's settings. */
+static void make_decision(exchange *x) {
+    decision *made = &x->decision;
+    bool ready = true;
+    made->known = x->common;
+    made->more = 0;
+    if (x->only_one) {
+        set_error_code(made, no_memory());
+        return;
+    }
+    for (int rank = 0; rank < x->comm->ranks; rank++) {
+        const contribution *one = contribution_of(x, rank);
+        ready = ready && one->ready;
+        x->verify = x->verify || one->has_timeout;
+        made->known = made->known && one->known == x->own.known;
+        if (needed_bytes(one) > x->contribution_bytes && needed_bytes(one) > made->more)
+            made->more = needed_bytes(one);
+    }
+    if (!ready)
+        set_error_code(made, no_memory());
+    if (made->known || made->error != MPI_SUCCESS)
+        made->more = 0;
+    if (made->known || made->more || made->error != MPI_SUCCESS)
+        return;
+    x->verify = true;
+    find_facts(x, made);
+}
+
+/* --- The decision's broadcast --- */
+
+static void carry_decision(coll_pack_buffer *parcel, decision *made) {
+    coll_pack_buffer_move(parcel, &made->more, sizeof made->more);
+    coll_pack_buffer_move(parcel, &made->error, sizeof made->error);
+    coll_pack_buffer_move_text(parcel, made->text, sizeof made->text);
+    if (made->more || made->error != MPI_SUCCESS)
+        return;
+    coll_pack_buffer_move(parcel, &made->known, sizeof made->known);
+    coll_settings_carry(parcel, &made->settings);
+    if (made->known)
+        return;
+    coll_pack_buffer_move(parcel, &made->facts.id, sizeof made->facts.id);
+    coll_pack_buffer_move(parcel, &made->facts.rest, sizeof made->facts.rest);
+    coll_topo_carry(parcel, &made->facts.topo);
+    coll_profile_carry(parcel, &made->facts.profile);
+}
+
+/* Packs rank 0's decision. Without memory for that the decision becomes this error, which fits. */
+static coll_pack_buffer pack_decision(decision *made) {
+    coll_pack_buffer parcel = {.bytes = NULL};
+    carry_decision(&parcel, made);
+    if (!parcel.failed)
+        return parcel;
+    coll_pack_buffer_free(&parcel);
+    set_error_code(made, no_memory());
+    carry_decision(&parcel, made);
+    return parcel;
+}
+
+static int broadcast(exchange *x, void *bytes, size_t count) {
+    MPI_Request request;
+    int code = PMPI_Ibcast(bytes, (int)count, MPI_BYTE, 0, x->comm->user, &request);
+    return wait_for_request(x, code, &request);
+}
+
+/* Broadcasts the bytes beyond the head through the communicator's scratch memory, which all ranks
+ * have. */
+static int broadcast_rest(exchange *x, const coll_pack_buffer *packed, char *whole) {
+    size_t all = x->head.bytes, most = x->comm->room_bytes;
+    char *room = x->comm->room;
+    int code = MPI_SUCCESS;
+    for (size_t at = HEAD; at < all && code == MPI_SUCCESS; at += most) {
+        size_t now = all - at < most ? all - at : most;
+        if (is_root(x))
+            memcpy(room, packed->bytes + at, now);
+        code = broadcast(x, room, now);
+        if (whole)
+            memcpy(whole + at, room, now);
+    }
+    return code;
+}
+
+static int broadcast_decision(exchange *x) {
+    coll_pack_buffer packed = pack_decision(&x->decision);
+    x->head.bytes = packed.length;
+    x->head.verify = x->verify || packed.length > HEAD;
+    x->complete = !packed.failed;
+    memcpy(x->head.first, packed.bytes, packed.length < HEAD ? packed.length : HEAD);
+    int code = broadcast(x, &x->head, sizeof x->head);
+    if (code == MPI_SUCCESS)
+        code = broadcast_rest(x, &packed, NULL);
+    coll_pack_buffer_free(&packed);
+    return code;
+}
+
+/* Receives the decision. Without memory for it this rank still takes part in all broadcasts, and
+ * reports the error when all ranks verify. */
+static int receive_decision(exchange *x) {
+    int code = broadcast(x, &x->head, sizeof x->head);
+    if (code != MPI_SUCCESS)
+        return code;
+    char *whole = malloc(x->head.bytes < HEAD ? HEAD : x->head.bytes);
+    if (whole)
+        memcpy(whole, x->head.first, HEAD);
+    code = broadcast_rest(x, NULL, whole);
+    coll_pack_buffer packed = coll_pack_buffer_open(whole ? whole : x->head.first);
+    if (code == MPI_SUCCESS && (whole || x->head.bytes <= HEAD)) {
+        carry_decision(&packed, &x->decision);
+        x->complete = !packed.failed;
+    }
+    free(whole);
+    return code;
+}
+
+/* --- The whole exchange --- */
+
+/* Prepares this rank's contribution, and on rank 0 the settings. Returns false without memory. */
+static bool prepare_contribution(exchange *x) {
+    coll_agreed_settings *settings = &x->decision.settings;
+    int code = is_root(x) ? coll_settings_read(x->comm->user, settings) : MPI_SUCCESS;
+    if (code != MPI_SUCCESS)
+        set_error_code(&x->decision, code);
+    if (coll_rank_info_make(&x->own.report) != MPI_SUCCESS ||
+        coll_world_find(x->comm->user, x->comm->ranks, &x->world) != MPI_SUCCESS)
+        return false;
+    x->common =
+        coll_job_cache_find(&x->world, &x->own.report, is_root(x) ? settings->topology : NULL,
+                            settings->profile, &x->places);
+    x->own.known = x->common ? coll_job_cache_facts_of(x->common)->id : 0;
+    return true;
+}
+
+static int run_exchange(exchange *x, bool ready) {
+    int code = MPI_SUCCESS;
+    x->own.ready = prepare_contribution(x) && ready;
+    x->own.has_timeout = x->comm->wait.timeout > 0;
+    x->contribution_bytes = USUAL;
+    do {
+        code = gather_contributions(x);
+        if (code == MPI_SUCCESS && is_root(x))
+            make_decision(x);
+        if (code == MPI_SUCCESS)
+            code = is_root(x) ? broadcast_decision(x) : receive_decision(x);
+        x->contribution_bytes = x->decision.more;
+    } while (code == MPI_SUCCESS && x->contribution_bytes > 0);
+    if (code == MPI_SUCCESS && x->decision.error != MPI_SUCCESS)
+        code = coll_error(x->decision.error, "%s", x->decision.text);
+    return code;
+}
+
+/* Waits by this rank's environment until rank 0's settings are known. */
+static void init_local_wait(coll_wait *wait) {
+    int manner = COLL_WAIT_AUTO;
+    double timeout = 0;
+    (void)coll_env_word("COLL_WAIT", coll_wait_manners, &manner);
+    (void)coll_env_seconds("COLL_TIMEOUT", &timeout);
+    coll_wait_init(wait, false, (coll_wait_manner)manner, timeout);
+}
+
+/* Moves the decision into SETUP. Returns false without memory. */
+static bool adopt_decision(exchange *x, coll_setup *setup) {
+    decision *made = &x->decision;
+    coll_job_cache_facts *facts = &made->facts;
+    if (!x->complete)
+        return false;
+    *setup->own_settings = made->settings;
+    setup->settings = setup->own_settings;
+    if (made->known) {
+        setup->common = x->common;
+        setup->topo = x->places;
+        x->common = NULL;
+        x->places = (coll_topo){.ranks = 0};
+        return true;
+    }
+    strcpy(facts->topology, made->settings.topology);
+    strcpy(facts->source, made->settings.profile);
+    facts->report = x->own.report;
+    setup->common = coll_job_cache_make(facts, &x->world);
+    if (!setup->common)
+        return false;
+    facts->topo = (coll_topo){.ranks = 0};
+    return coll_topo_part(&coll_job_cache_facts_of(setup->common)->topo, x->world.count,
+                          x->world.own, &setup->topo) == MPI_SUCCESS;
+}
+
+static void free_exchange(exchange *x) {
+    coll_job_cache_release(x->common);
+    coll_topo_free(&x->places);
+    coll_topo_free(&x->decision.facts.topo);
+    coll_world_free(&x->world);
+    if (x->comm->broken != MPI_SUCCESS) {
+        coll_wait_leave(x->contributions);
+        coll_wait_leave(x);
+        return;
+    }
+    coll_reserve_free(x->contributions);
+    coll_reserve_free(x);
+}
+
+/* Applies COMM's info keys, if it has any, to a copy of the job's settings. */
+static int apply_info_keys(coll_comm *comm, coll_setup *setup) {
+    if (!coll_settings_has_info(comm->user))
+        return MPI_SUCCESS;
+    coll_agreed_settings *own = malloc(sizeof *own);
+    if (!own)
+        return no_memory();
+    *own = *setup->settings;
+    setup->settings = setup->own_settings = own;
+    int code = coll_settings_read_info(comm->user, own);
+    return code == MPI_SUCCESS ? coll_settings_parse(own) : code;
+}
+
+/* Sets COMM up from the job's facts. */
+static int set_up_from_job(coll_comm *comm, const coll_job_part *part, coll_setup *setup) {
+    setup->settings = part->settings;
+    setup->common = part->common;
+    setup->topo = part->topo;
+    coll_wait_init(&comm->wait, part->topo.crowded, part->settings->manner,
+                   part->settings->timeout);
+    return apply_info_keys(comm, setup);
+}
+
+int coll_setup_meet(coll_comm *comm, bool ready, coll_setup *setup) {
+    bool all = true;
+    int found;
+    coll_job_part part;
+    *setup = (coll_setup){.common = NULL};
+    if (coll_job_find(comm, &part, &found)) {
+        if (found == MPI_SUCCESS && ready)
+            return set_up_from_job(comm, &part, setup);
+        if (found == MPI_SUCCESS) {
+            coll_topo_free(&part.topo);
+            coll_job_cache_release(part.common);
+        }
+        return no_memory();
+    }
+    exchange *x = coll_reserve_calloc(1, sizeof *x);
+    if (!x)
+        return coll_error(MPI_ERR_NO_MEM, "not even %zu bytes left", sizeof *x);
+    x->comm = comm;
+    init_local_wait(&comm->wait);
+    setup->own_settings = malloc(sizeof *setup->own_settings);
+    int code = run_exchange(x, ready && setup->own_settings);
+    if (code == MPI_SUCCESS) {
+        bool taken = adopt_decision(x, setup);
+        if (x->head.verify)
+            code = agree_on_success(x, taken, &all);
+    }
+    if (code == MPI_SUCCESS && !all)
+        code = no_memory();
+    if (code == MPI_SUCCESS)
+        code = coll_settings_parse(setup->own_settings);
+    if (code == MPI_SUCCESS)
+        coll_wait_init(&comm->wait, setup->topo.crowded, setup->settings->manner,
+                       setup->settings->timeout);
+    free_exchange(x);
+    return code;
+}
+
+int coll_setup_measure(coll_comm *comm, coll_job_cache *common, coll_topo *topo) {
+    const coll_job_cache_facts *facts = coll_job_cache_facts_of(common);
+    char note[COLL_TOPOLOGY_SOURCE_NOTE] = "";
+    void *room;
+    if (facts->rest == COLL_TOPOLOGY_SOURCE_NOTHING)
+        return MPI_SUCCESS;
+    int code = coll_comm_room(comm, 3 * (size_t)topo->nodes * sizeof(int), &room);
+    if (code != MPI_SUCCESS)
+        return code;
+    int *racks = room, *sites = racks + topo->nodes, *leaders = sites + topo->nodes;
+    for (int rank = topo->ranks - 1; rank >= 0; rank--) {
+        const coll_place *place = &topo->places[rank];
+        leaders[place->node] = rank;
+        racks[place->node] = place->rack;
+        sites[place->node] = place->site;
+    }
+    const coll_topology_source_state at = {topo->nodes, topo->hosts, racks, sites, note};
+    code = coll_topology_source_rest_of(comm->private, facts->rest, facts->topology, leaders, &at);
+    if (code != MPI_SUCCESS)
+        return code;
+    coll_topo_locate(topo, racks, sites);
+    coll_job_cache_locate(common, racks, sites, note);
+    free(topo->origin);
+    topo->origin = strdup(note); /* only for display: NULL without memory is fine */
+    return MPI_SUCCESS;
+}

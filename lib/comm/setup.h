@@ -1,0 +1,43 @@
+/*
+ * Setting up a communicator. If its ranks belong to a job that was set up as a whole
+ * (COLL_Setup_job), each process knows all places and settings already, and no message is sent.
+ * Else rank 0 gathers a contribution of each rank, decides, and broadcasts the decision.
+ */
+#ifndef COLL_LIB_COMM_SETUP_H
+#define COLL_LIB_COMM_SETUP_H
+
+#include "lib/base/comm.h"
+#include "lib/comm/job_cache.h"
+#include "lib/comm/settings.h"
+#include "lib/topology/topo.h"
+
+#include <stdbool.h>
+
+/* A communicator's settings and topology, the same on all its ranks. */
+typedef struct coll_setup {
+    const coll_agreed_settings *settings; /* the job's, or OWN_SETTINGS */
+    coll_agreed_settings *own_settings;   /* to be freed by the caller; or NULL */
+    coll_job_cache *common;               /* to be released with coll_job_cache_release */
+    coll_topo topo;                       /* of its ranks; to be freed by the caller */
+} coll_setup;
+
+/*
+ * Does the first step of COMM's set-up. READY: this rank has memory for the state.
+ *
+ * If the job is known, the call is local, and COMM uses the job's transport from then on. Errors:
+ * MPI_ERR_NO_MEM, and MPI_ERR_ARG of COMM's info keys, which must be the same on all ranks.
+ *
+ * Else the call is collective on the user's communicator. Each rank waits by its own environment
+ * variables until it knows rank 0's settings; COMM waits by these from then on. All ranks return
+ * the same error: MPI_ERR_ARG of settings, MPI_ERR_FILE of a topology or profile, MPI_ERR_NO_MEM;
+ * or errors of MPI and timeouts. The caller frees what SETUP holds even after an error.
+ */
+int coll_setup_meet(coll_comm *comm, bool ready, coll_setup *setup);
+
+/*
+ * Measures racks and sites if they are not known yet, and stores them in COMMON and in TOPO, COMM's
+ * topology. Uses COMM's private communicator. Collective.
+ */
+int coll_setup_measure(coll_comm *comm, coll_job_cache *common, coll_topo *topo);
+
+#endif

@@ -1,0 +1,274 @@
+/*
+ * A plan: what one rank does in a collective operation, as rounds of steps. An algorithm makes it
+ * as a pure function of what all ranks know of the call, of the rank's number and, if counts
+ * differ, of its own counts; it never waits and never calls MPI. The engine, the simulator, the
+ * prover and the drawer work with any plan.
+ *
+ * - A step sends or receives a range of bytes or an empty message, copies, or combines operands
+ * with the call's MPI_Op. It may depend on steps of its own round or of earlier rounds: it starts
+ * when they are complete.
+ * - At most WINDOW rounds are under way: a round begins when the round WINDOW before it and all
+ *   earlier ones are complete. So a plan of any length needs bounded memory.
+ * - Messages from one rank to another on one lane start in the order that both their plans have
+ *   them in, so the nth sent is the nth received. Both sides must have the same messages, with the
+ *   same lengths.
+ */
+#ifndef COLL_LIB_PLAN_PLAN_H
+#define COLL_LIB_PLAN_PLAN_H
+
+#include "lib/algorithm/rank_order.h"
+#include "lib/base/blocks.h"
+#include "lib/pattern/block.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    COLL_STEP_AFTER = 3, /* most dependencies of a step (see also after_earlier) */
+    COLL_LANES = 2
+};
+
+typedef enum coll_step_kind {
+    COLL_STEP_SEND,
+    COLL_STEP_RECEIVE,
+    COLL_STEP_COPY,   /* copies from the data or the input to scratch memory, or back */
+    COLL_STEP_COMBINE /* combines a range of the data, the input or scratch memory with one in
+                         scratch memory; the result goes to either */
+} coll_step_kind;
+
+/* Where bytes are. The data is what a rank has at the end; the input is its contribution, if that
+ * is in separate memory. */
+typedef enum coll_buffer { COLL_DATA, COLL_INPUT, COLL_SCRATCH } coll_buffer;
+
+/* A dependency on step STEP of the round BACK rounds before (at most COLL_BACK_MOST). */
+enum { COLL_BACK_MOST = INT16_MAX };
+typedef struct coll_after {
+    int step;
+    int16_t back;
+    bool paces; /* only limits congestion: the result would be correct without it */
+} coll_after;
+
+/*
+ * A step moves or combines LENGTH bytes; whole elements if the call has an MPI_Op. The data, and
+ * the input, is one block, or a block for each rank in chain order. BLOCK is then a position in the
+ * chain order, and FROM counts from that block's start; if all blocks have the same length, a range
+ * may extend into the following blocks. The input is only read.
+ *
+ * While a round is under way it has SEGMENTS segments of scratch memory. A step on scratch memory
+ * uses the bytes at AT in its SEGMENT. If a combination has both operands in scratch memory, the
+ * other one is at FROM in segment BLOCK. A combination leaves the bytes at AT undefined unless they
+ * are its first operand or get its result. Messages of data that is not contiguous are packed at AT
+ * in their segment, too. Two ranges of a round in one segment must be disjoint or equal.
+ *
+ * Plans must not write bytes while a send of them is under way, nor read or write bytes while a
+ * receive into them is.
+ */
+typedef struct coll_step {
+    coll_step_kind kind;
+    coll_buffer buffer; /* in a copy or a combination: the operand that isn't scratch memory */
+    int peer;           /* rank */
+    int lane;
+    int block;           /* position in the chain order */
+    int segment;         /* index within the round */
+    size_t from, length; /* bytes; length 0: an empty message */
+    size_t at;           /* offset in the segment */
+    bool to_scratch;     /* the result goes to scratch memory; else to the data */
+    bool scratch_first;  /* scratch memory is the first operand; matters if ranks are in order */
+    bool after_earlier;  /* depends on all earlier steps of its round */
+    int afters;
+    coll_after after[COLL_STEP_AFTER];
+} coll_step;
+
+/* Plans make many steps. Compilers clear larger structs with a loop, which doubles planning time.
+ */
+_Static_assert(sizeof(coll_step) <= 80, "a step is short");
+
+/* The sizes of a plan; the same for all ranks of a call. */
+typedef struct coll_plan_size {
+    int window;          /* rounds */
+    int steps;           /* most steps of a round */
+    int segments;        /* of a round */
+    size_t segment;      /* most bytes of a segment */
+    size_t own_bytes;    /* memory of the plan itself */
+    size_t making_bytes; /* further memory, behind that, needed only while it is made */
+} coll_plan_size;
+
+/* Writes the steps of ROUND, in order, and returns their number. */
+typedef struct coll_plan coll_plan;
+typedef int coll_round(const coll_plan *plan, uint64_t round, coll_step steps[]);
+
+struct coll_plan {
+    coll_plan_size size;
+    const struct coll_plan_args *part;
+    uint64_t rounds;
+    coll_round *round;
+};
+
+/* The arguments of planning: one rank's part in a call. A plan refers to them. */
+typedef struct coll_plan_args {
+    const coll_shape *shape;
+    const coll_values *values;
+    const coll_rank_order *line; /* the ranks in chain order, and this rank's position */
+    size_t own;                  /* bytes of this rank's data; 0 if it has blocks */
+    const coll_blocks *blocks;   /* of the data; NULL: it is one piece */
+    const coll_blocks *input;    /* of the input; NULL: it is one piece */
+} coll_plan_args;
+
+/* Returns a plan of PART with ROUNDS rounds (0 if they are set later). */
+static inline coll_plan coll_plan_of(const coll_plan_args *part, coll_plan_size size,
+                                     uint64_t rounds, coll_round *round) {
+    return (coll_plan){.size = size, .part = part, .rounds = rounds, .round = round};
+}
+
+/* Returns the bytes of the block at POSITION of BLOCKS, PART's data or input. */
+static inline size_t coll_part_block(const coll_plan_args *part, const coll_blocks *blocks,
+                                     int position) {
+    return blocks ? coll_blocks_bytes(blocks, part->line->order[position]) : part->shape->bytes;
+}
+
+/* Returns whether a UNIT begins at POSITION of the chain order. */
+static inline bool coll_part_begins(const coll_plan_args *part, int position, coll_unit unit) {
+    return coll_rank_order_begins(part->line, part->shape->topo, position, unit);
+}
+
+/* An algorithm's functions for planning. */
+typedef struct coll_planner {
+    /* Returns the sizes, which are the same for all ranks of a call. */
+    coll_plan_size (*size)(const coll_plan_args *part);
+    /* Makes the plan of SIZE in MEMORY, which has OWN_BYTES + MAKING_BYTES. */
+    coll_plan *(*plan)(const coll_plan_args *part, coll_plan_size size, void *memory);
+    /* Returns whether the algorithm runs without a plan with VALUES; NULL: it never does. */
+    bool (*unplanned)(const coll_values *values);
+} coll_planner;
+
+/* Returns the planner of ALGORITHM with VALUES; NULL if it runs without a plan. */
+static inline const coll_planner *coll_planner_of(const coll_algorithm *algorithm,
+                                                  const coll_values *values) {
+    const coll_planner *planner = algorithm->planner;
+    return planner && planner->unplanned && planner->unplanned(values) ? NULL : planner;
+}
+
+/* Sets members one by one, so that compilers don't build a temporary: plans make many steps. */
+static inline coll_step coll_step_of(coll_step_kind kind, size_t from, size_t length) {
+    coll_step step = {0};
+    step.kind = kind;
+    step.from = from;
+    step.length = length;
+    return step;
+}
+
+static inline coll_step coll_step_message(coll_step_kind kind, int peer, size_t from,
+                                          size_t length) {
+    coll_step step = coll_step_of(kind, from, length);
+    step.peer = peer;
+    return step;
+}
+
+static inline coll_step coll_step_send(int peer, size_t from, size_t length) {
+    return coll_step_message(COLL_STEP_SEND, peer, from, length);
+}
+
+static inline coll_step coll_step_receive(int peer, size_t from, size_t length) {
+    return coll_step_message(COLL_STEP_RECEIVE, peer, from, length);
+}
+
+/* Returns a copy between BUFFER and scratch memory. */
+static inline coll_step coll_step_copy(coll_buffer buffer, size_t from, size_t length,
+                                       bool to_scratch) {
+    coll_step step = coll_step_of(COLL_STEP_COPY, from, length);
+    step.buffer = buffer;
+    step.to_scratch = to_scratch;
+    return step;
+}
+
+/* Returns a combination of BUFFER with scratch memory. */
+static inline coll_step coll_step_combine(coll_buffer buffer, size_t from, size_t length,
+                                          bool to_scratch, bool scratch_first) {
+    coll_step step = coll_step_copy(buffer, from, length, to_scratch);
+    step.kind = COLL_STEP_COMBINE;
+    step.scratch_first = scratch_first;
+    return step;
+}
+
+static inline bool coll_step_is_message(const coll_step *step) {
+    return step->kind == COLL_STEP_SEND || step->kind == COLL_STEP_RECEIVE;
+}
+
+static inline void coll_step_after(coll_step *step, int back, int which) {
+    step->after[step->afters++] = (coll_after){.back = (int16_t)back, .step = which};
+}
+
+/* The same for a dependency that only limits congestion. */
+static inline void coll_step_pace(coll_step *step, int back, int which) {
+    step->after[step->afters++] = (coll_after){.back = (int16_t)back, .step = which, .paces = true};
+}
+
+/* Returns BYTES rounded down to whole elements of SHAPE, at least one. */
+static inline size_t coll_segment_of(const coll_shape *shape, size_t bytes) {
+    size_t element = shape->element ? shape->element : 1;
+    return bytes < element ? element : bytes / element * element;
+}
+
+/* Returns where share I of P of BYTES begins (I == P: the end). BYTES are divided between elements,
+ * as evenly as possible. */
+static inline size_t coll_share_start(const coll_shape *shape, size_t bytes, int p, int i) {
+    size_t element = shape->element ? shape->element : 1;
+    return coll_block_start(bytes / element, p, i) * element;
+}
+
+typedef struct coll_range {
+    size_t from, length; /* bytes */
+} coll_range;
+
+/* Returns that share. */
+static inline coll_range coll_share(const coll_shape *shape, size_t bytes, int p, int i) {
+    size_t element = shape->element ? shape->element : 1, all = bytes / element;
+    return (coll_range){coll_block_start(all, p, i) * element,
+                        coll_block_length(all, p, i) * element};
+}
+
+/* Returns the bytes of segment I if BYTES are divided into segments of SEGMENT bytes. */
+static inline size_t coll_segment_length(size_t bytes, size_t segment, uint64_t i) {
+    size_t left = bytes - (size_t)i * segment;
+    return left < segment ? left : segment;
+}
+
+static inline coll_range coll_segment_at(size_t bytes, size_t segment, uint64_t i) {
+    return (coll_range){(size_t)i * segment, coll_segment_length(bytes, segment, i)};
+}
+
+/* Returns the number of segments; 0 if there are no bytes. */
+static inline uint64_t coll_segment_count(size_t bytes, size_t segment) {
+    return bytes ? (bytes - 1) / segment + 1 : 0;
+}
+
+static inline size_t coll_least(size_t a, size_t b) {
+    return a < b ? a : b;
+}
+
+/* Returns the size of the parts if ALL is divided evenly into the fewest parts of at most MOST, so
+ * that the last part is not much shorter. At least 1. */
+static inline size_t coll_even(size_t all, size_t most) {
+    const uint64_t parts = coll_segment_count(all, most);
+    return parts ? (all - 1) / (size_t)parts + 1 : 1;
+}
+
+/* Returns the user's segment, reduced so that LONGEST bytes are divided evenly. */
+static inline size_t coll_segment_even(const coll_plan_args *part, size_t longest) {
+    const coll_shape *shape = part->shape;
+    size_t most = coll_segment_of(shape, part->values->at[COLL_SEGMENT]),
+           even = coll_even(longest, most), element = shape->element;
+    if (longest == 0)
+        return 1;
+    return coll_least(coll_segment_of(shape, even + (element ? element - 1 : 0)), most);
+}
+
+/* The same for the shape's bytes and chunks that are multiples of LEAST bytes. */
+static inline size_t coll_chunk_of(const coll_plan_args *part, size_t least) {
+    const size_t all = (size_t)coll_segment_count(part->shape->bytes, least),
+                 asked = part->values->at[COLL_SEGMENT] / least;
+    return least * coll_even(all, asked ? asked : 1);
+}
+
+#endif

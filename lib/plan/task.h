@@ -1,0 +1,42 @@
+/*
+ * A course: a running collective that progresses by start, advance and finish. It is a plan in the
+ * engine, or an algorithm's own state machine, if what a rank does depends on what arrives.
+ * Blocking, nonblocking and persistent calls all run courses. A course starts messages, and
+ * continues when some of them are complete.
+ */
+#ifndef COLL_LIB_PLAN_TASK_H
+#define COLL_LIB_PLAN_TASK_H
+
+#include "lib/base/comm.h"
+
+#include <stdbool.h>
+
+/* The first member of each course's state. */
+typedef struct coll_task coll_task;
+struct coll_task {
+    /* Begins, possibly again, and starts all messages that may start. Never waits. */
+    int (*start)(coll_task *course);
+    /* Handles the completion of COUNT requests, whose positions are in INDICES, and starts all
+     * messages that may start then. Never waits. */
+    int (*take)(coll_task *course, int count);
+    /* Called after a test that found no request complete, and after each wait; or NULL. */
+    void (*looked)(coll_task *course);
+    coll_comm *comm;
+    int active; /* requests that aren't null; 0 when the course has ended */
+    int count;  /* used length of the arrays */
+    MPI_Request *requests;
+    int *peers; /* the other rank of each request's message */
+    int *indices;
+    MPI_Status *statuses;
+};
+
+/* Handles complete requests, without waiting. Sets *MOVED if there were any. */
+int coll_task_advance(coll_task *course, bool *moved);
+
+/* Runs COURSE to its end; abandons it after an error. */
+int coll_task_run(coll_task *course);
+
+/* Abandons COURSE after an error; messages may stay under way. */
+void coll_task_abandon(coll_task *course);
+
+#endif

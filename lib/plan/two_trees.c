@@ -1,0 +1,120 @@
+#include "config.h"
+
+#include "lib/plan/two_trees.h"
+
+#include "lib/pattern/binomial.h"
+#include "lib/pattern/twotree.h"
+
+/* The hops from rack to rack, then those in a tree of half of a rack, then the chain in a node. */
+double coll_two_trees_depth(const coll_topo *topo) {
+    int rack = (topo->nodes + topo->racks - 1) / topo->racks;
+    return topo->racks - 1 + 1 + coll_tree_depth((rack + 1) / 2) + topo->most_ranks_per_node - 1;
+}
+
+/* The trees, over the nodes in chain order. */
+typedef struct forest {
+    int nodes;
+    int *first;                  /* position of each node's first rank; then the number of ranks */
+    int *parent[COLL_TWO_TREES]; /* of each node */
+    int *child[COLL_TWO_TREES];  /* two of each node; -1: none */
+} forest;
+
+enum { TWO = 2, BY_NODE = 1 + COLL_TWO_TREES * (1 + TWO), BY_NODE_MADE = 1 + COLL_TWO_TREES };
+
+static size_t forest_bytes(const coll_plan_args *part) {
+    size_t nodes = (size_t)part->shape->topo->nodes + 1;
+    return sizeof(forest) + (BY_NODE + BY_NODE_MADE + COLL_TWO_TREE_SCRATCH) * nodes * sizeof(int);
+}
+
+static void find_nodes(const coll_plan_args *part, forest *all, int rack[]) {
+    const coll_place *places = part->shape->topo->places;
+    const int *order = part->line->order, ranks = part->shape->topo->ranks;
+    all->nodes = 0;
+    for (int i = 0; i < ranks; i++)
+        if (coll_part_begins(part, i, COLL_UNIT_NODE)) {
+            all->first[all->nodes] = i;
+            rack[all->nodes++] = places[order[i]].rack;
+        }
+    all->first[all->nodes] = ranks;
+}
+
+static void grow_forest(const coll_plan_args *part, void *memory) {
+    forest *all = memory;
+    size_t most = (size_t)part->shape->topo->nodes + 1;
+    int *next = (int *)(all + 1), *rack = next + BY_NODE * most, *rank_of_child[COLL_TWO_TREES];
+    all->first = next;
+    for (size_t t = 0; t < COLL_TWO_TREES; t++) {
+        all->parent[t] = next + (1 + t) * most;
+        all->child[t] = next + (1 + COLL_TWO_TREES + TWO * t) * most;
+        rank_of_child[t] = rack + (1 + t) * most;
+    }
+    find_nodes(part, all, rack);
+    coll_two_tree(all->nodes, rack, rack + BY_NODE_MADE * most, all->parent, rank_of_child);
+    for (int t = 0; t < COLL_TWO_TREES; t++) {
+        for (int i = 0; i < TWO * all->nodes; i++)
+            all->child[t][i] = -1;
+        for (int node = 1; node < all->nodes; node++)
+            all->child[t][TWO * all->parent[t][node] + rank_of_child[t][node]] = node;
+    }
+}
+
+static int node_at(const forest *all, int position) {
+    int low = 0, high = all->nodes - 1;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (all->first[middle + 1] > position)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+/* Sets this rank's parents and children. */
+static void set_branches(const coll_rank_order *line, const forest *all, coll_branch branches[]) {
+    const int *order = line->order;
+    int position = line->position, node = node_at(all, position);
+    bool leads = position == all->first[node];
+    for (int t = 0; t < COLL_TWO_TREES; t++) {
+        coll_branch *b = &branches[t];
+        b->parent = -1;
+        if (position > 0)
+            b->parent = order[leads ? all->first[all->parent[t][node]] : position - 1];
+        for (int nth = 0; leads && nth < TWO; nth++)
+            if (all->child[t][TWO * node + nth] >= 0)
+                b->child[b->children++] = order[all->first[all->child[t][TWO * node + nth]]];
+        if (position + 1 < all->first[node + 1])
+            b->child[b->children++] = order[position + 1];
+    }
+}
+
+static uint64_t rounds_of(const coll_plan_args *part, size_t segment) {
+    return (coll_segment_count(part->shape->bytes, segment) + COLL_TWO_TREES - 1) / COLL_TWO_TREES;
+}
+
+coll_plan_size coll_two_trees_size(const coll_plan_args *part, size_t segment, size_t window,
+                                   int steps, int segments) {
+    return (coll_plan_size){.window = (int)coll_least(window, rounds_of(part, segment)),
+                            .steps = steps,
+                            .segments = segments,
+                            .segment = coll_least(segment, part->shape->bytes),
+                            .own_bytes = sizeof(coll_two_trees),
+                            .making_bytes = forest_bytes(part)};
+}
+
+coll_plan *coll_two_trees_plan(const coll_plan_args *part, coll_plan_size size, void *memory,
+                               coll_round *round) {
+    coll_two_trees *plan = memory;
+    *plan =
+        (coll_two_trees){.base = coll_plan_of(part, size, rounds_of(part, size.segment), round)};
+    grow_forest(part, plan + 1);
+    set_branches(part->line, (const forest *)(plan + 1), plan->branch);
+    return &plan->base;
+}
+
+coll_range coll_two_trees_segment(const coll_two_trees *plan, int t, uint64_t round) {
+    size_t bytes = plan->base.part->shape->bytes, segment = plan->base.size.segment;
+    uint64_t number = COLL_TWO_TREES * round + (uint64_t)t;
+    return number < coll_segment_count(bytes, segment) ? coll_segment_at(bytes, segment, number)
+                                                       : (coll_range){bytes, 0};
+}

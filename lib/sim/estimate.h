@@ -1,0 +1,28 @@
+/*
+ * Estimates a call's time for the choice of algorithms, from a few small simulations of its plans
+ * (price.h), so that the cost of an estimate is bounded for any size and number of ranks.
+ *
+ * 1. A call of few events is simulated.
+ * 2. Of a longer call the first rounds of all plans are simulated, and extrapolated at the rate of
+ *    the last of these rounds.
+ * 3. If these are still too many events, a subset of the ranks is simulated, evenly chosen from the
+ *    chain order. The busy time of a rank is computed for the full number of ranks. The waiting
+ *    time is extrapolated from the subset, half of it and a quarter of it: linearly if it doubles
+ *    with the number of ranks, else by the same increase with each doubling.
+ * 4. An estimate is never less than the busiest rank or link needs.
+ */
+#ifndef COLL_LIB_SIM_ESTIMATE_H
+#define COLL_LIB_SIM_ESTIMATE_H
+
+#include "lib/algorithm/algorithm.h"
+
+/*
+ * Returns the estimated seconds of ALGORITHM's plan for SHAPE, even if ALGORITHM does not run by
+ * its plan with these VALUES. If the estimate exceeds `shape->enough`, any value from that on may
+ * be returned. The result is the same on every rank: memory is allocated only if `shape->events` is
+ * set. Returns INFINITY if there is not enough memory.
+ */
+double coll_estimate(const coll_algorithm *algorithm, const coll_shape *shape,
+                     const coll_values *values);
+
+#endif

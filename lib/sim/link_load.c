@@ -1,0 +1,193 @@
+#include "config.h"
+
+#include "lib/sim/link_load.h"
+
+#include "lib/base/comm.h"
+#include "lib/base/error.h"
+#include "lib/sim/sim.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int count_links(const coll_topo *topo, int kind) {
+    return kind == COLL_LINK_HOST   ? topo->nodes
+           : kind == COLL_LINK_RACK ? topo->racks
+                                    : topo->sites;
+}
+
+/* Returns the byte counts of all links of a KIND in one direction (WAY). */
+static double *links_of(const coll_link_load *s, int kind, int way) {
+    double *links = s->bytes;
+    for (int before = 0; before < kind; before++)
+        links += COLL_LINK_WAYS * count_links(s->shape->topo, before);
+    return links + way * count_links(s->shape->topo, kind);
+}
+
+static size_t size_of_links(const coll_topo *topo) {
+    size_t links = 0;
+    for (int kind = 0; kind < COLL_LINKS; kind++)
+        links += COLL_LINK_WAYS * (size_t)count_links(topo, kind);
+    return links * sizeof(double);
+}
+
+static size_t size_of_busy(const coll_topo *topo) {
+    return COLL_LINK_WAYS * (size_t)topo->nodes * sizeof(double);
+}
+
+/* Sets the survey's plan arguments to those of the rank at POSITION. */
+static void set_position(coll_link_load *s, int position) {
+    s->line->position = position;
+    s->part = coll_sim_part(s->shape, s->values, s->line,
+                            s->line->order[position] == s->shape->root, &s->even);
+}
+
+bool coll_link_load_open(coll_link_load *survey, const coll_algorithm *algorithm,
+                         const coll_shape *shape, const coll_values *values, const coll_topo *whole,
+                         char **room, size_t *left) {
+    const size_t ranks = (size_t)shape->topo->ranks;
+    coll_link_load *s = survey;
+    *s = (coll_link_load){.planner = algorithm->planner, .shape = shape, .values = values};
+    s->line = coll_comm_room_cut(room, left, sizeof *s->line + ranks * sizeof(int));
+    s->bytes = coll_comm_room_cut(room, left, size_of_links(shape->topo));
+    s->busy = coll_comm_room_cut(room, left, size_of_busy(shape->topo));
+    coll_visit *visits = coll_comm_room_cut(room, left, ranks * sizeof *visits);
+    if (!s->line || !s->bytes || !s->busy || !visits)
+        return false;
+    coll_order_ranks(shape, visits, s->line->order);
+    coll_network_open(&s->network, shape, whole, NULL);
+    set_position(s, 0);
+    s->size = s->planner->size(&s->part);
+    s->own = coll_comm_room_cut(room, left, s->size.own_bytes + s->size.making_bytes);
+    s->steps = coll_comm_room_cut(room, left, (size_t)s->size.steps * sizeof *s->steps);
+    return s->own && s->steps;
+}
+
+/* One rank's rank_work: nanoseconds of its processor and of the links out of and into its host, and
+ * events of a simulation. */
+typedef struct rank_work {
+    double processor, out, in, events;
+} rank_work;
+
+/* Adds a step of RANK to ALL, its rank_work, and to the links of its host, rack and site. The step
+ * represents TIMES steps of each of RANKS ranks. */
+static void add_step(coll_link_load *s, int rank, const coll_step *step, double times, double ranks,
+                     rank_work *all) {
+    enum { EVENTS_OF_SEND = 3, EVENTS_OF_RECEIVE = 2 };
+    if (!coll_step_is_message(step)) {
+        all->processor += times * (double)coll_network_copy(&s->network, step->length);
+        all->events += times;
+        return;
+    }
+    const coll_level level = coll_topo_level(s->shape->topo, rank, step->peer);
+    const coll_message_cost *toll = coll_network_message_cost(&s->network, level, step->length);
+    const coll_place *place = &s->shape->topo->places[rank];
+    const bool sends = step->kind == COLL_STEP_SEND;
+    const int links[] = {place->node, place->rack, place->site};
+    all->processor += times * (double)(sends ? toll->send : toll->receive);
+    all->events += times * (sends ? EVENTS_OF_SEND : EVENTS_OF_RECEIVE);
+    if (level <= COLL_LEVEL_NODE)
+        return;
+    const double time = times * (double)(sends ? toll->send_gap : toll->receive_gap);
+    const int way = sends ? COLL_LINK_OUT : COLL_LINK_IN;
+    *(sends ? &all->out : &all->in) += time;
+    s->busy[COLL_LINK_WAYS * place->node + way] += time * ranks;
+    for (int kind = 0; kind < (int)level - COLL_LEVEL_NODE; kind++)
+        links_of(s, kind, way)[links[kind]] += (double)step->length * times * ranks;
+}
+
+/* Returns round NTH of a sample of COUNT out of ALL rounds: one of each of COUNT equal shares,
+ * chosen by a hash that depends on the rank, since an even stride could match the plan's period. */
+static uint64_t chosen_round(uint64_t nth, int position, uint64_t count, uint64_t all) {
+    const uint64_t begin = nth * all / count, end = (nth + 1) * all / count,
+                   any = (nth + (uint64_t)position) * UINT64_C(2654435761) % (UINT64_C(1) << 32);
+    return begin + any * (end - begin) / (UINT64_C(1) << 32);
+}
+
+/* Adds the rank at POSITION, which represents RANKS ranks, counting at most MOST of its rounds. */
+static void add_rank(coll_link_load *s, int position, double ranks, uint64_t rounds, uint64_t most,
+                     coll_traffic *traffic) {
+    const double rounds_of_event = 10, burst = (double)coll_network_burst(&s->network);
+    set_position(s, position);
+    const coll_plan *plan = s->planner->plan(&s->part, s->size, s->own);
+    const uint64_t all = plan->rounds < rounds ? plan->rounds : rounds,
+                   counted = all < most ? all : most;
+    rank_work own = {.events = (double)all / rounds_of_event};
+    for (uint64_t i = 0; i < counted; i++) {
+        int count = plan->round(plan, chosen_round(i, position, counted, all), s->steps);
+        for (int k = 0; k < count; k++)
+            add_step(s, s->line->order[position], &s->steps[k], (double)all / (double)counted,
+                     ranks, &own);
+    }
+    traffic->rank_seconds =
+        fmax(traffic->rank_seconds, fmax(own.processor, fmax(own.out, own.in) - burst) * 1e-9);
+    traffic->events += ranks * own.events;
+    traffic->rounds = plan->rounds > traffic->rounds ? plan->rounds : traffic->rounds;
+    traffic->exact = traffic->exact && counted == all;
+}
+
+/* Returns the maximum over COUNT links, every ONE_IN-th element of LINKS. Without EXACT counts
+ * returns the mean, which the true maximum is not below. */
+static double busiest_of(const double links[], int count, int one_in, bool exact) {
+    double all = 0, most = 0;
+    for (int i = 0; i < count; i++) {
+        all += links[i * one_in];
+        most = fmax(most, links[i * one_in]);
+    }
+    return exact ? most : all / count;
+}
+
+/* Sets the figures of TRAFFIC that follow from the loads of all links. */
+static void find_busiest(const coll_link_load *s, coll_traffic *traffic) {
+    const coll_network *network = &s->network;
+    const double burst = (double)coll_network_burst(network);
+    for (int way = 0; way < COLL_LINK_WAYS; way++) {
+        const double host =
+            busiest_of(s->busy + way, s->shape->topo->nodes, COLL_LINK_WAYS, traffic->exact);
+        traffic->link_seconds = fmax(traffic->link_seconds, (host - burst) * 1e-9);
+        for (int kind = 0; kind < COLL_LINKS; kind++)
+            traffic->busiest[kind] =
+                fmax(traffic->busiest[kind],
+                     busiest_of(links_of(s, kind, way), count_links(s->shape->topo, kind), 1,
+                                traffic->exact));
+    }
+    for (int kind = COLL_LINK_RACK; kind < COLL_LINKS; kind++) {
+        const coll_level level = kind == COLL_LINK_RACK ? COLL_LEVEL_SITE : COLL_LEVEL_WIDE;
+        const double ahead = (double)network->shared[level].most * 1e-9;
+        if (network->rate[level] > 0)
+            traffic->link_seconds =
+                fmax(traffic->link_seconds, traffic->busiest[kind] / network->rate[level] - ahead);
+    }
+}
+
+coll_traffic coll_link_load_count(coll_link_load *s, uint64_t rounds, int ranks, int64_t steps) {
+    const int all = s->shape->topo->ranks, sampled = ranks < all ? ranks : all;
+    const uint64_t most = (uint64_t)(steps / sampled / (s->size.steps + 1)) + 1;
+    coll_traffic traffic = {.exact = sampled == all};
+    memset(s->bytes, 0, size_of_links(s->shape->topo));
+    memset(s->busy, 0, size_of_busy(s->shape->topo));
+    /* The rank at position 0 represents only itself: it may be a root, with more rank_work. */
+    for (int i = 0; i < sampled; i++)
+        add_rank(s, (int)((int64_t)i * all / sampled), i ? (double)(all - 1) / (sampled - 1) : 1,
+                 rounds, most, &traffic);
+    find_busiest(s, &traffic);
+    return traffic;
+}
+
+int coll_traffic_find(const coll_algorithm *algorithm, const coll_shape *shape,
+                      const coll_values *values, coll_traffic *traffic) {
+    enum { STEPS = 1 << 28, BYTES = 1 << 20 };
+    bool found = false;
+    char *memory = NULL;
+    for (size_t bytes = BYTES; !found && (memory = malloc(bytes)); bytes *= 2) {
+        coll_link_load survey;
+        char *room = memory;
+        size_t left = bytes;
+        found = coll_link_load_open(&survey, algorithm, shape, values, NULL, &room, &left);
+        if (found)
+            *traffic = coll_link_load_count(&survey, UINT64_MAX, shape->topo->ranks, STEPS);
+        free(memory);
+    }
+    return found ? MPI_SUCCESS
+                 : coll_error(MPI_ERR_NO_MEM, "no memory to count what %s sends", algorithm->name);
+}

@@ -1,0 +1,310 @@
+#include "config.h"
+
+#include "lib/sim/network.h"
+
+#include "lib/base/comm.h"
+
+#include <string.h>
+
+enum { NOBODY = -1, SEVERAL = -2 };
+
+static const int64_t retransmission_timeout = 200000000; /* ns, TCP's least */
+
+/* Bytes that a TCP connection sends before the first acknowledgement: 10 packets. A message longer
+ * than LONG shares its sender's link with messages to other receivers. */
+enum { FIRST_WINDOW = 10 * 1448, LONG = 2 * FIRST_WINDOW };
+
+/* Alternating streams to a host that is sending need 1/meeting_share more time of its port. */
+static const int64_t meeting_share = 10;
+
+static int64_t nanoseconds(double seconds) {
+    const double most = 1e6; /* so that sums don't overflow */
+    return (int64_t)((seconds < most ? seconds : most) * 1e9 + 0.5);
+}
+
+/* Returns how many equal networks a level consists of, each with links of its own. */
+static int count_networks(const coll_topo *topo, int level) {
+    return level <= COLL_LEVEL_NODE  ? topo->nodes
+           : level < COLL_LEVEL_WIDE ? topo->racks
+                                     : topo->sites;
+}
+
+/* Returns the rate of one shared link of a level in bytes/s: the level's total rate divided by its
+ * number of networks, but at least that of a single stream; 0 if the profile has no total. */
+static double shared_link_rate(const coll_topo *topo, const coll_cost *cost, int level) {
+    const double stream = 32 << 10;
+    double alone = stream / coll_cost_send_gap(cost, stream),
+           part = cost->together / count_networks(topo, level);
+    return cost->together <= 0 ? 0 : part > alone ? part : alone;
+}
+
+static size_t count_uplinks(const coll_topo *topo) {
+    return 2 * (size_t)topo->racks + 2 * (size_t)topo->sites;
+}
+
+/* Links are numbered in this order: ranks, hosts, hosts' memories, racks' switches, racks' uplinks
+ * out and in, sites' uplinks out and in. */
+static size_t count_links(const coll_topo *topo) {
+    return (size_t)topo->ranks + 2 * (size_t)topo->nodes + (size_t)topo->racks +
+           count_uplinks(topo);
+}
+
+size_t coll_network_bytes(const coll_topo *topo) {
+    return coll_comm_room_of(count_links(topo) * sizeof(coll_clock)) +
+           coll_comm_room_of(count_uplinks(topo) * sizeof(coll_queue)) +
+           coll_comm_room_of((size_t)topo->nodes * sizeof(coll_port));
+}
+
+int64_t coll_network_burst(const coll_network *network) {
+    int64_t most = 0;
+    for (int level = COLL_LEVEL_RACK; level < COLL_LEVELS; level++)
+        most = network->lead[level].most > most ? network->lead[level].most : most;
+    return most;
+}
+
+static int64_t time_at_peak(const coll_lead *lead, int64_t duration) {
+    return duration * lead->peak / COLL_PEAK_PARTS;
+}
+
+/* Allocates the links in MEMORY: all are idle, with full token buckets. */
+static void create_links(coll_network *network, const coll_topo *topo, void *memory) {
+    char *next = memory;
+    network->links = coll_comm_room_take(&next, count_links(topo) * sizeof(coll_clock));
+    network->queues = coll_comm_room_take(&next, count_uplinks(topo) * sizeof(coll_queue));
+    network->ports = coll_comm_room_take(&next, (size_t)topo->nodes * sizeof(coll_port));
+    memset(network->links, 0, count_links(topo) * sizeof(coll_clock));
+    for (size_t uplink = 0; uplink < count_uplinks(topo); uplink++)
+        network->queues[uplink] = (coll_queue){.sender = NOBODY};
+    for (int node = 0; node < topo->nodes; node++)
+        network->ports[node] = (coll_port){.queue = {.sender = NOBODY}};
+}
+
+/* Returns the buckets of a link TIMES as slow as that of BURST, with the same number of bytes. */
+static coll_lead lead_from_burst(coll_burst burst, double times) {
+    return (coll_lead){.most = nanoseconds(burst.most * times),
+                       .at_once = nanoseconds(burst.at_once * times),
+                       .peak = (int64_t)(burst.peak * COLL_PEAK_PARTS)};
+}
+
+static void set_rates(coll_network *network, const coll_topo *topo) {
+    const double stream = 32 << 10;
+    for (int level = 0; level < COLL_LEVELS; level++) {
+        const coll_cost *cost = &network->profile->level[level];
+        const double rate = network->rate[level] = shared_link_rate(topo, cost, level);
+        network->lead[level] = network->shared[level] = (coll_lead){.most = 0};
+        if (level < COLL_LEVEL_RACK)
+            continue;
+        const coll_burst burst = coll_cost_burst(cost);
+        network->lead[level] = lead_from_burst(burst, 1);
+        if (rate > 0)
+            network->shared[level] =
+                lead_from_burst(burst, stream / coll_cost_send_gap(cost, stream) / rate);
+    }
+}
+
+void coll_network_open(coll_network *network, const coll_shape *call, const coll_topo *whole,
+                       void *memory) {
+    network->topo = call->topo;
+    network->latencies = call->latencies;
+    network->lossy = false;
+    network->profile = call->network ? call->network : call->profile;
+    network->copied = SIZE_MAX;
+    for (int i = 0; i < COLL_MESSAGE_COSTS; i++)
+        network->tolls[i].level = NOBODY;
+    set_rates(network, whole ? whole : call->topo);
+    if (memory)
+        create_links(network, call->topo, memory);
+}
+
+const coll_message_cost *coll_network_message_cost(coll_network *network, coll_level level,
+                                                   size_t bytes) {
+    coll_message_cost *toll =
+        &network->tolls[(bytes / 8 + bytes / 4096 * 7 + level * 13) % COLL_MESSAGE_COSTS];
+    if (toll->level == (int)level && toll->bytes == bytes)
+        return toll;
+    const coll_cost *cost = &network->profile->level[level];
+    double size = (double)bytes, rate = network->rate[level];
+    *toll = (coll_message_cost){.bytes = bytes,
+                                .level = (int)level,
+                                .send = nanoseconds(coll_cost_send_overhead(cost, size)),
+                                .receive = nanoseconds(coll_cost_arrival_overhead(cost, size) +
+                                                       coll_cost_receive_overhead(cost, size)),
+                                .wake = nanoseconds(cost->wake),
+                                .send_gap = nanoseconds(coll_cost_send_gap(cost, size)),
+                                .receive_gap = nanoseconds(coll_cost_receive_gap(cost, size)),
+                                .shared_gap = rate > 0 ? nanoseconds(size / rate) : 0,
+                                .latency = nanoseconds(coll_cost_transfer(cost, size, 2))};
+    return toll;
+}
+
+int64_t coll_network_way(const coll_network *network, int from, int to,
+                         const coll_message_cost *toll) {
+    const coll_topo *topo = network->topo;
+    if (!network->latencies || toll->level != COLL_LEVEL_WIDE)
+        return toll->latency;
+    double empty = coll_cost_transfer(&network->profile->level[COLL_LEVEL_WIDE], 0, 2),
+           own = network->latencies[topo->places[from].site * topo->sites + topo->places[to].site];
+    return toll->latency - nanoseconds(empty) + nanoseconds(own);
+}
+
+int64_t coll_network_copy(coll_network *network, size_t bytes) {
+    const coll_curve *curve = &network->profile->copy[COLL_COPY_MEMORY_TO_MEMORY];
+    if (bytes != network->copied) {
+        network->copied = bytes;
+        network->copy = curve->knots ? nanoseconds(COLL_Curve_at(curve, (double)bytes)) : 0;
+    }
+    return network->copy;
+}
+
+/* Returns the number of shared link NTH (from 1 on) of a message; NOBODY if there is none. */
+static int shared_link(const coll_network *network, int from, int to, int level, int nth) {
+    const coll_topo *topo = network->topo;
+    const coll_place *place = &topo->places[nth == 1 ? from : to];
+    int memories = topo->ranks + topo->nodes, switches = memories + topo->nodes,
+        uplinks = switches + topo->racks, gates = uplinks + 2 * topo->racks;
+    if (level == COLL_LEVEL_WIDE)
+        return gates + (nth - 1) * topo->sites + place->site;
+    if (level == COLL_LEVEL_SITE)
+        return uplinks + (nth - 1) * topo->racks + place->rack;
+    if (nth > 1)
+        return NOBODY;
+    return level == COLL_LEVEL_RACK ? switches + place->rack : memories + place->node;
+}
+
+static int64_t later(int64_t a, int64_t b) {
+    return a > b ? a : b;
+}
+
+/*
+ * Passes a link with two token buckets, for its rate and for its peak rate (GCRA, ITU-T I.371). The
+ * measured L of a single message contains the gain from full buckets already: a message that finds
+ * them full begins at once.
+ */
+static int64_t pass_with_buckets(coll_clock *link, int64_t duration, const coll_lead *lead,
+                                 bool interleaves, int64_t now) {
+    const int64_t begin = later(link->busy, now), early = later(link->packets, now),
+                  brief = time_at_peak(lead, duration), bucket = time_at_peak(lead, lead->at_once),
+                  soon = later(link->peak, now),
+                  alone = later(later(duration - lead->most, brief - bucket), 0);
+    link->busy = begin + duration;
+    link->peak = soon + brief;
+    if (!interleaves)
+        return later(later(link->busy - lead->most, link->peak - bucket) - alone, now);
+    link->packets = early + duration;
+    return later(early - later(lead->at_once - duration, 0), now);
+}
+
+static int64_t pass_link(coll_clock *link, int64_t duration, const coll_lead *lead,
+                         bool interleaves, int64_t now) {
+    if (lead->most)
+        return pass_with_buckets(link, duration, lead, interleaves, now);
+    const int64_t begin = later(link->busy, now), early = later(link->packets, now);
+    link->busy = begin + duration;
+    if (interleaves)
+        link->packets = early + duration;
+    return interleaves ? early : begin;
+}
+
+int64_t coll_network_pass(coll_network *network, int from, int to, const coll_message_cost *toll,
+                          int nth, bool interleaves, int64_t now) {
+    const coll_topo *topo = network->topo;
+    if (nth == 0) {
+        bool inside = toll->level <= COLL_LEVEL_NODE;
+        int own = inside ? from : topo->ranks + topo->places[from].node;
+        return pass_link(&network->links[own], toll->send_gap, &network->lead[toll->level],
+                         interleaves, now);
+    }
+    int link = toll->shared_gap > 0 ? shared_link(network, from, to, toll->level, nth) : NOBODY;
+    return link == NOBODY ? now
+                          : pass_link(&network->links[link], toll->shared_gap,
+                                      &network->shared[toll->level], interleaves, now);
+}
+
+/* Returns true the first time that QUEUE holds more than the buffer of TOLL's level, from several
+ * hosts. */
+static bool overflows(coll_network *network, coll_queue *queue, const coll_message_cost *toll) {
+    double buffer = coll_cost_buffer(&network->profile->level[toll->level]);
+    if (queue->overrun || queue->sender != SEVERAL || buffer <= 0 ||
+        (double)queue->waiting <= buffer)
+        return false;
+    return network->lossy = queue->overrun = true;
+}
+
+/* Sets *WAITING, a connection's waiting bytes, to NOW; at most a first window of them counts in
+ * QUEUE. */
+static void count_waiting(coll_queue *queue, size_t *waiting, size_t now) {
+    size_t before = *waiting < FIRST_WINDOW ? *waiting : FIRST_WINDOW,
+           after = now < FIRST_WINDOW ? now : FIRST_WINDOW;
+    queue->waiting += after - before;
+    *waiting = now;
+    if (queue->waiting == 0)
+        queue->sender = NOBODY;
+}
+
+static void note_sender(coll_queue *queue, int node) {
+    queue->sender = queue->sender == NOBODY || queue->sender == node ? node : SEVERAL;
+}
+
+/* Returns the queue of an uplink; NULL for other links. */
+static coll_queue *uplink_queue(const coll_network *network, int from, int to,
+                                const coll_message_cost *toll, int nth) {
+    const coll_topo *topo = network->topo;
+    const int first = topo->ranks + 2 * topo->nodes + topo->racks,
+              link = nth > 0 ? shared_link(network, from, to, toll->level, nth) : NOBODY;
+    return link < first ? NULL : &network->queues[link - first];
+}
+
+int64_t coll_network_queue(coll_network *network, int from, int to, const coll_message_cost *toll,
+                           int nth, bool alone, size_t *waiting, int64_t on) {
+    coll_queue *queue = uplink_queue(network, from, to, toll, nth);
+    if (!queue)
+        return on;
+    note_sender(queue, network->topo->places[from].node);
+    count_waiting(queue, waiting, *waiting + toll->bytes);
+    return alone && overflows(network, queue, toll) ? on + retransmission_timeout : on;
+}
+
+void coll_network_dequeue(coll_network *network, int from, int to, const coll_message_cost *toll,
+                          int nth, size_t *waiting) {
+    coll_queue *queue = uplink_queue(network, from, to, toll, nth);
+    if (queue)
+        count_waiting(queue, waiting, *waiting - toll->bytes);
+}
+
+bool coll_network_post(coll_network *network, int to, const coll_message_cost *toll,
+                       size_t *waiting) {
+    if (toll->level <= COLL_LEVEL_NODE || toll->bytes <= LONG)
+        return false;
+    count_waiting(&network->ports[network->topo->places[to].node].queue, waiting,
+                  *waiting + toll->bytes);
+    return true;
+}
+
+int64_t coll_network_enter(coll_network *network, int from, int to, const coll_message_cost *toll,
+                           bool interleaves, bool alone, size_t *waiting, int64_t now) {
+    const coll_place *places = network->topo->places;
+    coll_port *port = &network->ports[places[to].node];
+    if (toll->level <= COLL_LEVEL_NODE)
+        return now;
+    int sender = places[from].node, latest = port->latest;
+    bool sends = network->links[network->topo->ranks + places[to].node].busy > now;
+    int64_t begin =
+        pass_link(&port->clock, toll->receive_gap, &network->lead[toll->level], interleaves, now);
+    if (!interleaves)
+        port->latest = sender;
+    if (begin == now)
+        return now;
+    if (sends && !interleaves && latest != sender)
+        port->clock.busy += toll->receive_gap / meeting_share;
+    note_sender(&port->queue, sender);
+    if (toll->bytes <= LONG)
+        count_waiting(&port->queue, waiting, *waiting + toll->bytes);
+    if (!alone || !overflows(network, &port->queue, toll))
+        return begin;
+    port->clock.busy += retransmission_timeout;
+    return begin + retransmission_timeout;
+}
+
+void coll_network_leave(coll_network *network, int to, size_t bytes, size_t *waiting) {
+    count_waiting(&network->ports[network->topo->places[to].node].queue, waiting, *waiting - bytes);
+}

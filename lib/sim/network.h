@@ -1,0 +1,147 @@
+/*
+ * The network of the simulation: the cost of messages at each level, in whole nanoseconds, and how
+ * long each link is busy. Every rank computes the same numbers from the same profile.
+ *
+ * - A message passes several links, one after the other: that of the sender's host (within a host:
+ *   the sending rank's own); the links that the ranks of a level share, if the profile has their
+ *   rate: the host's memory, the rack's switch, or the uplinks of both racks or sites; and at last
+ *   the port of the receiver's host.
+ * - Links are cut-through: a message may enter the next link before it has left the previous one,
+ *   so a link delays it only while the link is busy with earlier messages.
+ * - The buffers of ports and of uplinks can overflow.
+ * - A message of one packet interleaves with longer messages of other connections: it takes its
+ *   time on a link, but waits only for other such messages.
+ * - Streams from several hosts to a host that is sending use that host's port less evenly than one
+ *   stream, and need more of its time.
+ * - Token-bucket-limited links (coll_cost_burst) start with full buckets.
+ */
+#ifndef COLL_LIB_SIM_NETWORK_H
+#define COLL_LIB_SIM_NETWORK_H
+
+#include "lib/algorithm/algorithm.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The cost of a message, in nanoseconds. */
+typedef struct coll_message_cost {
+    size_t bytes;
+    int level;           /* -1: this entry is unused */
+    int64_t send;        /* work of the sender's processor: Os */
+    int64_t receive;     /* work of the receiver's processor: Or + Ur */
+    int64_t wake;        /* more of that if the receiver was idle */
+    int64_t send_gap;    /* time on the sender's link: gs */
+    int64_t receive_gap; /* time on the receiver's link: gr */
+    int64_t shared_gap;  /* time on each shared link; 0: unlimited */
+    int64_t latency;     /* L between any two ranks at this level */
+} coll_message_cost;
+
+/* A link is busy until: */
+typedef struct coll_clock {
+    int64_t busy;
+    int64_t packets; /* the same, counting only messages that interleave */
+    int64_t peak;    /* the same at its peak rate (the second token bucket) */
+} coll_clock;
+
+/* The token buckets of a link, in ns of its rate (coll_cost_burst). */
+typedef struct coll_lead {
+    int64_t most, at_once;
+    int64_t peak; /* a message's time at the peak rate, in 1/COLL_PEAK_PARTS of its usual time */
+} coll_lead;
+
+enum { COLL_PEAK_PARTS = 1 << 10 };
+
+/* The buffer of a switch in front of a link that several hosts send to. */
+typedef struct coll_queue {
+    size_t waiting; /* bytes that may be in it: up to a first TCP window of each connection */
+    int sender;     /* the host whose messages wait; -1: none; -2: several */
+    bool overrun;   /* it has overflowed */
+} coll_queue;
+
+/* The switch's port to a host. */
+typedef struct coll_port {
+    coll_clock clock;
+    coll_queue queue;
+    int latest; /* the host that sent the last message, single packets not counted */
+} coll_port;
+
+enum { COLL_MESSAGE_COSTS = 64, COLL_WAYS = 3, COLL_PACKET = 1400 };
+
+typedef struct coll_network {
+    const coll_topo *topo;
+    const double *latencies; /* between sites; NULL: the profile's */
+    const coll_profile *profile;
+    coll_message_cost tolls[COLL_MESSAGE_COSTS]; /* cache, hashed by size and level */
+    size_t copied;                               /* bytes of the latest copy */
+    int64_t copy;                                /* its cost */
+    double rate[COLL_LEVELS];                    /* bytes/s of a shared link; 0: unlimited */
+    coll_lead lead[COLL_LEVELS];                 /* of the hosts' links */
+    coll_lead shared[COLL_LEVELS];               /* of the shared links */
+    bool lossy;                                  /* a buffer has overflowed */
+    coll_clock *links;
+    coll_queue *queues; /* before each uplink */
+    coll_port *ports;   /* of each host */
+} coll_network;
+
+/* Returns the bytes of memory for a network of TOPO; it must be aligned for any type. */
+size_t coll_network_bytes(const coll_topo *topo);
+/* Opens the network of CALL in MEMORY. If CALL's topology is a subset of the ranks of WHOLE, the
+ * shared links get the rates of WHOLE; else WHOLE may be NULL. With MEMORY NULL there are costs,
+ * but no links. */
+void coll_network_open(coll_network *network, const coll_shape *call, const coll_topo *whole,
+                       void *memory);
+
+/* Returns a message's costs; valid until the next call. */
+const coll_message_cost *coll_network_message_cost(coll_network *network, coll_level level,
+                                                   size_t bytes);
+
+/* Returns L of a message with costs TOLL between two ranks, using their sites' latency if known. */
+int64_t coll_network_way(const coll_network *network, int from, int to,
+                         const coll_message_cost *toll);
+
+/* Returns the largest token bucket of all hosts' links, in ns of the link's rate. */
+int64_t coll_network_burst(const coll_network *network);
+
+/* Returns the cost of copying BYTES in memory, ns. */
+int64_t coll_network_copy(coll_network *network, size_t bytes);
+
+/*
+ * Puts a message that is at link NTH (from 0 to COLL_WAYS - 1) at time NOW onto that link, and
+ * returns when it gets to the next one. INTERLEAVES: it waits only for other such messages.
+ */
+int64_t coll_network_pass(coll_network *network, int from, int to, const coll_message_cost *toll,
+                          int nth, bool interleaves, int64_t now);
+
+/*
+ * Counts a message that waits for link NTH until ON among the bytes in that uplink's buffer;
+ * *WAITING is the sum of its connection. Returns when the message moves on: after a retransmission
+ * timeout if the buffer overflows and the message is ALONE on its connection. Call
+ * coll_network_dequeue then. Links other than uplinks have no buffer.
+ */
+int64_t coll_network_queue(coll_network *network, int from, int to, const coll_message_cost *toll,
+                           int nth, bool alone, size_t *waiting, int64_t on);
+void coll_network_dequeue(coll_network *network, int from, int to, const coll_message_cost *toll,
+                          int nth, size_t *waiting);
+
+/*
+ * Called when a message is sent. *WAITING is the bytes of its connection that wait for the
+ * receiver's port. Returns whether the message counts among them from now on. A long one does: it
+ * shares the sender's link with other messages, so it meets messages of other senders at the port
+ * whatever their order.
+ */
+bool coll_network_post(coll_network *network, int to, const coll_message_cost *toll,
+                       size_t *waiting);
+
+/*
+ * Puts a message onto the receiver's port at time NOW, and returns when the port begins with it. If
+ * that is later, the message waits in the port's buffer until coll_network_leave. The buffer may
+ * have to hold a first TCP window of each connection. If it overflows, a message that is ALONE on
+ * its connection takes a retransmission timeout; otherwise the messages behind it show the sender
+ * the loss.
+ */
+int64_t coll_network_enter(coll_network *network, int from, int to, const coll_message_cost *toll,
+                           bool interleaves, bool alone, size_t *waiting, int64_t now);
+void coll_network_leave(coll_network *network, int to, size_t bytes, size_t *waiting);
+
+#endif

@@ -1,0 +1,635 @@
+#include "config.h"
+
+#include "lib/sim/sim.h"
+
+#include "lib/base/comm.h"
+#include "lib/base/error.h"
+#include "lib/plan/cursor.h"
+#include "lib/sim/event_queue.h"
+#include "lib/sim/network.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { NONE = -1, MESSAGES_MOST = 1 << 18 };
+
+/* A message's next stage. The stages 1 to COLL_WAYS are the links still to pass (pass_links). */
+typedef enum stage {
+    SENT = COLL_WAYS + 1, /* the sender's processor has sent it */
+    AT_PORT,              /* its first byte is at the port of the receiver's host */
+    ARRIVES,              /* its last byte has passed that port */
+    RECEIVED,             /* the receiver's processor has received it */
+    COPIED                /* not a message: a copy in the rank's own memory is complete */
+} stage;
+
+/* A message under via. */
+typedef struct message {
+    int channel, stage;
+    int send_node;    /* of the sender's cursor; NONE once that is complete */
+    int receive_node; /* of the receiver's cursor */
+    bool interleaves; /* fits one packet, which passes between messages of other connections */
+    bool waits;       /* counts among its channel's bytes waiting for the receiver's port */
+    bool queued;      /* counts among its channel's bytes queued for a shared link */
+    size_t bytes;
+    int64_t start;
+    int64_t arrival; /* before it enters the port: the time from unexpected until it has arrived */
+} message;
+
+/* A linked list of messages or of a cursor's nodes; a separate array holds the links. */
+typedef struct queue {
+    int first, last;
+} queue;
+
+/* The connection from one rank to another on one lane. */
+typedef struct channel {
+    int from, to;         /* positions in the chain order */
+    int sender, receiver; /* ranks */
+    int lane;
+    coll_level level;
+    int64_t latest;           /* arrival of the last message: messages never overtake each other */
+    size_t waiting;           /* bytes that wait for the receiver's port */
+    size_t queued[COLL_WAYS]; /* bytes that wait for each shared link */
+    int in_order;             /* messages under via that don't interleave */
+    int long_messages;        /* those of them that take turns with the other direction */
+    int reverse;              /* the channel back; NONE before the first long message */
+    int held;                 /* own messages held until the reverse channel's long ones arrive */
+    queue held_by_this;       /* messages of the reverse channel held until this one's arrive */
+    uint64_t received;        /* messages */
+    queue unexpected;         /* messages that arrived before a receive was posted */
+    queue posted;             /* nodes of posted receives without a message */
+    int next;                 /* channel in the same hash bucket */
+} channel;
+
+/* A simulated rank. */
+typedef struct sim_rank {
+    coll_plan_args part;
+    const coll_plan *plan;
+    coll_cursor cursor;
+    int64_t busy_until; /* its processor */
+    int *next_posted;   /* links of the channels' queues of posted receives, by node */
+} sim_rank;
+
+typedef struct simulation {
+    const coll_sim_call *call;
+    coll_sim_result *price;
+    coll_shape shape;
+    coll_values values;
+    coll_blocks blocks;    /* of a gather's root */
+    coll_rank_order *line; /* shared by all ranks: `position` is set to that of the current rank */
+    int *positions;        /* each rank's position in the chain order */
+    sim_rank *ranks;       /* by position */
+    coll_network network;
+    coll_plan_size plan_size;
+    coll_event_queue events;
+    message *messages;
+    int *next_message;
+    channel *channels;
+    int *first_channel; /* by hash */
+    int unused;         /* head of the list of free messages */
+    int messages_used, channels_used;
+    int64_t now, end;
+    int most; /* messages, channels and pending events, each */
+    char *memory;
+    size_t left; /* bytes of MEMORY */
+} simulation;
+
+/* --- Messages and channels --- */
+
+static void append(queue *q, int next[], int element) {
+    if (q->first == NONE)
+        q->first = element;
+    else
+        next[q->last] = element;
+    q->last = element;
+    next[element] = NONE;
+}
+
+/* Removes and returns the first element; NONE if the queue is empty. */
+static int take_first(queue *q, const int next[]) {
+    int first = q->first;
+    if (first != NONE)
+        q->first = next[first];
+    return first;
+}
+
+static int hash_buckets(const simulation *sim) {
+    int few = 2 * sim->shape.topo->ranks, many = sim->most / 4;
+    return few > many ? few : many;
+}
+
+/* Returns the channel between two positions, made on first use; NONE if all channels are in use. */
+static int find_channel(simulation *sim, int from, int to, int lane) {
+    const int ranks[] = {sim->line->order[from], sim->line->order[to]};
+    uint64_t key = ((uint64_t)ranks[0] * 31 + (uint64_t)ranks[1]) * COLL_LANES + (uint64_t)lane;
+    int *first = &sim->first_channel[key % (uint64_t)hash_buckets(sim)];
+    for (int i = *first; i != NONE; i = sim->channels[i].next) {
+        const channel *via = &sim->channels[i];
+        if (via->sender == ranks[0] && via->receiver == ranks[1] && via->lane == lane)
+            return i;
+    }
+    if (sim->channels_used == sim->most)
+        return NONE;
+    sim->channels[sim->channels_used] =
+        (channel){.from = from,
+                  .to = to,
+                  .sender = ranks[0],
+                  .receiver = ranks[1],
+                  .lane = lane,
+                  .level = coll_topo_level(sim->shape.topo, ranks[0], ranks[1]),
+                  .unexpected = {NONE, NONE},
+                  .posted = {NONE, NONE},
+                  .reverse = NONE,
+                  .held_by_this = {NONE, NONE},
+                  .next = *first};
+    return *first = sim->channels_used++;
+}
+
+static int new_message(simulation *sim) {
+    int number = sim->unused;
+    if (number != NONE)
+        sim->unused = sim->next_message[number];
+    else if (sim->messages_used < sim->most)
+        number = sim->messages_used++;
+    return number;
+}
+
+static void free_message(simulation *sim, int number) {
+    sim->next_message[number] = sim->unused;
+    sim->unused = number;
+}
+
+/* --- Time --- */
+
+static bool set_unknown(simulation *sim) {
+    sim->price->time = COLL_SIM_UNKNOWN;
+    return false;
+}
+
+/* Schedules a message's next stage at TIME for the rank at position WHOSE. Simultaneous events are
+ * handled in chain order, so that the result depends on where ranks are, not on their numbers. */
+static bool schedule_stage(simulation *sim, int number, int next, int whose, int64_t time) {
+    sim->messages[number].stage = next;
+    if (++sim->price->events > sim->call->budget ||
+        !coll_event_queue_add(&sim->events, time, whose, number))
+        return set_unknown(sim);
+    return true;
+}
+
+/* Occupies the processor of the rank at position WHO for DURATION once it is free; the message's
+ * stage NEXT follows. */
+static bool occupy_processor(simulation *sim, int who, int64_t duration, int number, int next) {
+    sim_rank *rank = &sim->ranks[who];
+    rank->busy_until = (rank->busy_until > sim->now ? rank->busy_until : sim->now) + duration;
+    return schedule_stage(sim, number, next, who, rank->busy_until);
+}
+
+/* --- Steps --- */
+
+/* Starts the receiver's processing of a message that has arrived and has a posted receive. */
+static bool process_arrival(simulation *sim, int number) {
+    const message *msg = &sim->messages[number];
+    const channel *via = &sim->channels[msg->channel];
+    const coll_message_cost *toll =
+        coll_network_message_cost(&sim->network, via->level, msg->bytes);
+    bool idle = sim->ranks[via->to].busy_until < sim->now;
+    return occupy_processor(sim, via->to, toll->receive + (idle ? toll->wake : 0), number,
+                            RECEIVED);
+}
+
+/* Returns whether the send completes only when the message is received (rendezvous). */
+static bool is_long(const message *msg) {
+    return msg->bytes >= COLL_SIM_EAGER;
+}
+
+/* Returns whether the message may not travel at the same time as long messages in the opposite
+ * direction: between hosts these take turns, as on a TCP connection of Open MPI. */
+static bool takes_turns(const simulation *sim, const message *msg) {
+    return is_long(msg) && sim->channels[msg->channel].level > COLL_LEVEL_NODE;
+}
+
+static bool start_send(simulation *sim, int who, int node) {
+    const coll_step *step = &sim->ranks[who].cursor.nodes[node].step;
+    int to = sim->positions[step->peer], number = new_message(sim),
+        channel_number = find_channel(sim, who, to, step->lane);
+    if (number == NONE || channel_number == NONE)
+        return set_unknown(sim);
+    sim->messages[number] =
+        (message){.channel = channel_number, .send_node = node, .bytes = step->length};
+    if (takes_turns(sim, &sim->messages[number]) && sim->channels[channel_number].reverse == NONE) {
+        const int back = find_channel(sim, to, who, step->lane);
+        if (back == NONE)
+            return set_unknown(sim);
+        sim->channels[channel_number].reverse = back;
+    }
+    const coll_message_cost *toll =
+        coll_network_message_cost(&sim->network, sim->channels[channel_number].level, step->length);
+    return occupy_processor(sim, who, toll->send, number, SENT);
+}
+
+static bool start_receive(simulation *sim, int who, int node) {
+    sim_rank *rank = &sim->ranks[who];
+    const coll_step *step = &rank->cursor.nodes[node].step;
+    int number = find_channel(sim, sim->positions[step->peer], who, step->lane);
+    if (number == NONE)
+        return set_unknown(sim);
+    channel *via = &sim->channels[number];
+    int unexpected = take_first(&via->unexpected, sim->next_message);
+    if (unexpected == NONE) {
+        append(&via->posted, rank->next_posted, node);
+        return true;
+    }
+    sim->messages[unexpected].receive_node = node;
+    return process_arrival(sim, unexpected);
+}
+
+static bool start_copy(simulation *sim, int who, int node) {
+    const coll_step *step = &sim->ranks[who].cursor.nodes[node].step;
+    int number = new_message(sim);
+    if (number == NONE)
+        return set_unknown(sim);
+    sim->messages[number] = (message){.channel = who, .send_node = node};
+    return occupy_processor(sim, who, coll_network_copy(&sim->network, step->length), number,
+                            COPIED);
+}
+
+/* Starts all steps that the rank at position WHO may start now. */
+static bool start_ready_steps(simulation *sim, int who) {
+    static bool (*const by_kind[])(simulation * sim, int who,
+                                   int node) = {[COLL_STEP_SEND] = start_send,
+                                                [COLL_STEP_RECEIVE] = start_receive,
+                                                [COLL_STEP_COPY] = start_copy,
+                                                [COLL_STEP_COMBINE] = start_copy};
+    sim_rank *rank = &sim->ranks[who];
+    int node;
+    sim->line->position = who;
+    for (const coll_node *started; (started = coll_cursor_start(&rank->cursor, &node));)
+        if (!by_kind[started->step.kind](sim, who, node))
+            return false;
+    return true;
+}
+
+static bool is_halfway(const sim_rank *rank) {
+    return rank->cursor.first >= rank->plan->rounds / 2;
+}
+
+static bool complete_step(simulation *sim, int who, int node) {
+    sim_rank *rank = &sim->ranks[who];
+    const bool was_halfway = is_halfway(rank);
+    coll_cursor_complete(&rank->cursor, node);
+    sim->end = sim->now;
+    if (sim->call->ends)
+        sim->call->ends[sim->line->order[who]] = sim->now;
+    const bool good = start_ready_steps(sim, who);
+    if (!was_halfway && is_halfway(rank))
+        sim->price->halfway = sim->now;
+    return good;
+}
+
+/* --- From sender to receiver --- */
+
+/* Matches an arrived message with the channel's first posted receive, or keeps it as unexpected. */
+static bool deliver(simulation *sim, int number) {
+    message *msg = &sim->messages[number];
+    channel *via = &sim->channels[msg->channel];
+    int posted = take_first(&via->posted, sim->ranks[via->to].next_posted);
+    msg->arrival = sim->now;
+    via->in_order -= !msg->interleaves;
+    if (posted == NONE) {
+        append(&via->unexpected, sim->next_message, number);
+        return true;
+    }
+    msg->receive_node = posted;
+    return process_arrival(sim, number);
+}
+
+static bool enter_port(simulation *sim, int number) {
+    message *msg = &sim->messages[number];
+    channel *via = &sim->channels[msg->channel];
+    const coll_message_cost *toll =
+        coll_network_message_cost(&sim->network, via->level, msg->bytes);
+    int64_t begin =
+        coll_network_enter(&sim->network, via->sender, via->receiver, toll, msg->interleaves,
+                           via->in_order <= 1, &via->waiting, sim->now);
+    int64_t arrival = begin + msg->arrival;
+    msg->waits = msg->waits || begin > sim->now;
+    via->latest = arrival > via->latest ? arrival : via->latest;
+    return schedule_stage(sim, number, ARRIVES, via->to, via->latest);
+}
+
+/* Moves the message on from link NTH, as far as it gets without waiting. */
+static bool pass_links(simulation *sim, int number, int nth) {
+    message *msg = &sim->messages[number];
+    channel *via = &sim->channels[msg->channel];
+    const coll_message_cost *toll =
+        coll_network_message_cost(&sim->network, via->level, msg->bytes);
+    const int from = sim->line->order[via->from], to = via->receiver;
+    if (msg->queued)
+        coll_network_dequeue(&sim->network, from, to, toll, nth - 1, &via->queued[nth - 1]);
+    msg->queued = false;
+    for (; nth < COLL_WAYS; nth++) {
+        int64_t on =
+            coll_network_pass(&sim->network, from, to, toll, nth, msg->interleaves, sim->now);
+        if (nth == 0) {
+            msg->start = on;
+            msg->waits = coll_network_post(&sim->network, to, toll, &via->waiting);
+        }
+        msg->queued = nth > 0 && on > sim->now;
+        if (msg->queued)
+            on = coll_network_queue(&sim->network, from, to, toll, nth, via->in_order <= 1,
+                                    &via->queued[nth], on);
+        if (on > sim->now)
+            return schedule_stage(sim, number, nth + 1, via->from, on);
+    }
+    bool inside = via->level <= COLL_LEVEL_NODE;
+    int64_t apart = coll_network_way(&sim->network, via->sender, via->receiver, toll),
+            wire = inside                      ? 0
+                   : toll->receive_gap < apart ? toll->receive_gap
+                                               : apart;
+    msg->arrival = wire;
+    return schedule_stage(sim, number, AT_PORT, via->to, sim->now + apart - wire);
+}
+
+static bool send_off(simulation *sim, int number) {
+    message *msg = &sim->messages[number];
+    if (!is_long(msg)) {
+        int node = msg->send_node;
+        msg->send_node = NONE;
+        if (!complete_step(sim, sim->channels[msg->channel].from, node))
+            return false;
+    }
+    channel *via = &sim->channels[msg->channel];
+    msg->interleaves = msg->bytes <= COLL_PACKET && via->in_order == 0;
+    via->in_order += !msg->interleaves;
+    via->long_messages += takes_turns(sim, msg);
+    return pass_links(sim, number, 0);
+}
+
+/* Sends the message, or holds it until the long messages in the opposite direction have arrived.
+ * Messages behind one that is held are held, too. */
+static bool send_off_in_turn(simulation *sim, int number) {
+    const message *msg = &sim->messages[number];
+    channel *via = &sim->channels[msg->channel];
+    if (via->held == 0 && (via->long_messages > 0 || !takes_turns(sim, msg) ||
+                           sim->channels[via->reverse].long_messages == 0))
+        return send_off(sim, number);
+    via->held++;
+    append(&sim->channels[via->reverse].held_by_this, sim->next_message, number);
+    return true;
+}
+
+/* Delivers a message. If it was the last long one of its direction, sends the messages held in the
+ * other direction. */
+static bool deliver_in_turn(simulation *sim, int number) {
+    message *msg = &sim->messages[number];
+    channel *via = &sim->channels[msg->channel];
+    const bool took_turn = takes_turns(sim, msg);
+    if (!deliver(sim, number))
+        return false;
+    via->long_messages -= took_turn;
+    if (!took_turn || via->long_messages > 0)
+        return true;
+    for (int next; (next = take_first(&via->held_by_this, sim->next_message)) != NONE;) {
+        sim->channels[sim->messages[next].channel].held--;
+        if (!send_off(sim, next))
+            return false;
+    }
+    return true;
+}
+
+static bool finish_receive(simulation *sim, int number) {
+    const message msg = sim->messages[number];
+    channel *via = &sim->channels[msg.channel];
+    uint64_t nth = via->received++;
+    if (sim->call->watch) {
+        const coll_sim_message record = {.from = via->sender,
+                                         .to = via->receiver,
+                                         .lane = via->lane,
+                                         .nth = nth,
+                                         .bytes = msg.bytes,
+                                         .level = via->level,
+                                         .start = msg.start,
+                                         .arrival = msg.arrival,
+                                         .end = sim->now};
+        sim->call->watch(&record, sim->call->context);
+    }
+    free_message(sim, number);
+    return (msg.send_node == NONE || complete_step(sim, via->from, msg.send_node)) &&
+           complete_step(sim, via->to, msg.receive_node);
+}
+
+static bool run_stage(simulation *sim, int number) {
+    const message msg = sim->messages[number];
+    switch (msg.stage) {
+    case SENT:
+        return send_off_in_turn(sim, number);
+    case AT_PORT:
+        return enter_port(sim, number);
+    case ARRIVES:
+        if (msg.waits)
+            coll_network_leave(&sim->network, sim->channels[msg.channel].receiver, msg.bytes,
+                               &sim->channels[msg.channel].waiting);
+        return deliver_in_turn(sim, number);
+    case RECEIVED:
+        return finish_receive(sim, number);
+    case COPIED:
+        free_message(sim, number);
+        return complete_step(sim, msg.channel, msg.send_node);
+    default:
+        return pass_links(sim, number, msg.stage);
+    }
+}
+
+/* --- Simulations --- */
+
+/* Cuts BYTES off the memory. Returns NULL if unexpected are too few, and from then on: checking the
+ * last of several results is enough. */
+static void *cut_memory(simulation *sim, size_t bytes) {
+    void *taken = coll_comm_room_cut(&sim->memory, &sim->left, bytes);
+    if (!taken)
+        sim->left = 0;
+    return taken;
+}
+
+/* Returns the plan's size with the window reduced to its number of rounds, so that the cursor is
+ * small. */
+static coll_plan_size cursor_size(const coll_plan *plan) {
+    coll_plan_size size = plan->size;
+    if ((uint64_t)size.window > plan->rounds)
+        size.window = plan->rounds ? (int)plan->rounds : 1;
+    return size;
+}
+
+static bool open_rank(simulation *sim, int who) {
+    sim_rank *rank = &sim->ranks[who];
+    sim->line->position = who;
+    void *memory = cut_memory(sim, sim->plan_size.own_bytes);
+    if (!memory || sim->left < sim->plan_size.making_bytes)
+        return false;
+    coll_plan *plan = sim->call->planner->plan(&rank->part, sim->plan_size, memory);
+    if (sim->call->rounds && sim->call->rounds < plan->rounds)
+        plan->rounds = sim->call->rounds;
+    const coll_plan_size size = plan->size = cursor_size(plan);
+    rank->plan = plan;
+    memory = cut_memory(sim, coll_cursor_bytes(&size));
+    rank->next_posted = cut_memory(sim, (size_t)size.window * (size_t)size.steps * sizeof(int));
+    rank->busy_until = 0;
+    if (!memory || !rank->next_posted)
+        return false;
+    coll_cursor_open(&rank->cursor, rank->plan, memory);
+    coll_cursor_begin(&rank->cursor);
+    return true;
+}
+
+coll_plan_args coll_sim_part(const coll_shape *shape, const coll_values *values,
+                             const coll_rank_order *line, bool is_root, coll_blocks *even) {
+    const coll_sides *sides = &shape->sides;
+    coll_side data = is_root ? sides->root_data : sides->data,
+              input = is_root ? sides->root_input : sides->input;
+    *even = (coll_blocks){.layout = {.count = (MPI_Count)shape->bytes},
+                          .ranks = shape->topo->ranks,
+                          .size = 1,
+                          .extent = 1,
+                          .longest = {.bytes = shape->bytes}};
+    return (coll_plan_args){.shape = shape,
+                            .values = values,
+                            .line = line,
+                            .own = data == COLL_SIDE_ONE ? shape->bytes : 0,
+                            .blocks = data == COLL_SIDE_BLOCKS ? even : NULL,
+                            .input = input == COLL_SIDE_BLOCKS ? even : NULL};
+}
+
+static void set_parts(simulation *sim) {
+    for (int who = 0; who < sim->shape.topo->ranks; who++)
+        sim->ranks[who].part =
+            coll_sim_part(&sim->shape, &sim->values, sim->line,
+                          sim->line->order[who] == sim->shape.root, &sim->blocks);
+}
+
+/* Computes the chain order, and sets up the arrays by position. */
+static bool order_ranks(simulation *sim) {
+    size_t ranks = (size_t)sim->shape.topo->ranks;
+    sim->line = cut_memory(sim, sizeof(coll_rank_order) + ranks * sizeof(int));
+    sim->positions = cut_memory(sim, ranks * sizeof(int));
+    sim->ranks = cut_memory(sim, (size_t)sim->shape.topo->ranks * sizeof(sim_rank));
+    coll_visit *visits = cut_memory(sim, ranks * sizeof(coll_visit));
+    if (!visits)
+        return false;
+    coll_order_ranks(&sim->shape, visits, sim->line->order);
+    for (size_t position = 0; position < ranks; position++)
+        sim->positions[sim->line->order[position]] = (int)position;
+    return true;
+}
+
+static bool open_simulation(simulation *sim) {
+    const coll_topo *topo = sim->shape.topo;
+    size_t most = (size_t)sim->most;
+    if (!order_ranks(sim))
+        return false;
+    set_parts(sim);
+    void *network = cut_memory(sim, coll_network_bytes(topo));
+    sim->messages = cut_memory(sim, most * sizeof(message));
+    sim->next_message = cut_memory(sim, most * sizeof(int));
+    sim->channels = cut_memory(sim, most * sizeof(channel));
+    sim->events = (coll_event_queue){.events = cut_memory(sim, most * sizeof(coll_event)),
+                                     .capacity = (int)most};
+    sim->first_channel = cut_memory(sim, (size_t)hash_buckets(sim) * sizeof(int));
+    if (!sim->first_channel)
+        return false;
+    coll_network_open(&sim->network, &sim->shape, sim->call->whole, network);
+    for (int i = 0; i < hash_buckets(sim); i++)
+        sim->first_channel[i] = NONE;
+    sim->unused = NONE;
+    sim->plan_size = sim->call->planner->size(&sim->ranks[0].part);
+    for (int who = 0; who < sim->shape.topo->ranks; who++)
+        if (!open_rank(sim, who))
+            return false;
+    return true;
+}
+
+/* Reports `enough` as the time: only a lower bound of it. */
+static int stop_at_enough(simulation *sim) {
+    sim->price->time = sim->call->enough;
+    sim->price->lossy = sim->network.lossy;
+    return MPI_SUCCESS;
+}
+
+static int simulate(simulation *sim) {
+    const int ranks = sim->shape.topo->ranks;
+    const int64_t enough = sim->call->enough ? sim->call->enough : INT64_MAX;
+    bool good = open_simulation(sim) || set_unknown(sim);
+    for (int who = 0; who < ranks && good; who++)
+        good = start_ready_steps(sim, who);
+    for (coll_event event; good && coll_event_queue_take(&sim->events, &event);) {
+        sim->now = event.time;
+        if (sim->now >= enough)
+            return stop_at_enough(sim);
+        good = run_stage(sim, event.what);
+    }
+    for (int who = 0; who < ranks && good; who++)
+        if (!coll_cursor_ended(&sim->ranks[who].cursor) && sim->call->rounds)
+            good = set_unknown(sim); /* it waits for a message of a round that is not simulated */
+        else if (!coll_cursor_ended(&sim->ranks[who].cursor))
+            return coll_error(MPI_ERR_INTERN, "%s: rank %d would wait for ever",
+                              sim->call->algorithm->name, sim->line->order[who]);
+    if (good)
+        sim->price->time = sim->end;
+    sim->price->lossy = sim->network.lossy;
+    return MPI_SUCCESS;
+}
+
+/* Returns an upper bound of the memory that a simulation needs. */
+static size_t bytes_in_order(const simulation *sim, const coll_rank_order *line) {
+    const coll_planner *planner = sim->call->planner;
+    coll_blocks even;
+    coll_plan_args part = coll_sim_part(&sim->shape, &sim->values, line, true, &even);
+    coll_plan_size size = planner->size(&part);
+    size_t ranks = (size_t)sim->shape.topo->ranks, most = (size_t)sim->most,
+           nodes = (size_t)size.window * (size_t)size.steps,
+           of_all = 2 * sizeof(int) + sizeof(coll_visit),
+           each = sizeof(sim_rank) + coll_comm_room_of(size.own_bytes) + coll_cursor_bytes(&size) +
+                  coll_comm_room_of(nodes * sizeof(int)),
+           messages = sizeof(message) + sizeof(int) + sizeof(channel) + sizeof(coll_event);
+    enum { ODDS = 1 << 10 };
+    return ranks * (of_all + each) + (size_t)hash_buckets(sim) * sizeof(int) +
+           coll_network_bytes(sim->shape.topo) + most * messages + size.making_bytes + ODDS;
+}
+
+/* Computes the chain order, and returns the memory needed; SIZE_MAX if out of memory. */
+static size_t bytes_needed(const simulation *sim) {
+    size_t ranks = (size_t)sim->shape.topo->ranks,
+           line = coll_comm_room_of(sizeof(coll_rank_order) + ranks * sizeof(int)),
+           bytes = SIZE_MAX;
+    char *memory = malloc(line + ranks * sizeof(coll_visit));
+    if (memory) {
+        ((coll_rank_order *)memory)->position = 0;
+        coll_order_ranks(&sim->shape, (coll_visit *)(memory + line),
+                         ((coll_rank_order *)memory)->order);
+        bytes = bytes_in_order(sim, (coll_rank_order *)memory);
+    }
+    free(memory);
+    return bytes;
+}
+
+int coll_simulate(const coll_sim_call *call, coll_sim_result *price) {
+    simulation sim = {.call = call,
+                      .price = price,
+                      .shape = *call->shape,
+                      .values = *call->values,
+                      .most = call->messages ? call->messages : MESSAGES_MOST,
+                      .memory = call->memory,
+                      .left = call->bytes};
+    *price = (coll_sim_result){.time = 0};
+    if (call->ends)
+        memset(call->ends, 0, (size_t)call->shape->topo->ranks * sizeof *call->ends);
+    if (call->shape->bytes == 0 || call->shape->topo->ranks == 1)
+        return MPI_SUCCESS; /* unexpected is no plan */
+    if (call->memory)
+        return simulate(&sim);
+    char *memory = sim.memory = malloc(sim.left = bytes_needed(&sim));
+    if (!memory)
+        return coll_error(MPI_ERR_NO_MEM, "no memory to price %s: %zu bytes", call->algorithm->name,
+                          sim.left);
+    int code = simulate(&sim);
+    free(memory);
+    return code;
+}

@@ -1,0 +1,70 @@
+/*
+ * Discrete-event simulation of a call: executes the plans of all ranks in one process, each through
+ * a cursor, with the costs of a profile, and computes when the last rank ends. It does not use MPI,
+ * and gives the same result on every rank. The model is that of Tam and Wang (section 3.2),
+ * extended by ranks that wait for each other:
+ *
+ * - A rank's processor is busy for Os with a send, and for Or + Ur with a receive, plus the wake-up
+ *   time if it was idle. It works first come, first served.
+ * - The message then passes the links of network.h, one after the other, and takes L.
+ * - The send of a message shorter than the eager limit is complete when the sender's processor has
+ *   finished; that of a longer one when the message is received.
+ */
+#ifndef COLL_LIB_SIM_SIM_H
+#define COLL_LIB_SIM_SIM_H
+
+#include "lib/plan/plan.h"
+
+/* Times in nanoseconds from the common start. */
+typedef struct coll_sim_message {
+    int from, to, lane;
+    uint64_t nth; /* among the messages from FROM to TO on this lane, from 0 */
+    size_t bytes;
+    coll_level level;
+    int64_t start;   /* its first byte leaves the sender's host */
+    int64_t arrival; /* its last byte is at the receiver's host */
+    int64_t end;     /* the receive is complete */
+} coll_sim_message;
+
+enum { COLL_SIM_EAGER = 64 << 10 }; /* bytes with the header, as in most transports */
+
+typedef struct coll_sim_call {
+    const coll_algorithm *algorithm;
+    const coll_planner *planner; /* the algorithm's with these values */
+    const coll_shape *shape;     /* in a gather all blocks have its bytes */
+    const coll_values *values;
+    /* If the shape's topology is a subset of the ranks: that of all ranks, which share the links;
+     * else it may be NULL. */
+    const coll_topo *whole;
+    int budget;      /* most events */
+    int64_t enough;  /* the simulation stops at this time (ns); 0: never */
+    uint64_t rounds; /* simulates only the first ROUNDS rounds of each plan; 0: all */
+    int messages;    /* most messages under way, and most pairs of ranks; 0: many */
+    void *memory;    /* scratch memory, aligned for any type; NULL: it is allocated */
+    size_t bytes;    /* of MEMORY */
+    /* Called for each message when its receive is complete; or NULL. */
+    void (*watch)(const coll_sim_message *message, void *context);
+    void *context;
+    int64_t *ends; /* output: when each rank ends; or NULL */
+} coll_sim_call;
+
+enum { COLL_SIM_UNKNOWN = -1 };
+typedef struct coll_sim_result {
+    int64_t time;    /* when the last rank ends, or `enough` if that is earlier; COLL_SIM_UNKNOWN
+                        if the events or the memory do not suffice, or if a rank waits for a round
+                        that is not simulated */
+    int64_t halfway; /* when the last rank has ended half of its rounds */
+    int events;
+    bool lossy; /* the buffer of a port or an uplink overflowed */
+} coll_sim_result;
+
+/* Returns the arguments for planning the part of the rank that LINE names. The data, or each of its
+ * blocks, has the shape's bytes. Sets *EVEN to such blocks; the result refers to it. */
+coll_plan_args coll_sim_part(const coll_shape *shape, const coll_values *values,
+                             const coll_rank_order *line, bool is_root, coll_blocks *even);
+
+/* Simulates CALL and sets *PRICE. Returns MPI_ERR_NO_MEM without memory, and MPI_ERR_INTERN if the
+ * plans would wait for ever. */
+int coll_simulate(const coll_sim_call *call, coll_sim_result *price);
+
+#endif

@@ -1,0 +1,42 @@
+/*
+ * Chooses the address at which one host of a job reaches another, from the hosts' interfaces. It
+ * uses no name service, which may take seconds or answer with the loopback address. No MPI; IPv4
+ * only.
+ */
+#ifndef COLL_LIB_TOPOLOGY_ADDRESSES_H
+#define COLL_LIB_TOPOLOGY_ADDRESSES_H
+
+#include <netinet/in.h>
+#include <stdbool.h>
+
+/* Most interfaces of a host that are considered, including bridges for virtual machines. */
+enum { COLL_ADDRESSES = 8 };
+
+/* The addresses of one host, in the order of its interfaces; sent as it is in memory. */
+typedef struct coll_addresses {
+    int count;
+    struct {
+        struct in_addr address, mask;
+    } of[COLL_ADDRESSES];
+} coll_addresses;
+
+/*
+ * Finds the addresses of this host's interfaces that are up, except loopback devices; there may be
+ * none.
+ */
+void coll_addresses_find(coll_addresses *own);
+
+/*
+ * Removes from the addresses of COUNT hosts those that several hosts have: bridges of virtual
+ * machines have the same address everywhere. ALL is the first host's; STRIDE is the distance in
+ * bytes to the next host's. Returns false, with nothing changed, if out of memory.
+ */
+bool coll_addresses_keep_unique(int count, coll_addresses *all, size_t stride);
+
+/*
+ * Returns the address at which host FROM reaches host TO: the first address of TO that is in a
+ * subnet of FROM's, else the first. TO must have at least one.
+ */
+struct in_addr coll_addresses_choose(const coll_addresses *from, const coll_addresses *to);
+
+#endif

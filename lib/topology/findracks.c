@@ -1,0 +1,412 @@
+#include "config.h"
+
+#include "lib/topology/findracks.h"
+
+#include "lib/topology/nearness.h"
+#include "lib/topology/topo.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* Members that represent a rack in a row. */
+enum { MEMBERS = 2 };
+
+/*
+ * A site has no racks after EVEN_ROWS even rows and no clear one. Up to FEW_NODES nodes all measure
+ * a row.
+ */
+enum { EVEN_ROWS = 3, FEW_NODES = 8 };
+
+/* Most rounds in which unclear rows are measured again. */
+enum { ROUNDS = 5 };
+
+/*
+ * Most checks, one of which must agree with what is known. A rack is checked against all others if
+ * there are at most FEW_RACKS racks, else against SOME_RACKS of them.
+ */
+enum { CHECKS = 6, FEW_RACKS = 8, SOME_RACKS = 3 };
+
+/* In a row, 1 far node in FEW_FAR is few, and a gap below LARGE_GAP is small. */
+enum { FEW_FAR = 6 };
+static const double LARGE_GAP = 1.25;
+
+/* Seconds between rounds: a disturbance of one may be over in the next. */
+static const double PAUSE = 10e-3;
+
+/* The results of one site's rows. */
+typedef struct site_rows {
+    int even, clear;
+    bool settled; /* there were no clear rows: the whole site is in RACK */
+    int rack;
+} site_rows;
+
+typedef struct finder {
+    int nodes, racks, sites;
+    coll_measure_row *measure;
+    void *context;
+    int *rack, *site; /* of each node; -1: not known yet */
+    site_rows *rows;  /* of each site */
+    bool *tried;      /* of each node: its row was even */
+    bool doubtful;    /* some row was not clear */
+    int even_checks;  /* consecutive checks with an even row */
+    uint64_t random;
+    double fastest;        /* s: the fastest round trip */
+    coll_row_split widest; /* the clear row with the most nodes (an even one while there is none) */
+    int widest_count;      /* number of its nodes */
+    /* The current row: */
+    int count, *targets;
+    double *seconds, *sorted;
+    coll_nearness *nearness, *before;
+} finder;
+
+static int random_below(finder *f, int bound) {
+    f->random = f->random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (int)((f->random >> 33) % (uint64_t)bound);
+}
+
+static void pause_for_others(void) {
+    struct timespec time = {.tv_nsec = (long)(PAUSE * 1e9)};
+    nanosleep(&time, NULL); /* a signal may end it early, which is harmless */
+}
+
+/* --- rows --- */
+
+static bool may_share_site(const finder *f, int a, int b) {
+    return f->site[a] < 0 || f->site[b] < 0 || f->site[a] == f->site[b];
+}
+
+/* Adds MEMBERS nodes of RACK other than PIVOT to the targets, beginning at a random node. */
+static void add_members(finder *f, int rack, int pivot) {
+    int first = random_below(f, f->nodes), added = 0;
+    for (int i = 0; i < f->nodes && added < MEMBERS; i++) {
+        int node = (first + i) % f->nodes;
+        if (f->rack[node] != rack || node == pivot)
+            continue;
+        f->targets[f->count++] = node;
+        added++;
+    }
+}
+
+static int count_far(const finder *f) {
+    int far = 0;
+    for (int i = 0; i < f->count; i++)
+        far += f->nearness[i] == COLL_FAR;
+    return far;
+}
+
+/* Lets PIVOT measure the targets once, and divides them. */
+static bool measure_once(finder *f, int pivot, coll_row_split *split) {
+    if (f->count > 0 && !f->measure(f->context, pivot, f->count, f->targets, f->seconds))
+        return false;
+    for (int i = 0; i < f->count; i++)
+        f->fastest = fmin(f->fastest, f->seconds[i]);
+    *split = coll_nearness_find(f->count, f->seconds, f->fastest, f->sorted, f->nearness);
+    return true;
+}
+
+/* Repeats the row: only nodes that are near in both rows count as near. */
+static bool measure_again(finder *f, int pivot, coll_row_split *split) {
+    int near = 0;
+    memcpy(f->before, f->nearness, (size_t)f->count * sizeof *f->before);
+    if (!measure_once(f, pivot, split))
+        return false;
+    for (int i = 0; i < f->count; i++) {
+        if (f->nearness[i] == COLL_NEAR && f->before[i] != COLL_NEAR)
+            f->nearness[i] = COLL_FAR;
+        near += f->nearness[i] == COLL_NEAR;
+    }
+    if (split->kind == COLL_ROW_CLEAR && near == 0)
+        split->kind = COLL_ROW_EVEN;
+    return true;
+}
+
+/*
+ * Lets PIVOT measure the targets, and divides them. Repeats the row if its gap is small or only a
+ * few nodes are far, since that may be chance.
+ */
+static bool measure_targets(finder *f, int pivot, coll_row_split *split) {
+    if (!measure_once(f, pivot, split))
+        return false;
+    bool sure = split->gap >= LARGE_GAP && count_far(f) * FEW_FAR > f->count;
+    if (split->kind == COLL_ROW_CLEAR && !sure && !measure_again(f, pivot, split))
+        return false;
+    bool better =
+        split->kind == f->widest.kind ? f->count > f->widest_count : split->kind == COLL_ROW_CLEAR;
+    if (better) {
+        f->widest = *split;
+        f->widest_count = f->count;
+    }
+    return true;
+}
+
+/* --- placing nodes --- */
+
+static void relabel(finder *f, int labels[], int from, int to) {
+    for (int node = 0; node < f->nodes; node++)
+        if (labels[node] == from)
+            labels[node] = to;
+}
+
+/*
+ * Gives PIVOT and all targets up to FARTHEST the same label: one that some of them has, else a new
+ * one, *COUNT.
+ */
+static void give_label(finder *f, int labels[], int *count, int pivot, coll_nearness farthest) {
+    for (int i = 0; i < f->count && labels[pivot] < 0; i++)
+        if (f->nearness[i] <= farthest)
+            labels[pivot] = labels[f->targets[i]];
+    if (labels[pivot] < 0)
+        labels[pivot] = (*count)++;
+    for (int i = 0; i < f->count; i++) {
+        int *label = &labels[f->targets[i]];
+        if (f->nearness[i] > farthest)
+            continue;
+        if (*label < 0)
+            *label = labels[pivot];
+        else if (*label != labels[pivot])
+            relabel(f, labels, *label, labels[pivot]);
+    }
+}
+
+/*
+ * Lets PIVOT measure its row, and enters the result. Returns false if nothing more can be measured.
+ */
+static bool place_node(finder *f, int pivot) {
+    coll_row_split split;
+    f->count = 0;
+    for (int node = 0; node < f->nodes; node++)
+        if (node != pivot && f->rack[node] < 0 && may_share_site(f, pivot, node))
+            f->targets[f->count++] = node;
+    for (int rack = 0; rack < f->racks; rack++) {
+        int node = 0;
+        while (node < f->nodes && f->rack[node] != rack)
+            node++;
+        if (node < f->nodes && may_share_site(f, pivot, node))
+            add_members(f, rack, pivot);
+    }
+    if (!measure_targets(f, pivot, &split))
+        return false;
+    f->doubtful = f->doubtful || split.kind != COLL_ROW_CLEAR;
+    if (split.kind == COLL_ROW_UNCLEAR)
+        return true;
+    give_label(f, f->site, &f->sites, pivot, COLL_FAR);
+    site_rows *rows = &f->rows[f->site[pivot]];
+    if (split.kind == COLL_ROW_CLEAR) {
+        give_label(f, f->rack, &f->racks, pivot, COLL_NEAR);
+        rows->clear++;
+    } else {
+        f->tried[pivot] = true;
+        rows->even++;
+    }
+    return true;
+}
+
+static bool is_placed(const finder *f, int node) {
+    if (f->rack[node] >= 0 || f->tried[node])
+        return true;
+    const site_rows *rows = f->site[node] < 0 ? NULL : &f->rows[f->site[node]];
+    return rows && f->nodes > FEW_NODES && rows->clear == 0 && rows->even >= EVEN_ROWS;
+}
+
+/* Returns a step that visits all nodes and comes to distant ones early: coprime to NODES. */
+static int coprime_step(int nodes) {
+    int step = nodes * 5 / 8 + 1;
+    for (;; step--) {
+        int a = nodes, b = step;
+        while (b) {
+            int rest = a % b;
+            a = b;
+            b = rest;
+        }
+        if (a == 1)
+            return step;
+    }
+}
+
+/*
+ * Lets nodes measure until every node is placed (*ALL) or the rounds are over. Returns false if
+ * nothing more can be measured.
+ */
+static bool place_all(finder *f, bool *all) {
+    int step = coprime_step(f->nodes);
+    *all = false;
+    for (int round = 0; round < ROUNDS && !*all; round++) {
+        if (round > 0)
+            pause_for_others();
+        for (int i = 0; i < f->nodes; i++) {
+            int node = (int)((long)i * step % f->nodes);
+            if (!is_placed(f, node) && !place_node(f, node))
+                return false;
+        }
+        *all = true;
+        for (int node = 0; node < f->nodes; node++)
+            *all = *all && is_placed(f, node);
+    }
+    return true;
+}
+
+/*
+ * Gives racks to the remaining nodes: in a site with racks, a node whose row was even is alone in
+ * its rack; otherwise all nodes of the site are in one rack.
+ */
+static void place_rest(finder *f) {
+    for (int node = 0; node < f->nodes; node++) {
+        site_rows *rows = &f->rows[f->site[node]];
+        if (f->rack[node] >= 0)
+            continue;
+        if (rows->clear > 0) {
+            f->rack[node] = f->racks++;
+            continue;
+        }
+        if (!rows->settled)
+            rows->rack = f->racks++;
+        rows->settled = true;
+        f->rack[node] = rows->rack;
+    }
+}
+
+/* --- checks --- */
+
+/*
+ * Counts an even row in a check that includes nodes of one rack and of others. After EVEN_ROWS
+ * consecutive ones the differences that made the site's racks were chance: merges them.
+ */
+static void count_even_check(finder *f, int pivot) {
+    if (++f->even_checks < EVEN_ROWS)
+        return;
+    f->even_checks = 0;
+    for (int node = 0; node < f->nodes; node++)
+        if (f->site[node] == f->site[pivot])
+            f->rack[node] = f->rack[pivot];
+}
+
+/*
+ * Enters what PIVOT's row shows about nodes in other racks, which follow its MATES in the targets.
+ * Returns whether it agrees with what was known.
+ */
+static bool enter_check(finder *f, int pivot, int mates, coll_row_kind kind) {
+    bool near_mates = true, others = false, as_known = true;
+    for (int i = mates; i < f->count; i++) {
+        int node = f->targets[i];
+        if (f->nearness[i] == COLL_AWAY)
+            continue;
+        as_known = as_known && f->nearness[i] == COLL_FAR && f->site[node] == f->site[pivot];
+        others = true;
+        relabel(f, f->site, f->site[node], f->site[pivot]);
+        if (f->nearness[i] == COLL_NEAR)
+            relabel(f, f->rack, f->rack[node], f->rack[pivot]);
+    }
+    for (int i = 0; i < mates; i++)
+        near_mates = near_mates && f->nearness[i] == COLL_NEAR;
+    if (mates > 0 && others && kind == COLL_ROW_EVEN)
+        count_even_check(f, pivot);
+    else if (mates > 0 && others)
+        f->even_checks = 0;
+    return as_known && (near_mates || !others);
+}
+
+/*
+ * Measures a node of RACK against its own and other racks, and clears *AGREED if the row disagrees
+ * with what is known. Returns false if nothing more can be measured.
+ */
+static bool check_rack(finder *f, int rack, bool *agreed) {
+    coll_row_split split;
+    int pivot = random_below(f, f->nodes);
+    for (int i = 0; i < f->nodes && f->rack[pivot] != rack; i++)
+        pivot = (pivot + 1) % f->nodes;
+    if (f->rack[pivot] != rack) /* the rack has been merged into another */
+        return true;
+    f->count = 0;
+    add_members(f, rack, pivot);
+    int mates = f->count;
+    for (int other = 0; f->racks <= FEW_RACKS && other < f->racks; other++)
+        if (other != rack)
+            add_members(f, other, pivot);
+    for (int i = 0; f->racks > FEW_RACKS && i < SOME_RACKS; i++)
+        add_members(f, (rack + 1 + random_below(f, f->racks - 1)) % f->racks, pivot);
+    if (!measure_targets(f, pivot, &split))
+        return false;
+    bool good = split.kind != COLL_ROW_UNCLEAR && enter_check(f, pivot, mates, split.kind);
+    *agreed = *agreed && good;
+    return true;
+}
+
+/*
+ * Checks all racks until a check agrees with what is known. Sets *SURE to whether one did or no
+ * check was needed. Returns false if nothing more can be measured.
+ */
+static bool check_all(finder *f, bool *sure) {
+    *sure = f->racks == 1 || !f->doubtful;
+    for (int i = 0; i < CHECKS && !*sure; i++) {
+        *sure = true;
+        pause_for_others();
+        for (int rack = 0; rack < f->racks; rack++)
+            if (!check_rack(f, rack, sure))
+                return false;
+    }
+    return true;
+}
+
+/* --- all --- */
+
+static bool allocate(finder *f) {
+    size_t nodes = (size_t)f->nodes;
+    f->rows = calloc(nodes, sizeof *f->rows);
+    f->tried = calloc(nodes, sizeof *f->tried);
+    f->targets = malloc(nodes * sizeof *f->targets);
+    f->seconds = malloc(2 * nodes * sizeof *f->seconds);
+    f->nearness = malloc(2 * nodes * sizeof *f->nearness);
+    f->before = f->nearness ? f->nearness + nodes : NULL;
+    return f->rows && f->tried && f->targets && f->seconds && f->nearness;
+}
+
+static bool find_all(finder *f, bool *sure) {
+    bool all;
+    if (!place_all(f, &all))
+        return false;
+    *sure = false;
+    if (!all)
+        return true;
+    place_rest(f);
+    return check_all(f, sure);
+}
+
+/* Numbers the racks and sites; if the racks are not sure, only the sites. */
+static void number_found(finder *f, coll_racks_found *found) {
+    bool racks = found->sure && f->widest.kind == COLL_ROW_CLEAR;
+    for (int node = 0; node < f->nodes; node++)
+        if (f->site[node] < 0)
+            f->site[node] = 0;
+    found->sites = coll_topo_renumber(f->site, sizeof *f->site, f->nodes, f->nodes, f->targets);
+    if (!racks)
+        memcpy(f->rack, f->site, (size_t)f->nodes * sizeof *f->rack);
+    found->racks = coll_topo_renumber(f->rack, sizeof *f->rack, f->nodes, f->nodes, f->targets);
+    found->near = f->widest.near;
+    found->far = found->racks > found->sites ? f->widest.far : 0;
+}
+
+bool coll_find_racks(int nodes, coll_measure_row *measure_row, void *context, int racks[],
+                     int sites[], coll_racks_found *found) {
+    finder f = {.nodes = nodes,
+                .measure = measure_row,
+                .context = context,
+                .rack = racks,
+                .site = sites,
+                .random = 1,
+                .fastest = INFINITY,
+                .widest = {.kind = COLL_ROW_EVEN}};
+    for (int node = 0; node < nodes; node++)
+        racks[node] = sites[node] = -1;
+    bool good = allocate(&f) && (f.sorted = f.seconds + nodes) && find_all(&f, &found->sure);
+    if (good)
+        number_found(&f, found);
+    free(f.rows);
+    free(f.tried);
+    free(f.targets);
+    free(f.seconds);
+    free(f.nearness);
+    return good;
+}

@@ -1,0 +1,38 @@
+/*
+ * Finds the racks and sites of nodes from round trips: decides which node measures which others,
+ * and evaluates the times. No MPI and no clock: the caller's function measures.
+ *
+ * One node after the other, unless its rack is known by then, measures a row: all nodes without a
+ * rack, and two of each known rack. The near ones are in its rack (lib/topology/nearness.h). Noise
+ * only makes round trips longer: a node that seems far because of noise measures a row of its own
+ * later, and is then near to its rack. If some row did not have both near and far nodes, one node
+ * of each rack finally measures two nodes of its own and of other racks, until nothing changes.
+ * With R racks of equal size that is about R / 2 * nodes pairs.
+ */
+#ifndef COLL_LIB_TOPOLOGY_FINDRACKS_H
+#define COLL_LIB_TOPOLOGY_FINDRACKS_H
+
+#include <stdbool.h>
+
+/*
+ * Measures round trips from node PIVOT to COUNT TARGETS and sets the SECONDS of each, which are
+ * above 0. Returns false if nothing more can be measured.
+ */
+typedef bool coll_measure_row(void *context, int pivot, int count, const int targets[],
+                              double seconds[]);
+
+typedef struct coll_racks_found {
+    int racks, sites;
+    double near, far; /* s: medians within racks, and between racks of a site; FAR 0: no racks */
+    bool sure;        /* false: there may be racks, but the times vary too much to tell */
+} coll_racks_found;
+
+/*
+ * Numbers the racks and sites of NODES nodes from 0, in order of first appearance; racks are unique
+ * over all sites. A site in which no clear difference separates racks is one rack. Returns false,
+ * with nothing found, if MEASURE returns false or if out of memory.
+ */
+bool coll_find_racks(int nodes, coll_measure_row *measure, void *context, int racks[], int sites[],
+                     coll_racks_found *found);
+
+#endif

@@ -1,0 +1,106 @@
+#include "config.h"
+
+#include "lib/topology/topocache.h"
+
+#include "lib/base/cachefile.h"
+#include "lib/base/hash.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int by_name(const void *a, const void *b) {
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/*
+ * Hashes the sorted names, including their NULs. Returns false if two are equal or if out of
+ * memory.
+ */
+static bool hash_names(int nodes, char *const hosts[], uint64_t *hash) {
+    char **sorted = malloc((size_t)nodes * sizeof *sorted);
+    if (!sorted)
+        return false;
+    memcpy(sorted, hosts, (size_t)nodes * sizeof *sorted);
+    qsort(sorted, (size_t)nodes, sizeof *sorted, by_name);
+    bool distinct = true;
+    *hash = COLL_HASH_NOTHING;
+    for (int i = 0; i < nodes; i++) {
+        distinct = distinct && (i == 0 || strcmp(sorted[i - 1], sorted[i]) != 0);
+        *hash = coll_hash(*hash, sorted[i], strlen(sorted[i]) + 1);
+    }
+    free(sorted);
+    return distinct;
+}
+
+char *coll_topocache_path(coll_topocache_kind kind, int nodes, char *const hosts[]) {
+    uint64_t hash;
+    char name[64];
+    if (!hash_names(nodes, hosts, &hash))
+        return NULL;
+    snprintf(name, sizeof name, "topology-%016" PRIx64 "%s.conf", hash,
+             kind == COLL_TOPOCACHE_SURE ? "" : "-doubtful");
+    return coll_cachefile_path(name);
+}
+
+static void write_rack(FILE *stream, int nodes, char *const hosts[], const int racks[], int rack) {
+    fprintf(stream, "SwitchName=rack%d Nodes=", rack);
+    const char *comma = "";
+    for (int node = 0; node < nodes; node++)
+        if (racks[node] == rack) {
+            fprintf(stream, "%s%s", comma, hosts[node]);
+            comma = ",";
+        }
+    fputc('\n', stream);
+}
+
+/* Writes all racks. Racks are numbered in order of their first node. */
+static void write_racks(FILE *stream, int nodes, char *const hosts[], const int racks[]) {
+    for (int node = 0, next = 0; node < nodes; node++)
+        if (racks[node] == next)
+            write_rack(stream, nodes, hosts, racks, next++);
+}
+
+static void write_sites(FILE *stream, int nodes, const int racks[], const int sites[]) {
+    for (int first = 0, site = 0; first < nodes; first++) {
+        if (sites[first] != site)
+            continue;
+        fprintf(stream, "SwitchName=site%d Switches=", site);
+        const char *comma = "";
+        for (int node = 0, rack = 0; node < nodes; node++) {
+            if (racks[node] != rack)
+                continue;
+            if (sites[node] == site) {
+                fprintf(stream, "%srack%d", comma, rack);
+                comma = ",";
+            }
+            rack++;
+        }
+        fputc('\n', stream);
+        site++;
+    }
+}
+
+typedef struct finding {
+    int nodes;
+    char *const *hosts;
+    const int *racks, *sites;
+    const char *note;
+} finding;
+
+static bool print_topology(FILE *stream, const void *context) {
+    const finding *found = context;
+    fprintf(stream,
+            "# %s\n# Delete this file, or set COLL_TOPOLOGY=auto:fresh, to measure again.\n",
+            found->note);
+    write_racks(stream, found->nodes, found->hosts, found->racks);
+    write_sites(stream, found->nodes, found->racks, found->sites);
+    return true;
+}
+
+int coll_topocache_write(const char *path, int nodes, char *const hosts[], const int racks[],
+                         const int sites[], const char *note) {
+    const finding found = {nodes, hosts, racks, sites, note};
+    return coll_cachefile_write(path, print_topology, &found, true);
+}

@@ -1,0 +1,30 @@
+/*
+ * Cache files of measured topologies, one for each set of hosts: topology-HASH.conf, or
+ * topology-HASH-doubtful.conf if a measurement by default has found nothing (lib/base/cachefile.h).
+ * Their syntax is that of lib/topology/topofile.h. No MPI.
+ */
+#ifndef COLL_LIB_TOPOLOGY_TOPOCACHE_H
+#define COLL_LIB_TOPOLOGY_TOPOCACHE_H
+
+#include <stdbool.h>
+
+typedef enum coll_topocache_kind {
+    COLL_TOPOCACHE_SURE,
+    COLL_TOPOCACHE_DOUBTFUL
+} coll_topocache_kind;
+
+/*
+ * Returns the path of the cache file of KIND for HOSTS, whose order does not matter; the caller
+ * frees it. Returns NULL if there is no home directory, if two hosts have the same name, or if out
+ * of memory.
+ */
+char *coll_topocache_path(coll_topocache_kind kind, int nodes, char *const hosts[]);
+
+/*
+ * Writes the racks and sites of HOSTS to PATH atomically, creating its directories. NOTE is a
+ * comment line for the reader. Returns 0 or an errno.
+ */
+int coll_topocache_write(const char *path, int nodes, char *const hosts[], const int racks[],
+                         const int sites[], const char *note);
+
+#endif

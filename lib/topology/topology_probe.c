@@ -1,0 +1,300 @@
+#include "config.h"
+
+#include "lib/topology/topology_probe.h"
+
+#include "lib/base/agree.h"
+#include "lib/base/error.h"
+#include "lib/base/wait.h"
+#include "lib/topology/addresses.h"
+#include "lib/topology/tcp_rtt.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* Most seconds that a node sleeps between two tests for its turn. */
+static const double LONGEST_SLEEP = 4e-3;
+
+/*
+ * The tag of messages, and the values that replace a time: the target did not answer; the target
+ * was not measured.
+ */
+enum { TAG = 1, UNREACHED = -1, TOO_LATE = -2 };
+
+/* The port and addresses of a node. */
+typedef struct reach {
+    int port; /* 0: no port could be reserved */
+    coll_addresses addresses;
+} reach;
+
+typedef struct target {
+    struct in_addr address;
+    int port;
+} target;
+
+/*
+ * A message between rank 0 and a pivot, the node that measures. Rank 0 sends a row of targets
+ * (none: the pivot is done); the pivot returns the nanoseconds to each, or UNREACHED or TOO_LATE.
+ */
+typedef struct row {
+    int count;
+    union {
+        target target;
+        int nanoseconds;
+    } of[];
+} row;
+
+typedef struct survey {
+    MPI_Comm comm;
+    coll_wait wait;
+    int rank, nodes;
+    const int *leaders;
+    coll_topology_probe_limits limits;
+    double start; /* time of PMPI_Wtime */
+    row *row;     /* has room for all nodes */
+
+    /* On rank 0: */
+    reach *reach; /* of each rank at first, later of each node */
+    int pairs;    /* pairs of nodes measured */
+    int *racks, *sites;
+    coll_racks_found found;
+    int code; /* MPI's error of a row */
+
+    coll_topology_probe_end end;
+    int missing[2]; /* if END is COLL_TOPOLOGY_PROBE_SILENT */
+} survey;
+
+/* --- a row --- */
+
+static size_t row_bytes(int count) {
+    return offsetof(row, of) + (size_t)count * sizeof((row *)NULL)->of[0];
+}
+
+static int send_row(const survey *s, int to) {
+    return PMPI_Send(s->row, (int)row_bytes(s->row->count), MPI_BYTE, to, TAG, s->comm);
+}
+
+/* Receives a row; sleeps while it waits. */
+static int receive_row(survey *s, int from) {
+    MPI_Request request;
+    int index;
+    int code = PMPI_Irecv(s->row, (int)row_bytes(s->nodes), MPI_BYTE, from, TAG, s->comm, &request);
+    return code == MPI_SUCCESS ? coll_wait_any(&s->wait, 1, &request, NULL, &index) : code;
+}
+
+static bool is_late(const survey *s) {
+    return PMPI_Wtime() - s->start > s->limits.longest;
+}
+
+/*
+ * Measures COUNT targets of the row, beginning with FIRST, and replaces them by their times.
+ * Returns false if one is silent.
+ */
+static bool measure_some(survey *s, int first, int count) {
+    struct sockaddr_in to[COLL_TCP_RTTS] = {{.sin_family = AF_INET}};
+    double seconds[COLL_TCP_RTTS];
+    bool reached = true;
+    for (int i = 0; i < count; i++) {
+        const target *at = &s->row->of[first + i].target;
+        to[i] = (struct sockaddr_in){
+            .sin_family = AF_INET, .sin_addr = at->address, .sin_port = htons((uint16_t)at->port)};
+    }
+    coll_tcp_rtts(count, to, s->limits.patience, seconds);
+    for (int i = 0; i < count; i++) {
+        reached = reached && seconds[i] >= 0;
+        s->row->of[first + i].nanoseconds = seconds[i] < 0   ? UNREACHED
+                                            : seconds[i] < 2 ? 1 + (int)(1e9 * seconds[i])
+                                                             : INT_MAX;
+    }
+    return reached;
+}
+
+/* Measures the row until a target is silent or the time is over. */
+static void measure_row(survey *s) {
+    bool reached = true;
+    for (int first = 0; first < s->row->count; first += COLL_TCP_RTTS) {
+        int left = s->row->count - first, count = left < COLL_TCP_RTTS ? left : COLL_TCP_RTTS;
+        if (reached && !is_late(s))
+            reached = measure_some(s, first, count);
+        else
+            for (int i = 0; i < count; i++)
+                s->row->of[first + i].nanoseconds = TOO_LATE;
+    }
+}
+
+/* Measures rows for rank 0 until it sends an empty one. */
+static int serve_as_pivot(survey *s) {
+    for (;;) {
+        int code = receive_row(s, 0);
+        if (code != MPI_SUCCESS || s->row->count == 0)
+            return code;
+        measure_row(s);
+        code = send_row(s, 0);
+        if (code != MPI_SUCCESS)
+            return code;
+    }
+}
+
+/* --- on rank 0 --- */
+
+/* Lets node PIVOT measure the row. */
+static int measure_at(survey *s, int pivot) {
+    if (pivot == 0) {
+        measure_row(s);
+        return MPI_SUCCESS;
+    }
+    int code = send_row(s, s->leaders[pivot]);
+    return code == MPI_SUCCESS ? receive_row(s, s->leaders[pivot]) : code;
+}
+
+/* Returns the seconds of a pair, or sets s->end if there are none. */
+static double read_time(survey *s, int pivot, int node, int nanoseconds) {
+    if (nanoseconds == TOO_LATE)
+        s->end = COLL_TOPOLOGY_PROBE_LATE;
+    if (nanoseconds == UNREACHED) {
+        s->end = COLL_TOPOLOGY_PROBE_SILENT;
+        s->missing[0] = pivot;
+        s->missing[1] = node;
+    }
+    return 1e-9 * nanoseconds;
+}
+
+/* Measures a row; a coll_measure_row. */
+static bool measure_for_racks(void *context, int pivot, int count, const int targets[],
+                              double seconds[]) {
+    survey *s = context;
+    if (is_late(s))
+        s->end = COLL_TOPOLOGY_PROBE_LATE;
+    if (s->end != COLL_TOPOLOGY_PROBE_DONE)
+        return false;
+    s->row->count = count;
+    for (int i = 0; i < count; i++) {
+        const reach *to = &s->reach[targets[i]];
+        s->row->of[i].target =
+            (target){coll_addresses_choose(&s->reach[pivot].addresses, &to->addresses), to->port};
+    }
+    s->code = measure_at(s, pivot);
+    if (s->code != MPI_SUCCESS)
+        return false;
+    for (int i = 0; i < count && s->end != COLL_TOPOLOGY_PROBE_SILENT; i++)
+        seconds[i] = read_time(s, pivot, targets[i], s->row->of[i].nanoseconds);
+    s->pairs += count;
+    return s->end == COLL_TOPOLOGY_PROBE_DONE;
+}
+
+/*
+ * Reduces the addresses of all ranks to those of the leaders. Returns false if a node cannot be
+ * reached.
+ */
+static bool select_leaders(survey *s) {
+    bool all = true;
+    for (int node = 0; node < s->nodes; node++)
+        s->reach[node] = s->reach[s->leaders[node]];
+    if (!coll_addresses_keep_unique(s->nodes, &s->reach->addresses, sizeof *s->reach))
+        return false;
+    for (int node = 0; node < s->nodes && s->nodes > 1; node++)
+        all = all && s->reach[node].port > 0 && s->reach[node].addresses.count > 0;
+    return all;
+}
+
+/* On rank 0: finds the racks, then ends the other pivots. */
+static int find_on_root(survey *s) {
+    bool able = select_leaders(s);
+    if (able)
+        able = coll_find_racks(s->nodes, measure_for_racks, s, s->racks, s->sites, &s->found) ||
+               s->end != COLL_TOPOLOGY_PROBE_DONE;
+    if (!able)
+        s->end = COLL_TOPOLOGY_PROBE_UNABLE;
+    s->row->count = 0;
+    for (int node = 1; node < s->nodes && s->code == MPI_SUCCESS; node++)
+        s->code = send_row(s, s->leaders[node]);
+    return s->code;
+}
+
+/* --- on all ranks --- */
+
+static bool is_leader(const survey *s) {
+    for (int node = 0; node < s->nodes; node++)
+        if (s->leaders[node] == s->rank)
+            return true;
+    return false;
+}
+
+/* Broadcasts rank 0's outcome; the other ranks sleep until then. */
+static int broadcast_outcome(survey *s) {
+    MPI_Request request;
+    int index, told[] = {(int)s->end, s->missing[0], s->missing[1]};
+    int code = PMPI_Ibcast(told, 3, MPI_INT, 0, s->comm, &request);
+    if (code == MPI_SUCCESS)
+        code = coll_wait_any(&s->wait, 1, &request, NULL, &index);
+    s->end = (coll_topology_probe_end)told[0];
+    s->missing[0] = told[1];
+    s->missing[1] = told[2];
+    return code;
+}
+
+static int measure_nodes(survey *s) {
+    int code = MPI_SUCCESS;
+    s->start = PMPI_Wtime();
+    if (s->rank == 0)
+        code = find_on_root(s);
+    else if (is_leader(s))
+        code = serve_as_pivot(s);
+    return code == MPI_SUCCESS ? broadcast_outcome(s) : code;
+}
+
+/*
+ * Allocates memory and sends rank 0 how this host is reached (OWN). All ranks agree on whether they
+ * have the memory.
+ */
+static int prepare_survey(survey *s, const reach *own) {
+    int ranks;
+    bool all, first = s->rank == 0;
+    int code = PMPI_Comm_size(s->comm, &ranks);
+    if (code != MPI_SUCCESS)
+        return code;
+    s->row = malloc(row_bytes(s->nodes));
+    if (first)
+        s->reach = malloc((size_t)ranks * sizeof *s->reach);
+    code = coll_agree_good(s->comm, s->row && (!first || s->reach), &all);
+    if (code == MPI_SUCCESS && !all)
+        code =
+            coll_error(MPI_ERR_NO_MEM, "no memory to measure the topology of %d nodes", s->nodes);
+    return code == MPI_SUCCESS ? PMPI_Gather(own, sizeof *own, MPI_BYTE, s->reach, sizeof *own,
+                                             MPI_BYTE, 0, s->comm)
+                               : code;
+}
+
+int coll_topology_probe(MPI_Comm comm, int nodes, const int leaders[],
+                        coll_topology_probe_limits limits, int racks[], int sites[],
+                        coll_topology_probe_report *report) {
+    survey s = {.comm = comm,
+                .wait = {.manner = COLL_WAIT_POLITE, .longest_sleep = LONGEST_SLEEP},
+                .nodes = nodes,
+                .leaders = leaders,
+                .limits = limits,
+                .racks = racks,
+                .sites = sites};
+    reach own = {.port = 0};
+    int code = PMPI_Comm_rank(comm, &s.rank);
+    int reserved = -1;
+    if (code == MPI_SUCCESS && is_leader(&s)) {
+        reserved = coll_tcp_rtt_reserve(&own.port);
+        coll_addresses_find(&own.addresses);
+    }
+    if (code == MPI_SUCCESS)
+        code = prepare_survey(&s, &own);
+    if (code == MPI_SUCCESS)
+        code = measure_nodes(&s);
+    if (code == MPI_SUCCESS)
+        *report = (coll_topology_probe_report){.found = s.found,
+                                               .end = s.end,
+                                               .missing = {s.missing[0], s.missing[1]},
+                                               .seconds = PMPI_Wtime() - s.start,
+                                               .pairs = s.pairs};
+    if (reserved >= 0)
+        close(reserved);
+    free(s.row);
+    free(s.reach);
+    return code;
+}

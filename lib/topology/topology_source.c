@@ -1,0 +1,366 @@
+#include "config.h"
+
+#include "lib/topology/topology_source.h"
+
+#include "lib/base/agree.h"
+#include "lib/base/c_locale.h"
+#include "lib/base/error.h"
+#include "lib/topology/topocache.h"
+#include "lib/topology/topofile.h"
+#include "lib/topology/topology_probe.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+static const char AUTO[] = "auto", FRESH[] = "auto:fresh", CHECK[] = "check:", FLAT[] = "flat";
+
+/*
+ * Limits of a measurement that the user asked for and will wait for. Lost packets are sent again
+ * after 1 s.
+ */
+static const coll_topology_probe_limits ASKED = {.longest = 60, .patience = 3.5};
+
+/*
+ * Limits of a measurement by default, which the user should hardly notice: seconds, to which
+ * EACH_NODE is added for each node.
+ */
+static const coll_topology_probe_limits UNASKED = {.longest = 0.2, .patience = 0.1};
+static const double EACH_NODE = 12e-3;
+
+/* With fewer nodes racks make no difference. */
+enum { FEWEST_NODES = 3 };
+
+/* Seconds for which a measurement by default that found nothing is not repeated. */
+enum { DOUBT = 600 };
+
+typedef coll_topology_source_state location;
+
+/* The ranks that measure. */
+typedef struct team {
+    MPI_Comm comm;
+    int rank;
+    const int *leaders;
+} team;
+
+/* --- from Slurm, from a file --- */
+
+/* Returns Slurm's switches above a node, which follow its host name. */
+static const char *switches_of(const char *host) {
+    return host + strlen(host) + 1;
+}
+
+static void locate_in_one_rack(const location *at, const char *why) {
+    memset(at->racks, 0, (size_t)at->nodes * sizeof *at->racks);
+    memset(at->sites, 0, (size_t)at->nodes * sizeof *at->sites);
+    snprintf(at->note, COLL_TOPOLOGY_SOURCE_NOTE, "one rack: %s", why);
+}
+
+/*
+ * Locates the nodes by Slurm's switches: nodes below the same switches are in one rack, those below
+ * the same topmost switch in one site. Returns false if Slurm names no switches.
+ */
+static bool locate_by_slurm(const location *at) {
+    bool layered = false, named = false;
+    for (int node = 0; node < at->nodes; node++) {
+        layered = layered || strchr(switches_of(at->hosts[node]), '.');
+        named = named || *switches_of(at->hosts[node]);
+    }
+    int racks = 0, sites = 0;
+    for (int node = 0; node < at->nodes; node++) {
+        const char *mine = switches_of(at->hosts[node]);
+        size_t top = strcspn(mine, ".");
+        at->racks[node] = racks;
+        at->sites[node] = layered ? sites : 0;
+        for (int other = node - 1; other >= 0 && at->racks[node] == racks; other--) {
+            const char *others = switches_of(at->hosts[other]);
+            if (strcmp(mine, others) == 0)
+                at->racks[node] = at->racks[other];
+            if (strncmp(mine, others, top) == 0 && strcspn(others, ".") == top)
+                at->sites[node] = at->sites[other];
+        }
+        racks += at->racks[node] == racks;
+        sites += at->sites[node] == sites;
+    }
+    snprintf(at->note, COLL_TOPOLOGY_SOURCE_NOTE, "from Slurm");
+    return named;
+}
+
+static void locate_by_file(const location *at, const char *path, char *problem) {
+    coll_topofile *file = coll_topofile_read(path, problem);
+    for (int node = 0; file && !*problem && node < at->nodes; node++)
+        coll_topofile_find(file, at->hosts[node], &at->racks[node], &at->sites[node], problem);
+    const char *note = file ? coll_topofile_note(file) : "";
+    snprintf(at->note, COLL_TOPOLOGY_SOURCE_NOTE, "from %s%s%s", path, *note ? "; " : "", note);
+    coll_topofile_free(file);
+}
+
+/* --- by measurement --- */
+
+/* Writes one line to TEXT that says what was measured and how, or why nothing was. */
+static void describe_measurement(const location *at, const coll_topology_probe_report *report,
+                                 char *text, size_t size) {
+    const coll_racks_found *found = &report->found;
+    if (report->end == COLL_TOPOLOGY_PROBE_LATE) {
+        snprintf(text, size, "%d hosts can't be measured within %.2g s", at->nodes,
+                 report->seconds);
+        return;
+    }
+    if (report->end == COLL_TOPOLOGY_PROBE_SILENT) {
+        snprintf(text, size, "%.60s gets no answer from %.60s by TCP",
+                 at->hosts[report->missing[0]], at->hosts[report->missing[1]]);
+        return;
+    }
+    if (report->end == COLL_TOPOLOGY_PROBE_UNABLE) {
+        snprintf(text, size, "a host has no IPv4 address of its own, no free port or no memory");
+        return;
+    }
+    locale_t before = coll_c_locale_begin();
+    int length =
+        snprintf(text, size, "%d pairs measured in %.2f s: ", report->pairs, report->seconds);
+    if (found->far > 0)
+        snprintf(text + length, size - (size_t)length,
+                 "round trips of %.1f us in racks, %.1f us across", 1e6 * found->near,
+                 1e6 * found->far);
+    else
+        snprintf(text + length, size - (size_t)length, "%s",
+                 found->sure ? "no difference tells racks apart" : "times are too unsteady");
+    coll_c_locale_end(before);
+}
+
+/*
+ * On rank 0, writes AT's racks and sites to the cache file of KIND, with the date and HOW they were
+ * found.
+ */
+static void write_cache(const location *at, coll_topocache_kind kind, const char *how) {
+    char date[32] = "", note[300];
+    time_t now = time(NULL);
+    struct tm local;
+    if (localtime_r(&now, &local))
+        strftime(date, sizeof date, "%Y-%m-%d %H:%M", &local);
+    snprintf(note, sizeof note, "libcoll, %s: %d hosts; %s", date, at->nodes, how);
+
+    char *path = coll_topocache_path(kind, at->nodes, at->hosts);
+    int error =
+        path ? coll_topocache_write(path, at->nodes, at->hosts, at->racks, at->sites, note) : 0;
+    if (!path)
+        snprintf(at->note, COLL_TOPOLOGY_SOURCE_NOTE,
+                 "%s; not kept: no HOME, or hosts of the same name", how);
+    else if (error)
+        snprintf(at->note, COLL_TOPOLOGY_SOURCE_NOTE, "%s; not kept in %s: %s", how, path,
+                 strerror(error));
+    else
+        snprintf(at->note, COLL_TOPOLOGY_SOURCE_NOTE, "%s; kept in %s", how, path);
+    free(path);
+}
+
+static int locate_by_measurement(const team *who, const location *at,
+                                 coll_topology_probe_report *report) {
+    char how[200];
+    int code = coll_topology_probe(who->comm, at->nodes, who->leaders, ASKED, at->racks, at->sites,
+                                   report);
+    if (code != MPI_SUCCESS)
+        return code;
+    describe_measurement(at, report, how, sizeof how);
+    if (report->end != COLL_TOPOLOGY_PROBE_DONE)
+        return coll_error(MPI_ERR_OTHER,
+                          "cannot measure the topology: %s; set COLL_TOPOLOGY to a file", how);
+    if (who->rank == 0)
+        write_cache(at, report->found.sure ? COLL_TOPOCACHE_SURE : COLL_TOPOCACHE_DOUBTFUL, how);
+    return MPI_SUCCESS;
+}
+
+/*
+ * Measures by default, without the user's request: a failure is no error, all nodes are then in one
+ * rack.
+ */
+static int measure_by_default(const team *who, const location *at) {
+    char how[200];
+    coll_topology_probe_report report;
+    coll_topology_probe_limits limits = UNASKED;
+    limits.longest += at->nodes * EACH_NODE;
+    int code = coll_topology_probe(who->comm, at->nodes, who->leaders, limits, at->racks, at->sites,
+                                   &report);
+    if (code != MPI_SUCCESS || who->rank != 0)
+        return code;
+    const coll_racks_found *found = &report.found;
+    bool sure = report.end == COLL_TOPOLOGY_PROBE_DONE && found->sure;
+    describe_measurement(at, &report, how, sizeof how);
+    if (!sure) {
+        locate_in_one_rack(at, how);
+        snprintf(how, sizeof how, "%.190s", at->note);
+    }
+    write_cache(at, sure ? COLL_TOPOCACHE_SURE : COLL_TOPOCACHE_DOUBTFUL, how);
+    return MPI_SUCCESS;
+}
+
+/*
+ * Finds the first PAIR of nodes that have the same label in ONE but not in OTHER, or the other way
+ * round. Returns false if there is none.
+ */
+static bool find_difference(int nodes, const int one[], const int other[], int pair[2]) {
+    for (int a = 0; a < nodes; a++)
+        for (int b = a + 1; b < nodes; b++)
+            if ((one[a] == one[b]) != (other[a] == other[b])) {
+                pair[0] = a;
+                pair[1] = b;
+                return true;
+            }
+    return false;
+}
+
+/*
+ * Prints the first pair of hosts for which the file's labels (GIVEN) and the measured ones
+ * disagree. WHAT names what equal labels mean: "one rack" or "one site".
+ */
+static void report_difference(const location *at, const char *path, const char *what,
+                              const int given[], const int measured[]) {
+    int pair[2];
+    if (find_difference(at->nodes, given, measured, pair))
+        fprintf(stderr,
+                "coll: topology file %s disagrees with the measurement: hosts %s and %s are in %s "
+                "there, but measured in %s (%s)\n",
+                path, at->hosts[pair[0]], at->hosts[pair[1]],
+                given[pair[0]] == given[pair[1]] ? what : "different ones",
+                given[pair[0]] == given[pair[1]] ? "different ones" : what, at->note);
+}
+
+/*
+ * Measures, and prints on rank 0 how the result differs from the file at PATH, which remains in
+ * force.
+ */
+static int check_by_measurement(const team *who, const location *at, const char *path) {
+    coll_topology_probe_report report;
+    location measured = *at;
+    size_t bytes = (size_t)at->nodes * sizeof *at->racks;
+    measured.racks = malloc(2 * bytes);
+    bool all;
+    int code = coll_agree_good(who->comm, measured.racks != NULL, &all);
+    if (code == MPI_SUCCESS && !all)
+        code = coll_error(MPI_ERR_NO_MEM, "no memory to check a topology file");
+    if (code == MPI_SUCCESS) {
+        measured.sites = measured.racks + at->nodes;
+        code = locate_by_measurement(who, &measured, &report);
+    }
+    if (code == MPI_SUCCESS && who->rank == 0) {
+        report_difference(at, path, "one site", at->sites, measured.sites);
+        if (report.found.far > 0)
+            report_difference(at, path, "one rack", at->racks, measured.racks);
+        else
+            fprintf(stderr, "coll: the racks of topology file %s cannot be checked: %s\n", path,
+                    at->note);
+    }
+    free(measured.racks);
+    return code;
+}
+
+/* --- all --- */
+
+/*
+ * Reports a damaged cache file once per process: if the file can't be replaced, every communicator
+ * would report it.
+ */
+static void warn_of_damage(const char *problem) {
+    static atomic_flag told = ATOMIC_FLAG_INIT;
+    if (!atomic_flag_test_and_set(&told))
+        fprintf(stderr, "coll: the cached topology is damaged and is measured again: %s\n",
+                problem);
+}
+
+/*
+ * Sets PROBLEM if a cache file is ambiguous: the files that libcoll writes list every host exactly
+ * once.
+ */
+static void check_cached(const location *at, const char *path, char *problem) {
+    char plain[COLL_TOPOLOGY_SOURCE_NOTE];
+    snprintf(plain, sizeof plain, "from %s", path);
+    size_t length = strlen(plain);
+    if (!*problem && strncmp(at->note, plain, length) == 0 && at->note[length] == ';')
+        snprintf(problem, COLL_TEXTFILE_PROBLEM, "topology file %.120s, line 1: %.80s", path,
+                 at->note + length + 2);
+}
+
+/*
+ * Locates the nodes by the cache file of KIND, if there is one written at SINCE or later. A damaged
+ * file counts as none, but sets PROBLEM.
+ */
+static bool locate_by_cache(const location *at, coll_topocache_kind kind, time_t since,
+                            char *problem) {
+    struct stat status;
+    char *path = coll_topocache_path(kind, at->nodes, at->hosts);
+    bool kept = path && stat(path, &status) == 0 && status.st_mtime >= since;
+    if (kept) {
+        locate_by_file(at, path, problem);
+        check_cached(at, path, problem);
+    }
+    free(path);
+    return kept && !*problem;
+}
+
+static coll_topology_source_rest locate_by_auto(const location *at) {
+    char problem[COLL_TEXTFILE_PROBLEM] = "";
+    if (locate_by_cache(at, COLL_TOPOCACHE_SURE, 0, problem))
+        return COLL_TOPOLOGY_SOURCE_NOTHING;
+    if (*problem)
+        warn_of_damage(problem);
+    return COLL_TOPOLOGY_SOURCE_MEASURE;
+}
+
+static coll_topology_source_rest locate_by_default(const location *at) {
+    char problem[COLL_TEXTFILE_PROBLEM] = "";
+    if (locate_by_slurm(at))
+        return COLL_TOPOLOGY_SOURCE_NOTHING;
+    if (at->nodes < FEWEST_NODES) {
+        locate_in_one_rack(at, "there are fewer than three hosts");
+        return COLL_TOPOLOGY_SOURCE_NOTHING;
+    }
+    if (locate_by_cache(at, COLL_TOPOCACHE_SURE, 0, problem) ||
+        locate_by_cache(at, COLL_TOPOCACHE_DOUBTFUL, time(NULL) - DOUBT, problem))
+        return COLL_TOPOLOGY_SOURCE_NOTHING;
+    return COLL_TOPOLOGY_SOURCE_TRY;
+}
+
+coll_topology_source_rest coll_topology_source(const coll_topology_source_state *at,
+                                               const char *source, char *problem) {
+    *problem = '\0';
+    if (!*source)
+        return locate_by_default(at);
+    if (strcmp(source, FLAT) == 0) {
+        locate_in_one_rack(at, "by COLL_TOPOLOGY");
+        return COLL_TOPOLOGY_SOURCE_NOTHING;
+    }
+    if (strcmp(source, AUTO) == 0)
+        return locate_by_auto(at);
+    if (strcmp(source, FRESH) == 0)
+        return COLL_TOPOLOGY_SOURCE_MEASURE;
+    if (strncmp(source, CHECK, strlen(CHECK)) == 0) {
+        locate_by_file(at, source + strlen(CHECK), problem);
+        return COLL_TOPOLOGY_SOURCE_COMPARE;
+    }
+    locate_by_file(at, source, problem);
+    return COLL_TOPOLOGY_SOURCE_NOTHING;
+}
+
+int coll_topology_source_rest_of(MPI_Comm comm, coll_topology_source_rest rest, const char *source,
+                                 const int leaders[], const coll_topology_source_state *at) {
+    team who = {.comm = comm, .leaders = leaders};
+    coll_topology_probe_report report;
+    int code = PMPI_Comm_rank(comm, &who.rank);
+    if (code == MPI_SUCCESS && rest == COLL_TOPOLOGY_SOURCE_MEASURE)
+        code = locate_by_measurement(&who, at, &report);
+    if (code == MPI_SUCCESS && rest == COLL_TOPOLOGY_SOURCE_TRY)
+        code = measure_by_default(&who, at);
+    if (code == MPI_SUCCESS && rest == COLL_TOPOLOGY_SOURCE_COMPARE)
+        code = check_by_measurement(&who, at, source + strlen(CHECK));
+    if (code == MPI_SUCCESS)
+        code = PMPI_Bcast(at->racks, at->nodes, MPI_INT, 0, comm);
+    if (code == MPI_SUCCESS)
+        code = PMPI_Bcast(at->sites, at->nodes, MPI_INT, 0, comm);
+    if (code == MPI_SUCCESS)
+        code = PMPI_Bcast(at->note, COLL_TOPOLOGY_SOURCE_NOTE, MPI_CHAR, 0, comm);
+    return code;
+}

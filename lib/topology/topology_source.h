@@ -1,0 +1,60 @@
+/*
+ * Determines the racks and sites of nodes from the source that the user chooses: a file, Slurm, or
+ * measurement.
+ */
+#ifndef COLL_LIB_TOPOLOGY_TOPOLOGY_SOURCE_H
+#define COLL_LIB_TOPOLOGY_TOPOLOGY_SOURCE_H
+
+#include <mpi.h>
+
+/* Most bytes of a note, including its NUL. */
+enum { COLL_TOPOLOGY_SOURCE_NOTE = 512 };
+
+/* What remains to be done after rank 0 has read files. */
+typedef enum coll_topology_source_rest {
+    COLL_TOPOLOGY_SOURCE_NOTHING,
+    COLL_TOPOLOGY_SOURCE_TRY,     /* measure; if that fails, all nodes are in one rack */
+    COLL_TOPOLOGY_SOURCE_MEASURE, /* measure; if that fails, return an error */
+    /* measure and compare with the file; if measuring fails, return an error */
+    COLL_TOPOLOGY_SOURCE_COMPARE
+} coll_topology_source_rest;
+
+/* The nodes of a communicator: their names, racks and sites, numbered by first appearance. */
+typedef struct coll_topology_source_state {
+    int nodes;
+    char *const *hosts;
+    int *racks, *sites;
+    char *note; /* COLL_TOPOLOGY_SOURCE_NOTE bytes: one line that names the source */
+} coll_topology_source_state;
+
+/*
+ * On rank 0, sets AT's racks, sites and note as far as that needs no messages, and returns what
+ * remains to be done. SOURCE is
+ *
+ *     auto        the cached topology of these hosts (topocache.h), else measured (autotopo.h) and
+ *                 cached; if the cached file is damaged, says so on stderr once per process
+ *     auto:fresh  measured and cached
+ *     check:FILE  FILE; also measured and cached, and rank 0 prints on stderr if the two disagree
+ *     FILE        the file (topofile.h)
+ *     flat        all nodes in one rack
+ *     ""          Slurm's address of each node; else, for three nodes or more, the cached topology,
+ *                 else measured within a short time and cached; else all in one rack
+ *
+ * Each host name is followed, after its NUL, by Slurm's path of switches down to the node, "s0.s4"
+ * or "", and another NUL. A node's rack is given by all switches of that path. If some path has
+ * more than one switch, the site is the topmost switch; otherwise there is one site, as with files.
+ * PROBLEM (COLL_TEXTFILE_PROBLEM bytes) receives an error message, or "".
+ */
+coll_topology_source_rest coll_topology_source(const coll_topology_source_state *at,
+                                               const char *source, char *problem);
+
+/*
+ * Does what remains on all ranks of COMM, whose error handler must return errors, and sets racks,
+ * sites and note on all of them. On rank 0, AT must hold what coll_topology_source has found.
+ * LEADERS[node] is the lowest rank of each node. All ranks get the same error: MPI_ERR_OTHER or
+ * MPI_ERR_NO_MEM, with text, or MPI's.
+ */
+int coll_topology_source_rest_of(MPI_Comm comm, coll_topology_source_rest rest, const char *source,
+                                 const int leaders[], const coll_topology_source_state *at);
+
+#endif

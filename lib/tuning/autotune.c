@@ -1,0 +1,375 @@
+#include "config.h"
+
+#include "lib/tuning/autotune.h"
+
+#include "lib/base/agree.h"
+#include "lib/base/error.h"
+#include "lib/base/reserve_alloc.h"
+#include "lib/tuning/autotune_rounds.h"
+#include "lib/tuning/state.h"
+#include "lib/tuning/trace.h"
+#include "lib/tuning/tuning_db.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Most pairs of operation and size class that are tuned on one communicator. */
+enum { MOST = 16 };
+
+/* Calls predicted to take less (seconds) are not tuned: there is little to gain. */
+static const double SHORT = 250e-6;
+
+/* Rank 0's earlier results must have arrived after this many calls. */
+enum { ASKED = 2 };
+
+/* Rank 0's message with them: the fastest algorithm (its index in the table, plus 1; 0: none), its
+ * time, and the times of all candidates. */
+enum { BEST, BEST_TIME, TIMES, TOLD = TIMES + COLL_LIKELY };
+
+struct coll_autotuning {
+    coll_autotuning *next;
+    coll_comm *comm;
+    int tag;
+    coll_operation operation;
+    size_t bytes; /* only calls of this size are timed: others are not comparable */
+    bool heard;   /* rank 0's earlier results have arrived */
+    coll_autotune_rounds lesson;
+    coll_agreement agreement; /* on times, or with rank 0's earlier results */
+};
+
+/* All tuning on a communicator. */
+typedef struct lessons {
+    coll_comm *comm; /* NULL: never opened */
+    bool off;
+    int count;
+    coll_autotuning *first;
+} lessons;
+
+static lessons *lessons_of(const coll_comm *comm) {
+    return coll_comm_slot(comm, &coll_autotune_key);
+}
+
+/* --- Which calls are tuned --- */
+
+/* Returns whether the algorithm may change from call to call: all algorithms give the same bits, or
+ * the user said that they need not. */
+static bool may_differ(const coll_state *state, coll_operation operation, const coll_shape *call) {
+    const size_t number = 16;
+    if (!coll_operations[operation].reduces)
+        return true;
+    return state->settings->learn == COLL_AUTOTUNE_ALL && !call->reproducible && !call->ordered &&
+           call->element <= number;
+}
+
+/* Returns whether calls like CALL are tuned, provided that it pays. */
+static bool is_tuned(const lessons *all, coll_operation operation, const coll_shape *call) {
+    const coll_state *state = coll_state_of(all->comm);
+    return !all->off && state->settings->learn != COLL_AUTOTUNE_NOTHING &&
+           !state->specs[operation].algorithm && call->bytes != COLL_BYTES_UNKNOWN &&
+           call->topo->sites == 1 && call->topo->nodes > 1 && may_differ(state, operation, call);
+}
+
+/* Returns whether tuning may pay. Without a prediction there are no other candidates. */
+static bool may_pay(const lessons *all, const coll_choice *priced) {
+    return all->count < MOST && priced->predicted >= SHORT;
+}
+
+static coll_autotuning *find_tuning(const lessons *all, coll_operation operation,
+                                    const coll_shape *call) {
+    coll_autotuning *one = all->first;
+    while (one && (one->operation != operation ||
+                   coll_size_class(one->bytes) != coll_size_class(call->bytes)))
+        one = one->next;
+    return one;
+}
+
+static const coll_choice *best_choice(const coll_autotuning *one) {
+    return &one->lesson.candidates.of[one->lesson.best];
+}
+
+/* --- Results of earlier tuning --- */
+
+/* Returns an entry of the tuning file for CALL, without algorithm and time. */
+static coll_tuning_entry entry_for(coll_operation operation, const coll_shape *call) {
+    const coll_topo *topo = call->topo;
+    coll_tuning_entry note = {.placement = coll_tuning_db_placement(topo),
+                              .ranks = topo->ranks,
+                              .bytes = coll_class_bytes(coll_size_class(call->bytes))};
+    snprintf(note.host, sizeof note.host, "%s", topo->hosts[topo->places[0].node]);
+    snprintf(note.operation, sizeof note.operation, "%s", coll_operations[operation].name);
+    return note;
+}
+
+static int64_t nanoseconds(double seconds) {
+    return (int64_t)(1e9 * seconds);
+}
+
+/* Returns the time in ns that calls like NOTE took with ALGORITHM; 0 if not known. */
+static int64_t recall_time(coll_tuning_entry *note, const coll_algorithm *algorithm) {
+    snprintf(note->algorithm, sizeof note->algorithm, "%s", algorithm->name);
+    return nanoseconds(coll_tuning_db_find(note));
+}
+
+/* Returns the index in the operation's table of the algorithm known to be fastest for calls like
+ * CALL, and sets *TIME to its ns; -1 if none is known. */
+static int recall_best(coll_operation operation, const coll_shape *call, coll_tuning_entry *note,
+                       int64_t *time) {
+    const coll_algorithm *const *table = coll_operations[operation].table;
+    int best = -1;
+    *time = 0;
+    for (int i = 0; table[i]; i++) {
+        int64_t next = table[i]->rival || !coll_select_applicable(table[i], call)
+                           ? 0
+                           : recall_time(note, table[i]);
+        if (next == 0 || (best >= 0 && next >= *time))
+            continue;
+        best = i;
+        *time = next;
+    }
+    return best;
+}
+
+static coll_choice recalled_choice(coll_operation operation, int which, int64_t time) {
+    const coll_algorithm *algorithm = coll_operations[operation].table[which];
+    return (coll_choice){.algorithm = algorithm,
+                         .values = coll_values_default(algorithm),
+                         .predicted = 1e-9 * (double)time,
+                         .why = "learnt before: the fastest of those tried"};
+}
+
+static int start_agreement(coll_autotuning *one, int count, const int64_t numbers[]) {
+    static_assert((int)COLL_AUTOTUNE_TIMES <= (int)COLL_AGREE_MOST, "all at once");
+    static_assert((int)TOLD <= (int)COLL_AGREE_MOST, "all at once");
+    return coll_agreement_start(&one->agreement, one->comm, one->tag, count, numbers);
+}
+
+/* Starts to send rank 0's earlier results to all ranks: the agreement takes the maximum, and the
+ * other ranks contribute 0. */
+static int share_earlier_results(coll_autotuning *one, const coll_shape *call) {
+    int64_t told[TOLD] = {0};
+    if (one->comm->rank == 0) {
+        coll_tuning_entry note = entry_for(one->operation, call);
+        told[BEST] = 1 + recall_best(one->operation, call, &note, &told[BEST_TIME]);
+        for (int i = 0; i < one->lesson.candidates.count; i++)
+            told[TIMES + i] = recall_time(&note, one->lesson.candidates.of[i].algorithm);
+    }
+    return start_agreement(one, TOLD, told);
+}
+
+/* Saves the times of candidates OLD and NEW for other communicators and runs. */
+static void save_results(const coll_autotuning *one, const coll_shape *call, int old, int new) {
+    const bool first = one->comm->rank == 0;
+    coll_tuning_entry notes[] = {entry_for(one->operation, call), entry_for(one->operation, call)};
+    for (int i = 0; i < 2; i++) {
+        const coll_choice *choice = &one->lesson.candidates.of[i ? new : old];
+        notes[i].seconds = choice->predicted;
+        snprintf(notes[i].algorithm, sizeof notes[i].algorithm, "%s", choice->algorithm->name);
+    }
+    int error = coll_tuning_db_keep(notes, 2, first);
+    if (first && coll_state_of(one->comm)->trace)
+        coll_trace_learnt(&notes[one->lesson.best == new], error);
+}
+
+/* --- Tuning --- */
+
+static int begin_tuning(lessons *all, coll_operation operation, const coll_shape *call,
+                        coll_autotuning **begun) {
+    const coll_choices likely = coll_state_likely(coll_state_of(all->comm), operation, call);
+    static_assert((int)MOST <= (int)COLL_TAGS_LEARN, "a tag for each");
+    coll_autotuning *one = coll_reserve_calloc(1, sizeof *one);
+    if (!one)
+        return all->comm->broken = coll_error(MPI_ERR_NO_MEM, "no memory to learn from calls");
+    *one = (coll_autotuning){.next = all->first,
+                             .comm = all->comm,
+                             .tag = COLL_TAG_LEARN + all->count++,
+                             .operation = operation,
+                             .bytes = call->bytes};
+    all->first = one;
+    coll_autotune_rounds_begin(&one->lesson, &likely);
+    for (int i = 1; i < likely.count; i++)
+        one->lesson.candidates.of[i].why = "tried, to learn whether it is faster";
+    *begun = one;
+    return all->comm->broken = share_earlier_results(one, call);
+}
+
+/* Takes rank 0's earlier results into account. If the fastest algorithm is not a candidate, it runs
+ * from now on without tuning. */
+static void use_earlier_results(coll_autotuning *one) {
+    const int64_t *told = one->agreement.highest, *times = told + TIMES;
+    const int best = (int)told[BEST] - 1;
+    const coll_choices *candidates = &one->lesson.candidates;
+    int i = 0;
+    one->heard = true;
+    if (best >= 0) {
+        const coll_choice choice = recalled_choice(one->operation, best, told[BEST_TIME]);
+        while (i < candidates->count && candidates->of[i].algorithm != choice.algorithm)
+            i++;
+        if (i < candidates->count) {
+            one->lesson.candidates.of[i].why = choice.why;
+            one->lesson.candidates.of[i].predicted = choice.predicted;
+        } else {
+            coll_autotune_rounds_begin(&one->lesson, &(coll_choices){1, {choice}});
+            times = told + BEST_TIME;
+        }
+    }
+    coll_autotune_rounds_know(&one->lesson, times);
+}
+
+/* Returns whether no rank leaves the operation before all have entered it. */
+static bool synchronizes(coll_operation operation) {
+    return coll_operations[operation].rootless && operation != COLL_OPERATION_SCAN &&
+           operation != COLL_OPERATION_EXSCAN;
+}
+
+/* Starts the agreement on this rank's times. Agreements take the maximum; times are negated to get
+ * the minimum. */
+static int agree_on_times(coll_autotuning *one) {
+    int64_t sign = synchronizes(one->operation) ? -1 : 1, times[COLL_AUTOTUNE_TIMES];
+    for (int i = 0; i < COLL_AUTOTUNE_TIMES; i++)
+        times[i] = sign * one->lesson.own[i];
+    return start_agreement(one, COLL_AUTOTUNE_TIMES, times);
+}
+
+static void use_agreed_times(coll_autotuning *one, const coll_shape *call) {
+    coll_autotune_rounds *lesson = &one->lesson;
+    coll_choice *of = lesson->candidates.of;
+    int64_t sign = synchronizes(one->operation) ? -1 : 1, *times = one->agreement.highest;
+    const int tried = lesson->tried, best = lesson->best;
+    for (int i = 0; i < COLL_AUTOTUNE_TIMES; i++)
+        times[i] *= sign;
+    coll_autotune_rounds_heed(lesson, times);
+    of[tried].predicted = 1e-9 * (double)lesson->time[tried];
+    of[best].predicted = 1e-9 * (double)lesson->time[best];
+    if (tried == best)
+        return;
+    of[lesson->best].why = "learnt: the fastest of those tried";
+    save_results(one, call, best, tried);
+}
+
+/* Advances the agreement before the next call, and uses its result if that is due. */
+static int advance_agreement(coll_autotuning *one, const coll_shape *call) {
+    bool asked = !one->heard && one->lesson.calls == ASKED, done;
+    if (!asked && !coll_autotune_rounds_due(&one->lesson))
+        return coll_agreement_advance(&one->agreement, &done);
+    int code = coll_agreement_finish(&one->agreement);
+    if (code == MPI_SUCCESS && asked)
+        use_earlier_results(one);
+    else if (code == MPI_SUCCESS)
+        use_agreed_times(one, call);
+    return code;
+}
+
+/* Returns whether the next try is the MPI library's own algorithm and that was slower than another
+ * in smaller calls. */
+static bool native_has_lost(const lessons *all, const coll_autotuning *large) {
+    const coll_autotune_rounds *lesson = &large->lesson;
+    const coll_algorithm *next = lesson->candidates.of[coll_autotune_rounds_turn(lesson)].algorithm;
+    if (next == best_choice(large)->algorithm || !coll_algorithm_is_native(next))
+        return false;
+    for (const coll_autotuning *one = all->first; one; one = one->next)
+        for (int i = 0; i < one->lesson.candidates.count; i++)
+            if (one->operation == large->operation && one->bytes < large->bytes &&
+                i != one->lesson.best && one->lesson.time[i] > 0 &&
+                one->lesson.candidates.of[i].algorithm == next)
+                return true;
+    return false;
+}
+
+int coll_autotune_begin(coll_comm *comm, coll_operation operation, const coll_shape *call,
+                        coll_choice *choice, coll_autotuning **trial) {
+    lessons *all = lessons_of(comm);
+    coll_autotuning *one = find_tuning(all, operation, call);
+    int code = one ? MPI_SUCCESS : begin_tuning(all, operation, call, &one);
+    if (code != MPI_SUCCESS)
+        return code;
+    bool timed = call->bytes == one->bytes;
+    if (timed)
+        code = advance_agreement(one, call);
+    if (timed && native_has_lost(all, one))
+        coll_autotune_rounds_leave_out(&one->lesson);
+    const coll_choice *next =
+        timed ? &one->lesson.candidates.of[coll_autotune_rounds_turn(&one->lesson)]
+              : best_choice(one);
+    *trial = NULL;
+    if (!coll_select_applicable(next->algorithm, call))
+        return code;
+    *choice = *next;
+    *trial = timed && !one->lesson.settled ? one : NULL;
+    return code;
+}
+
+int coll_autotune_end(coll_autotuning *trial, double seconds) {
+    int64_t time = nanoseconds(seconds);
+    return coll_autotune_rounds_take(&trial->lesson, time > 0 ? time : 1) ? agree_on_times(trial)
+                                                                          : MPI_SUCCESS;
+}
+
+/* --- Results --- */
+
+bool coll_autotune_settled(const coll_comm *comm, coll_operation operation, const coll_shape *call,
+                           coll_choice *choice) {
+    lessons *all = lessons_of(comm);
+    if (!is_tuned(all, operation, call))
+        return true;
+    const coll_autotuning *one = find_tuning(all, operation, call);
+    if (!one)
+        return !may_pay(all, choice);
+    if (one->lesson.settled && coll_select_applicable(best_choice(one)->algorithm, call))
+        *choice = *best_choice(one);
+    return one->lesson.settled;
+}
+
+void coll_autotune_started(const coll_comm *comm, coll_operation operation, const coll_shape *call,
+                           coll_choice *choice) {
+    lessons *all = lessons_of(comm);
+    const coll_autotuning *one =
+        is_tuned(all, operation, call) ? find_tuning(all, operation, call) : NULL;
+    if (!one || one->lesson.time[one->lesson.best] == 0)
+        return;
+    const coll_choice *best = best_choice(one);
+    if (coll_select_can_start(best->algorithm, &best->values) &&
+        coll_select_applicable(best->algorithm, call))
+        *choice = *best;
+}
+
+void coll_autotune_tell(const coll_comm *comm, coll_operation operation, const coll_shape *call,
+                        coll_choice *choice) {
+    lessons *all = lessons_of(comm);
+    if (call->topo != &coll_state_of(comm)->topo || !is_tuned(all, operation, call))
+        return;
+    const coll_autotuning *one = find_tuning(all, operation, call);
+    if (one && one->heard && coll_select_applicable(best_choice(one)->algorithm, call))
+        *choice = *best_choice(one);
+    if (one || !may_pay(all, choice) || comm->rank > 0)
+        return;
+    int64_t time;
+    coll_tuning_entry note = entry_for(operation, call);
+    int best = recall_best(operation, call, &note, &time);
+    if (best >= 0)
+        *choice = recalled_choice(operation, best, time);
+}
+
+/* --- The communicator's slot --- */
+
+static int open_lessons(coll_comm *comm, const coll_comm *whole) {
+    lessons *all = lessons_of(comm);
+    all->comm = comm;
+    all->off = whole;
+    return MPI_SUCCESS;
+}
+
+/* All ranks of a communicator close it, or none does, unless it is broken. */
+static void close_lessons(void *slot) {
+    for (coll_autotuning *next, *one = ((lessons *)slot)->first; one; one = next) {
+        next = one->next;
+        if (!one->comm->broken)
+            (void)coll_agreement_finish(&one->agreement);
+        if (one->comm->broken)
+            return; /* messages may still arrive in it */
+        coll_reserve_free(one);
+    }
+}
+
+coll_comm_key coll_autotune_key = {
+    .bytes = sizeof(lessons), .open = open_lessons, .close = close_lessons};

@@ -1,0 +1,72 @@
+/*
+ * The rounds of autotuning: decides which of a few candidate algorithms runs each call, while a
+ * program finds out whether another one is faster than the one that was chosen. Pure: the decision
+ * depends only on the number of calls and on times that all ranks have agreed on, so it is the same
+ * on all ranks.
+ *
+ * At first the chosen algorithm runs, and the ranks agree on its time. Another candidate, that with
+ * the largest expected gain first, is tried in COLL_AUTOTUNE_TRY calls as soon as
+ *
+ * - these calls, in the worst case, and all earlier tries cost at most a fiftieth of the time that
+ *   all calls have taken so far, and
+ * - repeating all calls so far with it would be expected to gain more than the try costs.
+ *
+ * Each candidate is tried once. If it is faster by a fiftieth, it runs from then on. The first call
+ * of a series with one algorithm is not timed: it may overlap with the previous call, which some
+ * ranks (a broadcast's root) leave early, and so seem too short. Of the others the shortest counts,
+ * since disturbances only make calls longer.
+ *
+ * After a try all ranks agree on its times during COLL_AUTOTUNE_PAUSE further calls, by when the
+ * nonblocking agreement has normally arrived.
+ */
+#ifndef COLL_LIB_TUNING_AUTOTUNE_ROUNDS_H
+#define COLL_LIB_TUNING_AUTOTUNE_ROUNDS_H
+
+#include "lib/tuning/select.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+    COLL_AUTOTUNE_TRY = 3,
+    COLL_AUTOTUNE_PAUSE = 2,
+    COLL_AUTOTUNE_TIMES = 3 /* times in one agreement */
+};
+
+typedef struct coll_autotune_rounds {
+    coll_choices candidates;   /* the chosen algorithm, then the others */
+    int64_t time[COLL_LIKELY]; /* agreed time of each candidate's calls, ns; 0: not known yet */
+    bool settled;              /* no candidate is left to be tried */
+    int best;                  /* the candidate that runs outside tries */
+    int tried;                 /* the current or next try; if equal to BEST: BEST is being timed */
+    int64_t calls;             /* so far */
+    int64_t from, due;         /* the calls before which the try begins and its agreement ends */
+    int64_t extra;             /* time that all tries have cost, ns */
+    int last;                  /* the candidate of the last call; -1: none */
+    int64_t own[COLL_AUTOTUNE_TIMES]; /* this rank's times: the least of BEST, the least of TRIED,
+                                       and the sum of TRIED's */
+} coll_autotune_rounds;
+
+/* Begins tuning: the first of CANDIDATES runs. */
+void coll_autotune_rounds_begin(coll_autotune_rounds *lesson, const coll_choices *candidates);
+
+/* Sets the candidates' times known from earlier tuning; 0 for those not known. */
+void coll_autotune_rounds_know(coll_autotune_rounds *lesson, const int64_t times[]);
+
+/* Returns the index of the candidate for the next call. */
+int coll_autotune_rounds_turn(const coll_autotune_rounds *lesson);
+
+/* Drops the next try. */
+void coll_autotune_rounds_leave_out(coll_autotune_rounds *lesson);
+
+/* Records that a call took TIME ns (more than 0) on this rank. Returns true if the ranks must start
+ * to agree on the times now. */
+bool coll_autotune_rounds_take(coll_autotune_rounds *lesson, int64_t time);
+
+/* Returns whether that agreement must be complete before the next call. */
+bool coll_autotune_rounds_due(const coll_autotune_rounds *lesson);
+
+/* Continues with the AGREED times, which are the same on all ranks. */
+void coll_autotune_rounds_heed(coll_autotune_rounds *lesson, const int64_t agreed[]);
+
+#endif

@@ -1,0 +1,342 @@
+#include "config.h"
+
+#include "lib/tuning/select.h"
+
+#include "lib/cost/networks.h"
+#include "lib/plan/plan.h"
+#include "lib/sim/estimate.h"
+#include "lib/tuning/ompi_decision_table.h"
+
+#include <math.h>
+#include <string.h>
+
+bool coll_select_applicable(const coll_algorithm *algorithm, const coll_shape *call) {
+    return (!call->reproducible || algorithm->reproducible) &&
+           (!algorithm->applicable || algorithm->applicable(call));
+}
+
+/* Returns the element size that CALL is predicted with. All number types count as one size: it
+ * only rounds segments to whole elements. */
+static size_t usual_element(const coll_shape *call) {
+    const size_t number = 16, usual = 8;
+    if (call->element == 0 || call->element > number)
+        return call->element;
+    return call->bytes < usual && call->bytes > 0 ? 1 : usual;
+}
+
+bool coll_select_alike(const coll_shape *a, const coll_shape *b) {
+    return coll_size_class(a->bytes) == coll_size_class(b->bytes) &&
+           usual_element(a) == usual_element(b) && a->ordered == b->ordered &&
+           a->reproducible == b->reproducible && a->served == b->served;
+}
+
+/* The MPI library's own algorithm runs unless another is predicted to take less than this fraction
+ * of its time. */
+static const double CLEARLY = 0.9;
+
+/* On each network an algorithm counts as at most this many times slower than the fastest. */
+static const double MOST_REGRET = 3;
+
+/* Returns the seconds that ALGORITHM takes for CALL on its network. */
+static double predict(const coll_algorithm *algorithm, const coll_shape *call,
+                      const coll_values *values) {
+    return coll_algorithm_is_native(algorithm) ? coll_native_estimate(call)
+           : algorithm->predict                ? algorithm->predict(call, values)
+                                               : coll_estimate(algorithm, call, values);
+}
+
+double coll_predicted(const coll_algorithm *algorithm, const coll_shape *call,
+                      const coll_values *values) {
+    coll_profile network;
+    coll_shape asked = *call;
+    if (coll_networks_measured(call->profile) &&
+        coll_networks_count(call->profile, call->topo) > 0) {
+        coll_networks_get(call->profile, call->topo, 0, &network);
+        asked.network = &network;
+    }
+    return predict(algorithm, &asked, values);
+}
+
+static coll_choice default_choice(const coll_algorithm *algorithm, const char *why) {
+    return (coll_choice){
+        .algorithm = algorithm, .values = coll_values_default(algorithm), .why = why};
+}
+
+/*
+ * Returns the call that stands for CALL in predictions: the shortest of its size class, with the
+ * usual element, and within one site from rank 0. So few calls are predicted, and a choice does not
+ * depend on which call of a class came first.
+ */
+static coll_shape class_representative(const coll_shape *call) {
+    coll_shape usual = *call;
+    if (call->bytes > 0 && call->bytes != COLL_BYTES_UNKNOWN)
+        usual.bytes = coll_class_bytes(coll_size_class(call->bytes));
+    usual.element = usual_element(call);
+    if (call->topo->sites == 1 && call->root != COLL_NO_ROOT)
+        usual.root = 0;
+    return usual;
+}
+
+static const char INAPPLICABLE[] = "what was asked for is not applicable here";
+
+/* Returns the algorithm that USER asked for. */
+static coll_choice user_choice(const coll_spec *user) {
+    return (coll_choice){
+        .algorithm = user->algorithm, .values = user->values, .why = "it was asked for"};
+}
+
+/* Returns the first algorithm of TABLE that is made for sizes that differ by rank, else the first.
+ */
+static const coll_algorithm *algorithm_for_unequal_sizes(const coll_algorithm *const table[]) {
+    for (const coll_algorithm *const *a = table; *a; a++)
+        if ((*a)->sizeless)
+            return *a;
+    return table[0];
+}
+
+bool coll_select_native(const coll_topo *topo, const coll_spec *user) {
+    return !user->algorithm && topo->nodes == 1;
+}
+
+/* Returns the choice for CALL if it does not depend on predictions; no algorithm if it does. */
+static coll_choice choose_without_prediction(const coll_algorithm *const table[],
+                                             const coll_shape *call, const coll_spec *user) {
+    const coll_algorithm *standby = table[0];
+    if (user->algorithm && coll_select_applicable(user->algorithm, call))
+        return user_choice(user);
+    if (!coll_select_applicable(standby, call))
+        return coll_select_started(table, call, user);
+    if (user->algorithm)
+        return default_choice(standby, INAPPLICABLE);
+    if (call->bytes == COLL_BYTES_UNKNOWN && call->topo->nodes > 1)
+        standby = algorithm_for_unequal_sizes(table);
+    if (call->bytes == COLL_BYTES_UNKNOWN)
+        return default_choice(standby, "sizes differ by rank");
+    if (coll_select_native(call->topo, user))
+        return default_choice(standby, "all ranks on one node");
+    if (call->topo->sites == 1 && call->bytes < standby->best_below)
+        return default_choice(standby, "the data is small");
+    return (coll_choice){.algorithm = NULL};
+}
+
+enum { MOST = 32 }; /* algorithms of a table */
+
+/* Finds the algorithms of TABLE, either RIVALS or the others, that can run CALL, and start it if
+ * STARTED. Returns their number. */
+static int find_candidates(const coll_algorithm *const table[], const coll_shape *call,
+                           bool started, bool rivals, const char *why, coll_choice found[]) {
+    int count = 0;
+    for (const coll_algorithm *const *a = table; *a && count < MOST; a++) {
+        const coll_choice next = default_choice(*a, why);
+        if ((*a)->rival == rivals && coll_select_applicable(*a, call) &&
+            (!started || coll_select_can_start(*a, &next.values)))
+            found[count++] = next;
+    }
+    return count;
+}
+
+static const char *reason_for_prediction(const coll_shape *call) {
+    return coll_networks_count(call->profile, call->topo) && !coll_networks_measured(call->profile)
+               ? "good on slow and fast networks; none was measured"
+               : "least predicted time";
+}
+
+/*
+ * Sets SECONDS to the predicted times of those candidates that take less than TIMES the least, and
+ * to lower bounds, which are not less than that, of the others. Predicts the candidates in the
+ * order of their lower bounds, so that most are never simulated.
+ */
+static void predict_all(const coll_shape *call, double times, const coll_choice candidates[],
+                        int count, double seconds[]) {
+    coll_shape asked = *call;
+    double least = INFINITY;
+    bool done[MOST] = {false};
+    asked.enough = 1e-9;
+    for (int i = 0; i < count; i++)
+        seconds[i] = predict(candidates[i].algorithm, &asked, &candidates[i].values);
+    for (int predicted = 0; predicted < count; predicted++) {
+        int next = -1;
+        for (int i = 0; i < count; i++)
+            if (!done[i] && (next < 0 || seconds[i] < seconds[next]))
+                next = i;
+        done[next] = true;
+        asked.enough = isinf(least) ? 0 : times * least;
+        if (seconds[next] < times * least)
+            seconds[next] = predict(candidates[next].algorithm, &asked, &candidates[next].values);
+        least = fmin(least, seconds[next]);
+    }
+}
+
+/* Each candidate's time divided by the fastest's, for each network. */
+typedef struct comparison {
+    int networks;
+    double slower[COLL_NETWORKS_MOST][MOST];
+} comparison;
+
+/*
+ * Compares candidates on all networks that the job may be running on, and sets their predicted
+ * times to those on the first. With one network, candidates count as at most TIMES slower than the
+ * fastest; with several, at most MOST_REGRET times. All ranks get the same numbers: products and
+ * quotients are rounded the same way on all processors, logarithms may not be.
+ */
+static void compare_candidates(const coll_shape *call, double times, coll_choice candidates[],
+                               int count, comparison *all) {
+    const int networks = coll_networks_count(call->profile, call->topo);
+    coll_shape usual = class_representative(call);
+    coll_profile network;
+    double seconds[MOST];
+    all->networks = 0;
+    if (call->bytes == COLL_BYTES_UNKNOWN)
+        return;
+    all->networks = networks ? networks : 1;
+    if (networks) {
+        usual.network = &network;
+        times = MOST_REGRET;
+    }
+    for (int n = 0; n < all->networks; n++) {
+        double least = INFINITY;
+        if (networks)
+            coll_networks_get(call->profile, call->topo, n, &network);
+        predict_all(&usual, times, candidates, count, seconds);
+        for (int i = 0; i < count; i++)
+            least = fmin(least, seconds[i]);
+        for (int i = 0; i < count; i++) {
+            all->slower[n][i] = fmin(seconds[i] / least, times);
+            if (n == 0)
+                candidates[i].predicted = seconds[i];
+        }
+    }
+}
+
+/* Returns the regret of candidate I: the product, over all networks, of its time divided by the
+ * fastest's. */
+static double regret(const comparison *all, int i) {
+    double product = 1;
+    for (int n = 0; n < all->networks; n++)
+        product *= all->slower[n][i];
+    return product;
+}
+
+/* Returns the candidate with the least regret. The first one is preferred to those that take, in
+ * the geometric mean over the networks, at least CLEARLY times its time. */
+static int find_best(const comparison *all, double clearly, int count) {
+    double clear = 1;
+    int best = 0;
+    for (int n = 0; n < all->networks; n++)
+        clear *= clearly;
+    for (int i = 1; i < count; i++)
+        if (regret(all, i) < (best ? 1 : clear) * regret(all, best))
+            best = i;
+    return best;
+}
+
+/* Sets candidate I's `most` and `gain` compared with CHOSEN. A candidate at the bound of
+ * MOST_REGRET on some network may be slower still, so its gain is 0. */
+static void set_most_and_gain(const comparison *all, int chosen, int i, coll_choice *candidate) {
+    double most = 0, gain = 0;
+    bool bounded = true;
+    for (int n = 0; n < all->networks; n++) {
+        const double times = all->slower[n][i] / all->slower[n][chosen];
+        bounded = bounded && all->slower[n][i] < MOST_REGRET;
+        most = fmax(most, times);
+        gain += fmax(1 - times, 0);
+    }
+    candidate->most = (int)ceil(1000 * most);
+    candidate->gain = bounded && gain > 0 ? (int)(1000 * gain / all->networks) : 0;
+}
+
+/* Inserts NEXT, ordered by gain, behind the first choice, unless the list is full. */
+static void insert_by_gain(coll_choices *all, coll_choice next) {
+    int at = all->count;
+    while (at > 1 && all->of[at - 1].gain < next.gain)
+        at--;
+    if (at == COLL_LIKELY)
+        return;
+    all->count += all->count < COLL_LIKELY;
+    memmove(&all->of[at + 1], &all->of[at], (size_t)(all->count - 1 - at) * sizeof next);
+    all->of[at] = next;
+}
+
+coll_choices coll_select_likely(const coll_algorithm *const table[], const coll_shape *call,
+                                const coll_spec *user) {
+    coll_choices all = {1, {choose_without_prediction(table, call, user)}};
+    bool compares = !all.of[0].algorithm;
+    if (!compares && !(all.of[0].predicted > 0))
+        return all;
+    coll_choice candidates[MOST];
+    comparison by_time;
+    int count = find_candidates(table, call, false, false, reason_for_prediction(call), candidates);
+    compare_candidates(call, MOST_REGRET, candidates, count, &by_time);
+    int best = compares ? find_best(&by_time, CLEARLY, count) : 0;
+    while (!compares && best < count && candidates[best].algorithm != all.of[0].algorithm)
+        best++;
+    if (compares)
+        all.of[0] = candidates[best];
+    for (int i = 0; i < count && best < count; i++) {
+        set_most_and_gain(&by_time, best, i, &candidates[i]);
+        if (candidates[i].gain > 0)
+            insert_by_gain(&all, candidates[i]);
+    }
+    return all;
+}
+
+coll_choice coll_select(const coll_algorithm *const table[], const coll_shape *call,
+                        const coll_spec *user) {
+    return coll_select_likely(table, call, user).of[0];
+}
+
+bool coll_select_can_start(const coll_algorithm *algorithm, const coll_values *values) {
+    return algorithm->open || coll_planner_of(algorithm, values);
+}
+
+/* Returns the best algorithm of TABLE that can be started, among RIVALS or the others; no algorithm
+ * if none can. */
+static coll_choice best_started(const coll_algorithm *const table[], const coll_shape *call,
+                                bool rivals) {
+    const double clear = 1.001; /* candidates that take longer need no exact prediction */
+    coll_choice found[MOST] = {{.algorithm = NULL}};
+    const char *why = call->reproducible ? "least predicted time of what is reproducible"
+                                         : "least predicted time of what can be started";
+    int count = find_candidates(table, call, true, rivals, why, found);
+    comparison by_time;
+    compare_candidates(call, clear, found, count, &by_time);
+    const int best = find_best(&by_time, 1, count);
+    return found[best];
+}
+
+coll_choice coll_select_started(const coll_algorithm *const table[], const coll_shape *call,
+                                const coll_spec *user) {
+    if (user->algorithm && coll_select_applicable(user->algorithm, call) &&
+        coll_select_can_start(user->algorithm, &user->values))
+        return user_choice(user);
+    coll_choice best = best_started(table, call, false);
+    if (!best.algorithm)
+        best = best_started(table, call, true);
+    if (user->algorithm)
+        best.why = coll_select_applicable(user->algorithm, call)
+                       ? "what was asked for can't be started"
+                       : INAPPLICABLE;
+    return best;
+}
+
+/* Finds most reasons by testing again with a call that lacks one of the conditions. */
+const char *coll_select_obstacle(const coll_algorithm *algorithm, const coll_shape *call) {
+    coll_shape other = *call;
+    if (coll_select_applicable(algorithm, call))
+        return coll_algorithm_is_native(algorithm) ? "persistent operations can't use it"
+                                                   : "only blocking operations can use it";
+    other.reproducible = other.ordered = false;
+    if (coll_select_applicable(algorithm, &other))
+        return call->reproducible ? "COLL_REPRODUCIBLE is set" : "the operation does not commute";
+    other = *call;
+    other.bytes = 1;
+    if (coll_select_applicable(algorithm, &other))
+        return call->bytes == COLL_BYTES_UNKNOWN ? "sizes may differ by rank"
+                                                 : "the data is too large for it";
+    other.served = SIZE_MAX;
+    if (coll_select_applicable(algorithm, &other))
+        return "no dedicated processors serve such a call";
+    return call->topo->nodes == 1   ? "all ranks are on one host"
+           : call->topo->racks == 1 ? "all hosts are in one rack"
+                                    : "it does not suit these hosts, racks and sites";
+}

@@ -1,0 +1,104 @@
+/*
+ * The choice of an algorithm for a call. Pure: from the same call and settings every rank makes the
+ * same choice.
+ */
+#ifndef COLL_LIB_TUNING_SELECT_H
+#define COLL_LIB_TUNING_SELECT_H
+
+#include "lib/algorithm/algorithm.h"
+#include "lib/algorithm/spec.h"
+
+typedef struct coll_choice {
+    const coll_algorithm *algorithm;
+    coll_values values;
+    double predicted; /* s; 0 if nothing was compared */
+    const char *why;  /* a few words, static */
+    /* Compared with the chosen algorithm on all networks that the job may run on, in thousandths of
+     * the chosen one's time: */
+    int most; /* the time on the network where this algorithm does worst */
+    int gain; /* the time saved, averaged over the networks; 0 on those where it is slower */
+} coll_choice;
+
+/* The chosen algorithm, followed by those that are faster on some network, largest gain first. */
+enum { COLL_LIKELY = 5 };
+typedef struct coll_choices {
+    int count;
+    coll_choice of[COLL_LIKELY];
+} coll_choices;
+
+/*
+ * Returns the size class of BYTES: the sizes from a power of two up to below the next. A prediction
+ * is made for the power of two, and holds for the whole class. MPI libraries change their
+ * algorithms at powers of two, so theirs is the same within a class.
+ */
+static inline int coll_size_class(size_t bytes) {
+    return bytes > 1 ? 63 - __builtin_clzll(bytes) : 0;
+}
+
+/* Returns the least bytes of a class (class 0 also contains 0 bytes). */
+static inline size_t coll_class_bytes(int size_class) {
+    return (size_t)1 << size_class;
+}
+
+/* Returns whether two calls of one operation get the same prediction if their roots are the same.
+ */
+bool coll_select_alike(const coll_shape *a, const coll_shape *b);
+
+/* Returns whether they also have the same bytes and root. */
+static inline bool coll_select_same(const coll_shape *a, const coll_shape *b) {
+    return a->bytes == b->bytes && a->root == b->root && coll_select_alike(a, b);
+}
+
+/* Returns whether ALGORITHM can run CALL. */
+bool coll_select_applicable(const coll_algorithm *algorithm, const coll_shape *call);
+
+/*
+ * Returns the seconds that ALGORITHM takes for CALL with VALUES on the most likely network: the
+ * algorithm's own prediction, or an estimate from its plan if it has none.
+ */
+double coll_predicted(const coll_algorithm *algorithm, const coll_shape *call,
+                      const coll_values *values);
+
+/*
+ * Returns whether all calls on a communicator of TOPO use the MPI library's own algorithm: the user
+ * has asked for no other, and all ranks are on one node, where its shared memory is hard to beat.
+ */
+bool coll_select_native(const coll_topo *topo, const coll_spec *user);
+
+/*
+ * Chooses from TABLE, whose first entry, the MPI library's own, applies to every call:
+ *
+ * 1. the algorithm that USER asked for, if it is applicable;
+ * 2. on one node, and for sizes that it is known to be best for, the first entry;
+ * 3. if sizes differ by rank, the algorithm made for that;
+ * 4. else the applicable algorithm, rivals (baselines) excluded, with the least predicted time, if
+ *    that is clearly less than the first entry's. If no profile was measured, it is the algorithm
+ *    with the least geometric mean, over several networks (lib/cost/networks.h), of its time
+ *    divided by the fastest's: it is good on all of them.
+ */
+coll_choice coll_select(const coll_algorithm *const table[], const coll_shape *call,
+                        const coll_spec *user);
+
+/* The same, followed by the other algorithms of TABLE that are faster on some network, except those
+ * that are so slow on another one that their time was not predicted exactly. */
+coll_choices coll_select_likely(const coll_algorithm *const table[], const coll_shape *call,
+                                const coll_spec *user);
+
+/*
+ * Chooses for a nonblocking or persistent call: the algorithm that USER asked for, if it can be
+ * started, else the one that can and has the least predicted time, or, if sizes differ by rank, the
+ * first that can. Rivals count only if there is no other.
+ */
+coll_choice coll_select_started(const coll_algorithm *const table[], const coll_shape *call,
+                                const coll_spec *user);
+
+/*
+ * Returns why ALGORITHM can't run CALL, or, if it can, why it can't start CALL. The text is static,
+ * and continues a sentence after a colon.
+ */
+const char *coll_select_obstacle(const coll_algorithm *algorithm, const coll_shape *call);
+
+/* Returns whether ALGORITHM with VALUES can run nonblocking and persistent calls. */
+bool coll_select_can_start(const coll_algorithm *algorithm, const coll_values *values);
+
+#endif

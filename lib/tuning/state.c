@@ -1,0 +1,232 @@
+#include "config.h"
+
+#include "lib/tuning/state.h"
+
+#include "lib/base/agree.h"
+#include "lib/base/error.h"
+#include "lib/comm/settings.h"
+#include "lib/comm/setup.h"
+#include "lib/tuning/autotune.h"
+#include "lib/tuning/trace.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Returns whether calls of OPERATION must give reproducible results. */
+static bool is_reproducible(const coll_state *state, coll_operation operation) {
+    return state->settings->reproducible && coll_operations[operation].reduces;
+}
+
+/* Returns whether OPERATION is left to the MPI library: the user asked for nothing else, and all
+ * ranks are on one node. */
+static bool is_left_to_mpi(const coll_state *state, coll_operation operation) {
+    return !is_reproducible(state, operation) &&
+           coll_select_native(&state->topo, &state->specs[operation]);
+}
+
+bool coll_state_always_native(const coll_state *state, coll_operation operation) {
+    const coll_algorithm *asked = state->specs[operation].algorithm,
+                         *head = coll_operations[operation].table[0];
+    return asked ? asked == head && coll_algorithm_is_native(head)
+                 : is_left_to_mpi(state, operation);
+}
+
+/* Drops the cached choices, after a change of OPERATION's settings. */
+static void reset_choices(coll_state *state, coll_operation operation) {
+    coll_choice_cache_close(state->decisions);
+    state->decisions = NULL;
+    state->native[operation] = !state->trace && is_left_to_mpi(state, operation);
+    state->last_native[operation] = (coll_shape){.bytes = 0};
+    state->warned[false] = state->warned[true] = 0;
+}
+
+/* Initializes the profile and the choices after a set-up. */
+static void init_choices(coll_state *state) {
+    state->profile = &coll_job_cache_facts_of(state->common)->profile;
+    for (int i = 0; i < COLL_OPERATIONS; i++)
+        reset_choices(state, (coll_operation)i);
+}
+
+static int set_up_state(coll_comm *comm, bool ready) {
+    coll_setup setup;
+    int code = coll_setup_meet(comm, ready, &setup);
+    if (!ready) {
+        free(setup.own_settings);
+        return code;
+    }
+    coll_state *state = coll_state_of(comm);
+    state->comm = comm;
+    state->common = setup.common;
+    state->topo = setup.topo;
+    state->own_settings = setup.own_settings;
+    state->settings = setup.settings;
+    state->trace = setup.settings && setup.settings->trace && comm->rank == 0;
+    state->specs = setup.settings ? setup.settings->parsed : NULL;
+    if (code == MPI_SUCCESS)
+        init_choices(state);
+    return code;
+}
+
+static int open_whole(coll_comm *comm, coll_state *state) {
+    int code = coll_setup_measure(comm, state->common, &state->topo);
+    if (code == MPI_SUCCESS)
+        coll_trace_topology(comm);
+    return code;
+}
+
+/* Opens the state of a sub-communicator of libcoll's own: the whole's profile, no user settings. */
+static int open_part(coll_comm *comm, coll_state *state, const coll_comm *whole) {
+    static const coll_agreed_settings none = {.learn = COLL_AUTOTUNE_NOTHING};
+    const coll_state *all = coll_state_of(whole);
+    state->profile = all->profile;
+    state->settings = &none;
+    state->specs = none.parsed;
+    return coll_topo_part(&all->topo, comm->ranks, comm->members, &state->topo);
+}
+
+static int open_state(coll_comm *comm, const coll_comm *whole) {
+    coll_state *state = coll_state_of(comm);
+    state->comm = comm;
+    state->plain_type = state->known_type = MPI_DATATYPE_NULL;
+    state->known_op = MPI_OP_NULL;
+    return whole ? open_part(comm, state, whole) : open_whole(comm, state);
+}
+
+static void close_state(void *slot) {
+    coll_state *state = slot;
+    coll_choice_cache_close(state->decisions);
+    coll_topo_free(&state->topo);
+    coll_job_cache_release(state->common);
+    free(state->own_profile);
+    free(state->own_settings);
+}
+
+coll_comm_key coll_state_key = {
+    .bytes = sizeof(coll_state), .meet = set_up_state, .open = open_state, .close = close_state};
+
+/* Gives the communicator its own copy of the settings. Returns false without memory. */
+static bool make_own_settings(coll_state *state) {
+    if (state->own_settings)
+        return true;
+    coll_agreed_settings *own = malloc(sizeof *own);
+    if (!own)
+        return false;
+    *own = *state->settings;
+    state->settings = state->own_settings = own;
+    state->specs = own->parsed;
+    return true;
+}
+
+int coll_state_set(coll_state *state, coll_operation operation, const char *setting,
+                   const char *spec) {
+    coll_spec parsed;
+    int code = coll_spec_parse(setting, spec, coll_operations[operation].table, &parsed);
+    if (code == MPI_SUCCESS && state->settings->reproducible)
+        code = coll_settings_check_reproducible(setting, &coll_operations[operation], &parsed);
+    if (code == MPI_SUCCESS && !make_own_settings(state))
+        code = coll_error(MPI_ERR_NO_MEM, "%s: no memory for settings", setting);
+    if (code != MPI_SUCCESS)
+        return code;
+    state->own_settings->parsed[operation] = parsed;
+    state->set = true;
+    reset_choices(state, operation);
+    return MPI_SUCCESS;
+}
+
+coll_shape coll_state_shape(const coll_state *state, coll_operation operation, size_t bytes,
+                            int root) {
+    return (coll_shape){
+        .operation = coll_operations[operation].name,
+        .sides = coll_operations[operation].sides,
+        .bytes = bytes,
+        .root = coll_operations[operation].rootless ? COLL_NO_ROOT : root,
+        .element =
+            coll_operations[operation].reduces, /* 1 if it reduces; the caller sets the true size */
+        .ordered = is_reproducible(state, operation),
+        .reproducible = is_reproducible(state, operation),
+        .topo = &state->topo,
+        .latencies = state->topo.latencies,
+        .profile = state->profile};
+}
+
+/*
+ * Returns whether the user thought of this communicator when naming an algorithm. The setting of
+ * the whole job need not suit smaller communicators, such as those of the ranks of one host.
+ */
+static bool is_set_for_this(const coll_state *state) {
+    int all;
+    return state->set || coll_settings_has_info(state->comm->user) ||
+           (PMPI_Comm_size(MPI_COMM_WORLD, &all) == MPI_SUCCESS && state->comm->ranks >= all);
+}
+
+/*
+ * Prints on rank 0 that ASKED can't run CALL and what runs INSTEAD, once in a process for an
+ * operation and ASKED. If INSTEAD is NULL, the MPI library runs it.
+ */
+static void warn_not_applicable(coll_state *state, coll_operation operation, bool started,
+                                const coll_shape *call, const coll_algorithm *asked,
+                                const coll_algorithm *instead) {
+    static const coll_algorithm *warned[2][COLL_OPERATIONS];
+    const unsigned bit = 1u << operation;
+    if (state->warned[started] & bit)
+        return;
+    state->warned[started] |= bit;
+    if (state->comm->rank != 0 || !is_set_for_this(state) ||
+        __atomic_exchange_n(&warned[started][operation], asked, __ATOMIC_RELAXED) == asked)
+        return;
+    fprintf(stderr, "coll: %s was asked for, but can't run %s %s here: %s; %s runs instead\n",
+            asked->name, started ? "a nonblocking or persistent" : "the",
+            coll_operations[operation].name, coll_select_obstacle(asked, call),
+            instead ? instead->name : "native");
+}
+
+/* Returns the cache of choices. A communicator over several sites does not share its cache, since
+ * latencies between sites change. */
+static coll_choice_cache *decisions_of(coll_state *state) {
+    const bool shared = state->common && state->topo.sites == 1;
+    if (!state->decisions)
+        state->decisions = coll_choice_cache_open(
+            shared ? coll_job_cache_facts_of(state->common)->id : 0, &state->topo);
+    return state->decisions;
+}
+
+static coll_choices choose_cached(coll_state *state, coll_operation operation, bool started,
+                                  const coll_shape *call) {
+    const coll_algorithm *const *table = coll_operations[operation].table;
+    const coll_spec *asked = &state->specs[operation];
+    coll_choice_cache *decisions = decisions_of(state);
+    coll_choices choices;
+    if (!decisions || !coll_choice_cache_find(decisions, asked, started, call, &choices)) {
+        choices = started ? (coll_choices){1, {coll_select_started(table, call, asked)}}
+                          : coll_select_likely(table, call, asked);
+        if (decisions)
+            coll_choice_cache_keep(decisions, asked, started, call, &choices);
+    }
+    if (asked->algorithm && choices.of[0].algorithm != asked->algorithm)
+        warn_not_applicable(state, operation, started, call, asked->algorithm,
+                            choices.of[0].algorithm);
+    return choices;
+}
+
+coll_choices coll_state_likely(coll_state *state, coll_operation operation,
+                               const coll_shape *call) {
+    return choose_cached(state, operation, false, call);
+}
+
+coll_choice coll_state_choose(coll_state *state, coll_operation operation, const coll_shape *call,
+                              bool *learns) {
+    coll_choice choice = choose_cached(state, operation, false, call).of[0];
+    *learns = !coll_autotune_settled(state->comm, operation, call, &choice);
+    if (state->topo.sites == 1 && !state->trace && !*learns &&
+        choice.algorithm == coll_operations[operation].table[0])
+        state->last_native[operation] = *call;
+    return choice;
+}
+
+coll_choice coll_state_choose_started(coll_state *state, coll_operation operation,
+                                      const coll_shape *call) {
+    coll_choice choice = choose_cached(state, operation, true, call).of[0];
+    coll_autotune_started(state->comm, operation, call, &choice);
+    return choice;
+}

@@ -1,0 +1,87 @@
+/*
+ * The operations' data of a communicator: its topology, profile, settings and cached choices. It is
+ * a slot of the communicator's state (lib/base/comm.h), and is made with it. Rank 0's settings hold
+ * for all ranks.
+ */
+#ifndef COLL_LIB_TUNING_STATE_H
+#define COLL_LIB_TUNING_STATE_H
+
+#include "lib/algorithm/operations.h"
+#include "lib/base/comm.h"
+#include "lib/comm/job_cache.h"
+#include "lib/comm/settings.h"
+#include "lib/cost/profile.h"
+#include "lib/topology/topo.h"
+#include "lib/tuning/choice_cache.h"
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct coll_state {
+    coll_comm *comm;
+    coll_topo topo;
+    coll_job_cache *common;       /* shared; NULL for a sub-communicator of libcoll's own */
+    const coll_profile *profile;  /* COMMON's, the whole communicator's, or OWN_PROFILE */
+    coll_profile *own_profile;    /* with measured latencies between sites; NULL: none */
+    const coll_spec *specs;       /* the algorithms that the user asked for, from SETTINGS */
+    coll_choice_cache *decisions; /* shared cache; NULL: not opened yet, or no memory */
+    bool native[COLL_OPERATIONS]; /* all its calls may go to the MPI library directly */
+    coll_shape last_native[COLL_OPERATIONS]; /* the last call that ran natively; bytes 0: none */
+    MPI_Datatype plain_type; /* the last datatype found to be predefined and without gaps */
+    MPI_Count plain_bytes;   /* bytes of its elements; 0: no such type yet */
+    MPI_Op known_op;         /* the last operation found to be valid with a datatype */
+    MPI_Datatype known_type; /* that datatype */
+    const coll_agreed_settings *settings; /* the job's, or OWN_SETTINGS */
+    coll_agreed_settings *own_settings;
+    unsigned warned[2]; /* bit sets of operations: warned of blocking, of nonblocking calls */
+    bool set;           /* COLL_Set has named an algorithm */
+    bool trace;         /* rank 0 prints a line for each call */
+} coll_state;
+
+extern coll_comm_key coll_state_key;
+
+static inline coll_state *coll_state_of(const coll_comm *comm) {
+    return coll_comm_slot(comm, &coll_state_key);
+}
+
+/* Sets the user's SPEC for OPERATION from now on. SETTING names its source in error texts. Returns
+ * MPI_ERR_ARG or MPI_ERR_NO_MEM. */
+int coll_state_set(coll_state *state, coll_operation operation, const char *setting,
+                   const char *spec);
+
+/*
+ * Returns whether every call of OPERATION runs natively, because the user asked for that, or for
+ * nothing and all ranks are on one node. The same on all ranks.
+ */
+bool coll_state_always_native(const coll_state *state, coll_operation operation);
+
+/* Returns the shape of a call of OPERATION with BYTES from or to ROOT, if OPERATION has a root. */
+coll_shape coll_state_shape(const coll_state *state, coll_operation operation, size_t bytes,
+                            int root);
+
+/* Returns the choice for CALL, and the other algorithms that may be faster. */
+coll_choices coll_state_likely(coll_state *state, coll_operation operation, const coll_shape *call);
+
+/* Returns the choice for CALL. If *LEARNS, the caller must pass it to coll_autotune_begin. */
+coll_choice coll_state_choose(coll_state *state, coll_operation operation, const coll_shape *call,
+                              bool *learns);
+
+/* The same for a nonblocking call, with results of tuning blocking ones. */
+coll_choice coll_state_choose_started(coll_state *state, coll_operation operation,
+                                      const coll_shape *call);
+
+/* Returns whether the last native call of OPERATION was the same as CALL. */
+static inline bool coll_state_native_again(const coll_state *state, coll_operation operation,
+                                           const coll_shape *call) {
+    return coll_select_same(&state->last_native[operation], call);
+}
+
+/* Returns whether earlier choices make a call with BYTES from or to ROOT native. */
+static inline bool coll_state_native(const coll_state *state, coll_operation operation,
+                                     size_t bytes, int root) {
+    return state->native[operation] ||
+           coll_state_native_again(state, operation, &(coll_shape){.bytes = bytes, .root = root});
+}
+
+#endif
