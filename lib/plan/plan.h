@@ -5,8 +5,8 @@
  * prover and the drawer work with any plan.
  *
  * - A step sends or receives a range of bytes or an empty message, copies, or combines operands
- * with the call's MPI_Op. It may depend on steps of its own round or of earlier rounds: it starts
- * when they are complete.
+ *   with the call's MPI_Op. It may depend on steps of its own round or of earlier rounds: it starts
+ *   when they are complete.
  * - At most WINDOW rounds are under way: a round begins when the round WINDOW before it and all
  *   earlier ones are complete. So a plan of any length needs bounded memory.
  * - Messages from one rank to another on one lane start in the order that both their plans have

@@ -6,8 +6,8 @@
  *    and going around the line of the ranks.
  * 2. It divides the run of blocks in two: s blocks, half of them rounded up, and the others. It
  *    sends the others to the rank s places behind it, where they are the first blocks, and adds
- * what it receives to its own first blocks. It repeats this with the s blocks, until its own is
- * left.
+ *    what it receives to its own first blocks. It repeats this with the s blocks, until its own is
+ *    left.
  *
  * Long blocks move in segments, each with all its rounds. Sums are always added in the same order,
  * so they have the same bits in every run.

@@ -7,17 +7,17 @@
  *   call in its class, predictions, and agreed times. Agreements are nonblocking, and complete
  *   during the next few calls.
  * - Rank 0's results of other communicators or earlier runs (lib/tuning/tuning_db.h) are sent to
- * all ranks with the first call of a class.
+ *   all ranks with the first call of a class.
  * - Algorithms that are not predicted to be faster on any network that the job may run on are not
  *   tried, nor is the MPI library's own if it was slower in smaller calls.
  * - Each rank times its calls from begin to end. In operations that no rank leaves before all have
  *   entered, the least of all ranks' times counts, which late ranks do not increase. In others,
- * such as a broadcast, whose root may leave before others enter, the largest counts.
+ *   such as a broadcast, whose root may leave before others enter, the largest counts.
  * - Nonblocking calls use the results of blocking ones: their own times depend mostly on what the
  *   program does meanwhile.
  * - Nothing is tuned within a host or between sites, for small or short calls, if the user has
- * named an algorithm, or if ranks know different sizes. Reductions, whose last bits differ between
- *   algorithms, are tuned only with COLL_LEARN=all.
+ *   named an algorithm, or if ranks know different sizes. Reductions, whose last bits differ
+ *   between algorithms, are tuned only with COLL_LEARN=all.
  */
 #ifndef COLL_LIB_TUNING_AUTOTUNE_H
 #define COLL_LIB_TUNING_AUTOTUNE_H
