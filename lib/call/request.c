@@ -153,7 +153,7 @@ static size_t copy_bytes(const coll_request *pending) {
     return coll_call_args_copies(&pending->call) ? coll_comm_room_of(pending->call.copied + 1) : 0;
 }
 
-static coll_exec_args planned_of(const coll_request *pending) {
+static coll_exec_args engine_arguments(const coll_request *pending) {
     return coll_call_args_planned(pending->choice.algorithm, &pending->call,
                                   &pending->choice.values);
 }
@@ -162,7 +162,7 @@ static void open_course(coll_request *pending) {
     size_t copy = copy_bytes(pending);
     if (copy)
         coll_call_args_move_input(&pending->call, (char *)pending->memory + pending->bytes - copy);
-    const coll_exec_args planned = planned_of(pending);
+    const coll_exec_args planned = engine_arguments(pending);
     pending->course = coll_exec_args_open(&planned, pending->memory);
 }
 
@@ -300,7 +300,7 @@ int coll_request_prepare(coll_request *pending, coll_operation operation, const 
     const coll_rank_order *line = coll_rank_order_of(pending->comm, &call->shape);
     memcpy(pending->line, line, sizeof *line + (size_t)call->comm->ranks * sizeof *line->order);
     call->line = pending->line;
-    const coll_exec_args planned = planned_of(pending);
+    const coll_exec_args planned = engine_arguments(pending);
     pending->bytes = coll_exec_args_bytes(&planned) + copy_bytes(pending);
     return MPI_SUCCESS;
 }
@@ -356,25 +356,22 @@ static int start_without_plan(coll_request *pending) {
                                  &pending->native, &pending->native_arguments);
 }
 
-/* Allocates the reserve at the first start: most communicators start nothing. Without memory, the
- * next start tries again. */
-static void make_reserve(requests *all) {
-    if (!all->reserve)
-        all->reserve = malloc(RESERVE);
-}
-
 int coll_request_start(coll_request *pending) {
     int code = pending->comm->broken;
     if (code != MPI_SUCCESS)
         return code;
     pthread_mutex_lock(&lock);
-    make_reserve(requests_of(pending->comm));
+    /* Allocated at the first start: most communicators start nothing. Without memory, the next
+     * start tries again. */
+    requests *all = requests_of(pending->comm);
+    if (!all->reserve)
+        all->reserve = malloc(RESERVE);
     coll_wait_meanwhile = advance_during_waits;
     pending->since = PMPI_Wtime();
     atomic_fetch_add(&active, 1);
     pending->stage = COLL_REQUEST_QUEUED;
     if (!pending->persistent) {
-        pending->turn = requests_of(pending->comm)->turn++;
+        pending->turn = all->turn++;
         set_tag(pending, (int)(pending->turn % TURNS));
     }
     if (pending->bytes == 0)
@@ -419,9 +416,9 @@ static int timeout_error(const coll_request *pending, double seconds) {
 
 /*
  * Fails requests that exceed their timeout, for a caller that polls without saying which request it
- * waits for: if polling has been continuous and nothing has progressed for the timeout, each
- * request that was started before that fails. A pause between polls means that the program was
- * computing, and restarts the clock. The caller holds the lock.
+ * waits for: if polling has been continuous and nothing has progressed for the timeout, it fails
+ * every request that has been active for that long. A pause between polls means that the program
+ * was computing, and restarts the clock. The caller holds the lock.
  */
 static void fail_overdue(bool moved) {
     static const double COMPUTED = 0.1; /* s between polls */

@@ -29,7 +29,7 @@ int coll_settings_check_reproducible(const char *source, const coll_operation_in
 }
 
 /* Makes every operation run natively, if it has a native algorithm. */
-static void disable(coll_agreed_settings *found) {
+static void make_all_native(coll_agreed_settings *found) {
     found->reproducible = false;
     for (int i = 0; i < COLL_OPERATIONS; i++)
         if (coll_algorithm_is_native(coll_operations[i].table[0]))
@@ -138,7 +138,7 @@ int coll_settings_read(MPI_Comm comm, coll_agreed_settings *found) {
     if (code == MPI_SUCCESS)
         code = coll_env_switch("COLL_DISABLE", &disabled);
     if (code == MPI_SUCCESS && disabled)
-        disable(found);
+        make_all_native(found);
     if (code == MPI_SUCCESS)
         code = read_sources(found);
     if (code == MPI_SUCCESS)

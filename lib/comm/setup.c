@@ -297,7 +297,7 @@ static int broadcast_decision(exchange *x) {
 }
 
 /* Receives the decision. Without memory for it this rank still takes part in all broadcasts, and
- * reports the error when all ranks verify. */
+ * reports the error in agree_on_success. */
 static int receive_decision(exchange *x) {
     int code = broadcast(x, &x->head, sizeof x->head);
     if (code != MPI_SUCCESS)

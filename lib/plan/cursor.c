@@ -7,7 +7,7 @@
 /* A node waits for its dependencies and for the previous message on its lane. */
 enum { LINKS = COLL_STEP_AFTER + 1, NONE = -1 };
 
-static size_t nodes_of(const coll_plan_size *size) {
+static size_t count_nodes(const coll_plan_size *size) {
     return (size_t)size->window * (size_t)size->steps;
 }
 
@@ -15,14 +15,14 @@ static size_t nodes_of(const coll_plan_size *size) {
 enum { BY_ROUND = 3 };
 
 size_t coll_cursor_bytes(const coll_plan_size *size) {
-    size_t nodes = nodes_of(size), ints = (LINKS + 1) * nodes + BY_ROUND * (size_t)size->window;
+    size_t nodes = count_nodes(size), ints = (LINKS + 1) * nodes + BY_ROUND * (size_t)size->window;
     return coll_comm_room_of(nodes * sizeof(coll_node)) +
            coll_comm_room_of((size_t)size->steps * sizeof(coll_step)) +
            coll_comm_room_of(nodes * sizeof(uint64_t)) + coll_comm_room_of(ints * sizeof(int));
 }
 
 void coll_cursor_open(coll_cursor *cursor, const coll_plan *plan, void *memory) {
-    size_t nodes = nodes_of(&plan->size), window = (size_t)plan->size.window;
+    size_t nodes = count_nodes(&plan->size), window = (size_t)plan->size.window;
     char *room = memory;
     *cursor = (coll_cursor){.plan = plan};
     cursor->nodes = coll_comm_room_take(&room, nodes * sizeof *cursor->nodes);
@@ -38,7 +38,7 @@ void coll_cursor_open(coll_cursor *cursor, const coll_plan *plan, void *memory) 
 void coll_cursor_begin(coll_cursor *cursor) {
     cursor->first = cursor->next = 0;
     cursor->ready_first = cursor->ready_count = 0;
-    memset(cursor->latest, 0, nodes_of(&cursor->plan->size) * sizeof *cursor->latest);
+    memset(cursor->latest, 0, count_nodes(&cursor->plan->size) * sizeof *cursor->latest);
 }
 
 static int slot_of(const coll_cursor *cursor, uint64_t round) {
@@ -50,7 +50,7 @@ static int node_of(const coll_cursor *cursor, uint64_t round, int step) {
 }
 
 static void make_ready(coll_cursor *cursor, int node) {
-    int room = (int)nodes_of(&cursor->plan->size);
+    int room = (int)count_nodes(&cursor->plan->size);
     cursor->ready[(cursor->ready_first + cursor->ready_count++) % room] = node;
 }
 
@@ -64,7 +64,7 @@ static void wait_for(coll_cursor *cursor, int waiting, int nth, int *list) {
 }
 
 /* Releases all nodes on LIST, in the plan's order. */
-static void release(coll_cursor *cursor, int *list) {
+static void release_waiting(coll_cursor *cursor, int *list) {
     int link = *list, first = NONE;
     while (link != NONE) { /* reverse the list, which has the last node first */
         int next = cursor->links[link];
@@ -89,11 +89,11 @@ static coll_node *message_before(coll_cursor *cursor, uint64_t round, int which)
     const coll_step *step = &node->step;
     size_t place =
         ((size_t)step->peer * 2 + (step->kind == COLL_STEP_SEND)) * COLL_LANES + (size_t)step->lane;
-    uint64_t *latest = &cursor->latest[place % nodes_of(size)], before = *latest;
+    uint64_t *latest = &cursor->latest[place % count_nodes(size)], before = *latest;
     node->older = before;
     *latest = round * (uint64_t)size->steps + (uint64_t)which + 1;
     while (before > 0 && (before - 1) / (uint64_t)size->steps >= cursor->first) {
-        coll_node *other = &cursor->nodes[(before - 1) % nodes_of(size)];
+        coll_node *other = &cursor->nodes[(before - 1) % count_nodes(size)];
         if (other->step.kind == step->kind && other->step.lane == step->lane &&
             other->step.peer == step->peer)
             return other;
@@ -165,13 +165,13 @@ const coll_node *coll_cursor_start(coll_cursor *cursor, int *node) {
         move_window(cursor);
     if (cursor->ready_count == 0)
         return NULL;
-    int room = (int)nodes_of(&cursor->plan->size);
+    int room = (int)count_nodes(&cursor->plan->size);
     *node = cursor->ready[cursor->ready_first];
     cursor->ready_first = (cursor->ready_first + 1) % room;
     cursor->ready_count--;
     coll_node *started = &cursor->nodes[*node];
     started->started = true;
-    release(cursor, &started->on_start);
+    release_waiting(cursor, &started->on_start);
     return started;
 }
 
@@ -191,7 +191,7 @@ void coll_cursor_complete(coll_cursor *cursor, int node) {
     coll_node *complete = &cursor->nodes[node];
     int slot = slot_of(cursor, complete->round);
     complete->complete = true;
-    release(cursor, &complete->on_complete);
+    release_waiting(cursor, &complete->on_complete);
     release_after_earlier(cursor, slot, node % cursor->plan->size.steps);
     cursor->left[slot]--;
 }

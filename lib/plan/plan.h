@@ -74,7 +74,7 @@ typedef struct coll_step {
     size_t from, length; /* bytes; length 0: an empty message */
     size_t at;           /* offset in the segment */
     bool to_scratch;     /* the result goes to scratch memory; else to the data */
-    bool scratch_first;  /* scratch memory is the first operand; matters if ranks are in order */
+    bool scratch_first;  /* scratch memory is the first operand, to keep operands in rank order */
     bool after_earlier;  /* depends on all earlier steps of its round */
     int afters;
     coll_after after[COLL_STEP_AFTER];

@@ -88,13 +88,13 @@ static void set_branches(const coll_rank_order *line, const forest *all, coll_br
     }
 }
 
-static uint64_t rounds_of(const coll_plan_args *part, size_t segment) {
+static uint64_t count_rounds(const coll_plan_args *part, size_t segment) {
     return (coll_segment_count(part->shape->bytes, segment) + COLL_TWO_TREES - 1) / COLL_TWO_TREES;
 }
 
 coll_plan_size coll_two_trees_size(const coll_plan_args *part, size_t segment, size_t window,
                                    int steps, int segments) {
-    return (coll_plan_size){.window = (int)coll_least(window, rounds_of(part, segment)),
+    return (coll_plan_size){.window = (int)coll_least(window, count_rounds(part, segment)),
                             .steps = steps,
                             .segments = segments,
                             .segment = coll_least(segment, part->shape->bytes),
@@ -106,7 +106,7 @@ coll_plan *coll_two_trees_plan(const coll_plan_args *part, coll_plan_size size, 
                                coll_round *round) {
     coll_two_trees *plan = memory;
     *plan =
-        (coll_two_trees){.base = coll_plan_of(part, size, rounds_of(part, size.segment), round)};
+        (coll_two_trees){.base = coll_plan_of(part, size, count_rounds(part, size.segment), round)};
     grow_forest(part, plan + 1);
     set_branches(part->line, (const forest *)(plan + 1), plan->branch);
     return &plan->base;

@@ -67,7 +67,7 @@ static coll_topo subset_topology(const estimate *e, int count) {
     return subset;
 }
 
-/* Returns the latencies between the sites of PART, by PART's site numbers; NULL if unknown. */
+/* Returns the latencies between the sites of SUBSET, by its site numbers; NULL if unknown. */
 static const double *subset_latencies(const estimate *e, const coll_topo *subset) {
     const double *latencies = e->whole->latencies;
     int *before = e->numbers;

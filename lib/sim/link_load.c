@@ -17,7 +17,7 @@ static int count_links(const coll_topo *topo, int kind) {
 }
 
 /* Returns the byte counts of all links of a KIND in one direction (WAY). */
-static double *links_of(const coll_link_load *s, int kind, int way) {
+static double *link_bytes(const coll_link_load *s, int kind, int way) {
     double *links = s->bytes;
     for (int before = 0; before < kind; before++)
         links += COLL_LINK_WAYS * count_links(s->shape->topo, before);
@@ -63,13 +63,13 @@ bool coll_link_load_open(coll_link_load *survey, const coll_algorithm *algorithm
     return s->own && s->steps;
 }
 
-/* One rank's rank_work: nanoseconds of its processor and of the links out of and into its host, and
+/* One rank's work: nanoseconds of its processor and of the links out of and into its host, and
  * events of a simulation. */
 typedef struct rank_work {
     double processor, out, in, events;
 } rank_work;
 
-/* Adds a step of RANK to ALL, its rank_work, and to the links of its host, rack and site. The step
+/* Adds a step of RANK to ALL, its work, and to the links of its host, rack and site. The step
  * represents TIMES steps of each of RANKS ranks. */
 static void add_step(coll_link_load *s, int rank, const coll_step *step, double times, double ranks,
                      rank_work *all) {
@@ -93,7 +93,7 @@ static void add_step(coll_link_load *s, int rank, const coll_step *step, double 
     *(sends ? &all->out : &all->in) += time;
     s->busy[COLL_LINK_WAYS * place->node + way] += time * ranks;
     for (int kind = 0; kind < (int)level - COLL_LEVEL_NODE; kind++)
-        links_of(s, kind, way)[links[kind]] += (double)step->length * times * ranks;
+        link_bytes(s, kind, way)[links[kind]] += (double)step->length * times * ranks;
 }
 
 /* Returns round NTH of a sample of COUNT out of ALL rounds: one of each of COUNT equal shares,
@@ -148,7 +148,7 @@ static void find_busiest(const coll_link_load *s, coll_traffic *traffic) {
         for (int kind = 0; kind < COLL_LINKS; kind++)
             traffic->busiest[kind] =
                 fmax(traffic->busiest[kind],
-                     busiest_of(links_of(s, kind, way), count_links(s->shape->topo, kind), 1,
+                     busiest_of(link_bytes(s, kind, way), count_links(s->shape->topo, kind), 1,
                                 traffic->exact));
     }
     for (int kind = COLL_LINK_RACK; kind < COLL_LINKS; kind++) {
@@ -166,7 +166,7 @@ coll_traffic coll_link_load_count(coll_link_load *s, uint64_t rounds, int ranks,
     coll_traffic traffic = {.exact = sampled == all};
     memset(s->bytes, 0, size_of_links(s->shape->topo));
     memset(s->busy, 0, size_of_busy(s->shape->topo));
-    /* The rank at position 0 represents only itself: it may be a root, with more rank_work. */
+    /* The rank at position 0 represents only itself: it may be a root, with more work. */
     for (int i = 0; i < sampled; i++)
         add_rank(s, (int)((int64_t)i * all / sampled), i ? (double)(all - 1) / (sampled - 1) : 1,
                  rounds, most, &traffic);

@@ -15,12 +15,12 @@ enum { COLL_LINK_OUT, COLL_LINK_IN, COLL_LINK_WAYS };
 
 typedef struct coll_traffic {
     double busiest[COLL_LINKS]; /* bytes out of or into the busiest link, whichever is more */
-    double link_seconds; /* time that the busiest link needs: a lower bound of the call's time */
-    double rank_seconds; /* time (s) that the busiest rank among those counted needs, for its
-                      processor or for its messages on its host's link: another lower bound */
-    double events;       /* estimated events of a simulation of all ranks */
-    uint64_t rounds;     /* of the longest plan counted */
-    bool exact;          /* all rounds of all plans were counted */
+    /* Two lower bounds of the call's time: the seconds that the busiest link needs, and those that
+     * the busiest rank counted needs, for its processor or its messages on its host's link. */
+    double link_seconds, rank_seconds;
+    double events;   /* estimated events of a simulation of all ranks */
+    uint64_t rounds; /* of the longest plan counted */
+    bool exact;      /* all rounds of all plans were counted */
 } coll_traffic;
 
 /* Plans of all ranks of a call, made one at a time in the same memory. */

@@ -22,9 +22,10 @@ typedef enum stage {
     COPIED                /* not a message: a copy in the rank's own memory is complete */
 } stage;
 
-/* A message under via. */
+/* A message under way. */
 typedef struct message {
-    int channel, stage;
+    int channel; /* of a copy: its rank's position */
+    int stage;
     int send_node;    /* of the sender's cursor; NONE once that is complete */
     int receive_node; /* of the receiver's cursor */
     bool interleaves; /* fits one packet, which passes between messages of other connections */
@@ -32,7 +33,7 @@ typedef struct message {
     bool queued;      /* counts among its channel's bytes queued for a shared link */
     size_t bytes;
     int64_t start;
-    int64_t arrival; /* before it enters the port: the time from unexpected until it has arrived */
+    int64_t arrival; /* before it enters the port: the time from there until it has arrived */
 } message;
 
 /* A linked list of messages or of a cursor's nodes; a separate array holds the links. */
@@ -49,7 +50,7 @@ typedef struct channel {
     int64_t latest;           /* arrival of the last message: messages never overtake each other */
     size_t waiting;           /* bytes that wait for the receiver's port */
     size_t queued[COLL_WAYS]; /* bytes that wait for each shared link */
-    int in_order;             /* messages under via that don't interleave */
+    int in_order;             /* messages under way that don't interleave */
     int long_messages;        /* those of them that take turns with the other direction */
     int reverse;              /* the channel back; NONE before the first long message */
     int held;                 /* own messages held until the reverse channel's long ones arrive */
@@ -95,7 +96,7 @@ typedef struct simulation {
 
 /* --- Messages and channels --- */
 
-static void append(queue *q, int next[], int element) {
+static void append_to_queue(queue *q, int next[], int element) {
     if (q->first == NONE)
         q->first = element;
     else
@@ -165,22 +166,23 @@ static bool set_unknown(simulation *sim) {
     return false;
 }
 
-/* Schedules a message's next stage at TIME for the rank at position WHOSE. Simultaneous events are
+/* Schedules a message's next stage at TIME for the rank at POSITION. Simultaneous events are
  * handled in chain order, so that the result depends on where ranks are, not on their numbers. */
-static bool schedule_stage(simulation *sim, int number, int next, int whose, int64_t time) {
+static bool schedule_stage(simulation *sim, int number, int next, int position, int64_t time) {
     sim->messages[number].stage = next;
     if (++sim->price->events > sim->call->budget ||
-        !coll_event_queue_add(&sim->events, time, whose, number))
+        !coll_event_queue_add(&sim->events, time, position, number))
         return set_unknown(sim);
     return true;
 }
 
-/* Occupies the processor of the rank at position WHO for DURATION once it is free; the message's
+/* Occupies the processor of the rank at POSITION for DURATION once it is free; the message's
  * stage NEXT follows. */
-static bool occupy_processor(simulation *sim, int who, int64_t duration, int number, int next) {
-    sim_rank *rank = &sim->ranks[who];
+static bool occupy_processor(simulation *sim, int position, int64_t duration, int number,
+                             int next) {
+    sim_rank *rank = &sim->ranks[position];
     rank->busy_until = (rank->busy_until > sim->now ? rank->busy_until : sim->now) + duration;
-    return schedule_stage(sim, number, next, who, rank->busy_until);
+    return schedule_stage(sim, number, next, position, rank->busy_until);
 }
 
 /* --- Steps --- */
@@ -207,63 +209,63 @@ static bool takes_turns(const simulation *sim, const message *msg) {
     return is_long(msg) && sim->channels[msg->channel].level > COLL_LEVEL_NODE;
 }
 
-static bool start_send(simulation *sim, int who, int node) {
-    const coll_step *step = &sim->ranks[who].cursor.nodes[node].step;
+static bool start_send(simulation *sim, int position, int node) {
+    const coll_step *step = &sim->ranks[position].cursor.nodes[node].step;
     int to = sim->positions[step->peer], number = new_message(sim),
-        channel_number = find_channel(sim, who, to, step->lane);
+        channel_number = find_channel(sim, position, to, step->lane);
     if (number == NONE || channel_number == NONE)
         return set_unknown(sim);
     sim->messages[number] =
         (message){.channel = channel_number, .send_node = node, .bytes = step->length};
     if (takes_turns(sim, &sim->messages[number]) && sim->channels[channel_number].reverse == NONE) {
-        const int back = find_channel(sim, to, who, step->lane);
+        const int back = find_channel(sim, to, position, step->lane);
         if (back == NONE)
             return set_unknown(sim);
         sim->channels[channel_number].reverse = back;
     }
     const coll_message_cost *toll =
         coll_network_message_cost(&sim->network, sim->channels[channel_number].level, step->length);
-    return occupy_processor(sim, who, toll->send, number, SENT);
+    return occupy_processor(sim, position, toll->send, number, SENT);
 }
 
-static bool start_receive(simulation *sim, int who, int node) {
-    sim_rank *rank = &sim->ranks[who];
+static bool start_receive(simulation *sim, int position, int node) {
+    sim_rank *rank = &sim->ranks[position];
     const coll_step *step = &rank->cursor.nodes[node].step;
-    int number = find_channel(sim, sim->positions[step->peer], who, step->lane);
+    int number = find_channel(sim, sim->positions[step->peer], position, step->lane);
     if (number == NONE)
         return set_unknown(sim);
     channel *via = &sim->channels[number];
     int unexpected = take_first(&via->unexpected, sim->next_message);
     if (unexpected == NONE) {
-        append(&via->posted, rank->next_posted, node);
+        append_to_queue(&via->posted, rank->next_posted, node);
         return true;
     }
     sim->messages[unexpected].receive_node = node;
     return process_arrival(sim, unexpected);
 }
 
-static bool start_copy(simulation *sim, int who, int node) {
-    const coll_step *step = &sim->ranks[who].cursor.nodes[node].step;
+static bool start_copy(simulation *sim, int position, int node) {
+    const coll_step *step = &sim->ranks[position].cursor.nodes[node].step;
     int number = new_message(sim);
     if (number == NONE)
         return set_unknown(sim);
-    sim->messages[number] = (message){.channel = who, .send_node = node};
-    return occupy_processor(sim, who, coll_network_copy(&sim->network, step->length), number,
+    sim->messages[number] = (message){.channel = position, .send_node = node};
+    return occupy_processor(sim, position, coll_network_copy(&sim->network, step->length), number,
                             COPIED);
 }
 
-/* Starts all steps that the rank at position WHO may start now. */
-static bool start_ready_steps(simulation *sim, int who) {
-    static bool (*const by_kind[])(simulation * sim, int who,
+/* Starts all steps that the rank at POSITION may start now. */
+static bool start_ready_steps(simulation *sim, int position) {
+    static bool (*const by_kind[])(simulation * sim, int position,
                                    int node) = {[COLL_STEP_SEND] = start_send,
                                                 [COLL_STEP_RECEIVE] = start_receive,
                                                 [COLL_STEP_COPY] = start_copy,
                                                 [COLL_STEP_COMBINE] = start_copy};
-    sim_rank *rank = &sim->ranks[who];
+    sim_rank *rank = &sim->ranks[position];
     int node;
-    sim->line->position = who;
+    sim->line->position = position;
     for (const coll_node *started; (started = coll_cursor_start(&rank->cursor, &node));)
-        if (!by_kind[started->step.kind](sim, who, node))
+        if (!by_kind[started->step.kind](sim, position, node))
             return false;
     return true;
 }
@@ -272,14 +274,14 @@ static bool is_halfway(const sim_rank *rank) {
     return rank->cursor.first >= rank->plan->rounds / 2;
 }
 
-static bool complete_step(simulation *sim, int who, int node) {
-    sim_rank *rank = &sim->ranks[who];
+static bool complete_step(simulation *sim, int position, int node) {
+    sim_rank *rank = &sim->ranks[position];
     const bool was_halfway = is_halfway(rank);
     coll_cursor_complete(&rank->cursor, node);
     sim->end = sim->now;
     if (sim->call->ends)
-        sim->call->ends[sim->line->order[who]] = sim->now;
-    const bool good = start_ready_steps(sim, who);
+        sim->call->ends[sim->line->order[position]] = sim->now;
+    const bool good = start_ready_steps(sim, position);
     if (!was_halfway && is_halfway(rank))
         sim->price->halfway = sim->now;
     return good;
@@ -295,7 +297,7 @@ static bool deliver(simulation *sim, int number) {
     msg->arrival = sim->now;
     via->in_order -= !msg->interleaves;
     if (posted == NONE) {
-        append(&via->unexpected, sim->next_message, number);
+        append_to_queue(&via->unexpected, sim->next_message, number);
         return true;
     }
     msg->receive_node = posted;
@@ -373,7 +375,7 @@ static bool send_off_in_turn(simulation *sim, int number) {
                            sim->channels[via->reverse].long_messages == 0))
         return send_off(sim, number);
     via->held++;
-    append(&sim->channels[via->reverse].held_by_this, sim->next_message, number);
+    append_to_queue(&sim->channels[via->reverse].held_by_this, sim->next_message, number);
     return true;
 }
 
@@ -441,7 +443,7 @@ static bool run_stage(simulation *sim, int number) {
 
 /* --- Simulations --- */
 
-/* Cuts BYTES off the memory. Returns NULL if unexpected are too few, and from then on: checking the
+/* Cuts BYTES off the memory. Returns NULL if there are too few, and from then on: checking the
  * last of several results is enough. */
 static void *cut_memory(simulation *sim, size_t bytes) {
     void *taken = coll_comm_room_cut(&sim->memory, &sim->left, bytes);
@@ -459,9 +461,9 @@ static coll_plan_size cursor_size(const coll_plan *plan) {
     return size;
 }
 
-static bool open_rank(simulation *sim, int who) {
-    sim_rank *rank = &sim->ranks[who];
-    sim->line->position = who;
+static bool open_rank(simulation *sim, int position) {
+    sim_rank *rank = &sim->ranks[position];
+    sim->line->position = position;
     void *memory = cut_memory(sim, sim->plan_size.own_bytes);
     if (!memory || sim->left < sim->plan_size.making_bytes)
         return false;
@@ -499,10 +501,10 @@ coll_plan_args coll_sim_part(const coll_shape *shape, const coll_values *values,
 }
 
 static void set_parts(simulation *sim) {
-    for (int who = 0; who < sim->shape.topo->ranks; who++)
-        sim->ranks[who].part =
+    for (int position = 0; position < sim->shape.topo->ranks; position++)
+        sim->ranks[position].part =
             coll_sim_part(&sim->shape, &sim->values, sim->line,
-                          sim->line->order[who] == sim->shape.root, &sim->blocks);
+                          sim->line->order[position] == sim->shape.root, &sim->blocks);
 }
 
 /* Computes the chain order, and sets up the arrays by position. */
@@ -540,8 +542,8 @@ static bool open_simulation(simulation *sim) {
         sim->first_channel[i] = NONE;
     sim->unused = NONE;
     sim->plan_size = sim->call->planner->size(&sim->ranks[0].part);
-    for (int who = 0; who < sim->shape.topo->ranks; who++)
-        if (!open_rank(sim, who))
+    for (int position = 0; position < sim->shape.topo->ranks; position++)
+        if (!open_rank(sim, position))
             return false;
     return true;
 }
@@ -557,20 +559,20 @@ static int simulate(simulation *sim) {
     const int ranks = sim->shape.topo->ranks;
     const int64_t enough = sim->call->enough ? sim->call->enough : INT64_MAX;
     bool good = open_simulation(sim) || set_unknown(sim);
-    for (int who = 0; who < ranks && good; who++)
-        good = start_ready_steps(sim, who);
+    for (int position = 0; position < ranks && good; position++)
+        good = start_ready_steps(sim, position);
     for (coll_event event; good && coll_event_queue_take(&sim->events, &event);) {
         sim->now = event.time;
         if (sim->now >= enough)
             return stop_at_enough(sim);
         good = run_stage(sim, event.what);
     }
-    for (int who = 0; who < ranks && good; who++)
-        if (!coll_cursor_ended(&sim->ranks[who].cursor) && sim->call->rounds)
+    for (int position = 0; position < ranks && good; position++)
+        if (!coll_cursor_ended(&sim->ranks[position].cursor) && sim->call->rounds)
             good = set_unknown(sim); /* it waits for a message of a round that is not simulated */
-        else if (!coll_cursor_ended(&sim->ranks[who].cursor))
+        else if (!coll_cursor_ended(&sim->ranks[position].cursor))
             return coll_error(MPI_ERR_INTERN, "%s: rank %d would wait for ever",
-                              sim->call->algorithm->name, sim->line->order[who]);
+                              sim->call->algorithm->name, sim->line->order[position]);
     if (good)
         sim->price->time = sim->end;
     sim->price->lossy = sim->network.lossy;
@@ -622,7 +624,7 @@ int coll_simulate(const coll_sim_call *call, coll_sim_result *price) {
     if (call->ends)
         memset(call->ends, 0, (size_t)call->shape->topo->ranks * sizeof *call->ends);
     if (call->shape->bytes == 0 || call->shape->topo->ranks == 1)
-        return MPI_SUCCESS; /* unexpected is no plan */
+        return MPI_SUCCESS; /* there is no plan */
     if (call->memory)
         return simulate(&sim);
     char *memory = sim.memory = malloc(sim.left = bytes_needed(&sim));

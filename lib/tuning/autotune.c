@@ -21,19 +21,19 @@ enum { MOST = 16 };
 static const double SHORT = 250e-6;
 
 /* Rank 0's earlier results must have arrived after this many calls. */
-enum { ASKED = 2 };
+enum { EARLIER_AFTER = 2 };
 
 /* Rank 0's message with them: the fastest algorithm (its index in the table, plus 1; 0: none), its
  * time, and the times of all candidates. */
-enum { BEST, BEST_TIME, TIMES, TOLD = TIMES + COLL_LIKELY };
+enum { BEST, BEST_TIME, TIMES, RESULTS = TIMES + COLL_LIKELY };
 
 struct coll_autotuning {
     coll_autotuning *next;
     coll_comm *comm;
     int tag;
     coll_operation operation;
-    size_t bytes; /* only calls of this size are timed: others are not comparable */
-    bool heard;   /* rank 0's earlier results have arrived */
+    size_t bytes;     /* only calls of this size are timed: others are not comparable */
+    bool has_earlier; /* rank 0's earlier results have arrived */
     coll_autotune_rounds lesson;
     coll_agreement agreement; /* on times, or with rank 0's earlier results */
 };
@@ -71,8 +71,8 @@ static bool is_tuned(const lessons *all, coll_operation operation, const coll_sh
 }
 
 /* Returns whether tuning may pay. Without a prediction there are no other candidates. */
-static bool may_pay(const lessons *all, const coll_choice *priced) {
-    return all->count < MOST && priced->predicted >= SHORT;
+static bool may_pay(const lessons *all, const coll_choice *choice) {
+    return all->count < MOST && choice->predicted >= SHORT;
 }
 
 static coll_autotuning *find_tuning(const lessons *all, coll_operation operation,
@@ -140,21 +140,21 @@ static coll_choice recalled_choice(coll_operation operation, int which, int64_t 
 
 static int start_agreement(coll_autotuning *one, int count, const int64_t numbers[]) {
     static_assert((int)COLL_AUTOTUNE_TIMES <= (int)COLL_AGREE_MOST, "all at once");
-    static_assert((int)TOLD <= (int)COLL_AGREE_MOST, "all at once");
+    static_assert((int)RESULTS <= (int)COLL_AGREE_MOST, "all at once");
     return coll_agreement_start(&one->agreement, one->comm, one->tag, count, numbers);
 }
 
 /* Starts to send rank 0's earlier results to all ranks: the agreement takes the maximum, and the
  * other ranks contribute 0. */
 static int share_earlier_results(coll_autotuning *one, const coll_shape *call) {
-    int64_t told[TOLD] = {0};
+    int64_t results[RESULTS] = {0};
     if (one->comm->rank == 0) {
         coll_tuning_entry note = entry_for(one->operation, call);
-        told[BEST] = 1 + recall_best(one->operation, call, &note, &told[BEST_TIME]);
+        results[BEST] = 1 + recall_best(one->operation, call, &note, &results[BEST_TIME]);
         for (int i = 0; i < one->lesson.candidates.count; i++)
-            told[TIMES + i] = recall_time(&note, one->lesson.candidates.of[i].algorithm);
+            results[TIMES + i] = recall_time(&note, one->lesson.candidates.of[i].algorithm);
     }
-    return start_agreement(one, TOLD, told);
+    return start_agreement(one, RESULTS, results);
 }
 
 /* Saves the times of candidates OLD and NEW for other communicators and runs. */
@@ -196,13 +196,13 @@ static int begin_tuning(lessons *all, coll_operation operation, const coll_shape
 /* Takes rank 0's earlier results into account. If the fastest algorithm is not a candidate, it runs
  * from now on without tuning. */
 static void use_earlier_results(coll_autotuning *one) {
-    const int64_t *told = one->agreement.highest, *times = told + TIMES;
-    const int best = (int)told[BEST] - 1;
+    const int64_t *results = one->agreement.highest, *times = results + TIMES;
+    const int best = (int)results[BEST] - 1;
     const coll_choices *candidates = &one->lesson.candidates;
     int i = 0;
-    one->heard = true;
+    one->has_earlier = true;
     if (best >= 0) {
-        const coll_choice choice = recalled_choice(one->operation, best, told[BEST_TIME]);
+        const coll_choice choice = recalled_choice(one->operation, best, results[BEST_TIME]);
         while (i < candidates->count && candidates->of[i].algorithm != choice.algorithm)
             i++;
         if (i < candidates->count) {
@@ -210,14 +210,14 @@ static void use_earlier_results(coll_autotuning *one) {
             one->lesson.candidates.of[i].predicted = choice.predicted;
         } else {
             coll_autotune_rounds_begin(&one->lesson, &(coll_choices){1, {choice}});
-            times = told + BEST_TIME;
+            times = results + BEST_TIME;
         }
     }
     coll_autotune_rounds_know(&one->lesson, times);
 }
 
 /* Returns whether no rank leaves the operation before all have entered it. */
-static bool synchronizes(coll_operation operation) {
+static bool is_synchronizing(coll_operation operation) {
     return coll_operations[operation].rootless && operation != COLL_OPERATION_SCAN &&
            operation != COLL_OPERATION_EXSCAN;
 }
@@ -225,7 +225,7 @@ static bool synchronizes(coll_operation operation) {
 /* Starts the agreement on this rank's times. Agreements take the maximum; times are negated to get
  * the minimum. */
 static int agree_on_times(coll_autotuning *one) {
-    int64_t sign = synchronizes(one->operation) ? -1 : 1, times[COLL_AUTOTUNE_TIMES];
+    int64_t sign = is_synchronizing(one->operation) ? -1 : 1, times[COLL_AUTOTUNE_TIMES];
     for (int i = 0; i < COLL_AUTOTUNE_TIMES; i++)
         times[i] = sign * one->lesson.own[i];
     return start_agreement(one, COLL_AUTOTUNE_TIMES, times);
@@ -234,7 +234,7 @@ static int agree_on_times(coll_autotuning *one) {
 static void use_agreed_times(coll_autotuning *one, const coll_shape *call) {
     coll_autotune_rounds *lesson = &one->lesson;
     coll_choice *of = lesson->candidates.of;
-    int64_t sign = synchronizes(one->operation) ? -1 : 1, *times = one->agreement.highest;
+    int64_t sign = is_synchronizing(one->operation) ? -1 : 1, *times = one->agreement.highest;
     const int tried = lesson->tried, best = lesson->best;
     for (int i = 0; i < COLL_AUTOTUNE_TIMES; i++)
         times[i] *= sign;
@@ -249,11 +249,11 @@ static void use_agreed_times(coll_autotuning *one, const coll_shape *call) {
 
 /* Advances the agreement before the next call, and uses its result if that is due. */
 static int advance_agreement(coll_autotuning *one, const coll_shape *call) {
-    bool asked = !one->heard && one->lesson.calls == ASKED, done;
-    if (!asked && !coll_autotune_rounds_due(&one->lesson))
+    bool earlier_due = !one->has_earlier && one->lesson.calls == EARLIER_AFTER, done;
+    if (!earlier_due && !coll_autotune_rounds_due(&one->lesson))
         return coll_agreement_advance(&one->agreement, &done);
     int code = coll_agreement_finish(&one->agreement);
-    if (code == MPI_SUCCESS && asked)
+    if (code == MPI_SUCCESS && earlier_due)
         use_earlier_results(one);
     else if (code == MPI_SUCCESS)
         use_agreed_times(one, call);
@@ -339,7 +339,7 @@ void coll_autotune_tell(const coll_comm *comm, coll_operation operation, const c
     if (call->topo != &coll_state_of(comm)->topo || !is_tuned(all, operation, call))
         return;
     const coll_autotuning *one = find_tuning(all, operation, call);
-    if (one && one->heard && coll_select_applicable(best_choice(one)->algorithm, call))
+    if (one && one->has_earlier && coll_select_applicable(best_choice(one)->algorithm, call))
         *choice = *best_choice(one);
     if (one || !may_pay(all, choice) || comm->rank > 0)
         return;

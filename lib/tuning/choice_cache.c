@@ -94,7 +94,7 @@ void coll_choice_cache_close(coll_choice_cache *decisions) {
 
 /* Returns a checksum of the latencies, which may be measured again at any time; it is the same on
  * all ranks. */
-static double all_latencies(const coll_topo *topo) {
+static double latency_checksum(const coll_topo *topo) {
     double all = 0;
     for (int i = 0; topo->latencies && i < topo->sites * topo->sites; i++)
         all += topo->latencies[i] * (i + 1);
@@ -120,7 +120,7 @@ static decision *find_decision(const coll_choice_cache *decisions, const coll_sp
 static bool is_valid_for(const decision *one, const coll_shape *call) {
     return coll_select_applicable(one->choices.of[0].algorithm, call) &&
            (call->topo->sites == 1 ||
-            (coll_select_same(&one->call, call) && one->latencies == all_latencies(call->topo)));
+            (coll_select_same(&one->call, call) && one->latencies == latency_checksum(call->topo)));
 }
 
 bool coll_choice_cache_find(coll_choice_cache *decisions, const coll_spec *asked, bool started,
@@ -149,7 +149,7 @@ void coll_choice_cache_keep(coll_choice_cache *decisions, const coll_spec *asked
                           .asked = *asked,
                           .started = started,
                           .call = *call,
-                          .latencies = all_latencies(call->topo),
+                          .latencies = latency_checksum(call->topo),
                           .choices = *choices};
     pthread_mutex_unlock(&decisions->lock);
 }

@@ -71,10 +71,10 @@ bool coll_select_native(const coll_topo *topo, const coll_spec *user);
  * 1. the algorithm that USER asked for, if it is applicable;
  * 2. on one node, and for sizes that it is known to be best for, the first entry;
  * 3. if sizes differ by rank, the algorithm made for that;
- * 4. else the applicable algorithm, rivals (baselines) excluded, with the least predicted time, if
- *    that is clearly less than the first entry's. If no profile was measured, it is the algorithm
- *    with the least geometric mean, over several networks (lib/cost/networks.h), of its time
- *    divided by the fastest's: it is good on all of them.
+ * 4. else the applicable algorithm, rivals (baselines) excluded, with the least predicted time. If
+ *    the job may be running on several networks (lib/cost/networks.h), it is the one with the least
+ *    geometric mean over them of its time divided by the fastest's, so that it is good on all of
+ *    them. The first entry runs unless another one is clearly faster.
  */
 coll_choice coll_select(const coll_algorithm *const table[], const coll_shape *call,
                         const coll_spec *user);

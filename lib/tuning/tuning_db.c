@@ -22,13 +22,13 @@ enum {
 };
 
 /* Entries, oldest first. */
-typedef struct notes {
+typedef struct entries {
     coll_tuning_entry *at;
     int count;
-} notes;
+} entries;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static notes known; /* to this process */
+static entries known; /* to this process */
 static bool has_read;
 
 char *coll_tuning_db_path(void) {
@@ -48,7 +48,7 @@ uint64_t coll_tuning_db_placement(const coll_topo *topo) {
 
 /* --- Entries --- */
 
-static coll_tuning_entry *find(const notes *all, const coll_tuning_entry *like) {
+static coll_tuning_entry *find_entry(const entries *all, const coll_tuning_entry *like) {
     for (coll_tuning_entry *one = all->at; one < all->at + all->count; one++)
         if (one->placement == like->placement && one->bytes == like->bytes &&
             strcmp(one->operation, like->operation) == 0 &&
@@ -59,8 +59,8 @@ static coll_tuning_entry *find(const notes *all, const coll_tuning_entry *like) 
 
 /* Adds WHAT as the newest entry, and drops the one that it replaces. Returns false without memory.
  */
-static bool add(notes *all, const coll_tuning_entry *what) {
-    coll_tuning_entry *old = find(all, what);
+static bool add_entry(entries *all, const coll_tuning_entry *what) {
+    coll_tuning_entry *old = find_entry(all, what);
     if (!old && all->count == MOST)
         old = all->at;
     if (!old) {
@@ -118,7 +118,7 @@ static bool parse_line(const coll_lines *at, char *line, coll_tuning_entry *one)
     return coll_words_ended(at, line);
 }
 
-static bool parse(coll_lines *at, notes *found) {
+static bool parse_file(coll_lines *at, entries *found) {
     size_t length;
     const char *first = coll_lines_next(at, &length);
     if (!first || (strcmp(first, FIRST_LINE) != 0 && strcmp(first, FORMERLY) != 0))
@@ -132,7 +132,7 @@ static bool parse(coll_lines *at, notes *found) {
             return coll_refuse(at, "a byte of 0; delete the file");
         if (!parse_line(at, line, &one))
             return false;
-        if (!add(found, &one))
+        if (!add_entry(found, &one))
             return coll_refuse(at, "no memory");
     }
     return true;
@@ -140,8 +140,8 @@ static bool parse(coll_lines *at, notes *found) {
 
 /* Returns the entries of the file at PATH, which the caller frees; none if there is no file. If the
  * file is damaged, PROBLEM says why. */
-static notes read_file(const char *path, char problem[COLL_TEXTFILE_PROBLEM]) {
-    notes found = {0};
+static entries read_file(const char *path, char problem[COLL_TEXTFILE_PROBLEM]) {
+    entries found = {0};
     char *text;
     size_t length;
     coll_lines at = {.kind = "file", .path = path, .problem = problem};
@@ -151,16 +151,17 @@ static notes read_file(const char *path, char problem[COLL_TEXTFILE_PROBLEM]) {
         return found;
     at.next = text;
     at.end = text ? text + length : NULL;
-    bool good = error ? coll_refuse(&at, "%s", coll_textfile_fault(error)) : parse(&at, &found);
+    bool good =
+        error ? coll_refuse(&at, "%s", coll_textfile_fault(error)) : parse_file(&at, &found);
     free(text);
     if (good)
         return found;
     free(found.at);
-    return (notes){0};
+    return (entries){0};
 }
 
-static bool print(FILE *stream, const void *context) {
-    const notes *all = context;
+static bool print_entries(FILE *stream, const void *context) {
+    const entries *all = context;
     fprintf(stream,
             "%s\n# What calls took while programs ran. coll-info learnt --forget deletes it.\n"
             "# placement, ranks, first host, operation, size, algorithm, seconds\n",
@@ -179,21 +180,21 @@ static void read_once(void) {
     has_read = true;
     if (!path)
         return;
-    notes found = read_file(path, problem);
+    entries found = read_file(path, problem);
     if (*problem)
         fprintf(stderr, "coll: what was learnt in earlier runs is left aside: %s\n", problem);
     for (int i = 0; i < found.count; i++)
-        if (!find(&known, &found.at[i]))
-            (void)add(&known, &found.at[i]);
+        if (!find_entry(&known, &found.at[i]))
+            (void)add_entry(&known, &found.at[i]);
     free(found.at);
     free(path);
 }
 
 /* Adds the COUNT entries of WHAT. Returns false without memory. */
-static bool add_all(notes *all, const coll_tuning_entry what[], int count) {
+static bool add_entries(entries *all, const coll_tuning_entry what[], int count) {
     bool good = true;
     for (int i = 0; i < count; i++)
-        good = add(all, &what[i]) && good;
+        good = add_entry(all, &what[i]) && good;
     return good;
 }
 
@@ -204,9 +205,10 @@ static int update_file(const coll_tuning_entry what[], int count) {
     char *path = coll_tuning_db_path();
     if (!path)
         return ENOENT;
-    notes all = read_file(path, ignored);
-    int error =
-        add_all(&all, what, count) ? coll_cachefile_write(path, print, &all, false) : ENOMEM;
+    entries all = read_file(path, ignored);
+    int error = add_entries(&all, what, count)
+                    ? coll_cachefile_write(path, print_entries, &all, false)
+                    : ENOMEM;
     free(all.at);
     free(path);
     return error;
@@ -215,7 +217,7 @@ static int update_file(const coll_tuning_entry what[], int count) {
 double coll_tuning_db_find(const coll_tuning_entry *like) {
     pthread_mutex_lock(&lock);
     read_once();
-    const coll_tuning_entry *found = find(&known, like);
+    const coll_tuning_entry *found = find_entry(&known, like);
     double seconds = found ? found->seconds : 0;
     pthread_mutex_unlock(&lock);
     return seconds;
@@ -223,7 +225,7 @@ double coll_tuning_db_find(const coll_tuning_entry *like) {
 
 int coll_tuning_db_keep(const coll_tuning_entry what[], int count, bool in_file) {
     pthread_mutex_lock(&lock);
-    (void)add_all(&known, what, count); /* without memory it will be tuned again */
+    (void)add_entries(&known, what, count); /* without memory it will be tuned again */
     int error = in_file ? update_file(what, count) : 0;
     pthread_mutex_unlock(&lock);
     return error;
