@@ -482,33 +482,60 @@ static int open_requests(coll_comm *comm, const coll_comm *whole) {
     return MPI_SUCCESS;
 }
 
-/* Waits for PENDING in MPI_Comm_free; in MPI_Finalize reports it and fails it, since nobody waits
- * for it any more. */
-static void wait_or_fail(coll_request *pending) {
-    char name[MPI_MAX_OBJECT_NAME] = "?";
-    int length;
-    if (!coll_comm_finalizing()) {
-        coll_request_wait(pending);
-        return;
-    }
-    PMPI_Comm_get_name(pending->user, name, &length);
-    fprintf(stderr,
-            "coll: MPI_Finalize with %s under way on communicator %s: complete it by COLL_Wait\n",
-            pending->name, *name ? name : "without a name");
+/* Reports and fails the requests of COMM that are under way in MPI_Finalize: nobody waits for them
+ * any more. */
+static void fail_requests_of(const coll_comm *comm) {
     pthread_mutex_lock(&lock);
-    if (under_way(pending))
-        complete_request(
-            pending, coll_error(MPI_ERR_REQUEST, "MPI_Finalize with %s under way", pending->name));
+    for (coll_request *one = first; one; one = one->next) {
+        char name[MPI_MAX_OBJECT_NAME] = "?";
+        int length;
+        if (one->comm != comm || !under_way(one))
+            continue;
+        PMPI_Comm_get_name(one->user, name, &length);
+        fprintf(
+            stderr,
+            "coll: MPI_Finalize with %s under way on communicator %s: complete it by COLL_Wait\n",
+            one->name, *name ? name : "without a name");
+        complete_request(one,
+                         coll_error(MPI_ERR_REQUEST, "MPI_Finalize with %s under way", one->name));
+    }
     pthread_mutex_unlock(&lock);
+}
+
+/*
+ * Progresses all requests once, and fails those of COMM after the timeout. Returns whether none of
+ * COMM's is under way. Other threads may complete and free them meanwhile.
+ */
+static bool advance_requests_of(const coll_comm *comm, coll_patience *patience) {
+    bool none = true;
+    pthread_mutex_lock(&lock);
+    const bool moved = advance_all();
+    const bool expired = !moved && coll_patience_expired(patience, comm->wait.timeout);
+    if (moved)
+        coll_patience_progress(patience);
+    for (coll_request *one = first; one; one = one->next) {
+        if (one->comm != comm || !under_way(one))
+            continue;
+        if (expired)
+            complete_request(one, timeout_error(one, comm->wait.timeout));
+        else
+            none = false;
+    }
+    pthread_mutex_unlock(&lock);
+    return none;
 }
 
 static void close_requests(void *slot) {
     requests *all = slot;
     if (!all->comm)
         return; /* never opened */
-    for (coll_request *one = first; one; one = one->next)
-        if (one->comm == all->comm && under_way(one))
-            wait_or_fail(one);
+    if (coll_comm_finalizing()) {
+        fail_requests_of(all->comm);
+    } else {
+        coll_patience patience = coll_patience_begin(&all->comm->wait);
+        while (!advance_requests_of(all->comm, &patience))
+            coll_patience_relax(&patience);
+    }
     pthread_mutex_lock(&lock);
     for (coll_request *one = first; one; one = one->next)
         if (one->comm == all->comm)

@@ -66,7 +66,8 @@ double coll_predicted(const coll_algorithm *algorithm, const coll_shape *call,
 bool coll_select_native(const coll_topo *topo, const coll_spec *user);
 
 /*
- * Chooses from TABLE, whose first entry, the MPI library's own, applies to every call:
+ * Chooses from TABLE, whose first entry is the MPI library's own. If that can't run CALL, such as a
+ * reduction that must be reproducible, chooses as coll_select_started does. Else chooses
  *
  * 1. the algorithm that USER asked for, if it is applicable;
  * 2. on one node, and for sizes that it is known to be best for, the first entry;
