@@ -18,6 +18,7 @@ EXTRA_DIST += \
 	docs/labs.md \
 	docs/languages.md \
 	docs/releasing.md \
+	docs/rooms.svg \
 	docs/settings.md \
 	docs/site/comments.awk \
 	docs/site/conf.py \

@@ -76,7 +76,7 @@ done
 headings() {
     sed -n 's/^##* //p' "$1" | tr 'A-Z ' 'a-z-' | tr -cd 'a-z0-9_\n-'
 }
-for file in "$source_dir"/README.md "$source_dir"/docs/*.md; do
+for file in "$source_dir"/*.md "$source_dir"/docs/*.md; do
     grep -o '](\([^)]*\))' "$file" | sed 's/^](//; s/)$//' | grep -v '^[a-z]*://' >links
     while read -r link; do
         target=${link%%#*}
