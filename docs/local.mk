@@ -13,6 +13,7 @@ EXTRA_DIST += \
 	docs/dcp.md \
 	docs/faults.md \
 	docs/first-program.md \
+	docs/glossary.md \
 	docs/hlot-figure1.svg \
 	docs/kmeans.md \
 	docs/labs.md \
