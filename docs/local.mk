@@ -11,6 +11,7 @@ EXTRA_DIST += \
 	docs/compatibility.md \
 	docs/component.md \
 	docs/dcp.md \
+	docs/debugging.md \
 	docs/faults.md \
 	docs/first-program.md \
 	docs/glossary.md \

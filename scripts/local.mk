@@ -63,6 +63,7 @@ EXTRA_DIST += \
 	scripts/compare-kmeans.d/compare.py \
 	scripts/compare-kmeans.d/rival.py \
 	scripts/fuzz \
+	scripts/hooks/pre-commit \
 	scripts/netlab \
 	scripts/netlab.d/delay.c \
 	scripts/netlab.d/enter \

@@ -89,6 +89,9 @@ for file in "$source_dir"/*.md "$source_dir"/docs/*.md; do
     done <links
 done
 
+version=$(sed -n 's/^AC_INIT(\[libcoll\], \[\([^]]*\)\].*/\1/p' "$source_dir/configure.ac")
+grep -q -x -e "version: $version" "$source_dir/CITATION.cff" || fail "CITATION.cff is not of version $version"
+
 # shown PAGE LANGUAGE FILE BEGINNING: the program that PAGE shows is FILE from BEGINNING on.
 shown() {
     sed -n "/^\`\`\`$2\$/,/^\`\`\`\$/p" "$source_dir/$1" | sed '1d; $d' >of_page
