@@ -316,12 +316,12 @@ START_TEST(requests_complete_together) {
 END_TEST
 
 /* Twice the same gather, looked at now and then. */
-static bool go_step_by_step(coll_task *course) {
+static bool go_step_by_step(coll_task *task) {
     bool good = true, moved = world_ranks == 1;
     for (int i = 0; i < 2; i++) {
-        good = course->start(course) == MPI_SUCCESS && good;
-        for (; good && course->active > 0; sched_yield())
-            good = coll_task_advance(course, &moved) == MPI_SUCCESS;
+        good = task->start(task) == MPI_SUCCESS && good;
+        for (; good && task->active > 0; sched_yield())
+            good = coll_task_advance(task, &moved) == MPI_SUCCESS;
     }
     return good && moved;
 }

@@ -117,7 +117,7 @@ typedef struct coll_algorithm {
     /*
      * Without a plan, an algorithm has either RUN, which runs CALL to its end, or BYTES and OPEN
      * for nonblocking execution: BYTES returns the memory that OPEN needs (the same on all ranks),
-     * OPEN creates the course in it.
+     * OPEN creates the task in it.
      */
     int (*run)(const struct coll_exec_args *call);
     size_t (*bytes)(const struct coll_exec_args *call);

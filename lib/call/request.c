@@ -132,7 +132,7 @@ static void complete_request(coll_request *pending, int code) {
     pending->stage = COLL_REQUEST_COMPLETE;
     atomic_fetch_sub(&active, 1);
     if (code != MPI_SUCCESS && ran) {
-        coll_task_abandon(pending->course);
+        coll_task_abandon(pending->task);
         pending->comm->broken = code;
     }
     if (!pending->persistent && pending->memory)
@@ -143,12 +143,12 @@ static void complete_request(coll_request *pending, int code) {
                    PMPI_Wtime() - pending->since);
 }
 
-/* Sets the call's tags; before its course is opened, which copies them. */
+/* Sets the call's tags; before its task is opened, which copies them. */
 static void set_tag(coll_request *pending, int turn) {
     pending->call.tag = COLL_TAG_STARTED + COLL_LANES * turn;
 }
 
-/* Returns the bytes for the copy of in-place input, which is behind the course's memory. */
+/* Returns the bytes for the copy of in-place input, which is behind the task's memory. */
 static size_t copy_bytes(const coll_request *pending) {
     return coll_call_args_copies(&pending->call) ? coll_comm_room_of(pending->call.copied + 1) : 0;
 }
@@ -163,10 +163,10 @@ static void open_course(coll_request *pending) {
     if (copy)
         coll_call_args_move_input(&pending->call, (char *)pending->memory + pending->bytes - copy);
     const coll_exec_args planned = engine_arguments(pending);
-    pending->course = coll_exec_args_open(&planned, pending->memory);
+    pending->task = coll_exec_args_open(&planned, pending->memory);
 }
 
-/* Starts the course if memory and tags are available; else PENDING stays queued. */
+/* Starts the task if memory and tags are available; else PENDING stays queued. */
 static void start_if_possible(coll_request *pending) {
     if (!pending->persistent && (tags_in_use(pending) || !get_memory(pending)))
         return;
@@ -174,8 +174,8 @@ static void start_if_possible(coll_request *pending) {
         open_course(pending);
     coll_call_args_begin(&pending->call);
     pending->stage = COLL_REQUEST_RUNS;
-    int code = pending->course->start(pending->course);
-    if (code != MPI_SUCCESS || pending->course->active == 0)
+    int code = pending->task->start(pending->task);
+    if (code != MPI_SUCCESS || pending->task->active == 0)
         complete_request(pending, code);
 }
 
@@ -212,8 +212,8 @@ static void advance_request(coll_request *pending, bool *moved) {
         start_if_possible(pending);
     if (pending->stage != COLL_REQUEST_RUNS)
         return;
-    int code = coll_task_advance(pending->course, moved);
-    if (code != MPI_SUCCESS || pending->course->active == 0)
+    int code = coll_task_advance(pending->task, moved);
+    if (code != MPI_SUCCESS || pending->task->active == 0)
         complete_request(pending, code);
 }
 
@@ -408,9 +408,9 @@ void coll_request_test(coll_request *pending, bool *done) {
 
 /* Returns the timeout error for PENDING, naming the silent ranks if they are known. */
 static int timeout_error(const coll_request *pending, double seconds) {
-    const coll_task *course = pending->course;
+    const coll_task *task = pending->task;
     return pending->stage == COLL_REQUEST_RUNS
-               ? coll_wait_report(seconds, course->count, course->requests, course->peers)
+               ? coll_wait_report(seconds, task->count, task->requests, task->peers)
                : coll_wait_silent(seconds, -1, 0);
 }
 

@@ -3,7 +3,7 @@
  * number of them, each with its own tags. They progress in every wait and test of the library, and
  * in its thread if COLL_PROGRESS=thread. A start never waits for other ranks.
  *
- * A request runs a course, mostly that of a plan, or the MPI library's own nonblocking operation.
+ * A request runs a task, mostly that of a plan, or the MPI library's own nonblocking operation.
  * The latter runs if the user asks for it, and on communicators that libcoll hasn't set up yet,
  * since the set-up is collective.
  */
@@ -23,7 +23,7 @@ typedef enum coll_request_stage {
     COLL_REQUEST_IDLE,   /* persistent, not started */
     COLL_REQUEST_AGREES, /* the ranks are agreeing on whether all have memory */
     COLL_REQUEST_QUEUED, /* waits for memory, or for tags that are still in use */
-    COLL_REQUEST_RUNS,   /* its course is running */
+    COLL_REQUEST_RUNS,   /* its task is running */
     COLL_REQUEST_NATIVE, /* the MPI library runs it */
     COLL_REQUEST_COMPLETE
 } coll_request_stage;
@@ -48,7 +48,7 @@ struct COLL_Pending {
     coll_uneven uneven;  /* the counts and displacements that they refer to */
     coll_call_args call;
     coll_choice choice;
-    coll_task *course;
+    coll_task *task;
     uint64_t turn; /* its number among the communicator's requests; determines its tags */
     size_t bytes;  /* memory that it needs; 0: nothing has to be sent */
     void *memory;

@@ -149,11 +149,11 @@ static void divide_memory(coll_intake *in) {
     size_t count = (size_t)in->slot_count;
     size_t segment = usual_segment(&in->credit, coll_blocks_longest(in->call.part.blocks));
     in->slots = (void *)(in->lanes + most_lanes(&in->call, &in->credit));
-    in->course.statuses = (void *)(in->slots + count);
-    in->course.requests = (void *)(in->course.statuses + 2 * count);
-    in->course.peers = (void *)(in->course.requests + 2 * count);
-    in->course.indices = in->course.peers + 2 * count;
-    in->unused = in->course.indices + 2 * count;
+    in->task.statuses = (void *)(in->slots + count);
+    in->task.requests = (void *)(in->task.statuses + 2 * count);
+    in->task.peers = (void *)(in->task.requests + 2 * count);
+    in->task.indices = in->task.peers + 2 * count;
+    in->unused = in->task.indices + 2 * count;
     char *memory =
         coll_data_in_place(&in->call.part.blocks->longest) ? NULL : (char *)(in->unused + count);
     for (size_t i = 0; i < count; i++)
@@ -201,11 +201,11 @@ static int post_receive(coll_intake *in, coll_lane *lane, int i) {
     lane->on_the_way += s->length;
     lane->of_next += s->length;
     in->on_the_way += s->length;
-    in->course.peers[i] = rank;
-    in->course.active++;
+    in->task.peers[i] = rank;
+    in->task.active++;
     coll_data block = coll_blocks_at(in->call.part.blocks, rank);
     return coll_irecv(in->call.comm, coll_data_target(&block, s->from, s->segment), (int)s->length,
-                      MPI_BYTE, rank, in->call.tag, &in->course.requests[i]);
+                      MPI_BYTE, rank, in->call.tag, &in->task.requests[i]);
 }
 
 /* Sends a grant: the sender of slot I may send up to the slot's end. */
@@ -214,10 +214,10 @@ static int send_grant(coll_intake *in, int i) {
     int rank = in->senders[s->sender].rank;
     s->granted = s->from + s->length;
     s->pending++;
-    in->course.peers[in->slot_count + i] = rank;
-    in->course.active++;
+    in->task.peers[in->slot_count + i] = rank;
+    in->task.active++;
     return coll_isend(in->call.comm, &s->granted, 1, MPI_UINT64_T, rank, in->call.tag + 1,
-                      &in->course.requests[in->slot_count + i]);
+                      &in->task.requests[in->slot_count + i]);
 }
 
 static bool can_ask(const coll_intake *in, const coll_lane *lane) {
@@ -302,15 +302,15 @@ coll_comm_key coll_intake_share_key = {.bytes = sizeof(_Atomic double)};
 static int continue_intake(coll_intake *in) {
     int code = ask_all(in);
     in->since = in->looked = PMPI_Wtime();
-    if (code == MPI_SUCCESS && in->course.active == 0) {
+    if (code == MPI_SUCCESS && in->task.active == 0) {
         _Atomic double *kept = coll_comm_slot(in->call.comm, &coll_intake_share_key);
         *kept = coll_incast_share(in->share, in->stalled);
     }
     return code;
 }
 
-static int start_intake(coll_task *course) {
-    coll_intake *intake = (coll_intake *)course;
+static int start_intake(coll_task *task) {
+    coll_intake *intake = (coll_intake *)task;
     double kept = *(_Atomic double *)coll_comm_slot(intake->call.comm, &coll_intake_share_key);
     intake->share = kept > 0 ? kept : 1; /* 0: this is the communicator's first gather */
     intake->window = (size_t)(intake->share * (double)intake->credit.window);
@@ -326,34 +326,34 @@ static int start_intake(coll_task *course) {
     for (int i = 0; i < intake->sender_count; i++)
         intake->senders[i].begun = false;
     for (int i = 0; i < 2 * intake->slot_count; i++) {
-        intake->course.requests[i] = MPI_REQUEST_NULL;
-        intake->course.peers[i] = -1;
+        intake->task.requests[i] = MPI_REQUEST_NULL;
+        intake->task.peers[i] = -1;
     }
     for (int i = 0; i < intake->slot_count; i++)
         intake->unused[intake->unused_count++] = i;
     return continue_intake(intake);
 }
 
-static int handle_completions(coll_task *course, int count) {
-    coll_intake *intake = (coll_intake *)course;
-    course->active -= count;
+static int handle_completions(coll_task *task, int count) {
+    coll_intake *intake = (coll_intake *)task;
+    task->active -= count;
     for (int i = 0; i < count; i++)
-        handle_completion(intake, course->indices[i], intake->looked - intake->since);
+        handle_completion(intake, task->indices[i], intake->looked - intake->since);
     return continue_intake(intake);
 }
 
 /* A stall is time in which nothing arrived, not time in which nobody looked. */
-static void note_look(coll_task *course) {
-    ((coll_intake *)course)->looked = PMPI_Wtime();
+static void note_look(coll_task *task) {
+    ((coll_intake *)task)->looked = PMPI_Wtime();
 }
 
 coll_task *coll_intake_open(const coll_exec_args *call, const coll_credit *credit, void *memory) {
     char *room = memory;
     coll_intake *intake = coll_comm_room_take(&room, sizeof *intake);
-    *intake = (coll_intake){.course = {.start = start_intake,
-                                       .take = handle_completions,
-                                       .looked = note_look,
-                                       .comm = call->comm},
+    *intake = (coll_intake){.task = {.start = start_intake,
+                                     .take = handle_completions,
+                                     .looked = note_look,
+                                     .comm = call->comm},
                             .call = *call,
                             .credit = *credit,
                             .senders = (void *)room};
@@ -361,7 +361,7 @@ coll_task *coll_intake_open(const coll_exec_args *call, const coll_credit *credi
     list_senders(intake);
     list_lanes(intake);
     intake->slot_count = count_slots(intake);
-    intake->course.count = 2 * intake->slot_count;
+    intake->task.count = 2 * intake->slot_count;
     divide_memory(intake);
-    return &intake->course;
+    return &intake->task;
 }

@@ -45,7 +45,7 @@ size_t coll_intake_unasked(const coll_exec_args *call, const coll_credit *credit
                            size_t bytes);
 
 typedef struct coll_intake {
-    coll_task course; /* its requests: slot_count receives, then slot_count grants */
+    coll_task task; /* its requests: slot_count receives, then slot_count grants */
     coll_exec_args call;
     coll_credit credit;
     struct coll_source *senders; /* in the order in which the root asks them */
@@ -74,7 +74,7 @@ coll_task *coll_intake_open(const coll_exec_args *call, const coll_credit *credi
 enum { COLL_SUPPLY_SENDS = 8, COLL_SUPPLY_REQUESTS = 1 + COLL_SUPPLY_SENDS };
 
 typedef struct coll_supply {
-    coll_task course;
+    coll_task task;
     coll_exec_args call;
     size_t segment, unasked; /* bytes of a message, and bytes to send without a grant */
     size_t sent, allowed;    /* bytes sent and bytes granted so far */

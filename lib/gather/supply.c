@@ -10,7 +10,7 @@ enum { REQUESTS = COLL_SUPPLY_REQUESTS };
 static int receive_grant(coll_supply *s) {
     if (s->allowed == s->call.data->bytes)
         return MPI_SUCCESS;
-    s->course.active++;
+    s->task.active++;
     return coll_irecv(s->call.comm, s->grant, 1, MPI_UINT64_T, s->call.part.shape->root,
                       s->call.tag + 1, &s->requests[0]);
 }
@@ -22,7 +22,7 @@ static int send_segment(coll_supply *s, int i) {
     char *segment = s->memory ? s->memory + (size_t)(i - 1) * s->segment : NULL;
     const void *bytes = coll_data_read(data, s->sent, length, segment);
     s->sent += length;
-    s->course.active++;
+    s->task.active++;
     return coll_isend(s->call.comm, bytes, (int)length, MPI_BYTE, s->call.part.shape->root,
                       s->call.tag, &s->requests[i]);
 }
@@ -35,20 +35,20 @@ static int send_allowed(coll_supply *s) {
     return code;
 }
 
-static int start_supply(coll_task *course) {
-    coll_supply *supply = (coll_supply *)course;
+static int start_supply(coll_task *task) {
+    coll_supply *supply = (coll_supply *)task;
     supply->sent = 0;
     supply->allowed = supply->unasked;
     int code = receive_grant(supply);
     return code == MPI_SUCCESS ? send_allowed(supply) : code;
 }
 
-static int handle_completions(coll_task *course, int count) {
-    coll_supply *supply = (coll_supply *)course;
+static int handle_completions(coll_task *task, int count) {
+    coll_supply *supply = (coll_supply *)task;
     int code = MPI_SUCCESS;
-    course->active -= count;
+    task->active -= count;
     for (int i = 0; i < count && code == MPI_SUCCESS; i++)
-        if (course->indices[i] == 0) {
+        if (task->indices[i] == 0) {
             supply->allowed = (size_t)*supply->grant;
             code = receive_grant(supply);
         }
@@ -60,14 +60,14 @@ coll_task *coll_supply_open(const coll_exec_args *call, const coll_credit *credi
     int place = call->part.line->position - 1;
     char *room = memory;
     coll_supply *supply = coll_comm_room_take(&room, sizeof *supply);
-    *supply = (coll_supply){.course = {.start = start_supply,
-                                       .take = handle_completions,
-                                       .comm = call->comm,
-                                       .count = REQUESTS,
-                                       .requests = supply->requests,
-                                       .peers = supply->peers,
-                                       .indices = supply->completed,
-                                       .statuses = supply->statuses},
+    *supply = (coll_supply){.task = {.start = start_supply,
+                                     .take = handle_completions,
+                                     .comm = call->comm,
+                                     .count = REQUESTS,
+                                     .requests = supply->requests,
+                                     .peers = supply->peers,
+                                     .indices = supply->completed,
+                                     .statuses = supply->statuses},
                             .call = *call,
                             .segment = coll_least(credit->segment, bytes),
                             .unasked = coll_intake_unasked(call, credit, place, bytes),
@@ -78,5 +78,5 @@ coll_task *coll_supply_open(const coll_exec_args *call, const coll_credit *credi
         supply->requests[i] = MPI_REQUEST_NULL;
         supply->peers[i] = call->part.shape->root;
     }
-    return &supply->course;
+    return &supply->task;
 }

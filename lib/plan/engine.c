@@ -151,7 +151,7 @@ static int start_message(coll_engine *engine, const coll_node *node) {
     coll_comm *comm = engine->call.comm;
     int tag = engine->call.tag + step->lane, length = (int)step->length;
     void *bytes = message_buffer(engine, node);
-    MPI_Request *request = &engine->course.requests[engine->course.active];
+    MPI_Request *request = &engine->task.requests[engine->task.active];
     return step->kind == COLL_STEP_SEND
                ? coll_isend(comm, bytes, length, MPI_BYTE, step->peer, tag, request)
                : coll_irecv(comm, bytes, length, MPI_BYTE, step->peer, tag, request);
@@ -170,10 +170,10 @@ static int start_ready_steps(coll_engine *engine) {
         code = start_message(engine, node);
         if (code != MPI_SUCCESS)
             break;
-        engine->course.peers[engine->course.active] = node->step.peer;
-        engine->nodes[engine->course.active++] = number;
+        engine->task.peers[engine->task.active] = node->step.peer;
+        engine->nodes[engine->task.active++] = number;
     }
-    engine->course.count = engine->course.active;
+    engine->task.count = engine->task.active;
     return code;
 }
 
@@ -191,24 +191,24 @@ static void complete_message(coll_engine *engine, int number) {
     coll_cursor_complete(&engine->cursor, number);
 }
 
-static int handle_completions(coll_task *course, int count) {
-    coll_engine *engine = (coll_engine *)course;
+static int handle_completions(coll_task *task, int count) {
+    coll_engine *engine = (coll_engine *)task;
     for (int i = 0; i < count; i++)
-        complete_message(engine, engine->nodes[course->indices[i]]);
+        complete_message(engine, engine->nodes[task->indices[i]]);
     int kept = 0;
-    for (int i = 0; i < course->active; i++) {
-        if (course->requests[i] == MPI_REQUEST_NULL)
+    for (int i = 0; i < task->active; i++) {
+        if (task->requests[i] == MPI_REQUEST_NULL)
             continue;
-        course->requests[kept] = course->requests[i];
-        course->peers[kept] = course->peers[i];
+        task->requests[kept] = task->requests[i];
+        task->peers[kept] = task->peers[i];
         engine->nodes[kept++] = engine->nodes[i];
     }
-    course->active = kept;
+    task->active = kept;
     return start_ready_steps(engine);
 }
 
-static int begin_engine(coll_task *course) {
-    coll_engine *engine = (coll_engine *)course;
+static int begin_engine(coll_task *task) {
+    coll_engine *engine = (coll_engine *)task;
     const coll_plan_size *size = &engine->plan->size;
     coll_cursor_begin(&engine->cursor);
     memset(engine->held, 0, (size_t)size->window * (size_t)size->segments * sizeof *engine->held);
@@ -247,21 +247,21 @@ coll_task *coll_exec_args_open(const coll_exec_args *call, void *memory) {
     char *room = memory;
     coll_engine *engine = coll_comm_room_take(&room, sizeof *engine);
     *engine = (coll_engine){
-        .course = {.start = begin_engine, .take = handle_completions, .comm = call->comm},
+        .task = {.start = begin_engine, .take = handle_completions, .comm = call->comm},
         .call = *call};
     engine->plan = planner_of(call)->plan(
         &engine->call.part, size, coll_comm_room_take(&room, size.own_bytes + size.making_bytes));
     coll_cursor_open(&engine->cursor, engine->plan,
                      coll_comm_room_take(&room, coll_cursor_bytes(&size)));
-    engine->course.requests = coll_comm_room_take(&room, nodes * sizeof(MPI_Request));
-    engine->course.statuses = coll_comm_room_take(&room, nodes * sizeof(MPI_Status));
-    engine->course.peers = coll_comm_room_take(&room, nodes * sizeof(int));
+    engine->task.requests = coll_comm_room_take(&room, nodes * sizeof(MPI_Request));
+    engine->task.statuses = coll_comm_room_take(&room, nodes * sizeof(MPI_Status));
+    engine->task.peers = coll_comm_room_take(&room, nodes * sizeof(int));
     engine->nodes = coll_comm_room_take(&room, nodes * sizeof(int));
-    engine->course.indices = coll_comm_room_take(&room, nodes * sizeof(int));
+    engine->task.indices = coll_comm_room_take(&room, nodes * sizeof(int));
     engine->held = coll_comm_room_take(&room, segments * sizeof(coll_held));
     engine->segments = coll_comm_room_take(&room, segments * size.segment);
     engine->spare = room;
-    return &engine->course;
+    return &engine->task;
 }
 
 int coll_exec_args_run(const coll_exec_args *call) {

@@ -13,7 +13,7 @@
 #include "lib/plan/task.h"
 
 /* The arguments for running this rank's part of a call: by its plan, or by the algorithm's own
- * course if it has no plan. All that they refer to must outlive the engine. */
+ * task if it has no plan. All that they refer to must outlive the engine. */
 typedef struct coll_exec_args {
     coll_comm *comm;
     const coll_algorithm *algorithm;
@@ -34,7 +34,7 @@ typedef struct coll_held {
 
 /* A plan under way. All its requests are active. */
 typedef struct coll_engine {
-    coll_task course;
+    coll_task task;
     coll_exec_args call;
     const coll_plan *plan;
     coll_cursor cursor;
@@ -46,7 +46,7 @@ typedef struct coll_engine {
 /* Returns the bytes of memory that coll_exec_args_open needs for CALL; the same on all ranks. */
 size_t coll_exec_args_bytes(const coll_exec_args *call);
 
-/* Opens a course for CALL, which is copied, in that MEMORY, aligned for any type. Local. */
+/* Opens a task for CALL, which is copied, in that MEMORY, aligned for any type. Local. */
 coll_task *coll_exec_args_open(const coll_exec_args *call, void *memory);
 
 /* Runs CALL to its end. */

@@ -2,39 +2,38 @@
 
 #include "lib/plan/task.h"
 
-int coll_task_advance(coll_task *course, bool *moved) {
+int coll_task_advance(coll_task *task, bool *moved) {
     int count = 0;
-    if (course->active == 0)
+    if (task->active == 0)
         return MPI_SUCCESS;
-    int code =
-        PMPI_Testsome(course->count, course->requests, &count, course->indices, course->statuses);
+    int code = PMPI_Testsome(task->count, task->requests, &count, task->indices, task->statuses);
     if (code != MPI_SUCCESS)
-        return coll_wait_error(code, count, course->statuses);
+        return coll_wait_error(code, count, task->statuses);
     *moved = *moved || count > 0;
     if (count > 0)
-        return course->take(course, count);
-    if (course->looked)
-        course->looked(course);
+        return task->take(task, count);
+    if (task->looked)
+        task->looked(task);
     return MPI_SUCCESS;
 }
 
-int coll_task_run(coll_task *course) {
-    int code = course->start(course);
-    while (course->active > 0 && code == MPI_SUCCESS) {
+int coll_task_run(coll_task *task) {
+    int code = task->start(task);
+    while (task->active > 0 && code == MPI_SUCCESS) {
         int count;
-        code = coll_wait_some(&course->comm->wait, course->count, course->requests, course->peers,
-                              &count, course->indices, course->statuses);
-        if (code == MPI_SUCCESS && course->looked)
-            course->looked(course);
+        code = coll_wait_some(&task->comm->wait, task->count, task->requests, task->peers, &count,
+                              task->indices, task->statuses);
+        if (code == MPI_SUCCESS && task->looked)
+            task->looked(task);
         if (code == MPI_SUCCESS)
-            code = course->take(course, count);
+            code = task->take(task, count);
     }
     if (code != MPI_SUCCESS)
-        coll_task_abandon(course);
+        coll_task_abandon(task);
     return code;
 }
 
-void coll_task_abandon(coll_task *course) {
-    coll_wait_abandon(course->count, course->requests);
-    course->active = 0;
+void coll_task_abandon(coll_task *task) {
+    coll_wait_abandon(task->count, task->requests);
+    task->active = 0;
 }

@@ -1,7 +1,7 @@
 /*
- * A course: a running collective that progresses by start, advance and finish. It is a plan in the
+ * A task: a running collective that progresses by start, advance and finish. It is a plan in the
  * engine, or an algorithm's own state machine, if what a rank does depends on what arrives.
- * Blocking, nonblocking and persistent calls all run courses. A course starts messages, and
+ * Blocking, nonblocking and persistent calls all run courses. A task starts messages, and
  * continues when some of them are complete.
  */
 #ifndef COLL_LIB_PLAN_TASK_H
@@ -11,18 +11,18 @@
 
 #include <stdbool.h>
 
-/* The first member of each course's state. */
+/* The first member of each task's state. */
 typedef struct coll_task coll_task;
 struct coll_task {
     /* Begins, possibly again, and starts all messages that may start. Never waits. */
-    int (*start)(coll_task *course);
+    int (*start)(coll_task *task);
     /* Handles the completion of COUNT requests, whose positions are in INDICES, and starts all
      * messages that may start then. Never waits. */
-    int (*take)(coll_task *course, int count);
+    int (*take)(coll_task *task, int count);
     /* Called after a test that found no request complete, and after each wait; or NULL. */
-    void (*looked)(coll_task *course);
+    void (*looked)(coll_task *task);
     coll_comm *comm;
-    int active; /* requests that aren't null; 0 when the course has ended */
+    int active; /* requests that aren't null; 0 when the task has ended */
     int count;  /* used length of the arrays */
     MPI_Request *requests;
     int *peers; /* the other rank of each request's message */
@@ -31,12 +31,12 @@ struct coll_task {
 };
 
 /* Handles complete requests, without waiting. Sets *MOVED if there were any. */
-int coll_task_advance(coll_task *course, bool *moved);
+int coll_task_advance(coll_task *task, bool *moved);
 
 /* Runs COURSE to its end; abandons it after an error. */
-int coll_task_run(coll_task *course);
+int coll_task_run(coll_task *task);
 
 /* Abandons COURSE after an error; messages may stay under way. */
-void coll_task_abandon(coll_task *course);
+void coll_task_abandon(coll_task *task);
 
 #endif

@@ -163,14 +163,14 @@ static int simulate(picture *p, void (*watch)(const coll_sim_message *message, v
                                 .watch = watch,
                                 .context = p,
                                 .ends = p->end};
-    coll_sim_result price = {.time = 0};
-    int code = coll_simulate(&call, &price);
-    if (code == MPI_SUCCESS && price.time == COLL_SIM_UNKNOWN)
+    coll_sim_result result = {.time = 0};
+    int code = coll_simulate(&call, &result);
+    if (code == MPI_SUCCESS && result.time == COLL_SIM_UNKNOWN)
         code = coll_error(MPI_ERR_COUNT,
                           "%s of %zu bytes to %d ranks has too many messages to draw; draw fewer "
                           "bytes or ranks, or name longer segments",
                           d->shape->operation, d->shape->bytes, p->ranks);
-    p->total = price.time > 0 ? price.time : 1;
+    p->total = result.time > 0 ? result.time : 1;
     return code;
 }
 

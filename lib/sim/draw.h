@@ -1,5 +1,5 @@
 /*
- * Draws a simulated call (price.h) as an SVG: a line for each rank in chain order, time to the
+ * Draws a simulated call (result.h) as an SVG: a line for each rank in chain order, time to the
  * right, messages as arrows coloured by level, racks as bands, and in the margin the bytes over the
  * racks' uplinks. If there are very many messages, only a part is drawn, and the title says so.
  */

@@ -111,7 +111,7 @@ static coll_traffic count_sample(coll_link_load *survey, uint64_t rounds) {
 /* Simulates the first ROUNDS rounds, or all if ROUNDS is 0. Returns false if that takes more than
  * twice EVENTS or more memory than there is, or if these rounds wait for later ones. */
 static bool simulate(const estimate *e, const subset *p, uint64_t rounds, double events,
-                     coll_sim_result *price) {
+                     coll_sim_result *result) {
     const bool all = p->shape.topo == e->whole->topo;
     const coll_sim_call call = {
         .algorithm = e->algorithm,
@@ -125,7 +125,7 @@ static bool simulate(const estimate *e, const subset *p, uint64_t rounds, double
         .messages = e->allocates ? 0 : MESSAGES,
         .memory = e->allocates ? NULL : p->room,
         .bytes = p->left};
-    return coll_simulate(&call, price) == MPI_SUCCESS && price->time != COLL_SIM_UNKNOWN;
+    return coll_simulate(&call, result) == MPI_SUCCESS && result->time != COLL_SIM_UNKNOWN;
 }
 
 /* Results of a simulation of the first rounds, in seconds. */
@@ -139,18 +139,18 @@ typedef struct sample {
 static bool simulate_subset(const estimate *e, int ranks, uint64_t rounds, double events,
                             sample *found) {
     subset p;
-    coll_sim_result price;
+    coll_sim_result result;
     if (!open_subset(e, ranks, &p))
         return false;
     const coll_traffic all = count_sample(&p.survey, rounds);
-    if (all.events > events || !simulate(e, &p, rounds, events, &price))
+    if (all.events > events || !simulate(e, &p, rounds, events, &result))
         return false;
     /* The faster half gives the rate: a TCP timeout, which occurs once, is in the other one. */
     const int64_t half_of_time =
-        price.time < 2 * price.halfway ? price.time - price.halfway : price.halfway;
+        result.time < 2 * result.halfway ? result.time - result.halfway : result.halfway;
     const uint64_t simulated = coll_least(rounds, all.rounds), second = simulated - simulated / 2;
     const coll_traffic first = count_sample(&p.survey, simulated / 2);
-    *found = (sample){.time = (double)price.time * 1e-9,
+    *found = (sample){.time = (double)result.time * 1e-9,
                       .pace = (double)half_of_time * 1e-9 / (double)second,
                       .rank_seconds = all.rank_seconds,
                       .of_a_round = (all.rank_seconds - first.rank_seconds) / (double)second};
@@ -253,7 +253,7 @@ static void count_more_ranks(estimate *e) {
 }
 
 static double estimate_time(estimate *e) {
-    coll_sim_result price;
+    coll_sim_result result;
     double time;
     const double at_least = 0.9; /* the sample of rounds may overestimate */
     e->traffic = count_sample(&e->survey, UINT64_MAX);
@@ -263,8 +263,8 @@ static double estimate_time(estimate *e) {
     if (e->enough > 0 && lower_bound(&e->traffic) >= e->enough)
         return lower_bound(&e->traffic);
     const subset whole = {.shape = *e->whole, .room = e->room, .left = e->left};
-    if (e->traffic.events <= e->events && simulate(e, &whole, 0, e->events, &price))
-        return (double)price.time * 1e-9;
+    if (e->traffic.events <= e->events && simulate(e, &whole, 0, e->events, &result))
+        return (double)result.time * 1e-9;
     return fmax(estimate_from_rounds(e, &time) ? time : estimate_from_ranks(e),
                 lower_bound(&e->traffic));
 }

@@ -1,6 +1,6 @@
 /*
  * Estimates a call's time for the choice of algorithms, from a few small simulations of its plans
- * (price.h), so that the cost of an estimate is bounded for any size and number of ranks.
+ * (result.h), so that the cost of an estimate is bounded for any size and number of ranks.
  *
  * 1. A call of few events is simulated.
  * 2. Of a longer call the first rounds of all plans are simulated, and extrapolated at the rate of

@@ -72,7 +72,7 @@ typedef struct sim_rank {
 
 typedef struct simulation {
     const coll_sim_call *call;
-    coll_sim_result *price;
+    coll_sim_result *result;
     coll_shape shape;
     coll_values values;
     coll_blocks blocks;    /* of a gather's root */
@@ -162,7 +162,7 @@ static void free_message(simulation *sim, int number) {
 /* --- Time --- */
 
 static bool set_unknown(simulation *sim) {
-    sim->price->time = COLL_SIM_UNKNOWN;
+    sim->result->time = COLL_SIM_UNKNOWN;
     return false;
 }
 
@@ -170,7 +170,7 @@ static bool set_unknown(simulation *sim) {
  * handled in chain order, so that the result depends on where ranks are, not on their numbers. */
 static bool schedule_stage(simulation *sim, int number, int next, int position, int64_t time) {
     sim->messages[number].stage = next;
-    if (++sim->price->events > sim->call->budget ||
+    if (++sim->result->events > sim->call->budget ||
         !coll_event_queue_add(&sim->events, time, position, number))
         return set_unknown(sim);
     return true;
@@ -283,7 +283,7 @@ static bool complete_step(simulation *sim, int position, int node) {
         sim->call->ends[sim->line->order[position]] = sim->now;
     const bool good = start_ready_steps(sim, position);
     if (!was_halfway && is_halfway(rank))
-        sim->price->halfway = sim->now;
+        sim->result->halfway = sim->now;
     return good;
 }
 
@@ -550,8 +550,8 @@ static bool open_simulation(simulation *sim) {
 
 /* Reports `enough` as the time: only a lower bound of it. */
 static int stop_at_enough(simulation *sim) {
-    sim->price->time = sim->call->enough;
-    sim->price->lossy = sim->network.lossy;
+    sim->result->time = sim->call->enough;
+    sim->result->lossy = sim->network.lossy;
     return MPI_SUCCESS;
 }
 
@@ -574,8 +574,8 @@ static int simulate(simulation *sim) {
             return coll_error(MPI_ERR_INTERN, "%s: rank %d would wait for ever",
                               sim->call->algorithm->name, sim->line->order[position]);
     if (good)
-        sim->price->time = sim->end;
-    sim->price->lossy = sim->network.lossy;
+        sim->result->time = sim->end;
+    sim->result->lossy = sim->network.lossy;
     return MPI_SUCCESS;
 }
 
@@ -612,15 +612,15 @@ static size_t bytes_needed(const simulation *sim) {
     return bytes;
 }
 
-int coll_simulate(const coll_sim_call *call, coll_sim_result *price) {
+int coll_simulate(const coll_sim_call *call, coll_sim_result *result) {
     simulation sim = {.call = call,
-                      .price = price,
+                      .result = result,
                       .shape = *call->shape,
                       .values = *call->values,
                       .most = call->messages ? call->messages : MESSAGES_MOST,
                       .memory = call->memory,
                       .left = call->bytes};
-    *price = (coll_sim_result){.time = 0};
+    *result = (coll_sim_result){.time = 0};
     if (call->ends)
         memset(call->ends, 0, (size_t)call->shape->topo->ranks * sizeof *call->ends);
     if (call->shape->bytes == 0 || call->shape->topo->ranks == 1)
@@ -629,8 +629,8 @@ int coll_simulate(const coll_sim_call *call, coll_sim_result *price) {
         return simulate(&sim);
     char *memory = sim.memory = malloc(sim.left = bytes_needed(&sim));
     if (!memory)
-        return coll_error(MPI_ERR_NO_MEM, "no memory to price %s: %zu bytes", call->algorithm->name,
-                          sim.left);
+        return coll_error(MPI_ERR_NO_MEM, "no memory to simulate %s: %zu bytes",
+                          call->algorithm->name, sim.left);
     int code = simulate(&sim);
     free(memory);
     return code;

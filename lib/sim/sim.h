@@ -65,6 +65,6 @@ coll_plan_args coll_sim_part(const coll_shape *shape, const coll_values *values,
 
 /* Simulates CALL and sets *PRICE. Returns MPI_ERR_NO_MEM without memory, and MPI_ERR_INTERN if the
  * plans would wait for ever. */
-int coll_simulate(const coll_sim_call *call, coll_sim_result *price);
+int coll_simulate(const coll_sim_call *call, coll_sim_result *result);
 
 #endif
