@@ -121,8 +121,8 @@ static bool is_data(const void *buffer, MPI_Count count, MPI_Datatype type, MPI_
 }
 
 /*
- * Opens DATA. Only the MPI library can check whether TYPE is committed: sends to MPI_PROC_NULL if
- * nothing else makes it check.
+ * Opens DATA. Only the MPI library can check whether TYPE is committed. If no other MPI call here
+ * would do so, an empty send to MPI_PROC_NULL makes it check.
  */
 static int open_data(coll_data *data, const void *buffer, MPI_Count count, MPI_Datatype type) {
     const char nothing = 0;

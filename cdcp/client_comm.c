@@ -16,7 +16,8 @@ enum { PIECE = 512 };
 static int key = MPI_KEYVAL_INVALID;
 static coll_client_comm *all;
 static uint32_t numbers_given;
-static coll_client_comm *recent; /* the entry looked up last; only if a single thread posts */
+/* The entry looked up last; stays NULL if several threads may post. */
+static coll_client_comm *recent;
 
 static void link_entry(coll_client_comm *client_comm) {
     coll_job_enter();

@@ -78,9 +78,10 @@ static inline bool coll_dcp_owns(const void *request) {
  * If DCPs don't take a call, or its arguments are erroneous, a post sets *REQUEST to NULL and
  * returns MPI_SUCCESS. The caller then calls the MPI library, which reports any error. Whether DCPs
  * take a call with correct arguments is the same on all its ranks; they take none on communicators
- * that aren't registered. Posts read the rank's contribution before they return. The wait or test
- * that completes the request writes the result. The posts on a communicator must come in the same
- * order on all its ranks; completion may come in any order. SENDBUF may be MPI_IN_PLACE.
+ * that aren't registered. A posting function reads the rank's contribution before it returns. The
+ * wait or test that completes the request writes the result. The posts on a communicator must come
+ * in the same order on all its ranks; completion may come in any order. SENDBUF may be
+ * MPI_IN_PLACE.
  */
 
 /*

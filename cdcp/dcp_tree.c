@@ -1,6 +1,6 @@
 /*
- * The operations that go along a tree over the ranks (cdcp/reduction_tree.h). The items of the
- * DCPs' messages are nodes of the tree, each with its value.
+ * The operations that DCPs compute with a tree over the ranks (cdcp/reduction_tree.h). The items of
+ * the DCPs' messages are nodes of the tree, each with its value.
  *
  * An allreduce combines the values of all ranks by recursive multiplying, until each DCP has one
  * node, the result. A broadcast has one value, its root's, and uses the same exchange: it too

@@ -13,9 +13,9 @@
  *
  * flat, for comparison: the root sends to the head of every other site, as MagPIe and MPICH-G2 do.
  *
- * Cost: for n segments of c bytes, T(tree) + (n - 1) k (a + c B), where k is the largest number of
- * children of a site on the path, and n times the time of a segment within a site. For flat, the
- * tree takes max L(root, site) + (sites - 1) n (a + c B).
+ * Cost for n segments of c bytes: T(tree) + (n - 1) k (a + c B) + n T(site). k is the largest
+ * number of children of any site on the path; T(site) is the time of one segment's broadcast within
+ * a site. For flat, the tree takes max L(root, site) + (sites - 1) n (a + c B).
  *
  * Source: Park and others: An Efficient Collective Communication Method for Grid Scale Networks,
  * section 2, figure 3 and eq. 1 to 4.

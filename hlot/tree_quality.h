@@ -31,7 +31,8 @@ typedef struct hlot_tree_quality {
     int best; /* number of networks in which no tree is faster */
 } hlot_tree_quality;
 
-/* Sets NETWORK to the next one of the sequence that begins with a seed in *STATE. */
+/* Generates the next random network. *STATE is the state of the random number generator; set it to
+ * the seed before the first call. */
 void hlot_tree_quality_network(const hlot_tree_quality_settings *settings, uint32_t *state,
                                hlot_network *network);
 

@@ -146,9 +146,10 @@ double COLL_Curve_at(const COLL_Curve *curve, double bytes);
 /* The parameters of the cost model of Tam and Wang that are functions of message size. */
 typedef enum COLL_Parameter {
     COLL_SEND_OVERHEAD, /* Os: the processor's time for a send */
-    COLL_SEND_GAP,      /* gs: from one send to the next, as fast as the network takes them */
-    COLL_TRANSFER,      /* L: the time in the network, without the overheads at both ends */
-    COLL_RECEIVE_GAP,   /* gr: from one arrival to the next at a host to which many send */
+    COLL_SEND_GAP,    /* gs: the time between consecutive sends at the highest rate that the network
+                         accepts */
+    COLL_TRANSFER,    /* L: the time in the network, without the overheads at both ends */
+    COLL_RECEIVE_GAP, /* gr: from one arrival to the next at a host to which many send */
     /* Or: the time that an arrival takes from a computation in the foreground */
     COLL_ARRIVAL_OVERHEAD,
     COLL_RECEIVE_OVERHEAD, /* Ur: the processor's time to receive what has arrived */

@@ -18,8 +18,9 @@ typedef struct km_rate {
 } km_rate;
 
 /*
- * Measures the fastest of TIMES assignments of N random points to K random centroids, including the
- * packing of both, and the peak, alternately. Returns 0, ENOMEM or EINVAL.
+ * Alternately times an assignment of N random points to K random centroids (including packing both)
+ * and the kernel's peak speed, TIMES times, and keeps the best of each. Returns 0, ENOMEM or
+ * EINVAL.
  */
 int km_measure(const km_kernel *kernel, int threads, size_t n, size_t k, size_t dim, int times,
                km_rate *rate);

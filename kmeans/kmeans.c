@@ -228,9 +228,9 @@ static bool add_points(clustering *run, COLL_Pool *pool, app_problem *problem) {
 }
 
 /*
- * Aggregates the sums of all clusters in POOL at rank 0. Returns false if all ranks have the same
- * problem; returns true with a problem of this rank's own if the aggregation failed, on which
- * km_refill_empty_clusters makes all ranks agree.
+ * Aggregates the sums of all clusters in POOL at rank 0. Returns false if all ranks have agreed on
+ * a problem. If the aggregation itself fails, returns true and sets *PROBLEM on this rank only;
+ * km_refill_empty_clusters then makes all ranks agree on it.
  */
 static bool aggregate_sums(clustering *run, COLL_Pool *pool, km_step *step, app_problem *problem) {
     COLL_Aggregate_stats stats = {0};

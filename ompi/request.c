@@ -1,6 +1,6 @@
 /*
- * Requests of nonblocking and persistent operations. While any is active, Open MPI's progress also
- * advances libcoll, and with it every MPI call that waits or tests.
+ * Requests of nonblocking and persistent operations. While a request is active, Open MPI's progress
+ * engine also advances libcoll, so every MPI call that waits or tests does so too.
  */
 #include "ompi/component.h"
 

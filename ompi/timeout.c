@@ -46,7 +46,8 @@ static void complete_request(timed_request *request) {
     ompi_request_t *handle = handle_of(request);
     if (request->late) {
         handle->req_status.MPI_ERROR = COLL_Timed_out(request->name, request->seconds);
-        /* This would release the types and the operation, which the library may still use. */
+        /* Don't run the completion callback: it would release the datatypes and the operation,
+         * which the library may still use. */
         handle->req_complete_cb = NULL;
     } else {
         handle->req_status = request->below->req_status;

@@ -5,8 +5,7 @@
  * choice if SPEC is "auto". With VERIFY in the environment it first compares the results with the
  * MPI library's, which only works if ranks don't share buffers.
  *
- * BYTES is the total size. For operations with blocks it is divided into blocks of at least one
- * byte.
+ * BYTES is the total size. Operations with blocks divide BYTES into blocks of at least one byte.
  */
 #include "simulate/clock.h"
 

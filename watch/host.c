@@ -27,7 +27,8 @@ static bool read_process(int pid, char *state, uint64_t *started) {
     size_t length = fread(text, 1, sizeof text - 1, file);
     fclose(file);
     text[length] = '\0';
-    char *rest = strrchr(text, ')'); /* the program's name before it may contain any character */
+    /* Search from the end: the program's name before this ')' may itself contain ')'. */
+    char *rest = strrchr(text, ')');
     if (!rest)
         return false;
     *started = 0;

@@ -17,7 +17,7 @@
 
 enum { COLLECTIVES = 96, OPEN = 16, AWAITED = 64, COMMS = 256, MESSAGE_COUNTS = 512 };
 
-/* Memory for the arrays of a state that is taken. */
+/* Memory for the arrays of a state while it is being captured. */
 typedef struct arrays {
     watch_record records[COLLECTIVES + OPEN];
     watch_awaited awaited[AWAITED];

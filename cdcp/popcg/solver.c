@@ -35,7 +35,8 @@ static bool find_residual(struct iteration *it, double *norm, app_problem *probl
     return true;
 }
 
-/* Allocates the fields, and sets x = 0 and r = b. Sets *DONE if that is already the solution. */
+/* Allocates the fields, and sets x = 0 and r = b. Sets *DONE to whether x = 0 is already the
+ * solution (the norm of b is 0). */
 static bool begin_solution(struct iteration *it, int sums, bool *done, app_problem *problem) {
     struct solve *solve = it->solve;
     for (int i = 0; i < SOLVER_FIELDS; i++)

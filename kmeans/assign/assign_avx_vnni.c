@@ -18,8 +18,8 @@
 enum { GROUP = 4, STEP = 32 };
 
 /*
- * Checks the processor's bit, and AVX2, for which gcc knows whether the operating system saves the
- * registers.
+ * Checks the CPUID bit of AVX-VNNI, and AVX2: gcc's test for AVX2 also checks that the operating
+ * system saves the AVX registers.
  */
 static bool supported(void) {
     unsigned int eax = 0, ebx, ecx, edx;

@@ -89,8 +89,9 @@ typedef struct place_search {
 } place_search;
 
 /*
- * Returns a key for the place of point I. Equal points have the same distance. Different points
- * with the same checksum and the same distance count as one place, which is too rare to do harm.
+ * Returns a hash key for the value of point I: equal points, which form one place, have the same
+ * key. Equal points have the same distance. Different points with the same checksum and the same
+ * distance count as one place, which is too rare to do harm.
  */
 static uint64_t key_of(const place_search *this, size_t i) {
     size_t bytes = km_row_bytes(this->points);
@@ -102,7 +103,8 @@ static bool is_sampled(const place_search *this, uint64_t key) {
     return this->rarity == 0 || key >> (64 - this->rarity) == 0;
 }
 
-/* Adds the places of this rank's points to POOL. */
+/* Adds to POOL the places (distinct point values to which an empty cluster may move) among this
+ * rank's points. */
 static bool offer_places(const place_search *this, COLL_Pool *pool, app_problem *problem) {
     const km_points *points = this->points;
     int code = MPI_SUCCESS;

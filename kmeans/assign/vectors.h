@@ -16,7 +16,7 @@ void km_add_multiple(float *sum, float factor, const float *row, size_t n);
 
 /*
  * Quantises: (numbers[i] - OFFSET) SCALE is clamped to -128 ... 127 and rounded to an integer. Sets
- * bytes[i] to that integer plus 128 and adds the square of the rounding error to SQUARES[i].
+ * bytes[i] to the rounded integer plus 128 and adds the square of the rounding error to SQUARES[i].
  */
 void km_round_numbers(const int32_t *numbers, size_t n, int32_t offset, float scale, uint8_t *bytes,
                       float *squares);

@@ -33,8 +33,8 @@ typedef struct km_real {
 } km_real;
 
 /*
- * Returns the units in a squared distance of 1 with which the sum over TOTAL rows of DIM features
- * fits 63 bits, if no two values of a feature differ by more than twice LARGEST.
+ * Returns the fixed-point scale of squared distances (units per 1.0) with which the sum over TOTAL
+ * rows of DIM features fits 63 bits. No two values of a feature may differ by more than 2 LARGEST.
  */
 double km_real_distance_scale(double largest, uint64_t total, size_t dim);
 

@@ -224,7 +224,7 @@ static bool label_of(const encoder *this, uint64_t image, int32_t *label, app_pr
     return true;
 }
 
-/* Skips images up to number FIRST, if there are as many. */
+/* Skips images until image FIRST is next or the stream ends. */
 static bool skip_to(encoder *this, uint64_t first, app_problem *problem) {
     next_state state = NEXT_READ;
     while (state == NEXT_READ && patches_images(this->stream) < first)

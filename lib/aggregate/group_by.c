@@ -6,7 +6,7 @@
  * 2. The owners, each with 1/p of the keys, send them to the root.
  *
  * Order of combination of a key's values: the owner's, then those of the ranks before it, nearest
- * first and cyclically. It does not depend on the root.
+ * first and cyclically. The order does not depend on the root.
  *
  * Cost, if all ranks hold the same keys, B bytes of them, and the s processes of a node share its
  * link:

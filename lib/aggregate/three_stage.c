@@ -5,9 +5,9 @@
  * 2. The collectors of an owner, one on each of the n nodes, send it what they have combined.
  * 3. The owners, each with 1/p of the keys, send them to the root.
  *
- * Order of combination of a key's values: on each node the collector's own, then those of the
- * processes before it, nearest first and cyclically; over nodes the owner's, then those of the
- * nodes before it in the same manner. It does not depend on the root.
+ * A key's values are combined in this order. On each node: the collector's own value, then those of
+ * the preceding processes, nearest first and cyclically. Across nodes: the owner's node, then the
+ * preceding nodes, also cyclically. It does not depend on the root.
  *
  * Cost, if all ranks hold the same keys, B bytes of them, with the latency L, overhead o and gap
  * per byte G of the node and of the network (the processes of a node share its network link): (s-1)

@@ -57,8 +57,8 @@ void coll_trees_join(coll_trees *plan, coll_unit unit, coll_unit whole);
 void coll_trees_double(coll_trees *plan, coll_unit unit);
 
 /*
- * Returns from how many others a rank receives at most after coll_trees_join or coll_trees_double;
- * the same on all ranks.
+ * Returns an upper bound on the number of ranks from which any rank receives after coll_trees_join
+ * or coll_trees_double. The result is the same on all ranks.
  */
 int coll_trees_depth(const coll_plan_args *part, coll_unit unit, coll_unit whole);
 

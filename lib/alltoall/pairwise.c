@@ -7,10 +7,10 @@
  *    - Racks of equal size: a rank has a place in its rack, counted from 0. In turn (s, e) the rank
  *      at place j sends to place j + s (modulo the size of a rack) of the rack that is e + j racks
  *      further on. So the ranks of a rack send to different racks.
- *    - Other racks: there are as many slots as ranks, and each rack's ranks are spread over all of
- *      them. In turn t the rank in slot u sends to the position u + t of the line (modulo the
- *      ranks). Racks are contiguous there, so the share of its messages that stays in a rack is
- *      proportional to the size of the rack.
+ *    - Racks of different sizes, or of one rank each: there is one slot per rank, and the ranks of
+ *      each rack are spread evenly over all slots. In turn t the rank in slot u sends to the
+ *      position u + t of the line (modulo the ranks). Racks are contiguous there, so the share of
+ *      its messages that stays in a rack is proportional to the size of the rack.
  * 2. Blocks move in segments. A rank requests a block with an empty message once the bytes that it
  *    has requested fit a window: sends complete before their data has arrived, so without requests
  *    the other ranks would run ahead and flood the port of a rank that is late. If all blocks

@@ -4,7 +4,8 @@
 
 #include "lib/algorithm/operations.h"
 
-/* Sets *OPERATION to the operation NAME. Returns MPI_ERR_ARG, not raised, with the known names. */
+/* Sets *OPERATION to the operation NAME. If NAME is unknown, returns MPI_ERR_ARG without calling
+ * the error handler; the error text lists the known names. */
 int coll_find_operation(const char *name, coll_operation *operation);
 
 #endif

@@ -24,8 +24,9 @@
 static const size_t LEAST_ROOM = (1 << 20) + (64 << 10), MOST_KEPT = 4 << 20;
 
 /*
- * Rooms of LEAST_ROOM bytes that no operation is using. An operation takes one and gives it back,
- * so there are as many as concurrent operations, not as many as communicators.
+ * Free scratch buffers of LEAST_ROOM bytes each; at most MOST_SPARE_ROOMS are kept. An operation
+ * takes one and gives it back, so there are as many as concurrent operations, not as many as
+ * communicators.
  */
 enum { MOST_SPARE_ROOMS = 8 };
 static pthread_mutex_t rooms_lock = PTHREAD_MUTEX_INITIALIZER;

@@ -124,7 +124,7 @@ int coll_comm_get(MPI_Comm comm, coll_comm **state);
 /* Returns the state of COMM, or NULL if it has none yet or MPI returns an error. Local. */
 coll_comm *coll_comm_find(MPI_Comm comm);
 
-/* Frees the state of COMM, if there is one. Collective if creating it was collective. */
+/* Frees the state of COMM, if there is one. Collective if creating the state was collective. */
 int coll_comm_forget(MPI_Comm comm);
 
 /* Returns whether MPI_Finalize is freeing the states. */

@@ -26,8 +26,8 @@ typedef struct coll_wakeup {
 void coll_wakeup_hang(coll_wakeup *bell);
 
 /*
- * Announces whether this process will sleep unless its next look finds what it waits for. No ring
- * is lost if this is called before that look.
+ * Announces whether this process will sleep unless its next look finds what it waits for. Call this
+ * before the last test that precedes the sleep; then no wake-up is lost.
  */
 void coll_wakeup_doze(bool asleep);
 

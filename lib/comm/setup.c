@@ -25,7 +25,7 @@ typedef struct contribution {
         report; /* only its used bytes are sent: most hosts have short names and few cores */
 } contribution;
 
-/* Rank 0's decision. The members behind an error, or behind MORE, are not sent. */
+/* Rank 0's decision. If there is an error, or MORE is not 0, only MORE, ERROR and TEXT are sent. */
 typedef struct decision {
     size_t more; /* if not 0: repeat the gather with this many bytes for each rank */
     int error;   /* its class, or MPI_SUCCESS */

@@ -16,9 +16,9 @@
  *    of the window, and then gradually more again.
  *
  * In Tam and Wang's algorithm the window counts senders, and a sender passes its turn on when its
- * send returns. Over TCP that is when its data is in the socket's buffer: the start signal
- * overtakes the data, and the window limits nothing. This algorithm counts the bytes that have
- * arrived.
+ * send returns. Over TCP a send returns once its data is in the socket's buffer. The signal to the
+ * next sender then overtakes the data, so the window limits nothing. This algorithm counts the
+ * bytes that have arrived.
  *
  * Cost: T = C1 + (p - 1) m D + C2 (eq. 8): the first bytes arrive, then the link to the root is
  * full, then the last segment is received.

@@ -118,8 +118,9 @@ static int count_slots(const coll_intake *in) {
 }
 
 /*
- * Returns the bytes of memory that the root needs; if only the root knows the sizes of the blocks,
- * the most that any sizes need: many short messages, or as many long ones as the windows hold.
+ * Returns the bytes of memory that the root needs. If only the root knows the block sizes, returns
+ * an upper bound for all possible sizes: many short messages, or as many long ones as the windows
+ * hold.
  */
 static size_t intake_bytes(const coll_exec_args *call, const coll_credit *credit) {
     enum { ALIGNED = 64 };

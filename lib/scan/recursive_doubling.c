@@ -18,7 +18,8 @@
 #include "lib/scan/scan.h"
 
 /*
- * Segments of scratch memory: for data and input with gaps, and for the sum received in each turn.
+ * Segments of scratch memory: OWN to pack non-contiguous data, BROUGHT to pack non-contiguous
+ * input, and ARRIVALS + k for the sum received in turn k.
  */
 enum { OWN, BROUGHT, ARRIVALS };
 

@@ -156,7 +156,8 @@ int64_t coll_network_copy(coll_network *network, size_t bytes) {
     return network->copy;
 }
 
-/* Returns the number of shared link NTH (from 1 on) of a message; NOBODY if there is none. */
+/* Returns the index of the NTH shared link (1 or 2) on a message's path, or NOBODY if the path has
+ * no such link. */
 static int shared_link(const coll_network *network, int from, int to, int level, int nth) {
     const coll_topo *topo = network->topo;
     const coll_place *place = &topo->places[nth == 1 ? from : to];

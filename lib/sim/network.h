@@ -11,8 +11,9 @@
  * - The buffers of ports and of uplinks can overflow.
  * - A message of one packet interleaves with longer messages of other connections: it takes its
  *   time on a link, but waits only for other such messages.
- * - Streams from several hosts to a host that is sending use that host's port less evenly than one
- *   stream, and need more of its time.
+ * - If several hosts stream to a host that is itself sending, they use its port less efficiently
+ *   than one stream would: at a busy port, a message from a different host than the last one takes
+ *   10 % longer.
  * - Token-bucket-limited links (coll_cost_burst) start with full buckets.
  */
 #ifndef COLL_LIB_SIM_NETWORK_H
@@ -44,7 +45,8 @@ typedef struct coll_clock {
     int64_t peak;    /* the same at its peak rate (the second token bucket) */
 } coll_clock;
 
-/* The token buckets of a link, in ns of its rate (coll_cost_burst). */
+/* The token buckets of a link (coll_cost_burst). MOST and AT_ONCE are sizes, given as the ns that
+ * those bytes take at the link's sustained rate. */
 typedef struct coll_lead {
     int64_t most, at_once;
     int64_t peak; /* a message's time at the peak rate, in 1/COLL_PEAK_PARTS of its usual time */
@@ -54,7 +56,8 @@ enum { COLL_PEAK_PARTS = 1 << 10 };
 
 /* The buffer of a switch in front of a link that several hosts send to. */
 typedef struct coll_queue {
-    size_t waiting; /* bytes that may be in it: up to a first TCP window of each connection */
+    size_t waiting; /* bytes that may be in the buffer: at most the first TCP window of each
+                       connection */
     int sender;     /* the host whose messages wait; -1: none; -2: several */
     bool overrun;   /* it has overflowed */
 } coll_queue;

@@ -111,8 +111,9 @@ static const char *match_bracket(const char *at, word host, const bool *from, bo
 }
 
 /*
- * Returns whether the expression from AT to END yields HOST. As brackets can be adjacent, the
- * expression is read once for all positions of HOST that its beginning can lead to.
+ * Returns whether the expression from AT to END yields HOST. Brackets can be adjacent, so a prefix
+ * of the expression may match several prefixes of HOST. One pass over the expression keeps the set
+ * of all positions in HOST that can be reached so far.
  */
 static bool item_matches(const char *at, const char *end, word host) {
     size_t plain = 0; /* characters before the first bracket; most names differ here */

@@ -747,8 +747,8 @@ static bool is_rack(const switch_line *entry, bool above) {
 
 /*
  * Finds the first two racks in the file whose lists name HOST according to NAMES, NONE if there are
- * fewer. "scontrol show topology" also lists the hosts of a switch at the switches above it, so
- * switches that list switches are used only if no other lists the host.
+ * fewer. "scontrol show topology" lists a host at its leaf switch and at every switch above it. So
+ * a switch that lists other switches counts as a rack only if no leaf switch lists the host.
  */
 static void find_racks(const coll_topofile *file, const char *host, matcher *names, int found[2]) {
     int count = 0;

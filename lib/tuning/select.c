@@ -230,8 +230,9 @@ static int find_best(const comparison *all, double clearly, int count) {
     return best;
 }
 
-/* Sets candidate I's `most` and `gain` compared with CHOSEN. A candidate at the bound of
- * MOST_REGRET on some network may be slower still, so its gain is 0. */
+/* Sets candidate I's `most` and `gain` compared with CHOSEN. Slowdowns are capped at MOST_REGRET. A
+ * candidate that reaches the cap on some network may really be even slower, so its gain is set to
+ * 0. */
 static void set_most_and_gain(const comparison *all, int chosen, int i, coll_choice *candidate) {
     double most = 0, gain = 0;
     bool bounded = true;

@@ -285,8 +285,8 @@ static int delay_packets(delayer *d) {
 }
 
 /*
- * Opens DEVICE. Frames of links come with a header of the kernel's, which goes back with them: so
- * the kernel need neither cut a long packet into frames nor compute its checksum here.
+ * Opens DEVICE. Frames on links carry the kernel's virtio-net header, which is written back
+ * unchanged. So the kernel need not segment long packets or compute their checksums at this device.
  */
 static int device_open(const delayer *d, const char *device) {
     struct ifreq request = {.ifr_flags = IFF_NO_PI};

@@ -144,7 +144,7 @@ static int measure_schemes(overlap_call *call, const char *spec, const overlap_m
     return code;
 }
 
-/* A measurement with one number of DCPs, or without. */
+/* A measurement with a given number of DCPs, or without DCPs. */
 typedef struct measurement {
     const command *options;
     const char *spec;

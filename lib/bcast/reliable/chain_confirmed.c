@@ -450,9 +450,9 @@ static int complete_requests(rank_state *p) {
 }
 
 /*
- * Returns the bytes of the state. It is in the communicator's room because after an error messages
- * that are still in flight may use it. The outboxes of later attempts are allocated when these
- * begin; a rank without memory for one is as silent as one that has failed.
+ * Returns the bytes of the state. The state is in the communicator's scratch memory, because
+ * messages that are still in flight after an error may use it. The outboxes of later attempts are
+ * allocated when these begin; a rank without memory for one is as silent as one that has failed.
  */
 static size_t room_bytes(const rank_state *p) {
     return coll_comm_room_of(sizeof *p) + coll_ring_buffers_bytes(&p->boxes) +
