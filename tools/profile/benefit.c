@@ -8,11 +8,13 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Reads the number after NAME in LINE. Returns false if there is none, or it is negative. */
 static bool read_figure(const char *line, const char *name, double *figure) {
     const char *at = strstr(line, name);
     return at && sscanf(at + strlen(name), "%lf", figure) == 1 && *figure >= 0;
 }
 
+/* Reads LINE if it is a complete line "coll: account ...". Returns whether it is. */
 static bool read_account(const char *line, benefit_times *times, int *ranks, int *dcps) {
     double numbers[2];
     const struct {
@@ -63,36 +65,36 @@ bool benefit_read_trace(const char *path, benefit_times *times, int *ranks, app_
     return true;
 }
 
-/* The part of a processor that a rank has while it computes. */
-static double part(const benefit_times *times) {
+/* Returns the part of a processor that a rank has while it computes; at most 1. */
+static double processor_part(const benefit_times *times) {
     bool shared = times->processor < times->computation;
     return shared ? times->processor / times->computation : 1;
 }
 
-/* How much longer the computation takes where one more rank in SERVED + 1 computes nothing. */
-static double growth(const benefit_times *times, int served) {
-    double grown = (1 + 1.0 / served) * part(times);
+/* Returns how many times as long the computation takes if one rank in SERVED + 1 is a DCP. */
+static double computation_growth(const benefit_times *times, int served) {
+    double grown = (1 + 1.0 / served) * processor_part(times);
     return grown > 1 ? grown : 1;
 }
 
-/* What is left of nonblocking collectives, all of which COMPUTATION may hide. */
-static double left_of_started(const benefit_times *times, double computation,
-                              benefit_shares shares) {
+/* Returns the seconds of nonblocking collectives that COMPUTATION seconds do not hide. */
+static double exposed_nonblocking(const benefit_times *times, double computation,
+                                  benefit_shares shares) {
     double hidden = shares.started * times->started;
     double longer = shares.blocking * times->started - computation;
     return longer > hidden ? longer : hidden;
 }
 
 double benefit_predict(const benefit_times *times, int served, benefit_shares shares) {
-    double computation = growth(times, served) * times->computation;
+    double computation = computation_growth(times, served) * times->computation;
     double others = times->collectives - times->served - times->started;
     return computation + shares.blocking * times->served +
-           left_of_started(times, computation, shares) + others + times->point_to_point;
+           exposed_nonblocking(times, computation, shares) + others + times->point_to_point;
 }
 
 benefit_shares benefit_by_paper(const benefit_times *times) {
-    const double saved = 0.3; /* of blocking ones */
-    double p = part(times);
+    const double saved = 0.3; /* of the time of a blocking collective */
+    double p = processor_part(times);
     return (benefit_shares){1 - p * p * saved, 1 - p};
 }
 

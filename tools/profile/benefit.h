@@ -1,7 +1,7 @@
 /*
- * Whether dedicated processors would pay for a program: the paper's condition on where its time
- * goes (paper "CDCP", section V.E), for those collectives that they serve, and where ranks share
- * processors.
+ * Predicts whether dedicated collective processors (DCPs) pay for a program, from how it spends its
+ * time (paper "CDCP", section V.E). Goes beyond the paper in two ways: DCPs serve only some
+ * collectives, and ranks may share processors.
  */
 #ifndef COLL_TOOLS_PROFILE_BENEFIT_H
 #define COLL_TOOLS_PROFILE_BENEFIT_H
@@ -10,45 +10,50 @@
 
 #include <stdbool.h>
 
-/* Where a program's time goes without dedicated processors; seconds, means over its ranks. */
+/* How a program spends its time without DCPs; seconds, means over its ranks. */
 typedef struct benefit_times {
     double computation, collectives, point_to_point;
-    double processor;       /* of the computation: what the processor did */
-    double served, started; /* of the collectives: such as DCPs serve, blocking and not */
+    double processor; /* processor time during the computation */
+    double served;    /* of the collectives: blocking ones that DCPs could serve */
+    double started;   /* of the collectives: nonblocking ones that DCPs could serve */
 } benefit_times;
 
 /*
- * Reads what a program wrote to the file at PATH, or to standard input for "-": its last line
- * "coll: account ..." of COLL_TRACE, which must be of a run without DCPs. Otherwise false, and
- * PROBLEM says why.
+ * Reads a program's trace (COLL_TRACE) from the file at PATH, or from standard input if PATH is
+ * "-". Sets *TIMES and *RANKS from its last line "coll: account ...", which must be from a run
+ * without DCPs. Otherwise returns false, and PROBLEM has the reason.
  */
 bool benefit_read_trace(const char *path, benefit_times *times, int *ranks, app_problem *problem);
 
-/* What DCPs leave of the time of collectives that they serve: blocking, and hidden by enough
- * computation. */
+/* The time of a collective with DCPs, as a share of its time without them. */
 typedef struct benefit_shares {
-    double blocking, started;
+    double blocking; /* of a blocking collective */
+    double started;  /* of a nonblocking one with enough computation to hide it */
 } benefit_shares;
 
 /*
- * The paper's figures, 0.7 and 0, where each rank has a processor. Where it has a part p of one
- * while it computes, p times as much is saved, for while it waits the processor works for others
- * anyway; of blocking collectives p times that, for a rank waits until its DCP has a processor.
+ * Returns the paper's shares, 0.7 and 0, if each rank has a processor of its own. If a rank that
+ * computes has a part p of a processor, DCPs save only p times as much: while a rank waits, the
+ * processor works for other ranks anyway. For blocking collectives they save p * p times as much,
+ * since a rank also waits until its DCP gets a processor.
  */
 benefit_shares benefit_by_paper(const benefit_times *times);
 
 /*
- * Seconds with one DCP to SERVED application ranks out of the same ranks. Where each has a
- * processor of its own the computation grows by 1 / SERVED; where it has a part p of one only as
- * far as p (1 + 1 / SERVED) is above 1, since fewer ranks have larger parts. Of nonblocking
- * collectives the computation hides no more than its own time.
+ * Returns the predicted seconds if the same number of ranks includes one DCP for each SERVED
+ * application ranks. The computation then takes max(1, p * (1 + 1 / SERVED)) times as long, where p
+ * is the part of a processor that each rank has: if ranks share processors, fewer application ranks
+ * get larger parts. Computation hides at most its own time of nonblocking collectives.
  */
 double benefit_predict(const benefit_times *times, int served, benefit_shares shares);
 
-/* The same program if it computed during all that DCPs serve. */
+/* Returns the times of the same program if it overlapped all collectives that DCPs serve. */
 benefit_times benefit_overlapping(const benefit_times *times);
 
-/* The fewest application ranks to a DCP for which DCPs pay; 0 where none do up to MOST. */
+/*
+ * Returns the fewest application ranks per DCP with which DCPs save time; 0 if no number up to MOST
+ * does.
+ */
 int benefit_least_served(const benefit_times *times, benefit_shares shares, int most);
 
 #endif

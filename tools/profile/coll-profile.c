@@ -1,5 +1,6 @@
 /*
- * coll-profile: options; survey.h measures, fitted.h works the parameters out, sheet.h shows them.
+ * The program coll-profile: its options and files. survey.h measures, fitted.h fits the parameters,
+ * and sheet.h prints and draws them.
  */
 #include "config.h"
 
@@ -45,7 +46,7 @@ typedef struct command {
 
 static app_problem problem;
 
-static bool parse(int argc, char **argv, command *options) {
+static bool parse_options(int argc, char **argv, command *options) {
     const app_option table[] = {
         {"output", "FILE",
          "the profile; name it in COLL_PROFILE, or put it where the library looks: "
@@ -72,7 +73,7 @@ static bool parse(int argc, char **argv, command *options) {
     return app_parse(&line, argc, argv, &problem);
 }
 
-/* What can be known before measuring. */
+/* Checks before the measurements that all files can be written. */
 static bool check_files(const command *options) {
     const app_file_use files[] = {{APP_FILE_WRITTEN, "--output", &options->output, 1, NULL},
                                   {APP_FILE_WRITTEN, "--plot", &options->plot, 1, NULL},
@@ -84,6 +85,7 @@ static bool check_files(const command *options) {
            (!options->plot || app_drawer_check(&app_gnuplot, options->plot, &problem));
 }
 
+/* Copies what is not too noisy to PROFILE. Returns false if no level is left. */
 static bool make_profile(const model *m, COLL_Profile *profile) {
     int levels = 0;
     for (int level = 0; level < COLL_LEVELS; level++) {
@@ -99,7 +101,7 @@ static bool make_profile(const model *m, COLL_Profile *profile) {
 }
 
 static bool write_profile(const command *options, const survey *s, const COLL_Profile *profile) {
-    char *target = app_path_follow(options->output); /* a link stays one */
+    char *target = app_path_follow(options->output); /* so that a symbolic link is kept */
     if (!target)
         return app_refuse(&problem, "%s: can't be written: %s", options->output, strerror(errno));
     int code = COLL_Profile_write(target, s->comm, profile);
@@ -107,8 +109,9 @@ static bool write_profile(const command *options, const survey *s, const COLL_Pr
     return app_mpi(&problem, code);
 }
 
-/* Rank 0: the profile, the table and the picture. */
-static bool report(const command *options, const survey *s, COLL_Profile *profile, FILE *json) {
+/* Writes the profile, the table and the picture. Called on rank 0 only. */
+static bool write_results(const command *options, const survey *s, COLL_Profile *profile,
+                          FILE *json) {
     static model m;
     model_make(s, options->noise, &m);
     if (!make_profile(&m, profile) || !write_profile(options, s, profile))
@@ -120,11 +123,11 @@ static bool report(const command *options, const survey *s, COLL_Profile *profil
     return fflush(stdout) == 0 || app_refuse(&problem, "stdout: %s", strerror(errno));
 }
 
-static void agree(MPI_Comm comm) {
+static void agree_or_end(MPI_Comm comm) {
     app_agree_or_end(comm, program, &problem);
 }
 
-static bool plan(survey *s) {
+static bool plan_measurements(survey *s) {
     int pairs, code = survey_plan(s, &pairs);
     if (code != MPI_SUCCESS)
         return app_mpi(&problem, code);
@@ -132,9 +135,11 @@ static bool plan(survey *s) {
                                          "mpirun with a rank on every host");
 }
 
-/* A step that all ranks take part in. An error may be one rank's alone, while others wait for it.
+/*
+ * Ends a step of all ranks that returned CODE. An error aborts the job, since it may have occurred
+ * on one rank only, for which the other ranks wait.
  */
-static void finish(const survey *s, int code) {
+static void finish_step(const survey *s, int code) {
     app_progress_hide();
     if (code == MPI_SUCCESS)
         return;
@@ -142,8 +147,8 @@ static void finish(const survey *s, int code) {
     app_abort(s->comm, program, "%s", problem.text);
 }
 
-/* Rank 0 says that options do nothing any more. */
-static void name_retired(const command *options) {
+/* Warns of options that no longer have an effect. */
+static void warn_of_retired_options(const command *options) {
     if (options->trials || options->operations)
         fprintf(stderr,
                 "%s: --trials and --operations do nothing: jobs find out while they run which "
@@ -151,21 +156,21 @@ static void name_retired(const command *options) {
                 program);
 }
 
-static void measure(const command *options, survey *s) {
+static void measure_and_report(const command *options, survey *s) {
     static COLL_Profile profile;
     app_output json = {0};
     if (s->rank == 0)
-        name_retired(options);
+        warn_of_retired_options(options);
     if (s->rank == 0 && check_files(options))
         app_output_open(&json, options->json, &problem);
-    agree(s->comm);
-    plan(s);
-    agree(s->comm);
+    agree_or_end(s->comm);
+    plan_measurements(s);
+    agree_or_end(s->comm);
     app_progress_expect(options->seconds);
-    finish(s, survey_run(s));
-    if (s->rank == 0 && report(options, s, &profile, json.file))
+    finish_step(s, survey_run(s));
+    if (s->rank == 0 && write_results(options, s, &profile, json.file))
         app_output_commit(&json, &problem);
-    agree(s->comm);
+    agree_or_end(s->comm);
 }
 
 int main(int argc, char **argv) {
@@ -173,13 +178,13 @@ int main(int argc, char **argv) {
         return profile_dcp_main(argc - 1, argv + 1);
     static survey s;
     command options = {.seconds = 40, .noise = 0.5};
-    parse(argc, argv, &options);
+    parse_options(argc, argv, &options);
     s.comm = app_begin(&argc, &argv, program, &problem);
     s.seconds = options.seconds;
     s.flood = !options.no_flood;
     s.rank = app_rank(s.comm);
     s.ranks = app_ranks(s.comm);
-    measure(&options, &s);
+    measure_and_report(&options, &s);
     survey_free(&s);
     return app_end(&s.comm);
 }

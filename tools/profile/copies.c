@@ -12,39 +12,44 @@ const double copies_size[COPIES_SIZES] = {64,       256,      1 << 10,   4 << 10
                                           16 << 10, 64 << 10, 256 << 10, 1 << 20};
 
 enum {
-    FIELD = 96 << 20, /* bytes: more than caches hold */
+    FIELD = 96 << 20, /* bytes; larger than caches */
     SAMPLES = 15,
     ROUNDS = 4
 };
 
-/* What one sample copies, so that the clock's own time doesn't matter; bytes. */
+/* A sample copies at least this much, so that the cost of the clock does not matter; bytes. */
 static const size_t BATCH = 1 << 20;
 
-/* Two fields and how far into each the last copy came: steps of 0 stay in the cache. */
+/* Two fields of FIELD bytes. */
 typedef struct fields {
     char *from, *to;
-    size_t at;
+    size_t at; /* offset of the next copy, on a side that must be in memory */
 } fields;
 
-/* Copies SIZE bytes COUNT times, each from and to the next place where it is to be memory. */
-static double sample(fields *f, COLL_Copy copy, size_t size, size_t count) {
-    bool far_from = copy == COLL_COPY_MEMORY_TO_MEMORY, far_to = copy != COLL_COPY_CACHE_TO_CACHE;
+/*
+ * Copies SIZE bytes COUNT times and returns the seconds of one copy. A side that must be in memory
+ * uses the next bytes of its field each time; a side that must be in the cache always the first.
+ */
+static double time_copies(fields *f, COLL_Copy copy, size_t size, size_t count) {
+    bool from_memory = copy == COLL_COPY_MEMORY_TO_MEMORY,
+         to_memory = copy != COLL_COPY_CACHE_TO_CACHE;
     double start = app_seconds();
     for (size_t i = 0; i < count; i++) {
         if (f->at + size > FIELD)
             f->at = 0;
-        memcpy(f->to + (far_to ? f->at : 0), f->from + (far_from ? f->at : 0), size);
+        memcpy(f->to + (to_memory ? f->at : 0), f->from + (from_memory ? f->at : 0), size);
         f->at += size;
     }
     return (app_seconds() - start) / (double)count;
 }
 
+/* Returns the minimum over all rounds of the median time of a copy, in seconds. */
 static double least_median(fields *f, COLL_Copy copy, size_t size) {
     size_t count = size < BATCH ? BATCH / size : 1;
     double least = -1, samples[SAMPLES];
     for (int round = 0; round < ROUNDS; round++) {
         for (int i = 0; i < SAMPLES; i++)
-            samples[i] = sample(f, copy, size, count);
+            samples[i] = time_copies(f, copy, size, count);
         double median = app_stats_median(samples, SAMPLES);
         least = least < 0 || median < least ? median : least;
     }

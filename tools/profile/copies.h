@@ -1,4 +1,4 @@
-/* Measures copies in memory: the cost model's Mctc, Mctm and Mmtm. No MPI. */
+/* Measures copies in memory: the cost model's Mctc, Mctm and Mmtm. Does not use MPI. */
 #ifndef COLL_TOOLS_PROFILE_COPIES_H
 #define COLL_TOOLS_PROFILE_COPIES_H
 
@@ -11,8 +11,8 @@ enum { COPIES_SIZES = 8 };
 extern const double copies_size[COPIES_SIZES];
 
 /*
- * Seconds of one copy by where it comes from and goes to, at each size: the least of several
- * medians. Takes some 0.2 s. False without memory.
+ * Sets SECONDS to the time of one copy, by source and destination, at each size: the minimum of
+ * several medians. Takes about 0.2 s. Returns false without memory.
  */
 bool copies_measure(double seconds[COLL_COPIES][COPIES_SIZES]);
 

@@ -18,19 +18,19 @@ enum {
     TAG_ORDER,
     TAG_CREDIT,
     TAG_RELAY,
-    MESSAGE = 32 << 10, /* bytes of a stream's message: under eager limits, as segments are */
-    WINDOW = 8,
+    MESSAGE = 32 << 10, /* bytes of a stream's message: below eager limits, like segments */
+    WINDOW = 8,         /* messages of a stream per confirmation */
     MOST_SAMPLES = 1000,
-    UNDER_WAY = 32 << 10, /* bytes of converging streams in all */
-    MOST_CREDITS = 8,     /* messages of one sender under way */
-    MESSAGES = 64,        /* of each sender */
+    UNDER_WAY = 32 << 10, /* bytes of all converging streams that are under way */
+    MOST_CREDITS = 8,     /* messages of one sender that are under way */
+    MESSAGES = 64,        /* of each sender, at one size in one round */
     ROUNDS = 3
 };
 
 /* --- Pairs --- */
 
-/* The leader's messages end with an empty one. */
-static int answer(int peer, MPI_Comm comm) {
+/* Returns each byte that PEER sends, until PEER sends an empty message. */
+static int answer_pings(int peer, MPI_Comm comm) {
     for (;;) {
         char byte;
         int count;
@@ -46,7 +46,9 @@ static int answer(int peer, MPI_Comm comm) {
     }
 }
 
-static int ping(int peer, MPI_Comm comm, double seconds, double *message) {
+/* Sets *MESSAGE to the median half round trip, in seconds, of ping-pongs for at most about SECONDS.
+ */
+static int time_pings(int peer, MPI_Comm comm, double seconds, double *message) {
     double samples[MOST_SAMPLES], began = MPI_Wtime();
     char byte = 0;
     int count = 0, code = MPI_SUCCESS;
@@ -61,8 +63,11 @@ static int ping(int peer, MPI_Comm comm, double seconds, double *message) {
     return code == MPI_SUCCESS ? MPI_Send(&byte, 0, MPI_BYTE, peer, TAG_PING, comm) : code;
 }
 
-/* A window of messages at a time; the answer to each window says that it has arrived. */
-static int stream(int peer, MPI_Comm comm, double seconds, char *buffer, double *rate) {
+/*
+ * Streams to PEER for about SECONDS and sets *RATE to the bytes per second. PEER confirms each
+ * window of messages.
+ */
+static int send_stream(int peer, MPI_Comm comm, double seconds, char *buffer, double *rate) {
     double began = MPI_Wtime();
     long windows = 0;
     int code = MPI_SUCCESS;
@@ -72,7 +77,7 @@ static int stream(int peer, MPI_Comm comm, double seconds, char *buffer, double 
             code = MPI_Send(buffer, MESSAGE, MPI_BYTE, peer, TAG_STREAM, comm);
         if (code == MPI_SUCCESS)
             code = MPI_Send(&more, 1, MPI_INT, peer, TAG_PING, comm);
-        /* The answer to the window before, so that the stream never pauses. */
+        /* Waits only for the confirmation of the window before, so that the stream never pauses. */
         if (code == MPI_SUCCESS && windows > 0)
             code = MPI_Recv(NULL, 0, MPI_BYTE, peer, TAG_PONG, comm, MPI_STATUS_IGNORE);
     }
@@ -82,7 +87,8 @@ static int stream(int peer, MPI_Comm comm, double seconds, char *buffer, double 
     return code;
 }
 
-static int sink(int peer, MPI_Comm comm, char *buffer) {
+/* Receives PEER's stream and confirms each window. */
+static int receive_stream(int peer, MPI_Comm comm, char *buffer) {
     int code = MPI_SUCCESS;
     for (int more = 1; more && code == MPI_SUCCESS;) {
         for (int i = 0; i < WINDOW && code == MPI_SUCCESS; i++)
@@ -99,17 +105,19 @@ int crowd_pair(int peer, bool leads, MPI_Comm comm, double seconds, crowd_result
     char *buffer = calloc(1, MESSAGE);
     int code = buffer ? MPI_SUCCESS : MPI_ERR_NO_MEM;
     if (code == MPI_SUCCESS)
-        code = leads ? ping(peer, comm, seconds, &result->message) : answer(peer, comm);
+        code = leads ? time_pings(peer, comm, seconds, &result->message) : answer_pings(peer, comm);
     if (code == MPI_SUCCESS)
-        code =
-            leads ? stream(peer, comm, seconds, buffer, &result->rate) : sink(peer, comm, buffer);
+        code = leads ? send_stream(peer, comm, seconds, buffer, &result->rate)
+                     : receive_stream(peer, comm, buffer);
     free(buffer);
     return code;
 }
 
 /* --- Relays --- */
 
-/* One broadcast down a chain, until the first rank knows that all have it; whether there is more.
+/*
+ * Broadcasts *MORE down the chain, and on the first rank waits until all others have it. *MORE says
+ * whether another broadcast follows.
  */
 static int chain_once(MPI_Comm chain, int rank, int ranks, char *more) {
     int code = COLL_Bcast(more, 1, MPI_BYTE, 0, chain);
@@ -120,7 +128,7 @@ static int chain_once(MPI_Comm chain, int rank, int ranks, char *more) {
     return code;
 }
 
-/* The median of such broadcasts, on the chain's first rank. */
+/* Repeats chain_once for at most about LIMIT seconds; sets *MEDIAN on the chain's first rank. */
 static int time_chain(MPI_Comm chain, double limit, double *median) {
     double samples[MOST_SAMPLES], began = MPI_Wtime();
     int rank = app_rank(chain), ranks = app_ranks(chain), count = 0,
@@ -132,12 +140,12 @@ static int time_chain(MPI_Comm chain, double limit, double *median) {
         code = chain_once(chain, rank, ranks, &more);
         samples[count % MOST_SAMPLES] = MPI_Wtime() - start;
     }
-    if (rank == 0 && code == MPI_SUCCESS) /* the first one made libcoll's state */
+    if (rank == 0 && code == MPI_SUCCESS) /* without the first one, which set libcoll up */
         *median = app_stats_median(samples + 1, count - 1);
     return code;
 }
 
-/* The first COUNT ranks of MEMBERS as a communicator; MPI_COMM_NULL on others. */
+/* Makes a communicator of the first COUNT MEMBERS; *CHAIN is MPI_COMM_NULL on other ranks. */
 static int make_chain(const int members[], int count, MPI_Comm comm, MPI_Comm *chain) {
     MPI_Group all, group;
     int code = MPI_Comm_group(comm, &all);
@@ -156,8 +164,9 @@ static int make_chain(const int members[], int count, MPI_Comm comm, MPI_Comm *c
     return code;
 }
 
-static int time_members(const int members[], int count, MPI_Comm comm, double limit,
-                        double *median) {
+/* Times chain broadcasts among the first COUNT MEMBERS; does nothing on other ranks. */
+static int time_chain_of(const int members[], int count, MPI_Comm comm, double limit,
+                         double *median) {
     MPI_Comm chain;
     int code = make_chain(members, count, comm, &chain);
     if (code != MPI_SUCCESS || chain == MPI_COMM_NULL)
@@ -169,20 +178,24 @@ static int time_members(const int members[], int count, MPI_Comm comm, double li
 
 int crowd_relay(const int members[], int count, MPI_Comm comm, double limit, double *seconds) {
     double two = 0, all = 0;
-    int code = time_members(members, 2, comm, limit, &two);
+    int code = time_chain_of(members, 2, comm, limit, &two);
     if (code == MPI_SUCCESS)
-        code = time_members(members, count, comm, limit, &all);
+        code = time_chain_of(members, count, comm, limit, &all);
     *seconds = (all - two) / (count - 2);
     return code;
 }
 
 /* --- Converging streams --- */
 
-/* What the receiver asks of a sender: so many messages, so many of them under way; or to stop. */
+/*
+ * The receiver's order to a sender: to send MESSAGES of BYTES each, at most CREDITS of them under
+ * way. 0 messages: to stop.
+ */
 typedef struct order {
     int bytes, messages, credits;
 } order;
 
+/* Returns how many messages of BYTES each of SENDERS ranks may have under way. */
 static int credits_for(int bytes, int senders) {
     int credits = UNDER_WAY / (bytes * senders);
     return credits < 1 ? 1 : credits < MOST_CREDITS ? credits : MOST_CREDITS;
@@ -195,9 +208,12 @@ static int send_orders(const int senders[], int count, MPI_Comm comm, order o) {
     return code;
 }
 
-/* All messages of one size; after a quarter all streams are under way. */
-static int converge(const int senders[], int count, MPI_Comm comm, int bytes, char *buffer,
-                    double *gap) {
+/*
+ * Receives MESSAGES of BYTES from each sender and sets *GAP to the mean time between two arrivals.
+ * Leaves out the first quarter, in which the streams start.
+ */
+static int receive_converging(const int senders[], int count, MPI_Comm comm, int bytes,
+                              char *buffer, double *gap) {
     order o = {bytes, MESSAGES, credits_for(bytes, count)};
     int all = count * MESSAGES, quarter = all / 4;
     double start = 0;
@@ -224,7 +240,7 @@ int crowd_receive(const int senders[], int count, MPI_Comm comm, double seconds,
             break;
         for (int s = 0; s < CROWD_SIZES && code == MPI_SUCCESS; s++) {
             double now;
-            code = converge(senders, count, comm, crowd_size[s], buffer, &now);
+            code = receive_converging(senders, count, comm, crowd_size[s], buffer, &now);
             gap[s] = round == 0 || now < gap[s] ? now : gap[s];
         }
     }
@@ -234,6 +250,7 @@ int crowd_receive(const int senders[], int count, MPI_Comm comm, double seconds,
     return code;
 }
 
+/* Sends O's messages, and waits for a credit whenever none is left. */
 static int send_messages(int receiver, MPI_Comm comm, const order *o, const char *buffer) {
     int code = MPI_SUCCESS;
     for (int sent = 0, credits = o->credits, confirmed = 0;

@@ -1,6 +1,7 @@
 /*
- * Measures what changes when many ranks communicate at once: L's dependence on p, by concurrent
- * pairs, and gr, by streams that converge on one receiver (Tam and Wang, section 3.2).
+ * Measures what changes when many ranks communicate at the same time (Tam and Wang, section 3.2):
+ * with concurrent pairs, how L depends on the number of ranks; with streams that converge on one
+ * receiver, gr. Also measures relays, which forward a message from rank to rank.
  */
 #ifndef COLL_TOOLS_PROFILE_CROWD_H
 #define COLL_TOOLS_PROFILE_CROWD_H
@@ -9,20 +10,22 @@
 #include <stdbool.h>
 
 typedef struct crowd_result {
-    double message; /* s: half a round trip of a byte; the median */
-    double rate;    /* bytes/s of a stream */
+    double message; /* s: the median half round trip of a byte */
+    double rate;    /* bytes/s of the stream */
 } crowd_result;
 
 /*
- * One pair of several that do this at the same time, for about twice SECONDS: messages to and fro,
- * then a stream from the one who LEADS to PEER. *RESULT is set on the leader.
+ * Exchanges single bytes with PEER, then streams from the leader to the other rank; each takes at
+ * most about SECONDS. Several pairs do this at the same time. Exactly one rank of a pair LEADS;
+ * *RESULT is set there only. Returns an MPI error code.
  */
 int crowd_pair(int peer, bool leads, MPI_Comm comm, double seconds, crowd_result *result);
 
 /*
- * What a rank of libcoll that waits adds to a message: the ranks of MEMBERS, COUNT (at least 3) of
- * them, call this together. On the first one *SECONDS is the difference that each further rank
- * makes to a chain broadcast of a byte, for about twice LIMIT seconds; the median.
+ * Measures what a rank that waits in libcoll adds to a message that it forwards. The COUNT (at
+ * least 3) MEMBERS call this together. It times chain broadcasts of a byte among the first two
+ * members, then among all, each for at most about LIMIT seconds. On the first member, *SECONDS is
+ * the difference of the two medians per further member. Returns an MPI error code.
  */
 int crowd_relay(const int members[], int count, MPI_Comm comm, double limit, double *seconds);
 
@@ -32,13 +35,16 @@ enum { CROWD_SIZES = 4, CROWD_SENDERS = 4 };
 extern const int crowd_size[CROWD_SIZES];
 
 /*
- * The receiver of up to CROWD_SENDERS converging streams: the gap from one arrival to the next, in
- * seconds, at each size; the least of some rounds. At most 32 KB are under way in all, so that no
- * switch need drop any; a sender sends on when the receiver has got its last message. The senders
- * call crowd_send at the same time.
+ * Receives the streams of COUNT (at most CROWD_SENDERS) SENDERS, which call crowd_send at the same
+ * time. Sets GAP to the seconds between two arrivals at each size, the minimum of several rounds;
+ * starts no further round after SECONDS. At most 32 KB are under way in all, so that no switch has
+ * to drop any: a sender waits until the receiver confirms earlier messages. Returns an MPI error
+ * code.
  */
 int crowd_receive(const int senders[], int count, MPI_Comm comm, double seconds,
                   double gap[CROWD_SIZES]);
+
+/* Sends to RECEIVER until its crowd_receive ends. Returns an MPI error code. */
 int crowd_send(int receiver, MPI_Comm comm);
 
 #endif

@@ -6,12 +6,13 @@
 #include <stdbool.h>
 
 enum { MOST_POINTS = 64 };
+/* The largest relative error that needs no further knot. */
 static const double GOOD_ENOUGH = 0.01;
 
-/* Below this a difference from 0 means nothing; s. */
-static const double NOTHING = 1e-9;
+/* Relative errors divide by at least this, since shorter times mean nothing; s. */
+static const double LEAST_SECONDS = 1e-9;
 
-/* LEVEL: the nearest values to SECONDS that never fall. */
+/* Sets LEVEL to the nondecreasing values that are nearest to SECONDS, in least squares. */
 static void pool_neighbours(int count, const double seconds[], double level[]) {
     int sizes[MOST_POINTS], blocks = 0;
     double means[MOST_POINTS];
@@ -31,15 +32,16 @@ static void pool_neighbours(int count, const double seconds[], double level[]) {
             level[i++] = means[block];
 }
 
+/* Returns the relative error of CURVE at BYTES, where SECONDS were measured. */
 static double relative_error(const COLL_Curve *curve, double bytes, double seconds,
                              double besides) {
     double fitted = COLL_Curve_at(curve, bytes);
-    return fabs(seconds - fitted) / fmax(fitted + besides, NOTHING);
+    return fabs(seconds - fitted) / fmax(fitted + besides, LEAST_SECONDS);
 }
 
-/* Makes the points that are marked the knots of CURVE. */
-static void take_knots(int count, const double bytes[], const double level[], const bool is_knot[],
-                       COLL_Curve *curve) {
+/* Makes the points marked in IS_KNOT the knots of CURVE. */
+static void set_knots(int count, const double bytes[], const double level[], const bool is_knot[],
+                      COLL_Curve *curve) {
     curve->knots = 0;
     for (int i = 0; i < count; i++)
         if (is_knot[i]) {
@@ -48,7 +50,7 @@ static void take_knots(int count, const double bytes[], const double level[], co
         }
 }
 
-/* The point that the curve misses by most, or -1 where all are met well. */
+/* Returns the point with the largest relative error, or -1 if no error exceeds GOOD_ENOUGH. */
 static int worst_point(int count, const double bytes[], const double level[], double besides,
                        const COLL_Curve *curve) {
     int worst = -1;
@@ -71,28 +73,28 @@ void fit_curve(int count, const double bytes[], const double seconds[], double b
     *curve = (COLL_Curve){.knots = 0};
     pool_neighbours(count, seconds, level);
     is_knot[0] = is_knot[count - 1] = true;
-    take_knots(count, bytes, level, is_knot, curve);
+    set_knots(count, bytes, level, is_knot, curve);
     while (curve->knots < COLL_KNOTS) {
         int worst = worst_point(count, bytes, level, besides, curve);
         if (worst < 0)
             break;
         is_knot[worst] = true;
-        take_knots(count, bytes, level, is_knot, curve);
+        set_knots(count, bytes, level, is_knot, curve);
     }
     for (int i = 0; i < count; i++)
         curve->error += relative_error(curve, bytes[i], seconds[i], besides) / count;
 }
 
 void fit_line(int count, const double x[], const double y[], double *slope, double *intercept) {
-    double mean_x = 0, mean_y = 0, over = 0, under = 0;
+    double mean_x = 0, mean_y = 0, products = 0, squares = 0;
     for (int i = 0; i < count; i++) {
         mean_x += x[i] / count;
         mean_y += y[i] / count;
     }
     for (int i = 0; i < count; i++) {
-        over += (x[i] - mean_x) * (y[i] - mean_y);
-        under += (x[i] - mean_x) * (x[i] - mean_x);
+        products += (x[i] - mean_x) * (y[i] - mean_y);
+        squares += (x[i] - mean_x) * (x[i] - mean_x);
     }
-    *slope = under > 0 ? over / under : 0;
+    *slope = squares > 0 ? products / squares : 0;
     *intercept = mean_y - *slope * mean_x;
 }

@@ -1,20 +1,21 @@
-/* Curves through measured points, as the cost model wants them. Pure. */
+/* Fits curves of the cost model, and lines, to measured points. Does no I/O and uses no MPI. */
 #ifndef COLL_TOOLS_PROFILE_FIT_H
 #define COLL_TOOLS_PROFILE_FIT_H
 
 #include <coll_tools.h>
 
 /*
- * The curve through COUNT (at least 1) points of ascending BYTES: first what falls is levelled to
- * the weighted mean (isotonic regression by pooling neighbours), then the knots are those points
- * that keep the largest relative error least, one after the other, until it is below 1 % or there
- * are COLL_KNOTS. The curve's error is the mean of |measured / fitted - 1| over the points. Errors
- * are relative to BESIDES seconds more, which the times are part of what takes.
+ * Fits CURVE to COUNT (at least 1) points of ascending BYTES. First makes SECONDS nondecreasing:
+ * neighbours that fall are replaced with their mean (isotonic regression). The first and the last
+ * point become knots. Then the point with the largest relative error becomes one, again and again,
+ * until that error is at most 1 % or there are COLL_KNOTS knots. CURVE->error is the mean of
+ * |measured / fitted - 1| over the points. SECONDS are a part of times that take BESIDES seconds
+ * more; relative errors are relative to the fitted seconds plus BESIDES.
  */
 void fit_curve(int count, const double bytes[], const double seconds[], double besides,
                COLL_Curve *curve);
 
-/* The slope and intercept of the line with the least squares of COUNT (at least 2) points. */
+/* Fits a line to COUNT (at least 2) points by least squares. */
 void fit_line(int count, const double x[], const double y[], double *slope, double *intercept);
 
 #endif

@@ -8,15 +8,18 @@
 #include <math.h>
 #include <string.h>
 
-/* A size beyond all messages, where curves that go on at a stream's rate have their last knot. */
+/* Bytes of the last point of curves that grow at a stream's rate; larger than all messages. */
 static const double FAR = 1 << 30;
 
-/* Concurrent streams that get less than this share of what they would alone share a limit. */
-static const double SHARED = 0.8;
+/*
+ * Concurrent streams share a limit if their total rate is less than this share of the rate that
+ * each would have alone, times their number.
+ */
+static const double LIMITED_SHARE = 0.8;
 
-/* The least and the median of a pair's rounds; false where there are none. */
-static bool of_rounds(const probe_result *probe, probe_figure figure, int size, double *least,
-                      double *median) {
+/* Computes the minimum and the median of a pair's rounds. Returns false if there are none. */
+static bool summarize_rounds(const probe_result *probe, probe_figure figure, int size,
+                             double *least, double *median) {
     double sorted[PROBE_ROUNDS];
     int rounds = probe->rounds[figure][size];
     memcpy(sorted, probe->sample[figure][size], sizeof sorted);
@@ -27,15 +30,15 @@ static bool of_rounds(const probe_result *probe, probe_figure figure, int size, 
     return true;
 }
 
-/* Takes FIGURE of all pairs at all sizes that all pairs have measured. */
-static void collect(const survey_level *l, probe_figure figure, model_curve *curve) {
+/* Sets CURVE's points from FIGURE, at the sizes that all pairs have measured, and its noise. */
+static void collect_points(const survey_level *l, probe_figure figure, model_curve *curve) {
     double noise[PROBE_SIZES * SURVEY_PAIRS];
     int noises = 0;
     for (int size = 0; size < PROBE_SIZES; size++) {
         double least[SURVEY_PAIRS], median;
         int pairs = 0;
         while (pairs < l->pairs &&
-               of_rounds(&l->probe[pairs], figure, size, &least[pairs], &median)) {
+               summarize_rounds(&l->probe[pairs], figure, size, &least[pairs], &median)) {
             noise[noises++] = least[pairs] > 0 ? median / least[pairs] - 1 : 0;
             pairs++;
         }
@@ -49,9 +52,11 @@ static void collect(const survey_level *l, probe_figure figure, model_curve *cur
     curve->noise = app_stats_median(noise, noises);
 }
 
-/* Fits CURVE, of what takes BESIDES seconds more; where PER_BYTE is not 0, it goes on at that rate.
+/*
+ * Fits CURVE to its points. BESIDES is as for fit_curve. If PER_BYTE is not 0, the curve goes on
+ * beyond its last point with that many seconds per byte.
  */
-static void fit(model_curve *curve, double per_byte, double besides) {
+static void fit_points(model_curve *curve, double per_byte, double besides) {
     double bytes[PROBE_SIZES + 1], seconds[PROBE_SIZES + 1];
     int points = curve->points;
     if (!points)
@@ -66,20 +71,24 @@ static void fit(model_curve *curve, double per_byte, double besides) {
     fit_curve(points, bytes, seconds, besides, &curve->fitted);
 }
 
-/* The curve as the profile will have it: without knots where it is left out. */
-static void keep(model_level *level, COLL_Parameter parameter, double noise) {
+/* Marks the curve of PARAMETER if it is too noisy; otherwise copies it to the cost. */
+static void set_cost_curve(model_level *level, COLL_Parameter parameter, double noise) {
     model_curve *curve = &level->curve[parameter];
     curve->noisy = curve->points && !(curve->noise <= noise);
     level->cost.curve[parameter] = curve->noisy ? (COLL_Curve){.knots = 0} : curve->fitted;
 }
 
-static double value(const COLL_Cost *cost, COLL_Parameter parameter, double bytes,
-                    double otherwise) {
+/* Returns the seconds of PARAMETER at BYTES; OTHERWISE if its curve has no knots. */
+static double parameter_at(const COLL_Cost *cost, COLL_Parameter parameter, double bytes,
+                           double otherwise) {
     const COLL_Curve *curve = &cost->curve[parameter];
     return curve->knots ? COLL_Curve_at(curve, bytes) : otherwise;
 }
 
-/* What is left of each half round trip, as the library will put it together again. */
+/*
+ * Makes the curve of L from half round trips, less the overheads that the profile will have: the
+ * library adds the same ones when it estimates a message.
+ */
 static void make_transfer(model_level *level, const model_curve *message) {
     model_curve *transfer = &level->curve[COLL_TRANSFER];
     const COLL_Cost *cost = &level->cost;
@@ -87,18 +96,19 @@ static void make_transfer(model_level *level, const model_curve *message) {
     transfer->noise = message->noise;
     for (int i = 0; i < message->points; i++) {
         double bytes = message->bytes[i];
-        double ends = value(cost, COLL_SEND_OVERHEAD, bytes, cost->overhead) +
-                      value(cost, COLL_ARRIVAL_OVERHEAD, bytes, cost->overhead / 2) +
-                      value(cost, COLL_RECEIVE_OVERHEAD, bytes, cost->overhead / 2);
+        double ends = parameter_at(cost, COLL_SEND_OVERHEAD, bytes, cost->overhead) +
+                      parameter_at(cost, COLL_ARRIVAL_OVERHEAD, bytes, cost->overhead / 2) +
+                      parameter_at(cost, COLL_RECEIVE_OVERHEAD, bytes, cost->overhead / 2);
         transfer->bytes[i] = bytes;
         transfer->seconds[i] = fmax(message->seconds[i] - ends, 0);
     }
-    fit(transfer, cost->per_byte, cost->latency);
+    fit_points(transfer, cost->per_byte, cost->latency);
 }
 
+/* Makes the curves of gs and gr. */
 static void make_gaps(const survey_level *l, model_level *level) {
     model_curve *gap = &level->curve[COLL_SEND_GAP], *receive = &level->curve[COLL_RECEIVE_GAP];
-    fit(gap, level->cost.per_byte, 0);
+    fit_points(gap, level->cost.per_byte, 0);
     if (!(l->gap[CROWD_SIZES - 1] > 0))
         return;
     for (int i = 0; i < CROWD_SIZES; i++) {
@@ -106,10 +116,11 @@ static void make_gaps(const survey_level *l, model_level *level) {
         receive->seconds[i] = l->gap[i];
     }
     receive->points = CROWD_SIZES;
-    fit(receive, l->gap[CROWD_SIZES - 1] / crowd_size[CROWD_SIZES - 1], 0);
+    fit_points(receive, l->gap[CROWD_SIZES - 1] / crowd_size[CROWD_SIZES - 1], 0);
 }
 
-static void make_crowd(const survey_level *l, COLL_Cost *cost) {
+/* Sets how concurrent ranks delay messages, and the limit that concurrent streams share. */
+static void make_concurrency(const survey_level *l, COLL_Cost *cost) {
     double ranks[SURVEY_CROWDS], intercept;
     for (int i = 0; i < l->crowds; i++)
         ranks[i] = l->crowd_ranks[i];
@@ -118,22 +129,22 @@ static void make_crowd(const survey_level *l, COLL_Cost *cost) {
     fit_line(l->crowds, ranks, l->crowd_message, &cost->per_rank, &intercept);
     cost->per_rank = fmax(cost->per_rank, 0);
     double most = 0;
-    bool shared = false;
+    bool limited = false;
     for (int i = 0; i < l->crowds; i++) {
         most = fmax(most, l->crowd_rate[i]);
-        shared = shared || l->crowd_rate[i] < SHARED * l->crowd_rate[0] * ranks[i] / 2;
+        limited = limited || l->crowd_rate[i] < LIMITED_SHARE * l->crowd_rate[0] * ranks[i] / 2;
     }
-    cost->together = shared ? most : 0;
+    cost->together = limited ? most : 0;
 }
 
 static void make_level(const survey_level *l, double noise, model_level *level) {
     model_curve message = {.points = 0}, *curve = level->curve;
     COLL_Cost *cost = &level->cost;
-    collect(l, PROBE_MESSAGE, &message);
-    collect(l, PROBE_SEND, &curve[COLL_SEND_OVERHEAD]);
-    collect(l, PROBE_RECEIVE, &curve[COLL_RECEIVE_OVERHEAD]);
-    collect(l, PROBE_ARRIVAL, &curve[COLL_ARRIVAL_OVERHEAD]);
-    collect(l, PROBE_GAP, &curve[COLL_SEND_GAP]);
+    collect_points(l, PROBE_MESSAGE, &message);
+    collect_points(l, PROBE_SEND, &curve[COLL_SEND_OVERHEAD]);
+    collect_points(l, PROBE_RECEIVE, &curve[COLL_RECEIVE_OVERHEAD]);
+    collect_points(l, PROBE_ARRIVAL, &curve[COLL_ARRIVAL_OVERHEAD]);
+    collect_points(l, PROBE_GAP, &curve[COLL_SEND_GAP]);
     const model_curve *gap = &curve[COLL_SEND_GAP];
     level->noisy = !(message.noise <= noise && gap->noise <= noise);
     cost->latency = message.seconds[0];
@@ -142,16 +153,16 @@ static void make_level(const survey_level *l, double noise, model_level *level) 
     cost->overhead = fmin(cost->overhead, cost->latency / 2);
     cost->per_byte = gap->seconds[gap->points - 1] / gap->bytes[gap->points - 1];
 
-    fit(&curve[COLL_SEND_OVERHEAD], 0, 0);
-    fit(&curve[COLL_RECEIVE_OVERHEAD], 0, 0);
-    fit(&curve[COLL_ARRIVAL_OVERHEAD], 0, 0);
+    fit_points(&curve[COLL_SEND_OVERHEAD], 0, 0);
+    fit_points(&curve[COLL_RECEIVE_OVERHEAD], 0, 0);
+    fit_points(&curve[COLL_ARRIVAL_OVERHEAD], 0, 0);
     make_gaps(l, level);
     for (int i = 0; i < COLL_PARAMETERS; i++)
         if (i != COLL_TRANSFER)
-            keep(level, (COLL_Parameter)i, noise);
+            set_cost_curve(level, (COLL_Parameter)i, noise);
     make_transfer(level, &message);
-    keep(level, COLL_TRANSFER, noise);
-    make_crowd(l, cost);
+    set_cost_curve(level, COLL_TRANSFER, noise);
+    make_concurrency(l, cost);
     cost->wake = fmax(l->relay - cost->latency, 0);
     cost->buffer = floor(flood_buffer(&l->flood));
 }
@@ -166,6 +177,6 @@ void model_make(const survey *s, double noise, model *m) {
         curve->points = COPIES_SIZES;
         memcpy(curve->bytes, copies_size, sizeof copies_size);
         memcpy(curve->seconds, s->copy[copy], sizeof s->copy[copy]);
-        fit(curve, 0, 0);
+        fit_points(curve, 0, 0);
     }
 }

@@ -1,4 +1,4 @@
-/* The cost model's parameters, worked out of what a survey has measured. Pure. */
+/* Fits the cost model's parameters to a survey's measurements. Does no I/O and uses no MPI. */
 #ifndef COLL_TOOLS_PROFILE_FITTED_H
 #define COLL_TOOLS_PROFILE_FITTED_H
 
@@ -7,31 +7,31 @@
 #include <coll_tools.h>
 #include <stdbool.h>
 
-/* One function of size: what was measured, and the curve through it. */
+/* One parameter as a function of size: the measured points, and the curve fitted to them. */
 typedef struct model_curve {
     int points;
     double bytes[PROBE_SIZES], seconds[PROBE_SIZES];
-    double noise;      /* by what share a usual round exceeds the best one; the median */
-    bool noisy;        /* more than is allowed: the curve is left out of the profile */
-    COLL_Curve fitted; /* no knots where nothing was measured */
+    double noise;      /* how much the median round exceeds the best one, as a share of it */
+    bool noisy;        /* noise is above the limit: the profile leaves the curve out */
+    COLL_Curve fitted; /* without knots if nothing was measured */
 } model_curve;
 
 typedef struct model_level {
-    bool noisy; /* its messages or streams are: the whole level is left out */
+    bool noisy; /* messages or streams are too noisy: the profile leaves the level out */
     COLL_Cost cost;
     model_curve curve[COLL_PARAMETERS];
 } model_level;
 
 typedef struct model {
-    const survey *survey; /* that it was worked out of */
+    const survey *survey; /* that the model was made from; the caller's */
     model_level level[COLL_LEVELS];
     model_curve copy[COLL_COPIES];
 } model;
 
 /*
- * A sample is the least of its rounds, and of several pairs the median counts. NOISE is what is
- * allowed. L is what remains of half a round trip after Os, Or and Ur; beyond the sizes that were
- * measured, L, gs and gr grow at the rate of a steady stream.
+ * Makes M from S. A point is the minimum over the rounds of a pair, and the median of these over
+ * all pairs. Curves and levels whose noise exceeds NOISE are marked noisy. L is half a round trip
+ * less Os, Or and Ur. Beyond the measured sizes, L, gs and gr grow at the rate of a steady stream.
  */
 void model_make(const survey *s, double noise, model *m);
 

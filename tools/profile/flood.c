@@ -15,30 +15,33 @@
 enum {
     TAG_ORDER = 51,
     TAG_SENT,
-    DATAGRAM = 1400, /* bytes, under every MTU */
-    GENTLEST = 16 << 10,
-    ROOM = 4 << 20, /* bytes of the receiver's socket, if the system gives so many */
-    LOSSY_STEPS = 2
+    DATAGRAM = 1400,         /* bytes, below every MTU */
+    FIRST_STEP = 16 << 10,   /* bytes that all senders send in the first step */
+    SOCKET_BUFFER = 4 << 20, /* bytes for the receiving socket; the system may grant fewer */
+    LOSSY_STEPS = 2          /* after which a flood ends */
 };
 
-static const double LOSS = 0.9; /* a step at which less arrives has had loss */
+/* A step is lossy if a smaller share of it arrives than this. */
+static const double LOSSY_BELOW = 0.9;
 
-/* After the last sender is done, what is under way arrives within so many seconds of silence. */
+/* Seconds without an arrival, all senders being done, after which nothing is under way any more. */
 static const double SILENCE = 20e-3;
 
-/* To a sender: so many datagrams to this host's port; 0 datagrams: stop. */
+/* The receiver's order to a sender: to send DATAGRAMS to PORT of HOST. 0 datagrams: to stop. */
 typedef struct order {
     char host[256];
     int port, datagrams;
 } order;
 
+/* Opens a UDP socket and sets *PORT to its port. Returns the descriptor, or -1. */
 static int open_receiver(int *port) {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_ANY)};
     socklen_t length = sizeof address;
-    int room = ROOM, descriptor = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    int size = SOCKET_BUFFER,
+        descriptor = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (descriptor < 0)
         return -1;
-    setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &room, sizeof room);
+    setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, sizeof size);
     if (bind(descriptor, (struct sockaddr *)&address, sizeof address) != 0 ||
         getsockname(descriptor, (struct sockaddr *)&address, &length) != 0) {
         close(descriptor);
@@ -48,7 +51,10 @@ static int open_receiver(int *port) {
     return descriptor;
 }
 
-/* Counts what arrives until all senders are done and nothing comes any more. */
+/*
+ * Adds the datagrams that arrive to *ARRIVED, and those that the senders report as sent to *SENT.
+ * Returns when all senders are done and no datagram has arrived for SILENCE.
+ */
 static int count_arrivals(int descriptor, const int senders[], int count, MPI_Comm comm, long *sent,
                           long *arrived) {
     char datagram[DATAGRAM];
@@ -71,7 +77,7 @@ static int count_arrivals(int descriptor, const int senders[], int count, MPI_Co
     return code;
 }
 
-static int order_all(const int senders[], int count, const order *o, MPI_Comm comm) {
+static int send_orders(const int senders[], int count, const order *o, MPI_Comm comm) {
     int code = MPI_SUCCESS;
     for (int i = 0; i < count && code == MPI_SUCCESS; i++)
         code = MPI_Send(o, (int)sizeof *o, MPI_BYTE, senders[i], TAG_ORDER, comm);
@@ -84,12 +90,12 @@ int flood_receive(const int senders[], int count, const char *host, double most,
     int descriptor = open_receiver(&o.port), lossy = 0, code = MPI_SUCCESS;
     *result = (flood_result){.steps = 0};
     snprintf(o.host, sizeof o.host, "%s", host);
-    for (double bytes = GENTLEST; descriptor >= 0 && code == MPI_SUCCESS; bytes *= 2) {
+    for (double bytes = FIRST_STEP; descriptor >= 0 && code == MPI_SUCCESS; bytes *= 2) {
         if (bytes > most || result->steps == FLOOD_STEPS || lossy == LOSSY_STEPS)
             break;
         long sent = 0, arrived = 0;
         o.datagrams = (int)(bytes / count / DATAGRAM) + 1;
-        code = order_all(senders, count, &o, comm);
+        code = send_orders(senders, count, &o, comm);
         if (code == MPI_SUCCESS)
             code = count_arrivals(descriptor, senders, count, comm, &sent, &arrived);
         if (!arrived)
@@ -97,19 +103,22 @@ int flood_receive(const int senders[], int count, const char *host, double most,
         double share = (double)arrived / (double)sent;
         result->bytes[result->steps] = (double)sent * DATAGRAM;
         result->arrived[result->steps++] = share;
-        lossy += share < LOSS;
+        lossy += share < LOSSY_BELOW;
     }
     o.datagrams = 0;
     if (code == MPI_SUCCESS)
-        code = order_all(senders, count, &o, comm);
+        code = send_orders(senders, count, &o, comm);
     if (descriptor < 0)
         return MPI_ERR_OTHER;
     close(descriptor);
     return code;
 }
 
-/* Sends all at once; what the host itself can't queue doesn't count as sent. */
-static int flood(const order *o) {
+/*
+ * Sends O's datagrams without pauses. Returns how many were sent: those that this host itself could
+ * not queue do not count.
+ */
+static int send_datagrams(const order *o) {
     struct addrinfo hints = {.ai_family = AF_INET, .ai_socktype = SOCK_DGRAM}, *found;
     static const char datagram[DATAGRAM];
     if (getaddrinfo(o->host, NULL, &hints, &found) != 0)
@@ -134,7 +143,7 @@ int flood_send(int receiver, MPI_Comm comm) {
             MPI_Recv(&o, (int)sizeof o, MPI_BYTE, receiver, TAG_ORDER, comm, MPI_STATUS_IGNORE);
         if (code != MPI_SUCCESS || !o.datagrams)
             return code;
-        int sent = flood(&o);
+        int sent = send_datagrams(&o);
         code = MPI_Send(&sent, 1, MPI_INT, receiver, TAG_SENT, comm);
         if (code != MPI_SUCCESS)
             return code;
@@ -145,7 +154,7 @@ double flood_buffer(const flood_result *result) {
     double inverse[FLOOD_STEPS], share[FLOOD_STEPS], buffer, ratio;
     int lossy = 0;
     for (int i = 0; i < result->steps; i++)
-        if (result->arrived[i] < LOSS) {
+        if (result->arrived[i] < LOSSY_BELOW) {
             inverse[lossy] = 1 / result->bytes[i];
             share[lossy++] = result->arrived[i];
         }

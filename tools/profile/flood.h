@@ -1,7 +1,8 @@
 /*
- * Estimates BL, the bytes that a switch keeps before the port of one host: several hosts flood one
- * with datagrams (UDP) for longer and longer, and the share that arrives is D / A + B / k (Tam and
- * Wang, eq. 4), for arrival and departure rates A and D and k bytes in all.
+ * Estimates BL, the bytes that a switch can buffer before the port of one host. Several hosts flood
+ * one host with longer and longer bursts of UDP datagrams. Of a burst of k bytes in all, the share
+ * D / A + B / k arrives (Tam and Wang, eq. 4): A is the arrival rate at the switch, D the departure
+ * rate, and B the size of the buffer.
  */
 #ifndef COLL_TOOLS_PROFILE_FLOOD_H
 #define COLL_TOOLS_PROFILE_FLOOD_H
@@ -10,24 +11,29 @@
 
 enum { FLOOD_STEPS = 10 };
 
-/* The steps that were taken, gentlest first. */
+/* The steps of a flood, the shortest burst first. */
 typedef struct flood_result {
     int steps;
-    double bytes[FLOOD_STEPS];   /* k */
-    double arrived[FLOOD_STEPS]; /* the share of them */
+    double bytes[FLOOD_STEPS];   /* k: sent by all senders */
+    double arrived[FLOOD_STEPS]; /* the share of these bytes */
 } flood_result;
 
 /*
- * The receiver: has COUNT senders, which call flood_send at the same time, send 16 KB in all, then
- * twice as much and so on, until a tenth is lost in two steps, or MOST bytes. Nothing arriving at
- * all ends it, too: datagrams are not let through. Returns an MPI error code; MPI_ERR_OTHER where
- * there can be no socket.
+ * Makes COUNT SENDERS, which call flood_send at the same time, flood this rank on HOST: first with
+ * 16 KB in all, then with twice as much in each step. Ends when over a tenth was lost in two steps,
+ * after FLOOD_STEPS steps, before a step of more than MOST bytes, or when nothing arrives, since
+ * datagrams are then blocked. Returns an MPI error code; MPI_ERR_OTHER if there is no socket.
  */
 int flood_receive(const int senders[], int count, const char *host, double most, MPI_Comm comm,
                   flood_result *result);
+
+/* Sends to RECEIVER until its flood_receive ends. Returns an MPI error code. */
 int flood_send(int receiver, MPI_Comm comm);
 
-/* B of eq. 4 by least squares over the steps with loss; 0 where fewer than two had any. */
+/*
+ * Returns B of eq. 4, in bytes, by least squares over the steps that lost over a tenth. Returns 0
+ * if there are fewer than two such steps, or if the fit makes no sense.
+ */
 double flood_buffer(const flood_result *result);
 
 #endif

@@ -17,42 +17,52 @@ enum {
     TAG_DEMAND = 11,
     TAG_DATA,
     MOST = 256 << 10,   /* bytes of the largest size */
-    WINDOW = 16,        /* messages of a stream under way */
-    STREAM = 384 << 10, /* bytes of a stream, but at least so many messages and at most so many: */
+    WINDOW = 16,        /* messages of a stream that are under way */
+    STREAM = 384 << 10, /* bytes of a stream, within the following limits of its messages */
     LEAST_MESSAGES = 2 * WINDOW,
     MOST_MESSAGES = 256,
-    LONGEST_STREAMED = 32 << 10, /* above it, a stream is paced by the wire alone */
-    LONGEST_SPRAYED = 16 << 10,  /* what surely fits a socket's buffer unread, several times */
-    SPRAYED = 4,
-    MOST_SAMPLES = 9, /* of a round */
-    TRIES = 3
+    LONGEST_STREAMED = 32 << 10, /* bytes; for larger messages, only the wire limits a stream */
+    LONGEST_SPRAYED = 16 << 10, /* bytes; SPRAYED such messages surely fit into a socket's buffer */
+    SPRAYED = 4,                /* messages that disturb a computation */
+    MOST_SAMPLES = 9,           /* of one figure at one size in one round */
+    TRIES = 3                   /* of a measurement during which the kernel preempts this process */
 };
 
-/* What the server is to do with COUNT messages of BYTES: send them back, take them, send them one
- * at a time when asked, send them all after a pause, stream them; or stop. */
-typedef enum task { ECHO, TAKE, GIVE, SPRAY, STREAM_ALL, STOP } task;
+/* What the server does with COUNT messages of BYTES each. */
+typedef enum task {
+    ECHO,       /* returns each message */
+    TAKE,       /* receives them */
+    GIVE,       /* sends one for each empty message that it receives */
+    SPRAY,      /* sends all after a pause */
+    STREAM_ALL, /* sends all, with a window of messages under way */
+    STOP        /* ends */
+} task;
+
 typedef struct demand {
     task task;
     int bytes, count;
 } demand;
 
-/* The samples of a figure at a size in one round take about so long, where one takes less; s. */
+/* A round takes as many samples of a figure at a size as fit into this time, at least one; s. */
 static const double BATCH = 2e-3;
 
-/* What takes longer than this is interrupted now and then, and takes no harm from it; s. */
+/*
+ * If half a round trip takes longer than this, preemptions are not a reason to measure again: they
+ * are then hard to avoid, and short in comparison; s.
+ */
 static const double LONG = 5e-3;
 
-/* A message that has left has time to arrive before it is looked for: so much beyond its way; s. */
+/* A message is taken to have arrived this long after its expected time of arrival; s. */
 static const double SLACK = 100e-6;
 
-/* The end of such a pause is spent awake, since a processor just woken is slow; s. */
+/* A pause ends with this long awake, since a processor that has just woken up is slow; s. */
 static const double AWAKE = 500e-6;
 
 typedef struct link {
     int peer;
     MPI_Comm comm;
-    double per_byte; /* s: what a byte needs on the wire; 0 while unknown */
-    char *buffer;    /* of a window of streamed messages, which is more than the largest size */
+    double per_byte; /* s: the time of a byte on the wire; 0 until it is measured */
+    char *buffer;    /* WINDOW messages of LONGEST_STREAMED bytes, more than the largest size */
 } link;
 
 static int make_buffer(link *l) {
@@ -60,8 +70,8 @@ static int make_buffer(link *l) {
     return l->buffer ? MPI_SUCCESS : MPI_ERR_NO_MEM;
 }
 
-static int ask(const link *l, task what, int bytes, int count) {
-    demand d = {what, bytes, count};
+static int send_demand(const link *l, task kind, int bytes, int count) {
+    demand d = {kind, bytes, count};
     return MPI_Send(&d, (int)sizeof d, MPI_BYTE, l->peer, TAG_DEMAND, l->comm);
 }
 
@@ -73,8 +83,8 @@ static int receive_data(const link *l, int bytes) {
     return MPI_Recv(l->buffer, bytes, MPI_BYTE, l->peer, TAG_DATA, l->comm, MPI_STATUS_IGNORE);
 }
 
-/* Lets SECONDS pass without calls to MPI; the end awake. */
-static void let_pass(double seconds) {
+/* Waits for SECONDS without calls to MPI, asleep at first and awake at the end. */
+static void pause_without_mpi(double seconds) {
     double end = MPI_Wtime() + seconds, nap = seconds - AWAKE;
     if (nap > 0)
         app_sleep(nap);
@@ -83,17 +93,17 @@ static void let_pass(double seconds) {
 }
 
 /*
- * Lets the network recover from BYTES in each direction: links may pass more than their rate allows
- * until they have caught up, and a sample is to find them idle.
+ * Waits for as long as BYTES need on the wire. Links may pass a burst faster than their
+ * sustained rate, but then need time to recover, and each sample must find them idle.
  */
-static void recover(const link *l, int bytes) {
-    let_pass(bytes * l->per_byte);
+static void wait_for_idle_links(const link *l, int bytes) {
+    pause_without_mpi(bytes * l->per_byte);
 }
 
-/* --- The figures, one sample each; TRIP is half a round trip of that size --- */
+/* --- One sample of each figure; TRIP is half a round trip of a message of BYTES, in seconds --- */
 
 static int sample_message(const link *l, int bytes, double *seconds) {
-    recover(l, bytes);
+    wait_for_idle_links(l, bytes);
     double start = MPI_Wtime();
     int code = send_data(l, bytes);
     if (code == MPI_SUCCESS)
@@ -102,45 +112,47 @@ static int sample_message(const link *l, int bytes, double *seconds) {
     return code;
 }
 
-/* Tests *REQUEST, with pauses outside MPI, until it is done; adds the time in calls to *SECONDS. */
-static int finish_counting(MPI_Request *request, double trip, double *seconds) {
+/*
+ * Tests *REQUEST until it is complete, with pauses outside MPI. Adds the time spent in the tests to
+ * *SECONDS.
+ */
+static int finish_and_time_tests(MPI_Request *request, double trip, double *seconds) {
     int code = MPI_SUCCESS;
     for (int done = 0; !done && code == MPI_SUCCESS;) {
         double start = MPI_Wtime();
         code = MPI_Test(request, &done, MPI_STATUS_IGNORE);
         *seconds += MPI_Wtime() - start;
         if (!done)
-            let_pass(trip / 4);
+            pause_without_mpi(trip / 4);
     }
     return code;
 }
 
-/* The pause lets the message arrive, so that the next one finds the network empty. */
 static int sample_send(const link *l, int bytes, double trip, double *seconds) {
     MPI_Request request;
-    recover(l, bytes);
+    wait_for_idle_links(l, bytes);
     double start = MPI_Wtime();
     int code = MPI_Isend(l->buffer, bytes, MPI_BYTE, l->peer, TAG_DATA, l->comm, &request);
     *seconds = MPI_Wtime() - start;
     if (code == MPI_SUCCESS)
-        code = finish_counting(&request, trip, seconds);
-    let_pass(trip + SLACK);
+        code = finish_and_time_tests(&request, trip, seconds);
+    pause_without_mpi(trip + SLACK); /* so that the next message finds the network idle */
     return code;
 }
 
 static int sample_receive(const link *l, int bytes, double trip, double *seconds) {
     MPI_Request request;
-    recover(l, bytes);
+    wait_for_idle_links(l, bytes);
     int code = send_data(l, 0);
-    let_pass(2 * trip + SLACK);
+    pause_without_mpi(2 * trip + SLACK);
     double start = MPI_Wtime();
     if (code == MPI_SUCCESS)
         code = MPI_Irecv(l->buffer, bytes, MPI_BYTE, l->peer, TAG_DATA, l->comm, &request);
     *seconds = MPI_Wtime() - start;
-    return code == MPI_SUCCESS ? finish_counting(&request, trip, seconds) : code;
+    return code == MPI_SUCCESS ? finish_and_time_tests(&request, trip, seconds) : code;
 }
 
-/* A computation that takes no memory; as long as STEPS are many. */
+/* Computes for STEPS steps without using memory, and returns the seconds. */
 static double compute(long steps) {
     volatile unsigned state = 1;
     double start = MPI_Wtime();
@@ -149,13 +161,13 @@ static double compute(long steps) {
     return MPI_Wtime() - start;
 }
 
-/* The computation alone, and again while messages arrive that nobody receives yet. */
+/* Times a computation alone, and again while messages arrive that are only received later. */
 static int sample_arrival(const link *l, int bytes, double trip, double *seconds) {
     const long unit = 10000;
     long steps = (long)((2 * SPRAYED * trip + 2 * SLACK) / compute(unit) * (double)unit);
-    recover(l, SPRAYED * bytes);
+    wait_for_idle_links(l, SPRAYED * bytes);
     double alone = compute(steps);
-    int code = ask(l, SPRAY, bytes, SPRAYED);
+    int code = send_demand(l, SPRAY, bytes, SPRAYED);
     double disturbed = compute(steps);
     for (int i = 0; i < SPRAYED && code == MPI_SUCCESS; i++)
         code = receive_data(l, bytes);
@@ -163,9 +175,12 @@ static int sample_arrival(const link *l, int bytes, double trip, double *seconds
     return code;
 }
 
-/* Sends or receives COUNT messages, a window at a time; the dates of a quarter's and the last end.
+/*
+ * Sends or receives COUNT messages of BYTES with a window of them under way. Sets *QUARTER and
+ * *LAST to the dates (of MPI_Wtime) when message number COUNT / 4 and the last one were complete.
  */
-static int stream(const link *l, int bytes, int count, bool send, double *quarter, double *last) {
+static int stream_messages(const link *l, int bytes, int count, bool send, double *quarter,
+                           double *last) {
     MPI_Request requests[WINDOW];
     for (int i = 0; i < WINDOW; i++)
         requests[i] = MPI_REQUEST_NULL;
@@ -183,29 +198,30 @@ static int stream(const link *l, int bytes, int count, bool send, double *quarte
                  : MPI_Irecv(message, bytes, MPI_BYTE, l->peer, TAG_DATA, l->comm, &requests[slot]);
         /* The sender starts when a full window of receives is posted. */
         if (code == MPI_SUCCESS && !send && i == WINDOW - 1)
-            code = ask(l, STREAM_ALL, bytes, count);
+            code = send_demand(l, STREAM_ALL, bytes, count);
     }
     *last = MPI_Wtime();
     return code;
 }
 
 /*
- * Measured where it arrives, after the first quarter, which may come faster: network cards and
- * buffers take it at once.
+ * Times the arrivals of a stream after its first quarter. The first messages may arrive faster,
+ * since network cards and buffers accept them at once.
  */
 static int sample_gap(const link *l, int bytes, double *seconds) {
     int count = STREAM / bytes, steady;
     count = count < LEAST_MESSAGES ? LEAST_MESSAGES : count > MOST_MESSAGES ? MOST_MESSAGES : count;
     double quarter = 0, last = 0;
-    int code = stream(l, bytes, count, false, &quarter, &last);
+    int code = stream_messages(l, bytes, count, false, &quarter, &last);
     steady = count - 1 - count / 4;
     *seconds = (last - quarter) / steady;
     return code;
 }
 
-/* --- Samples, rounds --- */
+/* --- Samples and rounds --- */
 
-static bool applies(probe_figure figure, int bytes) {
+/* Returns whether FIGURE is measured for messages of BYTES. */
+static bool is_measured_at(probe_figure figure, int bytes) {
     return !(figure == PROBE_ARRIVAL && bytes > LONGEST_SPRAYED) &&
            !(figure == PROBE_GAP && bytes > LONGEST_STREAMED);
 }
@@ -226,14 +242,14 @@ static int take_sample(const link *l, probe_figure figure, int bytes, double tri
     }
 }
 
-/* How often the kernel has taken the processor from this process. */
-static long preemptions(void) {
+/* Returns how often the kernel has preempted this process. */
+static long count_preemptions(void) {
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
     return usage.ru_nivcsw;
 }
 
-/* A round's median of one figure at one size. */
+/* Sets *MEDIAN to the median of one round's samples of FIGURE at BYTES. */
 static int measure_once(const link *l, probe_figure figure, int bytes, double trip,
                         double *median) {
     static const task tasks[PROBE_FIGURES] = {
@@ -241,7 +257,7 @@ static int measure_once(const link *l, probe_figure figure, int bytes, double tr
     double samples[MOST_SAMPLES];
     double wanted = trip > 0 && figure < PROBE_ARRIVAL ? BATCH / (4 * trip) : 1;
     int count = wanted < 1 ? 1 : wanted < MOST_SAMPLES ? (int)wanted : MOST_SAMPLES;
-    int code = figure < PROBE_ARRIVAL ? ask(l, tasks[figure], bytes, count) : MPI_SUCCESS;
+    int code = figure < PROBE_ARRIVAL ? send_demand(l, tasks[figure], bytes, count) : MPI_SUCCESS;
     for (int i = 0; i < count && code == MPI_SUCCESS; i++)
         code = take_sample(l, figure, bytes, trip, &samples[i]);
     if (code != MPI_SUCCESS)
@@ -250,24 +266,28 @@ static int measure_once(const link *l, probe_figure figure, int bytes, double tr
     return MPI_SUCCESS;
 }
 
+/* Measures like measure_once, and again if the kernel preempted this process meanwhile. */
 static int measure_undisturbed(const link *l, probe_figure figure, int bytes, double trip,
                                double *median) {
     int code = MPI_SUCCESS;
     for (int i = 0; i < TRIES && code == MPI_SUCCESS; i++) {
-        long before = preemptions();
+        long before = count_preemptions();
         code = measure_once(l, figure, bytes, trip, median);
-        if (preemptions() == before || trip > LONG)
+        if (count_preemptions() == before || trip > LONG)
             break;
     }
     return code;
 }
 
-/* All figures at size S; half a round trip of it goes to *TRIP. */
+/*
+ * Measures all figures once at probe_size[S]. *TRIP is half a round trip of the round before, or 0,
+ * and is set to that of this round.
+ */
 static int measure_size(const link *l, int s, probe_result *result, double *trip) {
     int code = MPI_SUCCESS;
     for (int f = 0; f < PROBE_FIGURES && code == MPI_SUCCESS; f++) {
         double median = 0;
-        if (!applies((probe_figure)f, probe_size[s]))
+        if (!is_measured_at((probe_figure)f, probe_size[s]))
             continue;
         code = measure_undisturbed(l, (probe_figure)f, probe_size[s], *trip, &median);
         if (code == MPI_SUCCESS)
@@ -304,20 +324,20 @@ int probe_measure(int peer, MPI_Comm comm, double seconds, probe_result *result)
     if (code == MPI_SUCCESS)
         code = measure_rounds(&l, seconds, result);
     if (code == MPI_SUCCESS)
-        code = ask(&l, STOP, 0, 0);
+        code = send_demand(&l, STOP, 0, 0);
     free(l.buffer);
     return code;
 }
 
 /* --- The server --- */
 
-static int serve(const link *l, const demand *d) {
+static int serve_demand(const link *l, const demand *d) {
     double quarter, last;
     int code = MPI_SUCCESS;
     if (d->task == STREAM_ALL)
-        return stream(l, d->bytes, d->count, true, &quarter, &last);
+        return stream_messages(l, d->bytes, d->count, true, &quarter, &last);
     if (d->task == SPRAY)
-        let_pass(SLACK);
+        pause_without_mpi(SLACK);
     for (int i = 0; i < d->count && code == MPI_SUCCESS; i++) {
         if (d->task == GIVE)
             code = receive_data(l, 0);
@@ -336,7 +356,7 @@ int probe_serve(int peer, MPI_Comm comm) {
     while (code == MPI_SUCCESS && d.task != STOP) {
         code = MPI_Recv(&d, (int)sizeof d, MPI_BYTE, peer, TAG_DEMAND, comm, MPI_STATUS_IGNORE);
         if (code == MPI_SUCCESS && d.task != STOP)
-            code = serve(&l, &d);
+            code = serve_demand(&l, &d);
     }
     free(l.buffer);
     return code;

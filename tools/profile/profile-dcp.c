@@ -37,22 +37,23 @@ typedef struct command {
 
 static app_problem problem;
 
-/* A number of DCPs; none at first. Times are of the rounds, in seconds; on rank 0. */
+/* A number of DCPs to measure with. Times are in seconds, one per round, valid on rank 0. */
 typedef struct candidate {
     char spec[16];
-    int served, ranks; /* application ranks to a DCP, and in all */
+    int served; /* application ranks per DCP; 0: no DCPs */
+    int ranks;  /* application ranks in all */
     double latency[ROUNDS], overhead[ROUNDS];
 } candidate;
 
 typedef struct measurement {
     const command *options;
-    candidate *of;
+    candidate *candidate;
     int round;
-    double compute; /* s, enough to hide an allreduce */
+    double compute; /* s: computation that is long enough to hide an allreduce */
 } measurement;
 
-static bool parse(int argc, char **argv, command *options) {
-    bool again; /* --dcp once more */
+static bool parse_options(int argc, char **argv, command *options) {
+    bool again; /* --dcp, which main has seen already */
     const app_option table[] = {
         {"dcp", NULL, "measure dedicated processors; comes first", .flag = &again},
         {"trace", "FILE",
@@ -71,7 +72,7 @@ static bool parse(int argc, char **argv, command *options) {
     return app_parse(&line, argc, argv, &problem);
 }
 
-/* Sets *MEDIAN on rank 0. */
+/* Runs CALL and sets *MEDIAN, on rank 0, to the median seconds of its repetitions. */
 static int measure_call(overlap_call *call, const overlap_machine *machine, double *median) {
     double *samples = malloc((size_t)call->repetitions * sizeof *samples);
     if (!samples)
@@ -83,30 +84,35 @@ static int measure_call(overlap_call *call, const overlap_machine *machine, doub
     return code;
 }
 
+/* Measures one candidate in one round: a dcp_job_work, whose context is a measurement. */
 static int measure_round(MPI_Comm comm, void *context) {
     const measurement *m = context;
-    candidate *of = m->of;
+    candidate *measured = m->candidate;
     overlap_machine machine = overlap_calibrate();
-    overlap_call call = {.scheme = of->served ? OVERLAP_DCP : OVERLAP_BLOCKING,
+    overlap_call call = {.scheme = measured->served ? OVERLAP_DCP : OVERLAP_BLOCKING,
                          .comm = comm,
                          .doubles = 1,
                          .warmups = WARMUPS,
                          .repetitions = m->options->reps};
-    of->ranks = app_ranks(comm);
-    int code = measure_call(&call, &machine, &of->latency[m->round]);
-    if (code != MPI_SUCCESS || !of->served)
+    measured->ranks = app_ranks(comm);
+    int code = measure_call(&call, &machine, &measured->latency[m->round]);
+    if (code != MPI_SUCCESS || !measured->served)
         return code;
     call.compute = m->compute;
-    return measure_call(&call, &machine, &of->overhead[m->round]);
+    return measure_call(&call, &machine, &measured->overhead[m->round]);
 }
 
+/* Returns the median, and leaves the order of ROUNDS as it is. */
 static double median(const double rounds[ROUNDS]) {
     double sorted[ROUNDS];
     memcpy(sorted, rounds, sizeof sorted);
     return app_stats_median(sorted, ROUNDS);
 }
 
-/* None, then 1:1, 1:2, 1:4, ... up to one that serves all; returns how many. */
+/*
+ * Lists at most CANDIDATES candidates: no DCPs, then 1:1, 1:2, 1:4 and so on, until one DCP serves
+ * all other ranks. Returns their number.
+ */
 static int list_candidates(int ranks, candidate candidates[CANDIDATES]) {
     int count = 1;
     strcpy(candidates[0].spec, "none");
@@ -120,8 +126,8 @@ static int list_candidates(int ranks, candidate candidates[CANDIDATES]) {
     return count;
 }
 
-/* Candidates by turns, so that what disturbs disturbs all. */
-static void measure(const command *options, candidate candidates[], int count) {
+/* Measures all candidates in each round, so that a temporary disturbance affects all of them. */
+static void measure_candidates(const command *options, candidate candidates[], int count) {
     for (int round = 0; round < ROUNDS; round++) {
         double compute = 0;
         for (int i = 0; i < count; i++) {
@@ -139,7 +145,7 @@ static void measure(const command *options, candidate candidates[], int count) {
     app_progress_hide();
 }
 
-/* The candidate with the least PREDICTED; 0 is that without DCPs. */
+/* Returns the candidate with the smallest PREDICTED time; candidate 0 is without DCPs. */
 static int best_of(const double predicted[], int count) {
     int best = 0;
     for (int i = 1; i < count; i++)
@@ -172,7 +178,7 @@ static void print_row(const candidate *c, benefit_shares shares, double with, do
              app_json_if(with > 0, app_json_number("overlapped_s", overlapped)));
 }
 
-/* TIMES is NULL where there is no trace. */
+/* Prints the table, and a verdict for each kind of time. TIMES is NULL without a trace. */
 static void print_table(const candidate candidates[], int count, const benefit_times *times,
                         FILE *json) {
     double latency[CANDIDATES], with[CANDIDATES] = {0}, overlapped[CANDIDATES] = {0};
@@ -201,11 +207,11 @@ static void print_table(const candidate candidates[], int count, const benefit_t
     print_verdict("the program, overlapped", candidates, overlapped, count, "s", 1);
 }
 
-static void agree(void) {
+static void agree_or_end(void) {
     app_agree_or_end(MPI_COMM_WORLD, program, &problem);
 }
 
-static void profile(const command *options) {
+static void measure_and_report(const command *options) {
     static candidate candidates[CANDIDATES];
     benefit_times times;
     app_output json = {0};
@@ -218,22 +224,22 @@ static void profile(const command *options) {
         app_refuse(&problem, "one rank has nothing to reduce; start it by mpirun -n RANKS");
     if (rank == 0 && !*problem.text && app_files_check(files, 2, &problem))
         app_output_open(&json, options->output, &problem);
-    agree();
+    agree_or_end();
     int count = list_candidates(ranks, candidates);
-    measure(options, candidates, count);
+    measure_candidates(options, candidates, count);
     if (rank == 0)
         print_table(candidates, count, options->trace ? &times : NULL, json.file);
     app_output_commit(&json, &problem);
-    agree();
+    agree_or_end();
 }
 
 int profile_dcp_main(int argc, char **argv) {
     command options = {.reps = 400};
-    parse(argc, argv, &options);
+    parse_options(argc, argv, &options);
     if (MPI_Init(&argc, &argv) != MPI_SUCCESS)
         return EXIT_FAILURE;
-    agree();
-    profile(&options);
+    agree_or_end();
+    measure_and_report(&options);
     MPI_Finalize();
     return EXIT_SUCCESS;
 }

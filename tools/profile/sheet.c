@@ -5,9 +5,9 @@
 #include "app/drawer.h"
 #include "app/json.h"
 
-/* The sizes of the table's columns. */
-static const double column[] = {1, 1 << 10, 32 << 10, 1 << 20};
-enum { COLUMNS = sizeof column / sizeof *column };
+/* The message sizes of the table's columns, in bytes. */
+static const double column_bytes[] = {1, 1 << 10, 32 << 10, 1 << 20};
+enum { COLUMNS = sizeof column_bytes / sizeof *column_bytes };
 
 static void print_curve(const char *level, const char *name, const model_curve *curve, FILE *json) {
     double us[COLUMNS];
@@ -15,7 +15,7 @@ static void print_curve(const char *level, const char *name, const model_curve *
         return;
     printf("%-6s %-5s", level, name);
     for (int i = 0; i < COLUMNS; i++) {
-        us[i] = COLL_Curve_at(&curve->fitted, column[i]) * 1e6;
+        us[i] = COLL_Curve_at(&curve->fitted, column_bytes[i]) * 1e6;
         printf(" %11.3f", us[i]);
     }
     printf(" %6.1f %6.1f%s\n", 100 * curve->fitted.error, 100 * curve->noise,
@@ -74,10 +74,10 @@ void sheet_print(const model *m, FILE *json) {
 
 /* --- The picture --- */
 
-/* Fitted lines are drawn through so many points to a factor of 2. */
+/* The ratio of neighbouring sizes at which curves are drawn: 4 points per factor of 2. */
 static const double STEP = 1.189207115;
 
-/* What was measured and what was fitted, as two of gnuplot's data blocks. */
+/* Writes the measured points and the fitted curve as two of gnuplot's data blocks. */
 static void write_blocks(FILE *gnuplot, const char *level, const char *name,
                          const model_curve *curve) {
     fprintf(gnuplot, "$%s_%s_m << E\n", level, name);
@@ -90,7 +90,7 @@ static void write_blocks(FILE *gnuplot, const char *level, const char *name,
     fputs("E\n", gnuplot);
 }
 
-/* One panel: the curves that have points, each with its dots and its line in one colour. */
+/* Writes one panel: the curves that have points, each with its dots and its line in one colour. */
 static void write_panel(FILE *gnuplot, const char *level, int count, const model_curve curves[],
                         const char *(*name_of)(int)) {
     for (int i = 0; i < count; i++)

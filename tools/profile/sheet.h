@@ -1,5 +1,5 @@
 /*
- * What coll-profile shows: the table of the model's parameters and the picture of its curves.
+ * Prints the table of the model's parameters and draws the picture of its curves.
  */
 #ifndef COLL_TOOLS_PROFILE_SHEET_H
 #define COLL_TOOLS_PROFILE_SHEET_H
@@ -9,12 +9,15 @@
 
 #include <stdio.h>
 
-/* Prints the table (Tam and Wang, table 1), and to JSON, unless it is NULL, a line for each row. */
+/*
+ * Prints the table (Tam and Wang, table 1), and to JSON, unless it is NULL, each row as a line with
+ * a JSON object.
+ */
 void sheet_print(const model *m, FILE *json);
 
 /*
- * Draws what was measured and what was fitted by gnuplot; PATH is replaced when the picture is
- * complete. False with a text in PROBLEM.
+ * Draws the measured points and the fitted curves with gnuplot. PATH is replaced only when the
+ * picture is complete. Returns false, with a text in PROBLEM, on failure.
  */
 bool sheet_plot(const model *m, const char *path, app_problem *problem);
 

@@ -12,22 +12,26 @@
 
 enum { TAG_TASK = 21, TAG_RESULT };
 
-/* Ranks that take no part sleep for so long between looks for their next task; s. */
+/* Ranks that wait for a task or a result sleep for this long between tests for it; s. */
 static const double NAP = 5e-3;
 
-/* Of all seconds, the share of the pairs; that of one concurrent or converging measurement. */
+/*
+ * Shares of survey.seconds: of all single pairs together; of each half of a measurement with
+ * concurrent pairs, a relay or converging streams.
+ */
 static const double PAIRS_SHARE = 0.7, CROWD_SHARE = 0.01;
 
-/* A flood's longest step takes no more of the slowest link than this; s. */
+/* The longest step of a flood sends at most as many bytes as the receiver can take in this; s. */
 static const double FLOOD_SECONDS = 0.5;
 
 typedef enum task_kind { PAIR, CROWD, RELAY, CONVERGE, FLOOD, END } task_kind;
 
-/* What comes next at LEVEL: the pair of that NUMBER; so many concurrent pairs; else unused. */
+/* A measurement at LEVEL, or END, which ends the other ranks' work. */
 typedef struct task {
     task_kind kind;
-    int level, number;
-    double seconds; /* or, of a flood, the most bytes */
+    int level;
+    int number;     /* PAIR: the index of the pair; CROWD: the number of pairs; else unused */
+    double seconds; /* that it may take; FLOOD: the most bytes of a step */
 } task;
 
 /* --- Planning --- */
@@ -42,7 +46,10 @@ COLL_Level survey_apart(const COLL_Place *one, const COLL_Place *other) {
     return one->numa == other->numa ? COLL_LEVEL_NUMA : COLL_LEVEL_NODE;
 }
 
-/* The first pair of free ranks, looking from rank FIRST on and STRIDE ranks ahead of each. */
+/*
+ * Sets *PAIR to the first two ranks that are not taken and are apart at LEVEL, and returns false if
+ * there are none. Tries each rank from FIRST on with all others from STRIDE ranks after it on.
+ */
 static bool find_pair(const COLL_Place places[], int ranks, COLL_Level level, int first, int stride,
                       const bool taken[], rank_pair *pair) {
     for (int i = 0; i < ranks; i++) {
@@ -59,9 +66,8 @@ static bool find_pair(const COLL_Place places[], int ranks, COLL_Level level, in
 }
 
 /*
- * Chooses at most MOST pairs of RANKS that are apart at exactly LEVEL, no rank in two of them, from
- * different parts of the machine. Returns how many there are (0 where no ranks are so apart), or -1
- * without memory.
+ * Chooses at most MOST pairs, spread over the machine. The two ranks of a pair are apart at exactly
+ * LEVEL, and no rank is in two pairs. Returns the number of pairs, or -1 without memory.
  */
 static int choose_pairs(const COLL_Place places[], int ranks, COLL_Level level, int most,
                         rank_pair pairs[]) {
@@ -79,36 +85,38 @@ static int choose_pairs(const COLL_Place places[], int ranks, COLL_Level level, 
     return count;
 }
 
-/* The part of LEVEL whose links to the others its ranks share. */
-static int part_of(const COLL_Place *place, COLL_Level level) {
+/* Returns the site, rack or node of PLACE whose outward links streams at LEVEL share. */
+static int part_at_level(const COLL_Place *place, COLL_Level level) {
     return level == COLL_LEVEL_WIDE   ? place->site
            : level == COLL_LEVEL_SITE ? place->rack
                                       : place->node;
 }
 
-/* Of the streams that were chosen, by part and by rank. */
+/* The streams chosen so far. A part is a site, rack or node, depending on the level. */
 typedef struct chosen_streams {
-    int *leave, *enter; /* a part */
-    bool *taken;        /* a rank */
+    int *leave, *enter; /* by part: the number of streams that leave and enter it */
+    bool *taken;        /* by rank: it is in a pair, or no partner was found for it */
 } chosen_streams;
 
 /*
- * The free rank, apart at LEVEL from LEADER unless that is -1, whose part has the least of WHAT,
- * and of these the least streams; -1: there is none.
+ * Returns the rank that is not taken and whose part has the fewest STREAMS (CHOSEN->leave or
+ * CHOSEN->enter). Among several such parts, prefers the one with the fewest streams in both
+ * directions. If LEADER is not -1, the rank must be apart from LEADER at LEVEL. Returns -1 if there
+ * is no such rank.
  */
-static int find_least(const COLL_Place places[], int ranks, COLL_Level level, int leader,
-                      const chosen_streams *chosen, const int what[]) {
+static int find_least_used(const COLL_Place places[], int ranks, COLL_Level level, int leader,
+                           const chosen_streams *chosen, const int streams[]) {
     int least = -1, least_part = 0;
     for (int rank = 0; rank < ranks; rank++) {
-        int part = part_of(&places[rank], level);
+        int part = part_at_level(&places[rank], level);
         if (chosen->taken[rank] ||
             (leader >= 0 && survey_apart(&places[rank], &places[leader]) != level))
             continue;
-        int more = least < 0 ? -1 : what[part] - what[least_part];
-        if (more == 0)
-            more = chosen->leave[part] + chosen->enter[part] - chosen->leave[least_part] -
-                   chosen->enter[least_part];
-        if (more < 0) {
+        int difference = least < 0 ? -1 : streams[part] - streams[least_part];
+        if (difference == 0)
+            difference = chosen->leave[part] + chosen->enter[part] - chosen->leave[least_part] -
+                         chosen->enter[least_part];
+        if (difference < 0) {
             least = rank;
             least_part = part;
         }
@@ -126,15 +134,15 @@ int survey_streams(const COLL_Place places[], int ranks, COLL_Level level, int m
     if (!chosen.leave || !chosen.enter || !chosen.taken)
         goto free;
     count = 0;
-    for (int leader; count < most &&
-                     (leader = find_least(places, ranks, level, -1, &chosen, chosen.leave)) >= 0;) {
+    for (int leader; count < most && (leader = find_least_used(places, ranks, level, -1, &chosen,
+                                                               chosen.leave)) >= 0;) {
         chosen.taken[leader] = true;
-        int other = find_least(places, ranks, level, leader, &chosen, chosen.enter);
+        int other = find_least_used(places, ranks, level, leader, &chosen, chosen.enter);
         if (other < 0)
             continue;
         chosen.taken[other] = true;
-        chosen.leave[part_of(&places[leader], level)]++;
-        chosen.enter[part_of(&places[other], level)]++;
+        chosen.leave[part_at_level(&places[leader], level)]++;
+        chosen.enter[part_at_level(&places[other], level)]++;
         pairs[count++] = (rank_pair){leader, other};
     }
 free:
@@ -144,7 +152,7 @@ free:
     return count;
 }
 
-/* Those who send to the other rank of the level's first pair. */
+/* The leader of the level's first pair receives; ranks that are apart from it at LEVEL send. */
 static void plan_senders(const survey *s, COLL_Level level, survey_level *l) {
     l->receiver = l->pair[0].leader;
     for (int rank = 0; rank < s->ranks && l->senders < CROWD_SENDERS; rank++)
@@ -177,30 +185,31 @@ void survey_free(survey *s) {
 
 /* --- Taking part --- */
 
-static bool sends(const survey_level *l, int rank) {
+static bool is_sender(const survey_level *l, int rank) {
     for (int i = 0; i < l->senders; i++)
         if (l->sender[i] == rank)
             return true;
     return false;
 }
 
-/* A measurement's result on the one rank that has it. */
-typedef union finding {
+/* The result of a measurement, on the rank that measured it. */
+typedef union task_result {
     probe_result probe;
     crowd_result crowd;
     double relay;
     double gap[CROWD_SIZES];
     flood_result flood;
-} finding;
+} task_result;
 
-/* The rank that has part PART of the findings of T. */
-static int finder(const survey_level *l, const task *t, int part) {
+/* Returns the rank that has the result of T; if T has one per pair, that of pair number PAIR. */
+static int result_rank(const survey_level *l, const task *t, int pair) {
     return t->kind == PAIR    ? l->pair[t->number].leader
-           : t->kind == CROWD ? l->crowd_pair[part].leader
+           : t->kind == CROWD ? l->crowd_pair[pair].leader
                               : l->receiver;
 }
 
-static int parts(const task *t) {
+/* Returns the number of results of T. */
+static int result_count(const task *t) {
     return t->kind == CROWD ? t->number : 1;
 }
 
@@ -210,68 +219,70 @@ static bool takes_part(const survey_level *l, const task *t, int rank) {
             return true;
     if (t->kind == PAIR)
         return l->pair[t->number].leader == rank || l->pair[t->number].other == rank;
-    return t->kind != CROWD && (l->receiver == rank || sends(l, rank));
+    return t->kind != CROWD && (l->receiver == rank || is_sender(l, rank));
 }
 
-static int take_pair(const survey *s, const rank_pair *pair, double seconds, finding *found) {
-    return s->rank == pair->leader ? probe_measure(pair->other, s->comm, seconds, &found->probe)
+static int do_pair_task(const survey *s, const rank_pair *pair, double seconds,
+                        task_result *result) {
+    return s->rank == pair->leader ? probe_measure(pair->other, s->comm, seconds, &result->probe)
                                    : probe_serve(pair->leader, s->comm);
 }
 
-static int take_crowd(const survey *s, const survey_level *l, const task *t, finding *found) {
+static int do_crowd_task(const survey *s, const survey_level *l, const task *t,
+                         task_result *result) {
     int i = 0;
     while (l->crowd_pair[i].leader != s->rank && l->crowd_pair[i].other != s->rank)
         i++;
     bool leads = l->crowd_pair[i].leader == s->rank;
     int peer = leads ? l->crowd_pair[i].other : l->crowd_pair[i].leader;
-    return crowd_pair(peer, leads, s->comm, t->seconds, &found->crowd);
+    return crowd_pair(peer, leads, s->comm, t->seconds, &result->crowd);
 }
 
-/* From the receiver to the senders. */
-static int take_relay(const survey *s, const survey_level *l, double seconds, double *relay) {
+/* The chain goes from the receiver to the senders. */
+static int do_relay_task(const survey *s, const survey_level *l, double seconds, double *relay) {
     int members[1 + CROWD_SENDERS] = {l->receiver};
     for (int i = 0; i < l->senders; i++)
         members[i + 1] = l->sender[i];
     return crowd_relay(members, l->senders + 1, s->comm, seconds, relay);
 }
 
-/* This rank's part in T. */
-static int take_part(const survey *s, const task *t, finding *found) {
+/* Does this rank's part of T. Sets *RESULT if this rank has a result. */
+static int do_task(const survey *s, const task *t, task_result *result) {
     const survey_level *l = &s->level[t->level];
     switch (t->kind) {
     case PAIR:
-        return take_pair(s, &l->pair[t->number], t->seconds, found);
+        return do_pair_task(s, &l->pair[t->number], t->seconds, result);
     case CROWD:
-        return take_crowd(s, l, t, found);
+        return do_crowd_task(s, l, t, result);
     case RELAY:
-        return take_relay(s, l, t->seconds, &found->relay);
+        return do_relay_task(s, l, t->seconds, &result->relay);
     case CONVERGE:
         return s->rank == l->receiver
-                   ? crowd_receive(l->sender, l->senders, s->comm, t->seconds, found->gap)
+                   ? crowd_receive(l->sender, l->senders, s->comm, t->seconds, result->gap)
                    : crowd_send(l->receiver, s->comm);
     default:
         return s->rank == l->receiver
                    ? flood_receive(l->sender, l->senders, s->places[s->rank].host, t->seconds,
-                                   s->comm, &found->flood)
+                                   s->comm, &result->flood)
                    : flood_send(l->receiver, s->comm);
     }
 }
 
-/* The other ranks: take part in what they are told to. */
-static int follow(const survey *s) {
+/* Does the tasks that rank 0 sends, until the last one. Called on all other ranks. */
+static int do_tasks(const survey *s) {
     for (;;) {
         task t;
-        finding found;
+        task_result result;
         MPI_Request request;
         int code = MPI_Irecv(&t, (int)sizeof t, MPI_BYTE, 0, TAG_TASK, s->comm, &request);
         if (code == MPI_SUCCESS)
             code = app_wait_asleep(&request, NAP, NAP);
         if (code != MPI_SUCCESS || t.kind == END)
             return code;
-        code = take_part(s, &t, &found);
-        for (int part = 0; part < parts(&t) && code == MPI_SUCCESS; part++)
-            if (finder(&s->level[t.level], &t, part) == s->rank)
-                code = MPI_Send(&found, (int)sizeof found, MPI_BYTE, 0, TAG_RESULT, s->comm);
+        code = do_task(s, &t, &result);
+        for (int i = 0; i < result_count(&t) && code == MPI_SUCCESS; i++)
+            if (result_rank(&s->level[t.level], &t, i) == s->rank)
+                code = MPI_Send(&result, (int)sizeof result, MPI_BYTE, 0, TAG_RESULT, s->comm);
         if (code != MPI_SUCCESS)
             return code;
     }
@@ -279,7 +290,8 @@ static int follow(const survey *s) {
 
 /* --- Directing: rank 0 --- */
 
-static int tell(const survey *s, const task *t) {
+/* Sends T to all ranks that take part in it; END to all. */
+static int send_task(const survey *s, const task *t) {
     int code = MPI_SUCCESS;
     for (int rank = 1; rank < s->ranks && code == MPI_SUCCESS; rank++)
         if (t->kind == END || takes_part(&s->level[t->level], t, rank))
@@ -287,53 +299,53 @@ static int tell(const survey *s, const task *t) {
     return code;
 }
 
-/* Has T done; its findings, one a part, to FOUND. */
-static int direct(const survey *s, const task *t, finding found[]) {
-    static const char *const what[] = {"pairs", "concurrent pairs", "relays", "converging streams",
-                                       "floods"};
+/* Has T done by the ranks that take part in it, and collects its results in RESULTS. */
+static int direct_task(const survey *s, const task *t, task_result results[]) {
+    static const char *const names[] = {"pairs", "concurrent pairs", "relays", "converging streams",
+                                        "floods"};
     const survey_level *l = &s->level[t->level];
-    finding mine;
-    app_progress_ahead(t->seconds, "%s: %s", COLL_Level_name(t->level), what[t->kind]);
-    int code = tell(s, t);
+    task_result mine;
+    app_progress_ahead(t->seconds, "%s: %s", COLL_Level_name(t->level), names[t->kind]);
+    int code = send_task(s, t);
     if (code == MPI_SUCCESS && takes_part(l, t, 0))
-        code = take_part(s, t, &mine);
-    for (int part = 0; part < parts(t) && code == MPI_SUCCESS; part++) {
+        code = do_task(s, t, &mine);
+    for (int i = 0; i < result_count(t) && code == MPI_SUCCESS; i++) {
         MPI_Request request;
-        if (finder(l, t, part) == 0) {
-            found[part] = mine;
+        if (result_rank(l, t, i) == 0) {
+            results[i] = mine;
             continue;
         }
-        code = MPI_Irecv(&found[part], (int)sizeof *found, MPI_BYTE, finder(l, t, part), TAG_RESULT,
-                         s->comm, &request);
+        code = MPI_Irecv(&results[i], (int)sizeof *results, MPI_BYTE, result_rank(l, t, i),
+                         TAG_RESULT, s->comm, &request);
         if (code == MPI_SUCCESS)
             code = app_wait_asleep(&request, NAP, NAP);
     }
     return code;
 }
 
-static int direct_pairs(survey *s, int level, double seconds, finding *found) {
+static int direct_pairs(survey *s, int level, double seconds, task_result *result) {
     survey_level *l = &s->level[level];
     int code = MPI_SUCCESS;
     for (int i = 0; i < l->pairs && code == MPI_SUCCESS; i++) {
         task t = {.kind = PAIR, .level = level, .number = i, .seconds = seconds};
-        code = direct(s, &t, found);
-        l->probe[i] = found->probe;
+        code = direct_task(s, &t, result);
+        l->probe[i] = result->probe;
     }
     return code;
 }
 
-/* With 1, 2, 4, ... pairs, and with all. */
-static int direct_crowds(survey *s, int level, finding found[]) {
+/* Measures with 1, 2, 4, ... pairs at the same time, and with all. */
+static int direct_crowds(survey *s, int level, task_result results[]) {
     survey_level *l = &s->level[level];
     int code = MPI_SUCCESS;
     for (int pairs = 1; l->crowd > 1 && l->crowds < SURVEY_CROWDS && code == MPI_SUCCESS;) {
         task t = {
             .kind = CROWD, .level = level, .number = pairs, .seconds = CROWD_SHARE * s->seconds};
         double messages[SURVEY_CROWD], rate = 0;
-        code = direct(s, &t, found);
+        code = direct_task(s, &t, results);
         for (int i = 0; i < pairs; i++) {
-            messages[i] = found[i].crowd.message;
-            rate += found[i].crowd.rate;
+            messages[i] = results[i].crowd.message;
+            rate += results[i].crowd.rate;
         }
         l->crowd_ranks[l->crowds] = 2 * pairs;
         l->crowd_message[l->crowds] = app_stats_median(messages, pairs);
@@ -345,57 +357,58 @@ static int direct_crowds(survey *s, int level, finding found[]) {
     return code;
 }
 
-/* What the receiver of the level's streams finds. */
-static int direct_receiver(survey *s, int level, task_kind kind, double seconds, finding *found) {
+/* Takes a measurement of KIND, whose result the level's receiver has. */
+static int direct_receiver_task(survey *s, int level, task_kind kind, double seconds,
+                                task_result *result) {
     survey_level *l = &s->level[level];
     task t = {.kind = kind, .level = level, .seconds = seconds};
-    int code = direct(s, &t, found);
+    int code = direct_task(s, &t, result);
     if (kind == RELAY)
-        l->relay = found->relay;
+        l->relay = result->relay;
     else if (kind == CONVERGE)
-        memcpy(l->gap, found->gap, sizeof l->gap);
+        memcpy(l->gap, result->gap, sizeof l->gap);
     else
-        l->flood = found->flood;
+        l->flood = result->flood;
     return code;
 }
 
-/* As many bytes as the slowest link bears. */
-static double bytes_of_flood(const survey_level *l) {
+/* Returns the most bytes of a step, from the rate at which the receiver took the streams. */
+static double most_flood_bytes(const survey_level *l) {
     return FLOOD_SECONDS * crowd_size[CROWD_SIZES - 1] / l->gap[CROWD_SIZES - 1];
 }
 
-static int direct_level(survey *s, int level, double seconds, finding found[]) {
+static int direct_level(survey *s, int level, double seconds, task_result results[]) {
     survey_level *l = &s->level[level];
     int code = MPI_SUCCESS;
     for (int kind = PAIR; kind < END && l->pairs && code == MPI_SUCCESS; kind++) {
         if (kind == PAIR)
-            code = direct_pairs(s, level, seconds, found);
+            code = direct_pairs(s, level, seconds, results);
         else if (kind == CROWD)
-            code = direct_crowds(s, level, found);
+            code = direct_crowds(s, level, results);
         else if (kind == RELAY && l->senders > 1)
-            code = direct_receiver(s, level, RELAY, CROWD_SHARE * s->seconds, found);
+            code = direct_receiver_task(s, level, RELAY, CROWD_SHARE * s->seconds, results);
         else if (kind == CONVERGE && l->senders > 1)
-            code = direct_receiver(s, level, CONVERGE, 2 * CROWD_SHARE * s->seconds, found);
+            code = direct_receiver_task(s, level, CONVERGE, 2 * CROWD_SHARE * s->seconds, results);
         else if (kind == FLOOD && l->senders > 1 && level >= COLL_LEVEL_RACK && s->flood)
-            code = direct_receiver(s, level, FLOOD, bytes_of_flood(l), found);
+            code = direct_receiver_task(s, level, FLOOD, most_flood_bytes(l), results);
     }
     return code;
 }
 
 static int direct_all(survey *s) {
-    finding *found = malloc(SURVEY_CROWD * sizeof *found);
-    int total = 0, code = found ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+    task_result *results = malloc(SURVEY_CROWD * sizeof *results);
+    int total = 0, code = results ? MPI_SUCCESS : MPI_ERR_NO_MEM;
     for (int level = 0; level < COLL_LEVELS; level++)
         total += s->level[level].pairs;
     for (int level = 0; level < COLL_LEVELS && code == MPI_SUCCESS; level++)
-        code = direct_level(s, level, PAIRS_SHARE * s->seconds / total, found);
-    free(found);
+        code = direct_level(s, level, PAIRS_SHARE * s->seconds / total, results);
+    free(results);
     app_progress("memory");
     s->copied = code == MPI_SUCCESS && copies_measure(s->copy);
     task end = {.kind = END};
-    return code == MPI_SUCCESS ? tell(s, &end) : code;
+    return code == MPI_SUCCESS ? send_task(s, &end) : code;
 }
 
 int survey_run(survey *s) {
-    return s->rank == 0 ? direct_all(s) : follow(s);
+    return s->rank == 0 ? direct_all(s) : do_tasks(s);
 }

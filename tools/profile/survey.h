@@ -1,6 +1,7 @@
 /*
- * All measurements of a profile, in order: at each level pairs, one after the other; concurrent
- * pairs; relays; converging streams; floods. Rank 0 directs, and all who don't take part sleep.
+ * Takes all measurements of a profile in this order: at each level single pairs one after the
+ * other, concurrent pairs, relays, converging streams and floods; then copies in memory. Rank 0
+ * directs the other ranks. Ranks that take no part in a measurement sleep.
  */
 #ifndef COLL_TOOLS_PROFILE_SURVEY_H
 #define COLL_TOOLS_PROFILE_SURVEY_H
@@ -16,62 +17,64 @@
 enum { SURVEY_PAIRS = 4, SURVEY_CROWD = 32, SURVEY_CROWDS = 6 };
 
 typedef struct rank_pair {
-    int leader, other; /* who sends first, and streams */
+    int leader, other; /* the leader has the results; concurrent leaders stream to the others */
 } rank_pair;
 
-/* One level: who measures, and what was found; the latter is complete on rank 0. */
+/* One level: the ranks that measure, and their results, which only rank 0 has. */
 typedef struct survey_level {
     int pairs;
     rank_pair pair[SURVEY_PAIRS];
     probe_result probe[SURVEY_PAIRS];
 
-    int crowd; /* pairs that can measure at once */
+    int crowd; /* pairs that can measure at the same time */
     rank_pair crowd_pair[SURVEY_CROWD];
-    int crowds; /* measurements, with 1, 2, 4, ... of them */
-    int crowd_ranks[SURVEY_CROWDS];
-    double crowd_message[SURVEY_CROWDS]; /* s: the median of the pairs */
-    double crowd_rate[SURVEY_CROWDS];    /* bytes/s: all pairs' streams together */
+    int crowds;                     /* measurements, with 1, 2, 4, ... and all of these pairs */
+    int crowd_ranks[SURVEY_CROWDS]; /* ranks of the pairs that measured together */
+    double crowd_message[SURVEY_CROWDS]; /* s: half a round trip of a byte; median of the pairs */
+    double crowd_rate[SURVEY_CROWDS];    /* bytes/s: the sum of all pairs */
 
-    int receiver, senders; /* of converging streams; none where there are fewer than 2 */
+    /* Of relays, converging streams and floods, which need at least 2 senders. */
+    int receiver, senders;
     int sender[CROWD_SENDERS];
-    double relay;            /* s: of a message from a waiting rank on; 0: not measured */
-    double gap[CROWD_SIZES]; /* s; 0: not measured */
+    double relay;            /* s: what each further rank adds to a chain; 0: not measured */
+    double gap[CROWD_SIZES]; /* s: between arrivals at the receiver; 0: not measured */
     flood_result flood;
 } survey_level;
 
 typedef struct survey {
     MPI_Comm comm;
     int rank, ranks;
-    double seconds; /* for everything */
-    bool flood;     /* may */
+    double seconds; /* intended for all measurements of messages */
+    bool flood;     /* floods are allowed */
     COLL_Place *places;
     survey_level level[COLL_LEVELS];
-    bool copied;
-    double copy[COLL_COPIES][COPIES_SIZES]; /* s */
+    bool copied;                            /* the copies were measured; on rank 0 */
+    double copy[COLL_COPIES][COPIES_SIZES]; /* s: of one copy */
 } survey;
 
 /*
- * Chooses who measures; the same on all ranks. *TOTAL is how many pairs there are at all levels.
- * S->comm, rank, ranks, seconds and flood are the caller's; survey_free afterwards.
+ * Chooses the ranks that measure, the same on all ranks, and sets *TOTAL to the number of single
+ * pairs at all levels. The caller sets S->comm, rank, ranks, seconds and flood before, and calls
+ * survey_free after the last use of S. Collective. Returns an MPI error code.
  */
 int survey_plan(survey *s, int *total);
 
-/*
- * Takes all measurements; collective. Rank 0 shows the progress. Returns an MPI error code.
- */
+/* Takes all measurements. Rank 0 prints the progress. Collective. Returns an MPI error code. */
 int survey_run(survey *s);
 
+/* Frees the memory of S. */
 void survey_free(survey *s);
 
 /*
- * Chooses at most MOST pairs of RANKS that are apart at exactly LEVEL, no rank in two of them, so
- * that about as many streams leave each part of the machine as enter it: the links that its ranks
- * share are then busy alike, both ways. Returns how many there are, or -1 without memory.
+ * Chooses at most MOST pairs of the RANKS ranks. The two ranks of a pair are apart at exactly
+ * LEVEL, and no rank is in two pairs. About as many streams leave each site, rack or node as enter
+ * it, so that its shared links are equally busy in both directions. Returns the number of pairs, or
+ * -1 without memory.
  */
 int survey_streams(const COLL_Place places[], int ranks, COLL_Level level, int most,
                    rank_pair pairs[]);
 
-/* The level at which two ranks are apart. */
+/* Returns the level at which two ranks are apart. */
 COLL_Level survey_apart(const COLL_Place *one, const COLL_Place *other);
 
 #endif
