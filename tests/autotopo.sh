@@ -73,7 +73,7 @@ same 'a bad cache is no news for who was told nothing' 0 "$(grep -c '^coll:' "$w
 damage() { echo 'SwitchName=rack0' >"$kept"; }
 before=damage topology=auto finds 'a bad cache'
 matches 'a bad cache is named' "coll: the cached topology is damaged and is measured again: *topology file $kept, line 1: *" \
-    "$(grep '^coll: the topology' "$work/err")"
+    "$(grep '^coll: the cached topology' "$work/err")"
 same 'a bad cache is replaced' "$(places "$work/topology")" "$(places "$kept")"
 
 # complaint FILE PATTERN: what a check of the file against a measurement says; $checked is what holds.

@@ -60,7 +60,7 @@ static bool parse_options(int argc, char **argv, command *options) {
          .number = &options->noise, .most = 1e9, .above = true},
         {"no-flood", NULL,
          "don't look for the size of the switches' buffer; it takes bursts of datagrams, at first "
-         "of 16 KB, until some are lost, at most 0.2 s long",
+         "of 16 KB, until some are lost, at most 0.5 s long",
          .flag = &options->no_flood},
         {"plot", "FILE", "draw what was measured and what was fitted (PNG; needs gnuplot)",
          .text = &options->plot},

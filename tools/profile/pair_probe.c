@@ -16,7 +16,6 @@ const int probe_size[PROBE_SIZES] = {1,       64,       256,      1 << 10,  2 <<
 enum {
     TAG_DEMAND = 11,
     TAG_DATA,
-    MOST = 256 << 10,   /* bytes of the largest size */
     WINDOW = 16,        /* messages of a stream that are under way */
     STREAM = 384 << 10, /* bytes of a stream, within the following limits of its messages */
     LEAST_MESSAGES = 2 * WINDOW,
