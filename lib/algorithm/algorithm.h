@@ -90,6 +90,11 @@ typedef struct coll_shape {
     const coll_profile *network;
 } coll_shape;
 
+/* Returns what messages cost in predictions of CALL. */
+static inline const coll_profile *coll_shape_costs(const coll_shape *call) {
+    return call->network ? call->network : call->profile;
+}
+
 /* Returns whether operands may be combined in any order. */
 static inline bool coll_order_is_free(const coll_shape *call) {
     return !call->ordered;

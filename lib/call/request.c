@@ -158,7 +158,7 @@ static coll_exec_args engine_arguments(const coll_request *pending) {
                                   &pending->choice.values);
 }
 
-static void open_course(coll_request *pending) {
+static void open_task(coll_request *pending) {
     size_t copy = copy_bytes(pending);
     if (copy)
         coll_call_args_move_input(&pending->call, (char *)pending->memory + pending->bytes - copy);
@@ -171,7 +171,7 @@ static void start_if_possible(coll_request *pending) {
     if (!pending->persistent && (tags_in_use(pending) || !get_memory(pending)))
         return;
     if (!pending->persistent)
-        open_course(pending);
+        open_task(pending);
     coll_call_args_begin(&pending->call);
     pending->stage = COLL_REQUEST_RUNS;
     int code = pending->task->start(pending->task);
@@ -327,7 +327,7 @@ int coll_request_keep(coll_request *pending, int code) {
     pending->turn = turn;
     set_tag(pending, TURNS + (int)(turn % TURNS));
     if (pending->memory)
-        open_course(pending);
+        open_task(pending);
     return MPI_SUCCESS;
 }
 

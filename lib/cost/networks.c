@@ -40,26 +40,25 @@ int coll_networks_count(const coll_profile *profile, const coll_topo *topo) {
     return coll_networks_measured(profile) ? MEASURED : UNMEASURED;
 }
 
-static void set_measured(coll_cost *cost, double share) {
-    cost->buffer *= share;
+/* Leaves COST its figures, without curves, and a share of its buffer. */
+static void set_measured(coll_cost *cost, int nth) {
+    cost->buffer *= buffer_shares[nth];
     for (int i = 0; i < COLL_PARAMETERS; i++)
         cost->curve[i].knots = 0;
+}
+
+static void set_unmeasured(coll_cost *cost, int nth) {
+    cost->overhead = OVERHEAD;
+    cost->per_byte = 1 / unmeasured[nth].rate;
+    cost->buffer = unmeasured[nth].buffer;
 }
 
 void coll_networks_get(const coll_profile *profile, const coll_topo *topo, int nth,
                        coll_profile *network) {
     const bool measured = coll_networks_measured(profile);
     *network = *profile;
-    for (int level = COLL_LEVEL_RACK; level < COLL_LEVELS; level++) {
-        coll_cost *cost = &network->level[level];
-        if (measured) {
-            set_measured(cost, buffer_shares[nth]);
-            continue;
-        }
-        cost->overhead = OVERHEAD;
-        cost->per_byte = 1 / unmeasured[nth].rate;
-        cost->buffer = unmeasured[nth].buffer;
-    }
+    for (int level = COLL_LEVEL_RACK; level < COLL_LEVELS; level++)
+        (measured ? set_measured : set_unmeasured)(&network->level[level], nth);
     if (!measured)
         network->level[COLL_LEVEL_SITE].together = topo->racks * unmeasured[nth].rate;
 }

@@ -2,11 +2,9 @@
 
 #include "lib/cost/profile.h"
 
-#include <math.h>
-
-#include "lib/base/error.h"
 #include "lib/cost/profilefile.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

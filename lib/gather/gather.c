@@ -5,11 +5,6 @@
 
 #include <math.h>
 
-/* Returns what messages cost in CALL's prediction. */
-static const coll_profile *costs_of(const coll_shape *call) {
-    return call->network ? call->network : call->profile;
-}
-
 /* Returns the seconds that ITEMS bytes take through LINK, without its latency. */
 static double seconds_through(const coll_cost *link, double items) {
     return coll_cost_transfer(link, items, 2) - coll_cost_transfer(link, 0, 2);
@@ -22,7 +17,7 @@ static double seconds_through(const coll_cost *link, double items) {
 static double slowest_link_seconds(const coll_shape *call) {
     const coll_topo *topo = call->topo;
     double senders = fmax(topo->ranks - 1, 1), across = 0, bytes = (double)call->bytes;
-    const coll_profile *costs = costs_of(call);
+    const coll_profile *costs = coll_shape_costs(call);
     const coll_cost *link = coll_profile_outermost(costs, topo);
     if (topo->sites > 1 || topo->racks == 1)
         return seconds_through(link, senders * bytes);
@@ -33,7 +28,7 @@ static double slowest_link_seconds(const coll_shape *call) {
 }
 
 double coll_gather_seconds(const coll_shape *call, double messages) {
-    const coll_cost *link = coll_profile_outermost(costs_of(call), call->topo);
+    const coll_cost *link = coll_profile_outermost(coll_shape_costs(call), call->topo);
     double senders = fmax(call->topo->ranks - 1, 1), items = senders * (double)call->bytes;
     double start = coll_cost_transfer(link, 0, 2), through = slowest_link_seconds(call);
     double taken = senders * messages * coll_cost_receive_gap(link, 0);

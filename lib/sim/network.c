@@ -107,7 +107,7 @@ void coll_network_open(coll_network *network, const coll_shape *call, const coll
     network->topo = call->topo;
     network->latencies = call->latencies;
     network->lossy = false;
-    network->profile = call->network ? call->network : call->profile;
+    network->profile = coll_shape_costs(call);
     network->copied = SIZE_MAX;
     for (int i = 0; i < COLL_MESSAGE_COSTS; i++)
         network->tolls[i].level = NOBODY;

@@ -216,7 +216,7 @@ static bool fits(const struct row *row, const coll_shape *call) {
  * sixth of the time and more.
  */
 static double loss_factor(const coll_shape *call) {
-    const coll_profile *costs = call->network ? call->network : call->profile;
+    const coll_profile *costs = coll_shape_costs(call);
     bool priced = call->topo->racks == 1 || costs->level[COLL_LEVEL_SITE].buffer > 0;
     return strcmp(call->operation, "alltoall") == 0 && !priced ? 7.0 / 6 : 1;
 }
