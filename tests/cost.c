@@ -69,41 +69,6 @@ START_TEST(transfer_depends_on_how_many_take_part) {
 }
 END_TEST
 
-static void expect_burst(const coll_cost *cost, double most, double at_once, double peak) {
-    const coll_burst burst = coll_cost_burst(cost);
-    ck_assert_double_eq_tol(burst.most, most, 1e-6);
-    if (most > 0) {
-        ck_assert_double_eq_tol(burst.at_once, at_once, 1e-6);
-        ck_assert_double_eq_tol(burst.peak, peak, 1e-6);
-    }
-}
-
-/* 0.5 a byte, but so many bytes pass at once. */
-START_TEST(what_a_message_alone_saves_is_a_burst) {
-    coll_cost cost = {.latency = 10, .overhead = 2, .per_byte = 0.5};
-    cost.curve[COLL_SEND_GAP] = (COLL_Curve){.knots = 2, .bytes = {0, 1e6}, .seconds = {0, 5e5}};
-    expect_burst(&cost, 0, 0, 0);
-    for (double bytes = 20000; bytes < 200000; bytes *= 2) {
-        cost.curve[COLL_TRANSFER] =
-            (COLL_Curve){.knots = 2, .bytes = {bytes, 1e6}, .seconds = {6, 6 + 5e5 - bytes / 2}};
-        expect_burst(&cost, bytes / 2, bytes / 2, 1);
-    }
-    cost.curve[COLL_TRANSFER].bytes[0] = 4000; /* of 256 KB too little to be no chance */
-    cost.curve[COLL_TRANSFER].seconds[1] = 6 + 5e5 - 2000;
-    expect_burst(&cost, 0, 0, 0);
-}
-END_TEST
-
-/* 4000 bytes pass at once, the next 120,000 at 0.4 each: so they take 14,000 less than at 0.5. */
-START_TEST(bursts_may_have_a_rate) {
-    coll_cost cost = {.latency = 10, .overhead = 2, .per_byte = 0.5};
-    cost.curve[COLL_SEND_GAP] = (COLL_Curve){.knots = 2, .bytes = {0, 1e6}, .seconds = {0, 5e5}};
-    cost.curve[COLL_TRANSFER] = (COLL_Curve){
-        .knots = 3, .bytes = {4000, 124000, 1e6}, .seconds = {6, 48006, 48006 + 876000 * 0.5}};
-    expect_burst(&cost, 14000, 2000, 0.8);
-}
-END_TEST
-
 START_TEST(several_messages_share_link_and_processor) {
     coll_cost cost = {.latency = 10, .overhead = 2, .per_byte = 0.5, .wake = 3};
     ck_assert_double_eq_tol(coll_cost_relay(&cost, 100, 2), 63, exact);
@@ -210,8 +175,6 @@ int main(void) {
     tcase_add_test(tests, what_was_not_measured_follows_from_the_summary);
     tcase_add_test(tests, measured_curves_come_first);
     tcase_add_test(tests, transfer_depends_on_how_many_take_part);
-    tcase_add_test(tests, what_a_message_alone_saves_is_a_burst);
-    tcase_add_test(tests, bursts_may_have_a_rate);
     tcase_add_test(tests, several_messages_share_link_and_processor);
     tcase_add_test(tests, faults_of_curves);
     tcase_add_test(tests, fits_find_the_corners);

@@ -64,15 +64,6 @@ static void set_scene(scene *s, const coll_algorithm *algorithm, int ranks, int 
         s->profile.level[level] = make_cost();
 }
 
-/* Links pass a burst at once when they have rested: a message alone takes so much less. */
-enum { BURST = 5 * SEGMENT };
-static void let_links_rest(scene *s) {
-    enum { LONG = 1 << 30 };
-    for (int level = 0; level < COLL_LEVELS; level++)
-        s->profile.level[level].curve[COLL_TRANSFER] =
-            (coll_curve){.knots = 2, .bytes = {BURST, LONG}, .seconds = {0, (LONG - BURST) * B}};
-}
-
 static coll_sim_result play(const scene *s, const coll_algorithm *algorithm, int budget) {
     const coll_sim_call call = {.algorithm = algorithm,
                                 .planner = algorithm->planner,
@@ -226,50 +217,6 @@ START_TEST(messages_on_links_of_their_own_dont_wait) {
 }
 END_TEST
 
-START_TEST(links_that_have_rested_pass_a_burst_at_once) {
-    const double hop = a + SEGMENT * B, burst = a + BURST * B;
-    for (int ranks = 2; ranks <= 64; ranks *= 2) {
-        scene s;
-        set_scene(&s, &coll_bcast_linear, ranks, ranks, SEGMENT);
-        double never = seconds_of(&s, &coll_bcast_linear);
-        let_links_rest(&s);
-        ck_assert_double_eq_tol(coll_cost_burst(&s.profile.level[COLL_LEVEL_RACK]).most, burst,
-                                1e-9);
-        double rested = seconds_of(&s, &coll_bcast_linear),
-               left = fmax((ranks - 1) * hop - burst, 0);
-        ck_assert_double_ge(rested, left);
-        ck_assert_double_le(rested, left + ranks * a);
-        ck_assert_double_lt(rested, never);
-    }
-}
-END_TEST
-
-/* An eighth of a message passes at once, and the next four at five quarters of the rate. */
-START_TEST(bursts_have_a_rate_of_their_own) {
-    enum { LONG = 1 << 30, AT_ONCE = SEGMENT / 8, LAST = AT_ONCE + 4 * SEGMENT };
-    const double at_peak = 0.8 * (LAST - AT_ONCE) * B;
-    for (int ranks = 2; ranks <= 128; ranks *= 2) {
-        scene s;
-        set_scene(&s, &coll_bcast_linear, ranks, ranks, SEGMENT);
-        for (int level = 0; level < COLL_LEVELS; level++) {
-            coll_curve *curve = s.profile.level[level].curve;
-            curve[COLL_TRANSFER] =
-                (coll_curve){.knots = 3,
-                             .bytes = {AT_ONCE, LAST, LONG},
-                             .seconds = {0, at_peak, at_peak + (double)(LONG - LAST) * B}};
-            curve[COLL_SEND_GAP] = curve[COLL_RECEIVE_GAP] =
-                (coll_curve){.knots = 2, .bytes = {0, LONG}, .seconds = {0, LONG * B}};
-        }
-        const double bytes = (ranks - 1) * SEGMENT,
-                     alone = COLL_Curve_at(&s.profile.level[COLL_LEVEL_RACK].curve[COLL_TRANSFER],
-                                           bytes),
-                     taken = seconds_of(&s, &coll_bcast_linear);
-        ck_assert_double_ge(taken, alone);
-        ck_assert_double_eq_tol(taken / (alone + a), 1, 0.03);
-    }
-}
-END_TEST
-
 START_TEST(a_buffer_that_is_overrun_costs_a_time_out_once) {
     enum { RANKS = 10, FIRST_WINDOW = 10 * 1448 };
     const double hop = a + SEGMENT * B;
@@ -292,10 +239,8 @@ START_TEST(long_calls_take_as_long_as_they_do_in_full) {
         for (int a_rack = 5; a_rack <= 150; a_rack += 145) {
             scene s;
             set_scene(&s, algorithm, ranks[i], a_rack, (20 << 20) + 12345);
-            for (int rested = 0; rested < 2; rested++, let_links_rest(&s)) {
-                double estimate = coll_estimate(algorithm, &s.shape, &s.values);
-                ck_assert_double_eq_tol(estimate / seconds_of(&s, algorithm), 1, 0.15);
-            }
+            double estimate = coll_estimate(algorithm, &s.shape, &s.values);
+            ck_assert_double_eq_tol(estimate / seconds_of(&s, algorithm), 1, 0.15);
         }
 }
 END_TEST
@@ -341,10 +286,8 @@ START_TEST(exchanges_among_all_take_as_long_as_they_do_in_full) {
                 s.shape.sides = blocks;
             if (algorithm->applicable && !algorithm->applicable(&s.shape))
                 continue;
-            for (int rested = 0; rested < 2; rested++, let_links_rest(&s)) {
-                double estimate = coll_estimate(algorithm, &s.shape, &s.values);
-                ck_assert_double_eq_tol(estimate / seconds_of(&s, algorithm), 1, 0.4);
-            }
+            double estimate = coll_estimate(algorithm, &s.shape, &s.values);
+            ck_assert_double_eq_tol(estimate / seconds_of(&s, algorithm), 1, 0.4);
         }
 }
 END_TEST
@@ -489,10 +432,8 @@ START_TEST(plans_in_step_of_many_ranks_take_as_long_as_they_do_in_full) {
     scene s;
     ck_assert(set_call(&s, &coll_operations[operation], algorithm, _i ? 512 : 1024,
                        _i ? 4 << 10 : 64 << 10));
-    for (int rested = 0; rested < 2; rested++, let_links_rest(&s)) {
-        double estimate = coll_estimate(algorithm, &s.shape, &s.values);
-        ck_assert_double_eq_tol(estimate / seconds_of(&s, algorithm), 1, 0.15);
-    }
+    double estimate = coll_estimate(algorithm, &s.shape, &s.values);
+    ck_assert_double_eq_tol(estimate / seconds_of(&s, algorithm), 1, 0.15);
 }
 END_TEST
 
@@ -752,8 +693,6 @@ int main(void) {
                         sizeof formulas / sizeof *formulas);
     tcase_add_test(prices, two_messages_on_an_uplink_take_twice_as_long);
     tcase_add_test(prices, messages_on_links_of_their_own_dont_wait);
-    tcase_add_test(prices, links_that_have_rested_pass_a_burst_at_once);
-    tcase_add_test(prices, bursts_have_a_rate_of_their_own);
     tcase_add_test(prices, a_buffer_that_is_overrun_costs_a_time_out_once);
     tcase_add_loop_test(prices, long_calls_take_as_long_as_they_do_in_full, 0, 2);
     tcase_add_loop_test(prices, long_exchanges_take_twice_as_long, 0, 2);

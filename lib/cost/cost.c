@@ -103,29 +103,6 @@ double coll_cost_messages(const coll_cost *cost, double count, double bytes, int
     return fmax(shared_link, processor);
 }
 
-/* Returns by how many seconds a single message is faster than a stream of the same bytes. */
-static double seconds_saved(const coll_cost *cost, double bytes) {
-    return coll_cost_send_gap(cost, bytes) -
-           (coll_cost_message(cost, bytes, 2) - coll_cost_message(cost, 0, 2));
-}
-
-/* Fits two token buckets, for the rate and for the peak rate. With the first bucket alone, the
- * BYTES that it holds would pass at once; the time that these and twice as many bytes save gives
- * the second bucket. */
-coll_burst coll_cost_burst(const coll_cost *cost) {
-    /* FAR: bytes beyond any burst. Bursts below 1/LEAST of the stream's time count as noise. */
-    enum { FAR = 256 << 10, LEAST = 16 };
-    const double stream = coll_cost_send_gap(cost, FAR), most = seconds_saved(cost, FAR),
-                 bytes = most / stream * FAR;
-    if (most < stream / LEAST)
-        return (coll_burst){.most = 0};
-    static const double ALL = 0.99; /* at this share the peak rate is no limit */
-    const double first = seconds_saved(cost, bytes), second = seconds_saved(cost, 2 * bytes),
-                 share = fmin(fmax((second - first) / most, 0), ALL);
-    return (coll_burst){
-        .most = most, .at_once = fmax(first - share * most, 0) / (1 - share), .peak = 1 - share};
-}
-
 double coll_cost_buffer(const coll_cost *cost) {
     return cost->buffer;
 }

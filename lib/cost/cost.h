@@ -50,20 +50,6 @@ double coll_cost_relay(const coll_cost *cost, double bytes, int ranks);
  */
 double coll_cost_messages(const coll_cost *cost, double count, double bytes, int ranks);
 
-/*
- * The burst that a link passes above its rate after an idle period, in seconds of that rate. The
- * first AT_ONCE seconds pass at once; further data takes PEAK times its usual duration, until the
- * burst is MOST seconds. So a single message takes less time than a stream needs for the same
- * bytes. Links whose rate is limited by token buckets, for example in clouds, have bursts; plain
- * Ethernet has none (MOST is 0).
- */
-typedef struct coll_burst {
-    double most, at_once;
-    double peak; /* from 0 to 1 */
-} coll_burst;
-
-coll_burst coll_cost_burst(const coll_cost *cost);
-
 /* Returns BL, the bytes that can wait in front of the bottleneck without loss; 0 if unknown. */
 double coll_cost_buffer(const coll_cost *cost);
 

@@ -107,7 +107,7 @@ static uint64_t chosen_round(uint64_t nth, int position, uint64_t count, uint64_
 /* Adds the rank at POSITION, which represents RANKS ranks, counting at most MOST of its rounds. */
 static void add_rank(coll_link_load *s, int position, double ranks, uint64_t rounds, uint64_t most,
                      coll_traffic *traffic) {
-    const double rounds_of_event = 10, burst = (double)coll_network_burst(&s->network);
+    const double rounds_of_event = 10;
     set_position(s, position);
     const coll_plan *plan = s->planner->plan(&s->part, s->size, s->own);
     const uint64_t all = plan->rounds < rounds ? plan->rounds : rounds,
@@ -120,7 +120,7 @@ static void add_rank(coll_link_load *s, int position, double ranks, uint64_t rou
                      ranks, &own);
     }
     traffic->rank_seconds =
-        fmax(traffic->rank_seconds, fmax(own.processor, fmax(own.out, own.in) - burst) * 1e-9);
+        fmax(traffic->rank_seconds, fmax(own.processor, fmax(own.out, own.in)) * 1e-9);
     traffic->events += ranks * own.events;
     traffic->rounds = plan->rounds > traffic->rounds ? plan->rounds : traffic->rounds;
     traffic->exact = traffic->exact && counted == all;
@@ -140,11 +140,10 @@ static double busiest_of(const double links[], int count, int one_in, bool exact
 /* Sets the figures of TRAFFIC that follow from the loads of all links. */
 static void find_busiest(const coll_link_load *s, coll_traffic *traffic) {
     const coll_network *network = &s->network;
-    const double burst = (double)coll_network_burst(network);
     for (int way = 0; way < COLL_LINK_WAYS; way++) {
         const double host =
             busiest_of(s->busy + way, s->shape->topo->nodes, COLL_LINK_WAYS, traffic->exact);
-        traffic->link_seconds = fmax(traffic->link_seconds, (host - burst) * 1e-9);
+        traffic->link_seconds = fmax(traffic->link_seconds, host * 1e-9);
         for (int kind = 0; kind < COLL_LINKS; kind++)
             traffic->busiest[kind] =
                 fmax(traffic->busiest[kind],
@@ -153,10 +152,9 @@ static void find_busiest(const coll_link_load *s, coll_traffic *traffic) {
     }
     for (int kind = COLL_LINK_RACK; kind < COLL_LINKS; kind++) {
         const coll_level level = kind == COLL_LINK_RACK ? COLL_LEVEL_SITE : COLL_LEVEL_WIDE;
-        const double ahead = (double)network->shared[level].most * 1e-9;
         if (network->rate[level] > 0)
             traffic->link_seconds =
-                fmax(traffic->link_seconds, traffic->busiest[kind] / network->rate[level] - ahead);
+                fmax(traffic->link_seconds, traffic->busiest[kind] / network->rate[level]);
     }
 }
 

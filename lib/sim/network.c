@@ -55,18 +55,7 @@ size_t coll_network_bytes(const coll_topo *topo) {
            coll_comm_room_of((size_t)topo->nodes * sizeof(coll_port));
 }
 
-int64_t coll_network_burst(const coll_network *network) {
-    int64_t most = 0;
-    for (int level = COLL_LEVEL_RACK; level < COLL_LEVELS; level++)
-        most = network->lead[level].most > most ? network->lead[level].most : most;
-    return most;
-}
-
-static int64_t time_at_peak(const coll_lead *lead, int64_t duration) {
-    return duration * lead->peak / COLL_PEAK_PARTS;
-}
-
-/* Allocates the links in MEMORY: all are idle, with full token buckets. */
+/* Allocates the links in MEMORY: all are idle. */
 static void create_links(coll_network *network, const coll_topo *topo, void *memory) {
     char *next = memory;
     network->links = coll_comm_room_take(&next, count_links(topo) * sizeof(coll_clock));
@@ -79,29 +68,6 @@ static void create_links(coll_network *network, const coll_topo *topo, void *mem
         network->ports[node] = (coll_port){.queue = {.sender = NOBODY}};
 }
 
-/* Returns the buckets of a link TIMES as slow as that of BURST, with the same number of bytes. */
-static coll_lead lead_from_burst(coll_burst burst, double times) {
-    return (coll_lead){.most = nanoseconds(burst.most * times),
-                       .at_once = nanoseconds(burst.at_once * times),
-                       .peak = (int64_t)(burst.peak * COLL_PEAK_PARTS)};
-}
-
-static void set_rates(coll_network *network, const coll_topo *topo) {
-    const double stream = 32 << 10;
-    for (int level = 0; level < COLL_LEVELS; level++) {
-        const coll_cost *cost = &network->profile->level[level];
-        const double rate = network->rate[level] = shared_link_rate(topo, cost, level);
-        network->lead[level] = network->shared[level] = (coll_lead){.most = 0};
-        if (level < COLL_LEVEL_RACK)
-            continue;
-        const coll_burst burst = coll_cost_burst(cost);
-        network->lead[level] = lead_from_burst(burst, 1);
-        if (rate > 0)
-            network->shared[level] =
-                lead_from_burst(burst, stream / coll_cost_send_gap(cost, stream) / rate);
-    }
-}
-
 void coll_network_open(coll_network *network, const coll_shape *call, const coll_topo *whole,
                        void *memory) {
     network->topo = call->topo;
@@ -111,7 +77,9 @@ void coll_network_open(coll_network *network, const coll_shape *call, const coll
     network->copied = SIZE_MAX;
     for (int i = 0; i < COLL_MESSAGE_COSTS; i++)
         network->tolls[i].level = NOBODY;
-    set_rates(network, whole ? whole : call->topo);
+    for (int level = 0; level < COLL_LEVELS; level++)
+        network->rate[level] =
+            shared_link_rate(whole ? whole : call->topo, &network->profile->level[level], level);
     if (memory)
         create_links(network, call->topo, memory);
 }
@@ -176,29 +144,7 @@ static int64_t later(int64_t a, int64_t b) {
     return a > b ? a : b;
 }
 
-/*
- * Passes a link with two token buckets, for its rate and for its peak rate (GCRA, ITU-T I.371). The
- * measured L of a single message contains the gain from full buckets already: a message that finds
- * them full begins at once.
- */
-static int64_t pass_with_buckets(coll_clock *link, int64_t duration, const coll_lead *lead,
-                                 bool interleaves, int64_t now) {
-    const int64_t begin = later(link->busy, now), early = later(link->packets, now),
-                  brief = time_at_peak(lead, duration), bucket = time_at_peak(lead, lead->at_once),
-                  soon = later(link->peak, now),
-                  alone = later(later(duration - lead->most, brief - bucket), 0);
-    link->busy = begin + duration;
-    link->peak = soon + brief;
-    if (!interleaves)
-        return later(later(link->busy - lead->most, link->peak - bucket) - alone, now);
-    link->packets = early + duration;
-    return later(early - later(lead->at_once - duration, 0), now);
-}
-
-static int64_t pass_link(coll_clock *link, int64_t duration, const coll_lead *lead,
-                         bool interleaves, int64_t now) {
-    if (lead->most)
-        return pass_with_buckets(link, duration, lead, interleaves, now);
+static int64_t pass_link(coll_clock *link, int64_t duration, bool interleaves, int64_t now) {
     const int64_t begin = later(link->busy, now), early = later(link->packets, now);
     link->busy = begin + duration;
     if (interleaves)
@@ -212,13 +158,11 @@ int64_t coll_network_pass(coll_network *network, int from, int to, const coll_me
     if (nth == 0) {
         bool inside = toll->level <= COLL_LEVEL_NODE;
         int own = inside ? from : topo->ranks + topo->places[from].node;
-        return pass_link(&network->links[own], toll->send_gap, &network->lead[toll->level],
-                         interleaves, now);
+        return pass_link(&network->links[own], toll->send_gap, interleaves, now);
     }
     int link = toll->shared_gap > 0 ? shared_link(network, from, to, toll->level, nth) : NOBODY;
     return link == NOBODY ? now
-                          : pass_link(&network->links[link], toll->shared_gap,
-                                      &network->shared[toll->level], interleaves, now);
+                          : pass_link(&network->links[link], toll->shared_gap, interleaves, now);
 }
 
 /* Returns true the first time that QUEUE holds more than the buffer of TOLL's level, from several
@@ -289,8 +233,7 @@ int64_t coll_network_enter(coll_network *network, int from, int to, const coll_m
         return now;
     int sender = places[from].node, latest = port->latest;
     bool sends = network->links[network->topo->ranks + places[to].node].busy > now;
-    int64_t begin =
-        pass_link(&port->clock, toll->receive_gap, &network->lead[toll->level], interleaves, now);
+    int64_t begin = pass_link(&port->clock, toll->receive_gap, interleaves, now);
     if (!interleaves)
         port->latest = sender;
     if (begin == now)

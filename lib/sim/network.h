@@ -14,7 +14,6 @@
  * - If several hosts stream to a host that is itself sending, they use its port less efficiently
  *   than one stream would: at a busy port, a message from a different host than the last one takes
  *   10 % longer.
- * - Token-bucket-limited links (coll_cost_burst) start with full buckets.
  */
 #ifndef COLL_LIB_SIM_NETWORK_H
 #define COLL_LIB_SIM_NETWORK_H
@@ -42,17 +41,7 @@ typedef struct coll_message_cost {
 typedef struct coll_clock {
     int64_t busy;
     int64_t packets; /* the same, counting only messages that interleave */
-    int64_t peak;    /* the same at its peak rate (the second token bucket) */
 } coll_clock;
-
-/* The token buckets of a link (coll_cost_burst). MOST and AT_ONCE are sizes, given as the ns that
- * those bytes take at the link's sustained rate. */
-typedef struct coll_lead {
-    int64_t most, at_once;
-    int64_t peak; /* a message's time at the peak rate, in 1/COLL_PEAK_PARTS of its usual time */
-} coll_lead;
-
-enum { COLL_PEAK_PARTS = 1 << 10 };
 
 /* The buffer of a switch in front of a link that several hosts send to. */
 typedef struct coll_queue {
@@ -79,8 +68,6 @@ typedef struct coll_network {
     size_t copied;                               /* bytes of the latest copy */
     int64_t copy;                                /* its cost */
     double rate[COLL_LEVELS];                    /* bytes/s of a shared link; 0: unlimited */
-    coll_lead lead[COLL_LEVELS];                 /* of the hosts' links */
-    coll_lead shared[COLL_LEVELS];               /* of the shared links */
     bool lossy;                                  /* a buffer has overflowed */
     coll_clock *links;
     coll_queue *queues; /* before each uplink */
@@ -102,9 +89,6 @@ const coll_message_cost *coll_network_message_cost(coll_network *network, coll_l
 /* Returns L of a message with costs TOLL between two ranks, using their sites' latency if known. */
 int64_t coll_network_way(const coll_network *network, int from, int to,
                          const coll_message_cost *toll);
-
-/* Returns the largest token bucket of all hosts' links, in ns of the link's rate. */
-int64_t coll_network_burst(const coll_network *network);
 
 /* Returns the cost of copying BYTES in memory, ns. */
 int64_t coll_network_copy(coll_network *network, size_t bytes);
