@@ -396,6 +396,36 @@ START_TEST(measured_profiles_are_carried_whole) {
 }
 END_TEST
 
+/* Writes a profile whose one level is LINE, and loads it for one host in each of two racks. */
+static coll_profile loaded(const char *line) {
+    char path[] = "profile-XXXXXX", *hosts[] = {"n0", "n1"};
+    const coll_topo topo = {.ranks = 2, .nodes = 2, .racks = 2, .sites = 1, .hosts = hosts};
+    coll_profile profile;
+    const int file = mkstemp(path);
+    ck_assert_int_ge(file, 0);
+    ck_assert_int_gt(dprintf(file, "%s%send\n", HEAD, line), 0);
+    close(file);
+    coll_profile_load(path, &topo, &profile, problem);
+    ck_assert_msg(!*problem, "%s", problem);
+    ck_assert_int_eq(unlink(path), 0);
+    return profile;
+}
+
+START_TEST(a_level_without_figures_has_those_of_its_neighbour) {
+    const coll_profile by_rack = loaded(RACK), by_site = loaded(SITE),
+                       *builtin = coll_profile_builtin();
+    const coll_cost *rack = &by_rack.level[COLL_LEVEL_RACK],
+                    *site = &by_rack.level[COLL_LEVEL_SITE];
+    ck_assert(site->latency == rack->latency && site->per_byte == rack->per_byte);
+    ck_assert(site->together == 2 / rack->per_byte);
+    ck_assert(!by_rack.measured[COLL_LEVEL_SITE]);
+    rack = &by_site.level[COLL_LEVEL_RACK], site = &by_site.level[COLL_LEVEL_SITE];
+    ck_assert(rack->latency == site->latency && rack->buffer == site->buffer);
+    ck_assert(rack->together == 0 && site->together == 2e8);
+    ck_assert(by_site.level[COLL_LEVEL_WIDE].latency == builtin->level[COLL_LEVEL_WIDE].latency);
+}
+END_TEST
+
 /* Opens a connection of this host to itself, which tells nothing of other hosts. */
 START_TEST(connections_of_one_host_have_no_round_trip) {
     struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
@@ -426,6 +456,7 @@ int main(void) {
     tcase_add_test(tests, the_locale_does_not_matter);
     tcase_add_test(tests, round_trips_set_the_latency);
     tcase_add_test(tests, measured_profiles_are_carried_whole);
+    tcase_add_test(tests, a_level_without_figures_has_those_of_its_neighbour);
     tcase_add_test(tests, connections_of_one_host_have_no_round_trip);
     suite_add_tcase(suite, tests);
     return harness_unit(suite);

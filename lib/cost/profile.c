@@ -50,8 +50,26 @@ static bool is_of_these_hosts(const coll_profilefile *file, const coll_topo *top
     return false;
 }
 
+/*
+ * If only one of the two levels between the hosts of a site was measured, gives its figures to the
+ * other: they are closer to the truth than the built-in ones. Racks then count as having an uplink
+ * with the rate of one link, as on an unmeasured network (lib/cost/networks.h).
+ */
+static void fill_unmeasured(coll_profile *profile, const coll_topo *topo) {
+    const coll_level levels[] = {COLL_LEVEL_RACK, COLL_LEVEL_SITE};
+    for (int i = 0; i < 2; i++) {
+        const coll_level level = levels[i], other = levels[1 - i];
+        coll_cost *cost = &profile->level[level];
+        if (profile->measured[level] || !profile->measured[other])
+            continue;
+        *cost = profile->level[other];
+        cost->together = level == COLL_LEVEL_SITE ? topo->racks / cost->per_byte : 0;
+    }
+}
+
 /* Copies the measured values of FILE to PROFILE. */
-static void copy_measured(const coll_profilefile *file, const char *path, coll_profile *profile) {
+static void copy_measured(const coll_profilefile *file, const char *path, const coll_topo *topo,
+                          coll_profile *profile) {
     snprintf(profile->source, sizeof profile->source, "%s", path);
     for (int level = 0; level < COLL_LEVELS; level++) {
         profile->measured[level] = file->measured[level];
@@ -61,6 +79,7 @@ static void copy_measured(const coll_profilefile *file, const char *path, coll_p
     for (int copy = 0; copy < COLL_COPIES; copy++)
         if (file->copy[copy].knots)
             profile->copy[copy] = file->copy[copy];
+    fill_unmeasured(profile, topo);
 }
 
 /* Loads the file that the user named, which must exist, be good, and be of these hosts. */
@@ -75,7 +94,7 @@ static void load_named(const char *path, const coll_topo *topo, coll_profile *pr
     if (state != COLL_PROFILEFILE_GOOD)
         return;
     if (is_of_these_hosts(&file, topo))
-        copy_measured(&file, path, profile);
+        copy_measured(&file, path, topo, profile);
     else
         snprintf(problem, COLL_TEXTFILE_PROBLEM,
                  "profile %.80s, line %d: measured on other hosts (%.30s), not on %.30s; measure "
@@ -114,7 +133,7 @@ static void search_profile(const coll_topo *topo, coll_profile *profile, char *p
             continue;
         bool ours = is_of_these_hosts(&file, topo);
         if (ours)
-            copy_measured(&file, path, profile);
+            copy_measured(&file, path, topo, profile);
         coll_profilefile_free(&file);
         if (ours)
             return;
