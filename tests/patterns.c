@@ -89,6 +89,8 @@ START_TEST(usual_trees_are_those_of_mpi_libraries) {
     for (int p = 1; p <= 200; p++) {
         for (int tree = 0; tree < USUAL_TREES; tree++)
             check_usual_tree(usual_trees[tree], p);
+        if (p <= COLL_USUAL_CHILDREN)
+            check_usual_tree(coll_usual_flat, p);
         ck_assert_int_eq(height_of(coll_usual_line, p), p - 1);
         ck_assert_int_eq(height_of(coll_usual_binary, p), coll_tree_depth(p + 1) - 1);
         ck_assert_int_le(height_of(coll_usual_binomial, p), coll_tree_depth(p));

@@ -28,7 +28,7 @@ extern const coll_algorithm coll_bcast_two_tree;
 extern const coll_algorithm coll_bcast_bine;
 
 /* Not in the table: the broadcasts of MPI libraries, for predictions (binomial.c). */
-extern const coll_algorithm coll_bcast_usual_line, coll_bcast_usual_binary,
+extern const coll_algorithm coll_bcast_usual_flat, coll_bcast_usual_line, coll_bcast_usual_binary,
     coll_bcast_usual_binomial, coll_bcast_usual_quadrinomial;
 
 #endif

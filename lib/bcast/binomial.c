@@ -11,8 +11,9 @@
  * model for commodity clusters, eq. 2 with k = 1.
  *
  * The others use the trees of MPI libraries (lib/pattern/usualtree.h), with the ranks in the order
- * of their numbers. They represent the library's own broadcast when its time is predicted, and are
- * in no table. Up to p - 1 copies enter and leave a rack, since these trees ignore racks.
+ * of their numbers, and send to all children at once. They represent the library's own broadcast
+ * when its time is predicted, and are in no table. Up to p - 1 copies enter and leave a rack, since
+ * these trees ignore racks.
  *
  * Cost: for each level of the tree a message to each child.
  * Source: Open MPI 4.1, coll_base_bcast.c.
@@ -25,49 +26,92 @@
 #include "lib/pattern/usualtree.h"
 #include "lib/plan/staged_plan.h"
 
-/* One turn with the parent (except at the root), and then one with each child. */
+#include <assert.h>
+#include <stdbool.h>
+
+/* A turn with the parent (except at the root), and then one with each child, or with all. */
 typedef struct tree_plan {
     coll_staged_plan turns;
-    int kin[1 + COLL_USUAL_CHILDREN]; /* positions of the parent, or -1, and of the children */
+    int count,
+        kin[1 + COLL_USUAL_CHILDREN]; /* positions of the parent, or -1, and of the children */
 } tree_plan;
 
-static int plan_turn(const coll_staged_plan *turns, uint64_t turn, coll_step whole[]) {
-    const int *kin = ((const tree_plan *)turns)->kin;
-    const coll_plan_args *part = turns->base.part;
-    uint64_t next = kin[0] < 0 ? turn + 1 : turn;
-    int peer = part->line->order[kin[next]];
-    whole[0] =
-        next == 0 ? coll_step_receive(peer, 0, part->own) : coll_step_send(peer, 0, part->own);
+static_assert((int)COLL_TURN_RANGES >= (int)COLL_USUAL_CHILDREN, "a turn has all children");
+
+static coll_step step_with(const tree_plan *plan, uint64_t nth) {
+    const coll_plan_args *part = plan->turns.base.part;
+    const int peer = part->line->order[plan->kin[nth]];
+    return nth == 0 ? coll_step_receive(peer, 0, part->own) : coll_step_send(peer, 0, part->own);
+}
+
+static int one_child(const coll_staged_plan *turns, uint64_t turn, coll_step whole[]) {
+    const tree_plan *plan = (const tree_plan *)turns;
+    whole[0] = step_with(plan, plan->kin[0] < 0 ? turn + 1 : turn);
     return 1;
 }
 
-static coll_plan_size plan_size(const coll_plan_args *part) {
-    coll_plan_size size = coll_staged_plan_size(part->own, 1);
+static int all_children(const coll_staged_plan *turns, uint64_t turn, coll_step whole[]) {
+    const tree_plan *plan = (const tree_plan *)turns;
+    if (turn == 0 && plan->kin[0] >= 0)
+        return one_child(turns, turn, whole);
+    for (int i = 0; i < plan->count; i++)
+        whole[i] = step_with(plan, (uint64_t)i + 1);
+    return plan->count;
+}
+
+static coll_plan_size plan_size(const coll_plan_args *part, int at_once) {
+    coll_plan_size size = coll_staged_plan_size(part->own, at_once);
     size.own_bytes = sizeof(tree_plan);
     return size;
 }
 
-static coll_plan *plan_down(const coll_plan_args *part, coll_plan_size size, void *memory,
-                            coll_usual_tree *tree) {
-    int *kin = ((tree_plan *)memory)->kin;
-    int count = tree(part->shape->topo->ranks, part->line->position, &kin[0], &kin[1]);
-    uint64_t turns = (uint64_t)(count + (kin[0] >= 0));
-    return coll_staged_plan_make(part, size, memory, part->own, turns, plan_turn);
+/* Returns the size of plans that send to all children at once. The root has the most. */
+static coll_plan_size plan_size_of_all(const coll_plan_args *part, coll_usual_tree *tree) {
+    int parent, children[COLL_USUAL_CHILDREN];
+    const int most = tree(part->shape->topo->ranks, 0, &parent, children);
+    return plan_size(part, most > 1 ? most : 1);
 }
 
-#define DOWN(algorithm, tree, what)                                                                \
-    static coll_plan *plan_##algorithm(const coll_plan_args *part, coll_plan_size size,            \
-                                       void *memory) {                                             \
-        return plan_down(part, size, memory, tree);                                                \
+static coll_plan *plan_down(const coll_plan_args *part, coll_plan_size size, void *memory,
+                            coll_usual_tree *tree, bool at_once) {
+    tree_plan *plan = memory;
+    plan->count =
+        tree(part->shape->topo->ranks, part->line->position, &plan->kin[0], &plan->kin[1]);
+    const int sends = at_once ? plan->count > 0 : plan->count, turns = sends + (plan->kin[0] >= 0);
+    return coll_staged_plan_make(part, size, memory, part->own, (uint64_t)turns,
+                                 at_once ? all_children : one_child);
+}
+
+static coll_plan_size size_binomial(const coll_plan_args *part) {
+    return plan_size(part, 1);
+}
+
+static coll_plan *plan_binomial(const coll_plan_args *part, coll_plan_size size, void *memory) {
+    return plan_down(part, size, memory, coll_tree_binomial, false);
+}
+
+const coll_algorithm coll_bcast_binomial = {
+    .name = "binomial",
+    .summary = "the whole message down a binomial tree in rack order",
+    .planner = &(const coll_planner){.size = size_binomial, .plan = plan_binomial},
+};
+
+#define USUAL(name_, tree)                                                                         \
+    static coll_plan_size size_##name_(const coll_plan_args *part) {                               \
+        return plan_size_of_all(part, tree);                                                       \
     }                                                                                              \
-    const coll_algorithm coll_bcast_##algorithm = {                                                \
-        .name = #algorithm,                                                                        \
-        .summary = "the whole message down a " what,                                               \
-        .planner = &(const coll_planner){.size = plan_size, .plan = plan_##algorithm},             \
+    static coll_plan *plan_##name_(const coll_plan_args *part, coll_plan_size size,                \
+                                   void *memory) {                                                 \
+        return plan_down(part, size, memory, tree, true);                                          \
+    }                                                                                              \
+    const coll_algorithm coll_bcast_##name_ = {                                                    \
+        .name = #name_,                                                                            \
+        .summary = "the whole message down a tree of MPI libraries",                               \
+        .planner = &(const coll_planner){.size = size_##name_, .plan = plan_##name_},              \
     }
 
-DOWN(binomial, coll_tree_binomial, "binomial tree in rack order");
-DOWN(usual_line, coll_usual_line, "line");
-DOWN(usual_binary, coll_usual_binary, "binary tree");
-DOWN(usual_binomial, coll_usual_binomial, "binomial tree");
-DOWN(usual_quadrinomial, coll_usual_quadrinomial, "quadrinomial tree");
+USUAL(usual_flat, coll_usual_flat);
+USUAL(usual_line, coll_usual_line);
+USUAL(usual_binary, coll_usual_binary);
+USUAL(usual_binomial, coll_usual_binomial);
+USUAL(usual_quadrinomial, coll_usual_quadrinomial);

@@ -92,9 +92,24 @@ static coll_credit credit_of(const coll_shape *call, const coll_values *values) 
     };
 }
 
+/*
+ * Returns the seconds by which the root waits for more bytes than its link would take: what is not
+ * sent unasked comes at most one window in each round trip, or one block if a rank's run holds it.
+ */
+static double grant_seconds(const coll_shape *call, const coll_credit *credit) {
+    const coll_cost *link = coll_profile_outermost(coll_shape_costs(call), call->topo);
+    const double all = (double)call->bytes * (call->topo->ranks - 1),
+                 asked = fmax(all - (double)credit->unasked, 0),
+                 run = (double)coll_least(call->bytes, credit->run),
+                 window = fmax((double)credit->window, run),
+                 round_trip = 2 * coll_cost_message(link, 0, 2);
+    return asked / window * fmax(round_trip - window * link->per_byte, 0);
+}
+
 static double predict_seconds(const coll_shape *call, const coll_values *values) {
     coll_credit credit = credit_of(call, values);
-    return coll_gather_seconds(call, ceil((double)call->bytes / (double)credit.segment));
+    return coll_gather_seconds(call, ceil((double)call->bytes / (double)credit.segment)) +
+           grant_seconds(call, &credit);
 }
 
 static size_t memory_bytes(const coll_exec_args *call) {

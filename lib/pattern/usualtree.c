@@ -8,6 +8,14 @@ static void add_child(int64_t child, int p, int children[], int *count) {
         children[(*count)++] = (int)child;
 }
 
+int coll_usual_flat(int p, int position, int *parent, int children[]) {
+    int count = 0;
+    *parent = position ? 0 : -1;
+    while (position == 0 && count + 1 < p && count < COLL_USUAL_CHILDREN)
+        add_child(count + 1, p, children, &count);
+    return count;
+}
+
 int coll_usual_line(int p, int position, int *parent, int children[]) {
     int count = 0;
     *parent = position - 1;

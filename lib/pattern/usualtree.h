@@ -13,6 +13,9 @@ enum { COLL_USUAL_CHILDREN = 48 };
  */
 typedef int coll_usual_tree(int p, int position, int *parent, int children[]);
 
+/* All others are children of position 0, which must be at most COLL_USUAL_CHILDREN. */
+coll_usual_tree coll_usual_flat;
+
 /* Each position has the next one as its only child. */
 coll_usual_tree coll_usual_line;
 

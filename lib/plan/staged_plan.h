@@ -8,7 +8,7 @@
 
 #include "lib/plan/plan.h"
 
-enum { COLL_TURN_RANGES = 2 }; /* most ranges of a turn */
+enum { COLL_TURN_RANGES = 48 }; /* most ranges of a turn */
 
 typedef struct coll_staged_plan coll_staged_plan;
 

@@ -84,6 +84,16 @@ void coll_network_open(coll_network *network, const coll_shape *call, const coll
         create_links(network, call->topo, memory);
 }
 
+/*
+ * Returns how many times a message of BYTES between hosts crosses the network one after the other:
+ * a long one asks the receiver, which answers, before its data leaves. A measured curve includes
+ * that.
+ */
+static int crossings(const coll_cost *cost, int level, size_t bytes) {
+    bool asks = level > COLL_LEVEL_NODE && bytes >= COLL_EAGER && !cost->curve[COLL_TRANSFER].knots;
+    return asks ? 3 : 1;
+}
+
 const coll_message_cost *coll_network_message_cost(coll_network *network, coll_level level,
                                                    size_t bytes) {
     coll_message_cost *toll =
@@ -91,7 +101,8 @@ const coll_message_cost *coll_network_message_cost(coll_network *network, coll_l
     if (toll->level == (int)level && toll->bytes == bytes)
         return toll;
     const coll_cost *cost = &network->profile->level[level];
-    double size = (double)bytes, rate = network->rate[level];
+    const double size = (double)bytes, rate = network->rate[level],
+                 empty = coll_cost_transfer(cost, 0, 2);
     *toll = (coll_message_cost){.bytes = bytes,
                                 .level = (int)level,
                                 .send = nanoseconds(coll_cost_send_overhead(cost, size)),
@@ -101,7 +112,8 @@ const coll_message_cost *coll_network_message_cost(coll_network *network, coll_l
                                 .send_gap = nanoseconds(coll_cost_send_gap(cost, size)),
                                 .receive_gap = nanoseconds(coll_cost_receive_gap(cost, size)),
                                 .shared_gap = rate > 0 ? nanoseconds(size / rate) : 0,
-                                .latency = nanoseconds(coll_cost_transfer(cost, size, 2))};
+                                .crossings = crossings(cost, level, bytes)};
+    toll->latency = nanoseconds(coll_cost_transfer(cost, size, 2) + (toll->crossings - 1) * empty);
     return toll;
 }
 
@@ -112,7 +124,7 @@ int64_t coll_network_way(const coll_network *network, int from, int to,
         return toll->latency;
     double empty = coll_cost_transfer(&network->profile->level[COLL_LEVEL_WIDE], 0, 2),
            own = network->latencies[topo->places[from].site * topo->sites + topo->places[to].site];
-    return toll->latency - nanoseconds(empty) + nanoseconds(own);
+    return toll->latency + toll->crossings * (nanoseconds(own) - nanoseconds(empty));
 }
 
 int64_t coll_network_copy(coll_network *network, size_t bytes) {

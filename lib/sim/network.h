@@ -34,7 +34,8 @@ typedef struct coll_message_cost {
     int64_t send_gap;    /* time on the sender's link: gs */
     int64_t receive_gap; /* time on the receiver's link: gr */
     int64_t shared_gap;  /* time on each shared link; 0: unlimited */
-    int64_t latency;     /* L between any two ranks at this level */
+    int crossings;       /* of the network: 3 if it asks the receiver before its data leaves */
+    int64_t latency;     /* L between any two ranks at this level, all crossings included */
 } coll_message_cost;
 
 /* A link is busy until: */
@@ -59,6 +60,9 @@ typedef struct coll_port {
 } coll_port;
 
 enum { COLL_MESSAGE_COSTS = 64, COLL_WAYS = 3, COLL_PACKET = 1400 };
+
+/* Messages of so many bytes ask the receiver first: with the header, 64 KB in most transports. */
+enum { COLL_EAGER = 64 << 10 };
 
 typedef struct coll_network {
     const coll_topo *topo;

@@ -200,7 +200,7 @@ static bool process_arrival(simulation *sim, int number) {
 
 /* Returns whether the send completes only when the message is received (rendezvous). */
 static bool is_long(const message *msg) {
-    return msg->bytes >= COLL_SIM_EAGER;
+    return msg->bytes >= COLL_EAGER;
 }
 
 /* Returns whether the message may not travel at the same time as long messages in the opposite

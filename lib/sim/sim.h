@@ -8,7 +8,8 @@
  *   time if it was idle. It works first come, first served.
  * - The message then passes the links of network.h, one after the other, and takes L.
  * - The send of a message shorter than the eager limit is complete when the sender's processor has
- *   finished; that of a longer one when the message is received.
+ *   finished; that of a longer one when the message is received. Between hosts a longer one also
+ *   crosses the network twice more, to ask the receiver and to be answered.
  */
 #ifndef COLL_LIB_SIM_SIM_H
 #define COLL_LIB_SIM_SIM_H
@@ -25,8 +26,6 @@ typedef struct coll_sim_message {
     int64_t arrival; /* its last byte is at the receiver's host */
     int64_t end;     /* the receive is complete */
 } coll_sim_message;
-
-enum { COLL_SIM_EAGER = 64 << 10 }; /* bytes with the header, as in most transports */
 
 typedef struct coll_sim_call {
     const coll_algorithm *algorithm;
