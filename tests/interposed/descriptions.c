@@ -14,7 +14,7 @@
  * the uses of "everything". Prints "program SEED" as each begins, so that the last one is that
  * which hangs.
  */
-#include "tests/generator.h"
+#include "tests/support/generator.h"
 
 #include <mpi.h>
 #include <pthread.h>
@@ -662,7 +662,7 @@ static bool draw_in_place(program *p, const call *c) {
 }
 
 /*
- * Whether libcoll runs a nonblocking call by the algorithms that tests/component.sh names. It
+ * Whether libcoll runs a nonblocking call by the algorithms that tests/cli/component.sh names. It
  * leaves to Open MPI what is as short as the calls by which that copies a communicator.
  */
 static bool is_libcolls(const call *c) {

@@ -6,9 +6,9 @@
  *
  *   random [PROGRAMS [SEED]]     programs of SEED, SEED + 1, ...
  */
-#include "tests/generator.h"
 #include "tests/interposed/counts.h"
 #include "tests/interposed/persistent.h"
+#include "tests/support/generator.h"
 
 #include <mpi.h>
 #include <stdbool.h>

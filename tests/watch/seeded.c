@@ -7,7 +7,7 @@
  * Before the error the rank that makes it prints "seeded RANK CALL" on stdout: what a report must
  * name.
  */
-#include "tests/generator.h"
+#include "tests/support/generator.h"
 
 #include <mpi.h>
 #include <signal.h>

@@ -1,0 +1,390 @@
+#!/bin/sh
+# coll-kmeans as people run it: the same files for any number of ranks and threads, and one clear
+# line for everything that can be wrong, with nothing left under the final names.
+set -u
+. "$(dirname "$0")/../support/programs.sh"
+program=$build/coll-kmeans
+disk=$work/disk
+trap 'umount "$disk" 2>/dev/null; rm -rf "$work"' EXIT
+
+# run RANKS ARGUMENTS...: the program under mpirun, its streams in out and err.
+run() {
+    ranks=$1
+    shift
+    $limited "$mpirun" -n "$ranks" "$program" "$@" >out 2>err </dev/null
+}
+
+# refuses TEXT ARGUMENTS...: one line with TEXT, an error, and no files, at each count of ranks.
+counts="1 3"
+refuses() {
+    text=$1
+    shift
+    for n in $counts; do
+        mkdir results
+        run "$n" "$@"
+        status=$?
+        test $status -ne 0 && test $status -ne 124 || fail "status $status with $n ranks: $*"
+        test "$(grep -c '^coll-kmeans: ' err)" = 1 || fail "not one line with $n ranks: $*"
+        grep -F -q -e "$text" err || fail "no \"$text\" with $n ranks: $*"
+        rmdir results || fail "files are left with $n ranks: $*"
+    done
+}
+
+# The papers' lines: 600 points of 20 features around 9 middles.
+awk 'BEGIN {
+    srand(3)
+    for (i = 0; i < 9 * 20; i++) middle[i] = int(rand() * 200)
+    for (row = 0; row < 600; row++) {
+        group = int(rand() * 9)
+        printf "picture%d %d %d", row / 5, row % 5, row * 2
+        for (i = 0; i < 20; i++) printf " %d", middle[group * 20 + i] + int(rand() * 50)
+        print ""
+    }
+}' >points.txt
+
+# Without mpirun, these need no MPI.
+"$program" --help | grep -q -- '--centroids' || fail "--help"
+"$program" --version | grep -q '^coll-kmeans .*[0-9]\.[0-9]' || fail "--version"
+
+# The same bits at any number of ranks and threads.
+run 1 --k 12 --threads 1 points.txt --centroids c.npy --assign a.npy --json steps.json ||
+    fail "one rank"
+test "$(wc -c <c.npy)" = $((128 + 12 * 20)) || fail "size of the centroids"
+test "$(wc -c <a.npy)" = $((128 + 600 * 4)) || fail "size of the assignment"
+for by in "1 2" "1 4" "2 1" "2 2" "3 4" "5 2" "8 1"; do
+    run ${by% *} --assign a2.npy points.txt --threads ${by#* } --centroids c2.npy --k 12 ||
+        fail "$by: ranks, threads"
+    cmp c.npy c2.npy && cmp a.npy a2.npy || fail "other files at $by: ranks, threads"
+    rm c2.npy a2.npy
+done
+run 3 --k 12 points.txt --centroids c2.npy --assign a2.npy --start k-means++ --progress-every 0 ||
+    fail "--progress-every"
+for line in 'counting the lines of points.txt: ' 'reading points.txt: 0' 'start by k-means++: [5-9][0-9]' 'iteration 1 of 10: '; do
+    grep -q "^# $line.*%" err || fail "progress: no $line"
+done
+run 2 --k 12 points.txt --centroids c2.npy --assign a2.npy --start 'k-means||' --progress-every 0 ||
+    fail "--progress-every with k-means||"
+grep -q '^# start by k-means||: [0-9]*%$' err || fail "progress: k-means||"
+run 2 --k 12 points.txt --centroids c2.npy --assign a2.npy --start afk-mc2 --progress-every 0 ||
+    fail "--progress-every with afk-mc2"
+grep -q '^# start by afk-mc2: [0-9]*%$' err || fail "progress: afk-mc2"
+COLL_TRACE=1 run 3 --k 12 --bcast chain:segment=32K points.txt --centroids c2.npy --assign a2.npy ||
+    fail "--bcast chain"
+grep -q '^coll: bcast .*choice=chain:segment=32K,' err || fail "--bcast chain: another algorithm ran"
+cmp c.npy c2.npy && cmp a.npy a2.npy || fail "other files with --bcast chain"
+# In two files, in any order, and as their directory.
+mkdir parts
+head -n 250 points.txt >parts/a.txt
+tail -n +251 points.txt >parts/b.txt
+for points in parts "parts/b.txt parts/a.txt"; do
+    # shellcheck disable=SC2086 # a list of files
+    run 2 --k 12 $points --centroids c2.npy --assign a2.npy || fail "points in $points"
+    cmp c.npy c2.npy && cmp a.npy a2.npy || fail "other files from $points"
+done
+
+# The table's figures, a line each; the objective never rises.
+grep -c '"iteration": ' steps.json >count
+test "$(cat count)" -ge 2 || fail "too few steps"
+sed -n 's/.*"objective": \([0-9]*\),.*/\1/p' steps.json >objectives
+sort -n -r -c objectives || fail "the objective rises: $(tr '\n' ' ' <objectives)"
+test "$(wc -l <objectives)" = $(($(cat count) + 1)) || fail "an objective each, and the final one"
+
+# Centroids are points, too; a cluster for each leaves them as they are.
+run 2 --k 12 c.npy --centroids c3.npy --assign a3.npy || fail "centroids as points"
+grep -q '^final objective 0,' out || fail "a centroid on each point"
+# Two copies of the points, from two files.
+run 3 --k 5 --iterations 2 points.txt points.txt --centroids c3.npy --assign a3.npy ||
+    fail "two files"
+test "$(wc -c <a3.npy)" = $((128 + 1200 * 4)) || fail "two files' assignment"
+rm -f c2.npy a2.npy c3.npy a3.npy
+# Results replace older ones.
+run 2 --k 12 --seed 2 points.txt --centroids c.npy --assign a.npy --tolerance 1000 || fail "tolerance"
+grep -q '^1 iteration ' out || fail "a tolerance stops at once"
+test "$(find . -name '*.npy*' -o -name '.*.coll-*' | wc -l)" = 2 || fail "temporary files are left"
+
+# Other starts and stops: the same bits at any number of ranks, and points that stay on disk.
+for start in k-means++ 'k-means||:rounds=3' 'k-means||:memory=100' afk-mc2:chain=20 file:c.npy; do
+    run 1 --k 12 --start "$start" points.txt --centroids c2.npy --assign a2.npy || fail "$start"
+    run 3 --k 12 --start "$start" points.txt --centroids c3.npy --assign a3.npy --mapped . ||
+        fail "$start, mapped"
+    cmp c2.npy c3.npy && cmp a2.npy a3.npy || fail "--start $start depends on the ranks"
+done
+run 2 --k 5 --start k-means++ c2.npy --mapped . --centroids c3.npy --assign a3.npy ||
+    fail "a mapped .npy"
+for stop in "--moved 1" "--gain 1"; do
+    run 2 --k 12 $stop points.txt --centroids c3.npy --assign a3.npy || fail "$stop"
+    grep -q '^2 iterations ' out || fail "$stop stops as soon as there is something to compare"
+done
+run 2 --k 12 --seconds 0 points.txt --centroids c3.npy --assign a3.npy || fail "--seconds"
+grep -q '^0 iterations .*the time is up' out || fail "--seconds 0 leaves no time for one"
+rm -f c2.npy a2.npy c3.npy a3.npy
+
+# Growing batches: the same bits anywhere, for bytes and fine centroids; none is the plain way.
+for as in bytes float; do
+    run 1 --k 12 --centroids-as $as --batch 50 --iterations 1 --threads 1 points.txt --centroids c2.npy \
+        --assign a2.npy --json steps.json || fail "--batch, $as"
+    test "$(grep -c '^on [0-9]* points:' out)" = 5 || fail "--batch 50: not 50, 100, 200, 400 and 600"
+    sed -n 's/.*"iteration": .*"points": \([0-9]*\),.*/\1/p' steps.json >batches
+    sort -n -c batches && test "$(tail -n 1 batches)" = 600 || fail "--batch: sizes do not grow"
+    for by in "2 2" "3 1" "5 2"; do # to tell the quality changes nothing
+        run "${by% *}" --k 12 --centroids-as $as --batch 50 --quality-every 2 --iterations 1 --threads "${by#* }" points.txt \
+            --centroids c3.npy --assign a3.npy || fail "--batch: $by"
+        cmp c2.npy c3.npy && cmp a2.npy a3.npy || fail "--batch, $as: other files at $by: ranks, threads"
+        test "$(grep -c '^ *all ' out)" = 2 || fail "--quality-every 2: not after 100 and 400 points"
+    done
+done
+run 2 --k 12 --batch 600 points.txt --centroids c2.npy --assign a2.npy || fail "a batch of all"
+run 1 --k 12 points.txt --centroids c3.npy --assign a3.npy || fail "no batch"
+cmp c2.npy c3.npy && cmp a2.npy a3.npy || fail "a batch of all points is not the plain way"
+run 2 --k 12 --batch 50 --seconds 0 points.txt --centroids c3.npy --assign a3.npy || fail "--batch: no time"
+grep -q '^0 iterations .*the time is up' out || fail "--batch --seconds 0 leaves no time for one"
+rm -f c2.npy a2.npy c3.npy a3.npy
+
+# Sketches, which are kept from iteration to iteration, change no bit: with empty clusters, float
+# centroids, and a run that goes on from its checkpoint. Points along 6 axes, every tenth repeated.
+awk 'BEGIN {
+    srand(5)
+    for (i = 0; i < 6 * 256; i++) axis[i] = rand() - 0.5
+    for (row = 0; row < 2400; row++) {
+        if (row % 10 || !row) {
+            for (a = 0; a < 6; a++) part[a] = 120 * (rand() - 0.5)
+            line = ""
+            for (i = 0; i < 256; i++) {
+                x = 120 + rand() * 8
+                for (a = 0; a < 6; a++) x += part[a] * axis[a * 256 + i]
+                line = line " " int(x < 0 ? 0 : x > 255 ? 255 : x)
+            }
+        }
+        print "picture" row, 0, 0 line
+    }
+}' >alike.txt
+for as in bytes float; do
+    run 1 --k 1100 --iterations 4 --centroids-as $as --threads 1 --whole alike.txt \
+        --centroids whole.npy --assign whole_a.npy || fail "--whole: $as"
+    awk '/^ +[0-9]+ / { sum += $6 } END { exit !sum }' out || fail "no cluster was refilled: $as"
+    for by in "1 1" "1 3" "2 2"; do
+        for iterations in 2 4; do
+            run ${by% *} --threads ${by#* } --k 1100 --iterations $iterations --centroids-as $as \
+                alike.txt --centroids c2.npy --assign a2.npy --checkpoint sieved --every 1 \
+                --resume || fail "sketches: $as, $by"
+        done
+        cmp whole.npy c2.npy && cmp whole_a.npy a2.npy || fail "sketches give other files: $as, $by"
+        rm -r c2.npy a2.npy sieved
+    done
+done
+
+# Centroids of float32: the same bits anywhere, also resumed, and as a start.
+run 1 --k 12 --centroids-as float --threads 1 --iterations 4 points.txt --centroids c2.npy \
+    --assign a2.npy || fail "--centroids-as float"
+test "$(wc -c <c2.npy)" = $((128 + 12 * 20 * 4)) || fail "size of float centroids"
+grep -q "'<f4'" c2.npy || fail "type of float centroids"
+for by in "2 2" "3 1" "5 2"; do
+    run "${by% *}" --k 12 --centroids-as float --threads "${by#* }" --iterations 4 points.txt \
+        --centroids c3.npy --assign a3.npy --checkpoint fine --every 1 --resume || fail "float: $by"
+    cmp c2.npy c3.npy && cmp a2.npy a3.npy || fail "float: other files at $by: ranks, threads"
+done
+run 2 --k 12 --centroids-as float --iterations 2 points.txt --centroids c3.npy --assign a3.npy ||
+    fail "float: 2 iterations"
+run 2 --k 12 --centroids-as float --iterations 2 --start file:c3.npy points.txt \
+    --centroids c4.npy --assign a3.npy || fail "float centroids as a start"
+cmp c2.npy c4.npy && cmp a2.npy a3.npy || fail "float: 2 iterations and 2 are not 4"
+for as in float bytes; do # the exact mean is best
+    run 1 --k 1 --centroids-as $as points.txt --centroids c3.npy --assign a3.npy || fail "$as"
+    sed -n 's/^final objective \([0-9]*\).*/\1/p' out
+done >objectives
+sort -n -u -c objectives || fail "float centroids are no better than bytes"
+rm -rf c2.npy a2.npy c3.npy a3.npy c4.npy fine
+
+# Real features, where this coll-kmeans takes them: float32 centroids, the same bits anywhere.
+for i in 1 2 3 4 5 6 7 8 9 10; do
+    printf '\002\000\000\000\000\000\300\077\000\000\020\300' # 1.5 -2.25
+    test $((i % 3)) != 0 || printf '\002\000\000\000\000\000\000\076\000\000\100\100' # 0.125 3
+done >real.fvecs
+if run 1 --k 2 --threads 1 real.fvecs --centroids c2.npy --assign a2.npy; then
+    test "$(wc -c <c2.npy)" = $((128 + 2 * 2 * 4)) || fail "size of real centroids"
+    grep -q "'<f4'" c2.npy || fail "type of real centroids"
+    grep -q '^final objective 0$' out || fail "two kinds of points have two centroids"
+    run 3 --k 2 --threads 2 real.fvecs --centroids c3.npy --assign a3.npy || fail "3 ranks"
+    cmp c2.npy c3.npy && cmp a2.npy a3.npy || fail "real: other files at 3 ranks"
+    OPENBLAS_CORETYPE=Prescott run 2 --k 2 real.fvecs --centroids c3.npy --assign a3.npy ||
+        fail "another core type"
+    cmp c2.npy c3.npy && cmp a2.npy a3.npy || fail "real: other files with another core type"
+    run 2 --k 2 --start file:c2.npy real.fvecs --centroids c3.npy --assign a3.npy ||
+        fail "real centroids as a start"
+    cmp c2.npy c3.npy && cmp a2.npy a3.npy || fail "real: another result from the result"
+    refuses "--centroids-as bytes: the features are real numbers" \
+        --k 2 --centroids-as bytes real.fvecs --centroids results/c.npy --assign results/a.npy
+    for start in k-means++ 'k-means||' afk-mc2; do
+        run 3 --k 2 --start "$start" --batch 2 real.fvecs --centroids c3.npy --assign a3.npy ||
+            fail "real: $start"
+        grep -q '^final objective 0$' out || fail "real: $start leaves one of two kinds out"
+    done
+    rm c2.npy a2.npy c3.npy a3.npy
+    # Points (500000 + i, 5600000 + j), and (-i, -j): far from 0 the objective is the same.
+    signs="000\\200 200\\277 000\\300 100\\300 200\\300 240\\300 300\\300 340\\300" # of -0 to -7
+    for row in 0 1 2 3 4 5 6 7 0 2 4 6; do
+        i=$(((row * 5 + 1) % 8))
+        printf "\\002\\000\\000\\000\\$(printf %o $((32 * i)))\\044\\364\\110\\$(printf %o $((2 * row)))\\346\\252\\112"
+    done >far.fvecs
+    for row in 0 1 2 3 4 5 6 7 0 2 4 6; do
+        i=$(((row * 5 + 1) % 8))
+        printf "\\002\\000\\000\\000\\000\\000\\$(echo "$signs" | cut -d ' ' -f $((i + 1)))"
+        printf "\\000\\000\\$(echo "$signs" | cut -d ' ' -f $((row + 1)))"
+    done >near.fvecs
+    for points in far near; do
+        run 2 --k 3 --iterations 5 $points.fvecs --centroids c2.npy --assign a2.npy || fail "$points"
+        sed -n 's/^final objective //p' out >$points
+        rm c2.npy a2.npy
+    done
+    paste far near | awk '{ way = $1 - $2 } END { exit !($2 > 0 && way * way <= 1e-12 * $2 * $2) }' ||
+        fail "objectives far from 0 and near it: $(cat far near)"
+    rm far near far.fvecs near.fvecs
+else
+    grep -q 'need OpenBLAS' err || fail "real features are refused for another reason"
+    echo "skipped: real features, for want of OpenBLAS"
+fi
+rm -f real.fvecs
+
+# Everything that can be wrong.
+to="--centroids results/c.npy --assign results/a.npy"
+{ cat points.txt; echo picture 1 2 3; } >short.txt
+sed '599s/ [0-9]*$/ x/' points.txt >word.txt
+sed '300s/ [0-9]*$/ 256/' points.txt >large.txt
+cut -d ' ' -f 1-22 points.txt >narrow.txt
+head -c 200 c.npy >cut.npy
+head -c 20 c.npy >head.npy
+sed 's/u1/f2/' c.npy >half.npy
+sed 's/False/True /' c.npy >fortran.npy
+sed 's/(12, 20)/(-2, 20)/' c.npy >negative.npy
+printf '\005\000\000\000abcde\004\000\000\000abcde' >ragged.bvecs
+refuses "short.txt:601: has 1 features after its 3 ids where the first line has 20" \
+    --k 2 short.txt $to
+refuses "word.txt:599: feature 20 is 'x'" --k 2 word.txt $to
+refuses "large.txt:300: feature 20 is '256'" --k 2 large.txt $to
+refuses "points.txt: has 20 features a row where narrow.txt has 19" --k 2 points.txt narrow.txt $to
+refuses "cut.npy: truncated" --k 2 cut.npy $to
+{ cat c.npy; echo more; } >longer.npy
+refuses "longer.npy: is too long" --k 2 longer.npy $to
+printf '\000\000\010\002\000\000\000\002\000\000\000\003abcdef' | gzip >points.gz
+run 2 --k 2 points.gz --centroids c2.npy --assign a2.npy || fail "points.gz"
+rm c2.npy a2.npy
+{ cat points.gz; echo more; } >longer.gz
+refuses "longer.gz: holds other bytes after its gzipped data" --k 2 longer.gz $to
+{ head -c $(($(wc -c <points.gz) - 8)) points.gz; echo checksum; } >damaged.gz
+refuses "damaged.gz: incorrect data check" --k 2 damaged.gz $to
+refuses "head.npy: is cut off within its header" --k 2 head.npy $to
+refuses "half.npy: elements '|f2'" --k 2 half.npy $to
+refuses "fortran.npy: in Fortran order" --k 2 fortran.npy $to
+refuses "negative.npy: damaged header: a negative length" --k 2 negative.npy $to
+refuses "ragged.bvecs: row 1 (counted from 0) has 4 features where row 0 has 5" --k 1 ragged.bvecs $to
+refuses "missing.txt: can't be opened" --k 2 points.txt missing.txt $to
+counts=2
+refuses "--k 0: a number from 1" --k 0 points.txt $to
+refuses "--k x: a number from 1" --k x points.txt $to
+refuses "--k 601: there are only 600 points" --k 601 points.txt $to
+refuses "--k K is missing" points.txt $to
+refuses "a file of points is missing" --k 2 $to
+refuses "--centroids FILE.npy is missing" --k 2 points.txt --assign results/a.npy
+refuses "--assign FILE.npy is missing" --k 2 points.txt --centroids results/c.npy
+for other in results/c ./results/c results/../results/c; do
+    refuses "--centroids results/c and --assign $other name the same file" \
+        --k 2 points.txt --centroids results/c --assign $other
+done
+refuses "--assign results/a.npy and --json ./results/a.npy name the same file" \
+    --k 2 points.txt $to --json ./results/a.npy
+ln -s points.txt link.txt
+ln points.txt hard.txt
+mkdir folder
+cp points.txt folder/a.txt
+cp points.txt kept.txt
+for output in points.txt ./points.txt link.txt hard.txt; do
+    refuses "--json $output: is also read, as POINTS points.txt" --k 2 points.txt $to --json $output
+done
+refuses "--json folder/a.txt: is also read, as POINTS folder/a.txt" --k 2 folder $to --json folder/a.txt
+refuses "--centroids c.npy: is also read, as --start file: c.npy" \
+    --k 12 points.txt --start file:c.npy --centroids c.npy --assign results/a.npy
+mkdir ck
+echo mine >ck/checkpoint
+refuses "--json ./ck/checkpoint: is also read, as --checkpoint ck/checkpoint" \
+    --k 2 points.txt $to --checkpoint ck --json ./ck/checkpoint
+cmp points.txt kept.txt || fail "points are gone"
+rm -r link.txt hard.txt ck
+# A failure leaves an old file as it was.
+refuses "--k 601: there are only 600 points" --k 601 points.txt $to --json kept.txt
+cmp points.txt kept.txt || fail "an old file is touched by a failure"
+refuses "option --k needs a value" points.txt $to --k
+refuses "--k given twice" --k 2 --k 3 points.txt $to
+refuses "--moved 1e308: a number from 0 to 1 " --k 2 --moved 1e308 points.txt $to
+refuses "--gain 1.5: a number from 0 to 1 " --k 2 --gain 1.5 points.txt $to
+refuses "--seconds 1e300: a number from 0 to 1e+09 " --k 2 --seconds 1e300 points.txt $to
+refuses "unknown option --clusters" --clusters 2 points.txt $to
+refuses "--iterations -1: a number" --k 2 --iterations -1 points.txt $to
+refuses "--threads 0: a number" --k 2 --threads 0 points.txt $to
+refuses "--tolerance nan: a number" --k 2 --tolerance nan points.txt $to
+refuses "--seed -1: a number" --k 2 --seed -1 points.txt $to
+refuses "nowhere/c.npy: can't be written: directory nowhere: No such file" \
+    --k 2 points.txt --centroids nowhere/c.npy --assign results/a.npy
+refuses "nowhere/j: can't be written" --k 2 points.txt $to --json nowhere/j
+refuses "--centroids c.npy: is also read, as POINTS c.npy" --k 2 c.npy --centroids c.npy \
+    --assign results/a.npy
+refuses "/dev/full: can't be written" --k 2 points.txt --centroids results/c.npy --assign /dev/full
+refuses "nonsense" --k 2 --bcast nonsense points.txt $to
+refuses "nonsense" --k 2 --aggregate nonsense points.txt $to
+refuses "--resume and --every need --checkpoint DIR" --k 2 points.txt $to --resume
+refuses "nowhere/ck: can't be made: No such file" --k 2 points.txt $to --checkpoint nowhere/ck
+refuses "c.npy: is no directory for checkpoints" --k 2 points.txt $to --checkpoint c.npy --resume
+refuses "--batch 11: at least --k, which is 12, is needed" --k 12 --batch 11 points.txt $to
+refuses "--quality-every: needs --batch" --k 2 --quality-every 2 points.txt $to
+refuses "--checkpoint: batches have none; leave out --batch" --k 2 --batch 9 points.txt $to --checkpoint x
+refuses "--every 0: a number from 1" --k 2 points.txt $to --checkpoint x --every 0
+refuses "--every-seconds -1: a number from 0 " --k 2 points.txt $to --checkpoint x --every-seconds -1
+refuses "--gain x: a number from 0 " --k 2 --gain x points.txt $to
+refuses "--start kmeans++: random, k-means++," --k 2 --start kmeans++ points.txt $to
+refuses "afk-mc2 has no parameter \"rounds\"" --k 2 --start afk-mc2:rounds=2 points.txt $to
+refuses "chain=N is needed, N from 1" --k 2 --start afk-mc2:chain=0 points.txt $to
+refuses "--centroids-as ints: allowed: auto, bytes, float" --k 2 --centroids-as ints points.txt $to
+printf '\024\000\000\000%080d' 0 | tr 0 '\107' >large.fvecs
+refuses "large.fvecs: has a feature of 51015.3; those of bytes are from 0 to 255" \
+    --k 1 --centroids-as float --start file:large.fvecs points.txt $to
+refuses "file:PATH needs a path" --k 2 --start file: points.txt $to
+refuses "missing: can't be opened" --k 2 --start file:missing points.txt $to
+refuses "c.npy: has 12 rows of 20 features; the start needs 2 of 20" \
+    --k 2 --start file:c.npy points.txt $to
+refuses "nowhere: no place for mapped points: No such file" --k 2 points.txt $to --mapped nowhere
+COLL_BCAST=nonsense
+export COLL_BCAST
+refuses COLL_BCAST --k 2 points.txt $to
+unset COLL_BCAST
+COLL_KMEANS_KERNEL=nonsense
+export COLL_KMEANS_KERNEL
+refuses nonsense --k 2 points.txt $to
+unset COLL_KMEANS_KERNEL
+
+# --resume makes the directory, starts from the beginning, and then goes on.
+for note in 'no checkpoint yet: starts from the beginning' 'resumed after iteration 2'; do
+    run 2 --k 12 points.txt --iterations 2 --every 1 --centroids c2.npy --assign a2.npy \
+        --checkpoint state --resume --json /dev/null || fail "--resume: $note"
+    grep -q "^coll-kmeans: $note" err || fail "--resume: no \"$note\""
+done
+test -c /dev/null || fail "/dev/null is gone"
+
+# A full disk, where we may make one: both files are given up.
+mkdir "$disk"
+if mount -t tmpfs -o size=8k tmpfs "$disk" 2>/dev/null; then
+    awk '{ for (i = 0; i < 10; i++) print }' points.txt >many.txt
+    run 3 --k 2 many.txt --centroids disk/c.npy --assign disk/a.npy && fail "full disk"
+    test "$(grep -c '^coll-kmeans: .*disk/a.npy: can.t be written: No space left' err)" = 1 ||
+        fail "full disk"
+    test -z "$(ls -A disk)" || fail "files are left on a full disk"
+    # A checkpoint that has no room is noted, and the run goes on to its end.
+    run 3 --k 12 many.txt --centroids c2.npy --assign a2.npy --checkpoint disk/ck --every 1 ||
+        fail "a full disk for checkpoints"
+    grep -q '^coll-kmeans: disk/ck/checkpoint: can.t be written: No space left.*goes on' err ||
+        fail "a full disk for checkpoints"
+    test -z "$(ls -A disk/ck)" || fail "a part of a checkpoint is left on a full disk"
+    counts=2
+    refuses "disk: no place for" --k 2 many.txt $to --mapped disk
+else
+    echo "skipped: a full disk, which we may not make"
+fi
+echo "all as it should be"

@@ -1,0 +1,198 @@
+#!/bin/bash
+# Every command in README.md and docs does what it should: it is run, by fewer ranks and on less data
+# than there. Those marked "not run", which need root or minutes, and what the text says of options are
+# looked at: programs are there, and know the options.
+set -u
+source_dir=$(cd "$(dirname "$0")/../.." && pwd)
+. "$(dirname "$0")/../support/programs.sh"
+"$mpirun" --version 2>/dev/null | grep -q 'Open MPI' || {
+    echo "skipped: the commands are for Open MPI's mpirun"
+    exit 77
+}
+export COLL_PROFILE=built-in HOME=$work/home PYTHONDONTWRITEBYTECODE=1
+
+pages=("$source_dir/README.md" "$source_dir"/docs/*.md)
+mkdir blocks bin home
+awk -v into=blocks -f "$source_dir/tests/cli/commands.awk" "${pages[@]}" >list || fail "commands.awk"
+[ "$(wc -l <list)" -ge 20 ] || fail "no commands found"
+
+# --- What commands find ---
+
+# What is installed, elsewhere.
+prefix=$(sed -n 's/^prefix = //p' "$build/Makefile")
+root=$work/root
+make -C "$build" install DESTDIR="$root" >out 2>err || fail "make install"
+installed=$root$prefix
+grep -r -I -n -E '@[A-Za-z_]+@' "$installed" >out && fail "placeholders are installed"
+export PKG_CONFIG_SYSROOT_DIR=$root PKG_CONFIG_PATH=$installed/lib/pkgconfig
+export LD_LIBRARY_PATH=$installed/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+
+# Their files: those of the source tree, a program, a list of hosts and one of racks.
+for name in examples scripts tests; do
+    ln -s "$source_dir/$name" .
+done
+cp -r "$source_dir/python" .
+ln -s "$build" build
+cp "$build/tests/interposed/collectives" program 2>err || cp "$build/examples/first" program
+echo 'localhost slots=99' >hosts
+echo "SwitchName=rack Nodes=$(uname -n)" >racks.conf
+# Programs in Fortran that a page shows.
+awk '/^```/ { file = "" } file { print >file } /^```fortran$/ { getline; file = $2 ".f90"; print >file }' \
+    "$source_dir"/docs/*.md
+# 50 images of 28 x 28, with edges somewhere.
+{
+    printf '\0\0\010\003\0\0\0\062\0\0\0\034\0\0\0\034'
+    awk 'BEGIN { for (i = 0; i < 39200; i++) printf "%c", 33 + i * i % 89 }'
+} >images
+
+# smaller PROGRAM LINES: PROGRAM becomes one that makes less of its arguments "$@", as LINES of bash say.
+smaller() {
+    real=$build/$1
+    [ -x "$real" ] || real=$(command -v "$1") || return
+    printf '#!/bin/bash\n%s\nexec %s "$@"\n' "$2" "$real" >"bin/$1"
+    chmod +x "bin/$1"
+}
+# after OPTION MOST: its number is at most MOST.
+after() {
+    echo "for ((i = 1; i < \$#; i++)); do [ \"\${!i}\" = $1 ] || continue; ((i++)); n=\${!i%[KM]}"
+    echo "[ \"\${!i}\" = \"\$n\" ] && [ \"\$n\" -le $2 ] || set -- \"\${@:1:i-1}\" $2 \"\${@:i+1}\"; break; done"
+}
+smaller mpirun "$(after -n 3)"
+export MPIRUN=$work/bin/mpirun
+smaller coll-kmeans "$(after --k 16)"
+smaller coll-words "set -- \"\$@\" --images $work/images"
+smaller coll-popcg 'set -- "$@" --grid 32x40 --tolerance 1e-3'
+smaller coll-profile '[[ " $* " = *" --dcp "* ]] && set -- "$@" --reps 1 || set -- "$@" --seconds 0.3 --noise 1000'
+for program in coll-bench coll-info coll-hlot coll-run; do
+    smaller $program ''
+done
+PATH=$work/bin:$PATH
+# By its path, since it is run by one of its name.
+python=$(. "$source_dir/tests/support/find_python.sh" >/dev/null && command -v "$python")
+if [ -n "$python" ]; then
+    printf '#!/bin/bash\nexec %s "$@"\n' "$python" >bin/python3
+    chmod +x bin/python3
+fi
+# pip takes nothing from the net.
+export PIP_NO_INDEX=1 PIP_QUIET=1 PIP_DISABLE_PIP_VERSION_CHECK=1
+
+# --- Running ---
+
+# lacking BLOCK: says what it needs that isn't there, none of which is needed to build libcoll.
+lacking() {
+    case $(cat "$1") in
+    *coll-run* | *libcoll_pmpi*) [ -x "$build/coll-run" ] || echo "libcoll_pmpi" ;;
+    *install-component*) [ -e "$build/.libs/mca_coll_libcoll.so" ] || echo "the component" ;;
+    *mpifort*) [ -e "$build/coll_f08.mod" ] || echo "the Fortran module" ;;
+    *mpicxx*) [ -x "$build/examples/first_cxx" ] || echo "a C++ compiler" ;;
+    *"-m venv"*)
+        "$work/bin/python3" -c 'import ensurepip, setuptools, wheel' 2>/dev/null ||
+            echo "mpi4py, python3-setuptools, python3-wheel and python3-venv"
+        ;;
+    *gnuplot* | *--plot*) command -v gnuplot >/dev/null || echo "gnuplot" ;;
+    *"coll-hlot draw"*) command -v dot >/dev/null || echo "graphviz" ;;
+    esac
+}
+
+# run NUMBER WHERE: as people do, and what a line of comment says is what comes out.
+run() {
+    block=blocks/$1.sh
+    without=$(lacking "$block")
+    [ -z "$without" ] || {
+        echo "skipped: $2, for want of $without"
+        return
+    }
+    grep -w -e sudo -e apt -e apt-get -e 'make install' "$block" >out &&
+        fail "$2 changes the machine: mark it as not to be run"
+    sed "s|/usr/local|$installed|g" "$block" >run.sh
+    timeout -k 10 60 bash -e run.sh >out 2>err </dev/null || fail "$2 ends with $?: $(cat run.sh)"
+    sed -n 's/^ *# //p' "$block" | while read -r line; do
+        grep -q -F -e "$line" out || fail "$2: nothing of '$line' comes out"
+    done || exit 1
+    echo "ran $2"
+}
+
+# --- Looking ---
+
+# Open MPI 5's tells of each option when it is asked.
+help_of_mpirun() {
+    mpirun --help all | tee out
+    grep -q -e --hostfile out && return
+    for option in $(grep -o -h -e '--[a-z][a-z-]*' "${pages[@]}" | sort -u); do
+        mpirun --help "${option#--}" 2>&1 | grep -q 'unknown option' || echo "$option"
+    done
+}
+
+# The options of a program: all its help.
+help_of() {
+    case $1 in
+    scripts/*) cat "$source_dir/$1" "$source_dir/$1.d"/* 2>/dev/null ;;
+    coll-words) for verb in '' features encode train test curve sheet; do "$build/coll-words" $verb --help; done ;;
+    coll-bench) for verb in '' started dcp; do "$build/coll-bench" $verb --help; done ;;
+    coll-info) for verb in '' draw 'explain dcp'; do "$build/coll-info" $verb --help; done ;;
+    coll-profile) for verb in '' --dcp; do "$build/coll-profile" $verb --help; done ;;
+    coll-run) cat "$source_dir/scripts/coll-run.in" ;;
+    install-component) cat "$source_dir/scripts/install-component" ;;
+    configure) "$source_dir/configure" --help ;;
+    pkg-config) pkg-config --help ;;
+    mpirun) help_of_mpirun ;;
+    *) "$build/$1" --help ;;
+    esac >"help.${1//\//.}" 2>/dev/null
+}
+known="coll-bench coll-hlot coll-info coll-kmeans coll-popcg coll-profile coll-run coll-watch coll-words install-component"
+known="$known configure mpirun pkg-config $(cd "$source_dir" && find scripts -maxdepth 1 -type f ! -name '*.*')"
+for program in $known; do
+    help_of "$program"
+done
+cat help.* >help
+# Of Slurm's and Debian's, which need not be here.
+echo '--distribution --overcommit --mpi --build --fail-on ' >>help
+
+# look WHERE TEXT: the options behind each program are its own; those behind none, or another program, are
+# those of any of ours.
+look() {
+    program=
+    for word in ${2//[\"\`\|;()]/ }; do
+        name=${word#build/}
+        name=${name##*/lib/libcoll/}
+        name=${name#./}
+        name=${name#../}
+        case $word in
+        COLL_*=*) "$build/coll-info" settings | grep -q -w "${word%%=*}" || fail "$1: no setting ${word%%=*}" ;;
+        scripts/* | build/* | */install-component)
+            [ -e "$source_dir/$word" ] || [ -e "$build/$name" ] || [ -e "$source_dir/scripts/$name" ] ||
+                fail "$1: there is no $word"
+            ;;
+        esac
+        case " $(echo $known) " in
+        *" $name "*) program=$name ;;
+        *" scripts/$name "*) program=scripts/$name ;;
+        esac
+        case $word in
+        srun | sbatch) program=elsewhere ;;
+        -- | '&&' | '|') program= ;;
+        --[a-z]*)
+            [ "$program" = elsewhere ] || grep -q -e "${word%%=*}\([^a-z-]\|\$\)" "help${program:+.${program//\//.}}" ||
+                fail "$1: ${program:-nobody} knows no ${word%%=*}"
+            ;;
+        esac
+    done
+}
+
+while read -r number where why; do
+    if [ -n "$why" ]; then
+        look "$where" "$(sed 's/ # .*//; s/\\$//' "blocks/$number.sh")"
+    else
+        run "$number" "$where"
+    fi
+done <list
+while read -r where text; do
+    look "$where" "$text"
+done <blocks/spans
+
+# The algorithm that docs/adding-an-algorithm.md shows compiles.
+awk '/^ *```c$/ { code = 1; next } /^ *```$/ { exit } code' "$source_dir/docs/adding-an-algorithm.md" >relay.c
+grep -q coll_bcast_relay relay.c || fail "docs/adding-an-algorithm.md shows no algorithm"
+sed -n 's/^CC = //p' "$build/Makefile" | { read -r compiler && $compiler -std=c11 -Wall -Werror -fsyntax-only \
+    -I"$build/build-aux" -I"$source_dir" -I"$source_dir/include" relay.c; } >out 2>err || fail "relay.c"
+echo "all as it should be"

@@ -1,0 +1,271 @@
+#!/bin/bash
+# libcoll as a component of Open MPI, under programs that know nothing of it: they get what they get
+# without, from all operations; errors come once; parameters mean what the variables mean; it is
+# listed, put into use and taken away.
+set -u
+source_dir=$(cd "$(dirname "$0")/../.." && pwd)
+[ -f .libs/mca_coll_libcoll.so ] || {
+    echo "skipped: the component is not built"
+    exit 77
+}
+. "$(dirname "$0")/../support/programs.sh"
+export COLL_PROFILE=built-in
+# By treematch MPI_Dist_graph_create of Open MPI 4.1 hangs now and then, without libcoll, too.
+export OMPI_MCA_topo=basic
+programs=$build/tests/component
+# Open MPI looks here beside its own folder. All ranks of a test are on one host.
+mkdir components
+ln -s "$build/.libs/mca_coll_libcoll.so" components
+export OMPI_MCA_coll_libcoll_one_host=1
+
+# run RANKS WORDS...: mpirun without the component, and with it; streams in out and err.
+run() {
+    local ranks=$1
+    shift
+    $limited "$mpirun" -n "$ranks" "$@" >out 2>err </dev/null
+}
+component() {
+    local ranks=$1
+    shift
+    run "$ranks" --mca mca_base_component_path "SYSTEM_DEFAULT:$work/components" "$@"
+}
+
+# parameters OPERATION=SPEC...: the words that set them.
+parameters() {
+    for setting; do
+        printf '%s ' --mca "coll_libcoll_${setting%%=*}" "${setting#*=}"
+    done
+}
+one=$(parameters bcast=chain:segment=1K gather=linear allreduce=ring reduce=chain reduce_scatter=ring \
+    allgather=ring alltoall=pairwise scatter=straight barrier=dissemination scan=linear exscan=linear)
+other=$(parameters bcast=two_tree gather=binomial allreduce=recursive_doubling reduce=binomial \
+    reduce_scatter=pairwise allgather=bruck alltoall=bruck scatter=binomial barrier=racks \
+    scan=recursive_doubling exscan=recursive_doubling)
+
+# --- Results ---
+for ranks in 1 2 5 8; do
+    # shellcheck disable=SC2086 # words
+    component $ranks $one "$programs/operations" || fail "operations, $ranks ranks"
+    grep -qx '0 wrong' out || fail "operations, $ranks ranks"
+done
+for ranks in 4 7; do
+    # shellcheck disable=SC2086 # words
+    component $ranks $other "$programs/operations" || fail "operations by others, $ranks ranks"
+done
+
+# With a time-out that nobody reaches.
+COLL_TIMEOUT=600 component 5 -x COLL_TIMEOUT "$programs/operations" || fail "operations with a time-out"
+grep -qx '0 wrong' out || fail "operations with a time-out"
+
+# They ran in libcoll, of each kind.
+# shellcheck disable=SC2086 # words
+component 3 $one --mca coll_libcoll_trace 1 "$programs/operations" || fail "operations with a trace"
+for call in bcast gather allreduce reduce reduce_scatter allgather alltoall scatter barrier scan exscan; do
+    grep -q "^coll: $call .*why=\"it was asked for\"" err || fail "no $call"
+done
+for call in bcast gatherv allreduce reduce reduce_scatter_block allgatherv alltoallv scatterv barrier scan; do
+    grep -q "^coll: COLL_I$call " err || fail "no i$call"
+    grep -q "^coll: COLL_${call^}_init " err || fail "no ${call}_init"
+done
+
+# The same programs as under the wrapper, in each language.
+same_as_without() {
+    local ranks=$1 program=$build/tests/interposed/$2
+    [ -x "$program" ] || return
+    run "$ranks" "$program" || fail "$2 without libcoll"
+    sort out >alone
+    # shellcheck disable=SC2086 # words
+    component "$ranks" $one "$program" || fail "$2"
+    sort out | diff alone - || fail "$2 gets something else"
+}
+for program in calls random requests threads collectives descriptions family mpif_h use_mpi use_mpi_f08; do
+    same_as_without 3 $program
+done
+free_cores same_as_without 2 random || exit
+free_cores same_as_without 2 threads || exit
+if python3 -c 'import mpi4py' 2>/dev/null; then
+    cat >program.py <<'END'
+from mpi4py import MPI
+comm = MPI.COMM_WORLD
+assert comm.bcast([comm.rank, "text"], root=1) == [1, "text"]
+assert comm.allreduce(comm.rank) == comm.size * (comm.size - 1) // 2
+assert comm.gather(comm.rank, root=0) == (list(range(comm.size)) if comm.rank == 0 else None)
+END
+    # shellcheck disable=SC2086 # words
+    component 3 $one --mca coll_libcoll_trace 1 python3 program.py || fail "a program in Python"
+    grep -q '^coll: bcast .*choice=chain' err || fail "a program in Python: no chain"
+else
+    echo "skipped: a program in Python, for want of mpi4py"
+fi
+
+# Ranks describe the same data differently, as Open MPI alone can't take it everywhere.
+for words in "$one" "$other"; do
+    # shellcheck disable=SC2086 # words
+    limited="timeout -k 10 120" component 5 $words "$build/tests/interposed/descriptions" 20 1 all ||
+        fail "descriptions"
+done
+
+# Left to Open MPI at first: COLL_Set holds for MPI's calls from then on, and so does another one.
+OMPI_MCA_coll_libcoll_one_host=1 COLL_TRACE=1 component 2 -x COLL_TRACE "$programs/set" || fail "set"
+test "$(sed -n 's/^coll: bcast .*choice=\([a-z]*\).*/\1/p' err | paste -sd' ')" = "chain binomial" ||
+    fail "set: other calls of bcast"
+
+# Communicators come and go, one is made while others are busy.
+# shellcheck disable=SC2086 # words
+component 3 $one "$programs/dups" || fail "dups"
+
+# --- Setting up communicators ---
+# In ways in which messages, or communicators of libcoll's own, would get in between.
+for mode in groups idup names types; do
+    # shellcheck disable=SC2086 # words
+    limited="timeout -k 10 60" component 4 $one "$programs/made" $mode || fail "made $mode"
+    limited="timeout -k 10 60" component 3 "$programs/made" $mode || fail "made $mode, by default"
+done
+
+# Open MPI's own persistent calls crash.
+# shellcheck disable=SC2086 # words
+component 3 $one "$programs/made" op || fail "made op"
+
+# sent WORDS...: the messages that 4 ranks send in all, in Open MPI's own count, with the component.
+sent() {
+    rm -f count.*.prof
+    component 4 --mca pml_monitoring_enable 1 --mca pml_monitoring_enable_output 3 \
+        --mca pml_monitoring_filename "$work/count" --mca coll_libcoll_any_network 1 \
+        --mca coll_libcoll_allreduce recursive_doubling "$programs/made" "$@" || fail "made $*"
+    cat count.*.prof | awk '$1 == "E" || $1 == "I" { sum += $6 } END { print sum + 0 }'
+}
+none=$(sent dup 0 0) duplicates=$(sent dup 50 0) used=$(sent dup 50 50)
+run 4 --mca pml_monitoring_enable 1 --mca pml_monitoring_enable_output 3 --mca pml_monitoring_filename \
+    "$work/alone" "$programs/made" dup 50 0 || fail "made dup without libcoll"
+alone=$(cat alone.*.prof | awk '$1 == "E" || $1 == "I" { sum += $6 } END { print sum + 0 }')
+rm -f alone.*.prof count.*.prof
+# An allreduce by recursive doubling is 8 messages. Besides what the job tells at MPI_Init there are none.
+test $((used - duplicates)) = $((50 * 8)) || fail "$((used - duplicates)) messages for 50 allreduces"
+test $((duplicates - none)) -le "$alone" || fail "$duplicates messages for 50 communicators, $alone without libcoll"
+
+# --- Errors ---
+# MPI would find most of them before it asks anybody.
+component 2 --mca mpi_param_check 0 --mca coll_libcoll_alltoall pairwise "$programs/errors" || fail "errors"
+test "$(grep -c '^[01]: i\{0,1\}alltoall[_a-z]*: 1 call, class \([0-9]*\), handled \1: .*alltoall: 8 bytes' out)" = 6 ||
+    fail "errors don't come once"
+test "$(grep -c '^[01]: afterwards: 0 calls' out)" = 2 || fail "after errors"
+COLL_TIMEOUT=0.5 component 2 -x COLL_TIMEOUT --mca coll_libcoll_bcast chain "$programs/errors" late
+grep -q '^0: ibcast: 1 call, .*rank 1' out || fail "the error of a request"
+grep -qx '0: the request is gone' out || fail "a request with an error"
+
+# --- A rank that is late ---
+# late CALL [WORDS...]: what rank 0 says; WORDS set COLL_TIMEOUT, by default on all ranks.
+late() {
+    local call=$1
+    shift
+    [ $# -gt 0 ] || set -- env COLL_TIMEOUT=0.5
+    limited="timeout -k 10 60" component 3 "$@" "$programs/late" "$call"
+}
+for call in allreduce barrier iallreduce ibcast small first; do
+    late $call
+    grep -q "^$call: .*COLL_TIMEOUT" out || fail "a late rank: $call"
+    grep -qx 'the request is gone' out || fail "a late rank: $call leaves a request"
+done
+# Rank 0's holds for all.
+# shellcheck disable=SC2016 # for the ranks' shells
+late barrier sh -c 'test "$OMPI_COMM_WORLD_RANK" != 0 || export COLL_TIMEOUT=0.5; exec "$@"' sh
+grep -q '^barrier: .*COLL_TIMEOUT' out || fail "a late rank: COLL_TIMEOUT on rank 0"
+late idup
+grep -qx 'idup: no error' out || fail "a late rank: MPI_Comm_idup"
+# Open MPI's blocking calls don't sleep.
+COLL_WAIT=polite component 3 -x COLL_WAIT "$programs/counted" || fail "COLL_WAIT=polite"
+grep -q passed out && fail "COLL_WAIT=polite: something is left to Open MPI"
+late type
+grep -qx 'type: no error' out || fail "a type that is freed while it is in use"
+
+# --- Parameters ---
+export OMPI_MCA_mca_base_component_path=SYSTEM_DEFAULT:$work/components
+ompi_info --param coll libcoll --level 9 >out 2>err || fail "ompi_info"
+for parameter in priority enable strict any_network one_host gpu bcast gather allreduce reduce reduce_scatter \
+    allgather alltoall scatter barrier scan exscan topology profile reproducible learn timeout \
+    trace; do
+    grep -q "\"coll_libcoll_$parameter\"" out || fail "$parameter is not listed"
+done
+unset OMPI_MCA_mca_base_component_path
+
+# says PATTERN: on stderr, in one line.
+says() {
+    test "$(grep -c '^\(coll\|libcoll\): ' err)" = 1 || fail "not one line: $1"
+    grep -q "$1" err || fail "nothing with $1"
+}
+# When all ranks end in MPI_Init mpirun may wait for them for ever: it is ended then.
+limited="timeout -k 10 60"
+component 3 --mca coll_libcoll_bcast nonsense "$programs/counted" && fail "nonsense is taken"
+says '^libcoll: COLL_BCAST=nonsense.*chain'
+component 3 --mca coll_libcoll_bcast nonsense --mca coll_libcoll_strict 0 "$programs/counted" ||
+    fail "strict 0"
+says '^libcoll: left out: COLL_BCAST=nonsense'
+grep -qx 'coll_libcoll_passed_bcast 5' out || fail "strict 0: not as by default"
+COLL_NONSENSE=1 component 2 -x COLL_NONSENSE "$programs/counted" && fail "COLL_NONSENSE is taken"
+says '^libcoll: unknown setting COLL_NONSENSE'
+
+component 3 --mca coll_libcoll_bcast chain "$programs/counted" || fail "counters"
+printf 'coll_libcoll_%s\n' 'passed_allreduce 3' 'served_bcast 5' >expected
+sort out | diff expected - || fail "counters"
+# The variable is nearer to the program than the parameter.
+COLL_BCAST=native COLL_ALLREDUCE=ring component 3 -x COLL_BCAST -x COLL_ALLREDUCE \
+    --mca coll_libcoll_bcast chain "$programs/counted" || fail "variables"
+printf 'coll_libcoll_%s\n' 'passed_bcast 5' 'served_allreduce 3' >expected
+sort out | diff expected - || fail "a variable doesn't win"
+COLL_DISABLE=1 component 3 -x COLL_DISABLE --mca coll_libcoll_bcast chain "$programs/counted" ||
+    fail "COLL_DISABLE"
+grep -q served out && fail "COLL_DISABLE=1"
+component 3 --mca coll_libcoll_bcast chain --mca coll_libcoll_enable 0 "$programs/counted" ||
+    fail "enable 0"
+test -s out && fail "enable 0: something is counted"
+
+# --- Where it stands aside ---
+# Set for one rank alone, by which no rank may be left waiting.
+for rank in 0 2; do
+    # shellcheck disable=SC2016 # for the ranks' shells
+    OTHER=$rank COLL_TRACE=1 limited="timeout -k 10 60" component 3 -x OTHER -x COLL_TRACE --mca coll_libcoll_bcast chain \
+        sh -c 'OMPI_MCA_coll_libcoll_enable=$((OMPI_COMM_WORLD_RANK != OTHER)) exec "$0"' "$programs/counted" ||
+        fail "without rank $rank"
+    grep -q served out && fail "without rank $rank"
+    grep -q 'rank.* no part\|another rank has' err || test $rank = 0 || fail "without rank $rank: not said"
+done
+# Buffers of a GPU, as one rank says.
+gpus() {
+    COLL_TRACE=1 component 3 -x COLL_TRACE --mca coll_libcoll_bcast chain "$@" "$programs/counted" || fail "gpu: $*"
+}
+# shellcheck disable=SC2016 # for the ranks' shells
+gpus sh -c 'OMPI_MCA_coll_libcoll_gpu=$((OMPI_COMM_WORLD_RANK == 2)) exec "$0"'
+grep -q served out && fail "gpu: something is served"
+says "stands aside: buffers may lie in a GPU's memory"
+gpus --mca coll_libcoll_gpu 0
+grep -q served out || fail "gpu 0"
+
+OMPI_MCA_coll_libcoll_one_host=0 component 3 --mca coll_libcoll_trace 1 "$programs/counted" ||
+    fail "one host"
+test -s out && fail "one host: something is counted"
+says 'stands aside: all ranks on one host'
+COLL_TEST_MPI="Open MPI v3.9.1, or so" component 2 -x COLL_TEST_MPI -x LD_PRELOAD="$build/.libs/libother.so" \
+    "$programs/counted" || fail "another version"
+test -s out && fail "another version: something is counted"
+says '^libcoll: .*Open MPI v3.9.1: .*build libcoll'
+component 2 -x LD_PRELOAD="$build/.libs/libother.so" "$programs/counted" && fail "another MPI library"
+says '^libcoll: built for .*SomeMPI.*build libcoll'
+
+# --- Where it is put ---
+[ ! -x "$build/coll-run" ] || {
+    "$build/coll-run" -n 2 --component --bcast chain -- "$programs/counted" >out 2>err || fail "coll-run"
+    grep -qx 'coll_libcoll_served_bcast 5' out || fail "coll-run --component"
+    "$build/coll-run" -n 2 --component --dcp 1 -- "$programs/counted" >out 2>err && fail "with DCPs"
+}
+(
+    export HOME=$work/home
+    mkdir "$HOME"
+    "$source_dir/scripts/install-component" --from "$build" >out 2>err || fail "install-component"
+    COLL_BCAST=chain run 2 -x COLL_BCAST "$programs/counted" || fail "installed"
+    grep -qx 'coll_libcoll_served_bcast 5' out || fail "installed, but not used"
+    "$source_dir/scripts/install-component" --remove >out 2>err || fail "install-component --remove"
+    test -z "$(ls "$HOME/.openmpi/components")" || fail "something is left"
+    "$source_dir/scripts/install-component" --remove >out 2>err && fail "removed twice"
+    test "$(wc -l <err)" = 1 || fail "removed twice: not one line"
+) || exit
+echo "all as it should be"

@@ -1,0 +1,24 @@
+#!/bin/sh
+# What configure says where something is missing: the Debian package that has it.
+set -u
+configure=$(cd "$(dirname "$0")/../.." && pwd)/configure
+. "$(dirname "$0")/../support/programs.sh"
+compiler=$(sed -n 's/^CC = //p' "$build/Makefile")
+compiler=${compiler%% -std*}
+
+# lacks TEXT WORDS...: configure with WORDS ends with an error that has TEXT.
+lacks() {
+    text=$1
+    shift
+    $limited "$configure" "$@" >out 2>err </dev/null && fail "configure $*"
+    grep '^configure: error: ' err | grep -F -q -e "$text" || fail "no \"$text\": configure $*"
+}
+lacks "install openmpi-bin and libopenmpi-dev" CC=nosuch-mpicc
+lacks "install libhwloc-dev" CC="$compiler" PKG_CONFIG_LIBDIR="$work" PKG_CONFIG_PATH=
+cat >old-mpicc <<END
+#!/bin/sh
+case "\$*" in *-std=c11*) exit 1 ;; esac
+exec $compiler "\$@"
+END
+chmod +x old-mpicc
+lacks "compiles no C11; install a newer compiler (the package gcc)" CC="$work/old-mpicc"

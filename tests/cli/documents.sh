@@ -1,0 +1,103 @@
+#!/bin/bash
+# What people read says what the programs do: tables made from coll-info, the same options in --help
+# and in the man page, all sections in every man page, links that lead somewhere, and the programs that
+# are built.
+set -u
+source_dir=$(cd "$(dirname "$0")/../.." && pwd)
+. "$(dirname "$0")/../support/programs.sh"
+
+"$source_dir/scripts/tables" --check "$build/coll-info" >out 2>err || fail "tables differ"
+
+# Every setting has all four columns, and names each value that its reader allows.
+grep -q '(null)\||  *|' "$source_dir/docs/settings.md" && fail "a setting without values or default"
+# allows SETTING COMMAND...: COMMAND refuses a value of it, and says which are allowed.
+allows() {
+    setting=$1
+    shift
+    env "$setting=nonsense" timeout -k 10 60 "$@" >out 2>err </dev/null && fail "$setting=nonsense is taken"
+    grep -m 1 "$setting=nonsense: .*allowed: " err | sed 's/.*allowed: //; s/,//g' >allowed
+    [ -s allowed ] || fail "$setting: what is allowed isn't said"
+    for value in $(cat allowed); do
+        grep "^| .$setting. " "$source_dir/docs/settings.md" | grep -q -w -e "$value" ||
+            fail "docs/settings.md: $setting may also be $value"
+    done
+}
+allows COLL_WAIT "$build/coll-info"
+allows COLL_PROGRESS "$build/coll-info"
+allows COLL_LEARN "$build/coll-info"
+printf '1 1 1 5 6\n1 1 2 7 8\n' >points
+allows COLL_KMEANS_KERNEL "$build/coll-kmeans" --k 1 points --centroids c.npy --assign a.npy
+[ ! -x "$build/coll-run" ] ||
+    allows COLL_DCP_TRANSPORT "$build/coll-run" -n 3 --dcp 1 -- "$build/tests/interposed/calls"
+
+# Options that begin a line of --help's table; the words are those before the description.
+options_of_help() {
+    sed -n 's/^ \{1,4\}\(--.*\)/\1/p' | sed 's/   *[^ -].*//' | grep -o -e '--[a-z][a-z-]*' | sort -u
+}
+
+# Options that begin an item of the man page.
+options_of_man() {
+    awk 'item && /^\.B/ { print } { item = /^\.TP/ }' "$1" | sed 's/\\-/-/g' |
+        grep -o -e '--[a-z][a-z-]*' | sort -u
+}
+
+# compare PAGE COMMAND...: each COMMAND, a word list, has a help.
+compare() {
+    page=$source_dir/man/$1.1
+    shift
+    : >helps
+    for command; do
+        # shellcheck disable=SC2086 # words
+        "$build"/$command --help >>helps 2>err || fail "$command --help"
+    done
+    options_of_help <helps >of_help
+    options_of_man "$page" >of_man
+    [ "$(wc -l <of_help)" -ge 2 ] || fail "$1: no options found in its help"
+    diff of_help of_man >out || fail "$(basename "$page") (>) has other options than --help (<)"
+}
+compare coll-bench coll-bench "coll-bench started" "coll-bench dcp"
+compare coll-hlot coll-hlot
+compare coll-info coll-info "coll-info draw" "coll-info explain dcp" "coll-info learnt"
+compare coll-kmeans coll-kmeans
+compare coll-popcg coll-popcg
+compare coll-profile coll-profile "coll-profile --dcp"
+[ ! -x "$build/coll-run" ] || compare coll-run coll-run
+[ ! -x "$build/coll-watch" ] || compare coll-watch coll-watch
+compare coll-words coll-words "coll-words features" "coll-words encode" "coll-words train" \
+    "coll-words test" "coll-words curve" "coll-words sheet"
+
+for page in "$source_dir"/man/*.1; do
+    for section in NAME SYNOPSIS DESCRIPTION OPTIONS "EXIT STATUS" ENVIRONMENT EXAMPLES "SEE ALSO"; do
+        grep -q "^\.SH $section\$" "$page" || fail "$(basename "$page") has no $section"
+    done
+done
+
+# Links from one file to another, and to a heading in it, by the names that GitHub gives headings.
+headings() {
+    sed -n 's/^##* //p' "$1" | tr 'A-Z ' 'a-z-' | tr -cd 'a-z0-9_\n-'
+}
+for file in "$source_dir"/*.md "$source_dir"/docs/*.md; do
+    grep -o '](\([^)]*\))' "$file" | sed 's/^](//; s/)$//' | grep -v '^[a-z]*://' >links
+    while read -r link; do
+        target=${link%%#*}
+        target=${target:+$(dirname "$file")/$target}
+        target=${target:-$file}
+        [ -e "$target" ] || fail "$(basename "$file"): nothing at $link"
+        case $link in
+        *#*) headings "$target" | grep -qx -e "${link#*#}" || fail "$(basename "$file"): no heading $link" ;;
+        esac
+    done <links
+done
+
+version=$(sed -n 's/^AC_INIT(\[libcoll\], \[\([^]]*\)\].*/\1/p' "$source_dir/configure.ac")
+grep -q -x -e "version: $version" "$source_dir/CITATION.cff" || fail "CITATION.cff is not of version $version"
+
+# shown PAGE LANGUAGE FILE BEGINNING: the program that PAGE shows is FILE from BEGINNING on.
+shown() {
+    sed -n "/^\`\`\`$2\$/,/^\`\`\`\$/p" "$source_dir/$1" | sed '1d; $d' >of_page
+    sed -n "/^$4/,\$p" "$source_dir/$3" | diff - of_page >out || fail "$1's program (>) is not $3 (<)"
+}
+shown README.md c examples/first.c '#include <coll.h>'
+shown docs/languages.md fortran examples/first_f08.f90 'program first'
+shown docs/languages.md python examples/first.py 'import coll'
+echo "all as it should be"

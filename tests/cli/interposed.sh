@@ -1,0 +1,351 @@
+#!/bin/sh
+# Programs that know nothing of libcoll, in C, C++ and Fortran, under coll-run: with dedicated
+# processors they print what they print without, at as many ranks of their own. Then what coll-run
+# and the wrapper refuse, and that nothing is left running when a rank aborts or is killed.
+set -u
+[ -x coll-run ] || {
+    echo "skipped: libcoll_pmpi is not built"
+    exit 77
+}
+. "$(dirname "$0")/../support/programs.sh"
+export COLL_PROFILE=built-in
+library=mpich
+"$mpirun" --version 2>err | grep -q 'Open MPI' && library=openmpi
+# By treematch MPI_Dist_graph_create of Open MPI 4.1 hangs now and then, without libcoll, too.
+export OMPI_MCA_topo=basic
+
+# coll_run RANKS OPTIONS -- PROGRAM ARGUMENTS: its streams in out and err.
+coll_run() {
+    $limited "$build/coll-run" -n "$@" >out 2>err </dev/null
+}
+
+# leaky COMMAND...: what it leaks is not ours to find, which takes sanitizers most of their time.
+leaky() {
+    ASAN_OPTIONS="${ASAN_OPTIONS-}:detect_leaks=0:fast_unwind_on_malloc=1" "$@"
+}
+
+# same RANKS PROGRAM: prints the same on RANKS ranks, whatever serves them.
+same() {
+    ranks=$1
+    shift
+    program=$build/tests/interposed/$1
+    [ -x "$program" ] || {
+        echo "skipped: $1, for want of a compiler"
+        return
+    }
+    echo "== $1 with $ranks ranks"
+    leaky $limited "$mpirun" -n "$ranks" "$program" >out 2>err </dev/null ||
+        fail "$1 without libcoll"
+    sort out >alone
+    coll_run "$ranks" -- "$program" || fail "$1 with the wrapper alone"
+    sort out | diff alone - || fail "$1 with the wrapper alone"
+    for dcp in 2 1:3; do
+        case $dcp in
+        1:*) served=$((ranks + (ranks + 2) / 3)) ;;
+        *) served=$((ranks + dcp)) ;;
+        esac
+        coll_run "$served" --dcp $dcp -- "$program" || fail "$1 with --dcp $dcp"
+        test -s err && fail "$1 with --dcp $dcp says something"
+        sort out | diff alone - || fail "$1 with --dcp $dcp"
+    done
+}
+same 3 calls
+same 1 calls
+same 3 early
+same 3 requests
+same 3 random
+same 3 threads
+# As tests/support/launch does.
+free_cores same 2 random || exit
+free_cores same 2 threads || exit
+free_cores coll_run 3 --dcp 1 -- "$build/tests/interposed/threads" free || fail "threads that free"
+test "$(grep -c ' 0 wrong$' out)" = 2 || fail "threads that free"
+same 3 mpif_h
+same 3 use_mpi
+same 3 use_mpi_f08
+same 2 bindings
+if [ $library = openmpi ]; then
+    same 3 family
+    same 3 arguments
+    coll_run 5 --dcp 2 --bcast chain --gather linear -- "$build/tests/interposed/arguments" ||
+        fail "arguments with --bcast and --gather"
+    sort out | diff alone - || fail "arguments with --bcast and --gather"
+else
+    echo "skipped: family, arguments: Debian's MPICH starts no further ranks, and ends where arguments are wrong"
+fi
+
+# Broadcasts and gathers go to libcoll from every language; they know their world.
+for program in calls mpif_h use_mpi use_mpi_f08; do
+    [ -x "$build/tests/interposed/$program" ] || continue
+    COLL_TRACE=1 coll_run 5 --dcp 2 --bcast chain --gather linear -- \
+        "$build/tests/interposed/$program" || fail "$program with --bcast and --gather"
+    for call in "bcast .*choice=chain" "gather .*choice=linear"; do
+        grep -q "^coll: $call" err || fail "$program: no $call"
+    done
+    test "$(grep -c '^coll: account ranks=3 dcps=2 Tcomp=' err)" = 1 || fail "$program's account"
+    grep '^coll: account' err | grep -q ' served=0' && fail "$program: no allreduce is served"
+done
+
+# All of them by libcoll: the same results, and each is chosen there. What libcoll does inside doesn't
+# come back to it.
+same 3 collectives
+$limited "$mpirun" -n 3 "$build/tests/interposed/collectives" >out 2>err </dev/null ||
+    fail "collectives without libcoll"
+sort out >alone
+coll_run 5 --dcp 2 --wrap all -- "$build/tests/interposed/collectives" ||
+    fail "collectives with --wrap and --dcp"
+sort out | diff alone - || fail "collectives with --wrap and --dcp"
+COLL_TRACE=1 coll_run 3 --wrap all --allreduce ring -- "$build/tests/interposed/collectives" ||
+    fail "collectives with --wrap"
+sort out | diff alone - || fail "collectives with --wrap"
+for call in bcast gather allreduce reduce reduce_scatter allgather alltoall scatter barrier scan exscan; do
+    grep -q "^coll: $call " err || fail "collectives with --wrap: no $call"
+done
+grep -q '^coll: allreduce .*choice=ring' err || fail "collectives: no ring"
+
+# An algorithm that is named and can't run is reported, once for each operation by a process that is
+# rank 0 of a communicator of all ranks: there is another one whose ranks are in reverse.
+coll_run 3 --wrap all --allreduce racks --alltoall racks -- "$build/tests/interposed/collectives" ||
+    fail "collectives by racks"
+sort out | diff alone - || fail "collectives by racks"
+for call in allreduce alltoall; do
+    line="coll: racks was asked for, but can't run the $call here: all ranks are on one host; native runs instead"
+    test "$(grep -c -x -e "$line" err)" = 2 || fail "collectives by racks: not two lines of $call"
+done
+test "$(wc -l <err)" = 4 || fail "collectives by racks: more is said"
+COLL_TRACE=1 coll_run 2 --wrap scan,alltoall -- "$build/tests/interposed/collectives" ||
+    fail "collectives with two wrapped"
+test "$(sed -n 's/^coll: \([a-z_]*\) .*choice=.*/\1/p' err | sort -u | tr '\n' ' ')" = "alltoall scan " ||
+    fail "collectives with two wrapped"
+
+# Ranks describe the same data differently.
+if [ $library = openmpi ]; then
+    same 3 descriptions
+    coll_run 5 --wrap all -- "$build/tests/interposed/descriptions" 20 21 ||
+        fail "descriptions with --wrap"
+else
+    echo "skipped: descriptions, which leave out what Open MPI gets wrong"
+fi
+
+# MPI 4's calls with large counts go the same ways as the others.
+# traced PROGRAM RANKS OPTIONS: in "traced", what libcoll chooses for, how often, and what is served.
+traced() {
+    program=$1
+    shift
+    COLL_TRACE=1 coll_run "$@" -- "$build/tests/interposed/$program" || fail "$program with a trace"
+    sed -n 's/^coll: \([a-z_]*\) .*choice=.*/\1/p; s/^coll: account .*\( served=[^ ]*\).*/\1/p' err |
+        sort | uniq -c >traced
+}
+if [ -x "$build/tests/interposed/collectives_c" ]; then
+    same 3 random_c
+    same 3 collectives_c
+    traced collectives 3 --wrap all
+    mv traced plain
+    traced collectives_c 3 --wrap all
+    diff plain traced || fail "collectives_c: others are chosen for"
+    sort out | diff alone - || fail "collectives_c with --wrap"
+    traced random 5 --dcp 2
+    mv traced plain
+    traced random_c 5 --dcp 2
+    diff plain traced || fail "random_c: others are served"
+else
+    echo "skipped: calls with large counts, which the MPI library lacks"
+fi
+
+# Of the communicators' allreduces, all but the first on that of MPI_Comm_idup: 28, 26 and 31.
+COLL_TRACE=1 coll_run 5 --dcp 2 -- "$build/tests/interposed/early" || fail "early with a trace"
+grep '^coll: account' err | grep -q ' served=28.3 ' || fail "another number of allreduces is served"
+
+# Without DCPs the account knows what they would serve: what it waits for in MPI_Wait and its like is no
+# message then. A program of blocking collectives starts none.
+COLL_TRACE=1 coll_run 3 -- "$build/tests/interposed/requests" || fail "requests with a trace"
+grep '^coll: account' err | grep -q ' served=0.0 .* Tstarted=0.000000 ' && fail "requests: no collective is started"
+COLL_TRACE=1 coll_run 3 -- "$build/tests/interposed/collectives" || fail "collectives with a trace"
+grep '^coll: account' err | grep -q ' Tstarted=0.000000 ' || fail "collectives: one is started"
+grep '^coll: account' err | grep -q ' Tserved=0.000000 ' && fail "collectives: no allreduce would be served"
+
+# The launcher's variables say what MPI_COMM_WORLD says. Open MPI's universe may have more slots.
+environment=$build/tests/interposed/environment
+coll_run 5 --dcp 2 -- "$environment" || fail "environment with --dcp"
+test "$(grep -c '^rank [0-2] of 3, on the node rank [0-2] of 3$' out)" = 3 || fail "environment's MPI"
+for variable in _RANK _SIZE '_\(LOCALRANKID\|LOCAL_RANK\)' '_\(LOCALNRANKS\|LOCAL_SIZE\)'; do
+    test "$(grep -c "^[A-Z_]*$variable is " out)" -ge 3 || fail "environment: no $variable"
+done
+grep ', not ' out && fail "environment with --dcp"
+for slots in 5:3 7:7; do
+    [ $library = openmpi ] || break
+    coll_run 5 --dcp 2 --host "localhost:${slots%:*}" -- "$environment" || fail "environment with slots"
+    test "$(grep -c "^${slots#*:} slots$" out)" = 3 || fail "not ${slots#*:} slots"
+done
+
+# A program that opens the MPI library itself is told of it by one rank, one that opens the wrapper is wrapped.
+# Nothing is said to processes that don't initialise MPI. Hydra mixes the lines of ranks.
+opens=$build/tests/interposed/opens
+below=$(ldd "$build/.libs/libcoll_pmpi.so" 2>err | sed -n 's/.*=> \([^ ]*libmpi\(ch\)\{0,1\}\.so[^ ]*\) .*/\1/p')
+if [ -n "$below" ]; then
+    coll_run 3 -- "$opens" || fail "linked with MPI alone"
+    test -s err && fail "linked with MPI alone, and the wrapper says something"
+    coll_run 3 --dcp 1 -- "$opens" "$below" || fail "opens the MPI library"
+    test "$(tr -d '\n' <out)" = ranranran || fail "opens the MPI library with dedicated processors"
+    grep -v "^libcoll_pmpi: .*opens [^ ]*libmpi.* open [^ ]*libcoll_pmpi.so in its place$" err && fail "opens says more"
+    test "$(grep -c . err)" = 1 || fail "opens says it not once"
+    coll_run 3 --dcp 1 -- "$opens" "$build/.libs/libcoll_pmpi.so" || fail "opens the wrapper"
+    test "$(tr -d '\n' <out)" = ranran || fail "opens the wrapper without dedicated processors"
+    test -s err && fail "opens the wrapper and says something"
+else
+    echo "skipped: a program that opens the MPI library, which is static"
+fi
+
+# Several programs in one job, each of which gets the library and the settings. The launcher of Debian
+# 13's Open MPI 5.0.7 crashes on them.
+calls=$build/tests/interposed/calls
+preloads="$build/.libs/libcoll_pmpi.so $build/.libs/libcoll_watch.so"
+if $limited "$mpirun" -n 1 true : -n 1 true >out 2>err </dev/null; then
+    $limited "$mpirun" -n 2 "$calls" : -n 1 "$calls" >out 2>err </dev/null || fail "two programs without libcoll"
+    sort out >alone
+    coll_run 2 --dcp 1 -- "$calls" : -n 2 "$calls" || fail "two programs"
+    sort out | diff alone - || fail "two programs"
+    coll_run 2 -- "$calls" : -n 1 "$calls" || fail "two programs with the wrapper alone"
+    sort out | diff alone - || fail "two programs with the wrapper alone"
+else
+    echo "skipped: several programs in one job, which this launcher does not start"
+    preloads=
+fi
+
+# One of them without the library, before and after those that have it: an error names it.
+# partial LIBRARY RANK WORDS...: mpirun with WORDS runs all ranks but RANK with LIBRARY.
+partial() {
+    missing=$2
+    name=$(basename "$1")
+    shift 2
+    leaky timeout -k 10 60 "$mpirun" "$@" >out 2>err </dev/null
+    status=$?
+    case $status in
+    0 | 124 | 137) fail "rank $missing without $name: status $status" ;;
+    esac
+    test "$(grep -c "^${name%.so}: rank [0-9]" err)" = 1 || fail "rank $missing without $name: not one line"
+    grep -q "^${name%.so}: rank $missing runs without $name: .* LD_PRELOAD" err || fail "rank $missing without $name"
+}
+for preloaded in $preloads; do
+    [ -f "$preloaded" ] || {
+        echo "skipped: ranks without $(basename "$preloaded"), which is not made as a shared library"
+        continue
+    }
+    with="env LD_PRELOAD=$preloaded COLL_WATCH=60 COLL_TIMEOUT=5"
+    # shellcheck disable=SC2086 # words
+    partial "$preloaded" 2 -n 2 $with "$calls" : -n 1 "$calls"
+    # shellcheck disable=SC2086
+    partial "$preloaded" 0 -n 1 "$calls" : -n 2 $with "$calls"
+done
+
+# A tool that is preloaded comes before libcoll, and sees the program's calls on each rank.
+if [ -f "$build/.libs/libcounting.so" ]; then
+    LD_PRELOAD="$build/.libs/libcounting.so" coll_run 4 --dcp 1 -- "$calls" || fail "a tool"
+    test "$(grep -c '^counting: calls$' err)" = 3 || fail "a tool sees no calls"
+    if [ $library = openmpi ]; then
+        coll_run 4 --dcp 1 -x LD_PRELOAD="$build/.libs/libcounting.so" -- "$calls" || fail "a tool by -x"
+        test "$(grep -c '^counting: calls$' err)" = 3 || fail "a tool by -x sees no calls"
+    fi
+else
+    echo "skipped: a tool, which is made as a shared library"
+fi
+
+# What else a program has of its own.
+# MPICH, whose launcher knows nothing of a rank any more at that time, often takes it for a failure, without
+# libcoll, too.
+coll_run 5 --dcp 2 -- "$build/tests/interposed/ends" atexit || [ $library = mpich ] ||
+    fail "MPI_Finalize by atexit"
+test "$(grep -c 'finalizes, sum 3$' out)" = 3 || fail "MPI_Finalize by atexit"
+printf 'one\ntwo\n' | $limited "$build/coll-run" -n 4 --dcp 1 -- "$build/tests/interposed/ends" \
+    stdin >out 2>err || fail "standard input"
+printf 'rank 0 read one\nrank 0 read two\n' | diff - out || fail "standard input"
+
+# refuses TEXT RANKS OPTIONS -- PROGRAM: an error, one line with TEXT, and no more.
+refuses() {
+    text=$1
+    shift
+    leaky coll_run "$@" && fail "not refused: $*"
+    test "$(grep -c '^\(libcoll_pmpi\|coll-run\): ' err)" = 1 || fail "not one line: $*"
+    grep -F -q -e "$text" err || fail "no \"$text\": $*"
+    test -s out && fail "output: $*"
+}
+calls=$build/tests/interposed/calls
+refuses "COLL_DCP=1:x" 4 --dcp 1:x -- "$calls"
+refuses "COLL_DCP=0" 4 --dcp 0 -- "$calls"
+refuses "3 of 3" 3 --dcp 3 -- "$calls"
+refuses "COLL_DCP=9" 3 --dcp 9 -- "$calls"
+COLL_DPC=2 refuses "COLL_DPC" 3 -- "$calls"
+refuses "COLL_BCAST=nosuch" 3 --bcast nosuch -- "$calls"
+refuses "COLL_GATHER=linear:x=3" 3 --gather linear:x=3 -- "$calls"
+refuses "COLL_WRAP: gatherv is no operation; known: all, bcast, gather, allreduce" 3 \
+    --wrap scan,gatherv -- "$calls"
+refuses "COLL_SCAN=nosuch" 3 --scan nosuch -- "$calls"
+COLL_TIMEOUT=soon refuses "COLL_TIMEOUT=soon" 3 -- "$calls"
+refuses "needs a value" 3 --dcp -- "$calls"
+refuses "no program" 3 --dcp 1
+refuses "a second program comes after --" 2 "$calls" : -n 1 -- "$calls"
+"$build/coll-run" --dcp 1 -- "$calls" 2>&1 | grep -q "how many ranks" || fail "no ranks are named"
+(
+    unset OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
+    if [ "$(id -u)" = 0 ] && [ $library = openmpi ]; then
+        refuses "set OMPI_ALLOW_RUN_AS_ROOT=1" 3 -- "$calls"
+    else
+        echo "skipped: what root is refused"
+    fi
+    [ $library != openmpi ] || coll_run 3 --allow-run-as-root -- "$calls" || fail "root by an option"
+) || exit 1
+if [ -f "$build/.libs/libother.so" ]; then
+    LD_PRELOAD="$build/.libs/libother.so" refuses "SomeMPI" 3 --dcp 1 -- "$calls"
+else
+    echo "skipped: another MPI library, which is made as a shared one"
+fi
+
+# Processes of this test, which have its directory in their command lines.
+cp "$build/tests/interposed/ends" ends
+printf '%s' "$work" >pattern
+running() {
+    grep -l -F -f pattern /proc/[0-9]*/cmdline 2>/dev/null
+}
+# ended WHAT: all of them end.
+ended() {
+    for _ in $(seq 600); do
+        [ -n "$(running)" ] || return 0
+        sleep 0.1
+    done
+    fail "processes are left after $1: $(running)"
+}
+for rank in 0 2; do
+    coll_run 5 --dcp 2 -- "$work/ends" abort $rank
+    test $? = 3 || fail "the status of an abort"
+    ended "an abort"
+done
+
+# Ranks of two dedicated processors call collectives that go different ways.
+coll_run 5 --dcp 2 -- "$work/ends" mismatch && fail "a mismatch is taken"
+grep -q 'dedicated processor: rank [0-2] calls .* where rank [0-2] calls ' err || fail "no word of a mismatch"
+ended "a mismatch"
+
+# started: waits until a job runs that sleeps; its application's processes are in out.
+started() {
+    : >out
+    $limited "$build/coll-run" -n 5 --dcp 2 -- "$work/ends" sleep >out 2>err </dev/null &
+    for _ in $(seq 600); do
+        [ "$(grep -c pid out)" = 3 ] && return
+        sleep 0.1
+    done
+    fail "the program does not start"
+}
+started
+kill -9 "$(sed -n 's/^pid //p' out | head -n 1)"
+ended "a killed rank"
+started
+for process in $(running); do
+    process=${process#/proc/}
+    process=${process%/cmdline}
+    # A dedicated processor: a rank that did not print.
+    tr '\0' ' ' <"/proc/$process/cmdline" | grep -q "^$work/ends" || continue
+    grep -q "^pid $process\$" out || dedicated=$process
+done
+kill -9 "${dedicated:?no dedicated processor}"
+ended "a killed dedicated processor"
+echo passed

@@ -1,0 +1,24 @@
+#!/bin/bash
+# The Python package beside mpi4py, and what it says where it can't be used.
+set -u
+source_dir=$(cd "$(dirname "$0")/../.." && pwd)
+. "$(dirname "$0")/../support/programs.sh"
+. "$source_dir/tests/support/find_python.sh"
+export COLL_PROFILE=built-in PYTHONPATH="$source_dir/python" PYTHONDONTWRITEBYTECODE=1
+export COLL_LIBRARY="$build/.libs/libcoll.so.0"
+
+for ranks in 1 3; do
+    $limited "$mpirun" -n "$ranks" "$python" "$source_dir/tests/cli/python.py" >out 2>err </dev/null ||
+        fail "tests/cli/python.py with $ranks ranks"
+done
+
+# refused LIBRARY TEXT: that LIBRARY can't be used is said in one line, which has TEXT.
+refused() {
+    COLL_LIBRARY=$1 "$python" -c 'import mpi4py; mpi4py.rc.initialize = False; import coll' >out 2>err </dev/null && fail "COLL_LIBRARY=$1 is taken"
+    grep -c '^ImportError: coll: ' err | grep -qx 1 || fail "COLL_LIBRARY=$1: no line says what is wrong"
+    tail -n 1 err | grep -q -F -e "$2" || fail "COLL_LIBRARY=$1: nothing of $2"
+}
+refused "$work/none" "$work/none: cannot open"
+refused libm.so.6 "libm.so.6 is not libcoll; COLL_LIBRARY names the file libcoll.so.0"
+refused "$build/.libs/libforeign.so" "libforeign.so was built with SomeMPI 7.1, and mpi4py with "
+echo "all as it should be"

@@ -1,0 +1,149 @@
+#!/bin/bash
+# A program under coll-run --watch that hangs, in every way that scripts/watch-errors knows, is told
+# why. What is right is left alone: no report, the same results, also with every collective compared.
+# coll-watch asks; timelines; settings that are wrong; strangers at a watcher's port.
+set -u
+[ -x coll-watch ] || {
+    echo "skipped: libcoll_watch is built for Open MPI only"
+    exit 77
+}
+source_dir=$(cd "$(dirname "$0")/../.." && pwd)
+. "$(dirname "$0")/../support/programs.sh"
+export COLL_PROFILE=built-in
+export OMPI_MCA_topo=basic # as in tests/cli/interposed.sh
+seeded=$build/tests/watch/seeded
+random=$build/tests/interposed/random
+
+# watched RANKS SPEC OPTIONS -- PROGRAM ARGUMENTS: its streams in out and err.
+watched() {
+    ranks=$1 spec=$2
+    shift 2
+    $limited "$build/coll-run" -n "$ranks" --watch "$spec" "$@" >out 2>err </dev/null
+}
+
+"$source_dir/scripts/watch-errors" --quick "$build" >out 2>err || fail "seeded errors"
+cat out
+
+# Random programs give the same results, and no report.
+$limited "$mpirun" -n 3 "$random" 6 >alone 2>err </dev/null || fail "random alone"
+for spec in 20 20,check; do
+    watched 3 $spec -- "$random" 6 || fail "random with --watch $spec"
+    diff alone out || fail "random with --watch $spec differs"
+    ! grep -q '^coll: watch' err || fail "random with --watch $spec: a false alarm"
+done
+watched 5 20 --dcp 2 --wrap all -- "$random" 6 || fail "random with DCPs"
+diff alone out || fail "random with DCPs differs"
+for program in mpif_h use_mpi use_mpi_f08; do
+    [ -x "$build/tests/interposed/$program" ] || continue
+    $limited "$mpirun" -n 3 "$build/tests/interposed/$program" 2>err </dev/null | sort >alone
+    watched 3 20,check -- "$build/tests/interposed/$program" || fail "$program"
+    sort out | diff alone - || fail "$program differs"
+    ! grep -q '^coll: watch' err || fail "$program: a false alarm"
+done
+
+# Timelines of what was recorded.
+watched 3 20 -x COLL_WATCH_TRACE=trace.json -x COLL_WATCH_SVG=overview.svg -- "$random" 2 ||
+    fail "random with timelines"
+head -n 1 trace.json | grep -q '"traceEvents": \[$' && tail -n 1 trace.json | grep -q '^\]}$' ||
+    fail "no trace"
+for rank in 0 1 2; do
+    grep -q "\"tid\": $rank, \"name\": \"MPI_Allreduce\", \"cat\": \"collective\"" trace.json ||
+        fail "rank $rank is not in the trace"
+    grep -q ">rank $rank</text>" overview.svg || fail "rank $rank is not in the overview"
+done
+tail -n 1 overview.svg | grep -q '^</svg>$' || fail "no overview"
+watched 2 20 -x COLL_WATCH_TRACE=/nowhere/trace -- "$seeded" none 1 || fail "a trace that can't be written"
+grep -q 'COLL_WATCH_TRACE=/nowhere/trace' err || fail "a trace that can't be written is not named"
+
+# refuses SPEC TEXT OPTIONS...: an error, in one line that has TEXT.
+refuses() {
+    spec=$1 text=$2
+    shift 2
+    watched 2 "$spec" "$@" -- "$seeded" none 1 && fail "not refused: $spec $*"
+    test "$(grep -c '^coll: COLL_WATCH' err)" = 1 || fail "not one line: $spec $*"
+    grep -q -e "$text" err || fail "no \"$text\": $spec $*"
+}
+refuses soon 'COLL_WATCH=soon'
+refuses 0.01 'COLL_WATCH=0.01'
+refuses 60,often 'COLL_WATCH=60,often'
+refuses 60 'COLL_WATCH_DIR=/nowhere' -x COLL_WATCH_DIR=/nowhere
+refuses 60 'COLL_WATCH_ABORT=yes' -x COLL_WATCH_ABORT=yes
+
+# COLL_WATCH_ABORT ends what hangs, after a report, also as JSON.
+watched 3 0.5 -x COLL_WATCH_ABORT=1 -x COLL_WATCH_JSON=report.json -- "$seeded" tag 3 &&
+    fail "COLL_WATCH_ABORT: no error"
+grep -q '^coll: watch: diagnosis: ' err || fail "COLL_WATCH_ABORT: no report"
+grep -q '^{"ranks": 3, .*"findings": \[{"kind": "unsent"' report.json || fail "no report as JSON"
+
+# Each rank's own partner, and a predefined operation by its name.
+hangs_in() {
+    watched 3 0.5 -x COLL_WATCH_ABORT=1 -- "$build/tests/watch/partners" "$1" && fail "partners $1: no error"
+    grep -q "^coll: watch:   $2" err || fail "partners $1: not \"$2\""
+}
+hangs_in ring 'ranks 0-2: MPI_Ssend of 4194304 MPI_CHAR to the next rank, tag 0'
+hangs_in wait 'ranks 0-2: MPI_Waitall for 2 requests: MPI_Irecv from the next rank, tag 9; MPI_Irecv from the previous rank, tag 9'
+hangs_in reduce 'ranks 0 and 1: MPI_Wait: MPI_Iallreduce with MPI_MAX'
+
+# A full disk is told of, in one line.
+watched 3 0.5 -x COLL_WATCH_ABORT=1 -x COLL_WATCH_JSON=/dev/full -- "$seeded" tag 3 && fail "a full disk: no error"
+test "$(grep -c '^coll: COLL_WATCH_JSON=/dev/full: .*No space left' err)" = 1 || fail "a full disk: not one line"
+grep -q '^coll: watch: diagnosis: ' err || fail "a full disk: no report"
+
+# The same through files in a directory, of which none is left.
+mkdir files
+watched 5 0.5 -x COLL_WATCH_ABORT=1 -x COLL_WATCH_DIR=files -- "$seeded" loop 3 &&
+    fail "COLL_WATCH_DIR: no error"
+grep -q '^coll: watch: diagnosis: rank [0-4] is in no MPI call' err || fail "COLL_WATCH_DIR: no report"
+[ -z "$(ls -A files)" ] || fail "COLL_WATCH_DIR: files are left: $(ls -A files)"
+
+# coll-watch finds the job by mpirun's number; so does a stranger its port, who is not heard.
+$limited "$build/coll-run" -n 3 --watch 300 -- "$seeded" loop 5 >out 2>err </dev/null &
+job=$!
+for _ in $(seq 300); do
+    grep -q '^seeded' out && break
+    sleep 0.1
+done
+ask() {
+    timeout -k 10 60 "$build/coll-watch" "$@" >answer 2>err
+}
+# It is found by any process above the ranks: here timeout.
+ask "$job" || fail "coll-watch"
+grep -q '^coll: watch: what the 3 ranks do' answer || fail "coll-watch: no report"
+ask --json "$job" && grep -q '^{"ranks": 3' answer || fail "coll-watch --json"
+timeout -k 10 60 "$build/coll-watch" --json "$job" >/dev/full 2>err && fail "coll-watch to a full disk"
+test "$(grep -c 'No space left' err)" = 1 || fail "coll-watch to a full disk: no error"
+ask --top --count 2 --every 0.2 "$job" && [ "$(grep -c '^ *[012] ' answer)" = 6 ] || fail "coll-watch --top"
+ask 1 && fail "coll-watch of no job"
+[ "$(wc -l <err)" = 1 ] || fail "coll-watch of no job: not one line"
+
+rank=$(pgrep -f "^$seeded loop" | head -n 1)
+port=$(awk -v inode="$(find "/proc/$rank/fd" -lname 'socket:*' -printf '%l\n' | tr -dc '0-9\n' | tr '\n' ' ')" '
+    BEGIN { count = split(inode, own, " "); for (i = 1; i <= count; i++) mine[own[i]] }
+    $4 == "0A" && $10 in mine { split($2, at, ":"); if (at[1] == "0100007F") print at[2] }' \
+    "/proc/$rank/net/tcp" | head -n 1)
+[ -n "$port" ] || fail "the watcher listens on no port of the loopback interface alone"
+port=$((16#$port))
+# It says hello to anybody and takes nothing: garbage, half a message, many that say nothing.
+for _ in $(seq 5); do
+    (exec 3<>"/dev/tcp/127.0.0.1/$port" && head -c 3000 /dev/urandom >&3) 2>/dev/null
+done
+strangers=()
+for _ in $(seq 90); do
+    exec {stranger}<>"/dev/tcp/127.0.0.1/$port" || fail "the port is closed"
+    strangers+=("$stranger")
+    printf 'LOCw' >&"$stranger"
+done
+ask "$job" || fail "coll-watch after strangers"
+grep -q 'has not answered' answer && fail "a watcher is kept busy by strangers"
+for stranger in "${strangers[@]}"; do
+    exec {stranger}>&-
+done
+kill "$job"
+wait "$job" 2>/dev/null
+# The kernel ends the ranks in its own time.
+for _ in $(seq 50); do
+    grep -q "coll-watch-$rank" /proc/net/unix || break
+    sleep 0.1
+done
+grep -q "coll-watch-$rank" /proc/net/unix && fail "a socket is left behind"
+echo passed

@@ -1,0 +1,111 @@
+#!/bin/bash
+# COLL_TOPOLOGY=auto on small labs of scripts/netlab. Needs root and what netlab needs; skipped (77)
+# where netlab says that the machine lacks it.
+set -u
+. "$(dirname "$0")/../support/expect.sh"
+. "$(dirname "$0")/../support/lab.sh"
+places=$PWD/tests/labs/places
+export XDG_CACHE_HOME=$work/cache
+
+# places TOPOLOGY [OPTIONS]: host, rack, site of each host, and in $work/origin who says so.
+places() {
+    local topology=$1
+    shift
+    COLL_TOPOLOGY=$topology timeout 600 "$netlab" run --name "$lab" "$@" -- "$places" \
+        </dev/null >"$work/out" 2>"$work/err" || cat "$work/err"
+    sed -i 's/\x00//g' "$work/out" "$work/err" # Open MPI 5 has some between lines
+    grep '^#' "$work/out" >"$work/origin"
+    grep -v '^#' "$work/out"
+}
+
+# finds WHAT ARGUMENTS: places says of the lab what its own file says, measured anew. What else the
+# machine does may lengthen all tries of a pair, and two hosts of a site are one pair: so up
+# to six measurements, each of them after a call of $before, if that is set.
+finds() {
+    local what=$1 known found attempt
+    shift
+    known=$(places "$work/topology" "$@")
+    for attempt in {1..6}; do
+        ${before-}
+        found=$(places "${topology-auto:fresh}" "$@")
+        [[ $found != "$known" ]] || break
+        echo "$what: measurement $attempt was disturbed"
+    done
+    same "$what" "$known" "$found"
+    matches "$what: it was measured" '# * pairs measured in *; kept in *' "$(<"$work/origin")"
+}
+
+if ((EUID != 0)); then
+    echo 'skipped: netlab needs root'
+    exit 77
+fi
+set_up up --racks-of 5,3,1,2 --link 20mbit --uplink 100mbit
+finds 'uneven racks' --order scrambled
+kept=$(find "$XDG_CACHE_HOME/libcoll" -name 'topology-*.conf' ! -name '*-doubtful.conf')
+matches 'what is kept says how' '# libcoll, *: 11 hosts; * pairs measured in *' "$(head -n 1 "$kept")"
+same 'what is kept is a topology file' "$(places "$work/topology")" "$(places "$kept")"
+
+same 'the second time' "$(places "$work/topology")" "$(places auto)"
+same 'the second time is from the cache' "# from $kept" "$(<"$work/origin")"
+same 'and without being told' "$(places "$work/topology")" "$(places '')"
+same 'that is from the cache, too' "# from $kept" "$(<"$work/origin")"
+same 'flat is one rack' 0 "$(places flat | awk '{ n += $2 + $3 } END { print n + 0 }')"
+matches 'flat says so' '# one rack: by COLL_TOPOLOGY' "$(<"$work/origin")"
+finds 'fewer hosts' -n 9
+same 'fewer hosts have their own file' 2 "$(find "$XDG_CACHE_HOME/libcoll" -type f ! -name '*-doubtful.conf' | wc -l)"
+
+# Who is told nothing measures, but not for long: where the machine is busy it may take some goes.
+rm "$kept"
+for attempt in {1..10}; do
+    rm -f "$XDG_CACHE_HOME"/libcoll/*-doubtful.conf
+    found=$(places '')
+    [[ ! -e $kept ]] || break
+    matches 'what is doubtful says so' '# one rack: *; kept in *-doubtful.conf' "$(<"$work/origin")"
+    same 'that is kept for a while' "$found" "$(places '')"
+done
+same 'without being told' "$(places "$work/topology")" "$found"
+echo 'SwitchName=rack0' >"$kept"
+rm -f "$XDG_CACHE_HOME"/libcoll/*-doubtful.conf
+places '' >"$work/found"
+same 'a bad cache is no news for who was told nothing' 0 "$(grep -c '^coll:' "$work/err")"
+
+# A damaged file is named once, and replaced by a new measurement.
+damage() { echo 'SwitchName=rack0' >"$kept"; }
+before=damage topology=auto finds 'a bad cache'
+matches 'a bad cache is named' "coll: the cached topology is damaged and is measured again: *topology file $kept, line 1: *" \
+    "$(grep '^coll: the cached topology' "$work/err")"
+same 'a bad cache is replaced' "$(places "$work/topology")" "$(places "$kept")"
+
+# complaint FILE PATTERN: what a check of the file against a measurement says; $checked is what holds.
+complaint() {
+    local attempt
+    for attempt in 1 2 3; do
+        checked=$(places "check:$1")
+        said=$(grep '^coll:' "$work/err")
+        # shellcheck disable=SC2053  # a pattern it is
+        [[ $said != $2 ]] || break
+        echo "check of $1: measurement $attempt was disturbed"
+    done
+    matches "check of $1" "$2" "$said"
+}
+complaint "$work/topology" ''
+sed -e 's/n\[0-4\]/n[0-3]/; s/Nodes=n8/Nodes=n[4,8]/' "$work/topology" >"$work/wrong.conf"
+complaint "$work/wrong.conf" "coll: topology file $work/wrong.conf disagrees with the measurement: \
+hosts n0 and n4 are in different ones there, but measured in one rack (*"
+same 'a wrong file counts' "$(places "$work/wrong.conf")" "$checked"
+"$netlab" down --name "$lab"
+
+set_up up --racks-of 3,2,1 --link 20mbit --uplink 20mbit
+finds 'tight uplinks'
+"$netlab" down --name "$lab"
+
+set_up up --racks 1 --hosts 5 --link 20mbit
+finds 'one rack'
+"$netlab" down --name "$lab"
+
+printf '0 10 40\n10 0 35\n40 35 0\n' >"$work/matrix"
+set_up wan --matrix "$work/matrix" --hosts-per-site 2
+finds 'sites'
+
+((failures == 0)) || exit 1
+echo 'autotopo: all checks passed'

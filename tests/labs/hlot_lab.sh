@@ -1,0 +1,105 @@
+#!/bin/bash
+# hlot on a lab of four sites: the tree is the one that the latencies make, and follows them when
+# they change in mid-run; no broadcast goes wrong meanwhile. Allreduces over sites. Latencies by hand, good
+# and bad.
+# Needs root and the kernel's features; skipped (77) where netlab says that the machine lacks them.
+# Times are only printed.
+set -u
+. "$(dirname "$0")/../support/lab.sh"
+follow=$PWD/tests/labs/hlot_follow
+hlot=$PWD/coll-hlot
+bench=$PWD/coll-bench
+unset COLL_LATENCIES COLL_BCAST COLL_ALLREDUCE COLL_TOPOLOGY
+
+fail() {
+    echo "FAILED: $*"
+    tail -n 20 "$work"/log*
+    exit 1
+}
+
+# From s0 the way to s2 is best over s1 (10 + 10), s3 is alone; later the first link takes 90.
+cat >"$work/before" <<'END'
+s0 s1 s2 s3
+ 0 10 40 30
+10  0 10 60
+40 10  0 60
+30 60 60  0
+END
+sed -e 's/^ 0 10/ 0 90/' -e 's/^10  0/90  0/' "$work/before" >"$work/after"
+
+set_up wan --matrix "$work/before" --hosts-per-site 1
+
+# follows RANKS: the change, with so many ranks. Broadcasts end at most a minute later.
+follows() {
+    local tries
+    rm -f "$work/changed"
+    "$netlab" wan --name "$lab" --update "$work/before" || fail 'the first latencies'
+    "$netlab" run --name "$lab" -n "$1" -- "$follow" "$work/changed" 1500 >"$work/log" 2>&1 &
+    run=$!
+    for ((tries = 0; tries < 600; tries++)); do
+        ! grep -q -s '^broadcast .* parents -1 0 1 0$' "$work/log" || break
+        sleep 0.1
+    done
+    sleep 1
+    grep -q '^broadcast .* parents -1 0 1 0$' "$work/log" || fail "no tree over s1 with $1 ranks"
+    "$netlab" wan --name "$lab" --update "$work/after" || fail 'the update'
+    touch "$work/changed"
+    wait "$run" || fail "a broadcast with $1 ranks"
+    run=
+    tail -n 1 "$work/log" | grep -q ' parents -1 2 0 0$' || fail "the tree stays with $1 ranks"
+    grep '^broadcast' "$work/log" | tail -n 1
+}
+follows 7
+
+# measured WHAT...: what coll-hlot says of the lab's latencies, which are "after" now.
+measured() {
+    timeout -k 10 120 "$netlab" run --name "$lab" -n 4 -- "$hlot" "$@" --seconds 1 >"$work/log" 2>&1 ||
+        fail "coll-hlot $1"
+}
+measured probe --output "$work/probed"
+"$hlot" show "$work/probed" >"$work/log" 2>&1 || fail 'what probe writes'
+grep -q '^hosts site3 n3$' "$work/probed" || fail 'probe: the hosts'
+# A latency is half a round trip. The kernel's timers may end a delay some microseconds early.
+awk '/^ / && NR == 4 { exit !($2 > 89 && $3 > 39 && $4 > 29) }' "$work/probed" || fail 'probe'
+measured watch
+grep -q '^hlot+ tree\|^# hlot+ tree from site0' "$work/log" || fail 'watch'
+
+# From here on the lab's latencies tell nothing, and short ones have mpirun start sooner.
+printf 's0 s1 s2 s3\n0 1 1 1\n1 0 1 1\n1 1 0 1\n1 1 1 0\n' >"$work/near"
+"$netlab" wan --name "$lab" --update "$work/near" || fail 'short latencies'
+
+# Little data of a sum goes from each site to all others.
+COLL_TRACE=1 timeout -k 10 120 "$netlab" run --name "$lab" -n 8 -- "$bench" allreduce --sizes 8 --algorithms auto --reps 2 --verify \
+    >"$work/log" 2>&1 || fail 'an allreduce'
+grep -q '^coll: allreduce .*choice=all_sites' "$work/log" || fail 'an allreduce goes another way'
+! grep -q 'WRONG DATA' "$work/log" || fail 'an allreduce is wrong'
+
+# by_hand FILE: runs broadcasts with these latencies, which are not the lab's.
+by_hand() {
+    COLL_LATENCIES=$1 timeout -k 10 120 "$netlab" run --name "$lab" -n 4 -- "$follow" "$work/nothing" 5 \
+        >"$work/log" 2>&1
+}
+printf 's0 s1 s2 s3\n0 9 9 1\n9 0 9 9\n9 9 0 9\n9 1 1 0\n' >"$work/hand"
+by_hand "$work/hand" || fail 'latencies by hand'
+grep -q ' parents -1 3 3 0$' "$work/log" || fail 'latencies by hand: the tree'
+# The same sites in another order, known by their hosts; host 3 is n0.
+printf 'a b c d\n0 9 9 9\n9 0 9 1\n9 1 0 1\n9 1 9 0\nhosts a n1\nhosts b n3\nhosts c n2\nhosts d n0\n' \
+    >"$work/hosts"
+by_hand "$work/hosts" || fail 'latencies by hand and host'
+grep -q ' parents -1 0 0 0$' "$work/log" || fail 'latencies by hand and host: the tree'
+
+# refuses TEXT FILE
+refuses() {
+    ! by_hand "$2" || fail "accepted: $1"
+    grep -q -F "$1" "$work/log" || fail "not \"$1\""
+}
+printf '0 1\n1 0\n' >"$work/bad"
+refuses '2 sites where the ranks are at 4' "$work/bad"
+sed 's/hosts d n0/hosts d n9/' "$work/hosts" >"$work/bad"
+refuses 'host n0 is in none of its lines of hosts' "$work/bad"
+sed 's/hosts d n0/hosts d n9\nhosts a n0/; s/hosts a n1/hosts x/' "$work/hosts" >"$work/bad"
+refuses 'line 6' "$work/bad"
+printf '0 1 1 -\n1 0 1 -\n1 1 0 -\n1 1 1 0\n' >"$work/bad"
+refuses 'there is no path from site0 to site3' "$work/bad"
+refuses 'cannot read the matrix file' "$work/nosuch"
+exit 0

@@ -1,0 +1,513 @@
+/* Reading points: every format at every rank count, and everything that can be wrong with a file.
+ */
+#include "config.h"
+
+#include "kmeans/points/npy.h"
+#include "kmeans/points/points.h"
+#include "tests/support/harness.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <mpi.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+
+static char directory[] = "/tmp/coll-points-XXXXXX";
+
+static int my_rank(void) {
+    int rank;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    return rank;
+}
+
+static void make_directory(void) {
+    bool good = my_rank() != 0 || mkdtemp(directory);
+    harness_assert(good, "mkdtemp");
+    MPI_Bcast(directory, sizeof directory, MPI_CHAR, 0, MPI_COMM_WORLD);
+}
+
+static void remove_directory(void) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (my_rank() == 0)
+        rmdir(directory);
+    strcpy(directory + sizeof directory - 7, "XXXXXX");
+}
+
+/* "DIRECTORY/NAME", to be freed. */
+static char *path_of(const char *name) {
+    size_t size = sizeof directory + strlen(name) + 1;
+    char *path = malloc(size);
+    ck_assert_ptr_nonnull(path);
+    snprintf(path, size, "%s/%s", directory, name);
+    return path;
+}
+
+static void remove_file(const char *name) {
+    char *path = path_of(name);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (my_rank() == 0)
+        unlink(path);
+    free(path);
+}
+
+static uint8_t feature(uint64_t row, uint64_t column) {
+    return (uint8_t)(row * 7 + column * 31 + row * column % 11);
+}
+
+enum kind { NPY, NPY_FLOAT, BVECS, FVECS, IDX, IDX_GZ, TEXT, TEXT_OPEN, TEXT_CRLF, KINDS };
+
+/* In byte order. */
+static const char *const names[KINDS] = {"a.npy", "b.npy", "c.bvecs", "d.fvecs", "e.idx",
+                                         "f.gz",  "g.txt", "h.txt",   "i.txt"};
+
+static void put_feature(FILE *file, enum kind kind, uint8_t value) {
+    float number = value;
+    if (kind == NPY_FLOAT || kind == FVECS)
+        fwrite(&number, sizeof number, 1, file);
+    else if (kind == NPY || kind == BVECS)
+        fputc(value, file);
+    else
+        fprintf(file, kind == TEXT_CRLF ? "\t%03d " : " %d", value);
+}
+
+/* Writes IDX of three dimensions, rows x dim x 1, at rank 0. */
+static void write_idx(const char *path, bool gzipped, uint64_t first, uint64_t rows, size_t dim) {
+    const uint32_t lengths[] = {(uint32_t)rows, (uint32_t)dim, 1};
+    gzFile file = gzopen(path, gzipped ? "wb" : "wbT");
+    ck_assert_ptr_nonnull(file);
+    gzwrite(file, "\0\0\x08\x03", 4);
+    for (int i = 0; i < 3; i++)
+        for (int shift = 24; shift >= 0; shift -= 8)
+            gzputc(file, (int)(lengths[i] >> shift & 0xff));
+    for (uint64_t row = first; row < first + rows; row++)
+        for (size_t column = 0; column < dim; column++)
+            gzputc(file, feature(row, column));
+    ck_assert_int_eq(gzclose(file), Z_OK);
+}
+
+/* Writes ROWS rows from row FIRST on, at rank 0. */
+static void write_points(enum kind kind, uint64_t first, uint64_t rows, size_t dim) {
+    char *path = path_of(names[kind]);
+    MPI_Barrier(MPI_COMM_WORLD);
+    bool idx = kind == IDX || kind == IDX_GZ;
+    if (idx && my_rank() == 0)
+        write_idx(path, kind == IDX_GZ, first, rows, dim);
+    FILE *file = !idx && my_rank() == 0 ? fopen(path, "wb") : NULL;
+    harness_assert(idx || my_rank() != 0 || file, "%s can be written", path);
+    for (uint64_t row = first; file && row < first + rows; row++) {
+        int32_t width = (int32_t)dim;
+        char header[NPY_HEADER_SIZE];
+        if (row == first && (kind == NPY || kind == NPY_FLOAT)) {
+            npy_format_header(kind == NPY ? NPY_UINT8 : NPY_FLOAT32, 2, rows, dim, header);
+            fwrite(header, sizeof header, 1, file);
+        }
+        if (kind == BVECS || kind == FVECS)
+            fwrite(&width, sizeof width, 1, file);
+        if (kind >= TEXT)
+            fprintf(file, "picture%" PRIu64 " %" PRIu64 " 12", row, row * 3);
+        for (size_t column = 0; column < dim; column++)
+            put_feature(file, kind, feature(row, column));
+        if (kind >= TEXT && !(kind == TEXT_OPEN && row == first + rows - 1))
+            fputs(kind == TEXT_CRLF ? "\r\n" : "\n", file);
+    }
+    if (file)
+        fclose(file);
+    MPI_Barrier(MPI_COMM_WORLD);
+    free(path);
+}
+
+/* Whether POINTS are this rank's share of rows 0 to TOTAL - 1. */
+static bool is_share(const km_points *points, uint64_t total, size_t dim) {
+    int ranks;
+    uint64_t first, rows;
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    km_share(total, my_rank(), ranks, &first, &rows);
+    if (points->total != total || points->dim != dim || points->first != first ||
+        points->rows != rows)
+        return false;
+    for (uint64_t row = 0; row < rows; row++)
+        for (size_t column = 0; column < dim; column++)
+            if (points->data[row * dim + column] != feature(first + row, column))
+                return false;
+    return true;
+}
+
+/* One file of each kind; the larger ones have more than one block of text to count. */
+START_TEST(one_file) {
+    static const struct {
+        uint64_t rows;
+        size_t dim;
+    } sizes[] = {{1, 1}, {3, 5}, {7, 129}, {100, 16}, {1201, 512}};
+    make_directory();
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        km_points points;
+        app_problem problem = {""};
+        char *path = path_of(names[_i]);
+        write_points((enum kind)_i, 0, sizes[i].rows, sizes[i].dim);
+        bool good =
+            km_points_read((const char *const[]){path}, 1, MPI_COMM_WORLD, &points, &problem);
+        harness_assert(good, "%s: %s", names[_i], problem.text);
+        harness_assert(is_share(&points, sizes[i].rows, sizes[i].dim), "%s, %zu features",
+                       names[_i], sizes[i].dim);
+        km_points_free(&points);
+        free(path);
+        remove_file(names[_i]);
+    }
+    remove_directory();
+}
+END_TEST
+
+/* Files of all kinds make one set of points, the same in any order and as a directory. */
+START_TEST(many_files) {
+    enum { DIM = 33 };
+    char *paths[KINDS];
+    uint64_t total = 0;
+    km_points points;
+    app_problem problem = {""};
+    make_directory();
+    for (int kind = 0; kind < KINDS; kind++) {
+        uint64_t rows = 1 + 13 * (uint64_t)kind;
+        paths[kind] = path_of(names[kind]);
+        write_points((enum kind)kind, total, rows, DIM);
+        total += rows;
+    }
+    for (int order = 0; order <= KINDS; order++) {
+        const char *given[KINDS] = {directory};
+        for (int kind = 0; order < KINDS && kind < KINDS; kind++)
+            given[kind] = paths[(kind * (KINDS - 1) + order) % KINDS];
+        bool good =
+            km_points_read(given, order < KINDS ? KINDS : 1, MPI_COMM_WORLD, &points, &problem);
+        harness_assert(good, "%s", problem.text);
+        harness_assert(is_share(&points, total, DIM), "all kinds of files");
+        km_points_free(&points);
+    }
+    for (int kind = 0; kind < KINDS; kind++) {
+        remove_file(names[kind]);
+        free(paths[kind]);
+    }
+    remove_directory();
+}
+END_TEST
+
+#define HEADER(text) "\x93NUMPY\x01\x00\x76\x00" text
+
+/* Bad files: what rank 0 writes under a name, and what the problem must say. */
+static const struct bad {
+    const char *name;
+    size_t bytes;
+    const char *content;
+    const char *says;
+} bad_files[] = {
+#define BAD(name, content, says)                                                                   \
+    { name, sizeof(content) - 1, content, says }
+    BAD("x.txt", "", "is empty"),
+    BAD("x.txt", "\n", "x.txt:1: has 0 fields"),
+    BAD("x.txt", "p 1 2\n", "x.txt:1: has 3 fields"),
+    BAD("x.txt", "p 1 2 3 4\np 1 2 3\n", "x.txt:2: has 1 features after its 3 ids"),
+    BAD("x.txt", "p 1 2 3 4\np 1 2 3 4 5 6\n", "x.txt:2: has 4 features after its 3 ids"),
+    BAD("x.txt", "p 1 2 3 4\n\np 1 2 3 4\n", "x.txt:2: has 0 fields"),
+    BAD("x.txt", "p 1 2 3 4\np 1 2 3 4\np 1\n", "x.txt:3: has 2 fields"),
+    BAD("x.txt", "p 1 2 3 4\np 1 2 3 nan\n", "x.txt:2: feature 2 is 'nan'"),
+    BAD("x.txt", "p 1 2 3 4\np 1 2 256 4\n", "x.txt:2: feature 1 is '256'"),
+    BAD("x.txt", "p 1 2 3 4\np 1 2 -1 4\n", "x.txt:2: feature 1 is '-1'"),
+    BAD("x.txt", "p 1 2 3 4\np 1 2 1.5 4\n", "x.txt:2: feature 1 is '1.5'"),
+    BAD("x.txt", "p 1 2 3 4\np 1 2 +3 4\n", "x.txt:2: feature 1 is '+3'"),
+    BAD("x.txt", "p 1 2 3 99999999999999999999999999999999\n",
+        "x.txt:1: feature 2 is '99999999999999999999999'"),
+    BAD("x.txt", "p 1 2 3 \x01\x02\n", "x.txt:1: feature 2 is '\?\?'"),
+    BAD("x.txt", "p 1 2 3 4\np 1 2 3 5\np 1 2 x 4\np y 2 3 z\n", "x.txt:3: feature 1 is 'x'"),
+    BAD("x.npy", "", "is not a .npy file"),
+    BAD("x.npy", "hello", "is not a .npy file"),
+    BAD("x.dat", "\x93NUMPY\x01", "cut off"),
+    BAD("x.npy", HEADER("{'descr': '|u1', 'fortran_order': False, 'shape': (2, 2), }"), "cut off"),
+    BAD("x.bvecs", "", "is empty"),
+    BAD("x.bvecs", "\x01\x00", "ends early"),
+    BAD("x.bvecs", "\x00\x00\x00\x00", "has 0 features"),
+    BAD("x.bvecs", "\xff\xff\xff\xff\x01", "has -1 features"),
+    BAD("x.bvecs", "\x02\x00\x00\x00\x01", "truncated"),
+    BAD("x.bvecs", "\x02\x00\x00\x00\x01\x02\x01\x00\x00\x00\x01\x02",
+        "row 1 (counted from 0) has 1 features where row 0 has 2"),
+    BAD("x.bvecs", "\xff\xff\xff\x7f\x01", "truncated"),
+    BAD("x.fvecs", "\x01\x00\x00\x00\x00\x00\xc0\x7f", "row 0, column 0 (counted from 0) is nan"),
+    BAD("x.fvecs", "\x01\x00\x00\x00\x00\x00\x80\x3f\x01\x00\x00\x00\x00\x00\x80\xbf",
+        "row 1, column 0 (counted from 0) is -1"),
+    BAD("x.fvecs", "\x01\x00\x00\x00\x00\x00\x00\x3f", "is 0.5"),
+    BAD("x.fvecs", "\x01\x00\x00\x00\x00\x00\x80\x43", "is 256"),
+    BAD("x.fvecs", "\x01\x00\x00\x00\x00\x00\x80\x7f", "is inf"),
+    BAD("x.idx", "\0\0\x08", "x.idx:1: has 1 fields"),
+    BAD("x.idx", "\0\0\x08\x02\0\0", "ends early"),
+    BAD("x.idx", "\0\0\x0d\x02\0\0\0\x01\0\0\0\x01\0\0\0\0", "is an IDX file of type 0x0d"),
+    BAD("x.idx", "\0\0\x08\x01\0\0\0\x02\x01\x02", "of 1 dimensions; points have 2 to 8"),
+    BAD("x.idx", "\0\0\x08\xff\0\0\0\x02\x01\x02", "of 255 dimensions"),
+    BAD("x.idx", "\0\0\x08\x02\0\0\0\x02\0\0\0\x02\x01\x02\x03",
+        "promises 4 bytes of features, it"),
+    BAD("x.idx", "\0\0\x08\x02\0\0\0\x01\0\0\0\x02\x01\x02\x03", "it holds 3"),
+    BAD("x.idx", "\0\0\x08\x02\0\0\0\0\0\0\0\x02", "is empty"),
+    BAD("x.idx", "\0\0\x08\x04\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\0\0\0\x01",
+        "past 2^32"),
+    BAD("x.idx", "\0\0\x08\x02\xff\xff\xff\xff\xff\xff\xff\xff", "promises"),
+    BAD("x.gz", "\x1f\x8b", "x.gz: is cut off"),
+    BAD("x.gz", "\x1f\x8b\x08\0\0\0\0\0\0\0zzzz", "x.gz: "),
+#undef BAD
+};
+
+static void write_file(const char *name, const void *content, size_t bytes) {
+    char *path = path_of(name);
+    FILE *file = my_rank() == 0 ? fopen(path, "wb") : NULL;
+    harness_assert(my_rank() != 0 || file, "%s can be written", path);
+    if (file) {
+        fwrite(content, 1, bytes, file);
+        fclose(file);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    free(path);
+}
+
+/* Asserts that reading the files fails, on all ranks with the same text, which holds SAYS. */
+static void assert_fails(const char *const *paths, size_t count, const char *says) {
+    km_points points;
+    app_problem problem = {""}, root = {""};
+    bool good = km_points_read(paths, count, MPI_COMM_WORLD, &points, &problem);
+    if (good)
+        km_points_free(&points);
+    harness_assert(!good, "accepted instead of \"%s\"", says);
+    root = problem;
+    MPI_Bcast(root.text, sizeof root.text, MPI_CHAR, 0, MPI_COMM_WORLD);
+    harness_assert(strcmp(root.text, problem.text) == 0, "another text elsewhere");
+    harness_assert(strstr(problem.text, says) && !strchr(problem.text, '\n'),
+                   "\"%s\" instead of \"%s\"", problem.text, says);
+    harness_assert(points.data == NULL, "nothing is left to be freed");
+}
+
+/* What is wrong in a gzipped IDX file of 7 x 5 shows when it is unpacked; cut anywhere, it is
+ * truncated. */
+START_TEST(bad_gz) {
+    enum { DIM = 5, ROWS = 7 };
+    unsigned char bytes[256];
+    long size = 0;
+    make_directory();
+    char *path = path_of(names[IDX_GZ]);
+    write_points(IDX_GZ, 0, ROWS, DIM);
+    if (my_rank() == 0) {
+        FILE *file = fopen(path, "rb");
+        size = (long)fread(bytes, 1, sizeof bytes, file);
+        fclose(file);
+    }
+    MPI_Bcast(&size, 1, MPI_LONG, 0, MPI_COMM_WORLD);
+    for (long cut = size - 1; cut > 2; cut -= 5) {
+        write_file(names[IDX_GZ], bytes, (size_t)cut);
+        assert_fails((const char *const[]){path}, 1, "f.gz: ");
+    }
+    bytes[size] = 'x';
+    write_file(names[IDX_GZ], bytes, (size_t)size + 1);
+    assert_fails((const char *const[]){path}, 1, "f.gz: holds other bytes after its gzipped data");
+    bytes[size - 6] ^= 1; /* of the checksum */
+    write_file(names[IDX_GZ], bytes, (size_t)size);
+    assert_fails((const char *const[]){path}, 1, "f.gz: incorrect data check");
+    remove_file(names[IDX_GZ]);
+    free(path);
+    remove_directory();
+}
+END_TEST
+
+START_TEST(bad_file) {
+    const struct bad *bad = &bad_files[_i];
+    make_directory();
+    char *path = path_of(bad->name);
+    write_file(bad->name, bad->content, bad->bytes);
+    assert_fails((const char *const[]){path}, 1, bad->says);
+    remove_file(bad->name);
+    free(path);
+    remove_directory();
+}
+END_TEST
+
+/* Whole .npy headers that promise what isn't so; DATA bytes follow. */
+static const struct bad_npy {
+    npy_type type;
+    int dimensions;
+    uint64_t rows, columns;
+    size_t data;
+    const char *says;
+} bad_arrays[] = {
+    {NPY_UINT8, 2, 3, 4, 11, "truncated: its header promises 12 bytes of features, it holds 11"},
+    {NPY_UINT8, 2, INT64_MAX / 512, 256, 5, "truncated"},
+    {NPY_UINT8, 2, 3, 4, 13, "is too long: its header promises 12 bytes of features, it holds 13"},
+    {NPY_UINT8, 2, INT64_MAX, 2, 5, "2^63"},
+    {NPY_UINT8, 1, 4, 1, 4, "has one dimension"},
+    {NPY_UINT8, 2, 4, 0, 0, "has 0 features a row"},
+    {NPY_UINT8, 2, 1, 65794, 65794, "has 65794 features a row; 1 to 65793 are allowed"},
+    {NPY_INT32, 2, 1, 1, 4, "elements are int32; save them as uint8"},
+    {NPY_UINT32, 2, 1, 1, 4, "elements are uint32; save them as uint8"},
+};
+
+START_TEST(bad_array) {
+    const struct bad_npy *bad = &bad_arrays[_i];
+    char *bytes = calloc(1, NPY_HEADER_SIZE + bad->data);
+    ck_assert_ptr_nonnull(bytes);
+    npy_format_header(bad->type, bad->dimensions, bad->rows, bad->columns, bytes);
+    make_directory();
+    char *path = path_of("x.npy");
+    write_file("x.npy", bytes, NPY_HEADER_SIZE + bad->data);
+    assert_fails((const char *const[]){path}, 1, bad->says);
+    remove_file("x.npy");
+    free(path);
+    free(bytes);
+    remove_directory();
+}
+END_TEST
+
+/* Writes VALUE over a feature of the file of floats that write_points made, at rank 0. */
+static void put_real(const char *path, size_t dim, size_t row, size_t column, float value) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (my_rank() == 0) {
+        FILE *file = fopen(path, "r+b");
+        fseek(file, NPY_HEADER_SIZE + (long)((row * dim + column) * sizeof value), SEEK_SET);
+        fwrite(&value, sizeof value, 1, file);
+        fclose(file);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* Whether POINTS are the rows of write_points as reals, but for VALUE in one place. */
+static bool are_reals(const km_points *points, size_t row, size_t column, float value) {
+    const float *features = (const float *)points->data;
+    for (size_t i = 0; points->real.used && i < points->rows * points->dim; i++) {
+        uint64_t at = points->first + i / points->dim, in = i % points->dim;
+        if (km_real_feature(&points->real, in, features[i]) !=
+            (at == row && in == column ? value : (float)feature(at, in)))
+            return false;
+    }
+    return points->real.used;
+}
+
+/* Where reals are allowed, one that is no byte makes all features reals, on all ranks. */
+START_TEST(reals) {
+    enum { ROWS = 401, DIM = 40 };
+    make_directory();
+    write_points(NPY_FLOAT, 0, ROWS, DIM);
+    write_points(NPY, 0, ROWS, DIM);
+    char *path = path_of(names[NPY_FLOAT]), *bytes = path_of(names[NPY]);
+    km_points points;
+    app_problem problem = {""};
+    bool good = km_points_load((const char *const[]){path}, 1, NULL, true, MPI_COMM_WORLD, &points,
+                               &problem);
+    harness_assert(good && !points.real.used && is_share(&points, ROWS, DIM), "whole numbers");
+    km_points_free(&points);
+
+    put_real(path, DIM, 399, 17, -0.25f);
+    good = km_points_load((const char *const[]){path}, 1, NULL, true, MPI_COMM_WORLD, &points,
+                          &problem);
+    harness_assert(good && points.total == ROWS && are_reals(&points, 399, 17, -0.25f), "reals");
+    km_points_free(&points);
+
+    good = km_points_load((const char *const[]){path, bytes}, 2, NULL, true, MPI_COMM_WORLD,
+                          &points, &problem);
+    harness_assert(!good && strstr(problem.text, "is -0.25"), "bytes beside reals");
+    put_real(path, DIM, 399, 17, NAN);
+    problem = (app_problem){""};
+    good = km_points_load((const char *const[]){path}, 1, NULL, true, MPI_COMM_WORLD, &points,
+                          &problem);
+    harness_assert(!good && strstr(problem.text, "is nan; features are finite"), "NaN");
+    MPI_Barrier(MPI_COMM_WORLD);
+    remove_file(names[NPY_FLOAT]);
+    remove_file(names[NPY]);
+    free(path);
+    free(bytes);
+    remove_directory();
+}
+END_TEST
+
+/* A bad value far into a file of floats, which another rank than 0 finds, is named by its place. */
+START_TEST(bad_float_far_away) {
+    enum { ROWS = 4001, DIM = 40 };
+    make_directory();
+    write_points(NPY_FLOAT, 0, ROWS, DIM);
+    char *path = path_of(names[NPY_FLOAT]);
+    put_real(path, DIM, 3999, 17, 300);
+    assert_fails((const char *const[]){path}, 1, "row 3999, column 17 (counted from 0) is 300");
+    remove_file(names[NPY_FLOAT]);
+    free(path);
+    remove_directory();
+}
+END_TEST
+
+/* The line of a bad feature in a text of several blocks is its line in the file. */
+START_TEST(bad_line_far_away) {
+    enum { ROWS = 1300, DIM = 512 };
+    make_directory();
+    write_points(TEXT, 0, ROWS, DIM);
+    char *path = path_of(names[TEXT]);
+    if (my_rank() == 0) {
+        FILE *file = fopen(path, "ab");
+        fputs("p 1 2 3\n", file);
+        fclose(file);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    assert_fails((const char *const[]){path}, 1,
+                 "g.txt:1301: has 1 features after its 3 ids where the first line has 512");
+    remove_file(names[TEXT]);
+    free(path);
+    remove_directory();
+}
+END_TEST
+
+START_TEST(bad_paths) {
+    make_directory();
+    char *missing = path_of("missing.npy"), *npy = path_of(names[NPY]),
+         *text = path_of(names[TEXT]);
+    assert_fails((const char *const[]){missing}, 1, "missing.npy: can't be opened: No such file");
+    assert_fails((const char *const[]){directory}, 1, "is a directory without files");
+    assert_fails((const char *const[]){"/dev/null"}, 1, "is not a regular file");
+    write_points(NPY, 0, 5, 4);
+    write_points(TEXT, 0, 5, 3);
+    assert_fails((const char *const[]){npy, missing}, 2, "missing.npy: can't be opened");
+    assert_fails((const char *const[]){npy, text}, 2, "g.txt: has 3 features a row where ");
+    remove_file(names[NPY]);
+    remove_file(names[TEXT]);
+    free(text);
+    free(npy);
+    free(missing);
+    remove_directory();
+}
+END_TEST
+
+START_TEST(shares_are_even) {
+    static const uint64_t totals[] = {0, 1, 7, 8, 9, 1000003, UINT64_C(1) << 50};
+    for (size_t i = 0; i < sizeof totals / sizeof *totals; i++)
+        for (int ranks = 1; ranks < 14; ranks++) {
+            uint64_t next = 0, first, count;
+            for (int rank = 0; rank < ranks; rank++) {
+                km_share(totals[i], rank, ranks, &first, &count);
+                ck_assert(first == next && count - totals[i] / (uint64_t)ranks <= 1);
+                next += count;
+            }
+            ck_assert(next == totals[i]);
+        }
+}
+END_TEST
+
+static Suite *suite(void) {
+    Suite *suite = suite_create("points");
+    TCase *cases = tcase_create("points");
+    tcase_add_loop_test(cases, one_file, 0, KINDS);
+    tcase_add_test(cases, many_files);
+    tcase_add_loop_test(cases, bad_file, 0, sizeof bad_files / sizeof *bad_files);
+    tcase_add_test(cases, bad_gz);
+    tcase_add_loop_test(cases, bad_array, 0, sizeof bad_arrays / sizeof *bad_arrays);
+    tcase_add_test(cases, reals);
+    tcase_add_test(cases, bad_float_far_away);
+    tcase_add_test(cases, bad_line_far_away);
+    tcase_add_test(cases, bad_paths);
+    tcase_add_test(cases, shares_are_even);
+    suite_add_tcase(suite, cases);
+    return suite;
+}
+
+int main(int argc, char **argv) {
+    return harness_main(argc, argv, "1 2 3 8", suite);
+}

@@ -1,0 +1,132 @@
+/*
+ * What coll-profile measures with, on one node: everybody comes back, every figure is there and
+ * possible, and floods keep to their bounds. Nothing depends on how fast anything is.
+ */
+#include "config.h"
+
+#include "tests/support/harness.h"
+#include "tools/profile/fitted.h"
+#include "tools/profile/survey.h"
+
+#include <math.h>
+#include <mpi.h>
+
+static int world_rank, world_ranks;
+
+/* At each size that was measured: finite, not negative, never falling once fitted. */
+static bool is_possible(const model_curve *curve) {
+    bool good = true;
+    for (int i = 0; i < curve->points; i++)
+        good = good && isfinite(curve->seconds[i]) && curve->seconds[i] >= 0;
+    return good && curve->points > 0 && curve->fitted.knots > 0 &&
+           COLL_Curve_at(&curve->fitted, 1) <= COLL_Curve_at(&curve->fitted, 1 << 20);
+}
+
+static bool has_everything(const survey *s, const model *m) {
+    bool good = s->copied;
+    for (int i = 0; i < COLL_COPIES; i++)
+        good = good && is_possible(&m->copy[i]);
+    for (int level = 0; level < COLL_LEVELS; level++) {
+        const survey_level *l = &s->level[level];
+        const model_level *found = &m->level[level];
+        for (int i = 0; l->pairs && i < COLL_PARAMETERS; i++)
+            good = good &&
+                   (is_possible(&found->curve[i]) || (i == COLL_RECEIVE_GAP && l->senders < 2));
+        good = good && (!l->pairs || (found->cost.latency > 0 && found->cost.per_byte > 0));
+    }
+    return good;
+}
+
+/* Uplinks are busy both ways, of each of 2 and 3 racks of 6 hosts. */
+START_TEST(streams_leave_racks_as_they_enter) {
+    enum { RACKS = 3, HOSTS = 6, MOST = 32 };
+    for (int racks = 2; racks <= RACKS; racks++) {
+        COLL_Place places[RACKS * HOSTS];
+        int leave[RACKS] = {0}, enter[RACKS] = {0}, ranks = racks * HOSTS;
+        rank_pair pairs[MOST];
+        for (int rank = 0; rank < ranks; rank++)
+            places[rank] = (COLL_Place){.rack = rank / HOSTS, .node = rank};
+        int count = survey_streams(places, ranks, COLL_LEVEL_SITE, MOST, pairs);
+        harness_assert(count == ranks / 2, "%d pairs", count);
+        for (int i = 0; i < count; i++) {
+            leave[places[pairs[i].leader].rack]++;
+            enter[places[pairs[i].other].rack]++;
+        }
+        for (int rack = 0; rack < racks; rack++)
+            harness_assert(leave[rack] == HOSTS / 2 && enter[rack] == HOSTS / 2,
+                           "%d racks: %d leave rack %d, %d enter", racks, leave[rack], rack,
+                           enter[rack]);
+    }
+}
+END_TEST
+
+START_TEST(surveys_find_every_parameter) {
+    static survey s;
+    static model m;
+    int total = 0;
+    s = (survey){.comm = MPI_COMM_WORLD,
+                 .rank = world_rank,
+                 .ranks = world_ranks,
+                 .seconds = 0.2,
+                 .flood = true};
+    int code = survey_plan(&s, &total);
+    harness_assert(code == MPI_SUCCESS && (total > 0) == (world_ranks > 1), "plan");
+    code = total ? survey_run(&s) : MPI_SUCCESS;
+    harness_assert(code == MPI_SUCCESS, "run");
+    if (world_rank == 0 && total)
+        model_make(&s, 1e9, &m);
+    harness_assert(world_rank > 0 || !total || has_everything(&s, &m), "a parameter is missing");
+    survey_free(&s);
+}
+END_TEST
+
+START_TEST(floods_keep_to_their_bounds) {
+    static const int senders[] = {1, 2};
+    flood_result result = {.steps = 0};
+    const double most = 100e3;
+    int code = MPI_SUCCESS;
+    if (world_ranks < 3)
+        return;
+    if (world_rank == 0)
+        code = flood_receive(senders, 2, "localhost", most, MPI_COMM_WORLD, &result);
+    else if (world_rank < 3)
+        code = flood_send(0, MPI_COMM_WORLD);
+    bool good = code == MPI_SUCCESS && (world_rank > 0 || result.steps > 0);
+    for (int i = 0; i < result.steps; i++)
+        good = good && result.bytes[i] > 0 && result.bytes[i] < 1.1 * most &&
+               result.arrived[i] > 0 && result.arrived[i] <= 1;
+    harness_assert(good, "%d steps", result.steps);
+}
+END_TEST
+
+/* Where no host answers to the name, nothing arrives, and that is the end. */
+START_TEST(floods_that_cannot_arrive_end) {
+    static const int senders[] = {1, 2};
+    flood_result result = {.steps = 9};
+    int code = MPI_SUCCESS;
+    if (world_ranks < 3)
+        return;
+    if (world_rank == 0)
+        code = flood_receive(senders, 2, "no-such-host.invalid", 1e6, MPI_COMM_WORLD, &result);
+    else if (world_rank < 3)
+        code = flood_send(0, MPI_COMM_WORLD);
+    harness_assert(code == MPI_SUCCESS && (world_rank > 0 || result.steps == 0), "the end");
+}
+END_TEST
+
+static Suite *surveys(void) {
+    MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &world_ranks);
+    Suite *suite = suite_create("survey");
+    TCase *tests = tcase_create("survey");
+    tcase_add_test(tests, streams_leave_racks_as_they_enter);
+    tcase_add_test(tests, surveys_find_every_parameter);
+    tcase_add_test(tests, floods_keep_to_their_bounds);
+    tcase_add_test(tests, floods_that_cannot_arrive_end);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
+
+int main(int argc, char **argv) {
+    return harness_main(argc, argv, "1 2 3 5", surveys);
+}

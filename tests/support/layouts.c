@@ -1,0 +1,99 @@
+#include "tests/support/layouts.h"
+
+#include "lib/algorithm/rank_order.h"
+#include "lib/tuning/state.h"
+#include "tests/support/harness.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+layout describe(int kind, int units) {
+    layout l = {.count = units};
+    MPI_Datatype inner;
+    switch (kind) {
+    case 0:
+        l = (layout){.name = "bytes", .type = MPI_BYTE, .count = units * UNIT};
+        l.span = (size_t)l.count;
+        return l;
+    case 1: /* three ints, a gap of two, as one element for the whole */
+        MPI_Type_vector(units, 3, 5, MPI_INT, &l.type);
+        l.name = "vector";
+        l.count = units ? 1 : 0;
+        l.span = (size_t)units * 20;
+        break;
+    case 2: { /* char, double, three chars, in another order than in memory */
+        int lengths[] = {1, 1, 3};
+        MPI_Aint places[] = {16, 0, 9};
+        MPI_Datatype types[] = {MPI_CHAR, MPI_DOUBLE, MPI_CHAR};
+        MPI_Type_create_struct(3, lengths, places, types, &inner);
+        MPI_Type_create_resized(inner, 0, 24, &l.type);
+        MPI_Type_free(&inner);
+        l.name = "struct";
+        l.span = (size_t)units * 24;
+        break;
+    }
+    case 3: /* three ints at the start of 32 bytes */
+        MPI_Type_contiguous(3, MPI_INT, &inner);
+        MPI_Type_create_resized(inner, 0, 32, &l.type);
+        MPI_Type_free(&inner);
+        l.name = "resized";
+        l.span = (size_t)units * 32;
+        break;
+    default:
+        MPI_Type_contiguous(UNIT, MPI_CHAR, &l.type);
+        l.name = "contiguous";
+        l.span = (size_t)units * UNIT;
+    }
+    MPI_Type_commit(&l.type);
+    return l;
+}
+
+void forget(layout *l) {
+    if (l->type != MPI_BYTE)
+        MPI_Type_free(&l->type);
+}
+
+void fill(unsigned char *bytes, size_t count, unsigned seed) {
+    for (size_t i = 0; i < count; i++) {
+        seed = seed * 1664525u + 1013904223u;
+        bytes[i] = (unsigned char)(seed >> 24);
+    }
+}
+
+/* All nodes are this host, as the first rank calls it. */
+static void pretend_hosts(coll_topo *topo, int nodes) {
+    size_t length = strlen(topo->hosts[0]) + 1, list = (size_t)nodes * sizeof *topo->hosts;
+    char **hosts = malloc(list + length);
+    memcpy((char *)hosts + list, topo->hosts[0], length);
+    for (int node = 0; node < nodes; node++)
+        hosts[node] = (char *)hosts + list;
+    free(topo->hosts);
+    topo->hosts = hosts;
+    topo->nodes = nodes;
+}
+
+void pretend_layout(MPI_Comm comm, int nodes, int racks) {
+    coll_comm *state;
+    ck_assert_int_eq(coll_comm_get(comm, &state), MPI_SUCCESS);
+    pretend_hosts(&coll_state_of(state)->topo, nodes);
+    for (int i = 0; i < state->ranks; i++) {
+        int node = (i * 7 + 3) % nodes;
+        coll_state_of(state)->topo.places[i] =
+            (coll_place){.site = 0, .rack = node % racks, .node = node};
+    }
+    coll_state_of(state)->topo.racks = racks;
+    ((coll_rank_order *)coll_comm_slot(state, &coll_rank_order_key))->next_root = 0;
+}
+
+void pretend_sites(MPI_Comm comm, int sites) {
+    coll_comm *state;
+    ck_assert_int_eq(coll_comm_get(comm, &state), MPI_SUCCESS);
+    coll_topo *topo = &coll_state_of(state)->topo;
+    pretend_hosts(topo, 2 * sites);
+    for (int i = 0; i < state->ranks; i++) {
+        int site = i < sites ? i : (i * 7 + 3) % sites;
+        topo->places[i] = (coll_place){.site = site, .rack = site, .node = 2 * site + i % 2};
+    }
+    topo->racks = topo->sites = sites;
+    ((coll_rank_order *)coll_comm_slot(state, &coll_rank_order_key))->next_root = 0;
+}

@@ -1,0 +1,31 @@
+/* What the tests of collectives share: data described in many ways, ranks in pretended places. */
+#ifndef COLL_TESTS_SUPPORT_LAYOUTS_H
+#define COLL_TESTS_SUPPORT_LAYOUTS_H
+
+#include <mpi.h>
+#include <stddef.h>
+
+/* A way to describe N bytes of payload: COUNT elements of TYPE in a buffer of SPAN bytes. */
+typedef struct layout {
+    const char *name;
+    MPI_Datatype type;
+    int count;
+    size_t span;
+} layout;
+
+enum { UNIT = 12, LAYOUTS = 5 }; /* all layouts but bytes hold multiples of 12 bytes */
+
+/* Layout KIND for UNITS x 12 bytes; ended with forget. */
+layout describe(int kind, int units);
+void forget(layout *l);
+
+/* Fills BYTES with what follows from SEED. */
+void fill(unsigned char *bytes, size_t count, unsigned seed);
+
+/* Pretends that the ranks of COMM are scattered over nodes and racks. */
+void pretend_layout(MPI_Comm comm, int nodes, int racks);
+
+/* The same over SITES sites of two nodes each, all of which this host answers for. */
+void pretend_sites(MPI_Comm comm, int sites);
+
+#endif

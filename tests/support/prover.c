@@ -1,0 +1,895 @@
+#include "tests/support/prover.h"
+
+#include "lib/plan/cursor.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * A byte's label has the number of its value; 0: it isn't there. One in scratch memory is there
+ * only in the round that put it there. So many sends under way read it, and receives write it.
+ */
+typedef struct label {
+    uint32_t value;
+    uint16_t readers, writers;
+    uint64_t round;
+} label;
+
+/* Ranks of up to 128. */
+__extension__ typedef unsigned __int128 set;
+
+/* A byte that a rank brings, or two values combined in this order. Equal ones have one number. */
+typedef struct value {
+    uint32_t left, right; /* numbers; or 0 and 0 */
+    size_t byte;          /* of the call: see byte_of */
+    set ranks;            /* whose contributions are in it, */
+    int first, last;      /* from the first to the last one, */
+    bool in_order;        /* all those between them, one after the other */
+    uint64_t tree;        /* how they were combined, whatever the byte */
+    uint32_t next;        /* of those with the same hash */
+} value;
+
+typedef struct values {
+    value *all;
+    uint32_t count, room; /* the first one is no value */
+    uint32_t *hash;       /* room for twice as many */
+} values;
+
+/* A message that was sent, or a receive that waits for one. */
+typedef struct letter {
+    size_t length;
+    int node; /* of the cursor of whom it belongs to; -1: complete there already */
+    label *bytes;
+    set knows;       /* its sender */
+    uint64_t number; /* in the order in which all are sent */
+    struct letter *next;
+} letter;
+
+typedef struct queue {
+    letter *first, **end;
+} queue;
+
+/* From one rank to another, on one lane. */
+typedef struct path {
+    int from, to, lane;
+    queue sent, wanted;
+    int under_way;           /* messages with data */
+    bool waits;              /* to be looked at */
+    struct path *next;       /* from the same rank */
+    struct path *next_waits; /* of those to be looked at */
+} path;
+
+/* A rank's data or its input. */
+typedef struct side {
+    coll_side kind;
+    size_t bytes;
+    size_t *start;     /* of each block by position; NULL: it is one */
+    MPI_Count *counts; /* of each block by rank */
+    coll_blocks blocks;
+    label *labels;
+} side;
+
+typedef struct player {
+    coll_plan_args part;
+    const coll_plan *plan;
+    void *memory, *room;
+    coll_cursor cursor;
+    side sides[2]; /* data and input */
+    label *scratch;
+    set knows;   /* who has begun, by what it heard */
+    path *paths; /* from this rank */
+    int sending; /* messages with data */
+    bool idle;   /* nothing is complete since it started what it could */
+} player;
+
+typedef struct play {
+    const prover_call *call;
+    prover_report *report;
+    int ranks;
+    player *players;
+    coll_rank_order **lines; /* one a rank */
+    coll_shape shape;
+    values values;
+    uint64_t letters; /* sent so far */
+    path *waiting;    /* where something came since they were looked at */
+    size_t *into, *out;
+    int *senders; /* to each rank: ranks from which messages with data are under way */
+} play;
+
+__attribute__((format(printf, 2, 3))) static bool refuse(play *p, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    if (!p->report->problem[0])
+        vsnprintf(p->report->problem, sizeof p->report->problem, format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+static void *allocate(size_t count, size_t bytes) {
+    void *memory = calloc(count ? count : 1, bytes);
+    if (!memory)
+        abort(); /* not by Check, whose assertions cost a system call each */
+    return memory;
+}
+
+/* --- Values --- */
+
+/* Where the chain of those with the hash of ONE begins. */
+static uint32_t *place_of(const values *v, const value *one) {
+    uint64_t key = one->left ? ((uint64_t)one->left << 32 | one->right)
+                             : one->byte * 1024 + (uint64_t)one->first;
+    return &v->hash[(key * 0x9e3779b97f4a7c15u >> 20) % (2 * (uint64_t)v->room)];
+}
+
+static void hash_in(values *v, uint32_t number) {
+    uint32_t *place = place_of(v, &v->all[number]);
+    v->all[number].next = *place;
+    *place = number;
+}
+
+static void make_room(values *v) {
+    if (v->count < v->room)
+        return;
+    v->room = v->room ? 2 * v->room : 1024;
+    v->count = v->count ? v->count : 1;
+    v->all = realloc(v->all, v->room * sizeof *v->all);
+    free(v->hash);
+    v->hash = allocate(2 * (size_t)v->room, sizeof *v->hash);
+    if (!v->all)
+        abort();
+    for (uint32_t i = 1; i < v->count; i++)
+        hash_in(v, i);
+}
+
+/* The number of WANTED, which may be new. */
+static uint32_t number_of(values *v, value wanted) {
+    make_room(v);
+    for (uint32_t i = *place_of(v, &wanted); i; i = v->all[i].next) {
+        const value *one = &v->all[i];
+        if (one->left == wanted.left && one->right == wanted.right && one->byte == wanted.byte &&
+            one->first == wanted.first)
+            return i;
+    }
+    v->all[v->count] = wanted;
+    hash_in(v, v->count);
+    return v->count++;
+}
+
+/* A number that tells LEFT and RIGHT, in this order, from others. */
+static uint64_t mixed(uint64_t left, uint64_t right) {
+    uint64_t both = (left * 0x9e3779b97f4a7c15u ^ (left >> 29)) + right * 0xbf58476d1ce4e5b9u + 1;
+    return (both ^ both >> 31) * 0x94d049bb133111ebu;
+}
+
+/* A byte that RANK brings. */
+static uint32_t brought(play *p, int rank, size_t byte) {
+    return number_of(&p->values, (value){.byte = byte,
+                                         .ranks = (set)1 << rank,
+                                         .first = rank,
+                                         .last = rank,
+                                         .in_order = true,
+                                         .tree = mixed((uint64_t)rank, 1)});
+}
+
+/* 0: the two can't be combined. */
+static uint32_t combined(play *p, uint32_t left, uint32_t right) {
+    make_room(&p->values);
+    const value *a = &p->values.all[left], *b = &p->values.all[right];
+    if (!left || !right || a->byte != b->byte || (a->ranks & b->ranks))
+        return 0;
+    return number_of(&p->values,
+                     (value){.left = left,
+                             .right = right,
+                             .byte = a->byte,
+                             .ranks = a->ranks | b->ranks,
+                             .first = a->first,
+                             .last = b->last,
+                             .tree = mixed(a->tree, b->tree),
+                             .in_order = a->in_order && b->in_order && a->last + 1 == b->first});
+}
+
+static bool is_reduction(const play *p) {
+    return p->shape.element > 0;
+}
+
+static void append(queue *q, const letter *what) {
+    letter *copy = allocate(1, sizeof *copy);
+    *copy = *what;
+    if (!q->first)
+        q->end = &q->first;
+    *q->end = copy;
+    q->end = &copy->next;
+}
+
+static letter take(queue *q) {
+    letter *first = q->first, copy = *first;
+    q->first = first->next;
+    free(first);
+    return copy;
+}
+
+static side *side_of(player *one, const coll_step *step) {
+    return &one->sides[step->buffer == COLL_INPUT];
+}
+
+/* Where a step's range begins in all the rank's data or input. */
+static size_t position_of(const side *of, const coll_step *step) {
+    return (of->start ? of->start[step->block] : 0) + step->from;
+}
+
+static path *path_of(const play *p, int from, int to, int lane) {
+    path **first = &p->players[from].paths;
+    for (path *way = *first; way; way = way->next)
+        if (way->to == to && way->lane == lane)
+            return way;
+    path *made = allocate(1, sizeof *made);
+    *made = (path){.from = from, .to = to, .lane = lane, .next = *first};
+    return *first = made;
+}
+
+static void look_at(play *p, path *way) {
+    if (way->waits)
+        return;
+    way->waits = true;
+    way->next_waits = p->waiting;
+    p->waiting = way;
+}
+
+static bool combines_scratch(const coll_step *step) {
+    return step->kind == COLL_STEP_COMBINE && step->buffer == COLL_SCRATCH;
+}
+
+/* What a plan may not do, step by step. */
+static bool check_step(play *p, int rank, uint64_t round, const coll_step *step, int which) {
+    player *one = &p->players[rank];
+    const coll_plan_size *size = &one->plan->size;
+    const side *of = side_of(one, step);
+    bool is_message = coll_step_is_message(step);
+    if (is_message && (step->peer < 0 || step->peer >= p->ranks || step->peer == rank ||
+                       step->lane < 0 || step->lane >= COLL_LANES))
+        return refuse(p, "rank %d round %llu step %d: peer %d on lane %d", rank,
+                      (unsigned long long)round, which, step->peer, step->lane);
+    if (step->at > size->segment || step->length > size->segment - step->at || step->segment < 0 ||
+        step->segment >= size->segments)
+        return refuse(p, "rank %d round %llu step %d: %zu bytes at %zu in segment %d", rank,
+                      (unsigned long long)round, which, step->length, step->at, step->segment);
+    bool is_input = step->buffer == COLL_INPUT,
+         writes = step->kind == COLL_STEP_RECEIVE || (!is_message && !step->to_scratch);
+    if (is_input && writes)
+        return refuse(p, "rank %d round %llu step %d: writes to the input", rank,
+                      (unsigned long long)round, which);
+    if (combines_scratch(step) &&
+        (step->block < 0 || step->block >= size->segments || step->from > size->segment ||
+         step->length > size->segment - step->from))
+        return refuse(p, "rank %d round %llu step %d: %zu bytes at %zu in segment %d", rank,
+                      (unsigned long long)round, which, step->length, step->from, step->block);
+    bool is_data = step->length && step->buffer != COLL_SCRATCH;
+    if (is_data &&
+        (step->block < 0 || step->block >= (of->start ? p->ranks : 1) ||
+         position_of(of, step) > of->bytes || step->length > of->bytes - position_of(of, step)))
+        return refuse(p, "rank %d round %llu step %d: %zu bytes from %zu of block %d", rank,
+                      (unsigned long long)round, which, step->length, step->from, step->block);
+    for (int i = 0; i < step->afters; i++)
+        if (step->after[i].back < 0 || (uint64_t)step->after[i].back > round ||
+            step->after[i].step < 0 || (step->after[i].back == 0 && step->after[i].step >= which))
+            return refuse(p, "rank %d round %llu step %d: after step %d, %d rounds back", rank,
+                          (unsigned long long)round, which, step->after[i].step,
+                          step->after[i].back);
+    return true;
+}
+
+/* Whether A and B would share bytes of a segment, where one is packed on its way through. */
+static bool collide(const coll_step *a, const coll_step *b) {
+    bool pass = (coll_step_is_message(a) && a->buffer != COLL_SCRATCH) ||
+                (coll_step_is_message(b) && b->buffer != COLL_SCRATCH);
+    bool same = a->buffer == b->buffer && a->block == b->block && a->from == b->from &&
+                a->length == b->length;
+    return pass && a->length && b->length && !same && a->segment == b->segment &&
+           a->at < b->at + b->length && b->at < a->at + a->length;
+}
+
+/* The same with the other operands of combinations in scratch memory. */
+static bool any_collide(const coll_step *a, const coll_step *b) {
+    coll_step c = *a, d = *b;
+    c.segment = a->block;
+    c.at = a->from;
+    d.segment = b->block;
+    d.at = b->from;
+    return collide(a, b) || (combines_scratch(a) && collide(&c, b)) ||
+           (combines_scratch(b) && collide(a, &d));
+}
+
+/* Every round of RANK's plan. */
+static bool check_plan(play *p, int rank) {
+    const coll_plan *plan = p->players[rank].plan;
+    coll_step *steps = allocate((size_t)plan->size.steps, sizeof *steps);
+    bool good = plan->size.window >= 1 || refuse(p, "rank %d: no window", rank);
+    for (uint64_t round = 0; good && round < plan->rounds; round++) {
+        int count = plan->round(plan, round, steps);
+        for (int i = 0; good && i < count; i++) {
+            good = check_step(p, rank, round, &steps[i], i);
+            for (int j = 0; good && j < i; j++)
+                if (any_collide(&steps[i], &steps[j]))
+                    good = refuse(p, "rank %d round %llu: two ranges in segment %d", rank,
+                                  (unsigned long long)round, steps[i].segment);
+        }
+    }
+    free(steps);
+    return good;
+}
+
+static label *scratch_of(const player *one, const coll_node *node, int segment, size_t at) {
+    const coll_plan_size *size = &one->plan->size;
+    size_t number =
+        (size_t)(node->round % (uint64_t)size->window) * (size_t)size->segments + (size_t)segment;
+    return one->scratch + number * size->segment + at;
+}
+
+/* The labels of NODE's range in scratch memory, or of the other one. */
+static label *labels_of(player *one, const coll_node *node, bool scratch) {
+    const coll_step *step = &node->step;
+    const side *of = side_of(one, step);
+    if (scratch)
+        return scratch_of(one, node, step->segment, step->at);
+    return combines_scratch(step) ? scratch_of(one, node, step->block, step->from)
+                                  : of->labels + position_of(of, step);
+}
+
+static bool is_there(const label *byte, const coll_node *node, bool scratch) {
+    return byte->value && !byte->writers && (!scratch || byte->round == node->round);
+}
+
+/* A copy of the bytes of NODE's step that it reads, or NULL: they aren't there. */
+static label *read_bytes(player *one, const coll_node *node, bool scratch) {
+    size_t length = node->step.length;
+    const label *from = labels_of(one, node, scratch);
+    scratch = scratch || combines_scratch(&node->step);
+    label *bytes = allocate(length, sizeof *bytes);
+    for (size_t i = 0; i < length; i++) {
+        if (!is_there(&from[i], node, scratch)) {
+            free(bytes);
+            return NULL;
+        }
+        bytes[i] = from[i];
+    }
+    return bytes;
+}
+
+/* Of a reduction the data is written more than once, and of an alltoall, whose blocks may stay
+ * there on their way to others: as long as nobody reads or writes it. */
+static bool write_bytes(const play *p, player *one, const coll_node *node, bool scratch,
+                        const label *bytes) {
+    label *into = labels_of(one, node, scratch);
+    scratch = scratch || combines_scratch(&node->step);
+    bool again = scratch || is_reduction(p) || p->call->operation == COLL_OPERATION_ALLTOALL;
+    bool in_place = !scratch && p->call->operation == COLL_OPERATION_REDUCE;
+    for (size_t i = 0; i < node->step.length; i++) {
+        bool there = into[i].value && (!scratch || into[i].round == node->round);
+        if (into[i].readers || into[i].writers || (there && !again))
+            return false;
+        into[i] = (label){.value = bytes[i].value, .round = node->round};
+        if (in_place) /* the root's input may lie there */
+            one->sides[1].labels[node->step.from + i].value = 0;
+    }
+    return true;
+}
+
+/* A message of NODE is under way, by MORE: what it moves may not be written meanwhile. */
+static bool occupy(player *one, const coll_node *node, int more) {
+    bool reads = node->step.kind == COLL_STEP_SEND, good = true;
+    label *bytes = labels_of(one, node, node->step.buffer == COLL_SCRATCH);
+    for (size_t i = 0; i < node->step.length; i++) {
+        uint16_t *count = reads ? &bytes[i].readers : &bytes[i].writers;
+        if (more > 0 && !reads && (bytes[i].readers || bytes[i].writers))
+            good = false;
+        *count = (uint16_t)(*count + more);
+    }
+    return good;
+}
+
+/* A message with data is on its WAY, or has arrived. */
+static void count_sender(play *p, path *way, int more) {
+    int before = way->under_way;
+    way->under_way += more;
+    if (before == 0 || way->under_way == 0)
+        p->senders[way->to] += more;
+    if (way->under_way > p->report->under_way)
+        p->report->under_way = way->under_way;
+    if (p->senders[way->to] > p->report->senders)
+        p->report->senders = p->senders[way->to];
+}
+
+static void count_message(play *p, path *way, size_t length) {
+    const coll_place *from = &p->call->shape.topo->places[way->from],
+                     *to = &p->call->shape.topo->places[way->to];
+    player *sender = &p->players[way->from];
+    if (length > 0)
+        count_sender(p, way, 1);
+    sender->sending += length > 0;
+    if (sender->sending > p->report->sending)
+        p->report->sending = sender->sending;
+    if (from->rack == to->rack)
+        return;
+    p->out[from->rack] += length;
+    p->into[to->rack] += length;
+}
+
+static bool copy(play *p, int rank, int number) {
+    player *one = &p->players[rank];
+    const coll_node *node = &one->cursor.nodes[number];
+    label *bytes = read_bytes(one, node, !node->step.to_scratch);
+    bool good = bytes && write_bytes(p, one, node, node->step.to_scratch, bytes);
+    free(bytes);
+    if (!good)
+        return refuse(p, "rank %d copies bytes that aren't there, or over others", rank);
+    coll_cursor_complete(&one->cursor, number);
+    return true;
+}
+
+/* What NODE combines in scratch memory is lost where the result is made there on its way to the
+ * data. */
+static bool lose_scratch(player *one, const coll_node *node) {
+    label *bytes = labels_of(one, node, true);
+    if (node->step.to_scratch || node->step.scratch_first)
+        return true;
+    for (size_t i = 0; i < node->step.length; i++) {
+        if (bytes[i].readers || bytes[i].writers)
+            return false;
+        bytes[i].value = 0;
+    }
+    return true;
+}
+
+static bool combine(play *p, int rank, int number) {
+    player *one = &p->players[rank];
+    const coll_node *node = &one->cursor.nodes[number];
+    const coll_step *step = &node->step;
+    label *scratch = read_bytes(one, node, true), *other = read_bytes(one, node, false);
+    bool good = scratch && other && is_reduction(p);
+    for (size_t i = 0; good && i < step->length; i++) {
+        uint32_t first = step->scratch_first ? scratch[i].value : other[i].value,
+                 second = step->scratch_first ? other[i].value : scratch[i].value;
+        scratch[i].value = combined(p, first, second);
+        good = scratch[i].value;
+    }
+    good = good && write_bytes(p, one, node, step->to_scratch, scratch) && lose_scratch(one, node);
+    free(scratch);
+    free(other);
+    if (!good)
+        return refuse(p, "rank %d combines what isn't there, or doesn't belong together", rank);
+    coll_cursor_complete(&one->cursor, number);
+    return true;
+}
+
+static bool send(play *p, int rank, int number) {
+    player *one = &p->players[rank];
+    const coll_node *node = &one->cursor.nodes[number];
+    const coll_step *step = &node->step;
+    letter what = {.length = step->length,
+                   .node = number,
+                   .bytes = read_bytes(one, node, step->buffer == COLL_SCRATCH),
+                   .knows = one->knows,
+                   .number = p->letters++};
+    if (!what.bytes)
+        return refuse(p, "rank %d sends bytes from %zu on to %d before it has them", rank,
+                      step->from, step->peer);
+    path *way = path_of(p, rank, step->peer, step->lane);
+    look_at(p, way);
+    count_message(p, way, step->length);
+    occupy(one, node, 1);
+    if (p->call->eager) {
+        occupy(one, node, -1);
+        what.node = -1;
+        coll_cursor_complete(&one->cursor, number);
+    }
+    append(&way->sent, &what);
+    return true;
+}
+
+static bool receive(play *p, int rank, int number) {
+    player *one = &p->players[rank];
+    const coll_node *node = &one->cursor.nodes[number];
+    const coll_step *step = &node->step;
+    letter what = {.length = step->length, .node = number};
+    if (!occupy(one, node, 1))
+        return refuse(p, "rank %d receives from %d what other messages still move", rank,
+                      step->peer);
+    path *way = path_of(p, step->peer, rank, step->lane);
+    look_at(p, way);
+    append(&way->wanted, &what);
+    return true;
+}
+
+/* Starts all that RANK may start. */
+static bool start(play *p, int rank, bool *moved) {
+    static bool (*const by_kind[])(play * p, int rank,
+                                   int number) = {[COLL_STEP_SEND] = send,
+                                                  [COLL_STEP_RECEIVE] = receive,
+                                                  [COLL_STEP_COPY] = copy,
+                                                  [COLL_STEP_COMBINE] = combine};
+    player *one = &p->players[rank];
+    int number;
+    one->idle = true;
+    for (const coll_node *node; (node = coll_cursor_start(&one->cursor, &number));) {
+        *moved = true;
+        if (!by_kind[node->step.kind](p, rank, number))
+            return false;
+    }
+    return true;
+}
+
+/* The first message of a path reaches who wants it. */
+static bool deliver(play *p, path *way) {
+    letter sent = take(&way->sent), wanted = take(&way->wanted);
+    player *one = &p->players[way->to];
+    bool good =
+        sent.length == wanted.length || refuse(p, "rank %d wants %zu bytes, and %d sends %zu",
+                                               way->to, wanted.length, way->from, sent.length);
+    const coll_node *node = &one->cursor.nodes[wanted.node];
+    occupy(one, node, -1);
+    if (good && !write_bytes(p, one, node, node->step.buffer == COLL_SCRATCH, sent.bytes))
+        good = refuse(p, "bytes from rank %d come to %d twice", way->from, way->to);
+    free(sent.bytes);
+    if (!good)
+        return false;
+    if (sent.length > 0)
+        count_sender(p, way, -1);
+    player *sender = &p->players[way->from];
+    sender->sending -= sent.length > 0;
+    one->knows |= sent.knows;
+    if (sent.node >= 0) {
+        occupy(sender, &sender->cursor.nodes[sent.node], -1);
+        coll_cursor_complete(&sender->cursor, sent.node);
+    }
+    coll_cursor_complete(&one->cursor, wanted.node);
+    one->idle = sender->idle = false;
+    return true;
+}
+
+static bool can_deliver(const path *way) {
+    return way->sent.first && way->wanted.first;
+}
+
+static bool deliver_all(play *p, bool *moved) {
+    while (p->waiting) {
+        path *way = p->waiting;
+        for (; can_deliver(way); *moved = true)
+            if (!deliver(p, way))
+                return false;
+        p->waiting = way->next_waits;
+        way->waits = false;
+    }
+    return true;
+}
+
+/* Whether the first message of a path is to come as late as can be. */
+static bool comes_late(const play *p, const path *way) {
+    int to = p->call->starved, from = p->call->slow;
+    return way->sent.first->length > 0 && (to < 0 || to == way->to) &&
+           (from < 0 || from == way->from);
+}
+
+/* One message; one that comes late only where there is no other, the oldest first. */
+static bool deliver_one(play *p, bool *moved) {
+    path *chosen = NULL;
+    bool better = false;
+    for (path **at = &p->waiting; *at && !better;) {
+        path *way = *at;
+        if (!can_deliver(way)) {
+            *at = way->next_waits;
+            way->waits = false;
+            continue;
+        }
+        better = !comes_late(p, way);
+        if (better || !chosen || way->sent.first->number < chosen->sent.first->number)
+            chosen = way;
+        at = &way->next_waits;
+    }
+    *moved = *moved || chosen;
+    return !chosen || deliver(p, chosen);
+}
+
+static bool play_on(play *p) {
+    for (bool moved = true; moved;) {
+        moved = false;
+        for (int rank = 0; rank < p->ranks; rank++)
+            if (!p->players[rank].idle && !start(p, rank, &moved))
+                return false;
+        bool good = true;
+        if (p->call->starved < 0 && p->call->slow < 0)
+            good = deliver_all(p, &moved);
+        else if (!moved) /* nobody can go on without */
+            good = deliver_one(p, &moved);
+        if (!good)
+            return false;
+    }
+    return true;
+}
+
+/* --- What ranks begin with, and end with --- */
+
+/* Bytes of the block that goes from one rank to another, or is one's and goes to all. */
+static size_t block_bytes(const play *p, int from, int to) {
+    const size_t *counts = p->call->counts;
+    bool pairs = p->call->operation == COLL_OPERATION_ALLTOALL;
+    return counts ? counts[pairs ? from * p->ranks + to : from] : p->shape.bytes;
+}
+
+/* Byte I of that block, or of what is no block. */
+static size_t byte_of(const play *p, int from, int to, size_t i) {
+    bool pairs = p->call->operation == COLL_OPERATION_ALLTOALL;
+    return (((size_t)(from + 1) * 1024 + (pairs ? (size_t)to + 1 : 0)) << 20) + i;
+}
+
+/* Whose block is at BLOCK of RANK's data, or input; and to whom it goes. */
+static void owners_of(const play *p, int rank, bool input, int block, int *from, int *to) {
+    int owner = p->lines[rank]->order[block];
+    bool out = input && p->call->operation == COLL_OPERATION_ALLTOALL;
+    *from = out ? rank : owner;
+    *to = out ? owner : rank;
+}
+
+/* The value of byte I of a part of RANK's data or input at first; 0: none. The part is all of it,
+ * BLOCK < 0, or one block. */
+static uint32_t at_first(play *p, int rank, bool input, int block, size_t i) {
+    int from = rank, to = rank, root = p->call->shape.root;
+    if (block >= 0)
+        owners_of(p, rank, input, block, &from, &to);
+    switch (p->call->operation) {
+    case COLL_OPERATION_BCAST:
+        return rank == root ? brought(p, root, byte_of(p, root, root, i)) : 0;
+    case COLL_OPERATION_ALLREDUCE:
+    case COLL_OPERATION_SCAN:
+        return brought(p, rank, byte_of(p, 0, 0, i));
+    case COLL_OPERATION_REDUCE:
+    case COLL_OPERATION_EXSCAN:
+        return input ? brought(p, rank, byte_of(p, 0, 0, i)) : 0;
+    case COLL_OPERATION_REDUCE_SCATTER:
+        return input ? brought(p, rank, byte_of(p, from, from, i)) : 0;
+    case COLL_OPERATION_SCATTER:
+        return input ? brought(p, root, byte_of(p, from, from, i)) : 0;
+    default: /* gather, allgather, alltoall: blocks, of which one's own is there */
+        return input || from == rank ? brought(p, from, byte_of(p, from, to, i)) : 0;
+    }
+}
+
+/* Whose contributions are in RANK's results. */
+static set contributors(const play *p, int rank) {
+    set all = (((set)1 << (p->ranks - 1)) - 1) << 1 | 1;
+    switch (p->call->operation) {
+    case COLL_OPERATION_SCAN:
+        return (((set)1 << rank) - 1) << 1 | 1;
+    case COLL_OPERATION_EXSCAN:
+        return ((set)1 << rank) - 1;
+    default:
+        return all;
+    }
+}
+
+/* Whether VALUE is what byte I of RANK's data has to be in the end. */
+static bool is_right(play *p, int rank, int block, size_t i, uint32_t number) {
+    int from = rank, to = rank, root = p->call->shape.root;
+    bool scatters = p->call->operation == COLL_OPERATION_REDUCE_SCATTER;
+    if (block >= 0)
+        owners_of(p, rank, false, block, &from, &to);
+    if (is_reduction(p)) {
+        const value *one = &p->values.all[number];
+        set wanted = contributors(p, rank);
+        return wanted == 0 ||
+               (number && one->byte == byte_of(p, scatters ? rank : 0, scatters ? rank : 0, i) &&
+                one->ranks == wanted && (one->in_order || !p->shape.ordered) &&
+                (p->call->operation != COLL_OPERATION_ALLREDUCE ||
+                 number == p->players[0].sides[0].labels[i].value));
+    }
+    if (p->call->operation == COLL_OPERATION_BCAST)
+        return number == brought(p, root, byte_of(p, root, root, i));
+    if (p->call->operation == COLL_OPERATION_SCATTER)
+        return number == brought(p, root, byte_of(p, rank, rank, i));
+    return number == brought(p, from, byte_of(p, from, to, i));
+}
+
+static bool check_data(play *p, int rank) {
+    const side *data = &p->players[rank].sides[0];
+    for (int block = 0; block < (data->start ? p->ranks : 1); block++) {
+        size_t begin = data->start ? data->start[block] : 0,
+               end = data->start && block + 1 < p->ranks ? data->start[block + 1] : data->bytes;
+        for (size_t i = begin; i < end; i++)
+            if (!is_right(p, rank, data->start ? block : -1, i - begin, data->labels[i].value))
+                return refuse(p, "rank %d ends with a wrong byte at %zu", rank, i);
+    }
+    if (p->call->operation == COLL_OPERATION_BARRIER &&
+        p->players[rank].knows != contributors(p, rank))
+        return refuse(p, "rank %d ends before others have begun", rank);
+    return true;
+}
+
+static bool check_end(play *p) {
+    for (int rank = 0; rank < p->ranks; rank++) {
+        if (!coll_cursor_ended(&p->players[rank].cursor))
+            return refuse(p, "rank %d waits for ever", rank);
+        if (!check_data(p, rank))
+            return false;
+    }
+    for (int rank = 0; rank < p->ranks; rank++)
+        for (const path *way = p->players[rank].paths; way; way = way->next)
+            if (way->sent.first || way->wanted.first)
+                return refuse(p, "a message from rank %d to %d is left over", rank, way->to);
+    return true;
+}
+
+/* By which trees the ranks' results were combined; 0: by several on one rank. */
+static uint64_t trees_of(const play *p) {
+    uint64_t all = 1;
+    for (int rank = 0; rank < p->ranks; rank++) {
+        const side *data = &p->players[rank].sides[0];
+        if (contributors(p, rank) == 0)
+            continue;
+        for (size_t i = 0; i < data->bytes; i++)
+            if (p->values.all[data->labels[i].value].tree !=
+                p->values.all[data->labels[0].value].tree)
+                return 0;
+        all = mixed(all, data->bytes ? p->values.all[data->labels[0].value].tree : 0);
+    }
+    return all;
+}
+
+/* Blocks of RANK's data or input, in the order of the line. */
+static void furnish_blocks(play *p, int rank, bool input, side *of) {
+    size_t longest = 0;
+    of->start = allocate((size_t)p->ranks, sizeof *of->start);
+    of->counts = allocate((size_t)p->ranks, sizeof *of->counts);
+    for (int i = 0; i < p->ranks; i++) {
+        int from, to;
+        owners_of(p, rank, input, i, &from, &to);
+        size_t bytes = block_bytes(p, from, to);
+        of->start[i] = of->bytes;
+        of->counts[p->lines[rank]->order[i]] = (MPI_Count)bytes;
+        of->bytes += bytes;
+        longest = bytes > longest ? bytes : longest;
+    }
+    of->blocks = (coll_blocks){.layout = {.counts = of->counts, .count = (MPI_Count)longest},
+                               .ranks = p->ranks,
+                               .size = 1,
+                               .extent = 1,
+                               .longest = {.bytes = longest}};
+    if (!p->call->counts)
+        of->blocks.layout.counts = NULL;
+}
+
+/* What RANK has at first. */
+static void furnish(play *p, int rank, bool input, coll_side kind) {
+    side *of = &p->players[rank].sides[input];
+    of->kind = kind;
+    if (kind == COLL_SIDE_BLOCKS)
+        furnish_blocks(p, rank, input, of);
+    else if (kind == COLL_SIDE_ONE)
+        of->bytes = block_bytes(p, rank, rank);
+    of->labels = allocate(of->bytes, sizeof *of->labels);
+    for (int block = 0; block < (of->start ? p->ranks : 1); block++) {
+        size_t begin = of->start ? of->start[block] : 0,
+               end = of->start && block + 1 < p->ranks ? of->start[block + 1] : of->bytes;
+        for (size_t i = begin; i < end; i++)
+            of->labels[i].value = at_first(p, rank, input, of->start ? block : -1, i - begin);
+    }
+}
+
+static bool is_same(const coll_plan_size *a, const coll_plan_size *b) {
+    return a->window == b->window && a->steps == b->steps && a->segments == b->segments &&
+           a->segment == b->segment && a->own_bytes == b->own_bytes &&
+           a->making_bytes == b->making_bytes;
+}
+
+static bool seat(play *p, int rank) {
+    const prover_call *call = p->call;
+    player *one = &p->players[rank];
+    const coll_planner *planner = coll_planner_of(call->algorithm, &call->values);
+    const coll_sides *sides = &p->shape.sides;
+    bool is_root = rank == call->shape.root;
+    furnish(p, rank, false, is_root ? sides->root_data : sides->data);
+    furnish(p, rank, true, is_root ? sides->root_input : sides->input);
+    one->knows = (set)1 << rank;
+    one->part = (coll_plan_args){.shape = &p->shape,
+                                 .values = &call->values,
+                                 .line = p->lines[rank],
+                                 .own = one->sides[0].start ? 0 : one->sides[0].bytes,
+                                 .blocks = one->sides[0].start ? &one->sides[0].blocks : NULL,
+                                 .input = one->sides[1].start ? &one->sides[1].blocks : NULL};
+    coll_plan_size size = planner->size(&one->part);
+    if (call->segment) {
+        size_t segments = coll_segment_count(size.segment, call->segment);
+        size.window = (int)coll_least((size_t)call->window, segments);
+        size.segment = call->segment;
+    }
+    one->memory = allocate(1, size.own_bytes + size.making_bytes);
+    one->plan = planner->plan(&one->part, size, one->memory);
+    if (rank > 0 && !is_same(&size, &p->players[0].plan->size))
+        return refuse(p, "ranks 0 and %d plan for different sizes", rank);
+    if (call->alter)
+        one->plan = call->alter(one->plan, rank, call->context);
+    one->scratch =
+        allocate((size_t)size.window * (size_t)size.segments * size.segment, sizeof *one->scratch);
+    one->room = allocate(1, coll_cursor_bytes(&one->plan->size));
+    coll_cursor_open(&one->cursor, one->plan, one->room);
+    coll_cursor_begin(&one->cursor);
+    return check_plan(p, rank);
+}
+
+/* The line of the ranks, as each of them sees it. */
+static void line_up(play *p) {
+    size_t ranks = (size_t)p->ranks;
+    coll_visit *visits = allocate(ranks, sizeof *visits);
+    int *order = allocate(ranks, sizeof *order);
+    coll_order_ranks(&p->shape, visits, order);
+    for (int position = 0; position < p->ranks; position++) {
+        coll_rank_order *line = allocate(1, sizeof *line + ranks * sizeof *order);
+        line->position = position;
+        memcpy(line->order, order, ranks * sizeof *order);
+        p->lines[order[position]] = line;
+    }
+    free(order);
+    free(visits);
+}
+
+static void clear(queue *q) {
+    while (q->first) {
+        letter one = take(q);
+        free(one.bytes);
+    }
+}
+
+static void end(play *p) {
+    for (int rack = 0; rack < p->call->shape.topo->racks; rack++) {
+        if (p->into[rack] > p->report->into_rack)
+            p->report->into_rack = p->into[rack];
+        if (p->out[rack] > p->report->out_of_rack)
+            p->report->out_of_rack = p->out[rack];
+    }
+    for (int rank = 0; rank < p->ranks; rank++) {
+        for (path *way = p->players[rank].paths, *next; way; way = next) {
+            next = way->next;
+            clear(&way->sent);
+            clear(&way->wanted);
+            free(way);
+        }
+        for (int i = 0; i < 2; i++) {
+            free(p->players[rank].sides[i].labels);
+            free(p->players[rank].sides[i].start);
+            free(p->players[rank].sides[i].counts);
+        }
+        free(p->players[rank].scratch);
+        free(p->players[rank].room);
+        free(p->players[rank].memory);
+        free(p->lines[rank]);
+    }
+    free(p->values.all);
+    free(p->values.hash);
+    free(p->lines);
+    free(p->out);
+    free(p->into);
+    free(p->senders);
+    free(p->players);
+}
+
+bool prover_play(const prover_call *call, prover_report *report) {
+    size_t ranks = (size_t)call->shape.topo->ranks, racks = (size_t)call->shape.topo->racks;
+    play p = {.call = call, .report = report, .ranks = (int)ranks, .shape = call->shape};
+    *report = (prover_report){.problem = ""};
+    p.shape.operation = coll_operations[call->operation].name;
+    p.shape.sides = coll_operations[call->operation].sides;
+    p.players = allocate(ranks, sizeof *p.players);
+    p.into = allocate(racks, sizeof *p.into);
+    p.out = allocate(racks, sizeof *p.out);
+    p.senders = allocate(ranks, sizeof *p.senders);
+    p.lines = allocate(ranks, sizeof(coll_rank_order *));
+    line_up(&p);
+    bool good = true;
+    for (int rank = 0; rank < p.ranks && good; rank++)
+        good = seat(&p, rank);
+    good = good && play_on(&p) && check_end(&p);
+    if (good && is_reduction(&p))
+        report->trees = trees_of(&p);
+    end(&p);
+    return good;
+}

@@ -1,0 +1,173 @@
+/* Decisions that are kept for calls alike, of one communicator or of several: for which, and for
+ * which not. */
+#include "config.h"
+
+#include "lib/allreduce/allreduce.h"
+#include "lib/tuning/choice_cache.h"
+#include "tests/support/harness.h"
+
+#include <check.h>
+
+static const coll_choices ring = {1, {{.algorithm = &coll_allreduce_ring, .predicted = 2}}};
+
+static const coll_spec nobody = {.algorithm = NULL}; /* asked for anything */
+static coll_place places[] = {
+    {.node = 0}, {.node = 1}, {.node = 2}, {.node = 3},
+    {.node = 4}, {.node = 5}, {.node = 6}, {.node = 7},
+};
+static const coll_topo topo = {.ranks = 8, .sites = 1, .racks = 1, .nodes = 8, .places = places};
+
+static coll_shape of_bytes(size_t bytes) {
+    return (coll_shape){.operation = "allreduce", .bytes = bytes, .element = 8, .topo = &topo};
+}
+
+static bool holds(coll_choice_cache *decisions, coll_shape call) {
+    coll_choices found;
+    return coll_choice_cache_find(decisions, &nobody, false, &call, &found) && found.count == 1 &&
+           found.of[0].algorithm == ring.of[0].algorithm &&
+           found.of[0].predicted == ring.of[0].predicted;
+}
+
+/* One was made for 200 bytes. */
+START_TEST(a_decision_holds_for_calls_alike) {
+    coll_choice_cache *decisions = coll_choice_cache_open(0, &topo);
+    coll_shape call = of_bytes(200), other = call;
+    coll_spec asked = {.algorithm = &coll_allreduce_chain};
+    coll_choices found;
+    ck_assert(!holds(decisions, call));
+    coll_choice_cache_keep(decisions, &nobody, false, &call, &ring);
+    ck_assert(holds(decisions, call));
+    ck_assert(holds(decisions, of_bytes(128)));
+    ck_assert(holds(decisions, of_bytes(255)));
+    ck_assert(!holds(decisions, of_bytes(127)));
+    ck_assert(!holds(decisions, of_bytes(256)));
+    ck_assert(!holds(decisions, of_bytes((size_t)200 << 32)));
+    other.ordered = true;
+    ck_assert(!holds(decisions, other));
+    other = call;
+    other.reproducible = true;
+    ck_assert(!holds(decisions, other));
+    other = call;
+    other.element = 100;
+    ck_assert(!holds(decisions, other));
+    other = call;
+    other.operation = "reduce";
+    ck_assert(!holds(decisions, other));
+    ck_assert(!coll_choice_cache_find(decisions, &nobody, true, &call, &found));
+    coll_choice_cache_keep(decisions, &asked, false, &call, &ring);
+    ck_assert(coll_choice_cache_find(decisions, &asked, false, &call, &found));
+    asked.values.at[0]++;
+    ck_assert(!coll_choice_cache_find(decisions, &asked, false, &call, &found));
+    coll_choice_cache_close(decisions);
+}
+END_TEST
+
+START_TEST(each_kind_of_call_keeps_its_own) {
+    coll_choice_cache *decisions = coll_choice_cache_open(0, &topo);
+    coll_choices other = ring, found;
+    const coll_shape call = of_bytes(200), larger = of_bytes(300);
+    other.of[0].predicted = 3;
+    coll_choice_cache_keep(decisions, &nobody, false, &call, &other);
+    coll_choice_cache_keep(decisions, &nobody, false, &call, &ring);
+    coll_choice_cache_keep(decisions, &nobody, true, &call, &other);
+    coll_choice_cache_keep(decisions, &nobody, false, &larger, &other);
+    ck_assert(holds(decisions, call));
+    ck_assert(coll_choice_cache_find(decisions, &nobody, true, &call, &found));
+    ck_assert(found.of[0].predicted == 3);
+    other.of[0].predicted = 0; /* nothing was compared */
+    coll_choice_cache_keep(decisions, &nobody, false, &call, &other);
+    ck_assert(holds(decisions, call));
+    coll_choice_cache_close(decisions);
+}
+END_TEST
+
+START_TEST(those_in_the_same_places_share_it) {
+    static coll_place others[] = {{.node = 0}, {.node = 1}, {.node = 1}};
+    const coll_topo half = {.ranks = 4, .places = places}, other = {.ranks = 3, .places = others},
+                    third = {.ranks = 3, .places = places};
+    coll_choice_cache *decisions = coll_choice_cache_open(7, &topo), *next;
+    const coll_shape call = of_bytes(200);
+    coll_choice_cache_keep(decisions, &nobody, false, &call, &ring);
+    coll_choice_cache_close(decisions);
+    next = coll_choice_cache_open(7, &topo);
+    ck_assert(holds(next, call));
+    decisions = coll_choice_cache_open(7, &topo);
+    ck_assert_ptr_eq(decisions, next);
+    coll_choice_cache_close(next);
+    const struct {
+        int64_t id;
+        const coll_topo *topo;
+    } apart[] = {{8, &topo}, {0, &topo}, {7, &half}, {7, &other}, {7, &third}};
+    for (int i = 0; i < 5; i++) {
+        next = coll_choice_cache_open(apart[i].id, apart[i].topo);
+        ck_assert(!holds(next, call));
+        coll_choice_cache_keep(next, &nobody, false, &call, &ring);
+        coll_choice_cache_close(next);
+    }
+    coll_choice_cache_close(decisions);
+}
+END_TEST
+
+/* Too many are not kept, but what is in use stays. */
+START_TEST(what_was_used_last_is_kept) {
+    enum { MANY = 40 };
+    const coll_shape call = of_bytes(200);
+    coll_choice_cache *used = coll_choice_cache_open(100, &topo), *next;
+    coll_choice_cache_keep(used, &nobody, false, &call, &ring);
+    for (int i = 0; i < MANY; i++) {
+        next = coll_choice_cache_open(101 + i, &topo);
+        coll_choice_cache_keep(next, &nobody, false, &call, &ring);
+        coll_choice_cache_close(next);
+    }
+    ck_assert(holds(used, call));
+    coll_choice_cache_close(used);
+    for (int i = MANY; i >= 0; i -= MANY) {
+        next = coll_choice_cache_open(100 + i, &topo);
+        ck_assert(holds(next, call) == (i == MANY));
+        coll_choice_cache_close(next);
+    }
+    coll_choice_cache_close(NULL);
+}
+END_TEST
+
+/* The ring combines in an order of its own. */
+START_TEST(what_can_not_run_does_not_hold) {
+    coll_choice_cache *decisions = coll_choice_cache_open(0, &topo);
+    coll_shape call = of_bytes(200);
+    call.ordered = true;
+    coll_choice_cache_keep(decisions, &nobody, false, &call, &ring);
+    ck_assert(!holds(decisions, call));
+    coll_choice_cache_close(decisions);
+}
+END_TEST
+
+/* Where the latencies change. */
+START_TEST(between_sites_a_decision_holds_for_the_same_call) {
+    double latencies[] = {0, 1e-3, 1e-3, 0};
+    const coll_topo wide = {
+        .ranks = 8, .sites = 2, .racks = 2, .nodes = 8, .places = places, .latencies = latencies};
+    coll_choice_cache *decisions = coll_choice_cache_open(0, &wide);
+    coll_shape call = of_bytes(200), other = call;
+    call.topo = other.topo = &wide;
+    coll_choice_cache_keep(decisions, &nobody, false, &call, &ring);
+    ck_assert(holds(decisions, call));
+    other.bytes++;
+    ck_assert(!holds(decisions, other));
+    latencies[1] = 2e-3;
+    ck_assert(!holds(decisions, call));
+    coll_choice_cache_close(decisions);
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("decisions");
+    TCase *cases = tcase_create("decisions");
+    tcase_add_test(cases, a_decision_holds_for_calls_alike);
+    tcase_add_test(cases, each_kind_of_call_keeps_its_own);
+    tcase_add_test(cases, those_in_the_same_places_share_it);
+    tcase_add_test(cases, what_was_used_last_is_kept);
+    tcase_add_test(cases, what_can_not_run_does_not_hold);
+    tcase_add_test(cases, between_sites_a_decision_holds_for_the_same_call);
+    suite_add_tcase(suite, cases);
+    return harness_unit(suite);
+}

@@ -1,0 +1,290 @@
+/*
+ * The rule by which a faster algorithm is found: with whatever times, all ranks run the same one in
+ * each call, tries cost little of the time so far, and what was found to be the fastest runs.
+ */
+#include "config.h"
+
+#include "lib/tuning/autotune_rounds.h"
+#include "tests/support/generator.h"
+#include "tests/support/harness.h"
+
+#include <check.h>
+#include <stdlib.h>
+
+enum { RANKS = 5, CALLS = 3000, PARTS = 50 };
+
+/* What ALGORITHM takes on RANK in the CALL-th call. */
+typedef int64_t clock_of(void *context, int algorithm, int rank, int call);
+
+/* What is expected of each algorithm, and known of it before the third call. */
+typedef struct lot {
+    coll_choices expected;
+    int64_t known[COLL_LIKELY];
+    int left_out; /* 0: none */
+} lot;
+
+typedef struct course {
+    int settled; /* with which call; -1: never */
+    int best;
+    int ran[COLL_LIKELY];
+    int turn[CALLS];
+} course;
+
+static void hear_or_heed(coll_autotune_rounds *lesson, const lot *all, int call,
+                         const int64_t largest[]) {
+    if (call == 2)
+        coll_autotune_rounds_know(lesson, all->known);
+    if (coll_autotune_rounds_due(lesson))
+        coll_autotune_rounds_heed(lesson, largest);
+    if (all->left_out && coll_autotune_rounds_turn(lesson) == all->left_out)
+        coll_autotune_rounds_leave_out(lesson);
+}
+
+/* All ranks' lessons, side by side, with agreements on the largest times. */
+static course teach(const lot *all, clock_of *clock, void *context) {
+    coll_autotune_rounds lesson[RANKS];
+    int64_t largest[COLL_AUTOTUNE_TIMES];
+    course made = {.settled = -1};
+    for (int rank = 0; rank < RANKS; rank++)
+        coll_autotune_rounds_begin(&lesson[rank], &all->expected);
+    for (int call = 0; call < CALLS; call++) {
+        for (int rank = 0; rank < RANKS; rank++)
+            hear_or_heed(&lesson[rank], all, call, largest);
+        if (lesson[0].settled && made.settled < 0)
+            made.settled = call;
+        int turn = coll_autotune_rounds_turn(&lesson[0]), agreeing = 0;
+        ck_assert_int_lt(turn, all->expected.count);
+        for (int rank = 0; rank < RANKS; rank++) {
+            ck_assert_int_eq(coll_autotune_rounds_turn(&lesson[rank]), turn);
+            agreeing += coll_autotune_rounds_take(&lesson[rank], clock(context, turn, rank, call));
+        }
+        made.ran[turn]++;
+        made.turn[call] = turn;
+        ck_assert(agreeing == 0 || agreeing == RANKS);
+        for (int i = 0; agreeing && i < COLL_AUTOTUNE_TIMES; i++) {
+            largest[i] = 0;
+            for (int rank = 0; rank < RANKS; rank++)
+                if (lesson[rank].own[i] > largest[i])
+                    largest[i] = lesson[rank].own[i];
+        }
+    }
+    made.best = made.turn[CALLS - 1];
+    for (int call = made.settled; call >= 0 && call < CALLS; call++)
+        ck_assert_int_eq(made.turn[call], made.best);
+    return made;
+}
+
+/* Algorithms that all are expected to gain a tenth, and to cost a tenth at most. */
+static lot alike(int count) {
+    lot made = {.expected = {.count = count}};
+    for (int i = 0; i < COLL_LIKELY; i++)
+        made.expected.of[i] = (coll_choice){.most = i ? 1100 : 1000, .gain = i ? 100 : 0};
+    return made;
+}
+
+/* Times of their own, and up to so many percent more, on any rank in any call. */
+typedef struct world {
+    generator random;
+    int64_t time[COLL_LIKELY];
+    int noise;
+} world;
+
+static int64_t noisy(void *context, int algorithm, int rank, int call) {
+    world *w = context;
+    (void)rank, (void)call;
+    return w->time[algorithm] + w->time[algorithm] * below(&w->random, w->noise + 1) / 100;
+}
+
+static int64_t least_of(const world *w, int count) {
+    int64_t least = w->time[0];
+    for (int i = 1; i < count; i++)
+        least = w->time[i] < least ? w->time[i] : least;
+    return least;
+}
+
+static int first_try(const course *made) {
+    int call = 0;
+    while (call < CALLS && made->turn[call] == 0)
+        call++;
+    return call;
+}
+
+START_TEST(it_ends_with_one_of_the_fastest) {
+    for (int seed = 0; seed < 1000; seed++) {
+        world w = {.random = {(uint64_t)seed}, .noise = 2};
+        lot all = alike(1 + below(&w.random, COLL_LIKELY));
+        for (int i = 0; i < COLL_LIKELY; i++)
+            w.time[i] = 1000 * (900 + below(&w.random, 201));
+        for (int i = 1; i < all.expected.count; i++) {
+            all.expected.of[i].most = (int)(1 + 1000 * w.time[i] / w.time[0]);
+            all.expected.of[i].gain =
+                all.expected.of[i].most < 1000 ? 1001 - all.expected.of[i].most : 1;
+        }
+        course made = teach(&all, noisy, &w);
+        ck_assert_int_le(w.time[made.best] * 100, least_of(&w, all.expected.count) * 105);
+    }
+}
+END_TEST
+
+/* Whatever they are expected to cost, if that is what they cost. */
+START_TEST(tries_cost_a_fiftieth_of_all_time_at_most) {
+    for (int seed = 0; seed < 1000; seed++) {
+        world w = {.random = {(uint64_t)seed}};
+        lot all = alike(COLL_LIKELY);
+        for (int i = 0; i < COLL_LIKELY; i++)
+            w.time[i] = 1000 * (i ? 500 + below(&w.random, 2000) : 1000);
+        for (int i = 1; i < COLL_LIKELY; i++) {
+            all.expected.of[i].most = (int)(w.time[i] / 1000) + below(&w.random, 1000);
+            all.expected.of[i].gain = 1 + below(&w.random, 1000);
+        }
+        course made = teach(&all, noisy, &w);
+        int64_t spent = 0, extra = 0;
+        int runs = 0, row = 0; /* what runs but for tries, and calls of one kind in a row */
+        for (int call = 0; call < CALLS; call++) {
+            int turn = made.turn[call];
+            row = call > 0 && turn == made.turn[call - 1] ? row + 1 : 1;
+            runs = row > COLL_AUTOTUNE_TRY ? turn : runs;
+            extra += w.time[turn] > w.time[runs] ? w.time[turn] - w.time[runs] : 0;
+            spent += w.time[turn];
+            ck_assert_int_le(PARTS * extra, spent);
+        }
+    }
+}
+END_TEST
+
+START_TEST(nothing_is_tried_in_a_few_calls) {
+    world w = {.time = {1000, 500, 500, 500, 500}};
+    lot all = alike(COLL_LIKELY);
+    course made = teach(&all, noisy, &w);
+    ck_assert_int_ge(first_try(&made), PARTS * COLL_AUTOTUNE_TRY / 10);
+}
+END_TEST
+
+/* As many calls again as there were would gain less. */
+START_TEST(nothing_is_tried_that_does_not_pay) {
+    world w = {.time = {1000, 990}};
+    lot all = alike(2);
+    all.expected.of[1].gain = 1;
+    course made = teach(&all, noisy, &w);
+    ck_assert_int_ge(first_try(&made), COLL_AUTOTUNE_TRY * 100);
+    all.expected.of[1].gain = 0;
+    made = teach(&all, noisy, &w);
+    ck_assert_int_eq(made.ran[1], 0);
+    ck_assert_int_ge(made.settled, 0);
+}
+END_TEST
+
+/* And until its cost is a fiftieth of all time nothing else is. */
+START_TEST(what_took_far_longer_than_expected_never_runs_again) {
+    world w = {.time = {1000, 4000, 900}};
+    lot all = alike(3);
+    course made = teach(&all, noisy, &w);
+    ck_assert_int_eq(made.ran[1], COLL_AUTOTUNE_TRY);
+    ck_assert_int_eq(made.best, 2);
+    int call = 0;
+    while (made.turn[call] != 2)
+        call++;
+    ck_assert_int_ge(call, PARTS * COLL_AUTOTUNE_TRY * 3);
+}
+END_TEST
+
+START_TEST(what_is_as_fast_does_not_take_over) {
+    world w = {.time = {1000, 990, 985, 1000, 990}};
+    lot all = alike(COLL_LIKELY);
+    ck_assert_int_eq(teach(&all, noisy, &w).best, 0);
+    w.time[3] = 970;
+    ck_assert_int_eq(teach(&all, noisy, &w).best, 3);
+}
+END_TEST
+
+/* The first call of each, as ranks that meet for the first time take longer. */
+static int64_t cold(void *context, int algorithm, int rank, int call) {
+    bool *warm = context;
+    int64_t usual = algorithm == 1 ? 100 : 150;
+    bool first = !warm[algorithm];
+    warm[algorithm] = warm[algorithm] || rank == RANKS - 1;
+    (void)call;
+    return first ? 2 * usual + 100 * algorithm : usual;
+}
+
+START_TEST(first_calls_do_not_count) {
+    bool warm[COLL_LIKELY] = {false};
+    lot all = alike(3);
+    ck_assert_int_eq(teach(&all, cold, warm).best, 1);
+}
+END_TEST
+
+/* After a call of another kind it seems to be short. */
+static int64_t overlapped(void *context, int algorithm, int rank, int call) {
+    int *last = context;
+    bool other = *last != algorithm;
+    *last = rank == RANKS - 1 ? algorithm : *last;
+    (void)call;
+    return (algorithm == 0 ? 100 : 110) - (other && algorithm > 0 ? 40 : 0);
+}
+
+START_TEST(calls_after_others_do_not_count) {
+    int last = 0;
+    lot all = alike(2);
+    ck_assert_int_eq(teach(&all, overlapped, &last).best, 0);
+}
+END_TEST
+
+/* One call is ten times as long as usual. */
+static int64_t disturbed(void *context, int algorithm, int rank, int call) {
+    const int *when = context;
+    return (algorithm == 1 ? 100 : 120) * (call == *when && rank == 3 ? 10 : 1);
+}
+
+START_TEST(a_disturbance_is_no_matter) {
+    lot all = alike(2);
+    for (int when = 0; when < 40; when++)
+        ck_assert_int_eq(teach(&all, disturbed, &when).best, 1);
+}
+END_TEST
+
+START_TEST(what_is_known_from_before_holds) {
+    world w = {.time = {1000, 500, 900, 800}};
+    lot all = alike(4);
+    all.expected.of[3].gain = 200;
+    all.known[0] = 1000;
+    all.known[1] = 1500; /* as it was then */
+    all.known[2] = 900;
+    course made = teach(&all, noisy, &w);
+    ck_assert_int_eq(made.turn[1], 0);
+    ck_assert_int_eq(made.turn[2], 2);
+    ck_assert_int_eq(made.ran[0], 2);
+    ck_assert_int_eq(made.ran[1], 0);
+    ck_assert_int_eq(made.best, 3); /* what is not known is tried */
+    all.known[0] = 0;               /* nothing to go by */
+    ck_assert_int_eq(teach(&all, noisy, &w).settled, 2);
+}
+END_TEST
+
+START_TEST(what_is_left_out_never_runs) {
+    world w = {.time = {1000, 500, 900}};
+    lot all = alike(3);
+    all.left_out = 1;
+    course made = teach(&all, noisy, &w);
+    ck_assert_int_eq(made.ran[1], 0);
+    ck_assert_int_eq(made.best, 2);
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("lesson");
+    TCase *cases = tcase_create("lesson");
+    tcase_add_test(cases, it_ends_with_one_of_the_fastest);
+    tcase_add_test(cases, tries_cost_a_fiftieth_of_all_time_at_most);
+    tcase_add_test(cases, nothing_is_tried_in_a_few_calls);
+    tcase_add_test(cases, nothing_is_tried_that_does_not_pay);
+    tcase_add_test(cases, what_took_far_longer_than_expected_never_runs_again);
+    tcase_add_test(cases, what_is_as_fast_does_not_take_over);
+    tcase_add_test(cases, first_calls_do_not_count);
+    tcase_add_test(cases, calls_after_others_do_not_count);
+    tcase_add_test(cases, a_disturbance_is_no_matter);
+    tcase_add_test(cases, what_is_known_from_before_holds);
+    tcase_add_test(cases, what_is_left_out_never_runs);
+    suite_add_tcase(suite, cases);
+    return harness_unit(suite);
+}

@@ -1,0 +1,46 @@
+# Tests that need no MPI.
+UNIT_TESTS = \
+	tests/unit/assign \
+	tests/unit/bags \
+	tests/unit/cgroup \
+	tests/unit/collective_plans \
+	tests/unit/confirm \
+	tests/unit/cost \
+	tests/unit/crc32c \
+	tests/unit/decisions \
+	tests/unit/doorbell \
+	tests/unit/findracks \
+	tests/unit/forest \
+	tests/unit/hlot_latency \
+	tests/unit/hlot_matrix \
+	tests/unit/hlot_tree \
+	tests/unit/hog \
+	tests/unit/images \
+	tests/unit/incast \
+	tests/unit/kernels \
+	tests/unit/learnt \
+	tests/unit/lesson \
+	tests/unit/npy \
+	tests/unit/order \
+	tests/unit/output \
+	tests/unit/partition \
+	tests/unit/plain \
+	tests/unit/plans \
+	tests/unit/pool \
+	tests/unit/popcg_grid \
+	tests/unit/price \
+	tests/unit/profile \
+	tests/unit/sieve \
+	tests/unit/topocache \
+	tests/unit/topofile
+tests_unit_pool_LDFLAGS = $(failing_allocations)
+if HAVE_WATCH
+UNIT_TESTS += tests/unit/watch_diagnosis
+tests_unit_watch_diagnosis_LDADD = libwatch.la $(LDADD)
+endif
+
+# Plans at more ranks and from every root, which takes a while.
+.PHONY: prove
+prove: tests/unit/plans$(EXEEXT) tests/unit/collective_plans$(EXEEXT)
+	PROVE=all tests/unit/plans$(EXEEXT)
+	PROVE=all tests/unit/collective_plans$(EXEEXT)

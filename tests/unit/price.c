@@ -1,0 +1,721 @@
+/* Prices of plans against closed formulas, and the pricer's own ways: ends, budget, long calls. */
+#include "config.h"
+
+#include "hlot/sites.h"
+#include "lib/algorithm/operations.h"
+#include "lib/algorithm/spec.h"
+#include "lib/allgather/allgather.h"
+#include "lib/allreduce/allreduce.h"
+#include "lib/alltoall/alltoall.h"
+#include "lib/bcast/bcast.h"
+#include "lib/gather/gather.h"
+#include "lib/pattern/binomial.h"
+#include "lib/reduce_scatter/reduce_scatter.h"
+#include "lib/sim/estimate.h"
+#include "lib/sim/link_load.h"
+#include "lib/sim/sim.h"
+#include "lib/tuning/ompi_decision_table.h"
+#include "lib/tuning/select.h"
+#include "tests/support/harness.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* Zhang's a and B: a hop of c bytes takes a + c B, and so much later comes the next one. */
+static const double a = 10e-6, B = 8.5e-9;
+enum { SEGMENT = 32 << 10, RANKS_MOST = 1024, BUDGET = 30000000 };
+
+static coll_cost make_cost(void) {
+    coll_cost cost = {.latency = a, .overhead = a / 2, .per_byte = B};
+    for (int i = COLL_SEND_GAP; i <= COLL_RECEIVE_GAP; i++)
+        if (i != COLL_TRANSFER)
+            cost.curve[i] =
+                (coll_curve){.knots = 2, .bytes = {0, SEGMENT}, .seconds = {a, a + SEGMENT * B}};
+    return cost;
+}
+
+/* A call on RANKS hosts, one rank each, in racks of so many; all hosts as far apart. */
+typedef struct scene {
+    coll_place places[RANKS_MOST];
+    coll_topo topo;
+    coll_profile profile;
+    coll_shape shape;
+    coll_values values;
+} scene;
+
+static void set_scene(scene *s, const coll_algorithm *algorithm, int ranks, int a_rack,
+                      size_t bytes) {
+    *s = (scene){.topo = {.ranks = ranks,
+                          .sites = 1,
+                          .racks = (ranks + a_rack - 1) / a_rack,
+                          .nodes = ranks,
+                          .most_ranks_per_node = 1,
+                          .places = s->places},
+                 .shape = {.operation = "bcast",
+                           .sides = {.data = COLL_SIDE_ONE, .root_data = COLL_SIDE_ONE},
+                           .bytes = bytes,
+                           .topo = &s->topo,
+                           .profile = &s->profile},
+                 .values = coll_values_default(algorithm)};
+    for (int rank = 0; rank < ranks; rank++)
+        s->places[rank] = (coll_place){.rack = rank / a_rack, .node = rank};
+    for (int level = 0; level < COLL_LEVELS; level++)
+        s->profile.level[level] = make_cost();
+}
+
+static coll_sim_result play(const scene *s, const coll_algorithm *algorithm, int budget) {
+    const coll_sim_call call = {.algorithm = algorithm,
+                                .planner = algorithm->planner,
+                                .shape = &s->shape,
+                                .values = &s->values,
+                                .budget = budget};
+    coll_sim_result price;
+    ck_assert_int_eq(coll_simulate(&call, &price), MPI_SUCCESS);
+    return price;
+}
+
+static double seconds_of(const scene *s, const coll_algorithm *algorithm) {
+    coll_sim_result price = play(s, algorithm, BUDGET);
+    ck_assert_int_ge(price.time, 0);
+    return (double)price.time * 1e-9;
+}
+
+static const coll_algorithm *const chain = &coll_bcast_chain;
+static const coll_algorithm *const two_tree = &coll_bcast_two_tree;
+
+START_TEST(a_chain_takes_as_long_as_zhang_says) {
+    static const int ranks[] = {2, 3, 16, 60, 150}, segments[] = {1, 2, 7, 32, 1000};
+    for (int i = 0; i < 5; i++)
+        for (int j = 0; j < 5; j++) {
+            int p = ranks[i], n = segments[j];
+            scene s;
+            set_scene(&s, chain, p, p, (size_t)n * SEGMENT);
+            s.values.at[0] = SEGMENT;
+            double expected = (p + n - 2) * (a + SEGMENT * B);
+            ck_assert_double_eq_tol(seconds_of(&s, chain) / expected, 1, 0.02);
+        }
+}
+END_TEST
+
+/* What others of its kind are said to take, in hops of a message. */
+typedef struct formula {
+    const coll_algorithm *algorithm;
+    const char *operation;
+    int segments;
+    double (*hops)(int ranks, int segments);
+} formula;
+
+static double levels(int ranks, int segments) {
+    return coll_tree_depth(ranks) * segments;
+}
+
+static double rounds(int ranks, int segments) {
+    return segments - 1 + coll_tree_depth(ranks);
+}
+
+static double one_by_one(int ranks, int segments) {
+    return (ranks - 1) * segments;
+}
+
+/* Tam and Wang's eq. 2 and 8, where the root's link is full, and Traeff's rounds. */
+static const formula formulas[] = {{&coll_bcast_binomial, "bcast", 1, levels},
+                                   {&coll_bcast_circulant, "bcast", 1, rounds},
+                                   {&coll_bcast_circulant, "bcast", 4, rounds},
+                                   {&coll_bcast_linear, "bcast", 1, one_by_one},
+                                   {&coll_gather_binomial, "gather", 1, one_by_one},
+                                   {&coll_gather_linear, "gather", 1, one_by_one},
+                                   {&coll_gather_window, "gather", 1, one_by_one}};
+
+START_TEST(others_take_as_many_messages_as_is_said) {
+    static const int ranks[] = {2, 4, 16, 25, 128};
+    const formula *f = &formulas[_i];
+    for (int i = 0; i < 5; i++) {
+        scene s;
+        set_scene(&s, f->algorithm, ranks[i], ranks[i], (size_t)f->segments * SEGMENT);
+        s.shape.operation = f->operation;
+        if (strcmp(f->operation, "gather") == 0)
+            s.shape.sides.root_data = COLL_SIDE_BLOCKS;
+        if (f->hops == rounds)
+            s.values.at[0] = SEGMENT;
+        double expected = f->hops(ranks[i], f->segments) * (a + SEGMENT * B);
+        ck_assert_double_eq_tol(seconds_of(&s, f->algorithm) / expected, 1, 0.02);
+    }
+}
+END_TEST
+
+/* Plans of the tests: the ranks up to half send to those in the other half, or all to rank 0. */
+static int pair_round(const coll_plan *plan, uint64_t round, coll_step steps[]) {
+    (void)round;
+    const int *peer = (const int *)(plan + 1);
+    steps[0] =
+        *peer > 0 ? coll_step_send(*peer, 0, SEGMENT) : coll_step_receive(-*peer, 0, SEGMENT);
+    return 1;
+}
+
+static coll_plan_size pair_size(const coll_plan_args *part) {
+    return (coll_plan_size){.window = 1,
+                            .steps = part->shape->topo->ranks,
+                            .segments = 1,
+                            .segment = SEGMENT,
+                            .own_bytes = sizeof(coll_plan) + sizeof(int)};
+}
+
+static coll_plan *pair_plan(const coll_plan_args *part, coll_plan_size size, void *memory) {
+    coll_plan *plan = memory;
+    int ranks = part->shape->topo->ranks, rank = part->line->order[part->line->position];
+    *plan = (coll_plan){.size = size, .rounds = 1, .round = pair_round};
+    *(int *)(plan + 1) = rank < ranks / 2 ? rank + ranks / 2 : -(rank - ranks / 2);
+    return plan;
+}
+
+static const coll_planner pair_planner = {.size = pair_size, .plan = pair_plan};
+static const coll_algorithm pairs = {.name = "pairs", .planner = &pair_planner};
+
+static int flood_round(const coll_plan *plan, uint64_t round, coll_step steps[]) {
+    (void)round;
+    int sends = *(const int *)(plan + 1);
+    if (sends)
+        steps[0] = coll_step_send(0, 0, SEGMENT);
+    for (int i = 1; !sends && i < plan->size.steps; i++)
+        steps[i - 1] = coll_step_receive(i, 0, SEGMENT);
+    return sends ? 1 : plan->size.steps - 1;
+}
+
+static coll_plan *flood_plan(const coll_plan_args *part, coll_plan_size size, void *memory) {
+    coll_plan *plan = memory;
+    *plan = (coll_plan){.size = size, .rounds = 1, .round = flood_round};
+    *(int *)(plan + 1) = part->line->position > 0;
+    return plan;
+}
+
+static const coll_planner flood_planner = {.size = pair_size, .plan = flood_plan};
+static const coll_algorithm flood = {.name = "flood", .planner = &flood_planner};
+
+/* An uplink is as fast as a host's link, where the network of two racks moves two streams: each
+ * further message takes its bytes' time. */
+START_TEST(two_messages_on_an_uplink_take_twice_as_long) {
+    double taken[5];
+    for (int senders = 1; senders <= 4; senders++) {
+        scene s;
+        set_scene(&s, &pairs, 2 * senders, senders, SEGMENT);
+        for (int level = 0; level < COLL_LEVELS; level++)
+            s.profile.level[level].together = 2 / B;
+        taken[senders] = seconds_of(&s, &pairs);
+    }
+    for (int senders = 2; senders <= 4; senders++)
+        ck_assert_double_eq_tol((taken[senders] - taken[1]) / ((senders - 1) * SEGMENT * B), 1,
+                                0.001);
+}
+END_TEST
+
+START_TEST(messages_on_links_of_their_own_dont_wait) {
+    scene two, eight;
+    set_scene(&two, &pairs, 2, 1, SEGMENT);
+    set_scene(&eight, &pairs, 8, 4, SEGMENT);
+    ck_assert_double_eq(seconds_of(&two, &pairs), seconds_of(&eight, &pairs));
+}
+END_TEST
+
+START_TEST(a_buffer_that_is_overrun_costs_a_time_out_once) {
+    enum { RANKS = 10, FIRST_WINDOW = 10 * 1448 };
+    const double hop = a + SEGMENT * B;
+    scene s;
+    set_scene(&s, &flood, RANKS, RANKS, SEGMENT);
+    ck_assert_double_eq_tol(seconds_of(&s, &flood) / ((RANKS - 1) * hop), 1, 0.05);
+    for (int level = 0; level < COLL_LEVELS; level++)
+        s.profile.level[level].buffer = 4 * FIRST_WINDOW;
+    ck_assert_double_eq_tol(seconds_of(&s, &flood) / (0.2 + (RANKS - 1) * hop), 1, 0.05);
+    for (int level = 0; level < COLL_LEVELS; level++)
+        s.profile.level[level].buffer = RANKS * FIRST_WINDOW;
+    ck_assert_double_eq_tol(seconds_of(&s, &flood) / ((RANKS - 1) * hop), 1, 0.05);
+}
+END_TEST
+
+START_TEST(long_calls_take_as_long_as_they_do_in_full) {
+    static const int ranks[] = {2, 5, 16, 64, 150};
+    const coll_algorithm *algorithm = _i ? two_tree : chain;
+    for (int i = 0; i < (harness_proves("few") ? 3 : 5); i++)
+        for (int a_rack = 5; a_rack <= 150; a_rack += 145) {
+            scene s;
+            set_scene(&s, algorithm, ranks[i], a_rack, (20 << 20) + 12345);
+            double estimate = coll_estimate(algorithm, &s.shape, &s.values);
+            ck_assert_double_eq_tol(estimate / seconds_of(&s, algorithm), 1, 0.15);
+        }
+}
+END_TEST
+
+/* Long messages in opposite directions take turns. */
+START_TEST(long_exchanges_take_twice_as_long) {
+    static const coll_algorithm *const exchanges[] = {&coll_allreduce_halving,
+                                                      &coll_allreduce_circulant};
+    enum { BYTES = 1 << 20, EXCHANGED = 2 }; /* half of the bytes, twice */
+    const coll_algorithm *algorithm = exchanges[_i];
+    scene s;
+    set_scene(&s, algorithm, 2, 2, BYTES);
+    s.shape.root = COLL_NO_ROOT;
+    s.shape.element = 4;
+    const double once = EXCHANGED * (a + BYTES / EXCHANGED * B);
+    ck_assert_double_eq_tol(seconds_of(&s, algorithm) / once, 1, 0.2); /* in short chunks */
+    s.values.at[COLL_SEGMENT] = BYTES;
+    ck_assert_double_eq_tol(seconds_of(&s, algorithm) / (2 * once), 1, 0.02);
+    ck_assert_double_eq_tol(coll_estimate(algorithm, &s.shape, &s.values) / (2 * once), 1, 0.02);
+}
+END_TEST
+
+static const coll_sides blocks = {.data = COLL_SIDE_BLOCKS,
+                                  .root_data = COLL_SIDE_BLOCKS,
+                                  .input = COLL_SIDE_BLOCKS,
+                                  .root_input = COLL_SIDE_BLOCKS};
+
+/* Of many ranks a part is played: what a rank of all does is in the price all the same. */
+START_TEST(exchanges_among_all_take_as_long_as_they_do_in_full) {
+    static const coll_algorithm *const exchanges[] = {&coll_alltoall_pairwise,
+                                                      &coll_alltoall_linear, &coll_alltoall_bruck,
+                                                      &coll_allreduce_circulant};
+    static const size_t block[] = {100, 5000, 100000}, all[] = {10000, 500000, 5000000};
+    const coll_algorithm *algorithm = exchanges[_i];
+    bool sums = algorithm == &coll_allreduce_circulant;
+    for (int ranks = 50; ranks <= (harness_proves("few") ? 50 : 150); ranks += 50)
+        for (int size = 0; size < 3; size++) {
+            scene s;
+            set_scene(&s, algorithm, ranks, 25, sums ? all[size] : block[size]);
+            s.shape.root = COLL_NO_ROOT;
+            s.shape.element = sums;
+            if (!sums)
+                s.shape.sides = blocks;
+            if (algorithm->applicable && !algorithm->applicable(&s.shape))
+                continue;
+            double estimate = coll_estimate(algorithm, &s.shape, &s.values);
+            ck_assert_double_eq_tol(estimate / seconds_of(&s, algorithm), 1, 0.4);
+        }
+}
+END_TEST
+
+/* Also where a segment is a share of the whole, so that no shorter call has the same. */
+START_TEST(long_calls_in_shares_take_as_long_as_they_do_in_full) {
+    for (int a_rack = 4; a_rack <= 7; a_rack++)
+        for (size_t bytes = 1 << 20; bytes <= 16 << 20; bytes *= 4) {
+            scene s;
+            set_scene(&s, &coll_allreduce_racks, 3 * a_rack, a_rack, bytes);
+            s.shape.root = COLL_NO_ROOT;
+            s.shape.element = 1;
+            s.profile.level[COLL_LEVEL_SITE].together = 3 / B;
+            double estimate = coll_estimate(&coll_allreduce_racks, &s.shape, &s.values);
+            ck_assert_double_eq_tol(estimate / seconds_of(&s, &coll_allreduce_racks), 1, 0.1);
+        }
+}
+END_TEST
+
+/* What goes in the order of ranks that change from rack to rack crowds the uplinks, also where a
+ * part of the ranks is played. */
+START_TEST(uplinks_are_as_crowded_as_in_full) {
+    static const coll_algorithm *const in_rank_order[] = {
+        &coll_allgather_ring, &coll_allgather_bruck, &coll_alltoall_linear,
+        &coll_reduce_scatter_circulant};
+    enum { RACKS = 5 };
+    const coll_algorithm *algorithm = in_rank_order[_i];
+    for (int ranks = 40; ranks <= 100; ranks += 20)
+        for (size_t bytes = 1000; bytes <= 100000; bytes *= 10) {
+            scene s;
+            set_scene(&s, algorithm, ranks, ranks / RACKS, bytes);
+            for (int rank = 0; rank < ranks; rank++)
+                s.places[rank].rack = rank % RACKS;
+            s.shape.root = COLL_NO_ROOT;
+            s.shape.element = 1;
+            s.shape.ordered = true;
+            s.shape.sides = blocks;
+            for (int level = 0; level < COLL_LEVELS; level++)
+                s.profile.level[level].together = RACKS / B;
+            if (algorithm->applicable && !algorithm->applicable(&s.shape))
+                continue;
+            double estimate = coll_estimate(algorithm, &s.shape, &s.values);
+            ck_assert_double_eq_tol(estimate / seconds_of(&s, algorithm), 1, 0.25);
+        }
+}
+END_TEST
+
+/* Where there are fewer elements than parts most rounds of a ring move nothing: a few of them must
+ * not make it cheap. */
+START_TEST(empty_rounds_tell_nothing) {
+    for (int ranks = 20; ranks <= 160; ranks *= 2) {
+        scene s;
+        set_scene(&s, &coll_allreduce_ring, ranks, 5, 8);
+        s.shape.root = COLL_NO_ROOT;
+        s.shape.element = 8;
+        double estimate = coll_estimate(&coll_allreduce_ring, &s.shape, &s.values);
+        ck_assert_double_eq_tol(estimate / seconds_of(&s, &coll_allreduce_ring), 1, 0.1);
+    }
+}
+END_TEST
+
+/* A call of OPERATION on RANKS hosts in five racks, by ALGORITHM of its table; false: it can't be.
+ */
+static void set_operation(scene *s, const coll_operation_info *operation) {
+    s->shape.operation = operation->name;
+    s->shape.sides = operation->sides;
+    s->shape.root = operation->rootless ? COLL_NO_ROOT : 0;
+    s->shape.element = operation->reduces ? 8 : 0;
+}
+
+static bool set_call(scene *s, const coll_operation_info *operation,
+                     const coll_algorithm *algorithm, int ranks, size_t bytes) {
+    enum { RACKS = 5 };
+    set_scene(s, algorithm, ranks, (ranks + RACKS - 1) / RACKS, bytes);
+    set_operation(s, operation);
+    return algorithm->planner && (!algorithm->applicable || algorithm->applicable(&s->shape));
+}
+
+/* What takes longer than is enough may be said to take only that, and nothing else is. */
+START_TEST(what_takes_less_than_is_enough_has_its_price) {
+    static const int ranks[] = {16, 33, 150};
+    const coll_operation_info *operation = &coll_operations[_i];
+    for (const coll_algorithm *const *one = operation->table; *one; one++)
+        for (int i = 0; i < (harness_proves("few") ? 1 : 3); i++)
+            for (size_t bytes = 8; bytes <= 1 << 18; bytes <<= 15) {
+                scene s;
+                if (!set_call(&s, operation, *one, ranks[i], bytes))
+                    continue;
+                double estimate = coll_estimate(*one, &s.shape, &s.values);
+                s.shape.enough = 1.01 * estimate;
+                ck_assert_double_eq(coll_estimate(*one, &s.shape, &s.values), estimate);
+                for (s.shape.enough = 0.9 * estimate; s.shape.enough > 0.1 * estimate;
+                     s.shape.enough /= 2)
+                    ck_assert_double_ge(coll_estimate(*one, &s.shape, &s.values), s.shape.enough);
+            }
+}
+END_TEST
+
+/* Of so many RANKS, and STEPS of these. */
+static coll_traffic count_traffic(const scene *s, const coll_algorithm *algorithm, int ranks,
+                                  int64_t steps) {
+    enum { BYTES = 1 << 20 };
+    char *memory = malloc(BYTES), *room = memory;
+    size_t left = BYTES;
+    coll_link_load survey;
+    ck_assert_ptr_nonnull(memory);
+    ck_assert(coll_link_load_open(&survey, algorithm, &s->shape, &s->values, NULL, &room, &left));
+    const coll_traffic traffic = coll_link_load_count(&survey, UINT64_MAX, ranks, steps);
+    free(memory);
+    return traffic;
+}
+
+/* Where all ranks do much alike, some of them tell what the links carry. */
+START_TEST(some_ranks_tell_what_links_carry) {
+    static const struct {
+        coll_operation operation;
+        const coll_algorithm *algorithm;
+    } long_rounds[] = {{COLL_OPERATION_ALLTOALL, &coll_alltoall_bruck},
+                       {COLL_OPERATION_ALLGATHER, &coll_allgather_bruck},
+                       {COLL_OPERATION_REDUCE_SCATTER, &coll_reduce_scatter_circulant}};
+    enum { RANKS = 250, FEW = 100, FEW_STEPS = 5000, STEPS = 1 << 24 };
+    const coll_algorithm *algorithm = long_rounds[_i].algorithm;
+    for (size_t bytes = 8; bytes <= 1 << 12; bytes <<= 9) {
+        scene s;
+        ck_assert(
+            set_call(&s, &coll_operations[long_rounds[_i].operation], algorithm, RANKS, bytes));
+        const coll_traffic some = count_traffic(&s, algorithm, FEW, FEW_STEPS),
+                           all = count_traffic(&s, algorithm, RANKS, STEPS);
+        ck_assert(all.exact && !some.exact);
+        for (int kind = 0; kind <= COLL_LINK_RACK; kind++) {
+            ck_assert_double_le(some.busiest[kind], 1.1 * all.busiest[kind]);
+            ck_assert_double_ge(some.busiest[kind], 0.7 * all.busiest[kind]);
+        }
+    }
+}
+END_TEST
+
+/* Also where even a few rounds of all ranks are too many to play. */
+START_TEST(plans_in_step_of_many_ranks_take_as_long_as_they_do_in_full) {
+    const coll_operation operation = _i ? COLL_OPERATION_ALLGATHER : COLL_OPERATION_ALLREDUCE;
+    const coll_algorithm *algorithm = _i ? &coll_allgather_ring : &coll_allreduce_halving;
+    scene s;
+    ck_assert(set_call(&s, &coll_operations[operation], algorithm, _i ? 512 : 1024,
+                       _i ? 4 << 10 : 64 << 10));
+    double estimate = coll_estimate(algorithm, &s.shape, &s.values);
+    ck_assert_double_eq_tol(estimate / seconds_of(&s, algorithm), 1, 0.15);
+}
+END_TEST
+
+/* Calls of many ranks, all of which play the same part. */
+static const struct call_of_many {
+    const coll_algorithm *algorithm;
+    size_t bytes;
+    bool sums;
+} of_many[] = {{&coll_allreduce_ring, 1 << 20, true},
+               {&coll_allreduce_racks, 1 << 20, true},
+               {&coll_allreduce_recursive_doubling, 1 << 13, true},
+               {&coll_allreduce_halving, 1 << 18, true},
+               {&coll_alltoall_pairwise, 1000, false},
+               {&coll_alltoall_racks, 100, false},
+               {&coll_alltoall_bruck, 10, false}};
+
+/* SITES of four racks of four hosts, of which each can send twice as fast as its share of an uplink
+ * allows. */
+static void set_scene_of_many(scene *s, const struct call_of_many *c, int sites, int a_rack) {
+    const int ranks = sites * 4 * a_rack;
+    set_scene(s, c->algorithm, ranks, a_rack, c->bytes);
+    s->topo.sites = sites;
+    for (int rank = 0; rank < ranks; rank++)
+        s->places[rank].site = rank / (4 * a_rack);
+    s->shape.root = COLL_NO_ROOT;
+    s->shape.element = c->sums;
+    if (!c->sums)
+        s->shape.sides = blocks;
+    s->profile.level[COLL_LEVEL_SITE].together = s->profile.level[COLL_LEVEL_WIDE].together =
+        ranks / 2 / B;
+    s->profile.level[COLL_LEVEL_WIDE].latency *= 3;
+}
+
+/* With fewer events than it takes to play all, long plays tell about the same. But how the pipeline
+ * of racks fills isn't told by a few of its rounds. */
+START_TEST(long_plays_tell_what_a_full_one_does) {
+    const struct call_of_many *c = &of_many[_i];
+    scene s;
+    set_scene_of_many(&s, c, 16, 4);
+    double all = seconds_of(&s, c->algorithm);
+    const int fewest = c->algorithm == &coll_allreduce_racks ? 400000 : 40000;
+    for (s.shape.events = 4000000; s.shape.events >= fewest; s.shape.events /= 10) {
+        double estimate = coll_estimate(c->algorithm, &s.shape, &s.values);
+        ck_assert_double_eq_tol(estimate / all, 1, 0.35);
+    }
+}
+END_TEST
+
+/* From site C the way to B is 10 ms, to A over B 20, to D 30: all others are farther from D. */
+static const double four_sites[] = {0, 10, 40, 60, 10, 0, 10, 60, 40, 10, 0, 30, 60, 60, 30, 0};
+
+static void set_sites(scene *s, coll_operation operation, const coll_algorithm *algorithm,
+                      int a_site, double latencies[]) {
+    enum { SITES = 4 };
+    set_scene(s, algorithm, SITES * a_site, a_site, operation == COLL_OPERATION_BARRIER ? 1 : 8);
+    set_operation(s, &coll_operations[operation]);
+    s->topo.sites = SITES;
+    for (int rank = 0; rank < SITES * a_site; rank++)
+        s->places[rank].site = s->places[rank].rack;
+    for (int i = 0; i < SITES * SITES; i++)
+        latencies[i] = four_sites[i] * 1e-3;
+    s->shape.latencies = latencies;
+}
+
+/* To C and back; or between A and D, a reduce to A. Also where only some of the ranks are played.
+ */
+START_TEST(calls_go_by_the_shortest_ways_between_sites) {
+    const struct {
+        coll_operation operation;
+        const coll_algorithm *algorithm;
+        double expected;
+        const char *chosen;
+        int fewest; /* ranks of a site: of one each, a chain takes the same ways */
+    } cases[] = {{COLL_OPERATION_ALLREDUCE, &hlot_allreduce_sites, 2 * 30e-3, "all_sites", 1},
+                 {COLL_OPERATION_ALLREDUCE, &hlot_allreduce_all_sites, 50e-3, "all_sites", 1},
+                 {COLL_OPERATION_REDUCE, &hlot_reduce_sites, 50e-3, "sites", 4},
+                 {COLL_OPERATION_BARRIER, &hlot_barrier_all_sites, 50e-3, "all_sites", 1}};
+    const coll_spec none = {.algorithm = NULL};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int a_site = cases[i].fewest; a_site <= 256; a_site *= 4) {
+            scene s;
+            double latencies[16];
+            set_sites(&s, cases[i].operation, cases[i].algorithm, a_site, latencies);
+            double estimate = coll_estimate(cases[i].algorithm, &s.shape, &s.values);
+            ck_assert_double_ge(estimate, cases[i].expected);
+            ck_assert_double_eq_tol(estimate / cases[i].expected, 1, 0.02);
+            coll_choice choice =
+                coll_select(coll_operations[cases[i].operation].table, &s.shape, &none);
+            ck_assert_str_eq(choice.algorithm->name, cases[i].chosen);
+        }
+}
+END_TEST
+
+/* Each message between two sites takes as long as these are apart. */
+START_TEST(sites_have_latencies_of_their_own) {
+    scene s;
+    double latencies[16], known, unknown;
+    set_sites(&s, COLL_OPERATION_ALLREDUCE, &coll_allreduce_recursive_doubling, 1, latencies);
+    known = seconds_of(&s, &coll_allreduce_recursive_doubling);
+    ck_assert_double_eq_tol(known, 30e-3 + 60e-3, 1e-3); /* C and D; then B and D */
+    s.shape.latencies = NULL;
+    unknown = seconds_of(&s, &coll_allreduce_recursive_doubling);
+    ck_assert_double_lt(unknown, 1e-3);
+}
+END_TEST
+
+START_TEST(a_price_is_always_the_same) {
+    for (int i = 0; i < 2; i++) {
+        const coll_algorithm *algorithm = i ? two_tree : chain;
+        scene s;
+        set_scene(&s, algorithm, 24, 6, 300000);
+        int64_t first = play(&s, algorithm, BUDGET).time;
+        for (s.shape.root = 0; s.shape.root < 24; s.shape.root++)
+            ck_assert_int_eq(play(&s, algorithm, BUDGET).time, first);
+    }
+}
+END_TEST
+
+/* However little memory there is for a play: its price is the right one, or there is none. */
+START_TEST(with_too_little_memory_there_is_no_price) {
+    enum { RANKS = 64, ENOUGH = 4 << 20, STEP = 1000, PRICES = 50 };
+    for (int i = 0; i < 2; i++) {
+        const coll_algorithm *algorithm = i ? two_tree : chain;
+        scene s;
+        set_scene(&s, algorithm, RANKS, 8, 40000);
+        coll_sim_call call = {.algorithm = algorithm,
+                              .planner = algorithm->planner,
+                              .shape = &s.shape,
+                              .values = &s.values,
+                              .budget = BUDGET,
+                              .messages = 1 << 12,
+                              .memory = malloc(ENOUGH)};
+        ck_assert_ptr_nonnull(call.memory);
+        int64_t right = play(&s, algorithm, BUDGET).time;
+        int priced = 0;
+        for (call.bytes = 0; call.bytes <= ENOUGH && priced < PRICES; call.bytes += STEP) {
+            coll_sim_result price;
+            ck_assert_int_eq(coll_simulate(&call, &price), MPI_SUCCESS);
+            if (price.time != COLL_SIM_UNKNOWN)
+                ck_assert_int_eq(price.time, right);
+            priced += price.time == right;
+        }
+        ck_assert_int_eq(priced, PRICES);
+        free(call.memory);
+    }
+}
+END_TEST
+
+/* Of messages that are seen: none before it was sent, and the last one ends when all does. */
+typedef struct seen {
+    int64_t last;
+    size_t bytes;
+} seen;
+
+static void see(const coll_sim_message *message, void *context) {
+    seen *all = context;
+    ck_assert(0 <= message->start && message->start < message->arrival &&
+              message->arrival < message->end);
+    all->last = message->end > all->last ? message->end : all->last;
+    all->bytes += message->bytes;
+}
+
+START_TEST(every_message_is_seen) {
+    enum { RANKS = 12, BYTES = 200000 };
+    int64_t ends[RANKS], last = 0;
+    seen all = {.last = 0};
+    scene s;
+    set_scene(&s, two_tree, RANKS, 4, BYTES);
+    const coll_sim_call call = {.algorithm = two_tree,
+                                .planner = two_tree->planner,
+                                .shape = &s.shape,
+                                .values = &s.values,
+                                .budget = BUDGET,
+                                .watch = see,
+                                .context = &all,
+                                .ends = ends};
+    coll_sim_result price;
+    ck_assert_int_eq(coll_simulate(&call, &price), MPI_SUCCESS);
+    for (int rank = 0; rank < RANKS; rank++)
+        last = ends[rank] > last ? ends[rank] : last;
+    ck_assert_uint_eq(all.bytes, (RANKS - 1) * BYTES);
+    ck_assert_int_eq(all.last, price.time);
+    ck_assert_int_eq(last, price.time);
+}
+END_TEST
+
+START_TEST(what_the_budget_cant_pay_has_no_price) {
+    scene s;
+    set_scene(&s, chain, 150, 5, 1 << 20);
+    for (int budget = 1; budget < 10000; budget *= 3)
+        ck_assert_int_eq(play(&s, chain, budget).time, COLL_SIM_UNKNOWN);
+}
+END_TEST
+
+START_TEST(what_predicts_nothing_is_priced) {
+    coll_algorithm silent = *two_tree;
+    silent.predict = NULL;
+    scene s;
+    set_scene(&s, &silent, 24, 6, 3000000);
+    ck_assert_double_eq(coll_predicted(&silent, &s.shape, &s.values),
+                        coll_estimate(&silent, &s.shape, &s.values));
+}
+END_TEST
+
+/* Bytes that go one behind the other in what Open MPI runs, M in all blocks. */
+static const struct usual_call {
+    coll_operation operation;
+    int ranks;
+    size_t block;
+    bool ordered;
+    double bytes; /* by M */
+} usual_calls[] = {
+    {COLL_OPERATION_ALLGATHER, 8, 4 << 10, false, 7.0 / 8},
+    {COLL_OPERATION_ALLGATHER, 12, 4 << 10, false, 11.0 / 12},
+    {COLL_OPERATION_ALLGATHER, 34, 4 << 10, false, 33.0 / 34},
+    {COLL_OPERATION_ALLGATHER, 35, 4 << 10, false, 34.0 / 35},
+    {COLL_OPERATION_REDUCE_SCATTER, 8, 4 << 10, false, 7.0 / 8},
+    /* All of a rank's data first, and then of twice as many blocks 1/2, 1/4 and 1/8. */
+    {COLL_OPERATION_REDUCE_SCATTER, 12, 4 << 10, false, 1 + 11.0 / 12},
+    {COLL_OPERATION_REDUCE_SCATTER, 34, 4 << 10, false, 1 + 33.0 / 34},
+    /* Rank 0 gets all data of all others, and sends them their blocks. */
+    {COLL_OPERATION_REDUCE_SCATTER, 12, 4 << 10, true, 11 + 11.0 / 12},
+};
+
+START_TEST(the_library_is_priced_as_what_it_runs) {
+    const struct usual_call *call = &usual_calls[_i];
+    const coll_operation_info *info = &coll_operations[call->operation];
+    scene s;
+    set_scene(&s, info->table[0], call->ranks, call->ranks, call->block);
+    s.shape.operation = info->name;
+    s.shape.sides = info->sides;
+    s.shape.root = COLL_NO_ROOT;
+    s.shape.element = info->reduces ? 4 : 0;
+    s.shape.ordered = call->ordered;
+    const double wire = call->bytes * call->ranks * (double)call->block * B,
+                 seconds = coll_native_estimate(&s.shape);
+    ck_assert_double_ge(seconds, 0.95 * wire);
+    ck_assert_double_le(seconds, 1.6 * wire + 100 * a);
+}
+END_TEST
+
+START_TEST(where_nothing_is_to_do_nothing_is_played) {
+    scene s;
+    set_scene(&s, chain, 1, 1, 1000);
+    ck_assert_int_eq(play(&s, chain, 1).time, 0);
+    set_scene(&s, chain, 9, 3, 0);
+    ck_assert_int_eq(play(&s, chain, 1).time, 0);
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("price");
+    TCase *prices = tcase_create("prices");
+    tcase_set_timeout(prices, 60);
+    tcase_add_test(prices, a_chain_takes_as_long_as_zhang_says);
+    tcase_add_loop_test(prices, others_take_as_many_messages_as_is_said, 0,
+                        sizeof formulas / sizeof *formulas);
+    tcase_add_test(prices, two_messages_on_an_uplink_take_twice_as_long);
+    tcase_add_test(prices, messages_on_links_of_their_own_dont_wait);
+    tcase_add_test(prices, a_buffer_that_is_overrun_costs_a_time_out_once);
+    tcase_add_loop_test(prices, long_calls_take_as_long_as_they_do_in_full, 0, 2);
+    tcase_add_loop_test(prices, long_exchanges_take_twice_as_long, 0, 2);
+    tcase_add_loop_test(prices, exchanges_among_all_take_as_long_as_they_do_in_full, 0, 4);
+    tcase_add_test(prices, long_calls_in_shares_take_as_long_as_they_do_in_full);
+    tcase_add_test(prices, empty_rounds_tell_nothing);
+    tcase_add_loop_test(prices, what_takes_less_than_is_enough_has_its_price, 0, COLL_OPERATIONS);
+    tcase_add_loop_test(prices, some_ranks_tell_what_links_carry, 0, 3);
+    tcase_add_loop_test(prices, plans_in_step_of_many_ranks_take_as_long_as_they_do_in_full, 0,
+                        harness_proves("few") ? 1 : 2);
+    tcase_add_loop_test(prices, uplinks_are_as_crowded_as_in_full, 0, 4);
+    tcase_add_loop_test(prices, long_plays_tell_what_a_full_one_does, 0,
+                        sizeof of_many / sizeof *of_many);
+    tcase_add_test(prices, calls_go_by_the_shortest_ways_between_sites);
+    tcase_add_test(prices, sites_have_latencies_of_their_own);
+    tcase_add_test(prices, a_price_is_always_the_same);
+    tcase_add_test(prices, with_too_little_memory_there_is_no_price);
+    tcase_add_test(prices, every_message_is_seen);
+    tcase_add_test(prices, what_the_budget_cant_pay_has_no_price);
+    tcase_add_test(prices, what_predicts_nothing_is_priced);
+    tcase_add_test(prices, where_nothing_is_to_do_nothing_is_played);
+    tcase_add_loop_test(prices, the_library_is_priced_as_what_it_runs, 0,
+                        sizeof usual_calls / sizeof *usual_calls);
+    suite_add_tcase(suite, prices);
+    return harness_unit(suite);
+}
