@@ -24,5 +24,16 @@ include tests/watch/local.mk
 # A graph of figure 1 of a paper, for tests and docs.
 EXTRA_DIST += tests/hlot/congested.txt tests/hlot/figure1.txt
 
+# Each kind of test by itself. Of the programs only those that run are built.
+.PHONY: check-unit check-mpi check-cli check-labs
+check-unit:
+	$(MAKE) $(AM_MAKEFLAGS) check TESTS='$(UNIT_TESTS)' check_PROGRAMS='$(UNIT_TESTS)'
+check-mpi:
+	$(MAKE) $(AM_MAKEFLAGS) check TESTS='$(MPI_TESTS)' check_PROGRAMS='$(MPI_TESTS)'
+check-cli:
+	$(MAKE) $(AM_MAKEFLAGS) check TESTS='$(CLI_TESTS)' check_PROGRAMS=
+check-labs:
+	$(MAKE) $(AM_MAKEFLAGS) check TESTS='$(LAB_TESTS)' check_PROGRAMS=
+
 check_PROGRAMS += $(UNIT_TESTS) $(MPI_TESTS)
 TESTS += $(UNIT_TESTS) $(MPI_TESTS) $(CLI_TESTS) $(LAB_TESTS)
