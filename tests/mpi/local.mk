@@ -3,30 +3,30 @@ MPI_TESTS = \
 	tests/mpi/aggregate.mpi \
 	tests/mpi/aggregate_call.mpi \
 	tests/mpi/agreement.mpi \
-	tests/mpi/alike.mpi \
+	tests/mpi/autotune.mpi \
 	tests/mpi/bcast.mpi \
+	tests/mpi/chain_confirmed.mpi \
 	tests/mpi/checkpoint.mpi \
 	tests/mpi/coll_random.mpi \
 	tests/mpi/collectives.mpi \
 	tests/mpi/dcp.mpi \
 	tests/mpi/dcp_calls.mpi \
 	tests/mpi/dcp_random.mpi \
+	tests/mpi/divergent_ranks.mpi \
 	tests/mpi/errors.mpi \
-	tests/mpi/faults.mpi \
 	tests/mpi/gather.mpi \
 	tests/mpi/info.mpi \
 	tests/mpi/kmeans.mpi \
+	tests/mpi/kmeans_init.mpi \
 	tests/mpi/large.mpi \
-	tests/mpi/learn.mpi \
 	tests/mpi/mapping.mpi \
 	tests/mpi/memory.mpi \
+	tests/mpi/nonblocking.mpi \
 	tests/mpi/operation.mpi \
 	tests/mpi/patterns.mpi \
 	tests/mpi/points.mpi \
 	tests/mpi/popcg.mpi \
 	tests/mpi/readers.mpi \
-	tests/mpi/started.mpi \
-	tests/mpi/starts.mpi \
 	tests/mpi/survey.mpi \
 	tests/mpi/topo.mpi \
 	tests/mpi/typemap.mpi \

@@ -1,16 +1,16 @@
 # Tests that need no MPI.
 UNIT_TESTS = \
 	tests/unit/assign \
+	tests/unit/autotune_rounds \
 	tests/unit/bags \
+	tests/unit/c_locale \
 	tests/unit/cgroup \
+	tests/unit/choice_cache \
 	tests/unit/collective_plans \
-	tests/unit/confirm \
 	tests/unit/cost \
 	tests/unit/crc32c \
-	tests/unit/decisions \
-	tests/unit/doorbell \
+	tests/unit/failure_detector \
 	tests/unit/findracks \
-	tests/unit/forest \
 	tests/unit/hlot_latency \
 	tests/unit/hlot_matrix \
 	tests/unit/hlot_tree \
@@ -18,21 +18,21 @@ UNIT_TESTS = \
 	tests/unit/images \
 	tests/unit/incast \
 	tests/unit/kernels \
-	tests/unit/learnt \
-	tests/unit/lesson \
 	tests/unit/npy \
 	tests/unit/order \
 	tests/unit/output \
 	tests/unit/partition \
-	tests/unit/plain \
 	tests/unit/plans \
 	tests/unit/pool \
 	tests/unit/popcg_grid \
-	tests/unit/price \
 	tests/unit/profile \
-	tests/unit/sieve \
+	tests/unit/pruning \
+	tests/unit/reduction_tree \
+	tests/unit/sim \
+	tests/unit/socket_wakeup \
 	tests/unit/topocache \
-	tests/unit/topofile
+	tests/unit/topofile \
+	tests/unit/tuning_db
 tests_unit_pool_LDFLAGS = $(failing_allocations)
 if HAVE_WATCH
 UNIT_TESTS += tests/unit/watch_diagnosis

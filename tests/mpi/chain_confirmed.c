@@ -334,7 +334,7 @@ END_TEST
 static Suite *faults(void) {
     MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
     MPI_Comm_size(MPI_COMM_WORLD, &world_ranks);
-    Suite *suite = suite_create("faults");
+    Suite *suite = suite_create("chain_confirmed");
     TCase *tests = tcase_create("confirmed chain");
     suite_add_tcase(suite, tests);
     tcase_add_test(tests, without_faults_all_arrives);

@@ -61,7 +61,7 @@ START_TEST(the_program_keeps_its_locale) {
 END_TEST
 
 int main(void) {
-    Suite *suite = suite_create("plain");
+    Suite *suite = suite_create("c_locale");
     TCase *tests = tcase_create("all");
     tcase_add_test(tests, numbers_are_read_and_written_with_a_point);
     tcase_add_test(tests, the_program_keeps_its_locale);

@@ -189,8 +189,8 @@ START_TEST(random_numbers_are_even) {
 END_TEST
 
 static Suite *suite(void) {
-    Suite *suite = suite_create("starts");
-    TCase *cases = tcase_create("starts");
+    Suite *suite = suite_create("kmeans_init");
+    TCase *cases = tcase_create("kmeans_init");
     tcase_add_loop_test(cases, same_for_any_ranks, 0, 2 * TRIALS);
     tcase_add_loop_test(cases, every_group_has_one, 0, 2);
     tcase_add_test(cases, draws_are_exact);

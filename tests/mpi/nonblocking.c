@@ -498,8 +498,8 @@ END_TEST
 static Suite *make_suite(void) {
     MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
     MPI_Comm_size(MPI_COMM_WORLD, &world_ranks);
-    Suite *suite = suite_create("started");
-    TCase *all = tcase_create("started");
+    Suite *suite = suite_create("nonblocking");
+    TCase *all = tcase_create("nonblocking");
     tcase_set_timeout(all, 600);
     tcase_add_test(all, the_mpi_library_where_asked_or_unknown);
     tcase_add_test(all, counts_of_the_root_alone);

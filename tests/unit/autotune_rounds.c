@@ -272,8 +272,8 @@ START_TEST(what_is_left_out_never_runs) {
 END_TEST
 
 int main(void) {
-    Suite *suite = suite_create("lesson");
-    TCase *cases = tcase_create("lesson");
+    Suite *suite = suite_create("autotune_rounds");
+    TCase *cases = tcase_create("autotune_rounds");
     tcase_add_test(cases, it_ends_with_one_of_the_fastest);
     tcase_add_test(cases, tries_cost_a_fiftieth_of_all_time_at_most);
     tcase_add_test(cases, nothing_is_tried_in_a_few_calls);

@@ -251,7 +251,7 @@ static void tear_down(void) {
 }
 
 static Suite *alike(void) {
-    Suite *suite = suite_create("alike");
+    Suite *suite = suite_create("divergent_ranks");
     TCase *differing = tcase_create("differing ranks"), *absent = tcase_create("absent ranks");
     tcase_add_unchecked_fixture(differing, set_up, tear_down);
     tcase_add_test(differing, broadcasts);

@@ -414,8 +414,8 @@ END_TEST
 
 int main(void) {
     const int first = harness_proves("few") ? 1 : 0;
-    Suite *suite = suite_create("sieve");
-    TCase *tests = tcase_create("sieve");
+    Suite *suite = suite_create("pruning");
+    TCase *tests = tcase_create("pruning");
     tcase_add_loop_test(tests, bound, 0, sizeof dims / sizeof *dims);
     tcase_add_test(tests, near_together);
     tcase_add_test(tests, arranged);

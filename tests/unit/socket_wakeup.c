@@ -169,8 +169,8 @@ START_TEST(waits_rely_on_it_while_it_rings) {
 END_TEST
 
 int main(void) {
-    Suite *suite = suite_create("doorbell");
-    TCase *tests = tcase_create("doorbell");
+    Suite *suite = suite_create("socket_wakeup");
+    TCase *tests = tcase_create("socket_wakeup");
     tcase_add_test(tests, plain_sleep_without_connections);
     tcase_add_test(tests, another_rings_the_bell);
     tcase_add_test(tests, rings_when_data_arrives);

@@ -423,8 +423,8 @@ static void remove_directory(void) {
 static Suite *suite(void) {
     MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
     MPI_Comm_size(MPI_COMM_WORLD, &world_ranks);
-    Suite *made = suite_create("learn");
-    TCase *tests = tcase_create("learn");
+    Suite *made = suite_create("autotune");
+    TCase *tests = tcase_create("autotune");
     tcase_add_unchecked_fixture(tests, open_directory, remove_directory);
     tcase_add_test(tests, what_rank_0_knows_holds_where_files_differ);
     tcase_add_test(tests, results_are_right_while_ranks_learn);

@@ -685,8 +685,8 @@ START_TEST(where_nothing_is_to_do_nothing_is_played) {
 END_TEST
 
 int main(void) {
-    Suite *suite = suite_create("price");
-    TCase *prices = tcase_create("prices");
+    Suite *suite = suite_create("sim");
+    TCase *prices = tcase_create("sim");
     tcase_set_timeout(prices, 60);
     tcase_add_test(prices, a_chain_takes_as_long_as_zhang_says);
     tcase_add_loop_test(prices, others_take_as_many_messages_as_is_said, 0,

@@ -239,8 +239,8 @@ START_TEST(placements_differ_by_hosts_racks_and_order) {
 END_TEST
 
 int main(void) {
-    Suite *suite = suite_create("learnt");
-    TCase *cases = tcase_create("learnt");
+    Suite *suite = suite_create("tuning_db");
+    TCase *cases = tcase_create("tuning_db");
     tcase_add_checked_fixture(cases, set_up, tear_down);
     tcase_add_test(cases, what_was_kept_is_found);
     tcase_add_test(cases, the_newest_holds);

@@ -174,8 +174,8 @@ START_TEST(suspects) {
 END_TEST
 
 int main(void) {
-    Suite *suite = suite_create("confirm");
-    TCase *tests = tcase_create("confirm");
+    Suite *suite = suite_create("failure_detector");
+    TCase *tests = tcase_create("failure_detector");
     tcase_add_test(tests, damage_anywhere_shows);
     tcase_add_test(tests, a_length_beyond_the_memory_is_damage);
     tcase_add_test(tests, a_message_may_be_empty);

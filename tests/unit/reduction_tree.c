@@ -234,8 +234,8 @@ START_TEST(cuts_lie_at_powers_of_two) {
 END_TEST
 
 int main(void) {
-    Suite *suite = suite_create("forest");
-    TCase *cases = tcase_create("forest");
+    Suite *suite = suite_create("reduction_tree");
+    TCase *cases = tcase_create("reduction_tree");
     tcase_add_test(cases, any_order_of_arrival);
     tcase_add_test(cases, any_number_of_stations);
     tcase_add_test(cases, consecutive_ranks_are_few_nodes);

@@ -160,8 +160,8 @@ START_TEST(between_sites_a_decision_holds_for_the_same_call) {
 END_TEST
 
 int main(void) {
-    Suite *suite = suite_create("decisions");
-    TCase *cases = tcase_create("decisions");
+    Suite *suite = suite_create("choice_cache");
+    TCase *cases = tcase_create("choice_cache");
     tcase_add_test(cases, a_decision_holds_for_calls_alike);
     tcase_add_test(cases, each_kind_of_call_keeps_its_own);
     tcase_add_test(cases, those_in_the_same_places_share_it);
