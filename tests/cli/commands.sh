@@ -126,7 +126,7 @@ help_of_mpirun() {
 # The options of a program: all its help.
 help_of() {
     case $1 in
-    scripts/*) cat "$source_dir/$1" "$source_dir/$1.d"/* 2>/dev/null ;;
+    scripts/* | tests/run-one) cat "$source_dir/$1" "$source_dir/$1.d"/* 2>/dev/null ;;
     coll-words) for verb in '' features encode train test curve sheet; do "$build/coll-words" $verb --help; done ;;
     coll-bench) for verb in '' started dcp; do "$build/coll-bench" $verb --help; done ;;
     coll-info) for verb in '' draw 'explain dcp'; do "$build/coll-info" $verb --help; done ;;
@@ -140,7 +140,7 @@ help_of() {
     esac >"help.${1//\//.}" 2>/dev/null
 }
 known="coll-bench coll-hlot coll-info coll-kmeans coll-popcg coll-profile coll-run coll-watch coll-words install-component"
-known="$known configure mpirun pkg-config $(cd "$source_dir" && find scripts -maxdepth 1 -type f ! -name '*.*')"
+known="$known configure mpirun pkg-config tests/run-one $(cd "$source_dir" && find scripts -maxdepth 1 -type f ! -name '*.*')"
 for program in $known; do
     help_of "$program"
 done
