@@ -31,8 +31,7 @@ int harness_unit(Suite *suite);
 /*
  * The main of an MPI test: runs SUITE on MPI_COMM_WORLD and returns the exit status. With the
  * argument --ranks it prints RANKS instead, the rank counts at which tests/support/launch runs the
- * program
- * ("1 2 3 8 free:2"; free: as if every rank had a core of its own).
+ * program ("1 2 3 8 free:2"; free: as if every rank had a core of its own).
  */
 int harness_main(int argc, char **argv, const char *ranks, Suite *(*suite)(void));
 
