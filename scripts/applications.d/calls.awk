@@ -1,6 +1,6 @@
-# Reads COLL_TRACE's lines; prints as members of a JSON object the operation and size whose calls took
-# libcoll most time in all, what it chose for most of them, how many there were, and their share of
-# the time of all calls.
+# Reads lines of COLL_TRACE. Finds the operation and size whose calls took libcoll the most time in total.
+# Prints, as members of a JSON object: the operation, the size, the number of calls, the algorithm that was
+# chosen most often, and the share of these calls in the time of all calls.
 /^coll: [a-z_]+ bytes=/ {
     bytes = $3
     sub(/bytes=/, "", bytes)

@@ -1,6 +1,6 @@
 /*
- * Preloaded into a program of MPI, in C or Fortran: rank 0 tells on stderr how many seconds went by
- * from MPI_Init to MPI_Finalize. What else is preloaded comes after it.
+ * Is preloaded into an MPI program in C or Fortran. Rank 0 prints on stderr the seconds from
+ * MPI_Init to MPI_Finalize. Other preloaded libraries come after this one.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -15,7 +15,7 @@ static void finish(void) {
         fprintf(stderr, "clock: %.6f\n", PMPI_Wtime() - start);
 }
 
-/* The next function of that name among those that are loaded. */
+/* Returns the function NAME of the next library that has it. */
 #define NEXT(name, type) ((type)dlsym(RTLD_NEXT, name))
 
 int MPI_Init(int *argc, char ***argv) {

@@ -1,5 +1,5 @@
-# Reads lines of JSON of applications --lab --by dcp, by bench.d/field.awk and json.awk; writes gnuplot's input: for each
-# program and ratio, how many times as fast it is with DCPs, and how many times coll-info explain dcp said.
+# Reads lines of JSON of applications --lab --by dcp, with bench.d/field.awk and json.awk. Writes gnuplot's input: for
+# each program and ratio, the measured speedup with DCPs, and the speedup that coll-info explain dcp predicted.
 BEGIN {
     print "$programs << end"
 }

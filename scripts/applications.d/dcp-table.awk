@@ -1,5 +1,6 @@
-# Reads lines of JSON of applications --lab --by dcp, by bench.d/field.awk and json.awk; prints a table. title=1: with its
-# head. fewer_s is on as many ranks as DCPs leave to the program, without DCPs; ratio is the median of the rounds' own.
+# Reads lines of JSON of applications --lab --by dcp, with bench.d/field.awk and json.awk. Prints a table; title=1 adds
+# its head. fewer_s is the time without DCPs on as many ranks as run the program with them. ratio is the median of the
+# ratios of the rounds.
 
 BEGIN {
     pays = 1.03

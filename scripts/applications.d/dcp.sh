@@ -1,11 +1,11 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2034,SC2154  # variables of lab
-# Sourced by lab: programs with dedicated processors (DCPs) and without, on the same ranks.
+# Sourced by lab: runs programs with dedicated processors (DCPs) and without, on the same ranks.
 
 dcp_racks=2 dcp_hosts=4 dcp_ranks_on_host=4
 dcp_ranks=$((dcp_racks * dcp_hosts * dcp_ranks_on_host))
 
-# Those that reduce, or have something else that DCPs might serve.
+# Prints the programs with reductions or other collectives that DCPs can serve.
 dcp_programs() {
     printf '%s\n' hpcc lammps mpi4py petsc petsc_pipelined popcg popcg_pipelined
 }
@@ -17,7 +17,7 @@ dcp_check() {
         die "--dcp must be a list such as 1:8,1:4, of numbers that are powers of two up to 16, not '$dcp'"
 }
 
-# Sets the lab, on which ranks 0 to 3 are on the first host and so on. Of the profile DCPs need costs alone.
+# Sets the lab: ranks 0 to 3 are on the first host, and so on. DCPs use only the costs of the profile.
 dcp_lab() {
     local host i
     racks=$dcp_racks hosts=$dcp_hosts order=$work/order
@@ -34,15 +34,15 @@ application_ranks() {
     echo $((dcp_ranks - (dcp_ranks + group - 1) / group))
 }
 
-# account_of RUN FIGURE: prints it from the line that rank 0 wrote.
+# account_of RUN FIGURE: prints FIGURE from the account line that rank 0 of RUN wrote.
 account_of() {
     sed -n "s/^coll: account .* $2=\([^ ]*\).*/\1/p" "$1/errors.0"
 }
 
-# explain RATIO: how many times as fast the program will be, from its account.
+# explain RATIO: prints the program's predicted speedup with DCPs, from its account.
 explain() {
     "$build/coll-info" explain dcp "$work/runs/account/errors.0" --json "$work/explained" >/dev/null ||
-        die "coll-info explain dcp failed on the account of $name"
+        die "coll-info explain dcp failed for the account of $name"
     awk -v served="${1#1:}" "$(cat "$scripts/bench.d/field.awk")"'
         field("served") == served { printf "%.4f", field("now_s") / field("with_s") }' "$work/explained"
 }

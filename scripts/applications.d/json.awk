@@ -1,13 +1,13 @@
-# What table.awk, picture.awk and those of dcp need beside bench.d/field.awk to read the lines of JSON of
-# applications --lab.
+# Functions with which table.awk, picture.awk, dcp-table.awk and dcp-picture.awk read the lines of JSON of
+# applications --lab, in addition to bench.d/field.awk.
 
-# The numbers of the list that is the value of KEY; how many.
+# Reads the list of numbers of KEY into NUMBER; returns how many there are.
 function numbers(key, number) {
     match($0, "\"" key "\": \\[[^]]*")
     return split(substr($0, RSTART + length(key) + 5, RLENGTH - length(key) - 5), number, ", ")
 }
 
-# The median of N numbers, which are sorted then.
+# Sorts the N numbers and returns their median.
 function middle(number, n,    i, j, swap) {
     for (i = 2; i <= n; i++)
         for (j = i; j > 1 && number[j] + 0 < number[j - 1] + 0; j--) {
@@ -23,7 +23,7 @@ function median(key,    number, n) {
     return middle(number, n)
 }
 
-# The median of the ratios of what was run one after the other: other work on the machine then slows both.
+# Returns the median of the ratios of consecutive runs. Other work on the machine slows both runs of a pair.
 function median_ratio(above, below,    one, other, n, i) {
     n = numbers(above, one)
     numbers(below, other)
@@ -32,7 +32,7 @@ function median_ratio(above, below,    one, other, n, i) {
     return middle(one, n)
 }
 
-# Ends the data of a picture of boxes, and sets what all such pictures have in common.
+# Ends the data of a bar chart, and prints the settings that all bar charts share.
 function begin_boxes() {
     print "end"
     print "set terminal pngcairo size 900, 500 noenhanced"

@@ -1,5 +1,5 @@
-# Reads lines of JSON of applications --lab, by bench.d/field.awk and json.awk; writes gnuplot's input: a bar for each program,
-# how many times as fast it is with libcoll, and the share of its time in collectives without.
+# Reads lines of JSON of applications --lab, with bench.d/field.awk and json.awk. Writes gnuplot's input: for each program
+# a bar with its speedup by libcoll, and the share of its time in collectives without libcoll.
 BEGIN {
     print "$programs << end"
 }

@@ -1,4 +1,4 @@
-# Reads lines of JSON of applications --lab, by bench.d/field.awk and json.awk; prints a table. title=1: with its head.
+# Reads lines of JSON of applications --lab, with bench.d/field.awk and json.awk. Prints a table; title=1 adds its head.
 
 BEGIN {
     if (title)

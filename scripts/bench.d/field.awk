@@ -1,6 +1,6 @@
-# What readers of coll-bench's JSON, an object on each line, begin with.
+# Readers of coll-bench's JSON, one object on each line, include this file first.
 
-# The value of KEY in the line: text without its quotes, or a number.
+# Returns the value of KEY in the line: text without its quotes, or a number.
 function field(key,    rest) {
     if (!match($0, "\"" key "\": "))
         return ""

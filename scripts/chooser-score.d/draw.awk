@@ -1,26 +1,26 @@
-# Prints labs FIRST to LAST that SEED draws, a line each: name, hosts in each rack, link, uplink and
-# buffer in netlab's units, delay, ranks a host, order of the ranks.
+# Prints the random labs FIRST to LAST of SEED, one on each line: name, hosts in each rack, link, uplink and
+# buffer in netlab's units, delay, ranks on each host, order of the ranks.
 #
-# The generator is Park and Miller's, x = 16807 x mod (2^31 - 1), begun anew for each lab and run 20
-# times before it counts.
+# The random numbers are Park and Miller's, x = 16807 x mod (2^31 - 1). The generator is seeded for each
+# lab, and its first 20 numbers are discarded.
 
-# A number from 0 to below 1.
+# Returns a random number from 0 to below 1.
 function draw() {
     state = state * 16807 % 2147483647
     return (state - 1) / 2147483646
 }
 
-# A whole number from LEAST to MOST.
+# Returns a random whole number from LEAST to MOST.
 function whole(least, most) {
     return least + int(draw() * (most - least + 1))
 }
 
-# From LEAST to MOST, each factor as likely as any other.
+# Returns a random number from LEAST to MOST whose logarithm is uniform.
 function by_factor(least, most) {
     return least * exp(draw() * log(most / least))
 }
 
-# HOSTS in RACKS, at least one in each: as evenly as can be, or as it comes.
+# Returns the hosts in each rack as text, at least one in each: evenly if EVEN, else at random.
 function split_hosts(hosts, racks,    even, size, text, i) {
     even = draw() < 0.5
     for (i = 0; i < racks; i++)

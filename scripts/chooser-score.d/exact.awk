@@ -1,13 +1,13 @@
-# Prints a profile with what a lab really has: its rates, delay and buffers, and the built-in values of
-# gigabit Ethernet for what a message costs at its ends. -v racks=4,3 link=30mbit uplink=89mbit
-# buffer=384k delay=110us, as draw.awk writes them.
+# Prints a profile with the true rates, delay and buffers of a lab, and the built-in values of gigabit
+# Ethernet for the costs of a message at its ends. Variables have the form that draw.awk prints:
+# -v racks=4,3 link=30mbit uplink=89mbit buffer=384k delay=110us
 
-# Bytes a second of a rate in Mbit/s.
+# Returns the bytes per second of a rate such as 30mbit.
 function rate(text) {
     return text * 1e6 / 8
 }
 
-# The level NAME, where one message goes at so many BYTES a second, and all racks together at TOGETHER.
+# Prints the level NAME, with BYTES per second for one message and TOGETHER for all racks together.
 function level(name, bytes, together) {
     printf "level %s latency_s %.6g overhead_s 7e-06 per_byte_s %.6g wake_s 2e-05 per_rank_s 5e-06%s " \
         "buffer_bytes %d\n", name, 3e-5 + 2e-6 * delay, 1 / bytes,

@@ -1,8 +1,8 @@
-# Reads rows of coll-bench --predict, each with a lab and what was told, and prints how much slower the
-# calls of auto were than the fastest algorithm by name, every miss, and by how much predictions are off.
+# Reads rows of coll-bench --predict, each with a lab and with what the job was told. Prints how much slower
+# auto's calls were than the fastest named algorithm, every miss, and the errors of predictions.
 #
-# The fastest is that of the same run; where nothing was told, that of the run with racks told if it
-# was faster. Names that auto never chooses don't count.
+# The fastest algorithm is taken from the same run. If the job was told nothing, it is taken from the run with
+# racks if that was faster. Algorithms that auto never chooses are not included.
 
 function ratio_text(ratio) {
     return sprintf("%.2f", ratio)
@@ -12,7 +12,7 @@ function time_text(us) {
     return us < 10000 ? sprintf("%.2f ms", us / 1000) : sprintf("%.0f ms", us / 1000)
 }
 
-# The median of calls FROM to TO of CELL.
+# Returns the median time of auto's calls FROM to TO of CELL.
 function median(cell, from, to,    count, i, j, held, sorted) {
     for (i = from; i <= to; i++) {
         held = call[cell, i]
@@ -48,7 +48,7 @@ function add_algorithm(cell, algorithm,    us, predicted, name) {
     off[cell, priced[cell]] = log(predicted / us)
 }
 
-# Adds up the predictions of CELL, where what was told is TOLD.
+# Adds the prediction errors of CELL to those of TOLD, which says what the job was told.
 function add_predictions(cell, told,    i, name, all, key) {
     for (i = 1; i <= priced[cell]; i++)
         all += off[cell, i]
@@ -67,7 +67,7 @@ function add_predictions(cell, told,    i, name, all, key) {
     }
 }
 
-# Adds CELL to what is known of GROUP.
+# Adds CELL to the statistics of GROUP.
 function add_cell(group, cell,    count, slow, first) {
     count = calls[cell]
     slow = median(cell, 4, count) / best[cell]
@@ -136,7 +136,7 @@ BEGIN {
     }
     ran = field("runs")
     sub(/:.*/, "", ran)
-    # Where it doesn't apply native ran instead.
+    # If the algorithm does not apply, native has run instead.
     if (field("rival") + 0 == 0 && (ran == "" || ran == algorithm || algorithm == "native"))
         add_algorithm(cell, algorithm)
 }

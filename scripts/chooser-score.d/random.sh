@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154 # chooser-score's options
-# Sourced by chooser-score: --random, random labs.
+# Sourced by chooser-score: measures random labs (--random).
 
 parts=${BASH_SOURCE[0]%/*}
 
@@ -14,8 +14,8 @@ score_random() {
     awk -f "$parts/../bench.d/field.awk" -f "$parts/random.awk" "$@"
 }
 
-# measure_told NAME OPERATION RANKS ORDER: adds the rows of a job that is told what NAME says, which
-# finds in $XDG_CACHE_HOME what others have left.
+# measure_told NAME OPERATION RANKS ORDER: adds the rows of a job that is told NAME. It uses the cache that
+# earlier jobs have left in $XDG_CACHE_HOME.
 measure_told() {
     echo "chooser-score: $lab_drawn: $2, told $1" >&2
     rm -f "$work/json"
@@ -26,7 +26,7 @@ measure_told() {
         "$work/json" >>"$rows"
 }
 
-# Writes the profile that TOLD asks for.
+# make_profile TOLD: writes the profile for TOLD.
 make_profile() {
     case $1 in
     exact)
@@ -42,7 +42,7 @@ make_profile() {
     [[ -z $keep || $1 == racks || $1 == nothing ]] || cp "$work/profile" "$keep/$lab_drawn.$1.profile"
 }
 
-# measure_random NAME RACKS LINK UPLINK BUFFER DELAY RANKS ORDER: a lab, as draw_labs prints it.
+# measure_random NAME RACKS LINK UPLINK BUFFER DELAY RANKS ORDER: measures a lab that draw_labs has printed.
 measure_random() {
     local lab_drawn=$1 racks=$2 link=$3 uplink=$4 buffer=$5 delay=$6 order=$8
     local hosts=$((${racks//,/+})) word name operation

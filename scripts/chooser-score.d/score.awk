@@ -1,18 +1,17 @@
-# Reads rows of coll-bench --predict, each with a shape and a pass, and prints how often auto's pick
-# was within 5 % of the fastest algorithm, every miss, and the errors of the predictions: all of the
-# first pass. If there is a second one it also prints how often the fastest of one pass is within 5 %
-# of the fastest of the other.
+# Reads rows of coll-bench --predict, each with a shape and a pass. Prints for the first pass how often auto's
+# choice was within 5 % of the fastest algorithm, every miss, and the errors of the predictions. If there is a
+# second pass, also prints how often the fastest of one pass is within 5 % of the fastest of the other.
 
 function absolute(x) {
     return x < 0 ? -x : x
 }
 
-# How many times as long PICK takes in CELL as the fastest one, in PASS.
+# Returns the time of PICK in CELL divided by that of the fastest algorithm, in PASS.
 function slower(pass, cell, pick) {
     return time[pass, cell, pick] / best[pass, cell]
 }
 
-# Whether the fastest of pass FROM is a hit in pass TO.
+# Returns whether the fastest algorithm of pass FROM is a hit in pass TO.
 function is_steady(from, to, cell) {
     return (to, cell, winner[from, cell]) in time && slower(to, cell, winner[from, cell]) <= HIT
 }
@@ -32,7 +31,7 @@ BEGIN {
         seen[cell] = 1
         order[++cells] = cell
     }
-    # Nothing is predicted where sizes differ by rank: what runs isn't known then.
+    # Without predictions, as for sizes that differ by rank, the algorithm that auto ran is unknown.
     runs = field("runs") == "" ? algorithm : field("runs")
     if (algorithm == "auto") {
         pick[pass, cell] = runs

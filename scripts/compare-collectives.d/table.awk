@@ -1,8 +1,8 @@
-# Reads rows of coll-bench, each with a shape, and prints a table in Markdown:
-# libcoll's time, Open MPI's by default and at best, and what the links allow at the best. With
-# columns=1: the call, and how many times as fast libcoll is as the two.
+# Reads rows of coll-bench, each with a shape, and prints a table in Markdown: the times of libcoll, of Open
+# MPI's default and of its best algorithm, and the limit that the links set. With columns=1 it prints the call
+# and libcoll's speedups over the two.
 
-# "20mbit": bits a second.
+# Returns the bits per second of a rate such as 20mbit.
 function rate(text) {
     return text * (text ~ /gbit/ ? 1e9 : 1e6)
 }
@@ -11,13 +11,14 @@ function larger(a, b) {
     return a > b ? a : b
 }
 
-# Seconds for so many bytes through a link: with headers, and less what it passes at once.
+# Returns the seconds for BYTES over a link of BITS per second: headers are added, and the burst that the link
+# passes at once is subtracted.
 function through(bytes, bits,    burst) {
     burst = larger(32768, bits / 8 / 1000)
     return larger(bytes * 1.045 - burst, 0) * 8 / bits
 }
 
-# What the busiest host's link, and the busiest uplink, must carry of a call of M bytes.
+# Returns the least time of a call of M bytes, from the bytes over the busiest host link and the busiest uplink.
 function limit(shape, op, m,    word, size, racks, hosts, p, link, uplink, at_host, at_rack) {
     split(shape, word, ":")
     split(word[1], size, "x")

@@ -29,7 +29,7 @@ def run(command, threads, **environment):
     """Runs a program on THREADS processors; returns its output and its peak memory in bytes."""
     processors = sorted(os.sched_getaffinity(0))[:threads]
     settings = dict(os.environ, OMP_NUM_THREADS=str(threads), OPENBLAS_NUM_THREADS=str(threads))
-    settings.pop("OPENBLAS_CORETYPE", None)  # else it would be nobody's own choice
+    settings.pop("OPENBLAS_CORETYPE", None)  # lets OpenBLAS choose
     child = subprocess.Popen(
         command,
         stdout=subprocess.PIPE,

@@ -1,15 +1,17 @@
 /*
- * delay sites MATRIX REPORT DEVICE: the wide area between the sites of a netlab lab. Reads IPv4
- * packets from the TUN device DEVICE, holds each for the one-way latency from its source's site to
- * its destination's, and writes it back. Site S has the addresses 10.77.S.*.
+ * delay sites MATRIX REPORT DEVICE: emulates the wide area between the sites of a netlab lab. Reads
+ * IPv4 packets from the TUN device DEVICE, holds each for the one-way latency from its source's
+ * site to its destination's, and writes it back. Site S has the addresses 10.77.S.*.
  *
- * delay links MATRIX REPORT DEVICE...: the links of a netlab lab of racks. Reads Ethernet frames
- * from the TAP devices, holds each for the latency of the first site to itself, and writes it back.
+ * delay links MATRIX REPORT DEVICE...: emulates the links of a netlab lab of racks. Reads Ethernet
+ * frames from the TAP devices, holds each for the latency of the first site to itself, and writes
+ * it back.
  *
- * MATRIX holds the number of sites N, then N rows (from) of N latencies (to) in nanoseconds. SIGHUP
- * makes the program read it again (a bad one is refused and the old one stays) and write REPORT:
- * lines of a name and a number. The program prints nothing and goes to the background once the
- * devices and the matrix are in order; else it says what is wrong and exits with 1.
+ * MATRIX has the number of sites N, then N rows (from) of N latencies (to) in nanoseconds. On
+ * SIGHUP the program reads it again and writes REPORT, whose lines have a name and a number. If the
+ * new matrix is invalid, it keeps the old one. The program goes to the background, and prints
+ * nothing, when the devices are open and the matrix is valid. Otherwise it prints the error and
+ * exits with 1.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -34,18 +36,19 @@
 enum {
     MOST_SITES = 250,
     MOST_DEVICES = 250,
-    MOST_BYTES = 1 << 17, /* of one read: the kernel's longest packet, not yet cut into frames */
-    MOST_HELD = 1 << 16,  /* packets at a time: 65,536 of 1,500 bytes are 8 s of 100 Mbit/s */
-    BATCH = 64            /* packets read of a device before those that are due get their turn */
+    MOST_BYTES = 1 << 17, /* in one read: the kernel's longest packet before segmentation */
+    MOST_HELD = 1 << 16,  /* packets at a time: 65,536 of 1,500 bytes are 8 s at 100 Mbit/s */
+    BATCH = 64            /* packets read from a device before packets that are due are sent */
 };
 
 typedef struct packet {
-    int device; /* where it came from and goes to */
+    int device; /* the packet came from this device and is written back to it */
     size_t bytes;
     unsigned char data[];
 } packet;
 
-/* A held packet's place in the queue; packets that are due together leave as they came. */
+/* The place of a held packet in the queue. Packets that are due together leave in order of arrival.
+ */
 typedef struct place {
     uint64_t due, arrival;
     packet *packet;
@@ -54,14 +57,15 @@ typedef struct place {
 typedef struct delayer {
     int devices[MOST_DEVICES], timer, signals;
     int device_count;
-    bool links; /* devices carry frames of links; else packets between sites */
+    bool
+        links; /* true if devices carry Ethernet frames of links, false for packets between sites */
     const char *matrix_file, *report_file;
     size_t sites;
     uint64_t *latency; /* sites x sites, row = from */
     place *queue;      /* a heap, the first to leave on top */
     size_t held;
-    uint64_t armed; /* when the timer rings; 0 when it is off */
-    uint64_t wakes; /* ns: the median time from the timer's ring until this program runs */
+    uint64_t armed; /* the time at which the timer expires; 0 if it is off */
+    uint64_t wakes; /* ns: the median time from the timer's expiry until this program runs */
     uint64_t arrivals, released, dropped_full, dropped_unroutable, dropped_device, loads, refusals;
 } delayer;
 
@@ -101,7 +105,8 @@ static packet *queue_pop(delayer *d) {
     return first;
 }
 
-/* Reads a matrix; returns NULL, and says why on stderr, when it isn't one. The caller frees it. */
+/* Reads a matrix, which the caller frees. If it is invalid, prints why on stderr and returns NULL.
+ */
 static uint64_t *matrix_read(const char *name, size_t *sites) {
     FILE *file = fopen(name, "r");
     if (!file) {
@@ -143,7 +148,7 @@ static void report_write(const delayer *d) {
         return;
     FILE *file = fopen(name, "w");
     if (!file)
-        return; /* whoever waits for the report notices */
+        return; /* netlab, which waits for the report, fails after a timeout */
     fprintf(file,
             "loads %" PRIu64 "\nrefusals %" PRIu64 "\nheld %zu\narrivals %" PRIu64
             "\nreleased %" PRIu64 "\ndropped_full %" PRIu64 "\ndropped_unroutable %" PRIu64
@@ -154,7 +159,7 @@ static void report_write(const delayer *d) {
         rename(name, d->report_file);
 }
 
-/* The latency of a packet of BYTES at DATA; false when it isn't one between two sites. */
+/* Gets the latency of a packet of BYTES at DATA. Returns false if it is not between two sites. */
 static bool latency_of(const delayer *d, const unsigned char *data, size_t bytes,
                        uint64_t *latency) {
     static const unsigned char net[] = {10, 77};
@@ -172,7 +177,7 @@ static bool latency_of(const delayer *d, const unsigned char *data, size_t bytes
     return true;
 }
 
-/* Copies what was read from DEVICE; NULL where there is no room. */
+/* Copies a packet that was read from DEVICE. Returns NULL if there is no memory. */
 static packet *packet_create(const delayer *d, int device, const unsigned char *data,
                              size_t bytes) {
     packet *p = d->held < MOST_HELD ? malloc(sizeof *p + bytes) : NULL;
@@ -184,7 +189,7 @@ static packet *packet_create(const delayer *d, int device, const unsigned char *
     return p;
 }
 
-/* Takes one packet from a device; false when there is none. */
+/* Reads one packet from a device. Returns false if there is none. */
 static bool packet_take(delayer *d, int device) {
     static unsigned char data[MOST_BYTES];
     ssize_t bytes = read(device, data, sizeof data);
@@ -206,14 +211,15 @@ static bool packet_take(delayer *d, int device) {
 }
 
 /*
- * How long before its time a packet is released. This program wakes late for it twice: when the
- * packet comes and when its time has come.
+ * Returns how long before its time a packet is released. This program wakes late twice for each
+ * packet: when the packet arrives and when it is due.
  */
 static uint64_t lead(const delayer *d) {
     return 2 * d->wakes;
 }
 
-/* Moves the median a small step towards the latest wake, which a long one can't carry away. */
+/* Moves the median a small step towards the latest delay of a wake-up, so that a long one hardly
+ * changes it. */
 static void note_wake(delayer *d) {
     const uint64_t step = 250; /* ns */
     uint64_t late = now() - d->armed;
@@ -234,7 +240,7 @@ static void release_due(delayer *d) {
     }
 }
 
-/* Lets the timer ring when the next packet is due. */
+/* Sets the timer to the time at which the next packet is due. */
 static bool timer_arm(delayer *d) {
     uint64_t at = d->held > 0 ? d->queue[0].due - lead(d) : 0;
     if (at == d->armed)
@@ -285,8 +291,9 @@ static int delay_packets(delayer *d) {
 }
 
 /*
- * Opens DEVICE. Frames on links carry the kernel's virtio-net header, which is written back
- * unchanged. So the kernel need not segment long packets or compute their checksums at this device.
+ * Opens DEVICE. Frames on links have the kernel's virtio-net header, which is written back
+ * unchanged. The kernel then need not segment long packets or compute their checksums at this
+ * device.
  */
 static int device_open(const delayer *d, const char *device) {
     struct ifreq request = {.ifr_flags = IFF_NO_PI};
@@ -368,8 +375,8 @@ int main(int argc, char **argv) {
         .timer = -1, .signals = -1, .links = links, .matrix_file = argv[2], .report_file = argv[3]};
     int status = 1;
     if (delayer_open(&d, count, argv + 4) && daemon(0, 0) == 0) {
-        /* Ranks keep the processors busy, and a late packet is a wrong latency. Where real time
-         * isn't to be had, latencies are only as exact as the scheduler. */
+        /* Ranks keep the processors busy, and a late packet has a wrong latency. Without real-time
+         * priority, latencies are only as exact as the scheduler. */
         sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){.sched_priority = 1});
         status = delay_packets(&d);
     }

@@ -1,14 +1,14 @@
 #!/bin/bash
-# Sourced by netlab: Slurm on the hosts of a lab.
+# Sourced by netlab: runs Slurm on the hosts of a lab.
 #
-# The front end, n0, has the controller, and every host a slurmd. They, and the munged that they share,
-# run in one PID namespace, whose first process is the lab's only one in the switches' network
-# namespace: when that ends the kernel ends them and all jobs. Their files are in a scratch directory of
-# the lab, run.slurm. The machine's own Slurm, munge and /etc are neither read nor touched.
+# The front end, n0, runs the controller, and every host runs a slurmd. All daemons share a munged. They run
+# in one PID namespace, whose first process is the lab's only process in the network namespace of the switches.
+# When it ends, the kernel ends the daemons and all jobs. Their files are in a scratch directory of
+# the lab, run.slurm. The machine's own Slurm, munge and /etc are neither read nor changed.
 
 # shellcheck disable=SC2034,SC2154  # netlab's own
 
-# What clean_up undoes: a Slurm that isn't up yet.
+# Not empty while Slurm starts, so that clean_up ends it.
 slurm_starting=''
 
 need_slurm() {
@@ -60,19 +60,19 @@ END_OF_SETTINGS
 }
 
 write_slurm_files() {
-    chmod 755 "$slurm" # munged wants its socket where everyone may look
+    chmod 755 "$slurm" # munged requires that all users can reach its socket
     mkdir "$slurm/state" "${hosts[@]/#/$slurm/}"
     (umask 077 && head -c 1024 /dev/urandom >"$slurm/munge.key")
     slurm_settings "$slurm" >"$slurm/slurm.conf"
-    # Slurm would look for the machine's cgroups even where nothing uses them.
+    # Without this Slurm looks for the machine's cgroups, even if nothing uses them.
     echo 'CgroupPlugin=cgroup/v1' >"$slurm/cgroup.conf"
-    # Open MPI 5's ranks crash where messages come before they know that all are there: with rings all learn it
-    # at about the same time, with trees, or Slurm's default, a mixture, they don't.
+    # Ranks of Open MPI 5 crash if messages arrive before they know that all ranks exist. With rings they all know
+    # at about the same time; with trees, or with Slurm's default, a mixture, they do not.
     echo 'PMIxCollFence=ring' >"$slurm/mpi.conf"
     print_topology >"$slurm/topology.conf"
 }
 
-# on_front_end COMMAND...: runs it as a user of the cluster would.
+# on_front_end COMMAND...: runs COMMAND as a user of the cluster would.
 on_front_end() {
     SLURM_CONF=$slurm/slurm.conf "$state/enter" n0 "$@"
 }
@@ -82,7 +82,7 @@ slurm_is_ready() {
     idle=$(on_front_end sinfo --noheader --states=idle --format=%D 2>/dev/null) && ((idle == ${#hosts[@]}))
 }
 
-# Prints the last complaint of the daemons.
+# Prints the last error message of the daemons.
 slurm_complaint() {
     local line
     line=$(cat "$slurm"/*.log 2>/dev/null | grep -E 'error: |fatal: |Error: ' | tail -n 1)
@@ -100,7 +100,7 @@ slurm_up() {
         unshare --pid --fork --kill-child --mount-proc "$state/slurm-daemons" "$slurm" "${hosts[@]}" \
         </dev/null >/dev/null 2>&1 &
     local first=$! start=$SECONDS
-    disown # without a word when it is killed
+    disown # prints nothing when it is killed
     until slurm_is_ready; do
         [[ ! -e $slurm/ended ]] || die "$(head -n 1 "$slurm/ended") ended at once: $(slurm_complaint)"
         kill -0 "$first" 2>/dev/null || die "munged did not start: $(slurm_complaint)"
@@ -112,7 +112,7 @@ slurm_up() {
     echo "Slurm is up on lab '$name': $(count ${#hosts[@]} host)"
 }
 
-# Takes the lab's one place for Slurm.
+# Reserves Slurm on the lab, which can run only once.
 claim_slurm() {
     [[ ! -L $state/run.slurm ]] ||
         die "Slurm is up on lab '$name', or was left half started; end it with" \
@@ -120,14 +120,14 @@ claim_slurm() {
     ln -s "$(mktemp -d)" "$state/run.slurm"
 }
 
-# Ends all daemons and jobs, also those of a start that failed.
+# Ends all daemons and jobs, including those of a failed start.
 stop_slurm() {
     local found pid
     [[ -L $state/run.slurm ]] || return 0
     found=$(processes_in "$prefix.switch")
     until_none KILL "$prefix.switch"
     for pid in $found; do
-        # Gone, or dead and waiting to be reaped: then so are all others of its PID namespace.
+        # Waits until the process is gone, or dead and not yet reaped: so are all others of its PID namespace then.
         while [[ $(cat "/proc/$pid/stat" 2>/dev/null) =~ \)\ [^ZX] ]]; do sleep 0.02; done
     done
     rm -rf "$(readlink "$state/run.slurm")"

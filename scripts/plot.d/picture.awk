@@ -1,8 +1,8 @@
-# Turns the lines of rows.awk into gnuplot's input, which draws a PNG on its standard output. PLOT_KIND,
-# PLOT_ALGORITHMS, PLOT_RIVALS and PLOT_TITLE in the environment are plot's options.
+# Converts the lines of rows.awk to gnuplot's input. gnuplot then writes a PNG to its standard output. The
+# environment has plot's options in PLOT_KIND, PLOT_ALGORITHMS, PLOT_RIVALS and PLOT_TITLE.
 #
 # A curve is an algorithm with its parameters at one number of ranks (for the kind ranks: at one
-# size); `group` is that number. curve_at[c, x] is its y.
+# size), which is called its group. curve_at[c, x] is its y.
 
 function fail(text) {
     print "plot: " text > "/dev/stderr"
@@ -16,7 +16,7 @@ function role_of(op, algorithm) {
     return algorithm ~ /^ompi_/ || algorithm == "i" op ? "rival" : "ours"
 }
 
-# "64K": sizes as coll-bench takes them.
+# Returns a size as text, such as 64K.
 function size_text(bytes,   unit) {
     for (unit = 0; unit < 4 && bytes >= 1024 && bytes % 1024 == 0; unit++)
         bytes /= 1024
@@ -29,7 +29,7 @@ function time_text(us) {
     return us >= 1e3 ? us / 1e3 " ms" : us " µs"
 }
 
-# In gnuplot's single quotes nothing but the quote itself is special.
+# Returns TEXT in single quotes for gnuplot. Only the quote itself is special there.
 function quote(text) {
     gsub(/'/, "''", text)
     return "'" text "'"
@@ -47,7 +47,7 @@ function choose_algorithms(list,   words, count, i) {
         fail("--algorithms: the list is empty")
 }
 
-# Whether a row gets a curve of its own.
+# Returns whether a row gets its own curve.
 function wanted(role, algorithm, name) {
     if (choosing && (algorithm in chosen || name in chosen)) {
         met[algorithm] = met[name] = 1
@@ -82,7 +82,7 @@ function add_point(role, algorithm, name, group, x, y, place,   c) {
     note_extent(x, y)
 }
 
-# The best of MPI's settings, native included, at each point.
+# Updates the curve of the best of MPI's settings, including native, with one point.
 function improve_best(group, x, y,   c) {
     if (!(("best", group) in curve_number))
         new_curve("best", "best", "best", group)
@@ -145,7 +145,7 @@ BEGIN {
 
 # --- how -----------------------------------------------------------------------------------------
 
-# Insertion sort; there are few.
+# Sorts the array by insertion, because it has few elements.
 function sort(array, count,   i, j, held) {
     for (i = 2; i <= count; i++) {
         held = array[i]
@@ -159,7 +159,7 @@ function add_tick(ticks, text, at) {
     return ticks (ticks == "" ? "" : ", ") quote(text) " " at
 }
 
-# Powers of two, ten at most.
+# Returns ticks at powers of two, at most ten.
 function size_ticks(   first, last, step, ticks, at) {
     for (first = 1; first * 2 <= xs[1]; first *= 2)
         ;
@@ -171,7 +171,7 @@ function size_ticks(   first, last, step, ticks, at) {
     return ticks
 }
 
-# The numbers themselves, where there is room between them.
+# Returns ticks at the numbers of ranks, except those that are too close to the tick before.
 function rank_ticks(   i, ticks, before) {
     for (i = 1; i <= x_count; i++)
         if (i == 1 || xs[i] / before > (xs[x_count] / xs[1]) ^ 0.04) {
@@ -181,7 +181,7 @@ function rank_ticks(   i, ticks, before) {
     return ticks
 }
 
-# Powers of ten, and 2 and 5 times them where those are few. Sets y_from and y_to.
+# Returns ticks at powers of ten; if these are few, also at 2 and 5 times them. Sets y_from and y_to.
 function time_ticks(   few, decade, digit, at, ticks, before) {
     few = highest / lowest < 3000
     for (decade = 1e-6; decade <= 1e16; decade *= 10)
@@ -211,7 +211,7 @@ function title(   text) {
     return first_op (group_count > 1 ? "" : (kind == "ranks" ? ", " : " on ") group_text(only_group))
 }
 
-# Names parameters only where the same algorithm also has others.
+# Returns the legend of a curve. It has parameters only if the same algorithm also has other curves.
 function legend(c,   text) {
     text = curve_name[c]
     if (variants[curve_algorithm[c], curve_group[c]] == 1)
@@ -225,8 +225,8 @@ function legend(c,   text) {
     return text (group_count > 1 ? ", " group_text(curve_group[c]) : "")
 }
 
-# Mostly colours of Okabe and Ito, which colour-blind people can tell apart. MPI's own are black and
-# red. auto is wide and lies below the algorithm that it chose. Groups differ by their dashes.
+# Returns the line style of a curve. Most colours are from Okabe and Ito, which colour-blind people can distinguish. MPI's
+# curves are black and red. auto is wide and below the algorithm that it chose. Groups differ in dashes.
 function style(c,   role, name, dashes) {
     role = curve_role[c]
     name = curve_name[c]
@@ -258,7 +258,7 @@ function emit_data(c,   i) {
     print "END"
 }
 
-# The order of drawing, and in the legend: auto, ours, MPI's own, the wire.
+# Prints the plot command. Curves are drawn in this order: auto, libcoll's algorithms, MPI's, the wire.
 function emit_plot(   c, i, count, roles, text) {
     count = split("auto ours native best rival wire", roles, " ")
     for (i = 1; i <= count; i++)
@@ -270,7 +270,7 @@ function emit_plot(   c, i, count, roles, text) {
     print text
 }
 
-# Grows with the legend, which has some 24 curves a column.
+# Prints the settings of the picture. Its size grows with the legend, which has about 24 curves in a column.
 function emit_canvas(   c, width, columns, letters, most_letters) {
     for (c = 1; c <= curves; c++) {
         letters = length(legend(c))
@@ -324,7 +324,7 @@ function check_names(   i, known) {
     fail("nothing to draw: no row has a size and a time above 0")
 }
 
-# Without settings of MPI the best of them is native itself.
+# Removes the curve of the best of MPI's settings if only native was measured, which it would equal.
 function drop_best(   c) {
     for (c = 1; c <= curves; c++)
         if (curve_role[c] == "best")

@@ -1,6 +1,6 @@
-# From coll-bench's JSON, one flat object a line, to lines of fields with tabs between them:
+# Converts coll-bench's JSON, one flat object on each line, to lines of fields separated by tabs:
 #   op, algorithm, params, ranks, bytes, median_us, of_wire, file:line
-# A line that is anything else is an error. Operands: the files.
+# Any other line is an error. The operands are the files.
 
 function fail(text) {
     print "plot: " text > "/dev/stderr"
@@ -8,7 +8,7 @@ function fail(text) {
     exit 1
 }
 
-# Cuts what matches PATTERN off the front of `rest`, puts it into `token`; false if nothing does.
+# Moves the longest match of PATTERN from the front of `rest` to `token`. Returns false if there is none.
 function take(pattern) {
     sub(/^[ \t\r]+/, "", rest)
     if (!match(rest, pattern) || RSTART != 1)
@@ -18,7 +18,7 @@ function take(pattern) {
     return 1
 }
 
-# A string without its quotes; on the way to gnuplot and through tabs, control characters are blanks.
+# Returns a string without its quotes. Control characters become blanks, because fields are separated by tabs.
 function unquote(text) {
     text = substr(text, 2, length(text) - 2)
     gsub(/\\[bfnrt]|\\u00[01][0-9a-fA-F]/, " ", text)
@@ -29,7 +29,7 @@ function unquote(text) {
     return text
 }
 
-# Fills value and type, both by key, from LINE; false if it is no flat JSON object.
+# Fills value[key] and type[key] from LINE. Returns false if LINE is not a flat JSON object.
 function parse(line,   key) {
     split("", value)
     split("", type)
@@ -68,7 +68,7 @@ function need_integer(key, least, place) {
         fail(place ": \"" key "\" must be an integer, " least " or more")
 }
 
-# A measured number, or null, which becomes 0: nothing to draw.
+# Returns a measured number, or 0 for null, which is not drawn.
 function need_measure(key, place) {
     if (type[key] == "null") {
         value[key] = 0

@@ -1,4 +1,4 @@
-# GROMACS: molecular dynamics of water, with its long-range forces on ranks of their own.
+# GROMACS: molecular dynamics of water, with separate ranks for the long-range forces.
 packages=gromacs
 
 input() {
@@ -36,7 +36,7 @@ program() {
     rm -f '#'* ener.edr md.log
     "$@" gmx_mpi -quiet mdrun -s water.tpr -ntomp 1 -dlb no -notunepme -reprod -pin off
 }
-# The energies of the first step, to six digits: after that the order of sums matters.
+# Prints the energies of the first step. Later energies depend on the order of sums.
 verdict() {
     awk '/Energies/ { getline; getline; for (i = 1; i <= NF; i++) printf "%.4e ", $i; print ""; exit }' md.log
     grep -o 'Finished mdrun' md.log

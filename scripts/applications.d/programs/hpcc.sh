@@ -1,7 +1,7 @@
 # HPCC: HPL, PTRANS, RandomAccess, MPIFFT and others, one after the other.
 packages=hpcc
 
-# HPCC's own input with a small problem, on a grid of all ranks.
+# Changes HPCC's example input to a small problem on a grid of all ranks.
 input() {
     order=100
     [ "$where" = host ] || order=1000
@@ -19,8 +19,8 @@ program() {
     [ ! -e brief.so ] || set -- "$@" sh -c 'LD_PRELOAD=./brief.so:$LD_PRELOAD exec "$@"' sh
     "$@" hpcc
 }
-# RandomAccess may lose a few updates: how many is no matter, only whether it passed. HPL's residual
-# depends on the order of sums.
+# Omits numbers: RandomAccess may lose a few updates and still pass, and HPL's residual depends on the order
+# of sums.
 verdict() {
     grep -E 'PASSED|FAILED|[Ss]uccess|[Vv]erification|^Found|CommWorldProcs' hpccoutf.txt |
         grep -v -i 'seconds' | sed -E 's/ +[0-9.]+( [.]+)? (PASSED|FAILED).*/ \2/; s/^Found [0-9]+ errors/Found errors/'

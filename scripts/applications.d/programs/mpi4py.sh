@@ -1,4 +1,4 @@
-# A program of mpi4py: objects and arrays, by blocking and nonblocking collectives.
+# A program of mpi4py: blocking and nonblocking collectives of objects and arrays.
 packages=python3-mpi4py
 
 input() {

@@ -1,8 +1,8 @@
-# PETSc, by petsc4py: Poisson's equation on a square, solved in four ways.
+# PETSc, with petsc4py: Poisson's equation on a square, with four solvers.
 packages=python3-petsc4py
 solvers='("cg", "jacobi"), ("pipecg", "jacobi"), ("gmres", "bjacobi"), ("bcgs", "none")'
 
-# Sums may differ by rounding: few digits are printed.
+# The program prints few digits, because sums may differ by rounding.
 input() {
     edge=40
     [ "$where" = host ] || edge=128

@@ -1,4 +1,4 @@
-# PETSc, by petsc4py: the same equation by solvers that compute while they reduce, with MPI_Iallreduce.
+# PETSc, with petsc4py: the same equation with solvers that overlap MPI_Iallreduce with computation.
 # shellcheck source=scripts/applications.d/programs/petsc.sh
 . "$programs/petsc.sh"
 # shellcheck disable=SC2034  # for that file's functions

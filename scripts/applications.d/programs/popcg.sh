@@ -1,5 +1,5 @@
-# coll-popcg, libcoll's own: the surface of the world's ocean, by conjugate gradients with one reduction an iteration.
-# It is run as a program that calls MPI alone.
+# coll-popcg, a program of libcoll: the surface of the world's ocean, by conjugate gradients with one reduction in
+# each iteration. Here it calls only MPI.
 packages='' solver=chrongear reductions=blocking
 
 input() {

@@ -1,4 +1,4 @@
-# coll-popcg by conjugate gradients that compute while they reduce, with MPI_Iallreduce.
+# coll-popcg, by conjugate gradients that overlap MPI_Iallreduce with computation.
 # shellcheck source=scripts/applications.d/programs/popcg.sh
 . "$programs/popcg.sh"
 # shellcheck disable=SC2034  # for that file's functions
