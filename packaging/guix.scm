@@ -1,5 +1,5 @@
-;; A recipe for Guix: "guix build -f packaging/guix.scm" builds what is committed here, "guix install
-;; -f" installs it.
+;; A recipe for Guix: "guix build -f packaging/guix.scm" builds the committed sources, "guix install
+;; -f packaging/guix.scm" installs them.
 (use-modules (guix build-system gnu)
              (guix gexp)
              (guix git-download)
@@ -19,7 +19,7 @@
                       #:recursive? #t
                       #:select? (git-predicate (string-append (current-source-directory) "/.."))))
   (build-system gnu-build-system)
-  ;; The tests start programs by mpirun, for twenty minutes.
+  ;; The tests run programs with mpirun and take twenty minutes.
   (arguments (list #:tests? #f))
   (native-inputs (list autoconf automake libtool pkg-config))
   (inputs (list `(,hwloc "lib") libpng openblas zlib))
@@ -27,6 +27,6 @@
   (home-page #f)
   (synopsis "MPI collectives for commodity Ethernet")
   (description "libcoll runs the collective operations of MPI on clusters of commodity Ethernet,
-on wide-area sites and with many ranks, and has programs on top of them, an exact K-means among
-others.")
+on wide-area sites and with many ranks.  It includes programs that use it, among them an exact
+K-means.")
   (license license:bsd-3))

@@ -1,4 +1,4 @@
-# For those who package: Debian's, and recipes of others.
+# The files for packaging: Debian's, and recipes for Guix and Spack.
 EXTRA_DIST += \
 	debian/changelog \
 	debian/control \

@@ -1,5 +1,5 @@
-# A recipe for Spack: put it into a repository of yours as packages/libcoll/package.py, and the tarball that
-# "make dist" makes into the folder where you call spack install libcoll.
+# A recipe for Spack. Put it into your repository as packages/libcoll/package.py, and put the tarball of
+# "make dist" into the folder in which you run "spack install libcoll".
 import os
 
 from spack.package import *
@@ -7,7 +7,7 @@ from spack.package import *
 
 class Libcoll(AutotoolsPackage):
     """MPI collectives for commodity Ethernet, wide-area sites and high rank counts, and programs
-    on top of them: an exact K-means over MPI among others."""
+    that use them, among them an exact K-means over MPI."""
 
     manual_download = True
     url = "file://{0}/libcoll-0.1.0.tar.gz".format(os.getcwd())
