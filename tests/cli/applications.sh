@@ -1,5 +1,6 @@
 #!/bin/bash
-# scripts/applications --lab as far as no lab is needed: what it refuses, and its tables from figures written here.
+# Tests the parts of scripts/applications --lab that need no lab: the arguments that it refuses, and its
+# tables from made-up results.
 set -u
 . "$(dirname "$0")/../support/expect.sh"
 scripts=$(cd "$(dirname "$0")/../../scripts" && pwd)
@@ -12,7 +13,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
 
-# refused TEXT ARGUMENTS: status 1, one line on stderr that has TEXT, nothing else.
+# refused TEXT ARGUMENTS: expects exit status 1, one line on stderr with TEXT, and no other output.
 refused() {
     local text=$1 status=0
     shift
@@ -37,12 +38,12 @@ refused "there is no option '--dpc'" --by dcp --dpc 1:4
 refused "there is no directory $work/nowhere" --by dcp --json "$work/nowhere/j"
 refused "there is no $work/.libs/libcoll_pmpi.so" --by dcp --build "$work"
 
-# read_lines FILE: figures, read by one of its awk programs.
+# read_lines FILE: reads made-up results with the awk program FILE.
 read_lines() {
     awk -f "$scripts/bench.d/field.awk" -f "$scripts/applications.d/json.awk" "$@"
 }
 
-# Ratios of medians; right where both are above 1.03 or neither.
+# Prints a line of results. The prediction is right if both ratios are above 1.03, or neither is.
 dcp_line() {
     printf '{"program": "%s", "by": "dcp", "dcp": "%s", "ranks": 32, "application": %s, "clock": "%s", ' "$1" "$2" "$3" "$4"
     printf '"collectives": %s, "served_s": 1.5, "started_s": 0.5, "served": 345.0, "explained": %s, ' "$5" "$6"
@@ -71,7 +72,7 @@ echo '{"program": "ocean", "by": "wrapper", "ranks": 16, "clock": "program", "co
 same "the table" "ocean 16 59 % 2.00 1.00 2.00 equal 24 x gather of 4 bytes by native, 50 %" \
     "$(read_lines -v title=0 -f "$scripts/applications.d/table.awk" lines | sed 's/  */ /g')"
 
-# What it installs first is no result: nothing of that comes on stdout.
+# The output of the installation must not be on stdout.
 mkdir bin
 printf '#!/bin/sh\necho "apt-get $*"\n' >bin/apt-get
 printf '#!/bin/sh\nexec "$@"\n' >bin/sudo

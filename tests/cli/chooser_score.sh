@@ -1,6 +1,6 @@
 #!/bin/bash
-# scripts/chooser-score without a lab: the random labs that it draws, the profile of a lab's own rates,
-# and what it makes of rows written here.
+# Tests scripts/chooser-score without a lab: the random labs that it draws, the profile with a lab's true
+# rates, and its results from made-up rows.
 set -u
 . "$(dirname "$0")/../support/expect.sh"
 scripts=$(cd "$(dirname "$0")/../.." && pwd)/scripts
@@ -48,42 +48,43 @@ fi
 
 # --- the score of random labs ---
 
-# row TOLD OP ALGORITHM MEDIAN CPU REST: cells of 4096 bytes on a machine with two processors
+# row TOLD OP ALGORITHM MEDIAN CPU REST: prints a row of a cell of 4096 bytes on a machine with two
+# processors.
 row() {
     printf '{"lab": "1.1", "told": "%s", "processors": 2, "op": "%s", "algorithm": "%s", "ranks": 8, ' \
         "$1" "$2" "$3"
     printf '"bytes": 4096, "reps": %s, "median_us": %s, "cpu_ms": %s%s}\n' "${reps-19}" "$4" "$5" "${6-}"
 }
 
-# predicted RUNS RIVAL US
+# predicted RUNS RIVAL US: prints the members that --predict adds.
 predicted() {
     printf ', "runs": "%s", "rival": %s, "predicted_us": %s, "model_us": 1' "$1" "$2" "$3"
 }
 
-# auto CALLS
+# auto CALLS: prints the times of auto's calls.
 auto() {
     printf ', "calls_us": "%s"' "$1"
 }
 
 {
-    # A hit from the fourth call on.
+    # A hit: from the fourth call on it is fast enough.
     row racks bcast auto 1100 0.1 "$(auto '4000 3000 2000 1100 1100 1100')$(predicted chain:segment=0 0 800)"
     row racks bcast chain 1000 0.1 "$(predicted chain:segment=0 0 800)"
     row racks bcast linear 700 0.1 "$(predicted linear 1 900)" # a rival
     row racks bcast hlot 600 0.1 "$(predicted native 0 900)"   # native ran
     reps=1 row racks bcast binomial 4000 0.1 "$(predicted binomial 0 800)"
     row racks bcast wire 100 0.1
-    # Without predictions, twice as slow, a miss.
+    # Without predictions, and twice as slow: a miss.
     row racks reduce_scatter auto 9000 0.1 "$(auto '6000 6000 6000 6000 6000 6000 6000')"
     row racks reduce_scatter native 3000 0.1
     row racks reduce_scatter ring 4000 0.1
-    # Noise: it runs what was the fastest.
+    # Noise: auto runs the algorithm that was the fastest.
     row racks scatter auto 1200 0.1 "$(auto '1200 1200 1200 1200')$(predicted straight:window=16 0 800)"
     row racks scatter straight 1000 0.1 "$(predicted straight:window=16 0 800)"
-    # Processors decide.
+    # A cell in which processors limit the speed.
     row racks gather auto 1000 0.1 "$(auto '3000 3000 3000 3000')"
     row racks gather native 1000 1.5
-    # Nothing told: slower than with racks told.
+    # With nothing told, it is slower than with racks told.
     row nothing bcast auto 1100 0.1 "$(auto '2000 2000 2000 2000 2000')"
     row nothing bcast native 2000 0.1
 } >rows

@@ -1,5 +1,5 @@
 #!/bin/sh
-# CMake's find_package(coll): the first program of README is built with what is installed for it.
+# Tests CMake's find_package(coll): builds the first program of README with the installed files.
 set -u
 source_dir=$(cd "$(dirname "$0")/../.." && pwd)
 command -v cmake >/dev/null || {
@@ -12,7 +12,7 @@ command -v cmake >/dev/null || {
 }
 . "$(dirname "$0")/../support/programs.sh"
 
-# As make install lays it out, somewhere else.
+# The files are laid out as by make install, in another place.
 mkdir -p lib/cmake/coll include
 cp "$build"/.libs/libcoll.so* lib
 cp "$build"/coll-config*.cmake lib/cmake/coll
@@ -22,7 +22,7 @@ cmake --build built >out 2>err || fail "the program isn't built"
 $limited "$mpirun" -n 2 built/first >out 2>err </dev/null || fail "the program"
 test "$(grep -c 'hello from rank 0' out)" = 2 || fail "the program says something else"
 
-# A newer one is not there.
-sed 's/coll 0.1/coll 99/' "$source_dir/tests/cli/cmake/CMakeLists.txt" >CMakeLists.txt
+# A newer version must not be found.
+sed 's/coll 0.1/coll 99/' "$source_dir/tests/cmake/CMakeLists.txt" >CMakeLists.txt
 CMAKE_PREFIX_PATH=$work cmake -S . -B other >out 2>err && fail "version 99 is found"
 grep -q 'version: 0' err || fail "what version there is isn't said"

@@ -1,20 +1,21 @@
 #!/bin/sh
-# coll-kmeans as people run it: the same files for any number of ranks and threads, and one clear
-# line for everything that can be wrong, with nothing left under the final names.
+# Tests coll-kmeans as users run it: the same files for any number of ranks and threads, and one clear line
+# for every error, with no files under the final names.
 set -u
 . "$(dirname "$0")/../support/programs.sh"
 program=$build/coll-kmeans
 disk=$work/disk
 trap 'umount "$disk" 2>/dev/null; rm -rf "$work"' EXIT
 
-# run RANKS ARGUMENTS...: the program under mpirun, its streams in out and err.
+# run RANKS ARGUMENTS...: runs the program under mpirun, with its output in out and err.
 run() {
     ranks=$1
     shift
     $limited "$mpirun" -n "$ranks" "$program" "$@" >out 2>err </dev/null
 }
 
-# refuses TEXT ARGUMENTS...: one line with TEXT, an error, and no files, at each count of ranks.
+# refuses TEXT ARGUMENTS...: expects an error with one line that has TEXT, and no files, at each number of
+# ranks in $counts.
 counts="1 3"
 refuses() {
     text=$1
@@ -30,7 +31,7 @@ refuses() {
     done
 }
 
-# The papers' lines: 600 points of 20 features around 9 middles.
+# Input in the papers' text format: 600 points of 20 features around 9 centres.
 awk 'BEGIN {
     srand(3)
     for (i = 0; i < 9 * 20; i++) middle[i] = int(rand() * 200)
@@ -42,11 +43,11 @@ awk 'BEGIN {
     }
 }' >points.txt
 
-# Without mpirun, these need no MPI.
+# These work without mpirun and MPI.
 "$program" --help | grep -q -- '--centroids' || fail "--help"
 "$program" --version | grep -q '^coll-kmeans .*[0-9]\.[0-9]' || fail "--version"
 
-# The same bits at any number of ranks and threads.
+# Results have the same bits at any number of ranks and threads.
 run 1 --k 12 --threads 1 points.txt --centroids c.npy --assign a.npy --json steps.json ||
     fail "one rank"
 test "$(wc -c <c.npy)" = $((128 + 12 * 20)) || fail "size of the centroids"
@@ -72,7 +73,7 @@ COLL_TRACE=1 run 3 --k 12 --bcast chain:segment=32K points.txt --centroids c2.np
     fail "--bcast chain"
 grep -q '^coll: bcast .*choice=chain:segment=32K,' err || fail "--bcast chain: another algorithm ran"
 cmp c.npy c2.npy && cmp a.npy a2.npy || fail "other files with --bcast chain"
-# In two files, in any order, and as their directory.
+# The same points in two files, in any order, and as their directory.
 mkdir parts
 head -n 250 points.txt >parts/a.txt
 tail -n +251 points.txt >parts/b.txt
@@ -82,17 +83,17 @@ for points in parts "parts/b.txt parts/a.txt"; do
     cmp c.npy c2.npy && cmp a.npy a2.npy || fail "other files from $points"
 done
 
-# The table's figures, a line each; the objective never rises.
+# The JSON has a line for each iteration, and the objective never rises.
 grep -c '"iteration": ' steps.json >count
 test "$(cat count)" -ge 2 || fail "too few steps"
 sed -n 's/.*"objective": \([0-9]*\),.*/\1/p' steps.json >objectives
 sort -n -r -c objectives || fail "the objective rises: $(tr '\n' ' ' <objectives)"
 test "$(wc -l <objectives)" = $(($(cat count) + 1)) || fail "an objective each, and the final one"
 
-# Centroids are points, too; a cluster for each leaves them as they are.
+# Centroids can be used as points. With a cluster for each of them they do not change.
 run 2 --k 12 c.npy --centroids c3.npy --assign a3.npy || fail "centroids as points"
 grep -q '^final objective 0,' out || fail "a centroid on each point"
-# Two copies of the points, from two files.
+# Two files give two copies of the points.
 run 3 --k 5 --iterations 2 points.txt points.txt --centroids c3.npy --assign a3.npy ||
     fail "two files"
 test "$(wc -c <a3.npy)" = $((128 + 1200 * 4)) || fail "two files' assignment"
@@ -102,7 +103,7 @@ run 2 --k 12 --seed 2 points.txt --centroids c.npy --assign a.npy --tolerance 10
 grep -q '^1 iteration ' out || fail "a tolerance stops at once"
 test "$(find . -name '*.npy*' -o -name '.*.coll-*' | wc -l)" = 2 || fail "temporary files are left"
 
-# Other starts and stops: the same bits at any number of ranks, and points that stay on disk.
+# Other starts and stop options: the same bits at any number of ranks, also with points on disk.
 for start in k-means++ 'k-means||:rounds=3' 'k-means||:memory=100' afk-mc2:chain=20 file:c.npy; do
     run 1 --k 12 --start "$start" points.txt --centroids c2.npy --assign a2.npy || fail "$start"
     run 3 --k 12 --start "$start" points.txt --centroids c3.npy --assign a3.npy --mapped . ||
@@ -119,14 +120,15 @@ run 2 --k 12 --seconds 0 points.txt --centroids c3.npy --assign a3.npy || fail "
 grep -q '^0 iterations .*the time is up' out || fail "--seconds 0 leaves no time for one"
 rm -f c2.npy a2.npy c3.npy a3.npy
 
-# Growing batches: the same bits anywhere, for bytes and fine centroids; none is the plain way.
+# Growing batches: the same bits at any number of ranks and threads, for byte and float centroids. A batch
+# of all points gives the same result as no batch.
 for as in bytes float; do
     run 1 --k 12 --centroids-as $as --batch 50 --iterations 1 --threads 1 points.txt --centroids c2.npy \
         --assign a2.npy --json steps.json || fail "--batch, $as"
     test "$(grep -c '^on [0-9]* points:' out)" = 5 || fail "--batch 50: not 50, 100, 200, 400 and 600"
     sed -n 's/.*"iteration": .*"points": \([0-9]*\),.*/\1/p' steps.json >batches
     sort -n -c batches && test "$(tail -n 1 batches)" = 600 || fail "--batch: sizes do not grow"
-    for by in "2 2" "3 1" "5 2"; do # to tell the quality changes nothing
+    for by in "2 2" "3 1" "5 2"; do # --quality-every must not change the result
         run "${by% *}" --k 12 --centroids-as $as --batch 50 --quality-every 2 --iterations 1 --threads "${by#* }" points.txt \
             --centroids c3.npy --assign a3.npy || fail "--batch: $by"
         cmp c2.npy c3.npy && cmp a2.npy a3.npy || fail "--batch, $as: other files at $by: ranks, threads"
@@ -140,8 +142,9 @@ run 2 --k 12 --batch 50 --seconds 0 points.txt --centroids c3.npy --assign a3.np
 grep -q '^0 iterations .*the time is up' out || fail "--batch --seconds 0 leaves no time for one"
 rm -f c2.npy a2.npy c3.npy a3.npy
 
-# Sketches, which are kept from iteration to iteration, change no bit: with empty clusters, float
-# centroids, and a run that goes on from its checkpoint. Points along 6 axes, every tenth repeated.
+# Projections, which are kept from iteration to iteration, change no bit: with empty clusters, with float
+# centroids, and in a run resumed from its checkpoint. The points are along 6 axes, and every tenth is
+# repeated.
 awk 'BEGIN {
     srand(5)
     for (i = 0; i < 6 * 256; i++) axis[i] = rand() - 0.5
@@ -173,7 +176,8 @@ for as in bytes float; do
     done
 done
 
-# Centroids of float32: the same bits anywhere, also resumed, and as a start.
+# Centroids of float32: the same bits at any number of ranks and threads, also in a resumed run, and as a
+# start.
 run 1 --k 12 --centroids-as float --threads 1 --iterations 4 points.txt --centroids c2.npy \
     --assign a2.npy || fail "--centroids-as float"
 test "$(wc -c <c2.npy)" = $((128 + 12 * 20 * 4)) || fail "size of float centroids"
@@ -188,14 +192,14 @@ run 2 --k 12 --centroids-as float --iterations 2 points.txt --centroids c3.npy -
 run 2 --k 12 --centroids-as float --iterations 2 --start file:c3.npy points.txt \
     --centroids c4.npy --assign a3.npy || fail "float centroids as a start"
 cmp c2.npy c4.npy && cmp a2.npy a3.npy || fail "float: 2 iterations and 2 are not 4"
-for as in float bytes; do # the exact mean is best
+for as in float bytes; do # float centroids are closer to the exact mean
     run 1 --k 1 --centroids-as $as points.txt --centroids c3.npy --assign a3.npy || fail "$as"
     sed -n 's/^final objective \([0-9]*\).*/\1/p' out
 done >objectives
 sort -n -u -c objectives || fail "float centroids are no better than bytes"
 rm -rf c2.npy a2.npy c3.npy a3.npy c4.npy fine
 
-# Real features, where this coll-kmeans takes them: float32 centroids, the same bits anywhere.
+# Real features, if this coll-kmeans supports them: float32 centroids, the same bits everywhere.
 for i in 1 2 3 4 5 6 7 8 9 10; do
     printf '\002\000\000\000\000\000\300\077\000\000\020\300' # 1.5 -2.25
     test $((i % 3)) != 0 || printf '\002\000\000\000\000\000\000\076\000\000\100\100' # 0.125 3
@@ -220,8 +224,8 @@ if run 1 --k 2 --threads 1 real.fvecs --centroids c2.npy --assign a2.npy; then
         grep -q '^final objective 0$' out || fail "real: $start leaves one of two kinds out"
     done
     rm c2.npy a2.npy c3.npy a3.npy
-    # Points (500000 + i, 5600000 + j), and (-i, -j): far from 0 the objective is the same.
-    signs="000\\200 200\\277 000\\300 100\\300 200\\300 240\\300 300\\300 340\\300" # of -0 to -7
+    # Points (500000 + i, 5600000 + j), and (-i, -j): the objective far from 0 must be the same.
+    signs="000\\200 200\\277 000\\300 100\\300 200\\300 240\\300 300\\300 340\\300" # the bytes of -0 to -7
     for row in 0 1 2 3 4 5 6 7 0 2 4 6; do
         i=$(((row * 5 + 1) % 8))
         printf "\\002\\000\\000\\000\\$(printf %o $((32 * i)))\\044\\364\\110\\$(printf %o $((2 * row)))\\346\\252\\112"
@@ -245,7 +249,7 @@ else
 fi
 rm -f real.fvecs
 
-# Everything that can be wrong.
+# All errors.
 to="--centroids results/c.npy --assign results/a.npy"
 { cat points.txt; echo picture 1 2 3; } >short.txt
 sed '599s/ [0-9]*$/ x/' points.txt >word.txt
@@ -309,7 +313,7 @@ refuses "--json ./ck/checkpoint: is also read, as --checkpoint ck/checkpoint" \
     --k 2 points.txt $to --checkpoint ck --json ./ck/checkpoint
 cmp points.txt kept.txt || fail "points are gone"
 rm -r link.txt hard.txt ck
-# A failure leaves an old file as it was.
+# After a failure an old file is unchanged.
 refuses "--k 601: there are only 600 points" --k 601 points.txt $to --json kept.txt
 cmp points.txt kept.txt || fail "an old file is touched by a failure"
 refuses "option --k needs a value" points.txt $to --k
@@ -360,7 +364,7 @@ export COLL_KMEANS_KERNEL
 refuses nonsense --k 2 points.txt $to
 unset COLL_KMEANS_KERNEL
 
-# --resume makes the directory, starts from the beginning, and then goes on.
+# --resume creates the directory, starts from the beginning, and then continues.
 for note in 'no checkpoint yet: starts from the beginning' 'resumed after iteration 2'; do
     run 2 --k 12 points.txt --iterations 2 --every 1 --centroids c2.npy --assign a2.npy \
         --checkpoint state --resume --json /dev/null || fail "--resume: $note"
@@ -368,7 +372,7 @@ for note in 'no checkpoint yet: starts from the beginning' 'resumed after iterat
 done
 test -c /dev/null || fail "/dev/null is gone"
 
-# A full disk, where we may make one: both files are given up.
+# A full disk, if this user may mount one: neither of the two files may be left.
 mkdir "$disk"
 if mount -t tmpfs -o size=8k tmpfs "$disk" 2>/dev/null; then
     awk '{ for (i = 0; i < 10; i++) print }' points.txt >many.txt
@@ -376,7 +380,7 @@ if mount -t tmpfs -o size=8k tmpfs "$disk" 2>/dev/null; then
     test "$(grep -c '^coll-kmeans: .*disk/a.npy: can.t be written: No space left' err)" = 1 ||
         fail "full disk"
     test -z "$(ls -A disk)" || fail "files are left on a full disk"
-    # A checkpoint that has no room is noted, and the run goes on to its end.
+    # If a checkpoint does not fit on the disk, a line reports it and the run continues to its end.
     run 3 --k 12 many.txt --centroids c2.npy --assign a2.npy --checkpoint disk/ck --every 1 ||
         fail "a full disk for checkpoints"
     grep -q '^coll-kmeans: disk/ck/checkpoint: can.t be written: No space left.*goes on' err ||

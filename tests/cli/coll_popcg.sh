@@ -1,11 +1,12 @@
 #!/bin/sh
-# coll-popcg as people run it: the same surface for any number of ranks, its table as JSON, a picture,
-# and one clear line for everything that can be wrong, with nothing left under the files' names.
+# Tests coll-popcg as users run it: the same surface for any number of ranks, its table as JSON, a picture,
+# and one clear line for every error, with no files left under the final names.
 set -u
 . "$(dirname "$0")/../support/programs.sh"
 program=$build/coll-popcg
 
-# run RANKS ARGUMENTS...: the program, under mpirun for more than one rank, its streams in out and err.
+# run RANKS ARGUMENTS...: runs the program, under mpirun if there are several ranks, with its output in out
+# and err.
 run() {
     ranks=$1
     shift
@@ -16,7 +17,7 @@ run() {
     fi
 }
 
-# refuses RANKS TEXT ARGUMENTS...: one line with TEXT, an error and no picture.
+# refuses RANKS TEXT ARGUMENTS...: expects an error with one line that has TEXT, and no picture.
 refuses() {
     n=$1
     text=$2
@@ -29,12 +30,13 @@ refuses() {
     test ! -e picture.png || fail "a picture is left with $n ranks: $*"
 }
 
-# Without mpirun, these need no MPI.
+# These work without mpirun and MPI.
 "$program" --help | grep -q -- '--reductions' || fail "--help"
 "$program" --version | grep -q '^coll-popcg .*[0-9]\.[0-9]' || fail "--version"
 test "$("$program" --coordinates --grid 6x5 | wc -l)" = 30 || fail "--coordinates"
 
-# All solvers with all reductions: as many iterations, residuals to the last digit, in every mode.
+# All solvers with all kinds of reductions have the same number of iterations and the same residual to the
+# last digit.
 for n in 1 4 5; do
     run $n --grid 80x96 --solver all --reductions all --json table.json --picture $n.png ||
         fail "$n ranks"
@@ -47,14 +49,14 @@ for n in 1 4 5; do
 done
 head -c 8 1.png | od -An -tx1 | grep -q '89 50 4e 47' || fail "no PNG"
 
-# Masks of one's own, in any layout of blanks.
+# Masks from files, with any arrangement of blanks.
 printf 'P1 # comment\n 6 # columns\n 4\n1 1 1 1 1 1\n100001 000000\n111\n1\n1 1' >basin.pbm
 run 3 --mask basin.pbm || fail "a mask"
 grep -q '^grid of 6 x 4 cells, 10 of ocean' out || fail "cells of a mask"
 run 2 --mask basin.pbm --grid 12x16 || fail "a mask on another grid"
 grep -q '^grid of 12 x 16 cells, 80 of ocean' out || fail "cells of a mask on another grid"
 
-# Everything that can be wrong.
+# All errors.
 printf 'P1 2 2 1111' >land.pbm
 printf 'P1 2 2 11' >cut.pbm
 printf 'P1 2 2 1120' >damaged.pbm

@@ -1,7 +1,7 @@
 #!/bin/bash
-# Every command in README.md and docs does what it should: it is run, by fewer ranks and on less data
-# than there. Those marked "not run", which need root or minutes, and what the text says of options are
-# looked at: programs are there, and know the options.
+# Runs every command in README.md and docs, with fewer ranks and less data than there, and checks its
+# result. Commands that are marked "not run", because they need root or minutes, and options that the text
+# mentions, are only checked: the programs exist and have these options.
 set -u
 source_dir=$(cd "$(dirname "$0")/../.." && pwd)
 . "$(dirname "$0")/../support/programs.sh"
@@ -18,7 +18,7 @@ awk -v into=blocks -f "$source_dir/tests/cli/commands.awk" "${pages[@]}" >list |
 
 # --- What commands find ---
 
-# What is installed, elsewhere.
+# Installs libcoll under another root.
 prefix=$(sed -n 's/^prefix = //p' "$build/Makefile")
 root=$work/root
 make -C "$build" install DESTDIR="$root" >out 2>err || fail "make install"
@@ -27,7 +27,7 @@ grep -r -I -n -E '@[A-Za-z_]+@' "$installed" >out && fail "placeholders are inst
 export PKG_CONFIG_SYSROOT_DIR=$root PKG_CONFIG_PATH=$installed/lib/pkgconfig
 export LD_LIBRARY_PATH=$installed/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 
-# Their files: those of the source tree, a program, a list of hosts and one of racks.
+# The files that commands use: those of the source tree, a program, a list of hosts and one of racks.
 for name in examples scripts tests; do
     ln -s "$source_dir/$name" .
 done
@@ -36,23 +36,23 @@ ln -s "$build" build
 cp "$build/tests/interposed/collectives" program 2>err || cp "$build/examples/first" program
 echo 'localhost slots=99' >hosts
 echo "SwitchName=rack Nodes=$(uname -n)" >racks.conf
-# Programs in Fortran that a page shows.
+# Extracts the Fortran programs that pages show.
 awk '/^```/ { file = "" } file { print >file } /^```fortran$/ { getline; file = $2 ".f90"; print >file }' \
     "$source_dir"/docs/*.md
-# 50 images of 28 x 28, with edges somewhere.
+# 50 images of 28 x 28 pixels with some edges.
 {
     printf '\0\0\010\003\0\0\0\062\0\0\0\034\0\0\0\034'
     awk 'BEGIN { for (i = 0; i < 39200; i++) printf "%c", 33 + i * i % 89 }'
 } >images
 
-# smaller PROGRAM LINES: PROGRAM becomes one that makes less of its arguments "$@", as LINES of bash say.
+# smaller PROGRAM LINES: replaces PROGRAM by a script that reduces its arguments "$@" with LINES of bash.
 smaller() {
     real=$build/$1
     [ -x "$real" ] || real=$(command -v "$1") || return
     printf '#!/bin/bash\n%s\nexec %s "$@"\n' "$2" "$real" >"bin/$1"
     chmod +x "bin/$1"
 }
-# after OPTION MOST: its number is at most MOST.
+# after OPTION MOST: prints lines that limit the number after OPTION to MOST.
 after() {
     echo "for ((i = 1; i < \$#; i++)); do [ \"\${!i}\" = $1 ] || continue; ((i++)); n=\${!i%[KM]}"
     echo "[ \"\${!i}\" = \"\$n\" ] && [ \"\$n\" -le $2 ] || set -- \"\${@:1:i-1}\" $2 \"\${@:i+1}\"; break; done"
@@ -67,18 +67,18 @@ for program in coll-bench coll-info coll-hlot coll-run; do
     smaller $program ''
 done
 PATH=$work/bin:$PATH
-# By its path, since it is run by one of its name.
+# Finds the interpreter by its path, because the script that runs it has the same name.
 python=$(. "$source_dir/tests/support/find_python.sh" >/dev/null && command -v "$python")
 if [ -n "$python" ]; then
     printf '#!/bin/bash\nexec %s "$@"\n' "$python" >bin/python3
     chmod +x bin/python3
 fi
-# pip takes nothing from the net.
+# pip must not download anything.
 export PIP_NO_INDEX=1 PIP_QUIET=1 PIP_DISABLE_PIP_VERSION_CHECK=1
 
 # --- Running ---
 
-# lacking BLOCK: says what it needs that isn't there, none of which is needed to build libcoll.
+# lacking BLOCK: prints what BLOCK needs and is missing, and is not needed to build libcoll.
 lacking() {
     case $(cat "$1") in
     *coll-run* | *libcoll_pmpi*) [ -x "$build/coll-run" ] || echo "libcoll_pmpi" ;;
@@ -94,7 +94,7 @@ lacking() {
     esac
 }
 
-# run NUMBER WHERE: as people do, and what a line of comment says is what comes out.
+# run NUMBER WHERE: runs a block as users do. The output must contain the block's lines of comments.
 run() {
     block=blocks/$1.sh
     without=$(lacking "$block")
@@ -114,7 +114,7 @@ run() {
 
 # --- Looking ---
 
-# Open MPI 5's tells of each option when it is asked.
+# Prints the options of mpirun. That of Open MPI 5 describes each option separately.
 help_of_mpirun() {
     mpirun --help all | tee out
     grep -q -e --hostfile out && return
@@ -123,7 +123,7 @@ help_of_mpirun() {
     done
 }
 
-# The options of a program: all its help.
+# Writes all help of a program, which has its options.
 help_of() {
     case $1 in
     scripts/* | tests/run-one) cat "$source_dir/$1" "$source_dir/$1.d"/* 2>/dev/null ;;
@@ -145,11 +145,11 @@ for program in $known; do
     help_of "$program"
 done
 cat help.* >help
-# Of Slurm's and Debian's, which need not be here.
+# Options of Slurm's and Debian's commands, which need not be installed.
 echo '--distribution --overcommit --mpi --build --fail-on ' >>help
 
-# look WHERE TEXT: the options behind each program are its own; those behind none, or another program, are
-# those of any of ours.
+# look WHERE TEXT: checks options in TEXT. Options after a program must be its own; others must be options
+# of any of libcoll's programs.
 look() {
     program=
     for word in ${2//[\"\`\|;()]/ }; do

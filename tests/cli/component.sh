@@ -1,7 +1,7 @@
 #!/bin/bash
-# libcoll as a component of Open MPI, under programs that know nothing of it: they get what they get
-# without, from all operations; errors come once; parameters mean what the variables mean; it is
-# listed, put into use and taken away.
+# Tests libcoll as a component of Open MPI, under unmodified programs: they get the same results as without
+# it, from all operations; errors come once; parameters mean the same as the variables; the component is
+# listed, installed and removed.
 set -u
 source_dir=$(cd "$(dirname "$0")/../.." && pwd)
 [ -f .libs/mca_coll_libcoll.so ] || {
@@ -10,15 +10,16 @@ source_dir=$(cd "$(dirname "$0")/../.." && pwd)
 }
 . "$(dirname "$0")/../support/programs.sh"
 export COLL_PROFILE=built-in
-# By treematch MPI_Dist_graph_create of Open MPI 4.1 hangs now and then, without libcoll, too.
+# With treematch, MPI_Dist_graph_create of Open MPI 4.1 sometimes hangs, also without libcoll.
 export OMPI_MCA_topo=basic
 programs=$build/tests/component
-# Open MPI looks here beside its own folder. All ranks of a test are on one host.
+# Open MPI also looks for components in this folder. All ranks of a test are on one host.
 mkdir components
 ln -s "$build/.libs/mca_coll_libcoll.so" components
 export OMPI_MCA_coll_libcoll_one_host=1
 
-# run RANKS WORDS...: mpirun without the component, and with it; streams in out and err.
+# run RANKS WORDS...: runs mpirun without the component; component runs it with the component. Output goes
+# to out and err.
 run() {
     local ranks=$1
     shift
@@ -30,7 +31,7 @@ component() {
     run "$ranks" --mca mca_base_component_path "SYSTEM_DEFAULT:$work/components" "$@"
 }
 
-# parameters OPERATION=SPEC...: the words that set them.
+# parameters OPERATION=SPEC...: prints the mpirun arguments that set them.
 parameters() {
     for setting; do
         printf '%s ' --mca "coll_libcoll_${setting%%=*}" "${setting#*=}"
@@ -53,11 +54,11 @@ for ranks in 4 7; do
     component $ranks $other "$programs/operations" || fail "operations by others, $ranks ranks"
 done
 
-# With a time-out that nobody reaches.
+# With a time-out that no call reaches.
 COLL_TIMEOUT=600 component 5 -x COLL_TIMEOUT "$programs/operations" || fail "operations with a time-out"
 grep -qx '0 wrong' out || fail "operations with a time-out"
 
-# They ran in libcoll, of each kind.
+# Blocking, nonblocking and persistent calls ran in libcoll.
 # shellcheck disable=SC2086 # words
 component 3 $one --mca coll_libcoll_trace 1 "$programs/operations" || fail "operations with a trace"
 for call in bcast gather allreduce reduce reduce_scatter allgather alltoall scatter barrier scan exscan; do
@@ -98,24 +99,24 @@ else
     echo "skipped: a program in Python, for want of mpi4py"
 fi
 
-# Ranks describe the same data differently, as Open MPI alone can't take it everywhere.
+# Ranks describe the same data differently, which Open MPI alone does not support everywhere.
 for words in "$one" "$other"; do
     # shellcheck disable=SC2086 # words
     limited="timeout -k 10 120" component 5 $words "$build/tests/interposed/descriptions" 20 1 all ||
         fail "descriptions"
 done
 
-# Left to Open MPI at first: COLL_Set holds for MPI's calls from then on, and so does another one.
+# At first Open MPI runs the calls. COLL_Set then applies to MPI's calls, and so does a second COLL_Set.
 OMPI_MCA_coll_libcoll_one_host=1 COLL_TRACE=1 component 2 -x COLL_TRACE "$programs/set" || fail "set"
 test "$(sed -n 's/^coll: bcast .*choice=\([a-z]*\).*/\1/p' err | paste -sd' ')" = "chain binomial" ||
     fail "set: other calls of bcast"
 
-# Communicators come and go, one is made while others are busy.
+# Communicators come and go, and one is made while others are busy.
 # shellcheck disable=SC2086 # words
 component 3 $one "$programs/dups" || fail "dups"
 
 # --- Setting up communicators ---
-# In ways in which messages, or communicators of libcoll's own, would get in between.
+# In these ways messages, or communicators of libcoll's own, would disturb the program's.
 for mode in groups idup names types; do
     # shellcheck disable=SC2086 # words
     limited="timeout -k 10 60" component 4 $one "$programs/made" $mode || fail "made $mode"
@@ -126,7 +127,8 @@ done
 # shellcheck disable=SC2086 # words
 component 3 $one "$programs/made" op || fail "made op"
 
-# sent WORDS...: the messages that 4 ranks send in all, in Open MPI's own count, with the component.
+# sent WORDS...: prints the number of messages that 4 ranks send in total with the component, as Open MPI
+# counts them.
 sent() {
     rm -f count.*.prof
     component 4 --mca pml_monitoring_enable 1 --mca pml_monitoring_enable_output 3 \
@@ -139,12 +141,12 @@ run 4 --mca pml_monitoring_enable 1 --mca pml_monitoring_enable_output 3 --mca p
     "$work/alone" "$programs/made" dup 50 0 || fail "made dup without libcoll"
 alone=$(cat alone.*.prof | awk '$1 == "E" || $1 == "I" { sum += $6 } END { print sum + 0 }')
 rm -f alone.*.prof count.*.prof
-# An allreduce by recursive doubling is 8 messages. Besides what the job tells at MPI_Init there are none.
+# An allreduce by recursive doubling sends 8 messages. Apart from those of MPI_Init there are no others.
 test $((used - duplicates)) = $((50 * 8)) || fail "$((used - duplicates)) messages for 50 allreduces"
 test $((duplicates - none)) -le "$alone" || fail "$duplicates messages for 50 communicators, $alone without libcoll"
 
 # --- Errors ---
-# MPI would find most of them before it asks anybody.
+# MPI would find most of these errors before it calls the component.
 component 2 --mca mpi_param_check 0 --mca coll_libcoll_alltoall pairwise "$programs/errors" || fail "errors"
 test "$(grep -c '^[01]: i\{0,1\}alltoall[_a-z]*: 1 call, class \([0-9]*\), handled \1: .*alltoall: 8 bytes' out)" = 6 ||
     fail "errors don't come once"
@@ -154,7 +156,8 @@ grep -q '^0: ibcast: 1 call, .*rank 1' out || fail "the error of a request"
 grep -qx '0: the request is gone' out || fail "a request with an error"
 
 # --- A rank that is late ---
-# late CALL [WORDS...]: what rank 0 says; WORDS set COLL_TIMEOUT, by default on all ranks.
+# late CALL [WORDS...]: checks the error that rank 0 prints. WORDS set COLL_TIMEOUT, by default on all
+# ranks.
 late() {
     local call=$1
     shift
@@ -166,7 +169,7 @@ for call in allreduce barrier iallreduce ibcast small first; do
     grep -q "^$call: .*COLL_TIMEOUT" out || fail "a late rank: $call"
     grep -qx 'the request is gone' out || fail "a late rank: $call leaves a request"
 done
-# Rank 0's holds for all.
+# The setting of rank 0 applies to all ranks.
 # shellcheck disable=SC2016 # for the ranks' shells
 late barrier sh -c 'test "$OMPI_COMM_WORLD_RANK" != 0 || export COLL_TIMEOUT=0.5; exec "$@"' sh
 grep -q '^barrier: .*COLL_TIMEOUT' out || fail "a late rank: COLL_TIMEOUT on rank 0"
@@ -188,12 +191,12 @@ for parameter in priority enable strict any_network one_host gpu bcast gather al
 done
 unset OMPI_MCA_mca_base_component_path
 
-# says PATTERN: on stderr, in one line.
+# says PATTERN: expects one line on stderr, with PATTERN.
 says() {
     test "$(grep -c '^\(coll\|libcoll\): ' err)" = 1 || fail "not one line: $1"
     grep -q "$1" err || fail "nothing with $1"
 }
-# When all ranks end in MPI_Init mpirun may wait for them for ever: it is ended then.
+# When all ranks end in MPI_Init, mpirun may wait for them forever, so timeout ends it.
 limited="timeout -k 10 60"
 component 3 --mca coll_libcoll_bcast nonsense "$programs/counted" && fail "nonsense is taken"
 says '^libcoll: COLL_BCAST=nonsense.*chain'
@@ -207,7 +210,7 @@ says '^libcoll: unknown setting COLL_NONSENSE'
 component 3 --mca coll_libcoll_bcast chain "$programs/counted" || fail "counters"
 printf 'coll_libcoll_%s\n' 'passed_allreduce 3' 'served_bcast 5' >expected
 sort out | diff expected - || fail "counters"
-# The variable is nearer to the program than the parameter.
+# The variable has precedence over the parameter.
 COLL_BCAST=native COLL_ALLREDUCE=ring component 3 -x COLL_BCAST -x COLL_ALLREDUCE \
     --mca coll_libcoll_bcast chain "$programs/counted" || fail "variables"
 printf 'coll_libcoll_%s\n' 'passed_bcast 5' 'served_allreduce 3' >expected
@@ -219,8 +222,8 @@ component 3 --mca coll_libcoll_bcast chain --mca coll_libcoll_enable 0 "$program
     fail "enable 0"
 test -s out && fail "enable 0: something is counted"
 
-# --- Where it stands aside ---
-# Set for one rank alone, by which no rank may be left waiting.
+# --- Communicators and ranks that it does not serve ---
+# A setting on one rank alone must not leave another rank waiting.
 for rank in 0 2; do
     # shellcheck disable=SC2016 # for the ranks' shells
     OTHER=$rank COLL_TRACE=1 limited="timeout -k 10 60" component 3 -x OTHER -x COLL_TRACE --mca coll_libcoll_bcast chain \
@@ -229,7 +232,7 @@ for rank in 0 2; do
     grep -q served out && fail "without rank $rank"
     grep -q 'rank.* no part\|another rank has' err || test $rank = 0 || fail "without rank $rank: not said"
 done
-# Buffers of a GPU, as one rank says.
+# One rank says that buffers may be in the memory of a GPU.
 gpus() {
     COLL_TRACE=1 component 3 -x COLL_TRACE --mca coll_libcoll_bcast chain "$@" "$programs/counted" || fail "gpu: $*"
 }

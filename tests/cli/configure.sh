@@ -1,12 +1,12 @@
 #!/bin/sh
-# What configure says where something is missing: the Debian package that has it.
+# Tests that configure names the Debian package of anything that is missing.
 set -u
 configure=$(cd "$(dirname "$0")/../.." && pwd)/configure
 . "$(dirname "$0")/../support/programs.sh"
 compiler=$(sed -n 's/^CC = //p' "$build/Makefile")
 compiler=${compiler%% -std*}
 
-# lacks TEXT WORDS...: configure with WORDS ends with an error that has TEXT.
+# lacks TEXT WORDS...: expects that configure with WORDS fails with an error that has TEXT.
 lacks() {
     text=$1
     shift

@@ -1,16 +1,16 @@
 #!/bin/bash
-# What people read says what the programs do: tables made from coll-info, the same options in --help
-# and in the man page, all sections in every man page, links that lead somewhere, and the programs that
-# are built.
+# Tests that the documents agree with the programs: the tables made from coll-info, the options in --help
+# and in man pages, the sections of man pages, links, and the programs that pages show.
 set -u
 source_dir=$(cd "$(dirname "$0")/../.." && pwd)
 . "$(dirname "$0")/../support/programs.sh"
 
 "$source_dir/scripts/tables" --check "$build/coll-info" >out 2>err || fail "tables differ"
 
-# Every setting has all four columns, and names each value that its reader allows.
+# Every setting has all four columns, and names each value that is allowed.
 grep -q '(null)\||  *|' "$source_dir/docs/settings.md" && fail "a setting without values or default"
-# allows SETTING COMMAND...: COMMAND refuses a value of it, and says which are allowed.
+# allows SETTING COMMAND...: COMMAND refuses a wrong value and lists the allowed ones, which must be in the
+# table.
 allows() {
     setting=$1
     shift
@@ -30,18 +30,19 @@ allows COLL_KMEANS_KERNEL "$build/coll-kmeans" --k 1 points --centroids c.npy --
 [ ! -x "$build/coll-run" ] ||
     allows COLL_DCP_TRANSPORT "$build/coll-run" -n 3 --dcp 1 -- "$build/tests/interposed/calls"
 
-# Options that begin a line of --help's table; the words are those before the description.
+# Prints the options that begin a line of the table of --help, before the description.
 options_of_help() {
     sed -n 's/^ \{1,4\}\(--.*\)/\1/p' | sed 's/   *[^ -].*//' | grep -o -e '--[a-z][a-z-]*' | sort -u
 }
 
-# Options that begin an item of the man page.
+# Prints the options that begin an item of the man page.
 options_of_man() {
     awk 'item && /^\.B/ { print } { item = /^\.TP/ }' "$1" | sed 's/\\-/-/g' |
         grep -o -e '--[a-z][a-z-]*' | sort -u
 }
 
-# compare PAGE COMMAND...: each COMMAND, a word list, has a help.
+# compare PAGE COMMAND...: compares the options of PAGE with those in the help of all COMMANDs, each of
+# which may be several words.
 compare() {
     page=$source_dir/man/$1.1
     shift
@@ -72,7 +73,7 @@ for page in "$source_dir"/man/*.1; do
     done
 done
 
-# Links from one file to another, and to a heading in it, by the names that GitHub gives headings.
+# Checks links to files and to headings in them. GitHub derives the names of headings in this way.
 headings() {
     sed -n 's/^##* //p' "$1" | tr 'A-Z ' 'a-z-' | tr -cd 'a-z0-9_\n-'
 }
@@ -92,7 +93,7 @@ done
 version=$(sed -n 's/^AC_INIT(\[libcoll\], \[\([^]]*\)\].*/\1/p' "$source_dir/configure.ac")
 grep -q -x -e "version: $version" "$source_dir/CITATION.cff" || fail "CITATION.cff is not of version $version"
 
-# shown PAGE LANGUAGE FILE BEGINNING: the program that PAGE shows is FILE from BEGINNING on.
+# shown PAGE LANGUAGE FILE BEGINNING: checks that the program on PAGE is FILE from the line BEGINNING on.
 shown() {
     sed -n "/^\`\`\`$2\$/,/^\`\`\`\$/p" "$source_dir/$1" | sed '1d; $d' >of_page
     sed -n "/^$4/,\$p" "$source_dir/$3" | diff - of_page >out || fail "$1's program (>) is not $3 (<)"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# coll-info draw: pictures are XML in which every rank has its line, and whatever is wrong is one clear
-# line and no file.
+# Tests coll-info draw: pictures are XML in which every rank has its line, and every error is one clear line
+# without a file.
 set -u
 . "$(dirname "$0")/../support/programs.sh"
 export COLL_PROFILE=built-in
@@ -13,7 +13,7 @@ is_xml() {
     fi
 }
 
-# draws RANKS ARGUMENTS...: a good picture of so many ranks, in picture.svg.
+# draws RANKS ARGUMENTS...: expects a good picture of RANKS ranks in picture.svg.
 draws() {
     ranks=$1
     shift
@@ -40,18 +40,18 @@ grep -q 'rack 2</text>' picture.svg || fail "the racks"
 draws 40 bcast 1M --algorithm chain --racks 4
 grep -q '1 in [0-9]* between two ranks is drawn' picture.svg || fail "nothing says that messages are left out"
 [ "$(arrows)" -le 2500 ] || fail "$(arrows) arrows are too many"
-# Twice the same.
+# The same call gives the same picture.
 mv picture.svg first.svg
 draws 40 bcast 1M --algorithm chain --racks 4
 cmp first.svg picture.svg || fail "another picture of the same call"
 
-# The hosts of ranks that run have their names.
+# The hosts of running ranks have their names in the picture.
 $limited "$mpirun" -n 2 "$build/coll-info" draw bcast 64K --algorithm two_tree --output two.svg >out 2>err ||
     fail "draw under mpirun"
 is_xml two.svg || fail "draw under mpirun is no XML"
 grep -q "^<text.*$(uname -n | cut -d. -f1).*, rank 1</text>" two.svg || fail "no host in the picture"
 
-# refuses TEXT ARGUMENTS...: one line with TEXT, and the picture that is there stays.
+# refuses TEXT ARGUMENTS...: expects an error of one line with TEXT; an older picture is unchanged.
 refuses() {
     text=$1
     shift

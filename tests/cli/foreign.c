@@ -1,4 +1,7 @@
-/* A libcoll of another MPI library, as far as the Python package looks at it before it calls it. */
+/*
+ * Pretends to be a libcoll for another MPI library, in everything that the Python package checks
+ * before it calls it.
+ */
 #include <mpi.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# coll-hlot as people run it: the paper's figures, pictures, and one clear line for what is wrong.
+# Tests coll-hlot as users run it: the paper's figures, pictures, and one clear line for every error.
 set -u
 tests=$(cd "$(dirname "$0")/.." && pwd)
 . "$(dirname "$0")/../support/programs.sh"
@@ -9,7 +9,7 @@ hlot() {
     $limited "$build/coll-hlot" "$@" >out 2>err </dev/null
 }
 
-# refuses TEXT ARGUMENTS...: one line with TEXT, an error, and no file.
+# refuses TEXT ARGUMENTS...: expects an error with one line that has TEXT, and no file.
 refuses() {
     text=$1
     shift
@@ -87,7 +87,7 @@ refuses 'unknown option --rot' show lost --rot
 refuses 'unexpected argument x' show lost x
 refuses "nosuch/r.json: can't be written" show lost --root c --json nosuch/r.json
 
-# A failure leaves what is there as it was, be it a device; what is read is not overwritten.
+# After a failure an old file, or a device, is unchanged; inputs are not overwritten.
 echo old >kept
 refuses 'cannot read the matrix file nosuch' show nosuch --json kept
 test "$(cat kept)" = old || fail 'an old file is touched by a failure'
@@ -102,7 +102,7 @@ refuses '--output ./r.json and --json r.json name the same file' draw lost --out
 refuses '--root given twice' show lost --root a --root c
 refuses '--seconds 1e300: a number from 0 to 1e+09' show lost --seconds 1e300
 
-# Pictures; and without graphviz the package is named.
+# Draws pictures. Without graphviz the error names its package.
 if command -v dot >/dev/null; then
     hlot draw "$tests/hlot/figure1.txt" --output picture.svg || fail 'draw'
     grep -q '60 ms' picture.svg || fail 'draw: the title'
@@ -111,7 +111,7 @@ else
     echo 'skipped: pictures, for want of graphviz'
 fi
 mkdir bin
-ln -s /bin/true bin/ssh # Open MPI wants one
+ln -s /bin/true bin/ssh # Open MPI requires an ssh
 PATH=$work/bin "$build/coll-hlot" draw lost --root c --output picture.svg >out 2>err </dev/null &&
     fail 'drawn without graphviz'
 grep -q '^coll-hlot: picture.svg: .*install the Debian package graphviz$' err || fail 'no graphviz'

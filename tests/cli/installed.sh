@@ -1,7 +1,8 @@
 #!/bin/bash
-# Tests what is installed, as its users meet it: tests/cli/installed.sh PREFIX [FORBIDDEN_PATH...]
-# Needs no build. MPICC, MPIFORT and MPIRUN name the commands of the MPI library that libcoll was built
-# for. No installed file may contain a FORBIDDEN_PATH, that of the build tree for example.
+# Tests the installed files as users use them. Needs no build.
+# Usage: tests/cli/installed.sh PREFIX [FORBIDDEN_PATH...]
+# MPICC, MPIFORT and MPIRUN name the commands of the MPI library for which libcoll was built. No installed
+# file may contain a FORBIDDEN_PATH, for example the path of the build tree.
 set -u
 prefix=$(cd "${1:?usage: tests/cli/installed.sh PREFIX [FORBIDDEN_PATH...]}" && pwd) || exit 2
 shift
@@ -16,7 +17,7 @@ unset LD_LIBRARY_PATH LD_PRELOAD COLL_LIBRARY PYTHONPATH
 export PATH=$prefix/bin:$PATH PKG_CONFIG_PATH=$libdir/pkgconfig CMAKE_PREFIX_PATH=$prefix
 export HOME=$work/home COLL_PROFILE=built-in PYTHONDONTWRITEBYTECODE=1
 mkdir home
-# Only libraries in the loader's folders are found without being told of.
+# The loader finds only libraries in its own folders by itself.
 rpath=-Wl,-rpath,$libdir
 if ldconfig=$(PATH=$PATH:/sbin:/usr/sbin command -v ldconfig) &&
     [ "$("$ldconfig" -p | sed -n 's/.*libcoll\.so\.0 .*=> //p' | head -n 1)" -ef "$libdir/libcoll.so.0" ]; then
@@ -29,7 +30,7 @@ skipped() {
     echo "skipped: $1, for want of $2"
 }
 
-# run COMMAND...: its streams go to out and err.
+# run COMMAND...: runs COMMAND with its output in out and err.
 run() {
     $limited "$@" >out 2>err </dev/null
 }
@@ -38,7 +39,7 @@ ranks() {
     run "$mpirun" -n "$@"
 }
 
-# greets COUNT WHAT: the first program ran on COUNT ranks, whose lines may have got mixed.
+# greets COUNT WHAT: checks that the first program ran on COUNT ranks, whose lines may be mixed.
 greets() {
     for ((rank = 0; rank < $1; rank++)); do
         grep -q "rank $rank: hello from rank 0" out || fail "$2: rank $rank says nothing"
@@ -50,7 +51,7 @@ greets() {
 find "$prefix" -type f \( -name 'coll[-_.]*' -o -name 'libcoll*' -o -name 'mca_coll_libcoll.*' \
     -o -path '*/coll/*' -o -path '*/libcoll/*' \) ! -path '*/share/doc/*' >files
 [ "$(wc -l <files)" -ge 20 ] || fail "only $(wc -l <files) files under $prefix"
-# texts FILE: what it says. Debug information of a binary names the sources, which is no fault.
+# texts FILE: prints the texts in FILE. Debug information of a binary may name the sources.
 texts() {
     case $1 in
     *.mod) gzip -dc "$1" ;;
@@ -93,7 +94,7 @@ for i in {0..19}; do
 done >points
 ranks 2 coll-kmeans --k 2 points --centroids centroids.npy --assign assign.npy &&
     [ -s centroids.npy ] && [ -s assign.npy ] || fail "coll-kmeans"
-# 50 images of 28 x 28, with edges somewhere.
+# 50 images of 28 x 28 pixels with some edges.
 {
     printf '\0\0\010\003\0\0\0\062\0\0\0\034\0\0\0\034'
     awk 'BEGIN { for (i = 0; i < 39200; i++) printf "%c", 33 + i * i % 89 }'
@@ -137,7 +138,7 @@ else
     greets 2 "a program in Fortran"
 fi
 
-# As a package of the system has it, or as README says.
+# The Python package of the system, or one installed as README says.
 python=
 for try in ${PYTHON:-} python3 /usr/bin/python3; do
     ! "$try" -c 'import cffi, mpi4py, numpy' 2>/dev/null || python=${python:-$try}
@@ -180,7 +181,7 @@ int main(int argc, char **argv) {
 }
 C
 "$mpicc" plain.c -o plain >out 2>err || fail "plain.c"
-# sums COUNT OPTIONS... : COUNT ranks of ./plain run by coll-run with OPTIONS.
+# sums COUNT OPTIONS...: runs COUNT ranks of ./plain with coll-run and OPTIONS.
 sums() {
     local count=$1
     shift
@@ -223,7 +224,7 @@ if [ -n "$component" ] && [ -e "$install" ]; then
     # shellcheck disable=SC2086
     ranks 2 $options ./plain && ! chosen || fail "install-component --remove: libcoll is used"
 elif [ -n "$component" ]; then
-    # It is where Open MPI looks.
+    # The component is in a folder of Open MPI.
     # shellcheck disable=SC2086
     ranks 2 $options ./plain && chosen || fail "the component isn't used"
 fi

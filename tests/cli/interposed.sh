@@ -1,7 +1,7 @@
 #!/bin/sh
-# Programs that know nothing of libcoll, in C, C++ and Fortran, under coll-run: with dedicated
-# processors they print what they print without, at as many ranks of their own. Then what coll-run
-# and the wrapper refuse, and that nothing is left running when a rank aborts or is killed.
+# Tests unmodified programs in C, C++ and Fortran under coll-run. With dedicated processors they print the
+# same as without, with the same number of application ranks. Also tests the errors of coll-run and the
+# wrapper, and that nothing is left running when a rank aborts or is killed.
 set -u
 [ -x coll-run ] || {
     echo "skipped: libcoll_pmpi is not built"
@@ -11,20 +11,20 @@ set -u
 export COLL_PROFILE=built-in
 library=mpich
 "$mpirun" --version 2>err | grep -q 'Open MPI' && library=openmpi
-# By treematch MPI_Dist_graph_create of Open MPI 4.1 hangs now and then, without libcoll, too.
+# With treematch, MPI_Dist_graph_create of Open MPI 4.1 sometimes hangs, also without libcoll.
 export OMPI_MCA_topo=basic
 
-# coll_run RANKS OPTIONS -- PROGRAM ARGUMENTS: its streams in out and err.
+# coll_run RANKS OPTIONS -- PROGRAM ARGUMENTS: runs a program, with its output in out and err.
 coll_run() {
     $limited "$build/coll-run" -n "$@" >out 2>err </dev/null
 }
 
-# leaky COMMAND...: what it leaks is not ours to find, which takes sanitizers most of their time.
+# leaky COMMAND...: runs COMMAND without the detection of leaks, which takes most of the time of sanitizers.
 leaky() {
     ASAN_OPTIONS="${ASAN_OPTIONS-}:detect_leaks=0:fast_unwind_on_malloc=1" "$@"
 }
 
-# same RANKS PROGRAM: prints the same on RANKS ranks, whatever serves them.
+# same RANKS PROGRAM: expects the same output on RANKS application ranks with any number of DCPs.
 same() {
     ranks=$1
     shift
@@ -55,7 +55,7 @@ same 3 early
 same 3 requests
 same 3 random
 same 3 threads
-# As tests/support/launch does.
+# This is how tests/support/launch runs it.
 free_cores same 2 random || exit
 free_cores same 2 threads || exit
 free_cores coll_run 3 --dcp 1 -- "$build/tests/interposed/threads" free || fail "threads that free"
@@ -74,7 +74,7 @@ else
     echo "skipped: family, arguments: Debian's MPICH starts no further ranks, and ends where arguments are wrong"
 fi
 
-# Broadcasts and gathers go to libcoll from every language; they know their world.
+# Broadcasts and gathers go to libcoll from every language, with the application's MPI_COMM_WORLD.
 for program in calls mpif_h use_mpi use_mpi_f08; do
     [ -x "$build/tests/interposed/$program" ] || continue
     COLL_TRACE=1 coll_run 5 --dcp 2 --bcast chain --gather linear -- \
@@ -86,8 +86,8 @@ for program in calls mpif_h use_mpi use_mpi_f08; do
     grep '^coll: account' err | grep -q ' served=0' && fail "$program: no allreduce is served"
 done
 
-# All of them by libcoll: the same results, and each is chosen there. What libcoll does inside doesn't
-# come back to it.
+# With all collectives in libcoll, the results are the same, and libcoll chooses each algorithm. MPI calls
+# inside libcoll are not intercepted.
 same 3 collectives
 $limited "$mpirun" -n 3 "$build/tests/interposed/collectives" >out 2>err </dev/null ||
     fail "collectives without libcoll"
@@ -103,8 +103,8 @@ for call in bcast gather allreduce reduce reduce_scatter allgather alltoall scat
 done
 grep -q '^coll: allreduce .*choice=ring' err || fail "collectives: no ring"
 
-# An algorithm that is named and can't run is reported, once for each operation by a process that is
-# rank 0 of a communicator of all ranks: there is another one whose ranks are in reverse.
+# If a named algorithm cannot run, a line reports it once for each operation, from each process that is rank
+# 0 of a communicator of all ranks. There is a second one with ranks in reverse order.
 coll_run 3 --wrap all --allreduce racks --alltoall racks -- "$build/tests/interposed/collectives" ||
     fail "collectives by racks"
 sort out | diff alone - || fail "collectives by racks"
@@ -127,8 +127,9 @@ else
     echo "skipped: descriptions, which leave out what Open MPI gets wrong"
 fi
 
-# MPI 4's calls with large counts go the same ways as the others.
-# traced PROGRAM RANKS OPTIONS: in "traced", what libcoll chooses for, how often, and what is served.
+# MPI 4's calls with large counts are handled like the others.
+# traced PROGRAM RANKS OPTIONS: writes to "traced" the calls for which libcoll chooses, how often, and the
+# number of served calls.
 traced() {
     program=$1
     shift
@@ -152,19 +153,19 @@ else
     echo "skipped: calls with large counts, which the MPI library lacks"
 fi
 
-# Of the communicators' allreduces, all but the first on that of MPI_Comm_idup: 28, 26 and 31.
+# All allreduces are served except the first on the communicator of MPI_Comm_idup: 28, 26 and 31.
 COLL_TRACE=1 coll_run 5 --dcp 2 -- "$build/tests/interposed/early" || fail "early with a trace"
 grep '^coll: account' err | grep -q ' served=28.3 ' || fail "another number of allreduces is served"
 
-# Without DCPs the account knows what they would serve: what it waits for in MPI_Wait and its like is no
-# message then. A program of blocking collectives starts none.
+# Without DCPs the account has the time of calls that DCPs could serve. Waiting for these in MPI_Wait and
+# similar calls then does not count as messages. A program of blocking collectives starts none.
 COLL_TRACE=1 coll_run 3 -- "$build/tests/interposed/requests" || fail "requests with a trace"
 grep '^coll: account' err | grep -q ' served=0.0 .* Tstarted=0.000000 ' && fail "requests: no collective is started"
 COLL_TRACE=1 coll_run 3 -- "$build/tests/interposed/collectives" || fail "collectives with a trace"
 grep '^coll: account' err | grep -q ' Tstarted=0.000000 ' || fail "collectives: one is started"
 grep '^coll: account' err | grep -q ' Tserved=0.000000 ' && fail "collectives: no allreduce would be served"
 
-# The launcher's variables say what MPI_COMM_WORLD says. Open MPI's universe may have more slots.
+# The launcher's variables agree with MPI_COMM_WORLD. Open MPI's universe may have more slots.
 environment=$build/tests/interposed/environment
 coll_run 5 --dcp 2 -- "$environment" || fail "environment with --dcp"
 test "$(grep -c '^rank [0-2] of 3, on the node rank [0-2] of 3$' out)" = 3 || fail "environment's MPI"
@@ -178,8 +179,8 @@ for slots in 5:3 7:7; do
     test "$(grep -c "^${slots#*:} slots$" out)" = 3 || fail "not ${slots#*:} slots"
 done
 
-# A program that opens the MPI library itself is told of it by one rank, one that opens the wrapper is wrapped.
-# Nothing is said to processes that don't initialise MPI. Hydra mixes the lines of ranks.
+# If a program opens the MPI library itself, one rank reports it. If it opens the wrapper, the wrapper
+# works. Processes that do not initialise MPI print nothing. Hydra mixes the lines of ranks.
 opens=$build/tests/interposed/opens
 below=$(ldd "$build/.libs/libcoll_pmpi.so" 2>err | sed -n 's/.*=> \([^ ]*libmpi\(ch\)\{0,1\}\.so[^ ]*\) .*/\1/p')
 if [ -n "$below" ]; then
@@ -196,8 +197,8 @@ else
     echo "skipped: a program that opens the MPI library, which is static"
 fi
 
-# Several programs in one job, each of which gets the library and the settings. The launcher of Debian
-# 13's Open MPI 5.0.7 crashes on them.
+# Several programs in one job all get the library and the settings. The launcher of Debian 13's Open MPI
+# 5.0.7 crashes on them.
 calls=$build/tests/interposed/calls
 preloads="$build/.libs/libcoll_pmpi.so $build/.libs/libcoll_watch.so"
 if $limited "$mpirun" -n 1 true : -n 1 true >out 2>err </dev/null; then
@@ -212,8 +213,8 @@ else
     preloads=
 fi
 
-# One of them without the library, before and after those that have it: an error names it.
-# partial LIBRARY RANK WORDS...: mpirun with WORDS runs all ranks but RANK with LIBRARY.
+# If one program runs without the library, before or after those with it, an error names its rank.
+# partial LIBRARY RANK WORDS...: runs mpirun with WORDS. All ranks except RANK have LIBRARY.
 partial() {
     missing=$2
     name=$(basename "$1")
@@ -238,7 +239,7 @@ for preloaded in $preloads; do
     partial "$preloaded" 0 -n 1 "$calls" : -n 2 $with "$calls"
 done
 
-# A tool that is preloaded comes before libcoll, and sees the program's calls on each rank.
+# A preloaded tool comes before libcoll, and sees the program's calls on each rank.
 if [ -f "$build/.libs/libcounting.so" ]; then
     LD_PRELOAD="$build/.libs/libcounting.so" coll_run 4 --dcp 1 -- "$calls" || fail "a tool"
     test "$(grep -c '^counting: calls$' err)" = 3 || fail "a tool sees no calls"
@@ -250,9 +251,8 @@ else
     echo "skipped: a tool, which is made as a shared library"
 fi
 
-# What else a program has of its own.
-# MPICH, whose launcher knows nothing of a rank any more at that time, often takes it for a failure, without
-# libcoll, too.
+# Other things that belong to the program.
+# MPICH's launcher, which has forgotten a rank by that time, often reports a failure, also without libcoll.
 coll_run 5 --dcp 2 -- "$build/tests/interposed/ends" atexit || [ $library = mpich ] ||
     fail "MPI_Finalize by atexit"
 test "$(grep -c 'finalizes, sum 3$' out)" = 3 || fail "MPI_Finalize by atexit"
@@ -260,7 +260,7 @@ printf 'one\ntwo\n' | $limited "$build/coll-run" -n 4 --dcp 1 -- "$build/tests/i
     stdin >out 2>err || fail "standard input"
 printf 'rank 0 read one\nrank 0 read two\n' | diff - out || fail "standard input"
 
-# refuses TEXT RANKS OPTIONS -- PROGRAM: an error, one line with TEXT, and no more.
+# refuses TEXT RANKS OPTIONS -- PROGRAM: expects an error of one line with TEXT, and no other output.
 refuses() {
     text=$1
     shift
@@ -300,13 +300,13 @@ else
     echo "skipped: another MPI library, which is made as a shared one"
 fi
 
-# Processes of this test, which have its directory in their command lines.
+# The processes of this test have its directory in their command lines.
 cp "$build/tests/interposed/ends" ends
 printf '%s' "$work" >pattern
 running() {
     grep -l -F -f pattern /proc/[0-9]*/cmdline 2>/dev/null
 }
-# ended WHAT: all of them end.
+# ended WHAT: expects that all of them end.
 ended() {
     for _ in $(seq 600); do
         [ -n "$(running)" ] || return 0
@@ -320,12 +320,12 @@ for rank in 0 2; do
     ended "an abort"
 done
 
-# Ranks of two dedicated processors call collectives that go different ways.
+# Ranks that belong to two dedicated processors call collectives that are handled differently.
 coll_run 5 --dcp 2 -- "$work/ends" mismatch && fail "a mismatch is taken"
 grep -q 'dedicated processor: rank [0-2] calls .* where rank [0-2] calls ' err || fail "no word of a mismatch"
 ended "a mismatch"
 
-# started: waits until a job runs that sleeps; its application's processes are in out.
+# started: waits until a job runs and sleeps. The numbers of its application processes are in out.
 started() {
     : >out
     $limited "$build/coll-run" -n 5 --dcp 2 -- "$work/ends" sleep >out 2>err </dev/null &
@@ -342,7 +342,7 @@ started
 for process in $(running); do
     process=${process#/proc/}
     process=${process%/cmdline}
-    # A dedicated processor: a rank that did not print.
+    # A dedicated processor is a rank that has not printed.
     tr '\0' ' ' <"/proc/$process/cmdline" | grep -q "^$work/ends" || continue
     grep -q "^pid $process\$" out || dedicated=$process
 done

@@ -1,6 +1,6 @@
 #!/bin/sh
-# K-means' kernels for 64-bit ARM, on processors that qemu plays: with products of matrices, with dot
-# products alone, and with neither. Each finds those that it can run, and these are right.
+# Tests K-means' kernels for 64-bit ARM on processors that qemu emulates: with matrix products, with dot
+# products only, and with neither. On each, the supported kernels are found and are right.
 set -u
 source_dir=$(cd "$(dirname "$0")/../.." && pwd)
 compiler=aarch64-linux-gnu-gcc
@@ -12,13 +12,13 @@ for tool in $compiler qemu-aarch64; do
 done
 . "$(dirname "$0")/../support/programs.sh"
 
-# What this build found out about its own processor's libraries is not for another's.
+# The configuration of this build does not apply to another processor.
 : >config.h
 $compiler -static -std=c11 -D_GNU_SOURCE -O2 -fopenmp -Wall -Wextra -Werror -I. -I"$source_dir" -o kernels \
     "$source_dir"/tests/unit/kernels.c "$source_dir"/kmeans/assign/kernel.c \
     "$source_dir"/kmeans/assign/assign_*.c >out 2>err || fail "not compiled for ARM"
 
-# processor NAME BEST: its fastest kernel.
+# processor NAME BEST: expects that the fastest kernel of processor NAME is BEST.
 processor() {
     timeout 60 qemu-aarch64 -cpu "$1" ./kernels >out 2>err || fail "kernels of $1"
     grep -q -x "best: $2" out || fail "$1: not $2"

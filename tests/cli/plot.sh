@@ -1,5 +1,5 @@
 #!/bin/bash
-# scripts/plot on rows written here; skipped (77) where gnuplot is missing.
+# Tests scripts/plot with made-up rows; skipped (77) if gnuplot is missing.
 set -u
 . "$(dirname "$0")/../support/expect.sh"
 plot=$(cd "$(dirname "$0")/../.." && pwd)/scripts/plot
@@ -7,7 +7,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
 
-# row ALGORITHM PARAMS RANKS BYTES MEDIAN OF_WIRE, as coll-bench writes it
+# row ALGORITHM PARAMS RANKS BYTES MEDIAN OF_WIRE: prints a row as coll-bench writes it.
 row() {
     printf '{"op": "%s", "algorithm": "%s", "params": "%s", "ranks": %s, "bytes": %s, ' \
         "${op-bcast}" "$1" "$2" "$3" "$4"
@@ -15,7 +15,7 @@ row() {
     printf '"MBps": 1.5, "vs_native": 1, "of_wire": %s, "cpu_ms": 0.25}\n' "$6"
 }
 
-# run RANKS: the rows of a run at two sizes and at size 0
+# run RANKS: prints the rows of a run with two sizes and with size 0.
 run() {
     row native '' "$1" 0 3 1
     row auto '' "$1" 0 3 1
@@ -32,7 +32,7 @@ run() {
     done
 }
 
-# The width of a PNG, or 0 where FILE is none or is not complete.
+# Prints the width of a PNG, or 0 if FILE is not a complete PNG.
 png_width() {
     if [[ -e $1 && $(head -c 8 "$1" | od -An -tx1 | tr -d ' ') == 89504e470d0a1a0a &&
         $(tail -c 8 "$1" | head -c 4) == IEND ]]; then
@@ -42,7 +42,7 @@ png_width() {
     fi
 }
 
-# draws ARGUMENTS: plot makes out.png, says nothing and leaves nothing else.
+# draws ARGUMENTS: expects that plot makes out.png, prints nothing and leaves no other file.
 draws() {
     local text status=0 before
     rm -f out.png
@@ -55,7 +55,7 @@ draws() {
     same "left by: plot $*" "$before" "$(ls -A)"
 }
 
-# refused PATTERN ARGUMENTS: status 1, one line on stderr, and nothing on the disk is changed.
+# refused PATTERN ARGUMENTS: expects status 1, one line on stderr that matches PATTERN, and no changed file.
 refused() {
     local text status=0 before pattern=$1
     shift
@@ -69,20 +69,20 @@ refused() {
     same "left by: plot $*" "$before" "$(ls -lA --full-time)"
 }
 
-# malformed PATTERN LINE: a good row, then LINE
+# malformed PATTERN LINE: expects that a file with a good row and then LINE is refused.
 malformed() {
     { row auto '' 4 1024 10 0.5 && printf '%s\n' "$2"; } >bad.json
     refused "bad.json:2: $1" --output out.png bad.json
 }
 
-# curve NAME COMMANDS: the points of the curve with this name in the legend
+# curve NAME COMMANDS: prints the points of the curve with this name in the legend.
 curve() {
     local number
     number=$(grep -oP "\\\$curve\K[0-9]+(?= [^\$]* title '\Q$1\E'(,|\$))" <<<"$2")
     sed -n "/^\\\$curve$number << END\$/,/^END\$/{/END\$/!p}" <<<"$2" | paste -sd ';'
 }
 
-# commands OPTIONS FILE...: what gnuplot is told
+# commands OPTIONS FILE...: prints the commands for gnuplot.
 commands() {
     cat >"$work/bin/gnuplot" <<'END'
 #!/bin/sh
@@ -182,7 +182,7 @@ same 'link' '1024 0.9;65536 0.9' "$(curve auto "$told")"
 same 'best of the wire' '1024 0.5;65536 0.5' "$(curve "best of MPI''s settings" "$told")"
 same 'the chosen alone' 0 "$(grep -c chain <<<"$told")"
 
-# Nothing is left by a gnuplot that fails, is cut short or is missing.
+# If gnuplot fails, is interrupted or is missing, no file is left.
 refuse_as() {
     printf '#!/bin/sh\n%s\n' "$1" >bin/gnuplot
     chmod +x bin/gnuplot
@@ -236,7 +236,7 @@ rm out.png
 (umask 027 && "$plot" --output out.png four.json)
 same 'permissions of a new one' 640 "$(stat -c %a out.png)"
 rm out.png
-# A link that somebody else has laid where a name can be guessed.
+# Another user may have put a link where the name of a temporary file can be guessed.
 # shellcheck disable=SC2016
 bash -c 'ln -s victim "out.png.part.$$" && exec "$@"' - "$plot" --output out.png four.json
 [[ ! -e victim ]] || same 'what a link leads to' untouched written

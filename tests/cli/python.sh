@@ -1,5 +1,5 @@
 #!/bin/bash
-# The Python package beside mpi4py, and what it says where it can't be used.
+# Tests the Python package together with mpi4py, and its errors.
 set -u
 source_dir=$(cd "$(dirname "$0")/../.." && pwd)
 . "$(dirname "$0")/../support/programs.sh"
@@ -12,7 +12,7 @@ for ranks in 1 3; do
         fail "tests/cli/python.py with $ranks ranks"
 done
 
-# refused LIBRARY TEXT: that LIBRARY can't be used is said in one line, which has TEXT.
+# refused LIBRARY TEXT: expects one line with TEXT, which says that LIBRARY cannot be used.
 refused() {
     COLL_LIBRARY=$1 "$python" -c 'import mpi4py; mpi4py.rc.initialize = False; import coll' >out 2>err </dev/null && fail "COLL_LIBRARY=$1 is taken"
     grep -c '^ImportError: coll: ' err | grep -qx 1 || fail "COLL_LIBRARY=$1: no line says what is wrong"

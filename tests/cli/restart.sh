@@ -1,7 +1,7 @@
 #!/bin/bash
-# coll-kmeans killed at random moments (a rank, or mpirun, by kill -9; a disk that is full) and
-# resumed, at other numbers of ranks and threads: in the end the same files as undisturbed.
-# COLL_TEST_KILLS: how many kills (default 6). COLL_TEST_SEED: of their moments.
+# Kills coll-kmeans at random times (a rank or mpirun with kill -9; or a full disk) and resumes it with
+# other numbers of ranks and threads: the final files must equal those of an undisturbed run.
+# COLL_TEST_KILLS is the number of kills (default 6), COLL_TEST_SEED the seed of their times.
 set -u
 . "$(dirname "$0")/../support/programs.sh"
 program=$build/coll-kmeans
@@ -11,10 +11,10 @@ disk=$work/disk
 running=
 # shellcheck disable=SC2154
 trap '[ -n "$running" ] && kill -9 "$running"; umount "$disk" 2>/dev/null; rm -rf "$work"' EXIT
-# Slow enough to be caught at it.
+# This kernel is slow enough for kills during the run.
 export COLL_KMEANS_KERNEL=scalar
 
-# 20,000 points of 32 features, as .npy: random bytes around 400 middles.
+# 20,000 points of 32 features, as .npy: random bytes around 400 centres.
 awk 'BEGIN {
     srand(7)
     header = sprintf("{\047descr\047: \047|u1\047, \047fortran_order\047: False, \047shape\047: (20000, 32), }")
@@ -36,7 +36,7 @@ seconds=$(sed -n 's/^[0-9]* iterations in \([0-9.]*\) s.*/\1/p' out)
 mv c.npy c.expected
 mv a.npy a.expected
 
-# Checkpoints go to a disk that can be filled up, where we may make one: it holds two of them.
+# Checkpoints go to a disk that can be filled, if this user may mount one. It holds two checkpoints.
 checkpoints=$disk/checkpoints
 mkdir "$disk"
 full=
@@ -47,7 +47,7 @@ else
 fi
 mkdir "$checkpoints"
 
-# resume RANKS: in the background, once a run before has let the directory go.
+# resume RANKS: resumes in the background, after the previous run has released the directory.
 resume() {
     for _ in $(seq 600); do
         flock -n "$checkpoints" true && break
@@ -59,7 +59,7 @@ resume() {
     running=$!
 }
 
-# Fills the disk, or not, so that from now on the last checkpoint is the one that stays.
+# Sometimes fills the disk, so that from now on no further checkpoint is written.
 fill_disk() {
     [ -z "$full" ] || rm -f "$full"
     if [ -n "$full" ] && [ $((RANDOM % 4)) = 0 ]; then
@@ -68,7 +68,7 @@ fill_disk() {
     fi
 }
 
-# The ranks are mpirun's children.
+# Prints a process to kill: mpirun or one of its children, the ranks.
 victim() {
     if [ $((RANDOM % 2)) = 0 ]; then
         echo "$running"
@@ -83,7 +83,7 @@ fills=0
 while [ "$done" -lt "$kills" ]; do
     fill_disk
     resume $((RANDOM % 4 + 1))
-    # Somewhere within the time of starting up and a third of a whole run.
+    # The time is between the start and a third of a whole run.
     sleep "$(awk -v s="$seconds" -v r=$RANDOM 'BEGIN { print 0.2 + (0.5 + s / 3) * r / 32768 }')"
     process=$(victim)
     if [ -n "$process" ] && kill -9 "$process" 2>/dev/null; then

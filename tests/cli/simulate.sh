@@ -1,6 +1,6 @@
 #!/bin/sh
-# scripts/simulate: the small cases give exactly the simulated times that are stored, and what is wrong
-# with a command line is said. Skipped where the simulator is missing.
+# Tests scripts/simulate: the small cases give exactly the stored simulated times, and errors of the command
+# line are reported. Skipped if the simulator is missing.
 set -u
 simulate=$(cd "$(dirname "$0")/../.." && pwd)/scripts/simulate
 if ! command -v smpicc >/dev/null || ! command -v g++ >/dev/null; then

@@ -1,14 +1,15 @@
 #!/bin/sh
-# coll-profile, coll-info and coll-bench as people run them: what they write, and one clear line and
-# no files for everything that can be wrong. No check depends on how fast anything is.
+# Tests coll-profile, coll-info and coll-bench as users run them: their output, and one clear line without
+# files for every error. No check depends on speed.
 set -u
 headers=$(cd "$(dirname "$0")/../../include" && pwd)
 . "$(dirname "$0")/../support/programs.sh"
-# Profiles of this machine stay out of it.
+# The test does not use profiles of this machine.
 unset COLL_PROFILE
 export XDG_CONFIG_HOME="$work/config"
 
-# run RANKS PROGRAM ARGUMENTS...: under mpirun (0 ranks: without), its streams in out and err.
+# run RANKS PROGRAM ARGUMENTS...: runs a program under mpirun (0 ranks: without it), with its output in out
+# and err.
 run() {
     ranks=$1
     program=$2
@@ -20,7 +21,8 @@ run() {
     fi
 }
 
-# refuses TEXT PROGRAM ARGUMENTS...: one line with TEXT, an error, and no files, at each of COUNTS.
+# refuses TEXT PROGRAM ARGUMENTS...: expects an error with one line that has TEXT, and no files, at each of
+# $counts.
 counts="1 3"
 refuses() {
     text=$1
@@ -38,13 +40,13 @@ refuses() {
     done
 }
 
-# Without mpirun, these need no MPI.
+# These work without mpirun and MPI.
 for program in coll-profile coll-info coll-bench; do
     "$build/$program" --help | grep -q -- '--json' || fail "$program --help"
     "$build/$program" --version | grep -q "^$program .*[0-9]\.[0-9]" || fail "$program --version"
 done
 
-# libcoll.so exports what its headers declare.
+# libcoll.so exports exactly what its headers declare.
 if [ -e "$build/.libs/libcoll.so" ]; then
     nm -D --defined-only "$build/.libs/libcoll.so" | awk '$2 ~ /[A-Z]/ {print $3}' | sort >exported
     sed -n '/^typedef/d; s/^[A-Za-z].*[ *]\(\(COLL\|DCP\)_[A-Za-z_]*\)(.*/\1/p' \
@@ -52,7 +54,7 @@ if [ -e "$build/.libs/libcoll.so" ]; then
     diff declared exported || fail "libcoll.so exports other names than its headers declare"
 fi
 
-# With another MPI library than it was built for it says so.
+# With another MPI library than the one it was built for, it reports that.
 if [ -f "$build/.libs/libother.so" ] && [ -e "$build/.libs/libcoll.so" ]; then
     LD_PRELOAD="$build/.libs/libother.so" "$build/coll-info" >out 2>err && fail "another MPI library is taken"
     grep -q '^libcoll: built for .*, but the program runs with SomeMPI Version: 7.1: ' err || fail "another MPI library"
@@ -61,7 +63,7 @@ else
     echo "skipped: another MPI library, which is made as a shared one"
 fi
 
-# A profile, read back by the library, is where its values come from.
+# The library reads the profile back and takes its values from it.
 run 3 coll-profile --output p --json p.json --seconds 0.2 --noise 1e9 || fail "coll-profile"
 grep -q '^[a-z]*  *L  *[0-9.]*  *[0-9.]*  *[0-9.]*  *[0-9.]*  *[0-9.]*  *[0-9.]*$' out || fail "L in the table"
 grep -q '^memory  *Mmtm ' out || fail "copies in the table"
@@ -69,7 +71,7 @@ test "$(head -n 1 p)" = "libcoll-profile 3" || fail "first line of the profile"
 run 3 coll-profile --output o --seconds 0.2 --noise 1e9 --no-flood --trials 5 --operations bcast || fail "retired options"
 grep -q '^coll-profile: --trials and --operations do nothing' err || fail "what is said of retired options"
 
-# What stderr tells of the progress where it is no terminal: whole lines, by one rank.
+# If stderr is not a terminal, progress is printed as whole lines, by one rank.
 run 3 coll-profile --output o --seconds 0.2 --noise 1e9 --no-flood --progress-every 0 ||
     fail "coll-profile --progress-every"
 test "$(grep -c '^# [a-z]*: pairs, up to [0-9]* s left$' err)" -ge 1 || fail "progress of coll-profile"
@@ -78,7 +80,7 @@ run 3 coll-bench bcast --sizes 64,128 --reps 3 --progress-every 0 || fail "coll-
 test "$(grep -c '^# bcast of 64 bytes: 2 rounds, [0-9]* s, up to [0-9]* s left$' err)" = 1 ||
     fail "progress of coll-bench"
 grep -q "$(printf '\r')" err && fail "carriage returns in a pipe"
-# All ranks are on one host, and so at one site: hlot is left out unless it is named, and native runs then.
+# All ranks are on one host, and thus at one site: hlot is omitted unless it is named, and then native runs.
 grep -q '^hlot ' out && fail "coll-bench: hlot on one host"
 run 3 coll-bench bcast --sizes 64 --reps 2 --algorithms hlot || fail "coll-bench --algorithms hlot"
 grep -q "^coll: hlot was asked for, but can't run the bcast here: all ranks are on one host; native" err ||
@@ -104,7 +106,7 @@ if command -v gnuplot >/dev/null; then
     run 2 coll-profile --output q --seconds 0.2 --noise 1e9 --no-flood --plot q.png || fail "a plot"
     test "$(head -c 4 q.png | tail -c 3)" = PNG || fail "the plot is a picture"
     refuses "nowhere/q.png: can't be written" coll-profile --output results/q --plot nowhere/q.png
-    # A link that somebody else has laid where a name can be guessed.
+    # Another user may have put a link where the name of a temporary file can be guessed.
     # shellcheck disable=SC2016
     $limited "$mpirun" -n 2 sh -c 'ln -s victim "r.png.$$.part"; exec "$@"' - \
         "$build/coll-profile" --output q --seconds 0.2 --noise 1e9 --no-flood --plot r.png \
@@ -135,7 +137,7 @@ done
 COLL_BCAST=linear run 2 coll-info || fail "coll-info with a setting"
 grep -q '^COLL_BCAST  *linear ' out || fail "the setting in force"
 
-# explain: sorted, one chosen, and why.
+# explain sorts the algorithms, and marks the chosen one with the reason.
 run 0 coll-info explain bcast 64M --ranks 100 --root 99 --json j || fail "explain"
 test "$(grep -c '^\* .*  chosen: good on slow and fast networks; none was measured$' out)" = 1 || fail "one is chosen"
 sed -n '3,$s/^[* ] [^ ]* *\([0-9.]*\).*/\1/p' out >seconds
@@ -150,7 +152,7 @@ grep -q "^\* chain:segment=8K,window=0,confirm=0,retry=2 .*  chosen: it was aske
 run 0 coll-info explain allreduce 1M --ranks 25 --racks 5 || fail "explain --racks"
 grep -q '^# as if 25 ranks were spread over 5 racks, 1 a node$' out || fail "explain --racks"
 grep -q '^[* ] ring:' out || fail "explain allreduce"
-# Many ranks, played by those who stand for all: their plans have a price.
+# Of many ranks only some are simulated, which represent all. Plans must have a predicted time.
 run 0 coll-info explain allreduce 1K --ranks 16384 --racks 512 --sites 16 --json j || fail "explain --sites"
 grep -q '^# as if 16384 ranks were spread over 512 racks of 16 sites, 1 a node$' out || fail "explain --sites"
 grep -q ' played_us  *host_bytes  *rack_bytes  *site_bytes$' out || fail "what is played is told"
@@ -160,7 +162,7 @@ grep '"algorithm": "recursive_doubling"' j | grep -q '"host_bytes": 14336, "rack
 run 1 coll-info explain aggregate 1M --ranks 9 || fail "explain aggregate"
 grep -q 'chosen: sizes differ by rank$' out || fail "the size of an aggregate"
 
-# Everything that can be wrong.
+# All errors.
 echo nonsense >damaged
 refuses "--output FILE is missing" coll-profile
 counts=0
@@ -203,7 +205,7 @@ done
 refuses "--ranks 0: a number from 1" coll-info explain bcast 1M --ranks 0
 refuses "--root 5: there are 5 ranks" coll-info explain bcast 1M --ranks 5 --root 5
 
-# explain dcp: the paper's condition on an account.
+# explain dcp applies the paper's condition to an account.
 account() {
     echo "coll: account ranks=10 dcps=0 Tcomp=8.0 Tcoll=3.5 Tpoint=1.0 collectives=9.0 $*"
 }
@@ -212,15 +214,15 @@ run 0 coll-info explain dcp account --json j || fail "explain dcp"
 grep -q "as it is: DCPs pay from 1:8 on" out || fail "explain dcp: blocking"
 grep -q "overlapped all that they serve: DCPs pay from 1:3 on" out || fail "explain dcp: overlapped"
 grep -q '"served": 4, "now_s": 12.5, "with_s": 13.45, "overlapped_s": 11' j || fail "explain dcp: JSON"
-# What doesn't block is hidden; other collectives stay as they are.
+# Nonblocking collectives are hidden; other collectives are unchanged.
 account Tserved=1.0 Tstarted=2.0 Tcpu=8.0 >partly
 run 0 coll-info explain dcp partly --json j || fail "explain dcp: partly served"
 grep -q '"served": 4, "now_s": 12.5, "with_s": 12.2, "overlapped_s": 11.5' j || fail "explain dcp: partly served"
-# It hides no more than it lasts.
+# Computation cannot hide more time than it takes.
 account Tserved=0.0 Tstarted=3.5 Tcpu=0.8 | sed s/Tcomp=8.0/Tcomp=0.8/ >brief
 run 0 coll-info explain dcp brief --json j || fail "explain dcp: little to hide behind"
 grep -q '"served": 4, "now_s": 5.3, "with_s": 3.45, "overlapped_s": 2' j || fail "explain dcp: little to hide behind"
-# Ranks with half a processor each lose nothing where one in two or more computes.
+# Ranks with half a processor each lose nothing if at least one in two computes.
 account Tserved=3.5 Tstarted=0.0 Tcpu=4.0 >crowded
 run 0 coll-info explain dcp crowded --json j || fail "explain dcp: shared processors"
 grep -q "as it is: DCPs pay from 1:1 on" out || fail "explain dcp: shared processors"
@@ -228,7 +230,7 @@ grep -q '"served": 4, "now_s": 12.5, "with_s": 12.2375, "overlapped_s": 10.75' j
 account Tserved=3.5 Tstarted=0.0 Tcpu=7.0 >nearly
 run 0 coll-info explain dcp nearly --json j || fail "explain dcp: shared a little"
 grep -q '"served": 4, "now_s": 12.5, "with_s": 12.4460937, "overlapped_s": 10.1875' j || fail "explain dcp: shared a little"
-# They hide no more than what they have a processor for.
+# They cannot hide more time than they have a processor.
 account Tserved=0.0 Tstarted=3.5 Tcpu=2.0 >waiting
 run 0 coll-info explain dcp waiting --json j || fail "explain dcp: shared, and nothing to hide"
 grep -q '"served": 4, "now_s": 12.5, "with_s": 11.625, "overlapped_s": 11.625' j || fail "explain dcp: shared, and nothing to hide"
@@ -268,26 +270,27 @@ counts=3 refuses "nowhere/j: can't be written" coll-profile --dcp --output nowhe
 refuses "--reps 0: a number from 1" coll-profile --dcp --reps 0
 refuses "unknown option --frob" coll-profile --dcp --frob
 
-# coll-bench gather: what arrives is verified, and packets are counted where a command tells.
+# coll-bench gather verifies the data, and counts dropped packets with a command.
 for operation in gather gatherv; do
     run 3 coll-bench $operation --sizes 4,4K --reps 3 --verify --predict --drops "echo 7" \
         --algorithms "auto linear binomial window credit" --json j || fail "coll-bench $operation"
     [ "$(grep -c "\"op\": \"$operation\".*\"dropped\": 0" j)" = 14 ] || fail "coll-bench $operation: rows"
-    # Three calls, and one to warm up, of each size.
+    # Each size has three calls, and one for warming up.
     [ "$(grep -c '"algorithm": "auto".*"calls_us": "[0-9.]* [0-9.]* [0-9.]* [0-9.]*"' j)" = 2 ] ||
         fail "coll-bench $operation: calls_us"
 done
 refuses "--drops" coll-bench gather --sizes 4 --drops "echo many"
 
-# --most: as many repetitions, even of what is steady. --give-up: all are measured once, auto always.
+# --most repeats that often, even if times are steady. --give-up measures all algorithms once, and always
+# repeats auto.
 run 3 coll-bench bcast --sizes 4,4K --most 7 --give-up 1 --json j || fail "coll-bench --most"
 [ "$(grep -c '"algorithm": "auto".*"reps": 7,' j)" = 2 ] || fail "coll-bench --most: auto"
 [ "$(grep -c '"reps": [17],' j)" = "$(wc -l <j)" ] || fail "coll-bench --give-up: repetitions"
 refuses "--reps and --most" coll-bench bcast --sizes 4 --reps 2 --most 7
 
-# The others likewise, and by all that MPI can be forced to: Open MPI's tuned component is by its variables,
-# of which that for allgatherv is constant and scatterv has none. Sizes are rounded to floats, or are those
-# of all blocks; a barrier has none.
+# The same for the other operations, and with all algorithms that MPI can be forced to run. Open MPI's
+# component tuned is controlled by variables; that for allgatherv is constant, and scatterv has none. Sizes
+# are rounded to floats, or are those of all blocks; a barrier has none.
 "$mpirun" --version 2>/dev/null | grep -q 'Open MPI' && forced=yes || forced=no
 for operation in allreduce reduce reduce_scatter reduce_scatter_block allgather allgatherv alltoall \
     alltoallv scatter scatterv barrier scan exscan; do
@@ -309,12 +312,12 @@ done
 run 3 coll-bench alltoall --sizes 3000 --reps 1 --total --json j || fail "coll-bench --total"
 grep -q '"algorithm": "auto".*"bytes": 3000, ' j || fail "coll-bench --total: size"
 
-# One rank has nobody to wait for, and data of its own.
+# One rank waits for no other, and has its own data.
 for operation in bcast gather gatherv; do
     run 1 coll-bench $operation --sizes 4,64K --reps 2 --verify || fail "coll-bench $operation on one rank"
 done
 
-# coll-bench started: a row for each manner.
+# coll-bench started prints a row for each way of calling.
 run 3 coll-bench started --size 4K --reps 3 --json j --progress-every 0 || fail "coll-bench started"
 [ "$(grep -c '^# [a-z-]*: [0-2] of 3 repetitions$' err)" = 21 ] || fail "progress of coll-bench started"
 [ "$(grep -c '"op": "started".*"ranks": 3' j)" = 7 ] || fail "coll-bench started: rows"
@@ -324,7 +327,7 @@ refuses "unknown operation scater" coll-bench started scater
 run 1 coll-bench started --size 4K --reps 1 --compute || fail "coll-bench started on one rank"
 refuses "--size" coll-bench started --size x
 
-# coll-bench dcp: a row for each scheme, and for those without dedicated processors.
+# coll-bench dcp prints a row for each scheme, and rows without dedicated processors.
 run 3 coll-bench dcp --dcp 1:2,2 --sizes 8 --compute 0,5 --reps 20 --json j --progress-every 0 || fail "coll-bench dcp"
 [ "$(grep -c '"op": "dcp"' j)" = 22 ] || fail "coll-bench dcp: rows"
 [ "$(grep -c '^# [a-z-]* with dcp [a-z0-9:]*: 8 bytes, [05] us of computation$' err)" = 22 ] ||
@@ -368,7 +371,7 @@ refuses "--reps given twice" coll-bench bcast --reps 1 --reps 2
 refuses "--seconds 1e300: a number from 0 to 1e+09" coll-bench bcast --seconds 1e300
 refuses "unknown option --sise" coll-bench bcast --sise 1K
 
-# Profiles that are no good are an error of every program.
+# An invalid profile is an error in every program.
 cat <<END >foreign
 libcoll-profile 3
 date 2026-11-20T07:13:54Z
@@ -399,7 +402,7 @@ test "$(grep -c '^coll: COLL_GUARD does nothing any more' err)" = 1 || fail "a r
 COLL_TRACE=yes refuses "COLL_TRACE=yes: must be 0 or 1" coll-info
 COLL_TIMEOUT=1e308 refuses "COLL_TIMEOUT=1e308: must be seconds" coll-info
 
-# A topology that was kept is read again; where it is damaged, measured again, and that is said once.
+# A cached topology is read again. If it is damaged, it is measured again, which is reported once.
 export XDG_CACHE_HOME="$work/cache" COLL_TOPOLOGY=auto
 run 3 coll-info || fail "a measured topology"
 grep -q '^topology  *auto$' out || fail "the topology's name"
@@ -420,7 +423,7 @@ run 3 coll-info || fail "a pipe for a topology"
 test -f "$kept" || fail "the pipe is replaced"
 unset COLL_TOPOLOGY
 
-# What programs have learnt is shown and forgotten.
+# The tuning database is shown and deleted.
 run 0 coll-info learnt || fail "nothing learnt"
 grep -q '/cache/libcoll/learnt: nothing has been learnt$' out || fail "nothing learnt: $(cat out)"
 echo 'libcoll-learnt 1' >cache/libcoll/learnt

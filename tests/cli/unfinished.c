@@ -1,4 +1,4 @@
-/* For tests/cli/unfinished.sh: MPI_Finalize with a broadcast under way on one rank. */
+/* For tests/cli/unfinished.sh: calls MPI_Finalize while a broadcast is active on one rank. */
 #include "config.h"
 
 #include "coll.h"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Requests that a program leaves under way at MPI_Finalize are named, and the program ends.
+# Tests that requests that a program leaves active at MPI_Finalize are named, and that the program ends.
 set -u
 . "$(dirname "$0")/../support/programs.sh"
 

@@ -1,7 +1,7 @@
 #!/bin/bash
-# A program under coll-run --watch that hangs, in every way that scripts/watch-errors knows, is told
-# why. What is right is left alone: no report, the same results, also with every collective compared.
-# coll-watch asks; timelines; settings that are wrong; strangers at a watcher's port.
+# Tests coll-run --watch: for programs that hang, in every way of scripts/watch-errors, the report has the
+# cause. Correct programs have no report and the same results, also if every collective is compared. Also
+# tests coll-watch, timelines, wrong settings, and unknown connections to a watcher's port.
 set -u
 [ -x coll-watch ] || {
     echo "skipped: libcoll_watch is built for Open MPI only"
@@ -14,7 +14,7 @@ export OMPI_MCA_topo=basic # as in tests/cli/interposed.sh
 seeded=$build/tests/watch/seeded
 random=$build/tests/interposed/random
 
-# watched RANKS SPEC OPTIONS -- PROGRAM ARGUMENTS: its streams in out and err.
+# watched RANKS SPEC OPTIONS -- PROGRAM ARGUMENTS: runs a program, with its output in out and err.
 watched() {
     ranks=$1 spec=$2
     shift 2
@@ -41,7 +41,7 @@ for program in mpif_h use_mpi use_mpi_f08; do
     ! grep -q '^coll: watch' err || fail "$program: a false alarm"
 done
 
-# Timelines of what was recorded.
+# Timelines of the recorded calls.
 watched 3 20 -x COLL_WATCH_TRACE=trace.json -x COLL_WATCH_SVG=overview.svg -- "$random" 2 ||
     fail "random with timelines"
 head -n 1 trace.json | grep -q '"traceEvents": \[$' && tail -n 1 trace.json | grep -q '^\]}$' ||
@@ -55,7 +55,7 @@ tail -n 1 overview.svg | grep -q '^</svg>$' || fail "no overview"
 watched 2 20 -x COLL_WATCH_TRACE=/nowhere/trace -- "$seeded" none 1 || fail "a trace that can't be written"
 grep -q 'COLL_WATCH_TRACE=/nowhere/trace' err || fail "a trace that can't be written is not named"
 
-# refuses SPEC TEXT OPTIONS...: an error, in one line that has TEXT.
+# refuses SPEC TEXT OPTIONS...: expects an error of one line with TEXT.
 refuses() {
     spec=$1 text=$2
     shift 2
@@ -69,13 +69,13 @@ refuses 60,often 'COLL_WATCH=60,often'
 refuses 60 'COLL_WATCH_DIR=/nowhere' -x COLL_WATCH_DIR=/nowhere
 refuses 60 'COLL_WATCH_ABORT=yes' -x COLL_WATCH_ABORT=yes
 
-# COLL_WATCH_ABORT ends what hangs, after a report, also as JSON.
+# COLL_WATCH_ABORT ends a program that hangs, after a report, also as JSON.
 watched 3 0.5 -x COLL_WATCH_ABORT=1 -x COLL_WATCH_JSON=report.json -- "$seeded" tag 3 &&
     fail "COLL_WATCH_ABORT: no error"
 grep -q '^coll: watch: diagnosis: ' err || fail "COLL_WATCH_ABORT: no report"
 grep -q '^{"ranks": 3, .*"findings": \[{"kind": "unsent"' report.json || fail "no report as JSON"
 
-# Each rank's own partner, and a predefined operation by its name.
+# The report has each rank's own partner, and the name of a predefined operation.
 hangs_in() {
     watched 3 0.5 -x COLL_WATCH_ABORT=1 -- "$build/tests/watch/partners" "$1" && fail "partners $1: no error"
     grep -q "^coll: watch:   $2" err || fail "partners $1: not \"$2\""
@@ -84,19 +84,19 @@ hangs_in ring 'ranks 0-2: MPI_Ssend of 4194304 MPI_CHAR to the next rank, tag 0'
 hangs_in wait 'ranks 0-2: MPI_Waitall for 2 requests: MPI_Irecv from the next rank, tag 9; MPI_Irecv from the previous rank, tag 9'
 hangs_in reduce 'ranks 0 and 1: MPI_Wait: MPI_Iallreduce with MPI_MAX'
 
-# A full disk is told of, in one line.
+# A full disk is reported in one line.
 watched 3 0.5 -x COLL_WATCH_ABORT=1 -x COLL_WATCH_JSON=/dev/full -- "$seeded" tag 3 && fail "a full disk: no error"
 test "$(grep -c '^coll: COLL_WATCH_JSON=/dev/full: .*No space left' err)" = 1 || fail "a full disk: not one line"
 grep -q '^coll: watch: diagnosis: ' err || fail "a full disk: no report"
 
-# The same through files in a directory, of which none is left.
+# The same works through files in a directory, of which none is left.
 mkdir files
 watched 5 0.5 -x COLL_WATCH_ABORT=1 -x COLL_WATCH_DIR=files -- "$seeded" loop 3 &&
     fail "COLL_WATCH_DIR: no error"
 grep -q '^coll: watch: diagnosis: rank [0-4] is in no MPI call' err || fail "COLL_WATCH_DIR: no report"
 [ -z "$(ls -A files)" ] || fail "COLL_WATCH_DIR: files are left: $(ls -A files)"
 
-# coll-watch finds the job by mpirun's number; so does a stranger its port, who is not heard.
+# coll-watch finds the job by the number of mpirun. A stranger can find the port, but gets no answer.
 $limited "$build/coll-run" -n 3 --watch 300 -- "$seeded" loop 5 >out 2>err </dev/null &
 job=$!
 for _ in $(seq 300); do
@@ -106,7 +106,7 @@ done
 ask() {
     timeout -k 10 60 "$build/coll-watch" "$@" >answer 2>err
 }
-# It is found by any process above the ranks: here timeout.
+# The job is found by any process above the ranks, here timeout.
 ask "$job" || fail "coll-watch"
 grep -q '^coll: watch: what the 3 ranks do' answer || fail "coll-watch: no report"
 ask --json "$job" && grep -q '^{"ranks": 3' answer || fail "coll-watch --json"
@@ -123,7 +123,8 @@ port=$(awk -v inode="$(find "/proc/$rank/fd" -lname 'socket:*' -printf '%l\n' | 
     "/proc/$rank/net/tcp" | head -n 1)
 [ -n "$port" ] || fail "the watcher listens on no port of the loopback interface alone"
 port=$((16#$port))
-# It says hello to anybody and takes nothing: garbage, half a message, many that say nothing.
+# The watcher sends a greeting to anybody and accepts nothing: not garbage, half a message, or many silent
+# connections.
 for _ in $(seq 5); do
     (exec 3<>"/dev/tcp/127.0.0.1/$port" && head -c 3000 /dev/urandom >&3) 2>/dev/null
 done
@@ -140,7 +141,7 @@ for stranger in "${strangers[@]}"; do
 done
 kill "$job"
 wait "$job" 2>/dev/null
-# The kernel ends the ranks in its own time.
+# The kernel may need some time to end the ranks.
 for _ in $(seq 50); do
     grep -q "coll-watch-$rank" /proc/net/unix || break
     sleep 0.1

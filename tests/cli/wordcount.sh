@@ -1,5 +1,5 @@
 #!/bin/sh
-# examples/wordcount against sort and uniq, at several numbers of processes; and its errors.
+# Compares examples/wordcount with sort and uniq, at several numbers of processes; and tests its errors.
 set -eu
 export LC_ALL=C
 directory=$(mktemp -d)
@@ -12,7 +12,8 @@ wordcount() {
     $limited "$mpirun" -n "$ranks" examples/wordcount "$@" </dev/null
 }
 
-# Words of all lengths (some over 55 bytes), separators in a row, no newline at the end.
+# Makes words of all lengths (some over 55 bytes), with several separators in a row and no newline at the
+# end.
 awk 'BEGIN { for (i = 1; i <= 4000; i++) {
     word = "w" (i * i % 97); while (length(word) < i * 7 % 61) word = word "X";
     printf "%s%s", word, i % 5 ? " " : ",\n--" } printf "last" }' >"$directory/one"
@@ -37,7 +38,7 @@ done
 
 wordcount 2 --help | grep -q '^Usage: wordcount'
 
-# Each of these fails with a line that names what is wrong, and prints nothing.
+# fails: expects an error with a line that names the problem, and no output.
 fails() {
     message=$1
     shift

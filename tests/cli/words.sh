@@ -1,6 +1,6 @@
 #!/bin/sh
-# coll-words on small images made here: its verbs, its error lines, and that nothing half-written
-# is left behind. Runs in the build directory.
+# Tests coll-words on small images made here: its verbs, its error lines, and that no incomplete file is
+# left. Runs in the build directory.
 set -u
 . "$(dirname "$0")/../support/programs.sh"
 words=$build/coll-words
@@ -11,7 +11,7 @@ fail() {
     failures=$((failures + 1))
 }
 
-# Bytes by their octal or hexadecimal printf escapes.
+# Prints bytes from printf's octal or hexadecimal escapes.
 bytes() {
     printf "$1"
 }
@@ -21,16 +21,16 @@ repeat() {
     yes "$2" | head -n "$1" | tr -d '\n'
 }
 
-# refused WORDS COMMAND...: exit status 1, one line on stderr that begins "coll-words: " and holds
-# WORDS, nothing on stdout, no new file.
+# refused WORDS COMMAND...: expects exit status 1, one line on stderr that begins with "coll-words: " and
+# contains WORDS, nothing on stdout, and no new file.
 refused() {
     expected=$1
     shift
     ls -A >before
     "$@" >stdout 2>stderr
     status=$?
-    sed -i '/^# /d' stderr # progress, where that takes long
-    # mpirun itself has more to say.
+    sed -i '/^# /d' stderr # removes progress lines
+    # mpirun prints more lines of its own.
     case $1 in three_ranks | "$mpirun") sed -i '/^coll-words: /!d' stderr ;; esac
     [ $status -eq 1 ] || fail "$*: status $status"
     [ ! -s stdout ] || fail "$*: wrote to stdout"
@@ -41,14 +41,14 @@ refused() {
 }
 touch before stdout stderr difference
 
-# works COMMAND...: exit status 0, nothing on stderr.
+# works COMMAND...: expects exit status 0, and nothing on stderr.
 works() {
     "$@" >stdout 2>stderr || fail "$*: $(cat stderr)"
     sed -i '/^# /d' stderr
     [ ! -s stderr ] || fail "$*: $(cat stderr)"
 }
 
-# Ten images of 20 x 20: stripes of several widths; and the same with its last byte missing.
+# Ten images of 20 x 20 with stripes of several widths; and the same file without its last byte.
 {
     bytes '\000\000\010\003\000\000\000\012\000\000\000\024\000\000\000\024'
     for stripe in 1 2 3 4 5 6 7 8 9 10; do
@@ -58,7 +58,7 @@ works() {
 head -c 4015 images.idx >cut.idx
 gzip -c images.idx >images.idx.gz
 
-# The program itself.
+# The program without a verb.
 works "$words" --help
 grep -q features stdout && grep -q sheet stdout || fail "--help does not list the verbs"
 works "$words" --version
@@ -91,7 +91,7 @@ works "$words" features --images images.idx --patch 20 --stride 99 --output f.np
 [ "$(wc -c <f.npy)" -eq $((128 + 10 * 512)) ] || fail "f.npy is not replaced"
 [ -z "$(find . -name '.*.coll-*')" ] || fail "temporary files are left: $(ls)"
 
-# Features from bad input.
+# Features from invalid input.
 refused "nowhere: No such file" "$words" features --images nowhere --output x.npy
 refused "cut.idx: is cut off within image 10 of 10" \
     "$words" features --images cut.idx --patch 8 --output x.npy
@@ -122,7 +122,7 @@ mkfifo pipe
 refused "pipe: can't be written: Illegal seek" \
     sh -c "cat pipe >/dev/null & exec '$words' features --images images.idx --output pipe"
 rm pipe
-# No output overwrites what is read, by whatever name; links are followed.
+# No output overwrites an input, whatever its name; links are followed.
 ln -s images.idx link.idx
 ln images.idx hard.idx
 for output in images.idx ./images.idx link.idx hard.idx; do
@@ -145,20 +145,20 @@ refused "empty: can't be written: it is a directory" \
     "$words" features --images images.idx --patch 8 --output empty
 bytes '\000\000\010\003\000\000\000\000\000\000\000\024\000\000\000\024' >none.idx
 refused "no images" "$words" features --images none.idx --output x.npy
-# The limit of a file's size stands for a full disk (in 512 bytes; 1,210 patches pass it).
+# A limit on the size of files emulates a full disk (in units of 512 bytes; 1,210 patches exceed it).
 small_disk() {
     (ulimit -f 64 && exec "$@")
 }
 refused "x.npy: can't be written: File too large" \
     small_disk "$words" features --images images.idx --patch 4 --stride 1 --output x.npy
 
-# A sheet of words: 90 rows, the row's number modulo 4 as its word, the first rows as centroids.
+# A sheet of words: 90 rows. The word of a row is its number modulo 4, and the centroids are the first rows.
 works "$words" features --images images.idx --patch 8 --stride 6 --output f.npy
-npy() { # TYPE SHAPE: a header of 128 bytes
+npy() { # TYPE SHAPE: prints a header of 128 bytes
     bytes '\223NUMPY\001\000\166\000'
     printf '%-117s\n' "{'descr': '$1', 'fortran_order': False, 'shape': $2, }"
 }
-assignments() { # the words of 90 rows, word 3 replaced by the escape $1
+assignments() { # prints the words of 90 rows, with word 3 replaced by the escape $1
     for row in $(seq 0 89); do
         case $((row % 4)) in
         0) bytes '\000\000\000\000' ;;
@@ -181,10 +181,10 @@ works sheet --output one.png --words 1 --per-word 1
 [ "$(wc -c <one.png)" -lt "$(wc -c <s.png)" ] || fail "one word takes as much as four"
 works sheet --output again.png
 cmp s.png again.png || fail "the same sheet differs"
-# The sheet is an image too: it can be described.
+# The sheet is also an image, with features.
 works "$words" features --images s.png --patch 16 --output png.npy
 
-# Sheets from bad input.
+# Sheets from invalid input.
 refused "f.npy has 90 rows but the images have 81 patches" sheet --output x.png --limit 9
 stride=4 refused "f.npy has 90 rows but the images have more than 90" sheet --output x.png
 for file in f.npy c.npy a.npy images.idx; do
@@ -216,7 +216,7 @@ refused "--words 0: a number from 1" sheet --words 0 --output x.png
 refused "nowhere/x.png: can't be written" sheet --output nowhere/x.png
 
 # Histograms: 9 patches in each of ten images, 5 words, the same for any number of ranks.
-labelled() { # COUNT: labels, 0 for the first half of ten and 1 for the rest
+labelled() { # COUNT: prints labels, 0 for the first five and 1 for the rest
     bytes "\\000\\000\\010\\001\\000\\000\\000\\$(printf %03o "$1")"
     for image in $(seq "$1"); do
         if [ "$image" -le 5 ]; then bytes '\000'; else bytes '\001'; fi
@@ -249,7 +249,7 @@ cmp h.svm n.svm || fail "the same words as float32 give other histograms"
 centroids=large.npy refused "large.npy: has a feature of 51015.3; those of bytes are from 0 to 255" \
     encode --output x.svm
 [ "$(cut -d ' ' -f 1 h.svm | tr -d '\n')" = 0000011111 ] || fail "labels: $(cat h.svm)"
-# "sums POWER FILE": of the values of each line, to that power.
+# "sums POWER FILE" prints the sum of the values of each line, to that power.
 sums() {
     awk -v power="$1" '{ sum = 0; for (i = 2; i <= NF; i++) { split($i, pair, ":"); sum += pair[2] ^ power }
         printf "%.3f ", sum }' "$2"
@@ -267,7 +267,7 @@ seq 10 | sed 's/[1-5]$/0/; s/[6-9]$/1/; s/10$/1/' >labels.txt
 gzip -kn labels.txt
 works encode --labels labels.txt.gz --output n.svm
 cmp h.svm n.svm || fail "labels as text give another file"
-many() { # RANKS ARGUMENTS...: 200 images, more than a block for each of 3 ranks
+many() { # RANKS ARGUMENTS...: encodes 200 images, more than a block for each of 3 ranks
     ranks=$1
     shift
     # shellcheck disable=SC2046 # a list of paths
@@ -281,7 +281,7 @@ for ranks in 2 5; do
     cmp one.svm many.svm || fail "$ranks ranks give another file"
 done
 
-# Histograms from bad input, on one rank and on three.
+# Histograms from invalid input, on one rank and on three.
 labelled 9 >few.idx
 labelled 11 >more.idx
 three_ranks() {
@@ -314,7 +314,7 @@ refused "nowhere/x.svm: can't be written" encode --output nowhere/x.svm
 works encode --labels more.idx --limit 9 --output n.svm
 [ "$(wc -l <n.svm)" -eq 9 ] || fail "encode --limit"
 
-# Images that can't be decoded: named, or left out and counted.
+# Images that cannot be decoded are named, or skipped and counted.
 mkdir mixed
 cp s.png mixed/a.png
 head -c 300 s.png >mixed/b.png
@@ -339,7 +339,7 @@ for ranks in 1 3; do
     [ "$(cut -d ' ' -f 1 mixed.svm | tr -d '\n')" = 13 ] || fail "labels after --skip-bad"
 done
 
-# Classification, where liblinear is there.
+# Classification, if liblinear is available.
 if "$words" train --input nowhere --model x 2>&1 | grep -q 'no liblinear'; then
     echo "skipped: classification, for want of liblinear"
 else
@@ -351,7 +351,7 @@ else
     grep -q '^accuracy: 10 of 10, 100.00%' stdout || fail "test: $(cat stdout)"
     grep -q '"words": 5, "seed": 1, "rows": 10, "correct": 10, "percent": 100' h.json ||
         fail "test --json: $(cat h.json)"
-    # A cost is chosen by rows kept back. Labels alternate, so that every fourth row would be of one class.
+    # Held-out rows choose a cost. Labels alternate, so that every fourth row would be of one class.
     awk 'BEGIN { srand(1); for (i = 0; i < 1000; i++) print i % 2, "1:" (i % 2 ? 1 : -1) * rand() }' >line.svm
     works "$words" train --input line.svm --model line.model --cost 0.5,2 --kept-of 4
     [ "$(grep -c '^cost [0-9.]*: [0-9]* of 2[0-9][0-9] rows kept back are right' stdout)" = 2 ] ||

@@ -1,9 +1,9 @@
-/* Reads the component's counters by MPI_T after a few calls, and prints those that aren't 0. */
+/* Reads the component's counters with MPI_T after a few calls, and prints those that are not 0. */
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
 
-/* How much the counter INDEX has grown while WORK was done is what a session sees of it. */
+/* Prints the counter INDEX. A session sees how much it has grown since the session began. */
 static void read_counter(MPI_T_pvar_session session, int index, MPI_T_pvar_handle handle) {
     char name[128];
     int length = sizeof name, verbosity, class, binding, readonly, continuous, atomic, none = 0;

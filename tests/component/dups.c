@@ -1,6 +1,6 @@
 /*
- * Communicators that come and go, of which some are used, and MPI_Comm_idup while other collectives
- * run. Fails where they leave memory, or numbers, behind.
+ * Makes and frees communicators, of which some are used, and calls MPI_Comm_idup while other
+ * collectives run. Fails if they leave memory, or numbers of communicators, behind.
  */
 #include <malloc.h>
 #include <mpi.h>
@@ -11,7 +11,7 @@ enum { BEFORE = 200, DUPS = 2000, BYTES = 4096, LEFT = 160 << 10 };
 
 static char data[BYTES];
 
-/* Half of those that are used leave a request complete when they go. */
+/* Uses a communicator. Every second one is freed while it has a complete request. */
 static void use(MPI_Comm comm, int number) {
     MPI_Request request;
     MPI_Bcast(data, BYTES, MPI_BYTE, 0, comm);
@@ -21,7 +21,7 @@ static void use(MPI_Comm comm, int number) {
     }
 }
 
-/* A duplicate is made while its parent, and another one, are busy. */
+/* Makes a duplicate while its parent, and another duplicate, are busy. */
 static void make_meanwhile(void) {
     MPI_Comm other, made;
     MPI_Request requests[2];

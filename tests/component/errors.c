@@ -1,7 +1,7 @@
 /*
- * Errors come once to the handler of the program's communicator, whoever finds them: in the call,
- * or in the wait for a request. Says how often the handler was called for each, and with which
- * class.
+ * Tests that an error reaches the handler of the program's communicator once, whichever part finds
+ * it: in the call, or in the wait for a request. Prints how often the handler was called for each
+ * error, and with which class.
  *
  *   errors         wrong arguments, the same on all ranks
  *   errors late    a rank that is late, with COLL_TIMEOUT
@@ -37,7 +37,7 @@ static void say(const char *what, int code) {
     last = MPI_SUCCESS;
 }
 
-/* Everybody has more for itself than it expects of itself. */
+/* Every rank sends itself more than it expects to receive from itself. */
 static void wrong_arguments(MPI_Comm comm) {
     MPI_Request request = MPI_REQUEST_NULL;
     MPI_Barrier(comm);
@@ -49,8 +49,10 @@ static void wrong_arguments(MPI_Comm comm) {
     say("afterwards", good);
 }
 
-/* Rank 0 waits for one that never calls. Open MPI 4.1 gives the errors of any collective's request
- * to the handler of MPI_COMM_WORLD. */
+/*
+ * Rank 0 waits for a rank that never calls. Open MPI 4.1 passes errors of collective requests to
+ * the handler of MPI_COMM_WORLD.
+ */
 static void late(MPI_Comm comm) {
     MPI_Request request = MPI_REQUEST_NULL;
     MPI_Barrier(comm);

@@ -1,11 +1,12 @@
 /*
- * A rank that is late, with COLL_TIMEOUT: calls fail that wait for it, also those that the MPI
- * library runs itself. Rank 0 says with what error; then the job ends.
+ * Tests a late rank with COLL_TIMEOUT: the calls that wait for it fail, including those that the
+ * MPI library runs itself. Rank 0 prints the error; then the job ends.
  *
- *   late CALL     rank 1 never makes it: allreduce, barrier, iallreduce, ibcast; small: an
- * MPI_Iallreduce of an int; first: an MPI_Iallreduce before any other call late idup MPI_Comm_idup
- * isn't libcoll's: it waits, and gives a communicator that works late type     an MPI_Ibcast that
- * is in time, of a type that is freed at once
+ *   late CALL   rank 1 never makes CALL: allreduce, barrier, iallreduce, ibcast; small, an
+ *               MPI_Iallreduce of an int; first, an MPI_Iallreduce before any other
+ *               call
+ *   late idup   MPI_Comm_idup is not libcoll's: it waits, and makes a communicator that works
+ *   late type   an MPI_Ibcast that is in time, of a type that is freed at once
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -53,7 +54,7 @@ static void duplicate(void) {
     MPI_Comm copy, own = MPI_COMM_NULL;
     int one = 1, sum = 0, size;
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    if (rank == 1) { /* the lowest free number of a communicator is another one here */
+    if (rank == 1) { /* the lowest free number of a communicator differs on this rank */
         MPI_Comm_dup(MPI_COMM_SELF, &own);
         sleep(2);
     }

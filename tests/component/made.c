@@ -1,13 +1,12 @@
 /*
- * Communicators that are made and used at once, in the ways in which setting them up could go
- * wrong. MODE says which:
+ * Makes communicators and uses them at once, in ways in which setting them up could fail. MODE is
  *
- * dup COUNT USED: COUNT duplicates, of which the first USED are used
- * groups: four threads each make communicators of a group, use and free them
- * idup: duplicates are made while the first collective of their parent runs
- * names: one rank gives its communicator the name "libcoll"
- * types: the ranks of a nonblocking call describe the same bytes differently
- * op: an operation is freed before the persistent request that uses it is started
+ *   dup COUNT USED   COUNT duplicates, of which the first USED are used
+ *   groups           four threads each make communicators of a group, use and free them
+ *   idup             duplicates are made while the first collective of their parent runs
+ *   names            one rank gives its communicator the name "libcoll"
+ *   types            the ranks of a nonblocking call describe the same bytes differently
+ *   op               an operation is freed before the persistent request that uses it is started
  */
 #include "tests/component/persistent.h"
 
@@ -20,7 +19,7 @@
 
 static int rank, ranks;
 
-/* Whether COMM, of all ranks, adds their numbers up right. */
+/* Returns whether COMM, which has all ranks, sums their numbers correctly. */
 static bool adds_up(MPI_Comm comm) {
     double sum = -1, mine = rank;
     MPI_Allreduce(&mine, &sum, 1, MPI_DOUBLE, MPI_SUM, comm);
@@ -98,7 +97,7 @@ static bool names(void) {
     return good;
 }
 
-/* A broadcast of COUNT numbers by number on rank 0, and at once on the others. */
+/* Broadcasts COUNT numbers, as COUNT elements on rank 0 and as one element on the others. */
 static bool types(int count) {
     int numbers[8];
     MPI_Datatype all;

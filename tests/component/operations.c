@@ -1,8 +1,8 @@
 /*
- * Every collective as a blocking, nonblocking and persistent one: in place and not, of no, few and
- * many elements, of a type without gaps and of one with, from and to every root, on the world and
- * on a part of it in another order. Every rank works out what it must get. Says how many results
- * were wrong, and fails if any was.
+ * Tests every collective as a blocking, nonblocking and persistent one: in place or not, with no,
+ * few and many elements, with and without gaps, with every root, on all ranks and on a part of them
+ * in another order. Every rank computes its expected results. Prints the number of wrong results,
+ * and fails if there was any.
  */
 #include "tests/component/persistent.h"
 
@@ -15,7 +15,10 @@ enum { RANKS = 8, MANY = 600, WORDS = 2 * 3 * RANKS * MANY, GAP = -7 };
 typedef enum manner { BLOCKING, NONBLOCKING, PERSISTENT, MANNERS } manner;
 static const char *const manners[MANNERS] = {"blocking", "nonblocking", "persistent"};
 
-/* Where, how, and of what a collective is; its elements are integers that lie STRIDE apart. */
+/*
+ * The communicator, the kind of call and the data of a collective. Its elements are integers with a
+ * distance of STRIDE.
+ */
 static MPI_Comm comm;
 static int rank, ranks, count, stride, root;
 static MPI_Datatype type;
@@ -26,7 +29,7 @@ static bool in_place;
 static int from[WORDS], to[WORDS], wrong;
 static int counts[RANKS], places[RANKS];
 
-/* What SENDER has for RECEIVER, at I. */
+/* Returns the value of element I that SENDER has for RECEIVER. */
 static int value(int sender, int receiver, int i) {
     return sender * 1000 + receiver * 100 + i % 97;
 }
@@ -36,7 +39,7 @@ static void clear(void) {
         from[i] = to[i] = GAP;
 }
 
-/* LENGTH elements for RECEIVER from element PLACE on. */
+/* Writes LENGTH elements of SENDER for RECEIVER, from element PLACE on. */
 static void put(int *into, int place, int length, int sender, int receiver) {
     for (int i = 0; i < length; i++)
         into[(place + i) * stride] = value(sender, receiver, i);
@@ -49,7 +52,7 @@ static void complain(const char *name, int place, int expected, int got) {
                got, expected);
 }
 
-/* They are there, and what lies between them is as it was. */
+/* Checks that these elements have arrived, and that the gaps have not changed. */
 static void expect(const char *name, int place, int length, int sender, int receiver) {
     for (int i = 0; i < length; i++) {
         int at = (place + i) * stride;
@@ -60,7 +63,7 @@ static void expect(const char *name, int place, int length, int sender, int rece
     }
 }
 
-/* The sum of what the first SENDERS have for RECEIVER. */
+/* Checks the sum of the elements that the first SENDERS ranks have for RECEIVER. */
 static void expect_sum(const char *name, int place, int length, int senders, int receiver) {
     for (int i = 0; i < length; i++) {
         int expected = 0, at = (place + i) * stride;
@@ -77,7 +80,7 @@ static void expect_none(const char *name, int place, int length) {
             complain(name, place * stride + i, GAP, to[place * stride + i]);
 }
 
-/* Runs one, a persistent one twice: FILL before each, CHECK after. */
+/* Runs a call, a persistent one twice, with FILL before and CHECK after each. */
 #define RUN(name, nonblocking, fill, check, ...)                                                   \
     do {                                                                                           \
         MPI_Request request = MPI_REQUEST_NULL;                                                    \
@@ -160,7 +163,7 @@ static void expect_exchanged(const char *name, int each) {
         expect(name, each < 0 ? places[i] : i * each, each < 0 ? (i + rank) % 4 : each, i, rank);
 }
 
-/* Those of different lengths: what I and this rank have for one another. */
+/* Writes blocks of different lengths, with which rank I and this rank exchange data. */
 static void put_exchanged(int *into) {
     for (int i = 0; i < ranks; i++)
         put(into, places[i], counts[i], rank, i);
@@ -188,7 +191,7 @@ static void allreduce(void) {
         type, sum, comm);
 }
 
-/* Their blocks follow one another. */
+/* Writes blocks one after the other. */
 static void put_blocks(int *into, bool vector) {
     int place = 0;
     for (int i = 0; i < ranks; i++) {
@@ -266,7 +269,8 @@ static void on(MPI_Comm where, MPI_Datatype apart, MPI_Op sum_apart) {
     comm = where;
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &ranks);
-    MPI_Barrier(comm); /* the first one that blocks: from now on libcoll knows the communicator */
+    MPI_Barrier(
+        comm); /* the first blocking call: from now on libcoll has set the communicator up */
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         count = sizes[i];
         stride = 1, type = MPI_INT, sum = MPI_SUM;

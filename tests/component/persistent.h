@@ -1,4 +1,4 @@
-/* Persistent collectives by the names that the MPI library has for them. */
+/* Defines the names of persistent collectives in this MPI library. */
 #ifndef TESTS_COMPONENT_PERSISTENT_H
 #define TESTS_COMPONENT_PERSISTENT_H
 

@@ -1,4 +1,4 @@
-/* What COLL_Set asks for is what MPI's calls get, also after the first ones. */
+/* Tests that COLL_Set applies to MPI's calls, also after the first ones. */
 #include <coll.h>
 #include <mpi.h>
 

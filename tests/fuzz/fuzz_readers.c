@@ -1,6 +1,6 @@
 /*
- * libFuzzer's way into the readers: the name of one, a newline, and the bytes of its file. See
- * scripts/fuzz.
+ * The entry of libFuzzer: its input has the name of a reader, a newline, and the bytes of a file.
+ * See scripts/fuzz.
  */
 #include "tests/fuzz/reading.h"
 

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Ends the test, in a debugger or with a sanitizer's report, unless TRUTH. */
+/* Ends the test, in a debugger or with a report of a sanitizer, unless TRUTH. */
 static void insist(bool truth) {
     if (!truth)
         abort();
@@ -25,7 +25,8 @@ static bool read_images(const char *path, app_problem *problem) {
         return false;
     while ((state = images_next(set, &image, problem)) == NEXT_READ) {
         insist(image.width > 0 && image.height > 0);
-        volatile uint8_t last = image.pixels[image.width * image.height - 1]; /* is there */
+        volatile uint8_t last =
+            image.pixels[image.width * image.height - 1]; /* this read must be within the memory */
         (void)last;
     }
     images_close(set);

@@ -1,6 +1,6 @@
 /*
- * Wrong arguments, which the MPI library reports and nobody else may take for right. Every rank
- * prints the classes of the errors that it got: whoever runs its collectives, the same.
+ * Makes calls with wrong arguments, which the MPI library reports and nothing else may accept.
+ * Every rank prints the classes of its errors, which are the same whatever runs its collectives.
  */
 #include "tests/interposed/persistent.h"
 
@@ -18,12 +18,12 @@ static void say(const char *what, int code) {
     printf("%d: %s: error class %d\n", rank, what, class);
 }
 
-/* What MPI libraries give different classes to. */
+/* Prints the result of a call. MPI libraries return different classes for some errors. */
 static void refuse(const char *what, int code) {
     printf("%d: %s: refused %d\n", rank, what, code != MPI_SUCCESS);
 }
 
-/* An allreduce by all calls that begin one. */
+/* Makes an allreduce with every function that starts one. */
 static void reduce(const char *what, const void *from, void *to, int count, MPI_Datatype type,
                    MPI_Op op, MPI_Comm comm) {
     printf("%d: allreduce, iallreduce, allreduce_init of %s\n", rank, what);
@@ -69,7 +69,7 @@ static void gathers(MPI_Comm comm) {
     say("gather as it should be", MPI_Gather(from, 1, MPI_INT, to, 1, MPI_INT, 0, comm));
 }
 
-/* What is wrong at the root alone, where no other rank waits for it. */
+/* Makes calls that are wrong only at the root, for which no other rank waits. */
 static void gathers_alone(MPI_Comm alone) {
     int *from = values, *to = results;
     refuse("gather into in place",
@@ -78,7 +78,7 @@ static void gathers_alone(MPI_Comm alone) {
     say("gather to no type", MPI_Gather(from, 1, MPI_INT, to, 1, MPI_DATATYPE_NULL, 0, alone));
 }
 
-/* None, while there is one whose turn has not come. */
+/* Passes NULL instead of requests, while one request is active. */
 static void requests(void) {
     int index, flag;
     MPI_Iallreduce(values, results, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request);

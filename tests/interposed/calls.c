@@ -1,6 +1,6 @@
 /*
- * Calls that take or give MPI_COMM_WORLD, in all the ways that MPI has. Every rank prints what it
- * saw: with and without dedicated processors the same.
+ * Makes all calls of MPI that take or return MPI_COMM_WORLD. Every rank prints what it saw, which
+ * is the same with and without dedicated processors.
  */
 #include <mpi.h>
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 
 static int rank, ranks;
 
-/* A line of this rank. */
+/* Prints a line of this rank. */
 __attribute__((format(printf, 1, 2))) static void say(const char *format, ...) {
     char line[400];
     va_list arguments;
@@ -24,7 +24,7 @@ static const char *name_of(MPI_Comm comm) {
     return comm == MPI_COMM_WORLD ? "world" : comm == MPI_COMM_SELF ? "self" : "other";
 }
 
-/* What is known of a communicator: size, rank, name, attributes, and a sum over it. */
+/* Prints a communicator's size, rank, name and attributes, and a sum over it. */
 static void describe(const char *what, MPI_Comm comm) {
     int size, me, length, sum;
     char name[MPI_MAX_OBJECT_NAME];
@@ -108,7 +108,7 @@ static int copied(MPI_Comm comm, int keyval, void *extra, void *in, void *out, i
 static int deleted(MPI_Comm comm, int keyval, void *value, void *extra) {
     (void)keyval;
     int sum = 0, one = 1;
-    /* At MPI_Finalize MPI still works for the callbacks of MPI_COMM_SELF. */
+    /* In MPI_Finalize MPI still works in the callbacks of MPI_COMM_SELF. */
     if (comm == MPI_COMM_SELF)
         MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     say("deletes %s, %s of %s, sum %d", (char *)value, (char *)extra, name_of(comm), sum);
@@ -147,8 +147,8 @@ static void errors(void) {
     MPI_Comm_get_errhandler(MPI_COMM_WORLD, &found);
     say("handler is back %d", found == handler);
     MPI_Comm_call_errhandler(MPI_COMM_WORLD, MPI_ERR_ARG);
-    MPI_Send(&number, 1, MPI_INT, ranks, 0, MPI_COMM_WORLD); /* there is no such rank */
-    MPI_Comm_rank(MPI_COMM_NULL, &number);                   /* raised on the world */
+    MPI_Send(&number, 1, MPI_INT, ranks, 0, MPI_COMM_WORLD); /* this rank does not exist */
+    MPI_Comm_rank(MPI_COMM_NULL, &number); /* this error is raised on MPI_COMM_WORLD */
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     say("returns %d", MPI_Bcast(&number, 1, MPI_INT, ranks, MPI_COMM_WORLD) != MPI_SUCCESS);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
@@ -201,7 +201,7 @@ static void windows(void) {
     MPI_Win window;
     MPI_Group group;
     int *memory, size;
-    enum { BYTES = 64 }; /* MPICH 4.0 mixes up the ranks' memory where it is 4 */
+    enum { BYTES = 64 }; /* with 4 bytes, MPICH 4.0 confuses the memory of ranks */
     MPI_Win_allocate(BYTES, sizeof *memory, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &window);
     MPI_Win_get_group(window, &group);
     MPI_Group_size(group, &size);

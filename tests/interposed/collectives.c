@@ -1,7 +1,7 @@
 /*
- * All of MPI's blocking collectives, in place and not, with types that have gaps, an operation that
- * doesn't commute, counts that differ by rank, and none; on the world, on a part of it in another
- * order, and between two groups. Every rank prints what it got.
+ * Makes all of MPI's blocking collectives: in place or not, with types that have gaps, with an
+ * operation that does not commute, with counts that differ by rank, and without data; on all ranks,
+ * on a part of them in another order, and between two groups. Every rank prints its results.
  */
 #include "tests/interposed/counts.h"
 
@@ -23,7 +23,7 @@ static void fill(void) {
     }
 }
 
-/* A line of this rank: what it got, all of it. */
+/* Prints all results of this rank in one line. */
 static void say(const char *what) {
     unsigned sum = 0;
     for (int i = 0; i < MOST; i++)
@@ -32,7 +32,7 @@ static void say(const char *what) {
     fill();
 }
 
-/* x -> a x + b: applied one after the other. */
+/* Composes maps x -> a x + b. */
 static void compose(void *first, void *into, int *count, MPI_Datatype *type) {
     int *f = first, *g = into;
     (void)type;
@@ -97,7 +97,7 @@ static void moves(MPI_Comm comm, MPI_Datatype type) {
     say("alltoall");
     MPI_Alltoall(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, to, COUNT, type, comm);
     say("alltoall in place");
-    /* Only the root's counts count. */
+    /* Only the root's counts are used. */
     MPI_Gatherv(from, counts[rank], type, to, rank == root ? counts : NULL,
                 rank == root ? places : NULL, type, root, comm);
     say("gatherv");
@@ -133,7 +133,7 @@ static void all(const char *name, MPI_Comm comm) {
     MPI_Type_free(&gapped);
 }
 
-/* Counts are those of the other group. */
+/* Between two groups, counts are those of the other group. */
 static void between(void) {
     MPI_Comm half, inter;
     count_of_elements counts[64];

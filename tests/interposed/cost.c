@@ -1,7 +1,7 @@
 /*
- * What MPI calls cost: prints "NAME NANOSECONDS" for each, the least of several rounds, which
- * neither wait for another rank nor move data. scripts/wrapper-cost runs it with the wrapper and
- * without.
+ * Measures MPI calls: prints "NAME NANOSECONDS" for each, the least of several rounds. The calls
+ * neither wait for another rank nor move data. scripts/wrapper-cost runs this program with and
+ * without the wrapper.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -55,7 +55,7 @@ static void bcast_self(void) {
     MPI_Bcast(&got, 1, MPI_INT, 0, MPI_COMM_SELF);
 }
 
-/* Each is one call, but for messages: MPI_Irecv, MPI_Send, MPI_Wait. */
+/* Each entry is one call; messages are MPI_Irecv, MPI_Send and MPI_Wait. */
 static const struct {
     const char *name;
     void (*call)(void);

@@ -1,4 +1,4 @@
-/* A tool as users preload it: counts the program's allreduces by the profiling interface. */
+/* A tool that users may preload: counts the program's allreduces with the profiling interface. */
 #include <mpi.h>
 #include <stdio.h>
 

@@ -1,4 +1,7 @@
-/* Collectives with counts of int or, with LARGE_COUNTS, of MPI_Count: MPI 4's, named MPI_X_c. */
+/*
+ * Names collectives with counts of int or, with LARGE_COUNTS, those of MPI 4 with counts of
+ * MPI_Count, MPI_X_c.
+ */
 #ifndef TESTS_INTERPOSED_COUNTS_H
 #define TESTS_INTERPOSED_COUNTS_H
 

@@ -1,18 +1,18 @@
 /*
- * Random programs in which each rank describes the same data in its own way: so many elements of a
- * basic type, or fewer of a contiguous, spread, resized or indexed one. Ranks differ in all else
- * that MPI lets them differ in, too: MPI_IN_PLACE at the root, arguments that mean nothing on other
- * ranks, blocks without elements, names of communicators, the order in which requests are
- * completed. Every rank computes by itself what it must receive, and that the rest of its memory
- * stays as it was.
+ * Runs random programs in which each rank describes the same data in its own way: as elements of a
+ * basic type, or as fewer elements of a contiguous, strided, resized or indexed one. Ranks also
+ * differ in everything else that MPI allows: MPI_IN_PLACE at the root, arguments that other ranks
+ * ignore, blocks without elements, names of communicators, the order in which requests are
+ * completed. Every rank computes what it must receive, and checks that the rest of its memory has
+ * not changed.
  *
  *   descriptions [PROGRAMS [SEED [threads] [all]]]     programs of SEED, SEED + 1, ...
  *
- * threads: under MPI_THREAD_MULTIPLE, where some programs are several threads with communicators of
- * their own.
- * all: with what MPI allows and libcoll's algorithms get right, but Open MPI 4.1 gets wrong; see
- * the uses of "everything". Prints "program SEED" as each begins, so that the last one is that
- * which hangs.
+ * threads: runs under MPI_THREAD_MULTIPLE, and some programs are several threads with separate
+ * communicators.
+ * all: includes calls that MPI allows and libcoll's algorithms support, but in which Open MPI 4.1
+ * has errors; see the uses of "everything". Prints "program SEED" when each program begins, so that
+ * the last line names a program that hangs.
  */
 #include "tests/support/generator.h"
 
@@ -25,8 +25,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Open MPI 4.1 may hang in making several copies of communicators at once. With Open MPI 5 the
- * wrapper itself makes copies, so that none may be under way (docs/building.md). */
+/*
+ * Open MPI 4.1 may hang if several copies of communicators are made at the same time. With Open MPI
+ * 5 the wrapper itself makes copies, so the program may not make any meanwhile (docs/building.md).
+ */
 #if defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5
 static const bool may_copy = false;
 #else
@@ -47,7 +49,7 @@ typedef enum operation {
     ALLTOALL,
     ALLTOALLV,
     ALLTOALLW,
-    REDUCE, /* this and the following reduce */
+    REDUCE, /* this and the following are reductions */
     ALLREDUCE,
     REDUCE_SCATTER,
     REDUCE_SCATTER_BLOCK,
@@ -67,7 +69,9 @@ static const char *const names[OPERATIONS] = {"bcast",          "gather",
                                               "scan",           "exscan",
                                               "barrier"};
 
-/* What elements are: of so many fields, one after the other in a type's signature. */
+/*
+ * The kind of elements: the number of their fields, which follow each other in a type's signature.
+ */
 typedef struct element_kind {
     int fields;
     MPI_Datatype type[MOST_FIELDS];
@@ -77,7 +81,7 @@ typedef struct element_kind {
 enum { KINDS = 6 };
 static element_kind kinds[KINDS];
 
-/* What is reduced; each element of TYPE is so many ints or doubles. */
+/* The operands of a reduction: each element of TYPE has this many ints or doubles. */
 typedef struct operand {
     MPI_Datatype type;
     MPI_Op op;
@@ -89,26 +93,27 @@ typedef struct operand {
 enum { OPERANDS = 5 };
 static operand operands[OPERANDS];
 
-/* A datatype: PER elements, with each of their fields at a place of its own. */
+/* A datatype of PER elements, each of whose fields has its own place. */
 typedef struct layout {
     MPI_Datatype type;
-    bool derived; /* and to be freed */
+    bool derived; /* and must be freed */
     int fields, per;
     const int *size;
     MPI_Aint extent, *at;
 } layout;
 
-/* A buffer: blocks of so many ELEMENTS, each of COUNTS items of its layout. */
+/* A buffer of blocks with ELEMENTS each, described as COUNTS items of its layout. */
 typedef struct side {
     int blocks;
-    int elements[MOST_RANKS], counts[MOST_RANKS], places[MOST_RANKS]; /* in extents, or bytes */
-    layout *layouts; /* one for all, or one for each block */
+    int elements[MOST_RANKS], counts[MOST_RANKS],
+        places[MOST_RANKS]; /* places are in extents, or in bytes */
+    layout *layouts;        /* one layout for all blocks, or one for each */
     bool many;
-    char *memory, *expected, *buffer; /* EXPECTED: what MEMORY must be at the end */
+    char *memory, *expected, *buffer; /* EXPECTED is the content that MEMORY must have at the end */
     size_t length;
 } side;
 
-/* How blocks are given to a call: by one count, by counts, or by types. */
+/* How a call describes blocks: with one count, with counts, or with types. */
 typedef enum form { BY_COUNT, BY_COUNTS, BY_TYPES } form;
 
 typedef struct call {
@@ -116,25 +121,26 @@ typedef struct call {
     MPI_Comm comm;
     int rank, ranks, root, unit;
     bool blocks;
-    uint64_t key; /* from which all of its data follow */
+    uint64_t key; /* all data of the call follow from this key */
     const element_kind *kind;
     const operand *operand;
-    bool single;              /* each item of a datatype is one element */
-    bool in_place, undefined; /* nothing is known of what is received */
+    bool single;              /* each item of the datatype is one element */
+    bool in_place, undefined; /* the received data is undefined */
     side send, receive;
-    int counts[MOST_RANKS]; /* of MPI_Reduce_scatter */
+    int counts[MOST_RANKS]; /* counts of MPI_Reduce_scatter */
     MPI_Datatype send_types[MOST_RANKS], receive_types[MOST_RANKS];
 } call;
 
-/* What one thread does. */
+/* The state of one thread. */
 typedef struct program {
     pthread_t thread;
     uint64_t seed;
     int step;
     bool makes_comms;
-    generator shared, own; /* what all ranks draw alike, what each draws for itself */
+    generator shared, own; /* random numbers: the same on all ranks, and this rank's own */
     MPI_Comm comms[COMMS], copies[COPIES];
-    int copied[COPIES]; /* which of COMMS is being copied, known to all ranks; -1: none */
+    int copied[COPIES]; /* the elements of COMMS that are being copied, known to all ranks; -1 for
+                           none */
     MPI_Request requests[REQUESTS];
     bool open[REQUESTS];
     call calls[CALLS];
@@ -168,7 +174,10 @@ static void most(long *into, const long *with, int count) {
         into[i] = with[i] > into[i] ? with[i] : into[i];
 }
 
-/* Pairs are maps x -> a x + b modulo 97, the first of two is applied first: the order counts. */
+/*
+ * Composes pairs as maps x -> a x + b modulo 97, of which the first is applied first. The order
+ * matters.
+ */
 static void compose(long *into, const long *with, int count) {
     for (int i = 0; i < count; i += 2) {
         into[i + 1] = (with[i] * into[i + 1] + with[i + 1]) % 97;
@@ -176,7 +185,7 @@ static void compose(long *into, const long *with, int count) {
     }
 }
 
-/* As MPI calls it: inout = in op inout. */
+/* Applies FOLD as MPI does: inout = in op inout. */
 static void apply(void (*fold)(long *, const long *, int), const int *in, int *inout, int numbers) {
     for (int i = 0; i < numbers; i += 2) {
         int some = numbers - i < 2 ? numbers - i : 2;
@@ -230,7 +239,7 @@ static void free_operands(void) {
 
 /* --- Descriptions --- */
 
-/* One element, and where its fields are. */
+/* Makes the type of one element, and the places of its fields. */
 static MPI_Datatype make_element(generator *g, const element_kind *kind, MPI_Aint at[]) {
     static const MPI_Aint ways[2][MOST_FIELDS] = {{0, 8, 12}, {8, 0, 5}};
     const int lengths[MOST_FIELDS] = {1, 1, 1};
@@ -254,8 +263,10 @@ static int divisor_of(generator *g, int number) {
     return found;
 }
 
-/* Makes TYPE of PER elements, the place of each of which goes to AT, in elements. LONG_GAPS: many
- * elements may have a gap behind them, which Open MPI's own collectives get wrong. */
+/*
+ * Makes TYPE of PER elements, and writes their places to AT, in elements. With LONG_GAPS many
+ * elements may be followed by a gap, which Open MPI's own collectives handle wrongly.
+ */
 static void make_type(generator *g, MPI_Datatype element, int per, bool long_gaps, int at[],
                       MPI_Datatype *type) {
     MPI_Datatype row;
@@ -279,7 +290,7 @@ static void make_type(generator *g, MPI_Datatype element, int per, bool long_gap
             gap = 0;
         MPI_Type_create_resized(row, 0, extent + gap, type);
         MPI_Type_free(&row);
-    } else if (way == 3) { /* the second part lies before the first one, and that below zero */
+    } else if (way == 3) { /* the second part is before the first one, below zero */
         int lengths[] = {first, per - first}, places[] = {per - first + 1 - shift, -shift};
         MPI_Type_indexed(2, lengths, places, element, type);
         for (int i = 0; i < per; i++)
@@ -316,7 +327,7 @@ static void describe(generator *g, const element_kind *kind, int per, bool long_
     free(at);
 }
 
-/* An operand as it is: reductions have the same type on all ranks. */
+/* Describes an operand without changes, because reductions have the same type on all ranks. */
 static void describe_operand(const operand *what, layout *made) {
     static const int sizes[] = {sizeof(int), sizeof(double)};
     *made = (layout){
@@ -337,14 +348,14 @@ static const layout *layout_of(const side *s, int block) {
     return s->layouts ? &s->layouts[s->many ? block : 0] : NULL;
 }
 
-/* Where a field of an element of BLOCK lies from the buffer on. */
+/* Returns the place of a field of an element of BLOCK, relative to the buffer. */
 static MPI_Aint place_of(const side *s, int block, int element, int field) {
     const layout *l = layout_of(s, block);
     MPI_Aint begin = s->places[block] * (s->many ? 1 : l->extent);
     return begin + element / l->per * l->extent + l->at[element % l->per * l->fields + field];
 }
 
-/* Memory for all that is described and some around it, with anything in it. */
+/* Allocates memory for all described data and some around it, with random content. */
 static void make_memory(generator *g, side *s) {
     MPI_Aint low = 0, high = 0;
     for (int b = 0; b < s->blocks; b++)
@@ -364,7 +375,7 @@ static void make_memory(generator *g, side *s) {
     memcpy(s->expected, s->memory, s->length);
 }
 
-/* Blocks one after the other, or with gaps between them and in another order. */
+/* Places blocks one after the other, or with gaps between them and in another order. */
 static void place_blocks(generator *g, form how, side *s) {
     int first = how == BY_COUNT ? 0 : below(g, s->blocks), place = 0;
     for (int i = 0; i < s->blocks; i++) {
@@ -382,7 +393,7 @@ static int greatest_divisor(int one, int other) {
     return other ? greatest_divisor(other, one % other) : one;
 }
 
-/* Makes the layouts of S, whose blocks have ELEMENTS; all of them multiples of UNIT. */
+/* Makes the layouts of S, whose blocks have ELEMENTS, all of them multiples of UNIT. */
 static void make_side(program *p, call *c, form how, int blocks, const int elements[], side *s) {
     int common = 0;
     *s = (side){.blocks = blocks, .many = how == BY_TYPES};
@@ -413,7 +424,7 @@ static void free_side(side *s) {
 
 /* --- Data --- */
 
-/* Writes what FROM sends TO as its element to block B, in MEMORY. */
+/* Writes the data that FROM sends to TO to block B in MEMORY. */
 static void write_block(const call *c, const side *s, int b, int from, int to, char *memory) {
     const layout *l = layout_of(s, b);
     MPI_Aint origin = s->buffer - s->memory;
@@ -425,12 +436,12 @@ static void write_block(const call *c, const side *s, int b, int from, int to, c
         }
 }
 
-/* The number at INDEX of what RANK brings to a reduction. */
+/* Returns the number at INDEX of RANK's input of a reduction. */
 static long brought(const call *c, int rank, int index) {
     return (long)(mix(mix(c->key, (uint64_t)rank), (uint64_t)index) % 9) + 1;
 }
 
-/* Writes to block B of MEMORY what ranks FIRST to LAST bring, from number SKIP on, reduced. */
+/* Writes to block B of MEMORY the reduced inputs of ranks FIRST to LAST, from number SKIP on. */
 static void write_reduced(const call *c, const side *s, int b, int skip, int first, int last,
                           char *memory) {
     int numbers = s->elements[b];
@@ -452,7 +463,7 @@ static void write_reduced(const call *c, const side *s, int b, int skip, int fir
     free(sum);
 }
 
-/* Makes of MEMORY what is EXPECTED: what is there when a call begins. */
+/* Copies EXPECTED to MEMORY, as its content before a call. */
 static void begin_with(side *s) {
     memcpy(s->memory, s->expected, s->length);
 }
@@ -472,7 +483,7 @@ static form form_of(operation o) {
                : BY_COUNT;
 }
 
-/* How many elements FROM sends TO: of a few lengths, with nothing among them. */
+/* Returns how many elements FROM sends to TO: one of a few lengths, some of them 0. */
 static int amount(const call *c, int from, int to) {
     uint64_t which = c->key;
     if (c->operation == GATHERV || c->operation == ALLGATHERV)
@@ -487,7 +498,7 @@ static int amount(const call *c, int from, int to) {
     return numbers * c->unit * below(&g, ranges[below(&g, sizeof ranges / sizeof *ranges)]);
 }
 
-/* What is moved: to each of RECEIVERS what it receives, and what this rank sends. */
+/* Prepares the data that the call moves: the blocks that this rank sends and receives. */
 static void prepare_moved(program *p, call *c) {
     form how = form_of(c->operation);
     bool at_root = c->rank == c->root, by_rank = c->operation >= ALLTOALL, scattered, gathered;
@@ -511,12 +522,14 @@ static void prepare_moved(program *p, call *c) {
         write_block(c, &c->send, b, c->rank, scattered || by_rank ? b : 0, c->send.expected);
     if (c->send.blocks)
         begin_with(&c->send);
-    /* In place: what a rank would send itself, or to others, is there already. */
+    /*
+     * In place, the data that a rank would send to itself, or to others, is in the receive buffer.
+     */
     for (int b = 0; c->in_place && !scattered && b < c->receive.blocks; b++)
         if (by_rank || b == c->rank)
             write_block(c, &c->receive, b, c->rank, by_rank ? b : 0, c->receive.memory);
     if (c->in_place && scattered)
-        return; /* nothing is received */
+        return; /* this rank receives nothing */
     for (int b = 0; b < c->receive.blocks; b++)
         write_block(c, &c->receive, b, scattered ? c->root : b, scattered || by_rank ? c->rank : 0,
                     c->receive.expected);
@@ -543,7 +556,7 @@ static void prepare_reduced(program *p, call *c) {
     begin_with(&c->send);
     if (c->operation == REDUCE && c->rank != c->root)
         return;
-    /* In place the operands lie where the result comes, of which the rest is undefined then. */
+    /* In place the operands are in the result buffer, the rest of which is undefined afterwards. */
     make_side(p, c, BY_COUNT, 1, c->in_place ? &total : &own, &c->receive);
     if (c->in_place)
         write_reduced(c, &c->receive, 0, 0, c->rank, c->rank, c->receive.memory);
@@ -552,11 +565,11 @@ static void prepare_reduced(program *p, call *c) {
     c->undefined = last < 0;
     if (!c->undefined)
         write_reduced(c, &c->receive, 0, before, 0, last, c->receive.expected);
-    if (c->in_place && scatters) /* compared up to the end of the result */
+    if (c->in_place && scatters) /* only the result is compared */
         c->receive.length = AROUND + (size_t)(own * *c->receive.layouts[0].size);
 }
 
-/* Arguments that mean nothing on this rank may be anything. */
+/* Arguments that this rank ignores may be anything. */
 static const layout nothing = {.type = MPI_DATATYPE_NULL};
 
 static const layout *shown(const side *s) {
@@ -567,7 +580,7 @@ static void *sent_from(const call *c) {
     return c->in_place ? MPI_IN_PLACE : c->send.buffer;
 }
 
-/* MPI_Ismall where there is a request to start, else MPI_Big. */
+/* Calls MPI_Ismall if there is a request to start, otherwise MPI_Big. */
 #define CALL(small, big, ...)                                                                      \
     (request ? MPI_I##small(__VA_ARGS__, request) : MPI_##big(__VA_ARGS__))
 
@@ -647,12 +660,12 @@ static int start(call *c, MPI_Request *request) {
     return c->operation < REDUCE ? start_moved(c, request) : start_reduced(c, request);
 }
 
-/* In place: at the root alone, by this rank's choice, or on all ranks. */
+/* Draws whether the call is in place: only at the root, on this rank alone, or on all ranks. */
 static bool draw_in_place(program *p, const call *c) {
     bool all = below(&p->shared, 4) == 0, mine = below(&p->own, 2);
     switch (c->operation) {
     case BCAST:
-    case ALLTOALLV: /* it takes counts that are the same both ways */
+    case ALLTOALLV: /* in place, its counts must be the same in both directions */
     case ALLTOALLW:
     case BARRIER:
         return false;
@@ -662,8 +675,9 @@ static bool draw_in_place(program *p, const call *c) {
 }
 
 /*
- * Whether libcoll runs a nonblocking call by the algorithms that tests/cli/component.sh names. It
- * leaves to Open MPI what is as short as the calls by which that copies a communicator.
+ * Returns whether libcoll runs a nonblocking call with the algorithms that tests/cli/component.sh
+ * names. It leaves calls to Open MPI that are as short as those with which Open MPI copies a
+ * communicator.
  */
 static bool is_libcolls(const call *c) {
     bool short_ones = c->operation == BCAST || c->operation == REDUCE || c->operation == ALLREDUCE;
@@ -671,7 +685,7 @@ static bool is_libcolls(const call *c) {
     int bytes = 0;
     if (c->operation == ALLTOALLW)
         return false;
-    if (c->operand && c->operand->fold == compose && !scans) /* rings need another order */
+    if (c->operand && c->operand->fold == compose && !scans) /* rings combine in another order */
         return false;
     if (short_ones && c->operand)
         bytes = amount(c, 0, 0) * (int)(c->operand->doubles ? sizeof(double) : sizeof(int));
@@ -681,7 +695,7 @@ static bool is_libcolls(const call *c) {
     return !short_ones || bytes > 8;
 }
 
-/* COPIED: COMM is being copied. BLOCKS: it is to be a blocking call. */
+/* Prepares a call. COPIED says that COMM is being copied, BLOCKS that the call must be blocking. */
 static void prepare(program *p, MPI_Comm comm, bool copied, bool blocks, call *c) {
     *c = (call){.operation = (operation)below(&p->shared, OPERATIONS),
                 .comm = comm,
@@ -694,14 +708,18 @@ static void prepare(program *p, MPI_Comm comm, bool copied, bool blocks, call *c
         MPI_Comm_size(comm, &c->ranks);
         c->root = (int)(root % (uint64_t)c->ranks);
     }
-    if (c->operation == ALLTOALLW && c->ranks == 1) /* Open MPI 4.1 forgets displacements then */
+    if (c->operation == ALLTOALLW && c->ranks == 1) /* Open MPI 4.1 ignores displacements then */
         c->operation = ALLTOALLV;
     c->kind = &kinds[kind];
     c->operand = c->operation >= REDUCE && c->operation != BARRIER ? &operands[reduced] : NULL;
-    /* Open MPI 4.1 matches the calls that copy a communicator with the program's nonblocking ones.
+    /*
+     * Open MPI 4.1 confuses the calls that copy a communicator with the program's nonblocking ones.
      */
     c->blocks = blocks || (copied && !(everything && is_libcolls(c)));
-    /* Open MPI 4.1 chooses a blocking allgatherv's algorithm by the size of the local datatype. */
+    /*
+     * Open MPI 4.1 chooses the algorithm of a blocking allgatherv by the size of the local
+     * datatype.
+     */
     c->single = c->operation == ALLGATHERV && c->blocks && !everything;
     c->in_place = draw_in_place(p, c);
     if (comm == MPI_COMM_NULL || c->operation == BARRIER)
@@ -714,7 +732,7 @@ static void prepare(program *p, MPI_Comm comm, bool copied, bool blocks, call *c
         prepare_moved(p, c);
 }
 
-/* Looks at what a call has left in memory. */
+/* Checks the memory after a call. */
 static void conclude(const program *p, call *c) {
     bool sent = !c->send.memory || memcmp(c->send.memory, c->send.expected, c->send.length) == 0;
     bool received = !c->receive.memory || c->undefined ||
@@ -740,7 +758,7 @@ static void take_completed(program *p) {
         }
 }
 
-/* Completes some of the requests in one of the ways that there are. */
+/* Completes some of the requests in one of MPI's ways. */
 static void complete(program *p, int way) {
     int which = below(&p->own, REQUESTS), flag, indices[REQUESTS];
     MPI_Status statuses[REQUESTS];
@@ -770,7 +788,7 @@ static void wait_for(program *p, int i) {
 
 /* --- Communicators --- */
 
-/* A name on some ranks alone. */
+/* Sets a name on some ranks only. */
 static void name(program *p, MPI_Comm comm) {
     static const char *const some[] = {"libcoll", "a name", ""};
     if (comm != MPI_COMM_NULL && below(&p->own, 3) == 0)
@@ -793,7 +811,7 @@ static MPI_Comm make_by_group(MPI_Comm parent, int tag) {
 }
 
 static void replace(program *p, int at, MPI_Comm by) {
-    complete(p, 1); /* a communicator's nonblocking collectives end before it */
+    complete(p, 1); /* nonblocking collectives of a communicator end before it does */
     if (p->comms[at] != MPI_COMM_NULL)
         check(MPI_Comm_free(&p->comms[at]), "MPI_Comm_free");
     p->comms[at] = by;
@@ -806,7 +824,7 @@ static void make_comm(program *p) {
     generator salted = {draw(&p->shared) ^ (uint64_t)world_rank};
     int color = below(&salted, 3), key = below(&salted, 100);
     MPI_Comm from = p->comms[parent], made = MPI_COMM_NULL;
-    complete(p, 1); /* Open MPI 4.1 may hang in making one while it copies another */
+    complete(p, 1); /* Open MPI 4.1 may hang if it makes one while it copies another */
     if (from != MPI_COMM_NULL && way == 0)
         check(MPI_Comm_dup(from, &made), "MPI_Comm_dup");
     else if (from != MPI_COMM_NULL && way == 1)
@@ -816,7 +834,7 @@ static void make_comm(program *p) {
     replace(p, at, made);
 }
 
-/* Begins to copy a communicator, or takes the copy that was begun before. */
+/* Starts a copy of a communicator, or completes one that was started before. */
 static void copy_comm(program *p) {
     int parent = below(&p->shared, COMMS), at = 1 + below(&p->shared, COMMS - 1);
     int i = below(&p->shared, COPIES);
@@ -906,7 +924,9 @@ static void end(program *p) {
             check(MPI_Comm_free(&p->copies[i]), "MPI_Comm_free");
 }
 
-/* Open MPI makes one communicator after the other, so that programs of threads have theirs given.
+/*
+ * Runs a program. Programs with threads get their communicators beforehand, because Open MPI makes
+ * only one at a time.
  */
 static void run_program(uint64_t seed, bool may_thread) {
     static program all[THREADS];

@@ -1,7 +1,7 @@
 /*
- * Nonblocking allreduces start locally, on every kind of communicator from the first one on: the
- * last rank starts while the others wait for its message; and two communicators may be used in
- * different orders. Then come blocking ones. Prints sums, the same whoever serves.
+ * Tests that nonblocking allreduces start locally, on every kind of communicator from the first one
+ * on: the last rank starts while the others wait for its message, and two communicators are used in
+ * different orders. Then makes blocking ones. Prints sums, which are the same whatever serves them.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -33,7 +33,7 @@ static MPI_Comm create(MPI_Comm comm) {
     return comm;
 }
 
-/* Collective over the upper ranks alone. */
+/* Makes a communicator, collectively over the upper ranks only. */
 static MPI_Comm create_group(MPI_Comm comm) {
     MPI_Group all, upper;
     int lowest = 0;
@@ -48,7 +48,7 @@ static MPI_Comm create_group(MPI_Comm comm) {
     return comm;
 }
 
-/* The halves, each in reverse. */
+/* Splits COMM into halves with ranks in reverse order. */
 static MPI_Comm split(MPI_Comm comm) {
     MPI_Comm_split(comm, rank % 2, -rank, &comm);
     return comm;
@@ -70,7 +70,7 @@ static MPI_Comm graph(MPI_Comm comm) {
     return comm;
 }
 
-/* Both halves together again. */
+/* Merges both halves. */
 static MPI_Comm merge(MPI_Comm comm) {
     MPI_Comm half, other, merged;
     if (ranks == 1)
@@ -98,7 +98,7 @@ static const struct {
              {"merge", merge}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
-/* A sum over COMM that its last rank starts first. */
+/* Computes a sum over COMM that the last rank starts first. */
 static int early_sum(MPI_Comm comm) {
     int own, size, sum, last;
     MPI_Request request;
@@ -122,7 +122,9 @@ static void use(const char *name, MPI_Comm comm) {
     printf("%s: rank %d: %d %d %d\n", name, rank, sums[0], sums[1], sums[2]);
 }
 
-/* The first rank of each half uses two communicators in another order than the others. */
+/*
+ * On the first rank of each half, two communicators are used in another order than on the others.
+ */
 static void cross(void) {
     MPI_Comm comms[2];
     MPI_Request requests[2];

@@ -1,8 +1,8 @@
 /*
- * How a program may end, and what else must be the program's own: `ends atexit` leaves MPI_Finalize
- * to atexit, `ends stdin` has rank 0 repeat its standard input, `ends abort R` has rank R abort
- * while the others wait, `ends sleep` prints its process number and waits to be killed. In `ends
- * mismatch` the last rank calls another collective than the others.
+ * Ends in different ways, and uses other things that must belong to the program. `ends atexit`
+ * leaves MPI_Finalize to atexit. In `ends stdin` rank 0 prints its standard input. In `ends abort
+ * R` rank R aborts while the others wait. `ends sleep` prints its process number and waits to be
+ * killed. In `ends mismatch` the last rank calls another collective than the others.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@ static void finalize(void) {
     int sum, one = 1;
     MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     printf("rank %d finalizes, sum %d\n", rank, sum);
-    fflush(stdout); /* Hydra may end what ends like this */
+    fflush(stdout); /* Hydra may discard the output of a program that ends like this */
     MPI_Finalize();
 }
 
@@ -34,13 +34,13 @@ static void call_another(void) {
 int main(int argc, char **argv) {
     const char *how = argc > 1 ? argv[1] : "";
     if (strcmp(how, "atexit") == 0)
-        atexit(finalize); /* dedicated processors must not come here */
+        atexit(finalize); /* dedicated processors must not reach this line */
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (strcmp(how, "atexit") == 0)
         return 0;
 
-    char line[100]; /* the others' input is left open by Hydra */
+    char line[100]; /* Hydra leaves the input of other ranks open */
     while (strcmp(how, "stdin") == 0 && rank == 0 && fgets(line, sizeof line, stdin))
         printf("rank %d read %s", rank, line);
     if (strcmp(how, "sleep") == 0) {

@@ -1,6 +1,4 @@
-/*
- * Prints the launcher's variables that count ranks, and what MPI says where that is something else.
- */
+/* Prints the launcher's variables that count ranks, and MPI's value if it differs. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /*
- * A program that starts two more of itself and talks with them over the intercommunicator, then by
- * a published name. Rank 0 of the first prints what it has learnt.
+ * Starts two more processes of this program, and communicates with them over the intercommunicator,
+ * and then by a published name. Rank 0 of the first ones prints the results.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -36,7 +36,7 @@ static void be_parent(char *program) {
     MPI_Comm_disconnect(&children);
 }
 
-/* Half of the ranks accepts, the other half connects. */
+/* One half of the ranks accepts a connection, the other half connects. */
 static void meet(void) {
     char port[MPI_MAX_PORT_NAME];
     int accepts = rank < (ranks + 1) / 2, size;

@@ -1,6 +1,6 @@
 /*
- * Calls MPI as Python's ctypes does: `opens LIBRARY` opens that by dlopen and finds MPI_Init there;
- * without LIBRARY it is linked with MPI but doesn't call it.
+ * Calls MPI as Python's ctypes does: `opens LIBRARY` opens LIBRARY with dlopen and finds MPI_Init
+ * there. Without LIBRARY the program is linked with MPI but does not call it.
  */
 #include <dlfcn.h>
 #include <mpi.h>

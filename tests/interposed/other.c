@@ -1,7 +1,7 @@
 /*
- * Preloaded, it makes a program look as if it ran with another MPI library, which like MPICH says
- * much more of itself than Open MPI's MPI_MAX_LIBRARY_VERSION_STRING. COLL_TEST_MPI: what it says
- * first.
+ * Is preloaded to make a program appear to run with another MPI library. Like MPICH, that describes
+ * itself at greater length than Open MPI's MPI_MAX_LIBRARY_VERSION_STRING. COLL_TEST_MPI is the
+ * beginning of the description.
  */
 #include <mpi.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* The persistent allreduce by the name that the MPI library has for it. */
+/* Defines the name of the persistent allreduce in this MPI library. */
 #ifndef TESTS_INTERPOSED_PERSISTENT_H
 #define TESTS_INTERPOSED_PERSISTENT_H
 
@@ -14,9 +14,8 @@
 #endif
 
 /*
- * What MPICH 4.0 and 4.2 lack for persistent collectives: those that aren't started may be among
- * the requests that are waited for (there this waits forever), and MPI_Testall takes one that
- * completes (there this is an error).
+ * MPICH 4.0 and 4.2 do not support two things for persistent collectives: waiting for requests that
+ * include inactive ones waits forever, and MPI_Testall returns an error when one completes.
  */
 #ifdef MPICH
 enum { WAITED_FOR_INACTIVE = 0, TESTED_WITH_OTHERS = 0 };

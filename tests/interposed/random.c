@@ -1,8 +1,8 @@
 /*
- * Random programs: collectives of many kinds, requests and messages on communicators that come and
- * go, completed in an order that every rank chooses for itself. Prints a checksum of all results of
- * a program, the same whoever serves its collectives: all numbers are small integers, so that sums
- * are exact in every type and order.
+ * Runs random programs: collectives of many kinds, requests and messages on communicators that come
+ * and go, completed in an order that every rank chooses for itself. Prints a checksum of all
+ * results of a program, which is the same whatever serves its collectives: all numbers are small
+ * integers, so that sums are exact in every type and order.
  *
  *   random [PROGRAMS [SEED]]     programs of SEED, SEED + 1, ...
  */
@@ -19,10 +19,12 @@
 
 enum { STEPS = 80, COMMS = 5, FEW = 40, MANY = 3000, BYTES = 16 * MANY, MOST_RANKS = 64 };
 
-/* Requests of collectives and receives, each with one of a send, and persistent ones. */
+/*
+ * The array of requests: those of collectives and receives, a send for each, and persistent ones.
+ */
 enum { PENDING = 16, SENDS = PENDING, PERSISTENT = 2 * PENDING, REQUESTS = PERSISTENT + 2 };
 
-/* What is reduced; elements are made of so many numbers of a kind. */
+/* The operands of a reduction, whose elements have this many numbers of a kind. */
 typedef struct operand {
     MPI_Datatype type;
     MPI_Op op;
@@ -33,13 +35,16 @@ typedef struct operand {
 enum { OPERANDS = 11 };
 static operand operands[OPERANDS];
 
-/* The program: what all ranks draw alike and what each draws for itself; its communicators. */
+/*
+ * The program: random numbers that are the same on all ranks, this rank's own, and its
+ * communicators.
+ */
 static generator shared, own;
 static uint64_t seed, checksum;
 static int step, rank;
 static MPI_Comm comms[COMMS];
 
-/* Its requests; those that are open wait for their results, of so many bytes. */
+/* Its requests, and the sizes of the results for which they wait. */
 static MPI_Request requests[REQUESTS], persistent[REQUESTS - PERSISTENT];
 static bool is_open[REQUESTS];
 static size_t bytes_of[REQUESTS];
@@ -80,7 +85,7 @@ static size_t size_of(const operand *what, int count) {
     return (size_t)count * (size_t)what->numbers * number;
 }
 
-/* The numbers that this rank brings to this step. */
+/* Writes this rank's input of this step. */
 static void fill(char *data, const operand *what, int count) {
     generator g = {seed ^ (uint64_t)step << 40 ^ (uint64_t)rank << 20};
     for (int i = 0; i < count * what->numbers; i++) {
@@ -96,7 +101,7 @@ static void fill(char *data, const operand *what, int count) {
     }
 }
 
-/* Adds a result to the checksum, which does not depend on the order. */
+/* Adds a result to the checksum, which does not depend on the order of results. */
 static void take(const char *data, size_t bytes, int begun) {
     generator g = {seed ^ (uint64_t)begun << 32 ^ (uint64_t)rank};
     for (size_t i = 0; i < bytes; i++)
@@ -136,7 +141,7 @@ static bool can_test_all(void) {
     return true;
 }
 
-/* Completes requests in one of the ways that there are. */
+/* Completes requests in one of MPI's ways. */
 static void complete(int way) {
     int index = below(&own, REQUESTS), flag = 0, some, indices[REQUESTS];
     MPI_Status statuses[REQUESTS];
@@ -159,7 +164,7 @@ static void complete(int way) {
         take_some(some, indices);
 }
 
-/* Makes a request's place free and notes what is to come there. */
+/* Prepares the place of a new request, and records the size of its result. */
 static void reopen(int i, size_t bytes) {
     wait_for(i);
     is_open[i] = true;
@@ -178,7 +183,8 @@ static void begin_allreduce(MPI_Comm comm, const operand *what, int count, bool 
 static void begin_persistent(int which) {
     reopen(PERSISTENT + which, size_of(&operands[which], FEW));
     fill(from[PERSISTENT + which], &operands[which], FEW);
-    requests[PERSISTENT + which] = persistent[which]; /* at times not there: persistent.h */
+    requests[PERSISTENT + which] =
+        persistent[which]; /* some MPI libraries do not support this: see persistent.h */
     MPI_Start(&requests[PERSISTENT + which]);
 }
 
@@ -196,7 +202,7 @@ static void begin_alltoall(MPI_Comm comm, const operand *what, int count, int ra
     MPI_Ialltoall(from[i], count, what->type, to[i], count, what->type, comm, &requests[i]);
 }
 
-/* By a count of each rank, or all of them the same. */
+/* Starts a reduce_scatter with a count for each rank, or with one count. */
 static void begin_reduce_scatter(MPI_Comm comm, const operand *what, int count, bool block,
                                  int ranks) {
     int i = below(&own, PENDING);
@@ -211,7 +217,7 @@ static void begin_reduce_scatter(MPI_Comm comm, const operand *what, int count, 
         MPI_Ireduce_scatter(from[i], to[i], counts, what->type, what->op, comm, &requests[i]);
 }
 
-/* Around the ring. */
+/* Starts messages around the ring. */
 static void begin_messages(MPI_Comm comm, int place, int ranks) {
     int i = below(&own, PENDING);
     reopen(i, sizeof(int));
@@ -221,7 +227,10 @@ static void begin_messages(MPI_Comm comm, int place, int ranks) {
     MPI_Isend(from[SENDS + i], 1, MPI_INT, (place + 1) % ranks, step, comm, &requests[SENDS + i]);
 }
 
-/* One that blocks. Only members call it; all draw before they know whether they are. */
+/*
+ * Makes a blocking collective. Only members call it, but all ranks draw before they know whether
+ * they are members.
+ */
 static void call_collective(MPI_Comm comm, int which, const operand *what, int count, int root) {
     static char mine[BYTES], all[MOST_RANKS * 16 * FEW];
     int ranks, place;
@@ -247,7 +256,7 @@ static void call_collective(MPI_Comm comm, int which, const operand *what, int c
         take(all, which < 4 ? bytes : bytes * (size_t)ranks, step);
 }
 
-/* Every other rank of PARENT. */
+/* Makes a communicator of every other rank of PARENT. */
 static MPI_Comm make_by_group(MPI_Comm parent) {
     MPI_Group group, half;
     MPI_Comm made = MPI_COMM_NULL;
@@ -280,7 +289,7 @@ static MPI_Comm make_from(MPI_Comm parent, int way, int color, int key) {
     return made;
 }
 
-/* Open MPI's own collectives must be complete before their communicator goes. */
+/* Makes or frees a communicator. Open MPI's own collectives must be complete before it is freed. */
 static void make_comm(void) {
     int parent = below(&shared, COMMS), child = 1 + below(&shared, COMMS - 1);
     int way = below(&shared, 6);
@@ -354,7 +363,10 @@ static void end_program(void) {
             printf("%d: request %d is left\n", rank, i);
 }
 
-/* The lowest numbers are given again: communicators that are left behind make them grow. */
+/*
+ * Returns the handle of the next communicator. The lowest free number is assigned, so communicators
+ * that are not freed make it grow.
+ */
 static MPI_Fint next_handle(void) {
     MPI_Comm copy;
     MPI_Comm_dup(MPI_COMM_WORLD, &copy);
@@ -382,7 +394,7 @@ int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     make_operands();
-    MPI_Barrier(MPI_COMM_WORLD); /* who runs collectives may make a communicator of its own now */
+    MPI_Barrier(MPI_COMM_WORLD); /* libcoll may make a communicator of its own in this call */
     MPI_Fint handle = next_handle();
     for (int i = 0; i < programs; i++)
         run_program(first + (uint64_t)i);

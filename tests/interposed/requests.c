@@ -1,6 +1,7 @@
 /*
- * Requests of allreduces among those of messages, in every call that completes requests, and
- * persistent ones. Every rank prints what it saw: with and without dedicated processors the same.
+ * Tests requests of allreduces together with those of messages, in every call that completes
+ * requests, and persistent ones. Every rank prints what it saw, which is the same with and without
+ * dedicated processors.
  */
 #include "tests/interposed/persistent.h"
 
@@ -8,11 +9,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { MANY = 80 }; /* requests of the longest array */
+enum { MANY = 80 }; /* the length of the longest array of requests */
 
 static int rank, ranks;
 
-/* Of one round: an integer sum, a real maximum, a message from the left. */
+/* The data of one round: an integer sum, a real maximum, a message from the left. */
 typedef struct round_of {
     int mine, sum, from;
     double real, most;
@@ -142,7 +143,7 @@ static void persistent(void) {
         if (turn == 2)
             MPI_Waitall(3, requests, MPI_STATUSES_IGNORE);
         for (int i = 0; i < 3; i++)
-            MPI_Wait(&requests[i], &status); /* inactive after turn 2: at once */
+            MPI_Wait(&requests[i], &status); /* inactive after turn 2, so this returns at once */
         MPI_Test(&requests[0], &flag, &status);
         printf("%d: persistent: sum %d, ranks %d, from myself %d, inactive %d\n", rank, sum,
                real_sum, from, flag);

@@ -1,12 +1,12 @@
 /*
- * Threads under MPI_THREAD_MULTIPLE, each with communicators of its own: collectives of all kinds
- * at the same time, and requests that one thread starts and another completes. Prints the level of
- * threads, before and after, and whether all sums were right.
+ * Runs threads under MPI_THREAD_MULTIPLE, each with its own communicators: collectives of all kinds
+ * at the same time, and requests that one thread starts and another completes. Prints the thread
+ * level before and after, and whether all sums were right.
  *
  * At most 16 ranks.
  *
- *   threads free     and communicators are freed before their requests are complete, which Open MPI
- *                    survives only where others serve them
+ *   threads free     also frees communicators before their requests are complete, which Open
+ *                    MPI survives only if DCPs serve them
  */
 #include <mpi.h>
 #include <pthread.h>
@@ -19,7 +19,7 @@ typedef struct worker {
     pthread_t thread;
     int number, wrong;
     MPI_Comm comm, spare;
-    /* Its neighbour completes these. */
+    /* The neighbour thread completes these. */
     MPI_Request requests[PENDING];
     int from[PENDING], sums[PENDING];
 } worker;
@@ -34,7 +34,7 @@ static int level(void) {
     return asked;
 }
 
-/* What all ranks bring, RANK + 1 times VALUE, in sum. */
+/* Returns the sum of all ranks' inputs, which are RANK + 1 times VALUE. */
 static int expected(int value) {
     return ranks * (ranks + 1) / 2 * value;
 }
@@ -50,7 +50,7 @@ static void reduce(worker *own, int value) {
     own->wrong += sums[0] != expected(value) || sums[1] != expected(value + 1);
 }
 
-/* The other collectives that libcoll may run: ROOT sends VALUE, and gets every rank's number. */
+/* Runs the other collectives of libcoll: ROOT sends VALUE and receives every rank's number. */
 static void move(worker *own, int root, int value) {
     int moved = rank == root ? value : 0, all[RANKS];
     MPI_Bcast(&moved, 1, MPI_INT, root, own->comm);
@@ -74,7 +74,10 @@ static void *work(void *given) {
     return NULL;
 }
 
-/* Completes its neighbour's requests; its own may be under way when it frees their communicator. */
+/*
+ * Completes the neighbour's requests. This thread's own requests may be active when it frees their
+ * communicator.
+ */
 static void *complete(void *given) {
     worker *own = given, *other = &workers[(own->number + 1) % THREADS];
     if (frees_early)

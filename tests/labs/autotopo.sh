@@ -1,26 +1,27 @@
 #!/bin/bash
-# COLL_TOPOLOGY=auto on small labs of scripts/netlab. Needs root and what netlab needs; skipped (77)
-# where netlab says that the machine lacks it.
+# Tests COLL_TOPOLOGY=auto on small labs of scripts/netlab. Needs root. Skipped (77) if netlab reports that
+# the machine lacks something.
 set -u
 . "$(dirname "$0")/../support/expect.sh"
 . "$(dirname "$0")/../support/lab.sh"
 places=$PWD/tests/labs/places
 export XDG_CACHE_HOME=$work/cache
 
-# places TOPOLOGY [OPTIONS]: host, rack, site of each host, and in $work/origin who says so.
+# places TOPOLOGY [OPTIONS]: prints host, rack and site of each host. Writes the source of the topology to
+# $work/origin.
 places() {
     local topology=$1
     shift
     COLL_TOPOLOGY=$topology timeout 600 "$netlab" run --name "$lab" "$@" -- "$places" \
         </dev/null >"$work/out" 2>"$work/err" || cat "$work/err"
-    sed -i 's/\x00//g' "$work/out" "$work/err" # Open MPI 5 has some between lines
+    sed -i 's/\x00//g' "$work/out" "$work/err" # Open MPI 5 prints null bytes between lines
     grep '^#' "$work/out" >"$work/origin"
     grep -v '^#' "$work/out"
 }
 
-# finds WHAT ARGUMENTS: places says of the lab what its own file says, measured anew. What else the
-# machine does may lengthen all tries of a pair, and two hosts of a site are one pair: so up
-# to six measurements, each of them after a call of $before, if that is set.
+# finds WHAT ARGUMENTS: expects that a new measurement finds the lab's topology. Other work on the machine
+# may lengthen all tries of a pair, and two hosts of a site are only one pair. Therefore up to six
+# measurements are made, each after a call of $before if that is set.
 finds() {
     local what=$1 known found attempt
     shift
@@ -54,7 +55,8 @@ matches 'flat says so' '# one rack: by COLL_TOPOLOGY' "$(<"$work/origin")"
 finds 'fewer hosts' -n 9
 same 'fewer hosts have their own file' 2 "$(find "$XDG_CACHE_HOME/libcoll" -type f ! -name '*-doubtful.conf' | wc -l)"
 
-# Who is told nothing measures, but not for long: where the machine is busy it may take some goes.
+# Without COLL_TOPOLOGY libcoll measures for a limited time. On a busy machine this may take several
+# attempts.
 rm "$kept"
 for attempt in {1..10}; do
     rm -f "$XDG_CACHE_HOME"/libcoll/*-doubtful.conf
@@ -69,14 +71,15 @@ rm -f "$XDG_CACHE_HOME"/libcoll/*-doubtful.conf
 places '' >"$work/found"
 same 'a bad cache is no news for who was told nothing' 0 "$(grep -c '^coll:' "$work/err")"
 
-# A damaged file is named once, and replaced by a new measurement.
+# A damaged file is reported once, and replaced by a new measurement.
 damage() { echo 'SwitchName=rack0' >"$kept"; }
 before=damage topology=auto finds 'a bad cache'
 matches 'a bad cache is named' "coll: the cached topology is damaged and is measured again: *topology file $kept, line 1: *" \
     "$(grep '^coll: the cached topology' "$work/err")"
 same 'a bad cache is replaced' "$(places "$work/topology")" "$(places "$kept")"
 
-# complaint FILE PATTERN: what a check of the file against a measurement says; $checked is what holds.
+# complaint FILE PATTERN: expects that a check of FILE against a measurement prints PATTERN. $checked is the
+# topology that is used.
 complaint() {
     local attempt
     for attempt in 1 2 3; do

@@ -1,8 +1,9 @@
 /*
- * What tests/labs/lab_faults.sh runs on a lab while it cuts cables: MB megabytes, TIMES times, by
- * COLL_BCAST. Every rank appends a line to DIRECTORY/RANK: "begun" after the first broadcast, a
- * small one, and "right EPOCH" at the end, EPOCH being the latest that its chunks went out in; or
- * "wrong"; or the error, after which it sleeps, for MPI_Finalize would wait for the silent.
+ * The program that tests/labs/lab_faults.sh runs on a lab while it cuts cables: broadcasts MB megabytes,
+ * TIMES times, by COLL_BCAST. Every rank appends a line to DIRECTORY/RANK: "begun" after the first
+ * broadcast, a small one; and at the end "right EPOCH" with the latest epoch in which its chunks
+ * were sent, or "wrong", or the error. After an error it sleeps, because MPI_Finalize would wait
+ * for silent ranks.
  */
 #include "config.h"
 

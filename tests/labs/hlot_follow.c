@@ -1,8 +1,9 @@
 /*
- * hlot_follow FILE BROADCASTS: broadcasts from rank 0 by hlot, each with other bytes that all ranks
- * check, and prints a line whenever the tree changes: the number of the broadcast, how many
- * broadcasts and seconds ago FILE appeared (-1: it is not there), and each site's parent. Ends
- * after BROADCASTS, or ten after the tree has changed with FILE there. For tests/labs/hlot_lab.sh.
+ * hlot_follow FILE BROADCASTS: broadcasts from rank 0 with hlot, each time other bytes, which all
+ * ranks check. Whenever the tree changes it prints a line: the number of the broadcast, how many
+ * broadcasts and seconds ago FILE appeared (-1 if it does not exist), and each site's parent. Ends
+ * after BROADCASTS, or ten broadcasts after the tree has changed while FILE exists. For
+ * tests/labs/hlot_lab.sh.
  */
 #include "config.h"
 
@@ -21,11 +22,11 @@ static void fill(unsigned char *bytes, size_t count, unsigned number) {
         bytes[i] = (unsigned char)(number * 31 + i * 7);
 }
 
-/* Rank 0: what has been seen so far. */
+/* The observations of rank 0 so far. */
 typedef struct watch {
     const char *file;
     int parents[HLOT_SITES];
-    long appeared; /* the number of the broadcast; -1: not yet */
+    long appeared; /* the number of the broadcast at which FILE appeared, or -1 */
     double since;
     long left;
 } watch;
@@ -64,7 +65,7 @@ int main(int argc, char **argv) {
     for (long number = 0; w.left > 0; number++) {
         fill(expected + sizeof w.left, BYTES - sizeof w.left, (unsigned)number);
         if (rank == 0) {
-            usleep(PAUSE); /* else it runs ahead of the others */
+            usleep(PAUSE); /* otherwise rank 0 runs ahead of the others */
             w.left--;
             memcpy(bytes, expected, BYTES);
             memcpy(bytes, &w.left, sizeof w.left);

@@ -1,9 +1,8 @@
 #!/bin/bash
-# hlot on a lab of four sites: the tree is the one that the latencies make, and follows them when
-# they change in mid-run; no broadcast goes wrong meanwhile. Allreduces over sites. Latencies by hand, good
-# and bad.
-# Needs root and the kernel's features; skipped (77) where netlab says that the machine lacks them.
-# Times are only printed.
+# Tests hlot on a lab of four sites. The tree is that of the latencies, and follows them when they change
+# during a run, without a wrong broadcast. Also tests allreduces over sites, and latencies from valid and
+# invalid files. Needs root and features of the kernel; skipped (77) if netlab reports that the machine
+# lacks them. Times are only printed.
 set -u
 . "$(dirname "$0")/../support/lab.sh"
 follow=$PWD/tests/labs/hlot_follow
@@ -17,7 +16,7 @@ fail() {
     exit 1
 }
 
-# From s0 the way to s2 is best over s1 (10 + 10), s3 is alone; later the first link takes 90.
+# From s0 the best path to s2 is over s1 (10 + 10), and s3 is a child of s0. Later the first link takes 90.
 cat >"$work/before" <<'END'
 s0 s1 s2 s3
  0 10 40 30
@@ -29,7 +28,7 @@ sed -e 's/^ 0 10/ 0 90/' -e 's/^10  0/90  0/' "$work/before" >"$work/after"
 
 set_up wan --matrix "$work/before" --hosts-per-site 1
 
-# follows RANKS: the change, with so many ranks. Broadcasts end at most a minute later.
+# follows RANKS: changes the latencies during a run with RANKS ranks. Broadcasts end at most a minute later.
 follows() {
     local tries
     rm -f "$work/changed"
@@ -51,7 +50,8 @@ follows() {
 }
 follows 7
 
-# measured WHAT...: what coll-hlot says of the lab's latencies, which are "after" now.
+# measured WHAT...: runs coll-hlot, which measures the lab's latencies. They are those of the file "after"
+# now.
 measured() {
     timeout -k 10 120 "$netlab" run --name "$lab" -n 4 -- "$hlot" "$@" --seconds 1 >"$work/log" 2>&1 ||
         fail "coll-hlot $1"
@@ -64,17 +64,17 @@ awk '/^ / && NR == 4 { exit !($2 > 89 && $3 > 39 && $4 > 29) }' "$work/probed" |
 measured watch
 grep -q '^hlot+ tree\|^# hlot+ tree from site0' "$work/log" || fail 'watch'
 
-# From here on the lab's latencies tell nothing, and short ones have mpirun start sooner.
+# From here on the lab's latencies are short, so that mpirun starts faster.
 printf 's0 s1 s2 s3\n0 1 1 1\n1 0 1 1\n1 1 0 1\n1 1 1 0\n' >"$work/near"
 "$netlab" wan --name "$lab" --update "$work/near" || fail 'short latencies'
 
-# Little data of a sum goes from each site to all others.
+# With little data, each site sends its part of a sum to all others.
 COLL_TRACE=1 timeout -k 10 120 "$netlab" run --name "$lab" -n 8 -- "$bench" allreduce --sizes 8 --algorithms auto --reps 2 --verify \
     >"$work/log" 2>&1 || fail 'an allreduce'
 grep -q '^coll: allreduce .*choice=all_sites' "$work/log" || fail 'an allreduce goes another way'
 ! grep -q 'WRONG DATA' "$work/log" || fail 'an allreduce is wrong'
 
-# by_hand FILE: runs broadcasts with these latencies, which are not the lab's.
+# by_hand FILE: runs broadcasts with the latencies of FILE, which are not the lab's.
 by_hand() {
     COLL_LATENCIES=$1 timeout -k 10 120 "$netlab" run --name "$lab" -n 4 -- "$follow" "$work/nothing" 5 \
         >"$work/log" 2>&1
@@ -82,13 +82,13 @@ by_hand() {
 printf 's0 s1 s2 s3\n0 9 9 1\n9 0 9 9\n9 9 0 9\n9 1 1 0\n' >"$work/hand"
 by_hand "$work/hand" || fail 'latencies by hand'
 grep -q ' parents -1 3 3 0$' "$work/log" || fail 'latencies by hand: the tree'
-# The same sites in another order, known by their hosts; host 3 is n0.
+# The same sites in another order, identified by their hosts. Host 3 is n0.
 printf 'a b c d\n0 9 9 9\n9 0 9 1\n9 1 0 1\n9 1 9 0\nhosts a n1\nhosts b n3\nhosts c n2\nhosts d n0\n' \
     >"$work/hosts"
 by_hand "$work/hosts" || fail 'latencies by hand and host'
 grep -q ' parents -1 0 0 0$' "$work/log" || fail 'latencies by hand and host: the tree'
 
-# refuses TEXT FILE
+# refuses TEXT FILE: expects that FILE is refused with an error that has TEXT.
 refuses() {
     ! by_hand "$2" || fail "accepted: $1"
     grep -q -F "$1" "$work/log" || fail "not \"$1\""

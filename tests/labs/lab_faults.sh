@@ -1,7 +1,7 @@
 #!/bin/bash
-# Confirmed broadcasts on a lab whose hosts freeze, lose their cables and die: 2 racks of 3 hosts.
-# Needs root and the kernel's features; skipped (77) where netlab says that the machine lacks them.
-# Times are only asked of what must not hang.
+# Tests reliable broadcasts on a lab whose hosts freeze, lose their cables and die: 2 racks of 3 hosts.
+# Needs root and features of the kernel; skipped (77) if netlab reports that the machine lacks them. Times
+# are checked only for operations that must not hang.
 set -u
 "${MPIRUN:-mpirun}" --version 2>/dev/null | grep -q 'Open MPI' || {
     echo "skipped: no mpirun of Open MPI, whose ranks outlive others by --enable-recovery"
@@ -14,16 +14,16 @@ failures=0
 
 set_up up --racks 2 --hosts 3 --link 20mbit --uplink 100mbit
 export COLL_TOPOLOGY=$work/topology COLL_TIMEOUT=1
-# Open MPI 5 asks its daemons about a rank at the first message, and waits forever where they are cut off:
-# at the start then.
+# At the first message to a rank, Open MPI 5 asks its daemons about the rank, and waits forever if they are
+# cut off. With this setting it asks at the start.
 export OMPI_MCA_mpi_add_procs_cutoff=100
 
-# lines WHAT: how many ranks have said WHAT.
+# lines WHAT: prints how many ranks have written WHAT.
 lines() {
     cat "$said"/* 2>/dev/null | grep -c "$1"
 }
 
-# until_said RANKS WHAT: waits for so many ranks to say it.
+# until_said RANKS WHAT: waits until RANKS ranks have written WHAT.
 until_said() {
     local tries
     for ((tries = 0; tries < 1200; tries++)); do
@@ -57,7 +57,8 @@ end_run() {
     run=
 }
 
-# mended RESTARTS FAULT: after a passing fault all is right everywhere, with at least so many restarts.
+# mended RESTARTS FAULT: expects the right data on all ranks after a temporary fault, with at least RESTARTS
+# restarts.
 mended() {
     local least=$1 what="${*:2}" latest
     shift
@@ -69,7 +70,7 @@ mended() {
     run=
 }
 
-# named RANKS HOST FAULT: when a host is lost, so many of the others at least name it.
+# named RANKS HOST FAULT: expects that at least RANKS of the other ranks name HOST after it is lost.
 named() {
     local ranks=$1 said_of="^rank .*${2#n} on $2.* silent for " what="${*:3}"
     begin --enable-recovery && "$netlab" "$3" --name "$lab" "${@:4}" &&
@@ -79,7 +80,8 @@ named() {
     restore "$2"
 }
 
-# restore HOST: ends when another one reaches it again, whose port without a server refuses.
+# restore HOST: restores HOST, and waits until another host reaches a port of it, which refuses because it
+# has no server.
 restore() {
     local from=n0 tries
     [[ $1 != n0 ]] || from=n1
@@ -100,12 +102,12 @@ export COLL_BCAST=chain:confirm=1,retry=2
 named 5 n2 cut n2
 named 5 n0 cut n0
 if "${MPIRUN:-mpirun}" --version | grep -q 'Open MPI) [1-4]\.'; then
-    # Open MPI also ends a rank that was just sending to the one that died.
+    # Open MPI also ends a rank that was sending to the killed rank at that time.
     named 4 n4 kill n4
 else
     echo 'not tested: a host that dies (PRRTE of Open MPI 5 ends the job)'
 fi
-# The root learns what the others say of it when it wakes: then it is six that name it.
+# When the root wakes, it learns that the others have named it. Then six ranks name it.
 what='freeze n0 8'
 begin && "$netlab" freeze --name "$lab" n0 8 && until_said 6 '^rank 0 on n0 silent for '
 (($(lines '^rank 0 on n0 silent for ') == 6)) || failed

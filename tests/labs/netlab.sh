@@ -1,6 +1,6 @@
 #!/bin/bash
-# scripts/netlab, on small labs of its own. Needs root and the kernel's features; skipped (77) where
-# netlab itself says that the machine lacks them. No check depends on how fast anything is.
+# Tests scripts/netlab on small labs. Needs root and features of the kernel; skipped (77) if netlab reports
+# that the machine lacks them. No check depends on speed.
 set -u
 . "$(dirname "$0")/../support/expect.sh"
 netlab=$(cd "$(dirname "$0")/../.." && pwd)/scripts/netlab
@@ -19,7 +19,8 @@ cleanup() {
 trap cleanup EXIT
 trap 'exit 1' INT TERM
 
-# refused STATUS PATTERN ARGUMENTS: netlab ends with STATUS, one line on stderr, nothing on stdout.
+# refused STATUS PATTERN ARGUMENTS: expects that netlab ends with STATUS, one line on stderr that matches
+# PATTERN, and nothing on stdout.
 refused() {
     local status=0 expected=$1 pattern=$2 text
     shift 2
@@ -30,12 +31,12 @@ refused() {
     same "output of: netlab $*" '' "$(<"$work/stdout")"
 }
 
-# on HOST COMMAND: a command of bash on a host of the first lab
+# on HOST COMMAND: runs a command of bash on a host of the first lab.
 on() {
     "$netlab" exec --name "$one" "$1" bash -c "$2" 2>&1
 }
 
-# A port without a server refuses the connection: then the way there and back is open.
+# A port without a server refuses the connection, which shows that packets pass in both directions.
 reaches() {
     on "$1" "timeout ${3-10} bash -c 'echo >/dev/tcp/$2/9'" | grep -q 'Connection refused'
 }
@@ -109,7 +110,7 @@ refused 1 "lab '$one' has racks, not sites*" wan --name "$one" --update <(echo 0
 refused 1 'wan needs --matrix FILE*' wan --name "$two"
 same 'bad words leave nothing' '' "$(leftovers "$two")"
 
-# Where ip or tc is missing: with its file hidden.
+# Tests a missing ip or tc by hiding its file.
 for tool in ip tc; do
     path=$(readlink -f "$(PATH=$PATH:/usr/sbin:/sbin type -P $tool)")
     # shellcheck disable=SC2016  # the bash inside expands these
@@ -117,7 +118,7 @@ for tool in ip tc; do
     same "without $tool" "3 netlab: $tool not found; install the Debian package iproute2" "$? $text"
 done
 
-# In a chroot whose root is no mount point.
+# Tests a chroot whose root is not a mount point.
 # shellcheck disable=SC2016  # the bash inside expands these
 text=$(unshare --mount bash -c 'mkdir "$1"
     for entry in /[!.]*; do
@@ -132,7 +133,7 @@ matches 'up in a chroot' '3 netlab: / is no mount point in this chroot, *: mount
 
 # --- the network is what was asked for ---
 
-# qdisc NAMESPACE DEVICE
+# qdisc NAMESPACE DEVICE: prints the queue of DEVICE.
 qdisc() {
     tc -r -n "netlab.$one.$1" qdisc show dev "$2"
 }
@@ -153,7 +154,7 @@ SwitchName=core Switches=rack[0-1]" "$("$netlab" topology --name "$one" | grep -
 
 # --- drops ---
 
-# dropped SWITCH PORT
+# dropped SWITCH PORT: prints the packets that PORT has dropped.
 dropped() {
     "$netlab" drops --name "$one" | awk -F '\t' -v at="$1 $2" '$1 " " $2 == at { print $3 }'
 }
@@ -169,7 +170,7 @@ rack1 core
 rack1 n3" "$("$netlab" drops --name "$one" | tail -n +2 | cut -f 1,2 | tr '\t' ' ' | sort)"
 "$netlab" drops --name "$one" --reset
 same 'no drops yet' 0 "$(dropped rack0 core)"
-# 280 KB at 20 Mbit/s towards an uplink of 1 Mbit/s with 20 KB of buffer.
+# Sends 280 KB at 20 Mbit/s to an uplink of 1 Mbit/s with a buffer of 20 KB.
 on n0 'exec 3<>/dev/udp/n3/9; for i in {1..200}; do printf %01400d 0 >&3; done' >/dev/null
 for ((i = 0; i < 50; i++)); do
     (($(dropped rack0 core) > 0)) && break
@@ -189,7 +190,7 @@ reaches n0 n1 || reaches n0 n1 || same 'a restored host is reached' yes no
 "$netlab" cut --name "$one" n1 0.1
 matches 'status after a short cut' '*; 0 processes' "$("$netlab" status --name "$one")"
 
-# state PID
+# state PID: prints the state of a process.
 state() {
     sed 's/.*) //; s/ .*//' "/proc/$1/stat"
 }
@@ -209,8 +210,8 @@ same 'a killed process' 137 $?
 
 # --- a second lab, and the first is untouched ---
 
-# round_trip HOST: microseconds from n0 of the second lab to HOST and back; the ports answer nothing
-# but a refusal, which takes one round trip.
+# round_trip HOST: prints the microseconds from n0 of the second lab to HOST and back. Ports answer with a
+# refusal, which takes one round trip.
 round_trip() {
     # shellcheck disable=SC2016  # the bash inside expands these
     "$netlab" exec --name "$two" n0 bash -c '
@@ -225,7 +226,7 @@ same 'up with a delay' \
 matches 'status with a delay' '*buffer 20k, delay 30ms, cubic; 0 processes' "$("$netlab" status --name "$two")"
 matches 'a port with a delay' '*tbf*rate 20Mbit*limit 20Kb*' \
     "$(tc -r -n "netlab.$two.switch" qdisc show dev n0)"
-for host in n1 n2; do # a connection's first round trip may include that of an address
+for host in n1 n2; do # a connection's first round trip may include the look-up of an address
     time=$(round_trip $host)
     ((${time:-0} >= 115000)) || same "four links of 30 ms to $host and back" '120 ms or more' "$time"
 done
@@ -260,7 +261,8 @@ matches 'the delay counts packets' '*wan?delay?0?[1-9]*' "$("$netlab" drops --na
 same 'the first lab after the second' 4 "$(find /run/netns -name "netlab.$one.n*" | wc -l)"
 reaches n0 n1 || same 'the first lab beside the second' yes no
 
-# bad_matrix PATTERN TEXT
+# bad_matrix PATTERN TEXT: expects that a matrix file with TEXT is refused with an error that matches
+# PATTERN.
 bad_matrix() {
     printf '%b' "$2" >"$work/bad"
     refused 1 "$work/bad $1" wan --name "$two" --update "$work/bad"
@@ -286,7 +288,7 @@ refused 1 '--update changes latencies alone, not --link' \
 # --- runs ---
 
 if "${MPIRUN:-mpirun}" --version 2>/dev/null | grep -q 'Open MPI\|HYDRA'; then
-    # where ARGUMENTS: "rank host" of each rank, by rank
+    # where ARGUMENTS: prints "rank host" of each rank, in the order of ranks.
     where() {
         # shellcheck disable=SC2016  # the ranks expand these
         "$netlab" run --name "$one" "$@" -- \
@@ -311,7 +313,7 @@ if "${MPIRUN:-mpirun}" --version 2>/dev/null | grep -q 'Open MPI\|HYDRA'; then
     chmod +x "$work/program"
     text=$(cd "$work" && COLL_TEST=given "$netlab" run --name "$one" -n 1 -- ./program 2>/dev/null)
     same 'status, directory and settings of a run' "7 $work given" "$? $text"
-    # Hydra 4.2 doesn't pass the input's end on.
+    # Hydra 4.2 does not pass on the end of the input.
     same 'input of a run' words "$(echo words | "$netlab" run --name "$one" -n 1 -- head -n 1 2>/dev/null)"
 
     "$netlab" run --name "$one" -- sh -c "echo >>'$work/started'; sleep 1000" >/dev/null 2>&1 &

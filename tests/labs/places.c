@@ -1,5 +1,4 @@
-/* Prints host, rack and site of every node as libcoll finds them, and what it says of their origin.
- */
+/* Prints the host, rack and site of every node as libcoll finds them, and their origin. */
 #include "config.h"
 
 #include "lib/tuning/state.h"

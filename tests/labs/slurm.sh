@@ -1,6 +1,7 @@
 #!/bin/bash
-# Slurm on the hosts of a lab, scripts/netlab slurm: programs that it starts know their racks without
-# any setting, and get right results. Needs root and Slurm; skipped (77) where netlab says what is missing.
+# Tests Slurm on the hosts of a lab (scripts/netlab slurm): programs that it starts know their racks without
+# any setting, and get right results. Needs root and Slurm; skipped (77) if netlab reports that something is
+# missing.
 set -u
 "${MPIRUN:-mpirun}" --version 2>/dev/null | grep -q 'Open MPI' || {
     echo 'skipped: no mpirun of Open MPI, whose ranks ask Slurm'
@@ -18,7 +19,7 @@ slurm() {
     timeout -k 5 60 "$netlab" slurm "$verb" --name "$lab" "$@" </dev/null
 }
 
-# refused PATTERN ARGUMENTS: netlab slurm ends with 1 and one line.
+# refused PATTERN ARGUMENTS: expects that netlab slurm ends with 1 and one line that matches PATTERN.
 refused() {
     local pattern=$1 text
     shift
@@ -28,14 +29,14 @@ refused() {
     same "lines of: slurm $*" 1 "$(wc -l <<<"$text")"
 }
 
-# nothing_left WHEN: no process and no file is left of Slurm.
+# nothing_left WHEN: expects that no process and no file of Slurm is left.
 nothing_left() {
     matches "processes $1" '*; 0 processes' "$("$netlab" status --name "$lab")"
     same "files $1" "$(readlink "/run/netlab/$lab/run.slurm")" ''
 }
 
-# racks_of FILE: the hosts in coll-info's table, each with its rack: n0 0, n1 0, n2 1. Racks have numbers
-# in the order of their first host.
+# racks_of FILE: prints the hosts in coll-info's table with their racks: n0 0, n1 0, n2 1. Racks are
+# numbered in the order of their first hosts.
 racks_of() {
     awk '$1 ~ /^n[0-9]+$/ { print $1, $3 }' "$1" | sort |
         awk '
@@ -62,7 +63,7 @@ same 'status of exec' 5 "$(slurm exec sh -c 'exit 5' || echo $?)"
 matches 'topology that Slurm tells' '*SwitchName=rack2 Level=0 LinkSpeed=1 Nodes=n?4-5?*' \
     "$(slurm exec scontrol show topology)"
 
-# From rack to rack, as srun --distribution=cyclic would place ranks on hosts of many processors.
+# The order goes from rack to rack, as with srun --distribution=cyclic on hosts with many processors.
 printf 'n%d\n' 0 2 4 1 3 5 >"$work/hosts"
 cd "$work" || exit 1
 srun() {
@@ -72,13 +73,13 @@ COLL_TRACE=1 srun "$build/coll-info" >"$work/out" 2>"$work/err" || same 'coll-in
 same 'racks by srun' "$racks" "$(racks_of "$work/out")"
 grep -q 'from Slurm' "$work/err" || same 'where racks are from' 'from Slurm' "$(<"$work/err")"
 for operation in bcast allreduce; do
-    # Wrong data is an error of coll-bench's.
+    # coll-bench fails if the data is wrong.
     srun "$build/coll-bench" "$operation" --sizes 64K --algorithms auto --reps 2 --verify \
         --json "$work/$operation" >"$work/out" 2>&1 || same "$operation by srun" 0 "$? $(<"$work/out")"
     grep -q '"ranks": 6, "bytes": 65536' "$work/$operation" || same "figures of $operation" some none
 done
 
-# mpirun starts its daemons by srun, in a job of all hosts.
+# mpirun starts its daemons with srun, in a job of all hosts.
 cat >"$work/job" <<END_OF_JOB
 #!/bin/sh
 exec mpirun $build/coll-info
@@ -87,12 +88,12 @@ slurm exec sbatch --nodes=6 --ntasks=6 --output="$work/out" --wait "$work/job" >
     same 'coll-info by sbatch and mpirun' 0 "$? $(<"$work/out")"
 same 'racks by sbatch and mpirun' "$racks" "$(racks_of "$work/out")"
 
-# A job that goes on is no reason to stay.
+# A running job does not prevent the end of Slurm.
 slurm exec sbatch --output=/dev/null --wrap 'sleep 1000' >/dev/null || same 'sbatch' 0 $?
 slurm down || same down 0 $?
 nothing_left 'after down'
 
-# A daemon that doesn't start, and an up that is killed.
+# Tests a daemon that does not start, and a killed `slurm up`.
 printf '#!/bin/sh\nexit 1\n' >"$work/slurmd" && chmod +x "$work/slurmd"
 PATH=$work:$PATH refused 'slurmd on n? ended at once: *' up
 nothing_left 'after an up that failed'

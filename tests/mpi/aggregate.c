@@ -1,6 +1,7 @@
 /*
- * Every aggregation algorithm against a reference computed from all ranks' inputs, on several
- * layouts of ranks over nodes; order of combination; memory; errors that all ranks must share.
+ * Compares every aggregation algorithm with a reference computed from all ranks' inputs, on several
+ * placements of ranks on nodes. Also tests the order of combination, the memory, and errors that
+ * all ranks must return.
  */
 #include "config.h"
 
@@ -34,9 +35,9 @@ static int node_of(enum placement placement, int rank) {
     }
 }
 
-static coll_topo placed; /* where the ranks of the next are */
+static coll_topo placed; /* the placement of the next communicator */
 
-/* The state of MPI_COMM_WORLD as if its ranks were placed so; free with comm_free. */
+/* Returns the state of MPI_COMM_WORLD with its ranks in PLACEMENT; free with comm_free. */
 static coll_comm comm_create(enum placement placement) {
     coll_comm comm = {0};
     MPI_Comm_dup(MPI_COMM_WORLD, &comm.private);
@@ -56,7 +57,7 @@ static coll_comm comm_create(enum placement placement) {
             topo->most_ranks_per_node = on_node[node];
     }
     free(on_node);
-    /* as on the machines where tests run, whatever the placement */
+    /* the wait mode of the test machines, whatever the placement */
     coll_wait_init(&comm.wait, true, COLL_WAIT_AUTO, 0);
     return comm;
 }
@@ -131,7 +132,7 @@ static COLL_Pool *pool_create(size_t value_bytes, COLL_Combine *combine) {
     return pool;
 }
 
-/* RANK's pairs of SCENARIO. */
+/* Adds RANK's pairs of SCENARIO to POOL. */
 static void fill(COLL_Pool *pool, enum scenario scenario, int rank, int ranks) {
     size_t bytes = coll_pool_value_bytes(pool);
     uint32_t *value = malloc(bytes);
@@ -146,7 +147,7 @@ static void fill(COLL_Pool *pool, enum scenario scenario, int rank, int ranks) {
     free(value);
 }
 
-/* Whether POOL holds the sums over all ranks' pairs, and nothing else. */
+/* Returns whether POOL has the sums over all ranks' pairs, and no other keys. */
 static bool is_sum(const COLL_Pool *pool, enum scenario scenario, int ranks) {
     size_t keys = 0, words = coll_pool_value_bytes(pool) / sizeof(uint32_t);
     for (int i = 0; i < UNIVERSE; i++) {
@@ -175,10 +176,10 @@ static bool is_sum(const COLL_Pool *pool, enum scenario scenario, int ranks) {
 static const size_t value_sizes[] = {8, 12, 520, 4100};
 enum { SIZES = sizeof value_sizes / sizeof *value_sizes };
 
-/* The first, NULL, stands for the defaults. */
+/* The first entry, NULL, means the defaults. */
 static const coll_values small_segments = {{64, 1}}, odd_segments = {{1000, 3}};
 static const coll_values largest_segments = {
-    {1 << 30, 64}}; /* more than any memory, for few pairs */
+    {1 << 30, 64}}; /* more memory than any machine has, although pairs are few */
 static const coll_values *const settings[] = {NULL, &small_segments, &odd_segments,
                                               &largest_segments};
 enum { SETTINGS = sizeof settings / sizeof *settings };
@@ -203,7 +204,7 @@ static void try(const coll_aggregate_algorithm *algorithm, coll_comm *comm, enum
                    algorithm->base.name, scenario, root, value_bytes, placed.nodes);
 }
 
-/* All scenarios at root 0; of many ranks, the other roots take one each in turn. */
+/* Tests all scenarios at root 0. If there are many ranks, each other root tests one of them. */
 START_TEST(every_root_and_scenario) {
     for (const coll_algorithm *const *a = coll_aggregate_table; *a; a++) {
         coll_comm comm = comm_create((enum placement)_i);
@@ -250,7 +251,7 @@ START_TEST(again) {
 }
 END_TEST
 
-/* Bytes are those of the pairs that leave each rank. */
+/* The reported bytes are those of the pairs that leave each rank. */
 START_TEST(bytes_are_counted) {
     coll_comm comm = comm_create(ALL_APART);
     COLL_Pool *pool = pool_create(12, add_words);
@@ -264,7 +265,7 @@ START_TEST(bytes_are_counted) {
 }
 END_TEST
 
-/* A combination that tells every order and grouping from every other. */
+/* Combines two values so that every order and grouping gives another result. */
 static uint64_t fold(uint64_t into, uint64_t from) {
     return coll_partition_hash(coll_partition_hash(into) + from);
 }
@@ -288,7 +289,7 @@ static uint64_t fold_cyclic(const uint64_t values[], int count, int first, int s
     return folded;
 }
 
-/* The documented order of each algorithm, for a key that all ranks hold. */
+/* Returns the result of the documented order of ALGORITHM, for a key that all ranks have. */
 static uint64_t folded_as_documented(const coll_aggregate_algorithm *algorithm,
                                      const coll_layout *layout, int root, uint64_t key) {
     int ranks = layout->ranks;
@@ -396,9 +397,9 @@ START_TEST(floating_sums_repeat) {
 END_TEST
 
 /*
- * 100,000 touched keys of a million on every rank (fewer where many ranks share this machine's
- * memory). A rank needs what it holds at the start and what it is to hold in the end at once, in
- * the worst case: 1.25 times the pairs' size covers index, slabs and the list of leaving keys.
+ * Every rank has 100,000 keys of a million, or fewer if many ranks share this machine's memory. At
+ * worst a rank needs memory for its pairs at the start and at the end at the same time. 1.25 times
+ * the size of the pairs covers the index, the slabs and the list of leaving keys.
  */
 START_TEST(memory_is_bounded) {
     enum { VALUE = 520, PAIR = VALUE + 8, POSSIBLE = 1000000 };
@@ -423,7 +424,7 @@ START_TEST(memory_is_bounded) {
         size_t share = comm.rank == 0 ? all_keys : all_keys / (size_t)comm.ranks;
         if (*a == &coll_aggregate_direct.base && comm.rank != 0)
             share = 0;
-        /* Two windows of four segments, the pool itself, and the first of each shard's memory. */
+        /* Two windows of four segments, the pool itself, and the first block of each shard. */
         size_t fixed = 2 * 4 * (256 << 10) + (256 << 10);
         size_t bound = fixed + (touched + (comm.ranks > 1 ? share : 0)) * PAIR * 5 / 4;
         harness_assert(code == MPI_SUCCESS, "%s failed", (*a)->name);
@@ -442,7 +443,10 @@ START_TEST(memory_is_bounded) {
 }
 END_TEST
 
-/* A rank short of memory, at any point, is an error on all ranks, and the pools stay usable. */
+/*
+ * If one rank runs out of memory, at any point, all ranks return an error and the pools stay
+ * usable.
+ */
 START_TEST(out_of_memory_is_shared) {
     coll_comm comm = comm_create(THREE_ONE_FOUR);
     for (const coll_algorithm *const *a = coll_aggregate_table; *a; a++) {
@@ -480,7 +484,7 @@ static int class_of(COLL_Pool *pool, int root, coll_comm *comm) {
     return harness_class(aggregate(pool, root, comm, &coll_aggregate_three_stage, NULL, NULL));
 }
 
-/* One rank's bad argument is an error on all. */
+/* A bad argument on one rank is an error on all ranks. */
 START_TEST(bad_arguments_are_shared) {
     coll_comm comm = comm_create(ONE_NODE);
     bool last = comm.rank == comm.ranks - 1, alone = comm.ranks == 1;
@@ -501,7 +505,7 @@ START_TEST(bad_arguments_are_shared) {
 }
 END_TEST
 
-/* Predictions grow with the data, and local aggregation pays where ranks share a node's link. */
+/* Predicted times grow with the data, and local aggregation pays if ranks share a node's link. */
 START_TEST(predictions) {
     static const coll_profile profile = {.level = {[COLL_LEVEL_NODE] = {1e-6, 1e-6, 1e-10},
                                                    [COLL_LEVEL_RACK] = {5e-5, 5e-6, 8e-9},

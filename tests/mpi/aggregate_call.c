@@ -1,17 +1,17 @@
-/* COLL_Aggregate itself: a small aggregation, and errors through the communicator's handler. */
+/* Tests COLL_Aggregate: a small aggregation, and errors that reach the communicator's handler. */
 #include "coll.h"
 #include "tests/support/harness.h"
 
 #include <string.h>
 
-static int handled; /* error codes that the handler was given */
+static int handled; /* number of errors that the handler received */
 
 static void count_error(MPI_Comm *comm, int *code, ...) {
     (void)comm, (void)code;
     handled++;
 }
 
-/* Gives COMM a handler that counts; returns the one before, for unwatch. */
+/* Gives COMM a handler that counts errors. Returns the previous handler, for unwatch. */
 static MPI_Errhandler watch(MPI_Comm comm) {
     MPI_Errhandler counting, before;
     MPI_Comm_get_errhandler(comm, &before);

@@ -1,4 +1,7 @@
-/* Sums and largest values that ranks agree on, of any number; and that all learn of a problem. */
+/*
+ * Tests sums and maxima that any number of ranks agree on, and that all ranks learn of a problem on
+ * one.
+ */
 #include "config.h"
 
 #include "app/agreement.h"

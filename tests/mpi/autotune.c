@@ -1,7 +1,7 @@
 /*
- * Learning while a program runs: all ranks run the same algorithm in each call, results are right
- * whatever is tried, what one communicator has learnt others begin with, and nothing is learnt
- * where that must not be.
+ * Tests autotuning while a program runs: all ranks run the same algorithm in each call, results are
+ * right whatever is tried, new communicators start with the results of others, and nothing is tried
+ * if that is forbidden.
  */
 #include "config.h"
 
@@ -28,8 +28,10 @@ static char directory[] = "/tmp/coll-learn-XXXXXX";
 
 /* --- Communicators --- */
 
-/* As if every rank were on a host of its own, in two racks, or of two ranks in one; or each in a
- * rack OF_ITS_OWN. */
+/*
+ * Pretends that each rank is on a separate host, in two racks, or in one rack if there are two
+ * ranks; or, if OF_ITS_OWN, each rank in a separate rack.
+ */
 static void spread(MPI_Comm comm, bool of_its_own) {
     coll_comm *state;
     int ranks;
@@ -38,7 +40,7 @@ static void spread(MPI_Comm comm, bool of_its_own) {
     ck_assert_int_eq(coll_comm_get(comm, &state), MPI_SUCCESS);
     for (int i = 0; i < ranks; i++)
         coll_state_of(state)->topo.places[i].node = i;
-    for (int i = 0; COLL_Operation_name(i); i++) /* what holds on one host is forgotten */
+    for (int i = 0; COLL_Operation_name(i); i++) /* choices for one host are removed */
         if (!coll_state_of(state)->specs[i].algorithm)
             ck_assert_int_eq(COLL_Set(comm, COLL_Operation_name(i), "auto"), MPI_SUCCESS);
 }
@@ -56,8 +58,10 @@ static MPI_Comm open_comm(const char *setting, const char *value) {
     return comm;
 }
 
-/* What calls of OPERATION with BYTES on COMM run from now on; no algorithm: that is still to be
- * learnt. */
+/*
+ * Returns what calls of OPERATION with BYTES on COMM run from now on. Without an algorithm,
+ * autotuning has not finished.
+ */
 static coll_choice settled(MPI_Comm comm, coll_operation operation, size_t bytes) {
     coll_comm *state;
     ck_assert_int_eq(coll_comm_get(comm, &state), MPI_SUCCESS);
@@ -74,7 +78,7 @@ typedef struct memory {
     int *send, *receive;
 } memory;
 
-/* The value at PLACE of what RANK sends in the TURN-th call. */
+/* Returns the value at PLACE that RANK sends in call TURN. */
 static int value(int rank, int turn, int place) {
     return 1000003 * rank + 7919 * turn + place;
 }
@@ -95,7 +99,7 @@ static bool call_bcast(memory *m, int count, int turn, MPI_Comm comm, int rank, 
     int root = turn % 3 % ranks;
     COLL_Request request;
     fill_from(m->receive, count, rank == root ? root : 99, turn);
-    if (turn % 5 == 4) { /* those that are started come between */
+    if (turn % 5 == 4) { /* nonblocking calls come in between */
         ck_assert_int_eq(COLL_Ibcast(m->receive, count, MPI_INT, root, comm, &request),
                          MPI_SUCCESS);
         ck_assert_int_eq(COLL_Wait(&request), MPI_SUCCESS);
@@ -137,7 +141,7 @@ static bool call_alltoall(memory *m, int count, int turn, MPI_Comm comm, int ran
     return good;
 }
 
-/* Sums of integers are the same by every algorithm. */
+/* Sums of integers are the same with every algorithm. */
 static bool call_allreduce(memory *m, int count, int turn, MPI_Comm comm, int rank, int ranks) {
     bool good = true;
     for (int i = 0; i < count; i++)
@@ -175,7 +179,7 @@ static void make_calls(int which, size_t bytes, int times, MPI_Comm comm) {
 
 /* --- Agreement --- */
 
-/* The same on all ranks of COMM. */
+/* Returns whether NUMBER is the same on all ranks of COMM. */
 static bool is_common(int number, MPI_Comm comm) {
     int mine[2] = {number, -number}, most[2];
     MPI_Allreduce(mine, most, 2, MPI_INT, MPI_MAX, comm);
@@ -190,7 +194,9 @@ static int number_of(coll_operation operation, const coll_choice *choice) {
     return choice->algorithm ? i : -1;
 }
 
-/* Settled or not: on all ranks, on the same one. */
+/*
+ * Returns the algorithm on which autotuning has settled, or -1, after a check that all ranks agree.
+ */
 static int agreed(MPI_Comm comm, coll_operation operation, size_t bytes) {
     const coll_choice choice = settled(comm, operation, bytes);
     int number = number_of(operation, &choice);
@@ -200,8 +206,10 @@ static int agreed(MPI_Comm comm, coll_operation operation, size_t bytes) {
 
 /* --- Calls whose times are made up --- */
 
-/* Which one runs the next call of OPERATION on COMM with BYTES, and *TRIAL as coll_autotune_begin
- * has it; -1: nothing is left to be learnt. */
+/*
+ * Returns the algorithm of the next call of OPERATION on COMM with BYTES, and sets *TRIAL as
+ * coll_autotune_begin does. Returns -1 if there is nothing left to try.
+ */
 static int begin(coll_comm *comm, coll_operation operation, size_t bytes, coll_autotuning **trial) {
     coll_state *state = coll_state_of(comm);
     coll_shape call = coll_state_shape(state, operation, bytes,
@@ -214,15 +222,15 @@ static int begin(coll_comm *comm, coll_operation operation, size_t bytes, coll_a
     return number_of(operation, &choice);
 }
 
-/* What calls by the one at NUMBER of its table take. */
+/* Returns the time of calls with algorithm NUMBER of its table. */
 static double made_up(int number) {
     return 1e-3 * (1 + number % 3);
 }
 
 /*
- * Begins and ends calls, as if each took SECONDS, until nothing is left to be learnt, MANY at most.
- * SECONDS NULL: calls that try another algorithm than the first are really made. Now and then some
- * rank is late. Returns which algorithms were tried, bit by bit.
+ * Starts and ends calls, each as if it took SECONDS, until there is nothing left to try, but at
+ * most MANY calls. If SECONDS is NULL, calls that try another algorithm than the first are really
+ * made. Now and then some rank is late. Returns a bit for each algorithm that was tried.
  */
 static unsigned pretend_calls(int which, size_t bytes, MPI_Comm user,
                               double (*seconds)(int number)) {
@@ -251,7 +259,10 @@ static unsigned pretend_calls(int which, size_t bytes, MPI_Comm user,
 
 /* --- Tests --- */
 
-/* A file of this rank alone: rank 0's is good, others know better, the last one's is damaged. */
+/*
+ * Writes a file for this rank alone: rank 0's is good, others have different times, and the last
+ * rank's is damaged.
+ */
 static void write_own(const char *path, MPI_Comm comm) {
     coll_comm *state;
     bool damaged = world_rank > 0 && world_rank == world_ranks - 1;
@@ -306,7 +317,7 @@ START_TEST(results_are_right_while_ranks_learn) {
     unsetenv("COLL_LEARN");
     spread(half, false);
     for (int which = 0; which < CALLS; which++) {
-        for (int turn = 0; turn < 3; turn++) { /* sizes and communicators by turns */
+        for (int turn = 0; turn < 3; turn++) { /* sizes and communicators take turns */
             make_calls(which, SIZE, turn < 2 ? 6 : 3, whole);
             make_calls(which, SMALL, 1, whole);
             make_calls(which, OTHER, 1, whole);
@@ -322,7 +333,9 @@ START_TEST(results_are_right_while_ranks_learn) {
 }
 END_TEST
 
-/* Rank 0 tells, with the first call; the third one goes by it. And the file has it, for later runs.
+/*
+ * Rank 0 announces the result with the first call, and the third call uses it. The file keeps it
+ * for later runs.
  */
 START_TEST(what_is_learnt_holds_for_other_communicators) {
     MPI_Comm first = open_comm("COLL_LEARN", "all"), second = open_comm("COLL_LEARN", "all");
@@ -340,20 +353,21 @@ START_TEST(what_is_learnt_holds_for_other_communicators) {
         harness_assert(world_rank > 0 || is_in_file(coll_operations[operation].name, bytes),
                        "%s is not kept", coll_operations[operation].name);
     }
-    ck_assert(world_ranks <= 2 || learnt > 0); /* of two ranks nothing else is likely */
+    ck_assert(world_ranks <= 2 ||
+              learnt > 0); /* with two ranks no other algorithm is likely to be faster */
     MPI_Comm_free(&second);
     MPI_Comm_free(&first);
 }
 END_TEST
 
-/* Slower than all others. */
+/* Returns times with which the native algorithm is the slowest. */
 static double native_loses(int number) {
     return number == 0 ? 2e-3 : 1e-3;
 }
 
 START_TEST(native_is_not_tried_where_it_lost_at_a_smaller_size) {
     MPI_Comm comm = open_comm("COLL_LEARN", "all");
-    spread(comm, true); /* of which nothing is known */
+    spread(comm, true); /* nothing is known of these placements */
     for (int which = 0; which < CALLS; which++) {
         int times = 0;
         for (size_t bytes = 16 << 10; bytes <= 64 << 10; bytes *= 2)
@@ -364,7 +378,10 @@ START_TEST(native_is_not_tried_where_it_lost_at_a_smaller_size) {
 }
 END_TEST
 
-/* A communicator that is freed amid its first calls takes what is under way with it. */
+/*
+ * A communicator may be freed in the middle of its first calls, and ends the agreements that are
+ * active.
+ */
 START_TEST(it_may_end_at_any_time) {
     for (int times = 1; times < 20; times += 3) {
         MPI_Comm comm = open_comm("COLL_LEARN", "all");

@@ -1,7 +1,8 @@
 /*
- * Every broadcast algorithm of the table at every root, over contiguous, vector, struct and resized
- * data, the same everywhere or different at the root, on real and on pretended layouts of the ranks
- * over nodes and racks. What arrives, and what must not be touched, is compared with MPI_Bcast.
+ * Tests every broadcast algorithm of the table at every root, with contiguous, vector, struct and
+ * resized data, the same on all ranks or different at the root, on real and on imagined placements
+ * of the ranks on nodes and racks. Compares received data, and memory that must not change, with
+ * MPI_Bcast.
  */
 #include "config.h"
 
@@ -23,7 +24,10 @@
 
 static int world_rank, world_ranks;
 
-/* One broadcast: MINE describes this rank's buffer, the payload is that of SEED at ROOT. */
+/*
+ * Makes one broadcast. MINE describes this rank's buffer; the payload at ROOT is that of SEED.
+ * Returns whether it arrived.
+ */
 static bool arrives(MPI_Comm comm, int root, const layout *mine, int units, unsigned seed) {
     int rank;
     MPI_Comm_rank(comm, &rank);
@@ -37,7 +41,7 @@ static bool arrives(MPI_Comm comm, int root, const layout *mine, int units, unsi
         MPI_Unpack(payload, (int)payload_bytes, &position, buffer, mine->count, mine->type, comm);
     memcpy(expected, buffer, mine->span);
 
-    /* MPI's own broadcast carries the payload as bytes, since it is wrong for mixed signatures. */
+    /* MPI's own broadcast sends the payload as bytes, because it is wrong for mixed signatures. */
     memset(payload, 0, payload_bytes);
     if (rank == root)
         fill(payload, payload_bytes, seed);
@@ -53,7 +57,9 @@ static bool arrives(MPI_Comm comm, int root, const layout *mine, int units, unsi
     return good;
 }
 
-/* All roots and mixtures of layouts for one size, by SPEC. Root has KIND, the others KIND + shift.
+/*
+ * Tests all roots and combinations of layouts for one size, with SPEC. The root has layout KIND,
+ * the others KIND + shift.
  */
 static void check_all(MPI_Comm comm, const char *spec, int units) {
     int rank, ranks;
@@ -63,7 +69,7 @@ static void check_all(MPI_Comm comm, const char *spec, int units) {
     for (int root = 0; root < ranks; root++)
         for (int kind = 0; kind < LAYOUTS; kind++)
             for (int mixture = ranks > 5 ? 2 : 0; mixture < 3;
-                 mixture++) { /* many: one is enough */
+                 mixture++) { /* with many ranks one is enough */
                 int other = (kind + mixture + (mixture == 2 ? rank : 0)) % LAYOUTS;
                 layout mine = describe(rank == root ? kind : other, units);
                 bool good = arrives(comm, root, &mine, units, (unsigned)(units * 31 + root));
@@ -74,7 +80,7 @@ static void check_all(MPI_Comm comm, const char *spec, int units) {
             }
 }
 
-/* Small chunks, so that every edge of the pipeline is met with few bytes. */
+/* Small chunks, so that few bytes test every edge of the pipeline. */
 static const char *small_spec(const coll_algorithm *algorithm) {
     if (strcmp(algorithm->name, "chain") == 0)
         return "chain:chunk=48,window=3";
@@ -102,7 +108,7 @@ START_TEST(all_roots_layouts_and_sizes) {
 }
 END_TEST
 
-/* What is made for sites has its turn below. */
+/* Algorithms for sites are tested below. */
 START_TEST(scattered_over_nodes_and_racks) {
     MPI_Comm comm;
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
@@ -130,7 +136,7 @@ START_TEST(scattered_over_sites) {
 }
 END_TEST
 
-/* Byte counts around the chunk, which need not be a multiple of any element. */
+/* Tests byte counts around the chunk, which need not be a multiple of an element. */
 START_TEST(bytes_around_the_chunk) {
     static const char *const specs[] = {"chain:chunk=64,window=1",     "chain:chunk=64,window=2",
                                         "chain:chunk=1,window=5",      "chain:chunk=1M,window=1024",
@@ -157,7 +163,7 @@ START_TEST(bytes_around_the_chunk) {
 }
 END_TEST
 
-/* Default parameters, more than one piece of the flows, data that isn't contiguous. */
+/* Tests default parameters with data of several chunks that is not contiguous. */
 START_TEST(megabytes) {
     int units = (3 << 20) / UNIT + 5;
     for (const coll_algorithm *const *a = coll_bcast_table; *a; a++) {
@@ -175,7 +181,10 @@ START_TEST(megabytes) {
 }
 END_TEST
 
-/* Two halves at once, in reverse order of ranks; the communicators' states don't mix. */
+/*
+ * Broadcasts in two halves at the same time, with ranks in reverse order. The states of
+ * communicators do not mix.
+ */
 START_TEST(sub_communicators) {
     MPI_Comm even_or_odd;
     MPI_Comm_split(MPI_COMM_WORLD, world_rank % 2, -world_rank, &even_or_odd);
@@ -281,7 +290,7 @@ static bool has_info_key(MPI_Comm comm, const char *key) {
     return found;
 }
 
-/* The info that a communicator is made with goes before the environment. */
+/* The info with which a communicator is made has precedence over the environment. */
 START_TEST(the_info_key_is_obeyed) {
     MPI_Comm comm;
     MPI_Info info;
@@ -321,7 +330,7 @@ START_TEST(intercommunicators_stand_back_to_mpi) {
 }
 END_TEST
 
-/* A communicator made and freed many times: nothing of it may stay behind. */
+/* A communicator is made and freed many times, and nothing of it may be left. */
 START_TEST(states_come_and_go) {
     for (int i = 0; i < 200; i++) {
         MPI_Comm comm;
@@ -334,7 +343,7 @@ START_TEST(states_come_and_go) {
 }
 END_TEST
 
-/* Bytes of the room of COMM that are in memory. */
+/* Returns the bytes of COMM's scratch memory that are resident. */
 static size_t resident(const coll_comm *comm) {
     const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), room = (uintptr_t)comm->room,
                     from = room / page * page, pages = (room + comm->room_bytes - from) / page;
@@ -349,7 +358,7 @@ static size_t resident(const coll_comm *comm) {
     return count * page;
 }
 
-/* A communicator keeps the room that it needed once, so as not to ask again, but not the memory. */
+/* A communicator keeps the addresses of its scratch memory for later calls, but not the memory. */
 START_TEST(packed_copies_leave_memory) {
     enum { COUNT = 4 << 20, KEPT = 5 << 20 };
     MPI_Comm comm;

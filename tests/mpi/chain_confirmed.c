@@ -1,6 +1,6 @@
 /*
- * Confirmed broadcasts: without faults like MPI_Bcast; with damaged segments and late ranks the
- * right bytes everywhere after restarts, or the same error everywhere.
+ * Tests reliable broadcasts: without faults they equal MPI_Bcast. With damaged segments and late
+ * ranks all ranks have the right bytes after restarts, or all return the same error.
  */
 #include "config.h"
 
@@ -18,7 +18,7 @@
 
 static int world_rank, world_ranks;
 
-/* A communicator of all ranks that broadcasts by SPEC with a time-out of SECONDS. */
+/* Creates a communicator of all ranks that broadcasts with SPEC and a time-out of SECONDS. */
 static MPI_Comm open_comm(const char *spec, double seconds) {
     MPI_Comm comm;
     coll_comm *state;
@@ -38,7 +38,7 @@ static void fill(unsigned char *bytes, size_t count, unsigned seed) {
     }
 }
 
-/* Broadcasts COUNT bytes; says whether all arrived and nothing else changed. */
+/* Broadcasts COUNT bytes. Returns whether all arrived and no other memory changed. */
 static bool arrives(MPI_Comm comm, int root, size_t count) {
     static const unsigned char guard[] = {1, 2, 3, 4};
     unsigned char *bytes = malloc(count + sizeof guard), *expected = malloc(count + 1);
@@ -62,11 +62,11 @@ static void rest(double seconds) {
 
 /* --- Damage --- */
 
-/* Which segments are damaged, by whom and in which epochs; and what the hook saw. */
+/* The segments that are damaged, by which rank and in which epochs; and what the hook saw. */
 static struct {
     int rank;
     uint64_t index;
-    uint32_t epochs;  /* the first so many */
+    uint32_t epochs;  /* the number of epochs, from the first on */
     uint32_t reached; /* the latest epoch in which anything was sent */
     int damaged;
 } plan;
@@ -89,7 +89,10 @@ static void plan_damage(int rank, uint64_t index, uint32_t epochs) {
     coll_chain_confirmed_tamper = damage;
 }
 
-/* How many segments were damaged on all ranks together, and the latest epoch anywhere. */
+/*
+ * Returns how many segments were damaged on all ranks together. Sets *EPOCH to the latest epoch on
+ * any rank.
+ */
 static int end_damage(int *epoch) {
     int mine[2] = {plan.damaged, (int)plan.reached}, damaged;
     coll_chain_confirmed_tamper = NULL;
@@ -120,7 +123,7 @@ START_TEST(without_faults_all_arrives) {
 }
 END_TEST
 
-/* Without anything between the calls that would keep the ranks together. */
+/* There is nothing between the calls that would synchronise the ranks. */
 START_TEST(broadcasts_follow_each_other_closely) {
     enum { TIMES = 300 };
     MPI_Comm comm = open_comm("chain:chunk=16,window=2,confirm=1", 60);
@@ -142,7 +145,7 @@ START_TEST(megabytes_arrive) {
 }
 END_TEST
 
-/* Every third int of each rank, ints in a row at the root; what lies between stays. */
+/* Each rank receives every third int, from contiguous ints at the root. Gaps do not change. */
 START_TEST(data_with_gaps_arrives) {
     enum { INTS = 1000, STRIDE = 3 };
     MPI_Comm comm = open_comm("chain:chunk=100,window=3,confirm=1", 0);
@@ -174,7 +177,10 @@ START_TEST(data_with_gaps_arrives) {
 }
 END_TEST
 
-/* Every sender, several segments, one or two tries in a row; segments by copy and by rendezvous. */
+/*
+ * Tests damage by every sender, of several segments, in one or two attempts in a row; segments sent
+ * by copy and by rendezvous.
+ */
 START_TEST(damage_is_mended) {
     static const struct {
         const char *spec;
@@ -193,7 +199,10 @@ START_TEST(damage_is_mended) {
                 int damaged = end_damage(&epoch);
                 harness_assert(good, "rank %d damages segment %d", sender, (int)segments[i]);
                 ck_assert_int_eq(epoch, damaged);
-                /* A second damage by the same rank: only where it still sends, so if it is root. */
+                /*
+                 * The same rank can damage a second attempt only if it still sends, for example as
+                 * the root.
+                 */
                 bool sends = sender == root || world_ranks > 2 || damaged > 0;
                 ck_assert_msg(!sends || sender != root || damaged == (int)tries, "%d", damaged);
                 harness_assert(arrives(comm, root, 1000), "afterwards");
@@ -232,13 +241,13 @@ static void wake(int rank) {
     MPI_Send(NULL, 0, MPI_BYTE, rank, TOKEN, MPI_COMM_WORLD);
 }
 
-/* Until COUNT ranks have called. */
+/* Sleeps until COUNT ranks have woken this one. */
 static void sleep_until_woken(int count) {
     for (int i = 0; i < count; i++)
         MPI_Recv(NULL, 0, MPI_BYTE, MPI_ANY_SOURCE, TOKEN, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
-static int sleeper; /* whom to wake at the restart, or -1 */
+static int sleeper; /* the rank to wake at the restart, or -1 */
 
 static void wake_at_restart(int rank, uint32_t epoch, uint64_t index, char *bytes, size_t length) {
     (void)rank, (void)index, (void)bytes, (void)length;
@@ -248,12 +257,12 @@ static void wake_at_restart(int rank, uint32_t epoch, uint64_t index, char *byte
     sleeper = -1;
 }
 
-/* Of all ranks at most these: more would only take longer. */
+/* Returns whether RANK is tested. Testing all ranks would only take longer. */
 static bool is_example(int rank) {
     return rank < 2 || rank == world_ranks - 1;
 }
 
-/* A rank that comes only after a restart: then all is as ever. */
+/* A rank that joins only after a restart changes nothing. */
 START_TEST(a_late_rank_is_waited_for) {
     static const struct {
         const char *spec;
@@ -280,7 +289,7 @@ START_TEST(a_late_rank_is_waited_for) {
 }
 END_TEST
 
-/* The others wait for a root as long as for all tries. */
+/* The other ranks wait for the root as long as for all attempts. */
 START_TEST(a_late_root_is_waited_for) {
     MPI_Comm comm = open_comm("chain:chunk=64,confirm=1,retry=10", 0.2);
     if (world_rank == 0)
@@ -290,7 +299,10 @@ START_TEST(a_late_root_is_waited_for) {
 }
 END_TEST
 
-/* Whether all are told that rank LATE was silent, which comes when all others have given up. */
+/*
+ * Returns whether all ranks get the error that rank LATE was silent. It joins when all others have
+ * given up.
+ */
 static bool is_named(const char *spec, size_t size, int late, double timeout) {
     char host[MPI_MAX_PROCESSOR_NAME], expected[MPI_MAX_PROCESSOR_NAME + 64];
     int length, root = late == 1 || world_ranks == 2 ? late : 0;
@@ -313,7 +325,10 @@ static bool is_named(const char *spec, size_t size, int late, double timeout) {
     return harness_agree(named);
 }
 
-/* On a busy machine others may be silent for as long: not for ever longer times. */
+/*
+ * On a busy machine other ranks may be silent for as long. The test repeats with longer time-outs,
+ * but not forever.
+ */
 START_TEST(a_rank_that_stays_away_is_named) {
     static const struct {
         const char *spec;

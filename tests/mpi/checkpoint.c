@@ -1,6 +1,7 @@
 /*
- * Checkpoints: from any of them, at any number of ranks, the same bits as without an interruption;
- * and a damaged one, or one of another clustering, is refused with its name.
+ * Tests that a run resumed from any checkpoint, with any number of ranks, gives the same bits as
+ * without interruption, and that a checkpoint that is damaged or belongs to other points is refused
+ * by name.
  */
 #include "config.h"
 
@@ -16,7 +17,7 @@
 
 enum { ROWS = 5000, DIM = 11, K = 30, ITERATIONS = 6, COPIES = 64, SEED = 3 };
 
-/* What is clustered: bytes, bytes with fine centroids, real features. */
+/* What is clustered: bytes, bytes with float centroids, real features. */
 enum kind { BYTES, FINE, REALS, KINDS };
 static enum kind kind;
 
@@ -24,7 +25,7 @@ static char directory[] = "/tmp/coll-checkpoint-XXXXXX";
 static char path[sizeof directory + 16];
 static int rank;
 
-/* The bytes of a file; at rank 0. */
+/* The bytes of a file, on rank 0. */
 typedef struct copy {
     char *bytes;
     size_t size;
@@ -44,7 +45,7 @@ static void teardown(void) {
     harness_assert(empty, "only the checkpoint was left");
 }
 
-/* The path of NAME in the directory, until the next call. */
+/* Returns the path of NAME in the directory, valid until the next call. */
 static const char *beside(const char *name) {
     static char text[sizeof directory + 64];
     snprintf(text, sizeof text, "%s/%s", directory, name);
@@ -71,7 +72,7 @@ static void write_copy(const copy *made, size_t size) {
         fclose(file);
 }
 
-/* Gathers every other checkpoint that it sees. */
+/* Copies every other checkpoint that it sees. */
 struct watch {
     copy copies[COPIES];
     int count;
@@ -149,7 +150,7 @@ static bool cluster(const km_points *points, const km_settings *settings, struct
     return km_cluster(points, settings, &observer, comm, result, problem);
 }
 
-/* The clusters of all points, at rank 0 of COMM. */
+/* Gathers the clusters of all points at rank 0 of COMM. */
 static uint32_t *gather(const km_points *points, const km_result *result, MPI_Comm comm) {
     int ranks, counts[64], places[64];
     uint32_t *all = calloc(ROWS, sizeof *all);
@@ -165,7 +166,7 @@ static uint32_t *gather(const km_points *points, const km_result *result, MPI_Co
     return all;
 }
 
-/* Resumes from a copy on the first RANKS ranks; true when the result is the expected one. */
+/* Resumes from a copy on the first RANKS ranks. Returns true if the result is the expected one. */
 static bool resumes(const copy *from, int ranks, const km_result *expected,
                     const uint32_t *clusters) {
     MPI_Comm comm;
@@ -235,7 +236,7 @@ START_TEST(same_bits_from_any_checkpoint) {
 }
 END_TEST
 
-/* Runs with SETTINGS, resuming; the problem must hold SAYS, or be none. */
+/* Runs with SETTINGS and resumes. The problem must contain SAYS, or be empty if that is NULL. */
 static void try(const km_points *points, const km_settings *settings, const char *says) {
     km_result result;
     struct watch watch = {.noted = "", .wanted = false};
@@ -253,7 +254,7 @@ START_TEST(bad_checkpoints) {
     copy whole = {NULL, 0};
     make_points(&points, MPI_COMM_WORLD);
     settings.iterations = 2;
-    settings.resume = true; /* nothing is there yet: a note */
+    settings.resume = true; /* there is no checkpoint yet, which gives a note */
     try(&points, &settings, NULL);
     try(&points, &settings, NULL);
     other = settings;
@@ -319,7 +320,7 @@ START_TEST(one_run_at_a_time) {
 }
 END_TEST
 
-/* Of what lies in the directory only the begins of checkpoints go, by their names and content. */
+/* Only files with the names and the content of checkpoints are removed from the directory. */
 START_TEST(others_files_stay) {
     static const struct {
         const char *name, *content;
@@ -356,7 +357,9 @@ START_TEST(others_files_stay) {
 }
 END_TEST
 
-/* The same for any spread over ranks; another for any other bit or order. */
+/*
+ * Fingerprints are the same for any distribution over ranks, and differ for any other bit or order.
+ */
 START_TEST(fingerprints) {
     km_points points, alone;
     uint64_t found = 0, other = 0;

@@ -1,11 +1,11 @@
 /*
- * Random programs of COLL_ calls: broadcasts, gathers and aggregations by any algorithm and
+ * Runs random programs of COLL_ calls: broadcasts, gathers and aggregations with any algorithm and
  * settings, of data that every rank describes in its own way, on communicators that come and go, in
- * several threads, on ranks that differ in whatever may differ: environment, alignment, earlier
- * calls. Everything must arrive as by MPI's own collectives, nothing else be touched, and nothing
- * be left behind. COLL_TEST_PROGRAMS says how many run, COLL_TEST_SEED which is the first,
- * COLL_TEST_STEPS how long they are. The communicators are a program's own, so that its seed is all
- * that it takes to run it again.
+ * several threads, on ranks that differ in environment, alignment and earlier calls. All data must
+ * arrive as with MPI's own collectives, no other memory may change, and nothing may be left behind.
+ * COLL_TEST_PROGRAMS is the number of programs, COLL_TEST_SEED the first seed, COLL_TEST_STEPS the
+ * length of a program. Each program makes its own communicators, so its seed is enough to run it
+ * again.
  */
 #include "config.h"
 
@@ -25,21 +25,21 @@
 
 enum { PROGRAMS = 50, STEPS = 16, THREADS = 3, COMMS = 4, MOST_RANKS = DESCRIBED_MOST };
 
-/* One of a program's communicators: this rank is in it, or it is none. */
+/* One of a program's communicators; null if this rank is not in it. */
 typedef struct circle {
     MPI_Comm comm;
     int rank, ranks;
-    bool used; /* it has had a collective of libcoll's */
+    bool used; /* a collective of libcoll has run on it */
 } circle;
 
-/* What one thread does. */
+/* The state of one thread. */
 typedef struct program {
     uint64_t seed;
     int thread, threads;
-    int rank;              /* of MPI_COMM_WORLD */
-    generator shared, own; /* what all ranks draw alike, what each draws for itself */
-    circle circles[COMMS]; /* the first is given to it */
-    circle alone;          /* of this rank */
+    int rank;              /* in MPI_COMM_WORLD */
+    generator shared, own; /* random numbers: the same on all ranks, and this rank's own */
+    circle circles[COMMS]; /* the first one is given to the program */
+    circle alone;          /* has only this rank */
     int step;
     bool good;
 } program;
@@ -51,14 +51,14 @@ static int number_from(const char *variable, int fallback) {
 
 /* --- Places: each program's ranks are on other nodes --- */
 
-/* Of all nodes, racks and sites; 1 node: where they really are. */
+/* The numbers of nodes, racks and sites, and this rank's node. With 1 node nothing is pretended. */
 static struct { int nodes, racks, sites, mine; } pretended;
 
 static int node_of(int rank) {
     return (rank * 7 + 3) % pretended.nodes;
 }
 
-/* By which libcoll tells nodes apart. */
+/* Returns the pretended host name, by which libcoll distinguishes nodes. */
 int PMPI_Get_processor_name(char *name, int *length) {
     if (pretended.nodes < 2)
         return MPI_Get_processor_name(name, length);
@@ -66,7 +66,10 @@ int PMPI_Get_processor_name(char *name, int *length) {
     return MPI_SUCCESS;
 }
 
-/* Racks and sites as Slurm tells them. Returns this rank's number. */
+/*
+ * Draws nodes, racks and sites, and sets Slurm's variables for them. Returns this rank's number in
+ * MPI_COMM_WORLD.
+ */
 static int pretend(generator *g) {
     char address[64];
     int rank;
@@ -84,7 +87,7 @@ static int pretend(generator *g) {
 
 /* --- Settings --- */
 
-/* A value in PARAM's bounds, often at one of them. */
+/* Returns a value within PARAM's bounds, often one of the bounds. */
 static uint64_t draw_value(generator *g, const coll_param *param) {
     const uint64_t values[] = {
         param->lowest,  param->lowest + 1,           param->fallback,
@@ -95,7 +98,7 @@ static uint64_t draw_value(generator *g, const coll_param *param) {
     return value > param->highest ? param->highest : value;
 }
 
-/* Any algorithm of the operation's table, with some of its parameters; or "auto". */
+/* Draws an algorithm of the operation's table with some of its parameters, or "auto". */
 static void draw_spec(generator *g, int operation, char spec[COLL_SPEC_MAX]) {
     const coll_algorithm *const *table = coll_operations[operation].table;
     int algorithms = 0;
@@ -112,7 +115,7 @@ static void draw_spec(generator *g, int operation, char spec[COLL_SPEC_MAX]) {
     coll_spec_print(table[pick], &values, spec, COLL_SPEC_MAX);
 }
 
-/* Each rank has its own environment: that of a communicator's rank 0 counts. */
+/* Draws this rank's environment. That of a communicator's rank 0 applies. */
 static void draw_environment(generator *g) {
     static const struct {
         const char *name, *values[4];
@@ -141,8 +144,7 @@ static void draw_environment(generator *g) {
 
 /* --- Verdicts --- */
 
-/* What runs OPERATION on C, as its state says, also that of one where an error has left messages.
- */
+/* Prints the algorithm that runs OPERATION on C, even if an error has left messages on C. */
 static void print_spec(const circle *c, int operation, char spec[COLL_SPEC_MAX]) {
     coll_comm *state = NULL;
     strcpy(spec, "auto");
@@ -152,7 +154,7 @@ static void print_spec(const circle *c, int operation, char spec[COLL_SPEC_MAX])
                         &coll_state_of(state)->specs[operation].values, spec, COLL_SPEC_MAX);
 }
 
-/* The command that runs SEED's program again, on as many ranks. */
+/* Returns the command that runs SEED's program again, on the same number of ranks. */
 static const char *again(uint64_t seed) {
     static char command[160];
     int ranks;
@@ -164,7 +166,10 @@ static const char *again(uint64_t seed) {
     return command;
 }
 
-/* Ends the test where a call went wrong: messages may be astray, so that others would wait. */
+/*
+ * Ends the test if a call went wrong. Messages may be left, for which other ranks would wait
+ * forever.
+ */
 static void judge(const program *p, const circle *c, int operation, size_t bytes, int root,
                   int code, bool good) {
     char spec[COLL_SPEC_MAX];
@@ -181,7 +186,7 @@ static void judge(const program *p, const circle *c, int operation, size_t bytes
     MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-/* Ends the test where another algorithm ran than the one that was named and could have. */
+/* Ends the test if a named algorithm could run but another one ran. */
 static void judge_choice(const program *p, const circle *c, const char *operation, size_t bytes,
                          int root) {
     if (ran_as_told(c->comm, operation, bytes, root))
@@ -216,8 +221,7 @@ static void call_bcast(program *p, circle *c, generator *types, size_t bytes, in
     described_free(&data);
 }
 
-/* What ALL must look like at the root when everybody's data, as MINE is this rank's, has arrived.
- */
+/* Returns the expected content of ALL at the root after a gather of every rank's MINE. */
 static unsigned char *gather_by_mpi(const circle *c, const described *mine, const described *all,
                                     const size_t bytes[], int root, bool in_place) {
     int counts[MOST_RANKS], places[MOST_RANKS], total = 0;
@@ -238,7 +242,7 @@ static unsigned char *gather_by_mpi(const circle *c, const described *mine, cons
     return expected;
 }
 
-/* ALL counts at the root; elsewhere there may be anything. */
+/* Gathers to ROOT. ALL is used only at the root; other ranks pass any arguments. */
 static int gather(const circle *c, const described *mine, described *all, bool even, int root,
                   bool in_place) {
     const void *from = in_place ? MPI_IN_PLACE : mine->buffer;
@@ -254,7 +258,7 @@ static int gather(const circle *c, const described *mine, described *all, bool e
                         c->comm);
 }
 
-/* ALL is what the root describes, and is freed. */
+/* Checks a gather. ALL is the root's description, and is freed. */
 static void check_gather(program *p, circle *c, generator *types, described *all, bool even,
                          const size_t bytes[], int root) {
     bool in_place = c->rank == root && below(&p->own, 3) == 0;
@@ -280,7 +284,7 @@ static void call_gather(program *p, circle *c, generator *types, size_t bytes, i
     check_gather(p, c, types, &all, true, all_bytes, root);
 }
 
-/* Some bring nothing, some much more than others. ALIKE draws what all must know. */
+/* Gathers blocks of very different sizes, some empty. ALIKE draws what all ranks must know. */
 static void call_gatherv(program *p, circle *c, generator alike, generator *types, size_t bytes,
                          int root) {
     size_t all_bytes[MOST_RANKS];
@@ -301,7 +305,7 @@ static void add_words(void *into, const void *from, size_t bytes, void *context)
         ((uint32_t *)into)[i] += ((const uint32_t *)from)[i];
 }
 
-/* Fills POOL and TABLE, whose rows are how many ranks have the key, and then its value. */
+/* Fills POOL and TABLE. A row of TABLE has the number of ranks with the key, and then its value. */
 static void fill_pool(generator *g, COLL_Pool *pool, int keys, int words, uint32_t *table) {
     for (int i = 0; i < keys; i++) {
         uint32_t *row = table + (size_t)i * (size_t)(words + 1);
@@ -360,7 +364,9 @@ static bool is_left(MPI_Comm comm, int tag, int *found) {
     return *found >= 0;
 }
 
-/* The tag of a message that is left on COMM, or -1. Agreements of what learns end with COMM. */
+/*
+ * Returns the tag of a message that is left on COMM, or -1. Agreements of autotuning end with COMM.
+ */
 static int find_left(MPI_Comm comm) {
     int found;
     if (!is_left(comm, MPI_ANY_TAG, &found) || found < COLL_TAG_LEARN || found >= COLL_TAG_WIDE)
@@ -371,7 +377,7 @@ static int find_left(MPI_Comm comm) {
     return -1;
 }
 
-/* Nothing may be under way between ranks that have all come here. */
+/* Frees C, after a check that no message is in flight between its ranks. */
 static void leave(program *p, circle *c) {
     coll_comm *state;
     int found = -1;
@@ -389,7 +395,7 @@ static void leave(program *p, circle *c) {
     MPI_Comm_free(&c->comm);
 }
 
-/* With the user's word for an operation. */
+/* Duplicates PARENT with an info key that names an algorithm. */
 static MPI_Comm dup_with_word(generator *alike, MPI_Comm parent) {
     char spec[COLL_SPEC_MAX];
     MPI_Comm made;
@@ -403,7 +409,7 @@ static MPI_Comm dup_with_word(generator *alike, MPI_Comm parent) {
     return made;
 }
 
-/* Some of PARENT's ranks, in the opposite order. */
+/* Makes a communicator of some of PARENT's ranks, in the opposite order. */
 static MPI_Comm make_by_group(generator *alike, const circle *parent) {
     MPI_Group all, some;
     MPI_Comm made;
@@ -419,7 +425,10 @@ static MPI_Comm make_by_group(generator *alike, const circle *parent) {
     return made;
 }
 
-/* ALIKE draws what all ranks of PARENT must know. */
+/*
+ * Makes a communicator from PARENT in one of several ways. ALIKE draws what all ranks of PARENT
+ * must know.
+ */
 static MPI_Comm make_from(program *p, const circle *parent, int way, generator alike) {
     MPI_Comm made = MPI_COMM_NULL;
     generator mine = {draw(&alike) ^ (uint64_t)p->rank << 20};
@@ -440,8 +449,9 @@ static MPI_Comm make_from(program *p, const circle *parent, int way, generator a
 }
 
 /*
- * Open MPI 4.1 makes those of a process's threads one after the other and always the lowest first:
- * where not all have the same members, each rank may wait for another.
+ * Makes a communicator. Open MPI 4.1 makes the communicators of a process's threads one after the
+ * other, the lowest first. If they do not all have the same members, ranks may wait for each other
+ * forever.
  */
 static void make_comm(program *p) {
     bool free_hand = p->threads == 1;
@@ -455,7 +465,7 @@ static void make_comm(program *p) {
 
 /* --- Steps --- */
 
-/* Around what is decided by size anywhere, and seldom large. */
+/* Draws a size near a threshold, seldom a large one. */
 static size_t draw_bytes(generator *g) {
     int pick = below(g, 200), shift = below(g, 18), some = below(g, 300), off = between(g, -1, 1);
     int large = below(g, 3 << 20);
@@ -468,7 +478,7 @@ static size_t draw_bytes(generator *g) {
     return (size_t)((1 << (pick == 70 ? 18 + shift % 4 : shift)) + off);
 }
 
-/* Fewer where a parameter that looks like a size of messages makes very many of them. */
+/* Limits BYTES if a parameter such as the segment size would cause very many messages. */
 static size_t bounded(const circle *c, int operation, size_t bytes) {
     enum { MESSAGES = 300, LOOKS_LIKE_A_SIZE = 1 << 20 };
     coll_comm *state;
@@ -485,7 +495,7 @@ static size_t bounded(const circle *c, int operation, size_t bytes) {
     return bytes;
 }
 
-/* What a rank may do by itself between the others' calls. */
+/* Makes a call that a rank may make alone between the others' calls. */
 static void call_alone(program *p) {
     const circle *c = &p->circles[below(&p->own, COMMS)];
     int what = below(&p->own, 8), count;
@@ -509,7 +519,10 @@ static void set(program *p, circle *c, int operation, generator alike) {
     judge(p, c, operation, 0, 0, code, true);
 }
 
-/* All ranks draw alike, members of the communicator or not. */
+/*
+ * Runs a step. All ranks draw the same numbers, whether they are members of the communicator or
+ * not.
+ */
 static void take_step(program *p) {
     int what = below(&p->shared, 100), operation = below(&p->shared, COLL_OPERATIONS);
     circle *c = &p->circles[below(&p->shared, COMMS)];
@@ -568,7 +581,10 @@ static void open_program(program *p, uint64_t seed, int thread, int threads) {
     p->alone.used = COLL_Describe(comm, &ignored) == MPI_SUCCESS;
 }
 
-/* One in each of some threads; on the thread that called MPI_Init where it is only one. */
+/*
+ * Runs a program in each of THREADS threads. A single program runs on the thread that called
+ * MPI_Init.
+ */
 static bool run_program(uint64_t seed, int threads) {
     static program programs[THREADS];
     pthread_t others[THREADS];
@@ -603,7 +619,7 @@ START_TEST(random_programs) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Query_thread(&level);
     for (int i = 0; i < programs; i++, seed++) {
-        if (rank == 0) /* before it may hang */
+        if (rank == 0) /* is printed first, because the program may hang */
             printf("%s\n", again(seed));
         fflush(stdout);
         bool good = run_program(seed, level == MPI_THREAD_MULTIPLE ? THREADS : 1);

@@ -1,8 +1,8 @@
 /*
- * Allreduce, alltoall and their like by every algorithm of their tables, at every root: blocking,
- * nonblocking and persistent, in place and not, of plain types and ones with gaps, with operations
- * that commute and don't, of nothing and of sizes that differ. What is received, and what lies
- * beside it, is what MPI's own leaves there.
+ * Tests allreduce, alltoall and the other operations with every algorithm of their tables, at every
+ * root: blocking, nonblocking and persistent, in place or not, with types with and without gaps,
+ * with operations that commute or not, with no data and with different sizes. Compares the received
+ * data, and the memory around it, with MPI's own collectives.
  */
 #include "config.h"
 
@@ -23,8 +23,10 @@ static int world_rank, world_ranks;
 
 /* --- Types and operations --- */
 
-/* x -> a x + b, modulo a prime: to apply one after the other doesn't commute. Between the two lies
- * what nobody may touch. */
+/*
+ * A map x -> a x + b modulo a prime. Composition of maps does not commute. The gap between a and b
+ * must not change.
+ */
 typedef struct affine {
     int a, gap, b;
 } affine;
@@ -87,7 +89,7 @@ static void free_kinds(void) {
 
 /* --- Calls --- */
 
-/* MPI's operations; those by counts are libcoll's of the same name. */
+/* The calls to test. Calls with counts have libcoll's names. */
 typedef enum entry {
     ALLREDUCE,
     REDUCE,
@@ -125,7 +127,10 @@ static const struct {
 
 typedef enum manner { BLOCKING, NONBLOCKING, PERSISTENT, MANNERS } manner;
 
-/* Starts U by the entry of that manner; the request stays null where it is over. */
+/*
+ * Starts U with the blocking, nonblocking or persistent function. The request stays null if the
+ * call has completed.
+ */
 #define BY(how, request, blocking, nonblocking, persistent, ...)                                   \
     ((how) == BLOCKING      ? blocking(__VA_ARGS__ comm)                                           \
      : (how) == NONBLOCKING ? nonblocking(__VA_ARGS__ comm, request)                               \
@@ -178,7 +183,10 @@ static int begin(entry which, manner how, const coll_user *u, MPI_Comm comm, COL
     }
 }
 
-/* From start to end; a persistent one twice, over what RESTORE puts back. */
+/*
+ * Runs a call to its end. A persistent one runs twice, and the second time on the data that RESTORE
+ * puts back.
+ */
 static int go(entry which, manner how, const coll_user *u, MPI_Comm comm, const void *before,
               size_t bytes) {
     COLL_Request request = COLL_REQUEST_NULL;
@@ -207,12 +215,12 @@ typedef struct sample {
     bool in_place;
 } sample;
 
-/* Memory and arguments of one call. The two receive buffers begin alike. */
+/* The memory and arguments of one call. The two receive buffers have the same content at first. */
 typedef struct arena {
     coll_user user;
     coll_uneven uneven;
     size_t send_bytes, receive_bytes;
-    size_t result_bytes; /* what of the receive buffer has to be as MPI leaves it */
+    size_t result_bytes; /* the part of the receive buffer that is compared with MPI's */
     unsigned char *send, *before, *ours, *theirs;
     MPI_Count *counts[2];
     MPI_Aint *places[2];
@@ -225,8 +233,9 @@ static void *allocate(size_t bytes) {
 }
 
 /*
- * Elements from rank I to rank J, or of rank J's block. In place no rank has nothing at all: Open
- * MPI 4.1's nonblocking alltoallv then takes no tag there, and later calls wait for ever.
+ * Returns the number of elements from rank I to rank J, or in rank J's block. In place every rank
+ * has some elements: otherwise Open MPI 4.1's nonblocking alltoallv takes no tag on a rank without
+ * data, and later calls wait forever.
  */
 static int share(const sample *s, int i, int j) {
     bool pairs = s->which == ALLTOALLV;
@@ -235,7 +244,7 @@ static int share(const sample *s, int i, int j) {
     return pairs ? (i * 3 + j * 5 + 1) % 4 * s->count / 2 : (j * 5 + 2) % 4 * s->count / 2;
 }
 
-/* Numbers that stay small: results are the same in any order where that is free. */
+/* Fills BYTES with small numbers, so that results are the same in any order of operations. */
 static void fill_ints(unsigned char *bytes, size_t size, unsigned seed) {
     int *numbers = (int *)bytes;
     for (size_t i = 0; i < size / sizeof *numbers; i++)
@@ -250,7 +259,7 @@ static void fill_as(const sample *s, unsigned char *bytes, size_t size, unsigned
     }
 }
 
-/* Blocks by counts: the last rank's first, with an element between them. */
+/* Places blocks with counts: the last rank's first, with a gap of one element between blocks. */
 static size_t place_blocks(arena *a, const sample *s, int side, bool sends) {
     int next = 0;
     a->counts[side] = allocate((size_t)world_ranks * sizeof *a->counts[side]);
@@ -266,7 +275,7 @@ static size_t place_blocks(arena *a, const sample *s, int side, bool sends) {
     return (size_t)next;
 }
 
-/* Elements that are sent, and received, by this rank. */
+/* Sets the number of elements that this rank sends and receives. */
 static void measure(arena *a, const sample *s, size_t *sent, size_t *received) {
     size_t count = (size_t)s->count, all = count * (size_t)world_ranks;
     bool is_root = world_rank == s->root;
@@ -323,7 +332,7 @@ static void describe_call(arena *a, const sample *s, size_t sent, size_t receive
                           .uneven = vectors ? &a->uneven : NULL};
 }
 
-/* In place: what would be sent is where the results go, as far as there is room. */
+/* In place: copies the input to the place of the results, if it fits there. */
 static bool put_in_place(arena *a, const sample *s, size_t sent) {
     size_t extent = s->of->extent, own = 0;
     if (s->which == SCATTER || s->which == SCATTERV || s->which == BARRIER)
@@ -390,7 +399,9 @@ static void compare(const sample *s, manner how, MPI_Comm comm, const char *spec
     release(&a);
 }
 
-/* NAME, in half of the turns with its segment and its window as small as they can be, and a radix.
+/*
+ * Writes a spec of ALGORITHM to SPEC. In half of the turns segment and window have their minimum,
+ * and there is a radix.
  */
 static void small_spec(const coll_algorithm *algorithm, int turn, char *spec, size_t size) {
     static const int radices[] = {2, 3, 4, 8};
@@ -432,7 +443,9 @@ START_TEST(every_algorithm_does_as_mpi_does) {
     entry which = (entry)_i;
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-    ck_assert_int_eq(COLL_Barrier(comm), MPI_SUCCESS); /* a start needs what libcoll knows */
+    ck_assert_int_eq(
+        COLL_Barrier(comm),
+        MPI_SUCCESS); /* a nonblocking call needs a communicator that libcoll has set up */
     const coll_algorithm *const *table = coll_operations[entries[which].operation].table;
     for (const coll_algorithm *const *a = table; *a; a++)
         run_cases(which, *a, comm);
@@ -443,7 +456,9 @@ START_TEST(every_algorithm_does_as_mpi_does) {
 }
 END_TEST
 
-/* NAME with each of its parameters as low, or as HIGH, as it may be. */
+/*
+ * Writes a spec of ALGORITHM with each parameter at its lower bound, or at its upper bound if HIGH.
+ */
 static void extreme_spec(const coll_algorithm *algorithm, bool high, char *spec, size_t size) {
     int used = snprintf(spec, size, "%s", algorithm->name);
     for (int i = 0; algorithm->params[i].name; i++) {
@@ -454,8 +469,10 @@ static void extreme_spec(const coll_algorithm *algorithm, bool high, char *spec,
     }
 }
 
-/* A large parameter is a wish: small blocks need no more memory for it, also where ranks don't know
- * each other's. */
+/*
+ * Large parameters do not need more memory for small blocks, even if ranks do not know the sizes of
+ * other ranks' blocks.
+ */
 START_TEST(parameters_may_be_extreme) {
     enum { MOST = 64 << 20 };
     MPI_Comm comm;
@@ -482,7 +499,7 @@ START_TEST(parameters_may_be_extreme) {
 }
 END_TEST
 
-/* What is made for sites, at latencies that are measured and at some that differ. */
+/* Tests algorithms for sites, with measured latencies and with different ones. */
 START_TEST(over_sites) {
     static const struct {
         entry which;
@@ -513,7 +530,7 @@ START_TEST(over_sites) {
 }
 END_TEST
 
-/* Many of several kinds under way at once, completed in another order. */
+/* Many operations of several kinds are active at the same time, and complete in another order. */
 START_TEST(many_at_once) {
     enum { MANY = 12 };
     MPI_Comm comm;
@@ -539,7 +556,10 @@ START_TEST(many_at_once) {
 }
 END_TEST
 
-/* The sums of all ranks' VALUE, COUNT times: the bits of the first, which all others have. */
+/*
+ * Sums all ranks' VALUE, in COUNT elements. Returns the first element, after a check that all
+ * others have the same bits.
+ */
 static float sum_up(float value, int count, manner how, MPI_Comm comm) {
     float *own = allocate((size_t)count * sizeof *own),
           *sums = allocate((size_t)count * sizeof *own);
@@ -566,7 +586,7 @@ static float sum_up(float value, int count, manner how, MPI_Comm comm) {
     return first;
 }
 
-/* The bits of a sum follow from the number of ranks alone, whatever its size and the placement. */
+/* The bits of a sum depend only on the number of ranks, not on the size and the placement. */
 START_TEST(reductions_can_be_reproducible) {
     static const int counts[] = {1, 3, 700, 50000};
     float value = 1.0F / (float)(3 * world_rank + 1), first = 0;
@@ -592,7 +612,10 @@ START_TEST(reductions_can_be_reproducible) {
 }
 END_TEST
 
-/* A new operation has the handle of one that is gone on some ranks, and another one on the rest. */
+/*
+ * On some ranks a new operation has the handle of an old one, which was freed; on others it has a
+ * new handle.
+ */
 START_TEST(operations_come_and_go) {
     ck_assert_int_eq(COLL_Set(MPI_COMM_WORLD, "allreduce", "ring"), MPI_SUCCESS);
     for (int turn = 0; turn < 4; turn++) {
@@ -614,13 +637,13 @@ START_TEST(operations_come_and_go) {
 }
 END_TEST
 
-/* Mistakes are errors of the right class on this rank, and nothing is sent. */
+/* Wrong arguments are errors of the right class on this rank, and no message is sent. */
 START_TEST(mistakes_are_errors) {
     MPI_Comm comm;
     int one = 1, all[64] = {0};
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-    COLL_Set(comm, "allreduce", "ring"); /* not the MPI library's own checks */
+    COLL_Set(comm, "allreduce", "ring"); /* so that the MPI library does not check the arguments */
     COLL_Set(comm, "reduce", "auto");
     COLL_Set(comm, "barrier", "auto");
     COLL_Request request;
@@ -656,7 +679,7 @@ static void count_raised(MPI_Comm *comm, int *code, ...) {
     raised++;
 }
 
-/* An error reaches the communicator's handler once, whoever finds it. */
+/* An error reaches the communicator's handler once, whichever part of libcoll finds it. */
 START_TEST(errors_are_raised_once) {
     MPI_Comm comm, between, half;
     MPI_Errhandler handler;
@@ -676,7 +699,7 @@ START_TEST(errors_are_raised_once) {
     ck_assert_int_ne(COLL_Allreduce(&one, &all, 1LL << 40, MPI_INT, MPI_SUM, between), MPI_SUCCESS);
     ck_assert_int_eq(raised, 2);
     ck_assert_int_ne(COLL_Iallreduce(&one, &all, -1, MPI_INT, MPI_SUM, comm, &request),
-                     MPI_SUCCESS); /* libcoll doesn't know it yet */
+                     MPI_SUCCESS); /* libcoll has not set the communicator up yet */
     ck_assert_int_eq(raised, 3);
     ck_assert_int_ne(COLL_Allreduce(&one, &all, -1, MPI_INT, MPI_SUM, comm), MPI_SUCCESS);
     ck_assert_int_eq(raised, 4);

@@ -1,4 +1,6 @@
-/* Allreduces on dedicated processors against the MPI library's own, for any number of DCPs. */
+/*
+ * Compares allreduces on dedicated processors with the MPI library's own, for any number of DCPs.
+ */
 #include "config.h"
 
 #include "app/agreement.h"
@@ -24,7 +26,7 @@ static bool allreduce(const void *from, void *to, int count, MPI_Datatype type, 
            dcp_run_wait(&request) == MPI_SUCCESS && !request;
 }
 
-/* Whether all ranks hold the same BYTES. */
+/* Returns whether all ranks have the same BYTES. */
 static bool same_everywhere(const void *data, size_t bytes, MPI_Comm comm) {
     char *first = malloc(bytes + 1);
     memcpy(first, data, bytes);
@@ -34,7 +36,10 @@ static bool same_everywhere(const void *data, size_t bytes, MPI_Comm comm) {
     return same;
 }
 
-/* Floating-point kinds, whose sums depend on the order of summation. */
+/*
+ * Returns the size of the numbers of a floating-point TYPE, whose sums depend on the order of
+ * summation; 0 for other types.
+ */
 static size_t floating_bytes(MPI_Datatype type) {
     const struct {
         MPI_Datatype type;
@@ -71,7 +76,7 @@ static long double floating_at(const void *data, size_t bytes, size_t i) {
     return bytes == 8 ? (long double)((const double *)data)[i] : ((const long double *)data)[i];
 }
 
-/* Values around 1, so that products and sums stay within rounding of one another. */
+/* Fills DATA with values around 1, so that products and sums differ only by rounding. */
 static void fill_floating(void *data, size_t size, size_t bytes, unsigned seed) {
     for (size_t i = 0; i < size / bytes; i++) {
         double value = 0.75 + (double)((seed + i * 7919) * 2654435761u % 1000) / 2000;
@@ -84,7 +89,7 @@ static void fill_floating(void *data, size_t size, size_t bytes, unsigned seed) 
     }
 }
 
-/* Pairs of a value and an index, with ties; each kind fills its members. */
+/* Fills pairs of a value and an index, with ties. Each kind of pair has its own members. */
 #define FILL_PAIRS(kind)                                                                           \
     do {                                                                                           \
         struct {                                                                                   \
@@ -120,7 +125,7 @@ static void fill(void *data, size_t size, MPI_Datatype type, unsigned seed) {
             ((unsigned char *)data)[i] = (unsigned char)((seed + i) * 2654435761u >> 24);
 }
 
-/* Whether all data are alike, but for the gaps that pairs have. */
+/* Returns whether all data are equal, except for the gaps of pairs. */
 static bool same_data(const void *a, const void *b, int count, MPI_Datatype type) {
     static char packed[2][MOST_BYTES];
     int length[2] = {0, 0};
@@ -129,7 +134,10 @@ static bool same_data(const void *a, const void *b, int count, MPI_Datatype type
     return memcmp(packed[0], packed[1], (size_t)length[0]) == 0;
 }
 
-/* Equal to the bit, or for floating-point sums and products within rounding. */
+/*
+ * Returns whether results are bitwise equal, or differ only by rounding for floating-point sums and
+ * products.
+ */
 static bool agrees(const void *ours, const void *native, int count, MPI_Datatype type, MPI_Op op,
                    int ranks) {
     size_t size = (size_t)count * coll_operands_extent(coll_operands_code(type, op));
@@ -167,7 +175,7 @@ static bool one_operand_pair(MPI_Comm app, MPI_Datatype type, MPI_Op op, int cou
     return good;
 }
 
-/* Every type and operation that MPI predefines; optional ones where the library has them. */
+/* Every predefined type and operation of MPI, and the optional ones that the library has. */
 static const MPI_Datatype types[] = {
     MPI_DOUBLE,
     MPI_INT,
@@ -248,7 +256,7 @@ static const MPI_Datatype types[] = {
 static const MPI_Op ops[] = {MPI_MAX,  MPI_MIN,  MPI_SUM, MPI_PROD, MPI_LAND,   MPI_LOR,
                              MPI_LXOR, MPI_BAND, MPI_BOR, MPI_BXOR, MPI_MAXLOC, MPI_MINLOC};
 
-/* Some libraries have Fortran's real of 16 bytes as another type than C's long double. */
+/* In some libraries Fortran's real of 16 bytes differs from C's long double. */
 static bool is_known(MPI_Datatype type) {
     if (floating_bytes(type) != 16)
         return true;
@@ -288,7 +296,7 @@ START_TEST(sizes) {
 }
 END_TEST
 
-/* Values whose sum changes with the order of summation. */
+/* Returns values whose sum depends on the order of summation. */
 static double uneven(int rank, void *context) {
     int seed = *(int *)context;
     return pow(-1.0, rank) * (1.0 + rank) * pow(10.0, (rank * 7 + seed) % 17);
@@ -313,7 +321,10 @@ START_TEST(same_bits_for_any_number_of_dcps) {
 }
 END_TEST
 
-/* More than there are slots, completed from the last one, half of them when they are ready. */
+/*
+ * Starts more operations than there are slots, and completes them from the last one; half of them
+ * are tested until they are complete.
+ */
 static bool many_in_flight(MPI_Comm app, void *context) {
     (void)context;
     enum { MANY = 150 };
@@ -326,7 +337,7 @@ static bool many_in_flight(MPI_Comm app, void *context) {
         good = coll_dcp_post(&from[i], &to[i], 1, MPI_INT64_T, MPI_SUM, app, &requests[i]) ==
                    MPI_SUCCESS &&
                coll_dcp_owns(requests[i]) && !coll_dcp_owns(&from[i]) && good;
-        from[i] = -1; /* it was read already */
+        from[i] = -1; /* the input has been read already */
     }
     for (int i = MANY - 1; i >= 0; i--) {
         while (i % 2 == 0 && !coll_dcp_ready(requests[i]))
@@ -366,7 +377,10 @@ START_TEST(persistent) {
 }
 END_TEST
 
-/* A split with ranks turned around, a dup, and requests that outlive their communicator. */
+/*
+ * Tests a split with ranks in reverse order, a duplicate, and requests that outlive their
+ * communicator.
+ */
 static bool several_communicators(MPI_Comm app, void *context) {
     (void)context;
     int rank = app_rank(app);
@@ -402,7 +416,7 @@ START_TEST(communicators) {
 }
 END_TEST
 
-/* The last rank starts while the others wait for its message: starts are local. */
+/* The last rank starts while the others wait for its message, because starting is local. */
 static bool starts_early(MPI_Comm comm, bool by_dcp) {
     int rank = app_rank(comm), ranks = app_ranks(comm), one = 1, sum = 0;
     DCP_Request request;
@@ -416,7 +430,7 @@ static bool starts_early(MPI_Comm comm, bool by_dcp) {
     return DCP_Wait(&request) == MPI_SUCCESS && sum == ranks && good;
 }
 
-/* DCPs take what is registered, from then on, but for a communicator of one rank. */
+/* DCPs serve registered communicators, except those of one rank. */
 static bool registration(MPI_Comm app, void *context) {
     (void)context;
     MPI_Comm copy;
@@ -436,7 +450,10 @@ START_TEST(registered) {
 }
 END_TEST
 
-/* The highest tag of the MPI library, 0 for its own word; and of what was received. */
+/*
+ * The pretended highest tag of the MPI library, or 0 for the real one; and the highest tag
+ * received.
+ */
 static int highest_tag, highest_seen;
 
 int PMPI_Comm_get_attr(MPI_Comm comm, int key, void *value, int *there) {
@@ -459,7 +476,10 @@ int PMPI_Irecv(void *buffer, int count, MPI_Datatype type, int source, int tag, 
     return below(buffer, count, type, source, tag, comm, request);
 }
 
-/* As many as there are tags; one more is an error that says so; then as before. */
+/*
+ * Starts as many operations as there are tags. One more is a clear error, and the others complete.
+ * Then repeats that.
+ */
 static bool uses_up_tags(MPI_Comm app, void *context) {
     (void)context;
     enum { MOST = 64 };
@@ -489,7 +509,10 @@ START_TEST(few_tags) {
 }
 END_TEST
 
-/* Wrong buffers are errors, whoever would take the rest. Open MPI raises them on MPI_COMM_WORLD. */
+/*
+ * Wrong buffers are errors, whether DCPs or the MPI library would run the call. Open MPI raises
+ * them on MPI_COMM_WORLD.
+ */
 static bool refuses_wrong_buffers(MPI_Comm app, int data[2]) {
     DCP_Request request;
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
@@ -499,7 +522,7 @@ static bool refuses_wrong_buffers(MPI_Comm app, int data[2]) {
     return in_place != MPI_SUCCESS && aliased != MPI_SUCCESS && request == DCP_REQUEST_NULL;
 }
 
-/* What DCPs don't take, and the calls of coll.h whoever takes them. */
+/* Tests calls that DCPs do not serve, and the functions of coll.h with and without DCPs. */
 static bool public_calls(MPI_Comm app, void *context) {
     (void)context;
     int ranks = app_ranks(app), rank = app_rank(app), flag = 0;
@@ -533,7 +556,7 @@ START_TEST(api) {
 }
 END_TEST
 
-/* The last rank calls another allreduce than the others; the next call is fine again. */
+/* The last rank calls another allreduce than the others. The next call works again. */
 static bool mismatches(MPI_Comm app, void *context) {
     (void)context;
     int rank = app_rank(app), ranks = app_ranks(app);
@@ -566,7 +589,7 @@ START_TEST(mismatched_calls) {
 }
 END_TEST
 
-/* With COLL_TIMEOUT: the last rank comes late, and all hear of it. */
+/* With COLL_TIMEOUT the last rank is late, and all ranks get the error. */
 static bool late_rank(MPI_Comm app, void *context) {
     (void)context;
     int rank = app_rank(app), ranks = app_ranks(app);
@@ -575,7 +598,7 @@ static bool late_rank(MPI_Comm app, void *context) {
     coll_dcp_request *request;
     if (ranks == 1)
         return true;
-    if (rank == ranks - 1) /* waits for the others' errors */
+    if (rank == ranks - 1) /* the last rank waits for the others' errors */
         for (int other = 0; other < ranks - 1; other++)
             PMPI_Recv(&one, 1, MPI_INT, other, 0, app, MPI_STATUS_IGNORE);
     good = coll_dcp_post(&one, &sum, 1, MPI_INT, MPI_SUM, app, &request) == MPI_SUCCESS;
@@ -597,7 +620,10 @@ START_TEST(late) {
 }
 END_TEST
 
-/* The last ranks come about when the others have waited enough: all get the sum or one error. */
+/*
+ * The last ranks call at about the time of the others' time-out: all get the sum, or all get one
+ * error.
+ */
 static bool just_in_time(MPI_Comm app, void *context) {
     (void)context;
     int rank = app_rank(app), ranks = app_ranks(app), sum;

@@ -1,6 +1,7 @@
 /*
- * What DCPs serve besides allreduces: every rank gets what the MPI library's own call gives it, for
- * any number of DCPs, each root, any type, on communicators of all and of some of the ranks.
+ * Tests the operations that DCPs serve besides allreduces: every rank gets the result of the MPI
+ * library's own call, for any number of DCPs, each root, any type, and communicators of all and of
+ * some ranks.
  */
 #include "config.h"
 
@@ -16,15 +17,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Ints, one after the other or, on ranks that have it so, in every other place. */
+/* Ints, contiguous on some ranks and with gaps on others. */
 typedef struct ints {
     MPI_Datatype type;
     int stride, count;
-    int *at; /* what lies between is UNTOUCHED */
+    int *at; /* gaps have the value UNTOUCHED */
 } ints;
 enum { UNTOUCHED = -77 };
 
-/* COUNT ints, a stride apart that depends on the rank. */
+/* Makes COUNT ints with a stride that depends on the rank. */
 static ints make_ints(int count, MPI_Comm comm) {
     ints made = {.type = MPI_INT, .stride = 1 + app_rank(comm) % 2, .count = count};
     if (made.stride > 1) {
@@ -48,7 +49,7 @@ static void free_ints(ints *freed) {
     free(freed->at);
 }
 
-/* What RANK brings as its int number I in step STEP. */
+/* Returns int number I of RANK's input in step STEP. */
 static int brought(int step, int rank, int i) {
     return (step * 31 + rank) * 1009 + i % 997;
 }
@@ -72,7 +73,10 @@ static bool same_ints(const ints *a, const ints *b) {
     return good;
 }
 
-/* Does WORK on APP, a duplicate, its halves with the ranks turned around, and most of it. */
+/*
+ * Does WORK on APP, a duplicate of it, its halves with ranks in reverse order, and most of its
+ * ranks.
+ */
 static bool on_several(MPI_Comm app, bool (*work)(MPI_Comm comm)) {
     int rank = app_rank(app);
     MPI_Comm comms[3];
@@ -101,7 +105,7 @@ static bool bcast(int count, int root, MPI_Comm comm) {
     }
     bool good = coll_dcp_post_bcast(ours.at, count, ours.type, root, comm, &request) == MPI_SUCCESS;
     PMPI_Bcast(native.at, count, native.type, root, comm);
-    free_type(&ours); /* it lives until the call is complete */
+    free_type(&ours); /* the type lives until the call is complete */
     good = good && request && dcp_run_wait(&request) == MPI_SUCCESS && same_ints(&ours, &native);
     if (!good)
         fprintf(stderr, "bcast of %d from %d of %d is wrong\n", count, root, app_ranks(comm));
@@ -144,7 +148,7 @@ static bool alltoall(int count, bool in_place, MPI_Comm comm) {
                                        &request) == MPI_SUCCESS;
     PMPI_Alltoall(from.at, count, from.type, native.at, count, native.type, comm);
     free_type(&ours);
-    bring(&from, -1, 0); /* it was read already */
+    bring(&from, -1, 0); /* the input has been read already */
     good = good && request && dcp_run_wait(&request) == MPI_SUCCESS && same_ints(&ours, &native);
     if (!good)
         fprintf(stderr, "alltoall of %d among %d is wrong\n", count, ranks);
@@ -154,7 +158,7 @@ static bool alltoall(int count, bool in_place, MPI_Comm comm) {
     return good;
 }
 
-/* The largest blocks that DCPs take, in ints. */
+/* Returns the size of the largest blocks that DCPs serve, in ints. */
 static int most_ints(MPI_Comm comm) {
     return (int)(coll_the_job.blocks / sizeof(int)) / app_ranks(comm);
 }
@@ -180,7 +184,7 @@ END_TEST
 
 /* --- Reduce_scatters --- */
 
-/* Sums that change with the order of summation: the same bits as those of an allreduce. */
+/* Sums that depend on the order of summation have the same bits as those of an allreduce. */
 static bool reduce_scatter(int count, bool in_place, MPI_Comm comm) {
     int ranks = app_ranks(comm), rank = app_rank(comm), all = count * ranks;
     double *from = calloc((size_t)all + 1, sizeof *from), *to = calloc((size_t)all + 1, sizeof *to);
@@ -189,7 +193,8 @@ static bool reduce_scatter(int count, bool in_place, MPI_Comm comm) {
     bool good = true;
     for (int i = 0; i < all; i++)
         from[i] = brought(count, rank, i) * (i % 3 ? 1e-9 : 1e9) / 7;
-    for (int i = 0; i < ranks && good; i++) /* they may be longer than an allreduce */
+    for (int i = 0; i < ranks && good;
+         i++) /* all blocks together may be longer than an allreduce */
         for (int at = i * count; at < (i + 1) * count && good; at++)
             good = coll_dcp_post(from + at, sums + at, 1, MPI_DOUBLE, MPI_SUM, comm, &request) ==
                        MPI_SUCCESS &&
@@ -209,7 +214,7 @@ static bool reduce_scatter(int count, bool in_place, MPI_Comm comm) {
     return good;
 }
 
-/* Largest blocks: compared with the MPI library's, whose integers are exact. */
+/* Compares results for the largest blocks with the MPI library's, whose integers are exact. */
 static bool large_reduce_scatter(MPI_Comm comm) {
     int count = most_ints(comm);
     ints from = {.stride = 1, .count = count * app_ranks(comm)};
@@ -252,7 +257,7 @@ END_TEST
 
 /* --- Allreduces by the table's dcp --- */
 
-/* COUNT ints by OP, and whether DCPs did it. */
+/* Reduces COUNT ints with OP, and checks whether DCPs served the call. */
 static bool allreduce(int count, MPI_Op op, bool in_place, bool served, MPI_Comm comm) {
     ints from = {.stride = 1, .count = count, .at = calloc((size_t)count + 1, sizeof *from.at)};
     int *ours = calloc((size_t)count + 1, sizeof *ours),
@@ -279,7 +284,7 @@ static void add_ints(void *from, void *to, int *count, MPI_Datatype *type) {
         ((int *)to)[i] += ((int *)from)[i];
 }
 
-/* What DCPs don't take is done otherwise, by the same calls. */
+/* Calls that DCPs do not serve run in another way, with the same functions. */
 static bool all_allreduces(MPI_Comm comm) {
     const int most = (int)(coll_the_job.limit / sizeof(int));
     MPI_Op own;
@@ -297,7 +302,7 @@ static bool all_allreduces(MPI_Comm comm) {
     return COLL_Set(comm, "allreduce", "auto") == MPI_SUCCESS && good;
 }
 
-/* On a communicator that no DCP knows they take nothing. */
+/* On a communicator that is not registered, DCPs serve nothing. */
 static bool allreduces(MPI_Comm app, void *context) {
     (void)context;
     MPI_Comm unknown;
@@ -318,7 +323,10 @@ END_TEST
 
 /* --- What they have in common --- */
 
-/* More at once, of all kinds, than there are slots and large slots; completed from the last one. */
+/*
+ * Starts more operations of all kinds than there are slots and large slots, and completes them from
+ * the last one.
+ */
 static bool many_in_flight(MPI_Comm app, void *context) {
     (void)context;
     enum { MANY = 120, MOST_RANKS = 16, LONG = 400 };
@@ -354,7 +362,10 @@ START_TEST(in_flight) {
 }
 END_TEST
 
-/* The last rank calls something else than the others; all hear of it, and the next call is fine. */
+/*
+ * The last rank calls another operation than the others. All ranks get the error, and the next call
+ * works.
+ */
 static bool mismatches(MPI_Comm app, void *context) {
     (void)context;
     enum { MOST_RANKS = 16 };
@@ -384,7 +395,9 @@ START_TEST(mismatched_calls) {
 }
 END_TEST
 
-/* An alltoall's blocks go to four DCPs in one to three messages; so does the word of a failure. */
+/*
+ * The blocks of an alltoall, and the report of a failure, reach four DCPs in one to three messages.
+ */
 START_TEST(by_digits) {
     int ranks = app_ranks(MPI_COMM_WORLD) / 2 + 1;
     bool good = true;
@@ -397,7 +410,7 @@ START_TEST(by_digits) {
 }
 END_TEST
 
-/* With COLL_TIMEOUT: the last rank comes late, and all hear of it. */
+/* With COLL_TIMEOUT the last rank is late, and all ranks get the error. */
 static bool late_rank(MPI_Comm app, void *context) {
     (void)context;
     int rank = app_rank(app), ranks = app_ranks(app), value = rank;
@@ -427,7 +440,9 @@ START_TEST(late) {
 }
 END_TEST
 
-/* Completes REQUEST, which was posted with CODE; false where DCPs didn't take it. */
+/*
+ * Completes REQUEST, which was posted with the result CODE. Returns false if DCPs did not serve it.
+ */
 static bool taken(int code, coll_dcp_request **request) {
     return code == MPI_SUCCESS && *request && dcp_run_wait(request) == MPI_SUCCESS;
 }
@@ -437,7 +452,7 @@ static bool takes_bcast(void *buffer, MPI_Count count, MPI_Datatype type, int ro
     return taken(coll_dcp_post_bcast(buffer, count, type, root, comm, &request), &request);
 }
 
-/* What DCPs don't take. */
+/* Tests broadcasts that DCPs do not serve. */
 static bool refused_bcasts(MPI_Comm app) {
     int ranks = app_ranks(app), value = 0;
     MPI_Count much = (MPI_Count)coll_the_job.limit + 1;
@@ -487,7 +502,7 @@ START_TEST(not_taken) {
 }
 END_TEST
 
-/* The calls of coll.h, whoever takes them: of small and of much data. */
+/* Tests the functions of coll.h with little and with much data, with and without DCPs. */
 static bool public_calls(MPI_Comm app, void *context) {
     (void)context;
     enum { MOST_RANKS = 16, MUCH = 20000 };
@@ -538,6 +553,6 @@ static Suite *suite(void) {
 }
 
 int main(int argc, char **argv) {
-    setenv("COLL_DCP_LIMIT", "1K", 1); /* and so the largest blocks that there are */
+    setenv("COLL_DCP_LIMIT", "1K", 1); /* this gives the largest possible blocks */
     return harness_main(argc, argv, "3 9 free:3", suite);
 }

@@ -1,9 +1,9 @@
 /*
- * Random programs on dedicated processors: communicators come and go, allreduces of many kinds are
- * posted on all of them, waited for and tested in an order that every rank chooses for itself,
- * among the MPI library's own. Nothing may be left behind. COLL_TEST_PROGRAMS says how many run
- * with each number of DCPs and each transport, COLL_TEST_SEED which is the first, COLL_TEST_STEPS
- * how long they are.
+ * Runs random programs on dedicated processors: communicators come and go, allreduces of many kinds
+ * are posted on all of them, and are completed in an order that every rank chooses for itself,
+ * among the MPI library's own. Nothing may be left behind. COLL_TEST_PROGRAMS is the number of
+ * programs for each number of DCPs and each transport, COLL_TEST_SEED the first seed,
+ * COLL_TEST_STEPS the length of a program.
  */
 #include "config.h"
 
@@ -23,7 +23,10 @@
 enum { COMMS = 6, PENDING = 60, MOST_COUNT = 24, VALUE = 8, MOST_RANKS = 64 };
 enum { PROGRAMS = 8, STEPS = 200 };
 
-/* One of the program's communicators: of this rank, or none; and the application ranks in it. */
+/*
+ * One of the program's communicators, null if this rank is not in it; and the application ranks in
+ * it.
+ */
 typedef struct circle {
     MPI_Comm comm;
     int size, members[MOST_RANKS];
@@ -37,7 +40,7 @@ typedef struct pending {
 
 typedef struct program {
     uint64_t seed;
-    generator shared, own; /* what all ranks draw alike, what each draws for itself */
+    generator shared, own; /* random numbers: the same on all ranks, and this rank's own */
     MPI_Comm app;
     int rank;
     circle circles[COMMS];
@@ -46,7 +49,7 @@ typedef struct program {
     bool good;
 } program;
 
-/* The value that an application rank brings: known to all, so that results can be foretold. */
+/* Returns the input of an application rank. All ranks know it, so that results can be computed. */
 static uint64_t bits_of(const program *p, int rank, int index) {
     generator g = {p->seed ^ (uint64_t)p->step << 32 ^ (uint64_t)rank << 8 ^ (uint64_t)index};
     return draw(&g);
@@ -69,7 +72,7 @@ static double number_of_member(int member, void *context) {
     return number_of(e->p, e->c->members[member], e->index);
 }
 
-/* The kinds of allreduces: what a rank brings, what must come out. */
+/* The kinds of allreduces, which determine input and result. */
 typedef enum kind { SUM_INT64, XOR_UINT64, MAX_DOUBLE, SUM_DOUBLE, MINLOC_2INT, KINDS } kind;
 
 static const struct {
@@ -152,7 +155,7 @@ static void post(program *p, const circle *c, kind which, int count) {
         wait_for(p, slot);
 }
 
-/* The MPI library foretells the same; its sums of floating-point numbers may differ by rounding. */
+/* Compares with the MPI library's results. Its floating-point sums may differ by rounding. */
 static void compare_native(program *p, const circle *c, kind which) {
     char value[VALUE], expected[VALUE], result[VALUE];
     if (which == SUM_DOUBLE)
@@ -179,7 +182,7 @@ static void enter(program *p, circle *c, MPI_Comm comm) {
     PMPI_Group_free(&all);
 }
 
-/* All ranks draw alike; those that aren't in the parent have no part. */
+/* All ranks draw the same numbers. Ranks that are not in the parent do not take part. */
 static void make_comm(program *p) {
     circle *parent = &p->circles[below(&p->shared, COMMS)];
     circle *child = &p->circles[1 + below(&p->shared, COMMS - 1)];
@@ -194,7 +197,7 @@ static void make_comm(program *p) {
         PMPI_Comm_split(parent->comm, below(&g, colors + 1) ? below(&g, colors) : MPI_UNDEFINED,
                         below(&g, 100), &made);
     check(p, coll_dcp_register(made) == MPI_SUCCESS, "error of register");
-    if (child->comm != MPI_COMM_NULL) /* perhaps with requests that are still pending */
+    if (child->comm != MPI_COMM_NULL) /* it may have requests that are still pending */
         PMPI_Comm_free(&child->comm);
     enter(p, child, made);
 }
@@ -243,7 +246,7 @@ static int next_request(void) {
     return number;
 }
 
-/* Programs of consecutive seeds from CONTEXT's on, which is the next one's afterwards. */
+/* Runs programs with consecutive seeds from CONTEXT's on, and sets that to the next seed. */
 static bool run_programs(MPI_Comm app, void *context) {
     uint64_t *seed = context;
     const char *given = getenv("COLL_TEST_PROGRAMS");

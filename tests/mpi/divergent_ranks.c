@@ -1,9 +1,8 @@
 /*
- * What goes over the wire may depend only on what all ranks know alike. Ranks that differ in all
- * that may differ (a trace, earlier calls, types of equal bytes, alignment, what was learnt of
- * their types) make the same calls by every algorithm, at sizes on both sides of what calls are
- * cut or handled by; and late or missing ranks are an error with COLL_TIMEOUT, also where the MPI
- * library's own collectives run.
+ * Tests that messages depend only on what all ranks know. Ranks that differ in everything else (a
+ * trace, earlier calls, types of equal size, alignment, cached types) make the same calls with
+ * every algorithm, at sizes around every threshold. Also tests that late or missing ranks are an
+ * error with COLL_TIMEOUT, even if the MPI library's own collectives run.
  */
 #include "config.h"
 
@@ -25,8 +24,8 @@
 static int world_rank, world_ranks;
 
 /*
- * A communicator for calls by ALGORITHM, or as they come; its rank 0 alone prints a trace, to
- * nowhere, where TRACED.
+ * Creates a communicator whose calls run ALGORITHM, or the automatic choice if that is NULL. If
+ * TRACED, its rank 0 alone prints a trace, which is discarded.
  */
 static MPI_Comm open_comm(const char *operation, const coll_algorithm *algorithm, bool traced) {
     MPI_Comm comm;
@@ -45,7 +44,7 @@ static MPI_Comm open_comm(const char *operation, const coll_algorithm *algorithm
     return comm;
 }
 
-/* Calls that this rank alone makes, with a type of its own. */
+/* Makes calls that only this rank makes, with a type of its own. */
 static void live_ones_own_life(int round) {
     static const MPI_Datatype types[] = {MPI_DOUBLE, MPI_INT, MPI_BYTE, MPI_SHORT};
     double value = 1, copy = 0;
@@ -56,7 +55,7 @@ static void live_ones_own_life(int round) {
         COLL_Gather(&value, 1, mine, &copy, 1, mine, 0, MPI_COMM_SELF);
 }
 
-/* UNITS x 12 bytes by another layout on each rank and in each round. */
+/* Returns a layout of UNITS x 12 bytes that differs by rank and round. */
 static layout own_layout(int units, int round) {
     int kinds[] = {0, 4, 1, 3, 0, 2};
     return describe(kinds[(world_rank + round) % 6], units);
@@ -91,7 +90,9 @@ static bool broadcast(MPI_Comm comm, int units, int round) {
     return good;
 }
 
-/* A block of UNITS from every rank, as bytes at the root; the root's may be in place. */
+/*
+ * Gathers a block of UNITS from every rank, as bytes at the root. The root's block may be in place.
+ */
 static bool gather(MPI_Comm comm, int units, int round) {
     int root = round % world_ranks, position = 0;
     size_t block = (size_t)units * UNIT;
@@ -117,7 +118,9 @@ static bool gather(MPI_Comm comm, int units, int round) {
     return good;
 }
 
-/* On both sides of 4 KB, 64 KB, 1 MB and 4 MB, and of these divided by the number of ranks. */
+/*
+ * Tests sizes around 4 KB, 64 KB, 1 MB and 4 MB, and around these divided by the number of ranks.
+ */
 static void check(const char *operation, const coll_algorithm *algorithm, bool large,
                   bool (*call)(MPI_Comm, int, int)) {
     static const int units[] = {1, 341, 342, 1820, 5461, 5462, 5461, 87381, 87382, 349525, 349526};
@@ -167,7 +170,7 @@ static int root_beside(int absent) {
 static int late_gather(MPI_Comm comm, int absent) {
     int value = 0, *all = malloc((size_t)world_ranks * sizeof *all);
     int code = COLL_Gather(&value, 1, MPI_INT, all, 1, MPI_INT, root_beside(absent), comm);
-    if (code == MPI_SUCCESS) /* else it may still be written to */
+    if (code == MPI_SUCCESS) /* otherwise MPI may still write to it */
         free(all);
     else
         coll_wait_leave(all);
@@ -192,8 +195,8 @@ static int late_gatherv(MPI_Comm comm, int absent) {
 }
 
 /*
- * The last rank stays away from a call that the root can't end without it. FIRST: it is the
- * communicator's first one.
+ * The last rank does not make a call that the root cannot complete without it. FIRST says that it
+ * is the first call on its communicator.
  */
 static void check_absence(const char *operation, const char *spec, bool first, late_call *call) {
     int absent = world_ranks - 1, value = 0;
@@ -210,13 +213,13 @@ static void check_absence(const char *operation, const char *spec, bool first, l
     setenv("COLL_TIMEOUT", "0.3", 1);
     int code = world_rank == absent ? MPI_SUCCESS : call(comm, absent);
     unsetenv("COLL_TIMEOUT");
-    /* The root of a gather, or everybody without the root of a broadcast. */
+    /* The root waits. On the first use of a communicator all ranks but the absent one wait. */
     bool stuck = world_rank == root_beside(absent) || (first && world_rank != absent);
     harness_assert(!stuck || (harness_class(code) == MPI_ERR_OTHER &&
                               strstr(harness_text(code), "COLL_TIMEOUT")),
                    "%s %s%s: %s", operation, spec ? spec : "", first ? ", first use" : "",
                    harness_text(code));
-    /* The communicator isn't freed: what was begun on it never ends. */
+    /* The communicator is not freed, because the operations on it never complete. */
 }
 
 START_TEST(who_stays_away_is_no_endless_wait) {
@@ -233,7 +236,7 @@ START_TEST(who_stays_away_is_no_endless_wait) {
 }
 END_TEST
 
-/* Traces go to nowhere. */
+/* The original stderr, while traces are discarded. */
 static int stderr_kept = -1;
 
 static void set_up(void) {

@@ -1,4 +1,4 @@
-/* Errors of several threads at once: each finds the text of its own. */
+/* Errors occur in several threads at the same time, and each thread finds the text of its own. */
 #include "config.h"
 
 #include "lib/base/error.h"
@@ -11,7 +11,7 @@
 
 enum { THREADS = 6, ERRORS = 2000 };
 
-/* The number of errors of a thread whose text was another's; NUMBER is the thread's. */
+/* Returns how many errors of the thread NUMBER had the text of another thread. */
 static void *fail_often(void *number) {
     static char wrong[THREADS][64];
     int thread = *(int *)number;
@@ -29,7 +29,7 @@ static void *fail_often(void *number) {
     return NULL;
 }
 
-/* Twice, so that the second threads get the codes of the first. */
+/* Runs twice, so that the second threads get the codes of the first. */
 START_TEST(each_thread_has_its_own_texts) {
     for (int round = 0; round < 2; round++) {
         pthread_t threads[THREADS];

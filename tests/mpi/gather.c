@@ -1,8 +1,8 @@
 /*
- * Every gather algorithm of the table at every root, even and uneven, over contiguous, vector,
- * struct and resized data, the same everywhere or different at the root, on real and on pretended
- * layouts of the ranks over nodes and racks. What arrives, and what must not be touched, is
- * compared with MPI_Gatherv.
+ * Tests every gather algorithm of the table at every root, even and uneven, with contiguous,
+ * vector, struct and resized data, the same on all ranks or different at the root, on real and on
+ * imagined placements of the ranks on nodes and racks. Compares received data, and memory that must
+ * not change, with MPI_Gatherv.
  */
 #include "config.h"
 
@@ -24,8 +24,8 @@
 static int world_rank, world_ranks;
 
 /*
- * libcoll's test of some requests. Where several are about to complete, MPI libraries differ in how
- * many of them one test finds: here it can be made to find all.
+ * Replaces libcoll's test of some requests. If several are about to complete, MPI libraries differ
+ * in how many of them one test finds. Here it can be made to find all.
  */
 static bool found_together;
 
@@ -37,15 +37,16 @@ int PMPI_Testsome(int count, MPI_Request requests[], int *completed, int indices
     return MPI_Testsome(count, requests, completed, indices, statuses);
 }
 
-/* A gather as the test sees it: how much each rank brings, and where the root wants it. */
+/* A gather: how much each rank sends, and where the root receives it. */
 typedef struct plan {
     MPI_Comm comm;
     int rank, ranks, root;
-    bool even; /* by COLL_Gather, else by COLL_Gatherv */
+    bool even; /* by COLL_Gather, otherwise by COLL_Gatherv */
     bool in_place;
-    int units[64];        /* of each rank */
-    layout mine, theirs;  /* this rank's data; the root's description of the longest block */
-    MPI_Count counts[64]; /* of the root's datatype, and where they go, in its extents */
+    int units[64];       /* of each rank */
+    layout mine, theirs; /* this rank's data, and the root's description of the longest block */
+    MPI_Count
+        counts[64]; /* counts of the root's datatype, and the places of blocks in its extents */
     MPI_Aint places[64];
     size_t span; /* bytes of the root's buffer */
 } plan;
@@ -57,7 +58,10 @@ static int longest_units(const plan *p) {
     return longest;
 }
 
-/* Even blocks follow each other; uneven ones lie in the opposite order with gaps between them. */
+/*
+ * Places even blocks one after the other, and uneven ones in the opposite order with gaps between
+ * them.
+ */
 static void place_blocks(plan *p) {
     MPI_Aint lower, extent, next = 0;
     MPI_Type_get_extent(p->theirs.type, &lower, &extent);
@@ -71,7 +75,7 @@ static void place_blocks(plan *p) {
     p->span = (size_t)next * (size_t)extent + p->theirs.span;
 }
 
-/* The payload of RANK, after which nothing else may follow. */
+/* Returns the payload of RANK, of exactly its size. */
 static unsigned char *payload_of(const plan *p, int rank) {
     size_t bytes = (size_t)p->units[rank] * UNIT;
     unsigned char *payload = malloc(bytes + 1);
@@ -85,7 +89,7 @@ static void unpack(const plan *p, const unsigned char *payload, int rank, unsign
     MPI_Unpack(payload, p->units[rank] * UNIT, &position, buffer, (int)count, type, p->comm);
 }
 
-/* What MPI_Gatherv of the payloads as bytes gives, laid out as the root wants it. */
+/* Gathers the payloads as bytes with MPI_Gatherv, and lays them out as the root describes them. */
 static void expect(const plan *p, unsigned char *expected) {
     int counts[64], places[64], total = 0;
     for (int i = 0; i < p->ranks; i++) {
@@ -116,7 +120,9 @@ static int gather(const plan *p, const void *mine, void *all) {
                         p->comm);
 }
 
-/* Runs P once; true where the root's buffer is as expected, and this rank's is as it was. */
+/*
+ * Runs P once. Returns whether the root's buffer is as expected, and this rank's has not changed.
+ */
 static bool arrives(plan *p) {
     place_blocks(p);
     bool is_root = p->rank == p->root;
@@ -147,13 +153,14 @@ static bool arrives(plan *p) {
     return good;
 }
 
-/* One gather to ROOT: the root describes blocks by KIND, the others by OTHER. */
+/* Makes one gather to ROOT. The root describes blocks with layout KIND, the others with OTHER. */
 static bool check_one(MPI_Comm comm, int root, bool even, bool in_place, int kind, int other,
                       int units) {
     plan p = {.comm = comm, .root = root, .even = even, .in_place = in_place};
     MPI_Comm_rank(comm, &p.rank);
     MPI_Comm_size(comm, &p.ranks);
-    for (int i = 0; i < p.ranks; i++) /* uneven: some nothing, one far more than the others */
+    for (int i = 0; i < p.ranks;
+         i++) /* if uneven, some ranks send nothing, and one far more than the others */
         p.units[i] = even ? units : i == p.ranks / 2 ? 4 * units : (i * 5 + units) % 7 * units / 4;
     p.theirs = describe(kind, longest_units(&p));
     p.mine = describe(p.rank == root ? kind : other, p.units[p.rank]);
@@ -163,12 +170,12 @@ static bool check_one(MPI_Comm comm, int root, bool even, bool in_place, int kin
     return good;
 }
 
-/* What all ranks know of the bytes of such a gather. */
+/* Returns the bytes of such a gather as all ranks know them. */
 static size_t call_bytes(bool even, int units) {
     return even ? (size_t)units * UNIT : COLL_BYTES_UNKNOWN;
 }
 
-/* All roots and mixtures of layouts for one size, by SPEC. */
+/* Tests all roots and combinations of layouts for one size, with SPEC. */
 static void check_all(MPI_Comm comm, const char *spec, bool even, int units) {
     int rank, ranks;
     MPI_Comm_rank(comm, &rank);
@@ -176,10 +183,11 @@ static void check_all(MPI_Comm comm, const char *spec, bool even, int units) {
     ck_assert_int_eq(COLL_Set(comm, "gather", spec), MPI_SUCCESS);
     for (int root = 0; root < ranks; root++)
         for (int kind = 0; kind < LAYOUTS; kind++) {
-            if (!even && kind == 1) /* one element for the whole: has no place for many lengths */
+            if (!even &&
+                kind == 1) /* one element for the whole block cannot describe several lengths */
                 continue;
             for (int mixture = ranks > 5 ? 2 : 0; mixture < 3;
-                 mixture++) { /* many: one is enough */
+                 mixture++) { /* with many ranks one is enough */
                 int other = (kind + mixture + (mixture == 2 ? rank : 0)) % LAYOUTS;
                 bool good =
                     check_one(comm, root, even, (root + kind + mixture) % 2, kind, other, units);
@@ -190,12 +198,12 @@ static void check_all(MPI_Comm comm, const char *spec, bool even, int units) {
         }
 }
 
-/* Whether ALGORITHM gathers uneven amounts too. */
+/* Returns whether ALGORITHM also gathers uneven amounts. */
 static bool takes_uneven(const coll_algorithm *algorithm) {
     return can_run(MPI_COMM_WORLD, algorithm, COLL_BYTES_UNKNOWN, 0);
 }
 
-/* Small segments, so that every edge of the windows is met with few bytes. */
+/* Returns a spec with small segments, so that few bytes test every edge of the windows. */
 static const char *small_spec(const coll_algorithm *algorithm) {
     if (strcmp(algorithm->name, "binomial") == 0)
         return "binomial:segment=50,window=3";
@@ -244,7 +252,10 @@ START_TEST(scattered_over_nodes_and_racks) {
             check_all(comm, small_spec(*a), even, 8);
     check_all(comm, "auto", true, 21);
     check_all(comm, "auto", false, 21);
-    /* Racks side by side: fewer and more than there are, with the last one alone and without. */
+    /*
+     * Racks served at the same time: fewer and more than there are, with and without the last one
+     * alone.
+     */
     static const char *const lanes[] = {"credit:lanes=2,segment=10,window=60,run=1",
                                         "credit:lanes=9,segment=13,window=40,run=200",
                                         "credit:lanes=2,segment=7,window=14,run=1G"};
@@ -255,7 +266,7 @@ START_TEST(scattered_over_nodes_and_racks) {
 }
 END_TEST
 
-/* Windows and segments around the block, and around each other. */
+/* Tests windows and segments around the size of a block, and around each other. */
 START_TEST(every_window) {
     static const char *const specs[] = {"credit:segment=1,window=1,run=1",
                                         "credit:segment=12,window=1,run=1",
@@ -273,7 +284,7 @@ START_TEST(every_window) {
                                         "window:senders=100"};
     for (size_t s = 0; s < sizeof specs / sizeof *specs; s++) {
         ck_assert_int_eq(COLL_Set(MPI_COMM_WORLD, "gather", specs[s]), MPI_SUCCESS);
-        bool uneven = strncmp(specs[s], "credit", 6) == 0; /* the others take even amounts alone */
+        bool uneven = strncmp(specs[s], "credit", 6) == 0; /* the others gather only even amounts */
         for (int units = 1; units < 6; units += 2)
             for (int even = !uneven; even < 2; even++)
                 for (int root = 0; root<world_ranks; root += world_ranks> 5 ? 5 : 1) {
@@ -285,7 +296,7 @@ START_TEST(every_window) {
 }
 END_TEST
 
-/* A large parameter is a wish, for which blocks of unknown sizes don't need as much memory. */
+/* With large parameters, blocks of unknown sizes do not need as much memory. */
 START_TEST(large_windows_need_little_memory) {
     enum { MOST = 64 << 20 };
     MPI_Comm comm;
@@ -299,7 +310,7 @@ START_TEST(large_windows_need_little_memory) {
 }
 END_TEST
 
-/* The root's grants, and the segments that come for them. */
+/* The root's grants complete together with the segments that answer them. */
 START_TEST(requests_complete_together) {
     static const char *const specs[] = {"credit:segment=12,window=40,run=1",
                                         "credit:segment=50,window=150,run=1G"};
@@ -315,7 +326,7 @@ START_TEST(requests_complete_together) {
 }
 END_TEST
 
-/* Twice the same gather, looked at now and then. */
+/* Runs the same gather twice, and advances it only now and then. */
 static bool go_step_by_step(coll_task *task) {
     bool good = true, moved = world_ranks == 1;
     for (int i = 0; i < 2; i++) {
@@ -364,7 +375,7 @@ START_TEST(credit_goes_on_when_it_is_looked_at) {
 }
 END_TEST
 
-/* Default parameters, many segments, data that isn't contiguous. */
+/* Tests default parameters, with many segments of data that is not contiguous. */
 START_TEST(megabytes) {
     int units = (1 << 20) / UNIT + 5;
     for (const coll_algorithm *const *a = coll_gather_table; *a; a++)
@@ -379,7 +390,7 @@ START_TEST(megabytes) {
 }
 END_TEST
 
-/* Without anything between the calls that would keep the ranks together. */
+/* There is nothing between the calls that would synchronise the ranks. */
 START_TEST(gathers_follow_each_other_closely) {
     enum { TIMES = 100, INTS = 30 };
     for (const coll_algorithm *const *a = coll_gather_table; *a; a++) {
@@ -401,7 +412,7 @@ START_TEST(gathers_follow_each_other_closely) {
 }
 END_TEST
 
-/* Two halves at once, in reverse order of ranks. */
+/* Gathers in two halves at the same time, with ranks in reverse order. */
 START_TEST(sub_communicators) {
     MPI_Comm half;
     MPI_Comm_split(MPI_COMM_WORLD, world_rank % 2, -world_rank, &half);
@@ -426,7 +437,7 @@ START_TEST(sub_communicators) {
 }
 END_TEST
 
-/* Gathers of one node take a short way where they can: some ranks may, others not. */
+/* On one node, gathers use a fast path if they can. Some ranks may use it and others not. */
 static void mix_ways(int count) {
     enum { CALLS = 8 };
     MPI_Comm comm;
@@ -461,7 +472,10 @@ static void mix_ways(int count) {
     MPI_Comm_free(&comm);
 }
 
-/* On both sides of the room that a communicator has at first, and of what it keeps later. */
+/*
+ * Tests sizes around the scratch memory that a communicator has at first, and around the size that
+ * it keeps later.
+ */
 START_TEST(the_short_way_and_the_usual_one_meet) {
     static const int counts[] = {5, 30000, 140000, 600000};
     for (int i = 0; i < 4; i++)
@@ -505,7 +519,7 @@ START_TEST(bad_arguments_are_errors_of_the_communicator) {
 }
 END_TEST
 
-/* Whether the root's error names the last rank, which never calls. */
+/* Returns whether the root's error names the last rank, which never calls. */
 static bool is_named(const char *spec, double timeout) {
     MPI_Comm comm;
     coll_comm *state;
@@ -519,7 +533,7 @@ static bool is_named(const char *spec, double timeout) {
     if (world_rank < world_ranks - 1)
         code = COLL_Gather(&world_rank, 1, MPI_INT, all, 1, MPI_INT, 0, comm);
     const char *text = harness_text(code);
-    if (strcmp(spec, "binomial") != 0) /* there the root may wait for one in between */
+    if (strcmp(spec, "binomial") != 0) /* with binomial the root may wait for a rank in between */
         snprintf(expected, sizeof expected, "rank %d silent for ", world_ranks - 1);
     harness_assert(world_rank > 0 || strstr(text, "silent for "), "%s: \"%s\"", spec, text);
     bool named = harness_agree(world_rank > 0 || strstr(text, expected));
@@ -528,7 +542,10 @@ static bool is_named(const char *spec, double timeout) {
     return named;
 }
 
-/* On a busy machine others may be silent for as long: not for ever longer times. */
+/*
+ * On a busy machine other ranks may be silent for as long. The test repeats with longer time-outs,
+ * but not forever.
+ */
 START_TEST(a_silent_rank_is_named) {
     static const char *const specs[] = {"linear", "credit", "binomial"};
     for (size_t i = 0; i < sizeof specs / sizeof *specs && world_ranks > 1; i++)

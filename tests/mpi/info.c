@@ -1,6 +1,7 @@
 /*
- * What the library tells of itself, and profiles as communicators meet them: COLL_PROFILE is
- * obeyed, bad ones are the same error on all ranks, the search finds the right file.
+ * Tests the information that the library returns about itself, and profiles of communicators:
+ * COLL_PROFILE is obeyed, a bad profile is the same error on all ranks, and the search finds the
+ * right file.
  */
 #include "config.h"
 
@@ -21,7 +22,7 @@ static char folder[] = "/tmp/coll-info-XXXXXX";
 
 #define LEVEL "level rack latency_s 0.0625 overhead_s 0.25 per_byte_s 0.5\n"
 
-/* Rank 0 writes a profile of HOST (NULL: this one) with BODY to PATH. */
+/* Writes, on rank 0, a profile of HOST (NULL means this host) with BODY to PATH. */
 static void write_profile(const char *path, const char *host, const char *body) {
     char name[MPI_MAX_PROCESSOR_NAME];
     int length;
@@ -42,7 +43,7 @@ static MPI_Comm fresh(void) {
     return comm;
 }
 
-/* The description of a new communicator whose rank 0 alone has COLL_PROFILE set to PATH. */
+/* Describes a new communicator whose rank 0 alone has COLL_PROFILE set to PATH. */
 static int describe(const char *path, COLL_Description *description) {
     static char source[COLL_PROFILE_SOURCE];
     MPI_Comm comm = fresh();
@@ -50,14 +51,14 @@ static int describe(const char *path, COLL_Description *description) {
         setenv("COLL_PROFILE", path, 1);
     int code = COLL_Describe(comm, description);
     unsetenv("COLL_PROFILE");
-    if (code == MPI_SUCCESS) /* a text of the communicator */
+    if (code == MPI_SUCCESS) /* this text belongs to the communicator */
         snprintf(source, sizeof source, "%s", description->profile);
     MPI_Comm_free(&comm);
     description->profile = source;
     return code;
 }
 
-/* Every manner in which a rank can be told to wait is told again. */
+/* Every wait mode that a rank can be told is reported. */
 START_TEST(the_manner_of_waiting_is_described) {
     for (int i = 0; i < COLL_WAIT_MANNERS; i++) {
         const char *name = coll_wait_manners[i];
@@ -73,7 +74,7 @@ START_TEST(the_manner_of_waiting_is_described) {
 }
 END_TEST
 
-/* COLL_TIMEOUT in TEXT; *SECONDS is what a new communicator makes of it. */
+/* Sets COLL_TIMEOUT to TEXT. Sets *SECONDS to the time-out of a new communicator. */
 static int time_out(const char *text, double *seconds) {
     COLL_Description d = {.timeout = -1};
     MPI_Comm comm = fresh();
@@ -110,7 +111,7 @@ START_TEST(seconds_are_read_whatever_the_locale) {
 }
 END_TEST
 
-/* The trace is for programs as well: they look for points. */
+/* Programs also read the trace, so its numbers always have decimal points. */
 START_TEST(traces_are_written_whatever_the_locale) {
     MPI_Comm comm = fresh();
     int value = 1;
@@ -184,7 +185,7 @@ START_TEST(bad_profiles_are_the_same_error_everywhere) {
 }
 END_TEST
 
-/* A file of these hosts is taken, one of others passed over, a damaged one is an error. */
+/* A profile of these hosts is used, one of others is skipped, and a damaged one is an error. */
 START_TEST(the_search_finds_the_right_file) {
     char path[100];
     COLL_Description d;
@@ -268,7 +269,7 @@ START_TEST(places_are_those_of_the_state) {
 }
 END_TEST
 
-/* 2 sites of 2 racks (rounded up) of 3 nodes (rounded up) of 4 ranks at most. */
+/* 2 sites of 2 racks (rounded up) of 3 nodes (rounded up) of at most 4 ranks. */
 START_TEST(imagined_ranks_are_spread_as_the_real_ones) {
     const coll_topo now = {.ranks = 20,
                            .sites = 2,

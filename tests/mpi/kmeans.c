@@ -1,4 +1,4 @@
-/* K-means against a plain reference in double precision, which one rank could do alone. */
+/* Compares K-means with a plain reference in double precision, which one rank computes alone. */
 #include "config.h"
 
 #include "kmeans/assign/cluster_sums.h"
@@ -17,8 +17,8 @@ struct trial {
     size_t rows, dim, k;
     int64_t iterations;
     double tolerance;
-    int distinct; /* points are this many different ones; 0: any number */
-    int spread;   /* around their group's middle */
+    int distinct; /* the number of different points; 0 for any */
+    int spread;   /* the spread of points around the centre of their group */
 };
 
 static const struct trial trials[] = {
@@ -46,13 +46,13 @@ static uint8_t feature(const struct trial *trial, size_t row, size_t column) {
     return (uint8_t)(value < 0 ? 0 : value > 255 ? 255 : value);
 }
 
-/* What the reference finds, in doubles. */
+/* The results of the reference, in doubles. */
 struct reference {
-    bool fine; /* fine centroids, whose distances are told as floats */
-    int steps; /* a mean is rounded to so many steps of 1; 0: it is not rounded */
+    bool fine; /* float centroids, whose distances are reported as floats */
+    int steps; /* a mean is rounded to multiples of 1 / steps; 0: it is not rounded */
     double *points, *centroids, *old, *distance;
     size_t *nearest, *before, *count;
-    double objective[128]; /* of each assignment */
+    double objective[128]; /* the objective of each assignment */
     int64_t iterations;
     km_stop stop;
 };
@@ -64,7 +64,7 @@ static double distance2(const double *a, const double *b, size_t dim) {
     return sum;
 }
 
-/* Returns how many points changed their cluster. */
+/* Assigns all points, and returns how many changed their cluster. */
 static size_t assign(struct reference *it, const struct trial *trial, int64_t pass) {
     size_t moved = 0;
     it->objective[pass] = 0;
@@ -79,7 +79,7 @@ static size_t assign(struct reference *it, const struct trial *trial, int64_t pa
                 it->nearest[i] = j;
             }
         }
-        if (it->fine) /* distances are told as floats */
+        if (it->fine) /* distances are reported as floats */
             it->distance[i] = (double)(float)it->distance[i];
         it->objective[pass] += it->distance[i];
         moved += pass == 0 || it->nearest[i] != it->before[i];
@@ -109,7 +109,10 @@ static bool is_equal(const struct reference *it, const struct trial *trial, size
                    trial->dim * sizeof *it->points);
 }
 
-/* Turns the distance of the first of equal points into the sum of theirs, of the others into 0. */
+/*
+ * Sets the distance of the first of equal points to the sum of theirs, and those of the others to
+ * 0.
+ */
 static void weigh(struct reference *it, const struct trial *trial) {
     for (size_t i = 0; i < trial->rows; i++)
         for (size_t other = i + 1; other < trial->rows; other++)
@@ -119,7 +122,7 @@ static void weigh(struct reference *it, const struct trial *trial) {
             }
 }
 
-/* The plain meaning of the rule: for each empty cluster look for the heaviest place left. */
+/* Applies the rule literally: gives each empty cluster the heaviest point that is left. */
 static void refill(struct reference *it, const struct trial *trial) {
     weigh(it, trial);
     for (size_t j = 0; j < trial->k; j++) {
@@ -134,7 +137,7 @@ static void refill(struct reference *it, const struct trial *trial) {
             return;
         memcpy(it->centroids + j * trial->dim, it->points + heaviest * trial->dim,
                trial->dim * sizeof *it->points);
-        it->distance[heaviest] = 0; /* taken */
+        it->distance[heaviest] = 0; /* this point is taken */
     }
 }
 
@@ -164,7 +167,7 @@ static void reference_new(struct reference *it, const struct trial *trial) {
                              .stop = KM_STOP_ITERATIONS};
 }
 
-/* Runs from the points, which the caller has set. */
+/* Runs the reference from initial centroids that the caller has set. */
 static void reference_cluster(struct reference *it, const struct trial *trial) {
     size_t n = trial->rows, cells = trial->k * trial->dim;
     for (size_t j = 0; j < trial->k; j++)
@@ -209,16 +212,18 @@ static void reference_free(struct reference *it) {
     free(it->count);
 }
 
-/* What rank 0 saw; checked there against the reference. */
+/* The results on rank 0, which are compared with the reference. */
 struct watch {
     const struct reference *reference;
-    const km_real *real; /* of the points */
+    const km_real *real; /* the real features of the points */
     int64_t steps;
     uint64_t objective;
     bool good;
 };
 
-/* Sums of floats are cut off by their unit. */
+/*
+ * Returns whether an objective is right. Sums of floats are truncated to multiples of their unit.
+ */
 static bool is_objective(const km_real *real, uint64_t told, double wanted) {
     return fabs(km_real_objective(real, told) - wanted) <= (real->distance > 0 ? 1e-9 * wanted : 0);
 }
@@ -238,7 +243,7 @@ static void watch_progress(int64_t iteration, double done, void *context) {
     watch->good = watch->good && iteration >= 1 && done >= 0 && done <= 1;
 }
 
-/* Nothing is noted where there are no checkpoints. */
+/* Fails on any note, because there are no checkpoints. */
 static void watch_note(const char *text, void *context) {
     struct watch *watch = context;
     (void)text;
@@ -254,10 +259,10 @@ static void make_points(const struct trial *trial, bool fine, km_points *points)
     ck_assert(!fine || km_points_use_fixed_point(points, &problem));
 }
 
-/* Feature I of the centroids of RESULT. */
+/* Returns feature I of the centroids of RESULT. */
 static double centroid_feature(const struct reference *it, const struct trial *trial,
                                const km_result *result, size_t i) {
-    float row[64]; /* of trials that are narrower */
+    float row[64]; /* for trials with fewer features */
     if (!it->fine)
         return result->centroids[i];
     km_planes_get(&(km_planes){result->centroids, trial->k, trial->dim}, i / trial->dim, row);
@@ -312,7 +317,9 @@ START_TEST(same_as_reference) {
 }
 END_TEST
 
-/* One centroid: its objective is that of the exact mean and what rounding adds, within its bound.
+/*
+ * With one centroid the objective is that of the exact mean, plus the effect of rounding, within
+ * its bound.
  */
 START_TEST(rounding_is_bounded) {
     const struct trial *trial = &trials[2];
@@ -358,7 +365,7 @@ START_TEST(bad_k) {
 }
 END_TEST
 
-/* The first k of a permutation are distinct; another seed gives others. */
+/* The first k elements of a permutation are distinct; another seed gives others. */
 START_TEST(samples_are_distinct) {
     static const uint64_t totals[] = {1, 2, 3, 4, 5, 16, 17, 1000, 4096, 70001};
     for (size_t i = 0; i < sizeof totals / sizeof *totals; i++) {
@@ -377,8 +384,10 @@ START_TEST(samples_are_distinct) {
 }
 END_TEST
 
-/* Where more points than 32-bit sums can hold are announced, sums have 64 bits; a mean is the same,
- * and one half rounds up. */
+/*
+ * If more points are announced than 32-bit sums can hold, sums have 64 bits. The means are the
+ * same, and one half is rounded up.
+ */
 START_TEST(narrow_and_wide_sums) {
     static const uint64_t totals[] = {9, UINT32_MAX / 255, UINT32_MAX / 255 + 1, UINT64_C(1) << 40};
     static const uint32_t nearest[] = {3, 0, 3, 3, 3, 3, 0, 3, 3};
@@ -406,7 +415,7 @@ START_TEST(narrow_and_wide_sums) {
 }
 END_TEST
 
-/* The share of COMM's rank in a trial's points, as real features. */
+/* Makes this rank's share of a trial's points as real features. */
 static void make_real_points(const struct trial *trial, MPI_Comm comm, km_points *points) {
     app_problem problem = {""};
     *points = km_points_share(trial->rows, trial->dim, comm);
@@ -444,7 +453,7 @@ static void cluster_reals(const struct trial *trial, MPI_Comm comm, int threads,
                   trial->name, problem.text);
 }
 
-/* The objective of RESULT as its sum in double precision. */
+/* Returns the objective of RESULT, summed in double precision. */
 static double real_objective(const km_points *points, const km_result *result) {
     double sum = 0;
     for (size_t i = 0; i < points->rows; i++)
@@ -454,7 +463,10 @@ static double real_objective(const km_points *points, const km_result *result) {
     return sum;
 }
 
-/* Real features: all ranks together find the same bits as one alone, and their true objective. */
+/*
+ * With real features, all ranks together find the same bits as one rank alone, and the right
+ * objective.
+ */
 START_TEST(reals_at_any_ranks) {
     const struct trial *trial = &trials[_i];
     km_points all, mine;
@@ -485,7 +497,7 @@ START_TEST(reals_at_any_ranks) {
 }
 END_TEST
 
-/* Sums of reals keep their sign and small values beside large ones. */
+/* Sums of real numbers keep their sign, and small values next to large ones. */
 START_TEST(sums_of_reals) {
     float features[] = {-1000, 0.001f, 3, 1000, 0.003f, -7};
     const uint32_t nearest[] = {1, 1, 0};
@@ -510,7 +522,10 @@ START_TEST(sums_of_reals) {
 }
 END_TEST
 
-/* Shifted and scaled by powers of two, so that no feature is rounded, a row is kept as the same. */
+/*
+ * If points are shifted and scaled by powers of two, so that no feature is rounded, they are stored
+ * with the same bits.
+ */
 START_TEST(shift_and_scale) {
     static const struct {
         double shift, scale;
@@ -534,11 +549,11 @@ START_TEST(shift_and_scale) {
 }
 END_TEST
 
-/* Points that float32 would spoil if they were clustered as they are, in 30 data sets. */
+/* Points that would lose precision if they were clustered unchanged in float32, in 30 data sets. */
 enum { FAR, SCALED, FAR_AND_SCALED, UNEVEN, OUTLIER, TIME, KINDS, HARD = 5 * KINDS };
 enum { OUTLIER_ROW = 100 };
 
-/* A number from 0 to 1 that depends on the data set and two more numbers. */
+/* Returns a number from 0 to 1 that depends on the data set and on two more numbers. */
 static double even(int set, uint64_t of, uint64_t column) {
     return (double)(km_random((uint64_t)set, of, column) >> 11) * 0x1p-53;
 }
@@ -552,7 +567,10 @@ static struct trial hard_trial(int set) {
                           .tolerance = -1};
 }
 
-/* Around one middle for each cluster; the points that the centroids start from have one each. */
+/*
+ * Returns a feature near the centre of a cluster. Each cluster has one of the points from which the
+ * centroids start.
+ */
 static float hard_feature(const struct trial *trial, int set, size_t row, size_t column) {
     const int kind = set % KINDS, powers[] = {-30, -15, 10, 20, 30};
     size_t group = hash((uint32_t)row) % trial->k;
@@ -569,12 +587,12 @@ static float hard_feature(const struct trial *trial, int set, size_t row, size_t
     /* Cluster 0 is the nearest to the outlier, also by distances that are rounded to float32. */
     if (kind == OUTLIER && column == 0)
         value = row == OUTLIER_ROW ? 1e15 : group == 0 ? value + 50 : value;
-    if (kind == TIME) /* in seconds since 1970; beside it ratios */
+    if (kind == TIME) /* in seconds since 1970; the other columns are ratios */
         value = column == 0 ? 1.7e9 + value * 1e6 : (value + 20) / 42;
     return (float)value;
 }
 
-/* The largest magnitude in a column, but for an outlier. */
+/* Returns the largest magnitude in a column, without the outlier. */
 static double magnitude(const struct reference *it, const struct trial *trial, size_t column) {
     double largest = 0;
     for (size_t i = 0; i < trial->rows; i++)
@@ -583,7 +601,10 @@ static double magnitude(const struct reference *it, const struct trial *trial, s
     return largest;
 }
 
-/* Real features, far from 0, tiny, huge or of very different size, have the result of doubles. */
+/*
+ * Real features that are far from 0, tiny, huge or of very different sizes give the same result as
+ * doubles.
+ */
 START_TEST(hard_reals) {
     const struct trial trial = hard_trial(_i);
     struct reference expected;

@@ -1,6 +1,6 @@
 /*
- * Initial centroids: the same for any number of ranks and threads, on every group of points where
- * there are as many groups as centroids, and whatever the points are.
+ * Tests initial centroids: they are the same for any number of ranks and threads, and there is one
+ * in every group of points if there are as many groups as centroids.
  */
 #include "config.h"
 
@@ -33,7 +33,7 @@ static void make_real(km_points *points, MPI_Comm comm) {
     harness_assert(good, "%s", problem.text);
 }
 
-/* Points near one of GROUPS corners; all of a group are one point where SPREAD is 1. */
+/* Makes points near GROUPS corners. If SPREAD is 1, all points of a group are equal. */
 static void make_points(km_points *points, uint64_t total, unsigned groups, unsigned spread,
                         bool real, MPI_Comm comm) {
     *points = km_points_share(total, DIM, comm);
@@ -48,7 +48,7 @@ static void make_points(km_points *points, uint64_t total, unsigned groups, unsi
         make_real(points, comm);
 }
 
-/* The centroids of METHOD, at rank 0 of COMM. */
+/* Computes the centroids of METHOD, on rank 0 of COMM. */
 static bool choose(const km_points *points, const char *method, size_t k, int threads,
                    uint8_t *centroids, MPI_Comm comm, app_problem *problem) {
     km_init start;
@@ -62,14 +62,14 @@ static bool choose(const km_points *points, const char *method, size_t k, int th
     return km_init_parse(method, &start, problem) && km_init_choose(&seeding, centroids, problem);
 }
 
-/* Whether feature I is that of a corner away from 0. */
+/* Returns whether feature I is that of a corner away from 0. */
 static bool is_far(const km_points *points, const uint8_t *centroids, size_t i) {
     if (!points->real.used)
         return centroids[i] >= 240;
     return km_real_feature(&points->real, i % DIM, ((const float *)centroids)[i]) > 10;
 }
 
-/* How many of the corners have a centroid. */
+/* Returns how many of the corners have a centroid. */
 static unsigned count_groups(const km_points *points, const uint8_t *centroids, size_t k) {
     bool seen[1 << DIM] = {false};
     unsigned count = 0;
@@ -93,7 +93,7 @@ static const struct trial {
 };
 enum { TRIALS = sizeof trials / sizeof *trials };
 
-/* Each trial with bytes, then with real features, where there is a kernel for those. */
+/* Runs each trial with bytes, then with real features if there is a kernel for these. */
 START_TEST(same_for_any_ranks) {
     const struct trial *trial = &trials[_i % TRIALS];
     const bool real = _i >= TRIALS;
@@ -125,7 +125,10 @@ START_TEST(same_for_any_ranks) {
 }
 END_TEST
 
-/* By distance a group without a centroid is next, as the others are next to theirs. */
+/*
+ * The next centroid is in a group that has none, because points of other groups are near their
+ * centroids.
+ */
 START_TEST(every_group_has_one) {
     static const char *const careful[] = {"k-means++", "k-means||", "afk-mc2"};
     enum { GROUPS = 16, TOTAL = 800 };
@@ -149,7 +152,7 @@ START_TEST(every_group_has_one) {
 }
 END_TEST
 
-/* Every place in the line of weights has its row; rows of weight 0 have none. */
+/* Every place in the sequence of weights belongs to its row. Rows of weight 0 have none. */
 START_TEST(draws_are_exact) {
     enum { TOTAL = 57 };
     uint64_t length = 0, at = 0;
@@ -181,7 +184,8 @@ START_TEST(random_numbers_are_even) {
     int counts[BELOW] = {0};
     for (uint64_t i = 0; i < DRAWS; i++)
         counts[km_random_below(1, 2, i, BELOW)]++;
-    for (int i = 0; i < BELOW; i++) /* 10,000 each, and five standard deviations */
+    for (int i = 0; i < BELOW;
+         i++) /* each is drawn about 10,000 times, within five standard deviations */
         ck_assert(abs(counts[i] - DRAWS / BELOW) < 470);
     ck_assert(km_random_below(1, 2, 3, 1) == 0);
     ck_assert(km_random(1, 2, 3) != km_random(1, 3, 2) && km_random(1, 2, 3) != km_random(2, 1, 3));

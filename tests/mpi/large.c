@@ -1,6 +1,6 @@
 /*
- * More than 2 GB, by every algorithm, with 2 ranks: in one message, and as the sum of blocks that
- * are less. Takes some 5 GB of memory: skipped when COLL_TEST_LARGE=0 is set or less than 8 GB are
+ * Tests more than 2 GB with every algorithm and 2 ranks: in one message, and as the sum of smaller
+ * blocks. Takes about 5 GB of memory. Skipped if COLL_TEST_LARGE=0 is set or less than 8 GB are
  * free.
  */
 #include "coll.h"
@@ -27,7 +27,7 @@ static int world_rank(void) {
     return rank;
 }
 
-/* Words FROM to UNTIL of what all is made of. */
+/* Fills words FROM to UNTIL of the data. */
 static void fill(uint64_t *data, size_t from, size_t until) {
     for (size_t i = from; i < until; i++)
         data[i - from] = i * factor;
@@ -47,19 +47,19 @@ static bool broadcast(uint64_t *data, MPI_Comm comm) {
            is_whole(data);
 }
 
-/* Half of all from each rank; the root's is in place. */
+/* Gathers half of the data from each rank; the root's half is in place. */
 static bool gather_halves(uint64_t *data, MPI_Comm comm) {
     bool is_root = world_rank() == ROOT;
     size_t half = words / 2, begin = is_root ? half : 0;
     fill(is_root ? data + begin : data, begin, begin + half);
     if (is_root)
-        data[words - 1] = (words - 1) * factor; /* a word that no block has */
+        data[words - 1] = (words - 1) * factor; /* this word is in no block */
     return COLL_Gather(is_root ? MPI_IN_PLACE : data, (MPI_Count)half, MPI_UINT64_T, data,
                        (MPI_Count)half, MPI_UINT64_T, ROOT, comm) == MPI_SUCCESS &&
            (!is_root || is_whole(data));
 }
 
-/* All from the rank that isn't the root. */
+/* Gathers all data from the other rank. */
 static bool gather_from_one(uint64_t *data, MPI_Comm comm) {
     bool is_root = world_rank() == ROOT;
     const MPI_Count counts[] = {(MPI_Count)words, 0};
@@ -72,8 +72,8 @@ static bool gather_from_one(uint64_t *data, MPI_Comm comm) {
 }
 
 /*
- * Has ALGORITHM carry all the words by TRANSFER, a call of BYTES. They are others each time, in the
- * same memory, which takes the system longer to hand out than it takes MPI to fill.
+ * Sends all words with ALGORITHM by TRANSFER, a call of BYTES. Each time the words differ, but the
+ * memory is the same, because allocating memory takes longer than filling it.
  */
 static void check(const char *operation, const coll_algorithm *algorithm, size_t bytes,
                   bool (*transfer)(uint64_t *data, MPI_Comm comm)) {
@@ -109,8 +109,9 @@ START_TEST(gathers_from_one) {
 END_TEST
 
 /*
- * Broadcasts by MPI's own of more than one of its calls takes, between ranks that know different
- * things: the root brought its data in place before, so that only the others have met the type.
+ * Broadcasts more with MPI's own function than one of its calls can send, between ranks that know
+ * different things: in an earlier gather the root's data was in place, so only the others have used
+ * the type.
  */
 START_TEST(ranks_that_know_different_things) {
     size_t bytes = (size_t)320 << 20, count = bytes / sizeof(uint64_t);

@@ -1,7 +1,7 @@
 /*
- * A program that is linked with libcoll_pmpi instead of preloading it, and so can be looked at by
- * sanitizers: one dedicated processor serves the other ranks, and no request, handler or attribute
- * is left behind. With --ranks it prints at how many ranks tests/support/launch is to run it.
+ * Is linked with libcoll_pmpi instead of preloading it, so that sanitizers can check it: one
+ * dedicated processor serves the other ranks, and no request, handler or attribute is left. With
+ * --ranks it prints the rank counts at which tests/support/launch runs it.
  */
 #include "config.h"
 
@@ -24,7 +24,10 @@ static void expect(bool good, const char *what) {
     MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-/* Sums of 1 to PENDING times the number of ranks, under way together with a message to itself. */
+/*
+ * Starts sums of 1 to PENDING times the number of ranks, together with a message to this rank
+ * itself.
+ */
 static void start(int ones[], int sums[], int *received, MPI_Request requests[PENDING + 2]) {
     for (int i = 0; i < PENDING; i++) {
         ones[i] = i + 1;
@@ -92,7 +95,7 @@ static void callbacks(void) {
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
     MPI_Errhandler_free(&handler);
     MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_delete, &keyval, NULL);
-    MPI_Comm_set_attr(MPI_COMM_WORLD, keyval, NULL); /* goes at MPI_Finalize */
+    MPI_Comm_set_attr(MPI_COMM_WORLD, keyval, NULL); /* MPI_Finalize deletes this attribute */
     MPI_Comm_free_keyval(&keyval);
 }
 

@@ -1,4 +1,4 @@
-/* Which ranks become dedicated processors, and whom they serve. */
+/* Tests which ranks become dedicated processors, and which ranks each serves. */
 #include "cdcp/mapping.h"
 #include "cdcp/dcp_model.h"
 #include "tests/support/harness.h"
@@ -63,7 +63,7 @@ START_TEST(by_hand) {
     check_mapping("1", 2, 2, (int[]){3, 3, 3, -1});
     check_mapping("2", 4, 2, (int[]){3, 3, 3, -1, 7, 7, 7, -1});
     check_mapping("4", 2, 3, (int[]){1, -1, -1, 4, -1, -1});
-    /* Whole nodes serve, and rank 0 still is an application rank. */
+    /* Whole nodes serve, but rank 0 is always an application rank. */
     check_mapping("3", 4, 1, (int[]){1, -1, -1, -1});
 }
 END_TEST
@@ -97,7 +97,7 @@ START_TEST(too_few_ranks) {
 }
 END_TEST
 
-/* Ranks of a node, of them DCPs. */
+/* Counts the ranks of a node, and the DCPs among them. */
 static void count_node(const coll_mapping *mapping, const int node_of[], int node, int *ranks,
                        int *dcps) {
     *ranks = *dcps = 0;
@@ -145,7 +145,7 @@ START_TEST(properties) {
     for (int round = 0; round < 3000; round++) {
         int ranks = 2 + rand() % (MOST_RANKS - 2), most = 1 + rand() % ranks, nodes = 0;
         int node_of[MOST_RANKS];
-        for (int rank = 0; rank < ranks; rank++) { /* numbered by first appearance */
+        for (int rank = 0; rank < ranks; rank++) { /* nodes are numbered by first appearance */
             int node = rand() % most;
             node_of[rank] = node < nodes ? node : nodes++;
         }
@@ -159,7 +159,7 @@ START_TEST(properties) {
 }
 END_TEST
 
-/* The paper's machine: 4 us of latency; 0.5 us of overhead as in facts of its simulation. */
+/* The paper's machine: 4 us of latency, and 0.5 us of overhead as in its simulation. */
 START_TEST(radix_by_the_model) {
     const coll_cost cost = {.latency = 4e-6, .overhead = 0.5e-6};
     ck_assert_int_eq((int)(coll_model_exchange(128, 2, 8, &cost) * 1e7 + 0.5), 350);
@@ -173,7 +173,7 @@ START_TEST(radix_by_the_model) {
 }
 END_TEST
 
-/* The same machine: four cores to a node; within one 0.5 us and 4 GB/s. */
+/* The same machine, with four cores on each node; within a node 0.5 us and 4 GB/s. */
 static coll_model_job job_of(int applications, int dcps) {
     const coll_cost outer = {.latency = 4e-6, .overhead = 0.5e-6, .per_byte = 1 / 950e6};
     const coll_cost inner = {.latency = 0.5e-6, .overhead = 0.5e-6, .per_byte = 1 / 4e9};
@@ -186,21 +186,24 @@ static coll_model_job job_of(int applications, int dcps) {
                             .on_node = inner};
 }
 
-/* Fewer messages pay for many DCPs and few bytes. */
+/* Fewer messages are better with many DCPs and few bytes. */
 START_TEST(digits_by_the_model) {
     const coll_model_job job = job_of(384, 128);
     ck_assert_int_eq(coll_model_digits(16, 65536, &job.among), 1);
     ck_assert_int_eq(coll_model_digits(128, 8192, &job.among), 2);
     ck_assert_int_gt(coll_model_digits(128, 8, &job.among), 2);
     ck_assert_int_eq(coll_model_digits(1, 8, &job.among), 1);
-    /* 11 and 10 messages each way, and 8192 bytes but a 12th and an 11th */
+    /* 11 and 10 messages in each direction, and 8192 bytes without a 12th and an 11th */
     double sent = 8192 * (11 / 12.0 + 10 / 11.0);
     ck_assert_double_eq_tol(coll_model_blocks_exchange(128, 2, 8192, &job.among),
                             2 * 4e-6 + 2 * (21 * 0.5e-6 + sent / 950e6), 1e-12);
 }
 END_TEST
 
-/* Blocks go up to where DCPs take longer than the ranks, which is soon where these are few. */
+/*
+ * The limit of blocks is the size at which DCPs take longer than the ranks, which is small if there
+ * are few DCPs.
+ */
 START_TEST(blocks_by_the_model) {
     const coll_model_job near = job_of(48, 16), far = job_of(51, 13), many = job_of(512, 128);
     size_t most = coll_model_blocks(&near, 1);

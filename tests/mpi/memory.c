@@ -1,6 +1,6 @@
 /*
- * Every allocation of every operation fails on each rank in turn: all ranks come back, with the
- * data or with one error, after which the same call succeeds.
+ * Makes every allocation of every operation fail on each rank in turn: all ranks return, with the
+ * data or with one error, and the same call then succeeds.
  */
 #include "config.h"
 
@@ -29,7 +29,7 @@ static unsigned char payload[UNITS * UNIT];
 
 static layout strided_layout;
 
-/* Memory for the layout, with the payload in it where GIVEN. */
+/* Allocates memory for the layout, with the payload in it if GIVEN. */
 static unsigned char *make_buffer(const layout *shape, bool given) {
     unsigned char *buffer = __real_calloc(1, shape->span + 1);
     int position = 0;
@@ -54,7 +54,7 @@ static int broadcast(MPI_Comm comm, bool *right) {
     return code;
 }
 
-/* Two at once, of which one may have to wait for memory. */
+/* Starts two broadcasts at the same time, of which one may have to wait for memory. */
 static int start_broadcasts(MPI_Comm comm, bool *right) {
     COLL_Request requests[2] = {COLL_REQUEST_NULL, COLL_REQUEST_NULL};
     unsigned char *buffers[2];
@@ -89,7 +89,7 @@ static int keep_broadcast(MPI_Comm comm, bool *right) {
     return code;
 }
 
-/* Where the root wants the blocks: every other one of the strided layout's extent. */
+/* Checks the blocks at the root, which are at every other extent of the strided layout. */
 static bool blocks_are_right(const unsigned char *all, MPI_Aint extent) {
     for (int rank = 0; world_rank == 0 && rank < world_ranks; rank++)
         if (!has_payload(&strided_layout, all + rank * extent * strided_layout.count))
@@ -150,7 +150,7 @@ static void add(void *into, const void *from, size_t bytes, void *context) {
 static int aggregate(MPI_Comm comm, bool *right) {
     enum { KEYS = 200 };
     COLL_Pool *pool = NULL;
-    int armed = allocation_countdown; /* how pools fail is tests/unit/pool's affair */
+    int armed = allocation_countdown; /* tests/unit/pool tests failures in pools */
     allocation_countdown = 0;
     COLL_Pool_create(sizeof(int64_t), add, NULL, &pool);
     for (uint64_t key = 0; key < KEYS; key++)
@@ -179,7 +179,7 @@ static int start_sum(MPI_Comm comm, bool *right) {
     return code;
 }
 
-/* Everybody gives everybody the payload, by counts. */
+/* Every rank sends every rank the payload, with counts. */
 static int exchange(MPI_Comm comm, bool *right) {
     MPI_Aint lower, extent;
     MPI_Count counts[64];
@@ -209,9 +209,9 @@ static int exchange(MPI_Comm comm, bool *right) {
 
 typedef struct operation {
     const char *name;
-    size_t bytes; /* that all ranks know of; 0: of an aggregation */
+    size_t bytes; /* that all ranks know; 0 for an aggregation */
     int (*run)(MPI_Comm comm, bool *right);
-    bool started; /* not by a blocking call, which assert_ran looks for */
+    bool started; /* not a blocking call, which assert_ran needs */
 } operation;
 
 static const operation bcasts = {"bcast", sizeof payload, broadcast, false};
@@ -224,11 +224,13 @@ static const operation started_sums = {"allreduce", SUMMED * sizeof(int), start_
 static const operation exchanges = {"alltoall", COLL_BYTES_UNKNOWN, exchange, false};
 static const operation aggregates = {"aggregate", 0, aggregate, false};
 
-/* Whether new communicators have the job's places in common. */
+/* Whether new communicators share the job's placement. */
 static bool in_common = true;
 
-/* A communicator that has been used before, on pretended racks or, for ALGORITHM, sites; or a new
- * one. */
+/*
+ * Returns a communicator: one that has been used before, on imagined racks or, if ALGORITHM needs
+ * them, sites; or a new one.
+ */
 static MPI_Comm open_comm(const char *name, const coll_algorithm *algorithm, const char *spec) {
     MPI_Comm comm;
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
@@ -245,7 +247,7 @@ static MPI_Comm open_comm(const char *name, const coll_algorithm *algorithm, con
     return comm;
 }
 
-/* Lets allocation NTH fail on VICTIM; false where it hasn't as many. */
+/* Makes allocation NTH fail on VICTIM. Returns false if there are fewer allocations. */
 static bool check_one(const operation *o, const coll_algorithm *algorithm, const char *spec,
                       int victim, int nth) {
     MPI_Comm comm = open_comm(o->name, algorithm, spec);
@@ -284,7 +286,7 @@ static void check(const operation *o, const coll_algorithm *algorithm, const cha
     }
 }
 
-/* By every algorithm that takes amounts as this operation has them. */
+/* Tests every algorithm that supports the amounts of this operation. */
 static void check_table(const operation *o, const coll_algorithm *const table[]) {
     for (const coll_algorithm *const *a = table; *a; a++)
         if (o->bytes != COLL_BYTES_UNKNOWN || can_run(MPI_COMM_WORLD, *a, o->bytes, 0))
@@ -297,7 +299,7 @@ START_TEST(broadcasts) {
 }
 END_TEST
 
-/* The second one needs more memory than a communicator has in reserve. */
+/* The second operation needs more memory than a communicator has in reserve. */
 START_TEST(what_is_started) {
     static const char *const specs[] = {"two_tree", "chain:segment=1K,window=1024", "native"};
     for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
@@ -326,7 +328,7 @@ START_TEST(aggregations) {
 }
 END_TEST
 
-/* A communicator's first use, and what it does on one node. */
+/* Tests a communicator's first use, and its use on one node. */
 START_TEST(first_uses) {
     check(&bcasts, NULL, NULL);
     check(&started_bcasts, NULL, NULL);
@@ -337,7 +339,7 @@ START_TEST(first_uses) {
 }
 END_TEST
 
-/* The first communicator of a job finds out more. */
+/* The first communicator of a job has more to set up. */
 START_TEST(first_communicators) {
     in_common = false;
     check(&bcasts, NULL, NULL);
@@ -346,7 +348,9 @@ START_TEST(first_communicators) {
 }
 END_TEST
 
-/* Takes all of libcoll's reserve but less than 2 LEFT bytes; gives the number of pieces. */
+/*
+ * Allocates all of libcoll's reserve except less than 2 LEFT bytes. Returns the number of pieces.
+ */
 static int use_up_reserve(size_t left, void *pieces[], int most) {
     int count = 0;
     allocation_countdown = 1;
@@ -360,7 +364,7 @@ static int use_up_reserve(size_t left, void *pieces[], int most) {
     return count;
 }
 
-/* Rank 0 has none for what all others tell it. */
+/* Rank 0 has no memory for the reports of all others. */
 START_TEST(first_words) {
     enum { WORD = 256, PIECES = 100 };
     void *pieces[PIECES];

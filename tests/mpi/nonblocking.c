@@ -1,8 +1,8 @@
 /*
- * Operations that are started: many at once on one communicator, beside blocking ones, completed in
- * any order, and persistent ones, by every plan of the tables. What arrives is what MPI's own
- * brings (tests/mpi/bcast.c and tests/mpi/gather.c compare the same plans with it, root by root and
- * type by type).
+ * Tests nonblocking operations: many at the same time on one communicator, together with blocking
+ * ones, completed in any order; and persistent ones, with every plan of the tables. Data must
+ * arrive as with MPI's own operations. (tests/mpi/bcast.c and tests/mpi/gather.c compare the same plans
+ * with MPI for each root and type.)
  */
 #include "config.h"
 
@@ -26,12 +26,12 @@ typedef struct flight {
     COLL_Request request;
     layout mine;
     int root;
-    size_t bytes; /* of the payload */
+    size_t bytes; /* bytes of the payload */
     unsigned seed;
     unsigned char *buffer, *expected, *payload;
 } flight;
 
-/* What RANK's buffer holds at first, and at the end. */
+/* Fills the buffer of RANK, and computes the content that it must have after the call. */
 static void load(flight *f, int rank) {
     int position = 0, again = 0;
     fill(f->buffer, f->mine.span, f->seed + 1 + (unsigned)rank);
@@ -74,7 +74,10 @@ static void take(COLL_Request *request, bool poll) {
 
 enum { FLIGHTS = 7 };
 
-/* So many at once, with a blocking one in between; ranks complete them in different orders. */
+/*
+ * Starts many operations at the same time, with a blocking one in between. Ranks complete them in
+ * different orders.
+ */
 static void fly(MPI_Comm comm, const char *spec, int root) {
     static const int units[FLIGHTS] = {21, 1, 0, 57, 4, 33, 3};
     flight f[FLIGHTS], blocking;
@@ -105,14 +108,14 @@ static void fly(MPI_Comm comm, const char *spec, int root) {
     }
 }
 
-/* The algorithm that runs a plan on COMM for BYTES. */
+/* Returns the algorithm whose plan runs on COMM for BYTES, or NULL. */
 static const coll_algorithm *planned(MPI_Comm comm, coll_operation operation, size_t bytes) {
     coll_state *state = coll_state_of(coll_comm_find(comm));
     coll_shape call = coll_state_shape(state, operation, bytes, 0);
     return coll_state_choose_started(state, operation, &call).algorithm;
 }
 
-/* Small segments and windows, where ALGORITHM has such parameters. */
+/* Writes a spec with small segments and windows, if ALGORITHM has such parameters. */
 static void small_spec(const coll_algorithm *algorithm, char *spec, size_t size) {
     size_t used = (size_t)snprintf(spec, size, "%s", algorithm->name);
     for (const coll_param *p = algorithm->params; p->name; p++) {
@@ -143,7 +146,10 @@ START_TEST(broadcasts_at_once_by_every_plan) {
 }
 END_TEST
 
-/* On one that libcoll does not know, and where the user asks for it, MPI's own runs. */
+/*
+ * MPI's own operation runs on a communicator that libcoll has not set up, and if the user asks for
+ * it.
+ */
 START_TEST(the_mpi_library_where_asked_or_unknown) {
     MPI_Comm comm;
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
@@ -168,10 +174,10 @@ START_TEST(the_mpi_library_where_asked_or_unknown) {
 }
 END_TEST
 
-/* Elsewhere they may be anything, also where MPI's own runs. */
+/* Other ranks may pass any counts, also if MPI's own operation runs. */
 START_TEST(counts_of_the_root_alone) {
     enum { ROOT = 0 };
-    const MPI_Count *counts = (const MPI_Count *)8; /* nowhere */
+    const MPI_Count *counts = (const MPI_Count *)8; /* an invalid address */
     const MPI_Aint *places = (const MPI_Aint *)8;
     size_t ranks = (size_t)world_ranks;
     MPI_Count *ones = malloc(ranks * sizeof *ones);
@@ -226,7 +232,10 @@ START_TEST(more_than_have_tags_of_their_own) {
 }
 END_TEST
 
-/* More memory than every communicator has in reserve: the ranks find out whether all have it. */
+/*
+ * Tests windows that need more memory than a communicator has in reserve: the ranks agree whether
+ * all have it.
+ */
 START_TEST(windows_that_need_much_memory) {
     enum { COUNT = 5 << 20, AT_ONCE = 3 };
     COLL_Request requests[AT_ONCE];
@@ -251,7 +260,7 @@ END_TEST
 
 /* --- Gathers --- */
 
-/* Rank r gives r % 3 + 1 numbers, or 2 where all give as many. */
+/* Returns how many numbers a rank sends: r % 3 + 1 on rank r, or 2 if all send the same. */
 static int given(bool even, int rank) {
     return even ? 2 : rank % 3 + 1;
 }
@@ -280,7 +289,7 @@ static void lay_out(collection *c, bool even, bool in_place, int root) {
     }
 }
 
-/* What this rank gives, and an empty place for what comes. */
+/* Fills this rank's input, and clears its result. */
 static void supply(collection *c) {
     memset(c->all, 0, sizeof c->all);
     for (int i = 0; i < given(c->even, world_rank); i++) {
@@ -349,7 +358,7 @@ END_TEST
 
 /* --- Persistent ones --- */
 
-/* Started again and again, by each rank in an order of its own, with new data each time. */
+/* Each rank starts the requests repeatedly in its own order, with new data each time. */
 START_TEST(persistent_ones) {
     enum { BROADCASTS = 3, TIMES = 4 };
     flight f[BROADCASTS];
@@ -364,7 +373,7 @@ START_TEST(persistent_ones) {
         lay_out(&c[i], i, i, world_ranks - 1);
         supply(&c[i]);
         ck_assert_int_eq(collect(&c[i], true, MPI_COMM_WORLD), MPI_SUCCESS);
-        ck_assert_int_eq(COLL_Wait(&c[i].request), MPI_SUCCESS); /* not started */
+        ck_assert_int_eq(COLL_Wait(&c[i].request), MPI_SUCCESS); /* an inactive request */
     }
     for (int time = 0; time < TIMES; time++) {
         for (int i = 0; i < BROADCASTS; i++) {
@@ -433,7 +442,7 @@ START_TEST(mistakes_are_errors) {
 }
 END_TEST
 
-/* The communicator and the type may be freed while the operation goes on. */
+/* The communicator and the type may be freed while the operation is active. */
 START_TEST(what_it_uses_may_be_freed) {
     MPI_Comm comm;
     flight f;
@@ -461,7 +470,7 @@ END_TEST
 
 /* --- The thread --- */
 
-/* Nobody calls the library: the thread alone brings all to their ends. */
+/* No rank calls the library; the thread alone completes all operations. */
 START_TEST(a_thread_moves_them_on) {
     enum { AT_ONCE = 4 };
     MPI_Comm comm;

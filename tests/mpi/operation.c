@@ -1,6 +1,6 @@
 /*
- * What coll-bench runs: every operation moves what its check expects, within the room that it asks
- * for, on any number of ranks, one among them.
+ * Tests the operations of coll-bench: each moves the data that its check expects, within the memory
+ * for which it asks, on any number of ranks including one.
  */
 #include "config.h"
 
@@ -14,7 +14,7 @@
 
 static int rank, ranks;
 
-/* Behind the room, for those who write beyond it. */
+/* Bytes after the memory, to detect writes beyond its end. */
 enum { GUARD = 4096, UNTOUCHED = 0xa7 };
 
 static bool is_untouched(const unsigned char *guard) {
@@ -61,7 +61,7 @@ START_TEST(operations_move_their_data_within_their_room) {
 }
 END_TEST
 
-/* Data that differs in one bit is found to be wrong, wherever that is. */
+/* Data that differs in one bit is detected, wherever the bit is. */
 START_TEST(wrong_data_is_seen) {
     for (int i = 0; operation_name(i); i++) {
         const operation *op = operation_find(operation_name(i));
@@ -83,7 +83,7 @@ START_TEST(wrong_data_is_seen) {
 }
 END_TEST
 
-/* So that the memory of a size beyond all bounds is refused, and not that of what is left of it. */
+/* The computation of memory does not overflow, so that a size beyond all bounds is refused. */
 START_TEST(room_does_not_overflow) {
     for (int i = 0; operation_name(i); i++) {
         const operation *op = operation_find(operation_name(i));
@@ -94,7 +94,10 @@ START_TEST(room_does_not_overflow) {
 }
 END_TEST
 
-/* The wire's bytes: where blocks differ, all that the busiest of 16 ranks passes, by hand. */
+/*
+ * The bytes of the wire: for blocks of different sizes, all bytes of the busiest of 16 ranks,
+ * computed by hand.
+ */
 START_TEST(the_busiest_rank_is_the_limit) {
     static const struct {
         const char *name;

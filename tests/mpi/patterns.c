@@ -1,4 +1,4 @@
-/* The pure parts: trees, blocks, the syntax of settings, the decision layer. */
+/* Tests functions without communication: trees, blocks, the syntax of settings, and choices. */
 #include "lib/algorithm/operations.h"
 #include "lib/algorithm/spec.h"
 #include "lib/base/size.h"
@@ -24,7 +24,10 @@ START_TEST(tree_depth) {
 }
 END_TEST
 
-/* Every position but 0 is the child of its parent, once, and is reached within the depth. */
+/*
+ * In each tree every position except 0 is the child of its parent once, and is reached within the
+ * depth.
+ */
 static int (*const trees[])(int p, int position, int *parent, int children[]) = {coll_tree_binomial,
                                                                                  coll_tree_bine};
 START_TEST(tree_reaches_everyone_in_time) {
@@ -55,7 +58,7 @@ static coll_usual_tree *const usual_trees[] = {coll_usual_line, coll_usual_binar
                                                coll_usual_binomial, coll_usual_quadrinomial};
 enum { USUAL_TREES = sizeof usual_trees / sizeof *usual_trees };
 
-/* The levels below the root, of P positions. */
+/* Returns the number of levels below the root in a tree of P positions. */
 static int height_of(coll_usual_tree *tree, int p) {
     int height[200] = {0}, most = 0, unused[COLL_USUAL_CHILDREN];
     for (int position = 1; position < p; position++) {
@@ -68,7 +71,7 @@ static int height_of(coll_usual_tree *tree, int p) {
     return most;
 }
 
-/* Every position but 0 is the child of its parent, and of no other. */
+/* Checks that every position except 0 is the child of its parent, and of no other. */
 static void check_usual_tree(coll_usual_tree *tree, int p) {
     int sent[200] = {0}, parent, of_child, children[COLL_USUAL_CHILDREN],
         unused[COLL_USUAL_CHILDREN];
@@ -111,7 +114,7 @@ static int ring_distance(int p, int a, int b) {
     return up < p - up ? up : p - up;
 }
 
-/* The ways on the ring of P, all together. */
+/* Returns the sum of all distances on the ring of P positions. */
 static int all_ways(int p, int (*tree)(int p, int position, int *parent, int children[])) {
     int sum = 0;
     for (int position = 1; position < p; position++) {
@@ -122,7 +125,10 @@ static int all_ways(int p, int (*tree)(int p, int position, int *parent, int chi
     return sum;
 }
 
-/* With 2^k positions (1 - (-2)^i) / 3 to either side; in all, less than with a binomial tree. */
+/*
+ * With 2^k positions, distances are (1 - (-2)^i) / 3 in either direction. Their sum is less than
+ * with a binomial tree.
+ */
 START_TEST(bine_trees_have_short_ways) {
     for (int depth = 1; depth <= 12; depth++) {
         int p = 1 << depth, length = 0, parent, children[31];
@@ -137,7 +143,10 @@ START_TEST(bine_trees_have_short_ways) {
 }
 END_TEST
 
-/* P positions and N blocks, step by step: who sends a block has it, and nobody gets one twice. */
+/*
+ * Checks the steps of P positions and N blocks: a sender has the block, and no position receives a
+ * block twice.
+ */
 static void check_circulant(int p, int n) {
     coll_circulant *at = malloc((size_t)p * sizeof *at);
     bool *have = calloc((size_t)(p * n), sizeof *have),
@@ -177,8 +186,10 @@ START_TEST(circulant_schedules_are_complete_and_optimal) {
 }
 END_TEST
 
-/* Racks of SIZES: one parent each, every rack entered once by each tree, nobody sends over 2
- * halves. */
+/*
+ * Checks racks of SIZES: each position has one parent in each tree, each tree enters every rack
+ * once, and no position sends more than 2 halves.
+ */
 static void check_two_tree(int racks, const int sizes[]) {
     int rack_of[400], hosts = 0, sends[400] = {0}, memory[4][400];
     int *parent[2] = {memory[0], memory[1]}, *rank_of_child[2] = {memory[2], memory[3]};
@@ -223,7 +234,7 @@ START_TEST(two_trees_share_the_work) {
 }
 END_TEST
 
-/* The hops from the root to the farthest host in either tree. */
+/* Returns the hops from the root to the farthest host in either tree. */
 static int depth_of(int hosts, int *const parent[2]) {
     int deepest = 0;
     for (int tree = 0; tree < 2; tree++)
@@ -369,7 +380,7 @@ START_TEST(bad_specs_name_setting_value_and_remedy) {
 }
 END_TEST
 
-/* RANKS ranks spread over nodes of one rack in blocks of PER_NODE. */
+/* Makes a topology of RANKS ranks on nodes of one rack, in blocks of PER_NODE. */
 static coll_topo flat_topo(int ranks, int per_node) {
     coll_topo topo = {.ranks = ranks,
                       .sites = 1,
@@ -419,7 +430,7 @@ START_TEST(choice_follows_word_node_and_model) {
 }
 END_TEST
 
-/* What runs instead is another algorithm, which says so. */
+/* If a named algorithm cannot run, another one runs, and the trace says why. */
 START_TEST(what_is_named_and_can_not_run_says_why) {
     coll_topo node = flat_topo(8, 8), cluster = flat_topo(25, 1);
     const struct {
@@ -472,7 +483,7 @@ START_TEST(what_is_named_and_can_not_run_says_why) {
 }
 END_TEST
 
-/* k_opt: the segment of sqrt(m a / ((p - 2) B)), within 4 KB and 32 KB. */
+/* The best segment is sqrt(m a / ((p - 2) B)), within 4 KB and 32 KB. */
 START_TEST(segments_are_the_best) {
     const coll_cost *link = &coll_profile_builtin()->level[COLL_LEVEL_RACK];
     ck_assert_uint_eq(coll_profile_segment(link, 1 << 20, 23),

@@ -1,5 +1,4 @@
-/* Reading points: every format at every rank count, and everything that can be wrong with a file.
- */
+/* Tests reading points: every format at every rank count, and every error in a file. */
 #include "config.h"
 
 #include "kmeans/points/npy.h"
@@ -37,7 +36,7 @@ static void remove_directory(void) {
     strcpy(directory + sizeof directory - 7, "XXXXXX");
 }
 
-/* "DIRECTORY/NAME", to be freed. */
+/* Returns "DIRECTORY/NAME", which the caller frees. */
 static char *path_of(const char *name) {
     size_t size = sizeof directory + strlen(name) + 1;
     char *path = malloc(size);
@@ -60,7 +59,7 @@ static uint8_t feature(uint64_t row, uint64_t column) {
 
 enum kind { NPY, NPY_FLOAT, BVECS, FVECS, IDX, IDX_GZ, TEXT, TEXT_OPEN, TEXT_CRLF, KINDS };
 
-/* In byte order. */
+/* The names are in byte order. */
 static const char *const names[KINDS] = {"a.npy", "b.npy", "c.bvecs", "d.fvecs", "e.idx",
                                          "f.gz",  "g.txt", "h.txt",   "i.txt"};
 
@@ -74,7 +73,7 @@ static void put_feature(FILE *file, enum kind kind, uint8_t value) {
         fprintf(file, kind == TEXT_CRLF ? "\t%03d " : " %d", value);
 }
 
-/* Writes IDX of three dimensions, rows x dim x 1, at rank 0. */
+/* Writes IDX of three dimensions, rows x dim x 1, on rank 0. */
 static void write_idx(const char *path, bool gzipped, uint64_t first, uint64_t rows, size_t dim) {
     const uint32_t lengths[] = {(uint32_t)rows, (uint32_t)dim, 1};
     gzFile file = gzopen(path, gzipped ? "wb" : "wbT");
@@ -89,7 +88,7 @@ static void write_idx(const char *path, bool gzipped, uint64_t first, uint64_t r
     ck_assert_int_eq(gzclose(file), Z_OK);
 }
 
-/* Writes ROWS rows from row FIRST on, at rank 0. */
+/* Writes ROWS rows from row FIRST on, on rank 0. */
 static void write_points(enum kind kind, uint64_t first, uint64_t rows, size_t dim) {
     char *path = path_of(names[kind]);
     MPI_Barrier(MPI_COMM_WORLD);
@@ -120,7 +119,7 @@ static void write_points(enum kind kind, uint64_t first, uint64_t rows, size_t d
     free(path);
 }
 
-/* Whether POINTS are this rank's share of rows 0 to TOTAL - 1. */
+/* Returns whether POINTS are this rank's share of rows 0 to TOTAL - 1. */
 static bool is_share(const km_points *points, uint64_t total, size_t dim) {
     int ranks;
     uint64_t first, rows;
@@ -136,7 +135,7 @@ static bool is_share(const km_points *points, uint64_t total, size_t dim) {
     return true;
 }
 
-/* One file of each kind; the larger ones have more than one block of text to count. */
+/* Reads one file of each kind. The larger ones have more than one block of text. */
 START_TEST(one_file) {
     static const struct {
         uint64_t rows;
@@ -161,7 +160,7 @@ START_TEST(one_file) {
 }
 END_TEST
 
-/* Files of all kinds make one set of points, the same in any order and as a directory. */
+/* Files of all kinds together are one set of points, the same in any order and as a directory. */
 START_TEST(many_files) {
     enum { DIM = 33 };
     char *paths[KINDS];
@@ -195,7 +194,7 @@ END_TEST
 
 #define HEADER(text) "\x93NUMPY\x01\x00\x76\x00" text
 
-/* Bad files: what rank 0 writes under a name, and what the problem must say. */
+/* Bad files: the content that rank 0 writes under a name, and the expected part of the problem. */
 static const struct bad {
     const char *name;
     size_t bytes;
@@ -267,7 +266,7 @@ static void write_file(const char *name, const void *content, size_t bytes) {
     free(path);
 }
 
-/* Asserts that reading the files fails, on all ranks with the same text, which holds SAYS. */
+/* Asserts that reading the files fails with the same text on all ranks, which contains SAYS. */
 static void assert_fails(const char *const *paths, size_t count, const char *says) {
     km_points points;
     app_problem problem = {""}, root = {""};
@@ -283,8 +282,10 @@ static void assert_fails(const char *const *paths, size_t count, const char *say
     harness_assert(points.data == NULL, "nothing is left to be freed");
 }
 
-/* What is wrong in a gzipped IDX file of 7 x 5 shows when it is unpacked; cut anywhere, it is
- * truncated. */
+/*
+ * Errors in a gzipped IDX file of 7 x 5 are found when it is unpacked. If it is cut anywhere, it is
+ * truncated.
+ */
 START_TEST(bad_gz) {
     enum { DIM = 5, ROWS = 7 };
     unsigned char bytes[256];
@@ -305,7 +306,7 @@ START_TEST(bad_gz) {
     bytes[size] = 'x';
     write_file(names[IDX_GZ], bytes, (size_t)size + 1);
     assert_fails((const char *const[]){path}, 1, "f.gz: holds other bytes after its gzipped data");
-    bytes[size - 6] ^= 1; /* of the checksum */
+    bytes[size - 6] ^= 1; /* a byte of the checksum */
     write_file(names[IDX_GZ], bytes, (size_t)size);
     assert_fails((const char *const[]){path}, 1, "f.gz: incorrect data check");
     remove_file(names[IDX_GZ]);
@@ -326,7 +327,7 @@ START_TEST(bad_file) {
 }
 END_TEST
 
-/* Whole .npy headers that promise what isn't so; DATA bytes follow. */
+/* Complete .npy headers with false contents, followed by DATA bytes. */
 static const struct bad_npy {
     npy_type type;
     int dimensions;
@@ -361,7 +362,7 @@ START_TEST(bad_array) {
 }
 END_TEST
 
-/* Writes VALUE over a feature of the file of floats that write_points made, at rank 0. */
+/* Overwrites a feature in a file of floats from write_points with VALUE, on rank 0. */
 static void put_real(const char *path, size_t dim, size_t row, size_t column, float value) {
     MPI_Barrier(MPI_COMM_WORLD);
     if (my_rank() == 0) {
@@ -373,7 +374,9 @@ static void put_real(const char *path, size_t dim, size_t row, size_t column, fl
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* Whether POINTS are the rows of write_points as reals, but for VALUE in one place. */
+/*
+ * Returns whether POINTS are the rows of write_points as real numbers, except VALUE in one place.
+ */
 static bool are_reals(const km_points *points, size_t row, size_t column, float value) {
     const float *features = (const float *)points->data;
     for (size_t i = 0; points->real.used && i < points->rows * points->dim; i++) {
@@ -385,7 +388,7 @@ static bool are_reals(const km_points *points, size_t row, size_t column, float 
     return points->real.used;
 }
 
-/* Where reals are allowed, one that is no byte makes all features reals, on all ranks. */
+/* If real features are allowed, one that is not a byte makes all features real, on all ranks. */
 START_TEST(reals) {
     enum { ROWS = 401, DIM = 40 };
     make_directory();
@@ -422,7 +425,9 @@ START_TEST(reals) {
 }
 END_TEST
 
-/* A bad value far into a file of floats, which another rank than 0 finds, is named by its place. */
+/*
+ * A bad value far into a file of floats, found by another rank than 0, is reported with its place.
+ */
 START_TEST(bad_float_far_away) {
     enum { ROWS = 4001, DIM = 40 };
     make_directory();
@@ -436,7 +441,7 @@ START_TEST(bad_float_far_away) {
 }
 END_TEST
 
-/* The line of a bad feature in a text of several blocks is its line in the file. */
+/* The reported line of a bad feature is its line in the file, even in a text of several blocks. */
 START_TEST(bad_line_far_away) {
     enum { ROWS = 1300, DIM = 512 };
     make_directory();

@@ -1,6 +1,7 @@
 /*
- * coll-popcg's solvers on any number of ranks: against a direct solution, against manufactured
- * ones, the same bits whatever the reductions; and what they say of systems that can't be solved.
+ * Tests coll-popcg's solvers on any number of ranks: compares them with a direct solution and with
+ * manufactured ones, and expects the same bits with all kinds of reductions. Also tests their
+ * errors for systems that cannot be solved.
  */
 #include "config.h"
 
@@ -36,7 +37,7 @@ static struct solve prepare(struct ocean *ocean, int mode, double tolerance) {
                           .tolerance = tolerance};
 }
 
-/* Solves for ocean->b; how it went. */
+/* Solves for ocean->b. Returns the outcome. */
 static struct solve run(struct ocean *ocean, int solver, int mode, double tolerance) {
     struct solve solve = prepare(ocean, mode, tolerance);
     app_problem problem = {""};
@@ -45,7 +46,7 @@ static struct solve run(struct ocean *ocean, int solver, int mode, double tolera
     return solve;
 }
 
-/* The largest difference of ocean->x from what EXPECTED gives for every ocean cell of the grid. */
+/* Returns the largest difference between ocean->x and EXPECTED over all ocean cells of the grid. */
 static double difference(const struct ocean *ocean, double (*expected)(long, long, const void *),
                          const void *context) {
     double most = 0;
@@ -60,7 +61,9 @@ static double difference(const struct ocean *ocean, double (*expected)(long, lon
     return most;
 }
 
-/* A smooth surface with some roughness, as a function of the cell; the grid wraps around. */
+/*
+ * Returns a smooth surface with some roughness, as a function of the cell. The grid wraps around.
+ */
 static double manufactured(long column, long row, const void *context) {
     const struct mask *mask = context;
     double turn = 2 * acos(-1) * (double)column / (double)mask->columns;
@@ -95,7 +98,7 @@ START_TEST(manufactured_solutions) {
 }
 END_TEST
 
-/* A bay, a strait, islands, a lake of one cell and open water across the date line. */
+/* A map with a bay, a strait, islands, a lake of one cell, and open water across the date line. */
 static const char small_map[] = "P1\n# a small world\n12 10\n"
                                 "111111111111\n100011110001\n000010100000\n000000001000\n"
                                 "001100000010\n001100010000\n010000000000\n111000100000\n"
@@ -134,7 +137,10 @@ static void solve_directly(double a[SMALL][SMALL], double x[SMALL]) {
     }
 }
 
-/* The small world's surface, with the matrix taken column by column from one block's operator. */
+/*
+ * Computes the surface of the small map, with the matrix taken column by column from the operator
+ * of one block.
+ */
 static void expect_small_world(const struct mask *mask, double x[SMALL]) {
     static double a[SMALL][SMALL];
     struct block block = {.width = SMALL_COLUMNS, .height = SMALL_ROWS};
@@ -213,7 +219,9 @@ START_TEST(same_bits_with_all_reductions) {
 }
 END_TEST
 
-/* Parts of any size and sign: the same sum everywhere, and right to what the largest part allows.
+/*
+ * Sums of parts of any size and sign are the same on all ranks, and as precise as the largest part
+ * allows.
  */
 START_TEST(sums_are_exact) {
     static const double sizes[] = {1, 1e-30, 1e5, 0, 1e200, 3e-9, 1e-200, 1};
@@ -251,7 +259,10 @@ START_TEST(sums_are_exact) {
 }
 END_TEST
 
-/* No wind, no iterations; an endless step and wind that adds water, no solution. */
+/*
+ * Without wind there are no iterations. With an infinite step and wind that adds water there is no
+ * solution.
+ */
 START_TEST(systems_without_work_or_solution) {
     struct ocean ocean = open_ocean(NULL, 40, 48);
     struct basin rigid = {4000, INFINITY};
@@ -299,7 +310,7 @@ START_TEST(limits_of_iterations) {
 }
 END_TEST
 
-/* More ranks than ocean: those without a block take part in what all do. */
+/* If there are more ranks than blocks, ranks without a block take part in collective calls. */
 START_TEST(ranks_without_blocks) {
     const char path[] = "popcg-pond.pbm";
     write_file(path, "P1 4 3 1111 1001 1111");

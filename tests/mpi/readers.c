@@ -1,6 +1,6 @@
 /*
- * Mutated files end in data or in one line that names the file: images, points, labels and rows for
- * the SVM. The sanitizers look for the rest.
+ * Tests that mutated files give data, or one line that names the file: images, points, labels and
+ * rows for the SVM. The sanitizers detect the other errors.
  */
 #include "config.h"
 
@@ -23,7 +23,7 @@
 
 enum { MOST = 4096 };
 
-/* A file that is whole, and what reads files of its name. */
+/* A valid file, and the reader of files with its name. */
 typedef struct seed {
     const file_reader *reader;
     unsigned char bytes[MOST];
@@ -87,7 +87,9 @@ static void make_jpeg(seed *whole) {
 }
 #endif
 
-/* Cuts, drops, repeats or changes bytes of a file; half of all changes are in its head. */
+/*
+ * Cuts off, removes, repeats or changes bytes of a file. Half of all changes are at its beginning.
+ */
 static size_t damage(unsigned char bytes[2 * MOST], size_t size, generator *g) {
     static const unsigned char telling[] = {0, 1, 0x7f, 0x80, 0xff, '9', '-', ' ', '\n', ':', '\''};
     for (int changes = 1 + below(g, 4); changes && size; changes--) {
@@ -148,7 +150,7 @@ static const unsigned char fvecs[] = {1, 0, 0, 0, 0, 0, 0x80, 0x3f, 1, 0, 0, 0, 
 enum { SEEDS = 16 };
 static seed seeds[SEEDS];
 
-/* The seed of the reader of that name. */
+/* Returns the seed of the reader with this name. */
 static seed *find(const char *name) {
     size_t i = 0;
     while (strcmp(readers[i].name, name) != 0)
@@ -191,7 +193,9 @@ START_TEST(mutated_files_are_read_or_refused) {
 }
 END_TEST
 
-/* The next file of an archive of ar's, which has a header of 60 bytes and an even number of bytes.
+/*
+ * Reads the next file of an archive made by ar, which has a header of 60 bytes and an even number
+ * of bytes.
  */
 static bool next_file(FILE *archive, unsigned char bytes[2 * MOST], size_t *size) {
     char header[60], *length = header + 48;
@@ -202,7 +206,7 @@ static bool next_file(FILE *archive, unsigned char bytes[2 * MOST], size_t *size
     return fread(bytes, 1, *size + *size % 2, archive) == *size + *size % 2;
 }
 
-/* What scripts/fuzz found worth keeping, an archive for each reader. */
+/* Reads the files that scripts/fuzz has kept, in an archive for each reader. */
 START_TEST(corpus_is_read_or_refused) {
     const file_reader *reader = &readers[_i];
     char folder[] = "readers-test-XXXXXX", made[64], path[4096], magic[8];

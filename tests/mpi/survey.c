@@ -1,6 +1,6 @@
 /*
- * What coll-profile measures with, on one node: everybody comes back, every figure is there and
- * possible, and floods keep to their bounds. Nothing depends on how fast anything is.
+ * Tests the measurements of coll-profile on one node: all ranks return, every figure is there and
+ * plausible, and bursts stay within their limits. Nothing depends on speed.
  */
 #include "config.h"
 
@@ -13,7 +13,10 @@
 
 static int world_rank, world_ranks;
 
-/* At each size that was measured: finite, not negative, never falling once fitted. */
+/*
+ * Returns whether a curve is finite and not negative at each measured size, and never falls after
+ * fitting.
+ */
 static bool is_possible(const model_curve *curve) {
     bool good = true;
     for (int i = 0; i < curve->points; i++)
@@ -37,7 +40,7 @@ static bool has_everything(const survey *s, const model *m) {
     return good;
 }
 
-/* Uplinks are busy both ways, of each of 2 and 3 racks of 6 hosts. */
+/* The uplinks of 2 and of 3 racks of 6 hosts are equally busy in both directions. */
 START_TEST(streams_leave_racks_as_they_enter) {
     enum { RACKS = 3, HOSTS = 6, MOST = 32 };
     for (int racks = 2; racks <= RACKS; racks++) {
@@ -99,7 +102,7 @@ START_TEST(floods_keep_to_their_bounds) {
 }
 END_TEST
 
-/* Where no host answers to the name, nothing arrives, and that is the end. */
+/* If there is no host of this name, nothing arrives, and the measurement ends. */
 START_TEST(floods_that_cannot_arrive_end) {
     static const int senders[] = {1, 2};
     flood_result result = {.steps = 9};

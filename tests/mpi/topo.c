@@ -1,6 +1,6 @@
 /*
- * Discovery on made-up machines: the host names are replaced, so that the ranks of one real node
- * are spread over several. hwloc is shown a synthetic machine.
+ * Tests discovery on made-up machines: the host names are replaced, so that the ranks of one real
+ * node are spread over several. hwloc sees a synthetic machine.
  */
 #include "config.h"
 
@@ -18,7 +18,7 @@
 
 enum { RANKS_MOST = 64 };
 
-/* The machine that the replaced functions show: the host of each rank of MPI_COMM_WORLD. */
+/* The machine that the replaced functions pretend: the host of each rank of MPI_COMM_WORLD. */
 static const char *hosts[RANKS_MOST];
 
 static int world(void) {
@@ -39,7 +39,7 @@ int PMPI_Get_processor_name(char *name, int *length) {
     return MPI_SUCCESS;
 }
 
-/* Ranks go around the hosts n0, n1, n2, n3: like mpirun --map-by node. */
+/* Ranks are placed on the hosts n0, n1, n2, n3 in turn, as with mpirun --map-by node. */
 static void spread_over_four(void) {
     static const char *const names[] = {"n0", "n1", "n2", "n3.cluster.org"};
     for (int rank = 0; rank < RANKS_MOST; rank++)
@@ -52,7 +52,7 @@ static void clear_environment(void) {
     unsetenv("OMPI_COMM_WORLD_LOCAL_SIZE");
     unsetenv("MPI_LOCALNRANKS");
     unsetenv("SLURM_NTASKS_PER_NODE");
-    unsetenv("HOME"); /* nothing is kept */
+    unsetenv("HOME"); /* so that there is no cache */
     unsetenv("XDG_CACHE_HOME");
     PMPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     spread_over_four();
@@ -63,7 +63,7 @@ static coll_state *state_of(MPI_Comm comm) {
     return coll_comm_get(comm, &own) == MPI_SUCCESS ? coll_state_of(own) : NULL;
 }
 
-/* What a copy of COMM finds out by topology FILE. */
+/* Discovers the topology of a copy of COMM with the topology FILE. */
 static int discover(MPI_Comm comm, const char *file, coll_topo *topo) {
     MPI_Comm copy;
     coll_comm *own;
@@ -87,7 +87,7 @@ static coll_topo create(MPI_Comm comm, const char *file) {
     return topo;
 }
 
-/* A file that holds TEXT, the same name on all ranks; rank 0 makes and removes it. */
+/* A file with TEXT, whose name is the same on all ranks. Rank 0 makes and removes it. */
 static char path[] = "/tmp/coll-topo-XXXXXX";
 
 static void write_file(const char *text) {
@@ -174,7 +174,7 @@ static bool is_like(const coll_topo *a, const coll_topo *b) {
     return alike;
 }
 
-/* Every other rank, the last one first. */
+/* Makes a communicator of every other rank, the last one first. */
 static MPI_Comm reversed_half(void) {
     MPI_Comm half;
     PMPI_Comm_split(MPI_COMM_WORLD, world() % 2, world_size() - world(), &half);
@@ -201,7 +201,7 @@ START_TEST(a_part_is_what_its_ranks_would_discover) {
 }
 END_TEST
 
-/* Communicators of some of the ranks of one that is known, and such with other settings. */
+/* Makes communicators of some ranks of a known one, with the same and with other settings. */
 START_TEST(a_job_is_discovered_once) {
     MPI_Comm half = reversed_half(), again;
     PMPI_Comm_dup(MPI_COMM_WORLD, &again);
@@ -219,7 +219,7 @@ START_TEST(a_job_is_discovered_once) {
 }
 END_TEST
 
-/* Where one rank tells something else all do it anew. */
+/* If one rank reports something else, all discover again. */
 START_TEST(a_change_on_one_rank_is_discovered) {
     MPI_Comm again;
     PMPI_Comm_dup(MPI_COMM_WORLD, &again);
@@ -255,7 +255,7 @@ START_TEST(all_ranks_get_the_same_error) {
 }
 END_TEST
 
-/* The made-up hosts have the same addresses. */
+/* The made-up hosts have the same addresses, so they cannot be measured. */
 START_TEST(hosts_without_addresses_cannot_be_measured) {
     coll_topo topo = {.ranks = -7};
     int nodes = least(world_size(), 4);
@@ -294,7 +294,7 @@ START_TEST(racks_and_sites_come_from_slurm) {
 }
 END_TEST
 
-/* The last host's switch has one that doesn't go with what ranks usually tell. */
+/* The name of the last host's switch is too long for the usual message. */
 START_TEST(long_names_take_another_message) {
     enum { LONG = 900 };
     static char address[LONG + sizeof ".node"];
@@ -322,7 +322,10 @@ START_TEST(odd_slurm_settings_mean_one_rack) {
 }
 END_TEST
 
-/* Whatever the system calls them, in the order in which the node's ranks come to them. */
+/*
+ * NUMA domains are numbered in the order in which the ranks of the node use them, whatever the
+ * system's numbers are.
+ */
 START_TEST(numa_domains_are_numbered_on_each_node) {
     enum { NODES = 3, EACH = 8, ALL = NODES * EACH };
     static const int domain[NODES][EACH] = {
@@ -345,7 +348,7 @@ START_TEST(numa_domains_are_numbered_on_each_node) {
 }
 END_TEST
 
-/* The synthetic machine has four cores, and nothing is bound. */
+/* The synthetic machine has four cores, and no rank is bound. */
 START_TEST(crowding_counts_the_ranks_and_the_job) {
     int cores = least(4, coll_cores_get()->quota);
     ck_assert_int_eq(coll_cores_get()->node, 4);

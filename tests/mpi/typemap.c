@@ -1,6 +1,7 @@
 /*
- * lib/base/typemap against MPI_Pack and MPI_Unpack: every predefined type, every constructor,
- * thousands of random nests of them; and what those two cannot do, by hand-written expectations.
+ * Compares lib/base/typemap with MPI_Pack and MPI_Unpack: every predefined type, every constructor,
+ * and thousands of random nested types. Compares cases that MPI_Pack does not support with values
+ * computed by hand.
  */
 #include "config.h"
 
@@ -20,7 +21,7 @@
 
 enum { MOST_BYTES = 1 << 20, POISON = 0xa5 };
 
-/* Memory of exactly SIZE bytes. */
+/* Allocates exactly SIZE bytes. */
 static unsigned char *memory(size_t size) {
     unsigned char *bytes = malloc(size ? size : 1);
     ck_assert_ptr_nonnull(bytes);
@@ -36,7 +37,7 @@ static void mpi_pack(const area *a, unsigned char *bytes, int count, MPI_Datatyp
     ck_assert_uint_eq(position, a->size);
 }
 
-/* Packs at PLACES, for every packed byte, its distance from the area's lower end. */
+/* Writes to PLACES, for every packed byte, its distance from the area's lower end. */
 static void find_places(const area *a, int count, MPI_Datatype type, uint32_t *places) {
     unsigned char *bytes = memory(a->span), *packed = memory(a->size);
     memset(places, 0, a->size * sizeof *places);
@@ -58,7 +59,9 @@ static bool one_run(const uint32_t *places, size_t size) {
     return true;
 }
 
-/* The next of consecutive random ranges: small, large or everything that is left. */
+/*
+ * Returns the length of the next of consecutive random ranges: small, large, or all that is left.
+ */
 static size_t next_length(generator *g, size_t left) {
     static const int most[] = {1, 20, 300, 5000, MOST_BYTES};
     size_t length = (size_t)between(g, 0, most[between(g, 0, 4)]);
@@ -98,7 +101,7 @@ static void check_contiguous(const coll_typemap *map, const area *a, int count,
                   (long)expected);
 }
 
-/* Takes TYPE, frees it, and checks everything about COUNT elements of it. */
+/* Checks everything about COUNT elements of TYPE, and frees TYPE. */
 static void check_type(generator *g, MPI_Datatype *type, bool predefined, int count,
                        const char *what) {
     if (!predefined)
@@ -268,7 +271,7 @@ END_TEST
 
 /* --- What MPI_Pack cannot tell --- */
 
-/* A map of TYPE, which is freed. */
+/* Returns a map of TYPE, and frees TYPE. */
 static coll_typemap *map_of(MPI_Datatype *type) {
     coll_typemap *map = NULL;
     MPI_Type_commit(type);
@@ -332,7 +335,8 @@ START_TEST(contiguous_or_not) {
     MPI_Type_create_hindexed_block(3, 1, at, MPI_INT, &type);
     check_run(type, 2, true, -16);
 
-    MPI_Type_create_resized(MPI_INT, 0, 8, &type); /* a gap between elements, none within */
+    MPI_Type_create_resized(MPI_INT, 0, 8,
+                            &type); /* a gap between elements, but not within an element */
     check_run(type, 0, true, 0);
     MPI_Type_create_resized(MPI_INT, 0, 8, &type);
     check_run(type, 1, true, 0);
@@ -344,7 +348,9 @@ START_TEST(contiguous_or_not) {
 }
 END_TEST
 
-/* Columns 1 and 2 of a matrix of 3 rows and 4 columns of bytes, by rows and by columns. */
+/*
+ * Describes columns 1 and 2 of a matrix of 3 rows and 4 columns of bytes, by rows and by columns.
+ */
 START_TEST(order_within_arrays) {
     const char *matrix = "abcd"
                          "efgh"
@@ -365,7 +371,7 @@ START_TEST(order_within_arrays) {
     ck_assert_str_eq(packed, "bcfgjk");
     coll_typemap_free(&map);
 
-    MPI_Type_create_hvector(6, 1, -1, MPI_CHAR, &type); /* one byte backwards, each step */
+    MPI_Type_create_hvector(6, 1, -1, MPI_CHAR, &type); /* one byte backwards with each element */
     map = map_of(&type);
     coll_typemap_pack(map, matrix + 6, 1, 0, 6, packed);
     ck_assert_str_eq(packed, "gfedcb");
@@ -373,7 +379,10 @@ START_TEST(order_within_arrays) {
 }
 END_TEST
 
-/* Two shares of 11 indices dealt to 2 processes by threes: 0 1 2 . . . 6 7 8 . . and the others. */
+/*
+ * Describes the shares of 2 processes of 11 indices, distributed in blocks of three: 0 1 2 . . . 6
+ * 7 8 . . and the others.
+ */
 START_TEST(dealt_arrays) {
     const char *indices = "0123456789X";
     const char *shares[] = {"012678", "3459X"};
@@ -413,7 +422,7 @@ START_TEST(absolute_addresses) {
 }
 END_TEST
 
-/* Elements of more than 8 GB that read "abcdefgh" again and again, then "Z" once. */
+/* Elements of more than 8 GB that contain "abcdefgh" repeatedly, then "Z" once. */
 START_TEST(huge_elements) {
     const char bytes[] = "abcdefghZ";
     const MPI_Count repeated = (MPI_Count)8 << 30, element = repeated + 1;
@@ -476,7 +485,7 @@ START_TEST(long_index_list) {
 END_TEST
 
 #ifdef HAVE_MALLINFO2
-/* Maps a struct of derived types and lets go of everything. */
+/* Maps a struct of derived types and frees everything. */
 static void map_and_free(void) {
     MPI_Datatype inner, type;
     MPI_Type_vector(3, 1, 2, MPI_INT, &inner);
@@ -489,8 +498,10 @@ static void map_and_free(void) {
     coll_typemap_free(&map);
 }
 
-/* The types that MPI hands out for decoding are hundreds of bytes each. MPICH 4.2 itself keeps 64
- * of each that is committed. */
+/*
+ * The types that MPI returns for decoding have hundreds of bytes each and must be freed. MPICH 4.2
+ * itself keeps 64 of each kind that is committed.
+ */
 START_TEST(nothing_is_held) {
     enum { ROUNDS = 2000 };
     for (int i = 0; i < ROUNDS; i++)

@@ -1,4 +1,4 @@
-/* Polite waiting: completion, requests that are not active, fairness, time-outs, and rest. */
+/* Tests polite waiting: completion, inactive requests, fairness, time-outs, and sleeping. */
 #include "config.h"
 
 #include "lib/base/env.h"
@@ -35,7 +35,10 @@ static void pause_for(double seconds) {
     nanosleep(&time, NULL);
 }
 
-/* Receives one int from every rank, this one too, into RECEIVED; every other request is null. */
+/*
+ * Starts to receive one int from every rank, including this one, into RECEIVED. Every second
+ * request is null.
+ */
 static int receive_from_all(MPI_Request requests[], int peers[], int received[]) {
     for (int i = 0; i < 2 * ranks; i++) {
         requests[i] = MPI_REQUEST_NULL;
@@ -98,8 +101,10 @@ START_TEST(nothing_to_wait_for_is_no_wait) {
 }
 END_TEST
 
-/* The first request is complete again whenever it is asked; the last must get its turn. */
-/* Whatever the communicator's time-out; the request stays, and completes later. */
+/* The first request is complete again whenever it is tested, but the last must also be tested. */
+/*
+ * Gives up regardless of the communicator's time-out. The request stays active and completes later.
+ */
 START_TEST(any_for_gives_up_without_an_error) {
     MPI_Request request;
     int value = 7, received = 0, index = 0, other = rank ^ 1;
@@ -132,7 +137,7 @@ START_TEST(any_is_fair) {
 }
 END_TEST
 
-/* More requests than are tested at once, in both directions, between neighbours. */
+/* Tests more requests than are tested at once, in both directions, between neighbours. */
 START_TEST(all_handles_many) {
     static MPI_Request requests[2 * MANY];
     static int out[MANY], in[MANY];
@@ -150,7 +155,9 @@ START_TEST(all_handles_many) {
 }
 END_TEST
 
-/* Between neighbours: Open MPI 4.1 reports no truncation of small messages to oneself. */
+/*
+ * Uses neighbours, because Open MPI 4.1 reports no truncation of small messages to the same rank.
+ */
 START_TEST(the_error_of_a_request_comes_back) {
     char little[4], much[64] = {0};
     int right = (rank + 1) % ranks, left = (rank + ranks - 1) % ranks;
@@ -170,7 +177,7 @@ START_TEST(the_error_of_a_request_comes_back) {
 }
 END_TEST
 
-/* Everybody waits for all the others, who speak only when all have given up. */
+/* Every rank waits for all others, who send only when all have given up. */
 START_TEST(time_runs_out_with_a_name_and_nothing_is_lost) {
     MPI_Request requests[64];
     int peers[64], received[32], index;
@@ -222,7 +229,7 @@ START_TEST(without_peers_no_name_is_made_up) {
 }
 END_TEST
 
-/* Whether messages to rank 0 that come one by one, STEP seconds apart, come in time. */
+/* Returns whether messages to rank 0, which arrive one by one, STEP seconds apart, are in time. */
 static bool come_in_time(double step, double timeout) {
     enum { MESSAGES = 5 };
     MPI_Request requests[MESSAGES];
@@ -243,8 +250,8 @@ static bool come_in_time(double step, double timeout) {
 }
 
 /*
- * They put the end off, though all of them take longer than the time-out. On a busy machine even
- * one may: with more time there is no such excuse.
+ * Messages extend the time-out, although all of them together take longer. On a busy machine even
+ * one may take longer, so the test repeats with more time.
  */
 START_TEST(each_completion_is_progress) {
     double step = 0.15;
@@ -264,14 +271,14 @@ static double processor_seconds(void) {
            1e-6 * (double)(use.ru_utime.tv_usec + use.ru_stime.tv_usec);
 }
 
-/* As when a process looks again after a SIGSTOP: the others may have answered meanwhile. */
+/* This is like a process that continues after a SIGSTOP: the others may have answered meanwhile. */
 START_TEST(a_process_that_was_stopped_waits_on) {
     const double seconds = 5, stopped = 60, silent = 0.4;
     coll_patience patience = coll_patience_begin(&wait_way);
     patience.since -= stopped;
     patience.looked -= stopped;
     harness_assert(!coll_patience_expired(&patience, seconds), "the time of the stop counts");
-    /* It looks often enough, and there is nothing. */
+    /* It tests often enough, and there is nothing. */
     bool expired = false;
     for (double waited = 0; waited < seconds + 1; waited += silent) {
         patience.since -= silent;
@@ -284,8 +291,9 @@ START_TEST(a_process_that_was_stopped_waits_on) {
 END_TEST
 
 /*
- * A crowded waiter goes to sleep: it gives the processor up of its own accord, once a sleep, about
- * a thousand times a second. The share of a core is printed, not judged.
+ * A waiting process on an oversubscribed node sleeps: it gives up the processor voluntarily, once
+ * for each sleep, about a thousand times per second. The share of a core is printed but not
+ * checked.
  */
 START_TEST(a_crowded_waiter_sleeps) {
     MPI_Request request;
@@ -313,13 +321,13 @@ START_TEST(the_way_to_wait_follows_the_topology) {
     coll_wait way;
     coll_wait_init(&way, true, COLL_WAIT_AUTO, 2.5);
     ck_assert(way.crowded && way.timeout > 2.4 && way.timeout < 2.6 && way.turn == 0);
-    /* But tests/support/launch may have MPI yield when idle. */
+    /* tests/support/launch may set MPI to yield when idle. */
     coll_wait_init(&way, false, COLL_WAIT_AUTO, 0);
     ck_assert(way.crowded == (getenv("OMPI_MCA_mpi_yield_when_idle") != NULL) && way.timeout == 0);
 }
 END_TEST
 
-/* MPI_THREAD_MULTIPLE where tests/support/launch has cores look free. */
+/* The thread level is MPI_THREAD_MULTIPLE if tests/support/launch pretends that cores are free. */
 START_TEST(the_level_of_threads_stays) {
     int before = MPI_THREAD_SINGLE, after = MPI_THREAD_SINGLE;
     coll_wait way;
@@ -331,7 +339,7 @@ START_TEST(the_level_of_threads_stays) {
 }
 END_TEST
 
-/* What COLL_WAIT=TEXT means; NULL: it is unset. */
+/* Reads the wait mode of COLL_WAIT=TEXT; NULL means unset. */
 static int read_manner(const char *text, int *manner) {
     if (text)
         setenv("COLL_WAIT", text, true);

@@ -1,6 +1,7 @@
 /*
- * Allocations that fail, for the one source file of a test. The linker leads libcoll's allocations
- * here (--wrap in tests/local.mk), and the test's own; those of the MPI library are not touched.
+ * Makes allocations fail in a test with one source file. The linker redirects the allocations of
+ * libcoll and of the test to this file (--wrap in tests/local.mk). Those of the MPI library are not
+ * affected.
  */
 #ifndef COLL_TESTS_SUPPORT_ALLOCATIONS_H
 #define COLL_TESTS_SUPPORT_ALLOCATIONS_H
@@ -15,10 +16,13 @@ void *__wrap_malloc(size_t bytes);
 void *__wrap_calloc(size_t count, size_t size);
 void *__wrap_realloc(void *memory, size_t bytes);
 
-/* The allocation that fails, counted down to 0 by each; 0 and below: none. */
+/*
+ * Each allocation decreases this, and the one that reaches 0 fails. No allocation fails if it is 0
+ * or less.
+ */
 static int allocation_countdown;
 
-/* The next allocation of so many bytes fails, and makes this 0. */
+/* If not 0, the next allocation of this many bytes fails and sets it to 0. */
 static size_t failing_bytes;
 
 static bool allocation_fails(size_t bytes) {

@@ -38,14 +38,16 @@ enum {
 
 enum { MOST_BLOCKS = 6, MOST_DIMENSIONS = 4 };
 
-/* Open MPI 5.0 rounds the distances between blocks of complex numbers to whole numbers of them. */
+/*
+ * Open MPI 5.0 rounds the distances between blocks of complex numbers to multiples of their size.
+ */
 #if defined OMPI_MAJOR_VERSION && OMPI_MAJOR_VERSION >= 5
 #define COMPLEX MPI_LONG
 #else
 #define COMPLEX MPI_C_DOUBLE_COMPLEX
 #endif
 
-/* None of long double: libraries may copy the ten bytes of its value alone. */
+/* Long double is left out, because libraries may copy only the ten bytes of its value. */
 MPI_Datatype datatype_leaf(generator *g) {
     static const MPI_Datatype leaves[] = {MPI_BYTE, MPI_SHORT,     MPI_INT,       MPI_DOUBLE,
                                           COMPLEX,  MPI_SHORT_INT, MPI_DOUBLE_INT};
@@ -68,7 +70,7 @@ static MPI_Datatype random_vector(generator *g, int kind, MPI_Datatype inner) {
     int count = between(g, 0, 5), length = between(g, 0, 4);
     int stride = kind == VECTOR ? between(g, -6, 6) : between(g, -100, 100);
     if (stride == -1 && (kind == HVECTOR || extent == 1))
-        stride = -2; /* Open MPI takes a stride of -1 byte to mean none given */
+        stride = -2; /* Open MPI treats a stride of -1 byte as if none were given */
 
     MPI_Datatype type;
     if (kind == VECTOR)
@@ -84,13 +86,13 @@ static bool empty(MPI_Datatype type) {
     return size == 0;
 }
 
-/* Blocks that lie anywhere, that are adjacent, or that are equally far from each other. */
+/* Makes a type of blocks at any places, of adjacent blocks, or of blocks at equal distances. */
 static MPI_Datatype random_list(generator *g, int kind, const MPI_Datatype *inner) {
     int n = between(g, 0, MOST_BLOCKS), style = between(g, 0, 2), step = between(g, -9, 9);
     int lengths[MOST_BLOCKS], places[MOST_BLOCKS], length = between(g, 0, 3), next = 0;
     MPI_Aint addresses[MOST_BLOCKS], address = 0;
     MPI_Datatype types[MOST_BLOCKS];
-    /* Open MPI gets the extent of a struct wrong where only some of its members have data. */
+    /* Open MPI computes a wrong extent of a struct if only some of its members have data. */
     bool mixed = kind == STRUCT && !empty(inner[0]) && !empty(inner[1]);
     for (int i = 0; i < n; i++) {
         MPI_Aint lower, extent;
@@ -155,7 +157,7 @@ static MPI_Datatype random_darray(generator *g, MPI_Datatype inner) {
         processes *= sharers[i];
     }
     MPI_Datatype type;
-    if (empty(inner)) { /* Open MPI makes no darray of it */
+    if (empty(inner)) { /* Open MPI makes no darray of an empty type */
         MPI_Type_dup(inner, &type);
         return type;
     }
@@ -197,7 +199,7 @@ MPI_Datatype datatype_construct(generator *g, int constructor, const MPI_Datatyp
     }
 }
 
-/* Whether a few elements of TYPE are small enough for tests. */
+/* Returns whether a few elements of TYPE are small enough for tests. */
 static bool is_small(MPI_Datatype type) {
     enum { ELEMENTS = 4, MOST_BYTES = 1 << 20 };
     MPI_Count element;

@@ -1,4 +1,4 @@
-/* Random datatypes, and the memory that data of any datatype touches. */
+/* Makes random datatypes, and computes the memory that data of any datatype occupies. */
 #ifndef COLL_TESTS_SUPPORT_DATATYPES_H
 #define COLL_TESTS_SUPPORT_DATATYPES_H
 
@@ -7,26 +7,31 @@
 #include <mpi.h>
 #include <stddef.h>
 
-/* The memory that some elements of a type touch, and no byte more. */
+/* The exact memory that some elements of a type occupy. */
 typedef struct area {
-    MPI_Aint lower; /* of the memory, from the buffer argument */
+    MPI_Aint lower; /* the start of the memory, relative to the buffer argument */
     size_t span;
-    size_t size; /* data bytes */
+    size_t size; /* bytes of data */
 } area;
 
 area area_of(MPI_Datatype type, MPI_Count count);
 
-/* The buffer argument for an area whose memory is at BYTES. */
+/* Returns the buffer argument for an area whose memory is at BYTES. */
 void *area_buffer(const area *a, unsigned char *bytes);
 
 enum { DATATYPE_CONSTRUCTORS = 12 };
 
-/* Uncommitted types, which the caller frees: without a constructor; one constructor above INNER. */
+/*
+ * Return uncommitted types, which the caller frees: a type without a constructor, and one with one
+ * constructor around INNER.
+ */
 MPI_Datatype datatype_leaf(generator *g);
 MPI_Datatype datatype_construct(generator *g, int constructor, const MPI_Datatype inner[2]);
 
-/* A type of up to DEPTH constructors above each other: a few elements are less than 1 MB. Its lower
- * bound may be negative, its elements may overlap. */
+/*
+ * Returns a type with up to DEPTH nested constructors, of which a few elements have less than 1 MB.
+ * Its lower bound may be negative, and its elements may overlap.
+ */
 MPI_Datatype datatype_draw(generator *g, int depth);
 
 #endif

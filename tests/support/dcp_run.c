@@ -57,7 +57,7 @@ int dcp_run_applications(void) {
 }
 
 bool dcp_run_takes(int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
-    char from = 0, to = 0; /* nobody begins it */
+    char from = 0, to = 0; /* no rank starts this operation */
     coll_dcp_request *request;
     int code = coll_dcp_prepare(&from, &to, count, type, op, comm, &request);
     bool taken = request;

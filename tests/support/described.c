@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What data of some bytes may span, with its gaps. */
+/* The largest extent of data with its gaps. */
 enum { MOST_SPAN = 16 << 20 };
 
 static size_t size_of(MPI_Datatype type) {
@@ -24,7 +24,7 @@ void describe_fill(generator *g, unsigned char *bytes, size_t count) {
 
 /* --- Datatypes --- */
 
-/* Elements of a predefined type, often bytes, or one element of BYTES bytes. */
+/* Describes BYTES as elements of a predefined type, often bytes, or as one element. */
 static MPI_Count describe_plainly(generator *g, size_t bytes, described *d) {
     static const MPI_Datatype types[] = {MPI_CHAR, MPI_INT, MPI_SHORT, MPI_INT64_T, MPI_DOUBLE};
     bool as_bytes = below(g, 2) == 0, as_one = below(g, 3) == 0;
@@ -38,7 +38,7 @@ static MPI_Count describe_plainly(generator *g, size_t bytes, described *d) {
     return 1;
 }
 
-/* Elements of INNER and then bytes, as one type. */
+/* Makes a type of elements of INNER followed by bytes. */
 static MPI_Datatype with_bytes(generator *g, MPI_Datatype inner, size_t elements, size_t bytes) {
     area a = area_of(inner, (MPI_Count)elements);
     int lengths[] = {(int)elements, (int)bytes};
@@ -48,7 +48,10 @@ static MPI_Datatype with_bytes(generator *g, MPI_Datatype inner, size_t elements
     return type;
 }
 
-/* Elements of a random type, or one that is made of such and what bytes are left. */
+/*
+ * Describes BYTES as elements of a random type, or as one element of such a type and the remaining
+ * bytes.
+ */
 static MPI_Count describe_wildly(generator *g, size_t bytes, described *d) {
     MPI_Datatype inner = datatype_draw(g, between(g, 1, 3));
     size_t size = size_of(inner), left = size ? bytes % size : bytes;
@@ -69,7 +72,7 @@ static MPI_Count describe_wildly(generator *g, size_t bytes, described *d) {
     return 1;
 }
 
-/* No bytes: no elements, or some of a type without any. */
+/* Describes no bytes: no elements, or elements of an empty type. */
 static MPI_Count describe_nothing(generator *g, described *d) {
     MPI_Count count = below(g, 3);
     d->type = datatype_draw(g, 1);
@@ -85,7 +88,7 @@ static MPI_Aint extent_of(MPI_Datatype type) {
     return extent;
 }
 
-/* The memory that all blocks touch. */
+/* Returns the memory that all blocks occupy. */
 static area area_of_blocks(const described *d) {
     area all = {0};
     MPI_Aint extent = extent_of(d->type), upper = 0;
@@ -104,7 +107,10 @@ static area area_of_blocks(const described *d) {
     return all;
 }
 
-/* Memory to the byte, for tools that watch its ends, or with bytes around it that are compared. */
+/*
+ * Allocates the exact memory, for tools that watch its ends, or memory surrounded by bytes that are
+ * compared.
+ */
 static void make_memory(generator *g, described *d) {
     area a = area_of_blocks(d);
     size_t around = below(g, 2) ? (size_t)below(g, 80) : 0;
@@ -114,7 +120,7 @@ static void make_memory(generator *g, described *d) {
     d->buffer = a.size || below(g, 2) ? area_buffer(&a, d->memory + around) : NULL;
 }
 
-/* Whether no byte of D's is in two places: all that are written can be found again. */
+/* Returns whether no byte is described twice, so that all written bytes can be read again. */
 static bool is_disjoint(described *d) {
     size_t longest = 0, total = 0, found = 0;
     generator any = {0};
@@ -171,7 +177,7 @@ described describe_blocks(generator *types, generator *memory, int blocks, size_
     return d;
 }
 
-/* In any order, with gaps between them. */
+/* Places blocks in any order, with gaps between them. */
 static void scatter(generator *g, described *d) {
     MPI_Aint next = -below(g, 6);
     int first = below(g, d->blocks), step = below(g, 2) ? 1 : d->blocks - 1;
@@ -210,7 +216,7 @@ size_t described_bytes(const described *d, int block) {
     return (size_t)d->counts[block] * size_of(d->type);
 }
 
-/* Where BLOCK's buffer argument would point in a copy of D's memory. */
+/* Returns BLOCK's buffer argument in a copy of D's memory. */
 static void *block_in(const described *d, int block, unsigned char *copy) {
     intptr_t place = (intptr_t)d->buffer - (intptr_t)d->memory;
     return (void *)((intptr_t)copy + place + d->places[block] * extent_of(d->type));

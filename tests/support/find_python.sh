@@ -1,6 +1,6 @@
 #!/bin/bash
-# Sourced by tests of programs, after programs.sh: $python is one that has what the Python package needs,
-# with libcoll's MPI library, or the test is skipped.
+# Sourced by tests after programs.sh. Sets $python to an interpreter that has the needs of the Python
+# package, with libcoll's MPI library; otherwise skips the test.
 # shellcheck disable=SC2154 # build and source_dir are theirs
 [ -e "$build/.libs/libcoll.so.0" ] || {
     echo "skipped: Python, for want of a shared libcoll"

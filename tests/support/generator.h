@@ -1,4 +1,4 @@
-/* Random numbers for tests that make up programs: splitmix64. */
+/* Random numbers for tests with random programs: splitmix64. */
 #ifndef COLL_TESTS_SUPPORT_GENERATOR_H
 #define COLL_TESTS_SUPPORT_GENERATOR_H
 
@@ -20,7 +20,7 @@ static inline int below(generator *g, int bound) {
     return (int)(draw(g) % (uint64_t)bound);
 }
 
-/* LOW to HIGH, both possible. */
+/* Returns a random number from LOW to HIGH, both included. */
 static inline int between(generator *g, int low, int high) {
     return low + below(g, high - low + 1);
 }

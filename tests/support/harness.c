@@ -14,7 +14,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Check's limit for a test, 4 s, is too short for a busy machine. It reads this with each TCase. */
+/*
+ * Raises Check's time limit for a test, 4 s, which is too short for a busy machine. Check reads it
+ * for each TCase.
+ */
 __attribute__((constructor)) static void allow_time(void) {
     setenv("CK_DEFAULT_TIMEOUT", "600", 0);
 }
@@ -37,7 +40,7 @@ bool harness_proves(const char *how_much) {
     return wanted && strcmp(wanted, how_much) == 0;
 }
 
-/* Offers its core to others while it waits, which MPICH 4.0 never does. */
+/* Yields the core while it waits, which MPICH 4.0 never does. */
 bool harness_agree(bool good) {
     int mine = good, all = 0, done = 0;
     MPI_Request request;
@@ -53,7 +56,7 @@ bool harness_holds(bool good) {
     return good;
 }
 
-/* Check's own, for tests without MPI. */
+/* Tests without MPI use Check's own function. */
 #undef _ck_assert_failed
 
 void harness_failed(const char *file, int line, const char *expression, const char *message, ...) {
@@ -70,7 +73,7 @@ void harness_failed(const char *file, int line, const char *expression, const ch
         _ck_assert_failed(file, line, expression, "%s", text);
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     fprintf(stderr, "%s:%d: rank %d: %s\n", file, line, rank, text);
-    usleep(200000); /* what is on its way to mpirun may be lost when the job ends */
+    usleep(200000); /* output that is on its way to mpirun may be lost when the job ends */
     PMPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
     abort();
 }
@@ -97,7 +100,7 @@ static int run(bool threads, int argc, char **argv, const char *ranks, Suite *(*
     if (threads)
         MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
     else
-        MPI_Init(&argc, &argv); /* the level that tests/support/launch wants */
+        MPI_Init(&argc, &argv); /* at the thread level that tests/support/launch sets */
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 
     SRunner *runner = srunner_create(suite());
@@ -113,7 +116,10 @@ void harness_skip(const char *part) {
     printf("skipped: %s\n", part);
 }
 
-/* MPICH gives the number that became free last. */
+/*
+ * Returns whether the MPI library assigns the lowest free number. MPICH assigns the one that was
+ * freed last.
+ */
 static bool gives_the_lowest_number(MPI_Comm comm) {
     MPI_Comm first, second, third;
     PMPI_Comm_dup(comm, &first);
@@ -143,7 +149,7 @@ int harness_next_communicator(MPI_Comm comm) {
     return number;
 }
 
-/* The numbers of C.utf8, with a comma for every point. */
+/* Writes a locale with the numbers of C.utf8, but with a decimal comma. */
 static bool write_comma(const char *path) {
     char numbers[4096];
     FILE *from = fopen("/usr/lib/locale/C.utf8/LC_NUMERIC", "rb");

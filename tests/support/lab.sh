@@ -1,6 +1,6 @@
 #!/bin/bash
-# Sourced by tests that run programs on a lab, $lab, of scripts/netlab; skipped (77) where netlab says
-# that the machine lacks what it needs. At the end the lab goes, and what still runs in $run.
+# Sourced by tests that run programs on a lab of scripts/netlab, whose name is $lab. They are skipped (77)
+# if netlab reports that the machine lacks something. At the end the lab and the process $run are removed.
 netlab=$(cd "$(dirname "$0")/../.." && pwd)/scripts/netlab
 lab=test-$$
 work=$(mktemp -d)
@@ -19,7 +19,7 @@ if ! "${MPIRUN:-mpirun}" --version 2>/dev/null | grep -q 'Open MPI\|HYDRA'; then
     exit 77
 fi
 
-# set_up COMMAND...: the lab, and in $work/topology its topology.
+# set_up COMMAND...: builds the lab with a command of netlab, and writes its topology to $work/topology.
 set_up() {
     local text status=0
     text=$("$netlab" "$@" --name "$lab" 2>&1) || status=$?

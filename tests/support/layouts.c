@@ -15,13 +15,13 @@ layout describe(int kind, int units) {
         l = (layout){.name = "bytes", .type = MPI_BYTE, .count = units * UNIT};
         l.span = (size_t)l.count;
         return l;
-    case 1: /* three ints, a gap of two, as one element for the whole */
+    case 1: /* three ints and a gap of two, as one element for the whole payload */
         MPI_Type_vector(units, 3, 5, MPI_INT, &l.type);
         l.name = "vector";
         l.count = units ? 1 : 0;
         l.span = (size_t)units * 20;
         break;
-    case 2: { /* char, double, three chars, in another order than in memory */
+    case 2: { /* char, double and three chars, in another order than in memory */
         int lengths[] = {1, 1, 3};
         MPI_Aint places[] = {16, 0, 9};
         MPI_Datatype types[] = {MPI_CHAR, MPI_DOUBLE, MPI_CHAR};
@@ -32,7 +32,7 @@ layout describe(int kind, int units) {
         l.span = (size_t)units * 24;
         break;
     }
-    case 3: /* three ints at the start of 32 bytes */
+    case 3: /* three ints at the start of each 32 bytes */
         MPI_Type_contiguous(3, MPI_INT, &inner);
         MPI_Type_create_resized(inner, 0, 32, &l.type);
         MPI_Type_free(&inner);
@@ -60,7 +60,7 @@ void fill(unsigned char *bytes, size_t count, unsigned seed) {
     }
 }
 
-/* All nodes are this host, as the first rank calls it. */
+/* Gives all nodes the name of this host on the first rank. */
 static void pretend_hosts(coll_topo *topo, int nodes) {
     size_t length = strlen(topo->hosts[0]) + 1, list = (size_t)nodes * sizeof *topo->hosts;
     char **hosts = malloc(list + length);

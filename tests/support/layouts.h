@@ -1,4 +1,7 @@
-/* What the tests of collectives share: data described in many ways, ranks in pretended places. */
+/*
+ * Functions that tests of collectives share: data described in many ways, and ranks on imagined
+ * nodes.
+ */
 #ifndef COLL_TESTS_SUPPORT_LAYOUTS_H
 #define COLL_TESTS_SUPPORT_LAYOUTS_H
 
@@ -13,19 +16,22 @@ typedef struct layout {
     size_t span;
 } layout;
 
-enum { UNIT = 12, LAYOUTS = 5 }; /* all layouts but bytes hold multiples of 12 bytes */
+enum { UNIT = 12, LAYOUTS = 5 }; /* all layouts except bytes have multiples of 12 bytes */
 
-/* Layout KIND for UNITS x 12 bytes; ended with forget. */
+/* Returns layout KIND for UNITS x 12 bytes. End it with forget. */
 layout describe(int kind, int units);
 void forget(layout *l);
 
-/* Fills BYTES with what follows from SEED. */
+/* Fills BYTES with data that depends on SEED. */
 void fill(unsigned char *bytes, size_t count, unsigned seed);
 
 /* Pretends that the ranks of COMM are scattered over nodes and racks. */
 void pretend_layout(MPI_Comm comm, int nodes, int racks);
 
-/* The same over SITES sites of two nodes each, all of which this host answers for. */
+/*
+ * Pretends that the ranks of COMM are scattered over SITES sites of two nodes each. This host
+ * answers for all of them.
+ */
 void pretend_sites(MPI_Comm comm, int sites);
 
 #endif

@@ -20,12 +20,15 @@ static void drop(coll_step steps[], int which, int count) {
 
 static bool waits(const coll_step steps[], int which, int window);
 
-/* Whether it is complete by itself soon after its round begins. */
+/* Returns whether a step is complete by itself soon after its round begins. */
 static bool is_at_once(const coll_step steps[], int which, int window) {
     return steps[which].kind == COLL_STEP_COPY && !waits(steps, which, window);
 }
 
-/* Whether step WHICH waits for others that may be incomplete when its round, of STEPS, begins. */
+/*
+ * Returns whether step WHICH waits for others that may be incomplete when its round, of STEPS,
+ * begins.
+ */
 static bool waits(const coll_step steps[], int which, int window) {
     const coll_step *step = &steps[which];
     for (int i = 0; i < step->afters; i++) {
@@ -40,7 +43,7 @@ static bool waits(const coll_step steps[], int which, int window) {
     return false;
 }
 
-/* Whether there is a round without data to send among the BACK ones before ROUND. */
+/* Returns whether any of the BACK rounds before ROUND sends no data. */
 static bool is_idle(const coll_plan *plan, uint64_t round, int back) {
     coll_step steps[64];
     bool idle = false;
@@ -81,8 +84,10 @@ static int mutate_round(const coll_plan *base, uint64_t round, coll_step steps[]
         mutant.done = bytes > 0;
         break;
     case NO_DEPENDENCY:
-        /* Copies that wait for each other alone are complete soon after their round begins, but not
-         * before a step that waits for nothing: who knows whether that one needs them? */
+        /*
+         * Copies that only wait for each other are complete soon after their round begins, but not
+         * before a step that waits for nothing. Whether that step needs them is unknown.
+         */
         mutant.done = waits(steps, m->step, m->original->size.window);
         if (!mutant.done)
             break;
@@ -145,7 +150,7 @@ void mutant_expect_caught(mutant_change *make, int which, int wanted) {
         if (done && !caught) {
             missed++;
             printf("not caught: %s\n", what);
-            fflush(stdout); /* a failure ends the process without that */
+            fflush(stdout); /* a failure ends the process without flushing */
         }
         if (caught && !done)
             ck_abort_msg("no mutation, but caught: %s", what);

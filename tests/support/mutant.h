@@ -1,4 +1,7 @@
-/* Plans that are wrong in one step, for proofs that the prover sees it; and made-up topologies. */
+/*
+ * Makes plans that are wrong in one step, to prove that the prover detects it; and made-up
+ * topologies.
+ */
 #ifndef COLL_TESTS_SUPPORT_MUTANT_H
 #define COLL_TESTS_SUPPORT_MUTANT_H
 
@@ -6,7 +9,7 @@
 #include "lib/topology/topo.h"
 #include "tests/support/generator.h"
 
-/* A plan that does as another does but for one step. */
+/* A plan that equals another one except in one step. */
 typedef enum mutation_kind {
     DROPPED,
     OTHER_PEER,
@@ -14,7 +17,7 @@ typedef enum mutation_kind {
     SHORTER,
     NO_DEPENDENCY,
     OTHER_DIRECTION,
-    NO_WINDOW, /* the last dependency, which is a broadcast's window where there are two */
+    NO_WINDOW, /* removes the last dependency, which is a broadcast's window if there are two */
     MUTATIONS
 } mutation_kind;
 typedef struct mutation {
@@ -23,26 +26,32 @@ typedef struct mutation {
     mutation_kind kind;
     int rank, ranks, step;
     uint64_t round;
-    bool done; /* the step is there, and changed */
-    /* The rank sends nothing in one of the rounds that a window that is gone spans, or is paced. */
+    bool done; /* the step exists, and was changed */
+    /* The rank sends nothing in one of the rounds that a removed window spans, or is paced. */
     bool idle;
 } mutation;
 
-/* The one that is played: a plan's rounds get it as a constant, and note what they did. */
+/*
+ * The mutation that is simulated. A plan's rounds get it as a constant, and record what they did.
+ */
 extern mutation mutant;
 
-/* For prover_call.alter, with the mutant as its context. */
+/* A function for prover_call.alter, with the mutant as its context. */
 const coll_plan *mutant_alter(const coll_plan *plan, int rank, void *context);
 
-/* Makes a random change of plan WHICH by G, and says whether it is caught; *DONE: there was a step
- * to change. TEXT, of SIZE bytes, describes it. */
+/*
+ * Makes a random change of plan WHICH, drawn from G, and returns whether it is caught. Sets *DONE
+ * if there was a step to change. Describes the change in TEXT, of SIZE bytes.
+ */
 typedef bool mutant_change(int which, generator *g, bool *done, char *text, size_t size);
 
-/* A test's assertion: WANTED random changes of plan WHICH are all caught. */
+/* Asserts that WANTED random changes of plan WHICH are all caught. */
 void mutant_expect_caught(mutant_change *make, int which, int wanted);
 
-/* Ranks on hosts on racks: so many a host; racks grow by one host each, or there is one rack. The
- * caller frees it. */
+/*
+ * Makes a topology with A_HOST ranks on each host. If RACKS, each rack has one more host than the
+ * one before; otherwise there is one rack. The caller frees it.
+ */
 coll_topo made_topo(int ranks, int a_host, bool racks);
 
 #endif

@@ -4,7 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHANGES = 4, RUN = 12 }; /* at most, and how many bytes of one are removed or doubled */
+enum {
+    CHANGES = 4,
+    RUN = 12
+}; /* the most changes, and the bytes that a change removes or doubles */
 
 size_t mutate_run(void *bytes, size_t size, size_t at, size_t run, int way) {
     char *here = (char *)bytes + at;

@@ -1,4 +1,4 @@
-/* Damaged files, which readers must take or refuse cleanly. */
+/* Makes damaged files, which readers must read or refuse without crashing. */
 #ifndef COLL_TESTS_SUPPORT_MUTATE_H
 #define COLL_TESTS_SUPPORT_MUTATE_H
 
@@ -7,16 +7,16 @@
 #include <stddef.h>
 
 /*
- * Cuts off what is behind AT of SIZE bytes, or removes or doubles the RUN bytes there, and returns
- * the new size; BYTES has room for that. WAY is any other number: nothing changes.
+ * Removes everything after AT of SIZE bytes, or removes or doubles the RUN bytes there. Returns the
+ * new size, for which BYTES has room. Any other WAY changes nothing.
  */
 enum { MUTATE_CUT, MUTATE_REMOVE, MUTATE_DOUBLE, MUTATE_WAYS };
 size_t mutate_run(void *bytes, size_t size, size_t at, size_t run, int way);
 
 /*
- * A copy of the *LENGTH bytes of TEXT with a few changes: bytes replaced by some of the COUNT in
- * BYTES, removed, doubled or cut off. *LENGTH becomes the copy's; a sanitizer sees reads past it.
- * The caller frees it.
+ * Returns a copy of the *LENGTH bytes of TEXT with a few changes: bytes are replaced by some of the
+ * COUNT bytes in BYTES, removed, doubled, or cut off. Sets *LENGTH to the length of the copy, whose
+ * size lets a sanitizer see reads past its end. The caller frees it.
  */
 char *mutate(const char *text, size_t *length, const char *bytes, int count, generator *g);
 

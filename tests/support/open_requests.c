@@ -16,7 +16,7 @@ static int count(int n, const MPI_Request requests[]) {
     return live;
 }
 
-/* The requests of an array that were live BEFORE a call and are no longer. */
+/* Subtracts the requests of an array that were active BEFORE a call and are no longer active. */
 static int settle(int before, int n, const MPI_Request requests[], int code) {
     atomic_fetch_sub(&begun, before - count(n, requests));
     return code;

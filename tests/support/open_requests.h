@@ -1,11 +1,14 @@
 /*
- * How many requests libcoll holds open: a test that is linked with this stands in for the MPI
- * library's PMPI entries that begin and complete them.
+ * Counts the requests that libcoll has open. A test that is linked with this file replaces the PMPI
+ * functions of the MPI library that start and complete requests.
  */
 #ifndef COLL_TESTS_SUPPORT_OPEN_REQUESTS_H
 #define COLL_TESTS_SUPPORT_OPEN_REQUESTS_H
 
-/* In this process; those that are complete but nobody has taken count. Safe from any thread. */
+/*
+ * Returns the number of open requests of this process, including completed ones that have not been
+ * waited for or tested. Thread-safe.
+ */
 int open_requests(void);
 
 #endif

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Sourced by the tests of programs: those are in $build, and run in a directory that goes at the end.
+# Sourced by tests of programs. The programs are in $build. The tests run in a temporary directory.
 . "$(dirname "$0")/../support/ranks.sh"
 # shellcheck disable=SC2034 # for whoever sources it
 build=$PWD

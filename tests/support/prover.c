@@ -8,8 +8,9 @@
 #include <string.h>
 
 /*
- * A byte's label has the number of its value; 0: it isn't there. One in scratch memory is there
- * only in the round that put it there. So many sends under way read it, and receives write it.
+ * The label of a byte: the number of its value, or 0 if it has none. A byte in scratch memory has a
+ * value only in the round that wrote it. Also the number of sends in progress that read the byte,
+ * and of receives that write it.
  */
 typedef struct label {
     uint32_t value;
@@ -17,33 +18,33 @@ typedef struct label {
     uint64_t round;
 } label;
 
-/* Ranks of up to 128. */
+/* A set of up to 128 ranks. */
 __extension__ typedef unsigned __int128 set;
 
-/* A byte that a rank brings, or two values combined in this order. Equal ones have one number. */
+/* A byte of a rank's input, or two values combined in this order. Equal values have one number. */
 typedef struct value {
-    uint32_t left, right; /* numbers; or 0 and 0 */
-    size_t byte;          /* of the call: see byte_of */
-    set ranks;            /* whose contributions are in it, */
-    int first, last;      /* from the first to the last one, */
-    bool in_order;        /* all those between them, one after the other */
-    uint64_t tree;        /* how they were combined, whatever the byte */
-    uint32_t next;        /* of those with the same hash */
+    uint32_t left, right; /* numbers of values, or 0 and 0 */
+    size_t byte;          /* the byte of the call: see byte_of */
+    set ranks;            /* the ranks whose contributions it has, */
+    int first, last;      /* the first and the last of them, */
+    bool in_order;        /* it has all ranks between them, in order */
+    uint64_t tree;        /* how they were combined, regardless of the byte */
+    uint32_t next;        /* the next value with the same hash */
 } value;
 
 typedef struct values {
     value *all;
-    uint32_t count, room; /* the first one is no value */
-    uint32_t *hash;       /* room for twice as many */
+    uint32_t count, room; /* the first entry is not a value */
+    uint32_t *hash;       /* has twice as many entries */
 } values;
 
 /* A message that was sent, or a receive that waits for one. */
 typedef struct letter {
     size_t length;
-    int node; /* of the cursor of whom it belongs to; -1: complete there already */
+    int node; /* the node of its owner's cursor; -1 if it is complete there */
     label *bytes;
-    set knows;       /* its sender */
-    uint64_t number; /* in the order in which all are sent */
+    set knows;       /* what its sender knows */
+    uint64_t number; /* numbered in the order of sending */
     struct letter *next;
 } letter;
 
@@ -51,22 +52,22 @@ typedef struct queue {
     letter *first, **end;
 } queue;
 
-/* From one rank to another, on one lane. */
+/* The messages from one rank to another, on one lane. */
 typedef struct path {
     int from, to, lane;
     queue sent, wanted;
     int under_way;           /* messages with data */
-    bool waits;              /* to be looked at */
-    struct path *next;       /* from the same rank */
-    struct path *next_waits; /* of those to be looked at */
+    bool waits;              /* it must be checked */
+    struct path *next;       /* the next channel from the same rank */
+    struct path *next_waits; /* the next one that must be checked */
 } path;
 
-/* A rank's data or its input. */
+/* A rank's data, or its input. */
 typedef struct side {
     coll_side kind;
     size_t bytes;
-    size_t *start;     /* of each block by position; NULL: it is one */
-    MPI_Count *counts; /* of each block by rank */
+    size_t *start;     /* the start of each block by position; NULL for one block */
+    MPI_Count *counts; /* the size of each block by rank */
     coll_blocks blocks;
     label *labels;
 } side;
@@ -78,10 +79,10 @@ typedef struct player {
     coll_cursor cursor;
     side sides[2]; /* data and input */
     label *scratch;
-    set knows;   /* who has begun, by what it heard */
-    path *paths; /* from this rank */
+    set knows;   /* the ranks that it knows to have started, from messages */
+    path *paths; /* channels from this rank */
     int sending; /* messages with data */
-    bool idle;   /* nothing is complete since it started what it could */
+    bool idle;   /* nothing has completed since it started all that it could */
 } player;
 
 typedef struct play {
@@ -89,13 +90,13 @@ typedef struct play {
     prover_report *report;
     int ranks;
     player *players;
-    coll_rank_order **lines; /* one a rank */
+    coll_rank_order **lines; /* one for each rank */
     coll_shape shape;
     values values;
-    uint64_t letters; /* sent so far */
-    path *waiting;    /* where something came since they were looked at */
+    uint64_t letters; /* messages sent so far */
+    path *waiting;    /* channels on which something has arrived since they were checked */
     size_t *into, *out;
-    int *senders; /* to each rank: ranks from which messages with data are under way */
+    int *senders; /* for each rank, the ranks from which messages with data are in flight */
 } play;
 
 __attribute__((format(printf, 2, 3))) static bool refuse(play *p, const char *format, ...) {
@@ -110,13 +111,13 @@ __attribute__((format(printf, 2, 3))) static bool refuse(play *p, const char *fo
 static void *allocate(size_t count, size_t bytes) {
     void *memory = calloc(count ? count : 1, bytes);
     if (!memory)
-        abort(); /* not by Check, whose assertions cost a system call each */
+        abort(); /* not with Check, whose assertions cost a system call each */
     return memory;
 }
 
 /* --- Values --- */
 
-/* Where the chain of those with the hash of ONE begins. */
+/* Returns the start of the chain of values with the hash of ONE. */
 static uint32_t *place_of(const values *v, const value *one) {
     uint64_t key = one->left ? ((uint64_t)one->left << 32 | one->right)
                              : one->byte * 1024 + (uint64_t)one->first;
@@ -143,7 +144,7 @@ static void make_room(values *v) {
         hash_in(v, i);
 }
 
-/* The number of WANTED, which may be new. */
+/* Returns the number of WANTED, which may be new. */
 static uint32_t number_of(values *v, value wanted) {
     make_room(v);
     for (uint32_t i = *place_of(v, &wanted); i; i = v->all[i].next) {
@@ -157,13 +158,13 @@ static uint32_t number_of(values *v, value wanted) {
     return v->count++;
 }
 
-/* A number that tells LEFT and RIGHT, in this order, from others. */
+/* Returns a hash of LEFT and RIGHT in this order. */
 static uint64_t mixed(uint64_t left, uint64_t right) {
     uint64_t both = (left * 0x9e3779b97f4a7c15u ^ (left >> 29)) + right * 0xbf58476d1ce4e5b9u + 1;
     return (both ^ both >> 31) * 0x94d049bb133111ebu;
 }
 
-/* A byte that RANK brings. */
+/* Returns the value of a byte of RANK's input. */
 static uint32_t brought(play *p, int rank, size_t byte) {
     return number_of(&p->values, (value){.byte = byte,
                                          .ranks = (set)1 << rank,
@@ -173,7 +174,7 @@ static uint32_t brought(play *p, int rank, size_t byte) {
                                          .tree = mixed((uint64_t)rank, 1)});
 }
 
-/* 0: the two can't be combined. */
+/* Returns the combination of two values, or 0 if they cannot be combined. */
 static uint32_t combined(play *p, uint32_t left, uint32_t right) {
     make_room(&p->values);
     const value *a = &p->values.all[left], *b = &p->values.all[right];
@@ -214,7 +215,7 @@ static side *side_of(player *one, const coll_step *step) {
     return &one->sides[step->buffer == COLL_INPUT];
 }
 
-/* Where a step's range begins in all the rank's data or input. */
+/* Returns the start of a step's range in all of the rank's data or input. */
 static size_t position_of(const side *of, const coll_step *step) {
     return (of->start ? of->start[step->block] : 0) + step->from;
 }
@@ -241,7 +242,7 @@ static bool combines_scratch(const coll_step *step) {
     return step->kind == COLL_STEP_COMBINE && step->buffer == COLL_SCRATCH;
 }
 
-/* What a plan may not do, step by step. */
+/* Checks a step for errors of the plan. */
 static bool check_step(play *p, int rank, uint64_t round, const coll_step *step, int which) {
     player *one = &p->players[rank];
     const coll_plan_size *size = &one->plan->size;
@@ -280,7 +281,7 @@ static bool check_step(play *p, int rank, uint64_t round, const coll_step *step,
     return true;
 }
 
-/* Whether A and B would share bytes of a segment, where one is packed on its way through. */
+/* Returns whether A and B would share bytes of a segment that is packed on its way. */
 static bool collide(const coll_step *a, const coll_step *b) {
     bool pass = (coll_step_is_message(a) && a->buffer != COLL_SCRATCH) ||
                 (coll_step_is_message(b) && b->buffer != COLL_SCRATCH);
@@ -290,7 +291,7 @@ static bool collide(const coll_step *a, const coll_step *b) {
            a->at < b->at + b->length && b->at < a->at + a->length;
 }
 
-/* The same with the other operands of combinations in scratch memory. */
+/* Like collide, with the other operands of combinations in scratch memory. */
 static bool any_collide(const coll_step *a, const coll_step *b) {
     coll_step c = *a, d = *b;
     c.segment = a->block;
@@ -301,7 +302,7 @@ static bool any_collide(const coll_step *a, const coll_step *b) {
            (combines_scratch(b) && collide(a, &d));
 }
 
-/* Every round of RANK's plan. */
+/* Checks every round of RANK's plan. */
 static bool check_plan(play *p, int rank) {
     const coll_plan *plan = p->players[rank].plan;
     coll_step *steps = allocate((size_t)plan->size.steps, sizeof *steps);
@@ -327,7 +328,7 @@ static label *scratch_of(const player *one, const coll_node *node, int segment, 
     return one->scratch + number * size->segment + at;
 }
 
-/* The labels of NODE's range in scratch memory, or of the other one. */
+/* Returns the labels of NODE's range, in scratch memory or in the data or input. */
 static label *labels_of(player *one, const coll_node *node, bool scratch) {
     const coll_step *step = &node->step;
     const side *of = side_of(one, step);
@@ -341,7 +342,7 @@ static bool is_there(const label *byte, const coll_node *node, bool scratch) {
     return byte->value && !byte->writers && (!scratch || byte->round == node->round);
 }
 
-/* A copy of the bytes of NODE's step that it reads, or NULL: they aren't there. */
+/* Returns a copy of the bytes that NODE's step reads, or NULL if they have no value. */
 static label *read_bytes(player *one, const coll_node *node, bool scratch) {
     size_t length = node->step.length;
     const label *from = labels_of(one, node, scratch);
@@ -357,8 +358,11 @@ static label *read_bytes(player *one, const coll_node *node, bool scratch) {
     return bytes;
 }
 
-/* Of a reduction the data is written more than once, and of an alltoall, whose blocks may stay
- * there on their way to others: as long as nobody reads or writes it. */
+/*
+ * Writes the bytes of NODE's step. In a reduction, and in an alltoall whose blocks are stored on
+ * their way to other ranks, the data may be written more than once, unless a send or receive in
+ * progress uses it.
+ */
 static bool write_bytes(const play *p, player *one, const coll_node *node, bool scratch,
                         const label *bytes) {
     label *into = labels_of(one, node, scratch);
@@ -370,13 +374,13 @@ static bool write_bytes(const play *p, player *one, const coll_node *node, bool 
         if (into[i].readers || into[i].writers || (there && !again))
             return false;
         into[i] = (label){.value = bytes[i].value, .round = node->round};
-        if (in_place) /* the root's input may lie there */
+        if (in_place) /* the root's input may be there */
             one->sides[1].labels[node->step.from + i].value = 0;
     }
     return true;
 }
 
-/* A message of NODE is under way, by MORE: what it moves may not be written meanwhile. */
+/* Adds MORE to the messages of NODE in progress, whose bytes may not be written meanwhile. */
 static bool occupy(player *one, const coll_node *node, int more) {
     bool reads = node->step.kind == COLL_STEP_SEND, good = true;
     label *bytes = labels_of(one, node, node->step.buffer == COLL_SCRATCH);
@@ -389,7 +393,7 @@ static bool occupy(player *one, const coll_node *node, int more) {
     return good;
 }
 
-/* A message with data is on its WAY, or has arrived. */
+/* Adds MORE to the messages with data on WAY. */
 static void count_sender(play *p, path *way, int more) {
     int before = way->under_way;
     way->under_way += more;
@@ -428,8 +432,10 @@ static bool copy(play *p, int rank, int number) {
     return true;
 }
 
-/* What NODE combines in scratch memory is lost where the result is made there on its way to the
- * data. */
+/*
+ * If the result of NODE is made in scratch memory on its way to the data, the operand there is
+ * lost.
+ */
 static bool lose_scratch(player *one, const coll_node *node) {
     label *bytes = labels_of(one, node, true);
     if (node->step.to_scratch || node->step.scratch_first)
@@ -502,7 +508,7 @@ static bool receive(play *p, int rank, int number) {
     return true;
 }
 
-/* Starts all that RANK may start. */
+/* Starts all steps that RANK may start. */
 static bool start(play *p, int rank, bool *moved) {
     static bool (*const by_kind[])(play * p, int rank,
                                    int number) = {[COLL_STEP_SEND] = send,
@@ -520,7 +526,7 @@ static bool start(play *p, int rank, bool *moved) {
     return true;
 }
 
-/* The first message of a path reaches who wants it. */
+/* Delivers the first message of a channel to its receiver. */
 static bool deliver(play *p, path *way) {
     letter sent = take(&way->sent), wanted = take(&way->wanted);
     player *one = &p->players[way->to];
@@ -564,14 +570,16 @@ static bool deliver_all(play *p, bool *moved) {
     return true;
 }
 
-/* Whether the first message of a path is to come as late as can be. */
+/* Returns whether the first message of a channel must arrive as late as possible. */
 static bool comes_late(const play *p, const path *way) {
     int to = p->call->starved, from = p->call->slow;
     return way->sent.first->length > 0 && (to < 0 || to == way->to) &&
            (from < 0 || from == way->from);
 }
 
-/* One message; one that comes late only where there is no other, the oldest first. */
+/*
+ * Delivers one message. Late messages are delivered only if there are no others, the oldest first.
+ */
 static bool deliver_one(play *p, bool *moved) {
     path *chosen = NULL;
     bool better = false;
@@ -600,7 +608,7 @@ static bool play_on(play *p) {
         bool good = true;
         if (p->call->starved < 0 && p->call->slow < 0)
             good = deliver_all(p, &moved);
-        else if (!moved) /* nobody can go on without */
+        else if (!moved) /* no rank can continue without this message */
             good = deliver_one(p, &moved);
         if (!good)
             return false;
@@ -610,20 +618,20 @@ static bool play_on(play *p) {
 
 /* --- What ranks begin with, and end with --- */
 
-/* Bytes of the block that goes from one rank to another, or is one's and goes to all. */
+/* Returns the bytes of the block from one rank to another, or of a rank's block for all ranks. */
 static size_t block_bytes(const play *p, int from, int to) {
     const size_t *counts = p->call->counts;
     bool pairs = p->call->operation == COLL_OPERATION_ALLTOALL;
     return counts ? counts[pairs ? from * p->ranks + to : from] : p->shape.bytes;
 }
 
-/* Byte I of that block, or of what is no block. */
+/* Returns the number of byte I of that block, or of data that is not a block. */
 static size_t byte_of(const play *p, int from, int to, size_t i) {
     bool pairs = p->call->operation == COLL_OPERATION_ALLTOALL;
     return (((size_t)(from + 1) * 1024 + (pairs ? (size_t)to + 1 : 0)) << 20) + i;
 }
 
-/* Whose block is at BLOCK of RANK's data, or input; and to whom it goes. */
+/* Sets the sender and the receiver of the block at BLOCK of RANK's data or input. */
 static void owners_of(const play *p, int rank, bool input, int block, int *from, int *to) {
     int owner = p->lines[rank]->order[block];
     bool out = input && p->call->operation == COLL_OPERATION_ALLTOALL;
@@ -631,8 +639,10 @@ static void owners_of(const play *p, int rank, bool input, int block, int *from,
     *to = out ? owner : rank;
 }
 
-/* The value of byte I of a part of RANK's data or input at first; 0: none. The part is all of it,
- * BLOCK < 0, or one block. */
+/*
+ * Returns the initial value of byte I of a part of RANK's data or input, or 0 for none. The part is
+ * all of it if BLOCK < 0, otherwise one block.
+ */
 static uint32_t at_first(play *p, int rank, bool input, int block, size_t i) {
     int from = rank, to = rank, root = p->call->shape.root;
     if (block >= 0)
@@ -650,12 +660,12 @@ static uint32_t at_first(play *p, int rank, bool input, int block, size_t i) {
         return input ? brought(p, rank, byte_of(p, from, from, i)) : 0;
     case COLL_OPERATION_SCATTER:
         return input ? brought(p, root, byte_of(p, from, from, i)) : 0;
-    default: /* gather, allgather, alltoall: blocks, of which one's own is there */
+    default: /* gather, allgather, alltoall: a rank has its own blocks */
         return input || from == rank ? brought(p, from, byte_of(p, from, to, i)) : 0;
     }
 }
 
-/* Whose contributions are in RANK's results. */
+/* Returns the ranks whose contributions RANK's results must have. */
 static set contributors(const play *p, int rank) {
     set all = (((set)1 << (p->ranks - 1)) - 1) << 1 | 1;
     switch (p->call->operation) {
@@ -668,7 +678,7 @@ static set contributors(const play *p, int rank) {
     }
 }
 
-/* Whether VALUE is what byte I of RANK's data has to be in the end. */
+/* Returns whether NUMBER is the right final value of byte I of RANK's data. */
 static bool is_right(play *p, int rank, int block, size_t i, uint32_t number) {
     int from = rank, to = rank, root = p->call->shape.root;
     bool scatters = p->call->operation == COLL_OPERATION_REDUCE_SCATTER;
@@ -719,7 +729,10 @@ static bool check_end(play *p) {
     return true;
 }
 
-/* By which trees the ranks' results were combined; 0: by several on one rank. */
+/*
+ * Returns a hash of the trees by which the ranks' results were combined, or 0 if one rank has
+ * results of several trees.
+ */
 static uint64_t trees_of(const play *p) {
     uint64_t all = 1;
     for (int rank = 0; rank < p->ranks; rank++) {
@@ -735,7 +748,7 @@ static uint64_t trees_of(const play *p) {
     return all;
 }
 
-/* Blocks of RANK's data or input, in the order of the line. */
+/* Makes the blocks of RANK's data or input, in rank order. */
 static void furnish_blocks(play *p, int rank, bool input, side *of) {
     size_t longest = 0;
     of->start = allocate((size_t)p->ranks, sizeof *of->start);
@@ -758,7 +771,7 @@ static void furnish_blocks(play *p, int rank, bool input, side *of) {
         of->blocks.layout.counts = NULL;
 }
 
-/* What RANK has at first. */
+/* Makes the initial data of RANK. */
 static void furnish(play *p, int rank, bool input, coll_side kind) {
     side *of = &p->players[rank].sides[input];
     of->kind = kind;
@@ -816,7 +829,7 @@ static bool seat(play *p, int rank) {
     return check_plan(p, rank);
 }
 
-/* The line of the ranks, as each of them sees it. */
+/* Makes the rank order as each rank computes it. */
 static void line_up(play *p) {
     size_t ranks = (size_t)p->ranks;
     coll_visit *visits = allocate(ranks, sizeof *visits);

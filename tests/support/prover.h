@@ -1,6 +1,6 @@
 /*
- * The prover: plays the plans of all ranks of a call in one process, without MPI, and checks that
- * everybody ends with the right bytes. Messages are matched as the plans declare, nothing more.
+ * The prover: simulates the plans of all ranks of a call in one process, without MPI, and checks
+ * that all ranks end with the right bytes. Messages are matched only as the plans declare.
  */
 #ifndef COLL_TESTS_SUPPORT_PROVER_H
 #define COLL_TESTS_SUPPORT_PROVER_H
@@ -9,39 +9,44 @@
 #include "lib/plan/plan.h"
 
 /*
- * Of an operation with an MPI_Op each element is a byte, and its value is a tree of combinations:
- * in the end everybody's contribution is in it once, all ranks of an allreduce have the same tree,
- * and where the op doesn't commute the contributions stand in the order of the ranks.
+ * In an operation with an MPI_Op each element is a byte, and its value is a tree of combinations.
+ * In the end the tree must have every rank's contribution once; all ranks of an allreduce must have
+ * the same tree; and if the op does not commute, contributions must be in rank order.
  */
 typedef struct prover_call {
-    const coll_algorithm *algorithm; /* a plan */
+    const coll_algorithm *algorithm; /* an algorithm that is a plan */
     coll_operation operation;
-    coll_shape shape; /* its name and sides are set by prover_play */
+    coll_shape shape; /* prover_play sets its name and sides */
     coll_values values;
-    size_t segment; /* the plans' segments are cut into ones of so many bytes; 0: they aren't */
-    int window;     /* of which so many are under way */
-    /* Bytes of each rank's block; of an alltoall those from rank i to rank j at i x ranks + j.
-     * NULL: all have the shape's. */
+    size_t segment; /* the segments of the plans are cut to this many bytes; 0: they are not */
+    int window;     /* the number of these that may be in progress */
+    /*
+     * Bytes of each rank's block; for an alltoall the bytes from rank i to rank j are at i x ranks
+     * + j. NULL: all blocks have the size of the shape.
+     */
     const size_t *counts;
-    bool eager; /* sends are complete at once, else when they are received */
-    /* Data to STARVED from SLOW comes as late as can be; below 0: to or from all; both: none does.
+    bool eager; /* sends complete at once, otherwise when they are received */
+    /*
+     * Data from SLOW to STARVED arrives as late as possible. Below 0 means any rank; if both are
+     * below 0, no data is late.
      */
     int starved, slow;
-    /* May put another plan into the place of RANK's; or NULL. */
+    /* Returns a plan to use instead of RANK's; or NULL. */
     const coll_plan *(*alter)(const coll_plan *plan, int rank, void *context);
     void *context;
 } prover_call;
 
 typedef struct prover_report {
-    char problem[256]; /* "" where all is right */
-    int under_way;     /* the most messages with data from one rank to another at a time */
-    int senders;       /* the most ranks from which such messages are under way to one rank */
-    int sending;       /* and from one rank to all */
-    uint64_t trees;    /* by which each rank's results were combined: a hash; 0: by several */
-    size_t into_rack, out_of_rack; /* the most bytes of any rack's uplink */
+    char problem[256]; /* "" if all is right */
+    int under_way;     /* the most messages with data in flight from one rank to another */
+    int senders;       /* the most ranks from which such messages are in flight to one rank */
+    int sending;       /* the most such messages in flight from one rank */
+    uint64_t
+        trees; /* a hash of the tree by which each rank's results were combined; 0: several trees */
+    size_t into_rack, out_of_rack; /* the most bytes over the uplink of any rack */
 } prover_report;
 
-/* Plays CALL; what it finds goes to REPORT. False, with a problem, where something is wrong. */
+/* Simulates CALL and fills REPORT. Returns false, with a problem, if something is wrong. */
 bool prover_play(const prover_call *call, prover_report *report);
 
 #endif

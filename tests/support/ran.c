@@ -20,7 +20,7 @@ static coll_operation operation_of(const char *name) {
     return (coll_operation)i;
 }
 
-/* What is chosen for a call like the one that ran. */
+/* Returns the choice for a call like the one that ran. */
 static coll_choice what_ran(MPI_Comm comm, coll_operation operation, size_t bytes, int root) {
     coll_comm *state;
     bool learns;

@@ -1,9 +1,9 @@
 /*
- * Preloaded, it has ranks of MPICH that wait offer their core to others, which those of MPICH 4.0
- * never do. They ask UCX all the time whether there is anything new.
+ * Is preloaded to make waiting ranks of MPICH yield their cores, which those of MPICH 4.0 never do.
+ * They poll UCX all the time, and this file yields in the poll.
  *
- * It also has them leave MPI_Finalize: there those of 4.0 and 4.1 wait until others have seen that
- * they disconnect, which these never do once they wait for all in MPI_Finalize themselves
+ * It also makes them leave MPI_Finalize. Ranks of MPICH 4.0 and 4.1 wait there until others have
+ * seen that they disconnect, which these never do while they wait in MPI_Finalize themselves
  * (github.com/pmodels/mpich, pull request 6596). UCX disconnects at its end anyway.
  */
 #include <dlfcn.h>
@@ -24,5 +24,5 @@ unsigned ucp_worker_progress(void *worker) {
 void *ucp_disconnect_nb(void *endpoint);
 void *ucp_disconnect_nb(void *endpoint) {
     (void)endpoint;
-    return NULL; /* it is done */
+    return NULL; /* tells MPICH that the request is complete */
 }

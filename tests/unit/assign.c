@@ -1,4 +1,7 @@
-/* Every kernel of the assignment against a plain 64-bit search, at sizes around every boundary. */
+/*
+ * Compares every kernel of the assignment with a plain 64-bit search, at sizes around every
+ * boundary.
+ */
 #include "config.h"
 
 #include "kmeans/assign/assign.h"
@@ -14,7 +17,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Bytes that end where unreadable memory begins, so that a kernel that reads on is caught. */
+/* Bytes followed by unreadable memory, so that a kernel that reads beyond the end crashes. */
 typedef struct guarded {
     unsigned char *map;
     size_t map_size;
@@ -46,7 +49,7 @@ static guarded random_rows(size_t rows, size_t dim, unsigned seed) {
     return made;
 }
 
-/* The answer by definition. */
+/* Finds the nearest centroids by their definition. */
 static void search(const uint8_t *points, size_t n, size_t dim, const uint8_t *centroids, size_t k,
                    uint32_t *nearest, uint32_t *distance) {
     for (size_t i = 0; i < n; i++) {
@@ -67,7 +70,7 @@ static void search(const uint8_t *points, size_t n, size_t dim, const uint8_t *c
     }
 }
 
-/* Every kernel and several numbers of threads give the answer by definition. */
+/* Checks that every kernel, with several numbers of threads, finds the centroids of search. */
 static void check_all(const uint8_t *points, size_t n, size_t dim, const uint8_t *centroids,
                       size_t k) {
     static const int threads[] = {1, 2, 4};
@@ -107,7 +110,7 @@ START_TEST(random_data) {
     static const size_t dims[] = {1, 3, 4, 5, 63, 64, 65, 512, 515, 2048};
     static const size_t ks[] = {1, 2, 11, 12, 13, 1000};
     static const size_t ns[] = {0, 1, 31, 32, 33, 1000};
-    const size_t longest = 70000000; /* the rest would take minutes and show nothing new */
+    const size_t longest = 70000000; /* larger cases would take minutes and test nothing new */
     size_t dim = dims[_i];
     for (size_t a = 0; a < sizeof ks / sizeof *ks; a++)
         for (size_t b = 0; b < sizeof ns / sizeof *ns; b++) {
@@ -122,8 +125,8 @@ START_TEST(random_data) {
 END_TEST
 
 /*
- * Rows of nothing but 0 and 255, the last of them with both: the largest products, scores and
- * distances of either sign, and dimensions at which 32-bit sums, signed or not, would overflow.
+ * Tests rows of only 0 and 255, the last with both. They have the largest products, scores and
+ * distances of either sign, at dimensions at which signed and unsigned 32-bit sums would overflow.
  */
 START_TEST(extremes) {
     static const size_t dims[] = {1, 2, 4, 65, 16513, 32897, 32898, 33025, 33026, KM_MAX_DIM};
@@ -142,7 +145,9 @@ START_TEST(extremes) {
 }
 END_TEST
 
-/* Equal centroids, in one tile and in others, and different ones that are equally near. */
+/*
+ * Tests equal centroids, in one tile and in several, and different centroids that are equally near.
+ */
 START_TEST(ties) {
     enum { DIM = 37, KINDS = 5, COUNT = 400, POINTS = 70 };
     guarded kinds = random_rows(KINDS, DIM, 3), points = random_rows(POINTS, DIM, 4);
@@ -210,7 +215,7 @@ START_TEST(bad_arguments) {
 }
 END_TEST
 
-/* Numbers around 0, and those with which all differences are in the last digits. */
+/* Returns random numbers around 0, or around MIDDLE, where they differ only in the last digits. */
 static float *random_reals(size_t count, float middle, unsigned seed) {
     float *made = malloc((count + 1) * sizeof *made);
     ck_assert_ptr_nonnull(made);
@@ -229,7 +234,7 @@ static double real_distance(const float *a, const float *b, size_t dim) {
     return sum;
 }
 
-/* The centroid found for a point is the nearest one, to all digits of float32. */
+/* Checks that the centroid found for a point is the nearest one, to the precision of float32. */
 static void check_real(const float *point, const float *centroids, size_t k, size_t dim,
                        uint32_t nearest, uint32_t distance) {
     float told;
@@ -243,7 +248,10 @@ static void check_real(const float *point, const float *centroids, size_t k, siz
     ck_assert_msg(fabs(told - found) <= 1e-6 * found, "%g told as %g", found, (double)told);
 }
 
-/* Real features: right, and the same bits for any threads and neighbours. */
+/*
+ * Real features: results are right, and have the same bits for any number of threads and any
+ * neighbours.
+ */
 START_TEST(real_features) {
     static const size_t dims[] = {1, 5, 64, 515};
     static const size_t ks[] = {1, 3, 239, 240, 241, 600};
@@ -262,12 +270,12 @@ START_TEST(real_features) {
         uint32_t nearest[N], distance[N], again[N], distance_again[N];
         km_centroids *packed;
         const uint8_t *rows = (const uint8_t *)points;
-        memcpy(centroids, points, dim * sizeof *points); /* at a distance of 0 */
+        memcpy(centroids, points, dim * sizeof *points); /* the distance to these points is 0 */
         ck_assert_int_eq(km_centroids_create((uint8_t *)centroids, k, dim, kernel, 2, &packed), 0);
         ck_assert_int_eq(km_assign(rows, N, dim, packed, 1, nearest, distance), 0);
         for (size_t n = 0; n < N; n++)
             check_real(points + n * dim, centroids, k, dim, nearest[n], distance[n]);
-        /* In two parts, by more threads. */
+        /* The same points in two parts, with more threads. */
         ck_assert_int_eq(km_assign(rows, CUT, dim, packed, 2, again, distance_again), 0);
         ck_assert_int_eq(km_assign(rows + CUT * dim * sizeof *points, N - CUT, dim, packed, 3,
                                    again + CUT, distance_again + CUT),
@@ -281,7 +289,7 @@ START_TEST(real_features) {
 }
 END_TEST
 
-/* OpenBLAS that chose too old a core type is told which to take. */
+/* If OpenBLAS has chosen too old a core type, a message names a better one. */
 START_TEST(core_types) {
     static const struct {
         const char *chosen;

@@ -1,6 +1,7 @@
 /*
- * The rule by which a faster algorithm is found: with whatever times, all ranks run the same one in
- * each call, tries cost little of the time so far, and what was found to be the fastest runs.
+ * Tests the rule that finds a faster algorithm: whatever the times, all ranks run the same
+ * algorithm in each call, trials cost little of the time so far, and the fastest algorithm found is
+ * used.
  */
 #include "config.h"
 
@@ -13,18 +14,18 @@
 
 enum { RANKS = 5, CALLS = 3000, PARTS = 50 };
 
-/* What ALGORITHM takes on RANK in the CALL-th call. */
+/* Returns the time of ALGORITHM on RANK in call CALL. */
 typedef int64_t clock_of(void *context, int algorithm, int rank, int call);
 
-/* What is expected of each algorithm, and known of it before the third call. */
+/* The expected time of each algorithm, and what is known of it before the third call. */
 typedef struct lot {
     coll_choices expected;
     int64_t known[COLL_LIKELY];
-    int left_out; /* 0: none */
+    int left_out; /* 0 for none */
 } lot;
 
 typedef struct course {
-    int settled; /* with which call; -1: never */
+    int settled; /* the call at which it settled; -1 for never */
     int best;
     int ran[COLL_LIKELY];
     int turn[CALLS];
@@ -40,7 +41,7 @@ static void hear_or_heed(coll_autotune_rounds *lesson, const lot *all, int call,
         coll_autotune_rounds_leave_out(lesson);
 }
 
-/* All ranks' lessons, side by side, with agreements on the largest times. */
+/* Runs the trials of all ranks in one process, with agreements on the largest times. */
 static course teach(const lot *all, clock_of *clock, void *context) {
     coll_autotune_rounds lesson[RANKS];
     int64_t largest[COLL_AUTOTUNE_TIMES];
@@ -74,7 +75,9 @@ static course teach(const lot *all, clock_of *clock, void *context) {
     return made;
 }
 
-/* Algorithms that all are expected to gain a tenth, and to cost a tenth at most. */
+/*
+ * Returns COUNT algorithms, each of which is expected to gain a tenth, and to cost at most a tenth.
+ */
 static lot alike(int count) {
     lot made = {.expected = {.count = count}};
     for (int i = 0; i < COLL_LIKELY; i++)
@@ -82,7 +85,7 @@ static lot alike(int count) {
     return made;
 }
 
-/* Times of their own, and up to so many percent more, on any rank in any call. */
+/* Times of algorithms, plus up to some percent of noise on any rank in any call. */
 typedef struct world {
     generator random;
     int64_t time[COLL_LIKELY];
@@ -126,7 +129,7 @@ START_TEST(it_ends_with_one_of_the_fastest) {
 }
 END_TEST
 
-/* Whatever they are expected to cost, if that is what they cost. */
+/* The limit holds for all expected costs that are right. */
 START_TEST(tries_cost_a_fiftieth_of_all_time_at_most) {
     for (int seed = 0; seed < 1000; seed++) {
         world w = {.random = {(uint64_t)seed}};
@@ -139,7 +142,8 @@ START_TEST(tries_cost_a_fiftieth_of_all_time_at_most) {
         }
         course made = teach(&all, noisy, &w);
         int64_t spent = 0, extra = 0;
-        int runs = 0, row = 0; /* what runs but for tries, and calls of one kind in a row */
+        int runs = 0, row = 0; /* the algorithm that runs apart from trials, and the calls of one
+                                  kind in a row */
         for (int call = 0; call < CALLS; call++) {
             int turn = made.turn[call];
             row = call > 0 && turn == made.turn[call - 1] ? row + 1 : 1;
@@ -160,7 +164,7 @@ START_TEST(nothing_is_tried_in_a_few_calls) {
 }
 END_TEST
 
-/* As many calls again as there were would gain less. */
+/* Trials that would gain less in as many further calls as there were are not made. */
 START_TEST(nothing_is_tried_that_does_not_pay) {
     world w = {.time = {1000, 990}};
     lot all = alike(2);
@@ -174,7 +178,7 @@ START_TEST(nothing_is_tried_that_does_not_pay) {
 }
 END_TEST
 
-/* And until its cost is a fiftieth of all time nothing else is. */
+/* Until its cost is a fiftieth of all time, there are no other trials either. */
 START_TEST(what_took_far_longer_than_expected_never_runs_again) {
     world w = {.time = {1000, 4000, 900}};
     lot all = alike(3);
@@ -197,7 +201,10 @@ START_TEST(what_is_as_fast_does_not_take_over) {
 }
 END_TEST
 
-/* The first call of each, as ranks that meet for the first time take longer. */
+/*
+ * The first call of each algorithm takes longer, as between ranks that communicate for the first
+ * time.
+ */
 static int64_t cold(void *context, int algorithm, int rank, int call) {
     bool *warm = context;
     int64_t usual = algorithm == 1 ? 100 : 150;
@@ -214,7 +221,7 @@ START_TEST(first_calls_do_not_count) {
 }
 END_TEST
 
-/* After a call of another kind it seems to be short. */
+/* A call seems short after a call of another kind. */
 static int64_t overlapped(void *context, int algorithm, int rank, int call) {
     int *last = context;
     bool other = *last != algorithm;
@@ -230,7 +237,7 @@ START_TEST(calls_after_others_do_not_count) {
 }
 END_TEST
 
-/* One call is ten times as long as usual. */
+/* One call takes ten times as long as usual. */
 static int64_t disturbed(void *context, int algorithm, int rank, int call) {
     const int *when = context;
     return (algorithm == 1 ? 100 : 120) * (call == *when && rank == 3 ? 10 : 1);
@@ -248,15 +255,15 @@ START_TEST(what_is_known_from_before_holds) {
     lot all = alike(4);
     all.expected.of[3].gain = 200;
     all.known[0] = 1000;
-    all.known[1] = 1500; /* as it was then */
+    all.known[1] = 1500; /* the time that was known then */
     all.known[2] = 900;
     course made = teach(&all, noisy, &w);
     ck_assert_int_eq(made.turn[1], 0);
     ck_assert_int_eq(made.turn[2], 2);
     ck_assert_int_eq(made.ran[0], 2);
     ck_assert_int_eq(made.ran[1], 0);
-    ck_assert_int_eq(made.best, 3); /* what is not known is tried */
-    all.known[0] = 0;               /* nothing to go by */
+    ck_assert_int_eq(made.best, 3); /* an algorithm without a known time is tried */
+    all.known[0] = 0;               /* no time is known */
     ck_assert_int_eq(teach(&all, noisy, &w).settled, 2);
 }
 END_TEST

@@ -1,4 +1,7 @@
-/* Bags of words: which cells of the pyramid a patch counts in, and the lines that come of it. */
+/*
+ * Tests bags of words: the cells of the pyramid in which a patch is counted, and the lines that are
+ * written.
+ */
 #include "kmeans/words/bags.h"
 #include "tests/support/harness.h"
 
@@ -27,7 +30,7 @@ START_TEST(bins_of_the_pyramid) {
 }
 END_TEST
 
-/* Word 7 in each corner of an image of 20 x 12, by its patches of 4 pixels. */
+/* An image of 20 x 12 has word 7 in each corner, in patches of 4 pixels. */
 START_TEST(cells_of_a_patch) {
     static const uint32_t words[] = {7, 7, 7, 7};
     static const patch_place corners[] = {
@@ -35,7 +38,7 @@ START_TEST(cells_of_a_patch) {
     expect_line(1, BAG_COUNTS, corners, words, 4, "-3 8:4\n");
     expect_line(2, BAG_COUNTS, corners, words, 4, "-3 8:4 18:1 28:1 38:1 48:1\n");
     expect_line(3, BAG_COUNTS, &corners[3], words, 1, "-3 8:1 48:1 208:1\n");
-    /* A patch right in the middle belongs to the cell right of it and below. */
+    /* A patch exactly in the middle belongs to the cell to the right and below. */
     expect_line(2, BAG_COUNTS, &(patch_place){8, 4, 20, 12}, words, 1, "-3 8:1 48:1\n");
 }
 END_TEST

@@ -1,4 +1,4 @@
-/* Numbers have a point, whatever the locale of the program. */
+/* Tests that numbers have a decimal point, whatever the locale of the program. */
 #include "config.h"
 
 #include "app/json.h"

@@ -1,4 +1,4 @@
-/* Processor time granted by control groups, read from made-up trees of both versions. */
+/* Tests the processor time that control groups grant, from made-up trees of both versions. */
 #include "config.h"
 
 #include "lib/base/cgroup.h"
@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 static char root[] = "/tmp/coll-cgroup-XXXXXX";
-static char made[32][PATH_MAX]; /* files and folders, to be removed last to first */
+static char made[32][PATH_MAX]; /* files and folders, which are removed last to first */
 static int count;
 
 static const char *below(const char *name) {

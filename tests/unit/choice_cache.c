@@ -1,5 +1,7 @@
-/* Decisions that are kept for calls alike, of one communicator or of several: for which, and for
- * which not. */
+/*
+ * Tests the choice cache, of one communicator or shared by several: for which calls a choice holds,
+ * and for which it does not.
+ */
 #include "config.h"
 
 #include "lib/allreduce/allreduce.h"
@@ -10,7 +12,7 @@
 
 static const coll_choices ring = {1, {{.algorithm = &coll_allreduce_ring, .predicted = 2}}};
 
-static const coll_spec nobody = {.algorithm = NULL}; /* asked for anything */
+static const coll_spec nobody = {.algorithm = NULL}; /* the user has named no algorithm */
 static coll_place places[] = {
     {.node = 0}, {.node = 1}, {.node = 2}, {.node = 3},
     {.node = 4}, {.node = 5}, {.node = 6}, {.node = 7},
@@ -28,7 +30,7 @@ static bool holds(coll_choice_cache *decisions, coll_shape call) {
            found.of[0].predicted == ring.of[0].predicted;
 }
 
-/* One was made for 200 bytes. */
+/* The choice was made for 200 bytes. */
 START_TEST(a_decision_holds_for_calls_alike) {
     coll_choice_cache *decisions = coll_choice_cache_open(0, &topo);
     coll_shape call = of_bytes(200), other = call;
@@ -74,7 +76,7 @@ START_TEST(each_kind_of_call_keeps_its_own) {
     ck_assert(holds(decisions, call));
     ck_assert(coll_choice_cache_find(decisions, &nobody, true, &call, &found));
     ck_assert(found.of[0].predicted == 3);
-    other.of[0].predicted = 0; /* nothing was compared */
+    other.of[0].predicted = 0; /* no times were compared */
     coll_choice_cache_keep(decisions, &nobody, false, &call, &other);
     ck_assert(holds(decisions, call));
     coll_choice_cache_close(decisions);
@@ -108,7 +110,7 @@ START_TEST(those_in_the_same_places_share_it) {
 }
 END_TEST
 
-/* Too many are not kept, but what is in use stays. */
+/* The cache drops choices when there are too many, but not those that are in use. */
 START_TEST(what_was_used_last_is_kept) {
     enum { MANY = 40 };
     const coll_shape call = of_bytes(200);
@@ -130,7 +132,7 @@ START_TEST(what_was_used_last_is_kept) {
 }
 END_TEST
 
-/* The ring combines in an order of its own. */
+/* The ring combines in another order. */
 START_TEST(what_can_not_run_does_not_hold) {
     coll_choice_cache *decisions = coll_choice_cache_open(0, &topo);
     coll_shape call = of_bytes(200);
@@ -141,7 +143,7 @@ START_TEST(what_can_not_run_does_not_hold) {
 }
 END_TEST
 
-/* Where the latencies change. */
+/* With latencies that change. */
 START_TEST(between_sites_a_decision_holds_for_the_same_call) {
     double latencies[] = {0, 1e-3, 1e-3, 0};
     const coll_topo wide = {

@@ -1,6 +1,6 @@
 /*
- * All plans of allreduce, alltoall and their like, proved without MPI, as tests/unit/plans.c does
- * with broadcasts and gathers: every algorithm of their tables that is a plan.
+ * Proves the plans of allreduce, alltoall and the other operations without MPI, as tests/unit/plans.c
+ * does for broadcasts and gathers: every algorithm of their tables that is a plan.
  */
 #include "lib/algorithm/spec.h"
 #include "lib/allgather/allgather.h"
@@ -20,9 +20,9 @@
 #include <string.h>
 
 /*
- * What head comments say of uplinks: bytes into a rack, and out of it, at most, of a call on TOPO
- * whose ranks bring, or get, BYTES each. Where nothing is said nothing is claimed, nor where an
- * MPI_Op does not commute.
+ * The claim of a head comment about uplinks: the most bytes into a rack and out of it, in a call on
+ * TOPO in which each rank contributes or receives BYTES. There is no claim if the head comment has
+ * none, or if an MPI_Op does not commute.
  */
 typedef size_t traffic(const coll_topo *topo, size_t bytes);
 typedef struct claim {
@@ -30,19 +30,19 @@ typedef struct claim {
     traffic *into, *out;
 } claim;
 
-/* A ring's: all but a part, twice. */
+/* For a ring: all but one part, twice. */
 static size_t twice(const coll_topo *topo, size_t bytes) {
     (void)topo;
     return 2 * bytes;
 }
 
-/* A chain's, where the line goes from rack to rack. */
+/* For a chain whose rank order goes from rack to rack. */
 static size_t up_and_down(const coll_topo *topo, size_t bytes) {
     (void)topo;
     return 2 * bytes;
 }
 
-/* All of what every rack sums up but its piece of each group, twice. */
+/* All partial sums of a rack except its piece of each group, twice. */
 static size_t once_from_each_rack(const coll_topo *topo, size_t bytes) {
     return 2 * (bytes - bytes / (size_t)topo->racks);
 }
@@ -52,7 +52,7 @@ static size_t once(const coll_topo *topo, size_t bytes) {
     return bytes;
 }
 
-/* A ring's, of blocks. */
+/* For a ring of blocks. */
 static size_t all_but_one(const coll_topo *topo, size_t bytes) {
     return (size_t)(topo->ranks - 1) * bytes;
 }
@@ -66,7 +66,7 @@ static size_t all_blocks(const coll_topo *topo, size_t bytes) {
     return (size_t)topo->ranks * bytes;
 }
 
-/* Each block from a rank of the rack to one of another. */
+/* Each block from a rank of the rack to a rank of another rack. */
 static size_t all_pairs(const coll_topo *topo, size_t bytes) {
     size_t most = 0;
     for (int rack = 0; rack < topo->racks; rack++) {
@@ -99,12 +99,12 @@ static const claim *claim_of(const coll_algorithm *algorithm) {
     return NULL;
 }
 
-/* The plans of all tables. */
+/* The largest number of plans in all tables. */
 enum { MOST = 100 };
 typedef struct subject {
     coll_operation operation;
     const coll_algorithm *algorithm;
-    bool even; /* its blocks are always as long */
+    bool even; /* all its blocks have the same length */
 } subject;
 static subject subjects[MOST];
 static int subject_count;
@@ -127,14 +127,14 @@ static void find_subjects(void) {
                 subjects[subject_count++] = (subject){o, *a, false};
 }
 
-/* A case of a subject: everything but its size follows from TURN. */
+/* A case of a subject. Everything except its size follows from TURN. */
 typedef struct trial {
     prover_call call;
     coll_topo topo;
     size_t *counts;
 } trial;
 
-/* Segments of about a byte, which each value of a parameter "segment" may be; windows 1, 4, all. */
+/* Returns values for small tests: segments of about a byte, and windows of 1, 4 or all. */
 static coll_values small_values(const coll_algorithm *algorithm, int turn) {
     static const uint64_t segments[] = {1, 2, 5}, windows[] = {1, 4, 1024, 2},
                           radices[] = {2, 3, 4, 8};
@@ -150,7 +150,10 @@ static coll_values small_values(const coll_algorithm *algorithm, int turn) {
     return values;
 }
 
-/* Whether blocks of SUBJECT may differ, by what all ranks know (1) or by what each one knows. */
+/*
+ * Returns whether blocks of SUBJECT may differ: 1 if all ranks know all sizes, 2 if each knows its
+ * own.
+ */
 static int unevenness(const subject *what) {
     if (what->even)
         return 0;
@@ -166,7 +169,7 @@ static int unevenness(const subject *what) {
     }
 }
 
-/* Blocks of about BYTES, some of nothing, one much longer. */
+/* Makes blocks of about BYTES, some empty and one much longer. */
 static void make_uneven(trial *t, int knowledge, size_t bytes) {
     size_t ranks = (size_t)t->topo.ranks,
            blocks = t->call.operation == COLL_OPERATION_ALLTOALL ? ranks * ranks : ranks, all = 0;
@@ -181,7 +184,7 @@ static void make_uneven(trial *t, int knowledge, size_t bytes) {
     t->call.shape.bytes = knowledge == 1 ? (all + ranks - 1) / ranks : COLL_BYTES_UNKNOWN;
 }
 
-/* Makes sites of up to three racks each, with latencies that differ, or all alike. */
+/* Makes sites of up to three racks each, with different latencies or with equal ones. */
 static void make_sites(trial *t, int turn) {
     coll_topo *topo = &t->topo;
     int racks = 1 + turn % 3;
@@ -257,8 +260,9 @@ static void prove(const subject *what, int ranks, int root, size_t bytes, int tu
     end_trial(&t);
 }
 
-/* Every root up to 16 ranks, and five above, where there is one; and then not every number of
- * ranks.
+/*
+ * Tests every root for up to 16 ranks, and five roots for more ranks, of which it skips some
+ * numbers.
  */
 START_TEST(all_plans_are_right) {
     static const size_t sizes[] = {1, 2, 7, 24, 61, 130};
@@ -277,8 +281,10 @@ START_TEST(all_plans_are_right) {
 }
 END_TEST
 
-/* Those that are reproducible combine by one tree, whatever the size, the placement, the values and
- * which of them it is. */
+/*
+ * All reproducible algorithms combine by the same tree, whatever the size, the placement and the
+ * parameters.
+ */
 START_TEST(reproducible_plans_have_one_tree) {
     coll_operation operation = (coll_operation)_i;
     for (int ranks = 2; ranks <= 33; ranks += 1 + ranks / 10) {
@@ -307,7 +313,10 @@ START_TEST(reproducible_plans_have_one_tree) {
 }
 END_TEST
 
-/* Whether a random change of plan WHICH, by G, is caught; sets *DONE if there was one. */
+/*
+ * Returns whether a random change of plan WHICH, drawn from G, is caught. Sets *DONE if there was a
+ * change.
+ */
 static bool is_caught(int which, generator *g, bool *done, char *text, size_t size) {
     const subject *what = &subjects[which];
     int ranks = 2 + below(g, 11), turn = below(g, 840);
@@ -328,7 +337,7 @@ static bool is_caught(int which, generator *g, bool *done, char *text, size_t si
                 prover_report report;
                 t.call.eager = eager;
                 caught = !is_proved(&t, &report);
-                good = mutant.done || caught; /* else there is no such step */
+                good = mutant.done || caught; /* otherwise the plan has no such step */
             }
     *done = good && mutant.done;
     snprintf(text, size,
@@ -345,13 +354,14 @@ START_TEST(wrong_plans_are_caught) {
 END_TEST
 
 int main(void) {
-    mallopt(M_TRIM_THRESHOLD, 1 << 28); /* memory comes and goes by the thousand plays */
+    mallopt(M_TRIM_THRESHOLD,
+            1 << 28); /* keeps freed memory for the next of thousands of simulations */
     mallopt(M_MMAP_THRESHOLD, 1 << 28);
     mallopt(M_TOP_PAD, 1 << 26);
     find_subjects();
     Suite *suite = suite_create("collective_plans");
     TCase *proofs = tcase_create("proofs");
-    tcase_set_timeout(proofs, 0); /* with PROVE=all they take minutes */
+    tcase_set_timeout(proofs, 0); /* no time limit, because PROVE=all takes minutes */
     tcase_add_loop_test(proofs, all_plans_are_right, 0, subject_count);
     tcase_add_loop_test(proofs, wrong_plans_are_caught, 0, subject_count);
     tcase_add_loop_test(proofs, reproducible_plans_have_one_tree, COLL_OPERATION_ALLREDUCE,

@@ -1,6 +1,6 @@
 /*
- * The cost model by hand: curves, what they say beyond their knots and what stands in for them; L
- * with its dependence on p; fits of points.
+ * Compares the cost model with values computed by hand: curves, their continuation beyond the knots
+ * and their defaults; L with its dependence on p; fits of points.
  */
 #include "config.h"
 
@@ -27,7 +27,9 @@ START_TEST(curves_are_straight_between_knots_and_beyond) {
 }
 END_TEST
 
-/* Latency 10, overhead 2, 0.5 a byte: Os 2, Or and Ur 1 each, so that L starts at 6. */
+/*
+ * Latency 10, overhead 2 and 0.5 for each byte: Os is 2, Or and Ur are 1 each, and L starts at 6.
+ */
 START_TEST(what_was_not_measured_follows_from_the_summary) {
     const coll_cost cost = {.latency = 10, .overhead = 2, .per_byte = 0.5, .buffer = 7};
     ck_assert_double_eq_tol(coll_cost_send_overhead(&cost, 100), 2, exact);
@@ -54,13 +56,13 @@ START_TEST(measured_curves_come_first) {
 }
 END_TEST
 
-/* Tam and Wang, table 1: 1.556 p at the start; 90 bytes in all, of which p - 1 senders ask for. */
+/* Tam and Wang, table 1: 1.556 p at the start; 90 bytes in total, which p - 1 senders request. */
 START_TEST(transfer_depends_on_how_many_take_part) {
     coll_cost cost = {.latency = 10, .overhead = 2, .per_byte = 0.5, .per_rank = 1.5};
     ck_assert_double_eq_tol(coll_cost_transfer(&cost, 0, 2), 6, exact);
     ck_assert_double_eq_tol(coll_cost_transfer(&cost, 0, 16), 6 + 14 * 1.5, exact);
     ck_assert_double_eq_tol(coll_cost_transfer(&cost, 0, 1), 6, exact);
-    /* A sender asks for 100 / 52 a second; together they get 10: five fit, ten get half. */
+    /* A sender requests 100 / 52 each second. Together they get 10: five fit, ten get half. */
     cost.per_rank = 0;
     cost.together = 10;
     ck_assert_double_eq_tol(coll_cost_transfer(&cost, 100, 6), 6 + 50, exact);
@@ -96,7 +98,7 @@ START_TEST(faults_of_curves) {
 }
 END_TEST
 
-/* Two lines that meet at 4: their ends and the corner are enough. */
+/* Two lines that meet at 4: their ends and the corner are enough knots. */
 START_TEST(fits_find_the_corners) {
     const double bytes[] = {1, 2, 4, 8, 16}, seconds[] = {1, 2, 4, 4, 4};
     COLL_Curve curve;
@@ -109,7 +111,7 @@ START_TEST(fits_find_the_corners) {
 }
 END_TEST
 
-/* What is nothing beside the rest of a message takes no knots. */
+/* A change that is small compared with the rest of a message gets no knots. */
 START_TEST(fits_look_at_the_whole) {
     const double bytes[] = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024},
                  seconds[] = {0, 1e-9, 2e-9, 3e-9, 4e-9, 5e-9, 6e-9, 7e-9, 1e-3, 3e-3, 9e-3};
@@ -121,7 +123,7 @@ START_TEST(fits_look_at_the_whole) {
 }
 END_TEST
 
-/* 3 and 1 become 2 and 2: wrong by a half each, at two of four points. */
+/* 3 and 1 become 2 and 2, with an error of a half at two of four points. */
 START_TEST(fits_never_fall) {
     const double bytes[] = {1, 2, 3, 4}, seconds[] = {1, 3, 1, 4};
     COLL_Curve curve;
@@ -156,7 +158,7 @@ START_TEST(lines_by_least_squares) {
 }
 END_TEST
 
-/* Eq. 4: D / A = 0.25 and B = 60000 let 0.25 + 60000 / k through. */
+/* Eq. 4: with D / A = 0.25 and B = 60000 the share 0.25 + 60000 / k passes. */
 START_TEST(floods_give_the_buffer) {
     const flood_result lossy = {
         .steps = 4, .bytes = {50000, 80000, 100000, 200000}, .arrived = {1, 1, 0.85, 0.55}};

@@ -1,4 +1,6 @@
-/* CRC32C against the vectors of RFC 3720 B.4, and the processor's way against the table's. */
+/*
+ * Compares CRC32C with the vectors of RFC 3720 B.4, and the processor's instruction with the table.
+ */
 #include "lib/base/crc32c.h"
 
 #include "tests/support/harness.h"
@@ -28,7 +30,7 @@ START_TEST(known_vectors) {
 }
 END_TEST
 
-/* At every alignment and length, whole and in two parts. */
+/* Tests every alignment and length, in one part and in two. */
 START_TEST(both_ways_agree) {
     unsigned char bytes[80];
     for (size_t i = 0; i < sizeof bytes; i++)
@@ -46,7 +48,7 @@ START_TEST(both_ways_agree) {
 }
 END_TEST
 
-/* What it is for: a chunk with any one bit wrong has another checksum. */
+/* A chunk with any single bit wrong has another checksum. */
 START_TEST(every_bit_counts) {
     unsigned char bytes[1000] = {0};
     uint32_t right = coll_crc32c(0, bytes, sizeof bytes);

@@ -1,4 +1,6 @@
-/* What confirmed broadcasts decide by: intact messages, and who is to blame. */
+/*
+ * Tests the decisions of reliable broadcasts: which messages are intact, and which rank is suspect.
+ */
 #include "lib/bcast/reliable/failure_detector.h"
 #include "lib/bcast/reliable/segment_header.h"
 #include "tests/support/harness.h"
@@ -50,11 +52,14 @@ START_TEST(a_message_may_be_empty) {
 }
 END_TEST
 
-/* Five ranks, root 2, in the order 2 0 4 1 3; date 0. */
+/* Five ranks with root 2, in the order 2 0 4 1 3, at time 0. */
 enum { RANKS = 5, ROOT = 2 };
 static const int order[RANKS] = {2, 0, 4, 1, 3};
 
-/* Each rank but the root has passed so much of EPOCH, by its place in the order, at NOW. */
+/*
+ * Each rank except the root reports at NOW how much of EPOCH it has passed, by its place in the
+ * order.
+ */
 static void all_report(coll_failure_detector *watch, uint64_t epoch, const uint64_t passed[],
                        double now) {
     for (int i = 1; i < RANKS; i++) {
@@ -112,7 +117,7 @@ START_TEST(a_link_is_to_blame_where_the_last_advance_ends) {
 }
 END_TEST
 
-/* Who is still in an older epoch has nothing of this one. */
+/* A rank that is still in an older epoch has nothing of this one. */
 START_TEST(old_accounts_do_not_count) {
     static const uint64_t passed[RANKS] = {0, 5, 5, 5, 5};
     coll_failure_detector watch;
@@ -156,9 +161,10 @@ START_TEST(a_try_stalls_without_progress_or_with_somebody_silent) {
     coll_account account = {.passed = 2, .taken = 2};
     for (int i = 1; i < RANKS - 1; i++)
         coll_failure_detector_report(&watch, order[i], &account, 4);
-    ck_assert(coll_failure_detector_stalls(&watch, 4.5, 2)); /* the last is silent */
+    ck_assert(coll_failure_detector_stalls(&watch, 4.5, 2)); /* the last rank is silent */
     coll_failure_detector_begin(&watch, 4.5);
-    ck_assert(!coll_failure_detector_stalls(&watch, 6.5, 2)); /* it gets a time-out in each try */
+    ck_assert(
+        !coll_failure_detector_stalls(&watch, 6.5, 2)); /* it has a full time-out in each attempt */
     ck_assert(coll_failure_detector_stalls(&watch, 7, 2));
     coll_failure_detector_free(&watch);
 }

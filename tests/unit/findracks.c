@@ -1,4 +1,6 @@
-/* Racks and sites from made-up round trips: uneven racks, slow rows, noise, nothing to find, sites.
+/*
+ * Tests racks and sites found from made-up round trips: uneven racks, slow rows, noise, nothing to
+ * find, sites.
  */
 #include "config.h"
 
@@ -16,25 +18,27 @@ enum { NODES_MOST = 200 };
 typedef struct made_up {
     int nodes;
     int racks[NODES_MOST], sites[NODES_MOST];
-    double noise;              /* of a time, at most */
-    double spoilt;             /* the share of times that are up to thirty times as long */
+    double noise;              /* the largest share by which a time is longer */
+    double spoilt;             /* the share of times that are up to thirty times longer */
     double far;                /* s, between racks */
     double wide;               /* s, between sites */
-    double slowness;           /* rows are slow by a factor of their own, of up to 1 + this */
-    int slow_at_first;         /* a node, in the first row; 0: none is */
-    int rows, pairs, last_row; /* that were measured, and so many can be */
+    double slowness;           /* each row is slower by its own factor of up to 1 + this */
+    int slow_at_first;         /* a node that is slow in the first row, or 0 */
+    int rows, pairs, last_row; /* measured rows and pairs; the most rows */
 } made_up;
 
 static uint64_t seed;
 
-/* 0 or more and less than 1. */
+/* Returns a random number from 0 to below 1. */
 static double lot(void) {
     seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
     return (double)(seed >> 33) / 2147483648.0;
 }
 
-/* Racks of SIZES, ended by 0, of which PER_SITE each are in one site; their nodes in a row, or by
- * turns. */
+/*
+ * Makes racks of SIZES, which end with 0. PER_SITE racks are in each site. The nodes of a rack are
+ * consecutive, or mixed with others.
+ */
 static made_up make(const int sizes[], int per_site, bool mixed) {
     made_up all = {.noise = 0.05, .far = 27e-6, .wide = 5e-3, .last_row = NODES_MOST * NODES_MOST};
     int left[NODES_MOST], racks = 0, placed = 1;
@@ -109,7 +113,7 @@ START_TEST(racks_are_found) {
 }
 END_TEST
 
-/* A row for each rack, of those without one. */
+/* One row for each rack is measured, from a node without a rack. */
 START_TEST(few_pairs_are_measured) {
     static const int ten[] = {15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 0};
     made_up all = make(FIVE, 100, true);
@@ -130,7 +134,7 @@ START_TEST(medians_are_told) {
 }
 END_TEST
 
-/* Where two in a hundred of the least times are far too long, as a rule the racks are found. */
+/* If two in a hundred of the least times are far too long, the racks are usually still found. */
 START_TEST(some_outliers_do_no_harm) {
     int right = 0;
     for (int i = 0; i < 100; i++) {
@@ -232,7 +236,7 @@ START_TEST(a_site_begins_at_a_multiple_and_at_a_least_time) {
 }
 END_TEST
 
-/* The time may be over at any row. */
+/* The time limit may end the measurement at any row. */
 START_TEST(what_is_not_measured_is_not_found) {
     made_up whole = make(FIVE, 100, true);
     check(&whole, whole.racks, whole.sites);

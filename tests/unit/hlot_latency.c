@@ -1,4 +1,7 @@
-/* Forecasts, the rounds in which sites meet, and probes with and without an answer. */
+/*
+ * Tests forecasts, the rounds in which pairs of sites measure, and probes with and without an
+ * answer.
+ */
 #include "config.h"
 
 #include "hlot/forecast.h"
@@ -17,7 +20,7 @@
 
 static uint64_t seed = 1;
 
-/* 0 or more and less than 1. */
+/* Returns a random number from 0 to below 1. */
 static double lot(void) {
     seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
     return (double)(seed >> 33) / 2147483648.0;
@@ -32,7 +35,9 @@ START_TEST(nothing_measured_is_no_forecast) {
 }
 END_TEST
 
-/* One sample in five takes three times as long: the forecast stays, the last value would not. */
+/*
+ * One sample in five takes three times as long. The forecast hardly changes; the last value would.
+ */
 START_TEST(outliers_do_not_move_the_forecast) {
     hlot_forecast forecast = {.count = 0};
     int surprises = 0;
@@ -63,7 +68,7 @@ START_TEST(a_lasting_change_is_believed_after_two_samples) {
 }
 END_TEST
 
-/* Of noise around a level, the mean or smoothing is less wrong than the last value. */
+/* For noise around a level, the mean or smoothing has a smaller error than the last value. */
 START_TEST(noise_is_averaged) {
     hlot_forecast forecast = {.count = 0};
     for (int i = 0; i < 500; i++)
@@ -111,7 +116,7 @@ START_TEST(a_probe_is_answered_by_the_kernel) {
     ck_assert_int_ge(listener, 0);
     ck_assert(coll_tcp_rtt_find("127.0.0.1", port, &address));
     ck_assert_int_eq(hlot_probe_look(&probe, 1, &seconds), HLOT_NO_PROBE);
-    for (int i = 0; i < 300; i++) { /* more than the kernel keeps without being asked */
+    for (int i = 0; i < 300; i++) { /* more connections than the kernel's default queue */
         hlot_probe_start(&probe, &address);
         ck_assert_int_eq(wait_for(&probe, 5, &seconds), HLOT_ANSWERED);
         ck_assert_double_gt(seconds, 0);
@@ -136,7 +141,7 @@ START_TEST(a_refused_probe_is_silent) {
 }
 END_TEST
 
-/* A port whose queue is full answers nothing at all. */
+/* A port whose queue is full does not answer at all. */
 START_TEST(a_probe_without_an_answer_ends_in_time) {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t length = sizeof address;

@@ -1,5 +1,7 @@
-/* Matrix files: what is read, what is refused with which words, and that what is written reads
- * back. */
+/*
+ * Tests matrix files: what is read, what is refused and with which message, and that written files
+ * can be read.
+ */
 #include "config.h"
 
 #include "hlot/matrix.h"
@@ -52,7 +54,7 @@ START_TEST(without_names_and_units_sites_are_numbered_and_times_are_ms) {
 }
 END_TEST
 
-/* The same matrix of two sites, as spreadsheets and other programs write it. */
+/* The same matrix of two sites, in the formats of spreadsheets and other programs. */
 START_TEST(separators_and_names_of_rows_are_read) {
     static const char *const texts[] = {
         "ams,nyc\n0,40\n41,0\n",
@@ -188,7 +190,9 @@ START_TEST(what_is_no_text_is_refused) {
 }
 END_TEST
 
-/* SITES columns in the first line, and behind it so many rows of numbers with names before them. */
+/*
+ * Parses SITES columns in the first line, followed by ROWS rows of numbers with names before them.
+ */
 static bool parse_many(int sites, int rows) {
     static char text[(HLOT_SITES + 2) * (HLOT_SITES + 3) * 8];
     char *end = text + sprintf(text, "from");
@@ -230,7 +234,8 @@ START_TEST(a_file_that_is_not_there_is_refused) {
     ck_assert_str_eq(problem, "cannot read the matrix file /: Is a directory");
     ck_assert(!hlot_matrix_read("/dev/zero", &matrix, problem));
     ck_assert_str_eq(problem, "cannot read the matrix file /dev/zero: not a regular file");
-    ck_assert(!hlot_matrix_read("-", &matrix, problem)); /* standard input is the program's */
+    ck_assert(
+        !hlot_matrix_read("-", &matrix, problem)); /* the library does not read standard input */
     ck_assert_str_eq(problem, "cannot read the matrix file -: No such file or directory");
 }
 END_TEST

@@ -1,6 +1,6 @@
 /*
- * Trees from matrices: the paper's figures, what no tree may be, and for few sites the best of all
- * trees there are.
+ * Tests trees made from matrices: the paper's figures, the properties of every tree, and for few
+ * sites the best of all trees.
  */
 #include "config.h"
 
@@ -32,13 +32,13 @@ static hlot_network figure1(void) {
 
 static uint64_t seed;
 
-/* More than 0 and at most 1. */
+/* Returns a random number above 0 and at most 1. */
 static double lot(void) {
     seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
     return ((double)(seed >> 33) + 1) / 2147483648.0;
 }
 
-/* Asymmetric latencies with a heavy tail; MISSING is the share of links that are not there. */
+/* Makes asymmetric latencies with a heavy tail. MISSING is the share of missing links. */
 static void make_random(int sites, double gap, double missing, hlot_network *network) {
     network->sites = sites;
     network->gap = gap;
@@ -48,7 +48,10 @@ static void make_random(int sites, double gap, double missing, hlot_network *net
             network->latency[from][to] = lot() <= missing ? INFINITY : pow(lot(), -1 / 1.2);
 }
 
-/* Parents before children, all of them once, the root first, siblings side by side. */
+/*
+ * Returns whether each site occurs once, parents before their children, with the root first and
+ * siblings together.
+ */
 static bool is_sound(const hlot_tree *tree) {
     bool seen[HLOT_SITES] = {false};
     int below = 0;
@@ -93,7 +96,9 @@ START_TEST(figure_2_has_the_links_of_the_paper) {
 }
 END_TEST
 
-/* Eq. 2: the k-th child has it k gaps and a latency after its parent; the longest way comes first.
+/*
+ * Eq. 2: the k-th child has the data k gaps and a latency after its parent; the child with the
+ * longest path comes first.
  */
 START_TEST(times_count_gaps_and_segments) {
     hlot_network network = {.sites = 4, .gap = 10, .segments = 3};
@@ -109,7 +114,7 @@ START_TEST(times_count_gaps_and_segments) {
     ck_assert_double_eq(arrival[0], 0);
     ck_assert_double_eq(arrival[1], 130 + 2 * 30);
 
-    /* A line: every site sends once. */
+    /* In a chain every site sends once. */
     for (int site = 0; site < 4; site++)
         tree.parent[site] = site - 1;
     hlot_tree_arrange(&network, &tree);
@@ -148,7 +153,7 @@ START_TEST(hlot_is_never_worse_than_flat_nor_hlot_plus_than_any) {
 }
 END_TEST
 
-/* The least time of all trees: of all ways to give each site a parent, those without loops. */
+/* Returns the least time of all trees: tries all assignments of parents without loops. */
 static double least_of_all(const hlot_network *network, int root) {
     double least = INFINITY, arrival[HLOT_SITES];
     hlot_tree tree = {.sites = network->sites, .root = root};
@@ -176,7 +181,10 @@ static double least_of_all(const hlot_network *network, int root) {
     return least;
 }
 
-/* Of up to 5 sites every tree is tried. Moving sites need not find the best, but mostly does. */
+/*
+ * For up to 5 sites all trees are tried. The heuristic that moves sites need not find the best one,
+ * but usually does.
+ */
 START_TEST(few_sites_get_the_best_tree_there_is) {
     int best = 0, all = 200;
     seed = 2;
@@ -228,7 +236,10 @@ START_TEST(one_site_is_a_tree) {
 }
 END_TEST
 
-/* Three organisations, the sites of each a millisecond apart, 20 and more between them. */
+/*
+ * Three organisations, whose sites are a millisecond apart, with 20 ms and more between
+ * organisations.
+ */
 static hlot_network organisations(void) {
     static const int of[] = {0, 1, 0, 2, 1, 0, 2};
     hlot_network network = {.sites = 7, .segments = 1};
@@ -241,7 +252,7 @@ static hlot_network organisations(void) {
 START_TEST(near_sites_form_groups_that_are_entered_once) {
     static const int expected[] = {0, 1, 0, 2, 1, 0, 2};
     hlot_network network = organisations();
-    for (int from = 0; from < 7; from++) /* in seconds, as clustering wants it */
+    for (int from = 0; from < 7; from++) /* in seconds, for the clustering */
         for (int to = 0; to < 7; to++)
             network.latency[from][to] *= 1e-3;
     int groups[HLOT_SITES], entries = 0;
@@ -266,8 +277,10 @@ START_TEST(unlike_links_leave_every_site_by_itself) {
 }
 END_TEST
 
-/* Of all trees none is faster than the one of shortest paths, where only latencies count; where
- * sends do, too, hlot+ is the best kind. */
+/*
+ * If only latencies are included, no tree is faster than that of shortest paths. If sends are
+ * included, hlot+ is the best kind.
+ */
 START_TEST(studies_measure_kinds_by_the_best_tree) {
     for (int sites = 2; sites <= 7; sites++)
         for (int gap = 0; gap <= 1; gap++) {
@@ -289,7 +302,7 @@ START_TEST(studies_measure_kinds_by_the_best_tree) {
 }
 END_TEST
 
-/* A network of three sites: the root sends over the one that is near, unless a send takes long. */
+/* A network of three sites: the root sends through the near one, unless a send takes long. */
 START_TEST(the_best_tree_is_found) {
     hlot_network network = {.sites = 3, .segments = 1};
     network.latency[0][1] = network.latency[1][0] = 1;

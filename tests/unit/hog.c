@@ -1,4 +1,4 @@
-/* Histograms of oriented gradients: known patches give known bytes. */
+/* Tests histograms of oriented gradients: known patches give known bytes. */
 #include "kmeans/words/hog.h"
 
 #include "tests/support/harness.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The papers' shape: 512 bytes. */
+/* The papers' parameters, which give 512 bytes. */
 enum { HOG_CELLS = 4, HOG_BINS = 32, HOG_SIZE = HOG_CELLS * HOG_CELLS * HOG_BINS };
 static const hog_shape papers = {HOG_CELLS, HOG_BINS};
 
@@ -16,7 +16,7 @@ static size_t place(int row, int column, int bin) {
     return (size_t)((row * HOG_CELLS + column) * HOG_BINS + bin);
 }
 
-/* Some grey, different at every call, always the same sequence. */
+/* Returns the next grey of a fixed random sequence. */
 static uint8_t noise(uint32_t *state) {
     *state = *state * 1664525 + 1013904223;
     return (uint8_t)(*state >> 24);
@@ -37,9 +37,9 @@ START_TEST(even_patches_give_zeros) {
 END_TEST
 
 /*
- * In a 4 x 4 patch every pixel is the centre of its cell, so nothing is shared. The step from 0 to
- * HEIGHT between columns 1 and 2 gives 8 cells the sum HEIGHT in bin 0: L = sqrt(8) HEIGHT. All are
- * clipped alike, so each is 512 / sqrt(8) x L / (L + 4) of the scale.
+ * In a 4 x 4 patch every pixel is the centre of its cell, so no gradient is shared between cells.
+ * The step from 0 to HEIGHT between columns 1 and 2 gives 8 cells the sum HEIGHT in bin 0: L =
+ * sqrt(8) HEIGHT. All are clipped equally, so each is 512 / sqrt(8) x L / (L + 4) of the scale.
  */
 static void expect_step(uint8_t height, uint8_t value) {
     uint8_t pixels[16], features[HOG_SIZE], expected[HOG_SIZE] = {0};
@@ -58,7 +58,7 @@ START_TEST(a_step_gives_the_stated_vector) {
 }
 END_TEST
 
-/* The patch that is dark before and bright from its middle on, seen along DX, DY. */
+/* Makes a patch that is dark in the first half and bright in the second, in direction DX, DY. */
 static void edge(uint8_t *pixels, int patch, int dx, int dy) {
     for (int y = 0; y < patch; y++)
         for (int x = 0; x < patch; x++) {
@@ -101,7 +101,7 @@ START_TEST(diagonals_land_between) {
 END_TEST
 
 START_TEST(orientations_between_bins_are_shared) {
-    /* dx = 100 and dy = 10 on the whole inside: 5.71 degrees, 0.51 of the way from bin 0 to 1. */
+    /* dx = 100 and dy = 10 everywhere inside: 5.71 degrees, 0.51 of the way from bin 0 to bin 1. */
     uint8_t pixels[16], features[HOG_SIZE];
     for (int i = 0; i < 16; i++)
         pixels[i] = (uint8_t)(50 * (i % 4) + 5 * (i / 4));
@@ -124,7 +124,7 @@ START_TEST(a_quarter_turn_permutes) {
         uint8_t pixels[400], turned[400], before[HOG_SIZE], after[HOG_SIZE];
         for (int i = 0; i < patch * patch; i++)
             pixels[i] = noise(&state);
-        /* Clockwise: right becomes down, so bins move on by 8. */
+        /* After a clockwise rotation right becomes down, so bins move by 8. */
         for (int y = 0; y < patch; y++)
             for (int x = 0; x < patch; x++)
                 turned[x * patch + patch - 1 - y] = pixels[y * patch + x];
@@ -135,7 +135,7 @@ START_TEST(a_quarter_turn_permutes) {
                 for (int bin = 0; bin < HOG_BINS; bin++) {
                     int one = before[place(row, column, bin)];
                     int other = after[place(column, HOG_CELLS - 1 - row, (bin + 8) % HOG_BINS)];
-                    /* Sums in another order may round to the next byte. */
+                    /* Sums in another order may be rounded to the next byte. */
                     ck_assert_msg(abs(one - other) <= 1, "patch %d cell %d %d bin %d: %d, %d",
                                   patch, row, column, bin, one, other);
                 }
@@ -171,7 +171,10 @@ START_TEST(lengths_are_bounded) {
         hog_describe(papers, pixels, patch, features);
         for (int i = 0; i < HOG_SIZE; i++)
             squares += features[i] * features[i];
-        /* 512 squared is the unit; noise is neither faint nor clipped much, rounding adds a bit. */
+        /*
+         * 512 squared is the unit. Noise is neither faint nor clipped much, and rounding adds a
+         * little.
+         */
         ck_assert_int_gt(squares, 480L * 480);
         ck_assert_int_lt(squares, 520L * 520);
         free(pixels);
@@ -186,11 +189,13 @@ START_TEST(one_lit_corner_is_cut_at_255) {
     for (int i = 0; i < HOG_SIZE; i++)
         most = features[i] > most ? features[i] : most;
     ck_assert_int_eq(most, 255);
-    ck_assert_int_eq(features[place(0, 0, 20)], 255); /* up and left: brighter there */
+    ck_assert_int_eq(features[place(0, 0, 20)], 255); /* it is brighter up and left */
 }
 END_TEST
 
-/* Any shape keeps to its own bytes; a step gives its left and right neighbours bin 0 alone. */
+/*
+ * Any parameters write only their own bytes. A step gives its left and right neighbours only bin 0.
+ */
 START_TEST(other_shapes) {
     static const hog_shape shapes[] = {{1, 2}, {2, 8}, {3, 9}, {5, 64}, {16, 4}};
     uint8_t pixels[32 * 32];

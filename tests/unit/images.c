@@ -1,4 +1,4 @@
-/* Image sets: what IDX and PNG files hold is read, what is hostile is named. */
+/* Tests image sets: valid IDX, PNG and JPEG files are read, and invalid ones are named. */
 #include "config.h"
 
 #include "kmeans/words/images.h"
@@ -26,7 +26,7 @@ static const char *file_in_folder(const char *name) {
     return path;
 }
 
-/* Every test has an empty folder of its own. */
+/* Makes an empty folder for each test. */
 static void make_folder(void) {
     strcpy(folder + strlen(folder) - 6, "XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(folder));
@@ -87,7 +87,7 @@ static void expect_end(image_set *set) {
 static image_set *open_one(const char *name) {
     app_problem problem = {""};
     char path[256];
-    /* The path may go away after opening. */
+    /* The string of the path may change after opening. */
     strcpy(path, file_in_folder(name));
     image_set *set = images_open(&(const char *){path}, 1, &problem);
     ck_assert_msg(set != NULL, "%s", problem.text);
@@ -95,7 +95,9 @@ static image_set *open_one(const char *name) {
     return set;
 }
 
-/* Reads all images of a file: GOOD of them are read, then comes a problem with its name and WORDS.
+/*
+ * Reads all images of a file. GOOD of them are valid; then follows a problem with the file's name
+ * and WORDS.
  */
 static void expect_refused(const char *name, int good, const char *words) {
     app_problem problem = {""};
@@ -188,7 +190,7 @@ START_TEST(every_cut_of_gzip_is_refused) {
     packed[whole] = 'x';
     write_file("longer", packed, whole + 1);
     expect_refused("longer", 2, "longer: holds other bytes after its gzipped data");
-    packed[whole - 6] ^= 1; /* the checksum */
+    packed[whole - 6] ^= 1; /* a byte of the checksum */
     write_file("spoilt", packed, whole);
     expect_refused("spoilt", -1, "spoilt: incorrect data check");
 }
@@ -283,7 +285,7 @@ START_TEST(hostile_png_is_refused) {
     size_t whole = fread(bytes, 1, sizeof bytes, file);
     fclose(file);
     ck_assert_uint_gt(whole, 60);
-    /* All of the pixels' chunk is needed; a missing end chunk harms nothing. */
+    /* The whole chunk of pixels is needed. A missing end chunk does no harm. */
     for (size_t size = 8; size < 50; size++) {
         write_file("cut.png", bytes, size);
         expect_refused("cut.png", 0, "cut.png: ");
@@ -333,7 +335,7 @@ START_TEST(patches_go_by_row_and_column) {
     static const struct {
         uint64_t patch, stride;
         int count;
-        uint8_t first[12]; /* the first pixel of each */
+        uint8_t first[12]; /* the first pixel of each patch */
     } cases[] = {
         {2, 1, 12, {0, 1, 2, 3, 10, 11, 12, 13, 20, 21, 22, 23}},
         {2, 2, 4, {0, 2, 20, 22}},
@@ -371,7 +373,7 @@ START_TEST(patches_larger_than_the_image_are_refused) {
 END_TEST
 
 #ifdef HAVE_JPEG
-/* Writes WIDTH x HEIGHT pixels of the one COLOUR, of 1, 3 or 4 components. */
+/* Writes WIDTH x HEIGHT pixels of one COLOUR with 1, 3 or 4 components. */
 static void write_jpeg(const char *name, unsigned width, unsigned height, const uint8_t *colour,
                        int components) {
     struct jpeg_compress_struct jpeg;
@@ -433,7 +435,10 @@ START_TEST(damaged_jpeg_is_refused) {
 END_TEST
 #endif
 
-/* After a file that can't be decoded the next can be read, and skipping looks at none. */
+/*
+ * After a file that cannot be decoded the next one can be read. Skipping images does not decode
+ * them.
+ */
 START_TEST(bad_images_can_be_passed) {
     char path[256];
     struct image image;

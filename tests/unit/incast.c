@@ -1,4 +1,4 @@
-/* The window of a gather against cases computed by hand; eq. 3 to 8 of Tam and Wang. */
+/* Compares the window of a gather with cases computed by hand, from eq. 3 to 8 of Tam and Wang. */
 #include "config.h"
 
 #include "lib/pattern/incast.h"
@@ -9,7 +9,7 @@
 
 static const double exact = 1e-12;
 
-/* Eq. 4: the share of so many ITEMS that gets through. */
+/* Eq. 4: returns the share of ITEMS that gets through. */
 static double transfer_ratio(double buffer, double arrival, double departure, double items) {
     if (items <= buffer || arrival <= departure)
         return 1;
@@ -17,8 +17,8 @@ static double transfer_ratio(double buffer, double arrival, double departure, do
 }
 
 /*
- * 60 items, 3 a second, 20 s: after 5 s the buffer of 10 is full, 15 have come; of the other 45 a
- * third gets through. 15 + 15 of 60 is 1/2 = 1/3 + 10/60.
+ * 60 items arrive, 3 each second for 20 s. After 5 s the buffer of 10 is full, and 15 have arrived.
+ * Of the other 45 a third gets through. 15 + 15 of 60 is 1/2 = 1/3 + 10/60.
  */
 START_TEST(eq_4_what_gets_through) {
     ck_assert_double_eq_tol(transfer_ratio(10, 3, 1, 60), 0.5, exact);
@@ -38,7 +38,7 @@ START_TEST(eq_5_the_fewest_senders) {
 }
 END_TEST
 
-/* x <= (gs / gr) / (1 - B / k), and then the ratio of eq. 4 is 1, but not with one sender more. */
+/* With x <= (gs / gr) / (1 - B / k) the ratio of eq. 4 is 1, and with one more sender it is not. */
 START_TEST(eq_6_the_most_senders) {
     ck_assert_int_eq(coll_incast_most(1, 1, 10, 10, 15), 15);
     ck_assert_int_eq(coll_incast_most(1, 1, 30, 60, 15), 2);
@@ -54,12 +54,15 @@ END_TEST
 
 START_TEST(eq_7_the_window) {
     ck_assert_int_eq(coll_incast_window(1, 4, 15), 4); /* 15 = 3 x 4 + 3 */
-    ck_assert_int_eq(coll_incast_window(3, 7, 15), 6); /* 2 x 7 + 1: too few; 2 x 6 + 3 */
-    ck_assert_int_eq(coll_incast_window(4, 6, 14), 5); /* 2 x 6 + 2: too few; 2 x 5 + 4 */
-    ck_assert_int_eq(coll_incast_window(4, 4, 14), 4); /* 3 x 4 + 2, but there is no other */
+    ck_assert_int_eq(coll_incast_window(3, 7, 15),
+                     6); /* 2 x 7 + 1 leaves too few in the last group, 2 x 6 + 3 does not */
+    ck_assert_int_eq(coll_incast_window(4, 6, 14),
+                     5); /* 2 x 6 + 2 leaves too few in the last group, 2 x 5 + 4 does not */
+    ck_assert_int_eq(coll_incast_window(4, 4, 14),
+                     4); /* 3 x 4 + 2 leaves too few, but there is no other choice */
     ck_assert_int_eq(coll_incast_window(2, 5, 15), 5); /* 3 x 5: the last group is whole */
     ck_assert_int_eq(coll_incast_window(3, 1, 15),
-                     3); /* bounds that cross: the link must be full */
+                     3); /* if the bounds contradict, the link must be full */
     ck_assert_int_eq(coll_incast_window(4, 9, 3), 3);
     ck_assert_int_eq(coll_incast_window(1, 1, 1), 1);
 }

@@ -1,7 +1,6 @@
 /*
- * What each kernel of this processor computes, by its definition (kernel.h), function by function.
- * Needs nothing but the kernels, so that tests/cli/kernels_arm.sh can compile it for other
- * processors.
+ * Tests each kernel of this processor function by function, by its definition (kernel.h). Needs
+ * nothing but the kernels, so that tests/cli/kernels_arm.sh can compile it for other processors.
  */
 #include "kmeans/assign/kernel.h"
 
@@ -18,16 +17,16 @@ enum {
 
 static const size_t dims[] = {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 68, 100, 512, 65793};
 
-/* A panel of points and one of centroids, and the rows that they hold. */
+/* A panel of points, a panel of centroids, and the rows in them. */
 typedef struct tile_data {
     const km_kernel *kernel;
-    size_t dim, groups, points, centroids; /* points and centroids that are there */
+    size_t dim, groups, points, centroids; /* points and centroids in the panels */
     uint8_t *x, *c;
     void *point_panel, *centroid_panel;
     uint32_t corrections[MOST_POINTS], norms[MOST_CENTROIDS];
 } tile_data;
 
-/* Memory as km_allocate gives it, which doesn't come back where there is none. */
+/* Allocates memory like km_allocate. Ends the test if there is none. */
 static void *allocate(size_t size) {
     void *memory = aligned_alloc(LINE, (size + LINE - 1) / LINE * LINE);
     if (!memory)
@@ -41,7 +40,7 @@ static uint8_t next_byte(void) {
     return (uint8_t)(state >> 24);
 }
 
-/* Any bytes, or for the greatest sums only 0 and 255. */
+/* Makes random bytes, or only 0 and 255 for the greatest sums. */
 static uint8_t *make_rows(size_t bytes, bool extreme) {
     uint8_t *rows = allocate(bytes);
     for (size_t i = 0; i < bytes; i++)
@@ -70,7 +69,7 @@ static void clear(tile_data *data) {
     free(data->centroid_panel);
 }
 
-/* x.(c - 128), modulo 2^32 */
+/* Returns x.(c - 128) modulo 2^32. */
 static uint32_t product_of(const tile_data *data, size_t i, size_t j) {
     uint32_t sum = 0;
     for (size_t d = 0; d < data->dim; d++)
@@ -109,7 +108,7 @@ static bool multiply_is_right(const tile_data *data) {
     return good;
 }
 
-/* Of the scores from START on, the least and the first that has it. */
+/* Checks the least of the scores from START on, and the first centroid that has it. */
 static bool tile_is_right(const tile_data *data, uint32_t start) {
     enum { FIRST = 1000, NONE = 7 };
     uint32_t best[MOST_POINTS], nearest[MOST_POINTS];
@@ -132,7 +131,7 @@ static bool tile_is_right(const tile_data *data, uint32_t start) {
     return true;
 }
 
-/* Floors that are reached, just missed, always and never reached. */
+/* Returns floors that are reached, just missed, always reached and never reached. */
 static int32_t make_floor(const tile_data *data, size_t i, const int32_t *starts) {
     size_t j = i % data->centroids;
     int32_t score = (int32_t)product_of(data, i, j) + starts[j];
@@ -157,7 +156,7 @@ static bool sift_is_right(const tile_data *data) {
                        pairs[wanted].centroid == j;
                 wanted++;
             }
-    /* What a panel has besides, zeros, may be listed after the centroids that are there. */
+    /* The zeros at the end of a panel may be listed after the real centroids. */
     for (size_t l = wanted; l < found; l++)
         good = good && pairs[l].centroid >= data->centroids;
     free(pairs);
@@ -179,7 +178,7 @@ static bool multiply_rows_is_right(const tile_data *data) {
     return true;
 }
 
-/* A tile with so many dimensions, points and centroids. */
+/* Tests a tile with DIM dimensions, POINTS points and CENTROIDS centroids. */
 static bool check_tile(const km_kernel *kernel, size_t dim, size_t points, size_t centroids,
                        bool extreme) {
     tile_data data = make(kernel, dim, points, centroids, extreme);

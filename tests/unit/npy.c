@@ -1,4 +1,4 @@
-/* The .npy header: what is written is read back, and what is hostile is named. */
+/* Tests the .npy header: written headers are read back, and malformed ones are named. */
 #include "kmeans/points/npy.h"
 
 #include "tests/support/harness.h"
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Builds a version 1 header around DICTIONARY; returns its size. */
+/* Builds a version 1 header with DICTIONARY. Returns its size. */
 static size_t wrap(const char *dictionary, char *bytes) {
     size_t length = strlen(dictionary);
     memcpy(bytes, "\x93NUMPY\x01\x00", 8);
@@ -32,7 +32,7 @@ static void expect_refused(const char *dictionary, const char *words) {
 START_TEST(written_headers_are_read_back) {
     static const npy_type types[] = {NPY_UINT8, NPY_INT32, NPY_UINT32, NPY_FLOAT32};
     static const size_t sizes[] = {1, 4, 4, 4};
-    /* The last is 2^63 - 2048 bytes: with its header still a file offset. */
+    /* The last shape has 2^63 - 2048 bytes, which with its header is still a valid file offset. */
     static const uint64_t shapes[][2] = {
         {0, 512}, {1, 1}, {540000, 512}, {7, 0}, {INT64_MAX / 2048, 512}};
     for (size_t t = 0; t < 4; t++)
@@ -93,7 +93,7 @@ START_TEST(version_2_has_a_longer_length) {
                                "{'descr': '|u1', 'fortran_order': False, 'shape': (9,)} \n";
     app_problem problem = {""};
     npy_header header;
-    ck_assert_uint_eq(sizeof text - 1, 12 + 0x38 + 1); /* and one datum */
+    ck_assert_uint_eq(sizeof text - 1, 12 + 0x38 + 1); /* and one element of data */
     ck_assert_msg(npy_parse_header("file", text, sizeof text - 1, &header, &problem), "%s",
                   problem.text);
     ck_assert_uint_eq(header.offset, 12 + 0x38);
@@ -142,7 +142,7 @@ START_TEST(every_cut_is_refused) {
     for (size_t count = 0; count < sizeof bytes; count++) {
         npy_header header;
         problem.text[0] = '\0';
-        /* A copy of just that size lets the sanitizers see a read past it. */
+        /* A copy of exactly this size lets the sanitizers detect a read past its end. */
         char *part = malloc(count + !count);
         ck_assert_ptr_nonnull(part);
         memcpy(part, bytes, count);

@@ -1,4 +1,4 @@
-/* The chain's order, as properties over random topologies. */
+/* Tests properties of the chain's order on random topologies. */
 #include "config.h"
 
 #include "lib/pattern/order.h"
@@ -16,7 +16,7 @@ static uint32_t draw(uint32_t *state) {
     return *state >> 8;
 }
 
-/* What of a place a group of ranks has in common. */
+/* Returns the number of the group of PLACE at LEVEL. */
 static int member_of(const coll_place *place, coll_level level) {
     switch (level) {
     case COLL_LEVEL_WIDE:
@@ -30,7 +30,9 @@ static int member_of(const coll_place *place, coll_level level) {
     }
 }
 
-/* Numbers COUNT labels from 0 by first appearance; returns how many there are. */
+/*
+ * Renumbers COUNT labels from 0 in the order of their first appearance. Returns how many there are.
+ */
 static int number(int labels[], int count) {
     int numbers[RANKS_MOST], next = 0;
     for (int i = 0; i < count; i++) {
@@ -45,7 +47,7 @@ static int number(int labels[], int count) {
     return next;
 }
 
-/* Ranks thrown at random over nodes, these over racks, these over sites. */
+/* Places ranks on random nodes, these in random racks, and these at random sites. */
 static coll_topo random_topo(coll_place places[], uint32_t *state) {
     coll_topo topo = {.ranks = 1 + (int)(draw(state) % RANKS_MOST), .places = places};
     int node[RANKS_MOST], rack[RANKS_MOST], site[RANKS_MOST];
@@ -73,7 +75,7 @@ static coll_topo random_topo(coll_place places[], uint32_t *state) {
     return topo;
 }
 
-/* How often neighbours in ORDER are in different groups. */
+/* Returns how often neighbours in ORDER are in different groups. */
 static int changes(const coll_topo *topo, const int order[], coll_level level) {
     int count = 0;
     for (int i = 1; i < topo->ranks; i++)
@@ -89,7 +91,7 @@ static int groups(const coll_topo *topo, coll_level level) {
     return number(labels, topo->ranks);
 }
 
-/* With G groups, G - 1 changes are as few as there can be: each group is then visited at once. */
+/* With G groups, G - 1 is the minimum of changes; each group is then visited in one go. */
 START_TEST(every_group_is_visited_at_once_and_the_root_first) {
     uint32_t state = 7;
     for (int round = 0; round < 3000; round++) {
@@ -123,7 +125,7 @@ START_TEST(equals_come_in_ascending_order_from_the_root_on) {
 }
 END_TEST
 
-/* Places as site, rack, node, NUMA domain. */
+/* Places are given as site, rack, node, NUMA domain. */
 START_TEST(a_small_cluster_is_visited_from_near_to_far) {
     coll_place places[] = {
         {0, 0, 0, 0}, {0, 1, 1, 0}, {0, 0, 2, 0}, {1, 2, 3, 0},

@@ -1,4 +1,7 @@
-/* Output files: whole under their name, or not there at all; and none that overwrites another. */
+/*
+ * Tests output files: a file is complete under its name or does not exist, and none overwrites
+ * another.
+ */
 #include "config.h"
 
 #include "app/files.h"
@@ -27,7 +30,8 @@ static void setup(void) {
 
 static void teardown(void) {
     unlink(path);
-    ck_assert_int_eq(rmdir(directory), 0); /* so nothing else was left there */
+    ck_assert_int_eq(rmdir(directory),
+                     0); /* this succeeds only if nothing else is left in the directory */
 }
 
 static int files_in_directory(void) {
@@ -40,7 +44,7 @@ static int files_in_directory(void) {
     return count - 2;
 }
 
-/* A file as others make it. */
+/* Writes a file as another program would. */
 static void put(const char *name, const char *content) {
     FILE *file = fopen(name, "w");
     ck_assert_ptr_nonnull(file);
@@ -106,7 +110,9 @@ START_TEST(discard_leaves_nothing) {
 }
 END_TEST
 
-/* A limit on the size of files stands for a full disk: the write stops short, then fails. */
+/*
+ * A limit on the size of files emulates a full disk: a write is cut short, and the next one fails.
+ */
 START_TEST(full_disk) {
     static const char data[8192];
     struct rlimit before, tight;
@@ -148,7 +154,7 @@ START_TEST(checks_before_work) {
 }
 END_TEST
 
-/* A file that is there stays whole to the end, and the new one has its permissions. */
+/* An existing file is unchanged until the end. The new one has its permissions. */
 START_TEST(replaces_at_the_end) {
     app_output file;
     app_problem problem = {""};
@@ -168,7 +174,7 @@ START_TEST(replaces_at_the_end) {
 }
 END_TEST
 
-/* What a link leads to is replaced, or made; the link stays. */
+/* The target of a link is replaced or created; the link is unchanged. */
 START_TEST(follows_links) {
     char link[sizeof path + 8];
     struct stat about;
@@ -185,7 +191,7 @@ START_TEST(follows_links) {
 }
 END_TEST
 
-/* A pipe and a device stay what they are. */
+/* Pipes and devices are written to and not replaced. */
 START_TEST(writes_to_what_is_no_file) {
     struct stat about;
     ck_assert_int_eq(mkfifo(path, 0600), 0);
@@ -205,7 +211,7 @@ START_TEST(writes_to_what_is_no_file) {
 }
 END_TEST
 
-/* Where standard output is a file, what goes to /dev/stdout comes after what is there. */
+/* If standard output is a file, data for /dev/stdout is appended to it. */
 START_TEST(adds_to_standard_output) {
     FILE *out = fopen(path, "w");
     ck_assert_ptr_nonnull(out);
@@ -222,7 +228,10 @@ START_TEST(adds_to_standard_output) {
 }
 END_TEST
 
-/* However a program ends, the old file is whole; only kill -9 leaves a hidden file beside it. */
+/*
+ * However a program ends, the old file is complete. Only kill -9 leaves a hidden file in its
+ * directory.
+ */
 START_TEST(ends_of_a_program) {
     static const int signals[] = {0, SIGTERM, SIGKILL};
     put(path, "old");
@@ -231,7 +240,7 @@ START_TEST(ends_of_a_program) {
         if (child == 0) {
             app_output file;
             app_problem problem = {""};
-            signal(SIGTERM, SIG_DFL); /* not as Check has it */
+            signal(SIGTERM, SIG_DFL); /* Check has changed this */
             if (!app_output_open(&file, path, &problem) ||
                 !app_output_write(&file, "new", 3, &problem))
                 _exit(2);
@@ -268,7 +277,7 @@ static bool may_write(const char *one, const char *other, const char *input, app
     return app_files_check(files, 3, problem);
 }
 
-/* Files are told apart by what they are, not by their names. */
+/* Files are compared by identity, not by name. */
 START_TEST(tells_files_apart) {
     app_problem problem = {""};
     char dotted[sizeof path + 16], link[sizeof path + 16], hard[sizeof path + 16];

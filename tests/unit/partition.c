@@ -1,4 +1,7 @@
-/* Partitions and routes: balance, and that all ranks' views of a stage fit together. */
+/*
+ * Tests partitions and routes: that they are balanced, and that all ranks' views of a stage are
+ * consistent.
+ */
 #include "lib/pattern/partition.h"
 
 #include "tests/support/harness.h"
@@ -6,7 +9,7 @@
 #include <check.h>
 #include <stdlib.h>
 
-/* Layouts: the node of each rank, ended by -1. */
+/* Layouts: the node of each rank, followed by -1. */
 static const int one_rank[] = {0, -1};
 static const int one_node[] = {0, 0, 0, 0, 0, -1};
 static const int all_apart[] = {0, 1, 2, 3, 4, 5, 6, -1};
@@ -91,9 +94,9 @@ static void free_all(const coll_layout *layout, coll_route routes[]) {
 }
 
 /*
- * Plays a stage of rendezvous messages: a sender and a receiver that are both at the head of each
- * other's lists meet. All lists must come to their ends: every send has its receive, nobody talks
- * to itself and nothing can deadlock.
+ * Simulates a stage of rendezvous messages: a send and a receive complete if each is at the head of
+ * its rank's list. All lists must complete: every send has its receive, no rank sends to itself,
+ * and there is no deadlock.
  */
 static void play(const coll_layout *layout, const coll_route routes[]) {
     int sent[RANKS_MOST] = {0}, received[RANKS_MOST] = {0};
@@ -136,7 +139,7 @@ START_TEST(stages_fit_together) {
 }
 END_TEST
 
-/* Where a key of OWNER at AT goes next. */
+/* Returns the rank to which a key of OWNER moves from AT. */
 static int next_stop(const coll_route routes[], int at, int owner) {
     int group = routes[at].group_of[owner];
     ck_assert_int_lt(group, routes[at].send_count);

@@ -1,4 +1,7 @@
-/* All algorithms that are plans, proved without MPI; and that the prover catches wrong plans. */
+/*
+ * Proves all broadcast and gather algorithms that are plans without MPI, and tests that the prover
+ * detects wrong plans.
+ */
 #include "lib/algorithm/spec.h"
 #include "lib/bcast/bcast.h"
 #include "lib/gather/gather.h"
@@ -14,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Copies of all the data. */
+/* Returns a number of copies of all the data. */
 typedef size_t copies(const coll_topo *topo);
 
 static size_t one(const coll_topo *topo) {
@@ -27,17 +30,17 @@ static size_t two(const coll_topo *topo) {
     return 2;
 }
 
-/* One for each level of a tree. */
+/* One copy for each level of a tree. */
 static size_t by_level(const coll_topo *topo) {
     return (size_t)coll_tree_depth(topo->ranks);
 }
 
-/* One for each level and each end of the run of neighbours that a rack is. */
+/* One copy for each level and each end of the range of neighbours in a rack. */
 static size_t twice_by_level(const coll_topo *topo) {
     return 2 * by_level(topo);
 }
 
-/* One for each rank of a rack. */
+/* One copy for each rank of a rack. */
 static size_t by_rank(const coll_topo *topo) {
     size_t most = 0, count = 0;
     for (int rank = 0; rank < topo->ranks; rank++) {
@@ -48,22 +51,22 @@ static size_t by_rank(const coll_topo *topo) {
     return most;
 }
 
-/* No less than one for each that hasn't got it yet. */
+/* At least one copy for each rank, so there is no bound. */
 static size_t unbounded(const coll_topo *topo) {
     return (size_t)topo->ranks - 1;
 }
 
-/* What no more than a window of messages that aren't complete are from. */
+/* The messages of which at most a window are incomplete. */
 typedef enum bounded {
-    RANK,         /* from a rank */
-    RANK_TO_RANK, /* from one to another */
-    EAGER         /* and so even where a send is complete before the message is there */
+    RANK,         /* messages from a rank */
+    RANK_TO_RANK, /* messages from one rank to another */
+    EAGER         /* also if a send is complete before the message arrives */
 } bounded;
 
 /*
- * What an algorithm's head comment says: copies into and out of a rack, and what the window bounds.
- * It is the parameter at a place, as the segment is; an algorithm that has no such parameters is
- * proved in measures that its plans don't choose.
+ * The claim of an algorithm's head comment: copies into and out of a rack, and what the window
+ * bounds. Segment and window are the parameters at these places. An algorithm without such
+ * parameters is proved with values that its plans do not choose.
  */
 enum { NONE = -1 };
 typedef struct claim {
@@ -87,7 +90,7 @@ static const claim claims[] = {
 };
 enum { CLAIMS = sizeof claims / sizeof *claims };
 
-/* A call in segments of a byte. */
+/* Returns a call in segments of one byte. */
 static prover_call call_of(const claim *what, const coll_topo *topo, int root, size_t bytes,
                            int window) {
     prover_call call = {
@@ -114,7 +117,7 @@ static bool keeps_window(const claim *what, const prover_call *call, const prove
     return (uint64_t)(what->bounded == RANK ? report->sending : report->under_way) <= window;
 }
 
-/* Whether the play of CALL shows what its algorithm claims. */
+/* Returns whether the simulation of CALL confirms the claims of its algorithm. */
 static bool is_proved(const claim *what, const prover_call *call, prover_report *report) {
     size_t bytes = call->shape.bytes;
     const coll_topo *topo = call->shape.topo;
@@ -122,7 +125,7 @@ static bool is_proved(const claim *what, const prover_call *call, prover_report 
            report->out_of_rack <= what->out(topo) * bytes && keeps_window(what, call, report);
 }
 
-/* Messages come as they can; or they come late to a rank, or from one. */
+/* Messages arrive as soon as possible, or late at one rank, or late from one rank. */
 typedef enum lateness { NOBODY, STARVED, SLOW, LATENESSES } lateness;
 
 static void prove(const claim *what, const coll_topo *topo, int root, size_t bytes, int window,
@@ -132,7 +135,8 @@ static void prove(const claim *what, const coll_topo *topo, int root, size_t byt
     call.starved = how == STARVED ? late : -1;
     call.slow = how == SLOW ? late : -1;
     call.eager = late % 3 == 0;
-    if (!is_proved(what, &call, &report)) /* an assertion that holds would cost a system call */
+    if (!is_proved(what, &call,
+                   &report)) /* even an assertion that holds would cost a system call */
         ck_abort_msg("%s, %d ranks, root %d, %d racks, %zu bytes, window %d, rank %d %s%s: "
                      "%zu bytes into a rack, %zu out, %d and %d under way: %s",
                      what->algorithm->name, topo->ranks, root, topo->racks, bytes, window, late,
@@ -144,7 +148,7 @@ static void prove(const claim *what, const coll_topo *topo, int root, size_t byt
 static void prove_at(const claim *what, int ranks, int root) {
     static const int windows[] = {1, 4, 1024};
     static const size_t sizes[] = {1, 2, 7, 24, 61};
-    int count = ranks <= 16 ? 5 : 4; /* thinned out, as the roots are, for time */
+    int count = ranks <= 16 ? 5 : 4; /* fewer cases, as for the roots, to save time */
     for (int a_host = 1; a_host <= 3; a_host += 2)
         for (int racks = 0; racks < 2; racks++) {
             coll_topo topo = made_topo(ranks, a_host, racks);
@@ -160,7 +164,7 @@ static int mutations(void) {
     return harness_proves("few") ? 50 : 300;
 }
 
-/* Every root up to 16 ranks, and five above. */
+/* Tests every root for up to 16 ranks, and five roots for more ranks. */
 START_TEST(all_plans_are_right) {
     bool all = harness_proves("all");
     int most = all ? 128 : harness_proves("few") ? 20 : 64;
@@ -170,7 +174,9 @@ START_TEST(all_plans_are_right) {
 }
 END_TEST
 
-/* Whether the plans of ALGORITHM with one mutation, by G, are caught; sets *DONE if there was one.
+/*
+ * Returns whether a random mutation of the plans of ALGORITHM, drawn from G, is caught. Sets *DONE
+ * if there was one.
  */
 static bool is_caught(int which, generator *g, bool *done, char *text, size_t size) {
     const claim *what = &claims[which];
@@ -194,8 +200,10 @@ static bool is_caught(int which, generator *g, bool *done, char *text, size_t si
                 call.eager = eager;
                 caught = !is_proved(what, &call, &report);
             }
-    /* A window counts rounds: where one is idle, or the pace holds the rank back, no more messages
-     * are under way without it. */
+    /*
+     * A window counts rounds. If a round is idle, or the rank is paced, removing the window adds no
+     * incomplete messages.
+     */
     *done = mutant.done && (caught || !mutant.idle);
     snprintf(text, size, "%s: mutation %d of rank %d, round %llu step %d, %d ranks, %zu bytes",
              what->algorithm->name, (int)mutant.kind, mutant.rank, (unsigned long long)mutant.round,
@@ -211,7 +219,7 @@ END_TEST
 
 /* --- Gathers --- */
 
-/* What a plan of blocks that go straight to the root does is in its values, all of it. */
+/* The values of a plan that sends blocks directly to the root, which determine all of it. */
 enum { STRAIGHT_SEGMENT, STRAIGHT_WINDOW, TOGETHER, SENDERS, SENDS, STRAIGHT_VALUES };
 
 static coll_straight straight_of(const coll_plan_args *part) {
@@ -239,14 +247,14 @@ static const coll_algorithm straight = {.name = "straight", .planner = &straight
 enum { ALL_SENDERS = 1024, CASES = 4 };
 
 /*
- * What a gather's head comment says: whether blocks pass other racks than theirs and the root's;
- * how many ranks send to one at a time, and how many messages a rank has under way to another: by
- * which value, or so many.
+ * The claim of a gather's head comment: whether blocks pass other racks than their own and the
+ * root's; how many ranks send to one at the same time; and how many messages from one rank to
+ * another are incomplete: given by a value, or a number.
  */
 typedef struct gather_claim {
     const coll_algorithm *algorithm;
     bool uneven, relays;
-    int senders_by, sends_by, sends; /* -1: not bounded so */
+    int senders_by, sends_by, sends; /* -1 if there is no such bound */
     coll_values cases[CASES];
 } gather_claim;
 static const gather_claim gather_claims[] = {
@@ -275,7 +283,7 @@ static const gather_claim gather_claims[] = {
 };
 enum { GATHERS = sizeof gather_claims / sizeof *gather_claims };
 
-/* Bytes that a gather's uplinks have to carry. */
+/* The bytes over the uplinks of a gather. */
 typedef struct burden {
     size_t into_root, out_of_one, all;
 } burden;
@@ -312,7 +320,10 @@ static bool is_gather_proved(const gather_claim *what, const prover_call *call,
     return call->eager || in_bounds;
 }
 
-/* The amounts of RANKS, all BYTES or about that: some nothing, one far more than the others. */
+/*
+ * Sets the amounts of RANKS: all BYTES if EVEN, otherwise about BYTES, some of them 0 and one far
+ * larger.
+ */
 static void make_counts(size_t counts[], int ranks, size_t bytes, bool even) {
     for (int rank = 0; rank < ranks; rank++)
         counts[rank] = even                ? bytes
@@ -320,7 +331,7 @@ static void make_counts(size_t counts[], int ranks, size_t bytes, bool even) {
                                            : (size_t)(rank * 5 + 3) % 7 * bytes / 4;
 }
 
-/* A gather of such amounts. */
+/* Returns a gather with such amounts. */
 static prover_call gather_call(const gather_claim *what, const coll_topo *topo, int root,
                                size_t counts[], size_t bytes) {
     make_counts(counts, topo->ranks, bytes, !what->uneven);
@@ -358,13 +369,13 @@ START_TEST(all_gathers_are_right) {
                 coll_topo topo = made_topo(ranks, shape % 2 ? 3 : 1, shape / 2);
                 for (int i = 0; i < 4 * CASES; i++)
                     prove_gather(&gather_claims[_i], &topo, root, turn++);
-                turn++; /* every value in every shape */
+                turn++; /* tests every value with every shape */
                 free(topo.places);
             }
 }
 END_TEST
 
-/* Whether a random change of a random gather is caught; sets *DONE if there was one. */
+/* Returns whether a random change of a random gather is caught. Sets *DONE if there was one. */
 static bool is_gather_caught(int which, generator *g, bool *done, char *text, size_t size) {
     const gather_claim *what = &gather_claims[which];
     int ranks = 2 + below(g, 11);
@@ -404,12 +415,13 @@ START_TEST(wrong_gathers_are_caught) {
 END_TEST
 
 int main(void) {
-    mallopt(M_TRIM_THRESHOLD, 1 << 28); /* memory comes and goes by the thousand plays */
+    mallopt(M_TRIM_THRESHOLD,
+            1 << 28); /* keeps freed memory for the next of thousands of simulations */
     mallopt(M_MMAP_THRESHOLD, 1 << 28);
     mallopt(M_TOP_PAD, 1 << 26);
     Suite *suite = suite_create("plans");
     TCase *proofs = tcase_create("proofs"), *mutations = tcase_create("mutations");
-    tcase_set_timeout(proofs, 0); /* with PROVE=all they take minutes */
+    tcase_set_timeout(proofs, 0); /* no time limit, because PROVE=all takes minutes */
     tcase_add_loop_test(proofs, all_plans_are_right, 0, CLAIMS);
     tcase_set_timeout(mutations, 600);
     tcase_add_loop_test(mutations, wrong_plans_are_caught, 0, CLAIMS);

@@ -1,4 +1,6 @@
-/* COLL_Pool: keys, combination, order, threads, the account of memory, and running out of it. */
+/*
+ * Tests COLL_Pool: keys, combination, order, threads, the amount of memory, and running out of it.
+ */
 #include "lib/aggregate/pool.h"
 
 #include "tests/support/allocations.h"
@@ -107,7 +109,7 @@ START_TEST(visits_in_order) {
 }
 END_TEST
 
-/* Sizes that are no multiple of 8, and values at odd addresses. */
+/* Tests sizes that are not multiples of 8, and values at odd addresses. */
 START_TEST(odd_values) {
     static const size_t sizes[] = {4, 12, 520, 4096, 100004};
     COLL_Pool *pool = new_pool(sizes[_i]);
@@ -172,7 +174,7 @@ static int last_digit(uint64_t key, const void *context) {
     return digit < groups ? digit : -1;
 }
 
-/* Moving groups of keys from one pool to another and back leaves every pair as it was. */
+/* Moving groups of keys from one pool to another and back does not change any pair. */
 START_TEST(moves_groups) {
     enum { KEYS = 20000, GROUPS = 7 };
     COLL_Pool *from = new_pool(12), *into = new_pool(12);
@@ -208,7 +210,7 @@ START_TEST(moves_groups) {
         ck_assert_uint_eq(moved ? there[1] : left[1], moved ? 4 * key : 2 * key);
     }
 
-    /* Taking the rest gives all memory back. */
+    /* Taking the remaining keys frees all memory. */
     const int all = 10;
     ck_assert_int_eq(coll_pool_group(from, 10, last_digit, &all, &groups), MPI_SUCCESS);
     for (int g = 0; g < 10; g++)
@@ -223,14 +225,17 @@ START_TEST(moves_groups) {
 }
 END_TEST
 
-/* Memory follows the keys: 100,000 of a million possible, no spikes while it grows. */
+/*
+ * Memory is proportional to the keys: 100,000 of a million possible ones, without peaks while it
+ * grows.
+ */
 START_TEST(memory_follows_keys) {
     enum { TOUCHED = 100000, VALUE = 520, PAIR = VALUE + 8 };
     COLL_Pool *pool = new_pool(VALUE);
     char *value = calloc(1, VALUE);
     ck_assert_ptr_nonnull(value);
     for (uint64_t i = 0; i < TOUCHED; i++) {
-        uint64_t key = i * 389 % 1000000; /* 389 is coprime to a million: no key twice */
+        uint64_t key = i * 389 % 1000000; /* 389 is coprime to a million, so no key occurs twice */
         ck_assert_int_eq(COLL_Pool_add(pool, key, value), MPI_SUCCESS);
         ck_assert_uint_le(coll_pool_bytes(pool), 128 * 1024 + (i + 1) * PAIR * 5 / 4);
     }
@@ -241,7 +246,7 @@ START_TEST(memory_follows_keys) {
 }
 END_TEST
 
-/* Whenever memory runs out the pool refuses the key, keeps those that it has and goes on later. */
+/* When memory runs out, the pool refuses the key, keeps the others and works again later. */
 START_TEST(out_of_memory) {
     COLL_Pool *pool = new_pool(24);
     const uint64_t value[3] = {1, 2, 3};
@@ -260,7 +265,7 @@ START_TEST(out_of_memory) {
     for (uint64_t k = 0; k < key; k++)
         ck_assert_uint_eq(number_at(pool, k), 1);
 
-    /* What is there is added to without memory; to list keys takes some. */
+    /* Values are added to existing keys without new memory. Listing keys needs some. */
     size_t before = coll_pool_bytes(pool);
     int code = COLL_Pool_add(pool, 0, value);
     ck_assert_int_eq(code, MPI_SUCCESS);

@@ -1,7 +1,7 @@
 /*
- * What coll-popcg computes with, on one block and without communication: the operator is symmetric,
- * and second-order accurate on the sphere; cuts into blocks are complete and leave no rank too
- * many.
+ * Tests the grid and the operator of coll-popcg, on one block and without communication: the
+ * operator is symmetric, and second-order accurate on the sphere; divisions into blocks are
+ * complete and leave few ranks without work.
  */
 #include "config.h"
 
@@ -33,7 +33,7 @@ static struct block whole(const struct mask *mask) {
     return (struct block){.width = mask->columns, .height = mask->rows};
 }
 
-/* Fills FIELD's border as the grid wraps around. */
+/* Fills FIELD's border, where the grid wraps around. */
 static void wrap(struct shape shape, double *field) {
     for (long row = -1; row <= (long)shape.height; row++) {
         field[field_at(shape, -1, row)] = field[field_at(shape, (long)shape.width - 1, row)];
@@ -41,7 +41,9 @@ static void wrap(struct shape shape, double *field) {
     }
 }
 
-/* A spherical harmonic of degree 1: the distance from a plane through the earth's middle. */
+/*
+ * Returns a spherical harmonic of degree 1: the distance from a plane through the earth's centre.
+ */
 static double harmonic(const struct grid_point *at) {
     double longitude = at->longitude * acos(-1) / 180, latitude = at->latitude * acos(-1) / 180;
     return 0.6 * cos(latitude) * cos(longitude) + 0.5 * cos(latitude) * sin(longitude) +
@@ -49,8 +51,8 @@ static double harmonic(const struct grid_point *at) {
 }
 
 /*
- * The error of A x / area, root mean square away from the walls, against what the Laplacian of
- * degree 1, -2 x / radius^2, gives.
+ * Returns the root mean square error of A x / area, away from the walls, compared with the
+ * Laplacian of degree 1, -2 x / radius^2.
  */
 static double harmonic_error(size_t columns, size_t rows) {
     struct mask mask = all_ocean(columns, rows);
@@ -129,7 +131,7 @@ START_TEST(operator_is_symmetric_and_positive) {
 }
 END_TEST
 
-/* All cells together cover the sphere between the edges, and the poles lie on land. */
+/* All cells together cover the sphere between the edges, and the poles are on land. */
 START_TEST(grid_covers_the_earth) {
     struct grid grid = {320, 384};
     double area = 0, lowest = 90, highest = -90;
@@ -179,7 +181,7 @@ START_TEST(cuts_are_complete) {
 }
 END_TEST
 
-/* The built-in mask knows its geography, at other sizes too. */
+/* The built-in mask has land and sea in the right places, also at other sizes. */
 START_TEST(mask_is_of_the_earth) {
     static const struct {
         double longitude, latitude;

@@ -1,6 +1,6 @@
 /*
- * Profile files: exact values, every fault with its line, what is written is read back, and mutated
- * files end in a good profile or a clean refusal.
+ * Tests profile files: exact values; every error with its line; written files are read back; and
+ * mutated files are good profiles or refused.
  */
 #include "config.h"
 
@@ -235,7 +235,7 @@ static bool same_curve(const COLL_Curve *one, const COLL_Curve *other) {
     return same;
 }
 
-/* Every name of many hosts, wrapped over lines, and the values to six digits. */
+/* Checks that each of many host names is written, wrapped over lines, and values to six digits. */
 static void check_what_is_written(void) {
     enum { HOSTS = 500 };
     static char names[HOSTS][16];
@@ -335,7 +335,7 @@ START_TEST(mutated_files_are_parsed_or_refused_cleanly) {
 }
 END_TEST
 
-/* Where the program's numbers have a comma. */
+/* The program's numbers have a decimal comma here. */
 START_TEST(the_locale_does_not_matter) {
     coll_profilefile file;
     if (!harness_comma())
@@ -348,7 +348,7 @@ START_TEST(the_locale_does_not_matter) {
 }
 END_TEST
 
-/* Sends PROFILE as rank 0 does, and returns what another rank receives. */
+/* Sends PROFILE as rank 0 does, and returns the profile that another rank receives. */
 static coll_profile carried(const coll_profile *profile) {
     coll_profile sent = *profile, received = {.measured = {false}};
     coll_pack_buffer packed = {.bytes = NULL};
@@ -361,7 +361,7 @@ static coll_profile carried(const coll_profile *profile) {
     return received;
 }
 
-/* Near round trips leave the built-in latencies; far ones give a power of two of these. */
+/* Short round trips keep the built-in latencies; long ones scale them by a power of two. */
 START_TEST(round_trips_set_the_latency) {
     static const struct {
         double round_trip, times;
@@ -426,7 +426,7 @@ START_TEST(a_level_without_figures_has_those_of_its_neighbour) {
 }
 END_TEST
 
-/* Opens a connection of this host to itself, which tells nothing of other hosts. */
+/* Opens a connection of this host to itself, which has no information on other hosts. */
 START_TEST(connections_of_one_host_have_no_round_trip) {
     struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
     socklen_t size = sizeof at;

@@ -1,4 +1,7 @@
-/* Sketches are no farther from each other than they may be, and a sieve never changes an answer. */
+/*
+ * Tests that projections are no farther apart than the rows, and that pruning with them never
+ * changes an assignment.
+ */
 #include "config.h"
 
 #include "kmeans/assign/assign.h"
@@ -25,7 +28,7 @@ static uint8_t to_byte(double x) {
     return x < 0 ? 0 : x > 255 ? 255 : (uint8_t)x;
 }
 
-/* Rows that vary in RANK directions, by SPREAD, and a little in all. */
+/* Makes rows that vary in RANK directions by SPREAD, and a little in all directions. */
 static uint8_t *make_rows(size_t n, size_t dim, double spread, uint32_t seed) {
     uint8_t *rows = malloc(n * dim);
     double *axes = malloc(RANK * dim * sizeof *axes);
@@ -49,7 +52,7 @@ static uint8_t *make_rows(size_t n, size_t dim, double spread, uint32_t seed) {
     return rows;
 }
 
-/* The sketch's own arithmetic, a row at a time: x.A_j in place of a kernel's products. */
+/* Projects a row with the projection's own arithmetic: x.A_j instead of a kernel's products. */
 static float sketch_row(const km_projection *projection, const uint8_t *row, uint8_t *bytes) {
     int32_t sums[KM_AXES + 1] = {0};
     uint32_t correction = 0;
@@ -71,7 +74,10 @@ static double distance(const uint8_t *a, const uint8_t *b, size_t dim) {
     return sqrt(sum);
 }
 
-/* The promise of projection.h for all pairs of N rows; and the widest share of what is allowed. */
+/*
+ * Checks the bound that projection.h states for all pairs of N rows. Returns the greatest ratio of
+ * a distance to its bound.
+ */
 static double check_bound(const km_projection *projection, const uint8_t *rows, size_t n) {
     size_t dim = projection->dim, size = projection->numbers;
     uint8_t *bytes = malloc(n * size);
@@ -105,7 +111,8 @@ START_TEST(bound) {
     ck_assert(projection->share > 0.8 && projection->share <= 1.0001);
     double widest = check_bound(projection, rows, 100);
     ck_assert_msg(widest > 0.8, "sketches keep %g of a distance at most", widest);
-    check_bound(projection, others, 100); /* which don't fit into bytes: only 0 and 255 */
+    check_bound(projection, others,
+                100); /* rows of only 0 and 255, whose projections do not fit into bytes */
     ck_assert_ptr_nonnull(projection->coarse);
     ck_assert(projection->coarse->share > 0.8 &&
               projection->coarse->share <= projection->share + 1e-4);
@@ -125,13 +132,13 @@ static double spread(const uint8_t *rows, const uint32_t *order, size_t n, size_
     return sum / (double)(n - 1);
 }
 
-/* An order has every row once, and the next is much nearer than any. */
+/* An order has every row once, and consecutive rows are much nearer than random ones. */
 START_TEST(near_together) {
     enum { DIM = 20, LEAF = 12 };
     uint8_t *rows = make_rows(CENTROIDS, DIM, 20, 2);
     uint32_t order[CENTROIDS], none[CENTROIDS];
     bool seen[CENTROIDS] = {false};
-    memset(rows + 100 * DIM, 7, 50 * DIM); /* equal ones */
+    memset(rows + 100 * DIM, 7, 50 * DIM); /* equal rows */
     for (size_t i = 0; i < CENTROIDS; i++)
         none[i] = (uint32_t)i;
     ck_assert_int_eq(km_order(rows, CENTROIDS, DIM, LEAF, order), 0);
@@ -147,7 +154,7 @@ START_TEST(near_together) {
 }
 END_TEST
 
-/* Points are sorted by region, then by distance, and keep their guesses. */
+/* Points are sorted by region, then by distance, and keep their previous assignments. */
 START_TEST(arranged) {
     enum { K = 100, N = 500 };
     uint32_t places[K], guess[N], distance[N], state = 3;
@@ -156,7 +163,7 @@ START_TEST(arranged) {
         places[j] = (uint32_t)(j * 37 % K);
     for (size_t i = 0; i < N; i++) {
         which[i] = i;
-        guess[i] = i % 50 ? next_random(&state) % K : UINT32_MAX; /* no centroid */
+        guess[i] = i % 50 ? next_random(&state) % K : UINT32_MAX; /* no previous centroid */
         distance[i] = next_random(&state);
     }
     uint32_t before[N];
@@ -176,14 +183,15 @@ START_TEST(arranged) {
 }
 END_TEST
 
-/* Where a sketch can't help there is none. */
+/* If a projection cannot help, none is made. */
 START_TEST(no_sketch) {
     enum { DIM = KM_SKETCH_LEAST_DIM };
     uint8_t *rows = calloc(CENTROIDS, DIM);
     km_projection *projection;
     uint32_t state = 5;
     ck_assert_ptr_nonnull(rows);
-    ck_assert_int_eq(km_projection_create(rows, CENTROIDS, DIM, &projection), 0); /* all alike */
+    ck_assert_int_eq(km_projection_create(rows, CENTROIDS, DIM, &projection),
+                     0); /* all rows are equal */
     ck_assert_ptr_null(projection);
     for (size_t i = 0; i < (size_t)CENTROIDS * DIM; i++)
         rows[i] = (uint8_t)next_random(&state);
@@ -201,7 +209,10 @@ static void arrange(const km_centroids *centroids, size_t *which, uint32_t *gues
     ck_assert_int_eq(km_reorder_points(places, CENTROIDS, POINTS, which, guess, distance), 0);
 }
 
-/* What a sieve must not change: SIEVED by a sketch of other rows, or none, if SKETCH is NULL. */
+/*
+ * Checks that pruning does not change the assignment: with a projection of other rows, or with none
+ * if SKETCH is NULL.
+ */
 static void check_same(const km_kernel *kernel, const uint8_t *points, const uint8_t *centroids,
                        const km_projection *projection, size_t dim) {
     uint32_t wanted[POINTS], wanted_distance[POINTS], found[POINTS], found_distance[POINTS];
@@ -214,7 +225,10 @@ static void check_same(const km_kernel *kernel, const uint8_t *points, const uin
         ck_assert_mem_eq(found, wanted, sizeof wanted);
         ck_assert_mem_eq(found_distance, wanted_distance, sizeof wanted);
     }
-    /* Guesses that are right, wrong, and none, in place; sketches made, kept, and some missing. */
+    /*
+     * Previous assignments that are right, wrong or missing, in place; projections that are made,
+     * kept, or partly missing.
+     */
     km_sketch_cache kept;
     ck_assert(km_sketch_cache_create(POINTS, projection, &kept));
     for (int round = 0; round < 5; round++) {
@@ -231,7 +245,7 @@ static void check_same(const km_kernel *kernel, const uint8_t *points, const uin
         if (round == 2)
             arrange(packed, which, found, wanted_distance);
         ck_assert_int_eq(km_assign_query(&query, packed, 2, found, found, found_distance), 0);
-        size_t sketches = 0; /* blocks that go without them lack them */
+        size_t sketches = 0; /* counts the projections that exist */
         for (size_t i = 0; i < POINTS; i++) {
             ck_assert_uint_eq(found[i], wanted[which[i]]);
             ck_assert_uint_eq(found_distance[i], wanted_distance[which[i]]);
@@ -245,7 +259,10 @@ static void check_same(const km_kernel *kernel, const uint8_t *points, const uin
     km_centroids_free(packed);
 }
 
-/* On rows like the sketch's, with equal ones among them, on far ones and on those of no pattern. */
+/*
+ * Tests rows like those of the projection, with equal ones among them, rows that are far away, and
+ * random rows.
+ */
 START_TEST(same_answers) {
     size_t dim = dims[_i];
     uint8_t *centroids = make_rows(CENTROIDS, dim, 20, 2), *points = make_rows(POINTS, dim, 20, 3);
@@ -276,7 +293,7 @@ START_TEST(same_answers) {
 }
 END_TEST
 
-/* Fine centroids near the first planes of ROWS: bytes, but for every third. */
+/* Makes float centroids near the first planes of ROWS. Two thirds of them are whole numbers. */
 static uint8_t *make_planes(const uint8_t *rows, size_t dim, uint32_t seed) {
     uint8_t *planes = malloc(KM_PLANES * CENTROIDS * dim);
     uint32_t state = seed;
@@ -291,7 +308,7 @@ static uint8_t *make_planes(const uint8_t *rows, size_t dim, uint32_t seed) {
     return planes;
 }
 
-/* What fine centroids are assigned by plain sums. */
+/* The assignment to float centroids by plain sums. */
 typedef struct fine_answer {
     uint32_t nearest[POINTS], distance[POINTS];
 } fine_answer;
@@ -310,7 +327,7 @@ static void answer(const uint8_t *points, const km_planes *of, fine_answer *want
     }
 }
 
-/* That km_assign gives the same, with all kinds of guesses. */
+/* Checks that km_assign gives the same assignment, with all kinds of previous assignments. */
 static void check_fine(const km_kernel *kernel, const uint8_t *points, const km_planes *of,
                        const km_projection *projection, const fine_answer *wanted) {
     fine_answer found;
@@ -338,7 +355,7 @@ static void check_fine(const km_kernel *kernel, const uint8_t *points, const km_
     km_centroids_free(packed);
 }
 
-/* Fine centroids: among them equal ones, and ones that differ by a single last digit. */
+/* Tests float centroids, including equal ones and ones that differ only in the last digit. */
 START_TEST(fine_answers) {
     size_t dim = dims[_i];
     uint8_t *rows = make_rows(CENTROIDS, dim, 20, 2), *points = make_rows(POINTS, dim, 20, 3);
@@ -371,7 +388,10 @@ START_TEST(fine_answers) {
 }
 END_TEST
 
-/* A point half-way between two: the last digit decides, and where all are equal, the number. */
+/*
+ * A point is half-way between two centroids. The last digit decides; if all are equal, the number
+ * does.
+ */
 START_TEST(fine_ties) {
     static const double values[] = {10.5, 9.5, 10.5, 9.5 + 1.0 / 65536, 255, 0};
     enum { K = sizeof values / sizeof *values };

@@ -1,4 +1,6 @@
-/* The fixed tree of reductions, and the exchange that carries its parts, for any order and number.
+/*
+ * Tests the fixed tree of reductions, and the exchange that carries its parts, for any order and
+ * number of ranks.
  */
 #include "cdcp/reduction_tree.h"
 #include "lib/pattern/multiply.h"
@@ -12,7 +14,10 @@
 
 enum { MOST = 70 };
 
-/* Neither associative nor commutative: every other tree or side gives another value. */
+/*
+ * Combines two values neither associatively nor commutatively, so that every other tree or side
+ * gives another value.
+ */
 static int mix(void *into, const void *with, void *context) {
     uint64_t *a = into;
     uint64_t b;
@@ -57,7 +62,7 @@ static void add_forest(coll_reduction_tree *to, const coll_reduction_tree *from)
         add(to, from->nodes[i].first, from->nodes[i].height, coll_reduction_tree_value(from, i));
 }
 
-/* Whether one node stands for all leaves. */
+/* Returns whether one node covers all leaves. */
 static bool is_complete(const coll_reduction_tree *forest) {
     return forest->count == 1 && forest->nodes[0].first == 0 &&
            1LL << forest->nodes[0].height >= forest->leaves;
@@ -82,7 +87,7 @@ static void shuffle(int order[], int count) {
 
 START_TEST(any_order_of_arrival) {
     srand(1);
-    coll_reduction_tree forest = {0}; /* one for all, as a DCP uses them again */
+    coll_reduction_tree forest = {0}; /* used for all trees, as a DCP reuses it */
     for (int leaves = 1; leaves <= MOST; leaves++)
         for (int round = 0; round < 20; round++) {
             int order[MOST];
@@ -98,7 +103,7 @@ START_TEST(any_order_of_arrival) {
 }
 END_TEST
 
-/* Leaves in any share of stations, whose forests are then put together in any order. */
+/* Distributes leaves over stations at random, whose forests are then combined in any order. */
 START_TEST(any_number_of_stations) {
     srand(2);
     for (int round = 0; round < 2000; round++) {
@@ -134,7 +139,8 @@ END_TEST
 START_TEST(values_of_any_size) {
     coll_reduction_tree forest = {0};
     int ignored, mixed = 0;
-    for (size_t bytes = 0; bytes <= 40; bytes += 8) { /* nothing, and smaller after larger */
+    for (size_t bytes = 0; bytes <= 40;
+         bytes += 8) { /* includes no bytes, and smaller sizes after larger ones */
         char value[40] = {0};
         size_t size = bytes == 40 ? 8 : bytes;
         ck_assert(coll_reduction_tree_begin(&forest, 1, size, 1));
@@ -160,7 +166,9 @@ START_TEST(errors_of_combining) {
 }
 END_TEST
 
-/* Runs the exchange of P positions, stage by depth; each holds a run of positions at the end all.
+/*
+ * Runs the exchange of P positions stage by stage. At the end each position has a range of
+ * positions, all of them.
  */
 static void run_exchange(int p, int radix) {
     static bool has[MOST][MOST];

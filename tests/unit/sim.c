@@ -1,4 +1,7 @@
-/* Prices of plans against closed formulas, and the pricer's own ways: ends, budget, long calls. */
+/*
+ * Compares the predicted times of plans with closed formulas, and tests the simulator: ends, limits
+ * of events, long calls.
+ */
 #include "config.h"
 
 #include "hlot/sites.h"
@@ -22,7 +25,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Zhang's a and B: a hop of c bytes takes a + c B, and so much later comes the next one. */
+/* Zhang's a and B: a hop of c bytes takes a + c B, and the next one can arrive c B later. */
 static const double a = 10e-6, B = 8.5e-9;
 enum { SEGMENT = 32 << 10, RANKS_MOST = 1024, BUDGET = 30000000 };
 
@@ -35,7 +38,10 @@ static coll_cost make_cost(void) {
     return cost;
 }
 
-/* A call on RANKS hosts, one rank each, in racks of so many; all hosts as far apart. */
+/*
+ * A call on RANKS hosts with one rank each, in racks of equal size. All hosts are equally far
+ * apart.
+ */
 typedef struct scene {
     coll_place places[RANKS_MOST];
     coll_topo topo;
@@ -98,7 +104,7 @@ START_TEST(a_chain_takes_as_long_as_zhang_says) {
 }
 END_TEST
 
-/* What others of its kind are said to take, in hops of a message. */
+/* The time that the literature gives for an algorithm, in hops of a message. */
 typedef struct formula {
     const coll_algorithm *algorithm;
     const char *operation;
@@ -118,7 +124,7 @@ static double one_by_one(int ranks, int segments) {
     return (ranks - 1) * segments;
 }
 
-/* Tam and Wang's eq. 2 and 8, where the root's link is full, and Traeff's rounds. */
+/* Tam and Wang's eq. 2 and 8, with a busy link of the root, and Traeff's rounds. */
 static const formula formulas[] = {{&coll_bcast_binomial, "bcast", 1, levels},
                                    {&coll_bcast_circulant, "bcast", 1, rounds},
                                    {&coll_bcast_circulant, "bcast", 4, rounds},
@@ -144,7 +150,10 @@ START_TEST(others_take_as_many_messages_as_is_said) {
 }
 END_TEST
 
-/* Plans of the tests: the ranks up to half send to those in the other half, or all to rank 0. */
+/*
+ * Plans of the tests: the first half of the ranks sends to the other half, or all ranks send to
+ * rank 0.
+ */
 static int pair_round(const coll_plan *plan, uint64_t round, coll_step steps[]) {
     (void)round;
     const int *peer = (const int *)(plan + 1);
@@ -192,8 +201,10 @@ static coll_plan *flood_plan(const coll_plan_args *part, coll_plan_size size, vo
 static const coll_planner flood_planner = {.size = pair_size, .plan = flood_plan};
 static const coll_algorithm flood = {.name = "flood", .planner = &flood_planner};
 
-/* An uplink is as fast as a host's link, where the network of two racks moves two streams: each
- * further message takes its bytes' time. */
+/*
+ * An uplink is as fast as a host's link if the network of two racks moves two streams. Each further
+ * message takes the time of its bytes.
+ */
 START_TEST(two_messages_on_an_uplink_take_twice_as_long) {
     double taken[5];
     for (int senders = 1; senders <= 4; senders++) {
@@ -249,14 +260,15 @@ END_TEST
 START_TEST(long_exchanges_take_twice_as_long) {
     static const coll_algorithm *const exchanges[] = {&coll_allreduce_halving,
                                                       &coll_allreduce_circulant};
-    enum { BYTES = 1 << 20, EXCHANGED = 2 }; /* half of the bytes, twice */
+    enum { BYTES = 1 << 20, EXCHANGED = 2 }; /* half of the bytes are exchanged twice */
     const coll_algorithm *algorithm = exchanges[_i];
     scene s;
     set_scene(&s, algorithm, 2, 2, BYTES);
     s.shape.root = COLL_NO_ROOT;
     s.shape.element = 4;
     const double once = EXCHANGED * (a + BYTES / EXCHANGED * B);
-    ck_assert_double_eq_tol(seconds_of(&s, algorithm) / once, 1, 0.2); /* in short chunks */
+    ck_assert_double_eq_tol(seconds_of(&s, algorithm) / once, 1,
+                            0.2); /* in short chunks, it takes as long */
     s.values.at[COLL_SEGMENT] = BYTES;
     ck_assert_double_eq_tol(seconds_of(&s, algorithm) / (2 * once), 1, 0.02);
     ck_assert_double_eq_tol(coll_estimate(algorithm, &s.shape, &s.values) / (2 * once), 1, 0.02);
@@ -268,7 +280,10 @@ static const coll_sides blocks = {.data = COLL_SIDE_BLOCKS,
                                   .input = COLL_SIDE_BLOCKS,
                                   .root_input = COLL_SIDE_BLOCKS};
 
-/* Of many ranks a part is played: what a rank of all does is in the price all the same. */
+/*
+ * If only some of many ranks are simulated, the predicted time still includes what one rank does
+ * with all others.
+ */
 START_TEST(exchanges_among_all_take_as_long_as_they_do_in_full) {
     static const coll_algorithm *const exchanges[] = {&coll_alltoall_pairwise,
                                                       &coll_alltoall_linear, &coll_alltoall_bruck,
@@ -292,7 +307,10 @@ START_TEST(exchanges_among_all_take_as_long_as_they_do_in_full) {
 }
 END_TEST
 
-/* Also where a segment is a share of the whole, so that no shorter call has the same. */
+/*
+ * The same holds if a segment is a share of the whole, so that no shorter call has the same
+ * segments.
+ */
 START_TEST(long_calls_in_shares_take_as_long_as_they_do_in_full) {
     for (int a_rack = 4; a_rack <= 7; a_rack++)
         for (size_t bytes = 1 << 20; bytes <= 16 << 20; bytes *= 4) {
@@ -307,8 +325,10 @@ START_TEST(long_calls_in_shares_take_as_long_as_they_do_in_full) {
 }
 END_TEST
 
-/* What goes in the order of ranks that change from rack to rack crowds the uplinks, also where a
- * part of the ranks is played. */
+/*
+ * Messages in an order of ranks that changes between racks make uplinks busy, also if only some of
+ * the ranks are simulated.
+ */
 START_TEST(uplinks_are_as_crowded_as_in_full) {
     static const coll_algorithm *const in_rank_order[] = {
         &coll_allgather_ring, &coll_allgather_bruck, &coll_alltoall_linear,
@@ -335,8 +355,10 @@ START_TEST(uplinks_are_as_crowded_as_in_full) {
 }
 END_TEST
 
-/* Where there are fewer elements than parts most rounds of a ring move nothing: a few of them must
- * not make it cheap. */
+/*
+ * If there are fewer elements than parts, most rounds of a ring move nothing. Sampling some of them
+ * must not make it appear fast.
+ */
 START_TEST(empty_rounds_tell_nothing) {
     for (int ranks = 20; ranks <= 160; ranks *= 2) {
         scene s;
@@ -349,7 +371,9 @@ START_TEST(empty_rounds_tell_nothing) {
 }
 END_TEST
 
-/* A call of OPERATION on RANKS hosts in five racks, by ALGORITHM of its table; false: it can't be.
+/*
+ * Sets a call of OPERATION on RANKS hosts in five racks, with ALGORITHM of its table. Returns false
+ * if that is impossible.
  */
 static void set_operation(scene *s, const coll_operation_info *operation) {
     s->shape.operation = operation->name;
@@ -366,7 +390,10 @@ static bool set_call(scene *s, const coll_operation_info *operation,
     return algorithm->planner && (!algorithm->applicable || algorithm->applicable(&s->shape));
 }
 
-/* What takes longer than is enough may be said to take only that, and nothing else is. */
+/*
+ * A prediction may stop at `enough` if the time is longer than that. Shorter times are not
+ * affected.
+ */
 START_TEST(what_takes_less_than_is_enough_has_its_price) {
     static const int ranks[] = {16, 33, 150};
     const coll_operation_info *operation = &coll_operations[_i];
@@ -386,7 +413,7 @@ START_TEST(what_takes_less_than_is_enough_has_its_price) {
 }
 END_TEST
 
-/* Of so many RANKS, and STEPS of these. */
+/* Counts the traffic of STEPS of RANKS. */
 static coll_traffic count_traffic(const scene *s, const coll_algorithm *algorithm, int ranks,
                                   int64_t steps) {
     enum { BYTES = 1 << 20 };
@@ -400,7 +427,7 @@ static coll_traffic count_traffic(const scene *s, const coll_algorithm *algorith
     return traffic;
 }
 
-/* Where all ranks do much alike, some of them tell what the links carry. */
+/* If all ranks do nearly the same, some of them are enough to count the bytes over links. */
 START_TEST(some_ranks_tell_what_links_carry) {
     static const struct {
         coll_operation operation;
@@ -425,7 +452,7 @@ START_TEST(some_ranks_tell_what_links_carry) {
 }
 END_TEST
 
-/* Also where even a few rounds of all ranks are too many to play. */
+/* The same holds if even a few rounds of all ranks are too many to simulate. */
 START_TEST(plans_in_step_of_many_ranks_take_as_long_as_they_do_in_full) {
     const coll_operation operation = _i ? COLL_OPERATION_ALLGATHER : COLL_OPERATION_ALLREDUCE;
     const coll_algorithm *algorithm = _i ? &coll_allgather_ring : &coll_allreduce_halving;
@@ -437,7 +464,7 @@ START_TEST(plans_in_step_of_many_ranks_take_as_long_as_they_do_in_full) {
 }
 END_TEST
 
-/* Calls of many ranks, all of which play the same part. */
+/* Calls of many ranks that all do the same. */
 static const struct call_of_many {
     const coll_algorithm *algorithm;
     size_t bytes;
@@ -450,8 +477,7 @@ static const struct call_of_many {
                {&coll_alltoall_racks, 100, false},
                {&coll_alltoall_bruck, 10, false}};
 
-/* SITES of four racks of four hosts, of which each can send twice as fast as its share of an uplink
- * allows. */
+/* Sets SITES of four racks of four hosts. Each host can send at twice its share of an uplink. */
 static void set_scene_of_many(scene *s, const struct call_of_many *c, int sites, int a_rack) {
     const int ranks = sites * 4 * a_rack;
     set_scene(s, c->algorithm, ranks, a_rack, c->bytes);
@@ -467,8 +493,10 @@ static void set_scene_of_many(scene *s, const struct call_of_many *c, int sites,
     s->profile.level[COLL_LEVEL_WIDE].latency *= 3;
 }
 
-/* With fewer events than it takes to play all, long plays tell about the same. But how the pipeline
- * of racks fills isn't told by a few of its rounds. */
+/*
+ * With fewer events than a full simulation needs, long calls are predicted to take about the same
+ * time. But a few rounds do not show how the pipeline of racks fills.
+ */
 START_TEST(long_plays_tell_what_a_full_one_does) {
     const struct call_of_many *c = &of_many[_i];
     scene s;
@@ -482,7 +510,7 @@ START_TEST(long_plays_tell_what_a_full_one_does) {
 }
 END_TEST
 
-/* From site C the way to B is 10 ms, to A over B 20, to D 30: all others are farther from D. */
+/* From site C, B is 10 ms away, A 20 ms over B, and D 30 ms. All others are farther from D. */
 static const double four_sites[] = {0, 10, 40, 60, 10, 0, 10, 60, 40, 10, 0, 30, 60, 60, 30, 0};
 
 static void set_sites(scene *s, coll_operation operation, const coll_algorithm *algorithm,
@@ -498,7 +526,9 @@ static void set_sites(scene *s, coll_operation operation, const coll_algorithm *
     s->shape.latencies = latencies;
 }
 
-/* To C and back; or between A and D, a reduce to A. Also where only some of the ranks are played.
+/*
+ * A path to C and back, or between A and D a reduce to A. Also if only some of the ranks are
+ * simulated.
  */
 START_TEST(calls_go_by_the_shortest_ways_between_sites) {
     const struct {
@@ -506,7 +536,7 @@ START_TEST(calls_go_by_the_shortest_ways_between_sites) {
         const coll_algorithm *algorithm;
         double expected;
         const char *chosen;
-        int fewest; /* ranks of a site: of one each, a chain takes the same ways */
+        int fewest; /* ranks of a site; with one each, a chain takes the same paths */
     } cases[] = {{COLL_OPERATION_ALLREDUCE, &hlot_allreduce_sites, 2 * 30e-3, "all_sites", 1},
                  {COLL_OPERATION_ALLREDUCE, &hlot_allreduce_all_sites, 50e-3, "all_sites", 1},
                  {COLL_OPERATION_REDUCE, &hlot_reduce_sites, 50e-3, "sites", 4},
@@ -527,13 +557,13 @@ START_TEST(calls_go_by_the_shortest_ways_between_sites) {
 }
 END_TEST
 
-/* Each message between two sites takes as long as these are apart. */
+/* A message between two sites takes the latency of these sites. */
 START_TEST(sites_have_latencies_of_their_own) {
     scene s;
     double latencies[16], known, unknown;
     set_sites(&s, COLL_OPERATION_ALLREDUCE, &coll_allreduce_recursive_doubling, 1, latencies);
     known = seconds_of(&s, &coll_allreduce_recursive_doubling);
-    ck_assert_double_eq_tol(known, 30e-3 + 60e-3, 1e-3); /* C and D; then B and D */
+    ck_assert_double_eq_tol(known, 30e-3 + 60e-3, 1e-3); /* first C and D, then B and D */
     s.shape.latencies = NULL;
     unknown = seconds_of(&s, &coll_allreduce_recursive_doubling);
     ck_assert_double_lt(unknown, 1e-3);
@@ -552,7 +582,7 @@ START_TEST(a_price_is_always_the_same) {
 }
 END_TEST
 
-/* However little memory there is for a play: its price is the right one, or there is none. */
+/* With too little memory for a simulation, the predicted time is right or there is none. */
 START_TEST(with_too_little_memory_there_is_no_price) {
     enum { RANKS = 64, ENOUGH = 4 << 20, STEP = 1000, PRICES = 50 };
     for (int i = 0; i < 2; i++) {
@@ -582,7 +612,9 @@ START_TEST(with_too_little_memory_there_is_no_price) {
 }
 END_TEST
 
-/* Of messages that are seen: none before it was sent, and the last one ends when all does. */
+/*
+ * Observes messages: none arrives before it was sent, and the last one arrives when the call ends.
+ */
 typedef struct seen {
     int64_t last;
     size_t bytes;
@@ -638,23 +670,26 @@ START_TEST(what_predicts_nothing_is_priced) {
 }
 END_TEST
 
-/* Bytes that go one behind the other in what Open MPI runs, M in all blocks. */
+/*
+ * The bytes that are sent one after the other in the algorithm that Open MPI runs, as a multiple of
+ * M, the bytes of all blocks.
+ */
 static const struct usual_call {
     coll_operation operation;
     int ranks;
     size_t block;
     bool ordered;
-    double bytes; /* by M */
+    double bytes; /* as a multiple of M */
 } usual_calls[] = {
     {COLL_OPERATION_ALLGATHER, 8, 4 << 10, false, 7.0 / 8},
     {COLL_OPERATION_ALLGATHER, 12, 4 << 10, false, 11.0 / 12},
     {COLL_OPERATION_ALLGATHER, 34, 4 << 10, false, 33.0 / 34},
     {COLL_OPERATION_ALLGATHER, 35, 4 << 10, false, 34.0 / 35},
     {COLL_OPERATION_REDUCE_SCATTER, 8, 4 << 10, false, 7.0 / 8},
-    /* All of a rank's data first, and then of twice as many blocks 1/2, 1/4 and 1/8. */
+    /* First all of a rank's data, and then 1/2, 1/4 and 1/8 of twice as many blocks. */
     {COLL_OPERATION_REDUCE_SCATTER, 12, 4 << 10, false, 1 + 11.0 / 12},
     {COLL_OPERATION_REDUCE_SCATTER, 34, 4 << 10, false, 1 + 33.0 / 34},
-    /* Rank 0 gets all data of all others, and sends them their blocks. */
+    /* Rank 0 receives all data of all others, and sends them their blocks. */
     {COLL_OPERATION_REDUCE_SCATTER, 12, 4 << 10, true, 11 + 11.0 / 12},
 };
 

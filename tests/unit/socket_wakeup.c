@@ -1,6 +1,6 @@
 /*
- * The sleep that ends when something happens on a TCP connection: over the loopback, with the
- * process on both ends. What rings is told by the return value, never by the clock.
+ * Tests the sleep that ends when something happens on a TCP connection, with both ends in this
+ * process, over the loopback. The return value says what woke it, never the clock.
  */
 #include "config.h"
 
@@ -37,7 +37,7 @@ static void close_ends(void) {
     close(ends[1]);
 }
 
-/* Sleeps until nothing rings any more, and is then known to watch the connection. */
+/* Sleeps until nothing wakes it any more. It is then known to watch the connection. */
 static void settle(void) {
     int quiet = 0;
     while (quiet < 20)
@@ -79,7 +79,7 @@ START_TEST(unread_data_does_not_ring_for_ever) {
     connect_ends();
     settle();
     ck_assert_int_eq(write(ends[0], "x", 1), 1);
-    settle(); /* ends only when it stops ringing; nobody has read */
+    settle(); /* ends only when nothing wakes it, although nobody has read */
     close_ends();
 }
 END_TEST
@@ -97,20 +97,20 @@ START_TEST(a_later_connection_is_found) {
 }
 END_TEST
 
-/* One process is both who sleeps and who rings. */
+/* This process both sleeps and wakes itself. */
 START_TEST(another_rings_the_bell) {
     static coll_wakeup bell;
     coll_wakeup_hang(&bell);
     coll_wakeup_ring(NULL);
-    coll_wakeup_ring(&bell); /* it doesn't sleep */
+    coll_wakeup_ring(&bell); /* the process does not sleep */
     ck_assert(!coll_wakeup_sleep(1e-3));
     coll_wakeup_doze(true);
-    for (int ring = 0; ring < 50; ring++) { /* between two sleeps, more than there is room for */
+    for (int ring = 0; ring < 50; ring++) { /* between two sleeps, more than the socket buffers */
         coll_wakeup_ring(&bell);
         coll_wakeup_ring(&bell);
         ck_assert_int_eq(rings_within_tries(), supported());
     }
-    ck_assert(!coll_wakeup_sleep(1e-3)); /* none is left over */
+    ck_assert(!coll_wakeup_sleep(1e-3)); /* no wake-up is left */
     coll_wakeup_doze(false);
     coll_wakeup_ring(&bell);
     ck_assert(!coll_wakeup_sleep(1e-3));
@@ -120,14 +120,14 @@ START_TEST(another_rings_the_bell) {
 }
 END_TEST
 
-/* Waits are told the time by MPI, which here is not begun. */
+/* Waits read the time from MPI, which is not initialised here. */
 double PMPI_Wtime(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* A wait on a shared core, up to the end of its first sleep. */
+/* Waits on a shared core until the end of the first sleep. */
 static void wait_for_a_sleep(coll_wait *wait) {
     coll_patience patience = coll_patience_begin(wait);
     while (!patience.slept)
@@ -135,7 +135,7 @@ static void wait_for_a_sleep(coll_wait *wait) {
     coll_patience_progress(&patience);
 }
 
-/* How many sleeps a wait of SECONDS takes that nothing rings for. */
+/* Returns the number of sleeps in a wait of SECONDS that nothing wakes. */
 static int sleeps_in(coll_wait *wait, double seconds) {
     coll_patience patience = coll_patience_begin(wait);
     int sleeps = 0;
@@ -147,9 +147,9 @@ static int sleeps_in(coll_wait *wait, double seconds) {
     return sleeps;
 }
 
-/* After some waits that it has ended, and before one that it hasn't. */
+/* Sleeps are long after some waits that a wake-up has ended, and until one that it has not. */
 START_TEST(waits_rely_on_it_while_it_rings) {
-    enum { WAITS = 20, MANY = 60 }; /* in 0.2 s; with sleeps of a millisecond at most: 200 */
+    enum { WAITS = 20, MANY = 60 }; /* in 0.2 s; sleeps of at most a millisecond would be 200 */
     char byte;
     coll_wait wait = {.crowded = true};
     connect_ends();

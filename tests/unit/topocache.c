@@ -1,4 +1,7 @@
-/* The file of a measured topology: its name, what the parser reads back, where it cannot be. */
+/*
+ * Tests the file of a measured topology: its name, that the parser reads it back, and places where
+ * it cannot be written.
+ */
 #include "config.h"
 
 #include "lib/topology/addresses.h"
@@ -26,7 +29,7 @@ static void set_up(void) {
     setenv("XDG_CACHE_HOME", directory, 1);
 }
 
-/* Nothing but what was written may be there. */
+/* The directory may contain nothing else than the written file. */
 static void tear_down(void) {
     char below[64];
     snprintf(below, sizeof below, "%s/libcoll", directory);
@@ -100,9 +103,9 @@ START_TEST(a_place_that_cannot_be_is_an_error) {
 }
 END_TEST
 
-/* fsync of this program, the library's calls of it too; what it saw goes here. */
+/* Replaces fsync, also for the library's calls, and records what it saw. */
 static struct {
-    const char *path; /* that may not be there yet */
+    const char *path; /* this file may not exist yet */
     int calls;
     bool early, whole;
 } synced;
@@ -115,7 +118,7 @@ int fsync(int file) {
     return 0;
 }
 
-/* A crash leaves the old file or the new one: the data comes to the disk before the name does. */
+/* A crash leaves the old file or the new one, because the data is on the disk before the name. */
 START_TEST(data_is_on_the_disk_before_its_name) {
     static const int zeros[NODES];
     struct stat status;
@@ -132,7 +135,7 @@ START_TEST(data_is_on_the_disk_before_its_name) {
 }
 END_TEST
 
-/* Refused connections are answers; where a full queue lets nothing through there is none. */
+/* A refused connection is an answer. A full queue lets nothing through, so there is none. */
 START_TEST(round_trips_need_an_answer) {
     int port, silent_port, reserved = coll_tcp_rtt_reserve(&port),
                            silent = coll_tcp_rtt_reserve(&silent_port);
@@ -155,7 +158,10 @@ START_TEST(round_trips_need_an_answer) {
 }
 END_TEST
 
-/* Bridges for virtual machines have one address on all hosts. */
+/*
+ * Bridges for virtual machines have the same address on all hosts, so a host is reached at another
+ * address.
+ */
 START_TEST(hosts_are_reached_at_an_address_of_their_own) {
     coll_addresses all[3] = {{.count = 2}, {.count = 3}, {.count = 1}};
     for (int host = 0; host < 3; host++)

@@ -1,5 +1,7 @@
-/* The parser of topology.conf, topology.yaml and their host lists: what it finds, what it refuses,
- * mutated input. */
+/*
+ * Tests the parser of topology.conf, topology.yaml and their host lists: what it reads, what it
+ * refuses, and mutated input.
+ */
 #include "config.h"
 
 #include "lib/base/textfile.h"
@@ -40,7 +42,7 @@ static bool found(coll_topofile *file, const char *host, int *rack, int *site) {
     return coll_topofile_find(file, host, rack, site, problem);
 }
 
-/* True when the two are in one rack; *SITES says whether in one site. */
+/* Returns whether A and B are in one rack. Sets *SITES to whether they are at one site. */
 static bool together(coll_topofile *file, const char *a, const char *b, bool *sites) {
     int rack[2], site[2];
     ck_assert_msg(found(file, a, &rack[0], &site[0]), "%s", a);
@@ -141,7 +143,9 @@ START_TEST(a_host_in_one_rack_twice_is_fine) {
 }
 END_TEST
 
-/* FILE's racks and sites of hosts, numbered as they are found: "0/0 1/0". Frees FILE. */
+/*
+ * Returns the racks and sites of HOSTS in FILE, numbered as they are found: "0/0 1/0". Frees FILE.
+ */
 static const char *places(coll_topofile *file, const char *const hosts[], const char *note) {
     static char text[200];
     *text = '\0';
@@ -158,7 +162,7 @@ static const char *places(coll_topofile *file, const char *const hosts[], const 
 
 #define PLACES(text, note, ...) places(parse(text), (const char *const[]){__VA_ARGS__, NULL}, note)
 
-/* The fat tree of Slurm's guide, and two such trees that nothing connects. */
+/* Tests the fat tree of Slurm's guide, and two such trees that are not connected. */
 START_TEST(leaves_below_several_spines_are_one_site) {
     ck_assert_str_eq(PLACES("SwitchName=s0 Nodes=tux[0-3] LinkSpeed=900\n"
                             "SwitchName=s1 Nodes=tux[4-7] LinkSpeed=900\n"
@@ -181,7 +185,9 @@ START_TEST(leaves_below_several_spines_are_one_site) {
 }
 END_TEST
 
-/* As "scontrol show topology" writes them: with the hosts below, too. */
+/*
+ * Tests the format of "scontrol show topology", in which upper switches also list the hosts below.
+ */
 START_TEST(hosts_of_switches_above_are_in_the_racks_below) {
     ck_assert_str_eq(PLACES("SwitchName=top Level=1 LinkSpeed=1 Nodes=n[0-3],login "
                             "Switches=s[0-1]\n"
@@ -439,7 +445,10 @@ START_TEST(nul_bytes_and_missing_files_are_refused) {
 }
 END_TEST
 
-/* A whole file, one byte too long, none, a pipe without a writer, a stream without an end. */
+/*
+ * Reads a complete file, one that is a byte too long, a missing one, a pipe without a writer, and
+ * an endless stream.
+ */
 START_TEST(reading_a_file_ends) {
     enum { MOST = 100000 };
     char folder[] = "/tmp/coll-textfile-XXXXXX", path[64], *text;
@@ -511,7 +520,7 @@ static bool holds(const collection *all, const char *name) {
     return false;
 }
 
-/* The list matches exactly the names that it expands to. */
+/* A host list matches exactly the names to which it expands. */
 START_TEST(matching_agrees_with_expansion) {
     static const char *const lists[] = {"n[0-12]",      "n[00-12]",        "n[8-12,1,007]",
                                         "n[0-1][0-12]", "n[0-11][00-03]x", "n1,n[5-6],x",

@@ -1,4 +1,6 @@
-/* What is kept from run to run: read back, beside what others write, and where the file is no good.
+/*
+ * Tests the tuning database: results are read back, kept together with those of other jobs, and
+ * replaced if the file is damaged.
  */
 #include "config.h"
 
@@ -24,7 +26,7 @@ static void set_up(void) {
     ck_assert_ptr_nonnull(path);
 }
 
-/* Nothing but the file may be there. */
+/* The directory may contain nothing but the file. */
 static void tear_down(void) {
     char below[64];
     snprintf(below, sizeof below, "%s/libcoll", directory);
@@ -46,7 +48,7 @@ static coll_tuning_entry note(int number, const char *algorithm) {
     return made;
 }
 
-/* Another process, which knows nothing but what the file says. */
+/* Calls DOES in another process, which knows only the file. */
 static bool in_another(bool (*does)(int number), int number) {
     int status;
     pid_t child = fork();
@@ -75,7 +77,7 @@ START_TEST(what_was_kept_is_found) {
 }
 END_TEST
 
-/* Of each algorithm for itself. */
+/* The newest time of each algorithm holds. */
 START_TEST(the_newest_holds) {
     coll_tuning_entry older[] = {note(3, "chain"), note(3, "two_tree")};
     older[0].seconds = 0.5;
@@ -99,7 +101,7 @@ static bool adds_beside(int number) {
     return !finds(1) && in_another(keeps, 1) && keeps(number);
 }
 
-/* The one that adds has read the file before. */
+/* The job that adds has read the file before. */
 START_TEST(what_another_job_keeps_stays) {
     ck_assert(in_another(adds_beside, 2));
     ck_assert(in_another(finds, 1) && in_another(finds, 2));
@@ -115,7 +117,7 @@ static bool keep_many(int number) {
     return good;
 }
 
-/* Each may overwrite what another has just written, but not with half a file. */
+/* Each job may overwrite what another has just written, but only with a complete file. */
 START_TEST(jobs_that_write_at_once_leave_a_good_file) {
     pid_t child[JOBS];
     bool last = false;
@@ -144,7 +146,7 @@ static void write_text(const char *text) {
     fclose(file);
 }
 
-/* What FIND says on stderr. */
+/* Captures what FIND prints on stderr. */
 static void listen_to(bool (*find)(int number), char *said, size_t size) {
     FILE *file = tmpfile();
     int before = dup(STDERR_FILENO);
@@ -173,7 +175,10 @@ static const struct {
     {"libcoll-learnt 1\nfedcba9876543210 25 n0 bcast-of-many-words 2 chain 1\n", "no operation"},
 };
 
-/* Said once, and it goes on without; the next that is learnt makes a good file. */
+/*
+ * A damaged file is reported once, and the job continues without it. The next result makes a good
+ * file.
+ */
 START_TEST(a_damaged_file_is_told_and_replaced) {
     char said[1000];
     write_text(damaged[_i].text);

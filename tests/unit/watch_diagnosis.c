@@ -1,4 +1,4 @@
-/* What is said of made-up states of ranks, and what isn't. */
+/* Tests the diagnosis of made-up states of ranks, and the absence of one. */
 #include "config.h"
 
 #include "tests/support/harness.h"
@@ -20,7 +20,7 @@ static watch_comm_info comms[RANKS][2];
 static watch_message_count counts[RANKS][ENTRIES];
 static watch_diagnosis diagnosis;
 
-/* Four ranks with two communicators, all in no call for a minute. */
+/* Makes four ranks with two communicators, none of which has been in a call for a minute. */
 static void set_up(void) {
     memset(records, 0, sizeof records);
     for (int rank = 0; rank < RANKS; rank++) {
@@ -46,7 +46,7 @@ static watch_record *add(int rank, const char *call, uint64_t comm) {
     return record;
 }
 
-/* RANK is in collective NUMBER on COMM, for a minute. */
+/* Puts RANK into collective NUMBER on COMM, for a minute. */
 static watch_record *in_collective(int rank, const char *call, uint64_t comm, uint32_t number) {
     watch_record *record = add(rank, call, comm);
     record->number = number;
@@ -101,7 +101,7 @@ START_TEST(another_call) {
 }
 END_TEST
 
-/* The root went on: what it called then is known still. */
+/* The root has continued, but its earlier call is still recorded. */
 START_TEST(another_root_before) {
     for (int rank = 0; rank < RANKS; rank++) {
         watch_record *record = in_collective(rank, "MPI_Bcast", WATCH_WORLD, 7);
@@ -129,7 +129,7 @@ START_TEST(data_that_may_be_the_same) {
 }
 END_TEST
 
-/* Ids that may mean different communicators on different ranks. */
+/* Ids may denote different communicators on different ranks. */
 START_TEST(uncertain_communicators) {
     for (int rank = 0; rank < RANKS; rank++)
         in_collective(rank, rank ? "MPI_Barrier" : "MPI_Allreduce", SOLVER | WATCH_ALONE, 3);
@@ -150,7 +150,7 @@ START_TEST(one_that_computes) {
            "rank 2 is stopped, as by SIGSTOP or a debugger (on n1), where ranks 0, 1 and 3 wait "
            "for it "
            "in MPI_Barrier, the 5th collective on \"solver\"");
-    /* It is as silent as one that is busy: nothing is known. */
+    /* A silent rank may be busy, so nothing is known. */
     states[2].fate = WATCH_SILENT;
     expect_nothing();
 }
@@ -171,7 +171,7 @@ START_TEST(calls_that_are_young) {
 }
 END_TEST
 
-/* Two barriers in another order. */
+/* Two barriers are called in another order. */
 START_TEST(cycle_over_communicators) {
     for (int rank = 0; rank < RANKS; rank++)
         in_collective(rank, "MPI_Barrier", rank == 3 ? SOLVER : WATCH_WORLD, 9);
@@ -193,7 +193,7 @@ START_TEST(sends_before_receives) {
         0, WATCH_CYCLE, 0,
         "2 ranks wait for one another: rank 0 is in MPI_Send to rank 1, tag 4, and waits for rank "
         "1; rank 1 is in MPI_Send to rank 0, tag 4, and waits for rank 0");
-    /* A receive is posted: the message may be on its way. */
+    /* A receive is posted, so the message may be in flight. */
     counts[1][1].count = 3;
     expect_nothing();
 }
@@ -206,7 +206,7 @@ START_TEST(itself) {
 }
 END_TEST
 
-/* Rank 1 has sent by another tag, and waits elsewhere. */
+/* Makes a state in which rank 1 has sent with another tag, and waits elsewhere. */
 static void set_up_tags(void) {
     in_message(0, "MPI_Recv", SOLVER, 1, 7);
     count(0, true, SOLVER, 1, 7, 1);
@@ -224,7 +224,9 @@ START_TEST(another_tag) {
 }
 END_TEST
 
-/* A receive of any tag may have taken it, counts may be missing, rank 1 may send still. */
+/*
+ * A receive of any tag may have taken the message, counts may be missing, or rank 1 may still send.
+ */
 START_TEST(tags_that_prove_nothing) {
     set_up_tags();
     count(0, true, SOLVER, 1, MPI_ANY_TAG, 1);
@@ -252,7 +254,7 @@ START_TEST(one_in_finalize) {
 }
 END_TEST
 
-/* A receive from any rank is in no cycle with one that waits for a lost rank, too. */
+/* A receive from any rank is not part of a cycle with a rank that also waits for a lost rank. */
 START_TEST(any_source) {
     in_message(0, "MPI_Recv", WATCH_WORLD, MPI_ANY_SOURCE, 3);
     count(0, true, WATCH_WORLD, MPI_ANY_SOURCE, 3, 1);
@@ -269,7 +271,7 @@ END_TEST
 
 /* --- The report of groups --- */
 
-/* What a report says that rank 0 and its like do, of COUNT states; the caller frees it. */
+/* Returns the report of the group of rank 0, of COUNT states; the caller frees it. */
 static char *report_of(const watch_state all[], int count) {
     char *text = NULL;
     size_t length = 0;
@@ -309,7 +311,7 @@ START_TEST(one_partner) {
 }
 END_TEST
 
-/* The numbers of the ranks at the other side are no distances from this one's. */
+/* Rank numbers of another group are not distances from this rank. */
 START_TEST(partners_in_another_group) {
     for (int rank = 0; rank < RANKS; rank++) {
         in_message(rank, "MPI_Recv", SOLVER, (rank + 1) % RANKS, 7);
@@ -342,7 +344,7 @@ START_TEST(partners_of_requests) {
 }
 END_TEST
 
-/* Without a rule: the one rank in another call must not be lost among them. */
+/* Partners follow no rule. The one rank in another call must not be lost among them. */
 START_TEST(many_partners) {
     enum { MANY = 100 };
     static watch_state many[MANY];
@@ -369,7 +371,7 @@ START_TEST(many_partners) {
 }
 END_TEST
 
-/* Rank 1 waits for rank 2 by another tag than rank 0. */
+/* Rank 1 waits for rank 2 with another tag than rank 0. */
 START_TEST(other_calls_for_one) {
     for (int rank = 0; rank < 2; rank++) {
         in_message(rank, "MPI_Recv", WATCH_WORLD, 2, 7 + rank);

@@ -1,5 +1,5 @@
 /*
- * A program that hangs in calls whose partners differ by rank:
+ * Hangs in calls whose partners differ by rank:
  *
  *   partners ring    each rank sends to the next one
  *   partners wait    each rank waits for requests to receive from its neighbours

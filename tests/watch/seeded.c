@@ -1,10 +1,10 @@
 /*
- * A program with an error that its seed chooses: where, on which rank, in which call. All else it
- * does right: collectives and messages on three communicators.
+ * Makes an error that its seed chooses: the place, the rank and the call. Everything else is
+ * correct: collectives and messages on three communicators.
  *
  *   seeded CLASS SEED
  *
- * Before the error the rank that makes it prints "seeded RANK CALL" on stdout: what a report must
+ * Before the error the rank that makes it prints "seeded RANK CALL" on stdout, which a report must
  * name.
  */
 #include "tests/support/generator.h"
@@ -20,7 +20,7 @@
 enum { COMMS = 3, MOST = 40, BIG = 1 << 17 };
 
 static generator shared;
-static MPI_Comm comms[COMMS]; /* the last of them has only some of the ranks */
+static MPI_Comm comms[COMMS]; /* the last one has only some of the ranks */
 static int rank, ranks, victim;
 static double in[MOST * 64], out[MOST * 64];
 static double big_in[BIG], big_out[BIG];
@@ -50,7 +50,7 @@ static void collective(MPI_Comm comm, int kind, int count, int root) {
     }
 }
 
-/* Everybody sends to the next and receives from the one before, in one of three ways. */
+/* Every rank sends to the next and receives from the one before, in one of three ways. */
 static void ring(int way, int tag) {
     int next = (rank + 1) % ranks, before = (rank + ranks - 1) % ranks;
     MPI_Request requests[2];
@@ -76,13 +76,13 @@ static void step(void) {
         collective(comms[on], kind, count, root % size);
 }
 
-/* The victim says what it is about to do wrong. */
+/* Prints the wrong call that the faulty rank is about to make. */
 static void confess(const char *call) {
     printf("seeded %d %s\n", victim, call);
     fflush(stdout);
 }
 
-/* A message from the victim to the next rank, by TAG where TAKEN is expected. */
+/* Sends a message from the faulty rank to the next one, with TAG although TAKEN is expected. */
 static void message(int tag, int taken) {
     int next = (victim + 1) % ranks;
     if (rank == victim)
@@ -91,12 +91,15 @@ static void message(int tag, int taken) {
         MPI_Recv(out, 1, MPI_DOUBLE, victim, taken, comms[1], MPI_STATUS_IGNORE);
 }
 
-/* What a wrong call does; the right one follows for all but the victim. */
+/*
+ * Returns whether CLASS is NAME. In each class the faulty rank makes a wrong call, and the others
+ * make the right one.
+ */
 static bool is_class(const char *class, const char *name) {
     return strcmp(class, name) == 0;
 }
 
-/* Errors in the collectives that ranks make. */
+/* Makes errors in collectives. */
 static bool wrong_collective(const char *class, MPI_Comm comm) {
     bool wrong = rank == victim;
     int other = wrong ? 1 : 0;
@@ -140,7 +143,7 @@ static bool wrong_collective(const char *class, MPI_Comm comm) {
     return true;
 }
 
-/* Errors in messages. */
+/* Makes errors in messages. */
 static bool wrong_message(const char *class) {
     int next = (victim + 1) % ranks;
     if (is_class(class, "self")) {
@@ -153,7 +156,7 @@ static bool wrong_message(const char *class) {
             confess("MPI_Recv");
         message(6, 7);
     } else if (is_class(class, "sends")) {
-        /* Two that send to one another before they receive. */
+        /* Two ranks send to one another before they receive. */
         if (rank == victim)
             confess("MPI_Send");
         if (rank == victim || rank == next) {
@@ -167,7 +170,7 @@ static bool wrong_message(const char *class) {
     return true;
 }
 
-/* Ranks that never come. */
+/* Makes a rank that never calls. */
 static void wrong_end(const char *class) {
     if (rank != victim)
         return;
@@ -181,7 +184,7 @@ static void wrong_end(const char *class) {
         for (volatile int i = 0;; i = 1 - i)
             ;
     } else if (is_class(class, "sleep") || is_class(class, "cut")) {
-        sleep(3600); /* meanwhile somebody may pull its cable */
+        sleep(3600); /* meanwhile a test may pull its cable */
     } else if (is_class(class, "stop")) {
         raise(SIGSTOP);
     } else if (is_class(class, "kill")) {
