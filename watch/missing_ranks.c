@@ -24,10 +24,15 @@ static void append_condition(watch_analysis *v, watch_text *text, int rank) {
         if (state->head.asleep[0])
             watch_append(text, ", and sleeps in %s", state->head.asleep);
     }
-    if (state->fate != WATCH_ANSWERS && state->head.pid)
+}
+
+/* Writes the process and host of a rank that is the first of COUNT ranks with the same finding. */
+static void append_process(const watch_state *state, watch_text *text, int count) {
+    if (count > 1)
+        watch_append(text, " (rank %d: process %d on %s)", state->head.rank, state->head.pid,
+                     state->host);
+    else
         watch_append(text, " (process %d on %s)", state->head.pid, state->host);
-    else if (state->fate != WATCH_ANSWERS)
-        watch_append(text, " (on %s)", state->host);
 }
 
 /*
@@ -51,8 +56,8 @@ static bool is_unreachable(const watch_analysis *v, int rank) {
     return v->states[rank].fate == WATCH_UNREACHABLE;
 }
 
-/* Writes RANK and, if it can't be reached, all other ranks that can't. */
-static void append_lost_ranks(watch_analysis *v, watch_text *text, int rank) {
+/* Writes RANK and, if it can't be reached, all other ranks that can't. Returns how many. */
+static int append_lost_ranks(watch_analysis *v, watch_text *text, int rank) {
     int *ranks = malloc((size_t)v->ranks * sizeof *ranks), count = 0;
     for (int other = 0; ranks && other < v->ranks; other++)
         if (other == rank || (is_unreachable(v, rank) && is_unreachable(v, other)))
@@ -61,6 +66,7 @@ static void append_lost_ranks(watch_analysis *v, watch_text *text, int rank) {
         watch_append_ranks(text, ranks, count);
     watch_append(text, " ");
     free(ranks);
+    return count;
 }
 
 /*
@@ -99,8 +105,10 @@ static void report_absent_rank(watch_analysis *v, int rank, int waiters[]) {
     if ((!count && !lost) ||
         !watch_analysis_add(v, lost ? WATCH_MISSING : WATCH_ABSENT, rank, &text))
         return;
-    append_lost_ranks(v, &text, rank);
+    int lost_ranks = append_lost_ranks(v, &text, rank);
     append_condition(v, &text, rank);
+    if (v->states[rank].fate != WATCH_ANSWERS)
+        append_process(&v->states[rank], &text, lost_ranks);
     if (!count)
         return;
     int first_waiter = waiters[0], same = 0;

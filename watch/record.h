@@ -118,7 +118,7 @@ typedef struct watch_state_head {
 
 /*
  * All that is known of a rank. Unless FATE is WATCH_ANSWERS, only FATE, HOST, STATUS and the head's
- * rank are valid.
+ * rank and pid are valid.
  */
 typedef struct watch_state {
     watch_fate fate;

@@ -124,6 +124,7 @@ static bool begin_report(bool sample) {
         watch_state *state = &report.states[i];
         state->fate = WATCH_SILENT;
         state->head.rank = i;
+        state->head.pid = watch_own.peers[i].process.pid;
         snprintf(state->host, sizeof state->host, "%s", watch_own.peers[i].host_name);
     }
     return true;

@@ -75,6 +75,11 @@ watched 3 0.5 -x COLL_WATCH_ABORT=1 -x COLL_WATCH_JSON=report.json -- "$seeded" 
 grep -q '^coll: watch: diagnosis: ' err || fail "COLL_WATCH_ABORT: no report"
 grep -q '^{"ranks": 3, .*"findings": \[{"kind": "unsent"' report.json || fail "no report as JSON"
 
+# The diagnosis names the process and the host of a silent rank.
+watched 3 0.5 -x COLL_WATCH_ABORT=1 -- "$seeded" stop 3 && fail "a stopped rank: no error"
+grep -q '^coll: watch: diagnosis: rank [0-2] is stopped, as by SIGSTOP or a debugger (process [1-9][0-9]* on ' err ||
+    fail "a stopped rank: no process"
+
 # The report has each rank's own partner, and the name of a predefined operation.
 hangs_in() {
     watched 3 0.5 -x COLL_WATCH_ABORT=1 -- "$build/tests/watch/partners" "$1" && fail "partners $1: no error"

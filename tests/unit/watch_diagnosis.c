@@ -146,10 +146,20 @@ START_TEST(one_that_computes) {
            "MPI_Barrier, the 5th collective on \"solver\"");
     states[2].fate = WATCH_STOPPED;
     states[2].head.comms = 0;
+    states[2].head.pid = 77;
     expect(0, WATCH_MISSING, 2,
-           "rank 2 is stopped, as by SIGSTOP or a debugger (on n1), where ranks 0, 1 and 3 wait "
-           "for it "
-           "in MPI_Barrier, the 5th collective on \"solver\"");
+           "rank 2 is stopped, as by SIGSTOP or a debugger (process 77 on n1), where ranks 0, 1 "
+           "and 3 wait for it in MPI_Barrier, the 5th collective on \"solver\"");
+    /* All ranks that can't be reached are one finding, with the process of the first. */
+    states[2].fate = states[3].fate = WATCH_UNREACHABLE;
+    states[3].head.comms = states[3].head.records = 0;
+    expect(0, WATCH_MISSING, 2,
+           "ranks 2 and 3 can't be reached: nothing has come from there, asked twice (rank 2: "
+           "process 77 on n1), where ranks 0 and 1 wait for it in MPI_Barrier, the 5th collective "
+           "on \"solver\"");
+    states[3].fate = WATCH_ANSWERS;
+    states[3].head.comms = 2;
+    states[3].head.records = 1;
     /* A silent rank may be busy, so nothing is known. */
     states[2].fate = WATCH_SILENT;
     expect_nothing();
