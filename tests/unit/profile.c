@@ -10,10 +10,13 @@
 #include "lib/topology/tcp_info.h"
 #include "tests/support/harness.h"
 #include "tests/support/mutate.h"
+#include "tools/profile/benefit.h"
 
 #include <check.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -440,6 +443,30 @@ START_TEST(connections_of_one_host_have_no_round_trip) {
 }
 END_TEST
 
+/* The master of a pseudo-terminal has what the slave wrote, and then an error: nobody has it open.
+ */
+START_TEST(a_trace_with_a_read_error_is_refused) {
+    static const char account[] = "coll: account ranks=2 dcps=0 Tcomp=1 Tcoll=1 Tpoint=0 "
+                                  "Tserved=1 Tstarted=0 Tcpu=1\n";
+    int master = posix_openpt(O_RDWR | O_NOCTTY), own = dup(STDIN_FILENO), ranks = 0;
+    ck_assert(master >= 0 && own >= 0 && grantpt(master) == 0 && unlockpt(master) == 0);
+    int slave = open(ptsname(master), O_RDWR | O_NOCTTY);
+    ck_assert_int_eq(write(slave, account, sizeof account - 1), sizeof account - 1);
+    close(slave);
+    dup2(master, STDIN_FILENO);
+    benefit_times times;
+    app_problem refused_for = {""};
+    bool read = benefit_read_trace("-", &times, &ranks, &refused_for);
+    dup2(own, STDIN_FILENO);
+    clearerr(stdin);
+    close(own);
+    close(master);
+    ck_assert_int_eq(ranks, 2);
+    ck_assert_str_eq(refused_for.text, "-: Input/output error");
+    ck_assert(!read);
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("profile");
     TCase *tests = tcase_create("profile");
@@ -458,6 +485,7 @@ int main(void) {
     tcase_add_test(tests, measured_profiles_are_carried_whole);
     tcase_add_test(tests, a_level_without_figures_has_those_of_its_neighbour);
     tcase_add_test(tests, connections_of_one_host_have_no_round_trip);
+    tcase_add_test(tests, a_trace_with_a_read_error_is_refused);
     suite_add_tcase(suite, tests);
     return harness_unit(suite);
 }

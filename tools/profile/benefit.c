@@ -49,10 +49,11 @@ bool benefit_read_trace(const char *path, benefit_times *times, int *ranks, app_
     int dcps = 0;
     while (fgets(line, sizeof line, file))
         found = read_account(line, times, ranks, &dcps) || found;
-    if (ferror(file))
-        app_refuse(problem, "%s: %s", path, strerror(errno));
+    bool good = !ferror(file) || app_refuse(problem, "%s: %s", path, strerror(errno));
     if (!standard)
         fclose(file);
+    if (!good)
+        return false;
     if (!found)
         return app_refuse(problem,
                           "%s: no line \"coll: account\"; run the program with COLL_TRACE=1 under "
