@@ -4,12 +4,16 @@
  */
 #include "config.h"
 
+#include "app/progress.h"
 #include "tests/support/harness.h"
 #include "tools/profile/fitted.h"
 #include "tools/profile/survey.h"
 
 #include <math.h>
 #include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 static int world_rank, world_ranks;
 
@@ -117,6 +121,47 @@ START_TEST(floods_that_cannot_arrive_end) {
 }
 END_TEST
 
+/*
+ * A flood takes about a second, so that nobody is told before it unless a line is due anyway. The
+ * ranks pretend to be on hosts of one rack.
+ */
+START_TEST(floods_are_not_announced) {
+    static survey s;
+    char line[256];
+    FILE *said = tmpfile();
+    int own = dup(STDERR_FILENO), lines = 0;
+    s = (survey){.comm = MPI_COMM_WORLD,
+                 .rank = world_rank,
+                 .ranks = world_ranks,
+                 .seconds = 0.2,
+                 .flood = true,
+                 .places = calloc((size_t)world_ranks, sizeof *s.places)};
+    s.level[COLL_LEVEL_RACK] =
+        (survey_level){.pairs = 1, .pair = {{0, 1}}, .senders = 2, .sender = {1, 2}};
+    harness_assert(said && own >= 0 && s.places, "set-up");
+    if (world_ranks < 3)
+        return;
+    s.places[0].host = "localhost";
+    fflush(stderr);
+    dup2(fileno(said), STDERR_FILENO);
+    app_progress_every = 0;
+    app_progress("the first line");
+    app_progress_every = 1e9;
+    int code = survey_run(&s);
+    fflush(stderr);
+    dup2(own, STDERR_FILENO);
+    close(own);
+    rewind(said);
+    while (fgets(line, sizeof line, said))
+        lines++;
+    fclose(said);
+    harness_assert(code == MPI_SUCCESS && (world_rank > 0 || s.level[COLL_LEVEL_RACK].flood.steps),
+                   "no flood");
+    harness_assert(lines == 1, "%d lines, last %s", lines, line);
+    survey_free(&s);
+}
+END_TEST
+
 static Suite *surveys(void) {
     MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
     MPI_Comm_size(MPI_COMM_WORLD, &world_ranks);
@@ -126,6 +171,7 @@ static Suite *surveys(void) {
     tcase_add_test(tests, surveys_find_every_parameter);
     tcase_add_test(tests, floods_keep_to_their_bounds);
     tcase_add_test(tests, floods_that_cannot_arrive_end);
+    tcase_add_test(tests, floods_are_not_announced);
     suite_add_tcase(suite, tests);
     return suite;
 }

@@ -31,7 +31,8 @@ typedef struct task {
     task_kind kind;
     int level;
     int number;     /* PAIR: the index of the pair; CROWD: the number of pairs; else unused */
-    double seconds; /* that it may take; FLOOD: the most bytes of a step */
+    double seconds; /* that it may take */
+    double bytes;   /* FLOOD: the most bytes of a step; else unused */
 } task;
 
 /* --- Planning --- */
@@ -262,7 +263,7 @@ static int do_task(const survey *s, const task *t, task_result *result) {
                    : crowd_send(l->receiver, s->comm);
     default:
         return s->rank == l->receiver
-                   ? flood_receive(l->sender, l->senders, s->places[s->rank].host, t->seconds,
+                   ? flood_receive(l->sender, l->senders, s->places[s->rank].host, t->bytes,
                                    s->comm, &result->flood)
                    : flood_send(l->receiver, s->comm);
     }
@@ -357,11 +358,19 @@ static int direct_crowds(survey *s, int level, task_result results[]) {
     return code;
 }
 
-/* Takes a measurement of KIND, whose result the level's receiver has. */
+/* Returns the most bytes of a flood's step, from the rate at which the receiver took the streams.
+ */
+static double most_flood_bytes(const survey_level *l) {
+    return FLOOD_SECONDS * crowd_size[CROWD_SIZES - 1] / l->gap[CROWD_SIZES - 1];
+}
+
+/* Takes a measurement of KIND, whose result the level's receiver has, in about SECONDS. */
 static int direct_receiver_task(survey *s, int level, task_kind kind, double seconds,
                                 task_result *result) {
     survey_level *l = &s->level[level];
     task t = {.kind = kind, .level = level, .seconds = seconds};
+    if (kind == FLOOD)
+        t.bytes = most_flood_bytes(l);
     int code = direct_task(s, &t, result);
     if (kind == RELAY)
         l->relay = result->relay;
@@ -370,11 +379,6 @@ static int direct_receiver_task(survey *s, int level, task_kind kind, double sec
     else
         l->flood = result->flood;
     return code;
-}
-
-/* Returns the most bytes of a step, from the rate at which the receiver took the streams. */
-static double most_flood_bytes(const survey_level *l) {
-    return FLOOD_SECONDS * crowd_size[CROWD_SIZES - 1] / l->gap[CROWD_SIZES - 1];
 }
 
 static int direct_level(survey *s, int level, double seconds, task_result results[]) {
@@ -390,7 +394,8 @@ static int direct_level(survey *s, int level, double seconds, task_result result
         else if (kind == CONVERGE && l->senders > 1)
             code = direct_receiver_task(s, level, CONVERGE, 2 * CROWD_SHARE * s->seconds, results);
         else if (kind == FLOOD && l->senders > 1 && level >= COLL_LEVEL_RACK && s->flood)
-            code = direct_receiver_task(s, level, FLOOD, most_flood_bytes(l), results);
+            /* Each step takes twice as long as the one before. */
+            code = direct_receiver_task(s, level, FLOOD, 2 * FLOOD_SECONDS, results);
     }
     return code;
 }
