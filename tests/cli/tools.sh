@@ -245,11 +245,15 @@ refuses "--share 2: a number from 0 to 1" coll-info explain dcp account --share 
 sed 's/dcps=0/dcps=2/' account >served
 refuses "had 2 DCPs already" coll-info explain dcp served
 
-# coll-profile --dcp: ratios until one serves all, and what the traced program would take.
+# coll-profile --dcp: ratios until one serves all or 64, and what the traced program would take.
 run 4 coll-profile --dcp --reps 10 --trace account --output j --progress-every 0 || fail "coll-profile --dcp"
 [ "$(wc -l <j)" = 4 ] || fail "coll-profile --dcp: ratios"
 [ "$(grep -c '^# round [1-5] of 5, dcp \(none\|1:[124]\)$' err)" = 20 ] || fail "progress of coll-profile --dcp"
 grep -q '"dcp": "none", "ranks": 4.*"share": 1, .*"with_s": 12.5' j || fail "coll-profile --dcp: none"
+# MPI_Allreduce blocks: all its time is overhead.
+sed -n 's/.*"dcp": "none".*"latency_us": \([0-9.e+-]*\), "overhead_us": \([0-9.e+-]*\),.*/\1 \2/p' j |
+    awk '$1 > 0 && $1 == $2 { same = 1 } END { exit !same }' || fail "coll-profile --dcp: overhead of none"
+"$build/coll-profile" --dcp --help | grep -q 'until one serves all, or 64' || fail "coll-profile --dcp --help"
 grep -q '"dcp": "1:4", "ranks": 3' j || fail "coll-profile --dcp: the last ratio"
 for what in latency "the program, as it is" "the program, overlapped"; do
     grep -q "^# $what: \(best with 1:[124], \|DCPs don't pay\)" out || fail "coll-profile --dcp: $what"

@@ -24,9 +24,10 @@ static const char usage[] =
     "usage: mpirun -n RANKS coll-profile --dcp [OPTION...]\n"
     "\n"
     "Finds how many of RANKS ranks should be dedicated collective processors (DCPs). Measures an\n"
-    "allreduce of 8 bytes: MPI_Allreduce on all ranks, then by DCPs, one to 1, 2, 4, ...\n"
-    "application ranks, until one serves all. share is the time by DCPs, hidden the time by DCPs\n"
-    "while the program computes, both as shares of the time of MPI_Allreduce.\n";
+    "allreduce of 8 bytes: MPI_Allreduce on all ranks, then by DCPs, one to 1, 2, 4, ... "
+    "application\n"
+    "ranks, until one serves all, or 64. share is the time by DCPs, hidden the time by DCPs while\n"
+    "the program computes, both as shares of the time of MPI_Allreduce.\n";
 
 enum { ROUNDS = 5, CANDIDATES = 8, WARMUPS = 50 };
 
@@ -96,8 +97,12 @@ static int measure_round(MPI_Comm comm, void *context) {
                          .repetitions = m->options->reps};
     measured->ranks = app_ranks(comm);
     int code = measure_call(&call, &machine, &measured->latency[m->round]);
-    if (code != MPI_SUCCESS || !measured->served)
+    if (code != MPI_SUCCESS)
         return code;
+    if (!measured->served) { /* a blocking call: no computation hides any of it */
+        measured->overhead[m->round] = measured->latency[m->round];
+        return MPI_SUCCESS;
+    }
     call.compute = m->compute;
     return measure_call(&call, &machine, &measured->overhead[m->round]);
 }
@@ -111,7 +116,7 @@ static double median(const double rounds[ROUNDS]) {
 
 /*
  * Lists at most CANDIDATES candidates: no DCPs, then 1:1, 1:2, 1:4 and so on, until one DCP serves
- * all other ranks. Returns their number.
+ * all other ranks, or 64 of them. Returns their number.
  */
 static int list_candidates(int ranks, candidate candidates[CANDIDATES]) {
     int count = 1;
@@ -188,7 +193,7 @@ static void print_table(const candidate candidates[], int count, const benefit_t
         const candidate *c = &candidates[i];
         double native = median(candidates[0].latency);
         latency[i] = median(c->latency);
-        double hidden = i ? median(c->overhead) / native : 1;
+        double hidden = median(c->overhead) / native;
         const benefit_shares shares = {latency[i] / native, hidden}, all_hidden = {hidden, hidden};
         if (times && i == 0)
             with[i] = overlapped[i] =
