@@ -17,6 +17,7 @@ tests_aggregate_mpi_SOURCES = tests/mpi/aggregate.c
 tests_aggregate_mpi_LDFLAGS = $(failing_allocations)
 tests_aggregate_call_mpi_SOURCES = tests/mpi/aggregate_call.c
 tests_agreement_mpi_SOURCES = tests/mpi/agreement.c
+tests_agreement_mpi_LDADD = libbench.la $(LDADD)
 tests_alike_mpi_SOURCES = tests/mpi/divergent_ranks.c
 tests_bcast_mpi_SOURCES = tests/mpi/bcast.c
 tests_checkpoint_mpi_SOURCES = tests/mpi/checkpoint.c

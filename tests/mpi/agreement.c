@@ -1,11 +1,15 @@
 /*
- * Tests sums and maxima that any number of ranks agree on, and that all ranks learn of a problem on
- * one.
+ * Sums and largest values that ranks agree on, of any number; and that all learn of a problem, also
+ * of one that a rank has in a benchmark.
  */
 #include "config.h"
 
 #include "app/agreement.h"
 #include "tests/support/harness.h"
+#include "tools/bench/bench.h"
+
+#include <stdio.h>
+#include <string.h>
 
 enum { MOST = 20 };
 
@@ -42,11 +46,42 @@ START_TEST(a_problem_is_agreed_on) {
 }
 END_TEST
 
+/* Fails on every rank but the first: the error of each has a text of its own. */
+static int fail_here(const contender *c, const operation_run *run) {
+    char text[40];
+    int code = MPI_SUCCESS;
+    (void)c;
+    if (run->rank == 0)
+        return code;
+    snprintf(text, sizeof text, "rank %d's", run->rank);
+    for (int i = 0; i < run->rank; i++) /* the later the rank, the larger its code */
+        MPI_Add_error_code(MPI_ERR_OTHER, &code);
+    MPI_Add_error_string(code, text);
+    return code;
+}
+
+START_TEST(benchmarks_agree_on_the_first_error) {
+    contender failing = {.algorithm = "failing", .comm = MPI_COMM_WORLD, .run = fail_here};
+    contender_list list = {&failing, 1};
+    const bench_settings settings = {
+        .operation = operation_find("bcast"), .least = 1, .most = 1, .seconds = 1};
+    bench_result result;
+    app_clock clock;
+    harness_assert(app_clock_init(&clock, MPI_COMM_WORLD) == MPI_SUCCESS, "clocks");
+    int code = bench_run(&list, 64, &settings, &clock, MPI_COMM_WORLD, &result);
+    harness_assert(code == MPI_SUCCESS, "error %d", code);
+    const char *expected = app_ranks(MPI_COMM_WORLD) > 1 ? "rank 1's" : "";
+    harness_assert(strcmp(result.problem.text, expected) == 0, "said: %s", result.problem.text);
+    bench_free(&result, 1);
+}
+END_TEST
+
 static Suite *agreement(void) {
     Suite *suite = suite_create("agreement");
     TCase *tests = tcase_create("all");
     tcase_add_test(tests, values_are_agreed_on);
     tcase_add_test(tests, a_problem_is_agreed_on);
+    tcase_add_test(tests, benchmarks_agree_on_the_first_error);
     suite_add_tcase(suite, tests);
     return suite;
 }

@@ -27,6 +27,10 @@ typedef struct series {
     bool *given_up; /* contenders that are not repeated */
 } series;
 
+static bool has_failed(const bench_result *result) {
+    return *result->problem.text != '\0';
+}
+
 static double processor_seconds(void) {
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
@@ -111,7 +115,7 @@ static int run_once(const series *s, const contender *c, unsigned seed, double *
     marks[ELAPSED] = app_clock_now(s->clock) - start;
     spent = processor_seconds() - spent;
     marks[LATE] = late;
-    marks[ERROR] = failure;
+    marks[ERROR] = !app_mpi(&result->problem, failure);
     bool checked = s->settings->verify && c->kind != CONTENDER_WIRE && failure == MPI_SUCCESS;
     marks[WRONG] = checked && !op->verify(&run);
 
@@ -126,7 +130,9 @@ static int run_once(const series *s, const contender *c, unsigned seed, double *
         result->processor += spent;
         result->dropped += count_drops(s) - dropped;
     }
-    result->error = (int)worst[ERROR];
+    /* A code may mean another error on another rank: only its text can be agreed on. */
+    if (worst[ERROR] > 0)
+        app_agree(&result->problem, s->comm);
     result->wrong = result->wrong || worst[WRONG] > 0;
     return MPI_SUCCESS;
 }
@@ -141,7 +147,7 @@ static int run_together(series *s, const contender *c, unsigned seed, double *se
     bool together = false;
     for (int code; !together;) {
         code = run_once(s, c, seed, seconds, &together, result);
-        if (code != MPI_SUCCESS || result->error != MPI_SUCCESS)
+        if (code != MPI_SUCCESS || has_failed(result))
             return code;
         s->lead = together ? fmax(0.95 * s->lead, s->shortest_lead) : 2 * s->lead;
     }
@@ -165,17 +171,17 @@ static int run_round(series *s, unsigned round, bool counted, bench_result resul
     for (int i = 0; i < s->list->count; i++) {
         int which = s->order[i];
         bench_result *result = &results[which];
-        if (result->error != MPI_SUCCESS || s->given_up[which])
+        if (has_failed(result) || s->given_up[which])
             continue;
         double seconds;
         int code = run_together(s, &s->list->at[which], round, &seconds, result);
         if (code != MPI_SUCCESS)
             return code;
-        if (result->error == MPI_SUCCESS && result->call_count < BENCH_CALLS)
+        if (!has_failed(result) && result->call_count < BENCH_CALLS)
             result->calls[result->call_count++] = seconds;
         if (!counted)
             result->processor = result->dropped = 0;
-        else if (result->error == MPI_SUCCESS)
+        else if (!has_failed(result))
             result->samples[result->count++] = seconds;
     }
     return MPI_SUCCESS;
@@ -223,7 +229,7 @@ static bool all_steady(const series *s, const bench_result results[]) {
     double sorted[1024];
     for (int i = 0; i < s->list->count; i++) {
         int count = results[i].count;
-        if (results[i].error != MPI_SUCCESS || s->given_up[i])
+        if (has_failed(&results[i]) || s->given_up[i])
             continue;
         if (count > (int)(sizeof sorted / sizeof *sorted))
             return true;
@@ -292,7 +298,7 @@ static bool allocate_results(series *s, bench_result results[]) {
             s->order[i] = i;
         if (s->given_up)
             s->given_up[i] = s->list->at[i].left_out;
-        results[i] = (bench_result){.error = MPI_SUCCESS};
+        results[i] = (bench_result){.count = 0};
         results[i].samples = malloc((size_t)settings->most * sizeof *results[i].samples);
         good = good && results[i].samples;
     }

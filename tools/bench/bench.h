@@ -6,6 +6,7 @@
 #define COLL_TOOLS_BENCH_BENCH_H
 
 #include "app/clocks.h"
+#include "app/problem.h"
 #include "tools/bench/contender.h"
 #include "tools/bench/operation.h"
 
@@ -38,10 +39,10 @@ typedef struct bench_result {
     int count;
     double calls[BENCH_CALLS]; /* times of the first runs in their order, including warm-up */
     int call_count;
-    double processor; /* processor seconds of all ranks together, per run */
-    double dropped;   /* dropped packets per run */
-    bool wrong;       /* verification failed on some rank */
-    int error;        /* the largest MPI error code of all ranks, else MPI_SUCCESS */
+    double processor;    /* processor seconds of all ranks together, per run */
+    double dropped;      /* dropped packets per run */
+    bool wrong;          /* verification failed on some rank */
+    app_problem problem; /* the error of the lowest rank that has one; the same on all ranks */
 } bench_result;
 
 /*

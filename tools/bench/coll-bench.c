@@ -389,8 +389,8 @@ static bool print_size(const command *options, const contender_list *list,
         if (results[i].wrong)
             good = app_refuse(&problem, "%s %s: wrong data at %zu bytes", list->at[i].algorithm,
                               list->at[i].params, bytes);
-        if (results[i].error != MPI_SUCCESS && list->at[i].kind == CONTENDER_OURS)
-            good = app_mpi(&problem, results[i].error);
+        if (*results[i].problem.text && list->at[i].kind == CONTENDER_OURS)
+            good = app_refuse(&problem, "%s", results[i].problem.text);
     }
     if (options->rivals)
         print_best_rival(list, results);
