@@ -10,6 +10,7 @@
 #include "lib/base/error.h"
 #include "lib/call/args.h"
 #include "lib/call/dispatch.h"
+#include "lib/cost/networks.h"
 #include "lib/cost/profilefile.h"
 #include "lib/sim/draw.h"
 #include "lib/sim/link_load.h"
@@ -95,11 +96,13 @@ static int simulate_at_length(const coll_algorithm *algorithm, const coll_shape 
     coll_values values = coll_values_default(algorithm);
     coll_shape played = *call;
     coll_traffic traffic = {.busiest = {0}};
+    coll_profile network;
     played.events = events;
+    played.network = coll_networks_likely(call->profile, call->topo, &network);
     candidate->played = coll_predicted(algorithm, &played, &values);
     int code = MPI_SUCCESS;
     if (coll_planner_of(algorithm, &values))
-        code = coll_traffic_find(algorithm, call, &values, &traffic);
+        code = coll_traffic_find(algorithm, &played, &values, &traffic);
     candidate->played = fmax(candidate->played, traffic.link_seconds);
     candidate->host_bytes = traffic.busiest[COLL_LINK_HOST];
     candidate->rack_bytes = traffic.busiest[COLL_LINK_RACK];

@@ -62,3 +62,11 @@ void coll_networks_get(const coll_profile *profile, const coll_topo *topo, int n
     if (!measured)
         network->level[COLL_LEVEL_SITE].together = topo->racks * unmeasured[nth].rate;
 }
+
+const coll_profile *coll_networks_likely(const coll_profile *profile, const coll_topo *topo,
+                                         coll_profile *network) {
+    if (!coll_networks_measured(profile) || coll_networks_count(profile, topo) == 0)
+        return profile;
+    coll_networks_get(profile, topo, 0, network);
+    return network;
+}

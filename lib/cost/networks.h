@@ -26,4 +26,11 @@ int coll_networks_count(const coll_profile *profile, const coll_topo *topo);
 void coll_networks_get(const coll_profile *profile, const coll_topo *topo, int nth,
                        coll_profile *network);
 
+/*
+ * Returns the network that predictions for the ranks of TOPO are told for: PROFILE itself, or if it
+ * was measured, the most likely of the networks above, which is made in NETWORK.
+ */
+const coll_profile *coll_networks_likely(const coll_profile *profile, const coll_topo *topo,
+                                         coll_profile *network);
+
 #endif

@@ -49,11 +49,7 @@ double coll_predicted(const coll_algorithm *algorithm, const coll_shape *call,
                       const coll_values *values) {
     coll_profile network;
     coll_shape asked = *call;
-    if (coll_networks_measured(call->profile) &&
-        coll_networks_count(call->profile, call->topo) > 0) {
-        coll_networks_get(call->profile, call->topo, 0, &network);
-        asked.network = &network;
-    }
+    asked.network = coll_networks_likely(call->profile, call->topo, &network);
     return predict(algorithm, &asked, values);
 }
 

@@ -329,6 +329,41 @@ START_TEST(other_numbers_of_ranks_are_explained) {
 }
 END_TEST
 
+/* Sets PLAYED to what bcasts take on 8 hosts with such a profile, and returns how many there are.
+ */
+static int play(const char *name, const char *body, COLL_Candidate played[], int most) {
+    const COLL_Question question = {.operation = "bcast",
+                                    .bytes = 1 << 20,
+                                    .ranks = 8 * world_ranks,
+                                    .racks = 1,
+                                    .events = 100000};
+    char path[200];
+    int count = 0;
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    write_profile(path, NULL, body);
+    MPI_Comm comm = fresh();
+    if (world_rank == 0)
+        setenv("COLL_PROFILE", path, 1);
+    int code = COLL_Explain_question(&question, comm, played, most, &count);
+    unsetenv("COLL_PROFILE");
+    harness_assert(code == MPI_SUCCESS, "explained: %s", harness_text(code));
+    MPI_Comm_free(&comm);
+    return count;
+}
+
+/* Predictions leave out a profile's curves: so do the links in what explain --events prints. */
+START_TEST(links_are_played_without_curves) {
+    enum { MOST = 32 };
+    COLL_Candidate plain[MOST], curved[MOST];
+    int count = play("plain", LEVEL "end\n", plain, MOST);
+    play("curved", LEVEL "curve rack gs error 0 at 1 1000 1048576 1000000\nend\n", curved, MOST);
+    for (int i = 0; i < count; i++)
+        harness_assert(plain[i].played == curved[i].played &&
+                           plain[i].host_bytes == curved[i].host_bytes,
+                       "%s: %g and %g s", plain[i].spec, plain[i].played, curved[i].played);
+}
+END_TEST
+
 START_TEST(names_end_where_they_should) {
     ck_assert_str_eq(COLL_Operation_name(0), "bcast");
     ck_assert_ptr_null(COLL_Operation_name(-1));
@@ -347,8 +382,8 @@ static void make_folder(void) {
 }
 
 static void remove_folder(void) {
-    static const char *const names[] = {
-        "good", "cut", "negative", "foreign", "written", "libcoll/profile", "libcoll", ""};
+    static const char *const names[] = {"good",  "cut",    "negative",        "foreign", "written",
+                                        "plain", "curved", "libcoll/profile", "libcoll", ""};
     for (size_t i = 0; world_rank == 0 && i < sizeof names / sizeof *names; i++) {
         char path[100];
         snprintf(path, sizeof path, "%s/%s", folder, names[i]);
@@ -372,6 +407,7 @@ static Suite *info(void) {
     tcase_add_test(tests, places_are_those_of_the_state);
     tcase_add_test(tests, imagined_ranks_are_spread_as_the_real_ones);
     tcase_add_test(tests, other_numbers_of_ranks_are_explained);
+    tcase_add_test(tests, links_are_played_without_curves);
     tcase_add_test(tests, names_end_where_they_should);
     suite_add_tcase(suite, tests);
     return suite;
