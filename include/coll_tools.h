@@ -35,7 +35,8 @@ typedef struct COLL_Candidate {
     /* from the same simulations: bytes over the busiest host's link, rack's uplink and site's
        uplink, one way; 0 if the algorithm has no plan */
     double host_bytes, rack_bytes, site_bytes;
-    const char *why; /* why it was chosen; NULL for the others */
+    const char *why;  /* why it was chosen; NULL for the others */
+    char params[800]; /* a line for each parameter: "segment  0 to 1G  bytes a message\n" */
 } COLL_Candidate;
 
 /*

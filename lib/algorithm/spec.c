@@ -109,3 +109,15 @@ void coll_spec_print(const coll_algorithm *algorithm, const coll_values *values,
                  value);
     }
 }
+
+void coll_spec_print_params(const coll_algorithm *algorithm, char *text, size_t size) {
+    *text = '\0';
+    for (const coll_param *p = algorithm->params; p->name; p++) {
+        char lowest[32], highest[32];
+        coll_spec_print_size(p->lowest, lowest, sizeof lowest);
+        coll_spec_print_size(p->highest, highest, sizeof highest);
+        size_t used = strlen(text);
+        snprintf(text + used, size - used, "%-8s %4s to %-5s %s\n", p->name, lowest, highest,
+                 p->help);
+    }
+}

@@ -29,4 +29,7 @@ int coll_spec_parse(const char *setting, const char *text, const coll_algorithm 
 void coll_spec_print(const coll_algorithm *algorithm, const coll_values *values, char *text,
                      size_t size);
 
+/* Writes a line for each parameter, "NAME  LOWEST to HIGHEST  HELP\n", to TEXT of SIZE bytes. */
+void coll_spec_print_params(const coll_algorithm *algorithm, char *text, size_t size);
+
 #endif

@@ -80,6 +80,7 @@ static void describe_candidate(const coll_shape *call, const coll_choice *choice
         .why = chosen ? choice->why : NULL,
     };
     coll_spec_print(algorithm, &values, candidate->spec, sizeof candidate->spec);
+    coll_spec_print_params(algorithm, candidate->params, sizeof candidate->params);
     if (candidate->applicable)
         candidate->predicted = coll_predicted(algorithm, call, &values);
     coll_shape otherwise = *call;

@@ -137,7 +137,20 @@ done
 COLL_BCAST=linear run 2 coll-info || fail "coll-info with a setting"
 grep -q '^COLL_BCAST  *linear ' out || fail "the setting in force"
 
-# explain sorts the algorithms, and marks the chosen one with the reason.
+# algorithms: each with its parameters, their bounds and what they mean.
+run 0 coll-info algorithms bcast --json j || fail "algorithms"
+sed -n '/^bcast  *chain:/,/^bcast  *circulant/p' out >chain
+grep -q '^ *segment  *0 to 1G  *[a-z]' chain || fail "algorithms: segment of chain"
+grep -q '^ *retry  *0 to [0-9]*  *[a-z]' chain || fail "algorithms: retry of chain"
+[ "$(wc -l <j)" = "$(grep -c '^bcast ' out)" ] || fail "algorithms: JSON"
+grep -q '"algorithm": "chain", .*"parameters": "segment  *0 to 1G  *[a-z]' j || fail "algorithms: JSON of chain"
+run 2 coll-info algorithms || fail "algorithms of all operations"
+[ "$(sed -n 's/^\([a-z_]*\) .*/\1/p' out | sort -u | wc -l)" = 13 ] || fail "algorithms of all operations, and a heading"
+refuses "unknown operation nosuch; known: bcast" coll-info algorithms nosuch
+refuses "algorithms takes one operation: drop gather" coll-info algorithms bcast gather
+refuses "belong to explain OPERATION SIZE" coll-info algorithms bcast --ranks 3
+
+# explain: sorted, one chosen, and why.
 run 0 coll-info explain bcast 64M --ranks 100 --root 99 --json j || fail "explain"
 test "$(grep -c '^\* .*  chosen: good on slow and fast networks; none was measured$' out)" = 1 || fail "one is chosen"
 sed -n '3,$s/^[* ] [^ ]* *\([0-9.]*\).*/\1/p' out >seconds

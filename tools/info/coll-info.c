@@ -24,19 +24,22 @@ static const char usage[] =
     "       coll-info explain dcp TRACE [OPTION...]   (see coll-info explain dcp --help)\n"
     "       [mpirun -n RANKS] coll-info draw OPERATION SIZE --output FILE.svg [OPTION...]\n"
     "                                                 (see coll-info draw --help)\n"
+    "       coll-info algorithms [OPERATION]\n"
     "       coll-info learnt [--forget]               (see coll-info learnt --help)\n"
     "       coll-info settings\n"
     "\n"
     "Shows what the library found: versions, nodes, racks and sites, waiting, profile,\n"
     "algorithms and settings. `explain` lists the algorithms that could run OPERATION (bcast,\n"
     "allreduce, ...) with SIZE bytes (64K, 16M, 1G), the time predicted for each, which one\n"
-    "would run, and why. `settings` lists every COLL_ variable with its values and its default.\n";
+    "would run, and why. `algorithms` lists them with the bounds and the meaning of their\n"
+    "parameters, `settings` every COLL_ variable with its values and its default.\n";
 
 enum { MOST_CANDIDATES = 64 };
 
 typedef struct command {
     app_words words;
-    const char *operation; /* NULL: show what the library found */
+    bool algorithms;       /* list OPERATION's algorithms and their parameters; NULL: of all */
+    const char *operation; /* else NULL: show what the library found */
     uint64_t bytes;
     int ranks, racks, sites, root; /* RANKS of 0: those of the job */
     int events;                    /* negative: depends on the number of ranks */
@@ -48,15 +51,25 @@ static app_problem problem;
 static bool parse_words(command *options) {
     const char *const *words = options->words.words;
     size_t count = options->words.count;
-    if (count == 0)
-        return (!options->ranks && !options->racks && !options->sites && !options->root &&
-                options->events < 0) ||
-               app_refuse(&problem, "--ranks, --racks, --sites, --root and --events belong to "
+    bool lists = count > 0 && strcmp(words[0], "algorithms") == 0;
+    if ((count == 0 || lists) && (options->ranks || options->racks || options->sites ||
+                                  options->root || options->events >= 0))
+        return app_refuse(&problem, "--ranks, --racks, --sites, --root and --events belong to "
                                     "explain OPERATION SIZE");
+    if (count == 0)
+        return true;
+    if (lists) {
+        options->algorithms = true;
+        options->operation = count > 1 ? words[1] : NULL;
+        return count < 3 ||
+               app_refuse(&problem, "algorithms takes one operation: drop %s", words[2]);
+    }
     if (strcmp(words[0], "settings") == 0)
         return app_refuse(&problem, "settings stands alone; see coll-info --help");
     if (strcmp(words[0], "explain") != 0)
-        return app_refuse(&problem, "unknown command %s; known: explain, draw, learnt, settings",
+        return app_refuse(&problem,
+                          "unknown command %s; known: algorithms, explain, draw, learnt, "
+                          "settings",
                           words[0]);
     if (count < 3)
         return app_refuse(&problem, "explain needs an operation and a size, as in: explain bcast "
@@ -145,19 +158,44 @@ static void print_nodes(const COLL_Place places[], int ranks) {
     }
 }
 
-static bool print_algorithms(MPI_Comm comm) {
-    printf("\n%-14s %-44s %s\n", "operation", "algorithm", "what it does");
-    const char *operation;
-    for (int o = 0; (operation = COLL_Operation_name(o)); o++) {
-        COLL_Candidate candidates[MOST_CANDIDATES];
-        int count;
-        int code = COLL_Explain(operation, 1, 0, comm, candidates, MOST_CANDIDATES, &count);
-        if (code != MPI_SUCCESS)
-            return app_mpi(&problem, code);
-        for (int i = 0; i < count && i < MOST_CANDIDATES; i++)
-            printf("%-14s %-44s %s\n", operation, candidates[i].spec, candidates[i].summary);
+/* Prints each line of PARAMS, which describes an algorithm's parameters. */
+static void print_params(const char *params) {
+    for (size_t length; *params; params += length) {
+        length = strcspn(params, "\n") + 1;
+        printf("%17s%.*s", "", (int)length, params);
+    }
+}
+
+/* Lists the algorithms of OPERATION, with their parameters if DETAILED. */
+static bool print_operation(const char *operation, bool detailed, MPI_Comm comm, FILE *json) {
+    COLL_Candidate candidates[MOST_CANDIDATES];
+    int count, code = COLL_Explain(operation, 1, 0, comm, candidates, MOST_CANDIDATES, &count);
+    if (code != MPI_SUCCESS)
+        return app_mpi(&problem, code);
+    for (int i = 0; i < count && i < MOST_CANDIDATES; i++) {
+        const COLL_Candidate *c = &candidates[i];
+        printf("%-14s %-44s %s\n", operation, c->spec, c->summary);
+        if (!detailed)
+            continue;
+        print_params(c->params);
+        app_json(json, app_json_text("op", operation), app_json_text("algorithm", c->name),
+                 app_json_text("summary", c->summary), app_json_text("parameters", c->params));
     }
     return true;
+}
+
+/* Lists the algorithms of OPERATION; if it is NULL, those of all operations. */
+static bool print_algorithms(const char *operation, bool detailed, MPI_Comm comm, FILE *json) {
+    const char *name;
+    int count,
+        code = operation ? COLL_Explain(operation, 1, 0, comm, NULL, 0, &count) : MPI_SUCCESS;
+    bool good = app_mpi(&problem, code);
+    if (good)
+        printf("%-14s %-44s %s\n", "operation", "algorithm", "what it does");
+    for (int o = 0; good && (name = COLL_Operation_name(o)); o++)
+        if (!operation || strcmp(name, operation) == 0)
+            good = print_operation(name, detailed, comm, json);
+    return good;
 }
 
 static void print_settings(void) {
@@ -201,7 +239,8 @@ static bool show_machine(const COLL_Description *d, MPI_Comm comm, FILE *json) {
     free(places);
     if (code != MPI_SUCCESS)
         return app_mpi(&problem, code);
-    if (!print_algorithms(comm))
+    putchar('\n');
+    if (!print_algorithms(NULL, false, comm, json))
         return false;
     print_settings();
     write_machine(d, json);
@@ -326,8 +365,9 @@ static void print_output(const command *options, const COLL_Description *d, MPI_
     app_output json;
     if (!app_output_open(&json, options->json, &problem))
         return;
-    bool good = options->operation ? explain_choice(options, d, comm, json.file)
-                                   : show_machine(d, comm, json.file);
+    bool good = options->algorithms  ? print_algorithms(options->operation, true, comm, json.file)
+                : options->operation ? explain_choice(options, d, comm, json.file)
+                                     : show_machine(d, comm, json.file);
     if (fflush(stdout))
         good = app_refuse(&problem, "the output can't be written: %s", strerror(errno));
     if (good)
@@ -340,7 +380,7 @@ static void agree_or_end(MPI_Comm comm) {
 }
 
 /*
- * Lists every setting with its values and its default, without MPI; scripts/settings parses this.
+ * Lists every setting with its values and its default, without MPI; scripts/tables parses this.
  */
 static int list_settings(void) {
     for (const COLL_Setting *s = COLL_Settings(); s->name; s++)
