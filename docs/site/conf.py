@@ -14,7 +14,7 @@ breathe_show_include = False
 
 # The source tree as it is, so that its links lead somewhere here, too.
 root_doc = "docs/site/index"
-include_patterns = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "docs/*.md", "docs/site/*.rst", "simulate/report.md"]
+include_patterns = ["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "docs/*.md", "docs/site/*.rst", "simulate/report.md"]
 myst_heading_anchors = 4
 suppress_warnings = ["myst.header"]
 
