@@ -1,7 +1,7 @@
 /*
  * Dedicated collective processors (DCPs): some ranks of a job serve collectives of the other ranks,
  * the application ranks. These post their values and fetch the result, without taking part in
- * between. Source: paper "CDCP", section IV.
+ * between. Source: Sancho, Kerbyson and Barker, section IV.
  *
  * Every rank calls coll_dcp_start after MPI_Init. A DCP then calls DCP_Serve, which returns when
  * its application ranks have called DCP_Stop (coll_tools.h). If DCP_Serve fails, some application

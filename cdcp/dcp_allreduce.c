@@ -8,7 +8,7 @@
  * Steps: two between a rank and its DCP, and log_r D among D DCPs, with radix r. Bytes: m from
  * every rank and to it; over an uplink, (r - 1) m for each DCP of a rack and each step.
  *
- * Source: paper "CDCP", sections IV and V.E.
+ * Source: Sancho, Kerbyson and Barker, sections IV and V.E.
  */
 #include "config.h"
 

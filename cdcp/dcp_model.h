@@ -1,6 +1,7 @@
 /*
  * Predicts the time of collectives with and without DCPs, with the cost model. Pure arithmetic.
- * Sources: paper "CDCP", sections IV.A and V.E; its step counts with latencies and overheads.
+ * Source: Sancho, Kerbyson and Barker, sections IV.A and V.E: step counts, with latencies
+ * and overheads.
  */
 #ifndef COLL_CDCP_DCP_MODEL_H
 #define COLL_CDCP_DCP_MODEL_H

@@ -1,6 +1,7 @@
 /*
  * Which ranks of a job become dedicated collective processors (DCPs), and which ranks each of them
- * serves. Pure arithmetic, no communication. Source: paper "CDCP", section IV and figure 4.
+ * serves. Pure arithmetic, no communication.
+ * Source: Sancho, Kerbyson and Barker, section IV and figure 4.
  */
 #ifndef COLL_CDCP_MAPPING_H
 #define COLL_CDCP_MAPPING_H

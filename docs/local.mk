@@ -19,6 +19,7 @@ EXTRA_DIST += \
 	docs/kmeans.md \
 	docs/labs.md \
 	docs/languages.md \
+	docs/papers.md \
 	docs/releasing.md \
 	docs/rooms.svg \
 	docs/settings.md \

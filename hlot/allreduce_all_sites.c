@@ -15,7 +15,7 @@
  *
  * Memory: for each segment of the window, a segment for each site and for each child in it.
  *
- * Source: Park and others: An Efficient Collective Communication Method for Grid Scale Networks.
+ * Source: Park and others.
  */
 #include "config.h"
 

@@ -16,7 +16,7 @@
  * latencies have been measured, in all calls of a communicator; also in other runs if
  * COLL_LATENCIES is set.
  *
- * Source: Park and others: An Efficient Collective Communication Method for Grid Scale Networks.
+ * Source: Park and others.
  */
 #include "config.h"
 

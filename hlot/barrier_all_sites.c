@@ -10,7 +10,7 @@
  * a site. All messages are empty: with S sites, S - 1 reach each of them, and on average as many
  * leave it.
  *
- * Source: Park and others: An Efficient Collective Communication Method for Grid Scale Networks.
+ * Source: Park and others.
  */
 #include "config.h"
 

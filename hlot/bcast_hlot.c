@@ -7,8 +7,8 @@
  * 2. Within each site, the data is broadcast with the table's algorithm that is predicted to be
  *    fastest.
  *
- * With plus=0 the tree is that of figure 3 of the paper. With plus=1 it also accounts for the time
- * of sends, so that for large messages sites have fewer children and paths are longer
+ * With plus=0 the tree is that of figure 3 of Park and others. With plus=1 it also accounts for the
+ * time of sends, so that for large messages sites have fewer children and paths are longer
  * (hlot/tree.h).
  *
  * flat, for comparison: the root sends to the head of every other site, as MagPIe and MPICH-G2 do.
@@ -17,8 +17,7 @@
  * number of children of any site on the path; T(site) is the time of one segment's broadcast within
  * a site. For flat, the tree takes max L(root, site) + (sites - 1) n (a + c B).
  *
- * Source: Park and others: An Efficient Collective Communication Method for Grid Scale Networks,
- * section 2, figure 3 and eq. 1 to 4.
+ * Source: Park and others, section 2, figure 3 and eq. 1 to 4.
  */
 #include "config.h"
 

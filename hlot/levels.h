@@ -1,5 +1,5 @@
 /*
- * The five levels of the paper, from far to near:
+ * The five levels of Park and others, from far to near:
  *
  *     heavy wide area   between groups of sites: links that differ much       HLOT's tree
  *     light wide area   between the sites of a group, near each other         flat

@@ -11,7 +11,7 @@
  *
  * The order of combination depends on the latencies, as in allreduce's sites.
  *
- * Source: Park and others: An Efficient Collective Communication Method for Grid Scale Networks.
+ * Source: Park and others.
  */
 #include "config.h"
 

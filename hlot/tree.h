@@ -1,8 +1,8 @@
 /*
  * Broadcast trees over sites, made from the latencies between them. Pure: no MPI, no allocation.
  *
- * Times follow the paper's LogP terms. A site that has the first segment at time t sends it to its
- * children one after the other. The k-th child (from 1) has it at
+ * Times follow the LogP terms of Park and others. A site that has the first segment at time t sends
+ * it to its children one after the other. The k-th child (from 1) has it at
  *
  *     t + k gap + latency                                                               (eq. 2)
  *
@@ -11,7 +11,7 @@
  * With a gap of 0 and one segment, the time is the sum of latencies (eq. 3 and 4), as in the
  * paper's figures.
  *
- * Source: Park and others: An Efficient Collective Communication Method for Grid Scale Networks.
+ * Source: Park and others, figure 3 and eq. 1 to 4.
  */
 #ifndef COLL_HLOT_TREE_H
 #define COLL_HLOT_TREE_H

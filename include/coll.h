@@ -330,8 +330,8 @@ typedef struct COLL_Aggregate_stats {
  * rank held, once, and the other ranks' pools are empty. VALUE_BYTES and the combine function must
  * be the same on all ranks. The order of combination depends on the layout of the ranks over the
  * nodes, not on the order of arrival. STATS may be NULL. If a rank runs out of memory, all ranks
- * get MPI_ERR_NO_MEM; the pools are then still valid, but pairs may be missing. Source: papers of
- * Zhang, Qiu et al., 3-stage aggregation (eq. 4).
+ * get MPI_ERR_NO_MEM; the pools are then still valid, but pairs may be missing. Source: Zhang,
+ * Qiu, Lee and Crandall, section V and eq. 4.
  */
 int COLL_Aggregate(COLL_Pool *pool, int root, MPI_Comm comm, COLL_Aggregate_stats *stats);
 
@@ -348,7 +348,7 @@ typedef struct DCP_Pending *DCP_Request;
  * along one tree over the ranks: the same bits on every rank and in every run.
  *
  * SENDBUF may be MPI_IN_PLACE. Until the request is complete, RECVBUF must not be accessed and
- * SENDBUF must not be changed. Source: paper "CDCP", section IV.B.
+ * SENDBUF must not be changed. Source: Sancho, Kerbyson and Barker, section IV.B.
  */
 int DCP_IAllreduce(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype type,
                    MPI_Op op, MPI_Comm comm, DCP_Request *request);

@@ -4,8 +4,7 @@
  * centroids, assigns every point to the nearest one (map), aggregates the sums of the clusters in
  * three stages and divides them at rank 0. Sums are integers, so the result has the same bits for
  * any number of ranks and threads.
- * Source: Zhang, Qiu et al., "High Performance Clustering of Social Images in a Map-Collective
- * Programming Model", section II, table I.
+ * Source: Zhang, Qiu, Lee and Crandall, section II and table I.
  */
 #ifndef COLL_KMEANS_KMEANS_H
 #define COLL_KMEANS_KMEANS_H

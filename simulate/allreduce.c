@@ -1,9 +1,10 @@
 /*
- * allreduce MODE BYTES REPEATS COMPUTE_US: the microbenchmark of the paper "CDCP" (figure 5) on the
- * application ranks. MODE is "blocking" (MPI_Allreduce); "nbc" (MPI_Iallreduce, see iallreduce.c,
- * with an MPI_Test every 5 us of computing, about the time of a message); or "dcp" with the number
- * of dedicated processors in COLL_DCP, which are some of the ranks. Prints the microseconds of a
- * round without its computing: the latency if COMPUTE_US is 0, otherwise the overhead.
+ * allreduce MODE BYTES REPEATS COMPUTE_US: the microbenchmark of Sancho, Kerbyson and Barker
+ * (figure 5) on the application ranks. MODE is "blocking" (MPI_Allreduce); "nbc" (MPI_Iallreduce,
+ * see iallreduce.c, with an MPI_Test every 5 us of computing, about the time of a message); or
+ * "dcp" with the number of dedicated processors in COLL_DCP, which are some of the ranks. Prints
+ * the microseconds of a round without its computing: the latency if COMPUTE_US is 0, otherwise the
+ * overhead.
  */
 #include "simulate/clock.h"
 

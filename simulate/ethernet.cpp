@@ -1,5 +1,5 @@
 /*
- * The cluster of the paper "a performance model for commodity clusters" (section 4): sixteen hosts
+ * The cluster of Tam and Wang (section 4): sixteen hosts
  * e0, e1, ... on one Fast Ethernet switch, with the parameters of its table 1 for messages of more
  * than 40 bytes. A message longer than a packet of 1500 bytes costs as much as its packets
  * together.

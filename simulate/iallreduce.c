@@ -1,7 +1,7 @@
 /*
- * MPI_Iallreduce as in LibNBC, with which the paper "CDCP" compares, and as Open MPI still does it
- * below 64 KB: values go up a binomial tree to rank 0, and the sum goes down another one. A rank
- * only progresses while it is in MPI, in whatever wait.
+ * MPI_Iallreduce as in LibNBC, with which Sancho, Kerbyson and Barker compare, and as Open MPI
+ * still does it below 64 KB: values go up a binomial tree to rank 0, and the sum goes down another
+ * one. A rank only progresses while it is in MPI, in whatever wait.
  *
  * It replaces SMPI's own, which sends a message between every two ranks. Only one may be active at
  * a time, and only with contiguous values.

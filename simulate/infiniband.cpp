@@ -1,6 +1,6 @@
 /*
- * The cluster of the paper "CDCP" (section V.A): nodes of two sockets with two cores each, which
- * share one InfiniBand 4x SDR card, on one switch; 4 us and 950 MB/s from node to node.
+ * The cluster of Sancho, Kerbyson and Barker (section V.A): nodes of two sockets with two cores
+ * each, which share one InfiniBand 4x SDR card, on one switch; 4 us and 950 MB/s from node to node.
  *
  * NODES (1024; the paper has 256) hosts i0, i1, ... of four cores. Latency and speed are the
  * paper's. Fitted to its curve over the number of dedicated processors are

@@ -1,6 +1,6 @@
 /*
  * predict OPERATION ALGORITHM BYTES: prints the seconds that libcoll's cost model predicts with the
- * parameters that the paper "a performance model for commodity clusters" measured on its cluster
+ * parameters that Tam and Wang measured on their cluster
  * (table 1, for more than 40 bytes). Nothing is simulated.
  */
 #include "simulate/clock.h"

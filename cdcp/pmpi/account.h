@@ -1,9 +1,9 @@
 /*
  * Measures how the program spends its time: in computation, collectives and point-to-point
- * communication, which are Tcomp, Tcoll and Tpoint of the paper "CDCP", section V.E. Also measures
- * which part of the collectives dedicated processors serve, or would serve if there were any, and
- * how much processor time the computation had. Only the thread that initialised MPI is measured,
- * and only if COLL_TRACE asks for it. Otherwise a call costs one check of a flag.
+ * communication, which are Tcomp, Tcoll and Tpoint of Sancho, Kerbyson and Barker, section V.E.
+ * Also measures which part of the collectives dedicated processors serve, or would serve if there
+ * were any, and how much processor time the computation had. Only the thread that initialised MPI
+ * is measured, and only if COLL_TRACE asks for it. Otherwise a call costs one check of a flag.
  */
 #ifndef COLL_CDCP_PMPI_ACCOUNT_H
 #define COLL_CDCP_PMPI_ACCOUNT_H

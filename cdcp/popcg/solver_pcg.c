@@ -1,6 +1,6 @@
 /*
  * pcg: preconditioned conjugate gradients as in the Parallel Ocean Program (POP 2, solvers.F90),
- * and as the paper "CDCP" overlaps its reductions (section V.F).
+ * and as Sancho, Kerbyson and Barker overlap its reductions (section V.F).
  *
  * Each iteration, with M the diagonal of A:
  *   z = r / M;       rho = (r, z)       reduction 1, overlaps the correction x += alpha p of before

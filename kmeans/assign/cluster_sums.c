@@ -1,8 +1,7 @@
 /*
- * Stage 1 of the aggregation, across the threads of a rank (Zhang, Qiu et al., "High Performance
- * Clustering of Social Images in a Map-Collective Programming Model", section V): the points are
- * sorted by cluster, and each thread sums up slices of that order. So two threads access the same
- * value of the pool only if a cluster extends from one slice into the next.
+ * Stage 1 of the aggregation, across the threads of a rank (Zhang, Qiu, Lee and Crandall, section
+ * V): the points are sorted by cluster, and each thread sums up slices of that order. So two
+ * threads access the same value of the pool only if a cluster extends from one slice into the next.
  */
 #include "config.h"
 

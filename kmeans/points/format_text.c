@@ -1,7 +1,6 @@
 /*
  * The text format of the papers: a line for each point with its picture id, row id, column id and
- * features, separated by blanks (Zhang, Qiu et al., "Optimizing Collectives for Social Image
- * Clustering", section 2).
+ * features, separated by blanks (Zhang and Qiu, section 2).
  *
  * So that any rank can read any range of lines, the ranks first count the newlines in each block of
  * the file, every rank in its share of the blocks. The counts then lead from a row to its block.

@@ -11,7 +11,7 @@
  * Cost, if all ranks hold the same keys, B bytes of them, and the s processes of a node share its
  * link:
  *   (p-1) (L + 2 o) + s B (p-1)/p G + L + (p-1) o + B (p-1)/p G
- * Source: Zhang, Qiu et al.: shuffling without local aggregation, figure 9.
+ * Source: Zhang and Qiu, figure 9: shuffling without local aggregation.
  */
 #include "config.h"
 

@@ -1,6 +1,6 @@
 /*
- * COLL_Pool: the shared memory pool of local aggregation (papers Zhang, Qiu et al., "Local
- * aggregation in Map stage").
+ * COLL_Pool: the shared memory pool of local aggregation (Zhang and Qiu, "Local
+ * Aggregation in Map Stage").
  *
  * Keys are distributed over shards by their hash. Each shard has a lock, an open-addressing index
  * and slabs of values. Only the index is ever moved, one shard at a time; values stay in place. The

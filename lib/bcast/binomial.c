@@ -7,8 +7,7 @@
  * leave it.
  *
  * Cost: log2 p (Os + L + Or + Ur).
- * Source: Zhang, Qiu: High Performance Clustering of Social Images, eq. 1; Tam, Wang: a performance
- * model for commodity clusters, eq. 2 with k = 1.
+ * Source: Zhang and Qiu, eq. 1; Tam and Wang, eq. 2 with k = 1.
  *
  * The others use the trees of MPI libraries (lib/pattern/usualtree.h), with the ranks in the order
  * of their numbers, and send to all children at once. They represent the library's own broadcast

@@ -19,7 +19,7 @@
  *
  * Cost: (p + n - 2) (a + c B) for p ranks and n segments of c bytes: the first segment pays p - 1
  * hops in full, each at its level; the other n - 1 follow at the pace of the farthest level.
- * Source: Zhang, Qiu: High Performance Clustering of Social Images, section 4 and eq. 3.
+ * Source: Zhang and Qiu, section 4 and eq. 3.
  */
 #include "config.h"
 

@@ -9,7 +9,7 @@
  * for comparison.
  *
  * Cost: that of p - 1 messages of one sender.
- * Source: Zhang, Qiu: High Performance Clustering of Social Images, section 3.2 and table 7.
+ * Source: Zhang and Qiu, section 3.2 and table 7.
  */
 #include "config.h"
 

@@ -9,7 +9,7 @@
  *
  * Cost: (p + p - 1) (a + m B / p): p - 1 messages of the root, and p - 1 rounds of the ring, in
  * which all ranks send at once.
- * Source: Zhang, Qiu: High Performance Clustering of Social Images, eq. 2 and table 3.
+ * Source: Zhang and Qiu, eq. 2 and table 3.
  */
 #include "config.h"
 

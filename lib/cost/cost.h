@@ -6,7 +6,7 @@
  * every level has: a message takes Os + L + Or + Ur = latency + m * per_byte, of which each end
  * spends the overhead.
  *
- * Source: Tam, Wang: a performance model for commodity clusters, section 3.2.
+ * Source: Tam and Wang, section 3.2.
  */
 #ifndef COLL_LIB_COST_COST_H
 #define COLL_LIB_COST_COST_H

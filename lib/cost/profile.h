@@ -63,8 +63,8 @@ const coll_cost *coll_profile_outermost(const coll_profile *profile, const coll_
  * link's overhead a and time per byte B. It is bounded: smaller segments are mostly header, and
  * segments above 32 KB come near the transports' eager limit (64 KB over Open MPI's TCP), above
  * which a rank's clear-to-send queues behind the data that it is forwarding. A few KB are divided
- * in at least two segments, since one segment is no pipeline. Source: Zhang, Qiu: High Performance
- * Clustering of Social Images, section 4.1 (k_opt).
+ * in at least two segments, since one segment is no pipeline. Source: Zhang and Qiu,
+ * section 4.1 (k_opt).
  */
 size_t coll_profile_segment(const coll_cost *link, size_t bytes, double fill);
 

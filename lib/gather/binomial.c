@@ -11,8 +11,7 @@
  * the racks on its way to the root.
  *
  * Cost: ceil(log2 p) (a + s B) + ((p - 1) m - s) B for segments of s bytes.
- * Source: the minimum spanning tree of Zhang, Qiu: High Performance Clustering of Social Images,
- * eq. 1, in the other direction.
+ * Source: the minimum spanning tree of Zhang and Qiu, eq. 1, in the other direction.
  */
 #include "config.h"
 

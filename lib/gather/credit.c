@@ -22,7 +22,7 @@
  *
  * Cost: T = C1 + (p - 1) m D + C2 (eq. 8): the first bytes arrive, then the link to the root is
  * full, then the last segment is received.
- * Source: Tam, Wang: a performance model for commodity clusters, section 5; the credits are ours.
+ * Source: Tam and Wang, section 5; the credits are ours.
  */
 #include "config.h"
 

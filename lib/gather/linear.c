@@ -6,7 +6,7 @@
  *
  * Cost: (C1 + (p - 1) m D + C2) / r (eq. 8), where only the share r of eq. 4 arrives and the rest
  * is sent again.
- * Source: Tam, Wang: a performance model for commodity clusters, section 5.
+ * Source: Tam and Wang, section 5.
  */
 #include "config.h"
 

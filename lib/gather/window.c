@@ -1,5 +1,5 @@
 /*
- * window: the coordinated gather of the paper, in which a window of ranks sends at a time.
+ * window: the coordinated gather of Tam and Wang, in which a window of ranks sends at a time.
  *
  * 1. Ranks are positions in the chain order from the root, P0.
  * 2. If all blocks together fit the switch's buffer, all ranks send at once.
@@ -7,12 +7,12 @@
  *    P(j + w), which then sends.
  *
  * w is between the bounds of eq. 5 and 6 and keeps the last window full (eq. 7):
- * lib/pattern/incast.h. This is the paper's algorithm 1 unchanged. Over TCP a send returns when its
+ * lib/pattern/incast.h. This is their algorithm 1 unchanged. Over TCP a send returns when its
  * data is in the socket's buffer, so the signal overtakes the data and more than w ranks may flood
  * the switch; the algorithm "credit" counts the bytes that have arrived instead.
  *
  * Cost: T = C1 + (p - 1) m D + C2 (eq. 8).
- * Source: Tam, Wang: a performance model for commodity clusters, section 5.3.
+ * Source: Tam and Wang, section 5.3.
  */
 #include "config.h"
 

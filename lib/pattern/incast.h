@@ -8,7 +8,7 @@
  * missing from the available copy and were derived from its text: enough senders that arrival
  * outpaces departure, and so few that the transfer ratio of eq. 4 stays 1.
  *
- * Source: Tam, Wang: a performance model for commodity clusters, section 5.
+ * Source: Tam and Wang, section 5.
  */
 #ifndef COLL_LIB_PATTERN_INCAST_H
 #define COLL_LIB_PATTERN_INCAST_H

@@ -9,7 +9,7 @@
  * Steps: p - 1 + n - 1 for n segments. Bytes: m from every rank and to it, and once over each
  * uplink; in rank order 2 m to the root, and over an uplink m for each of its ranks whose neighbour
  * is in another rack. Memory: a window of segments.
- * Source: the chain of Zhang, Qiu: High Performance Clustering of Social Images, reversed.
+ * Source: the chain of Zhang and Qiu, section 4, reversed.
  */
 #include "config.h"
 

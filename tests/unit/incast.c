@@ -33,7 +33,7 @@ START_TEST(eq_5_the_fewest_senders) {
     ck_assert_int_eq(coll_incast_fewest(1, 1), 1);
     ck_assert_int_eq(coll_incast_fewest(2.5, 1), 3);
     ck_assert_int_eq(coll_incast_fewest(0.5, 1), 1);
-    /* Table 1 of the paper at 1500 bytes: gs = 122.427, gr = 123.186 us. */
+    /* Tam and Wang, table 1, at 1500 bytes: gs = 122.427, gr = 123.186 us. */
     ck_assert_int_eq(coll_incast_fewest(122.427, 123.186), 1);
 }
 END_TEST

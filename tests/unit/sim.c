@@ -25,7 +25,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Zhang's a and B: a hop of c bytes takes a + c B, and the next one can arrive c B later. */
+/* Zhang and Qiu, eq. 3: a hop of c bytes takes a + c B, and the next one comes that much later. */
 static const double a = 10e-6, B = 8.5e-9;
 enum { SEGMENT = 32 << 10, RANKS_MOST = 1024, BUDGET = 30000000 };
 

@@ -1,6 +1,6 @@
 /*
- * The paper's microbenchmarks (paper "CDCP", figure 5): the cost of an allreduce for the calling
- * ranks, depending on how much they compute between its beginning and its end.
+ * The microbenchmarks of Sancho, Kerbyson and Barker (figure 5): the cost of an allreduce for the
+ * calling ranks, depending on how much they compute between its beginning and its end.
  */
 #ifndef COLL_TOOLS_BENCH_OVERLAP_H
 #define COLL_TOOLS_BENCH_OVERLAP_H

@@ -1,7 +1,7 @@
 /*
  * Predicts whether dedicated collective processors (DCPs) pay for a program, from how it spends its
- * time (paper "CDCP", section V.E). Goes beyond the paper in two ways: DCPs serve only some
- * collectives, and ranks may share processors.
+ * time (Sancho, Kerbyson and Barker, section V.E). Goes beyond the paper in two ways: DCPs serve
+ * only some collectives, and ranks may share processors.
  */
 #ifndef COLL_TOOLS_PROFILE_BENEFIT_H
 #define COLL_TOOLS_PROFILE_BENEFIT_H

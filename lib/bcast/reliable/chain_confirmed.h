@@ -21,7 +21,7 @@
  * off between its acknowledgement and the root's final message returns an error although the others
  * have finished.
  *
- * Source: Zhang, Qiu: High Performance Clustering of Social Images, section 4.5.
+ * Source: Zhang and Qiu, section 4.5.
  */
 #ifndef COLL_LIB_BCAST_RELIABLE_CHAIN_CONFIRMED_H
 #define COLL_LIB_BCAST_RELIABLE_CHAIN_CONFIRMED_H
