@@ -23,6 +23,7 @@ EXTRA_DIST += \
 	docs/releasing.md \
 	docs/rooms.svg \
 	docs/settings.md \
+	docs/style.md \
 	docs/site/comments.awk \
 	docs/site/conf.py \
 	docs/site/index.html \
