@@ -34,6 +34,7 @@ UNIT_TESTS = \
 	tests/unit/topofile \
 	tests/unit/tuning_db
 tests_unit_pool_LDFLAGS = $(failing_allocations)
+tests_unit_profile_SOURCES = tests/unit/profile.c tools/profile/benefit.c tools/profile/benefit.h
 if HAVE_WATCH
 UNIT_TESTS += tests/unit/watch_diagnosis
 tests_unit_watch_diagnosis_LDADD = libwatch.la $(LDADD)
