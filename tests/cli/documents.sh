@@ -90,6 +90,13 @@ for file in "$source_dir"/*.md "$source_dir"/docs/*.md; do
     done <links
 done
 
+# The picture of the rooms has each room that scripts/check-rooms knows, but for those of single operations.
+sed -n "/^rooms='/,/^'/p" "$source_dir/scripts/check-rooms" | sed '1d; $d' >rooms
+[ -s rooms ] || fail "no rooms in scripts/check-rooms"
+for room in $(sed '/^lib\/bcast /d; s,[a-z]*/coll-,coll-,g' rooms); do
+    grep -q ">$room</text>" "$source_dir/docs/rooms.svg" || fail "docs/rooms.svg: no $room"
+done
+
 version=$(sed -n 's/^AC_INIT(\[libcoll\], \[\([^]]*\)\].*/\1/p' "$source_dir/configure.ac")
 grep -q -x -e "version: $version" "$source_dir/CITATION.cff" || fail "CITATION.cff is not of version $version"
 
