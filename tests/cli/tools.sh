@@ -105,6 +105,7 @@ done
 if command -v gnuplot >/dev/null; then
     run 2 coll-profile --output q --seconds 0.2 --noise 1e9 --no-flood --plot q.png || fail "a plot"
     test "$(head -c 4 q.png | tail -c 3)" = PNG || fail "the plot is a picture"
+    test "$(wc -c <q.png)" -lt 200000 || fail "the plot is too large"
     refuses "nowhere/q.png: can't be written" coll-profile --output results/q --plot nowhere/q.png
     # Another user may have put a link where the name of a temporary file can be guessed.
     # shellcheck disable=SC2016

@@ -74,41 +74,59 @@ void sheet_print(const model *m, FILE *json) {
 
 /* --- The picture --- */
 
+static const char *const level_titles[COLL_LEVELS] = {
+    [COLL_LEVEL_NUMA] = "Messages within a NUMA domain (numa)",
+    [COLL_LEVEL_NODE] = "Messages between NUMA domains of a host (node)",
+    [COLL_LEVEL_RACK] = "Messages between hosts of a rack (rack)",
+    [COLL_LEVEL_SITE] = "Messages between racks of a site (site)",
+    [COLL_LEVEL_WIDE] = "Messages between sites (wide)"};
+
+static const char *const parameter_titles[COLL_PARAMETERS] = {
+    [COLL_SEND_OVERHEAD] = "send overhead",       [COLL_SEND_GAP] = "gap between sends",
+    [COLL_TRANSFER] = "time in the network",      [COLL_RECEIVE_GAP] = "gap between arrivals",
+    [COLL_ARRIVAL_OVERHEAD] = "arrival overhead", [COLL_RECEIVE_OVERHEAD] = "receive overhead"};
+
+static const char *const copy_titles[COLL_COPIES] = {
+    [COLL_COPY_CACHE_TO_CACHE] = "cache to cache",
+    [COLL_COPY_CACHE_TO_MEMORY] = "cache to memory",
+    [COLL_COPY_MEMORY_TO_MEMORY] = "memory to memory"};
+
 /* The ratio of neighbouring sizes at which curves are drawn: 4 points per factor of 2. */
 static const double STEP = 1.189207115;
 
-/* Writes the measured points and the fitted curve as two of gnuplot's data blocks. */
-static void write_blocks(FILE *gnuplot, const char *level, const char *name,
-                         const model_curve *curve) {
-    fprintf(gnuplot, "$%s_%s_m << E\n", level, name);
+/* Writes the measured points and the fitted curve as the data blocks $m_NAME and $f_NAME. */
+static void write_blocks(FILE *gnuplot, const char *name, const model_curve *curve) {
+    fprintf(gnuplot, "$m_%s << E\n", name);
     for (int i = 0; i < curve->points; i++)
         fprintf(gnuplot, "%g %g\n", curve->bytes[i], curve->seconds[i] * 1e6);
-    fprintf(gnuplot, "E\n$%s_%s_f << E\n", level, name);
+    fprintf(gnuplot, "E\n$f_%s << E\n", name);
     for (double bytes = curve->bytes[0]; bytes <= curve->bytes[curve->points - 1] * STEP;
          bytes *= STEP)
         fprintf(gnuplot, "%g %g\n", bytes, COLL_Curve_at(&curve->fitted, bytes) * 1e6);
     fputs("E\n", gnuplot);
 }
 
-/* Writes one panel: the curves that have points, each with its dots and its line in one colour. */
-static void write_panel(FILE *gnuplot, const char *level, int count, const model_curve curves[],
-                        const char *(*name_of)(int)) {
+/*
+ * Writes one panel: the curves that have points, each with its dots and its line in one colour. The
+ * legend has their TITLES, and their short names in brackets.
+ */
+static void write_panel(FILE *gnuplot, const char *title, int count, const model_curve curves[],
+                        const char *const titles[], const char *(*name_of)(int)) {
     for (int i = 0; i < count; i++)
         if (curves[i].points)
-            write_blocks(gnuplot, level, name_of(i), &curves[i]);
-    fprintf(gnuplot, "set title '%s'\nplot", level);
-    const char *separator = "";
+            write_blocks(gnuplot, name_of(i), &curves[i]);
+    fprintf(gnuplot, "set title '%s'\nplot", title);
     for (int i = 0; i < count; i++) {
-        if (!curves[i].points)
-            continue;
         const char *name = name_of(i);
-        fprintf(gnuplot,
-                "%s $%s_%s_m with points pt 7 ps 0.8 lc %d notitle, "
-                "$%s_%s_f with lines lw 2 lc %d title '%s'",
-                separator, level, name, i + 1, level, name, i + 1, name);
-        separator = ",";
+        if (curves[i].points)
+            fprintf(gnuplot,
+                    " $m_%s with points pt 7 ps 0.8 lc %d notitle, "
+                    "$f_%s with lines lw 2 lc %d title '%s (%s)',",
+                    name, i + 1, name, i + 1, titles[i], name);
     }
-    fputc('\n', gnuplot);
+    fputs(" 1/0 with points pt 7 ps 0.8 lc 'gray40' title 'dots: measured',"
+          " 1/0 with lines lw 2 lc 'gray40' title 'lines: fitted'\n",
+          gnuplot);
 }
 
 static void write_picture(FILE *gnuplot, const void *context) {
@@ -118,16 +136,21 @@ static void write_picture(FILE *gnuplot, const void *context) {
     for (int level = 0; level < COLL_LEVELS; level++)
         panels += s->level[level].pairs > 0;
     fprintf(gnuplot,
-            "set terminal pngcairo size 800,%d noenhanced\n"
-            "set multiplot layout %d,1\nset logscale xy\nset key outside\nset grid\n"
-            "set xlabel 'bytes'\nset ylabel 'us; dots measured, lines fitted'\n",
-            400 * panels, panels);
+            "set terminal pngcairo size 1000,%d noenhanced font 'DejaVu Sans,11'\n"
+            "set encoding utf8\n"
+            "set multiplot layout %d,1 title 'Costs by size, measured by coll-profile on %d "
+            "ranks' font ',14'\n"
+            "set logscale xy\nset key outside Left reverse\nset grid\n"
+            "set format x '%%.0s %%cB'\nset ylabel 'time (µs)'\n"
+            "set xlabel 'size of the message (B: bytes, k: 1000)'\n",
+            400 * panels + 40, panels, s->ranks);
     for (int level = 0; level < COLL_LEVELS; level++)
         if (s->level[level].pairs)
-            write_panel(gnuplot, COLL_Level_name(level), COLL_PARAMETERS, m->level[level].curve,
-                        COLL_Parameter_name);
+            write_panel(gnuplot, level_titles[level], COLL_PARAMETERS, m->level[level].curve,
+                        parameter_titles, COLL_Parameter_name);
+    fputs("set xlabel 'size of the copy (B: bytes, k: 1000)'\n", gnuplot);
     if (s->copied)
-        write_panel(gnuplot, "memory", COLL_COPIES, m->copy, COLL_Copy_name);
+        write_panel(gnuplot, "Copies in memory", COLL_COPIES, m->copy, copy_titles, COLL_Copy_name);
     fputs("unset multiplot\n", gnuplot);
 }
 
