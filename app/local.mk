@@ -2,6 +2,7 @@
 noinst_LTLIBRARIES += libapp.la
 libapp_la_SOURCES = \
 	app/agreement.c app/agreement.h \
+	app/canvas.c app/canvas.h \
 	app/checksum.c app/checksum.h \
 	app/clocks.c app/clocks.h \
 	app/drawer.c app/drawer.h \

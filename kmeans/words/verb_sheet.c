@@ -1,6 +1,7 @@
 /* coll-words sheet: draws the most used visual words as the patches nearest to their centroids. */
 #include "config.h"
 
+#include "app/canvas.h"
 #include "app/drawer.h"
 #include "app/options.h"
 #include "kmeans/words/exemplars.h"
@@ -25,84 +26,6 @@ struct request {
     patch_choice choice;
 };
 
-/* --- A picture in memory: grey pixels on which patches and numbers are drawn --- */
-
-enum { PIXELS_MOST = 1 << 28, DIGIT_WIDTH = 6, DIGIT_HEIGHT = 7, DIGIT_COLUMNS = 5 };
-
-struct canvas {
-    size_t width, height;
-    uint8_t *pixels;
-};
-
-/* The ten digits, 5 x 7: one byte a row, with bit 4 at the left. */
-static const uint8_t digit_rows[10][DIGIT_HEIGHT] = {
-    {0x0e, 0x11, 0x13, 0x15, 0x19, 0x11, 0x0e}, {0x04, 0x0c, 0x04, 0x04, 0x04, 0x04, 0x0e},
-    {0x0e, 0x11, 0x01, 0x02, 0x04, 0x08, 0x1f}, {0x1f, 0x02, 0x04, 0x02, 0x01, 0x11, 0x0e},
-    {0x02, 0x06, 0x0a, 0x12, 0x1f, 0x02, 0x02}, {0x1f, 0x10, 0x1e, 0x01, 0x01, 0x11, 0x0e},
-    {0x06, 0x08, 0x10, 0x1e, 0x11, 0x11, 0x0e}, {0x1f, 0x01, 0x02, 0x04, 0x08, 0x08, 0x08},
-    {0x0e, 0x11, 0x11, 0x0e, 0x11, 0x11, 0x0e}, {0x0e, 0x11, 0x11, 0x0f, 0x01, 0x02, 0x0c},
-};
-
-/*
- * Creates a canvas of one grey; refuses more than PIXELS_MOST pixels. The caller frees its pixels.
- */
-static bool begin_canvas(struct canvas *canvas, size_t width, size_t height, uint8_t grey,
-                         app_problem *problem) {
-    if (!width || !height || height > PIXELS_MOST / width)
-        return app_refuse(problem, "a picture of %zu x %zu pixels is too large", width, height);
-    canvas->pixels = malloc(width * height);
-    if (!canvas->pixels)
-        return app_refuse(problem, "out of memory");
-    canvas->width = width;
-    canvas->height = height;
-    memset(canvas->pixels, grey, width * height);
-    return true;
-}
-
-/* Fills a rectangle, which must be within the canvas. */
-static void fill_rectangle(struct canvas *canvas, size_t x, size_t y, size_t width, size_t height,
-                           uint8_t grey) {
-    for (size_t row = y; row < y + height; row++)
-        memset(canvas->pixels + row * canvas->width + x, grey, width);
-}
-
-/* Draws a PATCH x PATCH picture, each pixel as a square of SCALE; it must fit the canvas. */
-static void draw_patch(struct canvas *canvas, size_t x, size_t y, const uint8_t *pixels,
-                       size_t patch, size_t scale) {
-    for (size_t row = 0; row < patch; row++)
-        for (size_t column = 0; column < patch; column++)
-            fill_rectangle(canvas, x + column * scale, y + row * scale, scale, scale,
-                           pixels[row * patch + column]);
-}
-
-static void draw_digit(struct canvas *canvas, size_t x, size_t y, const uint8_t *rows, size_t scale,
-                       uint8_t grey) {
-    for (size_t row = 0; row < DIGIT_HEIGHT; row++)
-        for (size_t column = 0; column < DIGIT_COLUMNS; column++)
-            if (rows[row] >> (DIGIT_COLUMNS - 1 - column) & 1)
-                fill_rectangle(canvas, x + column * scale, y + row * scale, scale, scale, grey);
-}
-
-/* Draws NUMBER in decimal digits that end at x; it must fit the canvas. */
-static void draw_number(struct canvas *canvas, size_t x, size_t y, uint64_t number, size_t scale,
-                        uint8_t grey) {
-    do {
-        x -= DIGIT_WIDTH * scale;
-        draw_digit(canvas, x, y, digit_rows[number % 10], scale, grey);
-        number /= 10;
-    } while (number);
-}
-
-/* Returns the number of digits of NUMBER. */
-static size_t count_digits(uint64_t number) {
-    size_t digits = 1;
-    for (; number >= 10; number /= 10)
-        digits++;
-    return digits;
-}
-
-/* --- The sheet --- */
-
 /* The sheet's geometry, in pixels. */
 struct layout {
     size_t scale, tile;           /* drawn pixels for a patch's pixel, and for a patch's side */
@@ -110,9 +33,11 @@ struct layout {
     size_t word_width, row_pitch; /* size of one word */
     size_t rows, columns;
     size_t width, height;
+    char title[3][64];
 };
 
 enum {
+    PIXELS_MOST = 1 << 28,
     TILE = 40, /* approximate side of a patch */
     TILE_GAP = 2,
     WORD_GAP = 10,
@@ -120,51 +45,89 @@ enum {
     LABEL_GAP = 8,
     MARGIN = 36,
     TEXT_SCALE = 2,
+    LINE_PITCH = APP_LINE_HEIGHT * TEXT_SCALE,
+    TITLE = 4 * LINE_PITCH, /* height of the title with the gap below it */
     BACKGROUND = 246,
     FRAME = 214,
-    INK = 96
+    INK = 96,
+    TITLE_INK = 32
 };
 
-/* Computes the layout, with as many columns as make the sheet at least as wide as high. */
+/*
+ * Computes the layout, with as many columns as make the sheet at least as wide as high, and as wide
+ * as its title.
+ */
 static struct layout lay_out(const struct exemplars *words, size_t per_word, size_t patch) {
     struct layout layout = {.scale = patch < TILE ? TILE / patch : 1};
+    char uses[32];
+    snprintf(uses, sizeof uses, "%" PRIu64, words->words[0].uses);
+    snprintf(layout.title[0], sizeof layout.title[0],
+             "The %zu most used of %" PRIu64 " visual words", words->count,
+             words->centroids.header.shape[0]);
+    snprintf(layout.title[1], sizeof layout.title[1], "Each row is a word: its number of patches,");
+    snprintf(layout.title[2], sizeof layout.title[2],
+             "and those nearest to its centroid, nearest first");
     layout.tile = patch * layout.scale + 2; /* with a frame of one pixel */
-    layout.label = count_digits(words->words[0].uses) * DIGIT_WIDTH * TEXT_SCALE + LABEL_GAP;
+    layout.label = app_canvas_text_width(uses, TEXT_SCALE) + LABEL_GAP;
     layout.word_width = layout.label + per_word * (layout.tile + TILE_GAP) - TILE_GAP;
     layout.row_pitch = layout.tile + WORD_GAP;
     do {
         layout.columns++;
         layout.rows = (words->count + layout.columns - 1) / layout.columns;
         layout.width = 2 * MARGIN + layout.columns * (layout.word_width + COLUMN_GAP) - COLUMN_GAP;
-        layout.height = 2 * MARGIN + layout.rows * layout.row_pitch - WORD_GAP;
+        layout.height = 2 * MARGIN + TITLE + layout.rows * layout.row_pitch - WORD_GAP;
     } while (layout.width < layout.height && layout.columns < words->count);
+    for (size_t i = 0; i < sizeof layout.title / sizeof *layout.title; i++) {
+        size_t width = 2 * MARGIN + app_canvas_text_width(layout.title[i], TEXT_SCALE);
+        layout.width = layout.width > width ? layout.width : width;
+    }
     return layout;
 }
 
-static void draw_word(struct canvas *canvas, const struct layout *layout, const struct word *word,
+/* Draws a PATCH x PATCH picture, each pixel as a square of SCALE; it must fit the canvas. */
+static void draw_patch(app_canvas *canvas, size_t x, size_t y, const uint8_t *pixels, size_t patch,
+                       size_t scale) {
+    for (size_t row = 0; row < patch; row++)
+        for (size_t column = 0; column < patch; column++)
+            app_canvas_fill(canvas, x + column * scale, y + row * scale, scale, scale,
+                            pixels[row * patch + column]);
+}
+
+static void draw_word(app_canvas *canvas, const struct layout *layout, const struct word *word,
                       size_t patch, size_t x, size_t y) {
-    size_t text_height = DIGIT_HEIGHT * TEXT_SCALE;
-    draw_number(canvas, x + layout->label - LABEL_GAP, y + (layout->tile - text_height) / 2,
-                word->uses, TEXT_SCALE, INK);
+    char uses[32];
+    snprintf(uses, sizeof uses, "%" PRIu64, word->uses);
+    app_canvas_text(canvas, x + layout->label - LABEL_GAP - app_canvas_text_width(uses, TEXT_SCALE),
+                    y + (layout->tile - APP_LETTER_HEIGHT * TEXT_SCALE) / 2, uses, TEXT_SCALE, INK);
     x += layout->label;
     for (size_t i = 0; i < word->found; i++, x += layout->tile + TILE_GAP) {
-        fill_rectangle(canvas, x, y, layout->tile, layout->tile, FRAME);
+        app_canvas_fill(canvas, x, y, layout->tile, layout->tile, FRAME);
         draw_patch(canvas, x + 1, y + 1, word->patches + i * patch * patch, patch, layout->scale);
     }
 }
 
-static void draw(struct canvas *canvas, const struct layout *layout,
-                 const struct exemplars *words) {
+static void draw(app_canvas *canvas, const struct layout *layout, const struct exemplars *words) {
+    for (size_t i = 0; i < sizeof layout->title / sizeof *layout->title; i++)
+        app_canvas_text(canvas, MARGIN, MARGIN + i * LINE_PITCH, layout->title[i], TEXT_SCALE,
+                        TITLE_INK);
     for (size_t i = 0; i < words->count; i++) {
         size_t x = MARGIN + i / layout->rows * (layout->word_width + COLUMN_GAP);
-        size_t y = MARGIN + i % layout->rows * layout->row_pitch;
+        size_t y = MARGIN + TITLE + i % layout->rows * layout->row_pitch;
         draw_word(canvas, layout, &words->words[i], words->patch, x, y);
     }
 }
 
+/* Creates the canvas of the sheet; refuses one that is too large. */
+static bool open_canvas(app_canvas *canvas, const struct layout *layout, app_problem *problem) {
+    if (layout->height > PIXELS_MOST / layout->width)
+        return app_refuse(problem, "a picture of %zu x %zu pixels is too large", layout->width,
+                          layout->height);
+    return app_canvas_open(canvas, layout->width, layout->height, false, BACKGROUND, problem);
+}
+
 static bool make_sheet(const struct request *request, app_problem *problem) {
     struct exemplars words = {0};
-    struct canvas canvas = {0};
+    app_canvas canvas = {0};
     struct layout layout;
     bool good = false;
     const app_file_use files[] = {{APP_FILE_WRITTEN, "--output", &request->output, 1, NULL},
@@ -179,7 +142,7 @@ static bool make_sheet(const struct request *request, app_problem *problem) {
         goto release;
     /* The canvas is created first because its limit also bounds the memory of the patches. */
     layout = lay_out(&words, request->per_word, request->choice.patch);
-    if (!begin_canvas(&canvas, layout.width, layout.height, BACKGROUND, problem) ||
+    if (!open_canvas(&canvas, &layout, problem) ||
         !exemplars_find(&words, request->per_word, &request->choice, problem))
         goto release;
     draw(&canvas, &layout, &words);
