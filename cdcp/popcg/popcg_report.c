@@ -3,12 +3,12 @@
 #include "cdcp/popcg/popcg_report.h"
 
 #include "app/agreement.h"
+#include "app/canvas.h"
 #include "app/drawer.h"
 #include "app/json.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { COMPUTING, REDUCTIONS, EXCHANGES, PARTS };
 
@@ -87,21 +87,102 @@ void popcg_report_end(const struct ocean *ocean, double lowest, double highest) 
         printf("surface from %.15g to %.15g mm\n", 1e3 * lowest, 1e3 * highest);
 }
 
-enum { CHANNELS = 3, LAND = 96, TAG = 0 };
+/* --- The picture --- */
 
-struct picture {
-    size_t columns, rows;
-    unsigned char *pixels; /* CHANNELS for each pixel; all LAND at first */
+enum { TAG = 0 };
+
+/* Its geometry in pixels: the map, with a pixel for each cell, and what is around it. */
+enum {
+    MARGIN = 16,
+    LEFT = MARGIN + 5 * APP_LETTER_WIDTH + 8, /* with the numbers of rows */
+    TOP = 74,                                 /* with the title */
+    BOTTOM = 106,                             /* with the numbers of columns and the legend */
+    TICK = 4,
+    CLOSEST = 30,   /* ticks */
+    LEGEND = 240,   /* width of the colours' scale */
+    NARROWEST = 350 /* width that the texts need */
 };
 
-static void paint_cell(struct picture *picture, size_t column, size_t row, double height) {
+enum { PAPER = 0xffffff, INK = 0x202020, LAND = 0x606060 };
+
+struct picture {
+    app_canvas canvas;
+    size_t rows;
+};
+
+/* Returns the colour of a height from -1 to 1. */
+static unsigned colour_of(double height) {
     double strength = fmin(fabs(height), 1);
-    unsigned char pale = (unsigned char)lrint(255 * (1 - strength));
-    unsigned char full = (unsigned char)lrint(255 - 75 * strength);
-    size_t pixel = (picture->rows - 1 - row) * picture->columns + column;
-    picture->pixels[pixel * CHANNELS] = height > 0 ? full : pale;
-    picture->pixels[pixel * CHANNELS + 1] = pale;
-    picture->pixels[pixel * CHANNELS + 2] = height > 0 ? pale : full;
+    unsigned pale = (unsigned)lrint(255 * (1 - strength));
+    unsigned full = (unsigned)lrint(255 - 75 * strength);
+    return height > 0 ? full << 16 | pale << 8 | pale : pale << 16 | pale << 8 | full;
+}
+
+/* Draws a text centred at X. */
+static void draw_centred(app_canvas *canvas, size_t x, size_t y, const char *text) {
+    app_canvas_text(canvas, x - app_canvas_text_width(text, 1) / 2, y, text, 1, INK);
+}
+
+/* Returns a distance between ticks that gives four of them at most, besides that at 0. */
+static size_t tick_step(size_t cells) {
+    size_t step = 1;
+    for (int i = 0; cells / step > 4 || step < CLOSEST; i++)
+        step = step / (i % 3 == 1 ? 2 : 1) * (i % 3 == 1 ? 5 : 2);
+    return step;
+}
+
+static void draw_axes(app_canvas *canvas, size_t columns, size_t rows) {
+    char text[32];
+    app_canvas_text(canvas, MARGIN, TOP - 18, "row of the grid, from south to north", 1, INK);
+    for (size_t row = 0; row < rows; row += tick_step(rows)) {
+        size_t y = TOP + rows - 1 - row;
+        snprintf(text, sizeof text, "%zu", row);
+        app_canvas_fill(canvas, LEFT - TICK, y, TICK, 1, INK);
+        app_canvas_text(canvas, LEFT - TICK - 3 - app_canvas_text_width(text, 1),
+                        y - APP_LETTER_HEIGHT / 2, text, 1, INK);
+    }
+    for (size_t column = 0; column < columns; column += tick_step(columns)) {
+        snprintf(text, sizeof text, "%zu", column);
+        app_canvas_fill(canvas, LEFT + column, TOP + rows, 1, TICK, INK);
+        draw_centred(canvas, LEFT + column, TOP + rows + TICK + 3, text);
+    }
+    app_canvas_text(canvas, LEFT, TOP + rows + TICK + 3 + APP_LINE_HEIGHT,
+                    "column of the grid, from west to east", 1, INK);
+}
+
+/* Draws the scale of the colours, from -MOST to MOST metres. */
+static void draw_legend(app_canvas *canvas, size_t y, double most) {
+    char text[32];
+    for (size_t i = 0; i < LEGEND; i++)
+        app_canvas_fill(canvas, LEFT + i, y, 1, APP_LINE_HEIGHT,
+                        colour_of(2 * (double)i / (LEGEND - 1) - 1));
+    app_canvas_fill(canvas, LEFT + LEGEND + 2 * MARGIN, y, APP_LINE_HEIGHT, APP_LINE_HEIGHT, LAND);
+    app_canvas_text(canvas, LEFT + LEGEND + 3 * MARGIN + 4, y + 2, "land", 1, INK);
+    y += APP_LINE_HEIGHT + 4;
+    snprintf(text, sizeof text, "%.3g mm", -1e3 * most);
+    app_canvas_text(canvas, LEFT, y, text, 1, INK);
+    draw_centred(canvas, LEFT + LEGEND / 2, y, "0");
+    snprintf(text, sizeof text, "%.3g mm", 1e3 * most);
+    app_canvas_text(canvas, LEFT + LEGEND - app_canvas_text_width(text, 1), y, text, 1, INK);
+}
+
+/* Creates the picture, on which all cells are land. */
+static bool open_picture(struct picture *picture, const struct mask *mask, double most,
+                         app_problem *problem) {
+    char text[80];
+    app_canvas *canvas = &picture->canvas;
+    size_t width = LEFT + MARGIN + (mask->columns > NARROWEST ? mask->columns : NARROWEST);
+    picture->rows = mask->rows;
+    if (!app_canvas_open(canvas, width, TOP + mask->rows + BOTTOM, true, PAPER, problem))
+        return false;
+    app_canvas_text(canvas, MARGIN, MARGIN, "Height of the sea surface", 2, INK);
+    snprintf(text, sizeof text, "computed by coll-popcg on %zu x %zu cells, a pixel each",
+             mask->columns, mask->rows);
+    app_canvas_text(canvas, MARGIN, MARGIN + 2 * APP_LINE_HEIGHT, text, 1, INK);
+    draw_axes(canvas, mask->columns, mask->rows);
+    draw_legend(canvas, TOP + mask->rows + BOTTOM - MARGIN - 3 * APP_LINE_HEIGHT, most);
+    app_canvas_fill(canvas, LEFT, TOP, mask->columns, mask->rows, LAND);
+    return true;
 }
 
 static void paint_block(struct picture *picture, const struct mask *mask, const struct block *block,
@@ -112,7 +193,8 @@ static void paint_block(struct picture *picture, const struct mask *mask, const 
             size_t i = block->first_column + column, j = block->first_row + row;
             double height = field[field_at(shape, (long)column, (long)row)];
             if (mask_is_ocean(mask, (long)i, (long)j))
-                paint_cell(picture, i, j, most > 0 ? height / most : 0);
+                app_canvas_fill(&picture->canvas, LEFT + i, TOP + picture->rows - 1 - j, 1, 1,
+                                colour_of(most > 0 ? height / most : 0));
         }
 }
 
@@ -144,26 +226,24 @@ static bool receive_blocks(struct picture *picture, const struct ocean *ocean, d
 bool popcg_report_picture(const struct ocean *ocean, const char *path, double most,
                           app_problem *problem) {
     int rank = app_rank(ocean->comm);
-    struct picture picture = {.columns = ocean->mask.columns, .rows = ocean->mask.rows};
-    size_t bytes = picture.columns * picture.rows * CHANNELS;
+    struct picture picture = {0};
     double *field = NULL;
-    if (rank == 0) {
-        picture.pixels = malloc(bytes);
+    if (rank == 0 && open_picture(&picture, &ocean->mask, most, problem)) {
         field = malloc(most_cells(&ocean->layout) * sizeof *field);
-        if (!picture.pixels || !field)
+        if (!field)
             app_refuse(problem, "out of memory");
     }
     bool good = app_agree(problem, ocean->comm);
     if (good && rank == 0) {
-        memset(picture.pixels, LAND, bytes);
         paint_block(&picture, &ocean->mask, &ocean->block, ocean->x, most);
         if (receive_blocks(&picture, ocean, field, most, problem))
-            app_png_write(path, true, picture.columns, picture.rows, picture.pixels, problem);
+            app_png_write(path, true, picture.canvas.width, picture.canvas.height,
+                          picture.canvas.pixels, problem);
     } else if (good && ocean->block.width) {
         int cells = (int)field_cells(ocean->matrix.shape);
         app_mpi(problem, MPI_Send(ocean->x, cells, MPI_DOUBLE, 0, TAG, ocean->comm));
     }
-    free(picture.pixels);
+    free(picture.canvas.pixels);
     free(field);
     return good && app_agree(problem, ocean->comm);
 }

@@ -25,7 +25,8 @@ void popcg_report_end(const struct ocean *ocean, double lowest, double highest);
 /*
  * Draws the surface height into the PNG file PATH, with a pixel for each cell: blue for negative,
  * red for positive heights, grey for land, and north at the top. Colours are saturated at the
- * heights -MOST and MOST. Collective; if it returns false, all ranks have the problem.
+ * heights -MOST and MOST, in metres. There are a title, axes and a scale. Collective; if it returns
+ * false, all ranks have the problem.
  */
 bool popcg_report_picture(const struct ocean *ocean, const char *path, double most,
                           app_problem *problem);

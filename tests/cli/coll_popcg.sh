@@ -48,6 +48,9 @@ for n in 1 4 5; do
     cmp 1.png $n.png || fail "another picture with $n ranks"
 done
 head -c 8 1.png | od -An -tx1 | grep -q '89 50 4e 47' || fail "no PNG"
+# The map has a title, axes and a scale around it.
+test "$(od -An -tu1 -j16 -N8 1.png | awk '{ print ($3 * 256 + $4 > 300) + ($7 * 256 + $8 > 96 + 100) }')" = 2 ||
+    fail "a picture of the cells alone"
 
 # Masks from files, with any arrangement of blanks.
 printf 'P1 # comment\n 6 # columns\n 4\n1 1 1 1 1 1\n100001 000000\n111\n1\n1 1' >basin.pbm
