@@ -221,7 +221,9 @@ function legend(c,   text) {
     else if (curve_role[c] == "native")
         text = "native: MPI's default"
     else if (curve_role[c] == "wire")
-        text = "wire: the limit"
+        text = "wire: one message to one other host"
+    else if (text == "auto")
+        text = "auto: what libcoll chooses"
     return text (group_count > 1 ? ", " group_text(curve_group[c]) : "")
 }
 
@@ -298,10 +300,11 @@ function emit_axes(   ticks, room) {
     if (kind == "link") {
         print "set yrange [0:" (highest > 1 ? highest * 1.05 : 1.05) "]"
         print "set ytics nomirror"
-        print "set ylabel 'fraction of the speed of the wire'"
+        print "set ylabel 'speed, as a fraction of that of the wire'"
         print "set arrow from graph 0, first 1 to graph 1, first 1 nohead dashtype 2 linewidth 2" \
             " linecolor rgb '#777777' back"
-        print "set label 'wire' at graph 0.99, first 1 right offset 0,0.6 textcolor rgb '#777777'"
+        print "set label 'wire: one message to one other host; nothing is faster'" \
+            " at graph 0.99, first 1 right offset 0,0.6 textcolor rgb '#777777'"
         return
     }
     ticks = time_ticks()

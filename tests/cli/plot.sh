@@ -166,19 +166,19 @@ refused 'nothing to draw: no row has of_wire*' --kind link --output out.png alon
 # --- what is drawn ---
 
 told=$(commands four.json)
-same 'auto' '1024 146;65536 9362' "$(curve auto "$told")"
+same 'auto' '1024 146;65536 9362' "$(curve 'auto: what libcoll chooses' "$told")"
 same 'parameters' '1024 170;65536 10922' "$(curve chain:chunk=8K,window=4 "$told")"
 same 'best rival' '1024 256;65536 21845' "$(curve "best of MPI''s settings" "$told")"
 same 'native' '1024 512;65536 32768' "$(curve "native: MPI''s default" "$told")"
-same 'wire' '1024 128;65536 8192' "$(curve 'wire: the limit' "$told")"
+same 'wire' '1024 128;65536 8192' "$(curve 'wire: one message to one other host' "$told")"
 same 'no single rivals' 0 "$(grep -c ompi_ <<<"$told")"
 same 'all rivals' '1024 1024;65536 65536' "$(curve ibcast "$(commands --rivals all four.json)")"
 same 'no rivals' 0 "$(commands --rivals none four.json | grep -c MPI)"
 same 'native is no best setting' 0 "$(commands plain.json | grep -c 'best of')"
 told=$(commands --kind ranks --algorithms auto many.json four.json)
-same 'ranks' '4 146;25 146' "$(curve 'auto, 1K bytes' "$told")"
+same 'ranks' '4 146;25 146' "$(curve 'auto: what libcoll chooses, 1K bytes' "$told")"
 told=$(commands --kind link --algorithms auto four.json)
-same 'link' '1024 0.9;65536 0.9' "$(curve auto "$told")"
+same 'link' '1024 0.9;65536 0.9' "$(curve 'auto: what libcoll chooses' "$told")"
 same 'best of the wire' '1024 0.5;65536 0.5' "$(curve "best of MPI''s settings" "$told")"
 same 'the chosen alone' 0 "$(grep -c chain <<<"$told")"
 
@@ -229,7 +229,7 @@ echo old >out.png
 chmod 604 out.png
 ln -s out.png link.png
 "$plot" --output "$work/link.png" four.json
-(($(png_width out.png) == 1000)) || same 'an old picture is replaced' yes no
+(($(png_width out.png) >= 1000)) || same 'an old picture is replaced' yes no
 same 'its permissions' 604 "$(stat -c %a out.png)"
 same 'the link to it' out.png "$(readlink link.png)"
 rm out.png
