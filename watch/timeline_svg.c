@@ -4,9 +4,18 @@
 
 #include "watch/calls.h"
 
+#include <errno.h>
 #include <string.h>
 
-enum { LEFT = 70, TOP = 30, TALLEST = 18, SMALLEST = 4, PICTURE = 900 };
+enum {
+    LEFT = 70,
+    RIGHT = 40,
+    TOP = 44,
+    AXIS = 44, /* height of the time axis */
+    TALLEST = 18,
+    SMALLEST = 4,
+    PICTURE = 900
+};
 
 /* How a span of time is drawn. From FIRST on, these are the collectives in NAMED. */
 enum { COMPUTES, WAITS, MESSAGES, OTHER, FIRST, SORTS = FIRST + WATCH_COLOURS };
@@ -28,6 +37,36 @@ static const char *const colours[SORTS] = {[COMPUTES] = "#eeeeee",
                                            "#98df8a",
                                            "#c5b0d5"};
 
+/* Writes TEXT as XML. */
+static void write_text(FILE *file, const char *text) {
+    for (; *text; text++)
+        if (*text == '&' || *text == '<')
+            fputs(*text == '&' ? "&amp;" : "&lt;", file);
+        else
+            fputc((unsigned char)*text < ' ' ? ' ' : *text, file);
+}
+
+/* Draws the time since the first call below the rows. */
+static void draw_axis(const watch_timeline_svg *picture) {
+    static const struct {
+        const char *name;
+        double nanoseconds;
+    } units[] = {{"s", 1e9}, {"ms", 1e6}, {"\302\265s", 1e3}};
+    double span = (double)(picture->to - picture->from), step = 1;
+    int unit = span >= 2e9 ? 0 : span >= 2e6 ? 1 : 2, y = TOP + picture->ranks * picture->height;
+    for (int i = 0; span / step > 10; i++)
+        step *= i % 3 == 1 ? 2.5 : 2;
+    for (int i = 0; i * step <= span; i++) {
+        double x = LEFT + i * step * WATCH_COLUMNS / span;
+        fprintf(picture->file,
+                "<path d=\"M%.1f %dv5\" stroke=\"#555555\"/>"
+                "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%g</text>\n",
+                x, y, x, y + 17, i * step / units[unit].nanoseconds);
+    }
+    fprintf(picture->file, "<text x=\"%d\" y=\"%d\">time since the first call shown (%s)</text>\n",
+            LEFT, y + 33, units[unit].name);
+}
+
 void watch_timeline_svg_begin(watch_timeline_svg *picture, int ranks, uint64_t from, uint64_t to) {
     int height = PICTURE / (ranks > 0 ? ranks : 1);
     picture->ranks = ranks;
@@ -42,10 +81,15 @@ void watch_timeline_svg_begin(watch_timeline_svg *picture, int ranks, uint64_t f
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
             "font-family=\"sans-serif\" font-size=\"11\">\n"
             "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n"
-            "<text x=\"%d\" y=\"18\">the last %.6f s of %d ranks: at most their last 4096 "
-            "calls</text>\n",
-            LEFT + WATCH_COLUMNS + 20, TOP + rows + 60, LEFT,
-            (double)(picture->to - picture->from) * 1e-9, ranks);
+            "<text x=\"%d\" y=\"18\" font-size=\"14\" font-weight=\"bold\">",
+            LEFT + WATCH_COLUMNS + RIGHT, TOP + rows + AXIS + 50, LEFT);
+    write_text(picture->file, program_invocation_short_name);
+    fprintf(picture->file,
+            " on %d rank%s</text>\n"
+            "<text x=\"%d\" y=\"34\">the last %.6f s until MPI_Finalize: at most the last 4096 "
+            "calls of each rank</text>\n",
+            ranks, ranks == 1 ? "" : "s", LEFT, (double)(picture->to - picture->from) * 1e-9);
+    draw_axis(picture);
 }
 
 static int sort_of_call(watch_timeline_svg *picture, const watch_record *call) {
@@ -116,10 +160,11 @@ void watch_timeline_svg_rank(watch_timeline_svg *picture, int rank, const watch_
 }
 
 void watch_timeline_svg_end(watch_timeline_svg *picture) {
-    static const char *const names[] = {"computes", "waits", "sends", "other"};
+    static const char *const names[] = {"computes (no MPI call)", "waits", "sends",
+                                        "other MPI calls"};
     if (!picture->file)
         return;
-    int y = TOP + picture->ranks * picture->height + 14, x = LEFT;
+    int y = TOP + picture->ranks * picture->height + AXIS, x = LEFT;
     for (int sort = 0; sort < FIRST + picture->names; sort++) {
         const char *name =
             sort < FIRST ? names[sort] : watch_calls[picture->named[sort - FIRST]].name;

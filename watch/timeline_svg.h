@@ -1,6 +1,6 @@
 /*
  * Draws what the ranks did as an SVG: a row per rank, time to the right, collectives in colours,
- * and waiting in dark grey.
+ * and waiting in dark grey. The title has the program's name.
  */
 #ifndef COLL_WATCH_TIMELINE_SVG_H
 #define COLL_WATCH_TIMELINE_SVG_H

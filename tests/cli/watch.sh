@@ -52,6 +52,8 @@ for rank in 0 1 2; do
     grep -q ">rank $rank</text>" overview.svg || fail "rank $rank is not in the overview"
 done
 tail -n 1 overview.svg | grep -q '^</svg>$' || fail "no overview"
+grep -q ">.*random on 3 ranks</text>" overview.svg || fail "the overview doesn't name the program"
+grep -q '>time since the first call shown (.*s)</text>' overview.svg || fail "the overview has no time axis"
 watched 2 20 -x COLL_WATCH_TRACE=/nowhere/trace -- "$seeded" none 1 || fail "a trace that can't be written"
 grep -q 'COLL_WATCH_TRACE=/nowhere/trace' err || fail "a trace that can't be written is not named"
 
