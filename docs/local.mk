@@ -26,24 +26,30 @@ EXTRA_DIST += \
 	docs/style.md \
 	docs/site/comments.awk \
 	docs/site/conf.py \
-	docs/site/index.html \
 	docs/site/index.rst \
+	docs/site/manual.sh \
 	docs/site/reference.rst \
+	docs/site/site.css \
 	docs/topology.md
 
-# The documents and what the headers say as a site, in html. Sphinx and Doxygen are for this alone.
+# The documents, the manual pages and what the headers say as a site, in html. Sphinx, Doxygen and pandoc are for this
+# alone. html.d/tree has what Sphinx reads: links to the documents and to the files that they refer to.
 html-local:
-	@for tool in doxygen sphinx-build; do \
+	@for tool in doxygen sphinx-build pandoc; do \
 		command -v $$tool >/dev/null || { echo "make html: $$tool not found;" \
-			"install doxygen python3-sphinx python3-breathe python3-myst-parser" >&2; exit 1; }; done
-	$(AM_V_GEN)mkdir -p html.d && printf '%s\n' QUIET=YES GENERATE_HTML=NO GENERATE_LATEX=NO GENERATE_XML=YES \
+			"install doxygen pandoc python3-sphinx python3-breathe python3-myst-parser" >&2; exit 1; }; done
+	$(AM_V_GEN)rm -rf html html.d && mkdir -p html.d/tree/man && \
+		printf '%s\n' QUIET=YES GENERATE_HTML=NO GENERATE_LATEX=NO GENERATE_XML=YES \
 		MARKDOWN_SUPPORT=NO WARN_IF_UNDOCUMENTED=NO EXTRACT_ALL=YES TYPEDEF_HIDES_STRUCT=YES \
 		OUTPUT_DIRECTORY=html.d STRIP_FROM_PATH=$(srcdir)/include \
 		INPUT="$(srcdir)/include/coll.h $(srcdir)/include/coll_tools.h" \
 		INPUT_FILTER="awk -f $(srcdir)/docs/site/comments.awk" >html.d/Doxyfile
 	$(AM_V_at)doxygen html.d/Doxyfile
+	$(AM_V_at)ln -s $(abs_srcdir)/*.md $(abs_srcdir)/LICENSE $(abs_srcdir)/debian $(abs_srcdir)/docs \
+		$(abs_srcdir)/examples $(abs_srcdir)/include $(abs_srcdir)/simulate $(abs_srcdir)/docs/site/index.rst html.d/tree
+	$(AM_V_at)$(abs_srcdir)/docs/site/manual.sh html.d/tree/man $(abs_srcdir)/man/*.[137]
 	$(AM_V_at)VERSION=$(VERSION) DOXYGEN_XML=$(abs_builddir)/html.d/xml \
-		sphinx-build -q -c $(srcdir)/docs/site -d html.d/doctrees $(srcdir) html
+		sphinx-build -q -c $(srcdir)/docs/site -d html.d/doctrees html.d/tree html
 	@echo "open html/index.html"
 clean-local:
 	rm -rf html html.d

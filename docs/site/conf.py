@@ -12,14 +12,28 @@ breathe_default_project = "libcoll"
 breathe_domain_by_extension = {"h": "c"}
 breathe_show_include = False
 
-# The source tree as it is, so that its links lead somewhere here, too.
-root_doc = "docs/site/index"
-include_patterns = ["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "docs/*.md", "docs/site/*.rst", "simulate/report.md"]
+# The documents as they lie in the source tree, so that their links lead somewhere here, too.
+root_doc = "index"
+include_patterns = [
+    "index.rst",
+    "*.md",
+    "docs/*.md",
+    "docs/site/reference.rst",
+    "man/*.rst",
+    "simulate/*.md",
+]
 myst_heading_anchors = 4
 suppress_warnings = ["myst.header"]
+smartquotes = False  # would make one dash of the two that begin an option
 
 html_theme = "alabaster"
-html_theme_options = {"description": "MPI collectives for commodity Ethernet", "page_width": "75em", "sidebar_width": "16em"}
-html_extra_path = ["index.html"]
+html_theme_options = {
+    "description": "MPI collectives for commodity Ethernet",
+    "page_width": "75em",
+    "body_max_width": "none",
+    "sidebar_width": "16em",
+}
+html_static_path = ["site.css"]
+html_css_files = ["site.css"]
 html_show_sourcelink = False
 html_show_copyright = False

@@ -97,6 +97,20 @@ for room in $(sed '/^lib\/bcast /d; s,[a-z]*/coll-,coll-,g' rooms); do
     grep -q ">$room</text>" "$source_dir/docs/rooms.svg" || fail "docs/rooms.svg: no $room"
 done
 
+# The site of "make html", where that was run: each link to a file, and each picture, is there.
+if [ -e "$build/html/index.html" ]; then
+    grep -r -o --include='*.html' -E '(href|src)="[^"#?]+' "$build/html" |
+        sed 's|/[^/]*\.html:[a-z]*="|/|; /\/[a-z]*:/d' | sort -u >links
+    [ -s links ] || fail "the site has no links"
+    while read -r file; do
+        [ -e "$file" ] || fail "the site lacks $file"
+    done <links
+    for page in "$source_dir"/man/*.[137]; do
+        name=$(basename "$page")
+        [ -e "$build/html/man/${name%.*}.html" ] || fail "the site lacks the manual page $name"
+    done
+fi
+
 version=$(sed -n 's/^AC_INIT(\[libcoll\], \[\([^]]*\)\].*/\1/p' "$source_dir/configure.ac")
 grep -q -x -e "version: $version" "$source_dir/CITATION.cff" || fail "CITATION.cff is not of version $version"
 
