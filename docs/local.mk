@@ -1,4 +1,7 @@
-EXTRA_DIST += \
+# Installed as they lie in the source tree, so that links between them lead somewhere.
+dist_doc_DATA = ARCHITECTURE.md CHANGELOG.md CONTRIBUTING.md LICENSE README.md SECURITY.md
+docpagesdir = $(docdir)/docs
+dist_docpages_DATA = \
 	docs/adding-an-algorithm.md \
 	docs/adding-an-operation.md \
 	docs/bcast-25-hosts.png \
@@ -24,13 +27,21 @@ EXTRA_DIST += \
 	docs/rooms.svg \
 	docs/settings.md \
 	docs/style.md \
+	docs/topology.md
+docexamplesdir = $(docdir)/examples
+dist_docexamples_DATA = \
+	examples/first.c \
+	examples/first.cc \
+	examples/first.py \
+	examples/first_f08.f90 \
+	examples/wordcount.c
+EXTRA_DIST += \
 	docs/site/comments.awk \
 	docs/site/conf.py \
 	docs/site/index.rst \
 	docs/site/manual.sh \
 	docs/site/reference.rst \
-	docs/site/site.css \
-	docs/topology.md
+	docs/site/site.css
 
 # The documents, the manual pages and what the headers say as a site, in html. Sphinx, Doxygen and pandoc are for this
 # alone. html.d/tree has what Sphinx reads: links to the documents and to the files that they refer to.

@@ -1,4 +1,4 @@
-# Example programs: built, but not installed. They use only the public library.
+# Example programs: built, but only their sources are installed (docs/local.mk). They use only the public library.
 noinst_PROGRAMS = examples/first examples/wordcount
 examples_first_LDADD = libcoll.la
 examples_wordcount_LDADD = libcoll.la
@@ -14,4 +14,3 @@ examples_first_f08_SOURCES = examples/first_f08.f90
 examples_first_f08_LDADD = libcoll_f08.la libcoll.la
 examples/first_f08.$(OBJEXT): coll_f08.mod
 endif
-EXTRA_DIST += examples/first.py
