@@ -24,6 +24,7 @@ dist_docpages_DATA = \
 	docs/languages.md \
 	docs/papers.md \
 	docs/releasing.md \
+	docs/results.md \
 	docs/rooms.svg \
 	docs/settings.md \
 	docs/style.md \
