@@ -37,23 +37,29 @@ static size_t known_bytes(const coll_state *state, coll_operation operation,
 }
 
 /*
- * Returns the call's shape without describing its data; its bytes are 0 if that isn't possible.
- * Asks MPI each time whether the operation commutes: a new operation can have the handle of a freed
- * one, perhaps on some ranks only.
+ * Returns whether the call reduces as LAST did, which had the same datatype. Asks MPI each time
+ * whether the operation commutes: a new operation can have the handle of a freed one, perhaps on
+ * some ranks only.
  */
-static coll_shape known_shape(const coll_state *state, coll_operation operation,
-                              const coll_user *user) {
+static bool reduces_like(const coll_state *state, coll_operation operation, const coll_user *user,
+                         const coll_shape *last) {
+    int commutes = 1;
+    (void)PMPI_Op_commutative(user->op, &commutes); /* valid, since it is the known one */
+    return (last->reproducible || !commutes) == last->ordered &&
+           last->element == (size_t)state->plain_bytes &&
+           last->served ==
+               coll_call_args_served(operation, state->comm, user->receive_type, user->op);
+}
+
+/* Returns whether the call's shape, which is not described, is that of the last native call. */
+static bool is_native_again(const coll_state *state, coll_operation operation,
+                            const coll_user *user) {
     const coll_operation_info *info = &coll_operations[operation];
-    coll_shape shape =
-        coll_state_shape(state, operation, known_bytes(state, operation, user), user->root);
-    if (info->reduces && shape.bytes > 0) {
-        int commutes = 1;
-        (void)PMPI_Op_commutative(user->op, &commutes); /* valid, since it is the known one */
-        shape.element = (size_t)state->plain_bytes;
-        shape.ordered |= !commutes;
-        shape.served = coll_call_args_served(operation, state->comm, user->receive_type, user->op);
-    }
-    return shape;
+    const size_t bytes = known_bytes(state, operation, user);
+    return bytes > 0 &&
+           coll_state_native_again(state, operation, bytes,
+                                   info->rootless ? COLL_NO_ROOT : user->root) &&
+           (!info->reduces || reduces_like(state, operation, user, &state->last_native[operation]));
 }
 
 /*
@@ -70,10 +76,7 @@ static const coll_comm *can_go_directly(coll_operation operation, const coll_use
     if (!own || !coll_wait_as_mpi(&own->wait) || !coll_call_args_fits(user))
         return NULL;
     const coll_state *state = coll_state_of(own);
-    if (state->native[operation])
-        return own;
-    coll_shape shape = known_shape(state, operation, user);
-    return shape.bytes > 0 && coll_state_native_again(state, operation, &shape) ? own : NULL;
+    return state->native[operation] || is_native_again(state, operation, user) ? own : NULL;
 }
 
 /*
@@ -95,7 +98,8 @@ static inline const coll_comm *can_go_directly_as_bytes(coll_operation operation
     size_t room;
     if (type != state->plain_type || __builtin_mul_overflow(count, state->plain_bytes, &size) ||
         size <= 0 || __builtin_mul_overflow(size, blocks, &room) || room > most ||
-        !coll_state_native(state, operation, (size_t)size, root))
+        (!state->native[operation] &&
+         !coll_state_native_again(state, operation, (size_t)size, root)))
         return NULL;
     *bytes = (int)size;
     return own;

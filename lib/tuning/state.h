@@ -71,17 +71,11 @@ coll_choice coll_state_choose(coll_state *state, coll_operation operation, const
 coll_choice coll_state_choose_started(coll_state *state, coll_operation operation,
                                       const coll_shape *call);
 
-/* Returns whether the last native call of OPERATION was the same as CALL. */
+/* Returns whether the last native call of OPERATION had as many BYTES and the same ROOT. */
 static inline bool coll_state_native_again(const coll_state *state, coll_operation operation,
-                                           const coll_shape *call) {
-    return coll_select_same(&state->last_native[operation], call);
-}
-
-/* Returns whether earlier choices make a call with BYTES from or to ROOT native. */
-static inline bool coll_state_native(const coll_state *state, coll_operation operation,
-                                     size_t bytes, int root) {
-    return state->native[operation] ||
-           coll_state_native_again(state, operation, &(coll_shape){.bytes = bytes, .root = root});
+                                           size_t bytes, int root) {
+    const coll_shape *last = &state->last_native[operation];
+    return last->bytes == bytes && last->root == root;
 }
 
 #endif
