@@ -10,26 +10,6 @@
 #include <math.h>
 #include <string.h>
 
-bool coll_select_applicable(const coll_algorithm *algorithm, const coll_shape *call) {
-    return (!call->reproducible || algorithm->reproducible) &&
-           (!algorithm->applicable || algorithm->applicable(call));
-}
-
-/* Returns the element size that CALL is predicted with. All number types count as one size: it
- * only rounds segments to whole elements. */
-static size_t usual_element(const coll_shape *call) {
-    const size_t number = 16, usual = 8;
-    if (call->element == 0 || call->element > number)
-        return call->element;
-    return call->bytes < usual && call->bytes > 0 ? 1 : usual;
-}
-
-bool coll_select_alike(const coll_shape *a, const coll_shape *b) {
-    return coll_size_class(a->bytes) == coll_size_class(b->bytes) &&
-           usual_element(a) == usual_element(b) && a->ordered == b->ordered &&
-           a->reproducible == b->reproducible && a->served == b->served;
-}
-
 /* The MPI library's own algorithm runs unless another is predicted to take less than this fraction
  * of its time. */
 static const double CLEARLY = 0.9;
@@ -67,7 +47,7 @@ static coll_shape class_representative(const coll_shape *call) {
     coll_shape usual = *call;
     if (call->bytes > 0 && call->bytes != COLL_BYTES_UNKNOWN)
         usual.bytes = coll_class_bytes(coll_size_class(call->bytes));
-    usual.element = usual_element(call);
+    usual.element = coll_select_element(call);
     if (call->topo->sites == 1 && call->root != COLL_NO_ROOT)
         usual.root = 0;
     return usual;

@@ -40,9 +40,24 @@ static inline size_t coll_class_bytes(int size_class) {
     return (size_t)1 << size_class;
 }
 
+/*
+ * Returns the element size that CALL is predicted with. All number types count as one size: it only
+ * rounds segments to whole elements.
+ */
+static inline size_t coll_select_element(const coll_shape *call) {
+    const size_t number = 16, usual = 8;
+    if (call->element == 0 || call->element > number)
+        return call->element;
+    return call->bytes < usual && call->bytes > 0 ? 1 : usual;
+}
+
 /* Returns whether two calls of one operation get the same prediction if their roots are the same.
  */
-bool coll_select_alike(const coll_shape *a, const coll_shape *b);
+static inline bool coll_select_alike(const coll_shape *a, const coll_shape *b) {
+    return coll_size_class(a->bytes) == coll_size_class(b->bytes) &&
+           coll_select_element(a) == coll_select_element(b) && a->ordered == b->ordered &&
+           a->reproducible == b->reproducible && a->served == b->served;
+}
 
 /* Returns whether they also have the same bytes and root. */
 static inline bool coll_select_same(const coll_shape *a, const coll_shape *b) {
@@ -50,7 +65,10 @@ static inline bool coll_select_same(const coll_shape *a, const coll_shape *b) {
 }
 
 /* Returns whether ALGORITHM can run CALL. */
-bool coll_select_applicable(const coll_algorithm *algorithm, const coll_shape *call);
+static inline bool coll_select_applicable(const coll_algorithm *algorithm, const coll_shape *call) {
+    return (!call->reproducible || algorithm->reproducible) &&
+           (!algorithm->applicable || algorithm->applicable(call));
+}
 
 /*
  * Returns the seconds that ALGORITHM takes for CALL with VALUES on the most likely network: the
