@@ -35,7 +35,7 @@ libcoll_core_la_SOURCES = \
 	lib/api/component.c \
 	lib/api/info.c lib/api/info.h \
 	lib/api/registry.c \
-	lib/api/request.c \
+	lib/api/request.c lib/api/request.h \
 	lib/barrier/barrier.h \
 	lib/barrier/dissemination.c \
 	lib/barrier/racks.c \
@@ -81,7 +81,6 @@ libcoll_core_la_SOURCES = \
 	lib/bcast/reliable/ring_buffers.c lib/bcast/reliable/ring_buffers.h \
 	lib/bcast/reliable/segment_header.c lib/bcast/reliable/segment_header.h \
 	lib/call/args.c lib/call/args.h \
-	lib/call/dispatch.c lib/call/dispatch.h \
 	lib/call/native.c \
 	lib/call/request.c lib/call/request.h \
 	lib/comm/job.c lib/comm/job.h \

@@ -30,8 +30,6 @@ typedef struct coll_operation_info {
     /* Its algorithms, ended by NULL. The first one applies to every call; it is the MPI library's
      * own, if there is one. */
     const coll_algorithm *const *table;
-    /* Runs a call, of the operation's own type, with an algorithm of the table. */
-    int (*run)(const coll_algorithm *algorithm, const void *call, const coll_values *values);
 
     bool rootless;      /* it has no root */
     bool reduces;       /* with an MPI_Op */

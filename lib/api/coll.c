@@ -1,19 +1,35 @@
-/* The public entries of all operations: blocking, nonblocking and persistent. */
+/*
+ * The public entries of all operations, and the two paths of a blocking call.
+ *
+ * The fast path: a call that the MPI library runs goes to it directly, since describing the data,
+ * choosing and tracing would take longer than a small collective itself. Its invariant: the
+ * described path would call the same function of the MPI library with the same bytes, on the same
+ * communicator. So the ranks of one call may take different paths. It holds
+ *
+ * - on one node, where all calls of an operation are native, unless the user asks otherwise;
+ * - for the same call as the last one of its operation that the described path ran natively.
+ *
+ * The described path: describe the arguments (lib/call/args.h), choose an algorithm
+ * (lib/tuning/state.h), run it, trace the call.
+ *
+ * Open MPI's component asks COLL_Always_native whether libcoll has to be called at all.
+ */
 #include "config.h"
 
 #include "coll.h"
+#include "coll_tools.h"
 #include "lib/aggregate/aggregate.h"
 #include "lib/aggregate/pool.h"
+#include "lib/api/info.h"
+#include "lib/api/request.h"
 #include "lib/base/dcp_hooks.h"
 #include "lib/base/error.h"
 #include "lib/call/args.h"
-#include "lib/call/dispatch.h"
-#include "lib/call/request.h"
+#include "lib/tuning/autotune.h"
 #include "lib/tuning/state.h"
+#include "lib/tuning/trace.h"
 
-#include <stdlib.h>
-
-/* --- Blocking --- */
+/* --- The fast path --- */
 
 /* Returns whether the call's datatype and operation are those of the last call described. */
 static bool is_known(const coll_state *state, coll_operation operation, const coll_user *user) {
@@ -62,14 +78,7 @@ static bool is_native_again(const coll_state *state, coll_operation operation,
            (!info->reduces || reduces_like(state, operation, user, &state->last_native[operation]));
 }
 
-/*
- * The fast path: returns COMM's state if the call can go to the MPI library's own collective
- * directly, else NULL. Describing the data, choosing and tracing would take longer than a small
- * collective itself. Both paths send the same messages, so ranks may differ in the path they take.
- *
- * The call can go directly on one node, where all calls are native, and if it is the same as the
- * last call of the operation that ran natively.
- */
+/* Returns COMM's state if the call can take the fast path, else NULL. */
 static const coll_comm *can_go_directly(coll_operation operation, const coll_user *user,
                                         MPI_Comm comm) {
     const coll_comm *own = coll_comm_recent(comm);
@@ -105,22 +114,105 @@ static inline const coll_comm *can_go_directly_as_bytes(coll_operation operation
     return own;
 }
 
+int COLL_Always_native(const char *operation, MPI_Comm comm, int *native) {
+    coll_comm *own;
+    coll_operation found;
+    int code = coll_comm_open_intra(comm, __func__, &own);
+    if (code != MPI_SUCCESS)
+        return code;
+    code = coll_find_operation(operation, &found);
+    if (code == MPI_SUCCESS)
+        *native =
+            coll_wait_as_mpi(&own->wait) && coll_state_always_native(coll_state_of(own), found);
+    return coll_raise(comm, code);
+}
+
+/* --- The described path --- */
+
+/* A blocking call under way. */
+typedef struct running {
+    coll_comm *comm;
+    coll_operation operation;
+    const coll_shape *shape;
+    coll_choice choice;
+    coll_autotuning *trial; /* NULL: autotuning does not time the call */
+    double start;
+} running;
+
+/* Chooses the algorithm of CALL, whose communicator, operation and shape are set. */
+static int begin_call(running *call) {
+    bool learns;
+    int code = MPI_SUCCESS;
+    call->choice =
+        coll_state_choose(coll_state_of(call->comm), call->operation, call->shape, &learns);
+    if (learns)
+        code = coll_autotune_begin(call->comm, call->operation, call->shape, &call->choice,
+                                   &call->trial);
+    call->comm->agreed = false;
+    call->start = PMPI_Wtime();
+    return code;
+}
+
+/*
+ * Ends CALL, which has returned CODE, and traces it with this rank's BYTES. If an error may have
+ * left messages under way, the communicator is broken from then on.
+ */
+static int end_call(const running *call, int code, size_t bytes) {
+    const coll_operation_info *info = &coll_operations[call->operation];
+    double seconds = PMPI_Wtime() - call->start;
+    if (code == MPI_SUCCESS && call->trial)
+        code = coll_autotune_end(call->trial, seconds);
+    if (code != MPI_SUCCESS && !info->errors_agreed && !call->comm->agreed)
+        call->comm->broken = code;
+    coll_comm_leave_room(call->comm);
+    coll_trace(call->comm, info->name, call->shape, bytes, &call->choice, seconds);
+    return code;
+}
+
+static int run_chosen(coll_call_args *args) {
+    running call = {.comm = args->comm, .operation = args->operation, .shape = &args->shape};
+    int code = begin_call(&call);
+    if (code != MPI_SUCCESS)
+        return code;
+    code = coll_call_args_run(args, call.choice.algorithm, &call.choice.values);
+    return end_call(&call, code, coll_call_args_amount(args));
+}
+
 static int run_described(coll_operation operation, const coll_user *user, MPI_Comm comm) {
     coll_comm *own;
-    int code = coll_dispatch_open(comm, &own);
+    int code = coll_comm_open(comm, &own);
     if (code != MPI_SUCCESS)
         return code;
     if (!own)
         return coll_call_args_native(operation, user, comm, NULL, NULL);
-    coll_call_args call;
-    code = coll_call_args_open(&call, operation, user, own);
-    if (code == MPI_SUCCESS && coll_call_args_is_local(&call))
-        coll_call_args_begin(&call);
+    coll_call_args args;
+    code = coll_call_args_open(&args, operation, user, own);
+    if (code == MPI_SUCCESS && coll_call_args_is_local(&args))
+        coll_call_args_begin(&args);
     else if (code == MPI_SUCCESS)
-        code = coll_dispatch_run(own, operation, &call.shape, coll_call_args_amount(&call), &call);
-    coll_call_args_close(&call);
+        code = run_chosen(&args);
+    coll_call_args_close(&args);
     return coll_raise(comm, code);
 }
+
+int COLL_Aggregate(COLL_Pool *pool, int root, MPI_Comm comm, COLL_Aggregate_stats *stats) {
+    coll_comm *own;
+    int code = coll_comm_open_intra(comm, __func__, &own);
+    if (code != MPI_SUCCESS)
+        return code;
+    const coll_shape shape =
+        coll_state_shape(coll_state_of(own), COLL_OPERATION_AGGREGATE, COLL_BYTES_UNKNOWN, root);
+    running call = {.comm = own, .operation = COLL_OPERATION_AGGREGATE, .shape = &shape};
+    code = begin_call(&call);
+    if (code != MPI_SUCCESS)
+        return coll_raise(comm, code);
+    code = coll_aggregate_run(
+        &(coll_aggregate_call){.pool = pool, .comm = own, .shape = &shape, .stats = stats},
+        coll_aggregate_of(call.choice.algorithm), &call.choice.values);
+    return coll_raise(comm, end_call(&call, code, pool ? coll_pool_bytes(pool) : 0));
+}
+
+/* --- The blocking entries' functions --- */
 
 static int run_blocking(coll_operation operation, const coll_user *user, MPI_Comm comm) {
     const coll_comm *direct = can_go_directly(operation, user, comm);
@@ -154,94 +246,6 @@ static int run_gather(coll_operation operation, const coll_user *user, MPI_Comm 
                                   MPI_BYTE, user->root, direct->private));
 }
 
-/* --- Nonblocking and persistent --- */
-
-/* A call to be started, and the name of its entry. */
-typedef struct started {
-    const char *name;
-    coll_operation operation;
-    const coll_user *user;
-} started;
-
-/* Sets *OWN to COMM's state if libcoll runs a nonblocking OPERATION on COMM, else to NULL. The same
- * on all ranks. */
-static int find_comm(MPI_Comm comm, coll_operation operation, coll_comm **own) {
-    *own = comm == MPI_COMM_NULL ? NULL : coll_comm_find(comm);
-    if (comm == MPI_COMM_NULL)
-        return coll_raise(comm, coll_error(MPI_ERR_COMM, "null communicator"));
-    if (!*own)
-        return MPI_SUCCESS;
-    if (coll_state_of(*own)->specs[operation].algorithm == coll_operations[operation].table[0])
-        *own = NULL;
-    return *own ? coll_raise(comm, (*own)->broken) : MPI_SUCCESS;
-}
-
-static int create_request(const started *entry, MPI_Comm comm, coll_comm *own,
-                          coll_request **made) {
-    *made = coll_request_create(entry->name, comm, own ? own->ranks : 0);
-    if (!*made)
-        return coll_raise(comm,
-                          coll_error(MPI_ERR_NO_MEM, "%s: no memory for a request", entry->name));
-    (*made)->comm = own;
-    return MPI_SUCCESS;
-}
-
-/* Sets *REQUEST to PENDING, or frees PENDING if CODE is an error. Returns CODE. */
-static int hand_out(coll_request *pending, int code, COLL_Request *request) {
-    if (code == MPI_SUCCESS)
-        *request = pending;
-    else
-        coll_request_free(pending);
-    return code;
-}
-
-static int start_or_prepare(const started *entry, coll_comm *own, bool persistent, MPI_Comm comm,
-                            COLL_Request *request) {
-    coll_request *pending;
-    int code = create_request(entry, comm, own, &pending);
-    if (code != MPI_SUCCESS)
-        return code;
-    code = coll_request_prepare(pending, entry->operation, entry->user);
-    if (persistent)
-        code = coll_request_keep(pending, code);
-    else if (code == MPI_SUCCESS)
-        code = coll_request_start(pending);
-    return coll_raise(comm, hand_out(pending, code, request));
-}
-
-static int start_natively(const started *entry, MPI_Comm comm, COLL_Request *request) {
-    coll_request *pending;
-    MPI_Request native = MPI_REQUEST_NULL;
-    int code = create_request(entry, comm, NULL, &pending);
-    if (code != MPI_SUCCESS)
-        return code;
-    code = coll_call_args_native(entry->operation, entry->user, coll_dcp_comm(comm), &native,
-                                 &pending->native_arguments);
-    if (code == MPI_SUCCESS)
-        coll_request_start_native(pending, native);
-    return hand_out(pending, code, request);
-}
-
-/*
- * Starts a nonblocking call. The MPI library runs it if the communicator is not set up or is an
- * intercommunicator, or if the user asks for native.
- */
-static int start_nonblocking(const started *entry, MPI_Comm comm, COLL_Request *request) {
-    coll_comm *own;
-    int code = find_comm(comm, entry->operation, &own);
-    if (code != MPI_SUCCESS)
-        return code;
-    return own ? start_or_prepare(entry, own, false, comm, request)
-               : start_natively(entry, comm, request);
-}
-
-/* Creates a persistent request; collective. */
-static int create_persistent(const started *entry, MPI_Comm comm, COLL_Request *request) {
-    coll_comm *own;
-    int code = coll_dispatch_open_intra(comm, entry->name, &own);
-    return code == MPI_SUCCESS ? start_or_prepare(entry, own, true, comm, request) : code;
-}
-
 /* --- Entries --- */
 
 /*
@@ -257,12 +261,14 @@ static int create_persistent(const started *entry, MPI_Comm comm, COLL_Request *
     }                                                                                              \
     int nonblocking(EACH parameters MPI_Comm comm, COLL_Request *request) {                        \
         const coll_user user = {__VA_ARGS__};                                                      \
-        return start_nonblocking(&(started){__func__, operation, &user}, comm, request);           \
+        return coll_request_start_call(&(coll_request_call){__func__, operation, &user}, comm,     \
+                                       request);                                                   \
     }                                                                                              \
     int persistent(EACH parameters MPI_Comm comm, MPI_Info info, COLL_Request *request) {          \
         const coll_user user = {__VA_ARGS__};                                                      \
         (void)info;                                                                                \
-        return create_persistent(&(started){__func__, operation, &user}, comm, request);           \
+        return coll_request_create_persistent(&(coll_request_call){__func__, operation, &user},    \
+                                              comm, request);                                      \
     }
 
 ENTRIES_BY(run_bcast, COLL_Bcast, COLL_Ibcast, COLL_Bcast_init, COLL_OPERATION_BCAST,
@@ -369,15 +375,3 @@ ENTRIES(COLL_Exscan, COLL_Iexscan, COLL_Exscan_init, COLL_OPERATION_EXSCAN,
          MPI_Op op, ),
         .send = send_buffer, .receive = receive_buffer, .receive_count = count,
         .receive_type = type, .op = op)
-
-int COLL_Aggregate(COLL_Pool *pool, int root, MPI_Comm comm, COLL_Aggregate_stats *stats) {
-    coll_comm *own;
-    int code = coll_dispatch_open_intra(comm, "COLL_Aggregate", &own);
-    if (code != MPI_SUCCESS)
-        return code;
-    coll_shape shape =
-        coll_state_shape(coll_state_of(own), COLL_OPERATION_AGGREGATE, COLL_BYTES_UNKNOWN, root);
-    coll_aggregate_call call = {.pool = pool, .comm = own, .shape = &shape, .stats = stats};
-    size_t bytes = pool ? coll_pool_bytes(pool) : 0;
-    return coll_raise(comm, coll_dispatch_run(own, COLL_OPERATION_AGGREGATE, &shape, bytes, &call));
-}

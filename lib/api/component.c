@@ -2,10 +2,8 @@
 #include "config.h"
 
 #include "coll_tools.h"
-#include "lib/api/info.h"
 #include "lib/base/env.h"
 #include "lib/base/error.h"
-#include "lib/call/dispatch.h"
 #include "lib/call/request.h"
 #include "lib/comm/job.h"
 #include "lib/comm/settings.h"
@@ -17,19 +15,6 @@ int COLL_Check_settings(char text[], size_t size) {
     int code = coll_settings_check();
     coll_error_divert(NULL, 0);
     return code;
-}
-
-int COLL_Always_native(const char *operation, MPI_Comm comm, int *native) {
-    coll_comm *own;
-    coll_operation found;
-    int code = coll_dispatch_open_intra(comm, __func__, &own);
-    if (code != MPI_SUCCESS)
-        return code;
-    code = coll_find_operation(operation, &found);
-    if (code == MPI_SUCCESS)
-        *native =
-            coll_wait_as_mpi(&own->wait) && coll_state_always_native(coll_state_of(own), found);
-    return coll_raise(comm, code);
 }
 
 /* Sets MPI_COMM_WORLD up, which takes messages once, and saves the result as the job's facts. */

@@ -9,7 +9,6 @@
 #include "lib/base/env.h"
 #include "lib/base/error.h"
 #include "lib/call/args.h"
-#include "lib/call/dispatch.h"
 #include "lib/cost/networks.h"
 #include "lib/cost/profilefile.h"
 #include "lib/sim/draw.h"
@@ -56,7 +55,7 @@ int COLL_Set(MPI_Comm comm, const char *operation, const char *spec) {
     int code = coll_find_operation(operation, &which);
     if (code != MPI_SUCCESS)
         return coll_raise(comm, code);
-    code = coll_dispatch_open_intra(comm, "COLL_Set", &own);
+    code = coll_comm_open_intra(comm, "COLL_Set", &own);
     if (code != MPI_SUCCESS)
         return code;
     code = coll_state_set(coll_state_of(own), which, operation, spec);
@@ -189,7 +188,7 @@ static int set_up_question(question *asked, MPI_Comm comm) {
     int code = coll_find_operation(asked->of->operation, &asked->operation);
     if (code != MPI_SUCCESS)
         return coll_raise(comm, code);
-    code = coll_dispatch_open_intra(comm, asked->entry, &own);
+    code = coll_comm_open_intra(comm, asked->entry, &own);
     if (code != MPI_SUCCESS)
         return code;
     asked->state = coll_state_of(own);
@@ -289,7 +288,7 @@ int COLL_Draw(const char *operation, MPI_Count bytes, int root, int ranks, int r
 
 int COLL_Places(MPI_Comm comm, COLL_Place places[]) {
     coll_comm *own;
-    int code = coll_dispatch_open_intra(comm, "COLL_Places", &own);
+    int code = coll_comm_open_intra(comm, "COLL_Places", &own);
     if (code != MPI_SUCCESS)
         return code;
     const coll_topo *topo = &coll_state_of(own)->topo;
@@ -306,7 +305,7 @@ int COLL_Places(MPI_Comm comm, COLL_Place places[]) {
 
 int COLL_Describe(MPI_Comm comm, COLL_Description *description) {
     coll_comm *own;
-    int code = coll_dispatch_open_intra(comm, "COLL_Describe", &own);
+    int code = coll_comm_open_intra(comm, "COLL_Describe", &own);
     if (code != MPI_SUCCESS)
         return code;
     const coll_state *state = coll_state_of(own);
@@ -400,7 +399,7 @@ static int write_file(const char *path, const coll_profilefile *file, const coll
 int COLL_Profile_write(const char *path, MPI_Comm comm, const COLL_Profile *profile) {
     coll_comm *own;
     coll_profilefile file;
-    int code = coll_dispatch_open_intra(comm, "COLL_Profile_write", &own);
+    int code = coll_comm_open_intra(comm, "COLL_Profile_write", &own);
     if (code != MPI_SUCCESS)
         return code;
     code = fill_profile(profile, &file);

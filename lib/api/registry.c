@@ -118,11 +118,6 @@ const coll_algorithm *const coll_exscan_table[] = {
     NULL,
 };
 
-static int run_aggregate(const coll_algorithm *algorithm, const void *call,
-                         const coll_values *values) {
-    return coll_aggregate_run(call, coll_aggregate_of(algorithm), values);
-}
-
 #define ONE COLL_SIDE_ONE
 #define BLOCKS COLL_SIDE_BLOCKS
 
@@ -130,7 +125,7 @@ static int run_aggregate(const coll_algorithm *algorithm, const void *call,
 #define COLLECTIVE(what, setting, ...)                                                             \
     {                                                                                              \
         .name = #what, .variable = "COLL_" #setting, .info_key = "coll_" #what,                    \
-        .table = coll_##what##_table, .run = coll_call_args_run, __VA_ARGS__                       \
+        .table = coll_##what##_table, __VA_ARGS__                                                  \
     }
 
 const coll_operation_info coll_operations[COLL_OPERATIONS] = {
@@ -141,7 +136,6 @@ const coll_operation_info coll_operations[COLL_OPERATIONS] = {
                                   .variable = "COLL_AGGREGATE",
                                   .info_key = "coll_aggregate",
                                   .table = coll_aggregate_table,
-                                  .run = run_aggregate,
                                   .uneven = true,
                                   .errors_agreed = true},
     [COLL_OPERATION_ALLREDUCE] =

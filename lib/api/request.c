@@ -1,9 +1,92 @@
-/* The public entries for requests of nonblocking and persistent operations. */
+/* Requests of nonblocking and persistent operations: their creation, and their public entries. */
 #include "config.h"
 
+#include "lib/api/request.h"
+
 #include "coll.h"
+#include "lib/base/dcp_hooks.h"
 #include "lib/base/error.h"
 #include "lib/call/request.h"
+#include "lib/tuning/state.h"
+
+/* --- Creation --- */
+
+/* Sets *OWN to COMM's state if libcoll runs a nonblocking OPERATION on COMM, else to NULL. The same
+ * on all ranks. */
+static int find_comm(MPI_Comm comm, coll_operation operation, coll_comm **own) {
+    *own = comm == MPI_COMM_NULL ? NULL : coll_comm_find(comm);
+    if (comm == MPI_COMM_NULL)
+        return coll_raise(comm, coll_error(MPI_ERR_COMM, "null communicator"));
+    if (!*own)
+        return MPI_SUCCESS;
+    if (coll_state_of(*own)->specs[operation].algorithm == coll_operations[operation].table[0])
+        *own = NULL;
+    return *own ? coll_raise(comm, (*own)->broken) : MPI_SUCCESS;
+}
+
+static int create_request(const coll_request_call *entry, MPI_Comm comm, coll_comm *own,
+                          coll_request **made) {
+    *made = coll_request_create(entry->name, comm, own ? own->ranks : 0);
+    if (!*made)
+        return coll_raise(comm,
+                          coll_error(MPI_ERR_NO_MEM, "%s: no memory for a request", entry->name));
+    (*made)->comm = own;
+    return MPI_SUCCESS;
+}
+
+/* Sets *REQUEST to PENDING, or frees PENDING if CODE is an error. Returns CODE. */
+static int hand_out(coll_request *pending, int code, COLL_Request *request) {
+    if (code == MPI_SUCCESS)
+        *request = pending;
+    else
+        coll_request_free(pending);
+    return code;
+}
+
+static int start_or_prepare(const coll_request_call *entry, coll_comm *own, bool persistent,
+                            MPI_Comm comm, COLL_Request *request) {
+    coll_request *pending;
+    int code = create_request(entry, comm, own, &pending);
+    if (code != MPI_SUCCESS)
+        return code;
+    code = coll_request_prepare(pending, entry->operation, entry->user);
+    if (persistent)
+        code = coll_request_keep(pending, code);
+    else if (code == MPI_SUCCESS)
+        code = coll_request_start(pending);
+    return coll_raise(comm, hand_out(pending, code, request));
+}
+
+static int start_natively(const coll_request_call *entry, MPI_Comm comm, COLL_Request *request) {
+    coll_request *pending;
+    MPI_Request native = MPI_REQUEST_NULL;
+    int code = create_request(entry, comm, NULL, &pending);
+    if (code != MPI_SUCCESS)
+        return code;
+    code = coll_call_args_native(entry->operation, entry->user, coll_dcp_comm(comm), &native,
+                                 &pending->native_arguments);
+    if (code == MPI_SUCCESS)
+        coll_request_start_native(pending, native);
+    return hand_out(pending, code, request);
+}
+
+int coll_request_start_call(const coll_request_call *entry, MPI_Comm comm, COLL_Request *request) {
+    coll_comm *own;
+    int code = find_comm(comm, entry->operation, &own);
+    if (code != MPI_SUCCESS)
+        return code;
+    return own ? start_or_prepare(entry, own, false, comm, request)
+               : start_natively(entry, comm, request);
+}
+
+int coll_request_create_persistent(const coll_request_call *entry, MPI_Comm comm,
+                                   COLL_Request *request) {
+    coll_comm *own;
+    int code = coll_comm_open_intra(comm, entry->name, &own);
+    return code == MPI_SUCCESS ? start_or_prepare(entry, own, true, comm, request) : code;
+}
+
+/* --- Entries --- */
 
 /* Checks that REQUEST is an existing request. */
 static int check_request(const char *name, const COLL_Request *request) {

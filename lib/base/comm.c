@@ -371,6 +371,27 @@ int coll_comm_get(MPI_Comm comm, coll_comm **state) {
     return (*state)->broken;
 }
 
+int coll_comm_open(MPI_Comm comm, coll_comm **own) {
+    int inter = 0;
+    *own = NULL;
+    if (comm == MPI_COMM_NULL)
+        return coll_raise(comm, coll_error(MPI_ERR_COMM, "null communicator"));
+    int code = PMPI_Comm_test_inter(comm, &inter);
+    if (code != MPI_SUCCESS || inter)
+        return code;
+    return coll_raise(comm, coll_comm_get(comm, own));
+}
+
+int coll_comm_open_intra(MPI_Comm comm, const char *name, coll_comm **own) {
+    int code = coll_comm_open(comm, own);
+    if (code != MPI_SUCCESS || *own)
+        return code;
+    return coll_raise(comm, coll_error(MPI_ERR_COMM,
+                                       "%s: intercommunicators are not supported; merge them with "
+                                       "MPI_Intercomm_merge",
+                                       name));
+}
+
 int coll_comm_forget(MPI_Comm comm) {
     return coll_comm_find(comm) ? PMPI_Comm_delete_attr(coll_dcp_comm(comm), state_key)
                                 : MPI_SUCCESS;

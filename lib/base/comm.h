@@ -121,6 +121,15 @@ static inline void *coll_comm_slot(const coll_comm *comm, const coll_comm_key *k
  */
 int coll_comm_get(MPI_Comm comm, coll_comm **state);
 
+/*
+ * The same for the communicator of a public entry. Sets *OWN to NULL if COMM is an
+ * intercommunicator, which has no state. Errors have been raised when it returns.
+ */
+int coll_comm_open(MPI_Comm comm, coll_comm **own);
+
+/* The same for the entry NAME, which does not accept intercommunicators. */
+int coll_comm_open_intra(MPI_Comm comm, const char *name, coll_comm **own);
+
 /* Returns the state of COMM, or NULL if it has none yet or MPI returns an error. Local. */
 coll_comm *coll_comm_find(MPI_Comm comm);
 

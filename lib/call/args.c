@@ -507,7 +507,7 @@ static int prepare_algorithm(const coll_algorithm *algorithm, coll_call_args *ca
     return code;
 }
 
-static int run_plan(const coll_algorithm *algorithm, coll_call_args *call,
+static int run_plan(coll_call_args *call, const coll_algorithm *algorithm,
                     const coll_values *values) {
     char *copy = NULL;
     int code = prepare_algorithm(algorithm, call);
@@ -527,8 +527,8 @@ static int run_plan(const coll_algorithm *algorithm, coll_call_args *call,
     return code;
 }
 
-int coll_call_args_run(const coll_algorithm *algorithm, const void *call,
+int coll_call_args_run(coll_call_args *call, const coll_algorithm *algorithm,
                        const coll_values *values) {
     bool by_arguments = !algorithm->run && !coll_select_can_start(algorithm, values);
-    return by_arguments ? run_natively(call) : run_plan(algorithm, (coll_call_args *)call, values);
+    return by_arguments ? run_natively(call) : run_plan(call, algorithm, values);
 }

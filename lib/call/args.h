@@ -101,8 +101,8 @@ static inline size_t coll_call_args_served(coll_operation operation, const coll_
     return operation == COLL_OPERATION_ALLREDUCE ? coll_dcp_served(comm->user, type, op) : 0;
 }
 
-/* Runs CALL, a coll_call_args, with ALGORITHM; an entry of the table of operations. */
-int coll_call_args_run(const coll_algorithm *algorithm, const void *call,
+/* Runs CALL with ALGORITHM and VALUES. */
+int coll_call_args_run(coll_call_args *call, const coll_algorithm *algorithm,
                        const coll_values *values);
 
 /* Returns the engine's arguments for running CALL with ALGORITHM and VALUES; they refer to CALL. */
