@@ -95,7 +95,7 @@ static _Noreturn void print_version(const app_command *command) {
 /* --- values --- */
 
 static bool append_word(app_words *list, const char *word, app_problem *problem) {
-    const char **words = realloc((void *)list->words, (list->count + 2) * sizeof *words);
+    const char **words = realloc(list->words, (list->count + 2) * sizeof *words);
     if (!words)
         return app_refuse(problem, "out of memory");
     list->words = words;
@@ -105,7 +105,7 @@ static bool append_word(app_words *list, const char *word, app_problem *problem)
 }
 
 void app_words_free(app_words *list) {
-    free((void *)list->words);
+    free(list->words);
     free(list->copy);
 }
 

@@ -10,7 +10,7 @@
 
 /* A list of words from the command line. */
 typedef struct app_words {
-    const char *const *words; /* terminated by NULL; NULL for an empty list */
+    const char **words; /* terminated by NULL; NULL for an empty list */
     size_t count;
     char *copy; /* storage of a list that was split */
 } app_words;

@@ -52,7 +52,7 @@ static inline int make_reduction(coll_dcp_operation operation, const void *sendb
     coll_client_call *call = &(*request)->call;
     call->code = coll_dcp_code(operation, client_comm->code);
     call->count = (int32_t)count;
-    coll_data_open_bytes(&call->given, (void *)from, bytes * (size_t)times);
+    coll_data_open_bytes(&call->given, coll_data_read_only(from), bytes * (size_t)times);
     coll_data_open_bytes(&call->wanted, recvbuf, bytes);
     return MPI_SUCCESS;
 }
@@ -126,7 +126,7 @@ static bool is_data(const void *buffer, MPI_Count count, MPI_Datatype type, MPI_
  */
 static int open_data(coll_data *data, const void *buffer, MPI_Count count, MPI_Datatype type) {
     const char nothing = 0;
-    int code = coll_data_open(data, (void *)buffer, count, type);
+    int code = coll_data_open(data, coll_data_read_only(buffer), count, type);
     if (code == MPI_SUCCESS && !data->plain_bytes)
         code = PMPI_Send(&nothing, 1, type, MPI_PROC_NULL, 0, coll_the_job.wire);
     return code;

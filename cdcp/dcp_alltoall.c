@@ -104,19 +104,24 @@ static int count_items(const coll_dcp_call *call, int station, size_t *bytes) {
 
 /*
  * Copies COUNT blocks, from FIRST on, of those that move by DISTANCE in STAGE: to BODY, or from
- * BODY if ARRIVE.
+ * ARRIVED if that isn't NULL.
  */
 static void copy_blocks(const coll_dcp_call *call, int stage, int distance, int first, int count,
-                        char *body, bool arrive) {
+                        char *body, const char *arrived) {
     const coll_server_comm *comm = call->comm;
     for (int total = distance; count; total = next_total(comm, stage, distance, total)) {
-        int blocks = coll_server_comm_blocks(comm, total, stage + arrive);
+        int blocks = coll_server_comm_blocks(comm, total, stage + (arrived != NULL));
         int moved = blocks - first < count ? blocks - first : count;
         if (moved > 0) {
             char *held = blocks_at_distance(call, total) + (size_t)first * call->bytes;
             size_t bytes = (size_t)moved * call->bytes;
-            memcpy(arrive ? held : body, arrive ? body : held, bytes);
-            body += bytes;
+            if (arrived) {
+                memcpy(held, arrived, bytes);
+                arrived += bytes;
+            } else {
+                memcpy(body, held, bytes);
+                body += bytes;
+            }
             count -= moved;
         }
         first = first > blocks ? first - blocks : 0;
@@ -124,13 +129,13 @@ static void copy_blocks(const coll_dcp_call *call, int stage, int distance, int 
 }
 
 static void pack_items(const coll_dcp_call *call, int station, int first, int count, char *body) {
-    copy_blocks(call, call->sent, distance_to(call->comm, station), first, count, body, false);
+    copy_blocks(call, call->sent, distance_to(call->comm, station), first, count, body, NULL);
 }
 
 static int absorb_items(coll_dcp_call *call, const coll_wire_header *header, const char *body) {
     const coll_server_comm *comm = call->comm;
     int distance = distance_from(comm, comm->station_of[header->rank]);
-    copy_blocks(call, header->depth, distance, header->first, header->items, (char *)body, true);
+    copy_blocks(call, header->depth, distance, header->first, header->items, NULL, body);
     return MPI_SUCCESS;
 }
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char KEY[] = "coll.libcoll";
+#define KEY "coll.libcoll" /* Open MPI takes it as a char * */
 
 /*
  * The record of a process. It is text, which has the same meaning for all versions and byte orders.
@@ -38,7 +38,7 @@ void libcoll_tell(const libcoll_word *word) {
     record told = make_record(word);
     int code;
     if (opal_pmix.put) /* NULL if components are only listed, as by ompi_info */
-        OPAL_MODEX_SEND_STRING(code, OPAL_PMIX_GLOBAL, (char *)KEY, &told, sizeof told);
+        OPAL_MODEX_SEND_STRING(code, OPAL_PMIX_GLOBAL, KEY, &told, sizeof told);
     (void)code; /* processes that get no record stand aside */
 }
 

@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char built_in[] = {
+static char built_in[] = {
+    /* not const: fmemopen takes a void * */
 #include "cdcp/popcg/ocean.inc"
 };
 
@@ -71,8 +72,7 @@ static bool read_bitmap(struct mask *mask, FILE *file, const char *name, app_pro
 bool mask_read(struct mask *mask, const char *path, app_problem *problem) {
     const char *name = path ? path : "the built-in mask";
     *mask = (struct mask){.ocean = NULL};
-    FILE *file =
-        path ? app_files_open(path, problem) : fmemopen((void *)built_in, sizeof built_in, "r");
+    FILE *file = path ? app_files_open(path, problem) : fmemopen(built_in, sizeof built_in, "r");
     if (!file)
         return app_refuse(problem, "%s: can't be opened: %s", name, strerror(errno));
     bool good = read_bitmap(mask, file, name, problem);

@@ -124,8 +124,8 @@ static bool offer_places(const place_search *this, COLL_Pool *pool, app_problem 
  * Finds at rank 0 the BEST places among those of all ranks, and on all ranks their number FOUND.
  * Returns whether no rank has a problem.
  */
-static bool find_places(const place_search *this, const best_places *best, MPI_Comm comm,
-                        uint64_t *found, app_problem *problem) {
+static bool find_places(const place_search *this, best_places *best, MPI_Comm comm, uint64_t *found,
+                        app_problem *problem) {
     COLL_Pool *pool = NULL;
     for (size_t i = 0; i < best->count; i++)
         best->heap[i] = none;
@@ -134,7 +134,7 @@ static bool find_places(const place_search *this, const best_places *best, MPI_C
     bool good = app_agree(problem, comm);
     if (good) {
         if (app_mpi(problem, COLL_Aggregate(pool, 0, comm, NULL)) && app_rank(comm) == 0 &&
-            COLL_Pool_visit(pool, keep_if_better, (void *)best) != 0)
+            COLL_Pool_visit(pool, keep_if_better, best) != 0)
             app_refuse(problem, "out of memory");
         *found = COLL_Pool_size(pool);
         app_mpi(problem, MPI_Bcast(found, 1, MPI_UINT64_T, 0, comm));
@@ -148,7 +148,7 @@ static bool find_places(const place_search *this, const best_places *best, MPI_C
  * Does the same on a sample of the places, with a larger sample if the places found are not enough,
  * and sorts them.
  */
-static bool find_best_places(place_search *this, const best_places *best, MPI_Comm comm,
+static bool find_best_places(place_search *this, best_places *best, MPI_Comm comm,
                              app_problem *problem) {
     uint64_t found = 0, wanted = best->count * PER_CLUSTER;
     wanted = wanted > SAMPLE ? wanted : SAMPLE;

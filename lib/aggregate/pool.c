@@ -155,8 +155,8 @@ void COLL_Pool_free(COLL_Pool **pool) {
  * Returns the shard of HASH. The upper half of a hash determines the owner of a key, so shard_of
  * and home_index use the lower half.
  */
-static pool_shard *shard_of(const COLL_Pool *pool, uint64_t hash) {
-    return (pool_shard *)&pool->shards[hash % SHARDS];
+static pool_shard *shard_of(COLL_Pool *pool, uint64_t hash) {
+    return &pool->shards[hash % SHARDS];
 }
 
 static size_t home_index(const pool_shard *shard, uint64_t hash) {
@@ -310,7 +310,7 @@ size_t COLL_Pool_size(const COLL_Pool *pool) {
 
 const void *COLL_Pool_find(const COLL_Pool *pool, uint64_t key) {
     uint64_t hash = coll_partition_hash(key);
-    const slot *place = find_slot(shard_of(pool, hash), hash, key);
+    const slot *place = find_slot(&pool->shards[hash % SHARDS], hash, key);
     return place ? place->value : NULL;
 }
 

@@ -142,7 +142,7 @@ static void free_state(coll_comm *state) {
         PMPI_Comm_free(&state->private);
     return_room(state);
     free(state->slots);
-    free((int *)state->members);
+    free(state->members);
     coll_reserve_free(state);
 }
 

@@ -71,7 +71,7 @@ typedef struct coll_comm {
     MPI_Comm private;
     const COLL_Transport *transport; /* NULL: use MPI's point-to-point calls */
     int rank, ranks;
-    const int *members; /* for a part, its ranks in PRIVATE; else NULL */
+    int *members; /* for a part, its ranks in PRIVATE; else NULL */
     coll_wait wait;
     int broken;  /* the error after which messages may still be in flight, or MPI_SUCCESS */
     bool agreed; /* coll_agree has returned the current call's error on all ranks */

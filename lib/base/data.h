@@ -9,6 +9,7 @@
 
 #include <mpi.h>
 #include <stddef.h>
+#include <stdint.h>
 
 typedef struct coll_data {
     size_t bytes;
@@ -26,6 +27,14 @@ typedef struct coll_data {
  * data, MPI_ERR_BUFFER for a null address, MPI_ERR_TYPE, MPI_ERR_NO_MEM.
  */
 int coll_data_open(coll_data *data, void *buffer, MPI_Count count, MPI_Datatype type);
+
+/*
+ * Returns BUFFER, which is only read, as the types take it that describe data to read and data to
+ * write alike. The only place where libcoll drops a const.
+ */
+static inline void *coll_data_read_only(const void *buffer) {
+    return (void *)(uintptr_t)buffer;
+}
 
 /* Describes BYTES contiguous bytes at BASE; need not be closed. */
 static inline void coll_data_open_bytes(coll_data *data, void *base, size_t bytes) {

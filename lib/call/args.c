@@ -127,7 +127,7 @@ static coll_blocks_layout receive_layout(const coll_user *user) {
 }
 
 static coll_blocks_layout send_layout(const coll_user *user) {
-    return (coll_blocks_layout){.buffer = (void *)user->send,
+    return (coll_blocks_layout){.buffer = coll_data_read_only(user->send),
                                 .count = user->send_count,
                                 .counts = uneven_of(user)->send_counts,
                                 .places = uneven_of(user)->send_places,
@@ -146,7 +146,7 @@ static void remember_type(const coll_call_args *call, const coll_data *data) {
 /* Opens DATA, and checks that its datatype is committed, which only the MPI library knows. */
 static int open_data(const coll_call_args *call, coll_data *data, const void *buffer,
                      MPI_Count count, MPI_Datatype type) {
-    int code = coll_data_open(data, (void *)buffer, count, type);
+    int code = coll_data_open(data, coll_data_read_only(buffer), count, type);
     if (code == MPI_SUCCESS && !data->plain_bytes) {
         char nothing = 0; /* not sent; a count of 1, since MPICH checks no type for a count of 0 */
         return PMPI_Send(&nothing, 1, type, MPI_PROC_NULL, 0, call->comm->private);
@@ -280,7 +280,7 @@ static int describe_reduce_scatter(coll_call_args *call) {
     bool in_place = user->send == MPI_IN_PLACE;
     int rank = call->comm->rank;
     coll_blocks_layout layout = receive_layout(user);
-    layout.buffer = in_place ? user->receive : (void *)user->send;
+    layout.buffer = in_place ? user->receive : coll_data_read_only(user->send);
     int code = set_displacements(call, &layout);
     if (code == MPI_SUCCESS)
         code = in_place ? open_input_in_place(call, &layout) : open_blocks(call, &layout, true);

@@ -391,10 +391,10 @@ END_TEST
 START_TEST(narrow_and_wide_sums) {
     static const uint64_t totals[] = {9, UINT32_MAX / 255, UINT32_MAX / 255 + 1, UINT64_C(1) << 40};
     static const uint32_t nearest[] = {3, 0, 3, 3, 3, 3, 0, 3, 3};
-    static const uint8_t features[] = {9,   1,   1,   255, 2, 255, 255, 255, 255,
-                                       255, 255, 254, 254, 0, 2,   255, 3,   255};
+    static uint8_t features[] = {9,   1,   1,   255, 2, 255, 255, 255, 255,
+                                 255, 255, 254, 254, 0, 2,   255, 3,   255};
     for (size_t i = 0; i < sizeof totals / sizeof *totals; i++) {
-        km_points points = {.data = (uint8_t *)features, .rows = 9, .dim = 2, .total = totals[i]};
+        km_points points = {.data = features, .rows = 9, .dim = 2, .total = totals[i]};
         size_t order[9], starts[5];
         uint8_t centroids[8] = {7, 7, 7, 7, 7, 7, 7, 7};
         uint64_t counts[4];

@@ -35,8 +35,8 @@ static void set_bytes(seed *whole, const void *bytes, size_t size) {
     whole->size = size;
 }
 
-static void gzip(seed *whole, const seed *plain) {
-    z_stream stream = {.next_in = (Bytef *)plain->bytes,
+static void gzip(seed *whole, seed *plain) {
+    z_stream stream = {.next_in = plain->bytes,
                        .avail_in = (uInt)plain->size,
                        .next_out = whole->bytes,
                        .avail_out = MOST};
