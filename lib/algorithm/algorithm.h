@@ -11,7 +11,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
 struct coll_comm;
 struct coll_exec_args;
@@ -67,9 +66,25 @@ typedef struct coll_sides {
     coll_side input, root_input; /* likewise */
 } coll_sides;
 
+typedef enum coll_operation {
+    COLL_OPERATION_BCAST,
+    COLL_OPERATION_GATHER,
+    COLL_OPERATION_AGGREGATE,
+    COLL_OPERATION_ALLREDUCE,
+    COLL_OPERATION_REDUCE,
+    COLL_OPERATION_REDUCE_SCATTER,
+    COLL_OPERATION_ALLGATHER,
+    COLL_OPERATION_ALLTOALL,
+    COLL_OPERATION_SCATTER,
+    COLL_OPERATION_BARRIER,
+    COLL_OPERATION_SCAN,
+    COLL_OPERATION_EXSCAN,
+    COLL_OPERATIONS
+} coll_operation;
+
 /* What all ranks know about a call. The choice of an algorithm may depend on nothing else. */
 typedef struct coll_shape {
-    const char *operation;
+    coll_operation operation;
     coll_sides sides;
     size_t bytes;   /* of a rank or of a block; or COLL_BYTES_UNKNOWN */
     int root;       /* or COLL_NO_ROOT */
@@ -108,6 +123,8 @@ typedef struct coll_algorithm {
     /* in the first entry of a table: bytes below which it is always chosen within one site */
     size_t best_below;
     bool sizeless; /* the first such algorithm of a table is chosen if sizes differ by rank */
+    /* the MPI library's own; its predicted time is that of the most similar algorithm of ours */
+    bool native;
     /*
      * Combines with the same tree over rank numbers as all other reproducible algorithms of its
      * table, whatever the size and the placement, if the line is in rank order.
@@ -148,13 +165,5 @@ static inline size_t coll_segment_within(const coll_shape *shape, size_t asked, 
  * they may have to be packed into scratch memory.
  */
 enum { COLL_NATIVE_MOST = 256 << 20 };
-
-/*
- * Returns whether ALGORITHM is the MPI library's own. Its predicted time is that of the most
- * similar algorithm of ours.
- */
-static inline bool coll_algorithm_is_native(const coll_algorithm *algorithm) {
-    return strcmp(algorithm->name, "native") == 0;
-}
 
 #endif

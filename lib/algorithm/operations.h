@@ -4,22 +4,6 @@
 
 #include "lib/algorithm/algorithm.h"
 
-typedef enum coll_operation {
-    COLL_OPERATION_BCAST,
-    COLL_OPERATION_GATHER,
-    COLL_OPERATION_AGGREGATE,
-    COLL_OPERATION_ALLREDUCE,
-    COLL_OPERATION_REDUCE,
-    COLL_OPERATION_REDUCE_SCATTER,
-    COLL_OPERATION_ALLGATHER,
-    COLL_OPERATION_ALLTOALL,
-    COLL_OPERATION_SCATTER,
-    COLL_OPERATION_BARRIER,
-    COLL_OPERATION_SCAN,
-    COLL_OPERATION_EXSCAN,
-    COLL_OPERATIONS
-} coll_operation;
-
 typedef struct coll_operation_info {
     const char *name;     /* "bcast" */
     const char *variable; /* "COLL_BCAST" */

@@ -49,6 +49,7 @@ static int run_native(const coll_exec_args *call) {
 const coll_algorithm coll_bcast_native = {
     .name = "native",
     .summary = "the MPI library's own broadcast",
+    .native = true,
     .best_below = BEST_BELOW,
     .run = run_native,
 };

@@ -225,6 +225,7 @@ static bool fits(const coll_shape *call) {
     const coll_algorithm coll_##operation##_native = {                                             \
         .name = "native",                                                                          \
         .summary = "the MPI library's own " #operation,                                            \
+        .native = true,                                                                            \
         .applicable = fits,                                                                        \
     }
 

@@ -32,7 +32,7 @@ int coll_settings_check_reproducible(const char *source, const coll_operation_in
 static void make_all_native(coll_agreed_settings *found) {
     found->reproducible = false;
     for (int i = 0; i < COLL_OPERATIONS; i++)
-        if (coll_algorithm_is_native(coll_operations[i].table[0]))
+        if (coll_operations[i].table[0]->native)
             strcpy(found->specs[i], "native");
 }
 

@@ -157,5 +157,6 @@ static int run_native(const coll_exec_args *call) {
 const coll_algorithm coll_gather_native = {
     .name = "native",
     .summary = "the MPI library's own gather",
+    .native = true,
     .run = run_native,
 };

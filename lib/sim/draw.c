@@ -2,6 +2,7 @@
 
 #include "lib/sim/draw.h"
 
+#include "lib/algorithm/operations.h"
 #include "lib/base/comm.h"
 #include "lib/base/error.h"
 
@@ -169,7 +170,7 @@ static int simulate(picture *p, void (*watch)(const coll_sim_message *message, v
         code = coll_error(MPI_ERR_COUNT,
                           "%s of %zu bytes to %d ranks has too many messages to draw; draw fewer "
                           "bytes or ranks, or name longer segments",
-                          d->shape->operation, d->shape->bytes, p->ranks);
+                          coll_operations[d->shape->operation].name, d->shape->bytes, p->ranks);
     p->total = result.time > 0 ? result.time : 1;
     return code;
 }
@@ -202,7 +203,8 @@ static void draw_title(const picture *p) {
     const coll_shape *shape = p->drawing->shape;
     const coll_topo *topo = shape->topo;
     FILE *out = p->stream;
-    fprintf(out, "<text class=\"t\" x=\"150\" y=\"290\">%s of ", shape->operation);
+    fprintf(out, "<text class=\"t\" x=\"150\" y=\"290\">%s of ",
+            coll_operations[shape->operation].name);
     write_bytes(out, (int64_t)shape->bytes);
     fprintf(out, " by %s: ", p->drawing->algorithm->name);
     write_time(out, p->total);

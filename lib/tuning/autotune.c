@@ -265,7 +265,7 @@ static int advance_agreement(coll_autotuning *one, const coll_shape *call) {
 static bool native_has_lost(const lessons *all, const coll_autotuning *large) {
     const coll_autotune_rounds *lesson = &large->lesson;
     const coll_algorithm *next = lesson->candidates.of[coll_autotune_rounds_turn(lesson)].algorithm;
-    if (next == best_choice(large)->algorithm || !coll_algorithm_is_native(next))
+    if (next == best_choice(large)->algorithm || !next->native)
         return false;
     for (const coll_autotuning *one = all->first; one; one = one->next)
         for (int i = 0; i < one->lesson.candidates.count; i++)

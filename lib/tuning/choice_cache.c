@@ -111,8 +111,7 @@ static decision *find_decision(const coll_choice_cache *decisions, const coll_sp
                                bool started, const coll_shape *call) {
     decision *one = decisions->first;
     while (one && (!same_spec(&one->asked, asked) || one->started != started ||
-                   !coll_select_alike(&one->call, call) ||
-                   strcmp(one->call.operation, call->operation) != 0))
+                   !coll_select_alike(&one->call, call) || one->call.operation != call->operation))
         one = one->next;
     return one;
 }

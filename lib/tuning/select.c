@@ -20,9 +20,9 @@ static const double MOST_REGRET = 3;
 /* Returns the seconds that ALGORITHM takes for CALL on its network. */
 static double predict(const coll_algorithm *algorithm, const coll_shape *call,
                       const coll_values *values) {
-    return coll_algorithm_is_native(algorithm) ? coll_native_estimate(call)
-           : algorithm->predict                ? algorithm->predict(call, values)
-                                               : coll_estimate(algorithm, call, values);
+    return algorithm->native    ? coll_native_estimate(call)
+           : algorithm->predict ? algorithm->predict(call, values)
+                                : coll_estimate(algorithm, call, values);
 }
 
 double coll_predicted(const coll_algorithm *algorithm, const coll_shape *call,
@@ -300,8 +300,8 @@ coll_choice coll_select_started(const coll_algorithm *const table[], const coll_
 const char *coll_select_obstacle(const coll_algorithm *algorithm, const coll_shape *call) {
     coll_shape other = *call;
     if (coll_select_applicable(algorithm, call))
-        return coll_algorithm_is_native(algorithm) ? "persistent operations can't use it"
-                                                   : "only blocking operations can use it";
+        return algorithm->native ? "persistent operations can't use it"
+                                 : "only blocking operations can use it";
     other.reproducible = other.ordered = false;
     if (coll_select_applicable(algorithm, &other))
         return call->reproducible ? "COLL_REPRODUCIBLE is set" : "the operation does not commute";

@@ -28,8 +28,7 @@ static bool is_left_to_mpi(const coll_state *state, coll_operation operation) {
 bool coll_state_always_native(const coll_state *state, coll_operation operation) {
     const coll_algorithm *asked = state->specs[operation].algorithm,
                          *head = coll_operations[operation].table[0];
-    return asked ? asked == head && coll_algorithm_is_native(head)
-                 : is_left_to_mpi(state, operation);
+    return asked ? asked == head && head->native : is_left_to_mpi(state, operation);
 }
 
 /* Drops the cached choices, after a change of OPERATION's settings. */
@@ -137,7 +136,7 @@ int coll_state_set(coll_state *state, coll_operation operation, const char *sett
 coll_shape coll_state_shape(const coll_state *state, coll_operation operation, size_t bytes,
                             int root) {
     return (coll_shape){
-        .operation = coll_operations[operation].name,
+        .operation = operation,
         .sides = coll_operations[operation].sides,
         .bytes = bytes,
         .root = coll_operations[operation].rootless ? COLL_NO_ROOT : root,

@@ -65,7 +65,7 @@ static coll_comm comm_create(enum placement placement) {
 static int aggregate(COLL_Pool *pool, int root, coll_comm *comm,
                      const coll_aggregate_algorithm *algorithm, const coll_values *values,
                      COLL_Aggregate_stats *stats) {
-    coll_shape shape = {.operation = "aggregate", .root = root, .topo = &placed};
+    coll_shape shape = {.operation = COLL_OPERATION_AGGREGATE, .root = root, .topo = &placed};
     coll_aggregate_call call = {.pool = pool, .comm = comm, .shape = &shape, .stats = stats};
     return coll_aggregate_run(&call, algorithm, values);
 }
@@ -517,7 +517,7 @@ START_TEST(predictions) {
         const coll_algorithm *base = coll_aggregate_table[i];
         coll_values values = {{0}};
         coll_shape call = {
-            .operation = "aggregate", .bytes = 0, .topo = &topo, .profile = &profile};
+            .operation = COLL_OPERATION_AGGREGATE, .bytes = 0, .topo = &topo, .profile = &profile};
         small[i] = base->predict(&call, &values);
         call.bytes = 64 << 20;
         big[i] = base->predict(&call, &values);

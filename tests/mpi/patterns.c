@@ -402,7 +402,7 @@ static coll_spec named(coll_operation operation, const char *user) {
 }
 
 static coll_shape shape_of(coll_operation operation, size_t bytes, const coll_topo *topo) {
-    return (coll_shape){.operation = coll_operations[operation].name,
+    return (coll_shape){.operation = operation,
                         .sides = coll_operations[operation].sides,
                         .bytes = bytes,
                         .root = coll_operations[operation].rootless ? COLL_NO_ROOT : 0,

@@ -889,7 +889,7 @@ bool prover_play(const prover_call *call, prover_report *report) {
     size_t ranks = (size_t)call->shape.topo->ranks, racks = (size_t)call->shape.topo->racks;
     play p = {.call = call, .report = report, .ranks = (int)ranks, .shape = call->shape};
     *report = (prover_report){.problem = ""};
-    p.shape.operation = coll_operations[call->operation].name;
+    p.shape.operation = call->operation;
     p.shape.sides = coll_operations[call->operation].sides;
     p.players = allocate(ranks, sizeof *p.players);
     p.into = allocate(racks, sizeof *p.into);

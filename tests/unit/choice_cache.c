@@ -20,7 +20,8 @@ static coll_place places[] = {
 static const coll_topo topo = {.ranks = 8, .sites = 1, .racks = 1, .nodes = 8, .places = places};
 
 static coll_shape of_bytes(size_t bytes) {
-    return (coll_shape){.operation = "allreduce", .bytes = bytes, .element = 8, .topo = &topo};
+    return (coll_shape){
+        .operation = COLL_OPERATION_ALLREDUCE, .bytes = bytes, .element = 8, .topo = &topo};
 }
 
 static bool holds(coll_choice_cache *decisions, coll_shape call) {
@@ -53,7 +54,7 @@ START_TEST(a_decision_holds_for_calls_alike) {
     other.element = 100;
     ck_assert(!holds(decisions, other));
     other = call;
-    other.operation = "reduce";
+    other.operation = COLL_OPERATION_REDUCE;
     ck_assert(!holds(decisions, other));
     ck_assert(!coll_choice_cache_find(decisions, &nobody, true, &call, &found));
     coll_choice_cache_keep(decisions, &asked, false, &call, &ring);

@@ -211,7 +211,7 @@ static trial make_trial(const subject *what, int ranks, int root, size_t bytes, 
     trial t = {.topo = made_topo(ranks, turn % 2 ? 3 : 1, turn % 4 > 1)};
     t.call = (prover_call){.algorithm = what->algorithm,
                            .operation = what->operation,
-                           .shape = {.operation = info->name,
+                           .shape = {.operation = what->operation,
                                      .sides = info->sides,
                                      .bytes = what->operation == COLL_OPERATION_BARRIER ? 1 : bytes,
                                      .root = info->rootless ? COLL_NO_ROOT : root,

@@ -58,7 +58,7 @@ static void set_scene(scene *s, const coll_algorithm *algorithm, int ranks, int 
                           .nodes = ranks,
                           .most_ranks_per_node = 1,
                           .places = s->places},
-                 .shape = {.operation = "bcast",
+                 .shape = {.operation = COLL_OPERATION_BCAST,
                            .sides = {.data = COLL_SIDE_ONE, .root_data = COLL_SIDE_ONE},
                            .bytes = bytes,
                            .topo = &s->topo,
@@ -107,7 +107,7 @@ END_TEST
 /* The time that the literature gives for an algorithm, in hops of a message. */
 typedef struct formula {
     const coll_algorithm *algorithm;
-    const char *operation;
+    coll_operation operation;
     int segments;
     double (*hops)(int ranks, int segments);
 } formula;
@@ -125,13 +125,13 @@ static double one_by_one(int ranks, int segments) {
 }
 
 /* Tam and Wang's eq. 2 and 8, with a busy link of the root, and Traeff's rounds. */
-static const formula formulas[] = {{&coll_bcast_binomial, "bcast", 1, levels},
-                                   {&coll_bcast_circulant, "bcast", 1, rounds},
-                                   {&coll_bcast_circulant, "bcast", 4, rounds},
-                                   {&coll_bcast_linear, "bcast", 1, one_by_one},
-                                   {&coll_gather_binomial, "gather", 1, one_by_one},
-                                   {&coll_gather_linear, "gather", 1, one_by_one},
-                                   {&coll_gather_window, "gather", 1, one_by_one}};
+static const formula formulas[] = {{&coll_bcast_binomial, COLL_OPERATION_BCAST, 1, levels},
+                                   {&coll_bcast_circulant, COLL_OPERATION_BCAST, 1, rounds},
+                                   {&coll_bcast_circulant, COLL_OPERATION_BCAST, 4, rounds},
+                                   {&coll_bcast_linear, COLL_OPERATION_BCAST, 1, one_by_one},
+                                   {&coll_gather_binomial, COLL_OPERATION_GATHER, 1, one_by_one},
+                                   {&coll_gather_linear, COLL_OPERATION_GATHER, 1, one_by_one},
+                                   {&coll_gather_window, COLL_OPERATION_GATHER, 1, one_by_one}};
 
 START_TEST(others_take_as_many_messages_as_is_said) {
     static const int ranks[] = {2, 4, 16, 25, 128};
@@ -140,7 +140,7 @@ START_TEST(others_take_as_many_messages_as_is_said) {
         scene s;
         set_scene(&s, f->algorithm, ranks[i], ranks[i], (size_t)f->segments * SEGMENT);
         s.shape.operation = f->operation;
-        if (strcmp(f->operation, "gather") == 0)
+        if (f->operation == COLL_OPERATION_GATHER)
             s.shape.sides.root_data = COLL_SIDE_BLOCKS;
         if (f->hops == rounds)
             s.values.at[0] = SEGMENT;
@@ -376,7 +376,7 @@ END_TEST
  * if that is impossible.
  */
 static void set_operation(scene *s, const coll_operation_info *operation) {
-    s->shape.operation = operation->name;
+    s->shape.operation = (coll_operation)(operation - coll_operations);
     s->shape.sides = operation->sides;
     s->shape.root = operation->rootless ? COLL_NO_ROOT : 0;
     s->shape.element = operation->reduces ? 8 : 0;
@@ -698,7 +698,7 @@ START_TEST(the_library_is_priced_as_what_it_runs) {
     const coll_operation_info *info = &coll_operations[call->operation];
     scene s;
     set_scene(&s, info->table[0], call->ranks, call->ranks, call->block);
-    s.shape.operation = info->name;
+    s.shape.operation = call->operation;
     s.shape.sides = info->sides;
     s.shape.root = COLL_NO_ROOT;
     s.shape.element = info->reduces ? 4 : 0;
