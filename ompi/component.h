@@ -12,6 +12,7 @@
 #include "ompi/transport.h"
 
 #include <coll.h>
+#include <coll_component.h>
 #include <stdbool.h>
 #include <stdint.h>
 

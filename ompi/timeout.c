@@ -5,7 +5,7 @@
  */
 #include "ompi/component.h"
 
-#include <coll_tools.h>
+#include <coll_component.h>
 #include <dlfcn.h>
 #include <pthread.h>
 #include <string.h>

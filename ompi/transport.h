@@ -6,7 +6,7 @@
 #ifndef COLL_OMPI_TRANSPORT_H
 #define COLL_OMPI_TRANSPORT_H
 
-#include <coll_tools.h>
+#include <coll_component.h>
 
 /* Two copies of libcoll may be in a process; each has its own tags. */
 typedef enum libcoll_tags { LIBCOLL_TAGS_COMPONENT, LIBCOLL_TAGS_WRAPPER } libcoll_tags;

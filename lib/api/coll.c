@@ -17,7 +17,7 @@
 #include "config.h"
 
 #include "coll.h"
-#include "coll_tools.h"
+#include "coll_component.h"
 #include "lib/aggregate/aggregate.h"
 #include "lib/aggregate/pool.h"
 #include "lib/api/info.h"

@@ -1,7 +1,7 @@
 /* The public entries for a component of the MPI library that passes its collectives to libcoll. */
 #include "config.h"
 
-#include "coll_tools.h"
+#include "coll_component.h"
 #include "lib/base/env.h"
 #include "lib/base/error.h"
 #include "lib/call/request.h"

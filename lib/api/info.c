@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include "coll.h"
+#include "coll_component.h"
 #include "coll_tools.h"
 #include "lib/api/info.h"
 #include "lib/base/cachefile.h"

@@ -2,7 +2,6 @@
 
 #include "lib/base/comm.h"
 
-#include "coll_tools.h"
 #include "lib/base/agree.h"
 #include "lib/base/dcp_hooks.h"
 #include "lib/base/error.h"

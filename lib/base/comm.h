@@ -6,7 +6,7 @@
 #ifndef COLL_LIB_BASE_COMM_H
 #define COLL_LIB_BASE_COMM_H
 
-#include "coll_tools.h"
+#include "coll_component.h"
 #include "lib/base/wait.h"
 
 #include <mpi.h>

@@ -5,7 +5,7 @@
 #ifndef COLL_LIB_COMM_JOB_H
 #define COLL_LIB_COMM_JOB_H
 
-#include "coll_tools.h"
+#include "coll_component.h"
 #include "lib/base/comm.h"
 #include "lib/comm/job_cache.h"
 #include "lib/comm/settings.h"

@@ -50,7 +50,7 @@ done
 if [ -e "$build/.libs/libcoll.so" ]; then
     nm -D --defined-only "$build/.libs/libcoll.so" | awk '$2 ~ /[A-Z]/ {print $3}' | sort >exported
     sed -n '/^typedef/d; s/^[A-Za-z].*[ *]\(\(COLL\|DCP\)_[A-Za-z_]*\)(.*/\1/p' \
-        "$headers/coll.h" "$headers/coll_tools.h" | sort >declared
+        "$headers/coll.h" "$headers/coll_tools.h" "$headers/coll_component.h" | sort >declared
     diff declared exported || fail "libcoll.so exports other names than its headers declare"
 fi
 
