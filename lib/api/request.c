@@ -34,152 +34,152 @@ static int create_request(const coll_request_call *entry, MPI_Comm comm, coll_co
     return MPI_SUCCESS;
 }
 
-/* Sets *REQUEST to PENDING, or frees PENDING if CODE is an error. Returns CODE. */
-static int hand_out(coll_request *pending, int code, COLL_Request *request) {
+/* Sets *HANDLE to REQUEST, or frees REQUEST if CODE is an error. Returns CODE. */
+static int hand_out(coll_request *request, int code, COLL_Request *handle) {
     if (code == MPI_SUCCESS)
-        *request = pending;
+        *handle = request;
     else
-        coll_request_free(pending);
+        coll_request_free(request);
     return code;
 }
 
 static int start_or_prepare(const coll_request_call *entry, coll_comm *own, bool persistent,
-                            MPI_Comm comm, COLL_Request *request) {
-    coll_request *pending;
-    int code = create_request(entry, comm, own, &pending);
+                            MPI_Comm comm, COLL_Request *handle) {
+    coll_request *request;
+    int code = create_request(entry, comm, own, &request);
     if (code != MPI_SUCCESS)
         return code;
-    code = coll_request_prepare(pending, entry->operation, entry->user);
+    code = coll_request_prepare(request, entry->operation, entry->user);
     if (persistent)
-        code = coll_request_keep(pending, code);
+        code = coll_request_keep(request, code);
     else if (code == MPI_SUCCESS)
-        code = coll_request_start(pending);
-    return coll_raise(comm, hand_out(pending, code, request));
+        code = coll_request_start(request);
+    return coll_raise(comm, hand_out(request, code, handle));
 }
 
-static int start_natively(const coll_request_call *entry, MPI_Comm comm, COLL_Request *request) {
-    coll_request *pending;
+static int start_natively(const coll_request_call *entry, MPI_Comm comm, COLL_Request *handle) {
+    coll_request *request;
     MPI_Request native = MPI_REQUEST_NULL;
-    int code = create_request(entry, comm, NULL, &pending);
+    int code = create_request(entry, comm, NULL, &request);
     if (code != MPI_SUCCESS)
         return code;
     code = coll_call_args_native(entry->operation, entry->user, coll_dcp_comm(comm), &native,
-                                 &pending->native_arguments);
+                                 &request->native_arguments);
     if (code == MPI_SUCCESS)
-        coll_request_start_native(pending, native);
-    return hand_out(pending, code, request);
+        coll_request_start_native(request, native);
+    return hand_out(request, code, handle);
 }
 
-int coll_request_start_call(const coll_request_call *entry, MPI_Comm comm, COLL_Request *request) {
+int coll_request_start_call(const coll_request_call *entry, MPI_Comm comm, COLL_Request *handle) {
     coll_comm *own;
     int code = find_comm(comm, entry->operation, &own);
     if (code != MPI_SUCCESS)
         return code;
-    return own ? start_or_prepare(entry, own, false, comm, request)
-               : start_natively(entry, comm, request);
+    return own ? start_or_prepare(entry, own, false, comm, handle)
+               : start_natively(entry, comm, handle);
 }
 
 int coll_request_create_persistent(const coll_request_call *entry, MPI_Comm comm,
-                                   COLL_Request *request) {
+                                   COLL_Request *handle) {
     coll_comm *own;
     int code = coll_comm_open_intra(comm, entry->name, &own);
-    return code == MPI_SUCCESS ? start_or_prepare(entry, own, true, comm, request) : code;
+    return code == MPI_SUCCESS ? start_or_prepare(entry, own, true, comm, handle) : code;
 }
 
 /* --- Entries --- */
 
-/* Checks that REQUEST is an existing request. */
-static int check_request(const char *name, const COLL_Request *request) {
-    if (request && *request && coll_request_exists(*request))
+/* Checks that HANDLE is an existing request. */
+static int check_request(const char *name, const COLL_Request *handle) {
+    if (handle && *handle && coll_request_exists(*handle))
         return MPI_SUCCESS;
     return coll_raise(MPI_COMM_WORLD,
                       coll_error(MPI_ERR_REQUEST, "%s: %s", name,
-                                 request && *request
+                                 handle && *handle
                                      ? "the request is complete and freed already, or never was"
                                      : "no request"));
 }
 
-/* Returns the communicator whose error handler gets errors of PENDING. */
-static MPI_Comm owner_of(const coll_request *pending) {
-    return pending->comm ? pending->user : MPI_COMM_WORLD;
+/* Returns the communicator whose error handler gets errors of REQUEST. */
+static MPI_Comm owner_of(const coll_request *request) {
+    return request->comm ? request->user : MPI_COMM_WORLD;
 }
 
-int COLL_Start(COLL_Request *request) {
-    int code = check_request(__func__, request);
+int COLL_Start(COLL_Request *handle) {
+    int code = check_request(__func__, handle);
     if (code != MPI_SUCCESS)
         return code;
-    coll_request *pending = *request;
-    if (!pending->persistent)
+    coll_request *request = *handle;
+    if (!request->persistent)
         code = coll_error(MPI_ERR_REQUEST, "COLL_Start: the request of %s is not persistent",
-                          pending->name);
-    else if (coll_request_active(pending))
+                          request->name);
+    else if (coll_request_active(request))
         code = coll_error(MPI_ERR_REQUEST, "COLL_Start: the request of %s is active already",
-                          pending->name);
-    else if (!pending->comm)
+                          request->name);
+    else if (!request->comm)
         code = coll_error(MPI_ERR_REQUEST, "COLL_Start: the communicator of %s has been freed",
-                          pending->name);
+                          request->name);
     else
-        code = coll_request_start(pending);
-    return coll_raise(owner_of(pending), code);
+        code = coll_request_start(request);
+    return coll_raise(owner_of(request), code);
 }
 
 /* Ends a complete request: raises its error, and frees it unless it is persistent. */
-static int end_request(COLL_Request *request) {
-    coll_request *pending = *request;
-    MPI_Comm user = owner_of(pending);
-    int code = coll_request_end(pending);
-    if (!pending->persistent) {
-        coll_request_free(pending);
-        *request = COLL_REQUEST_NULL;
+static int end_request(COLL_Request *handle) {
+    coll_request *request = *handle;
+    MPI_Comm user = owner_of(request);
+    int code = coll_request_end(request);
+    if (!request->persistent) {
+        coll_request_free(request);
+        *handle = COLL_REQUEST_NULL;
     }
     return coll_raise(user, code);
 }
 
-static int wait_or_test(const char *name, COLL_Request *request, bool wait, int *flag) {
+static int wait_or_test(const char *name, COLL_Request *handle, bool wait, int *flag) {
     *flag = 1;
-    if (request && !*request)
+    if (handle && !*handle)
         return MPI_SUCCESS;
-    int code = check_request(name, request);
-    if (code != MPI_SUCCESS || !coll_request_active(*request))
+    int code = check_request(name, handle);
+    if (code != MPI_SUCCESS || !coll_request_active(*handle))
         return code;
     bool done = true;
     if (wait)
-        coll_request_wait(*request);
+        coll_request_wait(*handle);
     else
-        coll_request_test(*request, &done);
+        coll_request_test(*handle, &done);
     *flag = done;
-    return done ? end_request(request) : MPI_SUCCESS;
+    return done ? end_request(handle) : MPI_SUCCESS;
 }
 
-int COLL_Wait(COLL_Request *request) {
+int COLL_Wait(COLL_Request *handle) {
     int flag;
-    return wait_or_test(__func__, request, true, &flag);
+    return wait_or_test(__func__, handle, true, &flag);
 }
 
-int COLL_Test(COLL_Request *request, int *flag) {
-    return wait_or_test(__func__, request, false, flag);
+int COLL_Test(COLL_Request *handle, int *flag) {
+    return wait_or_test(__func__, handle, false, flag);
 }
 
-int COLL_Waitall(int count, COLL_Request requests[]) {
+int COLL_Waitall(int count, COLL_Request handles[]) {
     int flag, code = MPI_SUCCESS;
     for (int i = 0; i < count; i++) {
-        int next = wait_or_test(__func__, &requests[i], true, &flag);
+        int next = wait_or_test(__func__, &handles[i], true, &flag);
         code = code == MPI_SUCCESS ? next : code;
     }
     return code;
 }
 
-int COLL_Request_free(COLL_Request *request) {
-    int code = check_request(__func__, request);
+int COLL_Request_free(COLL_Request *handle) {
+    int code = check_request(__func__, handle);
     if (code != MPI_SUCCESS)
         return code;
-    coll_request *pending = *request;
-    if (!pending->persistent || coll_request_active(pending))
+    coll_request *request = *handle;
+    if (!request->persistent || coll_request_active(request))
         return coll_raise(
-            owner_of(pending),
-            coll_error(MPI_ERR_REQUEST, "COLL_Request_free: the request of %s is %s", pending->name,
-                       pending->persistent ? "active" : "not persistent; wait for it"));
-    coll_request_free(pending);
-    *request = COLL_REQUEST_NULL;
+            owner_of(request),
+            coll_error(MPI_ERR_REQUEST, "COLL_Request_free: the request of %s is %s", request->name,
+                       request->persistent ? "active" : "not persistent; wait for it"));
+    coll_request_free(request);
+    *handle = COLL_REQUEST_NULL;
     return MPI_SUCCESS;
 }

@@ -19,10 +19,10 @@ typedef struct coll_request_call {
  * Starts a nonblocking call. The MPI library runs it if the communicator is not set up or is an
  * intercommunicator, or if the user asks for native.
  */
-int coll_request_start_call(const coll_request_call *entry, MPI_Comm comm, COLL_Request *request);
+int coll_request_start_call(const coll_request_call *entry, MPI_Comm comm, COLL_Request *handle);
 
 /* Creates a persistent request; collective. */
 int coll_request_create_persistent(const coll_request_call *entry, MPI_Comm comm,
-                                   COLL_Request *request);
+                                   COLL_Request *handle);
 
 #endif

@@ -48,25 +48,25 @@ static requests *requests_of(const coll_comm *comm) {
 
 /* --- The list --- */
 
-static void append_to_list(coll_request *pending) {
-    pending->link = end;
-    pending->next = NULL;
-    *end = pending;
-    end = &pending->next;
+static void append_to_list(coll_request *request) {
+    request->link = end;
+    request->next = NULL;
+    *end = request;
+    end = &request->next;
 }
 
-static void remove_from_list(coll_request *pending) {
-    *pending->link = pending->next;
-    if (pending->next)
-        pending->next->link = pending->link;
+static void remove_from_list(coll_request *request) {
+    *request->link = request->next;
+    if (request->next)
+        request->next->link = request->link;
     else
-        end = pending->link;
+        end = request->link;
 }
 
-bool coll_request_exists(const coll_request *pending) {
+bool coll_request_exists(const coll_request *request) {
     pthread_mutex_lock(&lock);
     const coll_request *one = first;
-    while (one && one != pending)
+    while (one && one != request)
         one = one->next;
     pthread_mutex_unlock(&lock);
     return one;
@@ -77,144 +77,144 @@ coll_request *coll_request_create(const char *name, MPI_Comm comm, int ranks) {
     char *memory = coll_reserve_alloc(line + sizeof(coll_rank_order) + (size_t)ranks * sizeof(int));
     if (!memory)
         return NULL;
-    coll_request *pending = (void *)memory;
-    *pending = (coll_request){
+    coll_request *request = (void *)memory;
+    *request = (coll_request){
         .name = name, .user = comm, .native = MPI_REQUEST_NULL, .line = (void *)(memory + line)};
     pthread_mutex_lock(&lock);
-    append_to_list(pending);
+    append_to_list(request);
     pthread_mutex_unlock(&lock);
-    return pending;
+    return request;
 }
 
-static bool under_way(const coll_request *pending) {
-    return pending->stage != COLL_REQUEST_IDLE && pending->stage != COLL_REQUEST_COMPLETE;
+static bool under_way(const coll_request *request) {
+    return request->stage != COLL_REQUEST_IDLE && request->stage != COLL_REQUEST_COMPLETE;
 }
 
 /* --- Memory and tags --- */
 
-/* Frees PENDING's memory or returns it to the reserve. If ASTRAY, messages may still arrive in it:
+/* Frees REQUEST's memory or returns it to the reserve. If ASTRAY, messages may still arrive in it:
  * it is leaked, or the reserve stays in use. */
-static void release_memory(coll_request *pending, bool astray) {
-    if (pending->reserved)
-        requests_of(pending->comm)->reserve_taken = astray;
+static void release_memory(coll_request *request, bool astray) {
+    if (request->reserved)
+        requests_of(request->comm)->reserve_taken = astray;
     else if (astray)
-        coll_wait_leave(pending->memory);
+        coll_wait_leave(request->memory);
     else
-        free(pending->memory);
-    pending->memory = NULL;
-    pending->reserved = false;
+        free(request->memory);
+    request->memory = NULL;
+    request->reserved = false;
 }
 
-static bool get_memory(coll_request *pending) {
-    requests *all = requests_of(pending->comm);
-    if (!pending->memory)
-        pending->memory = malloc(pending->bytes);
-    if (pending->memory || pending->bytes > RESERVE || all->reserve_taken || !all->reserve)
-        return pending->memory;
-    pending->memory = all->reserve;
-    return pending->reserved = all->reserve_taken = true;
+static bool get_memory(coll_request *request) {
+    requests *all = requests_of(request->comm);
+    if (!request->memory)
+        request->memory = malloc(request->bytes);
+    if (request->memory || request->bytes > RESERVE || all->reserve_taken || !all->reserve)
+        return request->memory;
+    request->memory = all->reserve;
+    return request->reserved = all->reserve_taken = true;
 }
 
-/* Returns whether an older request of the communicator is still using PENDING's tags. */
-static bool tags_in_use(const coll_request *pending) {
+/* Returns whether an older request of the communicator is still using REQUEST's tags. */
+static bool tags_in_use(const coll_request *request) {
     for (const coll_request *one = first; one; one = one->next)
-        if (one != pending && one->comm == pending->comm && under_way(one) && !one->persistent &&
-            one->turn + TURNS <= pending->turn)
+        if (one != request && one->comm == request->comm && under_way(one) && !one->persistent &&
+            one->turn + TURNS <= request->turn)
             return true;
     return false;
 }
 
 /* --- One request --- */
 
-static void complete_request(coll_request *pending, int code) {
-    bool ran = pending->stage == COLL_REQUEST_RUNS;
-    pending->code = code;
-    pending->stage = COLL_REQUEST_COMPLETE;
+static void complete_request(coll_request *request, int code) {
+    bool ran = request->stage == COLL_REQUEST_RUNS;
+    request->code = code;
+    request->stage = COLL_REQUEST_COMPLETE;
     atomic_fetch_sub(&active, 1);
     if (code != MPI_SUCCESS && ran) {
-        coll_task_abandon(pending->task);
-        pending->comm->broken = code;
+        coll_task_abandon(request->task);
+        request->comm->broken = code;
     }
-    if (!pending->persistent && pending->memory)
-        release_memory(pending, ran && code != MPI_SUCCESS);
+    if (!request->persistent && request->memory)
+        release_memory(request, ran && code != MPI_SUCCESS);
     if (ran && code == MPI_SUCCESS)
-        coll_trace(pending->comm, pending->name, &pending->call.shape,
-                   coll_call_args_amount(&pending->call), &pending->choice,
-                   PMPI_Wtime() - pending->since);
+        coll_trace(request->comm, request->name, &request->call.shape,
+                   coll_call_args_amount(&request->call), &request->choice,
+                   PMPI_Wtime() - request->since);
 }
 
 /* Sets the call's tags; before its task is opened, which copies them. */
-static void set_tag(coll_request *pending, int turn) {
-    pending->call.tag = COLL_TAG_STARTED + COLL_LANES * turn;
+static void set_tag(coll_request *request, int turn) {
+    request->call.tag = COLL_TAG_STARTED + COLL_LANES * turn;
 }
 
 /* Returns the bytes for the copy of in-place input, which is behind the task's memory. */
-static size_t copy_bytes(const coll_request *pending) {
-    return coll_call_args_copies(&pending->call) ? coll_comm_room_of(pending->call.copied + 1) : 0;
+static size_t copy_bytes(const coll_request *request) {
+    return coll_call_args_copies(&request->call) ? coll_comm_room_of(request->call.copied + 1) : 0;
 }
 
-static coll_exec_args engine_arguments(const coll_request *pending) {
-    return coll_call_args_planned(pending->choice.algorithm, &pending->call,
-                                  &pending->choice.values);
+static coll_exec_args engine_arguments(const coll_request *request) {
+    return coll_call_args_planned(request->choice.algorithm, &request->call,
+                                  &request->choice.values);
 }
 
-static void open_task(coll_request *pending) {
-    size_t copy = copy_bytes(pending);
+static void open_task(coll_request *request) {
+    size_t copy = copy_bytes(request);
     if (copy)
-        coll_call_args_move_input(&pending->call, (char *)pending->memory + pending->bytes - copy);
-    const coll_exec_args planned = engine_arguments(pending);
-    pending->task = coll_exec_args_open(&planned, pending->memory);
+        coll_call_args_move_input(&request->call, (char *)request->memory + request->bytes - copy);
+    const coll_exec_args planned = engine_arguments(request);
+    request->task = coll_exec_args_open(&planned, request->memory);
 }
 
-/* Starts the task if memory and tags are available; else PENDING stays queued. */
-static void start_if_possible(coll_request *pending) {
-    if (!pending->persistent && (tags_in_use(pending) || !get_memory(pending)))
+/* Starts the task if memory and tags are available; else REQUEST stays queued. */
+static void start_if_possible(coll_request *request) {
+    if (!request->persistent && (tags_in_use(request) || !get_memory(request)))
         return;
-    if (!pending->persistent)
-        open_task(pending);
-    coll_call_args_begin(&pending->call);
-    pending->stage = COLL_REQUEST_RUNS;
-    int code = pending->task->start(pending->task);
-    if (code != MPI_SUCCESS || pending->task->active == 0)
-        complete_request(pending, code);
+    if (!request->persistent)
+        open_task(request);
+    coll_call_args_begin(&request->call);
+    request->stage = COLL_REQUEST_RUNS;
+    int code = request->task->start(request->task);
+    if (code != MPI_SUCCESS || request->task->active == 0)
+        complete_request(request, code);
 }
 
-static void advance_native(coll_request *pending, bool *moved) {
-    int done = 0, code = PMPI_Test(&pending->native, &done, MPI_STATUS_IGNORE);
+static void advance_native(coll_request *request, bool *moved) {
+    int done = 0, code = PMPI_Test(&request->native, &done, MPI_STATUS_IGNORE);
     if (code == MPI_SUCCESS && !done)
         return;
     *moved = true;
-    complete_request(pending, code);
+    complete_request(request, code);
 }
 
-static void advance_agreement(coll_request *pending, bool *moved) {
+static void advance_agreement(coll_request *request, bool *moved) {
     bool done;
-    int code = coll_agreement_advance(&pending->agreement, &done);
+    int code = coll_agreement_advance(&request->agreement, &done);
     if (code == MPI_SUCCESS && !done)
         return;
     *moved = true;
-    if (code == MPI_SUCCESS && pending->agreement.highest[0] > 0)
+    if (code == MPI_SUCCESS && request->agreement.highest[0] > 0)
         code = coll_error(MPI_ERR_NO_MEM,
                           "%s: no memory for %zu bytes that are under way on some rank",
-                          pending->name, pending->bytes);
+                          request->name, request->bytes);
     if (code != MPI_SUCCESS)
-        complete_request(pending, code);
+        complete_request(request, code);
     else
-        pending->stage = COLL_REQUEST_QUEUED;
+        request->stage = COLL_REQUEST_QUEUED;
 }
 
-static void advance_request(coll_request *pending, bool *moved) {
-    if (pending->stage == COLL_REQUEST_NATIVE)
-        advance_native(pending, moved);
-    if (pending->stage == COLL_REQUEST_AGREES)
-        advance_agreement(pending, moved);
-    if (pending->stage == COLL_REQUEST_QUEUED)
-        start_if_possible(pending);
-    if (pending->stage != COLL_REQUEST_RUNS)
+static void advance_request(coll_request *request, bool *moved) {
+    if (request->stage == COLL_REQUEST_NATIVE)
+        advance_native(request, moved);
+    if (request->stage == COLL_REQUEST_AGREES)
+        advance_agreement(request, moved);
+    if (request->stage == COLL_REQUEST_QUEUED)
+        start_if_possible(request);
+    if (request->stage != COLL_REQUEST_RUNS)
         return;
-    int code = coll_task_advance(pending->task, moved);
-    if (code != MPI_SUCCESS || pending->task->active == 0)
-        complete_request(pending, code);
+    int code = coll_task_advance(request->task, moved);
+    if (code != MPI_SUCCESS || request->task->active == 0)
+        complete_request(request, code);
 }
 
 /* Progresses all requests, and returns whether any moved. The caller holds the lock. */
@@ -267,149 +267,149 @@ static void ensure_thread(void) {
 
 /* --- Interface --- */
 
-void coll_request_free(coll_request *pending) {
+void coll_request_free(coll_request *request) {
     pthread_mutex_lock(&lock);
-    remove_from_list(pending);
-    if (pending->memory)
-        release_memory(pending, pending->code != MPI_SUCCESS);
+    remove_from_list(request);
+    if (request->memory)
+        release_memory(request, request->code != MPI_SUCCESS);
     pthread_mutex_unlock(&lock);
-    if (pending->native != MPI_REQUEST_NULL || coll_agreement_under_way(&pending->agreement)) {
+    if (request->native != MPI_REQUEST_NULL || coll_agreement_under_way(&request->agreement)) {
         /* it failed by a timeout: the MPI library may still write to it */
-        coll_wait_leave(pending);
+        coll_wait_leave(request);
         return;
     }
-    coll_reserve_free(pending->native_arguments);
-    coll_call_args_close(&pending->call);
-    coll_reserve_free(pending);
+    coll_reserve_free(request->native_arguments);
+    coll_call_args_close(&request->call);
+    coll_reserve_free(request);
 }
 
-int coll_request_prepare(coll_request *pending, coll_operation operation, const coll_user *user) {
-    coll_call_args *call = &pending->call;
-    pending->user_call = *user;
+int coll_request_prepare(coll_request *request, coll_operation operation, const coll_user *user) {
+    coll_call_args *call = &request->call;
+    request->user_call = *user;
     if (user->uneven) {
-        pending->uneven = *user->uneven;
-        pending->user_call.uneven = &pending->uneven;
+        request->uneven = *user->uneven;
+        request->user_call.uneven = &request->uneven;
     }
-    int code = coll_call_args_open(call, operation, &pending->user_call, pending->comm);
+    int code = coll_call_args_open(call, operation, &request->user_call, request->comm);
     if (code != MPI_SUCCESS || coll_call_args_is_local(call))
         return code;
-    pending->choice =
-        coll_state_choose_started(coll_state_of(pending->comm), operation, &call->shape);
-    if (!pending->choice.algorithm)
+    request->choice =
+        coll_state_choose_started(coll_state_of(request->comm), operation, &call->shape);
+    if (!request->choice.algorithm)
         return MPI_SUCCESS;
-    const coll_rank_order *line = coll_rank_order_of(pending->comm, &call->shape);
-    memcpy(pending->line, line, sizeof *line + (size_t)call->comm->ranks * sizeof *line->order);
-    call->line = pending->line;
-    const coll_exec_args planned = engine_arguments(pending);
-    pending->bytes = coll_exec_args_bytes(&planned) + copy_bytes(pending);
+    const coll_rank_order *line = coll_rank_order_of(request->comm, &call->shape);
+    memcpy(request->line, line, sizeof *line + (size_t)call->comm->ranks * sizeof *line->order);
+    call->line = request->line;
+    const coll_exec_args planned = engine_arguments(request);
+    request->bytes = coll_exec_args_bytes(&planned) + copy_bytes(request);
     return MPI_SUCCESS;
 }
 
-int coll_request_keep(coll_request *pending, int code) {
-    requests *all = requests_of(pending->comm);
+int coll_request_keep(coll_request *request, int code) {
+    requests *all = requests_of(request->comm);
     uint64_t turn = all->persistent_turn++;
     pthread_mutex_lock(&lock);
     for (const coll_request *one = first; one; one = one->next)
-        if (one->persistent && one->comm == pending->comm && one->turn + TURNS <= turn)
+        if (one->persistent && one->comm == request->comm && one->turn + TURNS <= turn)
             code = coll_error(MPI_ERR_OTHER,
                               "%s: %d persistent requests on one communicator; free "
                               "some by COLL_Request_free",
-                              pending->name, TURNS);
+                              request->name, TURNS);
     pthread_mutex_unlock(&lock);
-    pending->memory = pending->bytes ? malloc(pending->bytes) : NULL;
-    if (code == MPI_SUCCESS && pending->bytes && !pending->memory)
+    request->memory = request->bytes ? malloc(request->bytes) : NULL;
+    if (code == MPI_SUCCESS && request->bytes && !request->memory)
         code = coll_error(MPI_ERR_NO_MEM, "%s: no memory for %zu bytes that are under way",
-                          pending->name, pending->bytes);
-    code = coll_agree(pending->comm, code);
+                          request->name, request->bytes);
+    code = coll_agree(request->comm, code);
     if (code != MPI_SUCCESS)
         return code;
-    pending->persistent = true;
-    pending->turn = turn;
-    set_tag(pending, TURNS + (int)(turn % TURNS));
-    if (pending->memory)
-        open_task(pending);
+    request->persistent = true;
+    request->turn = turn;
+    set_tag(request, TURNS + (int)(turn % TURNS));
+    if (request->memory)
+        open_task(request);
     return MPI_SUCCESS;
 }
 
 /* Allocates the memory and starts the agreement on whether all ranks have it; for requests that the
  * reserve does not serve. */
-static int agree_on_memory(coll_request *pending) {
-    pending->memory = malloc(pending->bytes);
-    const int64_t lacks = !pending->memory;
-    pending->stage = COLL_REQUEST_AGREES;
-    return coll_agreement_start(&pending->agreement, pending->comm, pending->call.tag, 1, &lacks);
+static int agree_on_memory(coll_request *request) {
+    request->memory = malloc(request->bytes);
+    const int64_t lacks = !request->memory;
+    request->stage = COLL_REQUEST_AGREES;
+    return coll_agreement_start(&request->agreement, request->comm, request->call.tag, 1, &lacks);
 }
 
 /* Completes a request that sends nothing, or starts the MPI library's own operation if no algorithm
  * of libcoll can be started. */
-static int start_without_plan(coll_request *pending) {
-    coll_call_args *call = &pending->call;
+static int start_without_plan(coll_request *request) {
+    coll_call_args *call = &request->call;
     if (coll_call_args_is_local(call)) {
         coll_call_args_begin(call);
-        complete_request(pending, MPI_SUCCESS);
+        complete_request(request, MPI_SUCCESS);
         return MPI_SUCCESS;
     }
-    coll_reserve_free(pending->native_arguments);
-    pending->native_arguments = NULL;
-    pending->stage = COLL_REQUEST_NATIVE;
-    return coll_call_args_native(call->operation, call->user, pending->comm->private,
-                                 &pending->native, &pending->native_arguments);
+    coll_reserve_free(request->native_arguments);
+    request->native_arguments = NULL;
+    request->stage = COLL_REQUEST_NATIVE;
+    return coll_call_args_native(call->operation, call->user, request->comm->private,
+                                 &request->native, &request->native_arguments);
 }
 
-int coll_request_start(coll_request *pending) {
-    int code = pending->comm->broken;
+int coll_request_start(coll_request *request) {
+    int code = request->comm->broken;
     if (code != MPI_SUCCESS)
         return code;
     pthread_mutex_lock(&lock);
     /* Allocated at the first start: most communicators start nothing. Without memory, the next
      * start tries again. */
-    requests *all = requests_of(pending->comm);
+    requests *all = requests_of(request->comm);
     if (!all->reserve)
         all->reserve = malloc(RESERVE);
     coll_wait_meanwhile = advance_during_waits;
-    pending->since = PMPI_Wtime();
+    request->since = PMPI_Wtime();
     atomic_fetch_add(&active, 1);
-    pending->stage = COLL_REQUEST_QUEUED;
-    if (!pending->persistent) {
-        pending->turn = all->turn++;
-        set_tag(pending, (int)(pending->turn % TURNS));
+    request->stage = COLL_REQUEST_QUEUED;
+    if (!request->persistent) {
+        request->turn = all->turn++;
+        set_tag(request, (int)(request->turn % TURNS));
     }
-    if (pending->bytes == 0)
-        code = start_without_plan(pending);
-    else if (!pending->persistent && (pending->bytes > RESERVE || copy_bytes(pending)))
-        code = agree_on_memory(pending);
+    if (request->bytes == 0)
+        code = start_without_plan(request);
+    else if (!request->persistent && (request->bytes > RESERVE || copy_bytes(request)))
+        code = agree_on_memory(request);
     else
-        start_if_possible(pending);
+        start_if_possible(request);
     if (code != MPI_SUCCESS)
-        complete_request(pending, code);
-    bool goes_on = under_way(pending);
+        complete_request(request, code);
+    bool goes_on = under_way(request);
     pthread_mutex_unlock(&lock);
-    if (goes_on && coll_state_of(pending->comm)->settings->progress_thread)
+    if (goes_on && coll_state_of(request->comm)->settings->progress_thread)
         ensure_thread();
     return code;
 }
 
-void coll_request_start_native(coll_request *pending, MPI_Request native) {
+void coll_request_start_native(coll_request *request, MPI_Request native) {
     pthread_mutex_lock(&lock);
     coll_wait_meanwhile = advance_during_waits;
-    pending->native = native;
-    pending->stage = COLL_REQUEST_NATIVE;
+    request->native = native;
+    request->stage = COLL_REQUEST_NATIVE;
     atomic_fetch_add(&active, 1);
     pthread_mutex_unlock(&lock);
 }
 
-void coll_request_test(coll_request *pending, bool *done) {
+void coll_request_test(coll_request *request, bool *done) {
     pthread_mutex_lock(&lock);
-    if (pending->stage != COLL_REQUEST_COMPLETE)
+    if (request->stage != COLL_REQUEST_COMPLETE)
         advance_all();
-    *done = pending->stage == COLL_REQUEST_COMPLETE;
+    *done = request->stage == COLL_REQUEST_COMPLETE;
     pthread_mutex_unlock(&lock);
 }
 
-/* Returns the timeout error for PENDING, naming the silent ranks if they are known. */
-static int timeout_error(const coll_request *pending, double seconds) {
-    const coll_task *task = pending->task;
-    return pending->stage == COLL_REQUEST_RUNS
+/* Returns the timeout error for REQUEST, naming the silent ranks if they are known. */
+static int timeout_error(const coll_request *request, double seconds) {
+    const coll_task *task = request->task;
+    return request->stage == COLL_REQUEST_RUNS
                ? coll_wait_report(seconds, task->count, task->requests, task->peers)
                : coll_wait_silent(seconds, -1, 0);
 }
@@ -443,31 +443,31 @@ bool coll_request_advance(void) {
     return true;
 }
 
-/* Progresses all requests once, and fails PENDING after its timeout. Returns whether it is
+/* Progresses all requests once, and fails REQUEST after its timeout. Returns whether it is
  * complete.
  */
-static bool advance_until_timeout(coll_request *pending, coll_patience *patience) {
+static bool advance_until_timeout(coll_request *request, coll_patience *patience) {
     double timeout = patience->wait->timeout;
     pthread_mutex_lock(&lock);
-    if (pending->stage != COLL_REQUEST_COMPLETE && advance_all())
+    if (request->stage != COLL_REQUEST_COMPLETE && advance_all())
         coll_patience_progress(patience);
-    else if (under_way(pending) && coll_patience_expired(patience, timeout))
-        complete_request(pending, timeout_error(pending, timeout));
-    bool done = pending->stage == COLL_REQUEST_COMPLETE;
+    else if (under_way(request) && coll_patience_expired(patience, timeout))
+        complete_request(request, timeout_error(request, timeout));
+    bool done = request->stage == COLL_REQUEST_COMPLETE;
     pthread_mutex_unlock(&lock);
     return done;
 }
 
-void coll_request_wait(coll_request *pending) {
+void coll_request_wait(coll_request *request) {
     coll_wait unknown = {.manner = COLL_WAIT_AUTO};
-    coll_patience patience = coll_patience_begin(pending->comm ? &pending->comm->wait : &unknown);
-    while (!advance_until_timeout(pending, &patience))
+    coll_patience patience = coll_patience_begin(request->comm ? &request->comm->wait : &unknown);
+    while (!advance_until_timeout(request, &patience))
         coll_patience_relax(&patience);
 }
 
-int coll_request_end(coll_request *pending) {
-    pending->stage = COLL_REQUEST_IDLE;
-    return pending->code;
+int coll_request_end(coll_request *request) {
+    request->stage = COLL_REQUEST_IDLE;
+    return request->code;
 }
 
 /* --- The communicator's slot --- */

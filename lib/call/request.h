@@ -61,32 +61,32 @@ struct COLL_Pending {
 coll_request *coll_request_create(const char *name, MPI_Comm comm, int ranks);
 
 /* Frees a request that isn't active, with all that it owns. */
-void coll_request_free(coll_request *pending);
+void coll_request_free(coll_request *request);
 
 /*
- * Describes USER's call of OPERATION on PENDING's communicator, and chooses an algorithm. If
+ * Describes USER's call of OPERATION on REQUEST's communicator, and chooses an algorithm. If
  * nothing has to be sent, its start will complete it. Local. Errors: those of coll_call_args_open.
  */
-int coll_request_prepare(coll_request *pending, coll_operation operation, const coll_user *user);
+int coll_request_prepare(coll_request *request, coll_operation operation, const coll_user *user);
 
 /*
- * Makes PENDING persistent: allocates its memory and tags. CODE is the result of its preparation on
+ * Makes REQUEST persistent: allocates its memory and tags. CODE is the result of its preparation on
  * this rank. Collective; all ranks return the same error, which may be that of another rank's CODE.
  */
-int coll_request_keep(coll_request *pending, int code);
+int coll_request_keep(coll_request *request, int code);
 
-/* Starts PENDING; local. After an error it is not active. */
-int coll_request_start(coll_request *pending);
+/* Starts REQUEST; local. After an error it is not active. */
+int coll_request_start(coll_request *request);
 
-/* Makes PENDING track NATIVE, a request that the MPI library has started. */
-void coll_request_start_native(coll_request *pending, MPI_Request native);
+/* Makes REQUEST track NATIVE, a request that the MPI library has started. */
+void coll_request_start_native(coll_request *request, MPI_Request native);
 
-/* Returns whether PENDING is an existing request. */
-bool coll_request_exists(const coll_request *pending);
+/* Returns whether REQUEST is an existing request. */
+bool coll_request_exists(const coll_request *request);
 
-/* Returns whether PENDING was started and its completion has not been returned to the user. */
-static inline bool coll_request_active(const coll_request *pending) {
-    return pending->stage != COLL_REQUEST_IDLE;
+/* Returns whether REQUEST was started and its completion has not been returned to the user. */
+static inline bool coll_request_active(const coll_request *request) {
+    return request->stage != COLL_REQUEST_IDLE;
 }
 
 /*
@@ -95,14 +95,14 @@ static inline bool coll_request_active(const coll_request *pending) {
  */
 bool coll_request_advance(void);
 
-/* Progresses all requests, and sets *DONE to whether PENDING is complete. */
-void coll_request_test(coll_request *pending, bool *done);
+/* Progresses all requests, and sets *DONE to whether REQUEST is complete. */
+void coll_request_test(coll_request *request, bool *done);
 
-/* Waits until PENDING is complete, or fails because nothing progressed during COLL_TIMEOUT. */
-void coll_request_wait(coll_request *pending);
+/* Waits until REQUEST is complete, or fails because nothing progressed during COLL_TIMEOUT. */
+void coll_request_wait(coll_request *request);
 
 /* Returns a complete request's result. Persistent requests may then be started again. */
-int coll_request_end(coll_request *pending);
+int coll_request_end(coll_request *request);
 
 /* The requests' slot in every communicator. */
 extern coll_comm_key coll_request_key;

@@ -6,19 +6,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct decision {
-    struct decision *next;
+typedef struct cached_choice {
+    struct cached_choice *next;
     coll_spec asked;
     bool started;
     coll_shape call;
     double latencies; /* weighted sum over the call's topology; serves as a checksum */
     coll_choices choices;
-} decision;
+} cached_choice;
 
 struct coll_choice_cache {
     pthread_mutex_t lock;
     int users;
-    decision *first;
+    cached_choice *first;
     coll_choice_cache *next; /* in the list KEPT */
     int64_t id;
     int ranks;
@@ -81,15 +81,15 @@ coll_choice_cache *coll_choice_cache_open(int64_t id, const coll_topo *topo) {
     return one;
 }
 
-void coll_choice_cache_close(coll_choice_cache *decisions) {
-    if (!decisions || __atomic_sub_fetch(&decisions->users, 1, __ATOMIC_ACQ_REL) > 0)
+void coll_choice_cache_close(coll_choice_cache *cache) {
+    if (!cache || __atomic_sub_fetch(&cache->users, 1, __ATOMIC_ACQ_REL) > 0)
         return;
-    for (decision *next, *one = decisions->first; one; one = next) {
+    for (cached_choice *next, *one = cache->first; one; one = next) {
         next = one->next;
         free(one);
     }
-    pthread_mutex_destroy(&decisions->lock);
-    free(decisions);
+    pthread_mutex_destroy(&cache->lock);
+    free(cache);
 }
 
 /* Returns a checksum of the latencies, which may be measured again at any time; it is the same on
@@ -106,49 +106,49 @@ static bool same_spec(const coll_spec *a, const coll_spec *b) {
            (!a->algorithm || memcmp(&a->values, &b->values, sizeof a->values) == 0);
 }
 
-/* Returns the decision for calls like CALL. The caller holds the lock. */
-static decision *find_decision(const coll_choice_cache *decisions, const coll_spec *asked,
-                               bool started, const coll_shape *call) {
-    decision *one = decisions->first;
+/* Returns the cached choices for calls like CALL. The caller holds the lock. */
+static cached_choice *find_cached(const coll_choice_cache *cache, const coll_spec *asked,
+                                  bool started, const coll_shape *call) {
+    cached_choice *one = cache->first;
     while (one && (!same_spec(&one->asked, asked) || one->started != started ||
                    !coll_select_alike(&one->call, call) || one->call.operation != call->operation))
         one = one->next;
     return one;
 }
 
-static bool is_valid_for(const decision *one, const coll_shape *call) {
+static bool is_valid_for(const cached_choice *one, const coll_shape *call) {
     return coll_select_applicable(one->choices.of[0].algorithm, call) &&
            (call->topo->sites == 1 ||
             (coll_select_same(&one->call, call) && one->latencies == latency_checksum(call->topo)));
 }
 
-bool coll_choice_cache_find(coll_choice_cache *decisions, const coll_spec *asked, bool started,
+bool coll_choice_cache_find(coll_choice_cache *cache, const coll_spec *asked, bool started,
                             const coll_shape *call, coll_choices *choices) {
-    pthread_mutex_lock(&decisions->lock);
-    const decision *one = find_decision(decisions, asked, started, call);
+    pthread_mutex_lock(&cache->lock);
+    const cached_choice *one = find_cached(cache, asked, started, call);
     bool found = one && is_valid_for(one, call);
     if (found)
         *choices = one->choices;
-    pthread_mutex_unlock(&decisions->lock);
+    pthread_mutex_unlock(&cache->lock);
     return found;
 }
 
-void coll_choice_cache_keep(coll_choice_cache *decisions, const coll_spec *asked, bool started,
+void coll_choice_cache_keep(coll_choice_cache *cache, const coll_spec *asked, bool started,
                             const coll_shape *call, const coll_choices *choices) {
     if (!(choices->of[0].predicted > 0))
         return;
-    pthread_mutex_lock(&decisions->lock);
-    decision *one = find_decision(decisions, asked, started, call);
+    pthread_mutex_lock(&cache->lock);
+    cached_choice *one = find_cached(cache, asked, started, call);
     if (!one && (one = malloc(sizeof *one))) {
-        one->next = decisions->first;
-        decisions->first = one;
+        one->next = cache->first;
+        cache->first = one;
     }
     if (one)
-        *one = (decision){.next = one->next,
-                          .asked = *asked,
-                          .started = started,
-                          .call = *call,
-                          .latencies = latency_checksum(call->topo),
-                          .choices = *choices};
-    pthread_mutex_unlock(&decisions->lock);
+        *one = (cached_choice){.next = one->next,
+                               .asked = *asked,
+                               .started = started,
+                               .call = *call,
+                               .latencies = latency_checksum(call->topo),
+                               .choices = *choices};
+    pthread_mutex_unlock(&cache->lock);
 }

@@ -19,9 +19,9 @@ typedef struct coll_choice_cache coll_choice_cache;
  */
 coll_choice_cache *coll_choice_cache_open(int64_t id, const coll_topo *topo);
 
-/* Releases DECISIONS, which may be NULL. The most recently opened caches are kept for later
+/* Releases CACHE, which may be NULL. The most recently opened caches are kept for later
  * communicators. */
-void coll_choice_cache_close(coll_choice_cache *decisions);
+void coll_choice_cache_close(coll_choice_cache *cache);
 
 /*
  * Returns whether there are cached choices for CALL, and copies them to CHOICES. ASKED is the
@@ -29,12 +29,12 @@ void coll_choice_cache_close(coll_choice_cache *decisions);
  * class; with several sites only for the same bytes and root, and while the latencies are
  * unchanged.
  */
-bool coll_choice_cache_find(coll_choice_cache *decisions, const coll_spec *asked, bool started,
+bool coll_choice_cache_find(coll_choice_cache *cache, const coll_spec *asked, bool started,
                             const coll_shape *call, coll_choices *choices);
 
 /* Caches CHOICES for calls like CALL, if there is memory. Choices made without predictions are not
  * cached, since making them takes no time. */
-void coll_choice_cache_keep(coll_choice_cache *decisions, const coll_spec *asked, bool started,
+void coll_choice_cache_keep(coll_choice_cache *cache, const coll_spec *asked, bool started,
                             const coll_shape *call, const coll_choices *choices);
 
 #endif

@@ -25,7 +25,7 @@ typedef struct coll_state {
     const coll_profile *profile;  /* COMMON's, the whole communicator's, or OWN_PROFILE */
     coll_profile *own_profile;    /* with measured latencies between sites; NULL: none */
     const coll_spec *specs;       /* the algorithms that the user asked for, from SETTINGS */
-    coll_choice_cache *decisions; /* shared cache; NULL: not opened yet, or no memory */
+    coll_choice_cache *cache;     /* shared cache; NULL: not opened yet, or no memory */
     bool native[COLL_OPERATIONS]; /* all its calls may go to the MPI library directly */
     coll_shape last_native[COLL_OPERATIONS]; /* the last call that ran natively; bytes 0: none */
     MPI_Datatype plain_type; /* the last datatype found to be predefined and without gaps */
