@@ -16,8 +16,8 @@ typedef struct app_canvas {
 } app_canvas;
 
 /*
- * Creates a canvas of at least one pixel, filled with INK: 0xRRGGBB if COLOUR, else a grey from 0 to
- * 255. The caller frees the pixels.
+ * Creates a canvas of at least one pixel, filled with INK: 0xRRGGBB if COLOUR, else a grey from 0
+ * to 255. The caller frees the pixels.
  */
 bool app_canvas_open(app_canvas *canvas, size_t width, size_t height, bool colour, unsigned ink,
                      app_problem *problem);

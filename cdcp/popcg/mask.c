@@ -11,7 +11,7 @@
 #include <string.h>
 
 static char built_in[] = {
-    /* not const: fmemopen takes a void * */
+/* not const: fmemopen takes a void * */
 #include "cdcp/popcg/ocean.inc"
 };
 

@@ -1,9 +1,9 @@
 /*
- * The program that tests/labs/lab_faults.sh runs on a lab while it cuts cables: broadcasts MB megabytes,
- * TIMES times, by COLL_BCAST. Every rank appends a line to DIRECTORY/RANK: "begun" after the first
- * broadcast, a small one; and at the end "right EPOCH" with the latest epoch in which its chunks
- * were sent, or "wrong", or the error. After an error it sleeps, because MPI_Finalize would wait
- * for silent ranks.
+ * The program that tests/labs/lab_faults.sh runs on a lab while it cuts cables: broadcasts MB
+ * megabytes, TIMES times, by COLL_BCAST. Every rank appends a line to DIRECTORY/RANK: "begun" after
+ * the first broadcast, a small one; and at the end "right EPOCH" with the latest epoch in which its
+ * chunks were sent, or "wrong", or the error. After an error it sleeps, because MPI_Finalize would
+ * wait for silent ranks.
  */
 #include "config.h"
 

@@ -1,8 +1,8 @@
 /*
  * Tests nonblocking operations: many at the same time on one communicator, together with blocking
  * ones, completed in any order; and persistent ones, with every plan of the tables. Data must
- * arrive as with MPI's own operations. (tests/mpi/bcast.c and tests/mpi/gather.c compare the same plans
- * with MPI for each root and type.)
+ * arrive as with MPI's own operations. (tests/mpi/bcast.c and tests/mpi/gather.c compare the same
+ * plans with MPI for each root and type.)
  */
 #include "config.h"
 

@@ -31,8 +31,8 @@ int harness_unit(Suite *suite);
 
 /*
  * The main function of an MPI test. Runs SUITE on MPI_COMM_WORLD and returns the exit status. With
- * the argument --ranks it prints RANKS instead, the rank counts at which tests/support/launch runs the
- * program ("1 2 3 8 free:2"; free means as if every rank had its own core).
+ * the argument --ranks it prints RANKS instead, the rank counts at which tests/support/launch runs
+ * the program ("1 2 3 8 free:2"; free means as if every rank had its own core).
  */
 int harness_main(int argc, char **argv, const char *ranks, Suite *(*suite)(void));
 

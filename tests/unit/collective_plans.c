@@ -1,6 +1,7 @@
 /*
- * Proves the plans of allreduce, alltoall and the other operations without MPI, as tests/unit/plans.c
- * does for broadcasts and gathers: every algorithm of their tables that is a plan.
+ * Proves the plans of allreduce, alltoall and the other operations without MPI, as
+ * tests/unit/plans.c does for broadcasts and gathers: every algorithm of their tables that is a
+ * plan.
  */
 #include "lib/algorithm/spec.h"
 #include "lib/allgather/allgather.h"
