@@ -327,7 +327,7 @@ function check_names(   i, known) {
     fail("nothing to draw: no row has a size and a time above 0")
 }
 
-# Removes the curve of the best of MPI's settings if only native was measured, which it would equal.
+# Removes the curve of the best of MPI's settings if only native was measured, because the two would be equal.
 function drop_best(   c) {
     for (c = 1; c <= curves; c++)
         if (curve_role[c] == "best")

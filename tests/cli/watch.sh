@@ -130,8 +130,7 @@ port=$(awk -v inode="$(find "/proc/$rank/fd" -lname 'socket:*' -printf '%l\n' | 
     "/proc/$rank/net/tcp" | head -n 1)
 [ -n "$port" ] || fail "the watcher listens on no port of the loopback interface alone"
 port=$((16#$port))
-# The watcher sends a greeting to anybody and accepts nothing: not garbage, half a message, or many silent
-# connections.
+# The watcher greets every connection, but ignores garbage, half a message, and many silent connections.
 for _ in $(seq 5); do
     (exec 3<>"/dev/tcp/127.0.0.1/$port" && head -c 3000 /dev/urandom >&3) 2>/dev/null
 done

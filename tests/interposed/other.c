@@ -1,7 +1,7 @@
 /*
- * Is preloaded to make a program appear to run with another MPI library. Like MPICH, that describes
- * itself at greater length than Open MPI's MPI_MAX_LIBRARY_VERSION_STRING. COLL_TEST_MPI is the
- * beginning of the description.
+ * Is preloaded to make a program appear to run with another MPI library. The description of that
+ * library, like MPICH's, is longer than Open MPI's MPI_MAX_LIBRARY_VERSION_STRING. COLL_TEST_MPI is
+ * the beginning of the description.
  */
 #include <mpi.h>
 #include <stdlib.h>

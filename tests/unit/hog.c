@@ -194,7 +194,8 @@ START_TEST(one_lit_corner_is_cut_at_255) {
 END_TEST
 
 /*
- * Any parameters write only their own bytes. A step gives its left and right neighbours only bin 0.
+ * With any parameters only the bytes of the features are written. A step gives its left and right
+ * neighbours only bin 0.
  */
 START_TEST(other_shapes) {
     static const hog_shape shapes[] = {{1, 2}, {2, 8}, {3, 9}, {5, 64}, {16, 4}};

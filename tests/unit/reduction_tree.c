@@ -167,8 +167,8 @@ START_TEST(errors_of_combining) {
 END_TEST
 
 /*
- * Runs the exchange of P positions stage by stage. At the end each position has a range of
- * positions, all of them.
+ * Runs the exchange of P positions stage by stage. In each stage a position has a range of
+ * positions, and at the end all of them.
  */
 static void run_exchange(int p, int radix) {
     static bool has[MOST][MOST];
