@@ -1,4 +1,4 @@
-# coll-run is installed where there is a library for it to preload.
+# coll-run is installed only with the library that it preloads.
 if HAVE_PMPI
 bin_SCRIPTS = coll-run
 endif
@@ -14,13 +14,13 @@ coll-run: scripts/coll-run.in Makefile
 		$(srcdir)/scripts/coll-run.in >$@ && chmod +x $@
 CLEANFILES += coll-run
 
-# For a user of the component, installed beside it.
+# install-component is installed next to the component.
 if HAVE_OMPI_COMPONENT
 besidelibrarydir = $(pkglibdir)
 dist_besidelibrary_SCRIPTS = scripts/install-component
 endif
 
-# The others run from the source tree.
+# The other scripts run from the source tree.
 EXTRA_DIST += \
 	scripts/applications \
 	scripts/applications.d/calls.awk \
@@ -83,7 +83,7 @@ EXTRA_DIST += \
 	scripts/watch-errors \
 	scripts/wrapper-cost
 
-# What scripts/simulate builds, runs and writes.
+# The files that scripts/simulate builds, runs and writes.
 EXTRA_DIST += \
 	simulate/Makefile \
 	simulate/aggregate.c \

@@ -1,7 +1,7 @@
 /*
- * Preloaded into HPCC: of the 2 MB messages of its test of links, which would take minutes on the
- * lab's, only the first and the last byte go, those that the test looks at. No other part of HPCC
- * sends so many of MPI_BYTE.
+ * Is preloaded into HPCC. The 2 MB messages of its test of links would take minutes on a lab's
+ * links, so only their first and last byte are sent, which the test compares. No other part of HPCC
+ * sends this many MPI_BYTE.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -14,7 +14,7 @@ typedef struct {
     MPI_Datatype type;
 } content;
 
-/* The next function of that name among those that are loaded. */
+/* Returns the function NAME of the next library that has it. */
 #define NEXT(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 
 static MPI_Datatype ends;
