@@ -1,6 +1,6 @@
 /*
- * Proves all broadcast and gather algorithms that are plans without MPI, and tests that the prover
- * detects wrong plans.
+ * Proves, without MPI, all broadcast and gather algorithms that are plans, and tests that the
+ * prover detects wrong plans.
  */
 #include "lib/algorithm/spec.h"
 #include "lib/bcast/bcast.h"

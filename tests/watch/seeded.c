@@ -82,7 +82,9 @@ static void confess(const char *call) {
     fflush(stdout);
 }
 
-/* Sends a message from the faulty rank to the next one, with TAG although TAKEN is expected. */
+/*
+ * Sends a message from the faulty rank to the next one, with TAG; the next one receives with TAKEN.
+ */
 static void message(int tag, int taken) {
     int next = (victim + 1) % ranks;
     if (rank == victim)
