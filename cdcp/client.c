@@ -325,12 +325,12 @@ static int wait_at_mailbox(const coll_mailbox_slot *slot, coll_wait *wait) {
         if (has_arrived(slot))
             return MPI_SUCCESS;
     int code = MPI_SUCCESS;
-    coll_patience patience = coll_patience_begin(wait);
+    coll_backoff backoff = coll_backoff_begin(wait);
     while (!has_arrived(slot) && code == MPI_SUCCESS) {
         code = let_mpi_work();
-        coll_patience_relax(&patience);
+        coll_backoff_relax(&backoff);
     }
-    coll_patience_progress(&patience);
+    coll_backoff_progress(&backoff);
     return code;
 }
 

@@ -214,14 +214,14 @@ static int wait_for_message(server *s) {
         int code = PMPI_Wait(&s->receives[s->next], &status);
         return code == MPI_SUCCESS ? process_next_message(s, &status) : code;
     }
-    coll_patience patience = coll_patience_begin(&s->wait);
+    coll_backoff backoff = coll_backoff_begin(&s->wait);
     bool moved = false;
     int code = poll_messages(s, &moved);
-    while (!moved && code == MPI_SUCCESS && !coll_patience_expired(&patience, s->wait.timeout)) {
-        coll_patience_relax(&patience);
+    while (!moved && code == MPI_SUCCESS && !coll_backoff_expired(&backoff, s->wait.timeout)) {
+        coll_backoff_relax(&backoff);
         code = poll_messages(s, &moved);
     }
-    coll_patience_progress(&patience);
+    coll_backoff_progress(&backoff);
     return code;
 }
 
@@ -290,10 +290,10 @@ static int serve_messages(server *s) {
 
 static int serve_mailboxes(server *s) {
     bool alone = s->context.job->mapping.dcps == 1 && s->box_count == s->served;
-    coll_patience patience = coll_patience_begin(&s->wait);
+    coll_backoff backoff = coll_backoff_begin(&s->wait);
     int code = MPI_SUCCESS;
     while (code == MPI_SUCCESS && !is_done(s)) {
-        bool polite = coll_wait_is_polite(&s->wait) || patience.slept;
+        bool polite = coll_wait_is_polite(&s->wait) || backoff.slept;
         bool moved = false, full_turn = ++s->turn % LOOKS == 0 || polite;
         code = poll_mailboxes(s, &moved);
         if (code == MPI_SUCCESS && (full_turn || !alone))
@@ -303,9 +303,9 @@ static int serve_mailboxes(server *s) {
         if (code == MPI_SUCCESS && full_turn)
             code = search_for_late_ranks(s);
         if (moved)
-            coll_patience_progress(&patience);
+            coll_backoff_progress(&backoff);
         else if (full_turn)
-            coll_patience_relax(&patience);
+            coll_backoff_relax(&backoff);
     }
     return code;
 }

@@ -58,14 +58,14 @@ void hlot_probe_start(hlot_probe *probe, const struct sockaddr_in *address) {
     (void)!connect(probe->connection, (const struct sockaddr *)address, sizeof *address);
 }
 
-hlot_answer hlot_probe_look(hlot_probe *probe, double patience, double *seconds) {
+hlot_answer hlot_probe_look(hlot_probe *probe, double timeout, double *seconds) {
     struct pollfd event = {.fd = probe->connection, .events = POLLOUT};
     struct tcp_info info;
     socklen_t length = sizeof info;
     if (probe->connection < 0)
         return HLOT_NO_PROBE;
     int ready = poll(&event, 1, 0);
-    if (ready == 0 && coll_monotonic() - probe->sent < patience)
+    if (ready == 0 && coll_monotonic() - probe->sent < timeout)
         return HLOT_WAITING;
     bool answered = ready == 1 && !(event.revents & (POLLERR | POLLHUP)) &&
                     getsockopt(probe->connection, IPPROTO_TCP, TCP_INFO, &info, &length) == 0 &&

@@ -33,10 +33,10 @@ void hlot_probe_start(hlot_probe *probe, const struct sockaddr_in *address);
 
 /*
  * Returns the state of the probe, and in *SECONDS the round trip if it is answered. It is silent if
- * the connection failed, a packet was repeated, or there was no answer for PATIENCE seconds. A
+ * the connection failed, a packet was repeated, or there was no answer for TIMEOUT seconds. A
  * probe that is answered or silent has ended.
  */
-hlot_answer hlot_probe_look(hlot_probe *probe, double patience, double *seconds);
+hlot_answer hlot_probe_look(hlot_probe *probe, double timeout, double *seconds);
 
 /* Ends a probe, if one is under way. */
 void hlot_probe_end(hlot_probe *probe);

@@ -216,8 +216,8 @@ static void ask_more(gathering *s) {
         watch_question question = {.kind = s->sample ? WATCH_ASK_SAMPLES : WATCH_ASK_STATES,
                                    .data = &range,
                                    .length = sizeof range,
-                                   .patience =
-                                       watch_job_patience(levels_of(range.count), s->round)};
+                                   .timeouts =
+                                       watch_job_timeouts(levels_of(range.count), s->round)};
         s->open++;
         watch_job_ask(range.first, &question, handle_answer, asked);
     }

@@ -42,7 +42,7 @@ void watch_job_tell(int rank, int kind, const void *data, size_t length);
  * LEVELS levels of further watchers. Watchers answer later if many ranks share a processor; but the
  * kernel of a live host accepts a connection at once.
  */
-watch_patience watch_job_patience(int levels, int round);
+watch_timeouts watch_job_timeouts(int levels, int round);
 
 /* Returns the SECONDS of the settings in nanoseconds. */
 uint64_t watch_job_limit(void);

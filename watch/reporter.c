@@ -196,7 +196,7 @@ static void check_silent_rank(int rank) {
         watch_question question = {.kind = WATCH_ASK_LOOK,
                                    .data = process,
                                    .length = sizeof *process,
-                                   .patience = {.connect = LOOK, .hello = LOOK, .answer = LOOK}};
+                                   .timeouts = {.connect = LOOK, .hello = LOOK, .answer = LOOK}};
         report.open++;
         watch_job_ask(by, &question, note_fate, state);
     }

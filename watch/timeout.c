@@ -55,13 +55,13 @@ static void send_alarm_from(int first) {
     watch_question question = {.kind = WATCH_ALARM,
                                .data = &sent,
                                .length = sizeof sent,
-                               .patience = watch_job_patience(0, 0)};
+                               .timeouts = watch_job_timeouts(0, 0)};
     /*
      * If the asked rank is slow, the next one can report as well. But if many ranks share a
      * processor, two reports would slow each other down.
      */
     if (watch_own.ranks < MANY)
-        question.patience.hello /= 2;
+        question.timeouts.hello /= 2;
     target = first;
     watch_job_ask(target, &question, handle_alarm_reply, NULL);
 }

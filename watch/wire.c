@@ -33,7 +33,7 @@ struct watch_link {
     bool refused;           /* nobody listens at the other end */
     bool gone;              /* the other end has closed and doesn't wait for the answer */
     int fd, kind;
-    watch_patience patience; /* with ASKING */
+    watch_timeouts timeouts; /* with ASKING */
     watch_answered *answered;
     void *context;
     uint64_t nonce, deadline, began;
@@ -222,11 +222,11 @@ void watch_wire_ask(const struct sockaddr_in *there, const watch_question *quest
     *link = (watch_link){.role = ASKING,
                          .fd = fd,
                          .kind = question->kind,
-                         .patience = question->patience,
+                         .timeouts = question->timeouts,
                          .answered = answered,
                          .context = context,
                          .began = now,
-                         .deadline = now + (uint64_t)question->patience.connect};
+                         .deadline = now + (uint64_t)question->timeouts.connect};
     questions++;
     /* Keep the question until the nonce arrives. */
     link->in = malloc(sizeof(uint64_t) + length);
@@ -322,7 +322,7 @@ static void send_question(watch_link *link) {
     bool queued = queue_message(link, false, question, length);
     free(question);
     link->handed = true;
-    link->deadline = milliseconds_now() + (uint64_t)link->patience.answer;
+    link->deadline = milliseconds_now() + (uint64_t)link->timeouts.answer;
     if (!queued)
         fail_link(link);
 }
@@ -421,7 +421,7 @@ static void handle_events(watch_link *link, short events) {
             return;
         }
         link->connected = true;
-        link->deadline = milliseconds_now() + (uint64_t)link->patience.hello;
+        link->deadline = milliseconds_now() + (uint64_t)link->timeouts.hello;
     } else if (events & (POLLIN | POLLERR | POLLHUP) && (events_of(link) & POLLIN)) {
         read_from_link(link);
         return;

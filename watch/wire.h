@@ -40,17 +40,17 @@ typedef struct watch_wire_user {
 } watch_wire_user;
 
 /* Timeouts for each step of a question, in milliseconds. */
-typedef struct watch_patience {
+typedef struct watch_timeouts {
     int connect; /* until the other host's kernel accepts the connection */
     int hello;   /* until the watcher there sends its nonce, and so is alive */
     int answer;
-} watch_patience;
+} watch_timeouts;
 
 typedef struct watch_question {
     int kind;
     const void *data;
     size_t length;
-    watch_patience patience;
+    watch_timeouts timeouts;
 } watch_question;
 
 /*

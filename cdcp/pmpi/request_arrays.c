@@ -177,32 +177,32 @@ static int test_some(int count, MPI_Request requests[], int *completed, int indi
 }
 
 /* Prepares a wait for our requests together with the MPI library's. */
-static coll_patience patience_of(coll_wait *wait) {
+static coll_backoff backoff_of(coll_wait *wait) {
     coll_wait_init(wait, false, COLL_WAIT_AUTO, 0);
-    return coll_patience_begin(wait);
+    return coll_backoff_begin(wait);
 }
 
 static int wait_any(int count, MPI_Request requests[], int *index, MPI_Status *status) {
     coll_wait wait;
-    coll_patience patience = patience_of(&wait);
+    coll_backoff backoff = backoff_of(&wait);
     for (;;) {
         int flag;
         int code = test_any(count, requests, index, &flag, status);
         if (code != MPI_SUCCESS || flag)
             return code;
-        coll_patience_relax(&patience);
+        coll_backoff_relax(&backoff);
     }
 }
 
 static int wait_some(int count, MPI_Request requests[], int *completed, int indices[],
                      MPI_Status statuses[]) {
     coll_wait wait;
-    coll_patience patience = patience_of(&wait);
+    coll_backoff backoff = backoff_of(&wait);
     for (;;) {
         int code = test_some(count, requests, completed, indices, statuses);
         if (code != MPI_SUCCESS || *completed != 0)
             return code;
-        coll_patience_relax(&patience);
+        coll_backoff_relax(&backoff);
     }
 }
 

@@ -10,46 +10,46 @@
 /* extra bytes of each allocation */
 enum { SLACK = 1 << 10 };
 
-static bool make_room(coll_pack_buffer *parcel, size_t bytes) {
-    if (bytes <= parcel->room - parcel->length)
+static bool make_room(coll_pack_buffer *pack, size_t bytes) {
+    if (bytes <= pack->room - pack->length)
         return true;
-    size_t room = 2 * parcel->room + bytes + SLACK;
+    size_t room = 2 * pack->room + bytes + SLACK;
     char *more = coll_reserve_alloc(room);
     if (!more)
         return false;
-    if (parcel->length > 0)
-        memcpy(more, parcel->bytes, parcel->length);
-    coll_reserve_free(parcel->bytes);
-    parcel->bytes = more;
-    parcel->room = room;
+    if (pack->length > 0)
+        memcpy(more, pack->bytes, pack->length);
+    coll_reserve_free(pack->bytes);
+    pack->bytes = more;
+    pack->room = room;
     return true;
 }
 
-void coll_pack_buffer_move(coll_pack_buffer *parcel, void *data, size_t bytes) {
-    if (!parcel->unpacked && !make_room(parcel, bytes))
-        parcel->failed = true;
-    if (parcel->failed || bytes == 0)
+void coll_pack_buffer_move(coll_pack_buffer *pack, void *data, size_t bytes) {
+    if (!pack->unpacked && !make_room(pack, bytes))
+        pack->failed = true;
+    if (pack->failed || bytes == 0)
         return;
-    char *place = parcel->bytes + parcel->length;
-    memcpy(parcel->unpacked ? data : place, parcel->unpacked ? place : data, bytes);
-    parcel->length += bytes;
+    char *place = pack->bytes + pack->length;
+    memcpy(pack->unpacked ? data : place, pack->unpacked ? place : data, bytes);
+    pack->length += bytes;
 }
 
-void coll_pack_buffer_move_text(coll_pack_buffer *parcel, char *text, size_t size) {
-    const char *source = parcel->unpacked ? parcel->bytes + parcel->length : text;
-    if (!parcel->failed)
-        coll_pack_buffer_move(parcel, text, strnlen(source, size - 1) + 1);
+void coll_pack_buffer_move_text(coll_pack_buffer *pack, char *text, size_t size) {
+    const char *source = pack->unpacked ? pack->bytes + pack->length : text;
+    if (!pack->failed)
+        coll_pack_buffer_move(pack, text, strnlen(source, size - 1) + 1);
 }
 
-void coll_pack_buffer_move_array(coll_pack_buffer *parcel, void **data, size_t bytes) {
-    if (parcel->unpacked)
-        *data = !parcel->failed && bytes ? malloc(bytes) : NULL;
-    if (parcel->unpacked && bytes && !*data)
-        parcel->failed = true;
-    coll_pack_buffer_move(parcel, *data, bytes);
+void coll_pack_buffer_move_array(coll_pack_buffer *pack, void **data, size_t bytes) {
+    if (pack->unpacked)
+        *data = !pack->failed && bytes ? malloc(bytes) : NULL;
+    if (pack->unpacked && bytes && !*data)
+        pack->failed = true;
+    coll_pack_buffer_move(pack, *data, bytes);
 }
 
-void coll_pack_buffer_free(coll_pack_buffer *parcel) {
-    coll_reserve_free(parcel->bytes);
-    *parcel = (coll_pack_buffer){.bytes = NULL};
+void coll_pack_buffer_free(coll_pack_buffer *pack) {
+    coll_reserve_free(pack->bytes);
+    *pack = (coll_pack_buffer){.bytes = NULL};
 }

@@ -64,47 +64,47 @@ enum { TAKEN_OFTEN = 8 };
  * the sleep since that test would overestimate the wait, which would lengthen the next sleep, and
  * so on.
  */
-void coll_patience_progress(coll_patience *patience) {
-    coll_wait *wait = patience->wait;
-    if (patience->pauses)
-        wait->usual += (patience->waited - wait->usual) * LAST_WAIT_SHARE;
-    if (patience->slept)
-        wait->rung = !patience->rung ? 0 : wait->rung < RELIABLE ? wait->rung + 1 : RELIABLE;
-    if (patience->pauses)
+void coll_backoff_progress(coll_backoff *backoff) {
+    coll_wait *wait = backoff->wait;
+    if (backoff->pauses)
+        wait->usual += (backoff->waited - wait->usual) * LAST_WAIT_SHARE;
+    if (backoff->slept)
+        wait->rung = !backoff->rung ? 0 : wait->rung < RELIABLE ? wait->rung + 1 : RELIABLE;
+    if (backoff->pauses)
         coll_wakeup_doze(false);
-    patience->slept = false;
-    patience->since = patience->looked = PMPI_Wtime();
-    patience->pauses = 0;
+    backoff->slept = false;
+    backoff->since = backoff->looked = PMPI_Wtime();
+    backoff->pauses = 0;
 }
 
-coll_patience coll_patience_begin(coll_wait *wait) {
+coll_backoff coll_backoff_begin(coll_wait *wait) {
     double now = PMPI_Wtime();
-    return (coll_patience){.wait = wait, .since = now, .looked = now};
+    return (coll_backoff){.wait = wait, .since = now, .looked = now};
 }
 
-bool coll_patience_expired(coll_patience *patience, double seconds) {
+bool coll_backoff_expired(coll_backoff *backoff, double seconds) {
     if (seconds <= 0)
         return false;
     double now = PMPI_Wtime();
-    if (now - patience->looked > STOPPED)
-        patience->since = now;
-    patience->looked = now;
-    return now - patience->since > seconds;
+    if (now - backoff->looked > STOPPED)
+        backoff->since = now;
+    backoff->looked = now;
+    return now - backoff->since > seconds;
 }
 
-static void sleep_for(coll_patience *patience, double longest, double sleep) {
+static void sleep_for(coll_backoff *backoff, double longest, double sleep) {
     sleep = sleep < SHORTEST_SLEEP ? SHORTEST_SLEEP : sleep < longest ? sleep : longest;
-    patience->rung = coll_wakeup_sleep(sleep);
-    patience->woken = patience->slept = true;
+    backoff->rung = coll_wakeup_sleep(sleep);
+    backoff->woken = backoff->slept = true;
 }
 
 /* Yields, and notices whether another process ran. */
-static void yield_core(coll_patience *patience, double now) {
+static void yield_core(coll_backoff *backoff, double now) {
     sched_yield();
     double back = PMPI_Wtime();
-    patience->taken = back - now > TAKEN ? patience->taken + 1 : 0;
-    if (patience->taken >= TAKEN_OFTEN)
-        patience->wait->shared_until = back + SHARED;
+    backoff->taken = back - now > TAKEN ? backoff->taken + 1 : 0;
+    if (backoff->taken >= TAKEN_OFTEN)
+        backoff->wait->shared_until = back + SHARED;
 }
 
 static bool is_shared(const coll_wait *wait, double now) {
@@ -118,25 +118,25 @@ void (*_Atomic coll_wait_meanwhile)(void);
  * Each sleep is followed by two tests: Open MPI's tests look at the requests first and poll the
  * network afterwards, so only the second test sees what arrived during the sleep.
  */
-void coll_patience_relax(coll_patience *patience) {
-    const coll_wait *wait = patience->wait;
+void coll_backoff_relax(coll_backoff *backoff) {
+    const coll_wait *wait = backoff->wait;
     void (*meanwhile)(void) = coll_wait_meanwhile;
     if (meanwhile)
         meanwhile();
-    if (patience->woken) {
-        patience->woken = false;
+    if (backoff->woken) {
+        backoff->woken = false;
         return;
     }
-    double now = PMPI_Wtime(), waited = patience->waited = now - patience->since;
-    int pause = patience->pauses++;
+    double now = PMPI_Wtime(), waited = backoff->waited = now - backoff->since;
+    int pause = backoff->pauses++;
     if (wait->silence > 0 && waited > wait->silence) {
         coll_wakeup_doze(true);
-        sleep_for(patience, LONGEST_SILENT_SLEEP, waited * SILENT_SLEEP_SHARE);
+        sleep_for(backoff, LONGEST_SILENT_SLEEP, waited * SILENT_SLEEP_SHARE);
         return;
     }
     if (!is_shared(wait, now)) {
         if (waited > SPIN)
-            yield_core(patience, now);
+            yield_core(backoff, now);
         return;
     }
     coll_wakeup_doze(true);
@@ -146,11 +146,11 @@ void coll_patience_relax(coll_patience *patience) {
                                                : LONGEST_SLEEP;
     bool brief = wait->usual < BRIEF && waited < 2 * wait->usual + SHORTEST_SLEEP;
     if (brief || pause == 0)
-        yield_core(patience, now);
+        yield_core(backoff, now);
     else if (pause == 1)
-        sleep_for(patience, longest, wait->usual * FIRST_SLEEP_SHARE - waited);
+        sleep_for(backoff, longest, wait->usual * FIRST_SLEEP_SHARE - waited);
     else
-        sleep_for(patience, longest, waited * (reliable ? HEARD_SLEEP_SHARE : SLEEP_SHARE));
+        sleep_for(backoff, longest, waited * (reliable ? HEARD_SLEEP_SHARE : SLEEP_SHARE));
 }
 
 /*
@@ -231,7 +231,7 @@ static int wait_any_until(coll_wait *wait, double seconds, int count, MPI_Reques
         *late = false;
         return PMPI_Waitany(count, requests, index, MPI_STATUS_IGNORE);
     }
-    coll_patience patience = coll_patience_begin(wait);
+    coll_backoff backoff = coll_backoff_begin(wait);
     *late = false;
     int first = wait->turn < count ? wait->turn : 0;
     for (;;) {
@@ -241,14 +241,14 @@ static int wait_any_until(coll_wait *wait, double seconds, int count, MPI_Reques
         if (code != MPI_SUCCESS)
             return code;
         if (done) {
-            coll_patience_progress(&patience);
+            coll_backoff_progress(&backoff);
             wait->turn = *index == MPI_UNDEFINED ? 0 : *index + 1;
             return MPI_SUCCESS;
         }
-        *late = coll_patience_expired(&patience, seconds);
+        *late = coll_backoff_expired(&backoff, seconds);
         if (*late)
             return MPI_SUCCESS;
-        coll_patience_relax(&patience);
+        coll_backoff_relax(&backoff);
     }
 }
 
@@ -267,19 +267,19 @@ int coll_wait_some(coll_wait *wait, int count, MPI_Request requests[], const int
         *completed = indices[0] != MPI_UNDEFINED;
         return code;
     }
-    coll_patience patience = coll_patience_begin(wait);
+    coll_backoff backoff = coll_backoff_begin(wait);
     for (;;) {
         int code = PMPI_Testsome(count, requests, completed, indices, statuses);
         if (code != MPI_SUCCESS)
             return coll_wait_error(code, *completed, statuses);
         if (*completed == MPI_UNDEFINED)
             *completed = 0;
-        else if (*completed == 0 && !coll_patience_expired(&patience, wait->timeout)) {
-            coll_patience_relax(&patience);
+        else if (*completed == 0 && !coll_backoff_expired(&backoff, wait->timeout)) {
+            coll_backoff_relax(&backoff);
             continue;
         } else if (*completed == 0)
             return coll_wait_report(wait->timeout, count, requests, peers);
-        coll_patience_progress(&patience);
+        coll_backoff_progress(&backoff);
         return MPI_SUCCESS;
     }
 }
@@ -323,18 +323,18 @@ static int test_all(int count, MPI_Request requests[], bool *active, bool *moved
 int coll_wait_all(coll_wait *wait, int count, MPI_Request requests[], const int peers[]) {
     if (wait->manner == COLL_WAIT_BLOCK)
         return PMPI_Waitall(count, requests, MPI_STATUSES_IGNORE);
-    coll_patience patience = coll_patience_begin(wait);
+    coll_backoff backoff = coll_backoff_begin(wait);
     for (;;) {
         bool active, moved;
         int code = test_all(count, requests, &active, &moved);
         if (code != MPI_SUCCESS || !active)
             return code;
         if (moved)
-            coll_patience_progress(&patience);
-        else if (coll_patience_expired(&patience, wait->timeout))
+            coll_backoff_progress(&backoff);
+        else if (coll_backoff_expired(&backoff, wait->timeout))
             return coll_wait_report(wait->timeout, count, requests, peers);
         else
-            coll_patience_relax(&patience);
+            coll_backoff_relax(&backoff);
     }
 }
 

@@ -132,34 +132,34 @@ void *coll_wait_leave(void *memory);
 
 /*
  * The back-off of a wait, for loops that wait for something other than requests: call
- * coll_patience_begin; then test and call coll_patience_relax until the condition holds; then call
- * coll_patience_progress, which also restarts it.
+ * coll_backoff_begin; then test and call coll_backoff_relax until the condition holds; then call
+ * coll_backoff_progress, which also restarts it.
  */
-typedef struct coll_patience {
+typedef struct coll_backoff {
     coll_wait *wait;
     double since;  /* when it began, or the last progress */
-    double looked; /* when coll_patience_expired was last called; initially SINCE */
+    double looked; /* when coll_backoff_expired was last called; initially SINCE */
     double waited; /* s from SINCE to the last test that found nothing */
     int pauses;    /* pauses since it began */
     int taken;     /* consecutive yields after which another process ran */
     bool woken;    /* the last pause was a sleep, not yet followed by a second test */
     bool slept;    /* it has slept since it began */
     bool rung;     /* the doorbell ended the last sleep */
-} coll_patience;
+} coll_backoff;
 
-coll_patience coll_patience_begin(coll_wait *wait);
+coll_backoff coll_backoff_begin(coll_wait *wait);
 
 /* Pauses (spins, yields or sleeps) after a test that found nothing. */
-void coll_patience_relax(coll_patience *patience);
+void coll_backoff_relax(coll_backoff *backoff);
 
 /* Records that what was waited for has happened, and begins again. */
-void coll_patience_progress(coll_patience *patience);
+void coll_backoff_progress(coll_backoff *backoff);
 
 /*
  * Returns whether more than SECONDS have passed since it began; always false if SECONDS is 0. Call
  * it before each pause. If this process did not run for a while (SIGSTOP, a debugger, a suspended
  * host), the time begins again, since the others may have answered meanwhile.
  */
-bool coll_patience_expired(coll_patience *patience, double seconds);
+bool coll_backoff_expired(coll_backoff *backoff, double seconds);
 
 #endif

@@ -446,12 +446,12 @@ bool coll_request_advance(void) {
 /* Progresses all requests once, and fails REQUEST after its timeout. Returns whether it is
  * complete.
  */
-static bool advance_until_timeout(coll_request *request, coll_patience *patience) {
-    double timeout = patience->wait->timeout;
+static bool advance_until_timeout(coll_request *request, coll_backoff *backoff) {
+    double timeout = backoff->wait->timeout;
     pthread_mutex_lock(&lock);
     if (request->stage != COLL_REQUEST_COMPLETE && advance_all())
-        coll_patience_progress(patience);
-    else if (under_way(request) && coll_patience_expired(patience, timeout))
+        coll_backoff_progress(backoff);
+    else if (under_way(request) && coll_backoff_expired(backoff, timeout))
         complete_request(request, timeout_error(request, timeout));
     bool done = request->stage == COLL_REQUEST_COMPLETE;
     pthread_mutex_unlock(&lock);
@@ -460,9 +460,9 @@ static bool advance_until_timeout(coll_request *request, coll_patience *patience
 
 void coll_request_wait(coll_request *request) {
     coll_wait unknown = {.manner = COLL_WAIT_AUTO};
-    coll_patience patience = coll_patience_begin(request->comm ? &request->comm->wait : &unknown);
-    while (!advance_until_timeout(request, &patience))
-        coll_patience_relax(&patience);
+    coll_backoff backoff = coll_backoff_begin(request->comm ? &request->comm->wait : &unknown);
+    while (!advance_until_timeout(request, &backoff))
+        coll_backoff_relax(&backoff);
 }
 
 int coll_request_end(coll_request *request) {
@@ -506,13 +506,13 @@ static void fail_requests_of(const coll_comm *comm) {
  * Progresses all requests once, and fails those of COMM after the timeout. Returns whether none of
  * COMM's is under way. Other threads may complete and free them meanwhile.
  */
-static bool advance_requests_of(const coll_comm *comm, coll_patience *patience) {
+static bool advance_requests_of(const coll_comm *comm, coll_backoff *backoff) {
     bool none = true;
     pthread_mutex_lock(&lock);
     const bool moved = advance_all();
-    const bool expired = !moved && coll_patience_expired(patience, comm->wait.timeout);
+    const bool expired = !moved && coll_backoff_expired(backoff, comm->wait.timeout);
     if (moved)
-        coll_patience_progress(patience);
+        coll_backoff_progress(backoff);
     for (coll_request *one = first; one; one = one->next) {
         if (one->comm != comm || !under_way(one))
             continue;
@@ -532,9 +532,9 @@ static void close_requests(void *slot) {
     if (coll_comm_finalizing()) {
         fail_requests_of(all->comm);
     } else {
-        coll_patience patience = coll_patience_begin(&all->comm->wait);
-        while (!advance_requests_of(all->comm, &patience))
-            coll_patience_relax(&patience);
+        coll_backoff backoff = coll_backoff_begin(&all->comm->wait);
+        while (!advance_requests_of(all->comm, &backoff))
+            coll_backoff_relax(&backoff);
     }
     pthread_mutex_lock(&lock);
     for (coll_request *one = first; one; one = one->next)

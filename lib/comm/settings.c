@@ -163,12 +163,12 @@ int coll_settings_check(void) {
     return coll_settings_read(MPI_COMM_NULL, &ignored);
 }
 
-void coll_settings_carry(coll_pack_buffer *parcel, coll_agreed_settings *settings) {
+void coll_settings_carry(coll_pack_buffer *pack, coll_agreed_settings *settings) {
     for (int i = 0; i < COLL_OPERATIONS; i++)
-        coll_pack_buffer_move_text(parcel, settings->specs[i], sizeof settings->specs[i]);
-    coll_pack_buffer_move_text(parcel, settings->topology, sizeof settings->topology);
-    coll_pack_buffer_move_text(parcel, settings->latencies, sizeof settings->latencies);
-    coll_pack_buffer_move_text(parcel, settings->profile, sizeof settings->profile);
-    coll_pack_buffer_move(parcel, &settings->timeout,
+        coll_pack_buffer_move_text(pack, settings->specs[i], sizeof settings->specs[i]);
+    coll_pack_buffer_move_text(pack, settings->topology, sizeof settings->topology);
+    coll_pack_buffer_move_text(pack, settings->latencies, sizeof settings->latencies);
+    coll_pack_buffer_move_text(pack, settings->profile, sizeof settings->profile);
+    coll_pack_buffer_move(pack, &settings->timeout,
                           sizeof *settings - offsetof(coll_agreed_settings, timeout));
 }

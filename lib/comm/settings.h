@@ -50,8 +50,8 @@ int coll_settings_read_info(MPI_Comm comm, coll_agreed_settings *found);
 /* Sets PARSED from SPECS. Returns MPI_ERR_ARG with a text. */
 int coll_settings_parse(coll_agreed_settings *settings);
 
-/* Packs SETTINGS except PARSED into PARCEL, or unpacks them. */
-void coll_settings_carry(coll_pack_buffer *parcel, coll_agreed_settings *settings);
+/* Packs SETTINGS except PARSED into PACK, or unpacks them. */
+void coll_settings_carry(coll_pack_buffer *pack, coll_agreed_settings *settings);
 
 /*
  * Checks this process's environment, but not the files that it names. Local; calls MPI only for an

@@ -232,32 +232,32 @@ static void make_decision(exchange *x) {
 
 /* --- The decision's broadcast --- */
 
-static void carry_decision(coll_pack_buffer *parcel, decision *made) {
-    coll_pack_buffer_move(parcel, &made->more, sizeof made->more);
-    coll_pack_buffer_move(parcel, &made->error, sizeof made->error);
-    coll_pack_buffer_move_text(parcel, made->text, sizeof made->text);
+static void carry_decision(coll_pack_buffer *pack, decision *made) {
+    coll_pack_buffer_move(pack, &made->more, sizeof made->more);
+    coll_pack_buffer_move(pack, &made->error, sizeof made->error);
+    coll_pack_buffer_move_text(pack, made->text, sizeof made->text);
     if (made->more || made->error != MPI_SUCCESS)
         return;
-    coll_pack_buffer_move(parcel, &made->known, sizeof made->known);
-    coll_settings_carry(parcel, &made->settings);
+    coll_pack_buffer_move(pack, &made->known, sizeof made->known);
+    coll_settings_carry(pack, &made->settings);
     if (made->known)
         return;
-    coll_pack_buffer_move(parcel, &made->facts.id, sizeof made->facts.id);
-    coll_pack_buffer_move(parcel, &made->facts.rest, sizeof made->facts.rest);
-    coll_topo_carry(parcel, &made->facts.topo);
-    coll_profile_carry(parcel, &made->facts.profile);
+    coll_pack_buffer_move(pack, &made->facts.id, sizeof made->facts.id);
+    coll_pack_buffer_move(pack, &made->facts.rest, sizeof made->facts.rest);
+    coll_topo_carry(pack, &made->facts.topo);
+    coll_profile_carry(pack, &made->facts.profile);
 }
 
 /* Packs rank 0's decision. Without memory for that the decision becomes this error, which fits. */
 static coll_pack_buffer pack_decision(decision *made) {
-    coll_pack_buffer parcel = {.bytes = NULL};
-    carry_decision(&parcel, made);
-    if (!parcel.failed)
-        return parcel;
-    coll_pack_buffer_free(&parcel);
+    coll_pack_buffer pack = {.bytes = NULL};
+    carry_decision(&pack, made);
+    if (!pack.failed)
+        return pack;
+    coll_pack_buffer_free(&pack);
     set_error_code(made, no_memory());
-    carry_decision(&parcel, made);
-    return parcel;
+    carry_decision(&pack, made);
+    return pack;
 }
 
 static int broadcast(exchange *x, void *bytes, size_t count) {

@@ -169,16 +169,16 @@ void coll_profile_set_round_trip(coll_profile *profile, double round_trip) {
 }
 
 /* The built-in profile is carried by its name and its latency. */
-void coll_profile_carry(coll_pack_buffer *parcel, coll_profile *profile) {
+void coll_profile_carry(coll_pack_buffer *pack, coll_profile *profile) {
     const double near = coll_profile_builtin()->level[COLL_LEVEL_RACK].latency;
     double times = profile->level[COLL_LEVEL_RACK].latency / near;
-    coll_pack_buffer_move_text(parcel, profile->source, sizeof profile->source);
+    coll_pack_buffer_move_text(pack, profile->source, sizeof profile->source);
     if (!coll_profile_is_builtin(profile)) {
-        coll_pack_buffer_move(parcel, profile->level,
+        coll_pack_buffer_move(pack, profile->level,
                               sizeof *profile - offsetof(coll_profile, level));
         return;
     }
-    coll_pack_buffer_move(parcel, &times, sizeof times);
+    coll_pack_buffer_move(pack, &times, sizeof times);
     *profile = *coll_profile_builtin();
     set_latencies(profile, times);
 }

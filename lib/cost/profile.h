@@ -49,8 +49,8 @@ void coll_profile_set_round_trip(coll_profile *profile, double round_trip);
 /* Returns whether PROFILE is the built-in one. */
 bool coll_profile_is_builtin(const coll_profile *profile);
 
-/* Packs PROFILE into PARCEL, or unpacks it. */
-void coll_profile_carry(coll_pack_buffer *parcel, coll_profile *profile);
+/* Packs PROFILE into PACK, or unpacks it. */
+void coll_profile_carry(coll_pack_buffer *pack, coll_profile *profile);
 
 /* Return the level between the farthest ranks of TOPO, and its cost, which limits most algorithms.
  */

@@ -131,15 +131,15 @@ static void measure_near(int count, const struct sockaddr_in to[], double second
     }
 }
 
-/* Records the answers that arrive within PATIENCE seconds; returns how many are still missing. */
-static int collect_answers(int count, attempt asked[], double patience, double seconds[]) {
+/* Records the answers that arrive within TIMEOUT seconds; returns how many are still missing. */
+static int collect_answers(int count, attempt asked[], double timeout, double seconds[]) {
     struct pollfd events[COLL_TCP_RTTS];
     int missing = 0;
     for (int i = 0; i < count; i++) {
         events[i] = (struct pollfd){.fd = asked[i].connection, .events = POLLOUT};
         missing += asked[i].connection >= 0;
     }
-    if (missing == 0 || (poll(events, (nfds_t)count, (int)(1e3 * patience)) < 0 && errno != EINTR))
+    if (missing == 0 || (poll(events, (nfds_t)count, (int)(1e3 * timeout)) < 0 && errno != EINTR))
         return 0;
     for (int i = 0; i < count; i++) {
         if (events[i].fd < 0 || !events[i].revents)
@@ -154,7 +154,7 @@ static int collect_answers(int count, attempt asked[], double patience, double s
  * Tries all addresses that are not known to be near. Records answers that are there at once before
  * it tries the next address.
  */
-static void measure_all(int count, const struct sockaddr_in to[], double patience,
+static void measure_all(int count, const struct sockaddr_in to[], double timeout,
                         double seconds[]) {
     attempt asked[COLL_TCP_RTTS];
     for (int i = 0; i < count; i++) {
@@ -164,7 +164,7 @@ static void measure_all(int count, const struct sockaddr_in to[], double patienc
         asked[i] = request_connection(&to[i]);
         (void)collect_answers(1, &asked[i], 0, &seconds[i]);
     }
-    double until = coll_monotonic() + patience, left;
+    double until = coll_monotonic() + timeout, left;
     while ((left = until - coll_monotonic()) > 0 &&
            collect_answers(count, asked, left + 1e-3, seconds) > 0)
         ;
@@ -173,10 +173,10 @@ static void measure_all(int count, const struct sockaddr_in to[], double patienc
             (void)finish_attempt(&asked[i], false);
 }
 
-void coll_tcp_rtts(int count, const struct sockaddr_in to[], double patience, double seconds[]) {
+void coll_tcp_rtts(int count, const struct sockaddr_in to[], double timeout, double seconds[]) {
     for (int i = 0; i < count; i++)
         seconds[i] = -1;
     for (int batch = 0; batch < BATCHES; batch++)
-        measure_all(count, to, patience, seconds);
+        measure_all(count, to, timeout, seconds);
     measure_near(count, to, seconds);
 }

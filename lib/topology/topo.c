@@ -141,31 +141,31 @@ void coll_topo_locate(coll_topo *topo, const int racks[], const int sites[]) {
 }
 
 /* Packs or unpacks the host names, without switches. */
-static void carry_hosts(coll_pack_buffer *parcel, coll_topo *topo) {
+static void carry_hosts(coll_pack_buffer *pack, coll_topo *topo) {
     size_t bytes = (size_t)topo->nodes * sizeof *topo->hosts;
-    for (int node = 0; !parcel->unpacked && node < topo->nodes; node++)
+    for (int node = 0; !pack->unpacked && node < topo->nodes; node++)
         bytes += name_bytes(topo->hosts[node]);
-    coll_pack_buffer_move(parcel, &bytes, sizeof bytes);
-    if (parcel->failed)
+    coll_pack_buffer_move(pack, &bytes, sizeof bytes);
+    if (pack->failed)
         return;
-    if (parcel->unpacked)
+    if (pack->unpacked)
         topo->hosts = malloc(bytes);
-    parcel->failed = !topo->hosts;
-    for (int node = 0; node < topo->nodes && !parcel->failed; node++) {
+    pack->failed = !topo->hosts;
+    for (int node = 0; node < topo->nodes && !pack->failed; node++) {
         char *first = (char *)(topo->hosts + topo->nodes);
-        if (parcel->unpacked)
+        if (pack->unpacked)
             topo->hosts[node] =
                 node == 0 ? first : topo->hosts[node - 1] + name_bytes(topo->hosts[node - 1]);
-        coll_pack_buffer_move_text(parcel, topo->hosts[node], bytes);
+        coll_pack_buffer_move_text(pack, topo->hosts[node], bytes);
     }
 }
 
-void coll_topo_carry(coll_pack_buffer *parcel, coll_topo *topo) {
-    coll_pack_buffer_move(parcel, topo, offsetof(coll_topo, places));
-    coll_pack_buffer_move_array(parcel, (void **)&topo->origin, COLL_TOPOLOGY_SOURCE_NOTE);
-    coll_pack_buffer_move_array(parcel, (void **)&topo->places,
+void coll_topo_carry(coll_pack_buffer *pack, coll_topo *topo) {
+    coll_pack_buffer_move(pack, topo, offsetof(coll_topo, places));
+    coll_pack_buffer_move_array(pack, (void **)&topo->origin, COLL_TOPOLOGY_SOURCE_NOTE);
+    coll_pack_buffer_move_array(pack, (void **)&topo->places,
                                 (size_t)topo->ranks * sizeof *topo->places);
-    carry_hosts(parcel, topo);
+    carry_hosts(pack, topo);
 }
 
 void coll_topo_free(coll_topo *topo) {

@@ -57,10 +57,10 @@ void coll_topo_free(coll_topo *topo);
 void coll_topo_locate(coll_topo *topo, const int racks[], const int sites[]);
 
 /*
- * Packs TOPO, without switches and latencies, into PARCEL, or unpacks it. An unpacked TOPO must be
- * freed even if PARCEL->failed.
+ * Packs TOPO, without switches and latencies, into PACK, or unpacks it. An unpacked TOPO must be
+ * freed even if PACK->failed.
  */
-void coll_topo_carry(coll_pack_buffer *parcel, coll_topo *topo);
+void coll_topo_carry(coll_pack_buffer *pack, coll_topo *topo);
 
 /*
  * Makes the topology of RANKS imaginary ranks placed like those of NOW: with the maximum of ranks

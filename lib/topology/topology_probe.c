@@ -99,7 +99,7 @@ static bool measure_some(survey *s, int first, int count) {
         to[i] = (struct sockaddr_in){
             .sin_family = AF_INET, .sin_addr = at->address, .sin_port = htons((uint16_t)at->port)};
     }
-    coll_tcp_rtts(count, to, s->limits.patience, seconds);
+    coll_tcp_rtts(count, to, s->limits.timeout, seconds);
     for (int i = 0; i < count; i++) {
         reached = reached && seconds[i] >= 0;
         s->row->of[first + i].nanoseconds = seconds[i] < 0   ? UNREACHED

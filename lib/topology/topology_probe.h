@@ -14,8 +14,8 @@
 
 /* Time limits, in seconds. */
 typedef struct coll_topology_probe_limits {
-    double longest;  /* no measurement begins later than this */
-    double patience; /* a node that has not answered within this time is silent */
+    double longest; /* no measurement begins later than this */
+    double timeout; /* a node that has not answered within this time is silent */
 } coll_topology_probe_limits;
 
 typedef enum coll_topology_probe_end {

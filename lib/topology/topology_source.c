@@ -23,13 +23,13 @@ static const char AUTO[] = "auto", FRESH[] = "auto:fresh", CHECK[] = "check:", F
  * Limits of a measurement that the user asked for and will wait for. Lost packets are sent again
  * after 1 s.
  */
-static const coll_topology_probe_limits ASKED = {.longest = 60, .patience = 3.5};
+static const coll_topology_probe_limits ASKED = {.longest = 60, .timeout = 3.5};
 
 /*
  * Limits of a measurement by default, which the user should hardly notice: seconds, to which
  * EACH_NODE is added for each node.
  */
-static const coll_topology_probe_limits UNASKED = {.longest = 0.2, .patience = 0.1};
+static const coll_topology_probe_limits UNASKED = {.longest = 0.2, .timeout = 0.1};
 static const double EACH_NODE = 12e-3;
 
 /* With fewer nodes racks make no difference. */

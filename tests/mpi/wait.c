@@ -274,19 +274,19 @@ static double processor_seconds(void) {
 /* This is like a process that continues after a SIGSTOP: the others may have answered meanwhile. */
 START_TEST(a_process_that_was_stopped_waits_on) {
     const double seconds = 5, stopped = 60, silent = 0.4;
-    coll_patience patience = coll_patience_begin(&wait_way);
-    patience.since -= stopped;
-    patience.looked -= stopped;
-    harness_assert(!coll_patience_expired(&patience, seconds), "the time of the stop counts");
+    coll_backoff backoff = coll_backoff_begin(&wait_way);
+    backoff.since -= stopped;
+    backoff.looked -= stopped;
+    harness_assert(!coll_backoff_expired(&backoff, seconds), "the time of the stop counts");
     /* It tests often enough, and there is nothing. */
     bool expired = false;
     for (double waited = 0; waited < seconds + 1; waited += silent) {
-        patience.since -= silent;
-        patience.looked -= silent;
-        expired = coll_patience_expired(&patience, seconds);
+        backoff.since -= silent;
+        backoff.looked -= silent;
+        expired = coll_backoff_expired(&backoff, seconds);
     }
     harness_assert(expired, "a time-out that never comes");
-    harness_assert(!coll_patience_expired(&patience, 0), "a time-out that nobody has set");
+    harness_assert(!coll_backoff_expired(&backoff, 0), "a time-out that nobody has set");
 }
 END_TEST
 

@@ -99,9 +99,9 @@ START_TEST(in_a_tournament_all_meet_once_in_disjoint_pairs) {
 }
 END_TEST
 
-static hlot_answer wait_for(hlot_probe *probe, double patience, double *seconds) {
+static hlot_answer wait_for(hlot_probe *probe, double timeout, double *seconds) {
     hlot_answer answer;
-    while ((answer = hlot_probe_look(probe, patience, seconds)) == HLOT_WAITING) {
+    while ((answer = hlot_probe_look(probe, timeout, seconds)) == HLOT_WAITING) {
         struct timespec time = {.tv_nsec = 1000000};
         nanosleep(&time, NULL);
     }

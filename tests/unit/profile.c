@@ -357,9 +357,9 @@ static coll_profile carried(const coll_profile *profile) {
     coll_pack_buffer packed = {.bytes = NULL};
     coll_profile_carry(&packed, &sent);
     ck_assert(!packed.failed);
-    coll_pack_buffer parcel = coll_pack_buffer_open(packed.bytes);
-    coll_profile_carry(&parcel, &received);
-    ck_assert(!parcel.failed);
+    coll_pack_buffer pack = coll_pack_buffer_open(packed.bytes);
+    coll_profile_carry(&pack, &received);
+    ck_assert(!pack.failed);
     coll_pack_buffer_free(&packed);
     return received;
 }

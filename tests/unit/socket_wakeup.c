@@ -129,21 +129,21 @@ double PMPI_Wtime(void) {
 
 /* Waits on a shared core until the end of the first sleep. */
 static void wait_for_a_sleep(coll_wait *wait) {
-    coll_patience patience = coll_patience_begin(wait);
-    while (!patience.slept)
-        coll_patience_relax(&patience);
-    coll_patience_progress(&patience);
+    coll_backoff backoff = coll_backoff_begin(wait);
+    while (!backoff.slept)
+        coll_backoff_relax(&backoff);
+    coll_backoff_progress(&backoff);
 }
 
 /* Returns the number of sleeps in a wait of SECONDS that nothing wakes. */
 static int sleeps_in(coll_wait *wait, double seconds) {
-    coll_patience patience = coll_patience_begin(wait);
+    coll_backoff backoff = coll_backoff_begin(wait);
     int sleeps = 0;
-    while (!coll_patience_expired(&patience, seconds)) {
-        coll_patience_relax(&patience);
-        sleeps += patience.woken;
+    while (!coll_backoff_expired(&backoff, seconds)) {
+        coll_backoff_relax(&backoff);
+        sleeps += backoff.woken;
     }
-    coll_patience_progress(&patience);
+    coll_backoff_progress(&backoff);
     return sleeps;
 }
 

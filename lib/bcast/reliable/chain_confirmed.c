@@ -61,7 +61,7 @@ typedef struct rank_state {
     bool over;
 
     /* Used by the root. */
-    coll_failure_detector watch;
+    coll_failure_detector detector;
     int confirmations; /* acknowledgements of this epoch */
 
     coll_ring_buffers boxes;
@@ -131,7 +131,7 @@ static int enter_epoch(rank_state *p) {
     p->passed = 0;
     p->spoiled = p->acknowledged = false;
     p->confirmations = 0;
-    coll_failure_detector_begin(&p->watch, p->life.now);
+    coll_failure_detector_begin(&p->detector, p->life.now);
     return p->next < 0 ? MPI_SUCCESS : coll_ring_buffers_open(&p->boxes, p->epoch);
 }
 
@@ -312,7 +312,7 @@ static int announce_done(rank_state *p) {
 
 static int root_handles_note(rank_state *p) {
     const coll_control_msg *note = &p->note;
-    coll_failure_detector_report(&p->watch, note->from, &note->account, p->life.now);
+    coll_failure_detector_report(&p->detector, note->from, &note->account, p->life.now);
     if (note->kind == COLL_CONTROL_MSG_FAILED)
         return fail_broadcast(p, &note->blame);
     if (note->epoch != p->epoch)
@@ -375,9 +375,9 @@ static int send_heartbeat(rank_state *p) {
  */
 static int check_timeout(rank_state *p) {
     if (is_root(p)) {
-        if (!coll_failure_detector_stalls(&p->watch, p->life.now, p->limit))
+        if (!coll_failure_detector_stalls(&p->detector, p->life.now, p->limit))
             return MPI_SUCCESS;
-        coll_diagnosis blame = coll_failure_detector_diagnose(&p->watch, p->order, p->epoch,
+        coll_diagnosis blame = coll_failure_detector_diagnose(&p->detector, p->order, p->epoch,
                                                               p->life.now, 2 * p->limit / BEATS);
         return restart_or_fail(p, &blame);
     }
@@ -410,7 +410,7 @@ static int wait_for_event(rank_state *p) {
         return MPI_SUCCESS;
     if (i < COLL_RING_BUFFERS_INBOX + (int)p->boxes.window)
         p->boxes.arrived[i - COLL_RING_BUFFERS_INBOX] = true;
-    p->watch.progress = p->life.now;
+    p->detector.progress = p->life.now;
     return MPI_SUCCESS;
 }
 
@@ -442,8 +442,9 @@ static int complete_requests(rank_state *p) {
     if (code == MPI_SUCCESS)
         code = coll_control_msgs_flush(&p->notes, &p->comm->wait, give_up_time(p));
     if (code == MPI_SUCCESS && p->notes.count > 0) {
-        coll_diagnosis blame = {
-            .fault = COLL_FAULT_SILENT, .who = p->notes.letters[0]->to, .seconds = give_up_time(p)};
+        coll_diagnosis blame = {.fault = COLL_FAULT_SILENT,
+                                .who = p->notes.messages[0]->to,
+                                .seconds = give_up_time(p)};
         code = coll_diagnosis_error(&blame, p->shape->topo, p->epoch + 1);
     }
     return code == MPI_SUCCESS ? coll_ring_buffers_cancel(&p->boxes) : code;
@@ -512,7 +513,7 @@ int coll_chain_confirmed_run(const coll_exec_args *call, size_t segment, int win
     if (code != MPI_SUCCESS)
         return code;
     rank_state *p = place_in_room(&planned, room);
-    if (is_root(p) && !coll_failure_detector_create(&p->watch, comm->rank, comm->ranks, 0))
+    if (is_root(p) && !coll_failure_detector_create(&p->detector, comm->rank, comm->ranks, 0))
         return coll_error(MPI_ERR_NO_MEM, "no memory to watch %d ranks", comm->ranks);
 
     code = run_protocol(p);
@@ -520,7 +521,7 @@ int coll_chain_confirmed_run(const coll_exec_args *call, size_t segment, int win
         code = complete_requests(p);
     if (code == MPI_SUCCESS) {
         coll_ring_buffers_free(&p->boxes, p->epoch);
-        coll_failure_detector_free(&p->watch);
+        coll_failure_detector_free(&p->detector);
         coll_control_msgs_free(&p->notes);
         return MPI_SUCCESS;
     }

@@ -29,28 +29,29 @@ static bool make_room(coll_control_msgs *notes) {
     MPI_Request *requests = reallocate(notes->requests, sizeof *requests, notes->count, capacity);
     if (requests)
         notes->requests = requests;
-    coll_letter **letters = reallocate(notes->letters, sizeof *letters, notes->count, capacity);
-    if (letters)
-        notes->letters = letters;
-    if (!requests || !letters)
+    coll_sent_control_msg **messages =
+        reallocate(notes->messages, sizeof *messages, notes->count, capacity);
+    if (messages)
+        notes->messages = messages;
+    if (!requests || !messages)
         return false;
     notes->capacity = (int)capacity;
     return true;
 }
 
 int coll_control_msgs_send(coll_control_msgs *notes, const coll_control_msg *note, int to) {
-    coll_letter *letter = coll_reserve_alloc(sizeof *letter);
-    if (!letter || !make_room(notes)) {
-        coll_reserve_free(letter);
+    coll_sent_control_msg *message = coll_reserve_alloc(sizeof *message);
+    if (!message || !make_room(notes)) {
+        coll_reserve_free(message);
         return coll_error(MPI_ERR_NO_MEM, "no memory for a note to rank %d", to);
     }
-    *letter = (coll_letter){*note, to};
-    int code = coll_isend(notes->comm, &letter->note, (int)sizeof letter->note, MPI_BYTE, to,
+    *message = (coll_sent_control_msg){*note, to};
+    int code = coll_isend(notes->comm, &message->note, (int)sizeof message->note, MPI_BYTE, to,
                           notes->tag, &notes->requests[notes->count]);
     if (code == MPI_SUCCESS)
-        notes->letters[notes->count++] = letter;
+        notes->messages[notes->count++] = message;
     else
-        coll_reserve_free(letter);
+        coll_reserve_free(message);
     return code;
 }
 
@@ -61,11 +62,11 @@ int coll_control_msgs_sweep(coll_control_msgs *notes) {
         if (code == MPI_SUCCESS)
             code = PMPI_Test(&notes->requests[i], &done, MPI_STATUS_IGNORE);
         if (done) {
-            coll_reserve_free(notes->letters[i]);
+            coll_reserve_free(notes->messages[i]);
             continue;
         }
         notes->requests[kept] = notes->requests[i];
-        notes->letters[kept++] = notes->letters[i];
+        notes->messages[kept++] = notes->messages[i];
     }
     notes->count = kept;
     return code;
@@ -85,6 +86,6 @@ int coll_control_msgs_flush(coll_control_msgs *notes, coll_wait *wait, double se
 
 void coll_control_msgs_free(coll_control_msgs *notes) {
     coll_reserve_free(notes->requests);
-    coll_reserve_free(notes->letters);
+    coll_reserve_free(notes->messages);
     *notes = (coll_control_msgs){0};
 }

@@ -41,18 +41,18 @@ typedef struct coll_control_msg {
 } coll_control_msg;
 
 /* A note being sent to a rank. */
-typedef struct coll_letter {
+typedef struct coll_sent_control_msg {
     coll_control_msg note;
     int to;
-} coll_letter;
+} coll_sent_control_msg;
 
-/* All notes being sent: requests[i] is that of letters[i]. */
+/* All notes being sent: requests[i] is that of messages[i]. */
 typedef struct coll_control_msgs {
     coll_comm *comm;
     int tag;
     int count, capacity;
     MPI_Request *requests;
-    coll_letter **letters;
+    coll_sent_control_msg **messages;
 } coll_control_msgs;
 
 /* Starts to send a copy of NOTE to rank TO. Errors: MPI_ERR_NO_MEM and MPI's own. */

@@ -30,28 +30,29 @@ typedef struct coll_failure_detector {
  * Creates the state at time NOW, when the first attempt begins; all ranks count as heard from.
  * Returns false if out of memory.
  */
-bool coll_failure_detector_create(coll_failure_detector *watch, int root, int ranks, double now);
-void coll_failure_detector_free(coll_failure_detector *watch);
+bool coll_failure_detector_create(coll_failure_detector *detector, int root, int ranks, double now);
+void coll_failure_detector_free(coll_failure_detector *detector);
 
 /* Records that RANK's ACCOUNT arrived at time NOW. */
-void coll_failure_detector_report(coll_failure_detector *watch, int rank,
+void coll_failure_detector_report(coll_failure_detector *detector, int rank,
                                   const coll_account *account, double now);
 
 /* Records that a new attempt begins at time NOW. */
-void coll_failure_detector_begin(coll_failure_detector *watch, double now);
+void coll_failure_detector_begin(coll_failure_detector *detector, double now);
 
 /*
  * Returns whether this attempt has stalled: for more than LIMIT seconds no rank has made progress,
  * or some rank has been silent.
  */
-bool coll_failure_detector_stalls(const coll_failure_detector *watch, double now, double limit);
+bool coll_failure_detector_stalls(const coll_failure_detector *detector, double now, double limit);
 
 /*
  * Diagnoses why the attempt EPOCH, with the chain in ORDER, has stalled: because of the rank silent
  * longest, if for more than LIMIT seconds; else because of the last link of the chain whose
  * receiver has made less progress than its sender (the first link if there is none).
  */
-coll_diagnosis coll_failure_detector_diagnose(const coll_failure_detector *watch, const int order[],
-                                              uint32_t epoch, double now, double limit);
+coll_diagnosis coll_failure_detector_diagnose(const coll_failure_detector *detector,
+                                              const int order[], uint32_t epoch, double now,
+                                              double limit);
 
 #endif
