@@ -3,7 +3,6 @@
 #include "lib/tuning/select.h"
 
 #include "lib/cost/networks.h"
-#include "lib/plan/plan.h"
 #include "lib/sim/estimate.h"
 #include "lib/tuning/ompi_decision_table.h"
 
@@ -260,10 +259,6 @@ coll_choices coll_select_likely(const coll_algorithm *const table[], const coll_
 coll_choice coll_select(const coll_algorithm *const table[], const coll_shape *call,
                         const coll_spec *user) {
     return coll_select_likely(table, call, user).of[0];
-}
-
-bool coll_select_can_start(const coll_algorithm *algorithm, const coll_values *values) {
-    return algorithm->open || coll_planner_of(algorithm, values);
 }
 
 /* Returns the best algorithm of TABLE that can be started, among RIVALS or the others; no algorithm

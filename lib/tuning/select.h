@@ -7,6 +7,7 @@
 
 #include "lib/algorithm/algorithm.h"
 #include "lib/algorithm/spec.h"
+#include "lib/plan/plan.h"
 
 typedef struct coll_choice {
     const coll_algorithm *algorithm;
@@ -118,6 +119,9 @@ coll_choice coll_select_started(const coll_algorithm *const table[], const coll_
 const char *coll_select_obstacle(const coll_algorithm *algorithm, const coll_shape *call);
 
 /* Returns whether ALGORITHM with VALUES can run nonblocking and persistent calls. */
-bool coll_select_can_start(const coll_algorithm *algorithm, const coll_values *values);
+static inline bool coll_select_can_start(const coll_algorithm *algorithm,
+                                         const coll_values *values) {
+    return algorithm->open || coll_planner_of(algorithm, values);
+}
 
 #endif
