@@ -117,7 +117,7 @@ static size_t memory_bytes(const coll_exec_args *call) {
     return coll_intake_bytes(call, &credit);
 }
 
-static coll_task *open_course(const coll_exec_args *call, void *memory) {
+static coll_task *open_task(const coll_exec_args *call, void *memory) {
     coll_credit credit = credit_of(call->part.shape, call->part.values);
     return call->part.blocks ? coll_intake_open(call, &credit, memory)
                              : coll_supply_open(call, &credit, memory);
@@ -138,5 +138,5 @@ const coll_algorithm coll_gather_credit = {
     .sizeless = true,
     .predict = predict_seconds,
     .bytes = memory_bytes,
-    .open = open_course,
+    .open = open_task,
 };

@@ -6,7 +6,7 @@
  * flight. Sent without a grant are the first blocks in chain order, if all ranks know the size;
  * otherwise all blocks up to an equal share of the limit.
  *
- * The root runs an intake, the other ranks a supply; both are courses (lib/plan/task.h).
+ * The root runs an intake, the other ranks a supply; both are tasks (lib/plan/task.h).
  */
 #ifndef COLL_LIB_GATHER_INTAKE_H
 #define COLL_LIB_GATHER_INTAKE_H

@@ -1,5 +1,5 @@
 /*
- * The engine: runs plans over MPI, as courses. All memory that an engine needs is one piece, which
+ * The engine: runs plans over MPI, as tasks. All memory that an engine needs is one piece, which
  * the caller provides.
  */
 #ifndef COLL_LIB_PLAN_ENGINE_H

@@ -1,7 +1,7 @@
 /*
  * A task: a running collective that progresses by start, advance and finish. It is a plan in the
  * engine, or an algorithm's own state machine, if what a rank does depends on what arrives.
- * Blocking, nonblocking and persistent calls all run courses. A task starts messages, and
+ * Blocking, nonblocking and persistent calls all run tasks. A task starts messages, and
  * continues when some of them are complete.
  */
 #ifndef COLL_LIB_PLAN_TASK_H
@@ -33,10 +33,10 @@ struct coll_task {
 /* Handles complete requests, without waiting. Sets *MOVED if there were any. */
 int coll_task_advance(coll_task *task, bool *moved);
 
-/* Runs COURSE to its end; abandons it after an error. */
+/* Runs TASK to its end; abandons it after an error. */
 int coll_task_run(coll_task *task);
 
-/* Abandons COURSE after an error; messages may stay under way. */
+/* Abandons TASK after an error; messages may stay under way. */
 void coll_task_abandon(coll_task *task);
 
 #endif

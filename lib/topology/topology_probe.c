@@ -44,7 +44,7 @@ typedef struct row {
     } of[];
 } row;
 
-typedef struct survey {
+typedef struct probe {
     MPI_Comm comm;
     coll_wait wait;
     int rank, nodes;
@@ -62,7 +62,7 @@ typedef struct survey {
 
     coll_topology_probe_end end;
     int missing[2]; /* if END is COLL_TOPOLOGY_PROBE_SILENT */
-} survey;
+} probe;
 
 /* --- a row --- */
 
@@ -70,19 +70,19 @@ static size_t row_bytes(int count) {
     return offsetof(row, of) + (size_t)count * sizeof((row *)NULL)->of[0];
 }
 
-static int send_row(const survey *s, int to) {
+static int send_row(const probe *s, int to) {
     return PMPI_Send(s->row, (int)row_bytes(s->row->count), MPI_BYTE, to, TAG, s->comm);
 }
 
 /* Receives a row; sleeps while it waits. */
-static int receive_row(survey *s, int from) {
+static int receive_row(probe *s, int from) {
     MPI_Request request;
     int index;
     int code = PMPI_Irecv(s->row, (int)row_bytes(s->nodes), MPI_BYTE, from, TAG, s->comm, &request);
     return code == MPI_SUCCESS ? coll_wait_any(&s->wait, 1, &request, NULL, &index) : code;
 }
 
-static bool is_late(const survey *s) {
+static bool is_late(const probe *s) {
     return PMPI_Wtime() - s->start > s->limits.longest;
 }
 
@@ -90,7 +90,7 @@ static bool is_late(const survey *s) {
  * Measures COUNT targets of the row, beginning with FIRST, and replaces them by their times.
  * Returns false if one is silent.
  */
-static bool measure_some(survey *s, int first, int count) {
+static bool measure_some(probe *s, int first, int count) {
     struct sockaddr_in to[COLL_TCP_RTTS] = {{.sin_family = AF_INET}};
     double seconds[COLL_TCP_RTTS];
     bool reached = true;
@@ -110,7 +110,7 @@ static bool measure_some(survey *s, int first, int count) {
 }
 
 /* Measures the row until a target is silent or the time is over. */
-static void measure_row(survey *s) {
+static void measure_row(probe *s) {
     bool reached = true;
     for (int first = 0; first < s->row->count; first += COLL_TCP_RTTS) {
         int left = s->row->count - first, count = left < COLL_TCP_RTTS ? left : COLL_TCP_RTTS;
@@ -123,7 +123,7 @@ static void measure_row(survey *s) {
 }
 
 /* Measures rows for rank 0 until it sends an empty one. */
-static int serve_as_pivot(survey *s) {
+static int serve_as_pivot(probe *s) {
     for (;;) {
         int code = receive_row(s, 0);
         if (code != MPI_SUCCESS || s->row->count == 0)
@@ -138,7 +138,7 @@ static int serve_as_pivot(survey *s) {
 /* --- on rank 0 --- */
 
 /* Lets node PIVOT measure the row. */
-static int measure_at(survey *s, int pivot) {
+static int measure_at(probe *s, int pivot) {
     if (pivot == 0) {
         measure_row(s);
         return MPI_SUCCESS;
@@ -148,7 +148,7 @@ static int measure_at(survey *s, int pivot) {
 }
 
 /* Returns the seconds of a pair, or sets s->end if there are none. */
-static double read_time(survey *s, int pivot, int node, int nanoseconds) {
+static double read_time(probe *s, int pivot, int node, int nanoseconds) {
     if (nanoseconds == TOO_LATE)
         s->end = COLL_TOPOLOGY_PROBE_LATE;
     if (nanoseconds == UNREACHED) {
@@ -162,7 +162,7 @@ static double read_time(survey *s, int pivot, int node, int nanoseconds) {
 /* Measures a row; a coll_measure_row. */
 static bool measure_for_racks(void *context, int pivot, int count, const int targets[],
                               double seconds[]) {
-    survey *s = context;
+    probe *s = context;
     if (is_late(s))
         s->end = COLL_TOPOLOGY_PROBE_LATE;
     if (s->end != COLL_TOPOLOGY_PROBE_DONE)
@@ -186,7 +186,7 @@ static bool measure_for_racks(void *context, int pivot, int count, const int tar
  * Reduces the addresses of all ranks to those of the leaders. Returns false if a node cannot be
  * reached.
  */
-static bool select_leaders(survey *s) {
+static bool select_leaders(probe *s) {
     bool all = true;
     for (int node = 0; node < s->nodes; node++)
         s->reach[node] = s->reach[s->leaders[node]];
@@ -198,7 +198,7 @@ static bool select_leaders(survey *s) {
 }
 
 /* On rank 0: finds the racks, then ends the other pivots. */
-static int find_on_root(survey *s) {
+static int find_on_root(probe *s) {
     bool able = select_leaders(s);
     if (able)
         able = coll_find_racks(s->nodes, measure_for_racks, s, s->racks, s->sites, &s->found) ||
@@ -213,7 +213,7 @@ static int find_on_root(survey *s) {
 
 /* --- on all ranks --- */
 
-static bool is_leader(const survey *s) {
+static bool is_leader(const probe *s) {
     for (int node = 0; node < s->nodes; node++)
         if (s->leaders[node] == s->rank)
             return true;
@@ -221,7 +221,7 @@ static bool is_leader(const survey *s) {
 }
 
 /* Broadcasts rank 0's outcome; the other ranks sleep until then. */
-static int broadcast_outcome(survey *s) {
+static int broadcast_outcome(probe *s) {
     MPI_Request request;
     int index, told[] = {(int)s->end, s->missing[0], s->missing[1]};
     int code = PMPI_Ibcast(told, 3, MPI_INT, 0, s->comm, &request);
@@ -233,7 +233,7 @@ static int broadcast_outcome(survey *s) {
     return code;
 }
 
-static int measure_nodes(survey *s) {
+static int measure_nodes(probe *s) {
     int code = MPI_SUCCESS;
     s->start = PMPI_Wtime();
     if (s->rank == 0)
@@ -247,7 +247,7 @@ static int measure_nodes(survey *s) {
  * Allocates memory and sends rank 0 how this host is reached (OWN). All ranks agree on whether they
  * have the memory.
  */
-static int prepare_survey(survey *s, const reach *own) {
+static int prepare_probe(probe *s, const reach *own) {
     int ranks;
     bool all, first = s->rank == 0;
     int code = PMPI_Comm_size(s->comm, &ranks);
@@ -268,13 +268,13 @@ static int prepare_survey(survey *s, const reach *own) {
 int coll_topology_probe(MPI_Comm comm, int nodes, const int leaders[],
                         coll_topology_probe_limits limits, int racks[], int sites[],
                         coll_topology_probe_report *report) {
-    survey s = {.comm = comm,
-                .wait = {.manner = COLL_WAIT_POLITE, .longest_sleep = LONGEST_SLEEP},
-                .nodes = nodes,
-                .leaders = leaders,
-                .limits = limits,
-                .racks = racks,
-                .sites = sites};
+    probe s = {.comm = comm,
+               .wait = {.manner = COLL_WAIT_POLITE, .longest_sleep = LONGEST_SLEEP},
+               .nodes = nodes,
+               .leaders = leaders,
+               .limits = limits,
+               .racks = racks,
+               .sites = sites};
     reach own = {.port = 0};
     int code = PMPI_Comm_rank(comm, &s.rank);
     int reserved = -1;
@@ -283,7 +283,7 @@ int coll_topology_probe(MPI_Comm comm, int nodes, const int leaders[],
         coll_addresses_find(&own.addresses);
     }
     if (code == MPI_SUCCESS)
-        code = prepare_survey(&s, &own);
+        code = prepare_probe(&s, &own);
     if (code == MPI_SUCCESS)
         code = measure_nodes(&s);
     if (code == MPI_SUCCESS)
