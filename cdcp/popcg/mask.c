@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Not const: fmemopen takes a void *. */
 static char built_in[] = {
-/* not const: fmemopen takes a void * */
 #include "cdcp/popcg/ocean.inc"
 };
 
