@@ -4,10 +4,11 @@
  * The fast path: a call that the MPI library runs goes to it directly, since describing the data,
  * choosing and tracing would take longer than a small collective itself. Its invariant: the
  * described path would call the same function of the MPI library with the same bytes, on the same
- * communicator. So the ranks of one call may take different paths. It holds
+ * communicator; calls of no bytes send nothing on either path. So the ranks of one call may take
+ * different paths. A call takes the fast path
  *
  * - on one node, where all calls of an operation are native, unless the user asks otherwise;
- * - for the same call as the last one of its operation that the described path ran natively.
+ * - if it is the same as the last call of its operation that the described path ran natively.
  *
  * The described path: describe the arguments (lib/call/args.h), choose an algorithm
  * (lib/tuning/state.h), run it, trace the call.
@@ -203,13 +204,14 @@ int COLL_Aggregate(COLL_Pool *pool, int root, MPI_Comm comm, COLL_Aggregate_stat
     const coll_shape shape =
         coll_state_shape(coll_state_of(own), COLL_OPERATION_AGGREGATE, COLL_BYTES_UNKNOWN, root);
     running call = {.comm = own, .operation = COLL_OPERATION_AGGREGATE, .shape = &shape};
+    const size_t bytes = pool ? coll_pool_bytes(pool) : 0; /* before the call empties the pool */
     code = begin_call(&call);
     if (code != MPI_SUCCESS)
         return coll_raise(comm, code);
     code = coll_aggregate_run(
         &(coll_aggregate_call){.pool = pool, .comm = own, .shape = &shape, .stats = stats},
         coll_aggregate_of(call.choice.algorithm), &call.choice.values);
-    return coll_raise(comm, end_call(&call, code, pool ? coll_pool_bytes(pool) : 0));
+    return coll_raise(comm, end_call(&call, code, bytes));
 }
 
 /* --- The blocking entries' functions --- */
