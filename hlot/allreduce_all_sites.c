@@ -55,7 +55,7 @@ static int receive_and_pass_on(const hlot_site_message *v, int segment, coll_tre
  */
 static void exchange_sums(const coll_trees *plan, coll_trees_draft *d) {
     const exchange *all = (const exchange *)plan;
-    const int sites = plan->base.part->shape->topo->sites, first = 1 + plan->children;
+    const int sites = plan->base.args->shape->topo->sites, first = 1 + plan->children;
     int here[HLOT_SITES_SUMMED], own = 0;
     for (int i = 0; i < sites; i++) {
         const hlot_site_message *v = &all->messages[i];
@@ -73,20 +73,20 @@ static void exchange_sums(const coll_trees *plan, coll_trees_draft *d) {
     }
 }
 
-static coll_plan_size plan_size(const coll_plan_args *part) {
-    const int sites = part->shape->topo->sites;
-    coll_plan_size size = hlot_sites_size(part);
+static coll_plan_size plan_size(const coll_plan_args *args) {
+    const int sites = args->shape->topo->sites;
+    coll_plan_size size = hlot_sites_size(args);
     size.steps += sites * sites;
     size.own_bytes = sizeof(exchange) + (size_t)sites * (size_t)sites * sizeof(int);
     return size;
 }
 
-static coll_plan *make_plan(const coll_plan_args *part, coll_plan_size size, void *memory) {
+static coll_plan *make_plan(const coll_plan_args *args, coll_plan_size size, void *memory) {
     int first[HLOT_SITES_SUMMED];
-    exchange *plan = (exchange *)hlot_sites_open(part, size, memory, first);
+    exchange *plan = (exchange *)hlot_sites_open(args, size, memory, first);
     if (plan->trees.parent >= 0)
         return &plan->trees.base;
-    hlot_sites_messages(part, first, plan->messages, plan->ranks);
+    hlot_sites_messages(args, first, plan->messages, plan->ranks);
     plan->trees.meet = exchange_sums;
     return &plan->trees.base;
 }

@@ -44,11 +44,11 @@ static hlot_tree shortest_round_trip_tree(const coll_shape *call) {
     return best;
 }
 
-static coll_plan *make_plan(const coll_plan_args *part, coll_plan_size size, void *memory) {
+static coll_plan *make_plan(const coll_plan_args *args, coll_plan_size size, void *memory) {
     int first[HLOT_SITES_SUMMED];
-    coll_trees *plan = hlot_sites_open(part, size, memory, first);
+    coll_trees *plan = hlot_sites_open(args, size, memory, first);
     if (plan->parent < 0) {
-        const hlot_tree tree = shortest_round_trip_tree(part->shape);
+        const hlot_tree tree = shortest_round_trip_tree(args->shape);
         hlot_sites_join(plan, &tree, first);
     }
     return &plan->base;

@@ -25,7 +25,7 @@ typedef struct barrier_plan {
 /* Passes each notification on when it has arrived. */
 static int exchange_with_sites(const barrier_plan *plan, coll_step steps[]) {
     int count = 0;
-    for (int site = 0; site < plan->trees.base.part->shape->topo->sites; site++) {
+    for (int site = 0; site < plan->trees.base.args->shape->topo->sites; site++) {
         const hlot_site_message *v = &plan->messages[site];
         const int here = count;
         if (v->from >= 0)
@@ -59,8 +59,8 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
 }
 
 /* With a window of 1, a round begins when the one before is complete. */
-static coll_plan_size plan_size(const coll_plan_args *part) {
-    const int sites = part->shape->topo->sites, children = hlot_sites_children(part),
+static coll_plan_size plan_size(const coll_plan_args *args) {
+    const int sites = args->shape->topo->sites, children = hlot_sites_children(args),
               words = sites * sites + sites;
     return (coll_plan_size){.window = 1,
                             .steps = children > words ? children : words,
@@ -70,11 +70,11 @@ static coll_plan_size plan_size(const coll_plan_args *part) {
                                 sizeof(barrier_plan) + (size_t)sites * (size_t)sites * sizeof(int)};
 }
 
-static coll_plan *make_plan(const coll_plan_args *part, coll_plan_size size, void *memory) {
+static coll_plan *make_plan(const coll_plan_args *args, coll_plan_size size, void *memory) {
     int first[HLOT_SITES_SUMMED];
-    barrier_plan *plan = (barrier_plan *)hlot_sites_open(part, size, memory, first);
+    barrier_plan *plan = (barrier_plan *)hlot_sites_open(args, size, memory, first);
     if (plan->trees.parent < 0)
-        hlot_sites_messages(part, first, plan->messages, plan->ranks);
+        hlot_sites_messages(args, first, plan->messages, plan->ranks);
     plan->trees.base.rounds = 3;
     plan->trees.base.round = plan_round;
     return &plan->trees.base;

@@ -47,13 +47,13 @@ static double predict_flat(const coll_shape *call, const coll_values *values) {
 }
 
 static int run(const coll_exec_args *call) {
-    const coll_values *values = call->part.values;
+    const coll_values *values = call->args.values;
     return hlot_bcast_runtime_run(call, kind_of(values), values->at[SEGMENT],
                                   (int)values->at[WINDOW]);
 }
 
 static int run_flat(const coll_exec_args *call) {
-    const coll_values *values = call->part.values;
+    const coll_values *values = call->args.values;
     return hlot_bcast_runtime_run(call, HLOT_FLAT, values->at[COLL_SEGMENT],
                                   (int)values->at[COLL_WINDOW]);
 }

@@ -195,7 +195,7 @@ static int bcast_within_site(const relay *r, size_t i) {
         coll_state_choose_started(coll_state_of(local), COLL_OPERATION_BCAST, &shape);
     const coll_exec_args call = {.comm = local,
                                  .algorithm = choice.algorithm,
-                                 .part = {.shape = &shape,
+                                 .args = {.shape = &shape,
                                           .values = &choice.values,
                                           .line = coll_rank_order_of(local, &shape),
                                           .own = data.bytes},
@@ -300,10 +300,10 @@ int hlot_bcast_runtime_run(const coll_exec_args *call, hlot_kind kind, uint64_t 
     int code = hlot_site_state_get(call->comm, kind != HLOT_FLAT, &site_state);
     if (code != MPI_SUCCESS)
         return code;
-    size_t segment = hlot_site_state_predict(call->part.shape, kind, given, NULL);
+    size_t segment = hlot_site_state_predict(call->args.shape, kind, given, NULL);
     size_t segments = (call->data->bytes + segment - 1) / segment;
     relay r = {.call = call,
-               .shape = call->part.shape,
+               .shape = call->args.shape,
                .site_state = site_state,
                .segment = segment,
                .segments = segments,

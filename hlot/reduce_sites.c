@@ -25,16 +25,16 @@ typedef struct up_plan {
 } up_plan;
 
 static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
-    coll_range what = coll_segment_at(base->part->shape->bytes, base->size.segment, round);
+    coll_range what = coll_segment_at(base->args->shape->bytes, base->size.segment, round);
     return coll_reduce_up(&((const up_plan *)base)->kin, what, steps, 0);
 }
 
-static coll_plan_size plan_size(const coll_plan_args *part) {
-    const coll_shape *shape = part->shape;
-    size_t segment = coll_segment_of(shape, part->values->at[COLL_SEGMENT]);
+static coll_plan_size plan_size(const coll_plan_args *args) {
+    const coll_shape *shape = args->shape;
+    size_t segment = coll_segment_of(shape, args->values->at[COLL_SEGMENT]);
     coll_plan_size size =
-        coll_reduce_tree_size(part, coll_least(segment, shape->bytes),
-                              part->values->at[COLL_WINDOW], hlot_sites_children(part));
+        coll_reduce_tree_size(args, coll_least(segment, shape->bytes),
+                              args->values->at[COLL_WINDOW], hlot_sites_children(args));
     size.own_bytes = sizeof(up_plan);
     return size;
 }
@@ -54,12 +54,12 @@ static hlot_tree shortest_path_tree(const coll_shape *call) {
     return tree;
 }
 
-static coll_plan *make_plan(const coll_plan_args *part, coll_plan_size size, void *memory) {
+static coll_plan *make_plan(const coll_plan_args *args, coll_plan_size size, void *memory) {
     int first[HLOT_SITES_SUMMED];
     up_plan *plan = memory;
-    coll_trees *trees = hlot_sites_open(part, size, &plan->trees, first);
+    coll_trees *trees = hlot_sites_open(args, size, &plan->trees, first);
     if (trees->parent < 0) {
-        const hlot_tree tree = shortest_path_tree(part->shape);
+        const hlot_tree tree = shortest_path_tree(args->shape);
         hlot_sites_join(trees, &tree, first);
     }
     trees->base.round = plan_round;

@@ -23,41 +23,41 @@ int hlot_sites_prepare(coll_comm *comm) {
     return hlot_site_state_get(comm, true, &site_state);
 }
 
-int hlot_sites_children(const coll_plan_args *part) {
-    return coll_trees_depth(part, COLL_UNIT_RANK, COLL_UNIT_NODE) +
-           coll_trees_depth(part, COLL_UNIT_NODE, COLL_UNIT_RACK) +
-           coll_trees_depth(part, COLL_UNIT_RACK, COLL_UNIT_SITE) + part->shape->topo->sites;
+int hlot_sites_children(const coll_plan_args *args) {
+    return coll_trees_depth(args, COLL_UNIT_RANK, COLL_UNIT_NODE) +
+           coll_trees_depth(args, COLL_UNIT_NODE, COLL_UNIT_RACK) +
+           coll_trees_depth(args, COLL_UNIT_RACK, COLL_UNIT_SITE) + args->shape->topo->sites;
 }
 
-coll_plan_size hlot_sites_size(const coll_plan_args *part) {
-    return coll_trees_size(part, hlot_sites_children(part));
+coll_plan_size hlot_sites_size(const coll_plan_args *args) {
+    return coll_trees_size(args, hlot_sites_children(args));
 }
 
-int hlot_sites_own(const coll_plan_args *part) {
-    return part->shape->topo->places[part->line->order[part->line->position]].site;
+int hlot_sites_own(const coll_plan_args *args) {
+    return args->shape->topo->places[args->line->order[args->line->position]].site;
 }
 
-static void find_first(const coll_plan_args *part, int first[]) {
-    const coll_topo *topo = part->shape->topo;
+static void find_first(const coll_plan_args *args, int first[]) {
+    const coll_topo *topo = args->shape->topo;
     for (int i = 0; i < topo->ranks; i++)
-        if (coll_rank_order_begins(part->line, topo, i, COLL_UNIT_SITE))
-            first[topo->places[part->line->order[i]].site] = part->line->order[i];
+        if (coll_rank_order_begins(args->line, topo, i, COLL_UNIT_SITE))
+            first[topo->places[args->line->order[i]].site] = args->line->order[i];
 }
 
-coll_trees *hlot_sites_open(const coll_plan_args *part, coll_plan_size size, void *memory,
+coll_trees *hlot_sites_open(const coll_plan_args *args, coll_plan_size size, void *memory,
                             int first[]) {
-    coll_trees *plan = coll_trees_open(part, size, memory);
+    coll_trees *plan = coll_trees_open(args, size, memory);
     coll_trees_join(plan, COLL_UNIT_RANK, COLL_UNIT_NODE);
     coll_trees_join(plan, COLL_UNIT_NODE, COLL_UNIT_RACK);
     coll_trees_join(plan, COLL_UNIT_RACK, COLL_UNIT_SITE);
     if (plan->parent < 0)
-        find_first(part, first);
+        find_first(args, first);
     return plan;
 }
 
 /* The child with the shortest path comes first. */
 void hlot_sites_join(coll_trees *plan, const hlot_tree *tree, const int first[]) {
-    const int site = hlot_sites_own(plan->base.part), *children;
+    const int site = hlot_sites_own(plan->base.args), *children;
     int count = hlot_tree_children(tree, site, &children);
     while (count > 0)
         plan->child[plan->children++] = first[children[--count]];
@@ -84,11 +84,11 @@ static void insert_by_arrival(hlot_site_message all[], int count, hlot_site_mess
     all[count] = v;
 }
 
-void hlot_sites_messages(const coll_plan_args *part, const int first[],
+void hlot_sites_messages(const coll_plan_args *args, const int first[],
                          hlot_site_message messages[], int ranks[]) {
-    const int site = hlot_sites_own(part);
+    const int site = hlot_sites_own(args);
     hlot_network network;
-    hlot_sites_network(part->shape, &network);
+    hlot_sites_network(args->shape, &network);
     for (int from = 0; from < network.sites; from++) {
         hlot_tree tree;
         double arrival[HLOT_SITES];

@@ -32,16 +32,16 @@ int hlot_sites_prepare(coll_comm *comm);
  * Returns from how many ranks a site's first rank receives at most, including one of each other
  * site.
  */
-int hlot_sites_children(const coll_plan_args *part);
+int hlot_sites_children(const coll_plan_args *args);
 
 /* Returns the sizes of a plan in which first ranks receive a sum of each site. */
-coll_plan_size hlot_sites_size(const coll_plan_args *part);
+coll_plan_size hlot_sites_size(const coll_plan_args *args);
 
 /*
  * Opens a plan that is complete within the sites. On a site's first rank, which has no parent yet,
  * also sets FIRST to the first ranks of all sites.
  */
-coll_trees *hlot_sites_open(const coll_plan_args *part, coll_plan_size size, void *memory,
+coll_trees *hlot_sites_open(const coll_plan_args *args, coll_plan_size size, void *memory,
                             int first[]);
 
 /* On a site's first rank: adds its neighbours in TREE, from FIRST, as its parent and children. */
@@ -56,11 +56,11 @@ typedef struct hlot_site_message {
 } hlot_site_message;
 
 /*
- * Lists the messages that reach the site of PART, one from each site, in the order of their
+ * Lists the messages that reach the site of ARGS, one from each site, in the order of their
  * arrival, with the ranks that send them and to which they are passed on. FIRST has the first rank
  * of each site. RANKS has room for a rank for each pair of sites.
  */
-void hlot_sites_messages(const coll_plan_args *part, const int first[],
+void hlot_sites_messages(const coll_plan_args *args, const int first[],
                          hlot_site_message messages[], int ranks[]);
 
 /*
@@ -69,7 +69,7 @@ void hlot_sites_messages(const coll_plan_args *part, const int first[],
  */
 void hlot_sites_network(const coll_shape *call, hlot_network *network);
 
-/* Returns the site of the rank that PART is for. */
-int hlot_sites_own(const coll_plan_args *part);
+/* Returns the site of the rank that ARGS is for. */
+int hlot_sites_own(const coll_plan_args *args);
 
 #endif

@@ -33,7 +33,7 @@ static const size_t BYTES_MOST = 4 << 20;
 
 /* The parameters of an allgather on this rank. */
 typedef struct growth {
-    const coll_plan_args *part;
+    const coll_plan_args *args;
     int radix;
     bool near_first;
 } growth;
@@ -43,8 +43,8 @@ typedef struct growth_plan {
     growth by;
 } growth_plan;
 
-static growth growth_of(const coll_plan_args *part, bool near_first) {
-    return (growth){.part = part, .radix = coll_radix_asked(part), .near_first = near_first};
+static growth growth_of(const coll_plan_args *args, bool near_first) {
+    return (growth){.args = args, .radix = coll_radix_asked(args), .near_first = near_first};
 }
 
 /*
@@ -61,22 +61,22 @@ typedef struct set {
  */
 static set set_for(const growth *by, int distance, int times) {
     int wanted =
-        by->part->shape->topo->ranks - times * distance; /* blocks that the receiver may lack */
+        by->args->shape->topo->ranks - times * distance; /* blocks that the receiver may lack */
     if (by->near_first)
         return (set){.stride = 1, .count = distance < wanted ? distance : wanted};
     int stride = by->radix * distance;
     return (set){.stride = stride, .count = (wanted - 1) / stride + 1};
 }
 
-static bool is_even(const coll_plan_args *part) {
-    return !part->blocks->layout.counts;
+static bool is_even(const coll_plan_args *args) {
+    return !args->blocks->layout.counts;
 }
 
-static size_t bytes_of(const coll_plan_args *part, set all) {
-    int ranks = part->shape->topo->ranks, own = part->line->position;
+static size_t bytes_of(const coll_plan_args *args, set all) {
+    int ranks = args->shape->topo->ranks, own = args->line->position;
     size_t bytes = 0;
     for (int i = 0; i < all.count; i++)
-        bytes += coll_part_block(part, part->blocks, (own + all.from + i * all.stride) % ranks);
+        bytes += coll_part_block(args, args->blocks, (own + all.from + i * all.stride) % ranks);
     return bytes;
 }
 
@@ -84,14 +84,14 @@ static size_t bytes_of(const coll_plan_args *part, set all) {
  * Writes the copies of SET to scratch memory, or from SEGMENT of it. Returns the number of steps:
  * adjacent blocks of equal length are copied in one.
  */
-static int copy_set(const coll_plan_args *part, set all, bool to_scratch, int segment,
+static int copy_set(const coll_plan_args *args, set all, bool to_scratch, int segment,
                     coll_step steps[]) {
-    int ranks = part->shape->topo->ranks, own = part->line->position, count = 0;
-    bool merges = all.stride == 1 && is_even(part);
+    int ranks = args->shape->topo->ranks, own = args->line->position, count = 0;
+    bool merges = all.stride == 1 && is_even(args);
     size_t at = 0;
     for (int i = 0; i < all.count; i++) {
         int position = (own + all.from + i * all.stride) % ranks;
-        size_t bytes = coll_part_block(part, part->blocks, position);
+        size_t bytes = coll_part_block(args, args->blocks, position);
         if (bytes == 0)
             continue;
         if (merges && i > 0 && position > 0) {
@@ -110,33 +110,33 @@ static int copy_set(const coll_plan_args *part, set all, bool to_scratch, int se
 /* Writes a round. The messages to farther ranks are prefixes of the message to the nearest one. */
 static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
     const growth *by = &((const growth_plan *)base)->by;
-    const coll_plan_args *part = base->part;
-    int ranks = part->shape->topo->ranks, own = part->line->position,
+    const coll_plan_args *args = base->args;
+    int ranks = args->shape->topo->ranks, own = args->line->position,
         digit = (int)(by->near_first ? round : base->rounds - 1 - round),
         distance = coll_radix_worth(by->radix, digit),
-        count = copy_set(part, set_for(by, distance, 1), true, 0, steps), copied = count - 1;
+        count = copy_set(args, set_for(by, distance, 1), true, 0, steps), copied = count - 1;
     if (count > 0)
         steps[copied].after_earlier = true;
     for (int times = 1; times < by->radix && times * distance < ranks; times++) {
-        size_t length = bytes_of(part, set_for(by, distance, times));
+        size_t length = bytes_of(args, set_for(by, distance, times));
         if (length == 0)
             continue;
         int to = (own - times * distance + ranks) % ranks;
-        steps[count] = coll_step_send(part->line->order[to], 0, length);
+        steps[count] = coll_step_send(args->line->order[to], 0, length);
         steps[count].buffer = COLL_SCRATCH;
         coll_step_after(&steps[count++], 0, copied);
     }
     for (int times = 1; times < by->radix && times * distance < ranks; times++) {
         set all = set_for(by, distance, times);
         all.from = times * distance;
-        size_t length = bytes_of(part, all);
+        size_t length = bytes_of(args, all);
         if (length == 0)
             continue;
         int receive = count++;
-        steps[receive] = coll_step_receive(part->line->order[(own + all.from) % ranks], 0, length);
+        steps[receive] = coll_step_receive(args->line->order[(own + all.from) % ranks], 0, length);
         steps[receive].buffer = COLL_SCRATCH;
         steps[receive].segment = times;
-        count += copy_set(part, all, false, times, &steps[count]);
+        count += copy_set(args, all, false, times, &steps[count]);
         for (int i = receive + 1; i < count; i++)
             coll_step_after(&steps[i], 0, receive);
     }
@@ -147,7 +147,7 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
  * Returns the most blocks of a message: the first one of the last round, or of the round before it.
  */
 static int longest_message(const growth *by) {
-    int ranks = by->part->shape->topo->ranks;
+    int ranks = by->args->shape->topo->ranks;
     if (!by->near_first)
         return set_for(by, 1, 1).count;
     int last = coll_radix_worth(by->radix, coll_radix_digits(ranks, by->radix) - 1),
@@ -156,48 +156,48 @@ static int longest_message(const growth *by) {
 }
 
 /* Returns the most bytes that BLOCKS blocks can have. */
-static size_t bytes_of_longest(const coll_plan_args *part, int blocks) {
+static size_t bytes_of_longest(const coll_plan_args *args, int blocks) {
     size_t all = 0;
-    for (int position = 0; position < part->shape->topo->ranks; position++)
-        all += coll_part_block(part, part->blocks, position);
-    return coll_least(all, (size_t)blocks * coll_blocks_longest(part->blocks));
+    for (int position = 0; position < args->shape->topo->ranks; position++)
+        all += coll_part_block(args, args->blocks, position);
+    return coll_least(all, (size_t)blocks * coll_blocks_longest(args->blocks));
 }
 
-static coll_plan_size size_of(const coll_plan_args *part, bool near_first) {
-    const growth by = growth_of(part, near_first);
-    int ranks = part->shape->topo->ranks, others = (by.radix < ranks ? by.radix : ranks) - 1,
+static coll_plan_size size_of(const coll_plan_args *args, bool near_first) {
+    const growth by = growth_of(args, near_first);
+    int ranks = args->shape->topo->ranks, others = (by.radix < ranks ? by.radix : ranks) - 1,
         longest = longest_message(&by);
-    bool merges = near_first && is_even(part);
+    bool merges = near_first && is_even(args);
     return (coll_plan_size){.window = 1,
                             .steps = merges ? 2 + 4 * others : longest + 2 * others + ranks - 1,
                             .segments = 1 + others,
-                            .segment = bytes_of_longest(part, longest),
+                            .segment = bytes_of_longest(args, longest),
                             .own_bytes = sizeof(growth_plan)};
 }
 
-static coll_plan *plan_of(const coll_plan_args *part, bool near_first, coll_plan_size size,
+static coll_plan *plan_of(const coll_plan_args *args, bool near_first, coll_plan_size size,
                           void *memory) {
     growth_plan *plan = memory;
-    const growth by = growth_of(part, near_first);
-    int rounds = coll_radix_digits(part->shape->topo->ranks, by.radix);
-    *plan = (growth_plan){.base = coll_plan_of(part, size, (uint64_t)rounds, plan_round), .by = by};
+    const growth by = growth_of(args, near_first);
+    int rounds = coll_radix_digits(args->shape->topo->ranks, by.radix);
+    *plan = (growth_plan){.base = coll_plan_of(args, size, (uint64_t)rounds, plan_round), .by = by};
     return &plan->base;
 }
 
-static coll_plan_size bruck_size(const coll_plan_args *part) {
-    return size_of(part, true);
+static coll_plan_size bruck_size(const coll_plan_args *args) {
+    return size_of(args, true);
 }
 
-static coll_plan *bruck_plan(const coll_plan_args *part, coll_plan_size size, void *memory) {
-    return plan_of(part, true, size, memory);
+static coll_plan *bruck_plan(const coll_plan_args *args, coll_plan_size size, void *memory) {
+    return plan_of(args, true, size, memory);
 }
 
-static coll_plan_size sparbit_size(const coll_plan_args *part) {
-    return size_of(part, false);
+static coll_plan_size sparbit_size(const coll_plan_args *args) {
+    return size_of(args, false);
 }
 
-static coll_plan *sparbit_plan(const coll_plan_args *part, coll_plan_size size, void *memory) {
-    return plan_of(part, false, size, memory);
+static coll_plan *sparbit_plan(const coll_plan_args *args, coll_plan_size size, void *memory) {
+    return plan_of(args, false, size, memory);
 }
 
 static bool is_small(const coll_shape *call) {

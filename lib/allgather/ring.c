@@ -29,20 +29,20 @@ typedef struct ring_plan {
 } ring_plan;
 
 /* Returns the position of the block that is BACK places before this rank's own. */
-static int position_of(const coll_plan_args *part, int back) {
-    int ranks = part->shape->topo->ranks;
-    return (part->line->position - back + ranks) % ranks;
+static int position_of(const coll_plan_args *args, int back) {
+    int ranks = args->shape->topo->ranks;
+    return (args->line->position - back + ranks) % ranks;
 }
 
 /* Returns the message with segment NUMBER of the stream that begins with this rank's own block. */
 static coll_step segment_of(const ring_plan *plan, coll_step_kind kind, uint64_t number) {
-    const coll_plan_args *part = plan->base.part;
-    int back = coll_block_with(plan->first, part->shape->topo->ranks, number);
-    int position = position_of(part, back),
-        peer = position_of(part, kind == COLL_STEP_SEND ? -1 : 1);
-    size_t bytes = coll_part_block(part, part->blocks, position), segment = plan->base.size.segment;
+    const coll_plan_args *args = plan->base.args;
+    int back = coll_block_with(plan->first, args->shape->topo->ranks, number);
+    int position = position_of(args, back),
+        peer = position_of(args, kind == COLL_STEP_SEND ? -1 : 1);
+    size_t bytes = coll_part_block(args, args->blocks, position), segment = plan->base.size.segment;
     uint64_t i = number - plan->first[back];
-    coll_step step = coll_step_message(kind, part->line->order[peer], (size_t)i * segment,
+    coll_step step = coll_step_message(kind, args->line->order[peer], (size_t)i * segment,
                                        coll_segment_length(bytes, segment, i));
     step.block = position;
     step.segment = kind == COLL_STEP_SEND;
@@ -52,7 +52,7 @@ static coll_step segment_of(const ring_plan *plan, coll_step_kind kind, uint64_t
 /* Sends all but the last block, receives all but its own. */
 static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
     const ring_plan *plan = (const ring_plan *)base;
-    int ranks = plan->base.part->shape->topo->ranks, count = 0;
+    int ranks = plan->base.args->shape->topo->ranks, count = 0;
     bool receives = round < plan->first[ranks] - plan->own;
     if (receives)
         steps[count++] = segment_of(plan, COLL_STEP_RECEIVE, plan->own + round);
@@ -64,24 +64,24 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
     return count + 1;
 }
 
-static coll_plan_size plan_size(const coll_plan_args *part) {
-    return (coll_plan_size){.window = (int)part->values->at[COLL_WINDOW],
+static coll_plan_size plan_size(const coll_plan_args *args) {
+    return (coll_plan_size){.window = (int)args->values->at[COLL_WINDOW],
                             .steps = 2,
                             .segments = 2,
-                            .segment = coll_segment_even(part, coll_blocks_longest(part->blocks)),
+                            .segment = coll_segment_even(args, coll_blocks_longest(args->blocks)),
                             .own_bytes = sizeof(ring_plan) +
-                                         ((size_t)part->shape->topo->ranks + 1) * sizeof(uint64_t)};
+                                         ((size_t)args->shape->topo->ranks + 1) * sizeof(uint64_t)};
 }
 
-static coll_plan *make_plan(const coll_plan_args *part, coll_plan_size size, void *memory) {
-    int ranks = part->shape->topo->ranks;
+static coll_plan *make_plan(const coll_plan_args *args, coll_plan_size size, void *memory) {
+    int ranks = args->shape->topo->ranks;
     ring_plan *plan = memory;
-    *plan = (ring_plan){.base = coll_plan_of(part, size, 0, plan_round)};
+    *plan = (ring_plan){.base = coll_plan_of(args, size, 0, plan_round)};
     plan->first[0] = 0;
     for (int back = 0; back < ranks; back++)
         plan->first[back + 1] =
             plan->first[back] +
-            coll_segment_count(coll_part_block(part, part->blocks, position_of(part, back)),
+            coll_segment_count(coll_part_block(args, args->blocks, position_of(args, back)),
                                size.segment);
     plan->own = plan->first[1];
     uint64_t received = plan->first[ranks] - plan->own, sent = plan->first[ranks - 1];

@@ -17,20 +17,20 @@
 #include "lib/plan/plan.h"
 
 /* Returns a message of COUNT blocks, from FIRST on, to or from the rank at POSITION. */
-static coll_step block_message(const coll_plan_args *part, coll_step_kind kind, int position,
+static coll_step block_message(const coll_plan_args *args, coll_step_kind kind, int position,
                                int first, int count) {
     coll_step step =
-        coll_step_message(kind, part->line->order[position], 0, (size_t)count * part->shape->bytes);
+        coll_step_message(kind, args->line->order[position], 0, (size_t)count * args->shape->bytes);
     step.block = first;
     step.segment = kind == COLL_STEP_SEND;
     return step;
 }
 
 static int doubling_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
-    const coll_plan_args *part = base->part;
-    const int count = 1 << round, own = part->line->position, other = own ^ count;
-    steps[0] = block_message(part, COLL_STEP_RECEIVE, other, other & -count, count);
-    steps[1] = block_message(part, COLL_STEP_SEND, other, own & -count, count);
+    const coll_plan_args *args = base->args;
+    const int count = 1 << round, own = args->line->position, other = own ^ count;
+    steps[0] = block_message(args, COLL_STEP_RECEIVE, other, other & -count, count);
+    steps[1] = block_message(args, COLL_STEP_SEND, other, own & -count, count);
     return 2;
 }
 
@@ -40,52 +40,52 @@ static int doubling_round(const coll_plan *base, uint64_t round, coll_step steps
  * from farther away.
  */
 static int received_in(const coll_plan *base, int position, int round) {
-    const int ranks = base->part->shape->topo->ranks, pair = position - position % 2,
+    const int ranks = base->args->shape->topo->ranks, pair = position - position % 2,
               away = (round + 1) / 2 * 2;
     return (round % 2 == position % 2 ? pair + away : pair - away + ranks) % ranks;
 }
 
 static int neighbors_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
-    const coll_plan_args *part = base->part;
-    const int ranks = part->shape->topo->ranks, own = part->line->position, turn = (int)round,
+    const coll_plan_args *args = base->args;
+    const int ranks = args->shape->topo->ranks, own = args->line->position, turn = (int)round,
               other = (turn % 2 == own % 2 ? own + 1 : own - 1 + ranks) % ranks;
     if (turn == 0) {
-        steps[0] = block_message(part, COLL_STEP_RECEIVE, other, other, 1);
-        steps[1] = block_message(part, COLL_STEP_SEND, other, own, 1);
+        steps[0] = block_message(args, COLL_STEP_RECEIVE, other, other, 1);
+        steps[1] = block_message(args, COLL_STEP_SEND, other, own, 1);
     } else {
-        steps[0] = block_message(part, COLL_STEP_RECEIVE, other, received_in(base, own, turn), 2);
-        steps[1] = block_message(part, COLL_STEP_SEND, other, received_in(base, own, turn - 1), 2);
+        steps[0] = block_message(args, COLL_STEP_RECEIVE, other, received_in(base, own, turn), 2);
+        steps[1] = block_message(args, COLL_STEP_SEND, other, received_in(base, own, turn - 1), 2);
     }
     return 2;
 }
 
 /* Returns the size of a plan whose longest message has BLOCKS blocks. */
-static coll_plan_size size_of(const coll_plan_args *part, int blocks) {
+static coll_plan_size size_of(const coll_plan_args *args, int blocks) {
     return (coll_plan_size){.window = 1,
                             .steps = 2,
                             .segments = 2,
-                            .segment = (size_t)blocks * part->shape->bytes,
+                            .segment = (size_t)blocks * args->shape->bytes,
                             .own_bytes = sizeof(coll_plan)};
 }
 
-static coll_plan_size doubling_size(const coll_plan_args *part) {
-    return size_of(part, part->shape->topo->ranks / 2);
+static coll_plan_size doubling_size(const coll_plan_args *args) {
+    return size_of(args, args->shape->topo->ranks / 2);
 }
 
-static coll_plan_size neighbors_size(const coll_plan_args *part) {
-    return size_of(part, 2);
+static coll_plan_size neighbors_size(const coll_plan_args *args) {
+    return size_of(args, 2);
 }
 
-static coll_plan *doubling_plan(const coll_plan_args *part, coll_plan_size size, void *memory) {
+static coll_plan *doubling_plan(const coll_plan_args *args, coll_plan_size size, void *memory) {
     coll_plan *plan = memory;
-    *plan = coll_plan_of(part, size, (uint64_t)coll_tree_depth(part->shape->topo->ranks),
+    *plan = coll_plan_of(args, size, (uint64_t)coll_tree_depth(args->shape->topo->ranks),
                          doubling_round);
     return plan;
 }
 
-static coll_plan *neighbors_plan(const coll_plan_args *part, coll_plan_size size, void *memory) {
+static coll_plan *neighbors_plan(const coll_plan_args *args, coll_plan_size size, void *memory) {
     coll_plan *plan = memory;
-    *plan = coll_plan_of(part, size, (uint64_t)part->shape->topo->ranks / 2, neighbors_round);
+    *plan = coll_plan_of(args, size, (uint64_t)args->shape->topo->ranks / 2, neighbors_round);
     return plan;
 }
 

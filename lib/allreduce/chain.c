@@ -31,7 +31,7 @@ typedef struct chain_plan {
 } chain_plan;
 
 static coll_range range_of(const chain_plan *plan, uint64_t i) {
-    return coll_segment_at(plan->base.part->shape->bytes, plan->base.size.segment, i);
+    return coll_segment_at(plan->base.args->shape->bytes, plan->base.size.segment, i);
 }
 
 /* Writes the steps that add this rank's data to the sum from behind and send the result on. */
@@ -85,25 +85,25 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
                : send_results_down(plan, range_of(plan, round - plan->lag), steps, count);
 }
 
-static coll_plan_size plan_size(const coll_plan_args *part) {
-    const coll_shape *shape = part->shape;
-    uint64_t window = part->values->at[COLL_WINDOW];
+static coll_plan_size plan_size(const coll_plan_args *args) {
+    const coll_shape *shape = args->shape;
+    uint64_t window = args->values->at[COLL_WINDOW];
     return (coll_plan_size){
         .window = window < FEWEST ? FEWEST : (int)window,
         .steps = 5,
         .segments = SEGMENTS,
-        .segment = coll_least(coll_segment_asked(part, 2.0 * shape->topo->ranks), shape->bytes),
+        .segment = coll_least(coll_segment_asked(args, 2.0 * shape->topo->ranks), shape->bytes),
         .own_bytes = sizeof(chain_plan)};
 }
 
-static coll_plan *make_plan(const coll_plan_args *part, coll_plan_size size, void *memory) {
-    const coll_rank_order *line = part->line;
-    int position = line->position, p = part->shape->topo->ranks;
+static coll_plan *make_plan(const coll_plan_args *args, coll_plan_size size, void *memory) {
+    const coll_rank_order *line = args->line;
+    int position = line->position, p = args->shape->topo->ranks;
     chain_plan *plan = memory;
-    *plan = (chain_plan){.base = coll_plan_of(part, size, 0, plan_round),
+    *plan = (chain_plan){.base = coll_plan_of(args, size, 0, plan_round),
                          .first = position == 0,
                          .last = position == p - 1,
-                         .segments = coll_segment_count(part->shape->bytes, size.segment),
+                         .segments = coll_segment_count(args->shape->bytes, size.segment),
                          .lag = 2 * (uint64_t)position};
     plan->before = plan->first ? 0 : line->order[position - 1];
     plan->behind = plan->last ? 0 : line->order[position + 1];

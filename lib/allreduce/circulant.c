@@ -238,7 +238,7 @@ static void write_level(draft *d, const circulant_plan *plan, int level, coll_ra
 }
 
 static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
-    const coll_shape *shape = base->part->shape;
+    const coll_shape *shape = base->args->shape;
     const circulant_plan *plan = (const circulant_plan *)base;
     coll_range chunk = coll_segment_at(shape->bytes, base->size.segment, round);
     draft d = {.shape = shape,
@@ -274,11 +274,11 @@ static hierarchy units_of(const coll_topo *topo, bool levels) {
     return f;
 }
 
-static hierarchy measure_hierarchy(const coll_plan_args *part, bool levels) {
-    const coll_topo *topo = part->shape->topo;
+static hierarchy measure_hierarchy(const coll_plan_args *args, bool levels) {
+    const coll_topo *topo = args->shape->topo;
     hierarchy f = units_of(topo, levels);
     for (int i = 0; i < f.levels; i++)
-        f.extent[i] = coll_rank_order_extent(part->line, topo, f.unit[i], f.unit[i + 1]);
+        f.extent[i] = coll_rank_order_extent(args->line, topo, f.unit[i], f.unit[i + 1]);
     return f;
 }
 
@@ -297,10 +297,10 @@ static int rooms_of(const hierarchy *f) {
  * number of elements for each part. If groups differ in size, some parts are received more than
  * once, and need memory each time.
  */
-static coll_plan_size size_of(const coll_plan_args *part, bool levels) {
+static coll_plan_size size_of(const coll_plan_args *args, bool levels) {
     enum { STEPS = 5 * PIECES };
-    const coll_shape *shape = part->shape;
-    const hierarchy f = measure_hierarchy(part, levels);
+    const coll_shape *shape = args->shape;
+    const hierarchy f = measure_hierarchy(args, levels);
     size_t least = shape->element, members = 0;
     int skips = 0;
     for (int i = 0; i < f.levels; i++) {
@@ -308,10 +308,10 @@ static coll_plan_size size_of(const coll_plan_args *part, bool levels) {
         skips += coll_tree_depth(f.extent[i].most);
         members += (size_t)f.extent[i].most;
     }
-    size_t chunk = coll_chunk_of(part, least);
+    size_t chunk = coll_chunk_of(args, least);
     return (coll_plan_size){
         .window =
-            (int)coll_least(part->values->at[COLL_WINDOW], coll_segment_count(shape->bytes, chunk)),
+            (int)coll_least(args->values->at[COLL_WINDOW], coll_segment_count(shape->bytes, chunk)),
         .steps = STEPS * skips,
         .segments = ROOMS + 2 * rooms_of(&f),
         .segment = chunk,
@@ -322,13 +322,13 @@ static coll_plan_size size_of(const coll_plan_args *part, bool levels) {
  * Returns the group that sums up at LEVEL with this rank, whose places at the lower levels are OWN.
  * Writes its members to RANKS.
  */
-static group group_of(const coll_plan_args *part, const hierarchy *f, int level, const int own[],
+static group group_of(const coll_plan_args *args, const hierarchy *f, int level, const int own[],
                       int ranks[]) {
-    const coll_rank_order *line = part->line;
+    const coll_rank_order *line = args->line;
     const coll_unit whole = f->unit[level + 1];
     group g = {.ranks = ranks, .parts = f->extent[level].fewest};
     int position = line->position, place[LEVELS] = {0};
-    while (!coll_part_begins(part, position, whole))
+    while (!coll_part_begins(args, position, whole))
         position--;
     do {
         bool is_one = true;
@@ -338,33 +338,33 @@ static group group_of(const coll_plan_args *part, const hierarchy *f, int level,
             g.place = g.count;
         if (is_one)
             ranks[g.count++] = line->order[position];
-        if (++position == part->shape->topo->ranks)
+        if (++position == args->shape->topo->ranks)
             break;
         for (int i = 0; i < level; i++)
-            place[i] = coll_part_begins(part, position, f->unit[i + 1])
+            place[i] = coll_part_begins(args, position, f->unit[i + 1])
                            ? 0
-                           : place[i] + coll_part_begins(part, position, f->unit[i]);
-    } while (!coll_part_begins(part, position, whole));
+                           : place[i] + coll_part_begins(args, position, f->unit[i]);
+    } while (!coll_part_begins(args, position, whole));
     return g;
 }
 
-static coll_plan *plan_of(const coll_plan_args *part, bool levels, coll_plan_size size,
+static coll_plan *plan_of(const coll_plan_args *args, bool levels, coll_plan_size size,
                           void *memory) {
     circulant_plan *plan = memory;
-    const int p = part->shape->topo->ranks;
+    const int p = args->shape->topo->ranks;
     *plan = (circulant_plan){
-        .base = coll_plan_of(part, size, coll_segment_count(part->shape->bytes, size.segment),
+        .base = coll_plan_of(args, size, coll_segment_count(args->shape->bytes, size.segment),
                              plan_round),
         .rooms = (size.segments - ROOMS) / 2,
         .levels = 1,
-        .group = {{part->line->order, p, p, part->line->position, part->line->position}}};
+        .group = {{args->line->order, p, p, args->line->position, args->line->position}}};
     if (!levels)
         return &plan->base;
-    const hierarchy f = measure_hierarchy(part, levels);
+    const hierarchy f = measure_hierarchy(args, levels);
     int own[LEVELS], *ranks = (int *)(plan + 1);
     for (int i = 0; i < f.levels; i++) {
         group *g = &plan->group[i];
-        *g = group_of(part, &f, i, own, ranks);
+        *g = group_of(args, &f, i, own, ranks);
         while (place_at(g, g->position) != g->place)
             g->position++;
         plan->levels = i + 1;
@@ -376,20 +376,20 @@ static coll_plan *plan_of(const coll_plan_args *part, bool levels, coll_plan_siz
     return &plan->base;
 }
 
-static coll_plan_size size_flat(const coll_plan_args *part) {
-    return size_of(part, false);
+static coll_plan_size size_flat(const coll_plan_args *args) {
+    return size_of(args, false);
 }
 
-static coll_plan *plan_flat(const coll_plan_args *part, coll_plan_size size, void *memory) {
-    return plan_of(part, false, size, memory);
+static coll_plan *plan_flat(const coll_plan_args *args, coll_plan_size size, void *memory) {
+    return plan_of(args, false, size, memory);
 }
 
-static coll_plan_size size_levels(const coll_plan_args *part) {
-    return size_of(part, true);
+static coll_plan_size size_levels(const coll_plan_args *args) {
+    return size_of(args, true);
 }
 
-static coll_plan *plan_levels(const coll_plan_args *part, coll_plan_size size, void *memory) {
-    return plan_of(part, true, size, memory);
+static coll_plan *plan_levels(const coll_plan_args *args, coll_plan_size size, void *memory) {
+    return plan_of(args, true, size, memory);
 }
 
 static bool has_levels(const coll_shape *call) {

@@ -52,8 +52,8 @@ static void add_dependency(draft *d, int step, int earlier) {
         coll_step_after(&d->steps[step], 0, earlier);
 }
 
-static size_t start_of(const draft *d, int part) {
-    return coll_share_start(d->plan->base.part->shape, d->length, 1 << d->plan->peers, part);
+static size_t start_of(const draft *d, int args) {
+    return coll_share_start(d->plan->base.args->shape, d->length, 1 << d->plan->peers, args);
 }
 
 static size_t bytes_of(const draft *d, half range) {
@@ -157,7 +157,7 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
                .latest = NONE,
                .passed = NONE,
                .begin = (size_t)round * segment,
-               .length = coll_segment_length(plan->base.part->shape->bytes, segment, round)};
+               .length = coll_segment_length(plan->base.args->shape->bytes, segment, round)};
     if (plan->parent >= 0) {
         defer_to_parent(&d, whole);
         return d.count;
@@ -174,10 +174,10 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
  * For each peer: a send, a receive and a combination, and a send and a receive. A chunk has the
  * same number of elements for each part.
  */
-static coll_plan_size plan_size(const coll_plan_args *part) {
-    const coll_shape *shape = part->shape;
-    size_t chunk = coll_chunk_of(part, shape->element << coll_tree_depth(shape->topo->ranks));
-    return (coll_plan_size){.window = (int)coll_least(part->values->at[COLL_WINDOW],
+static coll_plan_size plan_size(const coll_plan_args *args) {
+    const coll_shape *shape = args->shape;
+    size_t chunk = coll_chunk_of(args, shape->element << coll_tree_depth(shape->topo->ranks));
+    return (coll_plan_size){.window = (int)coll_least(args->values->at[COLL_WINDOW],
                                                       coll_segment_count(shape->bytes, chunk)),
                             .steps = 5 * coll_tree_depth(shape->topo->ranks) + 3,
                             .segments = SEGMENTS,
@@ -185,8 +185,8 @@ static coll_plan_size plan_size(const coll_plan_args *part) {
                             .own_bytes = sizeof(coll_trees)};
 }
 
-static coll_plan *make_plan(const coll_plan_args *part, coll_plan_size size, void *memory) {
-    coll_trees *plan = coll_trees_open(part, size, memory);
+static coll_plan *make_plan(const coll_plan_args *args, coll_plan_size size, void *memory) {
+    coll_trees *plan = coll_trees_open(args, size, memory);
     coll_trees_double(plan, COLL_UNIT_RANK);
     plan->base.round = plan_round;
     return &plan->base;

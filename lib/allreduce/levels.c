@@ -26,28 +26,28 @@ static coll_unit level_of(const coll_topo *topo) {
     return share_nodes(topo) ? COLL_UNIT_NODE : COLL_UNIT_RACK;
 }
 
-static coll_plan_size size_two(const coll_plan_args *part) {
-    coll_unit level = level_of(part->shape->topo);
-    return coll_trees_size(part, coll_trees_depth(part, COLL_UNIT_RANK, level) +
-                                     coll_trees_depth(part, level, COLL_UNIT_ALL));
+static coll_plan_size size_two(const coll_plan_args *args) {
+    coll_unit level = level_of(args->shape->topo);
+    return coll_trees_size(args, coll_trees_depth(args, COLL_UNIT_RANK, level) +
+                                     coll_trees_depth(args, level, COLL_UNIT_ALL));
 }
 
-static coll_plan_size size_three(const coll_plan_args *part) {
-    return coll_trees_size(part, coll_trees_depth(part, COLL_UNIT_RANK, COLL_UNIT_NODE) +
-                                     coll_trees_depth(part, COLL_UNIT_NODE, COLL_UNIT_RACK) +
-                                     coll_trees_depth(part, COLL_UNIT_RACK, COLL_UNIT_ALL));
+static coll_plan_size size_three(const coll_plan_args *args) {
+    return coll_trees_size(args, coll_trees_depth(args, COLL_UNIT_RANK, COLL_UNIT_NODE) +
+                                     coll_trees_depth(args, COLL_UNIT_NODE, COLL_UNIT_RACK) +
+                                     coll_trees_depth(args, COLL_UNIT_RACK, COLL_UNIT_ALL));
 }
 
-static coll_plan *plan_two(const coll_plan_args *part, coll_plan_size size, void *memory) {
-    coll_trees *plan = coll_trees_open(part, size, memory);
-    coll_unit level = level_of(part->shape->topo);
+static coll_plan *plan_two(const coll_plan_args *args, coll_plan_size size, void *memory) {
+    coll_trees *plan = coll_trees_open(args, size, memory);
+    coll_unit level = level_of(args->shape->topo);
     coll_trees_join(plan, COLL_UNIT_RANK, level);
     coll_trees_double(plan, level);
     return &plan->base;
 }
 
-static coll_plan *plan_three(const coll_plan_args *part, coll_plan_size size, void *memory) {
-    coll_trees *plan = coll_trees_open(part, size, memory);
+static coll_plan *plan_three(const coll_plan_args *args, coll_plan_size size, void *memory) {
+    coll_trees *plan = coll_trees_open(args, size, memory);
     coll_trees_join(plan, COLL_UNIT_RANK, COLL_UNIT_NODE);
     coll_trees_join(plan, COLL_UNIT_NODE, COLL_UNIT_RACK);
     coll_trees_double(plan, COLL_UNIT_RACK);

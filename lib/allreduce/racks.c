@@ -47,15 +47,15 @@ static int size_of(const racks_plan *plan, int rack) {
 }
 
 static coll_range piece_of(const racks_plan *plan, uint64_t group, int64_t which) {
-    const coll_shape *shape = plan->base.part->shape;
+    const coll_shape *shape = plan->base.args->shape;
     return coll_share(shape, shape->bytes, (int)plan->groups * plan->racks,
                       (int)group * plan->racks + modulo(which, plan->racks));
 }
 
 /* Returns the part of PIECE that the rank at PLACE sums up, in a rack of RANKS ranks. */
 static coll_range part_of(const racks_plan *plan, coll_range piece, int ranks, int64_t place) {
-    coll_range part = coll_share(plan->base.part->shape, piece.length, ranks, modulo(place, ranks));
-    return (coll_range){piece.from + part.from, part.length};
+    coll_range args = coll_share(plan->base.args->shape, piece.length, ranks, modulo(place, ranks));
+    return (coll_range){piece.from + args.from, args.length};
 }
 
 static coll_range own_part(const racks_plan *plan, coll_range piece) {
@@ -70,7 +70,7 @@ static int rack_before(const racks_plan *plan) {
 
 /* Returns the place of the rank that sums up byte AT of PIECE, in a rack of RANKS ranks. */
 static int place_with(const racks_plan *plan, coll_range piece, int ranks, size_t at) {
-    const coll_shape *shape = plan->base.part->shape;
+    const coll_shape *shape = plan->base.args->shape;
     const size_t element = shape->element ? shape->element : 1;
     return coll_block_at(piece.length / element, ranks, (at - piece.from) / element);
 }
@@ -85,12 +85,12 @@ static int exchange_with_rack(const racks_plan *plan, coll_range piece, int othe
     const coll_range own = own_part(plan, piece);
     int count = 0, place = place_with(plan, piece, ranks, own.from);
     for (size_t from = own.from, end = from + own.length; from < end; place++) {
-        const coll_range part = part_of(plan, piece, ranks, place);
+        const coll_range args = part_of(plan, piece, ranks, place);
         coll_step *step = &steps[count++];
         *step = one;
-        step->peer = plan->base.part->line->order[plan->first[other] + place];
+        step->peer = plan->base.args->line->order[plan->first[other] + place];
         step->from = from;
-        step->length = coll_least(part.from + part.length, end) - from;
+        step->length = coll_least(args.from + args.length, end) - from;
         step->at = from - own.from;
         from += step->length;
     }
@@ -183,7 +183,7 @@ static coll_step round_message(const racks_plan *plan, coll_step_kind kind, coll
                                int lane, int segment) {
     int place = modulo(plan->place + (kind == COLL_STEP_SEND ? 1 : -1), plan->ranks);
     coll_step step =
-        coll_step_message(kind, plan->base.part->line->order[plan->first[plan->rack] + place],
+        coll_step_message(kind, plan->base.args->line->order[plan->first[plan->rack] + place],
                           what.from, what.length);
     step.lane = lane;
     step.segment = segment;
@@ -280,19 +280,19 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
 
 /* --- Measures --- */
 
-static uint64_t groups_of(const coll_plan_args *part) {
-    const coll_shape *shape = part->shape;
-    size_t segment = coll_segment_asked(part, 2.0 * shape->topo->ranks);
+static uint64_t groups_of(const coll_plan_args *args) {
+    const coll_shape *shape = args->shape;
+    size_t segment = coll_segment_asked(args, 2.0 * shape->topo->ranks);
     uint64_t ranks = (uint64_t)shape->topo->ranks, most = INT_MAX / ranks,
              groups = coll_segment_count(coll_segment_count(shape->bytes, segment), ranks);
     return groups < most ? groups : most;
 }
 
 /* Sets FIRST to the positions at which the racks begin, and the end; the same on all ranks. */
-static void find_racks(const coll_plan_args *part, int *first) {
-    const coll_topo *topo = part->shape->topo;
+static void find_racks(const coll_plan_args *args, int *first) {
+    const coll_topo *topo = args->shape->topo;
     for (int position = 0; position < topo->ranks; position++)
-        if (coll_part_begins(part, position, COLL_UNIT_RACK))
+        if (coll_part_begins(args, position, COLL_UNIT_RACK))
             *first++ = position;
     *first = topo->ranks;
 }
@@ -302,13 +302,13 @@ static void find_racks(const coll_plan_args *part, int *first) {
  * turn, so more rounds are in flight than one turn has. With at most one turn for each rack, no
  * range is still on its way to the next rack when its result comes back.
  */
-static coll_plan_size plan_size(const coll_plan_args *part) {
-    const coll_shape *shape = part->shape;
+static coll_plan_size plan_size(const coll_plan_args *args) {
+    const coll_shape *shape = args->shape;
     int most, least = coll_topo_fewest(shape->topo, COLL_LEVEL_RACK, &most),
               racks = shape->topo->racks;
-    size_t piece = coll_share_start(shape, shape->bytes, (int)groups_of(part) * racks, 1),
+    size_t piece = coll_share_start(shape, shape->bytes, (int)groups_of(args) * racks, 1),
            turn = (size_t)most + 1,
-           window = coll_least(part->values->at[COLL_WINDOW], ((size_t)racks - 1) * turn);
+           window = coll_least(args->values->at[COLL_WINDOW], ((size_t)racks - 1) * turn);
     int overlaps = most / least + 2, across = 1 + 2 * (overlaps < most ? overlaps : most);
     return (coll_plan_size){.window = (int)(turn + window),
                             .steps = across < 5 ? 5 : across,
@@ -317,14 +317,14 @@ static coll_plan_size plan_size(const coll_plan_args *part) {
                             .own_bytes = sizeof(racks_plan) + ((size_t)racks + 1) * sizeof(int)};
 }
 
-static coll_plan *make_plan(const coll_plan_args *part, coll_plan_size size, void *memory) {
+static coll_plan *make_plan(const coll_plan_args *args, coll_plan_size size, void *memory) {
     racks_plan *plan = memory;
-    int racks = part->shape->topo->racks, position = part->line->position;
-    *plan = (racks_plan){.base = coll_plan_of(part, size, 0, plan_round),
+    int racks = args->shape->topo->racks, position = args->line->position;
+    *plan = (racks_plan){.base = coll_plan_of(args, size, 0, plan_round),
                          .racks = racks,
-                         .groups = groups_of(part),
+                         .groups = groups_of(args),
                          .first = (int *)(plan + 1)};
-    find_racks(part, (int *)(plan + 1));
+    find_racks(args, (int *)(plan + 1));
     for (int rack = 0; rack < racks; rack++)
         plan->rounds = size_of(plan, rack) >= plan->rounds ? size_of(plan, rack) + 1 : plan->rounds;
     while (plan->first[plan->rack + 1] <= position)

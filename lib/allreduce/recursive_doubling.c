@@ -18,12 +18,12 @@
 #include "lib/allreduce/allreduce.h"
 #include "lib/allreduce/trees.h"
 
-static coll_plan_size plan_size(const coll_plan_args *part) {
-    return coll_trees_size(part, coll_trees_depth(part, COLL_UNIT_RANK, COLL_UNIT_ALL));
+static coll_plan_size plan_size(const coll_plan_args *args) {
+    return coll_trees_size(args, coll_trees_depth(args, COLL_UNIT_RANK, COLL_UNIT_ALL));
 }
 
-static coll_plan *make_plan(const coll_plan_args *part, coll_plan_size size, void *memory) {
-    coll_trees *plan = coll_trees_open(part, size, memory);
+static coll_plan *make_plan(const coll_plan_args *args, coll_plan_size size, void *memory) {
+    coll_trees *plan = coll_trees_open(args, size, memory);
     coll_trees_double(plan, COLL_UNIT_RANK);
     return &plan->base;
 }

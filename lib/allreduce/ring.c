@@ -24,13 +24,13 @@ typedef struct ring_plan {
 
 /* Returns segment I of part WHICH (modulo p); it may be empty. */
 static coll_range range_of(const ring_plan *plan, int64_t which, uint64_t i) {
-    const coll_shape *shape = plan->base.part->shape;
+    const coll_shape *shape = plan->base.args->shape;
     int p = plan->ranks;
     size_t segment = plan->base.size.segment;
-    coll_range part = coll_share(shape, shape->bytes, p, (int)((which % p + p) % p));
-    if (i * segment >= part.length)
+    coll_range args = coll_share(shape, shape->bytes, p, (int)((which % p + p) % p));
+    if (i * segment >= args.length)
         return (coll_range){0, 0};
-    return (coll_range){part.from + i * segment, coll_segment_length(part.length, segment, i)};
+    return (coll_range){args.from + i * segment, coll_segment_length(args.length, segment, i)};
 }
 
 /*
@@ -66,7 +66,7 @@ static void after_turns(const ring_plan *plan, coll_step *step, uint64_t turns, 
 
 static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
     const ring_plan *plan = (const ring_plan *)base;
-    const int *order = plan->base.part->line->order;
+    const int *order = plan->base.args->line->order;
     int p = plan->ranks, count = 0;
     uint64_t turn = round / plan->segments, i = round % plan->segments, adding = (uint64_t)p - 1;
     coll_range in = received_range(plan, turn, i), out = sent_range(plan, turn, i);
@@ -95,21 +95,21 @@ static size_t longest_part(const coll_shape *shape) {
     return coll_share_start(shape, shape->bytes, shape->topo->ranks, 1);
 }
 
-static coll_plan_size plan_size(const coll_plan_args *part) {
-    return (coll_plan_size){.window = (int)part->values->at[COLL_WINDOW],
+static coll_plan_size plan_size(const coll_plan_args *args) {
+    return (coll_plan_size){.window = (int)args->values->at[COLL_WINDOW],
                             .steps = 3,
                             .segments = 2,
-                            .segment = coll_segment_even(part, longest_part(part->shape)),
+                            .segment = coll_segment_even(args, longest_part(args->shape)),
                             .own_bytes = sizeof(ring_plan)};
 }
 
-static coll_plan *make_plan(const coll_plan_args *part, coll_plan_size size, void *memory) {
-    int p = part->shape->topo->ranks;
+static coll_plan *make_plan(const coll_plan_args *args, coll_plan_size size, void *memory) {
+    int p = args->shape->topo->ranks;
     ring_plan *plan = memory;
-    *plan = (ring_plan){.base = coll_plan_of(part, size, 0, plan_round),
+    *plan = (ring_plan){.base = coll_plan_of(args, size, 0, plan_round),
                         .ranks = p,
-                        .position = part->line->position,
-                        .segments = coll_segment_count(longest_part(part->shape), size.segment)};
+                        .position = args->line->position,
+                        .segments = coll_segment_count(longest_part(args->shape), size.segment)};
     plan->base.rounds = 2 * ((uint64_t)p - 1) * plan->segments;
     return &plan->base;
 }

@@ -6,18 +6,18 @@
 
 enum { NONE = -1 };
 
-static int count_segments(const coll_plan_args *part, size_t segment) {
-    uint64_t segments = coll_segment_count(part->shape->bytes, segment);
+static int count_segments(const coll_plan_args *args, size_t segment) {
+    uint64_t segments = coll_segment_count(args->shape->bytes, segment);
     return segments < INT32_MAX ? (int)segments : INT32_MAX;
 }
 
 /* A round's memory has one segment for data that is sent, and one for each sum that is received. */
-coll_plan_size coll_trees_size(const coll_plan_args *part, int most) {
-    const coll_shape *shape = part->shape;
+coll_plan_size coll_trees_size(const coll_plan_args *args, int most) {
+    const coll_shape *shape = args->shape;
     size_t segment =
-               coll_least(coll_segment_of(shape, part->values->at[COLL_SEGMENT]), shape->bytes),
-           segments = (size_t)count_segments(part, segment);
-    return (coll_plan_size){.window = (int)coll_least(part->values->at[COLL_WINDOW], segments),
+               coll_least(coll_segment_of(shape, args->values->at[COLL_SEGMENT]), shape->bytes),
+           segments = (size_t)count_segments(args, segment);
+    return (coll_plan_size){.window = (int)coll_least(args->values->at[COLL_WINDOW], segments),
                             .steps = 3 * most + 2,
                             .segments = 1 + most,
                             .segment = segment,
@@ -70,7 +70,7 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
                           .changed = NONE,
                           .from = (size_t)round * segment,
                           .length =
-                              coll_segment_length(plan->base.part->shape->bytes, segment, round)};
+                              coll_segment_length(plan->base.args->shape->bytes, segment, round)};
     for (int i = 0; i < plan->children; i++)
         receive_and_combine(&d, plan->child[i], 1 + i, false, d.changed);
     plan->meet(plan, &d);
@@ -86,18 +86,18 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
 
 /* --- The ranks with which a rank communicates --- */
 
-coll_trees *coll_trees_open(const coll_plan_args *part, coll_plan_size size, void *memory) {
+coll_trees *coll_trees_open(const coll_plan_args *args, coll_plan_size size, void *memory) {
     coll_trees *plan = memory;
-    *plan = (coll_trees){.base = coll_plan_of(part, size,
-                                              coll_segment_count(part->shape->bytes, size.segment),
+    *plan = (coll_trees){.base = coll_plan_of(args, size,
+                                              coll_segment_count(args->shape->bytes, size.segment),
                                               plan_round),
                          .parent = NONE,
                          .meet = exchange_with_peers};
     return plan;
 }
 
-int coll_trees_depth(const coll_plan_args *part, coll_unit unit, coll_unit whole) {
-    return coll_tree_depth(coll_rank_order_extent(part->line, part->shape->topo, unit, whole).most);
+int coll_trees_depth(const coll_plan_args *args, coll_unit unit, coll_unit whole) {
+    return coll_tree_depth(coll_rank_order_extent(args->line, args->shape->topo, unit, whole).most);
 }
 
 /*
@@ -105,27 +105,27 @@ int coll_trees_depth(const coll_plan_args *part, coll_unit unit, coll_unit whole
  * rank's index among them.
  */
 typedef struct members {
-    const coll_plan_args *part;
+    const coll_plan_args *args;
     coll_unit unit;
     int first, count, index;
 } members;
 
-static members members_of(const coll_plan_args *part, coll_unit unit, coll_unit whole) {
-    members all = {.part = part, .unit = unit, .first = part->line->position};
+static members members_of(const coll_plan_args *args, coll_unit unit, coll_unit whole) {
+    members all = {.args = args, .unit = unit, .first = args->line->position};
     if (unit == COLL_UNIT_RANK && whole == COLL_UNIT_ALL) {
         all.first = 0;
-        all.index = part->line->position;
-        all.count = part->shape->topo->ranks;
+        all.index = args->line->position;
+        all.count = args->shape->topo->ranks;
         return all;
     }
-    while (!coll_part_begins(part, all.first, whole))
+    while (!coll_part_begins(args, all.first, whole))
         all.first--;
     int position = all.first;
     do {
-        all.index += position < part->line->position && coll_part_begins(part, position, unit);
-        all.count += coll_part_begins(part, position, unit);
+        all.index += position < args->line->position && coll_part_begins(args, position, unit);
+        all.count += coll_part_begins(args, position, unit);
         position++;
-    } while (position < part->shape->topo->ranks && !coll_part_begins(part, position, whole));
+    } while (position < args->shape->topo->ranks && !coll_part_begins(args, position, whole));
     return all;
 }
 
@@ -133,8 +133,8 @@ static int member_rank(const members *all, int index) {
     int position = all->first + (all->unit == COLL_UNIT_RANK ? index : 0);
     if (all->unit != COLL_UNIT_RANK)
         while (index > 0)
-            index -= coll_part_begins(all->part, ++position, all->unit);
-    return all->part->line->order[position];
+            index -= coll_part_begins(all->args, ++position, all->unit);
+    return all->args->line->order[position];
 }
 
 /* Children are added in the order of the line: the smallest subtree first. */
@@ -142,7 +142,7 @@ void coll_trees_join(coll_trees *plan, coll_unit unit, coll_unit whole) {
     int parent, children[31];
     if (plan->parent != NONE)
         return;
-    members all = members_of(plan->base.part, unit, whole);
+    members all = members_of(plan->base.args, unit, whole);
     int count = coll_tree_binomial(all.count, all.index, &parent, children);
     while (count > 0)
         plan->child[plan->children++] = member_rank(&all, children[--count]);
@@ -159,7 +159,7 @@ static int power_below(int count) {
 void coll_trees_double(coll_trees *plan, coll_unit unit) {
     if (plan->parent != NONE)
         return;
-    members all = members_of(plan->base.part, unit, COLL_UNIT_ALL);
+    members all = members_of(plan->base.args, unit, COLL_UNIT_ALL);
     int power = power_below(all.count), pairs = all.count - power;
     bool paired = all.index < 2 * pairs;
     if (paired && all.index % 2) {

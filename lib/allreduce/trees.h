@@ -42,10 +42,10 @@ typedef struct coll_trees {
 coll_step *coll_trees_add(coll_trees_draft *d, coll_step step, int after);
 
 /* Returns the size of a plan in which no rank receives from more than MOST others on the way up. */
-coll_plan_size coll_trees_size(const coll_plan_args *part, int most);
+coll_plan_size coll_trees_size(const coll_plan_args *args, int most);
 
 /* Creates, in MEMORY of coll_trees_size, the plan of a rank without parent, children and peers. */
-coll_trees *coll_trees_open(const coll_plan_args *part, coll_plan_size size, void *memory);
+coll_trees *coll_trees_open(const coll_plan_args *args, coll_plan_size size, void *memory);
 
 /*
  * Connect the first ranks of all UNITs: coll_trees_join connects those within the same WHOLE by a
@@ -60,6 +60,6 @@ void coll_trees_double(coll_trees *plan, coll_unit unit);
  * Returns an upper bound on the number of ranks from which any rank receives after coll_trees_join
  * or coll_trees_double. The result is the same on all ranks.
  */
-int coll_trees_depth(const coll_plan_args *part, coll_unit unit, coll_unit whole);
+int coll_trees_depth(const coll_plan_args *args, coll_unit unit, coll_unit whole);
 
 #endif

@@ -33,11 +33,11 @@ typedef struct bruck_plan {
  * Returns the copy of the block that travels FAR positions in all, between scratch memory and its
  * place before the round of DISTANCE.
  */
-static coll_step copy_block(const coll_plan_args *part, int far, int distance, bool to_scratch) {
-    int ranks = part->shape->topo->ranks, own = part->line->position;
+static coll_step copy_block(const coll_plan_args *args, int far, int distance, bool to_scratch) {
+    int ranks = args->shape->topo->ranks, own = args->line->position;
     bool is_new = to_scratch && far % distance == 0;
     coll_step step =
-        coll_step_copy(is_new ? COLL_INPUT : COLL_DATA, 0, part->shape->bytes, to_scratch);
+        coll_step_copy(is_new ? COLL_INPUT : COLL_DATA, 0, args->shape->bytes, to_scratch);
     step.block = is_new ? (own + far) % ranks : (own - far + ranks) % ranks;
     return step;
 }
@@ -48,13 +48,13 @@ static coll_step copy_block(const coll_plan_args *part, int far, int distance, b
  */
 static int copy_message(const bruck_plan *plan, int distance, int times, bool to_scratch,
                         int segment, coll_step steps[]) {
-    const coll_plan_args *part = plan->base.part;
+    const coll_plan_args *args = plan->base.args;
     int count = 0;
-    for (int far = times * distance; far < part->shape->topo->ranks; far++) {
+    for (int far = times * distance; far < args->shape->topo->ranks; far++) {
         if (far / distance % plan->radix != times)
             continue;
-        steps[count] = copy_block(part, far, distance, to_scratch);
-        steps[count].at = (size_t)count * part->shape->bytes;
+        steps[count] = copy_block(args, far, distance, to_scratch);
+        steps[count].at = (size_t)count * args->shape->bytes;
         steps[count++].segment = segment;
     }
     return count;
@@ -66,8 +66,8 @@ static int copy_message(const bruck_plan *plan, int distance, int times, bool to
  */
 static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
     const bruck_plan *plan = (const bruck_plan *)base;
-    const coll_plan_args *part = base->part;
-    int ranks = part->shape->topo->ranks, own = part->line->position,
+    const coll_plan_args *args = base->args;
+    int ranks = args->shape->topo->ranks, own = args->line->position,
         distance = coll_radix_worth(plan->radix, (int)round), others = 0, count = 0;
     for (int times = 1; times < plan->radix && times * distance < ranks; times++)
         count += copy_message(plan, distance, times, true, others++, &steps[count]);
@@ -77,12 +77,12 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
         int further = times * distance, receive = count + 1, end;
         end = receive + 1 +
               copy_message(plan, distance, times, false, others + times - 1, &steps[receive + 1]);
-        size_t length = (size_t)(end - receive - 1) * part->shape->bytes;
-        steps[count] = coll_step_send(part->line->order[(own + further) % ranks], 0, length);
+        size_t length = (size_t)(end - receive - 1) * args->shape->bytes;
+        steps[count] = coll_step_send(args->line->order[(own + further) % ranks], 0, length);
         steps[count].segment = times - 1;
         coll_step_after(&steps[count], 0, copied);
         steps[receive] =
-            coll_step_receive(part->line->order[(own - further + ranks) % ranks], 0, length);
+            coll_step_receive(args->line->order[(own - further + ranks) % ranks], 0, length);
         steps[receive].segment = others + times - 1;
         steps[count].buffer = steps[receive].buffer = COLL_SCRATCH;
         for (count = receive + 1; count < end; count++) {
@@ -105,20 +105,20 @@ static int longest_message(int ranks, int radix) {
     return most;
 }
 
-static coll_plan_size plan_size(const coll_plan_args *part) {
-    int ranks = part->shape->topo->ranks, radix = coll_radix_asked(part),
+static coll_plan_size plan_size(const coll_plan_args *args) {
+    int ranks = args->shape->topo->ranks, radix = coll_radix_asked(args),
         others = (radix < ranks ? radix : ranks) - 1;
     return (coll_plan_size){.window = 1,
                             .steps = 2 * (ranks - 1) + 2 * others,
                             .segments = 2 * others,
-                            .segment = (size_t)longest_message(ranks, radix) * part->shape->bytes,
+                            .segment = (size_t)longest_message(ranks, radix) * args->shape->bytes,
                             .own_bytes = sizeof(bruck_plan)};
 }
 
-static coll_plan *make_plan(const coll_plan_args *part, coll_plan_size size, void *memory) {
+static coll_plan *make_plan(const coll_plan_args *args, coll_plan_size size, void *memory) {
     bruck_plan *plan = memory;
-    int radix = coll_radix_asked(part), rounds = coll_radix_digits(part->shape->topo->ranks, radix);
-    *plan = (bruck_plan){.base = coll_plan_of(part, size, (uint64_t)rounds, plan_round),
+    int radix = coll_radix_asked(args), rounds = coll_radix_digits(args->shape->topo->ranks, radix);
+    *plan = (bruck_plan){.base = coll_plan_of(args, size, (uint64_t)rounds, plan_round),
                          .radix = radix};
     return &plan->base;
 }

@@ -16,13 +16,13 @@
  */
 static bool segment_of(const coll_plan *plan, coll_step_kind kind, int position, uint64_t i,
                        coll_step *step) {
-    const coll_plan_args *part = plan->part;
+    const coll_plan_args *args = plan->args;
     bool sends = kind == COLL_STEP_SEND;
-    size_t bytes = coll_part_block(part, sends ? part->input : part->blocks, position),
+    size_t bytes = coll_part_block(args, sends ? args->input : args->blocks, position),
            segment = plan->size.segment, from = (size_t)i * segment;
     if (from >= bytes)
         return false;
-    *step = coll_step_message(kind, part->line->order[position], from,
+    *step = coll_step_message(kind, args->line->order[position], from,
                               coll_segment_length(bytes, segment, i));
     step->buffer = sends ? COLL_INPUT : COLL_DATA;
     step->block = position;
@@ -31,7 +31,7 @@ static bool segment_of(const coll_plan *plan, coll_step_kind kind, int position,
 }
 
 static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
-    int ranks = base->part->shape->topo->ranks, own = base->part->line->position, count = 0;
+    int ranks = base->args->shape->topo->ranks, own = base->args->line->position, count = 0;
     for (int away = 1; away < ranks; away++)
         count +=
             segment_of(base, COLL_STEP_RECEIVE, (own - away + ranks) % ranks, round, &steps[count]);
@@ -40,20 +40,20 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
     return count;
 }
 
-static coll_plan_size plan_size(const coll_plan_args *part) {
-    int ranks = part->shape->topo->ranks;
+static coll_plan_size plan_size(const coll_plan_args *args) {
+    int ranks = args->shape->topo->ranks;
     return (coll_plan_size){.window = 1,
                             .steps = 2 * (ranks - 1),
                             .segments = 2 * ranks,
                             .segment = coll_segment_within(
-                                part->shape, part->values->at[COLL_SEGMENT], 2 * (size_t)ranks),
+                                args->shape, args->values->at[COLL_SEGMENT], 2 * (size_t)ranks),
                             .own_bytes = sizeof(coll_plan)};
 }
 
-static coll_plan *make_plan(const coll_plan_args *part, coll_plan_size size, void *memory) {
+static coll_plan *make_plan(const coll_plan_args *args, coll_plan_size size, void *memory) {
     coll_plan *plan = memory;
-    size_t sent = coll_blocks_longest(part->input), received = coll_blocks_longest(part->blocks);
-    *plan = coll_plan_of(part, size,
+    size_t sent = coll_blocks_longest(args->input), received = coll_blocks_longest(args->blocks);
+    *plan = coll_plan_of(args, size,
                          coll_segment_count(sent > received ? sent : received, size.segment),
                          plan_round);
     return plan;

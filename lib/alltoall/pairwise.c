@@ -66,12 +66,12 @@ typedef struct pairwise_plan {
 /* --- Which rank sends to which --- */
 
 /* Return the bytes of the block to POSITION, or from it. */
-static size_t bytes_to(const coll_plan_args *part, int position) {
-    return position == NOBODY ? 0 : coll_part_block(part, part->input, position);
+static size_t bytes_to(const coll_plan_args *args, int position) {
+    return position == NOBODY ? 0 : coll_part_block(args, args->input, position);
 }
 
-static size_t bytes_from(const coll_plan_args *part, int position) {
-    return position == NOBODY ? 0 : coll_part_block(part, part->blocks, position);
+static size_t bytes_from(const coll_plan_args *args, int position) {
+    return position == NOBODY ? 0 : coll_part_block(args, args->blocks, position);
 }
 
 /* Scratch memory for listing turns, one element for each position and slot. */
@@ -82,21 +82,21 @@ typedef struct seat {
 } seat;
 
 /* Returns the end of the rack that begins at position BEGIN. */
-static int end_of_rack(const coll_plan_args *part, int begin) {
-    const coll_topo *topo = part->shape->topo;
+static int end_of_rack(const coll_plan_args *args, int begin) {
+    const coll_topo *topo = args->shape->topo;
     int end = begin + 1;
-    while (end < topo->ranks && !coll_part_begins(part, end, COLL_UNIT_RACK))
+    while (end < topo->ranks && !coll_part_begins(args, end, COLL_UNIT_RACK))
         end++;
     return end;
 }
 
 /* Gives each position a slot; positions that want the same slot keep the order of the line. */
-static void assign_slots(const coll_plan_args *part, seat seats[]) {
-    const int ranks = part->shape->topo->ranks;
+static void assign_slots(const coll_plan_args *args, seat seats[]) {
+    const int ranks = args->shape->topo->ranks;
     for (int i = 0; i < ranks; i++)
         seats[i] = (seat){.before = 0};
     for (int begin = 0, end; begin < ranks; begin = end) {
-        end = end_of_rack(part, begin);
+        end = end_of_rack(args, begin);
         for (int i = begin; i < end; i++) {
             const int64_t halves = 2 * (int64_t)(i - begin) + 1;
             seats[i].wanted = (int)(halves * ranks / (2 * (end - begin)));
@@ -115,18 +115,18 @@ static void assign_slots(const coll_plan_args *part, seat seats[]) {
  * Lists this rank's turns in order, without the one with itself and those in which both blocks are
  * empty. Returns their number.
  */
-static int find_turns(const coll_plan_args *part, seat seats[], turn turns[]) {
-    const int ranks = part->shape->topo->ranks, own = part->line->position;
+static int find_turns(const coll_plan_args *args, seat seats[], turn turns[]) {
+    const int ranks = args->shape->topo->ranks, own = args->line->position;
     int count = 0, slot = 0;
-    assign_slots(part, seats);
+    assign_slots(args, seats);
     while (seats[slot].sender != own)
         slot++;
     for (int i = 0; i < ranks; i++) {
         const int to = (slot + i) % ranks, from = seats[(own - i + ranks) % ranks].sender;
         if (to == own)
             continue;
-        turns[count] = (turn){.to = bytes_to(part, to) ? to : NOBODY,
-                              .from = bytes_from(part, from) ? from : NOBODY};
+        turns[count] = (turn){.to = bytes_to(args, to) ? to : NOBODY,
+                              .from = bytes_from(args, from) ? from : NOBODY};
         count += turns[count].to != NOBODY || turns[count].from != NOBODY;
     }
     return count;
@@ -140,13 +140,13 @@ static bool is_even(const coll_blocks *blocks) {
  * Returns the number of racks if all have equal size and all blocks have equal length; else 0.
  * Every rank then has the same number of turns, one of them with itself, which need not be listed.
  */
-static int count_even_racks(const coll_plan_args *part) {
-    const coll_topo *topo = part->shape->topo;
+static int count_even_racks(const coll_plan_args *args) {
+    const coll_topo *topo = args->shape->topo;
     const int places = topo->ranks / topo->racks;
-    if (places * topo->racks != topo->ranks || !is_even(part->input) || !is_even(part->blocks))
+    if (places * topo->racks != topo->ranks || !is_even(args->input) || !is_even(args->blocks))
         return 0;
     for (int i = 1; i < topo->ranks; i++)
-        if (coll_part_begins(part, i, COLL_UNIT_RACK) != (i % places == 0))
+        if (coll_part_begins(args, i, COLL_UNIT_RACK) != (i % places == 0))
             return 0;
     return topo->racks;
 }
@@ -154,12 +154,12 @@ static int count_even_racks(const coll_plan_args *part) {
 /* --- Lengths --- */
 
 /* Returns the bytes of a segment of long blocks. */
-static size_t segment_of(const coll_plan_args *part) {
-    const coll_cost *link = coll_profile_outermost(part->shape->profile, part->shape->topo);
-    size_t segment = part->values->at[COLL_SEGMENT],
-           rounds = coll_least(part->values->at[COLL_WINDOW] + AHEAD, ROUNDS_MOST);
-    if (segment > 0 && part->shape->bytes == COLL_BYTES_UNKNOWN)
-        return coll_segment_within(part->shape, segment, 2 * rounds);
+static size_t segment_of(const coll_plan_args *args) {
+    const coll_cost *link = coll_profile_outermost(args->shape->profile, args->shape->topo);
+    size_t segment = args->values->at[COLL_SEGMENT],
+           rounds = coll_least(args->values->at[COLL_WINDOW] + AHEAD, ROUNDS_MOST);
+    if (segment > 0 && args->shape->bytes == COLL_BYTES_UNKNOWN)
+        return coll_segment_within(args->shape, segment, 2 * rounds);
     if (segment > 0)
         return segment;
     for (segment = SEGMENT_LEAST; segment < SEGMENT_MOST; segment *= 2)
@@ -170,13 +170,13 @@ static size_t segment_of(const coll_plan_args *part) {
 }
 
 /* Returns the most segments that a rank has requested and not received. */
-static size_t window_of(const coll_plan_args *part) {
-    const coll_cost *link = coll_profile_outermost(part->shape->profile, part->shape->topo);
-    const size_t wanted = part->values->at[COLL_WINDOW];
+static size_t window_of(const coll_plan_args *args) {
+    const coll_cost *link = coll_profile_outermost(args->shape->profile, args->shape->topo);
+    const size_t wanted = args->values->at[COLL_WINDOW];
     if (wanted > 0)
         return wanted;
     const double there_and_back = 2 * coll_cost_transfer(link, 0, 2),
-                 gap = coll_cost_send_gap(link, (double)segment_of(part));
+                 gap = coll_cost_send_gap(link, (double)segment_of(args));
     return there_and_back < ROUNDS_MOST * gap ? WINDOW + (size_t)(there_and_back / gap)
                                               : ROUNDS_MOST;
 }
@@ -188,8 +188,8 @@ static size_t window_of(const coll_plan_args *part) {
  * file.
  */
 static turn even_turn(const pairwise_plan *plan, uint64_t nth) {
-    const int own = plan->base.part->line->position, racks = plan->even_racks,
-              longest = plan->base.part->shape->topo->ranks / racks,
+    const int own = plan->base.args->line->position, racks = plan->even_racks,
+              longest = plan->base.args->shape->topo->ranks / racks,
               places = (int)(nth / (uint64_t)racks), further = (int)(nth % (uint64_t)racks),
               rack = own / longest, place = own % longest,
               before = (place - places + longest) % longest,
@@ -201,7 +201,7 @@ static turn even_turn(const pairwise_plan *plan, uint64_t nth) {
 }
 
 static bool is_requested(const pairwise_plan *plan, size_t bytes) {
-    return bytes > UNASKED / (size_t)plan->base.part->shape->topo->ranks;
+    return bytes > UNASKED / (size_t)plan->base.args->shape->topo->ranks;
 }
 
 static turn find_turn(const pairwise_plan *plan, uint64_t round) {
@@ -222,7 +222,7 @@ static turn find_turn(const pairwise_plan *plan, uint64_t round) {
 static size_t received_bytes(const pairwise_plan *plan, uint64_t round) {
     const turn now = find_turn(plan, round);
     uint64_t i = round - now.first;
-    size_t bytes = bytes_from(plan->base.part, now.from), segment = plan->base.size.segment;
+    size_t bytes = bytes_from(plan->base.args, now.from), segment = plan->base.size.segment;
     return i * segment < bytes ? coll_segment_length(bytes, segment, i) : 0;
 }
 
@@ -250,11 +250,11 @@ static coll_step request_message(int peer, coll_step_kind kind) {
 
 static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
     const pairwise_plan *plan = (const pairwise_plan *)base;
-    const int *order = plan->base.part->line->order;
+    const int *order = plan->base.args->line->order;
     const turn now = find_turn(plan, round);
     uint64_t i = round - now.first;
     size_t segment = base->size.segment, from = (size_t)i * segment,
-           in = bytes_from(plan->base.part, now.from), out = bytes_to(plan->base.part, now.to);
+           in = bytes_from(plan->base.args, now.from), out = bytes_to(plan->base.args, now.to);
     int count = 0;
     if (from < in) {
         steps[count] =
@@ -281,33 +281,33 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
 }
 
 /* The longer one of a turn's two blocks determines its rounds. */
-static coll_plan_size plan_size(const coll_plan_args *part) {
-    const size_t ranks = (size_t)part->shape->topo->ranks,
+static coll_plan_size plan_size(const coll_plan_args *args) {
+    const size_t ranks = (size_t)args->shape->topo->ranks,
                  listed = ranks * (sizeof(turn) + sizeof(seat));
-    return (coll_plan_size){.window = (int)coll_least(window_of(part) + AHEAD, ROUNDS_MOST),
+    return (coll_plan_size){.window = (int)coll_least(window_of(args) + AHEAD, ROUNDS_MOST),
                             .steps = 4,
                             .segments = 2,
-                            .segment = coll_least(segment_of(part), part->shape->bytes),
+                            .segment = coll_least(segment_of(args), args->shape->bytes),
                             .own_bytes =
-                                sizeof(pairwise_plan) + (count_even_racks(part) ? 0 : listed)};
+                                sizeof(pairwise_plan) + (count_even_racks(args) ? 0 : listed)};
 }
 
-static coll_plan *make_plan(const coll_plan_args *part, coll_plan_size size, void *memory) {
+static coll_plan *make_plan(const coll_plan_args *args, coll_plan_size size, void *memory) {
     pairwise_plan *plan = memory;
-    size_t ranks = (size_t)part->shape->topo->ranks;
-    *plan = (pairwise_plan){.base = coll_plan_of(part, size, 0, plan_round)};
-    plan->under_way = window_of(part) * segment_of(part);
-    plan->even_racks = count_even_racks(part);
-    plan->segments = coll_segment_count(part->shape->bytes, size.segment);
+    size_t ranks = (size_t)args->shape->topo->ranks;
+    *plan = (pairwise_plan){.base = coll_plan_of(args, size, 0, plan_round)};
+    plan->under_way = window_of(args) * segment_of(args);
+    plan->even_racks = count_even_racks(args);
+    plan->segments = coll_segment_count(args->shape->bytes, size.segment);
     if (plan->even_racks) {
         plan->base.rounds = ranks * plan->segments;
         return &plan->base;
     }
-    plan->turns = find_turns(part, (seat *)(plan->turn + ranks), plan->turn);
+    plan->turns = find_turns(args, (seat *)(plan->turn + ranks), plan->turn);
     for (int i = 0; i < plan->turns; i++) {
         turn *now = &plan->turn[i];
-        uint64_t in = coll_segment_count(bytes_from(part, now->from), size.segment),
-                 out = coll_segment_count(bytes_to(part, now->to), size.segment);
+        uint64_t in = coll_segment_count(bytes_from(args, now->from), size.segment),
+                 out = coll_segment_count(bytes_to(args, now->to), size.segment);
         now->first = plan->base.rounds;
         plan->base.rounds += in > out ? in : out;
     }

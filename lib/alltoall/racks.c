@@ -52,8 +52,8 @@ static int racks_of(const coll_topo *topo) {
 /* Returns a message of COUNT blocks, from POSITION on, to or from the rank at PEER. */
 static coll_step block_message(const racks_plan *plan, coll_step_kind kind, int peer, int position,
                                int count) {
-    coll_step step = coll_step_message(kind, plan->base.part->line->order[peer], 0,
-                                       (size_t)count * plan->base.part->shape->bytes);
+    coll_step step = coll_step_message(kind, plan->base.args->line->order[peer], 0,
+                                       (size_t)count * plan->base.args->shape->bytes);
     step.buffer = kind == COLL_STEP_SEND ? COLL_INPUT : COLL_DATA;
     step.block = position;
     step.segment = kind != COLL_STEP_SEND;
@@ -75,7 +75,7 @@ static int exchange_with_racks(const racks_plan *plan, int further, coll_step st
  */
 static coll_step copy_block(const racks_plan *plan, int rack, int place, bool to_scratch) {
     bool is_own = to_scratch && rack == plan->rack;
-    size_t bytes = plan->base.part->shape->bytes;
+    size_t bytes = plan->base.args->shape->bytes;
     coll_step step = coll_step_copy(is_own ? COLL_INPUT : COLL_DATA, 0, bytes, to_scratch);
     step.block = rack * plan->places + place;
     step.at = (size_t)rack * bytes;
@@ -118,26 +118,26 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
                : exchange_inside(plan, (nth - plan->place + plan->places) % plan->places, steps);
 }
 
-static coll_plan_size plan_size(const coll_plan_args *part) {
-    int racks = racks_of(part->shape->topo), places = part->shape->topo->ranks / racks;
+static coll_plan_size plan_size(const coll_plan_args *args) {
+    int racks = racks_of(args->shape->topo), places = args->shape->topo->ranks / racks;
     return (coll_plan_size){.window = WINDOW,
                             .steps = 2 * racks + 2,
                             .segments = 2,
                             .segment =
-                                (size_t)(places > racks ? places : racks) * part->shape->bytes,
+                                (size_t)(places > racks ? places : racks) * args->shape->bytes,
                             .own_bytes = sizeof(racks_plan)};
 }
 
-static coll_plan *make_plan(const coll_plan_args *part, coll_plan_size size, void *memory) {
+static coll_plan *make_plan(const coll_plan_args *args, coll_plan_size size, void *memory) {
     racks_plan *plan = memory;
-    int racks = racks_of(part->shape->topo), places = part->shape->topo->ranks / racks;
+    int racks = racks_of(args->shape->topo), places = args->shape->topo->ranks / racks;
     *plan =
         (racks_plan){.base = coll_plan_of(
-                         part, size, (uint64_t)(racks - 1 + size.window - 1 + places), plan_round),
+                         args, size, (uint64_t)(racks - 1 + size.window - 1 + places), plan_round),
                      .racks = racks,
                      .places = places,
-                     .rack = part->line->position / places,
-                     .place = part->line->position % places};
+                     .rack = args->line->position / places,
+                     .place = args->line->position % places};
     return &plan->base;
 }
 

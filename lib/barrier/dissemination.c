@@ -31,23 +31,23 @@ int coll_barrier_round(const int ranks[], int count, int place, int radix, int r
 }
 
 static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
-    const coll_plan_args *part = base->part;
-    return coll_barrier_round(part->line->order, part->shape->topo->ranks, part->line->position,
-                              (int)part->values->at[RADIX], (int)round, steps);
+    const coll_plan_args *args = base->args;
+    return coll_barrier_round(args->line->order, args->shape->topo->ranks, args->line->position,
+                              (int)args->values->at[RADIX], (int)round, steps);
 }
 
 /* A window of 1: a round begins when the one before is complete. */
-static coll_plan_size plan_size(const coll_plan_args *part) {
+static coll_plan_size plan_size(const coll_plan_args *args) {
     return (coll_plan_size){.window = 1,
-                            .steps = 2 * ((int)part->values->at[RADIX] - 1),
+                            .steps = 2 * ((int)args->values->at[RADIX] - 1),
                             .segments = 1,
                             .own_bytes = sizeof(coll_plan)};
 }
 
-static coll_plan *make_plan(const coll_plan_args *part, coll_plan_size size, void *memory) {
+static coll_plan *make_plan(const coll_plan_args *args, coll_plan_size size, void *memory) {
     coll_plan *plan = memory;
-    int rounds = coll_radix_digits(part->shape->topo->ranks, (int)part->values->at[RADIX]);
-    *plan = coll_plan_of(part, size, (uint64_t)rounds, plan_round);
+    int rounds = coll_radix_digits(args->shape->topo->ranks, (int)args->values->at[RADIX]);
+    *plan = coll_plan_of(args, size, (uint64_t)rounds, plan_round);
     return plan;
 }
 

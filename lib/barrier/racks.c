@@ -47,14 +47,14 @@ static int most_children(const coll_topo *topo, int radix) {
  * Adds this rank's children, and its parent, in the tree of its group of kind IN, whose members are
  * the first ranks of the units one level below.
  */
-static void add_level(rack_plan *plan, const coll_plan_args *part, coll_unit in) {
-    const int *order = part->line->order;
-    int own = part->line->position, start = own, before = 0, ranks = part->shape->topo->ranks;
-    for (; !coll_part_begins(part, start, in); start--)
-        before += coll_part_begins(part, start, in - 1);
+static void add_level(rack_plan *plan, const coll_plan_args *args, coll_unit in) {
+    const int *order = args->line->order;
+    int own = args->line->position, start = own, before = 0, ranks = args->shape->topo->ranks;
+    for (; !coll_part_begins(args, start, in); start--)
+        before += coll_part_begins(args, start, in - 1);
     int number = 0, parent = (before - 1) / plan->radix;
-    for (int i = start; i < ranks && (i == start || !coll_part_begins(part, i, in)); i++) {
-        if (!coll_part_begins(part, i, in - 1))
+    for (int i = start; i < ranks && (i == start || !coll_part_begins(args, i, in)); i++) {
+        if (!coll_part_begins(args, i, in - 1))
             continue;
         if (before > 0 && number == parent)
             plan->parent = order[i];
@@ -85,9 +85,9 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
 }
 
 /* A window of 1: a round begins when the one before is complete. */
-static coll_plan_size plan_size(const coll_plan_args *part) {
-    const coll_topo *topo = part->shape->topo;
-    int radix = (int)part->values->at[RADIX], groups = groups_of(topo),
+static coll_plan_size plan_size(const coll_plan_args *args) {
+    const coll_topo *topo = args->shape->topo;
+    int radix = (int)args->values->at[RADIX], groups = groups_of(topo),
         children = most_children(topo, radix),
         told = 2 * (int)coll_least((size_t)radix, (size_t)groups);
     return (coll_plan_size){.window = 1,
@@ -97,19 +97,19 @@ static coll_plan_size plan_size(const coll_plan_args *part) {
                                 sizeof(rack_plan) + (size_t)(groups + children) * sizeof(int)};
 }
 
-static coll_plan *make_plan(const coll_plan_args *part, coll_plan_size size, void *memory) {
-    const coll_rank_order *line = part->line;
-    coll_unit outer = outermost_unit(part->shape->topo);
+static coll_plan *make_plan(const coll_plan_args *args, coll_plan_size size, void *memory) {
+    const coll_rank_order *line = args->line;
+    coll_unit outer = outermost_unit(args->shape->topo);
     rack_plan *plan = memory;
-    *plan = (rack_plan){.base = coll_plan_of(part, size, 3, plan_round),
+    *plan = (rack_plan){.base = coll_plan_of(args, size, 3, plan_round),
                         .parent = -1,
-                        .radix = (int)part->values->at[RADIX],
+                        .radix = (int)args->values->at[RADIX],
                         .first = (int *)(plan + 1)};
-    plan->child = plan->first + groups_of(part->shape->topo);
+    plan->child = plan->first + groups_of(args->shape->topo);
     for (coll_unit in = COLL_UNIT_NODE; in <= outer && plan->parent < 0; in++)
-        add_level(plan, part, in);
-    for (int i = 0; i < part->shape->topo->ranks; i++) {
-        if (coll_part_begins(part, i, outer))
+        add_level(plan, args, in);
+    for (int i = 0; i < args->shape->topo->ranks; i++) {
+        if (coll_part_begins(args, i, outer))
             plan->first[plan->groups++] = line->order[i];
         if (i == line->position)
             plan->mine = plan->groups - 1;

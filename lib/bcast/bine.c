@@ -35,9 +35,9 @@ typedef struct bine_plan {
 
 static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
     const bine_plan *plan = (const bine_plan *)base;
-    const int *order = base->part->line->order;
-    coll_range what = coll_segment_at(base->part->own, base->size.segment, round);
-    uint64_t window = base->part->values->at[COLL_WINDOW];
+    const int *order = base->args->line->order;
+    coll_range what = coll_segment_at(base->args->own, base->size.segment, round);
+    uint64_t window = base->args->values->at[COLL_WINDOW];
     int count = 0;
     if (plan->parent >= 0)
         steps[count++] = coll_step_receive(order[plan->parent], what.from, what.length);
@@ -54,21 +54,21 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
 }
 
 /* Two windows of rounds: while one window of segments is sent, another arrives. */
-static coll_plan_size plan_size(const coll_plan_args *part) {
-    size_t segment = segment_of(part->shape, part->values);
-    uint64_t segments = coll_segment_count(part->own, segment);
-    return (coll_plan_size){.window = (int)coll_least(2 * part->values->at[COLL_WINDOW], segments),
-                            .steps = 1 + coll_tree_depth(part->shape->topo->ranks),
+static coll_plan_size plan_size(const coll_plan_args *args) {
+    size_t segment = segment_of(args->shape, args->values);
+    uint64_t segments = coll_segment_count(args->own, segment);
+    return (coll_plan_size){.window = (int)coll_least(2 * args->values->at[COLL_WINDOW], segments),
+                            .steps = 1 + coll_tree_depth(args->shape->topo->ranks),
                             .segments = 1,
-                            .segment = coll_least(segment, part->own),
+                            .segment = coll_least(segment, args->own),
                             .own_bytes = sizeof(bine_plan)};
 }
 
-static coll_plan *make_plan(const coll_plan_args *part, coll_plan_size size, void *memory) {
+static coll_plan *make_plan(const coll_plan_args *args, coll_plan_size size, void *memory) {
     bine_plan *plan = memory;
-    plan->base = coll_plan_of(part, size, coll_segment_count(part->own, size.segment), plan_round);
+    plan->base = coll_plan_of(args, size, coll_segment_count(args->own, size.segment), plan_round);
     plan->children =
-        coll_tree_bine(part->shape->topo->ranks, part->line->position, &plan->parent, plan->child);
+        coll_tree_bine(args->shape->topo->ranks, args->line->position, &plan->parent, plan->child);
     return &plan->base;
 }
 

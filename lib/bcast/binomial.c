@@ -38,9 +38,9 @@ typedef struct tree_plan {
 static_assert((int)COLL_TURN_RANGES >= (int)COLL_USUAL_CHILDREN, "a turn has all children");
 
 static coll_step step_with(const tree_plan *plan, uint64_t nth) {
-    const coll_plan_args *part = plan->turns.base.part;
-    const int peer = part->line->order[plan->kin[nth]];
-    return nth == 0 ? coll_step_receive(peer, 0, part->own) : coll_step_send(peer, 0, part->own);
+    const coll_plan_args *args = plan->turns.base.args;
+    const int peer = args->line->order[plan->kin[nth]];
+    return nth == 0 ? coll_step_receive(peer, 0, args->own) : coll_step_send(peer, 0, args->own);
 }
 
 static int one_child(const coll_staged_plan *turns, uint64_t turn, coll_step whole[]) {
@@ -58,35 +58,35 @@ static int all_children(const coll_staged_plan *turns, uint64_t turn, coll_step 
     return plan->count;
 }
 
-static coll_plan_size plan_size(const coll_plan_args *part, int at_once) {
-    coll_plan_size size = coll_staged_plan_size(part->own, at_once);
+static coll_plan_size plan_size(const coll_plan_args *args, int at_once) {
+    coll_plan_size size = coll_staged_plan_size(args->own, at_once);
     size.own_bytes = sizeof(tree_plan);
     return size;
 }
 
 /* Returns the size of plans that send to all children at once. The root has the most. */
-static coll_plan_size plan_size_of_all(const coll_plan_args *part, coll_usual_tree *tree) {
+static coll_plan_size plan_size_of_all(const coll_plan_args *args, coll_usual_tree *tree) {
     int parent, children[COLL_USUAL_CHILDREN];
-    const int most = tree(part->shape->topo->ranks, 0, &parent, children);
-    return plan_size(part, most > 1 ? most : 1);
+    const int most = tree(args->shape->topo->ranks, 0, &parent, children);
+    return plan_size(args, most > 1 ? most : 1);
 }
 
-static coll_plan *plan_down(const coll_plan_args *part, coll_plan_size size, void *memory,
+static coll_plan *plan_down(const coll_plan_args *args, coll_plan_size size, void *memory,
                             coll_usual_tree *tree, bool at_once) {
     tree_plan *plan = memory;
     plan->count =
-        tree(part->shape->topo->ranks, part->line->position, &plan->kin[0], &plan->kin[1]);
+        tree(args->shape->topo->ranks, args->line->position, &plan->kin[0], &plan->kin[1]);
     const int sends = at_once ? plan->count > 0 : plan->count, turns = sends + (plan->kin[0] >= 0);
-    return coll_staged_plan_make(part, size, memory, part->own, (uint64_t)turns,
+    return coll_staged_plan_make(args, size, memory, args->own, (uint64_t)turns,
                                  at_once ? all_children : one_child);
 }
 
-static coll_plan_size size_binomial(const coll_plan_args *part) {
-    return plan_size(part, 1);
+static coll_plan_size size_binomial(const coll_plan_args *args) {
+    return plan_size(args, 1);
 }
 
-static coll_plan *plan_binomial(const coll_plan_args *part, coll_plan_size size, void *memory) {
-    return plan_down(part, size, memory, coll_tree_binomial, false);
+static coll_plan *plan_binomial(const coll_plan_args *args, coll_plan_size size, void *memory) {
+    return plan_down(args, size, memory, coll_tree_binomial, false);
 }
 
 const coll_algorithm coll_bcast_binomial = {
@@ -96,12 +96,12 @@ const coll_algorithm coll_bcast_binomial = {
 };
 
 #define USUAL(name_, tree)                                                                         \
-    static coll_plan_size size_##name_(const coll_plan_args *part) {                               \
-        return plan_size_of_all(part, tree);                                                       \
+    static coll_plan_size size_##name_(const coll_plan_args *args) {                               \
+        return plan_size_of_all(args, tree);                                                       \
     }                                                                                              \
-    static coll_plan *plan_##name_(const coll_plan_args *part, coll_plan_size size,                \
+    static coll_plan *plan_##name_(const coll_plan_args *args, coll_plan_size size,                \
                                    void *memory) {                                                 \
-        return plan_down(part, size, memory, tree, true);                                          \
+        return plan_down(args, size, memory, tree, true);                                          \
     }                                                                                              \
     const coll_algorithm coll_bcast_##name_ = {                                                    \
         .name = #name_,                                                                            \

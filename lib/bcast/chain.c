@@ -56,7 +56,7 @@ typedef struct chain_plan {
 
 static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
     const chain_plan *plan = (const chain_plan *)base;
-    coll_range what = coll_segment_at(base->part->own, base->size.segment, round);
+    coll_range what = coll_segment_at(base->args->own, base->size.segment, round);
     size_t i = (size_t)round, window = plan->window;
     int count = 0, received = -1, confirmed = -1;
     if (plan->previous >= 0) {
@@ -88,9 +88,9 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
 }
 
 /* Two windows of rounds: while a segment is sent, up to a window of later ones arrive. */
-static coll_plan_size plan_size(const coll_plan_args *part) {
-    size_t segment = segment_of(part->shape, part->values), bytes = part->shape->bytes,
-           window = (size_t)window_of(part->shape, part->values, segment);
+static coll_plan_size plan_size(const coll_plan_args *args) {
+    size_t segment = segment_of(args->shape, args->values), bytes = args->shape->bytes,
+           window = (size_t)window_of(args->shape, args->values, segment);
     return (coll_plan_size){.window =
                                 (int)coll_least(2 * window, coll_segment_count(bytes, segment)),
                             .steps = 4,
@@ -99,14 +99,14 @@ static coll_plan_size plan_size(const coll_plan_args *part) {
                             .own_bytes = sizeof(chain_plan)};
 }
 
-static coll_plan *make_plan(const coll_plan_args *part, coll_plan_size size, void *memory) {
-    const coll_rank_order *line = part->line;
-    size_t segments = coll_segment_count(part->own, size.segment),
+static coll_plan *make_plan(const coll_plan_args *args, coll_plan_size size, void *memory) {
+    const coll_rank_order *line = args->line;
+    size_t segments = coll_segment_count(args->own, size.segment),
            window =
-               coll_least((size_t)window_of(part->shape, part->values, size.segment), segments);
-    bool is_last = line->position == part->shape->topo->ranks - 1;
+               coll_least((size_t)window_of(args->shape, args->values, size.segment), segments);
+    bool is_last = line->position == args->shape->topo->ranks - 1;
     chain_plan *plan = memory;
-    *plan = (chain_plan){.base = coll_plan_of(part, size, segments, plan_round),
+    *plan = (chain_plan){.base = coll_plan_of(args, size, segments, plan_round),
                          .previous = line->position > 0 ? line->order[line->position - 1] : -1,
                          .next = is_last ? -1 : line->order[line->position + 1],
                          .window = window,
@@ -120,8 +120,8 @@ static bool is_confirmed(const coll_values *values) {
 }
 
 static int run_confirmed(const coll_exec_args *call) {
-    const coll_shape *shape = call->part.shape;
-    const coll_values *values = call->part.values;
+    const coll_shape *shape = call->args.shape;
+    const coll_values *values = call->args.values;
     size_t segment = segment_of(shape, values);
     return coll_chain_confirmed_run(call, segment, window_of(shape, values, segment),
                                     (unsigned)values->at[RETRY]);

@@ -59,15 +59,15 @@ static void add_dependencies(const circulant_plan *plan, uint64_t round, long lo
 
 static coll_step segment_step(const coll_plan *base, long long segment, int position,
                               coll_step (*step)(int peer, size_t from, size_t length)) {
-    coll_range what = coll_segment_at(base->part->own, base->size.segment, (uint64_t)segment);
-    return step(base->part->line->order[position], what.from, what.length);
+    coll_range what = coll_segment_at(base->args->own, base->size.segment, (uint64_t)segment);
+    return step(base->args->line->order[position], what.from, what.length);
 }
 
 /* Writes a round; its receive, if it has one, comes first. */
 static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
     const circulant_plan *plan = (const circulant_plan *)base;
     coll_circulant_round now = round_at(plan, round);
-    uint64_t window = base->part->values->at[COLL_WINDOW];
+    uint64_t window = base->args->values->at[COLL_WINDOW];
     coll_circulant_round before = {.send = -1, .receive = -1};
     int count = 0;
     if (round >= window)
@@ -89,28 +89,28 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
     return count;
 }
 
-static uint64_t rounds_of(const coll_plan_args *part, size_t segment) {
-    return coll_segment_count(part->own, segment) - 1 +
-           (uint64_t)coll_tree_depth(part->shape->topo->ranks);
+static uint64_t rounds_of(const coll_plan_args *args, size_t segment) {
+    return coll_segment_count(args->own, segment) - 1 +
+           (uint64_t)coll_tree_depth(args->shape->topo->ranks);
 }
 
 /* Two windows of rounds: while one window of segments is sent, another arrives. */
-static coll_plan_size plan_size(const coll_plan_args *part) {
-    size_t segment = segment_of(part->shape, part->values);
+static coll_plan_size plan_size(const coll_plan_args *args) {
+    size_t segment = segment_of(args->shape, args->values);
     return (coll_plan_size){
-        .window = (int)coll_least(2 * part->values->at[COLL_WINDOW], rounds_of(part, segment)),
+        .window = (int)coll_least(2 * args->values->at[COLL_WINDOW], rounds_of(args, segment)),
         .steps = 2,
         .segments = 2,
-        .segment = coll_least(segment, part->own),
+        .segment = coll_least(segment, args->own),
         .own_bytes = sizeof(circulant_plan)};
 }
 
-static coll_plan *make_plan(const coll_plan_args *part, coll_plan_size size, void *memory) {
+static coll_plan *make_plan(const coll_plan_args *args, coll_plan_size size, void *memory) {
     circulant_plan *plan = memory;
     *plan = (circulant_plan){
-        .base = coll_plan_of(part, size, rounds_of(part, size.segment), plan_round),
-        .segments = (long long)coll_segment_count(part->own, size.segment)};
-    coll_circulant_init(&plan->schedule, part->shape->topo->ranks, part->line->position);
+        .base = coll_plan_of(args, size, rounds_of(args, size.segment), plan_round),
+        .segments = (long long)coll_segment_count(args->own, size.segment)};
+    coll_circulant_init(&plan->schedule, args->shape->topo->ranks, args->line->position);
     return &plan->base;
 }
 

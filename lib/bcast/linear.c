@@ -18,20 +18,20 @@
 #include "lib/plan/staged_plan.h"
 
 static int plan_turn(const coll_staged_plan *plan, uint64_t turn, coll_step whole[]) {
-    const coll_plan_args *part = plan->base.part;
-    const coll_rank_order *line = part->line;
-    whole[0] = line->position == 0 ? coll_step_send(line->order[turn + 1], 0, part->own)
-                                   : coll_step_receive(line->order[0], 0, part->own);
+    const coll_plan_args *args = plan->base.args;
+    const coll_rank_order *line = args->line;
+    whole[0] = line->position == 0 ? coll_step_send(line->order[turn + 1], 0, args->own)
+                                   : coll_step_receive(line->order[0], 0, args->own);
     return 1;
 }
 
-static coll_plan_size plan_size(const coll_plan_args *part) {
-    return coll_staged_plan_size(part->own, 1);
+static coll_plan_size plan_size(const coll_plan_args *args) {
+    return coll_staged_plan_size(args->own, 1);
 }
 
-static coll_plan *make_plan(const coll_plan_args *part, coll_plan_size size, void *memory) {
-    int turns = part->line->position == 0 ? part->shape->topo->ranks - 1 : 1;
-    return coll_staged_plan_make(part, size, memory, part->own, (uint64_t)turns, plan_turn);
+static coll_plan *make_plan(const coll_plan_args *args, coll_plan_size size, void *memory) {
+    int turns = args->line->position == 0 ? args->shape->topo->ranks - 1 : 1;
+    return coll_staged_plan_make(args, size, memory, args->own, (uint64_t)turns, plan_turn);
 }
 
 const coll_algorithm coll_bcast_linear = {

@@ -21,7 +21,7 @@ enum { BEST_BELOW = 2 << 10 };
 /* Calls the MPI library's broadcast: the nonblocking one if the wait needs a timeout or sleeps. */
 static int call_bcast(const coll_exec_args *call, void *bytes, int length) {
     coll_comm *comm = call->comm;
-    int root = call->part.shape->root;
+    int root = call->args.shape->root;
     if (coll_wait_as_mpi(&comm->wait))
         return PMPI_Bcast(bytes, length, MPI_BYTE, root, comm->private);
     MPI_Request request;
@@ -34,7 +34,7 @@ static int run_native(const coll_exec_args *call) {
     size_t most = data->bytes < COLL_NATIVE_MOST ? data->bytes : COLL_NATIVE_MOST;
     void *segment;
     int code = coll_comm_room(call->comm, most, &segment);
-    bool is_root = call->comm->rank == call->part.shape->root;
+    bool is_root = call->comm->rank == call->args.shape->root;
     for (size_t from = 0; from < data->bytes && code == MPI_SUCCESS; from += most) {
         size_t length = data->bytes - from < most ? data->bytes - from : most;
         void *bytes = is_root ? coll_data_read(data, from, length, segment)

@@ -19,53 +19,53 @@
 #include "lib/plan/staged_plan.h"
 
 static coll_step whole_block(coll_step (*step)(int peer, size_t from, size_t length),
-                             const coll_plan_args *part, int position, int block) {
-    size_t bytes = part->own;
-    int p = part->shape->topo->ranks;
-    return step(part->line->order[position], coll_block_start(bytes, p, block),
+                             const coll_plan_args *args, int position, int block) {
+    size_t bytes = args->own;
+    int p = args->shape->topo->ranks;
+    return step(args->line->order[position], coll_block_start(bytes, p, block),
                 coll_block_length(bytes, p, block));
 }
 
-static int scatter_turns(const coll_plan_args *part) {
-    return part->line->position == 0 ? part->shape->topo->ranks - 1 : 1;
+static int scatter_turns(const coll_plan_args *args) {
+    return args->line->position == 0 ? args->shape->topo->ranks - 1 : 1;
 }
 
-static int scatter_turn(const coll_plan_args *part, int turn, coll_step whole[]) {
-    int position = part->line->position;
-    whole[0] = position == 0 ? whole_block(coll_step_send, part, turn + 1, turn + 1)
-                             : whole_block(coll_step_receive, part, 0, position);
+static int scatter_turn(const coll_plan_args *args, int turn, coll_step whole[]) {
+    int position = args->line->position;
+    whole[0] = position == 0 ? whole_block(coll_step_send, args, turn + 1, turn + 1)
+                             : whole_block(coll_step_receive, args, 0, position);
     return 1;
 }
 
 /* The root has all blocks: it sends around the ring but does not receive. */
-static int allgather_turn(const coll_plan_args *part, int turn, coll_step whole[]) {
-    int p = part->shape->topo->ranks, position = part->line->position, count = 0;
+static int allgather_turn(const coll_plan_args *args, int turn, coll_step whole[]) {
+    int p = args->shape->topo->ranks, position = args->line->position, count = 0;
     int left = (position + p - 1) % p, right = (position + 1) % p;
     if (right)
-        whole[count++] = whole_block(coll_step_send, part, right, (position + p - turn) % p);
+        whole[count++] = whole_block(coll_step_send, args, right, (position + p - turn) % p);
     if (position)
-        whole[count++] = whole_block(coll_step_receive, part, left, (left + p - turn) % p);
+        whole[count++] = whole_block(coll_step_receive, args, left, (left + p - turn) % p);
     return count;
 }
 
 static int plan_turn(const coll_staged_plan *plan, uint64_t turn, coll_step whole[]) {
-    const coll_plan_args *part = plan->base.part;
-    int scattered = scatter_turns(part), i = (int)turn;
-    return i < scattered ? scatter_turn(part, i, whole)
-                         : allgather_turn(part, i - scattered, whole);
+    const coll_plan_args *args = plan->base.args;
+    int scattered = scatter_turns(args), i = (int)turn;
+    return i < scattered ? scatter_turn(args, i, whole)
+                         : allgather_turn(args, i - scattered, whole);
 }
 
-static size_t longest_block(const coll_plan_args *part) {
-    return coll_block_length(part->own, part->shape->topo->ranks, 0);
+static size_t longest_block(const coll_plan_args *args) {
+    return coll_block_length(args->own, args->shape->topo->ranks, 0);
 }
 
-static coll_plan_size plan_size(const coll_plan_args *part) {
-    return coll_staged_plan_size(longest_block(part), 2);
+static coll_plan_size plan_size(const coll_plan_args *args) {
+    return coll_staged_plan_size(longest_block(args), 2);
 }
 
-static coll_plan *make_plan(const coll_plan_args *part, coll_plan_size size, void *memory) {
-    int turns = scatter_turns(part) + part->shape->topo->ranks - 1;
-    return coll_staged_plan_make(part, size, memory, longest_block(part), (uint64_t)turns,
+static coll_plan *make_plan(const coll_plan_args *args, coll_plan_size size, void *memory) {
+    int turns = scatter_turns(args) + args->shape->topo->ranks - 1;
+    return coll_staged_plan_make(args, size, memory, longest_block(args), (uint64_t)turns,
                                  plan_turn);
 }
 

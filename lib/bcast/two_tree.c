@@ -24,7 +24,7 @@ static size_t segment_of(const coll_shape *call, const coll_values *values) {
 
 static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
     const coll_two_trees *plan = (const coll_two_trees *)base;
-    uint64_t window = base->part->values->at[COLL_WINDOW];
+    uint64_t window = base->args->values->at[COLL_WINDOW];
     int count = 0;
     for (int t = 0; t < COLL_TWO_TREES; t++) {
         const coll_branch *b = &plan->branch[t];
@@ -52,14 +52,14 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
 }
 
 /* Two windows of rounds: while one window of segments is sent, another arrives. */
-static coll_plan_size plan_size(const coll_plan_args *part) {
-    return coll_two_trees_size(part, segment_of(part->shape, part->values),
-                               2 * part->values->at[COLL_WINDOW],
+static coll_plan_size plan_size(const coll_plan_args *args) {
+    return coll_two_trees_size(args, segment_of(args->shape, args->values),
+                               2 * args->values->at[COLL_WINDOW],
                                COLL_TWO_TREES * (1 + COLL_TWO_TREES_CHILDREN), COLL_TWO_TREES);
 }
 
-static coll_plan *make_plan(const coll_plan_args *part, coll_plan_size size, void *memory) {
-    return coll_two_trees_plan(part, size, memory, plan_round);
+static coll_plan *make_plan(const coll_plan_args *args, coll_plan_size size, void *memory) {
+    return coll_two_trees_plan(args, size, memory, plan_round);
 }
 
 const coll_algorithm coll_bcast_two_tree = {

@@ -446,7 +446,7 @@ coll_exec_args coll_call_args_planned(const coll_algorithm *algorithm, const col
     return (coll_exec_args){
         .comm = call->comm,
         .algorithm = algorithm,
-        .part = {.shape = &call->shape,
+        .args = {.shape = &call->shape,
                  .values = values,
                  .line = call->line ? call->line : coll_rank_order_of(call->comm, &call->shape),
                  .own = data == COLL_SIDE_ONE ? call->data.bytes : 0,

@@ -45,7 +45,7 @@ typedef struct tree_plan {
  */
 static int send_to_parent(const tree_plan *plan, range all, range own, size_t start,
                           coll_step steps[]) {
-    int parent = plan->base.part->line->order[plan->parent];
+    int parent = plan->base.args->line->order[plan->parent];
     size_t from = own.from - plan->subtree.from, length = own.to - own.from;
     if (length == all.to - all.from) {
         steps[0] = coll_step_send(parent, from, length);
@@ -65,8 +65,8 @@ static int send_to_parent(const tree_plan *plan, range all, range own, size_t st
 
 static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
     const tree_plan *plan = (const tree_plan *)base;
-    const coll_plan_args *part = base->part;
-    size_t segment = part->values->at[COLL_SEGMENT], bytes = part->shape->bytes,
+    const coll_plan_args *args = base->args;
+    size_t segment = args->values->at[COLL_SEGMENT], bytes = args->shape->bytes,
            start = (size_t)(plan->first + round) * segment, end = plan->subtree.to;
     range all = intersect(plan->subtree, (range){start, start + segment});
     int count = 0;
@@ -77,7 +77,7 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
         if (here.from == here.to)
             continue;
         coll_step *step = &steps[count++];
-        *step = coll_step_receive(part->line->order[plan->child[c]], here.from % bytes,
+        *step = coll_step_receive(args->line->order[plan->child[c]], here.from % bytes,
                                   here.to - here.from);
         step->block = (int)(here.from / bytes);
         step->buffer = plan->parent >= 0 ? COLL_SCRATCH : COLL_DATA;
@@ -88,24 +88,24 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
 }
 
 /* The root has the most segments and the most children. */
-static coll_plan_size plan_size(const coll_plan_args *part) {
-    size_t all = (size_t)part->shape->topo->ranks * part->shape->bytes,
-           segment = part->values->at[COLL_SEGMENT];
+static coll_plan_size plan_size(const coll_plan_args *args) {
+    size_t all = (size_t)args->shape->topo->ranks * args->shape->bytes,
+           segment = args->values->at[COLL_SEGMENT];
     return (coll_plan_size){
-        .window = (int)coll_least(part->values->at[COLL_WINDOW], coll_segment_count(all, segment)),
-        .steps = coll_tree_depth(part->shape->topo->ranks) + 2,
+        .window = (int)coll_least(args->values->at[COLL_WINDOW], coll_segment_count(all, segment)),
+        .steps = coll_tree_depth(args->shape->topo->ranks) + 2,
         .segments = 1,
         .segment = coll_least(segment, all),
         .own_bytes = sizeof(tree_plan)};
 }
 
-static coll_plan *make_plan(const coll_plan_args *part, coll_plan_size size, void *memory) {
-    int ranks = part->shape->topo->ranks, position = part->line->position;
-    size_t bytes = part->shape->bytes, segment = part->values->at[COLL_SEGMENT],
+static coll_plan *make_plan(const coll_plan_args *args, coll_plan_size size, void *memory) {
+    int ranks = args->shape->topo->ranks, position = args->line->position;
+    size_t bytes = args->shape->bytes, segment = args->values->at[COLL_SEGMENT],
            start = (size_t)position * bytes,
            end = (size_t)coll_tree_binomial_end(ranks, position) * bytes;
     tree_plan *plan = memory;
-    *plan = (tree_plan){.base = coll_plan_of(part, size, 0, plan_round),
+    *plan = (tree_plan){.base = coll_plan_of(args, size, 0, plan_round),
                         .first = start / segment,
                         .subtree = {start, end}};
     plan->base.rounds = coll_segment_count(end, segment) - plan->first;

@@ -113,13 +113,13 @@ static double predict_seconds(const coll_shape *call, const coll_values *values)
 }
 
 static size_t memory_bytes(const coll_exec_args *call) {
-    coll_credit credit = credit_of(call->part.shape, call->part.values);
+    coll_credit credit = credit_of(call->args.shape, call->args.values);
     return coll_intake_bytes(call, &credit);
 }
 
 static coll_task *open_task(const coll_exec_args *call, void *memory) {
-    coll_credit credit = credit_of(call->part.shape, call->part.values);
-    return call->part.blocks ? coll_intake_open(call, &credit, memory)
+    coll_credit credit = credit_of(call->args.shape, call->args.values);
+    return call->args.blocks ? coll_intake_open(call, &credit, memory)
                              : coll_supply_open(call, &credit, memory);
 }
 

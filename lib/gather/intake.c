@@ -44,7 +44,7 @@ typedef struct coll_lane {
 size_t coll_intake_unasked(const coll_exec_args *call, const coll_credit *credit, int place,
                            size_t bytes) {
     size_t senders = (size_t)call->comm->ranks - 1, before = (size_t)place * bytes;
-    if (!coll_gather_is_even(call->part.shape))
+    if (!coll_gather_is_even(call->args.shape))
         return bytes <= credit->unasked / senders ? bytes : 0;
     if (before + bytes <= credit->unasked)
         return bytes;
@@ -53,7 +53,7 @@ size_t coll_intake_unasked(const coll_exec_args *call, const coll_credit *credit
 }
 
 static size_t bytes_of(const coll_intake *in, int sender) {
-    return coll_blocks_bytes(in->call.part.blocks, in->senders[sender].rank);
+    return coll_blocks_bytes(in->call.args.blocks, in->senders[sender].rank);
 }
 
 /*
@@ -61,12 +61,12 @@ static size_t bytes_of(const coll_intake *in, int sender) {
  * in flight already.
  */
 static void list_senders(coll_intake *in) {
-    const int *order = in->call.part.line->order;
+    const int *order = in->call.args.line->order;
     in->sender_count = 0;
     for (int first = 1; first >= 0; first--)
         for (int place = 0; place < in->call.comm->ranks - 1; place++) {
             int rank = order[place + 1];
-            size_t bytes = coll_blocks_bytes(in->call.part.blocks, rank);
+            size_t bytes = coll_blocks_bytes(in->call.args.blocks, rank);
             size_t unasked = coll_intake_unasked(&in->call, &in->credit, place, bytes);
             if (bytes > 0 && (unasked > 0) == first)
                 in->senders[in->sender_count++] = (coll_source){.rank = rank, .unasked = unasked};
@@ -74,7 +74,7 @@ static void list_senders(coll_intake *in) {
 }
 
 static int rack_of(const coll_intake *in, int sender) {
-    return in->call.part.shape->topo->places[in->senders[sender].rank].rack;
+    return in->call.args.shape->topo->places[in->senders[sender].rank].rack;
 }
 
 /* Makes one lane for all senders, or one for each group of consecutive senders in the same rack. */
@@ -93,7 +93,7 @@ static void list_lanes(coll_intake *in) {
  * without a grant and the others.
  */
 static size_t most_lanes(const coll_exec_args *call, const coll_credit *credit) {
-    const coll_topo *topo = call->part.shape->topo;
+    const coll_topo *topo = call->args.shape->topo;
     return credit->lanes > 1 ? coll_least(2 * (size_t)topo->racks, (size_t)topo->ranks) : 1;
 }
 
@@ -110,7 +110,7 @@ static size_t most_slots(const coll_credit *credit, size_t usual) {
 
 /* Returns the number of receives to post at once, at most the number of segments. */
 static int count_slots(const coll_intake *in) {
-    size_t usual = usual_segment(&in->credit, coll_blocks_longest(in->call.part.blocks));
+    size_t usual = usual_segment(&in->credit, coll_blocks_longest(in->call.args.blocks));
     size_t slots = most_slots(&in->credit, usual), segments = 0;
     for (int i = 0; i < in->sender_count && segments < SLOTS_MAX; i++)
         segments += coll_segment_count(bytes_of(in, i), in->credit.segment);
@@ -124,8 +124,8 @@ static int count_slots(const coll_intake *in) {
  */
 static size_t intake_bytes(const coll_exec_args *call, const coll_credit *credit) {
     enum { ALIGNED = 64 };
-    size_t bytes = call->part.shape->bytes, ranks = (size_t)call->comm->ranks;
-    bool even = coll_gather_is_even(call->part.shape);
+    size_t bytes = call->args.shape->bytes, ranks = (size_t)call->comm->ranks;
+    bool even = coll_gather_is_even(call->args.shape);
     size_t usual = usual_segment(credit, bytes), slots = most_slots(credit, even ? usual : 1);
     if (even)
         slots = coll_least(slots, coll_segment_count(bytes, credit->segment) * (ranks - 1));
@@ -138,7 +138,7 @@ static size_t intake_bytes(const coll_exec_args *call, const coll_credit *credit
 }
 
 size_t coll_intake_bytes(const coll_exec_args *call, const coll_credit *credit) {
-    size_t segment = usual_segment(credit, call->part.shape->bytes),
+    size_t segment = usual_segment(credit, call->args.shape->bytes),
            taker = intake_bytes(call, credit),
            sender = sizeof(uint64_t) + COLL_SUPPLY_SENDS * segment;
     return coll_comm_room_of(sizeof(coll_intake)) + coll_comm_room_of(sizeof(coll_supply)) +
@@ -148,7 +148,7 @@ size_t coll_intake_bytes(const coll_exec_args *call, const coll_credit *credit) 
 /* Divides the memory after the lists of senders and lanes. */
 static void divide_memory(coll_intake *in) {
     size_t count = (size_t)in->slot_count;
-    size_t segment = usual_segment(&in->credit, coll_blocks_longest(in->call.part.blocks));
+    size_t segment = usual_segment(&in->credit, coll_blocks_longest(in->call.args.blocks));
     in->slots = (void *)(in->lanes + most_lanes(&in->call, &in->credit));
     in->task.statuses = (void *)(in->slots + count);
     in->task.requests = (void *)(in->task.statuses + 2 * count);
@@ -156,7 +156,7 @@ static void divide_memory(coll_intake *in) {
     in->task.indices = in->task.peers + 2 * count;
     in->unused = in->task.indices + 2 * count;
     char *memory =
-        coll_data_in_place(&in->call.part.blocks->longest) ? NULL : (char *)(in->unused + count);
+        coll_data_in_place(&in->call.args.blocks->longest) ? NULL : (char *)(in->unused + count);
     for (size_t i = 0; i < count; i++)
         in->slots[i].segment = memory ? memory + i * segment : NULL;
 }
@@ -204,7 +204,7 @@ static int post_receive(coll_intake *in, coll_lane *lane, int i) {
     in->on_the_way += s->length;
     in->task.peers[i] = rank;
     in->task.active++;
-    coll_data block = coll_blocks_at(in->call.part.blocks, rank);
+    coll_data block = coll_blocks_at(in->call.args.blocks, rank);
     return coll_irecv(in->call.comm, coll_data_target(&block, s->from, s->segment), (int)s->length,
                       MPI_BYTE, rank, in->call.tag, &in->task.requests[i]);
 }
@@ -276,7 +276,7 @@ static int ask_all(coll_intake *in) {
 static void store_segment(coll_intake *in, const coll_slot *s) {
     coll_lane *lane = &in->lanes[s->lane];
     in->senders[s->sender].begun = true;
-    coll_data block = coll_blocks_at(in->call.part.blocks, in->senders[s->sender].rank);
+    coll_data block = coll_blocks_at(in->call.args.blocks, in->senders[s->sender].rank);
     coll_data_store(&block, s->from, s->length, s->segment);
     in->on_the_way -= s->length;
     lane->on_the_way -= s->length;

@@ -18,12 +18,12 @@
 static const coll_straight how = {
     .segment = 1 << 20, .window = 16, .together = 64, .senders = INT_MAX, .sends = 4};
 
-static coll_plan_size plan_size(const coll_plan_args *part) {
-    return coll_straight_size(part, &how);
+static coll_plan_size plan_size(const coll_plan_args *args) {
+    return coll_straight_size(args, &how);
 }
 
-static coll_plan *make_plan(const coll_plan_args *part, coll_plan_size size, void *memory) {
-    return coll_straight_plan(part, &how, size, memory);
+static coll_plan *make_plan(const coll_plan_args *args, coll_plan_size size, void *memory) {
+    return coll_straight_plan(args, &how, size, memory);
 }
 
 const coll_algorithm coll_gather_linear = {

@@ -21,7 +21,7 @@
 
 /* Returns the bytes of the segments in which all ranks pass their blocks. */
 static size_t segment_of(const coll_exec_args *call) {
-    size_t most = COLL_NATIVE_MOST / (size_t)call->comm->ranks, bytes = call->part.shape->bytes;
+    size_t most = COLL_NATIVE_MOST / (size_t)call->comm->ranks, bytes = call->args.shape->bytes;
     return most < 1 ? 1 : bytes < most ? bytes : most;
 }
 
@@ -29,8 +29,8 @@ static size_t segment_of(const coll_exec_args *call) {
 static void store_segments(const coll_exec_args *call, size_t from, size_t length,
                            const char *segments) {
     for (int rank = 0; rank < call->comm->ranks; rank++) {
-        coll_data block = coll_blocks_at(call->part.blocks, rank);
-        if (rank != call->part.shape->root)
+        coll_data block = coll_blocks_at(call->args.blocks, rank);
+        if (rank != call->args.shape->root)
             coll_data_write(&block, from, length, segments + (size_t)rank * length);
     }
 }
@@ -39,10 +39,10 @@ static void store_segments(const coll_exec_args *call, size_t from, size_t lengt
 static int call_gather(const coll_exec_args *call, const void *mine, int length, void *into) {
     coll_comm *comm = call->comm;
     if (coll_wait_as_mpi(&comm->wait))
-        return PMPI_Gather(mine, length, MPI_BYTE, into, length, MPI_BYTE, call->part.shape->root,
+        return PMPI_Gather(mine, length, MPI_BYTE, into, length, MPI_BYTE, call->args.shape->root,
                            comm->private);
     MPI_Request request;
-    int code = PMPI_Igather(mine, length, MPI_BYTE, into, length, MPI_BYTE, call->part.shape->root,
+    int code = PMPI_Igather(mine, length, MPI_BYTE, into, length, MPI_BYTE, call->args.shape->root,
                             comm->private, &request);
     return code == MPI_SUCCESS ? coll_wait_native(&comm->wait, &request, "MPI_Gather") : code;
 }
@@ -52,17 +52,17 @@ static int call_gatherv(const coll_exec_args *call, const void *mine, int count,
     coll_comm *comm = call->comm;
     if (coll_wait_as_mpi(&comm->wait))
         return PMPI_Gatherv(mine, count, type, into, counts, places, MPI_BYTE,
-                            call->part.shape->root, comm->private);
+                            call->args.shape->root, comm->private);
     MPI_Request request;
     int code = PMPI_Igatherv(mine, count, type, into, counts, places, MPI_BYTE,
-                             call->part.shape->root, comm->private, &request);
+                             call->args.shape->root, comm->private, &request);
     return code == MPI_SUCCESS ? coll_wait_native(&comm->wait, &request, "MPI_Gatherv") : code;
 }
 
 static int root_gather_even(const coll_exec_args *call, size_t segment, char *segments) {
-    size_t bytes = call->part.shape->bytes;
-    if (segment == bytes && coll_blocks_in_a_row(call->part.blocks)) {
-        coll_data first = coll_blocks_at(call->part.blocks, 0);
+    size_t bytes = call->args.shape->bytes;
+    if (segment == bytes && coll_blocks_in_a_row(call->args.blocks)) {
+        coll_data first = coll_blocks_at(call->args.blocks, 0);
         return call_gather(call, MPI_IN_PLACE, (int)bytes, coll_data_target(&first, 0, NULL));
     }
     int code = MPI_SUCCESS;
@@ -91,13 +91,13 @@ static int run_even(const coll_exec_args *call) {
     int code = coll_comm_room(call->comm, segment * (size_t)call->comm->ranks, &room);
     if (code != MPI_SUCCESS)
         return code;
-    return call->comm->rank == call->part.shape->root ? root_gather_even(call, segment, room)
+    return call->comm->rank == call->args.shape->root ? root_gather_even(call, segment, room)
                                                       : rank_gather_even(call, segment, room);
 }
 
 /* Describes the root's blocks by MPI_Gatherv's ints; returns false if they don't fit. */
 static bool convert_to_ints(const coll_exec_args *call, int counts[], int places[]) {
-    const coll_blocks *blocks = call->part.blocks;
+    const coll_blocks *blocks = call->args.blocks;
     if (!coll_data_in_place(&blocks->longest))
         return false;
     const char *start = coll_data_target(&blocks->longest, 0, NULL);
@@ -129,7 +129,7 @@ static int run_uneven(const coll_exec_args *call) {
     if (code != MPI_SUCCESS)
         return code;
     int *fit = room, *counts = fit + 1, *places = counts + comm->ranks;
-    bool is_root = comm->rank == call->part.shape->root;
+    bool is_root = comm->rank == call->args.shape->root;
     *fit = is_root && convert_to_ints(call, counts, places);
     code = share_fit(call, fit);
     if (code != MPI_SUCCESS)
@@ -138,12 +138,12 @@ static int run_uneven(const coll_exec_args *call) {
         const coll_values none = {.at = {0}};
         coll_exec_args linear = *call;
         linear.algorithm = &coll_gather_linear;
-        linear.part.values = &none;
+        linear.args.values = &none;
         return coll_exec_args_run(&linear);
     }
     if (is_root)
         return call_gatherv(call, MPI_IN_PLACE, 0, MPI_BYTE,
-                            coll_data_target(&call->part.blocks->longest, 0, NULL), counts, places);
+                            coll_data_target(&call->args.blocks->longest, 0, NULL), counts, places);
     if (coll_data_in_place(mine))
         return call_gatherv(call, coll_data_target(mine, 0, NULL), (int)mine->bytes, MPI_BYTE, NULL,
                             NULL, NULL);
@@ -151,7 +151,7 @@ static int run_uneven(const coll_exec_args *call) {
 }
 
 static int run_native(const coll_exec_args *call) {
-    return coll_gather_is_even(call->part.shape) ? run_even(call) : run_uneven(call);
+    return coll_gather_is_even(call->args.shape) ? run_even(call) : run_uneven(call);
 }
 
 const coll_algorithm coll_gather_native = {

@@ -23,19 +23,19 @@ static int together_of(const coll_straight *how, size_t usual) {
 
 static int receive_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
     const straight_plan *plan = (const straight_plan *)base;
-    const coll_plan_args *part = plan->base.part;
-    uint64_t number = round * (uint64_t)plan->together, end = plan->first[part->shape->topo->ranks];
+    const coll_plan_args *args = plan->base.args;
+    uint64_t number = round * (uint64_t)plan->together, end = plan->first[args->shape->topo->ranks];
     int count = 0;
-    for (int position = coll_block_with(plan->first, part->shape->topo->ranks, number);
+    for (int position = coll_block_with(plan->first, args->shape->topo->ranks, number);
          count < plan->together && number < end; number++, count++) {
         while (plan->first[position + 1] <= number)
             position++;
-        int rank = part->line->order[position];
+        int rank = args->line->order[position];
         uint64_t nth = number - plan->first[position];
         coll_step *step = &steps[count];
         *step = coll_step_receive(
             rank, nth * plan->how.segment,
-            coll_segment_length(coll_blocks_bytes(part->blocks, rank), plan->how.segment, nth));
+            coll_segment_length(coll_blocks_bytes(args->blocks, rank), plan->how.segment, nth));
         step->block = position;
         step->at = (size_t)count * plan->usual;
     }
@@ -49,7 +49,7 @@ static int receive_round(const coll_plan *base, uint64_t round, coll_step steps[
 static int send_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
     const straight_plan *plan = (const straight_plan *)base;
     const coll_straight *how = &plan->how;
-    size_t bytes = plan->base.part->own;
+    size_t bytes = plan->base.args->own;
     uint64_t begin = plan->signal_from >= 0, end = begin + coll_segment_count(bytes, how->segment),
              sends = (uint64_t)how->sends;
     if (round < begin) {
@@ -57,7 +57,7 @@ static int send_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
         steps[0].lane = SIGNALS;
     } else if (round < end) {
         uint64_t nth = round - begin;
-        steps[0] = coll_step_send(plan->base.part->line->order[0], nth * how->segment,
+        steps[0] = coll_step_send(plan->base.args->line->order[0], nth * how->segment,
                                   coll_segment_length(bytes, how->segment, nth));
         if (nth >= sends)
             coll_step_after(&steps[0], how->sends, 0);
@@ -73,10 +73,10 @@ static int send_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
 }
 
 /* If only the root knows the amounts, the plan has memory for the most that they may need. */
-coll_plan_size coll_straight_size(const coll_plan_args *part, const coll_straight *how) {
-    size_t ranks = (size_t)part->shape->topo->ranks, bytes = part->shape->bytes,
+coll_plan_size coll_straight_size(const coll_plan_args *args, const coll_straight *how) {
+    size_t ranks = (size_t)args->shape->topo->ranks, bytes = args->shape->bytes,
            usual = coll_least(bytes, how->segment);
-    bool even = coll_gather_is_even(part->shape);
+    bool even = coll_gather_is_even(args->shape);
     size_t messages = even ? (ranks - 1) * coll_segment_count(bytes, how->segment) : SIZE_MAX;
     size_t together =
         coll_least((size_t)(even ? together_of(how, usual) : how->together), messages);
@@ -90,15 +90,15 @@ coll_plan_size coll_straight_size(const coll_plan_args *part, const coll_straigh
 
 /* Completes the root's plan: it receives all blocks except its own. */
 static void complete_root_plan(straight_plan *plan) {
-    const coll_plan_args *part = plan->base.part;
-    int ranks = part->shape->topo->ranks;
+    const coll_plan_args *args = plan->base.args;
+    int ranks = args->shape->topo->ranks;
     uint64_t next = plan->first[0] = plan->first[1] = 0;
     for (int position = 1; position < ranks; position++) {
-        size_t bytes = coll_blocks_bytes(part->blocks, part->line->order[position]);
+        size_t bytes = coll_blocks_bytes(args->blocks, args->line->order[position]);
         next += coll_segment_count(bytes, plan->how.segment);
         plan->first[position + 1] = next;
     }
-    plan->usual = coll_least(coll_blocks_longest(part->blocks), plan->how.segment);
+    plan->usual = coll_least(coll_blocks_longest(args->blocks), plan->how.segment);
     plan->together = together_of(&plan->how, plan->usual);
     plan->base.rounds = coll_segment_count(next, (size_t)plan->together);
     plan->base.round = receive_round;
@@ -106,21 +106,21 @@ static void complete_root_plan(straight_plan *plan) {
 
 /* Completes another rank's plan: its block, and the signals before and after it. */
 static void complete_sender_plan(straight_plan *plan) {
-    const coll_plan_args *part = plan->base.part;
-    const int *order = part->line->order;
-    int j = part->line->position, p = part->shape->topo->ranks, w = plan->how.senders;
+    const coll_plan_args *args = plan->base.args;
+    const int *order = args->line->order;
+    int j = args->line->position, p = args->shape->topo->ranks, w = plan->how.senders;
     plan->signal_from = j > w ? order[j - w] : -1;
     plan->signal_to = w < p - j ? order[j + w] : -1;
-    plan->base.rounds = coll_segment_count(part->own, plan->how.segment) +
+    plan->base.rounds = coll_segment_count(args->own, plan->how.segment) +
                         (plan->signal_from >= 0) + (plan->signal_to >= 0);
     plan->base.round = send_round;
 }
 
-coll_plan *coll_straight_plan(const coll_plan_args *part, const coll_straight *how,
+coll_plan *coll_straight_plan(const coll_plan_args *args, const coll_straight *how,
                               coll_plan_size size, void *memory) {
     straight_plan *plan = memory;
-    *plan = (straight_plan){.base = coll_plan_of(part, size, 0, NULL), .how = *how};
-    if (part->blocks)
+    *plan = (straight_plan){.base = coll_plan_of(args, size, 0, NULL), .how = *how};
+    if (args->blocks)
         complete_root_plan(plan);
     else
         complete_sender_plan(plan);

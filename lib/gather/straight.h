@@ -21,8 +21,8 @@ typedef struct coll_straight {
     int sends;
 } coll_straight;
 
-coll_plan_size coll_straight_size(const coll_plan_args *part, const coll_straight *how);
-coll_plan *coll_straight_plan(const coll_plan_args *part, const coll_straight *how,
+coll_plan_size coll_straight_size(const coll_plan_args *args, const coll_straight *how);
+coll_plan *coll_straight_plan(const coll_plan_args *args, const coll_straight *how,
                               coll_plan_size size, void *memory);
 
 #endif

@@ -11,7 +11,7 @@ static int receive_grant(coll_supply *s) {
     if (s->allowed == s->call.data->bytes)
         return MPI_SUCCESS;
     s->task.active++;
-    return coll_irecv(s->call.comm, s->grant, 1, MPI_UINT64_T, s->call.part.shape->root,
+    return coll_irecv(s->call.comm, s->grant, 1, MPI_UINT64_T, s->call.args.shape->root,
                       s->call.tag + 1, &s->requests[0]);
 }
 
@@ -23,7 +23,7 @@ static int send_segment(coll_supply *s, int i) {
     const void *bytes = coll_data_read(data, s->sent, length, segment);
     s->sent += length;
     s->task.active++;
-    return coll_isend(s->call.comm, bytes, (int)length, MPI_BYTE, s->call.part.shape->root,
+    return coll_isend(s->call.comm, bytes, (int)length, MPI_BYTE, s->call.args.shape->root,
                       s->call.tag, &s->requests[i]);
 }
 
@@ -57,7 +57,7 @@ static int handle_completions(coll_task *task, int count) {
 
 coll_task *coll_supply_open(const coll_exec_args *call, const coll_credit *credit, void *memory) {
     size_t bytes = call->data->bytes;
-    int place = call->part.line->position - 1;
+    int place = call->args.line->position - 1;
     char *room = memory;
     coll_supply *supply = coll_comm_room_take(&room, sizeof *supply);
     *supply = (coll_supply){.task = {.start = start_supply,
@@ -76,7 +76,7 @@ coll_task *coll_supply_open(const coll_exec_args *call, const coll_credit *credi
         supply->memory = (char *)(supply->grant + 1);
     for (int i = 0; i < REQUESTS; i++) {
         supply->requests[i] = MPI_REQUEST_NULL;
-        supply->peers[i] = call->part.shape->root;
+        supply->peers[i] = call->args.shape->root;
     }
     return &supply->task;
 }

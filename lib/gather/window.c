@@ -34,22 +34,22 @@ static int window_of(const coll_shape *call, const coll_values *values) {
     return coll_incast_window(fewest, most, senders);
 }
 
-static coll_straight how_of(const coll_plan_args *part) {
+static coll_straight how_of(const coll_plan_args *args) {
     return (coll_straight){.segment = 1 << 20,
                            .window = 16,
                            .together = 64,
-                           .senders = window_of(part->shape, part->values),
+                           .senders = window_of(args->shape, args->values),
                            .sends = COLL_STEP_AFTER};
 }
 
-static coll_plan_size plan_size(const coll_plan_args *part) {
-    coll_straight how = how_of(part);
-    return coll_straight_size(part, &how);
+static coll_plan_size plan_size(const coll_plan_args *args) {
+    coll_straight how = how_of(args);
+    return coll_straight_size(args, &how);
 }
 
-static coll_plan *make_plan(const coll_plan_args *part, coll_plan_size size, void *memory) {
-    coll_straight how = how_of(part);
-    return coll_straight_plan(part, &how, size, memory);
+static coll_plan *make_plan(const coll_plan_args *args, coll_plan_size size, void *memory) {
+    coll_straight how = how_of(args);
+    return coll_straight_plan(args, &how, size, memory);
 }
 
 const coll_algorithm coll_gather_window = {

@@ -24,8 +24,8 @@ static char *scratch_of(const coll_engine *engine, const coll_node *node) {
 static coll_data block_of(const coll_engine *engine, const coll_step *step, int next) {
     const coll_exec_args *call = &engine->call;
     bool is_input = step->buffer == COLL_INPUT;
-    const coll_blocks *blocks = is_input ? call->part.input : call->part.blocks;
-    return blocks     ? coll_blocks_at(blocks, call->part.line->order[step->block + next])
+    const coll_blocks *blocks = is_input ? call->args.input : call->args.blocks;
+    return blocks     ? coll_blocks_at(blocks, call->args.line->order[step->block + next])
            : is_input ? *call->input
                       : *call->data;
 }
@@ -56,8 +56,8 @@ static void move_bytes(const coll_engine *engine, const coll_step *step, char *m
 /* Returns data of the datatype that is combined. */
 static const coll_data *combined_type(const coll_engine *engine) {
     const coll_exec_args *call = &engine->call;
-    if (call->part.input)
-        return &call->part.input->longest;
+    if (call->args.input)
+        return &call->args.input->longest;
     return call->input->bytes ? call->input : call->data;
 }
 
@@ -220,13 +220,13 @@ static size_t spare_bytes(const coll_exec_args *call) {
 }
 
 static const coll_planner *planner_of(const coll_exec_args *call) {
-    return coll_planner_of(call->algorithm, call->part.values);
+    return coll_planner_of(call->algorithm, call->args.values);
 }
 
 size_t coll_exec_args_bytes(const coll_exec_args *call) {
     if (!planner_of(call))
         return call->algorithm->bytes(call);
-    coll_plan_size size = planner_of(call)->size(&call->part);
+    coll_plan_size size = planner_of(call)->size(&call->args);
     size_t nodes = (size_t)size.window * (size_t)size.steps,
            segments = (size_t)size.window * (size_t)size.segments;
     return coll_comm_room_of(sizeof(coll_engine)) +
@@ -241,7 +241,7 @@ size_t coll_exec_args_bytes(const coll_exec_args *call) {
 coll_task *coll_exec_args_open(const coll_exec_args *call, void *memory) {
     if (!planner_of(call))
         return call->algorithm->open(call, memory);
-    coll_plan_size size = planner_of(call)->size(&call->part);
+    coll_plan_size size = planner_of(call)->size(&call->args);
     size_t nodes = (size_t)size.window * (size_t)size.steps,
            segments = (size_t)size.window * (size_t)size.segments;
     char *room = memory;
@@ -250,7 +250,7 @@ coll_task *coll_exec_args_open(const coll_exec_args *call, void *memory) {
         .task = {.start = begin_engine, .take = handle_completions, .comm = call->comm},
         .call = *call};
     engine->plan = planner_of(call)->plan(
-        &engine->call.part, size, coll_comm_room_take(&room, size.own_bytes + size.making_bytes));
+        &engine->call.args, size, coll_comm_room_take(&room, size.own_bytes + size.making_bytes));
     coll_cursor_open(&engine->cursor, engine->plan,
                      coll_comm_room_take(&room, coll_cursor_bytes(&size)));
     engine->task.requests = coll_comm_room_take(&room, nodes * sizeof(MPI_Request));

@@ -17,8 +17,8 @@
 typedef struct coll_exec_args {
     coll_comm *comm;
     const coll_algorithm *algorithm;
-    coll_plan_args part;
-    const coll_data *data;           /* if it is one piece; blocks are in PART */
+    coll_plan_args args;
+    const coll_data *data;           /* if it is one piece; blocks are in ARGS */
     const coll_data *input;          /* the same */
     const coll_reduction *reduction; /* for combinations; NULL if there are none */
     int tag;                         /* messages use the COLL_LANES tags from this one on */

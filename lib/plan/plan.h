@@ -100,7 +100,7 @@ typedef int coll_round(const coll_plan *plan, uint64_t round, coll_step steps[])
 
 struct coll_plan {
     coll_plan_size size;
-    const struct coll_plan_args *part;
+    const struct coll_plan_args *args;
     uint64_t rounds;
     coll_round *round;
 };
@@ -115,29 +115,29 @@ typedef struct coll_plan_args {
     const coll_blocks *input;    /* of the input; NULL: it is one piece */
 } coll_plan_args;
 
-/* Returns a plan of PART with ROUNDS rounds (0 if they are set later). */
-static inline coll_plan coll_plan_of(const coll_plan_args *part, coll_plan_size size,
+/* Returns a plan of ARGS with ROUNDS rounds (0 if they are set later). */
+static inline coll_plan coll_plan_of(const coll_plan_args *args, coll_plan_size size,
                                      uint64_t rounds, coll_round *round) {
-    return (coll_plan){.size = size, .part = part, .rounds = rounds, .round = round};
+    return (coll_plan){.size = size, .args = args, .rounds = rounds, .round = round};
 }
 
-/* Returns the bytes of the block at POSITION of BLOCKS, PART's data or input. */
-static inline size_t coll_part_block(const coll_plan_args *part, const coll_blocks *blocks,
+/* Returns the bytes of the block at POSITION of BLOCKS, ARGS's data or input. */
+static inline size_t coll_part_block(const coll_plan_args *args, const coll_blocks *blocks,
                                      int position) {
-    return blocks ? coll_blocks_bytes(blocks, part->line->order[position]) : part->shape->bytes;
+    return blocks ? coll_blocks_bytes(blocks, args->line->order[position]) : args->shape->bytes;
 }
 
 /* Returns whether a UNIT begins at POSITION of the chain order. */
-static inline bool coll_part_begins(const coll_plan_args *part, int position, coll_unit unit) {
-    return coll_rank_order_begins(part->line, part->shape->topo, position, unit);
+static inline bool coll_part_begins(const coll_plan_args *args, int position, coll_unit unit) {
+    return coll_rank_order_begins(args->line, args->shape->topo, position, unit);
 }
 
 /* An algorithm's functions for planning. */
 typedef struct coll_planner {
     /* Returns the sizes, which are the same for all ranks of a call. */
-    coll_plan_size (*size)(const coll_plan_args *part);
+    coll_plan_size (*size)(const coll_plan_args *args);
     /* Makes the plan of SIZE in MEMORY, which has OWN_BYTES + MAKING_BYTES. */
-    coll_plan *(*plan)(const coll_plan_args *part, coll_plan_size size, void *memory);
+    coll_plan *(*plan)(const coll_plan_args *args, coll_plan_size size, void *memory);
     /* Returns whether the algorithm runs without a plan with VALUES; NULL: it never does. */
     bool (*unplanned)(const coll_values *values);
 } coll_planner;
@@ -255,9 +255,9 @@ static inline size_t coll_even(size_t all, size_t most) {
 }
 
 /* Returns the user's segment, reduced so that LONGEST bytes are divided evenly. */
-static inline size_t coll_segment_even(const coll_plan_args *part, size_t longest) {
-    const coll_shape *shape = part->shape;
-    size_t most = coll_segment_of(shape, part->values->at[COLL_SEGMENT]),
+static inline size_t coll_segment_even(const coll_plan_args *args, size_t longest) {
+    const coll_shape *shape = args->shape;
+    size_t most = coll_segment_of(shape, args->values->at[COLL_SEGMENT]),
            even = coll_even(longest, most), element = shape->element;
     if (longest == 0)
         return 1;
@@ -265,9 +265,9 @@ static inline size_t coll_segment_even(const coll_plan_args *part, size_t longes
 }
 
 /* The same for the shape's bytes and chunks that are multiples of LEAST bytes. */
-static inline size_t coll_chunk_of(const coll_plan_args *part, size_t least) {
-    const size_t all = (size_t)coll_segment_count(part->shape->bytes, least),
-                 asked = part->values->at[COLL_SEGMENT] / least;
+static inline size_t coll_chunk_of(const coll_plan_args *args, size_t least) {
+    const size_t all = (size_t)coll_segment_count(args->shape->bytes, least),
+                 asked = args->values->at[COLL_SEGMENT] / least;
     return least * coll_even(all, asked ? asked : 1);
 }
 

@@ -36,11 +36,11 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
 
 /* Each turn ends with window - 1 empty rounds, so that the next turn begins only when all its
  * segments are complete. */
-coll_plan *coll_staged_plan_make(const coll_plan_args *part, coll_plan_size size, void *memory,
+coll_plan *coll_staged_plan_make(const coll_plan_args *args, coll_plan_size size, void *memory,
                                  size_t longest, uint64_t count, coll_turn *turn) {
     coll_staged_plan *turns = memory;
     uint64_t rounds = coll_segment_count(longest, size.segment) + (uint64_t)size.window - 1;
-    *turns = (coll_staged_plan){.base = coll_plan_of(part, size, count * rounds, plan_round),
+    *turns = (coll_staged_plan){.base = coll_plan_of(args, size, count * rounds, plan_round),
                                 .rounds = rounds,
                                 .turn = turn};
     return &turns->base;

@@ -25,7 +25,7 @@ struct coll_staged_plan {
 coll_plan_size coll_staged_plan_size(size_t longest, int ranges);
 
 /* Makes a plan of COUNT such turns in MEMORY. */
-coll_plan *coll_staged_plan_make(const coll_plan_args *part, coll_plan_size size, void *memory,
+coll_plan *coll_staged_plan_make(const coll_plan_args *args, coll_plan_size size, void *memory,
                                  size_t longest, uint64_t count, coll_turn *turn);
 
 #endif

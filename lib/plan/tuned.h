@@ -7,18 +7,18 @@
 /* Returns the user's segment, else the cost model's for a pipeline with FILL
  * (coll_profile_segment).
  */
-static inline size_t coll_segment_asked(const coll_plan_args *part, double fill) {
-    const coll_shape *shape = part->shape;
+static inline size_t coll_segment_asked(const coll_plan_args *args, double fill) {
+    const coll_shape *shape = args->shape;
     const coll_cost *link = coll_profile_outermost(shape->profile, shape->topo);
     return coll_segment_of(
-        shape, coll_profile_segment_or(part->values->at[COLL_SEGMENT], link, shape->bytes, fill));
+        shape, coll_profile_segment_or(args->values->at[COLL_SEGMENT], link, shape->bytes, fill));
 }
 
 /* Returns the user's radix, else the cost model's. */
-static inline int coll_radix_asked(const coll_plan_args *part) {
-    const coll_shape *shape = part->shape;
+static inline int coll_radix_asked(const coll_plan_args *args) {
+    const coll_shape *shape = args->shape;
     const coll_cost *link = coll_profile_outermost(shape->profile, shape->topo);
-    return coll_profile_radix_or(part->values->at[COLL_RADIX], link, shape->topo->ranks);
+    return coll_profile_radix_or(args->values->at[COLL_RADIX], link, shape->topo->ranks);
 }
 
 #endif

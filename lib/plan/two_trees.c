@@ -21,26 +21,26 @@ typedef struct forest {
 
 enum { TWO = 2, BY_NODE = 1 + COLL_TWO_TREES * (1 + TWO), BY_NODE_MADE = 1 + COLL_TWO_TREES };
 
-static size_t forest_bytes(const coll_plan_args *part) {
-    size_t nodes = (size_t)part->shape->topo->nodes + 1;
+static size_t forest_bytes(const coll_plan_args *args) {
+    size_t nodes = (size_t)args->shape->topo->nodes + 1;
     return sizeof(forest) + (BY_NODE + BY_NODE_MADE + COLL_TWO_TREE_SCRATCH) * nodes * sizeof(int);
 }
 
-static void find_nodes(const coll_plan_args *part, forest *all, int rack[]) {
-    const coll_place *places = part->shape->topo->places;
-    const int *order = part->line->order, ranks = part->shape->topo->ranks;
+static void find_nodes(const coll_plan_args *args, forest *all, int rack[]) {
+    const coll_place *places = args->shape->topo->places;
+    const int *order = args->line->order, ranks = args->shape->topo->ranks;
     all->nodes = 0;
     for (int i = 0; i < ranks; i++)
-        if (coll_part_begins(part, i, COLL_UNIT_NODE)) {
+        if (coll_part_begins(args, i, COLL_UNIT_NODE)) {
             all->first[all->nodes] = i;
             rack[all->nodes++] = places[order[i]].rack;
         }
     all->first[all->nodes] = ranks;
 }
 
-static void grow_forest(const coll_plan_args *part, void *memory) {
+static void grow_forest(const coll_plan_args *args, void *memory) {
     forest *all = memory;
-    size_t most = (size_t)part->shape->topo->nodes + 1;
+    size_t most = (size_t)args->shape->topo->nodes + 1;
     int *next = (int *)(all + 1), *rack = next + BY_NODE * most, *rank_of_child[COLL_TWO_TREES];
     all->first = next;
     for (size_t t = 0; t < COLL_TWO_TREES; t++) {
@@ -48,7 +48,7 @@ static void grow_forest(const coll_plan_args *part, void *memory) {
         all->child[t] = next + (1 + COLL_TWO_TREES + TWO * t) * most;
         rank_of_child[t] = rack + (1 + t) * most;
     }
-    find_nodes(part, all, rack);
+    find_nodes(args, all, rack);
     coll_two_tree(all->nodes, rack, rack + BY_NODE_MADE * most, all->parent, rank_of_child);
     for (int t = 0; t < COLL_TWO_TREES; t++) {
         for (int i = 0; i < TWO * all->nodes; i++)
@@ -88,32 +88,32 @@ static void set_branches(const coll_rank_order *line, const forest *all, coll_br
     }
 }
 
-static uint64_t count_rounds(const coll_plan_args *part, size_t segment) {
-    return (coll_segment_count(part->shape->bytes, segment) + COLL_TWO_TREES - 1) / COLL_TWO_TREES;
+static uint64_t count_rounds(const coll_plan_args *args, size_t segment) {
+    return (coll_segment_count(args->shape->bytes, segment) + COLL_TWO_TREES - 1) / COLL_TWO_TREES;
 }
 
-coll_plan_size coll_two_trees_size(const coll_plan_args *part, size_t segment, size_t window,
+coll_plan_size coll_two_trees_size(const coll_plan_args *args, size_t segment, size_t window,
                                    int steps, int segments) {
-    return (coll_plan_size){.window = (int)coll_least(window, count_rounds(part, segment)),
+    return (coll_plan_size){.window = (int)coll_least(window, count_rounds(args, segment)),
                             .steps = steps,
                             .segments = segments,
-                            .segment = coll_least(segment, part->shape->bytes),
+                            .segment = coll_least(segment, args->shape->bytes),
                             .own_bytes = sizeof(coll_two_trees),
-                            .making_bytes = forest_bytes(part)};
+                            .making_bytes = forest_bytes(args)};
 }
 
-coll_plan *coll_two_trees_plan(const coll_plan_args *part, coll_plan_size size, void *memory,
+coll_plan *coll_two_trees_plan(const coll_plan_args *args, coll_plan_size size, void *memory,
                                coll_round *round) {
     coll_two_trees *plan = memory;
     *plan =
-        (coll_two_trees){.base = coll_plan_of(part, size, count_rounds(part, size.segment), round)};
-    grow_forest(part, plan + 1);
-    set_branches(part->line, (const forest *)(plan + 1), plan->branch);
+        (coll_two_trees){.base = coll_plan_of(args, size, count_rounds(args, size.segment), round)};
+    grow_forest(args, plan + 1);
+    set_branches(args->line, (const forest *)(plan + 1), plan->branch);
     return &plan->base;
 }
 
 coll_range coll_two_trees_segment(const coll_two_trees *plan, int t, uint64_t round) {
-    size_t bytes = plan->base.part->shape->bytes, segment = plan->base.size.segment;
+    size_t bytes = plan->base.args->shape->bytes, segment = plan->base.size.segment;
     uint64_t number = COLL_TWO_TREES * round + (uint64_t)t;
     return number < coll_segment_count(bytes, segment) ? coll_segment_at(bytes, segment, number)
                                                        : (coll_range){bytes, 0};

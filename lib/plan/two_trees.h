@@ -29,11 +29,11 @@ double coll_two_trees_depth(const coll_topo *topo);
 
 /* Returns the sizes of a plan with segments of SEGMENT bytes and at most WINDOW rounds under way,
  * of STEPS steps and SEGMENTS segments each. */
-coll_plan_size coll_two_trees_size(const coll_plan_args *part, size_t segment, size_t window,
+coll_plan_size coll_two_trees_size(const coll_plan_args *args, size_t segment, size_t window,
                                    int steps, int segments);
 
-/* Makes a plan of PART in MEMORY; ROUND writes its rounds. */
-coll_plan *coll_two_trees_plan(const coll_plan_args *part, coll_plan_size size, void *memory,
+/* Makes a plan of ARGS in MEMORY; ROUND writes its rounds. */
+coll_plan *coll_two_trees_plan(const coll_plan_args *args, coll_plan_size size, void *memory,
                                coll_round *round);
 
 /* Returns the segment that tree T moves in ROUND; of length 0 if there is none left. */

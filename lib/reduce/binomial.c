@@ -39,16 +39,16 @@ static int nearest_first(int p, int position, int *parent, int children[]) {
     return count;
 }
 
-static coll_plan_size plan_size(const coll_plan_args *part) {
-    const coll_shape *shape = part->shape;
-    size_t segment = coll_segment_of(shape, part->values->at[COLL_SEGMENT]);
-    return coll_reduce_tree_size(part, coll_least(segment, shape->bytes),
-                                 part->values->at[COLL_WINDOW],
+static coll_plan_size plan_size(const coll_plan_args *args) {
+    const coll_shape *shape = args->shape;
+    size_t segment = coll_segment_of(shape, args->values->at[COLL_SEGMENT]);
+    return coll_reduce_tree_size(args, coll_least(segment, shape->bytes),
+                                 args->values->at[COLL_WINDOW],
                                  coll_tree_depth(shape->topo->ranks));
 }
 
-static coll_plan *make_plan(const coll_plan_args *part, coll_plan_size size, void *memory) {
-    return coll_reduce_tree_plan(part, size, memory, nearest_first);
+static coll_plan *make_plan(const coll_plan_args *args, coll_plan_size size, void *memory) {
+    return coll_reduce_tree_plan(args, size, memory, nearest_first);
 }
 
 const coll_algorithm coll_reduce_binomial = {
@@ -73,15 +73,15 @@ static bool fits_flat_tree(const coll_shape *call) {
     return coll_order_is_free(call) && call->topo->ranks <= COLL_TREE_CHILDREN;
 }
 
-static coll_plan_size whole_size(const coll_plan_args *part) {
-    const int children = (int)coll_least(COLL_TREE_CHILDREN, (size_t)part->shape->topo->ranks - 1);
-    return coll_reduce_tree_size(part, part->shape->bytes, 1, children);
+static coll_plan_size whole_size(const coll_plan_args *args) {
+    const int children = (int)coll_least(COLL_TREE_CHILDREN, (size_t)args->shape->topo->ranks - 1);
+    return coll_reduce_tree_size(args, args->shape->bytes, 1, children);
 }
 
 #define UP(algorithm, tree, what, applies)                                                         \
-    static coll_plan *plan_##algorithm(const coll_plan_args *part, coll_plan_size size,            \
+    static coll_plan *plan_##algorithm(const coll_plan_args *args, coll_plan_size size,            \
                                        void *memory) {                                             \
-        return coll_reduce_tree_plan(part, size, memory, tree);                                    \
+        return coll_reduce_tree_plan(args, size, memory, tree);                                    \
     }                                                                                              \
     const coll_algorithm coll_reduce_##algorithm = {                                               \
         .name = #algorithm,                                                                        \

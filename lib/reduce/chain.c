@@ -23,13 +23,13 @@ static int line_tree(int p, int position, int *parent, int children[]) {
     return position + 1 < p;
 }
 
-static coll_plan_size plan_size(const coll_plan_args *part) {
-    size_t segment = coll_segment_asked(part, part->shape->topo->ranks - 2);
-    return coll_reduce_tree_size(part, segment, part->values->at[COLL_WINDOW], 1);
+static coll_plan_size plan_size(const coll_plan_args *args) {
+    size_t segment = coll_segment_asked(args, args->shape->topo->ranks - 2);
+    return coll_reduce_tree_size(args, segment, args->values->at[COLL_WINDOW], 1);
 }
 
-static coll_plan *make_plan(const coll_plan_args *part, coll_plan_size size, void *memory) {
-    return coll_reduce_tree_plan(part, size, memory, line_tree);
+static coll_plan *make_plan(const coll_plan_args *args, coll_plan_size size, void *memory) {
+    return coll_reduce_tree_plan(args, size, memory, line_tree);
 }
 
 const coll_algorithm coll_reduce_chain = {

@@ -42,13 +42,13 @@ int coll_reduce_up(const coll_kin *kin, coll_range what, coll_step steps[], int 
 }
 
 static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
-    coll_range what = coll_segment_at(base->part->shape->bytes, base->size.segment, round);
+    coll_range what = coll_segment_at(base->args->shape->bytes, base->size.segment, round);
     return coll_reduce_up(&((const tree_plan *)base)->kin, what, steps, 0);
 }
 
-coll_plan_size coll_reduce_tree_size(const coll_plan_args *part, size_t segment, size_t window,
+coll_plan_size coll_reduce_tree_size(const coll_plan_args *args, size_t segment, size_t window,
                                      int children) {
-    const coll_shape *shape = part->shape;
+    const coll_shape *shape = args->shape;
     int most = shape->ordered ? 2 * children : children;
     return (coll_plan_size){.window =
                                 (int)coll_least(window, coll_segment_count(shape->bytes, segment)),
@@ -71,15 +71,15 @@ static void add_side(tree_plan *plan, const int order[], coll_tree *tree, int p,
     plan->kin.parent = parent < 0 ? -1 : order[head + sign * parent];
 }
 
-coll_plan *coll_reduce_tree_plan(const coll_plan_args *part, coll_plan_size size, void *memory,
+coll_plan *coll_reduce_tree_plan(const coll_plan_args *args, coll_plan_size size, void *memory,
                                  coll_tree *tree) {
-    const coll_shape *shape = part->shape;
-    const coll_rank_order *line = part->line;
+    const coll_shape *shape = args->shape;
+    const coll_rank_order *line = args->line;
     int p = shape->topo->ranks, head = shape->ordered ? shape->root : 0,
         distance = line->position - head;
     tree_plan *plan = memory;
     uint64_t rounds = coll_segment_count(shape->bytes, size.segment);
-    *plan = (tree_plan){.base = coll_plan_of(part, size, rounds, plan_round),
+    *plan = (tree_plan){.base = coll_plan_of(args, size, rounds, plan_round),
                         .kin = {.child = plan->child}};
     if (distance >= 0)
         add_side(plan, line->order, tree, p - head, distance, head, 1);

@@ -38,11 +38,11 @@ typedef int coll_tree(int p, int position, int *parent, int children[]);
  * Returns the size of a plan in segments of SEGMENT bytes, with WINDOW rounds in flight, whose
  * ranks have at most CHILDREN children on each side.
  */
-coll_plan_size coll_reduce_tree_size(const coll_plan_args *part, size_t segment, size_t window,
+coll_plan_size coll_reduce_tree_size(const coll_plan_args *args, size_t segment, size_t window,
                                      int children);
 
 /* Creates the plan for TREE in MEMORY. */
-coll_plan *coll_reduce_tree_plan(const coll_plan_args *part, coll_plan_size size, void *memory,
+coll_plan *coll_reduce_tree_plan(const coll_plan_args *args, coll_plan_size size, void *memory,
                                  coll_tree *tree);
 
 #endif

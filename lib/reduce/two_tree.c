@@ -39,15 +39,15 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
     return count;
 }
 
-static coll_plan_size plan_size(const coll_plan_args *part) {
-    size_t segment = coll_segment_asked(part, 2 * coll_two_trees_depth(part->shape->topo));
-    return coll_two_trees_size(part, segment, part->values->at[COLL_WINDOW],
+static coll_plan_size plan_size(const coll_plan_args *args) {
+    size_t segment = coll_segment_asked(args, 2 * coll_two_trees_depth(args->shape->topo));
+    return coll_two_trees_size(args, segment, args->values->at[COLL_WINDOW],
                                COLL_TWO_TREES * (2 * COLL_TWO_TREES_CHILDREN + 1),
                                COLL_TWO_TREES * COLL_TWO_TREES_CHILDREN);
 }
 
-static coll_plan *make_plan(const coll_plan_args *part, coll_plan_size size, void *memory) {
-    return coll_two_trees_plan(part, size, memory, plan_round);
+static coll_plan *make_plan(const coll_plan_args *args, coll_plan_size size, void *memory) {
+    return coll_two_trees_plan(args, size, memory, plan_round);
 }
 
 const coll_algorithm coll_reduce_two_tree = {

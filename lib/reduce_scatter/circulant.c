@@ -32,26 +32,26 @@ typedef struct graph_plan {
 
 enum { SUMS, ARRIVALS }; /* segments of scratch memory */
 
-static size_t segment_of(const coll_plan_args *part) {
-    size_t each = part->values->at[COLL_SEGMENT] / (size_t)part->shape->topo->ranks;
-    return coll_least(coll_segment_of(part->shape, each), coll_blocks_longest(part->input));
+static size_t segment_of(const coll_plan_args *args) {
+    size_t each = args->values->at[COLL_SEGMENT] / (size_t)args->shape->topo->ranks;
+    return coll_least(coll_segment_of(args->shape, each), coll_blocks_longest(args->input));
 }
 
 /* Returns whether all blocks have equal length and are not cut into segments. */
-static bool is_whole(const coll_plan_args *part, size_t segment) {
-    return !part->input->layout.counts && segment == part->shape->bytes;
+static bool is_whole(const coll_plan_args *args, size_t segment) {
+    return !args->input->layout.counts && segment == args->shape->bytes;
 }
 
 /* Returns the position of the block K places behind this rank's own. */
 static int block_at(const graph_plan *plan, int k) {
-    return (plan->base.part->line->position + k) % plan->base.part->shape->topo->ranks;
+    return (plan->base.args->line->position + k) % plan->base.args->shape->topo->ranks;
 }
 
 static void place_blocks(const graph_plan *plan, uint64_t i) {
     size_t from = (size_t)i * plan->segment;
     plan->at[0] = 0;
-    for (int k = 0; k < plan->base.part->shape->topo->ranks; k++) {
-        size_t bytes = coll_part_block(plan->base.part, plan->base.part->input, block_at(plan, k));
+    for (int k = 0; k < plan->base.args->shape->topo->ranks; k++) {
+        size_t bytes = coll_part_block(plan->base.args, plan->base.args->input, block_at(plan, k));
         plan->at[k + 1] =
             plan->at[k] + (from < bytes ? coll_segment_length(bytes, plan->segment, i) : 0);
     }
@@ -62,8 +62,8 @@ static void place_blocks(const graph_plan *plan, uint64_t i) {
  * runs of blocks.
  */
 static int copy_shares(const graph_plan *plan, uint64_t i, coll_step steps[]) {
-    int p = plan->base.part->shape->topo->ranks, count = 0;
-    bool whole = is_whole(plan->base.part, plan->segment);
+    int p = plan->base.args->shape->topo->ranks, count = 0;
+    bool whole = is_whole(plan->base.args, plan->segment);
     for (int k = 0, next; k < p; k = next) {
         int block = block_at(plan, k);
         next = !whole ? k + 1 : k == 0 ? p - block : p;
@@ -88,8 +88,8 @@ static int copy_shares(const graph_plan *plan, uint64_t i, coll_step steps[]) {
  */
 static int halve_run(const graph_plan *plan, int half, int end, size_t arrivals, int count,
                      int *summed, coll_step steps[]) {
-    const int *order = plan->base.part->line->order;
-    int p = plan->base.part->shape->topo->ranks;
+    const int *order = plan->base.args->line->order;
+    int p = plan->base.args->shape->topo->ranks;
     size_t out = plan->at[end] - plan->at[half], in = plan->at[end - half];
     if (out) {
         coll_step *send = &steps[count++];
@@ -119,7 +119,7 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
     place_blocks(plan, round);
     int count = copy_shares(plan, round, steps), summed = count - 1;
     size_t arrivals = 0;
-    for (int end = plan->base.part->shape->topo->ranks, half; end > 1; end = half) {
+    for (int end = plan->base.args->shape->topo->ranks, half; end > 1; end = half) {
         half = (end + 1) / 2;
         count = halve_run(plan, half, end, arrivals, count, &summed, steps);
         arrivals += plan->at[end - half];
@@ -133,23 +133,23 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
     return count;
 }
 
-static coll_plan_size plan_size(const coll_plan_args *part) {
-    int p = part->shape->topo->ranks;
-    size_t segment = segment_of(part);
-    uint64_t rounds = coll_segment_count(coll_blocks_longest(part->input), segment);
-    return (coll_plan_size){.window = (int)coll_least(part->values->at[COLL_WINDOW], rounds),
-                            .steps = (is_whole(part, segment) ? 2 : p) + 3 * coll_tree_depth(p) + 1,
+static coll_plan_size plan_size(const coll_plan_args *args) {
+    int p = args->shape->topo->ranks;
+    size_t segment = segment_of(args);
+    uint64_t rounds = coll_segment_count(coll_blocks_longest(args->input), segment);
+    return (coll_plan_size){.window = (int)coll_least(args->values->at[COLL_WINDOW], rounds),
+                            .steps = (is_whole(args, segment) ? 2 : p) + 3 * coll_tree_depth(p) + 1,
                             .segments = 2,
                             .segment = (size_t)p * segment,
                             .own_bytes = sizeof(graph_plan) + ((size_t)p + 1) * sizeof(size_t)};
 }
 
-static coll_plan *make_plan(const coll_plan_args *part, coll_plan_size size, void *memory) {
+static coll_plan *make_plan(const coll_plan_args *args, coll_plan_size size, void *memory) {
     graph_plan *plan = memory;
-    size_t segment = segment_of(part);
+    size_t segment = segment_of(args);
     *plan = (graph_plan){
         .base = coll_plan_of(
-            part, size, coll_segment_count(coll_blocks_longest(part->input), segment), plan_round),
+            args, size, coll_segment_count(coll_blocks_longest(args->input), segment), plan_round),
         .segment = segment,
         .at = (size_t *)(plan + 1)};
     return &plan->base;

@@ -24,7 +24,7 @@ typedef struct pair_plan {
 
 /* Sets STEP's range to segment I of the block at POSITION; returns false if there is none. */
 static bool set_segment(const pair_plan *plan, int position, uint64_t i, coll_step *step) {
-    size_t bytes = coll_part_block(plan->base.part, plan->base.part->input, position),
+    size_t bytes = coll_part_block(plan->base.args, plan->base.args->input, position),
            segment = plan->base.size.segment;
     step->from = (size_t)i * segment;
     step->length = step->from < bytes ? coll_segment_length(bytes, segment, i) : 0;
@@ -36,7 +36,7 @@ static bool set_segment(const pair_plan *plan, int position, uint64_t i, coll_st
  * their number.
  */
 static int peers_in(const pair_plan *plan, int turn, int peers[]) {
-    int p = plan->base.part->shape->topo->ranks, position = plan->base.part->line->position,
+    int p = plan->base.args->shape->topo->ranks, position = plan->base.args->line->position,
         count = 0;
     if (position - turn >= 0)
         peers[count++] = position - turn;
@@ -83,7 +83,7 @@ static int add_first(const coll_step *own, int position, const int peers[], int 
  */
 static int add_contributions(const pair_plan *plan, uint64_t round, const int peers[], int count,
                              coll_step steps[]) {
-    const coll_rank_order *line = plan->base.part->line;
+    const coll_rank_order *line = plan->base.args->line;
     int turn = turn_of(plan, round), all = 2 * count;
     coll_step own;
     if (!set_segment(plan, line->position, round % plan->segments, &own))
@@ -120,7 +120,7 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
         if (!set_segment(plan, peers[k], i, &share))
             continue;
         coll_step *step = &steps[count++];
-        *step = coll_step_send(plan->base.part->line->order[peers[k]], share.from, share.length);
+        *step = coll_step_send(plan->base.args->line->order[peers[k]], share.from, share.length);
         step->buffer = COLL_INPUT;
         step->block = peers[k];
         step->segment = 2 + k;
@@ -128,22 +128,22 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
     return count;
 }
 
-static coll_plan_size plan_size(const coll_plan_args *part) {
-    size_t longest = coll_blocks_longest(part->input),
-           segment = coll_segment_of(part->shape, part->values->at[COLL_SEGMENT]);
-    return (coll_plan_size){.window = (int)part->values->at[COLL_WINDOW],
+static coll_plan_size plan_size(const coll_plan_args *args) {
+    size_t longest = coll_blocks_longest(args->input),
+           segment = coll_segment_of(args->shape, args->values->at[COLL_SEGMENT]);
+    return (coll_plan_size){.window = (int)args->values->at[COLL_WINDOW],
                             .steps = 7,
                             .segments = 4,
                             .segment = coll_least(segment, longest),
                             .own_bytes = sizeof(pair_plan)};
 }
 
-static coll_plan *make_plan(const coll_plan_args *part, coll_plan_size size, void *memory) {
+static coll_plan *make_plan(const coll_plan_args *args, coll_plan_size size, void *memory) {
     pair_plan *plan = memory;
     *plan =
-        (pair_plan){.base = coll_plan_of(part, size, 0, plan_round),
-                    .segments = coll_segment_count(coll_blocks_longest(part->input), size.segment)};
-    plan->base.rounds = ((uint64_t)part->shape->topo->ranks - 1) * plan->segments;
+        (pair_plan){.base = coll_plan_of(args, size, 0, plan_round),
+                    .segments = coll_segment_count(coll_blocks_longest(args->input), size.segment)};
+    plan->base.rounds = ((uint64_t)args->shape->topo->ranks - 1) * plan->segments;
     return &plan->base;
 }
 

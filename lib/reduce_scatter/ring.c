@@ -29,12 +29,12 @@ typedef struct ring_plan {
 /* A rank forwards in the same turn what it receives; for the next rank that is the next turn. */
 static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
     const ring_plan *plan = (const ring_plan *)base;
-    const coll_rank_order *line = plan->base.part->line;
-    int p = plan->base.part->shape->topo->ranks, position = line->position,
+    const coll_rank_order *line = plan->base.args->line;
+    int p = plan->base.args->shape->topo->ranks, position = line->position,
         turn = (int)(round / plan->side_by_side % (uint64_t)p),
         block = (position - turn - 1 + p) % p;
     uint64_t some = plan->side_by_side, i = round / some / (uint64_t)p * some + round % some;
-    size_t bytes = coll_part_block(plan->base.part, plan->base.part->input, block),
+    size_t bytes = coll_part_block(plan->base.args, plan->base.args->input, block),
            from = (size_t)i * base->size.segment;
     if (from >= bytes)
         return 0;
@@ -59,23 +59,23 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
     return 3;
 }
 
-static coll_plan_size plan_size(const coll_plan_args *part) {
-    size_t longest = coll_blocks_longest(part->input), segment = coll_segment_even(part, longest);
+static coll_plan_size plan_size(const coll_plan_args *args) {
+    size_t longest = coll_blocks_longest(args->input), segment = coll_segment_even(args, longest);
     uint64_t segments = coll_segment_count(longest, segment);
-    return (coll_plan_size){.window = 2 * (int)coll_least(part->values->at[COLL_WINDOW], segments),
+    return (coll_plan_size){.window = 2 * (int)coll_least(args->values->at[COLL_WINDOW], segments),
                             .steps = 3,
                             .segments = 1,
                             .segment = segment,
                             .own_bytes = sizeof(ring_plan)};
 }
 
-static coll_plan *make_plan(const coll_plan_args *part, coll_plan_size size, void *memory) {
+static coll_plan *make_plan(const coll_plan_args *args, coll_plan_size size, void *memory) {
     ring_plan *plan = memory;
     uint64_t some = (uint64_t)size.window / 2,
              times = coll_segment_count(
-                 coll_segment_count(coll_blocks_longest(part->input), size.segment), some);
-    *plan = (ring_plan){.base = coll_plan_of(part, size, 0, plan_round), .side_by_side = some};
-    plan->base.rounds = times * (uint64_t)part->shape->topo->ranks * some;
+                 coll_segment_count(coll_blocks_longest(args->input), size.segment), some);
+    *plan = (ring_plan){.base = coll_plan_of(args, size, 0, plan_round), .side_by_side = some};
+    plan->base.rounds = times * (uint64_t)args->shape->topo->ranks * some;
     return &plan->base;
 }
 

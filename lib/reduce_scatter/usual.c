@@ -68,11 +68,11 @@ static int mirrored_rank(const halving_plan *plan, int nth) {
 }
 
 static size_t bytes_of(const draft *d, run blocks) {
-    return (size_t)(blocks.end - blocks.first) * d->plan->base.part->shape->bytes;
+    return (size_t)(blocks.end - blocks.first) * d->plan->base.args->shape->bytes;
 }
 
 static size_t place_of(const draft *d, run blocks) {
-    return (size_t)blocks.first * d->plan->base.part->shape->bytes;
+    return (size_t)blocks.first * d->plan->base.args->shape->bytes;
 }
 
 /* Adds STEP, which depends on EARLIER. */
@@ -83,7 +83,7 @@ static void add_step(draft *d, coll_step step, int earlier) {
 
 /* Adds the copy of the input to the sums. */
 static void copy_input(draft *d) {
-    const run all = {0, d->plan->base.part->shape->topo->ranks};
+    const run all = {0, d->plan->base.args->shape->topo->ranks};
     coll_step *step = &d->steps[d->count];
     *step = coll_step_copy(COLL_INPUT, 0, bytes_of(d, all), true);
     step->segment = SUMS;
@@ -93,7 +93,7 @@ static void copy_input(draft *d) {
 /* Adds the step that sends BLOCKS of the sums to the rank at POSITION. */
 static void send_blocks(draft *d, int position, run blocks) {
     coll_step step =
-        coll_step_send(d->plan->base.part->line->order[position], 0, bytes_of(d, blocks));
+        coll_step_send(d->plan->base.args->line->order[position], 0, bytes_of(d, blocks));
     step.buffer = COLL_SCRATCH;
     step.segment = SUMS;
     step.at = place_of(d, blocks);
@@ -106,7 +106,7 @@ static void send_blocks(draft *d, int position, run blocks) {
  */
 static void receive_and_combine(draft *d, int position, run blocks, int segment, size_t at) {
     const size_t length = bytes_of(d, blocks);
-    coll_step arrival = coll_step_receive(d->plan->base.part->line->order[position], 0, length),
+    coll_step arrival = coll_step_receive(d->plan->base.args->line->order[position], 0, length),
               sum = coll_step_combine(COLL_SCRATCH, place_of(d, blocks), length, false, true);
     arrival.buffer = COLL_SCRATCH;
     arrival.segment = sum.segment = segment;
@@ -121,9 +121,9 @@ static void receive_and_combine(draft *d, int position, run blocks, int segment,
 
 /* Adds the receive of this rank's own block; the NTH acting rank acts for this rank. */
 static void receive_own(draft *d, int nth) {
-    const coll_plan_args *part = d->plan->base.part;
+    const coll_plan_args *args = d->plan->base.args;
     const int from = position_of(d->plan, mirrored_rank(d->plan, nth));
-    coll_step step = coll_step_receive(part->line->order[from], 0, part->shape->bytes);
+    coll_step step = coll_step_receive(args->line->order[from], 0, args->shape->bytes);
     step.segment = OWN;
     coll_step_pace(&step, 0, d->latest);
     d->steps[d->count++] = step;
@@ -131,9 +131,9 @@ static void receive_own(draft *d, int nth) {
 
 /* Writes the plan of the first rank of a pair. Returns the number of steps. */
 static int plan_inactive(draft *d, int position) {
-    const coll_plan_args *part = d->plan->base.part;
-    const run all = {0, part->shape->topo->ranks};
-    coll_step step = coll_step_send(part->line->order[position + 1], 0, bytes_of(d, all));
+    const coll_plan_args *args = d->plan->base.args;
+    const run all = {0, args->shape->topo->ranks};
+    coll_step step = coll_step_send(args->line->order[position + 1], 0, bytes_of(d, all));
     step.buffer = COLL_INPUT;
     d->latest = d->count;
     d->steps[d->count++] = step;
@@ -162,7 +162,7 @@ static void exchange_halves(draft *d, int nth) {
 
 /* Adds the steps that deliver the sums of the NTH acting rank to their owners. */
 static void deliver_blocks(draft *d, int nth) {
-    const int own = d->plan->base.part->line->position, whose = mirrored_rank(d->plan, nth);
+    const int own = d->plan->base.args->line->position, whose = mirrored_rank(d->plan, nth);
     for (int block = blocks_before(d->plan, whose); block < blocks_before(d->plan, whose + 1);
          block++) {
         const run one = {block, block + 1};
@@ -180,7 +180,7 @@ static void deliver_blocks(draft *d, int nth) {
 
 static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
     const halving_plan *plan = (const halving_plan *)base;
-    const int position = base->part->line->position, ranks = base->part->shape->topo->ranks;
+    const int position = base->args->line->position, ranks = base->args->shape->topo->ranks;
     const bool paired = position < 2 * plan->pairs;
     const int nth = paired ? position / 2 : position - plan->pairs;
     draft d = {.plan = plan, .steps = steps};
@@ -195,33 +195,33 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
     return d.count;
 }
 
-static coll_plan_size plan_size(const coll_plan_args *part) {
-    const int ranks = part->shape->topo->ranks;
+static coll_plan_size plan_size(const coll_plan_args *args) {
+    const int ranks = args->shape->topo->ranks;
     return (coll_plan_size){.window = 1,
                             .steps = 3 * coll_tree_depth(ranks) + 6,
                             .segments = SEGMENTS,
-                            .segment = 2 * (size_t)ranks * part->shape->bytes,
+                            .segment = 2 * (size_t)ranks * args->shape->bytes,
                             .own_bytes = sizeof(halving_plan)};
 }
 
-static coll_plan *plan_of(const coll_plan_args *part, coll_plan_size size, bool near_first,
+static coll_plan *plan_of(const coll_plan_args *args, coll_plan_size size, bool near_first,
                           void *memory) {
     halving_plan *plan = memory;
-    const int ranks = part->shape->topo->ranks;
+    const int ranks = args->shape->topo->ranks;
     *plan = (halving_plan){
-        .base = coll_plan_of(part, size, 1, plan_round), .near_first = near_first, .going = 1};
+        .base = coll_plan_of(args, size, 1, plan_round), .near_first = near_first, .going = 1};
     while (plan->going <= ranks / 2)
         plan->going *= 2;
     plan->pairs = ranks - plan->going;
     return &plan->base;
 }
 
-static coll_plan *plan_halving(const coll_plan_args *part, coll_plan_size size, void *memory) {
-    return plan_of(part, size, false, memory);
+static coll_plan *plan_halving(const coll_plan_args *args, coll_plan_size size, void *memory) {
+    return plan_of(args, size, false, memory);
 }
 
-static coll_plan *plan_butterfly(const coll_plan_args *part, coll_plan_size size, void *memory) {
-    return plan_of(part, size, true, memory);
+static coll_plan *plan_butterfly(const coll_plan_args *args, coll_plan_size size, void *memory) {
+    return plan_of(args, size, true, memory);
 }
 
 const coll_algorithm coll_reduce_scatter_usual_halving = {

@@ -59,18 +59,18 @@ static int exscan_round(const coll_scan_plan *plan, size_t from, size_t length, 
 
 static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
     const coll_scan_plan *plan = (const coll_scan_plan *)base;
-    coll_range what = coll_segment_at(base->part->shape->bytes, base->size.segment, round);
+    coll_range what = coll_segment_at(base->args->shape->bytes, base->size.segment, round);
     return plan->excludes ? exscan_round(plan, what.from, what.length, steps)
                           : scan_round(plan, what.from, what.length, steps);
 }
 
-static coll_plan_size plan_size(const coll_plan_args *part) {
-    size_t segment = coll_segment_asked(part, part->shape->topo->ranks - 2);
-    return coll_scan_size(part, segment, part->values->at[COLL_WINDOW], 4, 2);
+static coll_plan_size plan_size(const coll_plan_args *args) {
+    size_t segment = coll_segment_asked(args, args->shape->topo->ranks - 2);
+    return coll_scan_size(args, segment, args->values->at[COLL_WINDOW], 4, 2);
 }
 
-static coll_plan *make_plan(const coll_plan_args *part, coll_plan_size size, void *memory) {
-    return coll_scan_open(part, size, memory, plan_round);
+static coll_plan *make_plan(const coll_plan_args *args, coll_plan_size size, void *memory) {
+    return coll_scan_open(args, size, memory, plan_round);
 }
 
 static const coll_planner planner = {.size = plan_size, .plan = make_plan};

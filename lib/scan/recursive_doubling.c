@@ -42,7 +42,7 @@ static int shift_contributions(const coll_scan_plan *plan, size_t from, size_t l
 
 static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
     const coll_scan_plan *plan = (const coll_scan_plan *)base;
-    coll_range what = coll_segment_at(base->part->shape->bytes, base->size.segment, round);
+    coll_range what = coll_segment_at(base->args->shape->bytes, base->size.segment, round);
     size_t from = what.from, length = what.length;
     int count = plan->excludes ? shift_contributions(plan, from, length, steps) : 0,
         lowest = plan->excludes,
@@ -74,17 +74,17 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
     return count;
 }
 
-static coll_plan_size plan_size(const coll_plan_args *part) {
-    const coll_shape *shape = part->shape;
+static coll_plan_size plan_size(const coll_plan_args *args) {
+    const coll_shape *shape = args->shape;
     int turns = coll_tree_depth(shape->topo->ranks);
     size_t segment =
-        coll_least(coll_segment_of(shape, part->values->at[COLL_SEGMENT]), shape->bytes);
-    return coll_scan_size(part, segment, part->values->at[COLL_WINDOW], 2 + 3 * turns,
+        coll_least(coll_segment_of(shape, args->values->at[COLL_SEGMENT]), shape->bytes);
+    return coll_scan_size(args, segment, args->values->at[COLL_WINDOW], 2 + 3 * turns,
                           ARRIVALS + turns);
 }
 
-static coll_plan *make_plan(const coll_plan_args *part, coll_plan_size size, void *memory) {
-    return coll_scan_open(part, size, memory, plan_round);
+static coll_plan *make_plan(const coll_plan_args *args, coll_plan_size size, void *memory) {
+    return coll_scan_open(args, size, memory, plan_round);
 }
 
 static const coll_planner planner = {.size = plan_size, .plan = make_plan};

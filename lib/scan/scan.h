@@ -19,9 +19,9 @@ typedef struct coll_scan_plan {
  * flight and at most STEPS steps and SEGMENTS segments of memory a round. coll_scan_open creates
  * the plan, whose rounds are written by ROUND.
  */
-coll_plan_size coll_scan_size(const coll_plan_args *part, size_t segment, size_t window, int steps,
+coll_plan_size coll_scan_size(const coll_plan_args *args, size_t segment, size_t window, int steps,
                               int segments);
-coll_plan *coll_scan_open(const coll_plan_args *part, coll_plan_size size, void *memory,
+coll_plan *coll_scan_open(const coll_plan_args *args, coll_plan_size size, void *memory,
                           coll_round *round);
 
 #endif

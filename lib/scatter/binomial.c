@@ -24,27 +24,27 @@ static const size_t BYTES_MOST = 64 << 10;
  * Writes the step that receives the subtree's blocks. A leaf receives its block directly into its
  * data; other ranks use scratch memory.
  */
-static int receive_subtree(const coll_plan_args *part, int parent, int end, coll_step steps[]) {
-    size_t bytes = part->shape->bytes;
-    int ranks = end - part->line->position;
-    steps[0] = coll_step_receive(part->line->order[parent], 0, (size_t)ranks * bytes);
+static int receive_subtree(const coll_plan_args *args, int parent, int end, coll_step steps[]) {
+    size_t bytes = args->shape->bytes;
+    int ranks = end - args->line->position;
+    steps[0] = coll_step_receive(args->line->order[parent], 0, (size_t)ranks * bytes);
     steps[0].buffer = ranks == 1 ? COLL_DATA : COLL_SCRATCH;
     return 1;
 }
 
 static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
-    const coll_plan_args *part = base->part;
-    int ranks = part->shape->topo->ranks, own = part->line->position, parent, child[31],
+    const coll_plan_args *args = base->args;
+    int ranks = args->shape->topo->ranks, own = args->line->position, parent, child[31],
         children = coll_tree_binomial(ranks, own, &parent, child), count = 0;
-    size_t bytes = part->shape->bytes;
+    size_t bytes = args->shape->bytes;
     (void)round;
     if (parent >= 0)
-        count = receive_subtree(part, parent, coll_tree_binomial_end(ranks, own), steps);
+        count = receive_subtree(args, parent, coll_tree_binomial_end(ranks, own), steps);
     for (int i = 0; i < children; i++) {
         coll_step *step = &steps[count++];
         int end = coll_tree_binomial_end(ranks, child[i]);
         size_t before = (size_t)(child[i] - own) * bytes;
-        *step = coll_step_send(part->line->order[child[i]], 0, (size_t)(end - child[i]) * bytes);
+        *step = coll_step_send(args->line->order[child[i]], 0, (size_t)(end - child[i]) * bytes);
         step->buffer = parent < 0 ? COLL_INPUT : COLL_SCRATCH;
         step->block = parent < 0 ? child[i] : 0;
         step->at = before;
@@ -58,18 +58,18 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
     return count;
 }
 
-static coll_plan_size plan_size(const coll_plan_args *part) {
-    int ranks = part->shape->topo->ranks;
+static coll_plan_size plan_size(const coll_plan_args *args) {
+    int ranks = args->shape->topo->ranks;
     return (coll_plan_size){.window = 1,
                             .steps = coll_tree_depth(ranks) + 2,
                             .segments = 1,
-                            .segment = (size_t)ranks * part->shape->bytes,
+                            .segment = (size_t)ranks * args->shape->bytes,
                             .own_bytes = sizeof(coll_plan)};
 }
 
-static coll_plan *make_plan(const coll_plan_args *part, coll_plan_size size, void *memory) {
+static coll_plan *make_plan(const coll_plan_args *args, coll_plan_size size, void *memory) {
     coll_plan *plan = memory;
-    *plan = coll_plan_of(part, size, 1, plan_round);
+    *plan = coll_plan_of(args, size, 1, plan_round);
     return plan;
 }
 

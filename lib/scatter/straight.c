@@ -21,18 +21,18 @@ typedef struct straight_plan {
 } straight_plan;
 
 /* Returns the position that receives its block as the NTH. */
-static int nth_position(const coll_plan_args *part, int nth) {
-    return nth % 2 ? part->shape->topo->ranks - 1 - nth / 2 : 1 + nth / 2;
+static int nth_position(const coll_plan_args *args, int nth) {
+    return nth % 2 ? args->shape->topo->ranks - 1 - nth / 2 : 1 + nth / 2;
 }
 
 static int send_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
     const straight_plan *plan = (const straight_plan *)base;
-    const coll_plan_args *part = base->part;
-    int nth = coll_block_with(plan->first, part->shape->topo->ranks - 1, round),
-        position = nth_position(part, nth);
+    const coll_plan_args *args = base->args;
+    int nth = coll_block_with(plan->first, args->shape->topo->ranks - 1, round),
+        position = nth_position(args, nth);
     uint64_t i = round - plan->first[nth];
-    size_t bytes = coll_part_block(part, part->input, position), segment = base->size.segment;
-    steps[0] = coll_step_send(part->line->order[position], (size_t)i * segment,
+    size_t bytes = coll_part_block(args, args->input, position), segment = base->size.segment;
+    steps[0] = coll_step_send(args->line->order[position], (size_t)i * segment,
                               coll_segment_length(bytes, segment, i));
     steps[0].buffer = COLL_INPUT;
     steps[0].block = position;
@@ -40,35 +40,35 @@ static int send_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
 }
 
 static int receive_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
-    coll_range what = coll_segment_at(base->part->own, base->size.segment, round);
-    steps[0] = coll_step_receive(base->part->line->order[0], what.from, what.length);
+    coll_range what = coll_segment_at(base->args->own, base->size.segment, round);
+    steps[0] = coll_step_receive(base->args->line->order[0], what.from, what.length);
     return 1;
 }
 
-static coll_plan_size plan_size(const coll_plan_args *part) {
+static coll_plan_size plan_size(const coll_plan_args *args) {
     return (coll_plan_size){
-        .window = (int)part->values->at[COLL_WINDOW],
+        .window = (int)args->values->at[COLL_WINDOW],
         .steps = 1,
         .segments = 1,
-        .segment = coll_segment_within(part->shape, part->values->at[COLL_SEGMENT],
-                                       part->values->at[COLL_WINDOW]),
-        .own_bytes = sizeof(straight_plan) + (size_t)part->shape->topo->ranks * sizeof(uint64_t)};
+        .segment = coll_segment_within(args->shape, args->values->at[COLL_SEGMENT],
+                                       args->values->at[COLL_WINDOW]),
+        .own_bytes = sizeof(straight_plan) + (size_t)args->shape->topo->ranks * sizeof(uint64_t)};
 }
 
-static coll_plan *make_plan(const coll_plan_args *part, coll_plan_size size, void *memory) {
+static coll_plan *make_plan(const coll_plan_args *args, coll_plan_size size, void *memory) {
     straight_plan *plan = memory;
     *plan = (straight_plan){
         .base =
-            coll_plan_of(part, size, coll_segment_count(part->own, size.segment), receive_round)};
-    if (!part->input)
+            coll_plan_of(args, size, coll_segment_count(args->own, size.segment), receive_round)};
+    if (!args->input)
         return &plan->base;
-    int others = part->shape->topo->ranks - 1;
+    int others = args->shape->topo->ranks - 1;
     plan->base.round = send_round;
     plan->first[0] = 0;
     for (int nth = 0; nth < others; nth++)
         plan->first[nth + 1] =
             plan->first[nth] +
-            coll_segment_count(coll_part_block(part, part->input, nth_position(part, nth)),
+            coll_segment_count(coll_part_block(args, args->input, nth_position(args, nth)),
                                size.segment);
     plan->base.rounds = plan->first[others];
     return &plan->base;

@@ -354,15 +354,15 @@ START_TEST(credit_goes_on_when_it_is_looked_at) {
         coll_shape shape =
             coll_state_shape(coll_state_of(own), COLL_OPERATION_GATHER, mine.bytes, ROOT);
         coll_exec_args call = {.comm = own,
-                               .part = {.shape = &shape, .line = coll_rank_order_of(own, &shape)},
+                               .args = {.shape = &shape, .line = coll_rank_order_of(own, &shape)},
                                .tag = COLL_TAG_COLLECTIVE};
         if (world_rank == ROOT)
-            call.part.blocks = &blocks;
+            call.args.blocks = &blocks;
         else
             call.data = &mine;
         void *memory = malloc(coll_intake_bytes(&call, &credits[c]));
         bool good =
-            go_step_by_step(call.part.blocks ? coll_intake_open(&call, &credits[c], memory)
+            go_step_by_step(call.args.blocks ? coll_intake_open(&call, &credits[c], memory)
                                              : coll_supply_open(&call, &credits[c], memory));
         for (int i = 0; i < world_ranks * INTS && world_rank == ROOT; i++)
             good = good && all[i] == i;

@@ -467,7 +467,7 @@ static rank_state *place_in_room(const rank_state *planned, char *room) {
     size_t bytes = (size_t)p->comm->ranks * sizeof *p->order;
     coll_ring_buffers_furnish(&p->boxes, &room);
     p->order = coll_comm_room_take(&room, bytes);
-    memcpy(p->order, p->call->part.line->order, bytes);
+    memcpy(p->order, p->call->args.line->order, bytes);
     return p;
 }
 
@@ -487,7 +487,7 @@ static rank_state initial_state(const coll_exec_args *call, size_t segment, int 
     size_t segments = (bytes + segment - 1) / segment;
     return (rank_state){
         .call = call,
-        .shape = call->part.shape,
+        .shape = call->args.shape,
         .comm = comm,
         .segments = segments,
         .retry = retry,
