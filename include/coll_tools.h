@@ -11,7 +11,7 @@
 
 #include <mpi.h>
 #include <stddef.h>
-#include <stdio.h>
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -48,20 +48,6 @@ typedef struct COLL_Candidate {
 int COLL_Explain(const char *operation, MPI_Count bytes, int root, MPI_Comm comm,
                  COLL_Candidate candidates[], int capacity, int *count);
 
-/*
- * Does the same as if COMM had RANKS ranks that are spread like the present ones: with the present
- * maximum of ranks per node, and the average (rounded up) of nodes per rack and racks per site.
- */
-int COLL_Explain_ranks(const char *operation, MPI_Count bytes, int root, int ranks, MPI_Comm comm,
-                       COLL_Candidate candidates[], int capacity, int *count);
-
-/*
- * Does the same; if RACKS is above 0, the ranks are spread over that many racks of one site. RANKS
- * may be 0: COMM's.
- */
-int COLL_Explain_racks(const char *operation, MPI_Count bytes, int root, int ranks, int racks,
-                       MPI_Comm comm, COLL_Candidate candidates[], int capacity, int *count);
-
 /* A call about which a tool asks. */
 typedef struct COLL_Question {
     const char *operation;
@@ -84,17 +70,6 @@ typedef struct COLL_Question {
  */
 int COLL_Explain_question(const COLL_Question *question, MPI_Comm comm, COLL_Candidate candidates[],
                           int capacity, int *count);
-
-/*
- * Draws such a call, as simulated by the cost model, as an SVG on STREAM: a line for each rank, its
- * messages, and the traffic of the racks' uplinks. SPEC names the algorithm ("chain:segment=32K");
- * NULL, "" and "auto" stand for the one that would be chosen. RANKS as above, or 0 for those of
- * COMM; if RACKS is above 0, they are spread over that many racks of one site. Local like
- * COLL_Explain. Errors: MPI_ERR_ARG if the algorithm has no plan, MPI_ERR_COUNT if there is too
- * much to draw. The caller checks STREAM for errors.
- */
-int COLL_Draw(const char *operation, MPI_Count bytes, int root, int ranks, int racks,
-              const char *spec, MPI_Comm comm, FILE *stream);
 
 /* Returns the name of an operation, numbered from 0; NULL beyond the last. Not collective. */
 const char *COLL_Operation_name(int operation);
@@ -126,6 +101,40 @@ typedef struct COLL_Place {
  * afterwards.
  */
 int COLL_Places(MPI_Comm comm, COLL_Place places[]);
+
+/* A message of a simulated call. Times are in nanoseconds from the common start. */
+typedef struct COLL_Message {
+    int from, to;
+    uint64_t nth; /* number among the messages from FROM to TO with this tag, from 0 */
+    size_t bytes;
+    COLL_Level level;
+    int64_t start;   /* its first byte leaves the sender's host */
+    int64_t arrival; /* its last byte is at the receiver's host */
+    int64_t end;     /* the receive is complete */
+} COLL_Message;
+
+/* A simulated call. The caller provides the arrays, with an element for each rank. */
+typedef struct COLL_Simulation {
+    /* called for each message, when its receive is complete and PLACES are set */
+    void (*see)(const COLL_Message *message, void *context);
+    void *context;
+    COLL_Place *places; /* HOST is NULL if the question names ranks or racks */
+    int *order;         /* the ranks in chain order: the root's host and rack first */
+    int64_t *ends;      /* nanoseconds after which each rank has ended */
+    int64_t time;       /* the last of them */
+    int nodes, racks, sites;
+    int root;       /* -1 if the operation has none */
+    char spec[200]; /* the algorithm with all parameters */
+} COLL_Simulation;
+
+/*
+ * Simulates the call that QUESTION is about, in at most its EVENTS. SPEC names the algorithm
+ * ("chain:segment=32K"); NULL, "" and "auto" stand for the one that would be chosen. Local like
+ * COLL_Explain. Errors: MPI_ERR_ARG if the algorithm has no plan, MPI_ERR_COUNT if there are too
+ * many events.
+ */
+int COLL_Simulate(const COLL_Question *question, const char *spec, MPI_Comm comm,
+                  COLL_Simulation *simulation);
 
 /*
  * A cost as a function of message size: piecewise linear between knots, continued with the last

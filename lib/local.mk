@@ -134,7 +134,6 @@ libcoll_core_la_SOURCES = \
 	lib/scatter/binomial.c \
 	lib/scatter/scatter.h \
 	lib/scatter/straight.c \
-	lib/sim/draw.c lib/sim/draw.h \
 	lib/sim/estimate.c lib/sim/estimate.h \
 	lib/sim/event_queue.c lib/sim/event_queue.h \
 	lib/sim/link_load.c lib/sim/link_load.h \

@@ -20,6 +20,7 @@ coll_bench_LDADD = libbench.la libapp.la libcoll.la
 bin_PROGRAMS += coll-info
 coll_info_SOURCES = \
 	tools/commands.h \
+	tools/info/call_svg.c tools/info/call_svg.h \
 	tools/info/coll-info.c \
 	tools/info/draw.c \
 	tools/info/explain-dcp.c \

@@ -12,14 +12,15 @@
 #include "lib/call/args.h"
 #include "lib/cost/networks.h"
 #include "lib/cost/profilefile.h"
-#include "lib/sim/draw.h"
 #include "lib/sim/link_load.h"
+#include "lib/sim/sim.h"
 #include "lib/tuning/autotune.h"
 #include "lib/tuning/state.h"
 #include "lib/tuning/tuning_db.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -124,11 +125,6 @@ static void explain(const coll_state *state, coll_operation operation, const col
             describe_candidate(call, &choice, table[*count], &candidates[*count]);
 }
 
-int COLL_Explain(const char *operation, MPI_Count bytes, int root, MPI_Comm comm,
-                 COLL_Candidate candidates[], int capacity, int *count) {
-    return COLL_Explain_ranks(operation, bytes, root, 0, comm, candidates, capacity, count);
-}
-
 /* A tool's question about a call, on the communicator or on imagined ranks. */
 typedef struct question {
     const COLL_Question *of;
@@ -203,15 +199,9 @@ static int set_up_question(question *asked, MPI_Comm comm) {
     return coll_raise(comm, code);
 }
 
-int COLL_Explain_ranks(const char *operation, MPI_Count bytes, int root, int ranks, MPI_Comm comm,
-                       COLL_Candidate candidates[], int capacity, int *count) {
-    return COLL_Explain_racks(operation, bytes, root, ranks, 0, comm, candidates, capacity, count);
-}
-
-int COLL_Explain_racks(const char *operation, MPI_Count bytes, int root, int ranks, int racks,
-                       MPI_Comm comm, COLL_Candidate candidates[], int capacity, int *count) {
-    const COLL_Question of = {
-        .operation = operation, .bytes = bytes, .root = root, .ranks = ranks, .racks = racks};
+int COLL_Explain(const char *operation, MPI_Count bytes, int root, MPI_Comm comm,
+                 COLL_Candidate candidates[], int capacity, int *count) {
+    const COLL_Question of = {.operation = operation, .bytes = bytes, .root = root};
     return COLL_Explain_question(&of, comm, candidates, capacity, count);
 }
 
@@ -264,44 +254,71 @@ static int choose_drawn(const question *asked, const char *spec, coll_choice *ch
                       drawn);
 }
 
-int COLL_Draw(const char *operation, MPI_Count bytes, int root, int ranks, int racks,
-              const char *spec, MPI_Comm comm, FILE *stream) {
-    const COLL_Question of = {
-        .operation = operation, .bytes = bytes, .root = root, .ranks = ranks, .racks = racks};
-    question asked = {.of = &of, .entry = "COLL_Draw", .operation = COLL_OPERATIONS};
-    coll_choice choice;
-    char text[COLL_SPEC_MAX];
-    int code = set_up_question(&asked, comm);
-    if (code != MPI_SUCCESS)
-        return code;
-    code = choose_drawn(&asked, spec, &choice);
-    if (code == MPI_SUCCESS) {
-        coll_spec_print(choice.algorithm, &choice.values, text, sizeof text);
-        const coll_drawing drawing = {.algorithm = choice.algorithm,
-                                      .shape = &asked.call,
-                                      .values = &choice.values,
-                                      .spec = text};
-        code = coll_draw(&drawing, stream);
-    }
-    coll_topo_free(&asked.imagined);
-    return coll_raise(comm, code);
-}
-
-int COLL_Places(MPI_Comm comm, COLL_Place places[]) {
-    coll_comm *own;
-    int code = coll_comm_open_intra(comm, "COLL_Places", &own);
-    if (code != MPI_SUCCESS)
-        return code;
-    const coll_topo *topo = &coll_state_of(own)->topo;
+static void copy_places(const coll_topo *topo, COLL_Place places[]) {
     for (int rank = 0; rank < topo->ranks; rank++) {
         const coll_place *place = &topo->places[rank];
         places[rank] = (COLL_Place){.site = place->site,
                                     .rack = place->rack,
                                     .node = place->node,
                                     .numa = place->numa,
-                                    .host = topo->hosts[place->node]};
+                                    .host = topo->hosts ? topo->hosts[place->node] : NULL};
     }
-    return MPI_SUCCESS;
+}
+
+int COLL_Places(MPI_Comm comm, COLL_Place places[]) {
+    coll_comm *own;
+    int code = coll_comm_open_intra(comm, "COLL_Places", &own);
+    if (code == MPI_SUCCESS)
+        copy_places(&coll_state_of(own)->topo, places);
+    return code;
+}
+
+static int simulate_choice(const question *asked, const coll_choice *choice,
+                           COLL_Simulation *simulation) {
+    const coll_shape *shape = &asked->call;
+    const coll_topo *topo = shape->topo;
+    const coll_sim_call call = {.algorithm = choice->algorithm,
+                                .planner = coll_planner_of(choice->algorithm, &choice->values),
+                                .shape = shape,
+                                .values = &choice->values,
+                                .budget = asked->of->events,
+                                .watch = simulation->see,
+                                .context = simulation->context,
+                                .ends = simulation->ends};
+    coll_sim_result result = {.time = 0};
+    coll_visit *visits = malloc((size_t)topo->ranks * sizeof *visits);
+    if (!visits)
+        return coll_error(MPI_ERR_NO_MEM, "no memory to simulate %d ranks", topo->ranks);
+    coll_order_ranks(shape, visits, simulation->order);
+    free(visits);
+    copy_places(topo, simulation->places);
+    int code = coll_simulate(&call, &result);
+    if (code == MPI_SUCCESS && result.time == COLL_SIM_UNKNOWN)
+        code = coll_error(MPI_ERR_COUNT,
+                          "%s of %zu bytes to %d ranks has too many messages to draw; draw fewer "
+                          "bytes or ranks, or name longer segments",
+                          coll_operations[shape->operation].name, shape->bytes, topo->ranks);
+    simulation->time = result.time;
+    simulation->nodes = topo->nodes;
+    simulation->racks = topo->racks;
+    simulation->sites = topo->sites;
+    simulation->root = shape->root;
+    coll_spec_print(choice->algorithm, &choice->values, simulation->spec, sizeof simulation->spec);
+    return code;
+}
+
+int COLL_Simulate(const COLL_Question *of, const char *spec, MPI_Comm comm,
+                  COLL_Simulation *simulation) {
+    question asked = {.of = of, .entry = "COLL_Simulate", .operation = COLL_OPERATIONS};
+    coll_choice choice;
+    int code = set_up_question(&asked, comm);
+    if (code != MPI_SUCCESS)
+        return code;
+    code = choose_drawn(&asked, spec, &choice);
+    if (code == MPI_SUCCESS)
+        code = simulate_choice(&asked, &choice, simulation);
+    coll_topo_free(&asked.imagined);
+    return coll_raise(comm, code);
 }
 
 int COLL_Describe(MPI_Comm comm, COLL_Description *description) {

@@ -403,15 +403,14 @@ static bool finish_receive(simulation *sim, int number) {
     channel *via = &sim->channels[msg.channel];
     uint64_t nth = via->received++;
     if (sim->call->watch) {
-        const coll_sim_message record = {.from = via->sender,
-                                         .to = via->receiver,
-                                         .lane = via->lane,
-                                         .nth = nth,
-                                         .bytes = msg.bytes,
-                                         .level = via->level,
-                                         .start = msg.start,
-                                         .arrival = msg.arrival,
-                                         .end = sim->now};
+        const COLL_Message record = {.from = via->sender,
+                                     .to = via->receiver,
+                                     .nth = nth,
+                                     .bytes = msg.bytes,
+                                     .level = via->level,
+                                     .start = msg.start,
+                                     .arrival = msg.arrival,
+                                     .end = sim->now};
         sim->call->watch(&record, sim->call->context);
     }
     free_message(sim, number);

@@ -16,16 +16,6 @@
 
 #include "lib/plan/plan.h"
 
-/* Times in nanoseconds from the common start. */
-typedef struct coll_sim_message {
-    int from, to, lane;
-    uint64_t nth; /* among the messages from FROM to TO on this lane, from 0 */
-    size_t bytes;
-    coll_level level;
-    int64_t start;   /* its first byte leaves the sender's host */
-    int64_t arrival; /* its last byte is at the receiver's host */
-    int64_t end;     /* the receive is complete */
-} coll_sim_message;
 
 typedef struct coll_sim_call {
     const coll_algorithm *algorithm;
@@ -42,7 +32,7 @@ typedef struct coll_sim_call {
     void *memory;    /* scratch memory, aligned for any type; NULL: it is allocated */
     size_t bytes;    /* of MEMORY */
     /* Called for each message when its receive is complete; or NULL. */
-    void (*watch)(const coll_sim_message *message, void *context);
+    void (*watch)(const COLL_Message *message, void *context);
     void *context;
     int64_t *ends; /* output: when each rank ends; or NULL */
 } coll_sim_call;

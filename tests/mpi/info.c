@@ -303,16 +303,22 @@ START_TEST(imagined_ranks_are_spread_as_the_real_ones) {
 }
 END_TEST
 
+enum { MOST = 32 };
+
+static int explain(int bytes, int root, int ranks, MPI_Comm comm, COLL_Candidate all[],
+                   int *count) {
+    const COLL_Question question = {
+        .operation = "bcast", .bytes = bytes, .root = root, .ranks = ranks};
+    return COLL_Explain_question(&question, comm, all, MOST, count);
+}
+
 START_TEST(other_numbers_of_ranks_are_explained) {
-    enum { MOST = 32 };
     COLL_Candidate now[MOST], same[MOST], many[MOST];
     int count, count_same, count_many;
     MPI_Comm comm = fresh();
     bool good = COLL_Explain("bcast", 1 << 20, 0, comm, now, MOST, &count) == MPI_SUCCESS;
-    good = good && COLL_Explain_ranks("bcast", 1 << 20, 0, world_ranks, comm, same, MOST,
-                                      &count_same) == MPI_SUCCESS;
-    good = good && COLL_Explain_ranks("bcast", 1 << 20, 99, 100 * world_ranks, comm, many, MOST,
-                                      &count_many) == MPI_SUCCESS;
+    good = good && explain(1 << 20, 0, world_ranks, comm, same, &count_same) == MPI_SUCCESS;
+    good = good && explain(1 << 20, 99, 100 * world_ranks, comm, many, &count_many) == MPI_SUCCESS;
     harness_assert(good && count == count_same && count == count_many, "explained");
     int chosen = 0;
     for (int i = 0; i < count; i++) {
@@ -321,9 +327,9 @@ START_TEST(other_numbers_of_ranks_are_explained) {
         chosen += many[i].chosen;
     }
     harness_assert(good && chosen == 1, "predictions");
-    int code = COLL_Explain_ranks("bcast", 1, 5, 5, comm, now, MOST, &count);
+    int code = explain(1, 5, 5, comm, now, &count);
     harness_assert(harness_class(code) == MPI_ERR_ROOT, "root beyond the end");
-    code = COLL_Explain_ranks("bcast", 1, 0, -1, comm, now, MOST, &count);
+    code = explain(1, 0, -1, comm, now, &count);
     harness_assert(harness_class(code) == MPI_ERR_ARG, "negative ranks");
     MPI_Comm_free(&comm);
 }

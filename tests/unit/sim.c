@@ -620,7 +620,7 @@ typedef struct seen {
     size_t bytes;
 } seen;
 
-static void see(const coll_sim_message *message, void *context) {
+static void see(const COLL_Message *message, void *context) {
     seen *all = context;
     ck_assert(0 <= message->start && message->start < message->arrival &&
               message->arrival < message->end);

@@ -5,6 +5,7 @@
 #include "app/agreement.h"
 #include "app/options.h"
 #include "app/output.h"
+#include "tools/info/call_svg.h"
 
 #include <coll.h>
 #include <coll_tools.h>
@@ -56,13 +57,19 @@ static bool parse_options(int argc, char **argv, command *options) {
 }
 
 /* Draws the picture, at rank 0. */
-static void draw_picture(const command *options, MPI_Comm comm) {
+static void draw_picture(const command *options, const COLL_Description *d, MPI_Comm comm) {
+    enum { EVENTS_MOST = 5000000 };
+    const COLL_Question question = {.operation = options->operation,
+                                    .bytes = (MPI_Count)options->bytes,
+                                    .root = options->root,
+                                    .ranks = options->ranks,
+                                    .racks = options->racks,
+                                    .events = EVENTS_MOST};
+    const call_svg_input input = {&question, options->algorithm, d->profile, comm};
     app_output output;
     if (!app_output_open(&output, options->output, &problem))
         return;
-    int code = COLL_Draw(options->operation, (MPI_Count)options->bytes, options->root,
-                         options->ranks, options->racks, options->algorithm, comm, output.file);
-    if (app_mpi(&problem, code))
+    if (call_svg_draw(&input, options->ranks ? options->ranks : d->ranks, output.file, &problem))
         app_output_commit(&output, &problem);
     app_output_discard(&output);
 }
@@ -77,7 +84,7 @@ int draw_main(int argc, char **argv) {
     app_mpi(&problem, COLL_Describe(comm, &description));
     app_agree_or_end(comm, program, &problem);
     if (rank == 0)
-        draw_picture(&options, comm);
+        draw_picture(&options, &description, comm);
     app_agree_or_end(comm, program, &problem);
     app_words_free(&options.words);
     return app_end(&comm);

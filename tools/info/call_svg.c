@@ -1,13 +1,12 @@
 #include "config.h"
 
-#include "lib/sim/draw.h"
+#include "tools/info/call_svg.h"
 
-#include "lib/algorithm/operations.h"
-#include "lib/base/comm.h"
-#include "lib/base/error.h"
+#include "app/agreement.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* All lengths are integers in tenths of a pixel, so that the output does not depend on the locale.
  */
@@ -23,21 +22,26 @@ enum {
     TICKS = 10   /* most ticks of the time axis */
 };
 
-enum { BUDGET = 5000000, ARROWS_MOST = 2000 };
+enum { ARROWS_MOST = 2000 };
 
 typedef struct rack {
     int64_t in, out; /* bytes over its uplink */
     int first, last; /* positions */
 } rack;
 
+typedef struct line {
+    int position;
+    int64_t first; /* when the rank has its first data */
+    int64_t last;  /* when its last message leaves, which can be after its end */
+} line;
+
 typedef struct picture {
-    const coll_drawing *drawing;
+    const call_svg_input *input;
+    COLL_Simulation call;
     FILE *stream;
     int ranks, row;
-    int *order, *position; /* the rank at a position, and the other way round */
-    int64_t *first, *end;  /* when each rank has its first data, and when its plan ends */
-    int64_t *last;         /* when its last message leaves, which can be after its end */
-    size_t longest;        /* bytes of the longest message */
+    line *lines;    /* by rank */
+    size_t longest; /* bytes of the longest message */
     rack *racks;
     int64_t total; /* time of the call */
     uint64_t messages, with_data[COLL_LEVELS], empty[COLL_LEVELS], every;
@@ -103,8 +107,8 @@ static const char *plural(int64_t count) {
 
 /* --- Places --- */
 
-static const coll_place *place_of(const picture *p, int position) {
-    return &p->drawing->shape->topo->places[p->order[position]];
+static const COLL_Place *place_of(const picture *p, int position) {
+    return &p->call.places[p->call.order[position]];
 }
 
 static int64_t x_of(const picture *p, int64_t time) {
@@ -117,7 +121,7 @@ static int y_of(const picture *p, int position) {
 
 /* Returns when RANK is done: at its end or, if that is later, when its last message leaves. */
 static int64_t time_done(const picture *p, int rank) {
-    return p->end[rank] > p->last[rank] ? p->end[rank] : p->last[rank];
+    return p->call.ends[rank] > p->lines[rank].last ? p->call.ends[rank] : p->lines[rank].last;
 }
 
 static int bottom_of(const picture *p) {
@@ -126,53 +130,39 @@ static int bottom_of(const picture *p) {
 
 /* --- Simulation --- */
 
-static void count_message(const coll_sim_message *message, void *context) {
+static void count_message(const COLL_Message *message, void *context) {
     picture *p = context;
-    const coll_place *places = p->drawing->shape->topo->places;
-    int from = places[message->from].rack, to = places[message->to].rack;
+    line *sender = &p->lines[message->from], *receiver = &p->lines[message->to];
+    int from = p->call.places[message->from].rack, to = p->call.places[message->to].rack;
     p->messages++;
     p->longest = message->bytes > p->longest ? message->bytes : p->longest;
-    if (message->start > p->last[message->from])
-        p->last[message->from] = message->start;
+    if (message->start > sender->last)
+        sender->last = message->start;
     (message->bytes ? p->with_data : p->empty)[message->level]++;
     if (from != to) {
         p->racks[from].out += (int64_t)message->bytes;
         p->racks[to].in += (int64_t)message->bytes;
     }
-    if (message->bytes && message->end < p->first[message->to])
-        p->first[message->to] = message->end;
+    if (message->bytes && message->end < receiver->first)
+        receiver->first = message->end;
 }
 
 /* Draws a message as an arrow from its start at the sender to its arrival at the receiver. */
-static void draw_message(const coll_sim_message *message, void *context) {
+static void draw_message(const COLL_Message *message, void *context) {
     picture *p = context;
     if (message->nth % p->every)
         return;
-    int from = y_of(p, p->position[message->from]), to = y_of(p, p->position[message->to]);
+    int from = y_of(p, p->lines[message->from].position),
+        to = y_of(p, p->lines[message->to].position);
     fprintf(p->stream, "<path class=\"%c%d\" d=\"M%" PRId64 " %dL%" PRId64 " %d\"/>\n",
             message->bytes ? 'a' : 'e', (int)message->level, x_of(p, message->start), from,
             x_of(p, message->arrival), to);
 }
 
-static int simulate(picture *p, void (*watch)(const coll_sim_message *message, void *context)) {
-    const coll_drawing *d = p->drawing;
-    const coll_sim_call call = {.algorithm = d->algorithm,
-                                .planner = coll_planner_of(d->algorithm, d->values),
-                                .shape = d->shape,
-                                .values = d->values,
-                                .budget = BUDGET,
-                                .watch = watch,
-                                .context = p,
-                                .ends = p->end};
-    coll_sim_result result = {.time = 0};
-    int code = coll_simulate(&call, &result);
-    if (code == MPI_SUCCESS && result.time == COLL_SIM_UNKNOWN)
-        code = coll_error(MPI_ERR_COUNT,
-                          "%s of %zu bytes to %d ranks has too many messages to draw; draw fewer "
-                          "bytes or ranks, or name longer segments",
-                          coll_operations[d->shape->operation].name, d->shape->bytes, p->ranks);
-    p->total = result.time > 0 ? result.time : 1;
-    return code;
+static int simulate(picture *p, void (*see)(const COLL_Message *message, void *context)) {
+    p->call.see = see;
+    p->call.context = p;
+    return COLL_Simulate(p->input->question, p->input->spec, p->input->comm, &p->call);
 }
 
 /* --- Parts of the picture --- */
@@ -200,28 +190,27 @@ static void draw_styles(const picture *p) {
 }
 
 static void draw_title(const picture *p) {
-    const coll_shape *shape = p->drawing->shape;
-    const coll_topo *topo = shape->topo;
+    const COLL_Question *asked = p->input->question;
+    const COLL_Simulation *call = &p->call;
     FILE *out = p->stream;
-    fprintf(out, "<text class=\"t\" x=\"150\" y=\"290\">%s of ",
-            coll_operations[shape->operation].name);
-    write_bytes(out, (int64_t)shape->bytes);
-    fprintf(out, " by %s: ", p->drawing->algorithm->name);
+    fprintf(out, "<text class=\"t\" x=\"150\" y=\"290\">%s of ", asked->operation);
+    write_bytes(out, (int64_t)asked->bytes);
+    fprintf(out, " by %.*s: ", (int)strcspn(call->spec, ":"), call->spec);
     write_time(out, p->total);
     fprintf(out,
             "</text>\n<text class=\"s\" x=\"150\" y=\"490\">%d rank%s on %d host%s in %d rack%s",
-            topo->ranks, plural(topo->ranks), topo->nodes, plural(topo->nodes), topo->racks,
-            plural(topo->racks));
-    if (topo->sites > 1)
-        fprintf(out, " of %d sites", topo->sites);
-    if (shape->root != COLL_NO_ROOT)
-        fprintf(out, ", root %d", shape->root);
+            p->ranks, plural(p->ranks), call->nodes, plural(call->nodes), call->racks,
+            plural(call->racks));
+    if (call->sites > 1)
+        fprintf(out, " of %d sites", call->sites);
+    if (call->root >= 0)
+        fprintf(out, ", root %d", call->root);
     fputs("; ", out);
-    write_text(out, p->drawing->spec);
+    write_text(out, call->spec);
     fprintf(out, ", messages of up to ");
     write_bytes(out, (int64_t)p->longest);
     fprintf(out, "; costs: ");
-    write_text(out, shape->profile->source);
+    write_text(out, p->input->profile);
     fprintf(out, "; %" PRIu64 " message%s", p->messages, plural((int64_t)p->messages));
     if (p->every > 1)
         fprintf(out, ", of which 1 in %" PRIu64 " between two ranks is drawn", p->every);
@@ -324,11 +313,11 @@ static void draw_rack(const picture *p, int number, int64_t most) {
 
 static void draw_racks(const picture *p) {
     int64_t most = 0;
-    for (int i = 0; i < p->drawing->shape->topo->racks; i++) {
+    for (int i = 0; i < p->call.racks; i++) {
         most = p->racks[i].in > most ? p->racks[i].in : most;
         most = p->racks[i].out > most ? p->racks[i].out : most;
     }
-    for (int i = 0; i < p->drawing->shape->topo->racks; i++)
+    for (int i = 0; i < p->call.racks; i++)
         draw_rack(p, i, most);
     if (most > 0)
         fprintf(p->stream, "<text class=\"k\" x=\"%d\" y=\"%d\">over the rack's uplink</text>\n",
@@ -336,25 +325,26 @@ static void draw_racks(const picture *p) {
 }
 
 static void draw_line(const picture *p, int position) {
-    int rank = p->order[position], y = y_of(p, position);
-    const coll_topo *topo = p->drawing->shape->topo;
+    int rank = p->call.order[position], y = y_of(p, position);
+    const COLL_Place *place = &p->call.places[rank];
     FILE *out = p->stream;
     fprintf(out, "<text class=\"n\" text-anchor=\"end\" x=\"%d\" y=\"%d\">", NAMES - 120,
             y + (p->row < 170 ? p->row / 4 : 40));
-    if (topo->hosts)
-        write_text(out, topo->hosts[topo->places[rank].node]);
+    if (place->host)
+        write_text(out, place->host);
     else
-        fprintf(out, "host %d", topo->places[rank].node);
+        fprintf(out, "host %d", place->node);
     fprintf(out, ", rank %d</text><path class=\"r\" d=\"M%d %dh%d\"/>", rank, NAMES, y, PLOT);
-    if (p->first[rank] <= time_done(p, rank))
+    if (p->lines[rank].first <= time_done(p, rank))
         fprintf(out, "<path class=\"h\" d=\"M%" PRId64 " %dH%" PRId64 "\"/>",
-                x_of(p, p->first[rank]), y, x_of(p, time_done(p, rank)));
+                x_of(p, p->lines[rank].first), y, x_of(p, time_done(p, rank)));
     fprintf(out, "\n");
 }
 
 static void draw_end(const picture *p, int position) {
     fprintf(p->stream, "<circle cx=\"%" PRId64 "\" cy=\"%d\" r=\"%d\" fill=\"#111\"/>\n",
-            x_of(p, time_done(p, p->order[position])), y_of(p, position), p->row < 170 ? 25 : 45);
+            x_of(p, time_done(p, p->call.order[position])), y_of(p, position),
+            p->row < 170 ? 25 : 45);
 }
 
 static int draw_all(picture *p) {
@@ -378,21 +368,20 @@ static int draw_all(picture *p) {
     return code;
 }
 
-/* Computes the chain order and the racks' positions, and resets the ranks' times. */
-static void order_ranks(picture *p, coll_visit *visits) {
-    coll_order_ranks(p->drawing->shape, visits, p->order);
-    for (int i = 0; i < p->drawing->shape->topo->racks; i++)
-        p->racks[i] = (rack){.first = p->ranks};
+/* Sets the positions of ranks and racks, and the time from which ranks have data without a message.
+ */
+static void place_lines(picture *p) {
+    for (int i = 0; i < p->call.racks; i++)
+        p->racks[i].first = p->ranks;
     for (int position = 0; position < p->ranks; position++) {
         rack *one = &p->racks[place_of(p, position)->rack];
+        line *here = &p->lines[p->call.order[position]];
         one->first = position < one->first ? position : one->first;
         one->last = position;
-        p->position[p->order[position]] = position;
-        p->first[position] = p->drawing->shape->root == COLL_NO_ROOT ? 0 : INT64_MAX;
-        p->last[position] = 0;
+        here->position = position;
+        if (p->call.root < 0 || p->call.root == p->call.order[position])
+            here->first = 0;
     }
-    if (p->drawing->shape->root != COLL_NO_ROOT)
-        p->first[p->drawing->shape->root] = 0;
 }
 
 static int row_height(int ranks) {
@@ -400,29 +389,36 @@ static int row_height(int ranks) {
     return row > ROW_MOST ? ROW_MOST : row < ROW_LEAST ? ROW_LEAST : row;
 }
 
-int coll_draw(const coll_drawing *drawing, FILE *stream) {
-    const coll_topo *topo = drawing->shape->topo;
-    size_t ranks = (size_t)topo->ranks, racks = (size_t)topo->racks;
-    picture p = {.drawing = drawing, .stream = stream, .ranks = topo->ranks};
-    size_t times = coll_comm_room_of(ranks * sizeof(int64_t)),
-           numbers = coll_comm_room_of(ranks * sizeof(int));
-    char *memory = malloc(3 * times + 2 * numbers + coll_comm_room_of(racks * sizeof(rack)) +
-                          ranks * sizeof(coll_visit));
-    char *room = memory;
-    if (!memory)
-        return coll_error(MPI_ERR_NO_MEM, "no memory to draw %zu ranks", ranks);
-    p.first = coll_comm_room_take(&room, times);
-    p.end = coll_comm_room_take(&room, times);
-    p.last = coll_comm_room_take(&room, times);
-    p.order = coll_comm_room_take(&room, numbers);
-    p.position = coll_comm_room_take(&room, numbers);
-    p.racks = coll_comm_room_take(&room, racks * sizeof(rack));
-    p.row = row_height(topo->ranks);
-    order_ranks(&p, (coll_visit *)room);
-    int code = simulate(&p, count_message);
-    p.every = p.messages / ARROWS_MOST + 1;
-    if (code == MPI_SUCCESS)
-        code = draw_all(&p);
-    free(memory);
-    return code;
+static int draw_call(picture *p) {
+    for (int rank = 0; rank < p->ranks; rank++)
+        p->lines[rank].first = INT64_MAX;
+    int code = simulate(p, count_message);
+    if (code != MPI_SUCCESS)
+        return code;
+    p->total = p->call.time > 0 ? p->call.time : 1;
+    p->every = p->messages / ARROWS_MOST + 1;
+    p->row = row_height(p->ranks);
+    place_lines(p);
+    return draw_all(p);
+}
+
+bool call_svg_draw(const call_svg_input *input, int ranks, FILE *stream, app_problem *problem) {
+    size_t count = (size_t)ranks;
+    picture p = {.input = input,
+                 .stream = stream,
+                 .ranks = ranks,
+                 .call = {.places = calloc(count, sizeof *p.call.places),
+                          .order = calloc(count, sizeof *p.call.order),
+                          .ends = calloc(count, sizeof *p.call.ends)},
+                 .lines = calloc(count, sizeof *p.lines),
+                 .racks = calloc(count, sizeof *p.racks)};
+    bool good = (p.call.places && p.call.order && p.call.ends && p.lines && p.racks) ||
+                app_refuse(problem, "no memory to draw %d ranks", ranks);
+    good = good && app_mpi(problem, draw_call(&p));
+    free(p.call.places);
+    free(p.call.order);
+    free(p.call.ends);
+    free(p.lines);
+    free(p.racks);
+    return good;
 }
