@@ -74,14 +74,6 @@ static int send_to_children(const relay *r, size_t i, const void *bytes, size_t 
     return code;
 }
 
-static int wait_receive(const relay *r, size_t i) {
-    return coll_wait_all(&r->call->comm->wait, 1, &r->receives[i % r->window], &r->parent);
-}
-
-static int wait_sends(const relay *r, size_t i) {
-    return coll_wait_all(&r->call->comm->wait, r->child_count, sends_of(r, i), r->children);
-}
-
 /* Sends arrived segments on to the children, and waits until segment LEAST has arrived. */
 static int forward_segments(relay *r, size_t least) {
     int code = MPI_SUCCESS;
@@ -89,7 +81,7 @@ static int forward_segments(relay *r, size_t least) {
         size_t i = r->taken;
         int there = 1;
         if (r->parent >= 0 && i <= least)
-            code = wait_receive(r, i);
+            code = coll_wait_all(&r->call->comm->wait, 1, &r->receives[i % r->window], &r->parent);
         else if (r->parent >= 0)
             code = PMPI_Test(&r->receives[i % r->window], &there, MPI_STATUS_IGNORE);
         if (code != MPI_SUCCESS || !there)
@@ -231,7 +223,7 @@ static int run_head(relay *r, hlot_kind kind, header *first_header) {
             break;
         store_segment(r, i);
         /* When the children have the segment, its slot is free for segment i + window. */
-        code = wait_sends(r, i);
+        code = coll_wait_all(&r->call->comm->wait, r->child_count, sends_of(r, i), r->children);
         if (code == MPI_SUCCESS && i + r->window < r->segments)
             code = post_receive(r, i + r->window);
     }

@@ -133,11 +133,6 @@ static bool set_names_from_header(parser *p, int corner) {
     return good;
 }
 
-static void name_by_numbers(hlot_matrix *matrix) {
-    for (int site = 0; site < matrix->sites; site++)
-        snprintf(matrix->names[site], HLOT_NAME, "site%d", site);
-}
-
 /* Determines from the first row, CELLS, how many sites there are and what they are called. */
 static bool begin_rows(parser *p, char *cells[], int count) {
     p->labelled = !is_latency(cells[0]);
@@ -150,8 +145,8 @@ static bool begin_rows(parser *p, char *cells[], int count) {
     if (numbers > HLOT_SITES)
         return refuse_sites(p);
     p->matrix->sites = numbers;
-    if (!p->labelled)
-        name_by_numbers(p->matrix);
+    for (int site = 0; site < numbers && !p->labelled; site++)
+        snprintf(p->matrix->names[site], HLOT_NAME, "site%d", site);
     return true;
 }
 

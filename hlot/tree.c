@@ -129,11 +129,6 @@ static void make_line(const hlot_network *network, hlot_tree *tree) {
     tree->parent[tree->root] = -1;
 }
 
-static void make_flat(hlot_tree *tree) {
-    for (int site = 0; site < tree->sites; site++)
-        tree->parent[site] = site == tree->root ? -1 : tree->root;
-}
-
 static void make_binomial(hlot_tree *tree) {
     for (int position = 0; position < tree->sites; position++) {
         int parent, children[31], site = (tree->root + position) % tree->sites;
@@ -334,7 +329,8 @@ static double make_kind(const hlot_network *network, hlot_kind kind, hlot_tree *
         make_binomial(tree);
         break;
     default:
-        make_flat(tree);
+        for (int site = 0; site < tree->sites; site++)
+            tree->parent[site] = site == tree->root ? -1 : tree->root;
     }
     return arrange_and_time(network, tree);
 }

@@ -33,14 +33,7 @@ static coll_range range_of(const ring_plan *plan, int64_t which, uint64_t i) {
     return (coll_range){args.from + i * segment, coll_segment_length(args.length, segment, i)};
 }
 
-/*
- * Return the range that this rank sends in TURN, and the range that it receives, which is of the
- * preceding part.
- */
-static coll_range sent_range(const ring_plan *plan, uint64_t turn, uint64_t i) {
-    return range_of(plan, plan->position - (int64_t)turn, i);
-}
-
+/* Returns the range that this rank receives in TURN. It sends the same range of the next part. */
 static coll_range received_range(const ring_plan *plan, uint64_t turn, uint64_t i) {
     return range_of(plan, plan->position - (int64_t)turn - 1, i);
 }
@@ -69,7 +62,8 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
     const int *order = plan->base.args->line->order;
     int p = plan->ranks, count = 0;
     uint64_t turn = round / plan->segments, i = round % plan->segments, adding = (uint64_t)p - 1;
-    coll_range in = received_range(plan, turn, i), out = sent_range(plan, turn, i);
+    coll_range in = received_range(plan, turn, i),
+               out = range_of(plan, plan->position - (int64_t)turn, i);
     if (in.length) {
         coll_step *step = &steps[count++];
         *step = coll_step_receive(order[(plan->position + p - 1) % p], in.from, in.length);

@@ -6,17 +6,12 @@
 
 enum { NONE = -1 };
 
-static int count_segments(const coll_plan_args *args, size_t segment) {
-    uint64_t segments = coll_segment_count(args->shape->bytes, segment);
-    return segments < INT32_MAX ? (int)segments : INT32_MAX;
-}
-
 /* A round's memory has one segment for data that is sent, and one for each sum that is received. */
 coll_plan_size coll_trees_size(const coll_plan_args *args, int most) {
     const coll_shape *shape = args->shape;
     size_t segment =
                coll_least(coll_segment_of(shape, args->values->at[COLL_SEGMENT]), shape->bytes),
-           segments = (size_t)count_segments(args, segment);
+           segments = coll_segment_count(shape->bytes, segment);
     return (coll_plan_size){.window = (int)coll_least(args->values->at[COLL_WINDOW], segments),
                             .steps = 3 * most + 2,
                             .segments = 1 + most,

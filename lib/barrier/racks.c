@@ -38,11 +38,6 @@ static int groups_of(const coll_topo *topo) {
     return groups[outermost_unit(topo)];
 }
 
-/* Returns the most children of a rank: up to RADIX at every level. */
-static int most_children(const coll_topo *topo, int radix) {
-    return (int)outermost_unit(topo) * radix;
-}
-
 /*
  * Adds this rank's children, and its parent, in the tree of its group of kind IN, whose members are
  * the first ranks of the units one level below.
@@ -88,7 +83,7 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
 static coll_plan_size plan_size(const coll_plan_args *args) {
     const coll_topo *topo = args->shape->topo;
     int radix = (int)args->values->at[RADIX], groups = groups_of(topo),
-        children = most_children(topo, radix),
+        children = (int)outermost_unit(topo) * radix, /* at most; RADIX at each level */
         told = 2 * (int)coll_least((size_t)radix, (size_t)groups);
     return (coll_plan_size){.window = 1,
                             .steps = children > told ? children : told,

@@ -148,13 +148,6 @@ void coll_wakeup_wake(const coll_wakeup *other) {
                      (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + length));
 }
 
-/* Discards received rings: the socket's queue is short. */
-static void discard_rings(void) {
-    char ring;
-    while (recv(bell, &ring, sizeof ring, MSG_DONTWAIT) >= 0)
-        ;
-}
-
 bool coll_wakeup_sleep(double seconds) {
     pthread_once(&once, open_epoll);
     coll_wakeup *hung = own;
@@ -166,8 +159,9 @@ bool coll_wakeup_sleep(double seconds) {
     struct epoll_event events[16];
     struct timespec time = {.tv_nsec = (long)(seconds * 1e9)};
     int count = epoll_pwait2(epoll, events, sizeof events / sizeof *events, &time, NULL);
-    if (hung)
-        discard_rings();
+    char ring;
+    while (hung && recv(bell, &ring, sizeof ring, MSG_DONTWAIT) >= 0)
+        ; /* discards received rings: the socket's queue is short */
     if (count < 0 && errno != EINTR)
         return sleep_blindly(seconds); /* a kernel before 5.11, without epoll_pwait2 */
     if (count == 0)

@@ -107,11 +107,6 @@ static void yield_core(coll_backoff *backoff, double now) {
         backoff->wait->shared_until = back + SHARED;
 }
 
-static bool is_shared(const coll_wait *wait, double now) {
-    return coll_wait_is_polite(wait) ||
-           (wait->manner == COLL_WAIT_AUTO && now < wait->shared_until);
-}
-
 void (*_Atomic coll_wait_meanwhile)(void);
 
 /*
@@ -134,7 +129,8 @@ void coll_backoff_relax(coll_backoff *backoff) {
         sleep_for(backoff, LONGEST_SILENT_SLEEP, waited * SILENT_SLEEP_SHARE);
         return;
     }
-    if (!is_shared(wait, now)) {
+    if (!coll_wait_is_polite(wait) &&
+        (wait->manner != COLL_WAIT_AUTO || now >= wait->shared_until)) {
         if (waited > SPIN)
             yield_core(backoff, now);
         return;

@@ -22,11 +22,6 @@
 #include "lib/pattern/binomial.h"
 #include "lib/plan/plan.h"
 
-static size_t segment_of(const coll_shape *call, const coll_values *values) {
-    return coll_bcast_segment(call, values->at[COLL_SEGMENT],
-                              (coll_tree_depth(call->topo->ranks) + 1) / 2.);
-}
-
 /* Round I handles segment I. */
 typedef struct bine_plan {
     coll_plan base;
@@ -55,7 +50,8 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
 
 /* Two windows of rounds: while one window of segments is sent, another arrives. */
 static coll_plan_size plan_size(const coll_plan_args *args) {
-    size_t segment = segment_of(args->shape, args->values);
+    size_t segment = coll_bcast_segment(args->shape, args->values->at[COLL_SEGMENT],
+                                        (coll_tree_depth(args->shape->topo->ranks) + 1) / 2.);
     uint64_t segments = coll_segment_count(args->own, segment);
     return (coll_plan_size){.window = (int)coll_least(2 * args->values->at[COLL_WINDOW], segments),
                             .steps = 1 + coll_tree_depth(args->shape->topo->ranks),

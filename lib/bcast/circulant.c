@@ -22,11 +22,6 @@
 #include "lib/pattern/circulant.h"
 #include "lib/plan/plan.h"
 
-static size_t segment_of(const coll_shape *call, const coll_values *values) {
-    return coll_bcast_segment(call, values->at[COLL_SEGMENT],
-                              coll_tree_depth(call->topo->ranks) - 1);
-}
-
 typedef struct circulant_plan {
     coll_plan base;
     coll_circulant schedule;
@@ -96,7 +91,8 @@ static uint64_t rounds_of(const coll_plan_args *args, size_t segment) {
 
 /* Two windows of rounds: while one window of segments is sent, another arrives. */
 static coll_plan_size plan_size(const coll_plan_args *args) {
-    size_t segment = segment_of(args->shape, args->values);
+    size_t segment = coll_bcast_segment(args->shape, args->values->at[COLL_SEGMENT],
+                                        coll_tree_depth(args->shape->topo->ranks) - 1);
     return (coll_plan_size){
         .window = (int)coll_least(2 * args->values->at[COLL_WINDOW], rounds_of(args, segment)),
         .steps = 2,

@@ -18,10 +18,6 @@
 #include "lib/bcast/bcast.h"
 #include "lib/plan/two_trees.h"
 
-static size_t segment_of(const coll_shape *call, const coll_values *values) {
-    return coll_bcast_segment(call, values->at[COLL_SEGMENT], 2 * coll_two_trees_depth(call->topo));
-}
-
 static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
     const coll_two_trees *plan = (const coll_two_trees *)base;
     uint64_t window = base->args->values->at[COLL_WINDOW];
@@ -53,8 +49,9 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
 
 /* Two windows of rounds: while one window of segments is sent, another arrives. */
 static coll_plan_size plan_size(const coll_plan_args *args) {
-    return coll_two_trees_size(args, segment_of(args->shape, args->values),
-                               2 * args->values->at[COLL_WINDOW],
+    size_t segment = coll_bcast_segment(args->shape, args->values->at[COLL_SEGMENT],
+                                        2 * coll_two_trees_depth(args->shape->topo));
+    return coll_two_trees_size(args, segment, 2 * args->values->at[COLL_WINDOW],
                                COLL_TWO_TREES * (1 + COLL_TWO_TREES_CHILDREN), COLL_TWO_TREES);
 }
 

@@ -49,12 +49,6 @@ void coll_world_free(coll_world *world) {
     free(world->own);
 }
 
-static void free_common(coll_job_cache *common) {
-    coll_topo_free(&common->facts.topo);
-    free(common->ranks);
-    free(common);
-}
-
 /* Frees unused entries except the largest entry. The caller holds the lock. */
 static void free_unused(void) {
     for (coll_job_cache **link = known ? &known->next : &known; *link;) {
@@ -63,7 +57,9 @@ static void free_unused(void) {
             link = &common->next;
         } else {
             *link = common->next;
-            free_common(common);
+            coll_topo_free(&common->facts.topo);
+            free(common->ranks);
+            free(common);
         }
     }
 }

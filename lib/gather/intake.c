@@ -243,11 +243,6 @@ static int ask_next_sender(coll_intake *in, coll_lane *lane) {
     return code;
 }
 
-/* Returns whether LANE's next segment is sent without a grant. */
-static bool comes_unasked(const coll_intake *in, const coll_lane *lane) {
-    return lane->asked < in->senders[lane->next].unasked;
-}
-
 /*
  * Returns the lane to ask next: one whose data comes without a grant, else the one with the most
  * bytes left, so that all lanes end together. NULL if none can be asked.
@@ -258,7 +253,7 @@ static coll_lane *next_lane(const coll_intake *in) {
         coll_lane *lane = &in->lanes[i];
         if (!can_ask(in, lane))
             continue;
-        if (comes_unasked(in, lane))
+        if (lane->asked < in->senders[lane->next].unasked)
             return lane;
         if (!next || lane->left > next->left)
             next = lane;

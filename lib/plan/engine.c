@@ -215,10 +215,6 @@ static int begin_engine(coll_task *task) {
     return start_ready_steps(engine);
 }
 
-static size_t spare_bytes(const coll_exec_args *call) {
-    return call->reduction ? coll_reduction_spare(call->reduction) : 0;
-}
-
 static const coll_planner *planner_of(const coll_exec_args *call) {
     return coll_planner_of(call->algorithm, call->args.values);
 }
@@ -235,7 +231,8 @@ size_t coll_exec_args_bytes(const coll_exec_args *call) {
            coll_comm_room_of(nodes * sizeof(MPI_Status)) +
            3 * coll_comm_room_of(nodes * sizeof(int)) +
            coll_comm_room_of(segments * sizeof(coll_held)) +
-           coll_comm_room_of(segments * size.segment) + spare_bytes(call);
+           coll_comm_room_of(segments * size.segment) +
+           (call->reduction ? coll_reduction_spare(call->reduction) : 0);
 }
 
 coll_task *coll_exec_args_open(const coll_exec_args *call, void *memory) {

@@ -547,13 +547,6 @@ static bool open_simulation(simulation *sim) {
     return true;
 }
 
-/* Reports `enough` as the time: only a lower bound of it. */
-static int stop_at_enough(simulation *sim) {
-    sim->result->time = sim->call->enough;
-    sim->result->lossy = sim->network.lossy;
-    return MPI_SUCCESS;
-}
-
 static int simulate(simulation *sim) {
     const int ranks = sim->shape.topo->ranks;
     const int64_t enough = sim->call->enough ? sim->call->enough : INT64_MAX;
@@ -562,8 +555,11 @@ static int simulate(simulation *sim) {
         good = start_ready_steps(sim, position);
     for (coll_event event; good && coll_event_queue_take(&sim->events, &event);) {
         sim->now = event.time;
-        if (sim->now >= enough)
-            return stop_at_enough(sim);
+        if (sim->now >= enough) { /* reported as the time, of which it is only a lower bound */
+            sim->result->time = sim->call->enough;
+            sim->result->lossy = sim->network.lossy;
+            return MPI_SUCCESS;
+        }
         good = run_stage(sim, event.what);
     }
     for (int position = 0; position < ranks && good; position++)

@@ -55,13 +55,6 @@ static void write_rack(FILE *stream, int nodes, char *const hosts[], const int r
     fputc('\n', stream);
 }
 
-/* Writes all racks. Racks are numbered in order of their first node. */
-static void write_racks(FILE *stream, int nodes, char *const hosts[], const int racks[]) {
-    for (int node = 0, next = 0; node < nodes; node++)
-        if (racks[node] == next)
-            write_rack(stream, nodes, hosts, racks, next++);
-}
-
 static void write_sites(FILE *stream, int nodes, const int racks[], const int sites[]) {
     for (int first = 0, site = 0; first < nodes; first++) {
         if (sites[first] != site)
@@ -94,7 +87,9 @@ static bool print_topology(FILE *stream, const void *context) {
     fprintf(stream,
             "# %s\n# Delete this file, or set COLL_TOPOLOGY=auto:fresh, to measure again.\n",
             found->note);
-    write_racks(stream, found->nodes, found->hosts, found->racks);
+    for (int node = 0, next = 0; node < found->nodes; node++)
+        if (found->racks[node] == next) /* they are numbered in order of their first node */
+            write_rack(stream, found->nodes, found->hosts, found->racks, next++);
     write_sites(stream, found->nodes, found->racks, found->sites);
     return true;
 }

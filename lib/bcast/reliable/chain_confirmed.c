@@ -305,11 +305,6 @@ static int send_acknowledgement(rank_state *p) {
 
 /* --- Received notes --- */
 
-static int announce_done(rank_state *p) {
-    p->over = true;
-    return send_note_to_all(p, write_note(p, COLL_CONTROL_MSG_DONE));
-}
-
 static int root_handles_note(rank_state *p) {
     const coll_control_msg *note = &p->note;
     coll_failure_detector_report(&p->detector, note->from, &note->account, p->life.now);
@@ -319,10 +314,11 @@ static int root_handles_note(rank_state *p) {
         return MPI_SUCCESS;
     if (note->kind == COLL_CONTROL_MSG_CORRUPT)
         return restart_or_fail(p, &note->blame);
-    if (note->kind == COLL_CONTROL_MSG_RECEIVED &&
-        ++p->confirmations == (p->epoch == 0 ? 1 : p->comm->ranks - 1))
-        return announce_done(p);
-    return MPI_SUCCESS;
+    if (note->kind != COLL_CONTROL_MSG_RECEIVED ||
+        ++p->confirmations != (p->epoch == 0 ? 1 : p->comm->ranks - 1))
+        return MPI_SUCCESS;
+    p->over = true;
+    return send_note_to_all(p, write_note(p, COLL_CONTROL_MSG_DONE));
 }
 
 static int rank_handles_note(rank_state *p) {
