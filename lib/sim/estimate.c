@@ -179,7 +179,8 @@ static bool estimate_wait(const estimate *e, uint64_t rounds, bool pace, double 
     sample found;
     int ranks = all;
     /* The events are at most proportional to the square of the ranks. */
-    while (events * ranks / all * ranks / all > most || (ranks > RANKS_MOST && !e->allocates))
+    while ((events * ranks / all * ranks / all > most && ranks > RANKS_LEAST) ||
+           (ranks > RANKS_MOST && !e->allocates))
         ranks = half(ranks);
     for (; !simulate_subset(e, ranks, rounds, most, &found); ranks = half(ranks))
         if (ranks <= RANKS_LEAST)

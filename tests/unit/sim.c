@@ -510,6 +510,22 @@ START_TEST(long_plays_tell_what_a_full_one_does) {
 }
 END_TEST
 
+/* The rounds of a rank alone can exceed the limit of events. */
+START_TEST(calls_of_very_many_rounds_between_sites_have_a_time) {
+    enum { RANKS = 36, SITES = 6 };
+    const coll_algorithm *algorithm = &coll_reduce_scatter_pairwise;
+    scene s;
+    ck_assert(
+        set_call(&s, &coll_operations[COLL_OPERATION_REDUCE_SCATTER], algorithm, RANKS, 64 << 20));
+    s.topo.sites = SITES;
+    for (int rank = 0; rank < RANKS; rank++)
+        s.places[rank].site = s.places[rank].rack = rank / (RANKS / SITES);
+    s.topo.racks = SITES;
+    const double estimate = coll_estimate(algorithm, &s.shape, &s.values);
+    ck_assert(isfinite(estimate) && estimate > 0);
+}
+END_TEST
+
 /* From site C, B is 10 ms away, A 20 ms over B, and D 30 ms. All others are farther from D. */
 static const double four_sites[] = {0, 10, 40, 60, 10, 0, 10, 60, 40, 10, 0, 30, 60, 60, 30, 0};
 
@@ -741,6 +757,7 @@ int main(void) {
     tcase_add_loop_test(prices, uplinks_are_as_crowded_as_in_full, 0, 4);
     tcase_add_loop_test(prices, long_plays_tell_what_a_full_one_does, 0,
                         sizeof of_many / sizeof *of_many);
+    tcase_add_test(prices, calls_of_very_many_rounds_between_sites_have_a_time);
     tcase_add_test(prices, calls_go_by_the_shortest_ways_between_sites);
     tcase_add_test(prices, sites_have_latencies_of_their_own);
     tcase_add_test(prices, a_price_is_always_the_same);
