@@ -359,7 +359,6 @@ static int play(const char *name, const char *body, COLL_Candidate played[], int
 
 /* Predictions leave out a profile's curves: so do the links in what explain --events prints. */
 START_TEST(links_are_played_without_curves) {
-    enum { MOST = 32 };
     COLL_Candidate plain[MOST], curved[MOST];
     int count = play("plain", LEVEL "end\n", plain, MOST);
     play("curved", LEVEL "curve rack gs error 0 at 1 1000 1048576 1000000\nend\n", curved, MOST);
