@@ -16,7 +16,6 @@
 
 #include "lib/plan/plan.h"
 
-
 typedef struct coll_sim_call {
     const coll_algorithm *algorithm;
     const coll_planner *planner; /* the algorithm's with these values */
