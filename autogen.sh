@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # Makes ./configure from configure.ac. Needs autoconf, automake and libtool.
 set -e
 cd "$(dirname "$0")"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Errors in MPI programs: converts MPI's errors to text and makes all ranks agree on whether to go
  * on.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Pictures in memory on which rectangles and short texts are drawn, to be written as PNG files. */
 #ifndef COLL_APP_CANVAS_H
 #define COLL_APP_CANVAS_H

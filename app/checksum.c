@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "app/checksum.h"
 
 #include "lib/base/crc32c.h"

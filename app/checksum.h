@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * CRC32C (Castagnoli), the checksum of iSCSI and ext4; uses the processor's instruction if it has
  * one.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The monotonic clock of this host, and a common clock of all ranks: rank 0's clock, to which the
  * other ranks measure their offset with ping-pongs.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Pictures: PNG files written pixel by pixel, and pictures drawn by gnuplot or graphviz. */
 #ifndef COLL_APP_DRAWER_H
 #define COLL_APP_DRAWER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Checks the files that a command line names before any work: no output may overwrite another file.
  */

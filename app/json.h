@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Writes JSON lines: one object a line. Texts are escaped; numbers that JSON can't represent become
  * null.

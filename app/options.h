@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Parses and checks a program's command line, and prints its help, from a table of options. */
 #ifndef COLL_APP_OPTIONS_H
 #define COLL_APP_OPTIONS_H

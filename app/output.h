@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * An output file that appears under its name only when it is complete and on disk. It is written
  * next to its final place under a hidden temporary name; the temporary file is removed on failure,

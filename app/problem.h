@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The description of an error as one line for the user; "" means no error. */
 #ifndef COLL_APP_PROBLEM_H
 #define COLL_APP_PROBLEM_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Prints progress on stderr: on a terminal as a line that is overwritten, elsewhere, as under
  * mpirun, as separate lines, the first of them after two seconds. Only one rank should call these

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Order statistics of a few samples. Pure. */
 #ifndef COLL_APP_STATS_H
 #define COLL_APP_STATS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Creates the requests of calls that DCPs serve (cdcp/client_calls.c). */
 #ifndef COLL_CDCP_CLIENT_H
 #define COLL_CDCP_CLIENT_H

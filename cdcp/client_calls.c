@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The collectives that DCPs serve, as application ranks call them; and those of coll.h, which the
  * MPI library runs if no DCP takes them.

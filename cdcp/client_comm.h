@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A communicator on an application rank: its number in messages to DCPs, and the number of its
  * calls so far. It is made by a collective call on the communicator, cached as an attribute, and

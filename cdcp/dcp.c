@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The start and the end of DCPs: which ranks serve, with which settings; and the data of the job
  * meanwhile.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Dedicated collective processors (DCPs): some ranks of a job serve collectives of the other ranks,
  * the application ranks. These post their values and fetch the result, without taking part in

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * dcp: dedicated processors reduce while the ranks wait; for small data of many ranks.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Allreduce by DCPs, as an algorithm in the table of allreduces (lib/api/registry.c). */
 #ifndef COLL_CDCP_DCP_ALLREDUCE_H
 #define COLL_CDCP_DCP_ALLREDUCE_H

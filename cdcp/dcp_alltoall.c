@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Alltoall. The DCPs that take part are stations in a ring. All blocks from the ranks of one
  * station to the ranks of the station at a given distance travel together, by the digits of that

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * One collective call on a DCP: it collects the contributions of the ranks that the DCP serves,
  * exchanges data with the other DCPs, and returns the result or a failure to the ranks. Many calls

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Predicts the time of collectives with and without DCPs, with the cost model. Pure arithmetic.
  * Source: Sancho, Kerbyson and Barker, sections IV.A and V.E: step counts, with latencies

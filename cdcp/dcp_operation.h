@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Numbers for the collectives that DCPs serve, with the same meaning on every rank. A call is
  * described by a code, which combines its operation and one detail, and a count. Both must be the

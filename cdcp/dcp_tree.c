@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The operations that DCPs compute with a tree over the ranks (cdcp/reduction_tree.h). The items of
  * the DCPs' messages are nodes of the tree, each with its value.

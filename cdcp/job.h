@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Data of the job that all parts of the engine share: which DCP serves which ranks, over which
  * transport, and how to wait.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Mailboxes in the shared memory of a node. Each application rank has a ring of slots for
  * communication with the DCP of its node: one slot for each call under way. For small values, a

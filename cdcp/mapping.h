@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Which ranks of a job become dedicated collective processors (DCPs), and which ranks each of them
  * serves. Pure arithmetic, no communication.

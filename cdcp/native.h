@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Runs the calls of coll.h that no DCP takes with the MPI library. A DCP_Request is then the
  * address of an MPI_Request; otherwise it is a coll_dcp_request. coll_dcp_owns distinguishes them.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Numbers for predefined types and operations, with the same meaning on every rank. Handles have no
  * such meaning and can't be sent. An operand code represents a pair of an operation and a type that

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A reduction along one fixed tree, whatever the order in which its values arrive. Pure: the
  * caller's function combines values.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The requests of application ranks, all in one range of addresses. If several threads may post,
  * callers hold the job's lock.

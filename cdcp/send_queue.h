@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Messages that a DCP is sending. The DCP never waits for a send to complete. */
 #ifndef COLL_CDCP_SEND_QUEUE_H
 #define COLL_CDCP_SEND_QUEUE_H

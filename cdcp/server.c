@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Runs a DCP: one loop polls the mailboxes of its application ranks and the messages that have
  * arrived, and advances the calls to which they belong (cdcp/dcp_call.h). Between polls it may

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A communicator on a DCP: its members, those that this DCP serves, and the DCPs that take part
  * ("stations"). The DCPs are sorted by the lowest member that each of them serves.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Finds the ranks for which a collective call is waiting. All ranks report the same ones:
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Messages that have arrived at a DCP before it can use them, in the order of their arrival. */
 #ifndef COLL_CDCP_UNEXPECTED_QUEUE_H
 #define COLL_CDCP_UNEXPECTED_QUEUE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Messages between application ranks and DCPs, and among DCPs. Every message to a DCP has a header
  * and a body of at most coll_wire_room bytes. All ranks of a job use the same data representation,

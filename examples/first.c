@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A first program: rank 0 broadcasts, every rank prints.
  *

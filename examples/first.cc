@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The first program in C++: rank 0 broadcasts, every rank prints.
  *

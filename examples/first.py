@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The first program in Python: rank 0 broadcasts, every rank prints.
 
     mpirun -n 4 python3 first.py

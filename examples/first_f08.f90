@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 ! The first program in Fortran 2008: rank 0 broadcasts, every rank prints.
 !
 !     mpifort first_f08.f90 $(pkg-config --cflags --libs coll_f08) -o first_f08

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Counts the words of text files with all ranks, and prints the most frequent.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The C side of Fortran's coll_f08. Each subroutine of the module is a C function (calls.c.in) that
  * converts Fortran's arguments: buffers come as descriptors, all other arguments by reference, and

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Fills in a template for the operations that coll.h declares:
 #
 #   awk -f generate.awk coll.h TEMPLATE.in

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * all_sites: at several sites, on the shortest paths between them.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * hlot: the hierarchical latency-optimal tree; for ranks at several sites.
  *

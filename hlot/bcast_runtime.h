@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Runs broadcasts down a tree of sites, and within each site. */
 #ifndef COLL_HLOT_BCAST_RUNTIME_H
 #define COLL_HLOT_BCAST_RUNTIME_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * coll-hlot: measures latencies between sites and shows the trees made from them. This file handles
  * the options; hlot_report.c prints.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Predicts the next latency of a link from the measured ones. Pure.
  *

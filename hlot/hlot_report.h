@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Prints and draws matrices and trees for coll-hlot. No MPI. */
 #ifndef COLL_HLOT_HLOT_REPORT_H
 #define COLL_HLOT_HLOT_REPORT_H

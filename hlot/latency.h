@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Latencies between the sites of a communicator: read from a file (COLL_LATENCIES) or measured.
  *

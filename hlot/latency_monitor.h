@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Measures latencies for coll-hlot, on the ranks that run it, with the code that the library uses
  * for its own broadcasts.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Measures round trips to other hosts. Only the kernels take part: a probe is the handshake of a
  * TCP connection to a port that the other kernel answers by itself. Neither process need be awake.

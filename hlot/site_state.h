@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What broadcasts over sites store with a communicator: the leader of each site, a communicator of
  * the ranks of this site, the latencies, and the tree that was used last.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Allreduces, reduces and barriers over sites: the entries of their tables, and their common code.
  * Within a site, sums (or the notifications of a barrier) go up trees to its first rank, and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Broadcast trees over sites, made from the latencies between them. Pure: no MPI, no allocation.
  *

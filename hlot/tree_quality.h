@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Compares the kinds of trees with the best possible tree, over many random networks. Pure.
  *

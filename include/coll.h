@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * libcoll: MPI collectives for commodity Ethernet, wide-area sites and high rank counts.
  *

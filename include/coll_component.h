@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What ompi and cdcp/pmpi need of libcoll, which run the collectives of an MPI library through it.
  * Not installed: they belong to the same build. libcoll.so exports these functions, but only for

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The interface for tools: libcoll's algorithms, how it chooses among them, places of ranks, costs,
  * profiles, settings, and dedicated collective processors without the wrapper. It is less stable

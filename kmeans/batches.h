@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Faster k-means: first on a random part of the points, then on twice as many, and so on, finally
  * on all of them. While the centroids are far from their final places, a small sample moves them as

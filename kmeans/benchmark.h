@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Measures the speed of the assignment and the processor's peak. */
 #ifndef COLL_KMEANS_BENCHMARK_H
 #define COLL_KMEANS_BENCHMARK_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Checkpoints: what a clustering needs to continue after a crash, in one file DIRECTORY/checkpoint
  * on rank 0's host. A new checkpoint replaces the last one only when it is complete and on disk, so

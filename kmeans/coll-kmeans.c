@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* coll-kmeans: the options and the main program; kmeans.h does the work. */
 #include "config.h"
 

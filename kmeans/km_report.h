@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Prints coll-kmeans's table, progress and JSON lines at rank 0, and writes its files. */
 #ifndef COLL_KMEANS_KM_REPORT_H
 #define COLL_KMEANS_KM_REPORT_H

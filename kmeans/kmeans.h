@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * K-means over MPI (Lloyd's algorithm). Features and centroids are uint8, and the result is exact;
  * or float32, with rounded distances (assign_openblas.c, real.h). Every iteration broadcasts the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The map phase: assigns every pending point to its nearest centroid, in rounds that all ranks make
  * together.

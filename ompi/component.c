@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The component: its parameters, and the decision whether it takes part at all. */
 #include "ompi/component.h"
 

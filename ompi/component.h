@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The component "libcoll" of Open MPI's framework "coll". On communicators that span hosts it saves
  * the previous functions of the collectives and replaces them with its own, which run the program's

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The functions that Open MPI calls: blocking, nonblocking and persistent ones of each operation.
  * They differ only in their arguments.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A communicator's module: the functions that it replaces, and the decision which calls libcoll
  * runs.

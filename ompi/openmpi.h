@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The internal headers of Open MPI that the component needs. They define many of config.h's macros,
  * so the component's sources don't include config.h.

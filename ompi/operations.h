@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The operations that the component runs with libcoll, and the functions of each: entries of Open
  * MPI's table of collectives. All code that is repeated for each of them is generated from these

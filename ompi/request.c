@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Requests of nonblocking and persistent operations. While a request is active, Open MPI's progress
  * engine also advances libcoll, so every MPI call that waits or tests does so too.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * COLL_TIMEOUT for nonblocking calls that are left to the MPI library. The program gets a request
  * of the component, which completes with the library's request, or with an error if that takes too

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "ompi/transport.h"
 
 #include "ompi/openmpi.h"

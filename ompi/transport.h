@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Sends libcoll's messages in Open MPI without a communicator of libcoll's own. They use the
  * program's communicators, through the point-to-point layer below MPI (PML), with negative tags

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * aggregate STAGE SPEC BYTES TASKS: runs one COLL_Aggregate with SPEC ("group_by") to rank 0, on
  * pools that all have the same keys. Prints the seconds of STAGE, "regroup" or "gather", on the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * allreduce MODE BYTES REPEATS COMPUTE_US: the microbenchmark of Sancho, Kerbyson and Barker
  * (figure 5) on the application ranks. MODE is "blocking" (MPI_Allreduce); "nbc" (MPI_Iallreduce,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Simulated time, for the programs of this folder. */
 #ifndef COLL_SIMULATE_CLOCK_H
 #define COLL_SIMULATE_CLOCK_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * collective OPERATION SPEC BYTES [REPEATS]: makes REPEATS (1) calls of OPERATION ("allgather") in
  * a row, with libcoll's algorithm SPEC ("ring"), or with the MPI library if SPEC is "mpi". The root

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The cluster of Tam and Wang (section 4): sixteen hosts
  * e0, e1, ... on one Fast Ethernet switch, with the parameters of its table 1 for messages of more

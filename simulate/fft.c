@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * fft MODE SIDE FIELDS PIECES ROUNDS: two-dimensional Fourier transforms of FIELDS fields of SIDE x
  * SIDE complex numbers, as in a spectral method. A round transforms all fields along the dimension

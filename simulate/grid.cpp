@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The eight clusters of Park and others (section 4), with four hosts each at 100 Mbit/s; h0 to h3
  * are the first cluster's.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * MPI_Iallreduce as in LibNBC, with which Sancho, Kerbyson and Barker compare, and as Open MPI
  * still does it below 64 KB: values go up a binomial tree to rank 0, and the sum goes down another

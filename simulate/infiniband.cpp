@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The cluster of Sancho, Kerbyson and Barker (section V.A): nodes of two sockets with two cores
  * each, which share one InfiniBand 4x SDR card, on one switch; 4 us and 950 MB/s from node to node.

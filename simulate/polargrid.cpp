@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * PolarGrid, the cluster of the Map-Collective papers (section 6.1 of "High Performance Clustering
  * of Social Images"): racks of 42 nodes, 1 Gbit/s to each node, 10 Gbit/s from each rack to the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Adapts coll-popcg to the simulation: its computing takes simulated time, and with COLL_DCP some
  * ranks become dedicated processors, which don't return from MPI_Init. MPI_COMM_WORLD then consists

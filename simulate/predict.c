@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * predict OPERATION ALGORITHM BYTES: prints the seconds that libcoll's cost model predicts with the
  * parameters that Tam and Wang measured on their cluster

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Subcommands with their own main functions, which get the remaining arguments. */
 #ifndef COLL_TOOLS_COMMANDS_H
 #define COLL_TOOLS_COMMANDS_H

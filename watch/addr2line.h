@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Source lines of places in the program. */
 #ifndef COLL_WATCH_ADDR2LINE_H
 #define COLL_WATCH_ADDR2LINE_H

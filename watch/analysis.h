@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Working data of a diagnosis: the states of all ranks, and what has been concluded from them. */
 #ifndef COLL_WATCH_ANALYSIS_H
 #define COLL_WATCH_ANALYSIS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A secret that only the watchers of a job know. Their messages carry an authentication code that
  * is computed with it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Table of the MPI calls that are recorded, generated from mpi.h (calls.c.in). */
 #ifndef COLL_WATCH_CALLS_H
 #define COLL_WATCH_CALLS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * COLL_WATCH=check: before each collective, the ranks of its communicator compare the calls that
  * they are about to make.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * coll-watch: asks the watchers of a running job what its ranks do, through a process of the job on
  * this host. It needs no MPI.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The program's communicators, with ids that all of their ranks compute without communication. An
  * id is a hash of the parent's id, the sequence number of the creating collective on the parent,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Derives from the states of all ranks why they make no progress. Pure: no MPI, no clock. Reports
  * only what the states prove; if records are missing, it reports nothing.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Communication through files, for watchers that can't reach one another by TCP. Questions and
  * answers are files in a directory that all ranks share. They exist only during the second or so

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Describes calls, communicators and ranks in English. */
 #ifndef COLL_WATCH_FORMAT_H
 #define COLL_WATCH_FORMAT_H

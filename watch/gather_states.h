@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Gathers the states of many ranks over a tree. A watcher is asked for a range of ranks that begins
  * with its own. It divides the other ranks into up to WATCH_FAN parts, asks the first rank of each

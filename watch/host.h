@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* This host and its processes, as the kernel describes them. */
 #ifndef COLL_WATCH_HOST_H
 #define COLL_WATCH_HOST_H

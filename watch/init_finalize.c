@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The beginning and the end of a watched program. In MPI_Init the ranks exchange the addresses of
  * their watchers; the watchers run until MPI_Finalize returns. A rank that exits or aborts

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Data that all parts of a watcher share: the job, and the rank of this process. */
 #ifndef COLL_WATCH_JOB_H
 #define COLL_WATCH_JOB_H

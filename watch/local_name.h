@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The local socket on which the watcher of a process accepts connections from coll-watch. */
 #ifndef COLL_WATCH_LOCAL_NAME_H
 #define COLL_WATCH_LOCAL_NAME_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Counts the messages that this rank has sent and the receives that it has posted, by communicator,
  * rank and tag. The counts of two ranks together tell whether a receive has a message.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Decides whether messages have matching receives, from how many of each kind two ranks have sent
  * and received. Pure.

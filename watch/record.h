@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What is known of a rank, in the form in which it is stored, sent and analysed. Ranks are those of
  * MPI_COMM_WORLD unless a communicator is named.

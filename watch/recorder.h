@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Records the program's calls in the ring; called by the entry points (entries.c.in). */
 #ifndef COLL_WATCH_RECORDER_H
 #define COLL_WATCH_RECORDER_H

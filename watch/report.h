@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The report of a hang, for people and for programs: what each rank does, and why it makes no
  * progress.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Makes one report at a time: gathers the states of all ranks, finds out why some don't answer, and
  * writes the report for the job or for coll-watch.

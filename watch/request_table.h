@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The operation behind each of the program's requests. If the MPI library has reused a handle, the
  * latest request counts.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Ring buffer of this rank's latest calls. Writers don't wait for one another; readers take copies.
  */

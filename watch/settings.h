@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The settings in COLL_WATCH and COLL_WATCH_*. */
 #ifndef COLL_WATCH_SETTINGS_H
 #define COLL_WATCH_SETTINGS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Datatypes and operations in a form that is comparable between ranks. A derived datatype is
  * represented by its size and, if it contains a single basic type, by that type.

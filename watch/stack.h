@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Stacks of this process's threads. */
 #ifndef COLL_WATCH_STACK_H
 #define COLL_WATCH_STACK_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The state of a rank: taken by its watcher, and sent to the watcher that makes a report. */
 #ifndef COLL_WATCH_STATE_H
 #define COLL_WATCH_STATE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A clock that costs a few nanoseconds. */
 #ifndef COLL_WATCH_TICKS_H
 #define COLL_WATCH_TICKS_H

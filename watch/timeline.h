@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Writes the ranks' latest calls to a trace and a picture, at the end of the program. */
 #ifndef COLL_WATCH_TIMELINE_H
 #define COLL_WATCH_TIMELINE_H

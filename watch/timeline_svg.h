@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Draws what the ranks did as an SVG: a row per rank, time to the right, collectives in colours,
  * and waiting in dark grey. The title has the program's name.

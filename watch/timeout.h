@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Detects a call of this rank that lasts too long or has failed, and requests a report. */
 #ifndef COLL_WATCH_TIMEOUT_H
 #define COLL_WATCH_TIMEOUT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The watcher: a thread in each process. It sleeps until a call has lasted too long, or until
  * another watcher or coll-watch sends a question. Then one watcher, rank 0's if that is alive, asks

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Connections between watchers, and from coll-watch. Each connection carries one question and its
  * answer. One thread serves all connections and never blocks on one of them.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Measures how the program spends its time: in computation, collectives and point-to-point
  * communication, which are Tcomp, Tcoll and Tpoint of Sancho, Kerbyson and Barker, section V.E.

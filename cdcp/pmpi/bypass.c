@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * If a program opens a library with dlopen and looks up a function in it with dlsym, it gets that
  * library's function: preloaded libraries aren't searched. Python's ctypes and Julia call MPI this

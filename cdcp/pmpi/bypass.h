@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Detects programs for which libcoll_pmpi was preloaded but whose MPI calls don't reach it. */
 #ifndef COLL_CDCP_PMPI_BYPASS_H
 #define COLL_CDCP_PMPI_BYPASS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Calls the program's error handlers and attribute callbacks with MPI_COMM_WORLD if the MPI library
  * calls them with the communicator that stands for it. This works in the same way for C and

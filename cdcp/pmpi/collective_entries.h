@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The entry points of cdcp/pmpi/collectives.c that take counts, which MPI 4 has in two forms. That
  * file includes this one once for MPI_X, with COUNT and PLACE (a displacement) as int, and once for

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The collectives that libcoll takes. Allreduces and some nonblocking collectives go to dedicated
  * processors. All blocking ones go to libcoll's algorithms if COLL_WRAP or their own settings ask

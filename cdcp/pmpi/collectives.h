@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The operations of the program that libcoll's algorithms run. */
 #ifndef COLL_CDCP_PMPI_COLLECTIVES_H
 #define COLL_CDCP_PMPI_COLLECTIVES_H

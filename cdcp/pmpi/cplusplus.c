@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * C++ bindings of the MPI library. They give the library their own functions as callbacks, which
  * make an object from the communicator's handle and call the program's function. The functions here

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The beginning and the end of a program with libcoll_pmpi. MPI_Init makes some ranks dedicated
  * processors, which serve within it and never return; the others get a communicator that stands for

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Corrects the launcher's environment variables, from which programs read their rank and the number
  * of ranks.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Fortran. A call in mpif.h, use mpi or use mpi_f08 converts handles to C with PMPI_Comm_f2c and
  * then calls PMPI_X, which doors.c.in redirects to our MPI_X. This file has PMPI_Comm_f2c and the

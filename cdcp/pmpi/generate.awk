@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Fills in a template for the functions of an MPI library:
 #
 #   awk -f generate.awk BY-HAND.c ... DECLARATIONS TEMPLATE.in

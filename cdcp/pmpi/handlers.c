@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Error handlers with Open MPI, which can tell the error handler of a communicator even while that
  * is being called.

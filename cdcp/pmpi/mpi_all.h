@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Everything that the MPI library declares, including extensions. generate.awk reads it, too. */
 #ifndef COLL_CDCP_PMPI_MPI_ALL_H
 #define COLL_CDCP_PMPI_MPI_ALL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Fortran and C++ with MPICH. Their calls are C's with the same handles, so they reach the wrapper
  * like those of a C program. Only attributes and callbacks differ: after the program has created a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Calls with several requests. If some of these are ours, of dedicated processors, they are handled
  * here, while the MPI library sees MPI_REQUEST_NULL instead of them.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Calls with one request: ours, of a dedicated processor, or the MPI library's. */
 #include "config.h"
 

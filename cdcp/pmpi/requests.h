@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Requests of dedicated processors behind MPI_Request handles. Their addresses distinguish them
  * from the MPI library's requests. If a handle is an int, as in MPICH and in Fortran, it is

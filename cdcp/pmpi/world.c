@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The calls on communicators that need more than a replacement of MPI_COMM_WORLD. The communicator
  * that stands for it comes from MPI_Comm_split, so it has no name and none of the attributes that

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The application's communicator, which stands for MPI_COMM_WORLD. */
 #ifndef COLL_CDCP_PMPI_WORLD_H
 #define COLL_CDCP_PMPI_WORLD_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* coll-popcg: options, and the sequence of the work; ocean.h and solver.h do the work. */
 #include "config.h"
 

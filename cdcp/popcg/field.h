@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Fields: a rank's block of a quantity, with a border of one cell for the neighbours' values. The
  * solvers do all their computation with these functions. Pure: no MPI.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Sums over all ranks, with separate start and finish, so that other work may overlap them.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A global grid without a pole in the ocean: longitudes and latitudes on a sphere whose north pole
  * is moved to Greenland, as in the grids of the Parallel Ocean Program; the south pole stays in

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The exchange of a field's border with the up to eight blocks around it, by nonblocking
  * point-to-point messages. Next to dropped blocks and outside the grid, the border stays zero.

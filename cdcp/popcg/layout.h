@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The division of the grid into blocks, one for each rank. Blocks without ocean are dropped, the
  * others go to the ranks row by row. Ranks beyond the last block have none. Pure: no MPI.

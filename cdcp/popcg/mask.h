@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Which cells of the grid are ocean. Columns wrap around the earth; outside the first and last row
  * is land.

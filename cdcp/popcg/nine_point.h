@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The barotropic operator of one block, in nine points per cell: A x = area x / (g step^2) -
  * div(depth grad x). As in the Parallel Ocean Program, gradients are taken at the corners of cells,

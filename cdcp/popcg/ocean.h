@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The whole problem on the ranks of a communicator: mask, blocks, linear system, solution. */
 #ifndef COLL_POPCG_OCEAN_H
 #define COLL_POPCG_OCEAN_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The output of coll-popcg on rank 0: a heading, a row for each solution, the range of the surface,
  * and a picture of it.

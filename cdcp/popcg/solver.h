@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Conjugate gradients for the barotropic system A x = b. Every solver uses the diagonal as
  * preconditioner and tests its true residual every TEST_INTERVAL iterations. It does the same work

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * chrongear: conjugate gradients with one reduction an iteration (D'Azevedo, Eijkhout, Romine:
  * LAPACK Working Note 56, 1993), the variant that later versions of the Parallel Ocean Program use.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * pcg: preconditioned conjugate gradients as in the Parallel Ocean Program (POP 2, solvers.F90),
  * and as Sancho, Kerbyson and Barker overlap its reductions (section V.F).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * pipecg: pipelined conjugate gradients (Ghysels, Vanroose: Hiding global synchronization latency
  * in the preconditioned Conjugate Gradient algorithm, Parallel Computing 40, 2014, algorithm 4).

@@ -1,8 +1,12 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Makes Doxygen's comments of those in a header: what stands above a declaration is said of it and of all
 # that follow up to the next comment, what stands behind a member of that member.
 
 # The file's own comment comes first.
-FNR == 1 && /^\/\*/ {
+FNR == 1 && /SPDX/ {
+    next
+}
+FNR <= 2 && /^\/\*/ {
     print "/** @file"
     own = 1
     next

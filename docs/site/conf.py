@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """What Sphinx makes the site of: `make html`."""
 
 import os

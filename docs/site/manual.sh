@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # manual.sh FOLDER PAGE...: makes pages of the site from manual pages, by pandoc, and an index of them.
 set -eu
 folder=$1

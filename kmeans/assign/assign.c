@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Points are processed in blocks. A thread packs one block of points, then takes as many centroids
  * at a time as fit in the second-level cache and runs each panel of points of the block over them.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Finds the nearest centroid of every point by squared Euclidean distance; the result is exact if
  * features are unsigned bytes. No MPI.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The kernel for AVX2. Bytes are widened to 16 bits because vpmaddwd is exact: it multiplies two
  * dimensions of a point by two of a centroid and adds the products, at most 2 * 255 * 128 in all.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The kernel for AVX-VNNI, for processors without AVX-512: vpdpbusd in 256 bits. It multiplies four
  * unsigned bytes of a point by four signed bytes of a centroid and adds the products to a 32-bit

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The kernel for 64-bit ARM with dot products (FEAT_DotProd: Neoverse N1, Cortex A76, Apple M1).
  * sdot multiplies four signed bytes by four and adds the products to a 32-bit sum. Points are

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The kernel for 64-bit ARM with byte matrix products (FEAT_I8MM: Neoverse V1 and N2, Apple M2).
  * usmmla multiplies eight unsigned bytes of each of two points by eight signed bytes of each of two

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The kernel for real features: a tile is 240 points times 240 centroids. OpenBLAS computes all its
  * scalar products as one matrix product (sgemm).

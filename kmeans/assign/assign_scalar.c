@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The kernel in plain C, for any processor. The inner loop over 16 centroids has a fixed length, so
  * that the compiler can keep the sums in registers and use the processor's vector instructions.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The kernel for AVX-512 VNNI. A tile is 32 points, 16 to a register, times 12 centroids: 24 sums
  * that stay in registers, enough to hide the latency of vpdpbusd (4 or 5 cycles, two a cycle), and

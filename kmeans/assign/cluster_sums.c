@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Stage 1 of the aggregation, across the threads of a rank (Zhang, Qiu, Lee and Crandall, section
  * V): the points are sorted by cluster, and each thread sums up slices of that order. So two

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Sums over clusters: for each cluster with points on a rank, the number of its points and the sum
  * of their features, as values of a COLL_Pool with the cluster's number as key. All are integers,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Moves empty clusters onto points. */
 #ifndef COLL_KMEANS_ASSIGN_EMPTY_CLUSTERS_H
 #define COLL_KMEANS_ASSIGN_EMPTY_CLUSTERS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "kmeans/assign/filter_level.h"
 
 #include "kmeans/points/memory.h"

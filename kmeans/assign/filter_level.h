@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * One filter level of a pruning index (pruning.h): either the sketches of all centroids by one
  * km_projection, packed for a kernel in the index's order, or the centroids themselves (fixed-point

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "kmeans/assign/kernel.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The inner loops of the assignment, one per instruction set: what they compute, and how points and
  * centroids are laid out in memory for them.

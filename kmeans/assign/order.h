@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Orders rows so that rows near each other come together. No MPI. */
 #ifndef COLL_KMEANS_ASSIGN_ORDER_H
 #define COLL_KMEANS_ASSIGN_ORDER_H

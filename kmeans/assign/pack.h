@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Lays bytes out in a kernel's panels; inline, so that each kernel compiles it for its own
  * constants.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The multiply_rows of a kernel. The including file defines multiply_pair for one pair first. */
 #ifndef COLL_KMEANS_ASSIGN_PAIRS_H
 #define COLL_KMEANS_ASSIGN_PAIRS_H

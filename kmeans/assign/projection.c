@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "kmeans/assign/projection.h"
 
 #include "kmeans/assign/vectors.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Sketches: a few bytes computed from a row of features. If the sketches of two rows are far apart,
  * so are the rows. No MPI.

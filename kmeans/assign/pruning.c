@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "kmeans/assign/pruning.h"
 
 #include "kmeans/assign/order.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Pruning of the search for the nearest centroids: sketches (projection.h) rule out centroids that
  * cannot be nearest to a point, and the point is compared in full with the others only. The result

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Sorts points so that pruning (pruning.h) skips as many tiles as possible. No MPI. */
 #ifndef COLL_KMEANS_ASSIGN_REORDER_POINTS_H
 #define COLL_KMEANS_ASSIGN_REORDER_POINTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The number of threads that a rank should use. */
 #ifndef COLL_KMEANS_ASSIGN_THREADS_H
 #define COLL_KMEANS_ASSIGN_THREADS_H

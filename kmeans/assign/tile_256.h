@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Code shared by the kernels with registers of 256 bits: a tile is 16 points, 8 to a register,
  * times 6 centroids, with 12 sums that stay in registers. A kernel's file includes this after it

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Code shared by the kernels for 64-bit ARM, whose registers hold 4 sums of 32 bits. A kernel's
  * file includes this after it has defined

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Loops on float32 that use the widest vectors of this processor. Their rounding may depend on the
  * processor, so they are only for results that needn't be exact. No MPI.

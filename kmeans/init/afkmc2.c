@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * AFK-MC2: k-means++ with Markov chains. Each centroid is the end of a chain of candidates, which
  * are drawn beforehand: with a probability of 1/2 uniformly among all points, and otherwise in

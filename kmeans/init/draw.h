@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Shared by the methods of choosing centroids: draws rows with given weights and distributes rows.
  */

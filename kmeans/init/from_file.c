@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Takes the centroids from the rows of a file, in any format of points. */
 #include "config.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Initialisation: chooses the initial centroids. Each method has its own file here; adding one
  * takes that file and a line of the table in init.c. The result depends only on the seed and the

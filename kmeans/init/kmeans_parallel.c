@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * k-means||: in each of a few rounds every point becomes a candidate, independently, with a
  * probability of oversampling * (its squared distance from the nearest candidate) / (the sum of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * k-means++: each centroid is a random point, drawn with a probability in proportion to its squared
  * distance from the nearest centroid so far; the first one is drawn uniformly.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Chooses distinct rows: the first k of a random permutation. No work, for any k. */
 #include "config.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "kmeans/points/fixed_point.h"
 
 #include "kmeans/points/real.h"

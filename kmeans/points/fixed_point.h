@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Fixed-point centroids of points that are unsigned bytes. A feature is a multiple of 2^-16 from 0
  * to 255, which float32 holds exactly, and all arithmetic on it is exact, in integers. No MPI.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Formats of files of points. A format reads a file's layout from its header on one rank, and then
  * any range of its rows on any rank. Adding a format takes one file and one line of the table in

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * IDX, the format of MNIST, plain or gzipped: a magic number whose byte 2 is the type and byte 3
  * the number of dimensions, the dimensions' lengths as big-endian 32-bit integers, and the values.

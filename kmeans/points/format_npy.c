@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* NumPy's .npy: a two-dimensional array of uint8 or float32. */
 #include "config.h"
 

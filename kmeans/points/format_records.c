@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Rows that are records of one size, as in .npy, .bvecs and .fvecs. */
 #include "config.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The text format of the papers: a line for each point with its picture id, row id, column id and
  * features, separated by blanks (Zhang and Qiu, section 2).

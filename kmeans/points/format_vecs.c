@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * TEXMEX vectors, .bvecs and .fvecs: each row is its number of features as a 32-bit integer and
  * then the features, as uint8 or float32.

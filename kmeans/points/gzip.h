@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Errors and end checks for files, gzipped or not, that are read with zlib. */
 #ifndef COLL_KMEANS_POINTS_GZIP_H
 #define COLL_KMEANS_POINTS_GZIP_H

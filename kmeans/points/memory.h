@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Small helpers: the largest dimension, rounding up, aligned memory for vectors, growing arrays. */
 #ifndef COLL_KMEANS_POINTS_MEMORY_H
 #define COLL_KMEANS_POINTS_MEMORY_H

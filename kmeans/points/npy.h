@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * NumPy's .npy format: one or two dimensions of plain numbers in row-major order and this machine's
  * byte order. Parsing and formatting do no I/O, so they serve both stdio and MPI-IO.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Storage of a rank's points: memory, or a mapped file if they exceed memory. */
 #ifndef COLL_KMEANS_POINTS_POINT_STORAGE_H
 #define COLL_KMEANS_POINTS_POINT_STORAGE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The points to be clustered: every rank holds an even share of the rows, in memory or mapped. */
 #ifndef COLL_KMEANS_POINTS_POINTS_H
 #define COLL_KMEANS_POINTS_POINTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Random numbers that are functions of what they are used for, so that every rank can compute any
  * of them alone and results don't depend on ranks, threads or interruptions. No MPI.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Moves data between rank 0 and the ranks that have the points: one value for each point, or chosen
  * rows.

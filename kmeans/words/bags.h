@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Bags of visual words: for each image, a histogram of the words to which its patches are nearest,
  * for the whole image and for each cell of a spatial pyramid (Lazebnik, Schmid and Ponce, 2006), as

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * coll-words: from images to visual words. Dispatches to the verbs, each of which has its own file.
  */

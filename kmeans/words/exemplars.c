@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "kmeans/words/exemplars.h"
 
 #include <inttypes.h>

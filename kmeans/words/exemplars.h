@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Finds the most used visual words and, as examples of each, the patches nearest to its centroid.
  *

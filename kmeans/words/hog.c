@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "kmeans/words/hog.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Histograms of oriented gradients (Dalal and Triggs, 2005) of a square grey patch: CELLS x CELLS
  * cells of BINS orientations. The features of the K-means papers are 4 x 4 cells of 32 bins: 512

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The interface of an image format. A new one takes its own file and a line of the table in
  * images.c.

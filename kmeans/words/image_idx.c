@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* IDX, the format of MNIST: big-endian magic number, count, height and width, then the pixels. */
 #include "kmeans/points/gzip.h"
 #include "kmeans/words/image_format.h"

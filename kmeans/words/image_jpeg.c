@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * JPEG with libjpeg, as 8-bit grey: the luminance, or libjpeg's conversion of other colour spaces.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * PNG with libpng's simplified interface: any colour type becomes 8-bit grey by its luminance;
  * transparent pixels are shown on black.

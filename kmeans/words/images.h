@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A set of images, read one after another as 8-bit grey: IDX files (plain or gzipped), PNG and JPEG
  * files, and directories of PNG and JPEG files. Only one image at a time is in memory.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The classes of images, in the images' order: an IDX file of bytes, or text. */
 #ifndef COLL_KMEANS_WORDS_LABELS_H
 #define COLL_KMEANS_WORDS_LABELS_H

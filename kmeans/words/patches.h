@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The dense patches of a set of images, one after another: in the order of image, row and column.
  * All verbs visit the patches in this order, so row i of a features file is patch i of the same

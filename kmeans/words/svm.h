@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Linear support vector machines with liblinear (Fan et al., 2008), one class against the rest, on
  * LIBSVM's text: a label and index:value pairs on each line. Without liblinear all functions here

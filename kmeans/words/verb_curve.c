@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* coll-words curve: plots accuracy against the size of the vocabulary, as table and picture. */
 #include "config.h"
 

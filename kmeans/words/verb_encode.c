@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * coll-words encode: images -> histograms of visual words, over MPI. The ranks process blocks of
  * images in turn: they describe the patches, assign these to the nearest words, and count (bags.h).

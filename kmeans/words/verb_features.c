@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* coll-words features: images -> dense patches -> HOG vectors, a row of bytes each. */
 #include "config.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* coll-words sheet: draws the most used visual words as the patches nearest to their centroids. */
 #include "config.h"
 

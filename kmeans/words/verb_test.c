@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* coll-words test: histograms and an SVM -> accuracy. */
 #include "config.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* coll-words train: histograms -> a linear SVM. */
 #include "config.h"
 

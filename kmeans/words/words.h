@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The verbs of coll-words. A new one takes its own file, a line here and a line of the table in
  * coll-words.c.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The interface of aggregation algorithms; their table is in lib/api/registry.c. */
 #ifndef COLL_LIB_AGGREGATE_AGGREGATE_H
 #define COLL_LIB_AGGREGATE_AGGREGATE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * direct: every rank sends its pairs directly to the root, which combines them all.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The exchange of pairs in a stage of an aggregation: pairs leave the pool for the partners that a
  * route names, and those that arrive are merged, in bounded segments, with a window of segments in

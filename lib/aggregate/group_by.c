@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * group_by: regroup by owner over all processes at once, then gather at the root; three_stage
  * without local aggregation, for comparison.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * COLL_Pool: the shared memory pool of local aggregation (Zhang and Qiu, "Local
  * Aggregation in Map Stage").

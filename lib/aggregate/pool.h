@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The operations on COLL_Pool that aggregation needs in addition to coll.h: moving pairs to and
  * from segments of messages, grouping keys, and the account of memory. None may run while other

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * three_stage: combine on each node, then regroup by owner across nodes, then gather at the root.
  *

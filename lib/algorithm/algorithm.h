@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The interface of all algorithms of all operations: name, parameters, applicability and cost.
  * lib/api/registry.c has the tables that the chooser, the tests and the tools use.

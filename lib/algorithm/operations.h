@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The properties of each operation. lib/api/registry.c lists the operations. */
 #ifndef COLL_LIB_ALGORITHM_OPERATIONS_H
 #define COLL_LIB_ALGORITHM_OPERATIONS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The line: the order in which algorithms arrange the ranks of a call. It is the chain order
  * (lib/pattern/order.h) from the root, or from rank 0 if there is no root; it is the order of rank

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The syntax in which users name an algorithm: "auto", "chain", "chain:segment=32K,window=16". */
 #ifndef COLL_LIB_ALGORITHM_SPEC_H
 #define COLL_LIB_ALGORITHM_SPEC_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The allgather algorithms; their table is in lib/api/registry.c. */
 #ifndef COLL_LIB_ALLGATHER_ALLGATHER_H
 #define COLL_LIB_ALLGATHER_ALLGATHER_H

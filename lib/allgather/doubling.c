@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * bruck and sparbit: the blocks that a rank has grow by the factor r, the radix, in each of
  * ceil(log_r p) rounds.

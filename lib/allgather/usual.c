@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * usual_doubling and usual_neighbors: Open MPI's algorithms, for predicting its time.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * binomial: sums go up a binomial tree, and the results down again: a reduction and a broadcast.
  *

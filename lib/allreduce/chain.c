@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * chain: sums go up the line of the ranks, to its head, and the results come down again; for large
  * data and operations that don't commute.

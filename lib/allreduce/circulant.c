@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * circulant: the fewest steps and the fewest bytes at the same time, for any number of ranks; for
  * medium sizes. circulant_levels: the same inside nodes, inside racks and across racks, so that

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * halving: pairs of ranks halve the data and gather the sums again; for large data that must be
  * combined in the same way as recursive doubling combines small data.

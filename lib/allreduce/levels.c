@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * two_level, three_level: for small data and many ranks per node, or per rack.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * racks: for uplinks that are slower than a rack's hosts together. As little data as possible
  * crosses each uplink, from the first part on.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * recursive_doubling: every rank has the sum after ceil(log2 p) rounds; for small data.
  *

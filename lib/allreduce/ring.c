@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * ring: the data has p parts. In p - 1 turns each part travels around the ring of the ranks, and
  * every rank adds its own contribution; in p - 1 more turns the sums travel around.

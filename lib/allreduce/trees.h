@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Plans in which sums go up trees, the roots of the trees exchange their sums by recursive
  * doubling, and the results go down again. The data moves in segments, each in a round of its own.

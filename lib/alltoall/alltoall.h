@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The alltoall algorithms; their table is in lib/api/registry.c. */
 #ifndef COLL_LIB_ALLTOALL_ALLTOALL_H
 #define COLL_LIB_ALLTOALL_ALLTOALL_H

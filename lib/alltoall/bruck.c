@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * bruck: in each of ceil(log_r p) rounds, r the radix, a rank sends all of its blocks except about
  * one r-th, in r - 1 messages.

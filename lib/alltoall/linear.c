@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * linear: every rank sends to all others at once. Many senders flood the ports of the switches, so
  * this is only a baseline for comparison.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * pairwise: in each turn every rank sends its block to one other rank and receives one from
  * another.

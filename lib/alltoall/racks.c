@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * racks: few messages between racks; for racks of equal size.
  *

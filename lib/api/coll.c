@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The public entries of all operations, and the two paths of a blocking call.
  *

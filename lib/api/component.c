@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The public entries for a component of the MPI library that passes its collectives to libcoll. */
 #include "config.h"
 

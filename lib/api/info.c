@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The public entries that change settings, describe communicators and choices, and write profiles.
  */
 #include "config.h"

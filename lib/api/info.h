@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Finding an operation by its name, for public entries. */
 #ifndef COLL_LIB_API_INFO_H
 #define COLL_LIB_API_INFO_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The tables of libcoll: the operations, their algorithms, and the slots of every communicator. The
  * only file that includes headers of all folders.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The nonblocking and persistent calls of all operations. */
 #ifndef COLL_LIB_API_REQUEST_H
 #define COLL_LIB_API_REQUEST_H

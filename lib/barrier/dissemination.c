@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * dissemination: in every round each rank sends a message to a few others, which tells them that
  * all ranks it has heard from have arrived.

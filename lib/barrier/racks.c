@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * racks: up a tree in every rack, between the racks by one rank each, and down again.
  *

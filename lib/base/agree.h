@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Agreements among the ranks of a communicator: all ranks leave an operation with the same outcome,
  * and no rank waits for one that has failed alone. Collective. Waits as the communicator does, for

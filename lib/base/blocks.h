@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The receive buffer of a gather's root: one block for each rank, all of one datatype, with equal
  * or individual counts. Each block is read and written as coll_data. The datatype is analysed only

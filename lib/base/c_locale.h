@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Locale-independent text: whatever locale the program has set, numbers in settings, files, traces
  * and messages have a decimal point, and only ASCII letters count as letters. No MPI.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Files that libcoll keeps between runs, in $XDG_CACHE_HOME/libcoll or ~/.cache/libcoll: results
  * that took time to measure and can be measured again. No MPI.

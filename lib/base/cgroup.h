@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Processor time limits of Linux control groups, versions 1 and 2. No MPI. */
 #ifndef COLL_LIB_BASE_CGROUP_H
 #define COLL_LIB_BASE_CGROUP_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * libcoll's state of a user's communicator: where its messages go, how it waits, its scratch
  * memory, and the data that other modules attach to it (slots). Created on first use, cached as an

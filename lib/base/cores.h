@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The processor cores that this process may use, according to its binding and control groups. */
 #ifndef COLL_LIB_BASE_CORES_H
 #define COLL_LIB_BASE_CORES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* CRC32C (Castagnoli), the checksum of iSCSI and ext4; computed with SSE 4.2 where available. */
 #ifndef COLL_LIB_BASE_CRC32C_H
 #define COLL_LIB_BASE_CRC32C_H

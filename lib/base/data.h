@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A user's (buffer, count, datatype) as a sequence of bytes: contiguous data is read and written in
  * place, other data is packed and unpacked in segments of bounded memory.

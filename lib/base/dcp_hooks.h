@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The interface through which the rest of the library sees dedicated collective processors (DCPs),
  * which are a layer above. If a job has DCPs, every call of libcoll on MPI_COMM_WORLD uses a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The settings in the environment. This is the only list of them. */
 #ifndef COLL_LIB_BASE_ENV_H
 #define COLL_LIB_BASE_ENV_H

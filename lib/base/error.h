@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI error codes with a message of their own. */
 #ifndef COLL_LIB_BASE_ERROR_H
 #define COLL_LIB_BASE_ERROR_H

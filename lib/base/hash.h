@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Hashes: FNV-1a with 64 bits. */
 #ifndef COLL_LIB_BASE_HASH_H
 #define COLL_LIB_BASE_HASH_H

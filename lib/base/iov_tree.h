@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Runs: the memory layout of a datatype as a tree, and copying any range of its bytes. A run is
  * COUNT equal items, STRIDE bytes apart. An item is a block of bytes or a list of runs in the order

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Checks which MPI library the program runs with: the handles that libcoll was compiled with are
  * valid in the library it was built for, and in no other.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The host's clock, for what does not involve MPI. */
 #ifndef COLL_LIB_BASE_MONOTONIC_H
 #define COLL_LIB_BASE_MONOTONIC_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Serialisation of messages. One function describes the contents of a message and serves both
  * directions: applied to a buffer that is being packed, it appends the values; applied to one that

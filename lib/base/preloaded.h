@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Checks that all ranks of a job run with the same preloaded library. */
 #ifndef COLL_LIB_BASE_PRELOADED_H
 #define COLL_LIB_BASE_PRELOADED_H

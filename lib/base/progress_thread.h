@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A progress thread: it polls often while its polls find progress, less and less often while they
  * do not, and sleeps while there is nothing to poll for. It polls at intervals because MPI has no

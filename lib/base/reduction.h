@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Combining elements of a datatype with an MPI_Op, when some of the operands are packed, as they
  * are in messages.

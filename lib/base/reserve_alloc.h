@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Small allocations that should not fail: from malloc or, if that fails, from a static reserve of
  * 64 KB. For memory that one rank alone needs before it can take part in an operation, such as the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Sizes as users write them: 4096, 64K, 16M, 1G, in powers of 1024. Pure: no MPI. */
 #ifndef COLL_LIB_BASE_SIZE_H
 #define COLL_LIB_BASE_SIZE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A sleep that ends as soon as something happens on a TCP connection of this process. The MPI
  * library hides its connections, but the process can watch its own descriptors without reading from

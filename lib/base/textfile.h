@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Input files of libcoll: topologies, profiles, latencies. Reading one always ends: it must be a
  * regular file of bounded size, not a pipe or an endless device. No MPI.

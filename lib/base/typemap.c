@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Converts a datatype to runs (lib/base/iov_tree.h): every MPI constructor is a repetition, a list
  * or both.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The memory layout of an MPI datatype, and copying any byte range of (buffer, count, type) to and
  * from contiguous memory. MPI_Pack can only pack whole elements, and one element may have

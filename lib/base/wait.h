@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Waiting for MPI requests. A wait spins while this process has a core of its own; otherwise it
  * yields, then sleeps with back-off ("polite"), so that ranks with nothing to do leave the

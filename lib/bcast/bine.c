@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * bine: a pipeline down a Bine tree, which is a binomial tree with shorter edges.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Every rank that has the whole message forwards it, down a tree.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * chain: the pipelined, rack-aware chain; for large data.
  *

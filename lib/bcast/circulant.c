@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * circulant: pipelined broadcast in the smallest possible number of rounds; for medium sizes.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * linear: the root sends the whole message to every other rank, one after the other, in chain
  * order.

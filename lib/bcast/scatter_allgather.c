@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * scatter_allgather: the bucket algorithm; the classic choice for long messages.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * two_tree: a pipeline down two trees at once; for all but small data.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The description of a call of any operation except aggregate: the user's arguments, checked and
  * translated into what plans need. lib/algorithm/operations.h has the operations' differences.

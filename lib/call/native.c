@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The MPI library's own collectives, with the arguments as their user gave them. */
 #include "config.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Requests of nonblocking and persistent operations (COLL_Request). A communicator may have any
  * number of them, each with its own tags. They progress in every wait and test of the library, and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The job's facts, known to every process of MPI_COMM_WORLD after COLL_Setup_job. Communicators of
  * these processes are set up from them without a message.

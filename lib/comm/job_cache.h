@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A process-wide cache of topologies and profiles. The first communicator's set-up determines the
  * places of its ranks and the costs of messages. A later communicator of some of these ranks, with

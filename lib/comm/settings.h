@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The user's settings for a communicator. Those of rank 0, from its environment and the
  * communicator's info keys, hold for all ranks, since other ranks' may differ or be empty.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Setting up a communicator. If its ranks belong to a job that was set up as a whole
  * (COLL_Setup_job), each process knows all places and settings already, and no message is sent.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The costs of messages at one level of the machine, in seconds as functions of their size: the
  * parameters of Tam and Wang's model. Pure.

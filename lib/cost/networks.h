@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The networks that a job may be running on. The algorithm that is good on all of them is chosen
  * (lib/tuning/select.h). Each level of a network is described by a few figures: latency,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The cost model's parameters for each level of the machine: built in, or measured by coll-profile
  * and read from its file.

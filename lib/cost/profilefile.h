@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Files of measured costs, which coll-profile writes. No MPI.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * binomial: blocks go up a binomial tree, streamed in segments.
  *

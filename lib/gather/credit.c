@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * credit: the root grants its bandwidth, segment by segment, so that no switch buffer overflows.
  *

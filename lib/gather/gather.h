@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Declarations for the gather algorithms; their table is in lib/api/registry.c. They are only
  * called with at least 2 ranks. If all ranks send the same amount, the shape's bytes is that

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A gather in which every rank sends directly to the root, and no more of its block than the root
  * has granted. The blocks arrive in segments, sender by sender in chain order; if it takes several

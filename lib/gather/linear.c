@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * linear: every rank sends to the root at once; the root receives in chain order.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The plan of gathers in which every rank sends its block directly to the root, in segments. The
  * root receives sender by sender in chain order, with receives posted ahead. All ranks send at

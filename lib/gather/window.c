@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * window: the coordinated gather of Tam and Wang, in which a window of ranks sends at a time.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "lib/pattern/bine.h"
 
 /* Places are counted from the cut of the ring. */

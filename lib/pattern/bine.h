@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Bine trees: binomial trees whose edges are a third shorter. P positions form a ring, which is cut
  * open a third of its length before position 0, the root. A position that has the data halves the

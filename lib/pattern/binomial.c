@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "lib/pattern/binomial.h"
 
 int coll_tree_depth(int p) {

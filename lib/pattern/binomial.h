@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Binomial trees over positions 0..p-1, with the root at 0. Pure arithmetic. */
 #ifndef COLL_LIB_PATTERN_BINOMIAL_H
 #define COLL_LIB_PATTERN_BINOMIAL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "lib/pattern/block.h"
 
 int coll_block_with(const uint64_t start[], int p, uint64_t i) {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "lib/pattern/circulant.h"
 
 #include "lib/pattern/binomial.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Round-optimal broadcast schedules on circulant graphs. Pure arithmetic, no communication.
  *

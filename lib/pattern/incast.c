@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "lib/pattern/incast.h"
 
 #include <math.h>

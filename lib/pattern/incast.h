@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Incast: many senders, one receiver, and a bounded buffer before the receiver's link. Computes how
  * many may send at the same time. Pure arithmetic.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Recursive multiplying: P positions exchange their contributions so that each ends with all
  * contributions, in about log_RADIX(P) stages. Pure arithmetic, no communication.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The chain order, which visits ranks so that every uplink is crossed once in each direction: the
  * root's NUMA domain, then the rest of its node, of its rack, of its site, then the other sites. At

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The distribution of keys in an aggregation, and the order of messages: pure arithmetic on the
  * layout of ranks over nodes, so that every rank knows all its partners without communication.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Digits, to a given radix, of the numbers below P. Pure arithmetic. */
 #ifndef COLL_LIB_PATTERN_RADIX_H
 #define COLL_LIB_PATTERN_RADIX_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Two trees over the same hosts, each for half of the data, such that no host sends more than one
  * copy of the data in all, and each tree enters every rack once. They broadcast at the full rate of

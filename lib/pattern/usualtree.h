@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The trees over positions 0..p-1, with the root at 0, down which MPI libraries send whole
  * messages. They ignore racks: a position's children may be any distance away. Pure arithmetic.

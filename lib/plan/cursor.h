@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A cursor executes a plan's dependencies: it returns the steps that may start, and is told which
  * are complete. The engine and the simulator both use it. A start and a completion cost O(1);

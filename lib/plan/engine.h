@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The engine: runs plans over MPI, as tasks. All memory that an engine needs is one piece, which
  * the caller provides.

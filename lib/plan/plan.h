@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A plan: what one rank does in a collective operation, as rounds of steps. An algorithm makes it
  * as a pure function of what all ranks know of the call, of the rank's number and, if counts

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Plans made of turns: in each turn a rank sends and receives whole ranges, and the next turn
  * begins when all of them have been sent or received. Within a turn the ranges move concurrently,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A task: a running collective that progresses by start, advance and finish. It is a plan in the
  * engine, or an algorithm's own state machine, if what a rank does depends on what arrives.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Values of parameters: the user's, else the cost model's. */
 #ifndef COLL_LIB_PLAN_TUNED_H
 #define COLL_LIB_PLAN_TUNED_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Plans over two trees of nodes. Every node is an inner node of one tree and a leaf of the other,
  * and each tree enters each rack once (lib/pattern/twotree.h). Within a node, the first rank in

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Plans that reduce up a tree: a rank combines each segment of its own data with its children's
  * sums and sends the result to its parent; the root keeps it.

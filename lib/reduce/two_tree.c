@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * two_tree: sums go up two trees at once, in segments; for all but small data.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * circulant: partial sums of runs of blocks, in the smallest possible number of rounds; for small
  * data.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * pairwise: every rank receives its block of each other rank's data directly and adds them up in
  * the order of the line; for operations that don't commute.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The reduce_scatter algorithms; their table is in lib/api/registry.c. */
 #ifndef COLL_LIB_REDUCE_SCATTER_REDUCE_SCATTER_H
 #define COLL_LIB_REDUCE_SCATTER_REDUCE_SCATTER_H

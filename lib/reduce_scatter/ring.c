@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * ring: each block travels once around the ring of the ranks, which add their own contributions,
  * and ends at its owner.

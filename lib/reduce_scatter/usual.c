@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * usual_halving and usual_butterfly: Open MPI's algorithms, for predicting its time.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * linear: sums go from rank to rank, in the order of their numbers; for large data.
  *

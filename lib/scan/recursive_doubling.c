@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * recursive_doubling: every rank's sum covers twice as many ranks in each turn; for small data.
  *

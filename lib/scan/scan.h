@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The scan and exscan algorithms; their tables are in lib/api/registry.c. */
 #ifndef COLL_LIB_SCAN_SCAN_H
 #define COLL_LIB_SCAN_SCAN_H

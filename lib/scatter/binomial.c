@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * binomial: blocks go down a binomial tree; those of a subtree travel in one message.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * straight: the root sends each rank its block, in segments.
  *

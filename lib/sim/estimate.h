@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Estimates a call's time for the choice of algorithms, from a few small simulations of its plans
  * (result.h), so that the cost of an estimate is bounded for any size and number of ranks.

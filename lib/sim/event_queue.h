@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * An event queue: a binary heap ordered by time, then by a place given by the user, then by the
  * order in which events were added. Pure.

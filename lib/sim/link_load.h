@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The load of a call's plans, computed without simulating them: the bytes that cross the links of
  * hosts, racks and sites, and how long ranks and links are busy at least.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The network of the simulation: the cost of messages at each level, in whole nanoseconds, and how
  * long each link is busy. Every rank computes the same numbers from the same profile.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Discrete-event simulation of a call: executes the plans of all ranks in one process, each through
  * a cursor, with the costs of a profile, and computes when the last rank ends. It does not use MPI,

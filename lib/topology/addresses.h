@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Chooses the address at which one host of a job reaches another, from the hosts' interfaces. It
  * uses no name service, which may take seconds or answer with the loopback address. No MPI; IPv4

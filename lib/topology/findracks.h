@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Finds the racks and sites of nodes from round trips: decides which node measures which others,
  * and evaluates the times. No MPI and no clock: the caller's function measures.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Slurm's host lists, "n[0-3,010-012],login1": names separated by commas, in which brackets hold
  * numbers and ranges of numbers, padded with zeros to the width of the first. Lists are matched in

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Divides the round trips that one node has measured at about the same time into near ones (same
  * rack) and far ones (other racks). Pure.

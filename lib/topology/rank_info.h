@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The report of a process on where it runs. The reports of all ranks make a topology
  * (lib/topology/topo.h).

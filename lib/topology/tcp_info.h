@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Reads what the kernel knows of this process's TCP connections. It costs a few system calls for
  * each connection and no message. No MPI.

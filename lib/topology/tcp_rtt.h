@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Measures round trips between hosts in which only their kernels take part: a TCP connection is
  * requested and refused. No process of the other host has to be awake for that, so the time of the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The topology of a communicator: NUMA domain, node, rack and site of each rank, as dense numbers
  * that are the same on all ranks.

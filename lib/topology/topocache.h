@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Cache files of measured topologies, one for each set of hosts: topology-HASH.conf, or
  * topology-HASH-doubtful.conf if a measurement by default has found nothing (lib/base/cachefile.h).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Reads the racks and sites of hosts from text in the syntax of Slurm's topology.conf or
  * topology.yaml. No MPI.

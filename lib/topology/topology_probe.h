@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Finds the racks and sites of nodes by measuring round trips (lib/topology/tcp_rtt.h). A path
  * through more switches takes a few microseconds longer, a path to another site milliseconds.

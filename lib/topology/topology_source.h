@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Determines the racks and sites of nodes from the source that the user chooses: a file, Slurm, or
  * measurement.

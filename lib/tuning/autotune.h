@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Autotuning while a program runs, for users who have measured no profile: now and then calls of a
  * size class on a communicator try another algorithm if that costs little

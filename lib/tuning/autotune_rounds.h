@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The rounds of autotuning: decides which of a few candidate algorithms runs each call, while a
  * program finds out whether another one is faster than the one that was chosen. Pure: the decision

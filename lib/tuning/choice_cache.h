@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A cache of predicted choices for calls of all operations. Communicators whose ranks have the same
  * places and costs share it, since a prediction takes milliseconds, and programs often duplicate

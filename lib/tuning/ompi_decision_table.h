@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Estimates of the MPI library's own collectives: the estimate of the algorithm that Open MPI runs
  * by default, which is one of libcoll's or similar to one, with the ranks in numerical order.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The choice of an algorithm for a call. Pure: from the same call and settings every rank makes the
  * same choice.

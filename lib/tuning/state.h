@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The operations' data of a communicator: its topology, profile, settings and cached choices. It is
  * a slot of the communicator's state (lib/base/comm.h), and is made with it. Rank 0's settings hold

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* COLL_TRACE: rank 0 of the communicator prints one line for each call. */
 #ifndef COLL_LIB_TUNING_TRACE_H
 #define COLL_LIB_TUNING_TRACE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Results of autotuning, of this process and of earlier runs of the same user: the times of
  * algorithms for calls of a size class by ranks in the same places. They are saved in one file,

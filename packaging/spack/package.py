@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # A recipe for Spack. Put it into your repository as packages/libcoll/package.py, and put the tarball of
 # "make dist" into the folder in which you run "spack install libcoll".
 import os

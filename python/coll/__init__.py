@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """MPI's collectives with libcoll, for programs that use mpi4py:
 
     from mpi4py import MPI

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Converts mpi4py's buffer arguments to the address, count and datatype for C."""
 
 import itertools

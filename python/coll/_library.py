@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Loads libcoll: the file named by COLL_LIBRARY, or else the one that the loader finds."""
 
 import os

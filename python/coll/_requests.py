@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Requests of nonblocking and persistent operations."""
 
 from mpi4py import MPI

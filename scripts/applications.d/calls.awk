@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Reads lines of COLL_TRACE. Finds the operation and size whose calls took libcoll the most time in total.
 # Prints, as members of a JSON object: the operation, the size, the number of calls, the algorithm that was
 # chosen most often, and the share of these calls in the time of all calls.

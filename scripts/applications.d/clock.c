@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Is preloaded into an MPI program in C or Fortran. Rank 0 prints on stderr the seconds from
  * MPI_Init to MPI_Finalize. Other preloaded libraries come after this one.

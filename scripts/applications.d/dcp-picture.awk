@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Reads lines of JSON of applications --lab --by dcp, with bench.d/field.awk and json.awk. Writes gnuplot's input: for
 # each program and ratio, the measured speedup with DCPs, and the speedup that coll-info explain dcp predicted.
 BEGIN {

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Reads lines of JSON of applications --lab --by dcp, with bench.d/field.awk and json.awk. Prints a table; title=1 adds
 # its head. fewer_s is the time without DCPs on as many ranks as run the program with them. ratio is the median of the
 # ratios of the rounds.

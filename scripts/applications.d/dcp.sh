@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash
 # shellcheck disable=SC2034,SC2154  # variables of lab
 # Sourced by lab: runs programs with dedicated processors (DCPs) and without, on the same ranks.

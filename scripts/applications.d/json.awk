@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Functions with which table.awk, picture.awk, dcp-table.awk and dcp-picture.awk read the lines of JSON of
 # applications --lab, in addition to bench.d/field.awk.
 

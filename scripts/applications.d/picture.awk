@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Reads lines of JSON of applications --lab, with bench.d/field.awk and json.awk. Writes gnuplot's input: for each program
 # a bar with its speedup by libcoll, and the share of its time in collectives without libcoll.
 BEGIN {

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Reads lines of JSON of applications --lab, with bench.d/field.awk and json.awk. Prints a table; title=1 adds its head.
 
 BEGIN {

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Readers of coll-bench's JSON, one object on each line, include this file first.
 
 # Returns the value of KEY in the line: text without its quotes, or a number.

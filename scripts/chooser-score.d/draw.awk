@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Prints the random labs FIRST to LAST of SEED, one on each line: name, hosts in each rack, link, uplink and
 # buffer in netlab's units, delay, ranks on each host, order of the ranks.
 #

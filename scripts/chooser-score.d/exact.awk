@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Prints a profile with the true rates, delay and buffers of a lab, and the built-in values of gigabit
 # Ethernet for the costs of a message at its ends. Variables have the form that draw.awk prints:
 # -v racks=4,3 link=30mbit uplink=89mbit buffer=384k delay=110us

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Reads rows of coll-bench --predict, each with a lab and with what the job was told. Prints how much slower
 # auto's calls were than the fastest named algorithm, every miss, and the errors of predictions.
 #

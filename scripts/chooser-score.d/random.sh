@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash
 # shellcheck disable=SC2154 # chooser-score's options
 # Sourced by chooser-score: measures random labs (--random).

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Reads rows of coll-bench --predict, each with a shape and a pass. Prints for the first pass how often auto's
 # choice was within 5 % of the fastest algorithm, every miss, and the errors of the predictions. If there is a
 # second pass, also prints how often the fastest of one pass is within 5 % of the fastest of the other.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Reads rows of coll-bench, each with a shape, and prints a table in Markdown: the times of libcoll, of Open
 # MPI's default and of its best algorithm, and the limit that the links set. With columns=1 it prints the call
 # and libcoll's speedups over the two.

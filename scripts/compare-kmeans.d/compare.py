@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Runs coll-kmeans, FAISS and scikit-learn on the same task and prints the table of compare-kmeans."""
 
 import argparse

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """One clustering by FAISS or scikit-learn: rival.py SYSTEM POINTS START ITERATIONS THREADS OUTPUT
 
 Prints the seconds of the iterations and the final assignment, and writes the centroids.

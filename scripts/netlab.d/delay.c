@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * delay sites MATRIX REPORT DEVICE: emulates the wide area between the sites of a netlab lab. Reads
  * IPv4 packets from the TUN device DEVICE, holds each for the one-way latency from its source's

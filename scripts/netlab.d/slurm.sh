@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Sourced by netlab: runs Slurm on the hosts of a lab.
 #
 # The front end, n0, runs the controller, and every host runs a slurmd. All daemons share a munged. They run

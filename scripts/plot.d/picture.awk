@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Converts the lines of rows.awk to gnuplot's input. gnuplot then writes a PNG to its standard output. The
 # environment has plot's options in PLOT_KIND, PLOT_ALGORITHMS, PLOT_RIVALS and PLOT_TITLE.
 #

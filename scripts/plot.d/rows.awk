@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Converts coll-bench's JSON, one flat object on each line, to lines of fields separated by tabs:
 #   op, algorithm, params, ranks, bytes, median_us, of_wire, file:line
 # Any other line is an error. The operands are the files.

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Tests the parts of scripts/applications --lab that need no lab: the arguments that it refuses, and its
 # tables from made-up results.
 set -u

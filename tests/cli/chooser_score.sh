@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Tests scripts/chooser-score without a lab: the random labs that it draws, the profile with a lab's true
 # rates, and its results from made-up rows.
 set -u

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # Tests CMake's find_package(coll): builds the first program of README with the installed files.
 set -u
 source_dir=$(cd "$(dirname "$0")/../.." && pwd)

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # Tests coll-kmeans as users run it: the same files for any number of ranks and threads, and one clear line
 # for every error, with no files under the final names.
 set -u

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # Tests coll-popcg as users run it: the same surface for any number of ranks, its table as JSON, a picture,
 # and one clear line for every error, with no files left under the final names.
 set -u

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Takes the commands out of Markdown files: lines that are indented by four or more behind an empty one.
 #
 #   awk -v into=DIRECTORY -f commands.awk FILE.md...

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Runs every command in README.md and docs, with fewer ranks and less data than there, and checks its
 # result. Commands that are marked "not run", because they need root or minutes, and options that the text
 # mentions, are only checked: the programs exist and have these options.

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Tests libcoll as a component of Open MPI, under unmodified programs: they get the same results as without
 # it, from all operations; errors come once; parameters mean the same as the variables; the component is
 # listed, installed and removed.

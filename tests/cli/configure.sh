@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # Tests that configure names the Debian package of anything that is missing.
 set -u
 configure=$(cd "$(dirname "$0")/../.." && pwd)/configure

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Tests that the documents agree with the programs: the tables made from coll-info, the options in --help
 # and in man pages, the sections of man pages, links, and the programs that pages show.
 set -u

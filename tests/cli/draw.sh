@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # Tests coll-info draw: pictures are XML in which every rank has its line, and every error is one clear line
 # without a file.
 set -u

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Pretends to be a libcoll for another MPI library, in everything that the Python package checks
  * before it calls it.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # Tests coll-hlot as users run it: the paper's figures, pictures, and one clear line for every error.
 set -u
 tests=$(cd "$(dirname "$0")/.." && pwd)

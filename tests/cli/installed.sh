@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Tests the installed files as users use them. Needs no build.
 # Usage: tests/cli/installed.sh PREFIX [FORBIDDEN_PATH...]
 # MPICC, MPIFORT and MPIRUN name the commands of the MPI library for which libcoll was built. No installed

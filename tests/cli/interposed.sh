@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # Tests unmodified programs in C, C++ and Fortran under coll-run. With dedicated processors they print the
 # same as without, with the same number of application ranks. Also tests the errors of coll-run and the
 # wrapper, and that nothing is left running when a rank aborts or is killed.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # Tests K-means' kernels for 64-bit ARM on processors that qemu emulates: with matrix products, with dot
 # products only, and with neither. On each, the supported kernels are found and are right.
 set -u

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Tests scripts/plot with made-up rows; skipped (77) if gnuplot is missing.
 set -u
 . "$(dirname "$0")/../support/expect.sh"

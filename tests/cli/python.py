@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The Python package: every operation, blocking, nonblocking and persistent, leaves what mpi4py's own
 leaves, with buffers in every form that mpi4py takes. Then requests, and what is refused."""
 

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Tests the Python package together with mpi4py, and its errors.
 set -u
 source_dir=$(cd "$(dirname "$0")/../.." && pwd)

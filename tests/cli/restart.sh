@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Kills coll-kmeans at random times (a rank or mpirun with kill -9; or a full disk) and resumes it with
 # other numbers of ranks and threads: the final files must equal those of an undisturbed run.
 # COLL_TEST_KILLS is the number of kills (default 6), COLL_TEST_SEED the seed of their times.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # Tests scripts/simulate: the small cases give exactly the stored simulated times, and errors of the command
 # line are reported. Skipped if the simulator is missing.
 set -u

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # Tests coll-profile, coll-info and coll-bench as users run them: their output, and one clear line without
 # files for every error. No check depends on speed.
 set -u

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* For tests/cli/unfinished.sh: calls MPI_Finalize while a broadcast is active on one rank. */
 #include "config.h"
 

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # Tests that requests that a program leaves active at MPI_Finalize are named, and that the program ends.
 set -u
 . "$(dirname "$0")/../support/programs.sh"

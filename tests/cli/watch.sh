@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Tests coll-run --watch: for programs that hang, in every way of scripts/watch-errors, the report has the
 # cause. Correct programs have no report and the same results, also if every collective is compared. Also
 # tests coll-watch, timelines, wrong settings, and unknown connections to a watcher's port.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # Compares examples/wordcount with sort and uniq, at several numbers of processes; and tests its errors.
 set -eu
 export LC_ALL=C

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # Tests coll-words on small images made here: its verbs, its error lines, and that no incomplete file is
 # left. Runs in the build directory.
 set -u

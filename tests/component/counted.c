@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Reads the component's counters with MPI_T after a few calls, and prints those that are not 0. */
 #include <mpi.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Makes and frees communicators, of which some are used, and calls MPI_Comm_idup while other
  * collectives run. Fails if they leave memory, or numbers of communicators, behind.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Tests that an error reaches the handler of the program's communicator once, whichever part finds
  * it: in the call, or in the wait for a request. Prints how often the handler was called for each

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Tests a late rank with COLL_TIMEOUT: the calls that wait for it fail, including those that the
  * MPI library runs itself. Rank 0 prints the error; then the job ends.

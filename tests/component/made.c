@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Makes communicators and uses them at once, in ways in which setting them up could fail. MODE is
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Tests every collective as a blocking, nonblocking and persistent one: in place or not, with no,
  * few and many elements, with and without gaps, with every root, on all ranks and on a part of them

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Defines the names of persistent collectives in this MPI library. */
 #ifndef TESTS_COMPONENT_PERSISTENT_H
 #define TESTS_COMPONENT_PERSISTENT_H

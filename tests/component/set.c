@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests that COLL_Set applies to MPI's calls, also after the first ones. */
 #include <coll.h>
 #include <mpi.h>

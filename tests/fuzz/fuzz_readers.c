@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The entry of libFuzzer: its input has the name of a reader, a newline, and the bytes of a file.
  * See scripts/fuzz.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The readers of files, for tests that pass them files of all kinds. */
 #ifndef COLL_TESTS_FUZZ_READING_H
 #define COLL_TESTS_FUZZ_READING_H

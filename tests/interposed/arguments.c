@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Makes calls with wrong arguments, which the MPI library reports and nothing else may accept.
  * Every rank prints the classes of its errors, which are the same whatever runs its collectives.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 // A C++ program, by the C++ bindings where the MPI library still has them. Rank 0 prints the same
 // with and without dedicated processors.
 #include <iostream>

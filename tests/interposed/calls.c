@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Makes all calls of MPI that take or return MPI_COMM_WORLD. Every rank prints what it saw, which
  * is the same with and without dedicated processors.

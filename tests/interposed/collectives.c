@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Makes all of MPI's blocking collectives: in place or not, with types that have gaps, with an
  * operation that does not commute, with counts that differ by rank, and without data; on all ranks,

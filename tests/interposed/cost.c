@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Measures MPI calls: prints "NAME NANOSECONDS" for each, the least of several rounds. The calls
  * neither wait for another rank nor move data. scripts/wrapper-cost runs this program with and

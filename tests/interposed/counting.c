@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A tool that users may preload: counts the program's allreduces with the profiling interface. */
 #include <mpi.h>
 #include <stdio.h>

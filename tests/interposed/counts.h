@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Names collectives with counts of int or, with LARGE_COUNTS, those of MPI 4 with counts of
  * MPI_Count, MPI_X_c.

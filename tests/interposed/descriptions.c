@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Runs random programs in which each rank describes the same data in its own way: as elements of a
  * basic type, or as fewer elements of a contiguous, strided, resized or indexed one. Ranks also

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Tests that nonblocking allreduces start locally, on every kind of communicator from the first one
  * on: the last rank starts while the others wait for its message, and two communicators are used in

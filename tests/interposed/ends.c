@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Ends in different ways, and uses other things that must belong to the program. `ends atexit`
  * leaves MPI_Finalize to atexit. In `ends stdin` rank 0 prints its standard input. In `ends abort

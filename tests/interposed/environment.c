@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Prints the launcher's variables that count ranks, and MPI's value if it differs. */
 #include <mpi.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Starts two more processes of this program, and communicates with them over the intercommunicator,
  * and then by a published name. Rank 0 of the first ones prints the results.

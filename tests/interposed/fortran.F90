@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 ! A Fortran program, in the binding that BINDING says: 77 for mpif.h, 90 for use mpi, 8 for
 ! use mpi_f08. Rank 0 prints the same with and without dedicated processors.
 #if BINDING == 8

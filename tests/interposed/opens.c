@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Calls MPI as Python's ctypes does: `opens LIBRARY` opens LIBRARY with dlopen and finds MPI_Init
  * there. Without LIBRARY the program is linked with MPI but does not call it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Is preloaded to make a program appear to run with another MPI library. The description of that
  * library, like MPICH's, is longer than Open MPI's MPI_MAX_LIBRARY_VERSION_STRING. COLL_TEST_MPI is

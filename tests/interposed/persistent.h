@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Defines the name of the persistent allreduce in this MPI library. */
 #ifndef TESTS_INTERPOSED_PERSISTENT_H
 #define TESTS_INTERPOSED_PERSISTENT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Runs random programs: collectives of many kinds, requests and messages on communicators that come
  * and go, completed in an order that every rank chooses for itself. Prints a checksum of all

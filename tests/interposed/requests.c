@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Tests requests of allreduces together with those of messages, in every call that completes
  * requests, and persistent ones. Every rank prints what it saw, which is the same with and without

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Runs threads under MPI_THREAD_MULTIPLE, each with its own communicators: collectives of all kinds
  * at the same time, and requests that one thread starts and another completes. Prints the thread

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Tests COLL_TOPOLOGY=auto on small labs of scripts/netlab. Needs root. Skipped (77) if netlab reports that
 # the machine lacks something.
 set -u

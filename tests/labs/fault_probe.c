@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The program that tests/labs/lab_faults.sh runs on a lab while it cuts cables: broadcasts MB
  * megabytes, TIMES times, by COLL_BCAST. Every rank appends a line to DIRECTORY/RANK: "begun" after

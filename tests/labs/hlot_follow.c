@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * hlot_follow FILE BROADCASTS: broadcasts from rank 0 with hlot, each time other bytes, which all
  * ranks check. Whenever the tree changes it prints a line: the number of the broadcast, how many

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Tests hlot on a lab of four sites. The tree is that of the latencies, and follows them when they change
 # during a run, without a wrong broadcast. Also tests allreduces over sites, and latencies from valid and
 # invalid files. Needs root and features of the kernel; skipped (77) if netlab reports that the machine

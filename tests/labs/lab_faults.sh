@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Tests reliable broadcasts on a lab whose hosts freeze, lose their cables and die: 2 racks of 3 hosts.
 # Needs root and features of the kernel; skipped (77) if netlab reports that the machine lacks them. Times
 # are checked only for operations that must not hang.

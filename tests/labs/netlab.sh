@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Tests scripts/netlab on small labs. Needs root and features of the kernel; skipped (77) if netlab reports
 # that the machine lacks them. No check depends on speed.
 set -u

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Prints the host, rack and site of every node as libcoll finds them, and their origin. */
 #include "config.h"
 

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Tests Slurm on the hosts of a lab (scripts/netlab slurm): programs that it starts know their racks without
 # any setting, and get right results. Needs root and Slurm; skipped (77) if netlab reports that something is
 # missing.

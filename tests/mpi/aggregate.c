@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Compares every aggregation algorithm with a reference computed from all ranks' inputs, on several
  * placements of ranks on nodes. Also tests the order of combination, the memory, and errors that

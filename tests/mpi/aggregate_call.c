@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests COLL_Aggregate: a small aggregation, and errors that reach the communicator's handler. */
 #include "coll.h"
 #include "tests/support/harness.h"

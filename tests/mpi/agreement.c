@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Sums and largest values that ranks agree on, of any number; and that all learn of a problem, also
  * of one that a rank has in a benchmark.

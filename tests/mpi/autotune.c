@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Tests autotuning while a program runs: all ranks run the same algorithm in each call, results are
  * right whatever is tried, new communicators start with the results of others, and nothing is tried

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Tests every broadcast algorithm of the table at every root, with contiguous, vector, struct and
  * resized data, the same on all ranks or different at the root, on real and on imagined placements

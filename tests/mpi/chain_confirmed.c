@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Tests reliable broadcasts: without faults they equal MPI_Bcast. With damaged segments and late
  * ranks all ranks have the right bytes after restarts, or all return the same error.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Tests that a run resumed from any checkpoint, with any number of ranks, gives the same bits as
  * without interruption, and that a checkpoint that is damaged or belongs to other points is refused

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Runs random programs of COLL_ calls: broadcasts, gathers and aggregations with any algorithm and
  * settings, of data that every rank describes in its own way, on communicators that come and go, in

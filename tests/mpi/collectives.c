@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Tests allreduce, alltoall and the other operations with every algorithm of their tables, at every
  * root: blocking, nonblocking and persistent, in place or not, with types with and without gaps,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * coll.h in C++17: operations leave what MPI's own leave, requests are completed,
  * errors have texts, and a lambda combines a pool's values.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Compares allreduces on dedicated processors with the MPI library's own, for any number of DCPs.
  */

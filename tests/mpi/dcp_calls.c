@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Tests the operations that DCPs serve besides allreduces: every rank gets the result of the MPI
  * library's own call, for any number of DCPs, each root, any type, and communicators of all and of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Runs random programs on dedicated processors: communicators come and go, allreduces of many kinds
  * are posted on all of them, and are completed in an order that every rank chooses for itself,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Tests that messages depend only on what all ranks know. Ranks that differ in everything else (a
  * trace, earlier calls, types of equal size, alignment, cached types) make the same calls with

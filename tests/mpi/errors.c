@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Errors occur in several threads at the same time, and each thread finds the text of its own. */
 #include "config.h"
 

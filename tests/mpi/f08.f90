@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 ! The Fortran module: every operation of it, blocking, nonblocking and persistent, by default integers
 ! and by large counts, leaves what MPI's own leaves; and what is Fortran's alone: array sections,
 ! constants that C has elsewhere, arguments by name or left out, errors.

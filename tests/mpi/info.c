@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Tests the information that the library returns about itself, and profiles of communicators:
  * COLL_PROFILE is obeyed, a bad profile is the same error on all ranks, and the search finds the

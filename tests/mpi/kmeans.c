@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Compares K-means with a plain reference in double precision, which one rank computes alone. */
 #include "config.h"
 

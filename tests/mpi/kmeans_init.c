@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Tests initial centroids: they are the same for any number of ranks and threads, and there is one
  * in every group of points if there are as many groups as centroids.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Tests more than 2 GB with every algorithm and 2 ranks: in one message, and as the sum of smaller
  * blocks. Takes about 5 GB of memory. Skipped if COLL_TEST_LARGE=0 is set or less than 8 GB are

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Is linked with libcoll_pmpi instead of preloading it, so that sanitizers can check it: one
  * dedicated processor serves the other ranks, and no request, handler or attribute is left. With

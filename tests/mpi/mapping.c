@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests which ranks become dedicated processors, and which ranks each serves. */
 #include "cdcp/mapping.h"
 #include "cdcp/dcp_model.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Makes every allocation of every operation fail on each rank in turn: all ranks return, with the
  * data or with one error, and the same call then succeeds.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Tests nonblocking operations: many at the same time on one communicator, together with blocking
  * ones, completed in any order; and persistent ones, with every plan of the tables. Data must

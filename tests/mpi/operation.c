@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Tests the operations of coll-bench: each moves the data that its check expects, within the memory
  * for which it asks, on any number of ranks including one.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests functions without communication: trees, blocks, the syntax of settings, and choices. */
 #include "lib/algorithm/operations.h"
 #include "lib/algorithm/spec.h"

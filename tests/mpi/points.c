@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests reading points: every format at every rank count, and every error in a file. */
 #include "config.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Tests coll-popcg's solvers on any number of ranks: compares them with a direct solution and with
  * manufactured ones, and expects the same bits with all kinds of reductions. Also tests their

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Tests that mutated files give data, or one line that names the file: images, points, labels and
  * rows for the SVM. The sanitizers detect the other errors.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Tests the measurements of coll-profile on one node: all ranks return, every figure is there and
  * plausible, and bursts stay within their limits. Nothing depends on speed.

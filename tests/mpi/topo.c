@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Tests discovery on made-up machines: the host names are replaced, so that the ranks of one real
  * node are spread over several. hwloc sees a synthetic machine.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Compares lib/base/typemap with MPI_Pack and MPI_Unpack: every predefined type, every constructor,
  * and thousands of random nested types. Compares cases that MPI_Pack does not support with values

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests polite waiting: completion, inactive requests, fairness, time-outs, and sleeping. */
 #include "config.h"
 

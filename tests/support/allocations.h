@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Makes allocations fail in a test with one source file. The linker redirects the allocations of
  * libcoll and of the test to this file (--wrap in tests/local.mk). Those of the MPI library are not

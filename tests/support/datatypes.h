@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Makes random datatypes, and computes the memory that data of any datatype occupies. */
 #ifndef COLL_TESTS_SUPPORT_DATATYPES_H
 #define COLL_TESTS_SUPPORT_DATATYPES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Runs application programs with dedicated processors, for tests: start, work or serve, stop. */
 #ifndef COLL_TESTS_SUPPORT_DCP_RUN_H
 #define COLL_TESTS_SUPPORT_DCP_RUN_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "tests/support/described.h"
 
 #include "tests/support/datatypes.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Data that a rank describes in its own random way: blocks of one datatype, in memory of which
  * every byte is known, including the bytes in gaps and around it.

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Sourced by tests that continue after a failure, and have the number of failures in $failures at the end.
 failures=0
 

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Sourced by tests after programs.sh. Sets $python to an interpreter that has the needs of the Python
 # package, with libcoll's MPI library; otherwise skips the test.
 # shellcheck disable=SC2154 # build and source_dir are theirs

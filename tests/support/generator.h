@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Random numbers for tests with random programs: splitmix64. */
 #ifndef COLL_TESTS_SUPPORT_GENERATOR_H
 #define COLL_TESTS_SUPPORT_GENERATOR_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Functions that tests share: the main function of tests without MPI; and for tests with MPI a
  * Check that runs the same on all ranks, which agree on results before they assert them.

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
 # Sourced by tests that run programs on a lab of scripts/netlab, whose name is $lab. They are skipped (77)
 # if netlab reports that the machine lacks something. At the end the lab and the process $run are removed.
 netlab=$(cd "$(dirname "$0")/../.." && pwd)/scripts/netlab

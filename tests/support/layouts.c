@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "tests/support/layouts.h"
 
 #include "lib/algorithm/rank_order.h"

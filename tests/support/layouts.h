@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Functions that tests of collectives share: data described in many ways, and ranks on imagined
  * nodes.

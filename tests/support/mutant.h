@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Makes plans that are wrong in one step, to prove that the prover detects it; and made-up
  * topologies.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Makes damaged files, which readers must read or refuse without crashing. */
 #ifndef COLL_TESTS_SUPPORT_MUTATE_H
 #define COLL_TESTS_SUPPORT_MUTATE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Counts the requests that libcoll has open. A test that is linked with this file replaces the PMPI
  * functions of the MPI library that start and complete requests.

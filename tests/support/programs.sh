@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # Sourced by tests of programs. The programs are in $build. The tests run in a temporary directory.
 . "$(dirname "$0")/../support/ranks.sh"
 # shellcheck disable=SC2034 # for whoever sources it

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The prover: simulates the plans of all ranks of a call in one process, without MPI, and checks
  * that all ranks end with the right bytes. Messages are matched only as the plans declare.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "tests/support/ran.h"
 
 #include "lib/tuning/state.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Checks which algorithm ran, because a test that names one must notice if another has run instead.
  */

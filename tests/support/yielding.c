@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Is preloaded to make waiting ranks of MPICH yield their cores, which those of MPICH 4.0 never do.
  * They poll UCX all the time, and this file yields in the poll.

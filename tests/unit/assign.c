@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Compares every kernel of the assignment with a plain 64-bit search, at sizes around every
  * boundary.

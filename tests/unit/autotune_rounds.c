@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Tests the rule that finds a faster algorithm: whatever the times, all ranks run the same
  * algorithm in each call, trials cost little of the time so far, and the fastest algorithm found is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Tests bags of words: the cells of the pyramid in which a patch is counted, and the lines that are
  * written.

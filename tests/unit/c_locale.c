@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests that numbers have a decimal point, whatever the locale of the program. */
 #include "config.h"
 

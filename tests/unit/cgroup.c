@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests the processor time that control groups grant, from made-up trees of both versions. */
 #include "config.h"
 

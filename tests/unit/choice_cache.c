@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Tests the choice cache, of one communicator or shared by several: for which calls a choice holds,
  * and for which it does not.

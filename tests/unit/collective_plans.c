@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Proves the plans of allreduce, alltoall and the other operations without MPI, as
  * tests/unit/plans.c does for broadcasts and gathers: every algorithm of their tables that is a

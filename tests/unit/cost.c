@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Compares the cost model with values computed by hand: curves, their continuation beyond the knots
  * and their defaults; L with its dependence on p; fits of points.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Compares CRC32C with the vectors of RFC 3720 B.4, and the processor's instruction with the table.
  */

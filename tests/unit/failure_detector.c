@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Tests the decisions of reliable broadcasts: which messages are intact, and which rank is suspect.
  */

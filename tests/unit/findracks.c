@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Tests racks and sites found from made-up round trips: uneven racks, slow rows, noise, nothing to
  * find, sites.

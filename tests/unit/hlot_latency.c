@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Tests forecasts, the rounds in which pairs of sites measure, and probes with and without an
  * answer.

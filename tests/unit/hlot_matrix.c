@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Tests matrix files: what is read, what is refused and with which message, and that written files
  * can be read.

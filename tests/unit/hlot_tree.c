@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Tests trees made from matrices: the paper's figures, the properties of every tree, and for few
  * sites the best of all trees.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests histograms of oriented gradients: known patches give known bytes. */
 #include "kmeans/words/hog.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests image sets: valid IDX, PNG and JPEG files are read, and invalid ones are named. */
 #include "config.h"
 

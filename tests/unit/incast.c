@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Compares the window of a gather with cases computed by hand, from eq. 3 to 8 of Tam and Wang. */
 #include "config.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Tests each kernel of this processor function by function, by its definition (kernel.h). Needs
  * nothing but the kernels, so that tests/cli/kernels_arm.sh can compile it for other processors.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests the .npy header: written headers are read back, and malformed ones are named. */
 #include "kmeans/points/npy.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests properties of the chain's order on random topologies. */
 #include "config.h"
 

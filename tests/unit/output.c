@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Tests output files: a file is complete under its name or does not exist, and none overwrites
  * another.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Tests partitions and routes: that they are balanced, and that all ranks' views of a stage are
  * consistent.

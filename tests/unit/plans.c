@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Proves, without MPI, all broadcast and gather algorithms that are plans, and tests that the
  * prover detects wrong plans.

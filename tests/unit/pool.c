@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Tests COLL_Pool: keys, combination, order, threads, the amount of memory, and running out of it.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Tests the grid and the operator of coll-popcg, on one block and without communication: the
  * operator is symmetric, and second-order accurate on the sphere; divisions into blocks are

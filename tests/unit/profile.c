@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Tests profile files: exact values; every error with its line; written files are read back; and
  * mutated files are good profiles or refused.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Tests that projections are no farther apart than the rows, and that pruning with them never
  * changes an assignment.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Tests the fixed tree of reductions, and the exchange that carries its parts, for any order and
  * number of ranks.

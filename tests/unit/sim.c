@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Compares the predicted times of plans with closed formulas, and tests the simulator: ends, limits
  * of events, long calls.

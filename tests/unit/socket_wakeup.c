@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Tests the sleep that ends when something happens on a TCP connection, with both ends in this
  * process, over the loopback. The return value says what woke it, never the clock.

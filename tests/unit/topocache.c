@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Tests the file of a measured topology: its name, that the parser reads it back, and places where
  * it cannot be written.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Tests the parser of topology.conf, topology.yaml and their host lists: what it reads, what it
  * refuses, and mutated input.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Tests the tuning database: results are read back, kept together with those of other jobs, and
  * replaced if the file is damaged.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests the diagnosis of made-up states of ranks, and the absence of one. */
 #include "config.h"
 

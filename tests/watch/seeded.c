@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Makes an error that its seed chooses: the place, the rank and the call. Everything else is
  * correct: collectives and messages on three communicators.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Measures contenders side by side: every round runs each of them once, in an order that changes
  * from round to round, so that drift of the machine affects all equally.

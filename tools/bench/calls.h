@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* libcoll's and MPI's calls of every operation that coll-bench knows. */
 #ifndef COLL_TOOLS_BENCH_CALLS_H
 #define COLL_TOOLS_BENCH_CALLS_H

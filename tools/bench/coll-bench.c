@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* coll-bench: the options and the output; bench.h measures. */
 #include "config.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The contenders of a benchmark: libcoll's algorithms, MPI's own, and the bare network. */
 #ifndef COLL_TOOLS_BENCH_CONTENDER_H
 #define COLL_TOOLS_BENCH_CONTENDER_H

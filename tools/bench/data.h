@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Fills the buffers of coll-bench's operations with data and verifies the results. */
 #ifndef COLL_TOOLS_BENCH_DATA_H
 #define COLL_TOOLS_BENCH_DATA_H

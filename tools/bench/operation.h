@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The collectives that coll-bench can measure: each rank's input and output, their verification,
  * and libcoll's and MPI's calls.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The microbenchmarks of Sancho, Kerbyson and Barker (figure 5): the cost of an allreduce for the
  * calling ranks, depending on how much they compute between its beginning and its end.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Rivals of libcoll's algorithms: Open MPI's own, selected by forced settings. */
 #ifndef COLL_TOOLS_BENCH_RIVALS_H
 #define COLL_TOOLS_BENCH_RIVALS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Draws a simulated call as an SVG: a line for each rank in chain order, time to the right,
  * messages as arrows coloured by level, racks as bands, and in the margin the bytes over the racks'

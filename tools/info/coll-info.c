@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* coll-info: shows what the library found, and what it would choose. */
 #include "config.h"
 

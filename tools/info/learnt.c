@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* coll-info learnt: shows or deletes what programs have learnt while they ran. Without MPI. */
 #include "config.h"
 

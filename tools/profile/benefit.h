@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Predicts whether dedicated collective processors (DCPs) pay for a program, from how it spends its
  * time (Sancho, Kerbyson and Barker, section V.E). Goes beyond the paper in two ways: DCPs serve

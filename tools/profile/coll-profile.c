@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The program coll-profile: its options and files. survey.h measures, fitted.h fits the parameters,
  * and sheet.h prints and draws them.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Measures copies in memory: the cost model's Mctc, Mctm and Mmtm. Does not use MPI. */
 #ifndef COLL_TOOLS_PROFILE_COPIES_H
 #define COLL_TOOLS_PROFILE_COPIES_H

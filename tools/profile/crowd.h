@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Measures what changes when many ranks communicate at the same time (Tam and Wang, section 3.2):
  * with concurrent pairs, how L depends on the number of ranks; with streams that converge on one

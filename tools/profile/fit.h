@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Fits curves of the cost model, and lines, to measured points. Does no I/O and uses no MPI. */
 #ifndef COLL_TOOLS_PROFILE_FIT_H
 #define COLL_TOOLS_PROFILE_FIT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Fits the cost model's parameters to a survey's measurements. Does no I/O and uses no MPI. */
 #ifndef COLL_TOOLS_PROFILE_FITTED_H
 #define COLL_TOOLS_PROFILE_FITTED_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Estimates BL, the bytes that a switch can buffer before the port of one host. Several hosts flood
  * one host with longer and longer bursts of UDP datagrams. Of a burst of k bytes in all, the share

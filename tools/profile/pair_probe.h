@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Measures what messages between two ranks cost, depending on the size of the message. One rank
  * measures, the other one serves it. The methods are those of Tam and Wang, section 3.2, unless

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Prints the table of the model's parameters and draws the picture of its curves.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Takes all measurements of a profile in this order: at each level single pairs one after the
  * other, concurrent pairs, relays, converging streams and floods; then copies in memory. Rank 0

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The chain with an end-to-end acknowledgement; chain.c calls it when confirm=1.
  *

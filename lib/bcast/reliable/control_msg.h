@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Control messages between the root of a confirmed broadcast and the other ranks. They are smaller
  * than the eager limit of every transport, so they leave without waiting for the receiver, unless

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Why an attempt of a confirmed broadcast failed: the diagnosis and its error message. */
 #ifndef COLL_LIB_BCAST_RELIABLE_DIAGNOSIS_H
 #define COLL_LIB_BCAST_RELIABLE_DIAGNOSIS_H

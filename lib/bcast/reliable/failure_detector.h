@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Failure detection by the root of a confirmed broadcast: when it last heard from each rank, and
  * each rank's progress. Pure: the caller supplies the time (in seconds).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Message buffers and requests of one rank's confirmed broadcast: one inbox, and one outbox for
  * each epoch. An outbox has WINDOW slots for segments and one for the message that ends its epoch.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A segment of a confirmed broadcast as it is sent. Its numbers identify late segments of earlier
  * attempts; its checksum, computed by the root, reveals damage.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # ABINIT: the electrons of silicon's unit cell.
 packages=abinit
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # CP2K: the electrons of a molecule of water, by Quickstep.
 packages=cp2k
 

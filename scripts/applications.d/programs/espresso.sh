@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Quantum ESPRESSO: the electrons of silicon's unit cell, by pw.x.
 packages=quantum-espresso
 

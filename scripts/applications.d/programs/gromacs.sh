@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # GROMACS: molecular dynamics of water, with separate ranks for the long-range forces.
 packages=gromacs
 

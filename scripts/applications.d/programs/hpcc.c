@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Is preloaded into HPCC. The 2 MB messages of its test of links would take minutes on a lab's
  * links, so only their first and last byte are sent, which the test compares. No other part of HPCC

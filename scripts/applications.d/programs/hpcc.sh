@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # HPCC: HPL, PTRANS, RandomAccess, MPIFFT and others, one after the other.
 packages=hpcc
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # LAMMPS: molecular dynamics, a Lennard-Jones liquid.
 packages=lammps
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # MPB: the bands of a photonic crystal, spheres on a diamond lattice.
 packages=mpb-mpi
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # A program of mpi4py: blocking and nonblocking collectives of objects and arrays.
 packages=python3-mpi4py
 

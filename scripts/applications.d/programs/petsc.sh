@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # PETSc, with petsc4py: Poisson's equation on a square, with four solvers.
 packages=python3-petsc4py
 solvers='("cg", "jacobi"), ("pipecg", "jacobi"), ("gmres", "bjacobi"), ("bcgs", "none")'

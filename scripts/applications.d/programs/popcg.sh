@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # coll-popcg, a program of libcoll: the surface of the world's ocean, by conjugate gradients with one reduction in
 # each iteration. Here it calls only MPI.
 packages='' solver=chrongear reductions=blocking

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # coll-popcg, by conjugate gradients that overlap MPI_Iallreduce with computation.
 # shellcheck source=scripts/applications.d/programs/popcg.sh
 . "$programs/popcg.sh"
