@@ -24,6 +24,6 @@ $limited "$mpirun" -n 2 built/first >out 2>err </dev/null || fail "the program"
 test "$(grep -c 'hello from rank 0' out)" = 2 || fail "the program says something else"
 
 # A newer version must not be found.
-sed 's/coll 0.1/coll 99/' "$source_dir/tests/cmake/CMakeLists.txt" >CMakeLists.txt
+sed 's/coll 0.1/coll 99/' "$source_dir/tests/cli/cmake/CMakeLists.txt" >CMakeLists.txt
 CMAKE_PREFIX_PATH=$work cmake -S . -B other >out 2>err && fail "version 99 is found"
 grep -q 'version: 0' err || fail "what version there is isn't said"
