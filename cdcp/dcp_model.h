@@ -67,7 +67,8 @@ double coll_model_blocks_native(const coll_model_job *job, size_t bytes);
 enum { COLL_MODEL_BLOCKS_MOST = 32768, COLL_MODEL_BLOCKS_PER_LIMIT = 32 };
 size_t coll_model_blocks(const coll_model_job *job, int digits);
 
-/* Returns the same limit if the user has set the LIMIT of allreduces. */
+/* Returns the bytes up to which DCPs take an alltoall or reduce_scatter if the user has set the
+ * limit of allreduces to LIMIT. */
 size_t coll_model_blocks_for(size_t limit);
 
 #endif

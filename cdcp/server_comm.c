@@ -49,8 +49,8 @@ bool coll_server_comm_ready(const coll_server_comm *comm) {
 }
 
 /*
- * Sets STATION, POSITION and STATION_OF from the members. POSITION_OF has an element for every rank
- * of the job, which is -1.
+ * Sets STATION, POSITION and STATION_OF from the members. POSITION_OF is scratch memory with one
+ * element for each rank of the job; all elements must be -1 on entry.
  */
 static void find_stations(coll_server_comm *comm, const coll_job *job, int position_of[]) {
     for (int i = 0; i < comm->ranks; i++) {

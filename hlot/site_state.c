@@ -14,7 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A new tree replaces the last one if it takes at most this share of its time. */
+/* A new tree replaces the current one if its time is at most this fraction of the current tree's
+ * time. */
 static const double CLEARLY = 0.97;
 
 /*

@@ -35,7 +35,8 @@ int hlot_sites_prepare(coll_comm *comm);
  */
 int hlot_sites_children(const coll_plan_args *args);
 
-/* Returns the sizes of a plan in which first ranks receive a sum of each site. */
+/* Returns the size of a plan in which the first rank of every site receives the sums of all sites.
+ */
 coll_plan_size hlot_sites_size(const coll_plan_args *args);
 
 /*

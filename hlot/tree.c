@@ -11,7 +11,7 @@
 /* The number of changes that are tried to improve a tree: some milliseconds of work. */
 enum { MOST_TRIES = 300 };
 
-/* Only trees that take at most this many times as long as the best one so far are improved. */
+/* A tree is improved only if its time is below this many times the best time so far. */
 static const double PROMISING = 1.3;
 
 const char *hlot_kind_name(int kind) {
@@ -283,9 +283,9 @@ static double improve_longest_path(const hlot_network *network, hlot_tree *tree,
 static double make_kind(const hlot_network *network, hlot_kind kind, hlot_tree *tree);
 
 /*
- * Makes the best of all other kinds, of the tree whose links complete earliest, and of a line (for
- * large messages, with which each further child costs as much again). Each is improved by moving
- * the sites on its longest path, if it is promising.
+ * Builds a tree of every other kind, the tree whose links complete earliest, and a line, and
+ * returns the fastest. The line suits large messages, with which each further child costs as much
+ * again. Each is improved by moving the sites on its longest path, if it is promising.
  */
 static double make_best(const hlot_network *network, hlot_tree *tree) {
     double least = make_kind(network, HLOT_SPT, tree);

@@ -27,7 +27,7 @@ enum { HLOT_SITES = 64 };
 /* From row to column; INFINITY if there is no link. The diagonal is ignored. */
 typedef double hlot_latencies[HLOT_SITES][HLOT_SITES];
 
-/* What a tree is made for. Latencies and gap are in the same, arbitrary unit. */
+/* The network for which a tree is built. Latencies and gap are in the same, arbitrary unit. */
 typedef struct hlot_network {
     int sites;
     hlot_latencies latency;

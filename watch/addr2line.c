@@ -18,7 +18,8 @@
 
 extern char **environ;
 
-/* For all lines together, so that reports are not delayed. */
+/* Maximum total time of all runs of addr2line for one report; lines not found by then are left out.
+ */
 static const uint64_t PATIENCE = 250000000; /* ns */
 
 /*

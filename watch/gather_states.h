@@ -42,8 +42,8 @@ bool watch_gather_states_begin(const watch_range ranges[], int count, bool sampl
                                watch_gathered *done, void *context);
 
 /*
- * Advances all operations and calls `done` of those that are complete. Returns true if more can be
- * done at once.
+ * Advances all operations and calls `done` of those that are complete. Returns true if the caller
+ * should call it again without waiting.
  */
 bool watch_gather_states_go_on(void);
 

@@ -80,8 +80,8 @@ static bool has_wildcards(const watch_state *state, uint64_t comm) {
 }
 
 /*
- * Judges a receive from any rank. It is unmatched if the messages of all ranks together are too
- * few.
+ * Judges a receive from any rank. It is unmatched if all ranks together have sent fewer messages
+ * than this rank has posted receives for them.
  */
 static watch_matched any_source_matched(const watch_message *message, int rank,
                                         const watch_state states[], int ranks) {

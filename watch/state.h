@@ -8,8 +8,8 @@
 #include <stddef.h>
 
 /*
- * Takes this rank's state, including, if STACKS, the stack of THREAD, the one that called MPI_Init.
- * watch_state_free frees the state. Returns false if memory is short.
+ * Takes a snapshot of this rank's state. If STACKS, it includes the stack of THREAD, the thread
+ * that called MPI_Init. watch_state_free frees the state. Returns false if memory is short.
  */
 bool watch_state_take(watch_state *state, int rank, int thread, bool stacks);
 void watch_state_free(watch_state *state);

@@ -5,9 +5,9 @@
  *
  * With some core types of OpenBLAS, rounding depends on the place in the tile. So the scores
  * |c|^2 - 2 x.c only select the centroids that may be nearest: those whose score is within twice
- * the error bound of the least one, mostly a single one. The distances to these, added up in double
- * precision and always in the same order, decide. So the result depends neither on where in a tile
- * a point or a centroid is, nor on the core type.
+ * the error bound of the least one, mostly a single one. The nearest of these is chosen by
+ * distances that are summed in double precision, always in the same order. So the result depends
+ * neither on where in a tile a point or a centroid is, nor on the core type.
  *
  * The bound: a scalar product of n terms in float32, added in any order, has an error of at most n
  * u |x| |c| / (1 - n u), u = 2^-24 (Higham, Accuracy and Stability of Numerical Algorithms, 2002,

@@ -36,7 +36,7 @@ int km_pruning_create(const km_packed *of, const km_projection *projection, int 
                       km_pruning **pruning);
 void km_pruning_free(km_pruning *pruning);
 
-/* Returns the position of each centroid in the order of the index. */
+/* Returns an array with the position of each centroid in the index. */
 const uint32_t *km_pruning_positions(const km_pruning *pruning);
 
 /* A thread's scratch memory for one tile: its pairs, their rows, and their products. */

@@ -7,9 +7,8 @@
  * 2. It then has all blocks for the ranks of its own rack from the ranks at its place, and sends
  *    one message to each of them.
  *
- * Between the two steps a block is stored at the place in the data where the block that is
- * exchanged for it will be in the end. If there is only one rack, or racks differ in size, hosts
- * act as racks.
+ * Between the two steps, each block in transit is stored in the slot of the block that replaces it
+ * in step 2. If there is only one rack, or racks differ in size, hosts act as racks.
  *
  * Steps: (R - 1) + (n - 1) messages from every rank instead of p - 1, for R racks of n ranks.
  * Bytes: (p - n) m to other racks and (p - R) m inside; n (p - n) m over each uplink in either
@@ -23,7 +22,7 @@
 #include "lib/alltoall/alltoall.h"
 #include "lib/plan/plan.h"
 
-/* Most bytes of all blocks of a rank together. */
+/* Upper limit for the total bytes of a rank's blocks. */
 static const size_t BYTES_MOST = 4 << 20;
 
 /* Messages to other ranks in flight. */

@@ -30,8 +30,8 @@ typedef struct coll_data {
 int coll_data_open(coll_data *data, void *buffer, MPI_Count count, MPI_Datatype type);
 
 /*
- * Returns BUFFER, which is only read, as the types take it that describe data to read and data to
- * write alike. The only place where libcoll drops a const.
+ * Returns BUFFER without its const, because the same types describe data to read and data to write.
+ * The result must only be read. The only place where libcoll drops a const.
  */
 static inline void *coll_data_read_only(const void *buffer) {
     return (void *)(uintptr_t)buffer;

@@ -76,8 +76,8 @@ int coll_call_args_open(coll_call_args *call, coll_operation operation, const co
                         coll_comm *comm);
 void coll_call_args_close(coll_call_args *call);
 
-/* Returns whether nothing has to be sent, so that coll_call_args_begin does all. The same on all
- * ranks. */
+/* Returns true if the call sends no messages; coll_call_args_begin then completes it. The same on
+ * all ranks. */
 bool coll_call_args_is_local(const coll_call_args *call);
 
 /* Returns the shape's bytes; if sizes differ by rank, those of all this rank's blocks or its data.

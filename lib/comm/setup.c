@@ -168,7 +168,7 @@ static void set_error_code(decision *made, int code) {
 }
 
 /* Makes the topology from all reports, with racks and sites as far as they are known without a
- * measurement. Returns false without memory. */
+ * measurement. Returns false if memory is short. */
 static bool find_places(const exchange *x, const char *source, coll_job_cache_facts *facts,
                         char *problem) {
     const coll_rank_infos all = {(const char *)&contribution_of(x, 0)->report,

@@ -339,7 +339,7 @@ static int handle_completions(coll_task *task, int count) {
     return continue_intake(intake);
 }
 
-/* A stall is time in which nothing arrived, not time in which nobody looked. */
+/* Time without polls does not count as a stall. */
 static void note_look(coll_task *task) {
     ((coll_intake *)task)->looked = PMPI_Wtime();
 }

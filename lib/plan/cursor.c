@@ -148,7 +148,7 @@ static void begin_round(coll_cursor *cursor) {
         resolve_dependencies(cursor, round, i);
 }
 
-/* Ends complete rounds, in order, and begins those that fit the window then. */
+/* Retires complete rounds in order, then begins the rounds that now fit in the window. */
 static void move_window(coll_cursor *cursor) {
     const coll_plan *plan = cursor->plan;
     for (;;) {

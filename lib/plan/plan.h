@@ -139,7 +139,8 @@ typedef struct coll_planner {
     coll_plan_size (*size)(const coll_plan_args *args);
     /* Makes the plan of SIZE in MEMORY, which has OWN_BYTES + MAKING_BYTES. */
     coll_plan *(*plan)(const coll_plan_args *args, coll_plan_size size, void *memory);
-    /* Returns whether the algorithm runs without a plan with VALUES; NULL: it never does. */
+    /* Returns whether the algorithm needs no plan if its parameters are VALUES; NULL if it always
+     * needs one. */
     bool (*unplanned)(const coll_values *values);
 } coll_planner;
 

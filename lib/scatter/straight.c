@@ -21,7 +21,7 @@ typedef struct straight_plan {
     uint64_t first[];
 } straight_plan;
 
-/* Returns the position that receives its block as the NTH. */
+/* Returns the position to which the root sends its NTH block. */
 static int nth_position(const coll_plan_args *args, int nth) {
     return nth % 2 ? args->shape->topo->ranks - 1 - nth / 2 : 1 + nth / 2;
 }

@@ -87,8 +87,8 @@ void coll_network_open(coll_network *network, const coll_shape *call, const coll
 
 /*
  * Returns how many times a message of BYTES between hosts crosses the network one after the other:
- * a long one asks the receiver, which answers, before its data leaves. A measured curve includes
- * that.
+ * a long one asks the receiver, which answers, before its data leaves. A measured transfer time
+ * includes these crossings.
  */
 static int crossings(const coll_cost *cost, int level, size_t bytes) {
     bool asks = level > COLL_LEVEL_NODE && bytes >= COLL_EAGER && !cost->curve[COLL_TRANSFER].knots;
@@ -178,8 +178,8 @@ int64_t coll_network_pass(coll_network *network, int from, int to, const coll_me
                           : pass_link(&network->links[link], toll->shared_gap, interleaves, now);
 }
 
-/* Returns true the first time that QUEUE holds more than the buffer of TOLL's level, from several
- * hosts. */
+/* Returns true the first time that QUEUE holds messages from several hosts and more bytes than the
+ * switch buffer of TOLL's level. */
 static bool overflows(coll_network *network, coll_queue *queue, const coll_message_cost *toll) {
     double buffer = coll_cost_buffer(&network->profile->level[toll->level]);
     if (queue->overrun || queue->sender != SEVERAL || buffer <= 0 ||

@@ -10,7 +10,7 @@
 #include <netinet/in.h>
 #include <stdbool.h>
 
-/* Most interfaces of a host that are considered, including bridges for virtual machines. */
+/* Maximum number of interfaces considered for each host, including bridges for virtual machines. */
 enum { COLL_ADDRESSES = 8 };
 
 /* The addresses of one host, in the order of its interfaces; sent as it is in memory. */

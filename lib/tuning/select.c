@@ -14,7 +14,8 @@
  * of its time. */
 static const double CLEARLY = 0.9;
 
-/* On each network an algorithm counts as at most this many times slower than the fastest. */
+/* Upper limit for an algorithm's slowdown relative to the fastest algorithm on the same network;
+ * larger slowdowns count as this one. */
 static const double MOST_REGRET = 3;
 
 /* Returns the seconds that ALGORITHM takes for CALL on its network. */

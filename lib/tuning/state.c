@@ -161,8 +161,8 @@ static bool is_set_for_this(const coll_state *state) {
 }
 
 /*
- * Prints on rank 0 that ASKED can't run CALL and what runs INSTEAD, once in a process for an
- * operation and ASKED. If INSTEAD is NULL, the MPI library runs it.
+ * Prints on rank 0 that ASKED can't run CALL and that INSTEAD runs in its place, once in a process
+ * for an operation and ASKED. If INSTEAD is NULL, the MPI library runs it.
  */
 static void warn_not_applicable(coll_state *state, coll_operation operation, bool started,
                                 const coll_shape *call, const coll_algorithm *asked,

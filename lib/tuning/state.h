@@ -64,7 +64,8 @@ coll_shape coll_state_shape(const coll_state *state, coll_operation operation, s
 /* Returns the choice for CALL, and the other algorithms that may be faster. */
 coll_choices coll_state_likely(coll_state *state, coll_operation operation, const coll_shape *call);
 
-/* Returns the choice for CALL. If *LEARNS, the caller must pass it to coll_autotune_begin. */
+/* Returns the choice for CALL. If it sets *LEARNS, the caller must pass the choice to
+ * coll_autotune_begin. */
 coll_choice coll_state_choose(coll_state *state, coll_operation operation, const coll_shape *call,
                               bool *learns);
 

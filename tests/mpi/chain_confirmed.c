@@ -290,7 +290,7 @@ START_TEST(a_late_rank_is_waited_for) {
 }
 END_TEST
 
-/* The other ranks wait for the root as long as for all attempts. */
+/* The other ranks wait for the root's first message as long as all attempts together may take. */
 START_TEST(a_late_root_is_waited_for) {
     MPI_Comm comm = open_comm("chain:chunk=64,confirm=1,retry=10", 0.2);
     if (world_rank == 0)

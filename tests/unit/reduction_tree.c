@@ -168,8 +168,8 @@ START_TEST(errors_of_combining) {
 END_TEST
 
 /*
- * Runs the exchange of P positions stage by stage. In each stage a position has a range of
- * positions, and at the end all of them.
+ * Runs the exchange of P positions stage by stage. After each stage a position holds the
+ * contributions of a range of positions, and after the last stage all.
  */
 static void run_exchange(int p, int radix) {
     static bool has[MOST][MOST];

@@ -204,7 +204,7 @@ static const coll_algorithm flood = {.name = "flood", .planner = &flood_planner}
 
 /*
  * An uplink is as fast as a host's link if the network of two racks moves two streams. Each further
- * message takes the time of its bytes.
+ * message adds its own transfer time.
  */
 START_TEST(two_messages_on_an_uplink_take_twice_as_long) {
     double taken[5];

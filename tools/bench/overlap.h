@@ -48,8 +48,8 @@ typedef struct overlap_call {
 int overlap_run(const overlap_call *call, const overlap_machine *machine, double samples[]);
 
 /*
- * The work of the application ranks on their communicator, which returns errors. Returns MPI's
- * error codes.
+ * The function that every application rank runs on the communicator of these ranks, whose error
+ * handler is MPI_ERRORS_RETURN. Returns MPI's error codes.
  */
 typedef int dcp_job_work(MPI_Comm app, void *context);
 
