@@ -32,8 +32,8 @@
 /* A turn with the parent (except at the root), and then one with each child, or with all. */
 typedef struct tree_plan {
     coll_staged_plan turns;
-    int count,
-        kin[1 + COLL_USUAL_CHILDREN]; /* positions of the parent, or -1, and of the children */
+    int count;                        /* number of children */
+    int kin[1 + COLL_USUAL_CHILDREN]; /* positions of the parent, or -1, and of the children */
 } tree_plan;
 
 static_assert((int)COLL_TURN_RANGES >= (int)COLL_USUAL_CHILDREN, "a turn has all children");
@@ -77,8 +77,8 @@ static coll_plan *plan_down(const coll_plan_args *args, coll_plan_size size, voi
     tree_plan *plan = memory;
     plan->count =
         tree(args->shape->topo->ranks, args->line->position, &plan->kin[0], &plan->kin[1]);
-    const int sends = at_once ? plan->count > 0 : plan->count, turns = sends + (plan->kin[0] >= 0);
-    return coll_staged_plan_make(args, size, memory, args->own, (uint64_t)turns,
+    const int receiving = plan->kin[0] >= 0, sending = at_once ? plan->count > 0 : plan->count;
+    return coll_staged_plan_make(args, size, memory, args->own, (uint64_t)(receiving + sending),
                                  at_once ? all_children : one_child);
 }
 
