@@ -59,7 +59,7 @@ measure_random() {
             ;;
         esac
         unset COLL_TOPOLOGY # netlab tells the racks
-        export COLL_PROFILE=built-in
+        export COLL_PROFILE='' XDG_CONFIG_HOME=$work/config # no profile of this machine
         case $name in
         nothing*) export COLL_TOPOLOGY='' ;;
         exact* | profile*) COLL_PROFILE=$work/profile ;;
@@ -70,7 +70,7 @@ measure_random() {
             measure_told "$name" "$operation" "$ranks" "$order"
         done
     done
-    unset COLL_TOPOLOGY COLL_PROFILE XDG_CACHE_HOME
+    unset COLL_TOPOLOGY COLL_PROFILE XDG_CACHE_HOME XDG_CONFIG_HOME
 }
 
 # Measures all labs and prints how good auto was there.
