@@ -88,6 +88,8 @@ libcoll_core_la_SOURCES = \
 	lib/comm/settings.c lib/comm/settings.h \
 	lib/comm/setup.c lib/comm/setup.h \
 	lib/cost/cost.c lib/cost/cost.h \
+	lib/cost/network_cache.c lib/cost/network_cache.h \
+	lib/cost/network_probe.c lib/cost/network_probe.h \
 	lib/cost/networks.c lib/cost/networks.h \
 	lib/cost/profile.c lib/cost/profile.h \
 	lib/cost/profilefile.c lib/cost/profilefile.h \

@@ -121,9 +121,10 @@ coll_job_cache *coll_job_cache_find(const coll_world *world, const coll_rank_inf
                                     const char *topology, const char *profile, coll_topo *places) {
     pthread_mutex_lock(&lock);
     coll_job_cache *common = known;
-    while (common && (common->facts.rest != COLL_TOPOLOGY_SOURCE_NOTHING ||
-                      !has_sources(&common->facts, topology, profile) ||
-                      !has_report(&common->facts, report) || !contains(common, world)))
+    while (common &&
+           (common->facts.rest != COLL_TOPOLOGY_SOURCE_NOTHING || common->facts.probes_network ||
+            !has_sources(&common->facts, topology, profile) ||
+            !has_report(&common->facts, report) || !contains(common, world)))
         common = common->next;
     if (common &&
         coll_topo_part(&common->facts.topo, world->count, world->within, places) != MPI_SUCCESS)
@@ -175,5 +176,12 @@ void coll_job_cache_locate(coll_job_cache *common, int racks[], int sites[], con
     coll_topo_locate(&common->facts.topo, racks, sites);
     strcpy(common->facts.topo.origin, note);
     common->facts.rest = COLL_TOPOLOGY_SOURCE_NOTHING;
+    pthread_mutex_unlock(&lock);
+}
+
+void coll_job_cache_set_profile(coll_job_cache *common, const coll_profile *profile) {
+    pthread_mutex_lock(&lock);
+    common->facts.profile = *profile;
+    common->facts.probes_network = false;
     pthread_mutex_unlock(&lock);
 }

@@ -22,7 +22,8 @@ typedef struct coll_job_cache_facts {
     char topology[4096], source[COLL_PROFILE_SOURCE]; /* sources of topology and profile */
     coll_rank_info report;                            /* this process's own */
     coll_topology_source_rest
-        rest; /* measurements still to be made before racks and sites are known */
+        rest;            /* measurements still to be made before racks and sites are known */
+    bool probes_network; /* the network is still to be measured */
     coll_topo topo;
     coll_profile profile;
 } coll_job_cache_facts;
@@ -59,6 +60,9 @@ coll_job_cache *coll_job_cache_make(coll_job_cache_facts *facts, const coll_worl
 
 /* Completes an entry with its nodes' measured RACKS and SITES; NOTE says how they were found. */
 void coll_job_cache_locate(coll_job_cache *common, int racks[], int sites[], const char *note);
+
+/* Completes an entry with the PROFILE of its measured network. */
+void coll_job_cache_set_profile(coll_job_cache *common, const coll_profile *profile);
 
 /* Adds a reference to COMMON, to be released with coll_job_cache_release. */
 void coll_job_cache_retain(coll_job_cache *common);

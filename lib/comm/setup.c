@@ -8,6 +8,7 @@
 #include "lib/base/reserve_alloc.h"
 #include "lib/base/textfile.h"
 #include "lib/comm/job.h"
+#include "lib/cost/network_cache.h"
 #include "lib/topology/tcp_info.h"
 
 #include <stdalign.h>
@@ -187,6 +188,21 @@ static bool find_places(const exchange *x, const char *source, coll_job_cache_fa
     return true;
 }
 
+/*
+ * Completes the built-in profile with what is known of the network. Returns whether the network is
+ * to be measured: the user asked for nothing else, there are enough hosts for a choice of
+ * algorithms to matter, and nothing is known from an earlier job.
+ */
+static bool complete_profile(const coll_agreed_settings *settings, coll_job_cache_facts *facts) {
+    enum { FEWEST = 3 };
+    const coll_topo *topo = &facts->topo;
+    coll_profile_set_round_trip(&facts->profile, coll_tcp_info_round_trip());
+    if (*settings->profile || strcmp(settings->topology, "flat") == 0 || topo->nodes < FEWEST)
+        return false;
+    return facts->rest != COLL_TOPOLOGY_SOURCE_NOTHING ||
+           !coll_network_cache_load(topo, &facts->profile);
+}
+
 static void find_facts(const exchange *x, decision *made) {
     char problem[COLL_TEXTFILE_PROBLEM] = "";
     coll_job_cache_facts *facts = &made->facts;
@@ -199,7 +215,7 @@ static void find_facts(const exchange *x, decision *made) {
     if (*problem)
         set_error(made, MPI_ERR_FILE, problem);
     else if (coll_profile_is_builtin(&facts->profile))
-        coll_profile_set_round_trip(&facts->profile, coll_tcp_info_round_trip());
+        facts->probes_network = complete_profile(&made->settings, facts);
     facts->id = coll_job_cache_number(&x->world);
 }
 
@@ -245,6 +261,7 @@ static void carry_decision(coll_pack_buffer *pack, decision *made) {
         return;
     coll_pack_buffer_move(pack, &made->facts.id, sizeof made->facts.id);
     coll_pack_buffer_move(pack, &made->facts.rest, sizeof made->facts.rest);
+    coll_pack_buffer_move(pack, &made->facts.probes_network, sizeof made->facts.probes_network);
     coll_topo_carry(pack, &made->facts.topo);
     coll_profile_carry(pack, &made->facts.profile);
 }
@@ -461,12 +478,11 @@ int coll_setup_meet(coll_comm *comm, bool ready, coll_setup *setup) {
     return code;
 }
 
-int coll_setup_measure(coll_comm *comm, coll_job_cache *common, coll_topo *topo) {
+/* Measures racks and sites, and stores them in COMMON and TOPO. */
+static int measure_places(coll_comm *comm, coll_job_cache *common, coll_topo *topo) {
     const coll_job_cache_facts *facts = coll_job_cache_facts_of(common);
     char note[COLL_TOPOLOGY_SOURCE_NOTE] = "";
     void *room;
-    if (facts->rest == COLL_TOPOLOGY_SOURCE_NOTHING)
-        return MPI_SUCCESS;
     int code = coll_comm_room(comm, 3 * (size_t)topo->nodes * sizeof(int), &room);
     if (code != MPI_SUCCESS)
         return code;
@@ -486,4 +502,32 @@ int coll_setup_measure(coll_comm *comm, coll_job_cache *common, coll_topo *topo)
     free(topo->origin);
     topo->origin = strdup(note); /* only for display: NULL without memory is fine */
     return MPI_SUCCESS;
+}
+
+/* Measures the network between the hosts of TOPO, stores it in COMMON, and keeps it for later jobs.
+ */
+static int measure_network(coll_comm *comm, coll_job_cache *common, const coll_topo *topo) {
+    coll_profile profile = coll_job_cache_facts_of(common)->profile;
+    coll_network_rates rates;
+    int code = MPI_SUCCESS;
+    if (topo->sites == 1) {
+        code = coll_network_probe(comm, topo, profile.level[COLL_LEVEL_RACK].latency, &rates);
+        if (code != MPI_SUCCESS)
+            return code;
+        coll_profile_set_rates(&profile, topo, &rates, "measured when the job began");
+        if (comm->rank == 0)
+            coll_network_cache_save(topo, &profile);
+    }
+    coll_job_cache_set_profile(common, &profile);
+    return MPI_SUCCESS;
+}
+
+int coll_setup_measure(coll_comm *comm, coll_job_cache *common, coll_topo *topo) {
+    const coll_job_cache_facts *facts = coll_job_cache_facts_of(common);
+    int code = MPI_SUCCESS;
+    if (facts->rest != COLL_TOPOLOGY_SOURCE_NOTHING)
+        code = measure_places(comm, common, topo);
+    if (code == MPI_SUCCESS && facts->probes_network)
+        code = measure_network(comm, common, topo);
+    return code;
 }

@@ -37,7 +37,8 @@ int coll_setup_meet(coll_comm *comm, bool ready, coll_setup *setup);
 
 /*
  * Measures racks and sites if they are not known yet, and stores them in COMMON and in TOPO, COMM's
- * topology. Uses COMM's private communicator. Collective.
+ * topology; then the network, if that is to be done, and stores it in COMMON. Uses COMM's private
+ * communicator. Collective.
  */
 int coll_setup_measure(coll_comm *comm, coll_job_cache *common, coll_topo *topo);
 

@@ -18,7 +18,10 @@ static const struct {
 /* Seconds of a processor for sending or receiving a message. */
 static const double OVERHEAD = 10e-6;
 
-/* Shares of a measured buffer that the job may have: other traffic may use a part of it. */
+/* Bytes that a switch buffers for a port if only rates were measured. */
+static const double BUFFER = 256e3;
+
+/* Shares of a buffer that the job may have: other traffic may use a part of it. */
 static const double buffer_shares[] = {1, 0.5};
 
 enum {
@@ -43,7 +46,7 @@ int coll_networks_count(const coll_profile *profile, const coll_topo *topo) {
 
 /* Leaves COST its figures, without curves, and a share of its buffer. */
 static void set_measured(coll_cost *cost, int nth) {
-    cost->buffer *= buffer_shares[nth];
+    cost->buffer = buffer_shares[nth] * (cost->buffer > 0 ? cost->buffer : BUFFER);
     for (int i = 0; i < COLL_PARAMETERS; i++)
         cost->curve[i].knots = 0;
 }

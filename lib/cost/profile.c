@@ -169,6 +169,19 @@ void coll_profile_set_round_trip(coll_profile *profile, double round_trip) {
     set_latencies(profile, times);
 }
 
+void coll_profile_set_rates(coll_profile *profile, const coll_topo *topo,
+                            const coll_network_rates *rates, const char *source) {
+    coll_cost *rack = &profile->level[COLL_LEVEL_RACK], *site = &profile->level[COLL_LEVEL_SITE];
+    snprintf(profile->source, sizeof profile->source, "%s", source);
+    rack->per_byte = site->per_byte = 1 / rates->link;
+    profile->measured[COLL_LEVEL_RACK] = true;
+    if (topo->racks == 1)
+        return;
+    site->per_byte = fmax(site->per_byte, topo->racks / rates->together);
+    site->together = rates->together;
+    profile->measured[COLL_LEVEL_SITE] = true;
+}
+
 /* The built-in profile is carried by its name and its latency. */
 void coll_profile_carry(coll_pack_buffer *pack, coll_profile *profile) {
     const double near = coll_profile_builtin()->level[COLL_LEVEL_RACK].latency;

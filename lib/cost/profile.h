@@ -8,6 +8,7 @@
 
 #include "lib/base/pack_buffer.h"
 #include "lib/cost/cost.h"
+#include "lib/cost/network_probe.h"
 #include "lib/topology/topo.h"
 
 #include <stddef.h>
@@ -46,6 +47,13 @@ void coll_profile_load(const char *path, const coll_topo *topo, coll_profile *pr
  * that jobs on the same hosts get the same one; never less than the built-in latency.
  */
 void coll_profile_set_round_trip(coll_profile *profile, double round_trip);
+
+/*
+ * Sets the rates between the hosts of PROFILE, which must be built in, to RATES, measured between
+ * the hosts of TOPO. SOURCE says where they come from.
+ */
+void coll_profile_set_rates(coll_profile *profile, const coll_topo *topo,
+                            const coll_network_rates *rates, const char *source);
 
 /* Returns whether PROFILE is the built-in one. */
 bool coll_profile_is_builtin(const coll_profile *profile);

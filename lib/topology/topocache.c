@@ -36,12 +36,16 @@ static bool hash_names(int nodes, char *const hosts[], uint64_t *hash) {
 }
 
 char *coll_topocache_path(coll_topocache_kind kind, int nodes, char *const hosts[]) {
+    static const struct {
+        const char *first, *last;
+    } parts[] = {[COLL_TOPOCACHE_SURE] = {"topology", ".conf"},
+                 [COLL_TOPOCACHE_DOUBTFUL] = {"topology", "-doubtful.conf"},
+                 [COLL_TOPOCACHE_NETWORK] = {"network", ".profile"}};
     uint64_t hash;
     char name[64];
     if (!hash_names(nodes, hosts, &hash))
         return NULL;
-    snprintf(name, sizeof name, "topology-%016" PRIx64 "%s.conf", hash,
-             kind == COLL_TOPOCACHE_SURE ? "" : "-doubtful");
+    snprintf(name, sizeof name, "%s-%016" PRIx64 "%s", parts[kind].first, hash, parts[kind].last);
     return coll_cachefile_path(name);
 }
 

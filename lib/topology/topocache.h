@@ -2,7 +2,8 @@
 /*
  * Cache files of measured topologies, one for each set of hosts: topology-HASH.conf, or
  * topology-HASH-doubtful.conf if a measurement by default has found nothing (lib/base/cachefile.h).
- * Their syntax is that of lib/topology/topofile.h. No MPI.
+ * Their syntax is that of lib/topology/topofile.h. network-HASH.profile is for the rates of the
+ * same hosts (lib/cost/network_cache.h). No MPI.
  */
 #ifndef COLL_LIB_TOPOLOGY_TOPOCACHE_H
 #define COLL_LIB_TOPOLOGY_TOPOCACHE_H
@@ -11,7 +12,8 @@
 
 typedef enum coll_topocache_kind {
     COLL_TOPOCACHE_SURE,
-    COLL_TOPOCACHE_DOUBTFUL
+    COLL_TOPOCACHE_DOUBTFUL,
+    COLL_TOPOCACHE_NETWORK
 } coll_topocache_kind;
 
 /*

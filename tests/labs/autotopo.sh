@@ -6,7 +6,7 @@ set -u
 . "$(dirname "$0")/../support/expect.sh"
 . "$(dirname "$0")/../support/lab.sh"
 places=$PWD/tests/labs/places
-export XDG_CACHE_HOME=$work/cache
+export XDG_CACHE_HOME=$work/cache XDG_CONFIG_HOME=$work/config
 
 # places TOPOLOGY [OPTIONS]: prints host, rack and site of each host. Writes the source of the topology to
 # $work/origin.
@@ -54,7 +54,21 @@ same 'that is from the cache, too' "# from $kept" "$(<"$work/origin")"
 same 'flat is one rack' 0 "$(places flat | awk '{ n += $2 + $3 } END { print n + 0 }')"
 matches 'flat says so' '# one rack: by COLL_TOPOLOGY' "$(<"$work/origin")"
 finds 'fewer hosts' -n 9
-same 'fewer hosts have their own file' 2 "$(find "$XDG_CACHE_HOME/libcoll" -type f ! -name '*-doubtful.conf' | wc -l)"
+same 'fewer hosts have their own file' 2 "$(find "$XDG_CACHE_HOME/libcoll" -name 'topology-*.conf' ! -name '*-doubtful.conf' | wc -l)"
+
+# Without a profile the rates are measured, too: the links have 20 Mbit/s. They are kept for the next job.
+# On a busy machine this may take several attempts.
+for attempt in {1..6}; do
+    rm -f "$XDG_CACHE_HOME"/libcoll/network-*.profile
+    COLL_PROFILE='' places "$kept" >"$work/found"
+    rate=$(awk '$1 == "level" && $2 == "rack" { printf "%.0f", 8e-6 / $8 }' "$XDG_CACHE_HOME"/libcoll/network-*.profile)
+    ((rate < 10 || rate > 40)) || break
+    echo "the rate: measurement $attempt was disturbed: $rate Mbit/s"
+done
+same 'the rate of links is measured' "yes: $rate" "$( ((rate >= 10 && rate <= 40)) && echo yes || echo no): $rate"
+cp "$XDG_CACHE_HOME"/libcoll/network-*.profile "$work/network"
+COLL_PROFILE='' places "$kept" >"$work/found"
+same 'the next job measures nothing' '' "$(diff "$work/network" "$XDG_CACHE_HOME"/libcoll/network-*.profile)"
 
 # Without COLL_TOPOLOGY libcoll measures for a limited time. On a busy machine this may take several
 # attempts.

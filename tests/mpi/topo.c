@@ -11,6 +11,7 @@
 #include "lib/tuning/state.h"
 #include "tests/support/harness.h"
 
+#include <math.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -277,6 +278,101 @@ static void set_switches(const char *const addresses[4], const char *pattern) {
     setenv("SLURM_TOPOLOGY_ADDR_PATTERN", pattern, 1);
 }
 
+/* Sets up a copy of MPI_COMM_WORLD without a profile, with hosts in the racks of RACKS, and returns
+ * its profile. */
+static coll_profile profile_without_source(const char *racks) {
+    MPI_Comm copy;
+    PMPI_Comm_dup(MPI_COMM_WORLD, &copy);
+    write_file(racks);
+    setenv("COLL_TOPOLOGY", path, 1);
+    setenv("COLL_PROFILE", "", 1);
+    const coll_state *state = state_of(copy);
+    const coll_profile profile = state ? *state->profile : (coll_profile){.source = ""};
+    setenv("COLL_PROFILE", "built-in", 1);
+    unsetenv("COLL_TOPOLOGY");
+    remove_file();
+    PMPI_Comm_free(&copy);
+    return profile;
+}
+
+/* Returns whether the ranks have the same rates between hosts. */
+static bool same_everywhere(const coll_profile *profile) {
+    const coll_cost *rack = &profile->level[COLL_LEVEL_RACK],
+                    *site = &profile->level[COLL_LEVEL_SITE];
+    double own[] = {rack->per_byte, rack->together, site->per_byte, site->together}, least[4],
+           most[4];
+    PMPI_Allreduce(own, least, 4, MPI_DOUBLE, MPI_MIN, MPI_COMM_WORLD);
+    PMPI_Allreduce(own, most, 4, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    return memcmp(least, most, sizeof most) == 0;
+}
+
+static bool is_near(double a, double b) {
+    return fabs(a - b) <= 1e-5 * fabs(b);
+}
+
+/* Creates a folder for the cache on rank 0; the other ranks have none. */
+static char *make_cache(void) {
+    static char folder[] = "/tmp/coll-topo-cache-XXXXXX";
+    if (world() != 0)
+        return NULL;
+    strcpy(folder + strlen(folder) - 6, "XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    setenv("XDG_CACHE_HOME", folder, 1);
+    setenv("XDG_CONFIG_HOME", folder, 1);
+    return folder;
+}
+
+static void remove_cache(const char *folder) {
+    char command[128];
+    if (!folder)
+        return;
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    ck_assert_int_eq(system(command), 0);
+    unsetenv("XDG_CACHE_HOME");
+    unsetenv("XDG_CONFIG_HOME");
+}
+
+/* Replaces the kept network by TEXT. */
+static void damage_cache(const char *folder, const char *text) {
+    char command[256];
+    if (!folder || world_size() < 3)
+        return;
+    snprintf(command, sizeof command, "echo '%s' | tee %s/libcoll/network-*.profile >%s/out", text,
+             folder, folder);
+    ck_assert_int_eq(system(command), 0);
+}
+
+static const char two_racks[] = "SwitchName=a Nodes=n0,n2\nSwitchName=b Nodes=n1,n3\n",
+                  one_rack[] = "SwitchName=a Nodes=n[0-3]\n";
+
+START_TEST(a_network_without_a_profile_is_measured_and_kept) {
+    char *folder = make_cache();
+    const char *fresh = "measured when the job began";
+    const coll_profile first = profile_without_source(two_racks),
+                       second = profile_without_source(two_racks),
+                       flat = profile_without_source(one_rack),
+                       racks = profile_without_source(two_racks);
+    damage_cache(folder, "nothing");
+    const coll_profile last = profile_without_source(two_racks);
+    remove_cache(folder);
+    if (world_size() < 3) {
+        harness_assert(strcmp(first.source, "built-in") == 0, "two hosts: %s", first.source);
+        return;
+    }
+    const coll_cost *site = &first.level[COLL_LEVEL_SITE];
+    harness_assert(strcmp(first.source, fresh) == 0, "first: %s", first.source);
+    harness_assert(first.measured[COLL_LEVEL_RACK] && first.measured[COLL_LEVEL_SITE], "levels");
+    harness_assert(isfinite(site->per_byte) && site->per_byte > 0 && site->together > 0, "rates");
+    harness_assert(same_everywhere(&first), "rates differ");
+    harness_assert(strstr(second.source, "/libcoll/network-"), "second: %s", second.source);
+    harness_assert(is_near(second.level[COLL_LEVEL_SITE].together, site->together), "kept");
+    harness_assert(strcmp(flat.source, fresh) == 0, "other racks: %s", flat.source);
+    harness_assert(flat.measured[COLL_LEVEL_RACK] && !flat.measured[COLL_LEVEL_SITE], "one rack");
+    harness_assert(strcmp(racks.source, fresh) == 0, "racks again: %s", racks.source);
+    harness_assert(strcmp(last.source, fresh) == 0, "damaged: %s", last.source);
+}
+END_TEST
+
 START_TEST(racks_and_sites_come_from_slurm) {
     static const char *const tree[] = {"top.s1.n0", "top.s2.n1", "west.s1.n2", "top.s1.n3"};
     set_switches(tree, "switch.switch.node");
@@ -388,6 +484,7 @@ static Suite *suite(void) {
     tcase_add_test(tests, long_names_take_another_message);
     tcase_add_test(tests, all_ranks_get_the_same_error);
     tcase_add_test(tests, hosts_without_addresses_cannot_be_measured);
+    tcase_add_test(tests, a_network_without_a_profile_is_measured_and_kept);
     tcase_add_test(tests, racks_and_sites_come_from_slurm);
     tcase_add_test(tests, odd_slurm_settings_mean_one_rack);
     tcase_add_test(tests, numa_domains_are_numbered_on_each_node);

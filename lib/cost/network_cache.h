@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The network between a set of hosts, as measured when a job began (lib/cost/network_probe.h), kept
+ * for later jobs on the same hosts: a profile in the cache (lib/topology/topocache.h).
+ */
+#ifndef COLL_LIB_COST_NETWORK_CACHE_H
+#define COLL_LIB_COST_NETWORK_CACHE_H
+
+#include "lib/cost/profile.h"
+#include "lib/topology/topo.h"
+
+/*
+ * Sets PROFILE, which must be built in, to what is kept of the hosts of TOPO. Returns false if that
+ * is nothing, if it is older than a week or damaged, or if racks were known then and are not now,
+ * or the other way round.
+ */
+bool coll_network_cache_load(const coll_topo *topo, coll_profile *profile);
+
+/* Keeps the measured levels of PROFILE for the hosts of TOPO, if there is a home directory that can
+ * be written. */
+void coll_network_cache_save(const coll_topo *topo, const coll_profile *profile);
+
+#endif

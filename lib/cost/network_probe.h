@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Measures the rates of hosts' links and of racks' uplinks by a few messages: one rank of each host
+ * sends to one of another host, all at the same time. That takes some ten milliseconds; longer
+ * where links are slow.
+ */
+#ifndef COLL_LIB_COST_NETWORK_PROBE_H
+#define COLL_LIB_COST_NETWORK_PROBE_H
+
+#include "lib/base/comm.h"
+#include "lib/topology/topo.h"
+
+/* Rates in bytes/s, the same on all ranks. */
+typedef struct coll_network_rates {
+    double link;     /* of a host's link while all hosts send; the lower quartile */
+    double together; /* of all racks' uplinks together; 0 with one rack */
+} coll_network_rates;
+
+/*
+ * Measures RATES between the hosts of TOPO, COMM's topology: at least two hosts. LATENCY is that of
+ * a message in seconds, at least roughly: on a longer path a rate takes more bytes to measure.
+ * Collective over COMM, on which nothing else is in flight. All ranks get the same error: one of
+ * MPI or of memory, or a timeout.
+ */
+int coll_network_probe(coll_comm *comm, const coll_topo *topo, double latency,
+                       coll_network_rates *rates);
+
+#endif
