@@ -18,8 +18,11 @@ static const struct {
 /* Seconds of a processor for sending or receiving a message. */
 static const double OVERHEAD = 10e-6;
 
-/* Bytes that a switch buffers for a port if only rates were measured. */
-static const double BUFFER = 256e3;
+/*
+ * What only rates were measured of (lib/cost/network_probe.h): seconds of a processor for a
+ * message, which take longer where ranks share cores, and the bytes that a switch buffers.
+ */
+static const struct { double overhead, buffer; } only_rates[] = {{10e-6, 256e3}, {50e-6, 128e3}};
 
 /* Shares of a buffer that the job may have: other traffic may use a part of it. */
 static const double buffer_shares[] = {1, 0.5};
@@ -46,7 +49,9 @@ int coll_networks_count(const coll_profile *profile, const coll_topo *topo) {
 
 /* Leaves COST its figures, without curves, and a share of its buffer. */
 static void set_measured(coll_cost *cost, int nth) {
-    cost->buffer = buffer_shares[nth] * (cost->buffer > 0 ? cost->buffer : BUFFER);
+    if (cost->buffer <= 0 && cost->curve[COLL_SEND_OVERHEAD].knots == 0)
+        cost->overhead = only_rates[nth].overhead;
+    cost->buffer = cost->buffer > 0 ? cost->buffer * buffer_shares[nth] : only_rates[nth].buffer;
     for (int i = 0; i < COLL_PARAMETERS; i++)
         cost->curve[i].knots = 0;
 }
