@@ -22,7 +22,7 @@ include tests/interposed/local.mk
 include tests/component/local.mk
 include tests/watch/local.mk
 # A graph of figure 1 of a paper, for tests and docs.
-EXTRA_DIST += tests/hlot/congested.txt tests/hlot/figure1.txt tests/run-one
+EXTRA_DIST += tests/hlot/figure1.txt tests/run-one
 
 # Each kind of test by itself. Of the programs only those that run are built.
 .PHONY: check-unit check-mpi check-cli check-labs
