@@ -3,8 +3,6 @@
 
 #include "lib/cost/network_probe.h"
 
-#include "lib/base/agree.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,13 +10,13 @@
 /*
  * A host sends FEWEST to MOST messages of PIECE bytes to measure a link. Only the second half
  * counts: switches let a burst pass faster, and TCP begins slowly. To measure an uplink, the hosts
- * of a rack begin with twice the bytes of one host for a link.
+ * of a rack begin with as many bytes as one host does for a link: the switch can buffer them.
  */
 enum { PIECE = 8 << 10, PIECE_LEAST = 1 << 10, FEWEST = 8, MOST = 128, GROWTH = 4 };
 
 /* A measurement is repeated with more bytes until the second half takes ENOUGH seconds, and as long
  * as LATENCIES messages without data; one shorter than NOISY is made three times. */
-static const double ENOUGH = 4e-3, NOISY = 60e-3;
+static const double ENOUGH = 4e-3, NOISY = 30e-3;
 enum { LATENCIES = 8 };
 
 /* Longest sleep of a receiver, which makes times uncertain. */
@@ -28,8 +26,8 @@ typedef struct probe {
     coll_comm *comm;
     coll_wait wait;
     char *out, *in; /* PIECE bytes each */
-    double *rates;  /* on rank 0: of all ranks */
-    double *usual;  /* of those of all hosts */
+    double *values; /* on rank 0: of all ranks */
+    double *usual;  /* their quartile */
     double enough;  /* s */
 } probe;
 
@@ -42,7 +40,7 @@ typedef struct partners {
 
 /* What one host has measured. */
 typedef struct measurement {
-    double seconds; /* of the second half; INFINITY if nothing was received */
+    double seconds; /* of the second half; 0 if nothing was received */
     double rate;    /* bytes/s of all streams of the bottleneck; 0 likewise */
 } measurement;
 
@@ -140,7 +138,7 @@ static int exchange(probe *p, const partners *whom, int count, int bytes, measur
     MPI_Request requests[MOST];
     const int received = count * whom->senders;
     const int sent = whom->to == MPI_PROC_NULL ? 0 : count;
-    double seconds = INFINITY;
+    double seconds = 0;
     int code = start_sends(p, whom->to, sent, bytes, requests);
     if (code == MPI_SUCCESS && received > 0)
         code = receive_all(p, received, bytes, &seconds);
@@ -148,7 +146,7 @@ static int exchange(probe *p, const partners *whom, int count, int bytes, measur
         code = coll_wait_all(&p->wait, sent, requests, NULL);
     if (code != MPI_SUCCESS)
         return p->comm->broken = code;
-    *found = (measurement){.seconds = INFINITY, .rate = 0};
+    *found = (measurement){.rate = 0};
     if (received > 0) {
         const double least = 1e-6, each = (received - received / 2) / (fmax(seconds, least));
         *found = (measurement){seconds, each * bytes / whom->senders * whom->streams};
@@ -156,41 +154,34 @@ static int exchange(probe *p, const partners *whom, int count, int bytes, measur
     return MPI_SUCCESS;
 }
 
-/* Sets *LEAST to the shortest time of all hosts. */
-static int find_shortest(coll_comm *comm, double seconds, double *least) {
-    const double nano = 1e-9, most = 1e6;
-    const int64_t mine = -(int64_t)(fmin(seconds, most) / nano);
-    int64_t highest;
-    int code = coll_agree_highest(comm, 1, &mine, &highest);
-    *least = -nano * (double)highest;
-    return code;
-}
-
-static int by_rate(const void *a, const void *b) {
+static int ascending(const void *a, const void *b) {
     const double one = *(const double *)a, other = *(const double *)b;
     return (one > other) - (one < other);
 }
 
-/* Returns the lower quartile of all RANKS' RATES, without those that are 0; sorts them. Of hosts
- * that share an uplink, some finish early and leave it to the others, so their median is above its
- * rate. */
-static double find_quartile(int ranks, double rates[]) {
+/* Returns the lower quartile of COUNT VALUES, without those that are 0; sorts them. */
+static double find_quartile(int count, double values[]) {
     int none = 0;
-    qsort(rates, (size_t)ranks, sizeof *rates, by_rate);
-    while (none < ranks - 1 && rates[none] <= 0)
+    qsort(values, (size_t)count, sizeof *values, ascending);
+    while (none < count - 1 && values[none] <= 0)
         none++;
-    return rates[none + (ranks - 1 - none) / 4];
+    return values[none + (count - 1 - none) / 4];
 }
 
-/* Sets *USUAL to the lower quartile of the rates of all hosts, of which this is OWN. */
-static int share_rates(probe *p, double own, double *usual) {
+/*
+ * Sets *USUAL to the lower quartile of what all hosts have measured, of which this is OWN; 0:
+ * nothing. Of hosts that share an uplink some finish early and leave it to the others, so that
+ * their median is above its rate. No rank leaves before all have entered.
+ */
+static int share_quartile(probe *p, double own, double *usual) {
     MPI_Request request;
     MPI_Comm comm = p->comm->private;
-    int index, code = PMPI_Igather(&own, 1, MPI_DOUBLE, p->rates, 1, MPI_DOUBLE, 0, comm, &request);
+    int index,
+        code = PMPI_Igather(&own, 1, MPI_DOUBLE, p->values, 1, MPI_DOUBLE, 0, comm, &request);
     if (code == MPI_SUCCESS)
         code = coll_wait_any(&p->wait, 1, &request, NULL, &index);
     if (code == MPI_SUCCESS && p->comm->rank == 0)
-        *p->usual = find_quartile(p->comm->ranks, p->rates);
+        *p->usual = find_quartile(p->comm->ranks, p->values);
     if (code == MPI_SUCCESS)
         code = PMPI_Ibcast(p->usual, 1, MPI_DOUBLE, 0, comm, &request);
     if (code == MPI_SUCCESS)
@@ -211,23 +202,23 @@ static double middle_of(double a, double b, double c) {
  */
 static int measure(probe *p, const partners *whom, int bytes, double *rate) {
     measurement own, again[2];
-    double shortest = 0;
+    double usual = 0;
     int code = MPI_SUCCESS, count = FEWEST / GROWTH;
-    while (code == MPI_SUCCESS && shortest < p->enough && count < MOST) {
+    while (code == MPI_SUCCESS && usual < p->enough && count < MOST) {
         count *= GROWTH;
         code = exchange(p, whom, count, bytes, &own);
         if (code == MPI_SUCCESS)
-            code = find_shortest(p->comm, own.seconds, &shortest);
+            code = share_quartile(p, own.seconds, &usual);
     }
-    const bool noisy = shortest < NOISY;
+    const bool noisy = usual < NOISY;
     for (int i = 0; i < 2 && code == MPI_SUCCESS && noisy; i++) {
         code = exchange(p, whom, count, bytes, &again[i]);
         if (code == MPI_SUCCESS)
-            code = find_shortest(p->comm, again[i].seconds, &shortest);
+            code = share_quartile(p, again[i].seconds, &usual);
     }
     if (code == MPI_SUCCESS && noisy)
         own.rate = middle_of(own.rate, again[0].rate, again[1].rate);
-    return code == MPI_SUCCESS ? share_rates(p, own.rate, rate) : code;
+    return code == MPI_SUCCESS ? share_quartile(p, own.rate, rate) : code;
 }
 
 /* Measures hosts in one rack, or in racks that are not known: each host's share while all send, to
@@ -254,8 +245,7 @@ static int measure_racks(probe *p, const coll_topo *topo, coll_network_rates *ra
         largest = (int)fmax(largest, count_hosts(topo, rack, 0, NULL));
     int code = largest > 1 ? measure(p, &within, PIECE, &link) : MPI_SUCCESS;
     if (code == MPI_SUCCESS)
-        code =
-            measure(p, &across, (int)fmax(fmin(2 * PIECE / largest, PIECE), PIECE_LEAST), &uplink);
+        code = measure(p, &across, (int)fmax(PIECE / largest, PIECE_LEAST), &uplink);
     if (code == MPI_SUCCESS)
         *rates = (coll_network_rates){largest > 1 ? link : uplink, topo->racks * uplink};
     return code;
@@ -264,15 +254,15 @@ static int measure_racks(probe *p, const coll_topo *topo, coll_network_rates *ra
 int coll_network_probe(coll_comm *comm, const coll_topo *topo, double latency,
                        coll_network_rates *rates) {
     probe p = {.comm = comm, .wait = comm->wait, .enough = ENOUGH + LATENCIES * latency};
-    const size_t rates_bytes = (size_t)comm->ranks * sizeof *p.rates;
+    const size_t values_bytes = (size_t)comm->ranks * sizeof *p.values;
     void *room;
-    int code = coll_comm_room(comm, 2 * PIECE + sizeof *p.usual + rates_bytes, &room);
+    int code = coll_comm_room(comm, 2 * PIECE + sizeof *p.usual + values_bytes, &room);
     if (code != MPI_SUCCESS)
         return code;
     p.out = memset(room, 0, PIECE);
     p.in = p.out + PIECE;
     p.usual = (double *)(p.in + PIECE);
-    p.rates = p.usual + 1;
+    p.values = p.usual + 1;
     p.wait.longest_sleep = LONGEST_SLEEP;
     code = topo->racks > 1 ? measure_racks(&p, topo, rates) : measure_one_rack(&p, topo, rates);
     coll_comm_leave_room(comm);
