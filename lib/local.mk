@@ -22,6 +22,7 @@ libcoll_core_la_SOURCES = \
 	lib/allreduce/circulant.c \
 	lib/allreduce/halving.c \
 	lib/allreduce/levels.c \
+	lib/allreduce/multi_leader.c \
 	lib/allreduce/racks.c \
 	lib/allreduce/recursive_doubling.c \
 	lib/allreduce/ring.c \
@@ -115,6 +116,7 @@ libcoll_core_la_SOURCES = \
 	lib/pattern/usualtree.c lib/pattern/usualtree.h \
 	lib/plan/cursor.c lib/plan/cursor.h \
 	lib/plan/engine.c lib/plan/engine.h \
+	lib/plan/multi_leader.c lib/plan/multi_leader.h \
 	lib/plan/plan.h \
 	lib/plan/staged_plan.c lib/plan/staged_plan.h \
 	lib/plan/task.c lib/plan/task.h \

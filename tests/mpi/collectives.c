@@ -9,6 +9,7 @@
 
 #include "coll.h"
 #include "hlot/sites.h"
+#include "lib/allreduce/allreduce.h"
 #include "lib/call/args.h"
 #include "lib/tuning/state.h"
 #include "tests/support/harness.h"
@@ -531,6 +532,25 @@ START_TEST(over_sites) {
 }
 END_TEST
 
+/* Tests algorithms for many ranks per node: one to three ranks on a node, or half of all. */
+START_TEST(over_nodes) {
+    static const struct {
+        entry which;
+        const coll_algorithm *algorithm;
+    } made[] = {{ALLREDUCE, &coll_allreduce_multi_leader}};
+    for (int shared = 1; shared <= 4 && world_ranks > 1; shared++) {
+        MPI_Comm comm;
+        int nodes = shared < 4 ? (world_ranks - 1) / shared + 1 : 2;
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+        pretend_layout(comm, nodes > 2 ? nodes : 2, 1 + shared % 2);
+        for (size_t i = 0; i < sizeof made / sizeof *made; i++)
+            run_cases(made[i].which, made[i].algorithm, comm);
+        MPI_Comm_free(&comm);
+    }
+}
+END_TEST
+
 /* Many operations of several kinds are active at the same time, and complete in another order. */
 START_TEST(many_at_once) {
     enum { MANY = 12 };
@@ -721,6 +741,7 @@ static Suite *make_suite(void) {
     tcase_add_loop_test(tests, every_algorithm_does_as_mpi_does, 0, ENTRIES);
     tcase_add_loop_test(tests, parameters_may_be_extreme, 0, ENTRIES);
     tcase_add_test(tests, over_sites);
+    tcase_add_test(tests, over_nodes);
     tcase_add_test(tests, many_at_once);
     tcase_add_test(tests, reductions_can_be_reproducible);
     tcase_add_test(tests, operations_come_and_go);

@@ -124,13 +124,14 @@ const coll_plan *mutant_alter(const coll_plan *plan, int rank, void *context) {
 }
 
 coll_topo made_topo(int ranks, int a_host, bool racks) {
-    coll_topo topo = {.ranks = ranks, .sites = 1, .most_ranks_per_node = a_host};
+    coll_topo topo = {.ranks = ranks, .sites = 1, .most_ranks_per_node = abs(a_host)};
     topo.places = calloc((size_t)ranks, sizeof *topo.places);
     if (!topo.places)
         abort();
     int left = 1;
-    for (int rank = 0; rank < ranks; rank++) {
-        if (rank % a_host == 0) {
+    for (int rank = 0, next = 0; rank < ranks; rank++) { /* NEXT is the first of the next host */
+        if (rank == next) {
+            next += a_host > 0 ? a_host : topo.nodes % -a_host + 1;
             topo.nodes++;
             if (topo.racks == 0 || (racks && left-- == 0)) {
                 left = topo.racks++;

@@ -50,8 +50,9 @@ typedef bool mutant_change(int which, generator *g, bool *done, char *text, size
 void mutant_expect_caught(mutant_change *make, int which, int wanted);
 
 /*
- * Makes a topology with A_HOST ranks on each host. If RACKS, each rack has one more host than the
- * one before; otherwise there is one rack. The caller frees it.
+ * Makes a topology with A_HOST ranks on each host; if A_HOST is negative, with 1, 2, ..., -A_HOST
+ * ranks on one host after the other, and so on. If RACKS, each rack has one more host than the one
+ * before; otherwise there is one rack. The caller frees it.
  */
 coll_topo made_topo(int ranks, int a_host, bool racks);
 

@@ -209,8 +209,9 @@ static bool applies(const trial *t) {
 }
 
 static trial make_trial(const subject *what, int ranks, int root, size_t bytes, int turn) {
+    const int a_host[] = {3, ranks > 16 ? 8 : 2, -3, 2}; /* also hosts of different sizes */
     const coll_operation_info *info = &coll_operations[what->operation];
-    trial t = {.topo = made_topo(ranks, turn % 2 ? 3 : 1, turn % 4 > 1)};
+    trial t = {.topo = made_topo(ranks, turn % 2 ? a_host[turn / 8 % 4] : 1, turn % 4 > 1)};
     t.call = (prover_call){.algorithm = what->algorithm,
                            .operation = what->operation,
                            .shape = {.operation = what->operation,

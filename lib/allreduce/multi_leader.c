@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * multi_leader: all ranks of a node exchange with other nodes at the same time; for small data and
+ * many ranks per node.
+ *
+ * 1. The ranks of each node sum up by recursive doubling, so that all of them have the node's sum.
+ * 2. In each round groups of k nodes (the radix) exchange their sums: every node receives the k - 1
+ *    other sums, and its ranks divide the messages among themselves. With P ranks on each node and
+ *    a radix of P + 1 a rank sends and receives one message in a round.
+ * 3. The ranks of a node pass on to each other what they have received, and each adds up the k
+ *    sums, in the order of the line.
+ *
+ * lib/plan/multi_leader.h has the groups. All ranks combine by the same tree, in the order of the
+ * line. If operands must be combined in order, a run of ranks on one node counts as a node.
+ *
+ * Steps: log_k N between N nodes, and ceil(log2 P) inside for each, and once before. Bytes: k - 1
+ * sums in a round from every node and to it, up to twice as many if groups differ in size; over an
+ * uplink as many for each of the rack's nodes in rounds between racks. A radix of 2 has the fewest
+ * bytes there, those of two_level. Memory: all sums that a rank receives or gets passed on.
+ * Source: Bienz, Olson, Gropp: Node-aware improvements to allreduce, ExaMPI 2019; for one rank on
+ * each node, Ruefenacht, Bull, Booth: Generalisation of recursive doubling for AllReduce, 2017.
+ */
+#include "config.h"
+
+#include "lib/allreduce/allreduce.h"
+#include "lib/plan/multi_leader.h"
+
+enum { RADIX = COLL_WINDOW + 1 };
+enum { NONE = -1 };
+
+typedef struct leader_plan {
+    coll_plan base;
+    coll_leaders leaders;
+    size_t piece; /* bytes of the data that a round sums up */
+} leader_plan;
+
+/* A round being written. Its memory is for packing the data, then for each sum received. */
+typedef struct draft {
+    coll_step *steps;
+    int count;
+    int changed; /* index of the last step that changed the data; NONE: none yet */
+    coll_range what;
+    size_t at; /* where the sums that are received next begin in the round's memory */
+} draft;
+
+/* --- Rounds --- */
+
+static coll_step *add_step(draft *d, coll_step step) {
+    d->steps[d->count] = step;
+    return &d->steps[d->count++];
+}
+
+static void send_data(draft *d, int peer) {
+    coll_step *send = add_step(d, coll_step_send(peer, d->what.from, d->what.length));
+    if (d->changed != NONE)
+        coll_step_after(send, 0, d->changed);
+}
+
+/* Adds a message of the sums NUMBERS of those that are received next. */
+static coll_step *add_message(draft *d, coll_step_kind kind, int peer, coll_run numbers) {
+    coll_step *message =
+        add_step(d, coll_step_message(kind, peer, 0, (size_t)numbers.count * d->what.length));
+    message->buffer = COLL_SCRATCH;
+    message->at = d->at + (size_t)numbers.first * d->what.length;
+    return message;
+}
+
+/* Adds a combination with the sum NUMBER. The FIRST of several follows all steps so far, which read
+ * what it changes; the others follow one another. */
+static void add_sum(draft *d, coll_step combination, int number, int first) {
+    coll_step *sum = add_step(d, combination);
+    sum->at = d->at + (size_t)number * d->what.length;
+    sum->after_earlier = d->count - 1 == first;
+    if (!sum->after_earlier)
+        coll_step_after(sum, 0, d->count - 2);
+}
+
+/* Combines the data with COUNT sums, of which BEFORE come before the data. */
+static void combine(draft *d, int before, int count) {
+    const size_t from = d->what.from, length = d->what.length;
+    const int first = d->count;
+    for (int i = 1; i < before; i++)
+        add_sum(d, coll_step_combine(COLL_SCRATCH, d->at + (size_t)i * length, length, true, true),
+                0, first);
+    if (before > 0)
+        add_sum(d, coll_step_combine(COLL_DATA, from, length, false, true), 0, first);
+    for (int i = before; i < count; i++)
+        add_sum(d, coll_step_combine(COLL_DATA, from, length, false, false), i, first);
+    d->changed = d->count - 1;
+    d->at += (size_t)count * length;
+}
+
+/* Sends the data, and receives a sum from each run. */
+static void exchange(draft *d, const coll_leaders_turn *turn) {
+    for (int i = 0; i < turn->sends; i++)
+        send_data(d, turn->to[i]);
+    for (int i = 0; i < turn->receives; i++)
+        add_message(d, COLL_STEP_RECEIVE, turn->from[i],
+                    (coll_run){coll_cut_other(&turn->cut, turn->run[i]), 1});
+}
+
+/* Passes on what the node's ranks have received. */
+static void spread(draft *d, const coll_leaders *leaders, const coll_leaders_turn *turn) {
+    for (int i = 0; i < turn->sends; i++)
+        add_message(d, COLL_STEP_SEND, turn->to[i],
+                    coll_leaders_received(leaders, turn, turn->cut.own))
+            ->after_earlier = true;
+    for (int i = 0; i < turn->receives; i++)
+        add_message(d, COLL_STEP_RECEIVE, turn->from[i],
+                    coll_leaders_received(leaders, turn, turn->run[i]));
+}
+
+static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
+    const leader_plan *plan = (const leader_plan *)base;
+    const coll_leaders *leaders = &plan->leaders;
+    const int turns = coll_leaders_turns(leaders);
+    draft d = {.steps = steps,
+               .changed = NONE,
+               .what = coll_segment_at(base->args->shape->bytes, plan->piece, round),
+               .at = plan->piece};
+    for (int number = 0; number < turns; number++) {
+        coll_leaders_turn turn;
+        coll_leaders_turn_at(leaders, number, &turn);
+        if (turn.kind == COLL_LEADERS_SPREAD)
+            spread(&d, leaders, &turn);
+        else
+            exchange(&d, &turn);
+        if (turn.is_last)
+            combine(&d, turn.exchange.own, turn.exchange.parts - 1);
+    }
+    return d.count;
+}
+
+/* --- Plans --- */
+
+static size_t piece_of(const coll_plan_args *args) {
+    const coll_shape *shape = args->shape;
+    return coll_least(coll_segment_of(shape, args->values->at[COLL_SEGMENT]), shape->bytes);
+}
+
+static coll_plan_size plan_size(const coll_plan_args *args) {
+    const coll_leaders_extent all = coll_leaders_measure(args, args->values->at[RADIX]);
+    const size_t piece = piece_of(args), pieces = coll_segment_count(args->shape->bytes, piece);
+    const int sums = all.node_cuts + all.cuts * (all.radix - 1),
+              turns = all.node_cuts + all.cuts * (1 + all.node_cuts);
+    return (coll_plan_size){.window = (int)coll_least(args->values->at[COLL_WINDOW], pieces),
+                            .steps = turns * (all.sends + all.receives) + sums,
+                            .segments = 1,
+                            .segment = (size_t)(1 + sums) * piece,
+                            .own_bytes = sizeof(leader_plan) + all.bytes};
+}
+
+static coll_plan *make_plan(const coll_plan_args *args, coll_plan_size size, void *memory) {
+    leader_plan *plan = memory;
+    plan->leaders = coll_leaders_open(args, args->values->at[RADIX], plan + 1);
+    plan->piece = piece_of(args);
+    plan->base =
+        coll_plan_of(args, size, coll_segment_count(args->shape->bytes, plan->piece), plan_round);
+    return &plan->base;
+}
+
+const coll_algorithm coll_allreduce_multi_leader = {
+    .name = "multi_leader",
+    .summary = "all ranks of a node exchange its sum with other nodes at the same time",
+    .params = {COLL_PARAM_SEGMENT("most bytes that are forwarded at a time", 32 << 10),
+               COLL_PARAM_WINDOW("segments in flight", 2), COLL_PARAM_LEADERS(RADIX)},
+    .applicable = coll_leaders_apply,
+    .planner = &(const coll_planner){.size = plan_size, .plan = make_plan},
+};

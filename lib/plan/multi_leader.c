@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "lib/plan/multi_leader.h"
+
+#include "lib/pattern/binomial.h"
+#include "lib/pattern/radix.h"
+
+/* --- Cuts --- */
+
+coll_run coll_cut_run(const coll_cut *cut, int i) {
+    const size_t all = (size_t)cut->whole.count;
+    return (coll_run){cut->whole.first + (int)coll_block_start(all, cut->parts, i),
+                      (int)coll_block_length(all, cut->parts, i)};
+}
+
+static coll_cut cut_run(coll_run whole, int radix, int member) {
+    coll_cut cut = {.whole = whole, .parts = whole.count < radix ? whole.count : radix};
+    cut.own = coll_block_at((size_t)whole.count, cut.parts, (size_t)(member - whole.first));
+    return cut;
+}
+
+/* Returns the number of cuts around MEMBER of COUNT members. */
+static int count_cuts(int count, int radix, int member) {
+    int cuts = 0;
+    for (coll_run run = {0, count}; run.count > 1; cuts++) {
+        const coll_cut cut = cut_run(run, radix, member);
+        run = coll_cut_run(&cut, cut.own);
+    }
+    return cuts;
+}
+
+/* Returns the cut around MEMBER of COUNT members at DEPTH; the outermost has depth 0. */
+static coll_cut cut_at(int count, int radix, int member, int depth) {
+    coll_cut cut = cut_run((coll_run){0, count}, radix, member);
+    while (depth-- > 0)
+        cut = cut_run(coll_cut_run(&cut, cut.own), radix, member);
+    return cut;
+}
+
+/* Returns the member of run I of CUT that sends to MEMBER. */
+static int source_in(const coll_cut *cut, int i, int member) {
+    const coll_run own = coll_cut_run(cut, cut->own), other = coll_cut_run(cut, i);
+    return other.first + (member - own.first) % other.count;
+}
+
+/* --- Nodes --- */
+
+/* Returns the seconds of an allreduce of a few bytes in which a rank sends up to MESSAGES messages
+ * in each of ROUNDS exchanges. */
+static double seconds_of(const coll_plan_args *args, int rounds, int messages, int node_cuts) {
+    const coll_profile *profile = args->shape->profile;
+    const coll_cost *link = coll_profile_outermost(profile, args->shape->topo);
+    return rounds * (coll_cost_relay(link, 0, 2) + (messages - 1) * 2 * link->overhead +
+                     node_cuts * coll_cost_relay(&profile->level[COLL_LEVEL_NODE], 0, 2));
+}
+
+/* Returns the smallest radix with as few exchanges as the one that takes the least time. */
+static int best_radix(const coll_plan_args *args, int nodes, int fewest, int node_cuts) {
+    double least = 0;
+    int best = 1;
+    for (int messages = 1, radix = 0; radix < nodes && radix < COLL_LEADERS_RADIX; messages++) {
+        radix = (int)coll_least((size_t)messages * (size_t)fewest + 1, COLL_LEADERS_RADIX);
+        const int rounds = coll_radix_digits(nodes, radix);
+        const double seconds = seconds_of(args, rounds, messages, node_cuts);
+        if (messages == 1 || seconds < least) {
+            least = seconds;
+            best = rounds;
+        }
+    }
+    return coll_radix_for(nodes, best > 0 ? best : 1);
+}
+
+coll_leaders_extent coll_leaders_measure(const coll_plan_args *args, uint64_t asked) {
+    const int ranks = args->shape->topo->ranks;
+    coll_leaders_extent all = {.nodes = 0, .fewest = ranks};
+    for (int position = 0, count = 0; position < ranks; position++) {
+        all.nodes += coll_part_begins(args, position, COLL_UNIT_NODE);
+        count++;
+        if (position + 1 < ranks && !coll_part_begins(args, position + 1, COLL_UNIT_NODE))
+            continue;
+        all.fewest = count < all.fewest ? count : all.fewest;
+        all.most = count > all.most ? count : all.most;
+        count = 0;
+    }
+    all.node_cuts = coll_tree_depth(all.most);
+    all.radix = asked >= 2 ? (int)asked : best_radix(args, all.nodes, all.fewest, all.node_cuts);
+    all.radix = (int)coll_least((size_t)all.radix, (size_t)(all.nodes > 2 ? all.nodes : 2));
+    all.cuts = coll_radix_digits(all.nodes, all.radix);
+    all.receives = (all.radix - 1 + all.fewest - 1) / all.fewest;
+    all.sends = 2 * all.receives;
+    all.bytes = ((size_t)all.nodes + 1) * sizeof(int);
+    return all;
+}
+
+coll_leaders coll_leaders_open(const coll_plan_args *args, uint64_t asked, void *memory) {
+    const coll_leaders_extent all = coll_leaders_measure(args, asked);
+    const int own = args->line->position;
+    int *first = memory, nodes = 0;
+    coll_leaders leaders = {
+        .order = args->line->order, .first = first, .nodes = all.nodes, .radix = all.radix};
+    for (int position = 0; position < args->shape->topo->ranks; position++) {
+        if (coll_part_begins(args, position, COLL_UNIT_NODE))
+            first[nodes++] = position;
+        if (position == own)
+            leaders.node = nodes - 1;
+    }
+    first[nodes] = args->shape->topo->ranks;
+    leaders.ranks = first[leaders.node + 1] - first[leaders.node];
+    leaders.place = own - first[leaders.node];
+    leaders.cuts = count_cuts(nodes, leaders.radix, leaders.node);
+    leaders.node_cuts = count_cuts(leaders.ranks, 2, leaders.place);
+    return leaders;
+}
+
+/* --- Turns --- */
+
+static int ranks_of(const coll_leaders *leaders, int node) {
+    return leaders->first[node + 1] - leaders->first[node];
+}
+
+/* Returns the place of NODE's rank for the messages of the Nth of OTHERS other runs. The node that
+ * serves two nodes of a longer run sends the message that is its SECOND there from another place,
+ * if it can. */
+static int place_for(const coll_leaders *leaders, int node, int others, int nth, int second) {
+    const int ranks = ranks_of(leaders, node);
+    return (coll_block_at((size_t)others, ranks, (size_t)nth) + second * others) % ranks;
+}
+
+/* Returns the numbers of the other runs of CUT from which PLACES of this node receive. */
+static coll_run received_by(const coll_leaders *leaders, const coll_cut *cut, coll_run places) {
+    const size_t others = (size_t)cut->parts - 1;
+    const int first = (int)coll_block_start(others, leaders->ranks, places.first),
+              end = (int)coll_block_start(others, leaders->ranks, places.first + places.count);
+    return (coll_run){first, end - first};
+}
+
+coll_run coll_leaders_received(const coll_leaders *leaders, const coll_leaders_turn *turn, int i) {
+    return received_by(leaders, &turn->exchange, coll_cut_run(&turn->cut, i));
+}
+
+/* Adds the sends of this rank to run I of TURN's cut. */
+static void send_to_run(const coll_leaders *leaders, coll_leaders_turn *turn, int i) {
+    const coll_cut *cut = &turn->cut;
+    const coll_run own = coll_cut_run(cut, cut->own), other = coll_cut_run(cut, i);
+    const int others = cut->parts - 1, there = cut->own - (cut->own > i);
+    int second = 0;
+    for (int to = leaders->node - own.first; to < other.count; to += own.count, second++) {
+        const int node = other.first + to;
+        if (place_for(leaders, leaders->node, others, coll_cut_other(cut, i), second) !=
+            leaders->place)
+            continue;
+        turn->to[turn->sends++] =
+            leaders->order[leaders->first[node] + place_for(leaders, node, others, there, 0)];
+    }
+}
+
+/* Adds the receive of this rank from run I of TURN's cut. */
+static void receive_from_run(const coll_leaders *leaders, coll_leaders_turn *turn, int i) {
+    const coll_cut *cut = &turn->cut;
+    const int node = source_in(cut, i, leaders->node), there = cut->own - (cut->own > i),
+              second =
+                  (leaders->node - coll_cut_run(cut, cut->own).first) / coll_cut_run(cut, i).count;
+    turn->run[turn->receives] = i;
+    turn->from[turn->receives++] =
+        leaders
+            ->order[leaders->first[node] + place_for(leaders, node, cut->parts - 1, there, second)];
+}
+
+static void exchange_with_nodes(const coll_leaders *leaders, coll_leaders_turn *turn) {
+    const coll_run received = received_by(leaders, &turn->cut, (coll_run){leaders->place, 1});
+    for (int i = 0; i < turn->cut.parts; i++)
+        if (i != turn->cut.own)
+            send_to_run(leaders, turn, i);
+    for (int nth = received.first; nth < received.first + received.count; nth++)
+        receive_from_run(leaders, turn, nth + (nth >= turn->cut.own));
+}
+
+/* In a gather, or a spread, a rank exchanges with the other run of its node's ranks. */
+static void exchange_inside(const coll_leaders *leaders, coll_leaders_turn *turn) {
+    const coll_cut *cut = &turn->cut;
+    const int other = 1 - cut->own, *ranks = &leaders->order[leaders->first[leaders->node]];
+    const coll_run own = coll_cut_run(cut, cut->own), theirs = coll_cut_run(cut, other);
+    const bool gathers = turn->kind == COLL_LEADERS_GATHER;
+    if (gathers || coll_leaders_received(leaders, turn, cut->own).count > 0)
+        for (int to = leaders->place - own.first; to < theirs.count; to += own.count)
+            turn->to[turn->sends++] = ranks[theirs.first + to];
+    if (gathers || coll_leaders_received(leaders, turn, other).count > 0) {
+        turn->run[turn->receives] = other;
+        turn->from[turn->receives++] = ranks[source_in(cut, other, leaders->place)];
+    }
+}
+
+int coll_leaders_turns(const coll_leaders *leaders) {
+    return leaders->node_cuts + leaders->cuts * (1 + leaders->node_cuts);
+}
+
+void coll_leaders_turn_at(const coll_leaders *leaders, int number, coll_leaders_turn *turn) {
+    const int after = number - leaders->node_cuts, each = 1 + leaders->node_cuts,
+              inner = after < 0 ? number : after % each - 1; /* of the node's cuts, inside out */
+    turn->kind = after < 0   ? COLL_LEADERS_GATHER
+                 : inner < 0 ? COLL_LEADERS_EXCHANGE
+                             : COLL_LEADERS_SPREAD;
+    turn->sends = turn->receives = 0;
+    if (turn->kind != COLL_LEADERS_EXCHANGE)
+        turn->cut = cut_at(leaders->ranks, 2, leaders->place, leaders->node_cuts - 1 - inner);
+    turn->exchange = after < 0 ? turn->cut
+                               : cut_at(leaders->nodes, leaders->radix, leaders->node,
+                                        leaders->cuts - 1 - after / each);
+    turn->is_last = after < 0 || inner == leaders->node_cuts - 1;
+    if (turn->kind != COLL_LEADERS_EXCHANGE) {
+        exchange_inside(leaders, turn);
+        return;
+    }
+    turn->cut = turn->exchange;
+    exchange_with_nodes(leaders, turn);
+}
+
+/* --- Plans --- */
+
+/* A window of 1: a round begins when the one before is complete. */
+coll_plan_size coll_leaders_plan_size(const coll_plan_args *args, int copies, int most,
+                                      size_t segment) {
+    const coll_leaders_extent all = coll_leaders_measure(args, args->values->at[COLL_RADIX]);
+    const int all_copies = copies * (1 + all.receives);
+    return (coll_plan_size){.window = 1,
+                            .steps =
+                                all.sends + all.receives + (all_copies < most ? all_copies : most),
+                            .segments = 1,
+                            .segment = segment,
+                            .own_bytes = sizeof(coll_leaders_plan) + all.bytes};
+}
+
+coll_plan *coll_leaders_plan_make(const coll_plan_args *args, coll_plan_size size, void *memory,
+                                  coll_round *round) {
+    coll_leaders_plan *plan = memory;
+    plan->leaders = coll_leaders_open(args, args->values->at[COLL_RADIX], plan + 1);
+    plan->base = coll_plan_of(args, size, (uint64_t)coll_leaders_turns(&plan->leaders), round);
+    return &plan->base;
+}
+
+bool coll_leaders_apply(const coll_shape *call) {
+    return call->topo->nodes > 1;
+}

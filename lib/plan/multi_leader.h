@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The rank arithmetic of the multi_leader algorithms, in which all ranks of a node exchange with
+ * other nodes at the same time. No communication.
+ *
+ * Nodes are numbered along the line. All nodes are cut into RADIX runs of nearly equal length, and
+ * each run again, until they are single nodes. From the innermost cut outwards, every node receives
+ * what each other run of its cut has, from one node of that run; so a node always has the
+ * contributions of a run. Within a node the ranks are cut in the same way, in two. The turns of a
+ * rank are
+ *
+ * 1. COLL_LEADERS_GATHER: for each cut of the node, an exchange with the other run of the node;
+ * 2. for each cut of the nodes: COLL_LEADERS_EXCHANGE, in which the node's ranks divide the
+ *    messages to and from other nodes among themselves; then COLL_LEADERS_SPREAD, for each cut of
+ *    the node, an exchange of what its ranks have received.
+ *
+ * The number of messages that a rank sends or receives in an exchange is that of the other runs,
+ * divided by the ranks of its node; it is up to twice as many if run lengths differ. Nodes may have
+ * any number of ranks.
+ *
+ * Source: Bienz, Olson, Gropp: Node-aware improvements to allreduce, ExaMPI 2019, with as many runs
+ * as a node has ranks; Ruefenacht, Bull, Booth: Generalisation of recursive doubling for AllReduce,
+ * 2017, for one rank on each node.
+ */
+#ifndef COLL_LIB_PLAN_MULTI_LEADER_H
+#define COLL_LIB_PLAN_MULTI_LEADER_H
+
+#include "lib/plan/plan.h"
+
+enum { COLL_LEADERS_RADIX = 64 }; /* the highest radix */
+
+/* The parameter of all multi_leader algorithms. */
+#define COLL_PARAM_LEADERS(index)                                                                  \
+    [index] = {                                                                                    \
+        "radix", "nodes that a round joins; below 2: by the cost model", 0, 0, COLL_LEADERS_RADIX, \
+        NULL}
+
+/* What all ranks know about the nodes. */
+typedef struct coll_leaders_extent {
+    int nodes, fewest, most; /* ranks of a node: the fewest and the most */
+    int radix;
+    int cuts, node_cuts; /* the most cuts around a node, and around a rank in its node */
+    int sends, receives; /* the most of a turn */
+    size_t bytes;        /* of the memory for coll_leaders_open */
+} coll_leaders_extent;
+
+/* Returns the extent for ARGS and the radix ASKED for. */
+coll_leaders_extent coll_leaders_measure(const coll_plan_args *args, uint64_t asked);
+
+/* The nodes as one rank sees them. */
+typedef struct coll_leaders {
+    const int *order; /* the line */
+    const int *first; /* the position at which each node begins, and the end of the last one */
+    int nodes, node;  /* number of nodes, and this rank's node */
+    int ranks, place; /* number of ranks of this node, and this rank's place among them */
+    int radix;
+    int cuts, node_cuts; /* of the nodes around this one, and of the ranks around this one */
+} coll_leaders;
+
+/* Returns the nodes of ARGS for the radix ASKED for, in MEMORY, which has the extent's bytes. */
+coll_leaders coll_leaders_open(const coll_plan_args *args, uint64_t asked, void *memory);
+
+/* Nodes, ranks of a node, or positions. */
+typedef struct coll_run {
+    int first, count;
+} coll_run;
+
+/* WHOLE is cut into PARTS runs; this rank, or its node, is in the one with number OWN. */
+typedef struct coll_cut {
+    coll_run whole;
+    int parts, own;
+} coll_cut;
+
+/* Returns run I of CUT. */
+coll_run coll_cut_run(const coll_cut *cut, int i);
+
+typedef enum coll_leaders_kind {
+    COLL_LEADERS_GATHER,
+    COLL_LEADERS_EXCHANGE,
+    COLL_LEADERS_SPREAD
+} coll_leaders_kind;
+
+/* What a rank sends and receives in a turn. */
+typedef struct coll_leaders_turn {
+    coll_leaders_kind kind;
+    coll_cut cut; /* of nodes in an exchange, else of the ranks of this node */
+    /* the cut of the latest exchange, that of the gather in a gather */
+    coll_cut exchange;
+    bool is_last; /* this rank then has what all runs of EXCHANGE have */
+    int sends, to[2 * COLL_LEADERS_RADIX];
+    int receives, from[COLL_LEADERS_RADIX];
+    int run[COLL_LEADERS_RADIX]; /* the run of the cut that each rank of FROM is in */
+} coll_leaders_turn;
+
+/* Returns the number of turns. */
+int coll_leaders_turns(const coll_leaders *leaders);
+
+/* Sets TURN to turn NUMBER. A spread without anything to send, or to receive, has no message. */
+void coll_leaders_turn_at(const coll_leaders *leaders, int number, coll_leaders_turn *turn);
+
+/* Returns the number of run I of CUT among the other runs, which are numbered without the own one.
+ */
+static inline int coll_cut_other(const coll_cut *cut, int i) {
+    return i - (i > cut->own);
+}
+
+/*
+ * Returns the numbers, among the other runs, of those from which the ranks in run I of the spread
+ * TURN have received in the exchange before it.
+ */
+coll_run coll_leaders_received(const coll_leaders *leaders, const coll_leaders_turn *turn, int i);
+
+/* A plan with a round for each turn. */
+typedef struct coll_leaders_plan {
+    coll_plan base;
+    coll_leaders leaders;
+} coll_leaders_plan;
+
+/*
+ * Returns the size of such a plan, whose rounds need SEGMENT bytes of scratch memory. What is sent,
+ * and each message received, needs up to COPIES steps in addition, but no round more than MOST. The
+ * radix is the first parameter.
+ */
+coll_plan_size coll_leaders_plan_size(const coll_plan_args *args, int copies, int most,
+                                      size_t segment);
+
+/* Makes such a plan in MEMORY; ROUND writes its rounds. */
+coll_plan *coll_leaders_plan_make(const coll_plan_args *args, coll_plan_size size, void *memory,
+                                  coll_round *round);
+
+/* Returns whether CALL has several nodes. */
+bool coll_leaders_apply(const coll_shape *call);
+
+#endif
