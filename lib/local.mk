@@ -14,6 +14,7 @@ libcoll_core_la_SOURCES = \
 	lib/algorithm/spec.c lib/algorithm/spec.h \
 	lib/allgather/allgather.h \
 	lib/allgather/doubling.c \
+	lib/allgather/multi_leader.c \
 	lib/allgather/ring.c \
 	lib/allgather/usual.c \
 	lib/allreduce/allreduce.h \
@@ -39,6 +40,7 @@ libcoll_core_la_SOURCES = \
 	lib/api/request.c lib/api/request.h \
 	lib/barrier/barrier.h \
 	lib/barrier/dissemination.c \
+	lib/barrier/multi_leader.c \
 	lib/barrier/racks.c \
 	lib/base/agree.c lib/base/agree.h \
 	lib/base/blocks.c lib/base/blocks.h \

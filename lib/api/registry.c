@@ -87,9 +87,9 @@ const coll_algorithm *const coll_reduce_scatter_table[] = {
     NULL,
 };
 
-const coll_algorithm *const coll_allgather_table[] = {&coll_allgather_native, &coll_allgather_ring,
-                                                      &coll_allgather_sparbit,
-                                                      &coll_allgather_bruck, NULL};
+const coll_algorithm *const coll_allgather_table[] = {
+    &coll_allgather_native, &coll_allgather_ring,         &coll_allgather_sparbit,
+    &coll_allgather_bruck,  &coll_allgather_multi_leader, NULL};
 
 const coll_algorithm *const coll_alltoall_table[] = {&coll_alltoall_native, &coll_alltoall_pairwise,
                                                      &coll_alltoall_racks,  &coll_alltoall_bruck,
@@ -99,11 +99,8 @@ const coll_algorithm *const coll_scatter_table[] = {&coll_scatter_native, &coll_
                                                     &coll_scatter_binomial, NULL};
 
 const coll_algorithm *const coll_barrier_table[] = {
-    &coll_barrier_native,
-    &coll_barrier_dissemination,
-    &coll_barrier_racks,
-    &hlot_barrier_all_sites,
-    NULL,
+    &coll_barrier_native,       &coll_barrier_dissemination, &coll_barrier_racks,
+    &coll_barrier_multi_leader, &hlot_barrier_all_sites,     NULL,
 };
 
 const coll_algorithm *const coll_scan_table[] = {

@@ -5,7 +5,8 @@
 
 #include "lib/plan/plan.h"
 
-extern const coll_algorithm coll_barrier_dissemination, coll_barrier_racks;
+extern const coll_algorithm coll_barrier_dissemination, coll_barrier_racks,
+    coll_barrier_multi_leader;
 
 enum { COLL_BARRIER_RADIX = 64 }; /* the highest radix */
 

@@ -9,7 +9,9 @@
 
 #include "coll.h"
 #include "hlot/sites.h"
+#include "lib/allgather/allgather.h"
 #include "lib/allreduce/allreduce.h"
+#include "lib/barrier/barrier.h"
 #include "lib/call/args.h"
 #include "lib/tuning/state.h"
 #include "tests/support/harness.h"
@@ -537,7 +539,10 @@ START_TEST(over_nodes) {
     static const struct {
         entry which;
         const coll_algorithm *algorithm;
-    } made[] = {{ALLREDUCE, &coll_allreduce_multi_leader}};
+    } made[] = {{ALLREDUCE, &coll_allreduce_multi_leader},
+                {BARRIER, &coll_barrier_multi_leader},
+                {ALLGATHER, &coll_allgather_multi_leader},
+                {ALLGATHERV, &coll_allgather_multi_leader}};
     for (int shared = 1; shared <= 4 && world_ranks > 1; shared++) {
         MPI_Comm comm;
         int nodes = shared < 4 ? (world_ranks - 1) / shared + 1 : 2;

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * multi_leader: all ranks of a node exchange blocks with other nodes at the same time; for small
+ * blocks and many ranks per node.
+ *
+ * 1. The ranks of each node exchange their blocks in pairs, twice as far apart each time, so that
+ *    all of them have the node's blocks.
+ * 2. In each round groups of k runs of nodes (the radix) exchange the blocks that they have: every
+ *    node receives those of the k - 1 other runs, and its ranks divide the messages among
+ *    themselves.
+ * 3. The ranks of a node pass on to each other what they have received.
+ *
+ * lib/plan/multi_leader.h has the runs. A message has the blocks of a run, or of a few, and is
+ * packed in scratch memory.
+ *
+ * Steps: log_k N between N nodes, and ceil(log2 P) inside for each, and once before. Bytes: every
+ * block once to each rank inside the node, and once from a node to another for each node; over an
+ * uplink, in rounds between racks, what its rack lacks once for each of the rack's nodes. Memory:
+ * all blocks, which is why long calls use other algorithms.
+ * Source: after Bienz, Gautam, Kharel: A locality-aware Bruck allgather, EuroMPI 2022.
+ */
+#include "config.h"
+
+#include "lib/allgather/allgather.h"
+#include "lib/plan/multi_leader.h"
+
+/* Most bytes of all blocks together. */
+static const size_t BYTES_MOST = 4 << 20;
+
+/* A round being written. Its memory has the blocks that are sent, then those that are received. */
+typedef struct draft {
+    const coll_plan_args *args;
+    coll_step *steps;
+    int count;
+    size_t at; /* bytes of the memory used so far */
+} draft;
+
+enum { PIECES = 2 };
+
+/* Runs of positions whose blocks a message has: those before this node's run, and those behind it.
+ */
+typedef struct pieces {
+    coll_run piece[PIECES];
+} pieces;
+
+/* Returns the positions of the ranks of COUNT nodes. */
+static coll_run positions_of(const coll_leaders *leaders, int node, int count) {
+    const int *first = &leaders->first[node];
+    return (coll_run){first[0], first[count] - first[0]};
+}
+
+/* Returns the positions of the nodes in the COUNT runs of CUT from run I on. */
+static coll_run positions_in(const coll_leaders *leaders, const coll_cut *cut, int i, int count) {
+    if (count <= 0)
+        return (coll_run){0, 0};
+    const coll_run from = coll_cut_run(cut, i), last = coll_cut_run(cut, i + count - 1);
+    return positions_of(leaders, from.first, last.first + last.count - from.first);
+}
+
+/* Returns what the ranks or nodes in run I of TURN's cut send. */
+static pieces pieces_of(const coll_leaders *leaders, const coll_leaders_turn *turn, int i) {
+    const coll_run run = coll_cut_run(&turn->cut, i);
+    if (turn->kind == COLL_LEADERS_GATHER)
+        return (pieces){{{leaders->first[leaders->node] + run.first, run.count}}};
+    if (turn->kind == COLL_LEADERS_EXCHANGE)
+        return (pieces){{positions_of(leaders, run.first, run.count)}};
+    const coll_run numbers = coll_leaders_received(leaders, turn, i);
+    const coll_cut *cut = &turn->exchange;
+    const int end = numbers.first + numbers.count, middle = end < cut->own ? end
+                                                            : numbers.first > cut->own
+                                                                ? numbers.first
+                                                                : cut->own;
+    return (pieces){{positions_in(leaders, cut, numbers.first, middle - numbers.first),
+                     positions_in(leaders, cut, middle + 1, end - middle)}};
+}
+
+static bool is_even(const coll_plan_args *args) {
+    return !args->blocks->layout.counts;
+}
+
+/* Adds the copies of the blocks of RUN to the round's memory, or from there: one copy if all blocks
+ * have the same length. */
+static void copy_run(draft *d, coll_run run, bool to_scratch) {
+    const int merged = is_even(d->args) ? run.count : 1;
+    for (int position = run.first; position < run.first + run.count; position += merged) {
+        const size_t bytes = (size_t)merged * coll_part_block(d->args, d->args->blocks, position);
+        if (bytes == 0)
+            continue;
+        coll_step *copy = &d->steps[d->count++];
+        *copy = coll_step_copy(COLL_DATA, 0, bytes, to_scratch);
+        copy->block = position;
+        copy->at = d->at;
+        d->at += bytes;
+    }
+}
+
+/* Adds the steps that send WHAT to the ranks of TURN. */
+static void send_pieces(draft *d, const coll_leaders_turn *turn, pieces what) {
+    for (int i = 0; i < PIECES && turn->sends > 0; i++)
+        copy_run(d, what.piece[i], true);
+    const int copied = d->count - 1;
+    if (copied < 0)
+        return;
+    d->steps[copied].after_earlier = true;
+    for (int i = 0; i < turn->sends; i++) {
+        coll_step *send = &d->steps[d->count++];
+        *send = coll_step_send(turn->to[i], 0, d->at);
+        send->buffer = COLL_SCRATCH;
+        coll_step_after(send, 0, copied);
+    }
+}
+
+/* Adds the steps that receive WHAT from rank FROM. */
+static void receive_pieces(draft *d, int from, pieces what) {
+    const int number = d->count++;
+    const size_t at = d->at;
+    for (int i = 0; i < PIECES; i++)
+        copy_run(d, what.piece[i], false);
+    if (d->at == at) {
+        d->count = number;
+        return;
+    }
+    coll_step *receive = &d->steps[number];
+    *receive = coll_step_receive(from, 0, d->at - at);
+    receive->buffer = COLL_SCRATCH;
+    receive->at = at;
+    for (int i = number + 1; i < d->count; i++)
+        coll_step_after(&d->steps[i], 0, number);
+}
+
+static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
+    const coll_leaders *leaders = &((const coll_leaders_plan *)base)->leaders;
+    draft d = {.args = base->args, .steps = steps};
+    coll_leaders_turn turn;
+    coll_leaders_turn_at(leaders, (int)round, &turn);
+    send_pieces(&d, &turn, pieces_of(leaders, &turn, turn.cut.own));
+    for (int i = 0; i < turn.receives; i++)
+        receive_pieces(&d, turn.from[i], pieces_of(leaders, &turn, turn.run[i]));
+    return d.count;
+}
+
+static size_t bytes_of_all(const coll_plan_args *args) {
+    const int ranks = args->shape->topo->ranks;
+    size_t all = is_even(args) ? (size_t)ranks * args->shape->bytes : 0;
+    for (int position = 0; position < ranks && !is_even(args); position++)
+        all += coll_part_block(args, args->blocks, position);
+    return all;
+}
+
+/* A rank sends or receives each block at most once in a round. */
+static coll_plan_size plan_size(const coll_plan_args *args) {
+    const int ranks = args->shape->topo->ranks;
+    return coll_leaders_plan_size(args, is_even(args) ? PIECES : ranks, ranks, bytes_of_all(args));
+}
+
+static coll_plan *make_plan(const coll_plan_args *args, coll_plan_size size, void *memory) {
+    return coll_leaders_plan_make(args, size, memory, plan_round);
+}
+
+static bool is_applicable(const coll_shape *call) {
+    return coll_leaders_apply(call) && call->bytes <= BYTES_MOST / (size_t)call->topo->ranks;
+}
+
+const coll_algorithm coll_allgather_multi_leader = {
+    .name = "multi_leader",
+    .summary = "all ranks of a node exchange blocks with other nodes at the same time",
+    .params = {COLL_PARAM_LEADERS(COLL_RADIX)},
+    .applicable = is_applicable,
+    .planner = &(const coll_planner){.size = plan_size, .plan = make_plan},
+};
