@@ -37,8 +37,7 @@ typedef struct draft {
 
 enum { PIECES = 2 };
 
-/* Runs of positions whose blocks a message has: those before this node's run, and those behind it.
- */
+/* Runs of positions whose blocks a message has: those behind this node's run, and those before. */
 typedef struct pieces {
     coll_run piece[PIECES];
 } pieces;
@@ -66,12 +65,13 @@ static pieces pieces_of(const coll_leaders *leaders, const coll_leaders_turn *tu
         return (pieces){{positions_of(leaders, run.first, run.count)}};
     const coll_run numbers = coll_leaders_received(leaders, turn, i);
     const coll_cut *cut = &turn->exchange;
-    const int end = numbers.first + numbers.count, middle = end < cut->own ? end
-                                                            : numbers.first > cut->own
-                                                                ? numbers.first
-                                                                : cut->own;
-    return (pieces){{positions_in(leaders, cut, numbers.first, middle - numbers.first),
-                     positions_in(leaders, cut, middle + 1, end - middle)}};
+    const int end = numbers.first + numbers.count, behind = cut->parts - 1 - cut->own,
+              middle = end < behind             ? end
+                       : numbers.first > behind ? numbers.first
+                                                : behind;
+    return (pieces){
+        {positions_in(leaders, cut, cut->own + 1 + numbers.first, middle - numbers.first),
+         positions_in(leaders, cut, middle - behind, end - middle)}};
 }
 
 static bool is_even(const coll_plan_args *args) {

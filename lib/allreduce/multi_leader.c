@@ -75,16 +75,16 @@ static void add_sum(draft *d, coll_step combination, int number, int first) {
         coll_step_after(sum, 0, d->count - 2);
 }
 
-/* Combines the data with COUNT sums, of which BEFORE come before the data. */
+/* Combines the data with COUNT sums: those of the BEFORE last numbers come before the data. */
 static void combine(draft *d, int before, int count) {
     const size_t from = d->what.from, length = d->what.length;
-    const int first = d->count;
-    for (int i = 1; i < before; i++)
+    const int first = d->count, behind = count - before;
+    for (int i = behind + 1; i < count; i++)
         add_sum(d, coll_step_combine(COLL_SCRATCH, d->at + (size_t)i * length, length, true, true),
-                0, first);
+                behind, first);
     if (before > 0)
-        add_sum(d, coll_step_combine(COLL_DATA, from, length, false, true), 0, first);
-    for (int i = before; i < count; i++)
+        add_sum(d, coll_step_combine(COLL_DATA, from, length, false, true), behind, first);
+    for (int i = 0; i < behind; i++)
         add_sum(d, coll_step_combine(COLL_DATA, from, length, false, false), i, first);
     d->changed = d->count - 1;
     d->at += (size_t)count * length;
@@ -96,7 +96,7 @@ static void exchange(draft *d, const coll_leaders_turn *turn) {
         send_data(d, turn->to[i]);
     for (int i = 0; i < turn->receives; i++)
         add_message(d, COLL_STEP_RECEIVE, turn->from[i],
-                    (coll_run){coll_cut_other(&turn->cut, turn->run[i]), 1});
+                    (coll_run){coll_cut_number(&turn->cut, turn->cut.own, turn->run[i]), 1});
 }
 
 /* Passes on what the node's ranks have received. */

@@ -143,12 +143,12 @@ coll_run coll_leaders_received(const coll_leaders *leaders, const coll_leaders_t
 static void send_to_run(const coll_leaders *leaders, coll_leaders_turn *turn, int i) {
     const coll_cut *cut = &turn->cut;
     const coll_run own = coll_cut_run(cut, cut->own), other = coll_cut_run(cut, i);
-    const int others = cut->parts - 1, there = cut->own - (cut->own > i);
+    const int others = cut->parts - 1, here = coll_cut_number(cut, cut->own, i),
+              there = coll_cut_number(cut, i, cut->own);
     int second = 0;
     for (int to = leaders->node - own.first; to < other.count; to += own.count, second++) {
         const int node = other.first + to;
-        if (place_for(leaders, leaders->node, others, coll_cut_other(cut, i), second) !=
-            leaders->place)
+        if (place_for(leaders, leaders->node, others, here, second) != leaders->place)
             continue;
         turn->to[turn->sends++] =
             leaders->order[leaders->first[node] + place_for(leaders, node, others, there, 0)];
@@ -158,7 +158,7 @@ static void send_to_run(const coll_leaders *leaders, coll_leaders_turn *turn, in
 /* Adds the receive of this rank from run I of TURN's cut. */
 static void receive_from_run(const coll_leaders *leaders, coll_leaders_turn *turn, int i) {
     const coll_cut *cut = &turn->cut;
-    const int node = source_in(cut, i, leaders->node), there = cut->own - (cut->own > i),
+    const int node = source_in(cut, i, leaders->node), there = coll_cut_number(cut, i, cut->own),
               second =
                   (leaders->node - coll_cut_run(cut, cut->own).first) / coll_cut_run(cut, i).count;
     turn->run[turn->receives] = i;
@@ -169,11 +169,10 @@ static void receive_from_run(const coll_leaders *leaders, coll_leaders_turn *tur
 
 static void exchange_with_nodes(const coll_leaders *leaders, coll_leaders_turn *turn) {
     const coll_run received = received_by(leaders, &turn->cut, (coll_run){leaders->place, 1});
-    for (int i = 0; i < turn->cut.parts; i++)
-        if (i != turn->cut.own)
-            send_to_run(leaders, turn, i);
+    for (int nth = 0; nth < turn->cut.parts - 1; nth++)
+        send_to_run(leaders, turn, coll_cut_numbered(&turn->cut, nth));
     for (int nth = received.first; nth < received.first + received.count; nth++)
-        receive_from_run(leaders, turn, nth + (nth >= turn->cut.own));
+        receive_from_run(leaders, turn, coll_cut_numbered(&turn->cut, nth));
 }
 
 /* In a gather, or a spread, a rank exchanges with the other run of its node's ranks. */

@@ -98,10 +98,17 @@ int coll_leaders_turns(const coll_leaders *leaders);
 /* Sets TURN to turn NUMBER. A spread without anything to send, or to receive, has no message. */
 void coll_leaders_turn_at(const coll_leaders *leaders, int number, coll_leaders_turn *turn);
 
-/* Returns the number of run I of CUT among the other runs, which are numbered without the own one.
+/*
+ * The other runs of a cut are numbered from the run behind the own one, and around. So messages go
+ * to different nodes at the same time, even if all nodes send in the order of the numbers. Return
+ * the number of run I, as run OWN numbers it, and the run with number NTH.
  */
-static inline int coll_cut_other(const coll_cut *cut, int i) {
-    return i - (i > cut->own);
+static inline int coll_cut_number(const coll_cut *cut, int own, int i) {
+    return (i - own - 1 + cut->parts) % cut->parts;
+}
+
+static inline int coll_cut_numbered(const coll_cut *cut, int nth) {
+    return (cut->own + 1 + nth) % cut->parts;
 }
 
 /*
