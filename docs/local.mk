@@ -4,6 +4,7 @@ docpagesdir = $(docdir)/docs
 dist_docpages_DATA = \
 	docs/adding-an-algorithm.md \
 	docs/adding-an-operation.md \
+	docs/allreduce-multi_leader.svg \
 	docs/bcast-25-hosts.png \
 	docs/collectives-25-hosts.png \
 	docs/bcast-chain.svg \
