@@ -92,6 +92,7 @@ EXTRA_DIST += \
 	simulate/clock.h \
 	simulate/collective.c \
 	simulate/ethernet.cpp \
+	simulate/fatnodes.cpp \
 	simulate/expected.txt \
 	simulate/figures \
 	simulate/grid.cpp \
