@@ -73,7 +73,7 @@ static int time_assignment(const km_kernel *kernel, const uint8_t *rows, size_t 
                            size_t dim, int threads, uint32_t *results, double *speed) {
     km_centroids *centroids = NULL;
     double start = process_seconds();
-    int error = km_centroids_create(rows + n * dim, k, dim, kernel, threads, &centroids);
+    int error = km_centroids_create(rows + n * dim, k, dim, false, kernel, threads, &centroids);
     if (!error)
         error = km_assign(rows, n, dim, centroids, threads, results, results + n);
     double seconds = (process_seconds() - start) / threads;

@@ -38,7 +38,7 @@ static const char usage[] =
     "  IDX      MNIST's format, unsigned bytes, plain or gzipped\n"
     "  others   text, a point on each line: picture id, row id, column id, features\n"
     "If all float32 features are whole numbers from 0 to 255, they are converted to bytes.\n"
-    "Otherwise they are used as they are, with centroids of float32 (this needs OpenBLAS).\n";
+    "Otherwise they are used as they are, with centroids of float32.\n";
 
 static const char notes[] =
     "Start: k distinct rows, chosen by the seed. Ties: of equally near centroids, the one with\n"
@@ -258,13 +258,6 @@ static bool cluster_points(const km_points *points, km_report *report, MPI_Comm 
     return good;
 }
 
-/* Selects the kernel for real features. */
-static void use_real_kernel(const km_kernel *kernel, int rank) {
-    options.settings.kernel = kernel;
-    if (rank == 0)
-        km_report_core_type();
-}
-
 /* Sets the type of the centroids as --centroids-as asks for. */
 static void set_centroid_type(km_points *points, app_problem *problem) {
     if (points->real.used && options.type == AS_BYTES)
@@ -281,14 +274,11 @@ static bool run_command(MPI_Comm comm, app_problem *problem) {
     if (!check_files(comm, problem) || !choose_algorithms(comm, problem) ||
         !choose_kernel(&options.settings, comm, problem))
         return false;
-    const km_kernel *real = km_kernel_real();
     double start = app_seconds();
-    if (!km_points_load(options.points.words, options.points.count, options.mapped, real != NULL,
-                        comm, &points, problem))
+    if (!km_points_load(options.points.words, options.points.count, options.mapped, true, comm,
+                        &points, problem))
         return false;
     set_centroid_type(&points, problem);
-    if (points.real.used && !problem->text[0])
-        use_real_kernel(real, rank);
     if (options.batches.size && options.batches.size < options.settings.k)
         app_refuse(problem, "--batch %" PRIu64 ": at least --k, which is %" PRIu64 ", is needed",
                    options.batches.size, options.settings.k);

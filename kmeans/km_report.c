@@ -16,6 +16,9 @@
 
 void km_report_begin(km_report *report, const km_points *points, const km_settings *settings,
                      int ranks, double read_seconds) {
+    const km_kernel *kernel = settings->kernel;
+    if (points->real.used && kernel->quantised)
+        kernel = kernel->quantised;
     app_progress_hide();
     report->points = points;
     report->started = report->since = app_seconds();
@@ -26,8 +29,7 @@ void km_report_begin(km_report *report, const km_points *points, const km_settin
            "; %d rank%s, %d thread%s on "
            "rank 0, kernel %s (%s)\n",
            points->total, points->dim, read_seconds, settings->k, ranks, ranks == 1 ? "" : "s",
-           settings->threads, settings->threads == 1 ? "" : "s", settings->kernel->name,
-           settings->kernel->instruction);
+           settings->threads, settings->threads == 1 ? "" : "s", kernel->name, kernel->instruction);
     printf("%9s %20s %12s %10s %8s %8s %9s %9s %9s %9s %9s %9s %9s\n", "iteration", "objective",
            "moved", "imbalance", "empty", "refilled", "shift", "broadcast", "map", "local",
            "group-by", "gather", "total");
@@ -165,12 +167,6 @@ void km_report_end(km_report *report, const km_result *result) {
              app_json_integer("iterations", result->iterations),
              json_objective(report, result->objective),
              app_json_number("rounding_at_most", rounding), app_json_number("seconds", seconds));
-}
-
-void km_report_core_type(void) {
-    char advice[256];
-    if (km_kernel_real_advice(advice, sizeof advice))
-        fprintf(stderr, "coll-kmeans: warning: %s\n", advice);
 }
 
 /* Writes fixed-point centroids as float32. */

@@ -189,7 +189,7 @@ static void report_round(double done, void *context, app_problem *problem) {
  */
 static void make_projection(clustering *run, app_problem *problem) {
     const km_settings *settings = run->settings;
-    if (!run->projected && !problem->text[0] && !settings->whole && !settings->kernel->real &&
+    if (!run->projected && !problem->text[0] && !settings->whole && !run->points->real.used &&
         km_projection_create(run->state.centroids, settings->k, run->points->dim, &run->projection))
         app_refuse(problem, "out of memory");
     if (!run->projected && run->projection && !run->points->storage.map)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * K-means over MPI (Lloyd's algorithm). Features and centroids are uint8, and the result is exact;
- * or float32, with rounded distances (assign_openblas.c, real.h). Every iteration broadcasts the
- * centroids, assigns every point to the nearest one (map), aggregates the sums of the clusters in
- * three stages and divides them at rank 0. Sums are integers, so the result has the same bits for
- * any number of ranks and threads.
- * Source: Zhang, Qiu, Lee and Crandall, section II and table I.
+ * or float32, with distances in double precision (quantised.h, real.h). Every iteration broadcasts
+ * the centroids, assigns every point to the nearest one (map), aggregates the sums of the clusters
+ * in three stages and divides them at rank 0. Sums are integers, so the result has the same bits
+ * for any number of ranks and threads. Source: Zhang, Qiu, Lee and Crandall, section II and table
+ * I.
  */
 #ifndef COLL_KMEANS_KMEANS_H
 #define COLL_KMEANS_KMEANS_H

@@ -25,10 +25,10 @@ noinst_LTLIBRARIES += libkmeans.la
 libkmeans_la_SOURCES = \
 	kmeans/assign/assign.c kmeans/assign/assign.h \
 	kmeans/assign/assign_avx2.c \
+	kmeans/assign/assign_avx2_narrow.c \
 	kmeans/assign/assign_avx_vnni.c \
 	kmeans/assign/assign_dotprod.c \
 	kmeans/assign/assign_i8mm.c \
-	kmeans/assign/assign_openblas.c \
 	kmeans/assign/assign_scalar.c \
 	kmeans/assign/assign_vnni.c \
 	kmeans/assign/cluster_sums.c kmeans/assign/cluster_sums.h \
@@ -39,6 +39,7 @@ libkmeans_la_SOURCES = \
 	kmeans/assign/pack.h kmeans/assign/pairs.h \
 	kmeans/assign/projection.c kmeans/assign/projection.h \
 	kmeans/assign/pruning.c kmeans/assign/pruning.h \
+	kmeans/assign/quantised.c kmeans/assign/quantised.h \
 	kmeans/assign/reorder_points.c kmeans/assign/reorder_points.h \
 	kmeans/assign/threads.c kmeans/assign/threads.h \
 	kmeans/assign/tile_256.h \
@@ -69,9 +70,8 @@ libkmeans_la_SOURCES = \
 	kmeans/points/real.c kmeans/points/real.h \
 	kmeans/points/rows.c kmeans/points/rows.h
 # A compiler without OpenMP ignores its pragmas, and one thread does the work.
-libkmeans_la_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS) $(OPENBLAS_CFLAGS) -Wno-unknown-pragmas
+libkmeans_la_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS) -Wno-unknown-pragmas
 libkmeans_la_LDFLAGS = $(AM_LDFLAGS) $(OPENMP_CFLAGS)
-libkmeans_la_LIBADD = $(OPENBLAS_LIBS)
 
 bin_PROGRAMS += coll-words
 coll_words_SOURCES = \

@@ -81,8 +81,8 @@ static void list_pending(map_job *run) {
 static int pack_centroids(map_job *run, const km_projection *projection) {
     const uint8_t *rows = run->state->centroids;
     int threads = run->settings->threads;
-    int code = km_centroids_create(rows, run->settings->k, run->points->dim, run->settings->kernel,
-                                   threads, &run->centroids);
+    int code = km_centroids_create(rows, run->settings->k, run->points->dim, run->points->real.used,
+                                   run->settings->kernel, threads, &run->centroids);
     if (!code && run->points->fixed_point)
         code = km_centroids_use_fixed_point(run->centroids, rows, threads);
     if (!code && projection)

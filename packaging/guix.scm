@@ -22,7 +22,7 @@
   ;; The tests run programs with mpirun and take twenty minutes.
   (arguments (list #:tests? #f))
   (native-inputs (list autoconf automake libtool pkg-config))
-  (inputs (list `(,hwloc "lib") libpng openblas zlib))
+  (inputs (list `(,hwloc "lib") libpng zlib))
   (propagated-inputs (list openmpi))
   (home-page #f)
   (synopsis "MPI collectives for commodity Ethernet")

@@ -11,6 +11,7 @@
 
 #include "kmeans/assign/pack.h"
 #include "kmeans/assign/pruning.h"
+#include "kmeans/assign/quantised.h"
 #include "kmeans/points/fixed_point.h"
 #include "kmeans/points/memory.h"
 
@@ -36,6 +37,7 @@ struct km_centroids {
     uint32_t *norms;
     km_pruning *pruning;         /* or NULL */
     km_fixed_point *fixed_point; /* NULL if centroids are bytes */
+    km_quantised *quantised;     /* if features are real; then all above but k and dim is unused */
 };
 
 /* A thread's scratch memory: a block of points, and their best centroids so far. */
@@ -48,7 +50,6 @@ typedef struct workspace {
     uint32_t *corrections;
     uint32_t *best;
     uint32_t *nearest;
-    void *scratch;                 /* scratch of a kernel's tile */
     uint64_t *exact_best;          /* only for fixed-point centroids */
     km_tile_scratch *tile_scratch; /* this and all below: only with pruning */
     bool *packed;                  /* which panels of data have been packed */
@@ -71,12 +72,8 @@ static size_t larger(size_t a, size_t b) {
     return a > b ? a : b;
 }
 
-static size_t row_bytes(const km_centroids *centroids) {
-    return centroids->dim * (centroids->kernel->real ? sizeof(float) : 1);
-}
-
-int km_centroids_create(const uint8_t *centroids, size_t k, size_t dim, const km_kernel *kernel,
-                        int threads, km_centroids **packed) {
+int km_centroids_create(const uint8_t *centroids, size_t k, size_t dim, bool real,
+                        const km_kernel *kernel, int threads, km_centroids **packed) {
     if (threads < 1 || k < 1 || k > UINT32_MAX || dim < 1 || dim > KM_MAX_DIM)
         return EINVAL;
     km_centroids *made = calloc(1, sizeof *made);
@@ -85,6 +82,15 @@ int km_centroids_create(const uint8_t *centroids, size_t k, size_t dim, const km
     made->kernel = kernel;
     made->k = k;
     made->dim = dim;
+    if (real) {
+        int error = km_quantised_create((const float *)centroids, k, dim, kernel, threads,
+                                        &made->quantised);
+        if (error)
+            free(made);
+        else
+            *packed = made;
+        return error;
+    }
     made->groups = km_quotient_up(dim, kernel->group);
     made->panels = km_quotient_up(k, kernel->centroids);
     made->panel_bytes = made->groups * kernel->group * kernel->element * kernel->centroids;
@@ -99,7 +105,7 @@ int km_centroids_create(const uint8_t *centroids, size_t k, size_t dim, const km
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (size_t panel = 0; panel < made->panels; panel++) {
         size_t first = panel * kernel->centroids;
-        kernel->pack_centroids(kernel, centroids + first * row_bytes(made),
+        kernel->pack_centroids(kernel, centroids + first * dim,
                                smaller(k - first, kernel->centroids), dim,
                                made->data + panel * made->panel_bytes, made->norms + first);
     }
@@ -121,7 +127,7 @@ static km_packed describe_centroids(const km_centroids *centroids, const uint8_t
 
 int km_centroids_use_fixed_point(km_centroids *centroids, const uint8_t *planes, int threads) {
     const km_planes of = {planes, centroids->k, centroids->dim};
-    if (centroids->kernel->real || centroids->fixed_point || centroids->pruning ||
+    if (centroids->quantised || centroids->fixed_point || centroids->pruning ||
         centroids->dim > KM_FIXED_POINT_MAX_DIM || threads < 1)
         return EINVAL;
     int error = km_fixed_point_create(&of, threads, &centroids->fixed_point);
@@ -131,7 +137,7 @@ int km_centroids_use_fixed_point(km_centroids *centroids, const uint8_t *planes,
 
 int km_centroids_prune(km_centroids *centroids, const uint8_t *rows,
                        const km_projection *projection, int threads) {
-    if (centroids->kernel->real || projection->dim != centroids->dim || threads < 1)
+    if (centroids->quantised || projection->dim != centroids->dim || threads < 1)
         return EINVAL;
     km_pruning_free(centroids->pruning);
     centroids->pruning = NULL;
@@ -149,6 +155,7 @@ void km_centroids_free(km_centroids *centroids) {
         return;
     km_pruning_free(centroids->pruning);
     km_fixed_point_free(centroids->fixed_point);
+    km_quantised_free(centroids->quantised);
     free(centroids->data);
     free(centroids->norms);
     free(centroids);
@@ -161,7 +168,6 @@ static void workspace_free(workspace *space) {
     free(space->corrections);
     free(space->best);
     free(space->nearest);
-    free(space->scratch);
     free(space->exact_best);
     free(space->tile_scratch);
     free(space->packed);
@@ -216,14 +222,12 @@ static bool workspace_create(workspace *space, size_t points, const km_centroids
     *space = (workspace){.points = points, .panel_bytes = kernel->points * point_bytes};
     space->rows = km_allocate(points, sizeof *space->rows);
     space->data = km_allocate(points, point_bytes);
-    space->gathered = km_allocate(kernel->points, row_bytes(centroids));
+    space->gathered = km_allocate(kernel->points, centroids->dim);
     space->corrections = km_allocate(points, sizeof *space->corrections);
     space->best = km_allocate(points, sizeof *space->best);
     space->nearest = km_allocate(points, sizeof *space->nearest);
-    space->scratch = km_allocate(kernel->scratch + 1, 1);
     if (space->rows && space->data && space->gathered && space->corrections && space->best &&
-        space->nearest && space->scratch &&
-        (!centroids->pruning || allocate_pruning(space, centroids)))
+        space->nearest && (!centroids->pruning || allocate_pruning(space, centroids)))
         return true;
     workspace_free(space);
     return false;
@@ -252,14 +256,13 @@ static void compare_panel(const km_centroids *centroids, size_t start, size_t en
     const km_kernel *kernel = centroids->kernel;
     const unsigned char *points = space->data + i / kernel->points * space->panel_bytes;
     const uint8_t *const *rows = space->rows + i + here;
-    size_t lines = km_quotient_up(row_bytes(centroids), CACHE_LINE), fetched = 0;
+    size_t lines = km_quotient_up(centroids->dim, CACHE_LINE), fetched = 0;
     size_t share = km_quotient_up(next * lines, end - start);
     for (size_t panel = start; panel < end; panel++) {
         size_t first = panel * kernel->centroids;
         kernel->tile(points, space->corrections + i,
                      centroids->data + panel * centroids->panel_bytes, centroids->norms + first,
-                     centroids->groups, (uint32_t)first, space->best + i, space->nearest + i,
-                     space->scratch);
+                     centroids->groups, (uint32_t)first, space->best + i, space->nearest + i);
         size_t wanted = smaller(fetched + share, next * lines);
         for (; fetched < wanted; fetched++)
             __builtin_prefetch(rows[fetched / lines] + fetched % lines * CACHE_LINE);
@@ -269,9 +272,8 @@ static void compare_panel(const km_centroids *centroids, size_t start, size_t en
 /* Packs the panel of N points that begins with point I of the block. */
 static void pack_points(size_t i, size_t n, const km_centroids *centroids, const workspace *space) {
     const km_kernel *kernel = centroids->kernel;
-    kernel->pack(km_gather(space->rows + i, n, row_bytes(centroids), space->gathered), n,
-                 centroids->dim, space->data + i / kernel->points * space->panel_bytes,
-                 space->corrections + i);
+    kernel->pack(km_gather(space->rows + i, n, centroids->dim, space->gathered), n, centroids->dim,
+                 space->data + i / kernel->points * space->panel_bytes, space->corrections + i);
 }
 
 /* Finds the nearest centroids of a block of N points by comparing each point with all centroids. */
@@ -386,10 +388,9 @@ static void search_pruned(size_t n, const km_centroids *centroids, workspace *sp
 /* Computes the distances of N points to the nearest centroids that were found. */
 static void compute_distances(size_t n, const km_centroids *centroids, const workspace *space,
                               uint32_t *distance) {
-    bool real = centroids->kernel->real; /* its scores are distances already */
     for (size_t i = 0; i < n; i++)
         distance[i] = centroids->fixed_point ? km_fixed_point_bits(space->exact_best[i])
-                                             : space->best[i] + (real ? 0 : space->corrections[i]);
+                                             : space->best[i] + space->corrections[i];
 }
 
 /* Prepares SPACE for N points of the query, from number FIRST on. */
@@ -397,7 +398,7 @@ static void prepare_block(const km_query *query, size_t first, size_t n,
                           const km_centroids *centroids, workspace *space) {
     for (size_t i = 0; i < n; i++) {
         size_t number = query->which ? query->which[first + i] : first + i;
-        space->rows[i] = query->rows + number * row_bytes(centroids);
+        space->rows[i] = query->rows + number * centroids->dim;
     }
     for (size_t i = 0; i < space->points; i++)
         space->best[i] = KM_NO_SCORE;
@@ -493,6 +494,8 @@ int km_assign_query(const km_query *query, const km_centroids *centroids, int th
                     const uint32_t *guess, uint32_t *nearest, uint32_t *distance) {
     if (threads < 1 || query->dim != centroids->dim)
         return EINVAL;
+    if (centroids->quantised)
+        return km_quantised_assign(query, centroids->quantised, threads, guess, nearest, distance);
     const block_job all = {query, centroids, guess, nearest, distance, assign_block};
     return run_blocks(&all, threads);
 }

@@ -16,21 +16,21 @@
 typedef struct km_centroids km_centroids;
 
 /*
- * Packs K centroids of DIM features each (bytes, or float32 for a real kernel), row after row, for
- * KERNEL, using THREADS threads; the rows are not needed afterwards. Free the result with
- * km_centroids_free. The packed copy takes about K * DIM bytes (avx2: twice that; float32: four
- * times). Returns 0, ENOMEM, or EINVAL unless THREADS >= 1, 1 <= K < 2^32 and 1 <= DIM <=
- * KM_MAX_DIM (memory.h).
+ * Packs K centroids of DIM features each (float32 if REAL, else bytes), row after row, for KERNEL,
+ * using THREADS threads. The caller keeps rows of float32 for as long as the result; bytes are not
+ * needed afterwards. Free the result with km_centroids_free. The packed copy takes about K * DIM
+ * bytes (avx2: twice that for bytes). Returns 0, ENOMEM, or EINVAL unless THREADS >= 1, 1 <= K <
+ * 2^32 and 1 <= DIM <= KM_MAX_DIM (memory.h).
  */
-int km_centroids_create(const uint8_t *centroids, size_t k, size_t dim, const km_kernel *kernel,
-                        int threads, km_centroids **packed);
+int km_centroids_create(const uint8_t *centroids, size_t k, size_t dim, bool real,
+                        const km_kernel *kernel, int threads, km_centroids **packed);
 void km_centroids_free(km_centroids *centroids);
 
 /*
  * Makes CENTROIDS stand for the fixed-point centroids of PLANES (fixed_point.h), whose first plane
  * must be what was packed. The caller keeps PLANES for as long as CENTROIDS. Call this before
  * km_centroids_prune. Returns 0, ENOMEM, or EINVAL if there are more than KM_FIXED_POINT_MAX_DIM
- * features or the kernel is the one for reals.
+ * features or they are real.
  */
 int km_centroids_use_fixed_point(km_centroids *centroids, const uint8_t *planes, int threads);
 
@@ -38,7 +38,7 @@ int km_centroids_use_fixed_point(km_centroids *centroids, const uint8_t *planes,
  * Turns pruning on: from now on sketches (projection.h) rule out most centroids where that is
  * faster. The answers stay the same. ROWS are the rows that were packed; the caller keeps them and
  * PROJECTION for as long as CENTROIDS. The sketches take some 100 bytes a centroid. Returns 0,
- * ENOMEM, or EINVAL if PROJECTION is for another DIM or the kernel is the one for reals.
+ * ENOMEM, or EINVAL if PROJECTION is for another DIM or the features are real.
  */
 int km_centroids_prune(km_centroids *centroids, const uint8_t *rows,
                        const km_projection *projection, int threads);
@@ -55,9 +55,9 @@ const uint32_t *km_centroids_positions(const km_centroids *centroids);
  * depends neither on the kernel nor on the number of threads. Every thread uses a packed block of
  * points of some 1 MiB.
  *
- * With real features, the answer depends neither on the number of threads nor on which points are
- * assigned together. DISTANCE then holds the bits of floats, rounded from double precision; as
- * integers these bits are ordered like the floats.
+ * With real features, distances are those of km_real_distance2 (real.h), in double precision.
+ * DISTANCE then holds the bits of floats, rounded from these; as integers these bits are ordered
+ * like the floats.
  *
  * Distances to fixed-point centroids are compared exactly and given as the bits of a rounded float,
  * too.

@@ -66,6 +66,7 @@ const km_kernel km_kernel_avx2 = {
     .centroids = CENTROIDS,
     .group = GROUP,
     .element = 2,
+    .quantised = &km_kernel_avx2_narrow,
     KM_KERNEL_FUNCTIONS,
 };
 

@@ -53,6 +53,7 @@ const km_kernel km_kernel_avx_vnni = {
     .centroids = CENTROIDS,
     .group = GROUP,
     .element = 1,
+    .range = 127,
     KM_KERNEL_FUNCTIONS,
 };
 

@@ -81,6 +81,7 @@ const km_kernel km_kernel_dotprod = {
     .centroids = CENTROIDS,
     .group = GROUP,
     .element = 1,
+    .range = 127,
     KM_KERNEL_FUNCTIONS,
 };
 

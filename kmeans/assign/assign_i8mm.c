@@ -67,6 +67,7 @@ const km_kernel km_kernel_i8mm = {
     .centroids = CENTROIDS,
     .group = GROUP,
     .element = 1,
+    .range = 127,
     KM_KERNEL_FUNCTIONS,
 };
 

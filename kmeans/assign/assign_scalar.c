@@ -54,8 +54,8 @@ static int32_t multiply_pair(const uint8_t *x, const uint8_t *c, size_t dim) {
 
 static void tile(const void *points, const uint32_t *corrections, const void *centroids,
                  const uint32_t *norms, size_t groups, uint32_t first, uint32_t *best,
-                 uint32_t *nearest, void *scratch) {
-    (void)corrections, (void)scratch;
+                 uint32_t *nearest) {
+    (void)corrections;
     int32_t sums[CENTROIDS];
     multiply(points, centroids, groups, sums);
     for (int j = 0; j < CENTROIDS; j++) {
@@ -87,5 +87,39 @@ const km_kernel km_kernel_scalar = {
     .centroids = CENTROIDS,
     .group = 1,
     .element = 1,
+    .quantised = &km_kernel_scalar_panel,
     KM_KERNEL_FUNCTIONS,
+};
+
+/* For quantised rows, a tile is PANEL points times PANEL centroids. */
+enum { PANEL = 8 };
+
+static void pack_panel(const uint8_t *rows, size_t n, size_t dim, void *panel,
+                       uint32_t *corrections) {
+    km_pack_bytes(rows, n, dim, PANEL, 1, panel, corrections);
+}
+
+static void multiply_panel(const void *points, const void *centroids, size_t groups,
+                           int32_t *sums) {
+    const uint8_t *x = points;
+    const int8_t *c = centroids;
+    memset(sums, 0, PANEL * PANEL * sizeof *sums);
+    for (size_t d = 0; d < groups; d++, x += PANEL, c += PANEL)
+        for (int j = 0; j < PANEL; j++)
+            for (int i = 0; i < PANEL; i++)
+                sums[j * PANEL + i] += x[i] * c[j];
+}
+
+const km_kernel km_kernel_scalar_panel = {
+    .name = "scalar",
+    .instruction = "plain C",
+    .points = PANEL,
+    .centroids = PANEL,
+    .group = 1,
+    .element = 1,
+    .range = 127,
+    .supported = supported,
+    .pack = pack_panel,
+    .pack_centroids = km_pack_centroids,
+    .multiply = multiply_panel,
 };

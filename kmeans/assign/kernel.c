@@ -67,36 +67,3 @@ const km_kernel *km_kernel_best(char *problem, size_t size) {
             length += snprintf(problem + length, size - (size_t)length, " %s", (*kernel)->name);
     return NULL;
 }
-
-static bool is_one_of(const char *name, const char *const *names) {
-    while (*names && strcmp(name, *names) != 0)
-        names++;
-    return *names;
-}
-
-const char *km_better_core_type(const char *chosen, bool avx512, bool avx2) {
-    static const char *const of_avx512[] = {"SkylakeX", "Cooperlake", "SapphireRapids", NULL};
-    static const char *const of_avx2[] = {"Haswell", "Zen", NULL};
-    if (is_one_of(chosen, of_avx512))
-        return NULL;
-    if (avx512)
-        return "SkylakeX";
-    return avx2 && !is_one_of(chosen, of_avx2) ? "Haswell" : NULL;
-}
-
-bool km_kernel_real_advice(char *advice, size_t size) {
-    const char *chosen = km_core_type();
-    bool avx512 = false, avx2 = false;
-#if defined(__x86_64__)
-    avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-             __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-    avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-#endif
-    const char *better = chosen ? km_better_core_type(chosen, avx512, avx2) : NULL;
-    if (better)
-        snprintf(advice, size,
-                 "OpenBLAS takes this processor for %s and may run at half its speed; set "
-                 "OPENBLAS_CORETYPE=%s",
-                 chosen, better);
-    return better;
-}

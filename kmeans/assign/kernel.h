@@ -12,8 +12,7 @@
  * adds between 0 and 256 * 255 to the score. With up to 65,793 dimensions, the score is therefore
  * below 2^32 - 1, and sums that wrap around modulo 2^32 give it exactly.
  *
- * One kernel is for real features, float32, instead (assign_openblas.c): its scores are the bits of
- * the distances, and its corrections are the bits of |x|^2.
+ * For float32 features (quantised.h), only pack, pack_centroids and multiply are used.
  */
 #ifndef COLL_KMEANS_ASSIGN_KERNEL_H
 #define COLL_KMEANS_ASSIGN_KERNEL_H
@@ -33,6 +32,12 @@ typedef struct km_pair {
 enum { KM_SPARE = 16 };
 
 /*
+ * A lane of a quantised row (quantised.h): dimensions 0, 1, 4, 5, 8, 9, 12 and 13 of 16, or the
+ * other eight.
+ */
+enum { KM_LANE = 16, KM_LANE_SUM = 258 };
+
+/*
  * A panel of points (or centroids) interleaves a fixed number of them: the first GROUP dimensions
  * of each, then the next GROUP dimensions of each, and so on; missing dimensions are zero.
  */
@@ -43,8 +48,12 @@ typedef struct km_kernel {
     size_t centroids;        /* in a panel of centroids */
     size_t group;            /* consecutive dimensions of one row */
     size_t element; /* bytes of a packed dimension: 1 or 2; those of centroids are signed */
-    bool real;      /* rows are float32, and a panel is rows one after the other */
-    size_t scratch; /* bytes of scratch memory that tile needs */
+
+    /* The next three serve float32 features. */
+    const struct km_kernel *quantised; /* the kernel for these, which only has pack, pack_centroids
+                                          and multiply; NULL: this one */
+    int range;    /* codes of points lie between -RANGE and RANGE; RANGE + 1 is added to them */
+    int lane_sum; /* the most that a centroid's absolute codes in a lane may add up to; or 0 */
 
     /* Returns true if this processor and its operating system can run the kernel. */
     bool (*supported)(void);
@@ -67,16 +76,15 @@ typedef struct km_kernel {
      * Compares all points of one panel with all centroids of another. Lowers best[i], the least
      * score of point i so far, and sets nearest[i] to the number of the centroid that has it; FIRST
      * is the number of the panel's first centroid. CORRECTIONS are those of the points, NORMS are
-     * |c|^2. GROUPS is the number of groups in both panels, SCRATCH is scratch memory.
+     * |c|^2. GROUPS is the number of groups in both panels.
      */
     void (*tile)(const void *points, const uint32_t *corrections, const void *centroids,
                  const uint32_t *norms, size_t groups, uint32_t first, uint32_t *best,
-                 uint32_t *nearest, void *scratch);
+                 uint32_t *nearest);
 
     /*
-     * The next three serve pruning (pruning.h); the kernel for reals has none of them. Computes the
-     * products of a tile: SUMS[j * points + i] becomes x.(c - 128) for point i and centroid j of
-     * the panels.
+     * The next three serve pruning (pruning.h). Computes the products of a tile: SUMS[j * points +
+     * i] becomes x.(c - 128) for point i and centroid j of the panels.
      */
     void (*multiply)(const void *points, const void *centroids, size_t groups, int32_t *sums);
 
@@ -97,8 +105,7 @@ typedef struct km_kernel {
 
     /*
      * Measures the peak of a core: runs the instruction on registers alone, a few times in each of
-     * ROUNDS rounds. Returns the number of multiplications and additions made. NULL in the kernel
-     * for reals.
+     * ROUNDS rounds. Returns the number of multiplications and additions made.
      */
     double (*burn)(size_t rounds);
 } km_kernel;
@@ -122,22 +129,6 @@ const km_kernel *km_kernel_best(char *problem, size_t size);
 void km_pack_centroids(const km_kernel *kernel, const uint8_t *rows, size_t n, size_t dim,
                        void *panel, uint32_t *norms);
 
-/* Returns the kernel for real features; NULL if libcoll was built without OpenBLAS. */
-const km_kernel *km_kernel_real(void);
-
-/*
- * Returns true if the OpenBLAS of km_kernel_real does not use all features of this processor;
- * ADVICE then holds one line that says how to make it do so.
- */
-bool km_kernel_real_advice(char *advice, size_t size);
-
-/*
- * Returns the value of OPENBLAS_CORETYPE with which OpenBLAS uses all of a processor that has
- * AVX-512 (F, BW, DQ and VL), or AVX2 with FMA, or neither. An OpenBLAS older than the processor
- * may have CHOSEN a lesser core type. Returns NULL if the choice is good.
- */
-const char *km_better_core_type(const char *chosen, bool avx512, bool avx2);
-
 /* The kernels of the other files, for kernel.c alone; all others call km_kernel_list. */
 extern const km_kernel km_kernel_vnni;
 extern const km_kernel km_kernel_avx_vnni;
@@ -146,7 +137,8 @@ extern const km_kernel km_kernel_i8mm;
 extern const km_kernel km_kernel_dotprod;
 extern const km_kernel km_kernel_scalar;
 
-/* Returns the core type for which OpenBLAS chose its instructions; NULL without OpenBLAS. */
-const char *km_core_type(void);
+/* The quantised kernels of two of these. */
+extern const km_kernel km_kernel_avx2_narrow;
+extern const km_kernel km_kernel_scalar_panel;
 
 #endif

@@ -209,7 +209,7 @@ void km_pruning_guess(const km_pruning *pruning, bool near, const km_point_panel
         size_t first = panel * kernel->centroids;
         kernel->tile(points->levels[l].panel, points->levels[l].corrections,
                      level->data + panel * level->panel_bytes, level->norms + first, level->groups,
-                     (uint32_t)first, points->best, points->nearest, NULL);
+                     (uint32_t)first, points->best, points->nearest);
     }
     for (size_t i = 0; i < points->n; i++)
         points->nearest[i] = pruning->order[points->nearest[i]];

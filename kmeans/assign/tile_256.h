@@ -45,8 +45,8 @@ accumulate(const void *points, const void *centroids, size_t groups,
 
 TARGET static void tile(const void *points, const uint32_t *corrections, const void *centroids,
                         const uint32_t *norms, size_t groups, uint32_t first, uint32_t *best,
-                        uint32_t *nearest, void *scratch) {
-    (void)corrections, (void)scratch;
+                        uint32_t *nearest) {
+    (void)corrections;
     __m256i sums[CENTROIDS][HALVES];
     accumulate(points, centroids, groups, sums);
 

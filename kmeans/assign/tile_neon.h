@@ -27,8 +27,8 @@ TARGET static void pack(const uint8_t *rows, size_t n, size_t dim, void *panel,
 
 TARGET static void tile(const void *points, const uint32_t *corrections, const void *centroids,
                         const uint32_t *norms, size_t groups, uint32_t first, uint32_t *best,
-                        uint32_t *nearest, void *scratch) {
-    (void)corrections, (void)scratch;
+                        uint32_t *nearest) {
+    (void)corrections;
     int32x4_t sums[CENTROIDS][VECTORS];
     accumulate(points, centroids, groups, sums);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "kmeans/assign/vectors.h"
 
+#include <math.h>
 #include <string.h>
 
 /* The loops are compiled once for each instruction set. */
@@ -52,6 +53,132 @@ LOOP void image_squares(const float *lower, size_t size, const int32_t *numbers,
     }
 }
 
+LOOP float largest_deviation(const float *row, const float *mean, size_t n) {
+    float largest = 0;
+#pragma omp simd reduction(max : largest)
+    for (size_t i = 0; i < n; i++) {
+        float deviation = fabsf(row[i] - mean[i]);
+        largest = deviation > largest ? deviation : largest;
+    }
+    return largest;
+}
+
+LOOP void quantise(const float *row, const float *mean, size_t n, float scale, int offset,
+                   uint8_t *bytes, km_quantum *sums) {
+    const float factor = 1 / scale, middle = (float)offset + 0.5F;
+    float deviations2 = 0, codes2 = 0, rests2 = 0;
+    int32_t codes = 0;
+#pragma omp simd reduction(+ : deviations2, codes2, rests2, codes)
+    for (size_t i = 0; i < n; i++) {
+        float deviation = row[i] - mean[i];
+        int byte = (int)(deviation * factor + middle), code = byte - offset;
+        float number = (float)code, rest = deviation - number * scale;
+        bytes[i] = (uint8_t)byte;
+        deviations2 += deviation * deviation;
+        codes2 += number * number;
+        rests2 += rest * rest;
+        codes += code;
+    }
+    *sums = (km_quantum){deviations2, codes2, rests2, codes};
+}
+
+LOOP float near_distance2(const float *a, const float *b, size_t n) {
+    float sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (size_t i = 0; i < n; i++)
+        sum += (a[i] - b[i]) * (a[i] - b[i]);
+    return sum;
+}
+
+/*
+ * Vectors of LANES numbers, as compilers provide them for any processor; they are only used in
+ * registers here. The comparison of two sets the bits of a lane or clears them.
+ */
+#if defined(__x86_64__)
+enum { LANES = 8 };
+#else
+enum { LANES = 4 };
+#endif
+typedef float floats __attribute__((vector_size(LANES * sizeof(float))));
+typedef int32_t ints __attribute__((vector_size(LANES * sizeof(int32_t))));
+
+#define LOAD(vector, memory) memcpy(&(vector), memory, sizeof(vector))
+#define STORE(memory, vector) memcpy(memory, &(vector), sizeof(vector))
+#define LESSER(a, b) ((floats)((((a) < (b)) & (ints)(a)) | (~((a) < (b)) & (ints)(b))))
+
+LOOP bool is_any(ints lanes) {
+    uint64_t words[sizeof lanes / sizeof(uint64_t)], all = 0;
+    memcpy(words, &lanes, sizeof words);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        all |= words[i];
+    return all;
+}
+
+/*
+ * Lowers the bounds of LANES points from number FIRST on by the scores of the centroids START to
+ * END - 1, a panel. Returns whether one of these may be nearest to a point.
+ */
+LOOP bool lower_bounds(const km_screen *screen, size_t first, size_t start, size_t end,
+                       const int32_t *products) {
+    const float norm = screen->panel_norms[start / screen->step],
+                rest = screen->panel_rests[start / screen->step];
+    floats halves, code_norms, code_rests, slacks, bounds, least;
+    LOAD(halves, screen->halves + first);
+    LOAD(code_norms, screen->code_norms + first);
+    LOAD(code_rests, screen->code_rests + first);
+    LOAD(slacks, screen->slacks + first);
+    LOAD(bounds, screen->bounds + first);
+    least = (floats){0} + INFINITY;
+    for (size_t j = start; j < end; j++) {
+        ints product;
+        LOAD(product, products + j * screen->points + first);
+        floats score =
+            screen->squares[j] * halves -
+            screen->scales[j] * __builtin_convertvector(product - screen->bases[j], floats);
+        least = LESSER(score, least);
+    }
+    floats error = rest * code_norms + norm * code_rests, most = least + error + slacks;
+    ints any = least - error <= bounds;
+    bounds = LESSER(most, bounds);
+    STORE(screen->bounds + first, bounds);
+    return is_any(any);
+}
+
+/* Lists those of LANES points, from number FIRST on, to which centroid J may be nearest. */
+LOOP size_t list_points(const km_screen *screen, size_t first, size_t j, const int32_t *products,
+                        km_estimate *pairs) {
+    floats halves, code_norms, code_rests, bounds;
+    ints product;
+    LOAD(halves, screen->halves + first);
+    LOAD(code_norms, screen->code_norms + first);
+    LOAD(code_rests, screen->code_rests + first);
+    LOAD(bounds, screen->bounds + first);
+    LOAD(product, products + j * screen->points + first);
+    floats score = screen->squares[j] * halves -
+                   screen->scales[j] * __builtin_convertvector(product - screen->bases[j], floats);
+    floats low = score - (screen->rests[j] * code_norms + screen->norms[j] * code_rests);
+    ints hits = low <= bounds;
+    size_t n = 0;
+    if (!is_any(hits))
+        return 0;
+    for (size_t i = 0; i < LANES; i++)
+        if (hits[i])
+            pairs[n++] = (km_estimate){(uint32_t)(first + i), (uint32_t)j, score[i], low[i]};
+    return n;
+}
+
+LOOP size_t screen_panels(const km_screen *screen, const int32_t *products, km_estimate *pairs) {
+    size_t n = 0;
+    for (size_t start = 0, end; start < screen->count; start = end) {
+        end = start + screen->step < screen->count ? start + screen->step : screen->count;
+        for (size_t first = 0; first < screen->points; first += LANES)
+            if (lower_bounds(screen, first, start, end, products))
+                for (size_t j = start; j < end; j++)
+                    n += list_points(screen, first, j, products, pairs + n);
+    }
+    return n;
+}
+
 typedef struct loops {
     float (*dot)(const float *a, const float *b, size_t n);
     void (*add_multiple)(float *sum, float factor, const float *row, size_t n);
@@ -59,6 +186,11 @@ typedef struct loops {
                           uint8_t *bytes, float *squares);
     void (*image_squares)(const float *lower, size_t size, const int32_t *numbers,
                           const int32_t *offsets, size_t n, float *squares);
+    float (*largest_deviation)(const float *row, const float *mean, size_t n);
+    void (*quantise)(const float *row, const float *mean, size_t n, float scale, int offset,
+                     uint8_t *bytes, km_quantum *sums);
+    float (*near_distance2)(const float *a, const float *b, size_t n);
+    size_t (*screen_panels)(const km_screen *screen, const int32_t *products, km_estimate *pairs);
 } loops;
 
 /* Defines the loops with NAME, for TARGET. */
@@ -78,8 +210,28 @@ typedef struct loops {
                                             size_t n, float *squares) {                            \
         image_squares(lower, size, numbers, offsets, n, squares);                                  \
     }                                                                                              \
-    static const loops name##_loops = {name##_dot, name##_add_multiple, name##_round_numbers,      \
-                                       name##_image_squares};
+    target static float name##_largest_deviation(const float *row, const float *mean, size_t n) {  \
+        return largest_deviation(row, mean, n);                                                    \
+    }                                                                                              \
+    target static void name##_quantise(const float *row, const float *mean, size_t n, float scale, \
+                                       int offset, uint8_t *bytes, km_quantum *sums) {             \
+        quantise(row, mean, n, scale, offset, bytes, sums);                                        \
+    }                                                                                              \
+    target static float name##_near_distance2(const float *a, const float *b, size_t n) {          \
+        return near_distance2(a, b, n);                                                            \
+    }                                                                                              \
+    target static size_t name##_screen_panels(const km_screen *screen, const int32_t *products,    \
+                                              km_estimate *pairs) {                                \
+        return screen_panels(screen, products, pairs);                                             \
+    }                                                                                              \
+    static const loops name##_loops = {name##_dot,                                                 \
+                                       name##_add_multiple,                                        \
+                                       name##_round_numbers,                                       \
+                                       name##_image_squares,                                       \
+                                       name##_largest_deviation,                                   \
+                                       name##_quantise,                                            \
+                                       name##_near_distance2,                                      \
+                                       name##_screen_panels};
 
 DEFINE_LOOPS(plain, )
 
@@ -115,4 +267,23 @@ void km_round_numbers(const int32_t *numbers, size_t n, int32_t offset, float sc
 void km_image_squares(const float *lower, size_t size, const int32_t *numbers,
                       const int32_t *offsets, size_t n, float *squares) {
     widest_loops()->image_squares(lower, size, numbers, offsets, n, squares);
+}
+
+float km_largest_deviation(const float *row, const float *mean, size_t n) {
+    return widest_loops()->largest_deviation(row, mean, n);
+}
+
+km_quantum km_quantise(const float *row, const float *mean, size_t n, float scale, int offset,
+                       uint8_t *bytes) {
+    km_quantum sums;
+    widest_loops()->quantise(row, mean, n, scale, offset, bytes, &sums);
+    return sums;
+}
+
+float km_near_distance2(const float *a, const float *b, size_t n) {
+    return widest_loops()->near_distance2(a, b, n);
+}
+
+size_t km_screen_panels(const km_screen *screen, const int32_t *products, km_estimate *pairs) {
+    return widest_loops()->screen_panels(screen, products, pairs);
 }

@@ -6,6 +6,7 @@
 #ifndef COLL_KMEANS_ASSIGN_VECTORS_H
 #define COLL_KMEANS_ASSIGN_VECTORS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -30,5 +31,57 @@ void km_round_numbers(const int32_t *numbers, size_t n, int32_t offset, float sc
 enum { KM_VECTORS = 64 };
 void km_image_squares(const float *lower, size_t size, const int32_t *numbers,
                       const int32_t *offsets, size_t n, float *squares);
+
+/* Returns the largest |row[i] - mean[i]|; NaN or infinity if that overflows. */
+float km_largest_deviation(const float *row, const float *mean, size_t n);
+
+/* What quantising a row leaves, as sums over its N features. */
+typedef struct km_quantum {
+    float deviations2; /* squares of row - mean */
+    float codes2;      /* squares of the codes */
+    float rests2;      /* squares of row - mean - scale * code */
+    int32_t codes;     /* the codes */
+} km_quantum;
+
+/*
+ * Quantises a row: code i is (row[i] - mean[i]) / SCALE, rounded to an integer. Writes the codes,
+ * plus OFFSET, to BYTES. They must lie between -OFFSET and 255 - OFFSET.
+ */
+km_quantum km_quantise(const float *row, const float *mean, size_t n, float scale, int offset,
+                       uint8_t *bytes);
+
+/*
+ * Returns |a - b|^2, with an error of at most (N + 2) 2^-24 times that and N 2^-149; or infinity if
+ * it overflows.
+ */
+float km_near_distance2(const float *a, const float *b, size_t n);
+
+/*
+ * A panel of POINTS quantised points and some panels of quantised centroids (quantised.h): COUNT
+ * centroids, STEP in each panel but the last.
+ */
+typedef struct km_screen {
+    size_t points, count, step;                    /* POINTS is a multiple of 8, on ARM of 4 */
+    const float *halves, *code_norms, *code_rests; /* for each point: h, |q| and |r| / s */
+    const float *slacks;                           /* for each point: what B is raised by */
+    float *bounds;                                 /* for each point: B */
+    const float *squares, *scales, *norms, *rests; /* for each centroid: |e|^2, t, |e| and |f| */
+    const int32_t *bases;                          /* for each centroid: its sum of codes, times the
+                                                      offset of the points' codes */
+    const float *panel_norms, *panel_rests;        /* the largest of a panel's norms and rests */
+} km_screen;
+
+/* A point and a centroid, by their numbers there, whose score may be the point's least. */
+typedef struct km_estimate {
+    uint32_t point, centroid;
+    float score, low; /* z, an estimate of the score, and a lower bound of it */
+} km_estimate;
+
+/*
+ * Estimates all scores from the PRODUCTS of codes, panel after panel, and lowers the bounds of the
+ * points. Lists the pairs whose centroid may be nearest to the point and returns their number.
+ * PAIRS has room for all pairs.
+ */
+size_t km_screen_panels(const km_screen *screen, const int32_t *products, km_estimate *pairs);
 
 #endif

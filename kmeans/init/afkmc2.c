@@ -145,8 +145,8 @@ static bool measure_candidates(const afkmc2_job *run, size_t count, const uint8_
     const km_seeding *seeding = run->seeding;
     km_centroids *packed = NULL;
     double even = 1 / (double)run->points->total, total2 = (double)run->total2;
-    int code =
-        km_centroids_create(centroids, known, run->dim, seeding->kernel, seeding->threads, &packed);
+    int code = km_centroids_create(centroids, known, run->dim, run->points->real.used,
+                                   seeding->kernel, seeding->threads, &packed);
     if (!code)
         code = km_assign(run->candidates, count, run->dim, packed, seeding->threads, run->nearest,
                          run->nearest2);

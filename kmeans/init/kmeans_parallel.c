@@ -65,8 +65,9 @@ static void release_job(parallel_job *run) {
 static bool compare_points(parallel_job *run, size_t first, app_problem *problem) {
     const km_seeding *seeding = run->seeding;
     km_centroids *packed = NULL;
-    int code = km_centroids_create(run->candidates + first * run->bytes, run->count - first,
-                                   run->dim, seeding->kernel, seeding->threads, &packed);
+    int code =
+        km_centroids_create(run->candidates + first * run->bytes, run->count - first, run->dim,
+                            run->points->real.used, seeding->kernel, seeding->threads, &packed);
     if (!code)
         code = km_assign(run->points->data, run->points->rows, run->dim, packed, seeding->threads,
                          run->fresh, run->fresh2);

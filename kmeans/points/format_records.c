@@ -60,13 +60,6 @@ static bool copy_reals(const km_source *source, uint64_t row, const unsigned cha
     return true;
 }
 
-/* With OpenBLAS, real features are only refused if another file has bytes. */
-#ifdef HAVE_OPENBLAS
-static const char hint[] = ", or all files are of float32";
-#else
-static const char hint[] = "; others need OpenBLAS: install libopenblas-dev and configure again";
-#endif
-
 /* Converts the features of one record, of either type, to uint8. */
 static bool convert_to_bytes(const km_source *source, uint64_t row, const unsigned char *from,
                              uint8_t *into, app_problem *problem) {
@@ -82,8 +75,8 @@ static bool convert_to_bytes(const km_source *source, uint64_t row, const unsign
             return app_refuse(problem,
                               "%s: row %" PRIu64
                               ", column %zu (counted from 0) is %g; features are "
-                              "whole numbers from 0 to 255%s",
-                              source->path, row, column, (double)value, hint);
+                              "whole numbers from 0 to 255, or all files are of float32",
+                              source->path, row, column, (double)value);
         into[column] = (uint8_t)value;
     }
     return true;

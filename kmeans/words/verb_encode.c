@@ -121,7 +121,7 @@ close_table:
 static void pack_words(encoder *this, const km_kernel *kernel, size_t k, app_problem *problem) {
     size_t size = hog_size(this->choice->shape);
     int threads = this->choice->threads;
-    if (km_centroids_create(this->rows, k, size, kernel, threads, &this->words) ||
+    if (km_centroids_create(this->rows, k, size, false, kernel, threads, &this->words) ||
         (this->fixed_point && km_centroids_use_fixed_point(this->words, this->rows, threads)) ||
         km_projection_create(this->rows, k, size, &this->projection) ||
         (this->projection &&

@@ -17,15 +17,12 @@ class Libcoll(AutotoolsPackage):
 
     version("0.1.0")
 
-    variant("openblas", default=True, description="coll-kmeans takes float32 features")
-
     depends_on("c", type="build")
     depends_on("pkgconfig", type="build")
     depends_on("mpi@3.1:")
     depends_on("hwloc@2:")
     depends_on("libpng")
     depends_on("zlib-api")
-    depends_on("openblas", when="+openblas")
 
     def configure_args(self):
-        return ["CC={0}".format(self.spec["mpi"].mpicc)] + self.with_or_without("openblas")
+        return ["CC={0}".format(self.spec["mpi"].mpicc)]

@@ -15,7 +15,8 @@ RIVAL = os.path.join(os.path.dirname(os.path.abspath(__file__)), "rival.py")
 def parse():
     parser = argparse.ArgumentParser()
     parser.add_argument("--work", required=True)
-    parser.add_argument("--features", required=True)
+    parser.add_argument("--features")
+    parser.add_argument("--float32", type=int)
     parser.add_argument("--coll-kmeans", required=True)
     parser.add_argument("--json")
     parser.add_argument("--points", type=int, default=100000)
@@ -54,8 +55,26 @@ def core_types():
     return [None, best] if best else [None]
 
 
+def make_points(options):
+    """Rows of float32 around the means of 5000 normal distributions."""
+    random = np.random.default_rng(1)
+    means = random.standard_normal((5000, options.float32), dtype=np.float32)
+    path = os.path.join(options.work, "points.npy")
+    shape = (options.points, options.float32)
+    rows = np.lib.format.open_memmap(path, "w+", np.float32, shape)
+    for first in range(0, options.points, 10000):
+        part = rows[first : first + 10000]
+        part[:] = random.standard_normal(part.shape, dtype=np.float32)
+        part *= np.float32(0.6)
+        part += means[random.integers(0, len(means), len(part))]
+    rows.flush()
+    return path
+
+
 def take_points(options):
     """N rows spread evenly over the features."""
+    if options.float32:
+        return make_points(options)
     rows = np.load(options.features, mmap_mode="r")
     if rows.ndim != 2 or rows.dtype != np.uint8 or not options.k <= options.points <= len(rows):
         sys.exit(
@@ -104,28 +123,32 @@ def main():
     coll_kmeans(options, points, 0, start)
     data = np.load(points)
 
-    def measure(system, core_type, cluster):
-        """A row of the table: the fastest run of this system."""
-        seconds, memory = min(cluster() for _ in range(options.repeat))
-        return system, core_type, seconds, memory, objective(data, np.load(centroids))
+    def cluster(system, core_type):
+        if system == "coll-kmeans":
+            return coll_kmeans(options, points, options.iterations, centroids)
+        return rival(options, system, points, start, centroids, core_type)
 
-    rows = [
-        measure(
-            "coll-kmeans", None, lambda: coll_kmeans(options, points, options.iterations, centroids)
+    contestants = [("coll-kmeans", None)]
+    contestants += [(system, t) for system in ("FAISS", "scikit-learn") for t in core_types()]
+    runs = {contestant: [] for contestant in contestants}
+    results = {}
+    for _ in range(options.repeat):  # interleaved, so that other load meets all of them
+        for contestant in contestants:
+            runs[contestant].append(cluster(*contestant))
+            results[contestant] = np.load(centroids)
+    rows = []
+    for system in ("coll-kmeans", "FAISS", "scikit-learn"):
+        (seconds, memory), best = min(
+            ((min(runs[c]), c) for c in contestants if c[0] == system), key=lambda found: found[0]
         )
-    ]
-    for system in ("FAISS", "scikit-learn"):
-        found = [
-            measure(system, t, lambda: rival(options, system, points, start, centroids, t))
-            for t in core_types()
-        ]
-        rows.append(min(found, key=lambda row: row[2]))
-    print_table(options, data.shape[1], rows)
+        rows.append((system, best[1], seconds, memory, objective(data, results[best])))
+    print_table(options, data, rows)
 
 
-def print_table(options, dim, rows):
+def print_table(options, data, rows):
+    kind = "bytes" if data.dtype == np.uint8 else "float32"
     print(
-        f"{options.points} points of {dim} bytes, k = {options.k}, {options.iterations} iterations "
+        f"{options.points} points of {data.shape[1]} {kind}, k = {options.k}, {options.iterations} iterations "
         f"and a final assignment, {options.threads} thread(s)"
     )
     print(f"{'system':14}{'core type':>12}{'seconds':>10}{'times':>8}{'memory MB':>11}{'objective':>20}")
@@ -133,7 +156,7 @@ def print_table(options, dim, rows):
         times = seconds / rows[0][2]
         print(
             f"{system:14}{core_type or '-':>12}{seconds:10.2f}{times:8.2f}{memory / 1e6:11.0f}"
-            f"{result:20.0f}"
+            f"{result:20.10g}"
         )
     if options.json:
         keys = ("system", "core_type", "seconds", "memory", "objective")

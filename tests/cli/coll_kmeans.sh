@@ -200,54 +200,50 @@ done >objectives
 sort -n -u -c objectives || fail "float centroids are no better than bytes"
 rm -rf c2.npy a2.npy c3.npy a3.npy c4.npy fine
 
-# Real features, if this coll-kmeans supports them: float32 centroids, the same bits everywhere.
+# Real features: float32 centroids, the same bits everywhere.
 for i in 1 2 3 4 5 6 7 8 9 10; do
     printf '\002\000\000\000\000\000\300\077\000\000\020\300' # 1.5 -2.25
     test $((i % 3)) != 0 || printf '\002\000\000\000\000\000\000\076\000\000\100\100' # 0.125 3
 done >real.fvecs
-if run 1 --k 2 --threads 1 real.fvecs --centroids c2.npy --assign a2.npy; then
-    test "$(wc -c <c2.npy)" = $((128 + 2 * 2 * 4)) || fail "size of real centroids"
-    grep -q "'<f4'" c2.npy || fail "type of real centroids"
-    grep -q '^final objective 0$' out || fail "two kinds of points have two centroids"
-    run 3 --k 2 --threads 2 real.fvecs --centroids c3.npy --assign a3.npy || fail "3 ranks"
-    cmp c2.npy c3.npy && cmp a2.npy a3.npy || fail "real: other files at 3 ranks"
-    OPENBLAS_CORETYPE=Prescott run 2 --k 2 real.fvecs --centroids c3.npy --assign a3.npy ||
-        fail "another core type"
-    cmp c2.npy c3.npy && cmp a2.npy a3.npy || fail "real: other files with another core type"
-    run 2 --k 2 --start file:c2.npy real.fvecs --centroids c3.npy --assign a3.npy ||
-        fail "real centroids as a start"
-    cmp c2.npy c3.npy && cmp a2.npy a3.npy || fail "real: another result from the result"
-    refuses "--centroids-as bytes: the features are real numbers" \
-        --k 2 --centroids-as bytes real.fvecs --centroids results/c.npy --assign results/a.npy
-    for start in k-means++ 'k-means||' afk-mc2; do
-        run 3 --k 2 --start "$start" --batch 2 real.fvecs --centroids c3.npy --assign a3.npy ||
-            fail "real: $start"
-        grep -q '^final objective 0$' out || fail "real: $start leaves one of two kinds out"
-    done
-    rm c2.npy a2.npy c3.npy a3.npy
-    # Points (500000 + i, 5600000 + j), and (-i, -j): the objective far from 0 must be the same.
-    signs="000\\200 200\\277 000\\300 100\\300 200\\300 240\\300 300\\300 340\\300" # the bytes of -0 to -7
-    for row in 0 1 2 3 4 5 6 7 0 2 4 6; do
-        i=$(((row * 5 + 1) % 8))
-        printf "\\002\\000\\000\\000\\$(printf %o $((32 * i)))\\044\\364\\110\\$(printf %o $((2 * row)))\\346\\252\\112"
-    done >far.fvecs
-    for row in 0 1 2 3 4 5 6 7 0 2 4 6; do
-        i=$(((row * 5 + 1) % 8))
-        printf "\\002\\000\\000\\000\\000\\000\\$(echo "$signs" | cut -d ' ' -f $((i + 1)))"
-        printf "\\000\\000\\$(echo "$signs" | cut -d ' ' -f $((row + 1)))"
-    done >near.fvecs
-    for points in far near; do
-        run 2 --k 3 --iterations 5 $points.fvecs --centroids c2.npy --assign a2.npy || fail "$points"
-        sed -n 's/^final objective //p' out >$points
-        rm c2.npy a2.npy
-    done
-    paste far near | awk '{ way = $1 - $2 } END { exit !($2 > 0 && way * way <= 1e-12 * $2 * $2) }' ||
-        fail "objectives far from 0 and near it: $(cat far near)"
-    rm far near far.fvecs near.fvecs
-else
-    grep -q 'need OpenBLAS' err || fail "real features are refused for another reason"
-    echo "skipped: real features, for want of OpenBLAS"
-fi
+run 1 --k 2 --threads 1 real.fvecs --centroids c2.npy --assign a2.npy || fail "real features"
+test "$(wc -c <c2.npy)" = $((128 + 2 * 2 * 4)) || fail "size of real centroids"
+grep -q "'<f4'" c2.npy || fail "type of real centroids"
+grep -q '^final objective 0$' out || fail "two kinds of points have two centroids"
+run 3 --k 2 --threads 2 real.fvecs --centroids c3.npy --assign a3.npy || fail "3 ranks"
+cmp c2.npy c3.npy && cmp a2.npy a3.npy || fail "real: other files at 3 ranks"
+COLL_KMEANS_KERNEL=scalar run 2 --k 2 real.fvecs --centroids c3.npy --assign a3.npy ||
+    fail "another kernel"
+cmp c2.npy c3.npy && cmp a2.npy a3.npy || fail "real: other files with another kernel"
+run 2 --k 2 --start file:c2.npy real.fvecs --centroids c3.npy --assign a3.npy ||
+    fail "real centroids as a start"
+cmp c2.npy c3.npy && cmp a2.npy a3.npy || fail "real: another result from the result"
+refuses "--centroids-as bytes: the features are real numbers" \
+    --k 2 --centroids-as bytes real.fvecs --centroids results/c.npy --assign results/a.npy
+for start in k-means++ 'k-means||' afk-mc2; do
+    run 3 --k 2 --start "$start" --batch 2 real.fvecs --centroids c3.npy --assign a3.npy ||
+        fail "real: $start"
+    grep -q '^final objective 0$' out || fail "real: $start leaves one of two kinds out"
+done
+rm c2.npy a2.npy c3.npy a3.npy
+# Points (500000 + i, 5600000 + j), and (-i, -j): the objective far from 0 must be the same.
+signs="000\\200 200\\277 000\\300 100\\300 200\\300 240\\300 300\\300 340\\300" # the bytes of -0 to -7
+for row in 0 1 2 3 4 5 6 7 0 2 4 6; do
+    i=$(((row * 5 + 1) % 8))
+    printf "\\002\\000\\000\\000\\$(printf %o $((32 * i)))\\044\\364\\110\\$(printf %o $((2 * row)))\\346\\252\\112"
+done >far.fvecs
+for row in 0 1 2 3 4 5 6 7 0 2 4 6; do
+    i=$(((row * 5 + 1) % 8))
+    printf "\\002\\000\\000\\000\\000\\000\\$(echo "$signs" | cut -d ' ' -f $((i + 1)))"
+    printf "\\000\\000\\$(echo "$signs" | cut -d ' ' -f $((row + 1)))"
+done >near.fvecs
+for points in far near; do
+    run 2 --k 3 --iterations 5 $points.fvecs --centroids c2.npy --assign a2.npy || fail "$points"
+    sed -n 's/^final objective //p' out >$points
+    rm c2.npy a2.npy
+done
+paste far near | awk '{ way = $1 - $2 } END { exit !($2 > 0 && way * way <= 1e-12 * $2 * $2) }' ||
+    fail "objectives far from 0 and near it: $(cat far near)"
+rm far near far.fvecs near.fvecs
 rm -f real.fvecs
 
 # All errors.

@@ -138,8 +138,7 @@ static km_settings settings_of_test(void) {
                          .seconds = -1,
                          .seed = SEED,
                          .threads = 1,
-                         .kernel =
-                             kind == REALS ? km_kernel_real() : km_kernel_best(text, sizeof text),
+                         .kernel = km_kernel_best(text, sizeof text),
                          .checkpoint = directory,
                          .every_seconds = 0};
 }
@@ -207,10 +206,6 @@ START_TEST(same_bits_from_any_checkpoint) {
     km_points points;
     km_result expected;
     kind = (enum kind)_i;
-    if (kind == REALS && !km_kernel_real()) {
-        harness_skip("real features, for want of OpenBLAS");
-        return;
-    }
     struct watch watch = {.noted = "", .wanted = rank == 0};
     app_problem problem = {""};
     km_settings settings = settings_of_test();

@@ -447,7 +447,7 @@ static void cluster_reals(const struct trial *trial, MPI_Comm comm, int threads,
                             .seconds = -1,
                             .seed = SEED,
                             .threads = threads,
-                            .kernel = km_kernel_real()};
+                            .kernel = km_kernel_best(NULL, 0)};
     km_observer observer = {.step = ignore_step, .progress = ignore_progress};
     app_problem problem = {""};
     ck_assert_msg(km_cluster(points, &settings, &observer, comm, result, &problem), "%s: %s",
@@ -472,10 +472,6 @@ START_TEST(reals_at_any_ranks) {
     const struct trial *trial = &trials[_i];
     km_points all, mine;
     km_result alone, together;
-    if (!km_kernel_real()) {
-        harness_skip("real features, for want of OpenBLAS");
-        return;
-    }
     make_real_points(trial, MPI_COMM_SELF, &all);
     make_real_points(trial, MPI_COMM_WORLD, &mine);
     cluster_reals(trial, MPI_COMM_SELF, 2, &all, &alone);
@@ -611,10 +607,6 @@ START_TEST(hard_reals) {
     struct reference expected;
     km_result result;
     app_problem problem = {""};
-    if (!km_kernel_real()) {
-        harness_skip("real features, for want of OpenBLAS");
-        return;
-    }
     reference_new(&expected, &trial);
     for (size_t i = 0; i < trial.rows * trial.dim; i++)
         expected.points[i] = (double)hard_feature(&trial, _i, i / trial.dim, i % trial.dim);

@@ -58,7 +58,7 @@ static bool choose(const km_points *points, const char *method, size_t k, int th
                           .start = &start,
                           .seed = SEED,
                           .threads = threads,
-                          .kernel = points->real.used ? km_kernel_real() : km_kernel_best(NULL, 0),
+                          .kernel = km_kernel_best(NULL, 0),
                           .comm = comm};
     return km_init_parse(method, &start, problem) && km_init_choose(&seeding, centroids, problem);
 }
@@ -99,10 +99,6 @@ START_TEST(same_for_any_ranks) {
     const struct trial *trial = &trials[_i % TRIALS];
     const bool real = _i >= TRIALS;
     size_t bytes = trial->k * DIM * (real ? sizeof(float) : 1);
-    if (real && !km_kernel_real()) {
-        harness_skip("real features, for want of OpenBLAS");
-        return;
-    }
     uint8_t *ours = malloc(bytes), *alone = malloc(bytes);
     int rank;
     km_points spread, whole;
@@ -137,8 +133,6 @@ START_TEST(every_group_has_one) {
     const bool real = _i;
     uint8_t centroids[GROUPS * DIM * sizeof(float)];
     km_points points;
-    if (real && !km_kernel_real())
-        return;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     make_points(&points, TOTAL, GROUPS, 3, real, MPI_COMM_WORLD);
     for (int i = 0; i < 3; i++) {

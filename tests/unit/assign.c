@@ -85,7 +85,7 @@ static void check_all(const uint8_t *points, size_t n, size_t dim, const uint8_t
         if (!(*kernel)->supported())
             continue;
         km_centroids *packed;
-        ck_assert_int_eq(km_centroids_create(centroids, k, dim, *kernel, 2, &packed), 0);
+        ck_assert_int_eq(km_centroids_create(centroids, k, dim, false, *kernel, 2, &packed), 0);
         for (size_t t = 0; t < sizeof threads / sizeof *threads; t++) {
             memset(nearest, 0xee, bytes);
             memset(distance, 0xee, bytes);
@@ -167,7 +167,8 @@ START_TEST(ties) {
         if (!(*kernel)->supported())
             continue;
         km_centroids *packed;
-        ck_assert_int_eq(km_centroids_create(around, sizeof around, 1, *kernel, 2, &packed), 0);
+        ck_assert_int_eq(km_centroids_create(around, sizeof around, 1, false, *kernel, 2, &packed),
+                         0);
         ck_assert_int_eq(km_assign(&point, 1, 1, packed, 1, &nearest, &distance), 0);
         ck_assert_uint_eq(nearest, 1);
         ck_assert_uint_eq(distance, 9);
@@ -184,7 +185,8 @@ START_TEST(distances_are_optional) {
         if (!(*kernel)->supported())
             continue;
         km_centroids *packed;
-        ck_assert_int_eq(km_centroids_create(centroids.bytes, 30, 20, *kernel, 2, &packed), 0);
+        ck_assert_int_eq(km_centroids_create(centroids.bytes, 30, 20, false, *kernel, 2, &packed),
+                         0);
         memset(nearest, 0xee, sizeof nearest);
         ck_assert_int_eq(km_assign(points.bytes, 100, 20, packed, 2, nearest, NULL), 0);
         ck_assert_mem_eq(nearest, wanted, sizeof wanted);
@@ -199,117 +201,21 @@ START_TEST(bad_arguments) {
     const km_kernel *kernel = km_kernel_list()[0];
     const uint8_t rows[8] = {0};
     km_centroids *packed = NULL;
-    ck_assert_int_eq(km_centroids_create(rows, 0, 4, kernel, 1, &packed), EINVAL);
-    ck_assert_int_eq(km_centroids_create(rows, 2, 0, kernel, 1, &packed), EINVAL);
-    ck_assert_int_eq(km_centroids_create(rows, 2, 4, kernel, 0, &packed), EINVAL);
-    ck_assert_int_eq(km_centroids_create(rows, 1, KM_MAX_DIM + 1, kernel, 1, &packed), EINVAL);
-    ck_assert_int_eq(km_centroids_create(rows, (size_t)UINT32_MAX + 1, 1, kernel, 1, &packed),
+    ck_assert_int_eq(km_centroids_create(rows, 0, 4, false, kernel, 1, &packed), EINVAL);
+    ck_assert_int_eq(km_centroids_create(rows, 2, 0, false, kernel, 1, &packed), EINVAL);
+    ck_assert_int_eq(km_centroids_create(rows, 2, 4, false, kernel, 0, &packed), EINVAL);
+    ck_assert_int_eq(km_centroids_create(rows, 1, KM_MAX_DIM + 1, false, kernel, 1, &packed),
                      EINVAL);
+    ck_assert_int_eq(
+        km_centroids_create(rows, (size_t)UINT32_MAX + 1, 1, false, kernel, 1, &packed), EINVAL);
     ck_assert_ptr_null(packed);
 
     uint32_t nearest[2];
-    ck_assert_int_eq(km_centroids_create(rows, 2, 4, kernel, 1, &packed), 0);
+    ck_assert_int_eq(km_centroids_create(rows, 2, 4, false, kernel, 1, &packed), 0);
     ck_assert_int_eq(km_assign(rows, 2, 4, packed, 0, nearest, NULL), EINVAL);
     ck_assert_int_eq(km_assign(rows, 2, 3, packed, 1, nearest, NULL), EINVAL);
     km_centroids_free(packed);
     km_centroids_free(NULL);
-}
-END_TEST
-
-/* Returns random numbers around 0, or around MIDDLE, where they differ only in the last digits. */
-static float *random_reals(size_t count, float middle, unsigned seed) {
-    float *made = malloc((count + 1) * sizeof *made);
-    ck_assert_ptr_nonnull(made);
-    uint32_t state = seed;
-    for (size_t i = 0; i < count; i++) {
-        state = state * 1664525 + 1013904223;
-        made[i] = middle + (float)(state >> 8) / (1 << 23) - 1;
-    }
-    return made;
-}
-
-static double real_distance(const float *a, const float *b, size_t dim) {
-    double sum = 0;
-    for (size_t d = 0; d < dim; d++)
-        sum += ((double)a[d] - b[d]) * ((double)a[d] - b[d]);
-    return sum;
-}
-
-/* Checks that the centroid found for a point is the nearest one, to the precision of float32. */
-static void check_real(const float *point, const float *centroids, size_t k, size_t dim,
-                       uint32_t nearest, uint32_t distance) {
-    float told;
-    double least = INFINITY;
-    memcpy(&told, &distance, sizeof told);
-    ck_assert_uint_lt(nearest, k);
-    for (size_t j = 0; j < k; j++)
-        least = fmin(least, real_distance(point, centroids + j * dim, dim));
-    double found = real_distance(point, centroids + nearest * dim, dim);
-    ck_assert_msg(found <= least * (1 + 1e-6), "%g where %g is the least", found, least);
-    ck_assert_msg(fabs(told - found) <= 1e-6 * found, "%g told as %g", found, (double)told);
-}
-
-/*
- * Real features: results are right, and have the same bits for any number of threads and any
- * neighbours.
- */
-START_TEST(real_features) {
-    static const size_t dims[] = {1, 5, 64, 515};
-    static const size_t ks[] = {1, 3, 239, 240, 241, 600};
-    enum { N = 700, CUT = 123 };
-    const km_kernel *kernel = km_kernel_real();
-    size_t dim = dims[_i];
-    if (!kernel) {
-        harness_skip("real features, for want of OpenBLAS");
-        return;
-    }
-    for (size_t i = 0; i < sizeof ks / sizeof *ks; i++) {
-        size_t k = ks[i];
-        float middle = i % 2 ? 9 : 0;
-        float *points = random_reals(N * dim, middle, 1);
-        float *centroids = random_reals(k * dim, middle, 2);
-        uint32_t nearest[N], distance[N], again[N], distance_again[N];
-        km_centroids *packed;
-        const uint8_t *rows = (const uint8_t *)points;
-        memcpy(centroids, points, dim * sizeof *points); /* the distance to these points is 0 */
-        ck_assert_int_eq(km_centroids_create((uint8_t *)centroids, k, dim, kernel, 2, &packed), 0);
-        ck_assert_int_eq(km_assign(rows, N, dim, packed, 1, nearest, distance), 0);
-        for (size_t n = 0; n < N; n++)
-            check_real(points + n * dim, centroids, k, dim, nearest[n], distance[n]);
-        /* The same points in two parts, with more threads. */
-        ck_assert_int_eq(km_assign(rows, CUT, dim, packed, 2, again, distance_again), 0);
-        ck_assert_int_eq(km_assign(rows + CUT * dim * sizeof *points, N - CUT, dim, packed, 3,
-                                   again + CUT, distance_again + CUT),
-                         0);
-        ck_assert_mem_eq(again, nearest, sizeof nearest);
-        ck_assert_mem_eq(distance_again, distance, sizeof distance);
-        km_centroids_free(packed);
-        free(centroids);
-        free(points);
-    }
-}
-END_TEST
-
-/* If OpenBLAS has chosen too old a core type, a message names a better one. */
-START_TEST(core_types) {
-    static const struct {
-        const char *chosen;
-        bool avx512, avx2;
-        const char *better;
-    } cases[] = {
-        {"Haswell", true, true, "SkylakeX"},     {"Zen", true, true, "SkylakeX"},
-        {"SkylakeX", true, true, NULL},          {"Cooperlake", true, true, NULL},
-        {"Haswell", false, true, NULL},          {"Zen", false, true, NULL},
-        {"Sandybridge", false, true, "Haswell"}, {"Prescott", true, true, "SkylakeX"},
-        {"Nehalem", false, false, NULL},         {"neoversen1", false, false, NULL},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const char *better = km_better_core_type(cases[i].chosen, cases[i].avx512, cases[i].avx2);
-        ck_assert_pstr_eq(better, cases[i].better);
-    }
-    char advice[256] = "";
-    if (km_kernel_real_advice(advice, sizeof advice))
-        ck_assert_ptr_nonnull(strstr(advice, "OPENBLAS_CORETYPE="));
 }
 END_TEST
 
@@ -367,8 +273,6 @@ int main(void) {
     tcase_add_test(tests, ties);
     tcase_add_test(tests, distances_are_optional);
     tcase_add_test(tests, bad_arguments);
-    tcase_add_loop_test(tests, real_features, 0, 4);
-    tcase_add_test(tests, core_types);
     tcase_add_test(tests, choice_of_kernel);
     tcase_add_test(tests, unknown_kernel);
     tcase_add_test(tests, measured_rates);

@@ -118,7 +118,7 @@ static bool tile_is_right(const tile_data *data, uint32_t start) {
         nearest[i] = NONE;
     }
     data->kernel->tile(data->point_panel, data->corrections, data->centroid_panel, data->norms,
-                       data->groups, FIRST, best, nearest, NULL);
+                       data->groups, FIRST, best, nearest);
     for (size_t i = 0; i < data->points; i++) {
         uint32_t least = start, number = NONE;
         for (size_t j = 0; j < data->centroids; j++)

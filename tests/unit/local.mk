@@ -27,6 +27,7 @@ UNIT_TESTS = \
 	tests/unit/popcg_grid \
 	tests/unit/profile \
 	tests/unit/pruning \
+	tests/unit/quantised \
 	tests/unit/reduction_tree \
 	tests/unit/sim \
 	tests/unit/socket_wakeup \

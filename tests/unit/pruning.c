@@ -218,7 +218,7 @@ static void check_same(const km_kernel *kernel, const uint8_t *points, const uin
                        const km_projection *projection, size_t dim) {
     uint32_t wanted[POINTS], wanted_distance[POINTS], found[POINTS], found_distance[POINTS];
     km_centroids *packed;
-    ck_assert_int_eq(km_centroids_create(centroids, CENTROIDS, dim, kernel, 2, &packed), 0);
+    ck_assert_int_eq(km_centroids_create(centroids, CENTROIDS, dim, false, kernel, 2, &packed), 0);
     ck_assert_int_eq(km_assign(points, POINTS, dim, packed, 1, wanted, wanted_distance), 0);
     ck_assert_int_eq(km_centroids_prune(packed, centroids, projection, 2), 0);
     for (int threads = harness_proves("few") ? 3 : 1; threads <= 3; threads++) {
@@ -334,7 +334,7 @@ static void check_fine(const km_kernel *kernel, const uint8_t *points, const km_
     fine_answer found;
     uint32_t *nearest = found.nearest;
     km_centroids *packed;
-    ck_assert_int_eq(km_centroids_create(of->data, of->k, of->dim, kernel, 2, &packed), 0);
+    ck_assert_int_eq(km_centroids_create(of->data, of->k, of->dim, false, kernel, 2, &packed), 0);
     ck_assert_int_eq(km_centroids_use_fixed_point(packed, of->data, 2), 0);
     if (projection)
         ck_assert_int_eq(km_centroids_prune(packed, of->data, projection, 2), 0);
@@ -421,10 +421,10 @@ START_TEST(bad_arguments) {
     km_projection *projection;
     km_centroids *packed;
     ck_assert_int_eq(km_projection_create(rows, CENTROIDS, DIM, &projection), 0);
-    ck_assert_int_eq(km_centroids_create(rows, 10, DIM / 2, kernel, 1, &packed), 0);
+    ck_assert_int_eq(km_centroids_create(rows, 10, DIM / 2, false, kernel, 1, &packed), 0);
     ck_assert_int_eq(km_centroids_prune(packed, rows, projection, 1), EINVAL);
     km_centroids_free(packed);
-    ck_assert_int_eq(km_centroids_create(rows, 10, DIM, kernel, 1, &packed), 0);
+    ck_assert_int_eq(km_centroids_create(rows, 10, DIM, false, kernel, 1, &packed), 0);
     ck_assert_int_eq(km_centroids_prune(packed, rows, projection, 0), EINVAL);
     ck_assert_int_eq(km_centroids_use_fixed_point(packed, rows, 0), EINVAL);
     km_centroids_free(packed);
