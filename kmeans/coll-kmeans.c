@@ -252,8 +252,11 @@ static bool cluster_points(const km_points *points, km_report *report, MPI_Comm 
         return false;
     if (app_rank(comm) == 0)
         km_report_end(report, &result);
+    double start = app_seconds();
     bool good = km_write_result(&result, points, options.settings.k, options.centroids,
                                 options.assign, comm, problem);
+    if (good && app_rank(comm) == 0)
+        km_report_written(app_seconds() - start);
     km_result_free(&result);
     return good;
 }

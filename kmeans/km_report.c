@@ -155,6 +155,8 @@ void km_report_end(km_report *report, const km_result *result) {
     app_progress_hide();
     printf("%" PRId64 " iteration%s in %.2f s: %s\n", result->iterations,
            result->iterations == 1 ? "" : "s", seconds, reasons[result->stop]);
+    printf("of these, first centroids %.2f s, final assignment %.2f s\n", result->start_seconds,
+           result->final_seconds);
     if (has_floats(points))
         printf("final objective %.12g\n", km_real_objective(&points->real, result->objective));
     else
@@ -163,10 +165,16 @@ void km_report_end(km_report *report, const km_result *result) {
                result->objective, rounding);
     fflush(stdout);
 
-    app_json(report->json, app_json_text("result", reasons[result->stop]),
-             app_json_integer("iterations", result->iterations),
-             json_objective(report, result->objective),
-             app_json_number("rounding_at_most", rounding), app_json_number("seconds", seconds));
+    app_json(
+        report->json, app_json_text("result", reasons[result->stop]),
+        app_json_integer("iterations", result->iterations),
+        json_objective(report, result->objective), app_json_number("rounding_at_most", rounding),
+        app_json_number("start_s", result->start_seconds),
+        app_json_number("final_s", result->final_seconds), app_json_number("seconds", seconds));
+}
+
+void km_report_written(double seconds) {
+    printf("written in %.2f s\n", seconds);
 }
 
 /* Writes fixed-point centroids as float32. */

@@ -31,6 +31,9 @@ void km_report_note(const char *text, void *context);
 /* Prints the summary. */
 void km_report_end(km_report *report, const km_result *result);
 
+/* Prints that the result was written in so many SECONDS. */
+void km_report_written(double seconds);
+
 /*
  * Writes the K centroids of RESULT (uint8, or float32 if the features are real; k x dim) and the
  * clusters of all points in their order (int32) to the two paths. Both files are complete before

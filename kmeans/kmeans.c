@@ -395,10 +395,12 @@ static bool run_iterations(clustering *run, km_result *result, app_problem *prob
     if (result->stop == KM_STOP_UNMOVED)
         return app_agree(problem, run->comm);
     /* The centroids have moved since the last assignment. */
+    double start = MPI_Wtime();
     broadcast_centroids(run, &last, problem);
     if (!assign_points(run, &last, problem))
         return false;
     result->objective = last.objective;
+    result->final_seconds = MPI_Wtime() - start;
     return true;
 }
 
@@ -425,8 +427,9 @@ bool km_cluster(const km_points *points, const km_settings *settings, const km_o
     bool good = allocate_state(&run, problem) && open_checkpoint(&run, &resumed, problem);
     if (good)
         note_resumption(&run, resumed);
-    good = good && (resumed || choose_centroids(&run, problem)) &&
-           run_iterations(&run, result, problem);
+    good = good && (resumed || choose_centroids(&run, problem));
+    result->start_seconds = MPI_Wtime() - run.started;
+    good = good && run_iterations(&run, result, problem);
     if (good) {
         result->centroids = run.state.centroids;
         result->nearest = run.state.nearest;

@@ -90,10 +90,12 @@ typedef struct km_observer {
 } km_observer;
 
 typedef struct km_result {
-    uint8_t *centroids; /* k rows, on all ranks */
-    uint32_t *nearest;  /* nearest of these centroids for each of this rank's points */
-    uint64_t objective; /* objective of this result, as in km_step; on all ranks */
-    int64_t iterations; /* iterations done */
+    uint8_t *centroids;   /* k rows, on all ranks */
+    uint32_t *nearest;    /* nearest of these centroids for each of this rank's points */
+    uint64_t objective;   /* objective of this result, as in km_step; on all ranks */
+    int64_t iterations;   /* iterations done */
+    double start_seconds; /* this rank's time for the first centroids, or to resume */
+    double final_seconds; /* ... and for the final assignment */
     km_stop stop;
 } km_result;
 
