@@ -2,7 +2,6 @@
 /* The component: its parameters, and the decision whether it takes part at all. */
 #include "ompi/component.h"
 
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -173,15 +172,6 @@ static bool is_disabled(void) {
     return value && *value && strcmp(value, "0") != 0;
 }
 
-static bool may_have_gpu_buffers(void) {
-    if (gpu >= 0 || !opal_cuda_support)
-        return gpu > 0;
-    void *driver = dlopen("libcuda.so.1", RTLD_LAZY);
-    if (driver)
-        dlclose(driver);
-    return driver;
-}
-
 static void at_end_of_init(int argc, char **argv, int requested, int *provided) {
     (void)argc, (void)argv, (void)requested, (void)provided;
     libcoll_set_up_job();
@@ -209,8 +199,9 @@ static int open_component(void) {
         return OMPI_SUCCESS;
     }
     export_parameters();
-    libcoll_tell(&(libcoll_word){
-        .gpu = may_have_gpu_buffers(), .takes_part = !is_disabled(), .one_host = one_host});
+    libcoll_tell(&(libcoll_word){.gpu = gpu >= 0 ? gpu > 0 : libcoll_has_gpu(),
+                                 .takes_part = !is_disabled(),
+                                 .one_host = one_host});
     return OMPI_SUCCESS;
 }
 
@@ -224,7 +215,7 @@ static int init_query(bool progress_threads, bool thread_multiple) {
 }
 
 const mca_coll_base_component_t mca_coll_libcoll_component = {
-    .collm_version = {MCA_COLL_BASE_VERSION_2_0_0, .mca_component_name = "libcoll",
+    .collm_version = {LIBCOLL_COLL_VERSION, .mca_component_name = "libcoll",
                       MCA_BASE_MAKE_VERSION(component, COLL_MAJOR, COLL_MINOR, COLL_RELEASE),
                       .mca_open_component = open_component,
                       .mca_register_component_params = add_parameters},

@@ -1,10 +1,16 @@
 # mca_coll_libcoll.so: libcoll as a component of Open MPI, built if its internal headers are installed.
 # Without --with-ompi-components it is installed next to libcoll, and scripts/install-component copies it
 # to where Open MPI looks for components.
+
+# configure runs structures.c.
+EXTRA_DIST += ompi/missing ompi/structures.c
 if HAVE_OMPI_COMPONENT
 # Also in libcoll_pmpi.so.
 noinst_LTLIBRARIES += libompi_transport.la
-libompi_transport_la_SOURCES = ompi/openmpi.h ompi/transport.c ompi/transport.h
+libompi_transport_la_SOURCES = \
+	ompi/open_mpi_4.h ompi/open_mpi_5.h ompi/openmpi.h \
+	ompi/structures.h \
+	ompi/transport.c ompi/transport.h
 libompi_transport_la_CPPFLAGS = $(AM_CPPFLAGS) $(OMPI_CPPFLAGS)
 # Open MPI's macros name the source file.
 libompi_transport_la_CFLAGS = $(AM_CFLAGS) -fmacro-prefix-map=$(srcdir)/=

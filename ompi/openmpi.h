@@ -19,20 +19,26 @@
 #include "ompi/mca/hook/hook.h"
 #include "ompi/mca/pml/base/base.h"
 #include "ompi/mca/pml/pml.h"
-#include "ompi/mca/rte/rte.h"
 #include "ompi/request/request.h"
 #include "ompi/runtime/mpiruntime.h"
 #include "opal/mca/base/mca_base_pvar.h"
 #include "opal/mca/base/mca_base_var.h"
 #include "opal/mca/btl/base/base.h"
-#include "opal/mca/pmix/pmix.h"
-#include "opal/runtime/opal_params.h"
 #include "opal/runtime/opal_progress.h"
 
+#if OMPI_MAJOR_VERSION == 4 && OMPI_MINOR_VERSION == 1
+#include "ompi/open_mpi_4.h"
+#elif OMPI_MAJOR_VERSION == 5 && OMPI_MINOR_VERSION == 0
+#include "ompi/open_mpi_5.h"
+#else
+#error the component is for Open MPI 4.1 and 5.0
+#endif
+
 /*
- * The base class of collectives' requests, in which Open MPI's calls keep types and operations
- * alive. It is defined as in ompi/mca/coll/base/coll_base_util.h, which needs a header that isn't
- * installed. transport.c compares its size with that of the class.
+ * The base class of collectives' requests, in which Open MPI's calls keep types, operations and
+ * arrays alive. It is defined in ompi/mca/coll/base/coll_base_util.h, which needs a header that
+ * isn't installed. Releases of Open MPI keep different DATA; structures.h checks that there is
+ * enough memory for it.
  */
 struct ompi_coll_base_nbc_request_t {
     ompi_request_t super;
@@ -41,7 +47,7 @@ struct ompi_coll_base_nbc_request_t {
         ompi_request_free_fn_t req_free;
     } cb;
     void *req_complete_cb_data;
-    void *data[2];
+    void *data[16];
 };
 typedef struct ompi_coll_base_nbc_request_t ompi_coll_base_nbc_request_t;
 OBJ_CLASS_DECLARATION(ompi_coll_base_nbc_request_t);

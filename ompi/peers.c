@@ -37,10 +37,7 @@ static record make_record(const libcoll_word *word) {
 
 void libcoll_tell(const libcoll_word *word) {
     record told = make_record(word);
-    int code;
-    if (opal_pmix.put) /* NULL if components are only listed, as by ompi_info */
-        OPAL_MODEX_SEND_STRING(code, OPAL_PMIX_GLOBAL, KEY, &told, sizeof told);
-    (void)code; /* processes that get no record stand aside */
+    libcoll_publish(KEY, &told, sizeof told);
 }
 
 static bool receive_record(const opal_process_name_t *process, record *told) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "ompi/transport.h"
 
-#include "ompi/openmpi.h"
+#include "ompi/structures.h"
 
 #include <ctype.h>
 #include <limits.h>
@@ -42,12 +42,6 @@ static int world_ranks(MPI_Comm comm, int ranks[]) {
     return 1;
 }
 
-static bool structures_fit(void) {
-    return ompi_coll_base_nbc_request_t_class.cls_sizeof == sizeof(ompi_coll_base_nbc_request_t) &&
-           mca_coll_base_module_t_class.cls_sizeof == sizeof(mca_coll_base_module_t) &&
-           ompi_communicator_t_class.cls_sizeof == sizeof(ompi_communicator_t);
-}
-
 const COLL_Transport *libcoll_transport(libcoll_tags which, char text[], size_t size) {
     static const COLL_Transport transport = {
         .isend = send_message, .irecv = receive_message, .world_ranks = world_ranks};
@@ -58,7 +52,7 @@ const COLL_Transport *libcoll_transport(libcoll_tags which, char text[], size_t 
              OMPI_RELEASE_VERSION);
     size_t end = strlen(built);
     bool same = strncmp(version, built, end) == 0 && !isdigit((unsigned char)version[end]);
-    if (!same || !structures_fit()) {
+    if (!same || libcoll_differing_structure()) {
         snprintf(text, size, "built for %s, and this is %.*s: build libcoll with this MPI library",
                  built, (int)strcspn(version, ",\n"), version);
         return NULL;

@@ -29,7 +29,7 @@ run() {
 component() {
     local ranks=$1
     shift
-    run "$ranks" --mca mca_base_component_path "SYSTEM_DEFAULT:$work/components" "$@"
+    run "$ranks" --mca opal_mca_base_component_path "SYSTEM_DEFAULT:$work/components" "$@"
 }
 
 # parameters OPERATION=SPEC...: prints the mpirun arguments that set them.
@@ -183,14 +183,14 @@ late type
 grep -qx 'type: no error' out || fail "a type that is freed while it is in use"
 
 # --- Parameters ---
-export OMPI_MCA_mca_base_component_path=SYSTEM_DEFAULT:$work/components
+export OMPI_MCA_opal_mca_base_component_path=SYSTEM_DEFAULT:$work/components
 ompi_info --param coll libcoll --level 9 >out 2>err || fail "ompi_info"
 for parameter in priority enable strict any_network one_host gpu bcast gather allreduce reduce reduce_scatter \
     allgather alltoall scatter barrier scan exscan topology profile reproducible learn timeout \
     trace; do
     grep -q "\"coll_libcoll_$parameter\"" out || fail "$parameter is not listed"
 done
-unset OMPI_MCA_mca_base_component_path
+unset OMPI_MCA_opal_mca_base_component_path
 
 # says PATTERN: expects one line on stderr, with PATTERN.
 says() {

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Tests that configure names the Debian package of anything that is missing.
+# Tests that configure names the Debian package of anything that is missing, and that it checks the
+# structures of Open MPI.
 set -u
 configure=$(cd "$(dirname "$0")/../.." && pwd)/configure
 . "$(dirname "$0")/../support/programs.sh"
@@ -23,3 +24,10 @@ exec $compiler "\$@"
 END
 chmod +x old-mpicc
 lacks "compiles no C11; install a newer compiler (the package gcc)" CC="$work/old-mpicc"
+
+# The component isn't built if Open MPI's library has other structures than its headers declare.
+if [ -f "$build/.libs/mca_coll_libcoll.so" ]; then
+    $limited "$configure" CC="$compiler" CXX=no FC=no CPPFLAGS='-Dc_pml_comm=c_pml_comm,*c_extra[4]' >out 2>err </dev/null ||
+        fail "configure with other structures"
+    grep -q "component of Open MPI: *no: .*ompi_communicator_t" out || fail "other structures are not found"
+fi
