@@ -269,6 +269,17 @@ says '^libcoll: built for .*SomeMPI.*build libcoll'
     grep -qx 'coll_libcoll_served_bcast 5' out || fail "installed, but not used"
     "$source_dir/scripts/install-component" --remove >out 2>err || fail "install-component --remove"
     test -z "$(ls "$HOME/.openmpi/components")" || fail "something is left"
+    test ! -e "$HOME/.openmpi/mca-params.conf" || fail "a line is left"
+    printf 'mca_base_component_path = USER_DEFAULT\n' >"$HOME/.openmpi/mca-params.conf"
+    cp "$HOME/.openmpi/mca-params.conf" before
+    "$source_dir/scripts/install-component" --from "$build" >out 2>err || fail "with another path"
+    test "$(wc -l <err)" = 1 || fail "with another path: not one line"
+    "$source_dir/scripts/install-component" --remove >out 2>err || fail "with another path: --remove"
+    cmp before "$HOME/.openmpi/mca-params.conf" || fail "with another path: parameters are changed"
+    printf 'pml = ob1' >"$HOME/.openmpi/mca-params.conf"
+    "$source_dir/scripts/install-component" --from "$build" >out 2>err || fail "with parameters"
+    "$source_dir/scripts/install-component" --remove >out 2>err || fail "with parameters: --remove"
+    test "$(cat "$HOME/.openmpi/mca-params.conf")" = "pml = ob1" || fail "parameters are changed"
     "$source_dir/scripts/install-component" --remove >out 2>err && fail "removed twice"
     test "$(wc -l <err)" = 1 || fail "removed twice: not one line"
 ) || exit

@@ -225,7 +225,8 @@ if [ -n "$component" ] && [ -e "$install" ]; then
     # shellcheck disable=SC2086
     ranks 2 $options ./plain && ! chosen || fail "install-component --remove: libcoll is used"
 elif [ -n "$component" ]; then
-    # The component is in a folder of Open MPI.
+    # The component is in a folder of Open MPI, which Debian 13 must be told (docs/component.md).
+    export OMPI_MCA_opal_mca_base_component_path=SYSTEM_DEFAULT:USER_DEFAULT
     # shellcheck disable=SC2086
     ranks 2 $options ./plain && chosen || fail "the component isn't used"
 fi
