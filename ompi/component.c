@@ -101,8 +101,8 @@ static int add_parameters(void) {
     (void)mca_base_component_var_register(
         own_component(), "gpu",
         "Whether buffers may lie in the memory of a GPU, which libcoll can't read: then all is the "
-        "MPI library's own. -1: where that was built for CUDA and the host has its driver; 0: they "
-        "don't; 1: they may",
+        "MPI library's own. -1: if Open MPI 4.1 was built for CUDA and the host has its driver, or "
+        "Open MPI 5.0 has found a GPU; 0: they don't; 1: they may",
         MCA_BASE_VAR_TYPE_INT, NULL, 0, 0, OPAL_INFO_LVL_2, MCA_BASE_VAR_SCOPE_READONLY, &gpu);
     for (int i = 0; i < SETTINGS; i++)
         add_setting(&settings[i]);
