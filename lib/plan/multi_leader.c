@@ -239,5 +239,5 @@ coll_plan *coll_leaders_plan_make(const coll_plan_args *args, coll_plan_size siz
 }
 
 bool coll_leaders_apply(const coll_shape *call) {
-    return call->topo->nodes > 1;
+    return call->topo->nodes > 1 && call->topo->sites == 1;
 }

@@ -135,7 +135,7 @@ coll_plan_size coll_leaders_plan_size(const coll_plan_args *args, int copies, in
 coll_plan *coll_leaders_plan_make(const coll_plan_args *args, coll_plan_size size, void *memory,
                                   coll_round *round);
 
-/* Returns whether CALL has several nodes. */
+/* Returns whether CALL has several nodes, in one site: the groups know no ways between sites. */
 bool coll_leaders_apply(const coll_shape *call);
 
 #endif
