@@ -189,18 +189,21 @@ static bool find_places(const exchange *x, const char *source, coll_job_cache_fa
 }
 
 /*
- * Completes the built-in profile with what is known of the network. Returns whether the network is
- * to be measured: the user asked for nothing else, there are enough hosts for a choice of
- * algorithms to matter, and nothing is known from an earlier job.
+ * Returns whether the network is to be measured: the user asked for nothing else, there are enough
+ * hosts for a choice of algorithms to matter, and nothing is known of it. The same on all ranks.
  */
-static bool complete_profile(const coll_agreed_settings *settings, coll_job_cache_facts *facts) {
+static bool probes_network(const coll_agreed_settings *settings,
+                           const coll_job_cache_facts *facts) {
     enum { FEWEST = 3 };
-    const coll_topo *topo = &facts->topo;
+    return !*settings->profile && strcmp(settings->topology, "flat") != 0 &&
+           facts->topo.nodes >= FEWEST && coll_profile_is_builtin(&facts->profile);
+}
+
+/* Completes the built-in profile with what this rank, or an earlier job, knows of the network. */
+static void complete_profile(const coll_agreed_settings *settings, coll_job_cache_facts *facts) {
     coll_profile_set_round_trip(&facts->profile, coll_tcp_info_round_trip());
-    if (*settings->profile || strcmp(settings->topology, "flat") == 0 || topo->nodes < FEWEST)
-        return false;
-    return facts->rest != COLL_TOPOLOGY_SOURCE_NOTHING ||
-           !coll_network_cache_load(topo, &facts->profile);
+    if (facts->rest == COLL_TOPOLOGY_SOURCE_NOTHING && probes_network(settings, facts))
+        (void)coll_network_cache_load(&facts->topo, &facts->profile);
 }
 
 static void find_facts(const exchange *x, decision *made) {
@@ -215,7 +218,7 @@ static void find_facts(const exchange *x, decision *made) {
     if (*problem)
         set_error(made, MPI_ERR_FILE, problem);
     else if (coll_profile_is_builtin(&facts->profile))
-        facts->probes_network = complete_profile(&made->settings, facts);
+        complete_profile(&made->settings, facts);
     facts->id = coll_job_cache_number(&x->world);
 }
 
@@ -261,7 +264,6 @@ static void carry_decision(coll_pack_buffer *pack, decision *made) {
         return;
     coll_pack_buffer_move(pack, &made->facts.id, sizeof made->facts.id);
     coll_pack_buffer_move(pack, &made->facts.rest, sizeof made->facts.rest);
-    coll_pack_buffer_move(pack, &made->facts.probes_network, sizeof made->facts.probes_network);
     coll_topo_carry(pack, &made->facts.topo);
     coll_profile_carry(pack, &made->facts.profile);
 }
@@ -396,6 +398,7 @@ static bool adopt_decision(exchange *x, coll_setup *setup) {
     strcpy(facts->topology, made->settings.topology);
     strcpy(facts->source, made->settings.profile);
     facts->report = x->own.report;
+    facts->probes_network = probes_network(&made->settings, facts);
     setup->common = coll_job_cache_make(facts, &x->world);
     if (!setup->common)
         return false;

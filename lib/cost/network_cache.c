@@ -30,8 +30,10 @@ bool coll_network_cache_load(const coll_topo *topo, coll_profile *profile) {
         good = !*problem && kept.measured[COLL_LEVEL_RACK] &&
                kept.measured[COLL_LEVEL_SITE] == (topo->racks > 1);
     }
-    if (good)
+    if (good) {
         *profile = kept;
+        profile->only_rates = true;
+    }
     free(path);
     return good;
 }

@@ -29,6 +29,7 @@ static const double buffer_shares[] = {1, 0.5};
 
 enum {
     UNMEASURED = sizeof unmeasured / sizeof *unmeasured,
+    ONLY_RATES = sizeof only_rates / sizeof *only_rates,
     MEASURED = sizeof buffer_shares / sizeof *buffer_shares
 };
 
@@ -42,18 +43,25 @@ bool coll_networks_measured(const coll_profile *profile) {
 int coll_networks_count(const coll_profile *profile, const coll_topo *topo) {
     static_assert((int)UNMEASURED <= (int)COLL_NETWORKS_MOST, "callers have room for all");
     static_assert((int)MEASURED <= (int)COLL_NETWORKS_MOST, "callers have room for all");
+    static_assert((int)ONLY_RATES <= (int)COLL_NETWORKS_MOST, "callers have room for all");
     if (topo->nodes < 2 || topo->sites > 1)
         return 0;
-    return coll_networks_measured(profile) ? MEASURED : UNMEASURED;
+    return !coll_networks_measured(profile) ? UNMEASURED
+           : profile->only_rates            ? ONLY_RATES
+                                            : MEASURED;
 }
 
 /* Leaves COST its figures, without curves, and a share of its buffer. */
 static void set_measured(coll_cost *cost, int nth) {
-    if (cost->buffer <= 0 && cost->curve[COLL_SEND_OVERHEAD].knots == 0)
-        cost->overhead = only_rates[nth].overhead;
-    cost->buffer = cost->buffer > 0 ? cost->buffer * buffer_shares[nth] : only_rates[nth].buffer;
+    cost->buffer *= buffer_shares[nth];
     for (int i = 0; i < COLL_PARAMETERS; i++)
         cost->curve[i].knots = 0;
+}
+
+/* Leaves COST its latency and rates. */
+static void set_only_rates(coll_cost *cost, int nth) {
+    cost->overhead = only_rates[nth].overhead;
+    cost->buffer = only_rates[nth].buffer;
 }
 
 static void set_unmeasured(coll_cost *cost, int nth) {
@@ -67,7 +75,9 @@ void coll_networks_get(const coll_profile *profile, const coll_topo *topo, int n
     const bool measured = coll_networks_measured(profile);
     *network = *profile;
     for (int level = COLL_LEVEL_RACK; level < COLL_LEVELS; level++)
-        (measured ? set_measured : set_unmeasured)(&network->level[level], nth);
+        (!measured             ? set_unmeasured
+         : profile->only_rates ? set_only_rates
+                               : set_measured)(&network->level[level], nth);
     if (!measured)
         network->level[COLL_LEVEL_SITE].together = topo->racks * unmeasured[nth].rate;
 }

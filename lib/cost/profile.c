@@ -174,7 +174,7 @@ void coll_profile_set_rates(coll_profile *profile, const coll_topo *topo,
     coll_cost *rack = &profile->level[COLL_LEVEL_RACK], *site = &profile->level[COLL_LEVEL_SITE];
     snprintf(profile->source, sizeof profile->source, "%s", source);
     rack->per_byte = site->per_byte = 1 / rates->link;
-    profile->measured[COLL_LEVEL_RACK] = true;
+    profile->measured[COLL_LEVEL_RACK] = profile->only_rates = true;
     if (topo->racks == 1)
         return;
     site->per_byte = fmax(site->per_byte, topo->racks / rates->together);

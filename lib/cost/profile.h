@@ -24,6 +24,7 @@ typedef struct coll_profile {
     char source[COLL_PROFILE_SOURCE]; /* "built-in" or the file it was read from */
     coll_cost level[COLL_LEVELS];
     bool measured[COLL_LEVELS]; /* false: the built-in values */
+    bool only_rates;            /* of measured levels only the rates were measured */
     coll_curve copy[COLL_COPIES];
 } coll_profile;
 
