@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Measures the rates of hosts' links and of racks' uplinks by a few messages: one rank of each host
- * sends to one of another host, all at the same time. That takes some ten milliseconds; longer
- * where links are slow.
+ * sends to one of another host, all at the same time. That takes some tenths of a second.
  */
 #ifndef COLL_LIB_COST_NETWORK_PROBE_H
 #define COLL_LIB_COST_NETWORK_PROBE_H
