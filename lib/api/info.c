@@ -24,7 +24,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
 const char *COLL_Version(void) {
     return PACKAGE_VERSION;
@@ -381,10 +380,7 @@ static int fill_profile(const COLL_Profile *profile, coll_profilefile *file) {
     int code = collect_levels(profile, file);
     if (code == MPI_SUCCESS)
         code = collect_copies(profile, file);
-    time_t now = time(NULL);
-    struct tm date;
-    if (code == MPI_SUCCESS && (!gmtime_r(&now, &date) || !strftime(file->date, sizeof file->date,
-                                                                    "%Y-%m-%dT%H:%M:%SZ", &date)))
+    if (code == MPI_SUCCESS && !coll_profilefile_set_date(file))
         code = coll_error(MPI_ERR_OTHER, "the clock has no date");
     return code;
 }

@@ -53,11 +53,8 @@ static bool print_network(FILE *stream, const void *context) {
 void coll_network_cache_save(const coll_topo *topo, const coll_profile *profile) {
     coll_profilefile file = {.hosts = NULL};
     const network what = {topo, &file};
-    time_t now = time(NULL);
-    struct tm utc;
     char *path = coll_topocache_path(COLL_TOPOCACHE_NETWORK, topo->nodes, topo->hosts);
-    if (path && gmtime_r(&now, &utc)) {
-        strftime(file.date, sizeof file.date, "%Y-%m-%dT%H:%M:%SZ", &utc);
+    if (path && coll_profilefile_set_date(&file)) {
         memcpy(file.level, profile->level, sizeof file.level);
         memcpy(file.measured, profile->measured, sizeof file.measured);
         (void)coll_cachefile_write(path, print_network, &what, false);

@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static const char FIRST_WORD[] = "libcoll-profile", VERSION[] = "3";
 
@@ -409,6 +410,13 @@ static void print_levels(FILE *stream, const coll_profilefile *file) {
         fputc('\n', stream);
         print_curves(stream, file, level);
     }
+}
+
+bool coll_profilefile_set_date(coll_profilefile *file) {
+    time_t now = time(NULL);
+    struct tm utc;
+    return gmtime_r(&now, &utc) &&
+           strftime(file->date, sizeof file->date, "%Y-%m-%dT%H:%M:%SZ", &utc) > 0;
 }
 
 bool coll_profilefile_print(FILE *stream, const coll_profilefile *file, const char *const hosts[],

@@ -66,6 +66,9 @@ void coll_profilefile_free(coll_profilefile *file);
 /* Returns whether FILE's hosts contain HOST; domains are stripped as in topology files. */
 bool coll_profilefile_has_host(const coll_profilefile *file, const char *host);
 
+/* Sets FILE's date to the current one. Returns false if the clock has none. */
+bool coll_profilefile_set_date(coll_profilefile *file);
+
 /*
  * Returns whether COST is invalid in a file; PROBLEM then says why, for example "latency_s 0 is not
  * within 1e-09 to 100". Curves without knots are valid.
