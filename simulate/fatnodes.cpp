@@ -19,11 +19,6 @@ namespace s4u = simgrid::s4u;
 static const double memory_speed = 8e9;       // bytes/s, for each message
 static const double inside_overhead = 0.2e-6; // s
 
-static double setting(const char *name, double otherwise) {
-    const char *text = std::getenv(name);
-    return text ? std::atof(text) : otherwise;
-}
-
 static void add_node(s4u::NetZone *zone, int number) {
     std::string name = "f" + std::to_string(number);
     auto *host = zone->create_host(name, 1e10)->set_core_count(64)->seal();

@@ -25,11 +25,6 @@ namespace s4u = simgrid::s4u;
 static const double card_speed = 950e6, memory_speed = 4e9;       // bytes/s
 static const double card_latency = 2e-6, memory_latency = 0.5e-6; // s; a message crosses two cards
 
-static double setting(const char *name, double otherwise) {
-    const char *text = std::getenv(name);
-    return text ? std::atof(text) : otherwise;
-}
-
 static void add_node(s4u::NetZone *zone, int number) {
     std::string name = "i" + std::to_string(number);
     auto *host = zone->create_host(name, 1e10)->set_core_count(4)->seal();

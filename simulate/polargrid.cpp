@@ -23,11 +23,6 @@ namespace s4u = simgrid::s4u;
 static const int rack_size = 42;
 static const double node_latency = 20e-6, uplink_latency = 10e-6;
 
-static double setting(const char *name, double otherwise) {
-    const char *text = std::getenv(name);
-    return text ? std::atof(text) : otherwise;
-}
-
 /* Converts Gbit/s to the simulated bytes/s. */
 static double gigabits(double count) {
     return count * 125e6 / setting("SCALE", 1);

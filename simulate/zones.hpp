@@ -1,10 +1,17 @@
-/* Creates the zones of a platform with the interface of the installed SimGrid version. */
+/* What platforms share: their settings, and zones by the interface of the installed SimGrid. */
 #ifndef SIMULATE_ZONES_HPP
 #define SIMULATE_ZONES_HPP
 
+#include <cstdlib>
 #include <simgrid/s4u.hpp>
 #include <simgrid/version.h>
 #include <string>
+
+/* Returns the number in the environment variable NAME, or OTHERWISE. */
+[[maybe_unused]] static double setting(const char *name, double otherwise) {
+    const char *text = std::getenv(name);
+    return text ? std::atof(text) : otherwise;
+}
 
 #if SIMGRID_VERSION_MAJOR >= 4
 /* SimGrid 4 has a root zone around the outermost one. */
