@@ -85,6 +85,22 @@ void coll_network_open(coll_network *network, const coll_shape *call, const coll
         create_links(network, call->topo, memory);
 }
 
+/* Returns how many ranks of a host can handle messages at the same time, each on a core of its own.
+ */
+static int count_busy_cores(const coll_topo *topo) {
+    const int ranks = topo->most_ranks_per_node, cores = topo->cores_per_node;
+    return topo->crowded || ranks < 2 || cores < 2 ? 1 : ranks < cores ? ranks : cores;
+}
+
+/*
+ * Returns the seconds for which a message occupies its host's link, where GAP is that of its size
+ * and EMPTY that of an empty message: the ranks of a host share the time that each needs without
+ * regard to the bytes, because their cores work at the same time.
+ */
+static double link_seconds(double gap, double empty, int cores) {
+    return gap - empty + empty / cores;
+}
+
 /*
  * Returns how many times a message of BYTES between hosts crosses the network one after the other:
  * a long one asks the receiver, which answers, before its data leaves. A measured transfer time
@@ -104,16 +120,20 @@ const coll_message_cost *coll_network_message_cost(coll_network *network, coll_l
     const coll_cost *cost = &network->profile->level[level];
     const double size = (double)bytes, rate = network->rate[level],
                  empty = coll_cost_transfer(cost, 0, 2);
-    *toll = (coll_message_cost){.bytes = bytes,
-                                .level = (int)level,
-                                .send = nanoseconds(coll_cost_send_overhead(cost, size)),
-                                .receive = nanoseconds(coll_cost_arrival_overhead(cost, size) +
-                                                       coll_cost_receive_overhead(cost, size)),
-                                .wake = nanoseconds(cost->wake),
-                                .send_gap = nanoseconds(coll_cost_send_gap(cost, size)),
-                                .receive_gap = nanoseconds(coll_cost_receive_gap(cost, size)),
-                                .shared_gap = rate > 0 ? nanoseconds(size / rate) : 0,
-                                .crossings = crossings(cost, level, bytes)};
+    const int cores = level > COLL_LEVEL_NODE ? count_busy_cores(network->topo) : 1;
+    *toll = (coll_message_cost){
+        .bytes = bytes,
+        .level = (int)level,
+        .send = nanoseconds(coll_cost_send_overhead(cost, size)),
+        .receive = nanoseconds(coll_cost_arrival_overhead(cost, size) +
+                               coll_cost_receive_overhead(cost, size)),
+        .wake = nanoseconds(cost->wake),
+        .send_gap = nanoseconds(
+            link_seconds(coll_cost_send_gap(cost, size), coll_cost_send_gap(cost, 0), cores)),
+        .receive_gap = nanoseconds(
+            link_seconds(coll_cost_receive_gap(cost, size), coll_cost_receive_gap(cost, 0), cores)),
+        .shared_gap = rate > 0 ? nanoseconds(size / rate) : 0,
+        .crossings = crossings(cost, level, bytes)};
     toll->latency = nanoseconds(coll_cost_transfer(cost, size, 2) + (toll->crossings - 1) * empty);
     return toll;
 }
