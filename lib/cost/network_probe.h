@@ -11,7 +11,7 @@
 
 /* Rates in bytes/s, the same on all ranks. */
 typedef struct coll_network_rates {
-    double link;     /* of a host's link while all hosts send; the lower quartile */
+    double link;     /* of a host's link while all hosts send */
     double together; /* of all racks' uplinks together; 0 with one rack */
 } coll_network_rates;
 
