@@ -4,7 +4,8 @@
 TEST_EXTENSIONS = .mpi .sh
 MPI_LOG_COMPILER = $(srcdir)/tests/support/launch
 SH_LOG_COMPILER = bash
-AM_TESTS_ENVIRONMENT = MPIRUN='$(MPIRUN)'; export MPIRUN;
+# OpenMP's threads sleep while they wait, because several tests run at the same time.
+AM_TESTS_ENVIRONMENT = MPIRUN='$(MPIRUN)'; export MPIRUN; OMP_WAIT_POLICY=passive; export OMP_WAIT_POLICY;
 
 AM_CFLAGS += $(CHECK_CFLAGS)
 LDADD = libharness.la libpopcg.la libsurvey.la libkmeans.la libwords.la libapp.la libcoll_core.la \
