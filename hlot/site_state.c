@@ -28,14 +28,14 @@ bool hlot_site_state_possible(const coll_topo *topo) {
     return topo->sites > 1 && topo->sites <= HLOT_SITES;
 }
 
-static void free_wide(hlot_site_state *site_state) {
+static void free_site_state(hlot_site_state *site_state) {
     if (site_state->latency)
         hlot_latency_close(site_state->latency);
     coll_comm_free_part(site_state->local);
     free(site_state);
 }
 
-static int make_wide(coll_comm *comm, hlot_site_state **made) {
+static int make_site_state(coll_comm *comm, hlot_site_state **made) {
     hlot_site_state *site_state = calloc(1, sizeof *site_state);
     int *members = malloc((size_t)comm->ranks * sizeof *members), count = 0;
     int code =
@@ -60,21 +60,21 @@ static int make_wide(coll_comm *comm, hlot_site_state **made) {
     if (code == MPI_SUCCESS)
         *made = site_state;
     else
-        free_wide(site_state);
+        free_site_state(site_state);
     return code;
 }
 
 static void close_slot(void *slot) {
     hlot_site_state **site_state = slot;
     if (*site_state)
-        free_wide(*site_state);
+        free_site_state(*site_state);
 }
 
 coll_comm_key hlot_site_state_key = {.bytes = sizeof(hlot_site_state *), .close = close_slot};
 
 int hlot_site_state_get(coll_comm *comm, bool latencies, hlot_site_state **site_state) {
     hlot_site_state **kept = coll_comm_slot(comm, &hlot_site_state_key);
-    int code = *kept ? MPI_SUCCESS : make_wide(comm, kept);
+    int code = *kept ? MPI_SUCCESS : make_site_state(comm, kept);
     if (code != MPI_SUCCESS)
         return code;
     *site_state = *kept;
@@ -115,8 +115,8 @@ static double predict_with(const coll_shape *call, hlot_kind kind, size_t segmen
                            hlot_network *network) {
     hlot_tree tree;
     hlot_network_load(&call->profile->level[COLL_LEVEL_WIDE], segment, call->bytes, network);
-    double site_state = make_tree(network, kind, call->topo->places[call->root].site, &tree);
-    return site_state + network->segments * predict_local(call, segment);
+    double between = make_tree(network, kind, call->topo->places[call->root].site, &tree);
+    return between + network->segments * predict_local(call, segment);
 }
 
 size_t hlot_site_state_predict(const coll_shape *call, hlot_kind kind, uint64_t segment,

@@ -77,7 +77,8 @@ static size_t bytes_of(const coll_plan_args *args, set all) {
     int ranks = args->shape->topo->ranks, own = args->line->position;
     size_t bytes = 0;
     for (int i = 0; i < all.count; i++)
-        bytes += coll_part_block(args, args->blocks, (own + all.from + i * all.stride) % ranks);
+        bytes +=
+            coll_plan_args_block(args, args->blocks, (own + all.from + i * all.stride) % ranks);
     return bytes;
 }
 
@@ -92,7 +93,7 @@ static int copy_set(const coll_plan_args *args, set all, bool to_scratch, int se
     size_t at = 0;
     for (int i = 0; i < all.count; i++) {
         int position = (own + all.from + i * all.stride) % ranks;
-        size_t bytes = coll_part_block(args, args->blocks, position);
+        size_t bytes = coll_plan_args_block(args, args->blocks, position);
         if (bytes == 0)
             continue;
         if (merges && i > 0 && position > 0) {
@@ -160,7 +161,7 @@ static int longest_message(const growth *by) {
 static size_t bytes_of_longest(const coll_plan_args *args, int blocks) {
     size_t all = 0;
     for (int position = 0; position < args->shape->topo->ranks; position++)
-        all += coll_part_block(args, args->blocks, position);
+        all += coll_plan_args_block(args, args->blocks, position);
     return coll_least(all, (size_t)blocks * coll_blocks_longest(args->blocks));
 }
 

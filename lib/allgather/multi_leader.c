@@ -83,7 +83,8 @@ static bool is_even(const coll_plan_args *args) {
 static void copy_run(draft *d, coll_run run, bool to_scratch) {
     const int merged = is_even(d->args) ? run.count : 1;
     for (int position = run.first; position < run.first + run.count; position += merged) {
-        const size_t bytes = (size_t)merged * coll_part_block(d->args, d->args->blocks, position);
+        const size_t bytes =
+            (size_t)merged * coll_plan_args_block(d->args, d->args->blocks, position);
         if (bytes == 0)
             continue;
         coll_step *copy = &d->steps[d->count++];
@@ -143,7 +144,7 @@ static size_t bytes_of_all(const coll_plan_args *args) {
     const int ranks = args->shape->topo->ranks;
     size_t all = is_even(args) ? (size_t)ranks * args->shape->bytes : 0;
     for (int position = 0; position < ranks && !is_even(args); position++)
-        all += coll_part_block(args, args->blocks, position);
+        all += coll_plan_args_block(args, args->blocks, position);
     return all;
 }
 

@@ -41,7 +41,8 @@ static coll_step segment_of(const ring_plan *plan, coll_step_kind kind, uint64_t
     int back = coll_block_with(plan->first, args->shape->topo->ranks, number);
     int position = position_of(args, back),
         peer = position_of(args, kind == COLL_STEP_SEND ? -1 : 1);
-    size_t bytes = coll_part_block(args, args->blocks, position), segment = plan->base.size.segment;
+    size_t bytes = coll_plan_args_block(args, args->blocks, position),
+           segment = plan->base.size.segment;
     uint64_t i = number - plan->first[back];
     coll_step step = coll_step_message(kind, args->line->order[peer], (size_t)i * segment,
                                        coll_segment_length(bytes, segment, i));
@@ -82,7 +83,7 @@ static coll_plan *make_plan(const coll_plan_args *args, coll_plan_size size, voi
     for (int back = 0; back < ranks; back++)
         plan->first[back + 1] =
             plan->first[back] +
-            coll_segment_count(coll_part_block(args, args->blocks, position_of(args, back)),
+            coll_segment_count(coll_plan_args_block(args, args->blocks, position_of(args, back)),
                                size.segment);
     plan->own = plan->first[1];
     uint64_t received = plan->first[ranks] - plan->own, sent = plan->first[ranks - 1];

@@ -329,7 +329,7 @@ static group group_of(const coll_plan_args *args, const hierarchy *f, int level,
     const coll_unit whole = f->unit[level + 1];
     group g = {.ranks = ranks, .parts = f->extent[level].fewest};
     int position = line->position, place[LEVELS] = {0};
-    while (!coll_part_begins(args, position, whole))
+    while (!coll_plan_args_begins(args, position, whole))
         position--;
     do {
         bool is_one = true;
@@ -342,10 +342,10 @@ static group group_of(const coll_plan_args *args, const hierarchy *f, int level,
         if (++position == args->shape->topo->ranks)
             break;
         for (int i = 0; i < level; i++)
-            place[i] = coll_part_begins(args, position, f->unit[i + 1])
+            place[i] = coll_plan_args_begins(args, position, f->unit[i + 1])
                            ? 0
-                           : place[i] + coll_part_begins(args, position, f->unit[i]);
-    } while (!coll_part_begins(args, position, whole));
+                           : place[i] + coll_plan_args_begins(args, position, f->unit[i]);
+    } while (!coll_plan_args_begins(args, position, whole));
     return g;
 }
 

@@ -53,8 +53,8 @@ static void add_dependency(draft *d, int step, int earlier) {
         coll_step_after(&d->steps[step], 0, earlier);
 }
 
-static size_t start_of(const draft *d, int args) {
-    return coll_share_start(d->plan->base.args->shape, d->length, 1 << d->plan->peers, args);
+static size_t start_of(const draft *d, int part) {
+    return coll_share_start(d->plan->base.args->shape, d->length, 1 << d->plan->peers, part);
 }
 
 static size_t bytes_of(const draft *d, half range) {

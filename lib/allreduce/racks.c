@@ -55,8 +55,9 @@ static coll_range piece_of(const racks_plan *plan, uint64_t group, int64_t which
 
 /* Returns the part of PIECE that the rank at PLACE sums up, in a rack of RANKS ranks. */
 static coll_range part_of(const racks_plan *plan, coll_range piece, int ranks, int64_t place) {
-    coll_range args = coll_share(plan->base.args->shape, piece.length, ranks, modulo(place, ranks));
-    return (coll_range){piece.from + args.from, args.length};
+    coll_range share =
+        coll_share(plan->base.args->shape, piece.length, ranks, modulo(place, ranks));
+    return (coll_range){piece.from + share.from, share.length};
 }
 
 static coll_range own_part(const racks_plan *plan, coll_range piece) {
@@ -86,12 +87,12 @@ static int exchange_with_rack(const racks_plan *plan, coll_range piece, int othe
     const coll_range own = own_part(plan, piece);
     int count = 0, place = place_with(plan, piece, ranks, own.from);
     for (size_t from = own.from, end = from + own.length; from < end; place++) {
-        const coll_range args = part_of(plan, piece, ranks, place);
+        const coll_range part = part_of(plan, piece, ranks, place);
         coll_step *step = &steps[count++];
         *step = one;
         step->peer = plan->base.args->line->order[plan->first[other] + place];
         step->from = from;
-        step->length = coll_least(args.from + args.length, end) - from;
+        step->length = coll_least(part.from + part.length, end) - from;
         step->at = from - own.from;
         from += step->length;
     }
@@ -293,7 +294,7 @@ static uint64_t groups_of(const coll_plan_args *args) {
 static void find_racks(const coll_plan_args *args, int *first) {
     const coll_topo *topo = args->shape->topo;
     for (int position = 0; position < topo->ranks; position++)
-        if (coll_part_begins(args, position, COLL_UNIT_RACK))
+        if (coll_plan_args_begins(args, position, COLL_UNIT_RACK))
             *first++ = position;
     *first = topo->ranks;
 }

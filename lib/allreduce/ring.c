@@ -28,10 +28,10 @@ static coll_range range_of(const ring_plan *plan, int64_t which, uint64_t i) {
     const coll_shape *shape = plan->base.args->shape;
     int p = plan->ranks;
     size_t segment = plan->base.size.segment;
-    coll_range args = coll_share(shape, shape->bytes, p, (int)((which % p + p) % p));
-    if (i * segment >= args.length)
+    coll_range part = coll_share(shape, shape->bytes, p, (int)((which % p + p) % p));
+    if (i * segment >= part.length)
         return (coll_range){0, 0};
-    return (coll_range){args.from + i * segment, coll_segment_length(args.length, segment, i)};
+    return (coll_range){part.from + i * segment, coll_segment_length(part.length, segment, i)};
 }
 
 /* Returns the range that this rank receives in TURN. It sends the same range of the next part. */

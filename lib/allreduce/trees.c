@@ -114,14 +114,14 @@ static members members_of(const coll_plan_args *args, coll_unit unit, coll_unit 
         all.count = args->shape->topo->ranks;
         return all;
     }
-    while (!coll_part_begins(args, all.first, whole))
+    while (!coll_plan_args_begins(args, all.first, whole))
         all.first--;
     int position = all.first;
     do {
-        all.index += position < args->line->position && coll_part_begins(args, position, unit);
-        all.count += coll_part_begins(args, position, unit);
+        all.index += position < args->line->position && coll_plan_args_begins(args, position, unit);
+        all.count += coll_plan_args_begins(args, position, unit);
         position++;
-    } while (position < args->shape->topo->ranks && !coll_part_begins(args, position, whole));
+    } while (position < args->shape->topo->ranks && !coll_plan_args_begins(args, position, whole));
     return all;
 }
 
@@ -129,7 +129,7 @@ static int member_rank(const members *all, int index) {
     int position = all->first + (all->unit == COLL_UNIT_RANK ? index : 0);
     if (all->unit != COLL_UNIT_RANK)
         while (index > 0)
-            index -= coll_part_begins(all->args, ++position, all->unit);
+            index -= coll_plan_args_begins(all->args, ++position, all->unit);
     return all->args->line->order[position];
 }
 

@@ -19,7 +19,7 @@ static bool segment_of(const coll_plan *plan, coll_step_kind kind, int position,
                        coll_step *step) {
     const coll_plan_args *args = plan->args;
     bool sends = kind == COLL_STEP_SEND;
-    size_t bytes = coll_part_block(args, sends ? args->input : args->blocks, position),
+    size_t bytes = coll_plan_args_block(args, sends ? args->input : args->blocks, position),
            segment = plan->size.segment, from = (size_t)i * segment;
     if (from >= bytes)
         return false;

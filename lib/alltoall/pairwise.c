@@ -68,11 +68,11 @@ typedef struct pairwise_plan {
 
 /* Return the bytes of the block to POSITION, or from it. */
 static size_t bytes_to(const coll_plan_args *args, int position) {
-    return position == NOBODY ? 0 : coll_part_block(args, args->input, position);
+    return position == NOBODY ? 0 : coll_plan_args_block(args, args->input, position);
 }
 
 static size_t bytes_from(const coll_plan_args *args, int position) {
-    return position == NOBODY ? 0 : coll_part_block(args, args->blocks, position);
+    return position == NOBODY ? 0 : coll_plan_args_block(args, args->blocks, position);
 }
 
 /* Scratch memory for listing turns, one element for each position and slot. */
@@ -86,7 +86,7 @@ typedef struct seat {
 static int end_of_rack(const coll_plan_args *args, int begin) {
     const coll_topo *topo = args->shape->topo;
     int end = begin + 1;
-    while (end < topo->ranks && !coll_part_begins(args, end, COLL_UNIT_RACK))
+    while (end < topo->ranks && !coll_plan_args_begins(args, end, COLL_UNIT_RACK))
         end++;
     return end;
 }
@@ -147,7 +147,7 @@ static int count_even_racks(const coll_plan_args *args) {
     if (places * topo->racks != topo->ranks || !is_even(args->input) || !is_even(args->blocks))
         return 0;
     for (int i = 1; i < topo->ranks; i++)
-        if (coll_part_begins(args, i, COLL_UNIT_RACK) != (i % places == 0))
+        if (coll_plan_args_begins(args, i, COLL_UNIT_RACK) != (i % places == 0))
             return 0;
     return topo->racks;
 }

@@ -46,11 +46,11 @@ static int groups_of(const coll_topo *topo) {
 static void add_level(rack_plan *plan, const coll_plan_args *args, coll_unit in) {
     const int *order = args->line->order;
     int own = args->line->position, start = own, before = 0, ranks = args->shape->topo->ranks;
-    for (; !coll_part_begins(args, start, in); start--)
-        before += coll_part_begins(args, start, in - 1);
+    for (; !coll_plan_args_begins(args, start, in); start--)
+        before += coll_plan_args_begins(args, start, in - 1);
     int number = 0, parent = (before - 1) / plan->radix;
-    for (int i = start; i < ranks && (i == start || !coll_part_begins(args, i, in)); i++) {
-        if (!coll_part_begins(args, i, in - 1))
+    for (int i = start; i < ranks && (i == start || !coll_plan_args_begins(args, i, in)); i++) {
+        if (!coll_plan_args_begins(args, i, in - 1))
             continue;
         if (before > 0 && number == parent)
             plan->parent = order[i];
@@ -105,7 +105,7 @@ static coll_plan *make_plan(const coll_plan_args *args, coll_plan_size size, voi
     for (coll_unit in = COLL_UNIT_NODE; in <= outer && plan->parent < 0; in++)
         add_level(plan, args, in);
     for (int i = 0; i < args->shape->topo->ranks; i++) {
-        if (coll_part_begins(args, i, outer))
+        if (coll_plan_args_begins(args, i, outer))
             plan->first[plan->groups++] = line->order[i];
         if (i == line->position)
             plan->mine = plan->groups - 1;

@@ -75,9 +75,9 @@ coll_leaders_extent coll_leaders_measure(const coll_plan_args *args, uint64_t as
     const int ranks = args->shape->topo->ranks;
     coll_leaders_extent all = {.nodes = 0, .fewest = ranks};
     for (int position = 0, count = 0; position < ranks; position++) {
-        all.nodes += coll_part_begins(args, position, COLL_UNIT_NODE);
+        all.nodes += coll_plan_args_begins(args, position, COLL_UNIT_NODE);
         count++;
-        if (position + 1 < ranks && !coll_part_begins(args, position + 1, COLL_UNIT_NODE))
+        if (position + 1 < ranks && !coll_plan_args_begins(args, position + 1, COLL_UNIT_NODE))
             continue;
         all.fewest = count < all.fewest ? count : all.fewest;
         all.most = count > all.most ? count : all.most;
@@ -100,7 +100,7 @@ coll_leaders coll_leaders_open(const coll_plan_args *args, uint64_t asked, void 
     coll_leaders leaders = {
         .order = args->line->order, .first = first, .nodes = all.nodes, .radix = all.radix};
     for (int position = 0; position < args->shape->topo->ranks; position++) {
-        if (coll_part_begins(args, position, COLL_UNIT_NODE))
+        if (coll_plan_args_begins(args, position, COLL_UNIT_NODE))
             first[nodes++] = position;
         if (position == own)
             leaders.node = nodes - 1;

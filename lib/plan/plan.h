@@ -123,13 +123,13 @@ static inline coll_plan coll_plan_of(const coll_plan_args *args, coll_plan_size 
 }
 
 /* Returns the bytes of the block at POSITION of BLOCKS, ARGS's data or input. */
-static inline size_t coll_part_block(const coll_plan_args *args, const coll_blocks *blocks,
-                                     int position) {
+static inline size_t coll_plan_args_block(const coll_plan_args *args, const coll_blocks *blocks,
+                                          int position) {
     return blocks ? coll_blocks_bytes(blocks, args->line->order[position]) : args->shape->bytes;
 }
 
 /* Returns whether a UNIT begins at POSITION of the chain order. */
-static inline bool coll_part_begins(const coll_plan_args *args, int position, coll_unit unit) {
+static inline bool coll_plan_args_begins(const coll_plan_args *args, int position, coll_unit unit) {
     return coll_rank_order_begins(args->line, args->shape->topo, position, unit);
 }
 

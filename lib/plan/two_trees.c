@@ -32,7 +32,7 @@ static void find_nodes(const coll_plan_args *args, forest *all, int rack[]) {
     const int *order = args->line->order, ranks = args->shape->topo->ranks;
     all->nodes = 0;
     for (int i = 0; i < ranks; i++)
-        if (coll_part_begins(args, i, COLL_UNIT_NODE)) {
+        if (coll_plan_args_begins(args, i, COLL_UNIT_NODE)) {
             all->first[all->nodes] = i;
             rack[all->nodes++] = places[order[i]].rack;
         }

@@ -52,7 +52,8 @@ static void place_blocks(const graph_plan *plan, uint64_t i) {
     size_t from = (size_t)i * plan->segment;
     plan->at[0] = 0;
     for (int k = 0; k < plan->base.args->shape->topo->ranks; k++) {
-        size_t bytes = coll_part_block(plan->base.args, plan->base.args->input, block_at(plan, k));
+        size_t bytes =
+            coll_plan_args_block(plan->base.args, plan->base.args->input, block_at(plan, k));
         plan->at[k + 1] =
             plan->at[k] + (from < bytes ? coll_segment_length(bytes, plan->segment, i) : 0);
     }

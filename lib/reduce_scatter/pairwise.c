@@ -25,7 +25,7 @@ typedef struct pair_plan {
 
 /* Sets STEP's range to segment I of the block at POSITION; returns false if there is none. */
 static bool set_segment(const pair_plan *plan, int position, uint64_t i, coll_step *step) {
-    size_t bytes = coll_part_block(plan->base.args, plan->base.args->input, position),
+    size_t bytes = coll_plan_args_block(plan->base.args, plan->base.args->input, position),
            segment = plan->base.size.segment;
     step->from = (size_t)i * segment;
     step->length = step->from < bytes ? coll_segment_length(bytes, segment, i) : 0;

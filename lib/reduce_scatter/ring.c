@@ -35,7 +35,7 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
         turn = (int)(round / plan->side_by_side % (uint64_t)p),
         block = (position - turn - 1 + p) % p;
     uint64_t some = plan->side_by_side, i = round / some / (uint64_t)p * some + round % some;
-    size_t bytes = coll_part_block(plan->base.args, plan->base.args->input, block),
+    size_t bytes = coll_plan_args_block(plan->base.args, plan->base.args->input, block),
            from = (size_t)i * base->size.segment;
     if (from >= bytes)
         return 0;

@@ -32,7 +32,7 @@ static int send_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
     int nth = coll_block_with(plan->first, args->shape->topo->ranks - 1, round),
         position = nth_position(args, nth);
     uint64_t i = round - plan->first[nth];
-    size_t bytes = coll_part_block(args, args->input, position), segment = base->size.segment;
+    size_t bytes = coll_plan_args_block(args, args->input, position), segment = base->size.segment;
     steps[0] = coll_step_send(args->line->order[position], (size_t)i * segment,
                               coll_segment_length(bytes, segment, i));
     steps[0].buffer = COLL_INPUT;
@@ -69,7 +69,7 @@ static coll_plan *make_plan(const coll_plan_args *args, coll_plan_size size, voi
     for (int nth = 0; nth < others; nth++)
         plan->first[nth + 1] =
             plan->first[nth] +
-            coll_segment_count(coll_part_block(args, args->input, nth_position(args, nth)),
+            coll_segment_count(coll_plan_args_block(args, args->input, nth_position(args, nth)),
                                size.segment);
     plan->base.rounds = plan->first[others];
     return &plan->base;

@@ -34,14 +34,14 @@ typedef struct estimate {
     const coll_algorithm *algorithm;
     const coll_shape *whole;
     const coll_values *values;
-    double enough;         /* s; 0: no limit */
-    double events;         /* most events of a simulation */
-    bool allocates;        /* simulations allocate their memory */
-    coll_link_load survey; /* of all ranks */
-    coll_traffic traffic;  /* its result */
-    coll_place *places;    /* of a subset of the ranks */
-    int *numbers;          /* scratch for numbering its nodes, racks and sites */
-    double *latencies;     /* between its sites */
+    double enough;        /* s; 0: no limit */
+    double events;        /* most events of a simulation */
+    bool allocates;       /* simulations allocate their memory */
+    coll_link_load load;  /* of all ranks */
+    coll_traffic traffic; /* its result */
+    coll_place *places;   /* of a subset of the ranks */
+    int *numbers;         /* scratch for numbering its nodes, racks and sites */
+    double *latencies;    /* between its sites */
     char *room;
     size_t left; /* bytes of ROOM */
 } estimate;
@@ -54,7 +54,7 @@ static int half(int ranks) {
 
 static const coll_place *place_in_subset(const estimate *e, int i, int count) {
     const coll_topo *whole = e->whole->topo;
-    return &whole->places[e->survey.line->order[(int64_t)i * whole->ranks / count]];
+    return &whole->places[e->load.line->order[(int64_t)i * whole->ranks / count]];
 }
 
 /* Returns the topology of COUNT ranks, evenly chosen from the chain order. */
@@ -84,7 +84,7 @@ static const double *subset_latencies(const estimate *e, const coll_topo *subset
 typedef struct subset {
     coll_shape shape;
     coll_topo topo;
-    coll_link_load survey;
+    coll_link_load load;
     char *room; /* memory for a simulation */
     size_t left;
 } subset;
@@ -97,14 +97,14 @@ static bool open_subset(const estimate *e, int ranks, subset *p) {
         p->shape.latencies = subset_latencies(e, &p->topo);
         p->shape.root = p->shape.root == COLL_NO_ROOT ? COLL_NO_ROOT : 0;
     }
-    return coll_link_load_open(&p->survey, e->algorithm, &p->shape, e->values, e->whole->topo,
+    return coll_link_load_open(&p->load, e->algorithm, &p->shape, e->values, e->whole->topo,
                                &p->room, &p->left);
 }
 
 /* Counts a sample of steps that takes about as long as a short simulation. */
-static coll_traffic count_sample(coll_link_load *survey, uint64_t rounds) {
+static coll_traffic count_sample(coll_link_load *load, uint64_t rounds) {
     enum { ASKED = 4, STEPS = 1 << 12 };
-    return coll_link_load_count(survey, rounds, ASKED, STEPS);
+    return coll_link_load_count(load, rounds, ASKED, STEPS);
 }
 
 /* --- Simulations --- */
@@ -143,14 +143,14 @@ static bool simulate_subset(const estimate *e, int ranks, uint64_t rounds, doubl
     coll_sim_result result;
     if (!open_subset(e, ranks, &p))
         return false;
-    const coll_traffic all = count_sample(&p.survey, rounds);
+    const coll_traffic all = count_sample(&p.load, rounds);
     if (all.events > events || !simulate(e, &p, rounds, events, &result))
         return false;
     /* The faster half gives the rate: a TCP timeout, which occurs once, is in the other one. */
     const int64_t half_of_time =
         result.time < 2 * result.halfway ? result.time - result.halfway : result.halfway;
     const uint64_t simulated = coll_least(rounds, all.rounds), second = simulated - simulated / 2;
-    const coll_traffic first = count_sample(&p.survey, simulated / 2);
+    const coll_traffic first = count_sample(&p.load, simulated / 2);
     *found = (sample){.time = (double)result.time * 1e-9,
                       .pace = (double)half_of_time * 1e-9 / (double)second,
                       .rank_seconds = all.rank_seconds,
@@ -228,7 +228,7 @@ static bool estimate_from_rounds(const estimate *e, double *time) {
 static double estimate_from_ranks(const estimate *e) {
     const uint64_t all = e->traffic.rounds, few = coll_least(BEGIN, all);
     uint64_t begun = is_far(e) ? all : few,
-             rounds = coll_least((uint64_t)e->survey.size.window + BEHIND, all);
+             rounds = coll_least((uint64_t)e->load.size.window + BEHIND, all);
     double begin = 0, pace = 0;
     if (!estimate_wait(e, begun, false, &begin)) {
         begun = is_far(e) ? few : all;
@@ -246,7 +246,7 @@ static void count_more_ranks(estimate *e) {
     enum { STEPS = 1 << 12, PLACES = 40000, LEAST = 16 };
     const int ranks = e->whole->topo->ranks, asked = PLACES / ranks;
     const coll_traffic closer =
-        coll_link_load_count(&e->survey, UINT64_MAX, asked > LEAST ? asked : LEAST,
+        coll_link_load_count(&e->load, UINT64_MAX, asked > LEAST ? asked : LEAST,
                              (int64_t)(STEPS * (e->events / EVENTS)));
     const double rank_seconds = e->traffic.rank_seconds;
     e->traffic = closer;
@@ -258,7 +258,7 @@ static double estimate_time(estimate *e) {
     coll_sim_result result;
     double time;
     const double at_least = 0.9; /* the sample of rounds may overestimate */
-    e->traffic = count_sample(&e->survey, UINT64_MAX);
+    e->traffic = count_sample(&e->load, UINT64_MAX);
     if (e->enough > 0 && at_least * e->traffic.rank_seconds >= e->enough)
         return at_least * e->traffic.rank_seconds;
     count_more_ranks(e);
@@ -280,7 +280,7 @@ static bool open_estimate(estimate *e, char *memory, size_t bytes) {
     e->numbers = coll_comm_room_cut(&e->room, &e->left, (size_t)topo->nodes * sizeof(int));
     e->latencies = coll_comm_room_cut(&e->room, &e->left, sites * sites * sizeof(double));
     return e->places && e->numbers && e->latencies &&
-           coll_link_load_open(&e->survey, e->algorithm, e->whole, e->values, NULL, &e->room,
+           coll_link_load_open(&e->load, e->algorithm, e->whole, e->values, NULL, &e->room,
                                &e->left);
 }
 

@@ -36,18 +36,17 @@ static size_t size_of_busy(const coll_topo *topo) {
     return COLL_LINK_WAYS * (size_t)topo->nodes * sizeof(double);
 }
 
-/* Sets the survey's plan arguments to those of the rank at POSITION. */
+/* Sets S's plan arguments to those of the rank at POSITION. */
 static void set_position(coll_link_load *s, int position) {
     s->line->position = position;
-    s->part = coll_sim_part(s->shape, s->values, s->line,
-                            s->line->order[position] == s->shape->root, &s->even);
+    s->args = coll_sim_plan_args(s->shape, s->values, s->line,
+                                 s->line->order[position] == s->shape->root, &s->even);
 }
 
-bool coll_link_load_open(coll_link_load *survey, const coll_algorithm *algorithm,
+bool coll_link_load_open(coll_link_load *s, const coll_algorithm *algorithm,
                          const coll_shape *shape, const coll_values *values, const coll_topo *whole,
                          char **room, size_t *left) {
     const size_t ranks = (size_t)shape->topo->ranks;
-    coll_link_load *s = survey;
     *s = (coll_link_load){.planner = algorithm->planner, .shape = shape, .values = values};
     s->line = coll_comm_room_cut(room, left, sizeof *s->line + ranks * sizeof(int));
     s->bytes = coll_comm_room_cut(room, left, size_of_links(shape->topo));
@@ -58,7 +57,7 @@ bool coll_link_load_open(coll_link_load *survey, const coll_algorithm *algorithm
     coll_order_ranks(shape, visits, s->line->order);
     coll_network_open(&s->network, shape, whole, NULL);
     set_position(s, 0);
-    s->size = s->planner->size(&s->part);
+    s->size = s->planner->size(&s->args);
     s->own = coll_comm_room_cut(room, left, s->size.own_bytes + s->size.making_bytes);
     s->steps = coll_comm_room_cut(room, left, (size_t)s->size.steps * sizeof *s->steps);
     return s->own && s->steps;
@@ -81,15 +80,15 @@ static void add_step(coll_link_load *s, int rank, const coll_step *step, double 
         return;
     }
     const coll_level level = coll_topo_level(s->shape->topo, rank, step->peer);
-    const coll_message_cost *toll = coll_network_message_cost(&s->network, level, step->length);
+    const coll_message_cost *cost = coll_network_message_cost(&s->network, level, step->length);
     const coll_place *place = &s->shape->topo->places[rank];
     const bool sends = step->kind == COLL_STEP_SEND;
     const int links[] = {place->node, place->rack, place->site};
-    all->processor += times * (double)(sends ? toll->send : toll->receive);
+    all->processor += times * (double)(sends ? cost->send : cost->receive);
     all->events += times * (sends ? EVENTS_OF_SEND : EVENTS_OF_RECEIVE);
     if (level <= COLL_LEVEL_NODE)
         return;
-    const double time = times * (double)(sends ? toll->send_gap : toll->receive_gap);
+    const double time = times * (double)(sends ? cost->send_gap : cost->receive_gap);
     const int way = sends ? COLL_LINK_OUT : COLL_LINK_IN;
     *(sends ? &all->out : &all->in) += time;
     s->busy[COLL_LINK_WAYS * place->node + way] += time * ranks;
@@ -110,7 +109,7 @@ static void add_rank(coll_link_load *s, int position, double ranks, uint64_t rou
                      coll_traffic *traffic) {
     const double rounds_of_event = 10;
     set_position(s, position);
-    const coll_plan *plan = s->planner->plan(&s->part, s->size, s->own);
+    const coll_plan *plan = s->planner->plan(&s->args, s->size, s->own);
     const uint64_t all = plan->rounds < rounds ? plan->rounds : rounds,
                    counted = all < most ? all : most;
     rank_work own = {.events = (double)all / rounds_of_event};
@@ -179,12 +178,12 @@ int coll_traffic_find(const coll_algorithm *algorithm, const coll_shape *shape,
     bool found = false;
     char *memory = NULL;
     for (size_t bytes = BYTES; !found && (memory = malloc(bytes)); bytes *= 2) {
-        coll_link_load survey;
+        coll_link_load load;
         char *room = memory;
         size_t left = bytes;
-        found = coll_link_load_open(&survey, algorithm, shape, values, NULL, &room, &left);
+        found = coll_link_load_open(&load, algorithm, shape, values, NULL, &room, &left);
         if (found)
-            *traffic = coll_link_load_count(&survey, UINT64_MAX, shape->topo->ranks, STEPS);
+            *traffic = coll_link_load_count(&load, UINT64_MAX, shape->topo->ranks, STEPS);
         free(memory);
     }
     return found ? MPI_SUCCESS

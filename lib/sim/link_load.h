@@ -30,7 +30,7 @@ typedef struct coll_link_load {
     const coll_shape *shape;
     const coll_values *values;
     coll_rank_order *line;
-    coll_plan_args part;
+    coll_plan_args args;
     coll_blocks even;
     coll_plan_size size; /* of all plans */
     coll_network network;
@@ -41,18 +41,17 @@ typedef struct coll_link_load {
 } coll_link_load;
 
 /*
- * Opens a survey of SHAPE's call in the *LEFT bytes of memory at *ROOM, and advances both past the
+ * Prepares LOAD for SHAPE's call in the *LEFT bytes of memory at *ROOM, and advances both past the
  * bytes used. If the shape's topology is a subset of the ranks of WHOLE, the links have the rates
  * of WHOLE; else WHOLE may be NULL. Returns false if the memory is too small.
  */
-bool coll_link_load_open(coll_link_load *survey, const coll_algorithm *algorithm,
+bool coll_link_load_open(coll_link_load *load, const coll_algorithm *algorithm,
                          const coll_shape *shape, const coll_values *values, const coll_topo *whole,
                          char **room, size_t *left);
 
 /* Returns the load of the first ROUNDS rounds of all plans, extrapolated from a sample of RANKS
  * ranks and about STEPS steps in all, evenly spread. */
-coll_traffic coll_link_load_count(coll_link_load *survey, uint64_t rounds, int ranks,
-                                  int64_t steps);
+coll_traffic coll_link_load_count(coll_link_load *load, uint64_t rounds, int ranks, int64_t steps);
 
 /* Sets *TRAFFIC to the load of all rounds, counting as many steps as take a few seconds. Returns
  * MPI_ERR_NO_MEM without memory. */

@@ -64,7 +64,7 @@ typedef struct channel {
 
 /* A simulated rank. */
 typedef struct sim_rank {
-    coll_plan_args part;
+    coll_plan_args args;
     const coll_plan *plan;
     coll_cursor cursor;
     int64_t busy_until; /* its processor */
@@ -192,10 +192,10 @@ static bool occupy_processor(simulation *sim, int position, int64_t duration, in
 static bool process_arrival(simulation *sim, int number) {
     const message *msg = &sim->messages[number];
     const channel *via = &sim->channels[msg->channel];
-    const coll_message_cost *toll =
+    const coll_message_cost *cost =
         coll_network_message_cost(&sim->network, via->level, msg->bytes);
     bool idle = sim->ranks[via->to].busy_until < sim->now;
-    return occupy_processor(sim, via->to, toll->receive + (idle ? toll->wake : 0), number,
+    return occupy_processor(sim, via->to, cost->receive + (idle ? cost->wake : 0), number,
                             RECEIVED);
 }
 
@@ -224,9 +224,9 @@ static bool start_send(simulation *sim, int position, int node) {
             return set_unknown(sim);
         sim->channels[channel_number].reverse = back;
     }
-    const coll_message_cost *toll =
+    const coll_message_cost *cost =
         coll_network_message_cost(&sim->network, sim->channels[channel_number].level, step->length);
-    return occupy_processor(sim, position, toll->send, number, SENT);
+    return occupy_processor(sim, position, cost->send, number, SENT);
 }
 
 static bool start_receive(simulation *sim, int position, int node) {
@@ -308,10 +308,10 @@ static bool deliver(simulation *sim, int number) {
 static bool enter_port(simulation *sim, int number) {
     message *msg = &sim->messages[number];
     channel *via = &sim->channels[msg->channel];
-    const coll_message_cost *toll =
+    const coll_message_cost *cost =
         coll_network_message_cost(&sim->network, via->level, msg->bytes);
     int64_t begin =
-        coll_network_enter(&sim->network, via->sender, via->receiver, toll, msg->interleaves,
+        coll_network_enter(&sim->network, via->sender, via->receiver, cost, msg->interleaves,
                            via->in_order <= 1, &via->waiting, sim->now);
     int64_t arrival = begin + msg->arrival;
     msg->waits = msg->waits || begin > sim->now;
@@ -323,30 +323,30 @@ static bool enter_port(simulation *sim, int number) {
 static bool pass_links(simulation *sim, int number, int nth) {
     message *msg = &sim->messages[number];
     channel *via = &sim->channels[msg->channel];
-    const coll_message_cost *toll =
+    const coll_message_cost *cost =
         coll_network_message_cost(&sim->network, via->level, msg->bytes);
     const int from = sim->line->order[via->from], to = via->receiver;
     if (msg->queued)
-        coll_network_dequeue(&sim->network, from, to, toll, nth - 1, &via->queued[nth - 1]);
+        coll_network_dequeue(&sim->network, from, to, cost, nth - 1, &via->queued[nth - 1]);
     msg->queued = false;
     for (; nth < COLL_WAYS; nth++) {
         int64_t on =
-            coll_network_pass(&sim->network, from, to, toll, nth, msg->interleaves, sim->now);
+            coll_network_pass(&sim->network, from, to, cost, nth, msg->interleaves, sim->now);
         if (nth == 0) {
             msg->start = on;
-            msg->waits = coll_network_post(&sim->network, to, toll, &via->waiting);
+            msg->waits = coll_network_post(&sim->network, to, cost, &via->waiting);
         }
         msg->queued = nth > 0 && on > sim->now;
         if (msg->queued)
-            on = coll_network_queue(&sim->network, from, to, toll, nth, via->in_order <= 1,
+            on = coll_network_queue(&sim->network, from, to, cost, nth, via->in_order <= 1,
                                     &via->queued[nth], on);
         if (on > sim->now)
             return schedule_stage(sim, number, nth + 1, via->from, on);
     }
     bool inside = via->level <= COLL_LEVEL_NODE;
-    int64_t apart = coll_network_way(&sim->network, via->sender, via->receiver, toll),
+    int64_t apart = coll_network_way(&sim->network, via->sender, via->receiver, cost),
             wire = inside                      ? 0
-                   : toll->receive_gap < apart ? toll->receive_gap
+                   : cost->receive_gap < apart ? cost->receive_gap
                                                : apart;
     msg->arrival = wire;
     return schedule_stage(sim, number, AT_PORT, via->to, sim->now + apart - wire);
@@ -467,7 +467,7 @@ static bool open_rank(simulation *sim, int position) {
     void *memory = cut_memory(sim, sim->plan_size.own_bytes);
     if (!memory || sim->left < sim->plan_size.making_bytes)
         return false;
-    coll_plan *plan = sim->call->planner->plan(&rank->part, sim->plan_size, memory);
+    coll_plan *plan = sim->call->planner->plan(&rank->args, sim->plan_size, memory);
     if (sim->call->rounds && sim->call->rounds < plan->rounds)
         plan->rounds = sim->call->rounds;
     const coll_plan_size size = plan->size = cursor_size(plan);
@@ -482,8 +482,8 @@ static bool open_rank(simulation *sim, int position) {
     return true;
 }
 
-coll_plan_args coll_sim_part(const coll_shape *shape, const coll_values *values,
-                             const coll_rank_order *line, bool is_root, coll_blocks *even) {
+coll_plan_args coll_sim_plan_args(const coll_shape *shape, const coll_values *values,
+                                  const coll_rank_order *line, bool is_root, coll_blocks *even) {
     const coll_sides *sides = &shape->sides;
     coll_side data = is_root ? sides->root_data : sides->data,
               input = is_root ? sides->root_input : sides->input;
@@ -500,11 +500,11 @@ coll_plan_args coll_sim_part(const coll_shape *shape, const coll_values *values,
                             .input = input == COLL_SIDE_BLOCKS ? even : NULL};
 }
 
-static void set_parts(simulation *sim) {
+static void set_plan_args(simulation *sim) {
     for (int position = 0; position < sim->shape.topo->ranks; position++)
-        sim->ranks[position].part =
-            coll_sim_part(&sim->shape, &sim->values, sim->line,
-                          sim->line->order[position] == sim->shape.root, &sim->blocks);
+        sim->ranks[position].args =
+            coll_sim_plan_args(&sim->shape, &sim->values, sim->line,
+                               sim->line->order[position] == sim->shape.root, &sim->blocks);
 }
 
 /* Computes the chain order, and sets up the arrays by position. */
@@ -527,7 +527,7 @@ static bool open_simulation(simulation *sim) {
     size_t most = (size_t)sim->most;
     if (!order_ranks(sim))
         return false;
-    set_parts(sim);
+    set_plan_args(sim);
     void *network = cut_memory(sim, coll_network_bytes(topo));
     sim->messages = cut_memory(sim, most * sizeof(message));
     sim->next_message = cut_memory(sim, most * sizeof(int));
@@ -541,7 +541,7 @@ static bool open_simulation(simulation *sim) {
     for (int i = 0; i < hash_buckets(sim); i++)
         sim->first_channel[i] = NONE;
     sim->unused = NONE;
-    sim->plan_size = sim->call->planner->size(&sim->ranks[0].part);
+    sim->plan_size = sim->call->planner->size(&sim->ranks[0].args);
     for (int position = 0; position < sim->shape.topo->ranks; position++)
         if (!open_rank(sim, position))
             return false;
@@ -579,8 +579,8 @@ static int simulate(simulation *sim) {
 static size_t bytes_in_order(const simulation *sim, const coll_rank_order *line) {
     const coll_planner *planner = sim->call->planner;
     coll_blocks even;
-    coll_plan_args part = coll_sim_part(&sim->shape, &sim->values, line, true, &even);
-    coll_plan_size size = planner->size(&part);
+    coll_plan_args args = coll_sim_plan_args(&sim->shape, &sim->values, line, true, &even);
+    coll_plan_size size = planner->size(&args);
     size_t ranks = (size_t)sim->shape.topo->ranks, most = (size_t)sim->most,
            nodes = (size_t)size.window * (size_t)size.steps,
            of_all = 2 * sizeof(int) + sizeof(coll_visit),

@@ -49,8 +49,8 @@ typedef struct coll_sim_result {
 
 /* Returns the arguments for planning the part of the rank that LINE names. The data, or each of its
  * blocks, has the shape's bytes. Sets *EVEN to such blocks; the result refers to it. */
-coll_plan_args coll_sim_part(const coll_shape *shape, const coll_values *values,
-                             const coll_rank_order *line, bool is_root, coll_blocks *even);
+coll_plan_args coll_sim_plan_args(const coll_shape *shape, const coll_values *values,
+                                  const coll_rank_order *line, bool is_root, coll_blocks *even);
 
 /* Simulates CALL and sets *PRICE. Returns MPI_ERR_NO_MEM without memory, and MPI_ERR_INTERN if the
  * plans would wait for ever. */

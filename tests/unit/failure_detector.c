@@ -69,13 +69,13 @@ static void all_report(coll_failure_detector *watch, uint64_t epoch, const uint6
     }
 }
 
-static void check_blame(coll_diagnosis blame, coll_fault fault, int who, int from, int more,
+static void check_blame(coll_diagnosis diagnosis, coll_fault fault, int who, int from, int more,
                         double seconds) {
-    ck_assert_uint_eq(blame.fault, fault);
-    ck_assert_int_eq(blame.who, who);
-    ck_assert_int_eq(blame.from, from);
-    ck_assert_int_eq(blame.more, more);
-    ck_assert_double_eq(blame.seconds, seconds);
+    ck_assert_uint_eq(diagnosis.fault, fault);
+    ck_assert_int_eq(diagnosis.who, who);
+    ck_assert_int_eq(diagnosis.from, from);
+    ck_assert_int_eq(diagnosis.more, more);
+    ck_assert_double_eq(diagnosis.seconds, seconds);
 }
 
 START_TEST(the_longest_silent_is_to_blame) {

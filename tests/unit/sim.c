@@ -420,10 +420,10 @@ static coll_traffic count_traffic(const scene *s, const coll_algorithm *algorith
     enum { BYTES = 1 << 20 };
     char *memory = malloc(BYTES), *room = memory;
     size_t left = BYTES;
-    coll_link_load survey;
+    coll_link_load load;
     ck_assert_ptr_nonnull(memory);
-    ck_assert(coll_link_load_open(&survey, algorithm, &s->shape, &s->values, NULL, &room, &left));
-    const coll_traffic traffic = coll_link_load_count(&survey, UINT64_MAX, ranks, steps);
+    ck_assert(coll_link_load_open(&load, algorithm, &s->shape, &s->values, NULL, &room, &left));
+    const coll_traffic traffic = coll_link_load_count(&load, UINT64_MAX, ranks, steps);
     free(memory);
     return traffic;
 }

@@ -25,7 +25,7 @@ static const double BEATS = 4;
 
 /*
  * Time during which this process ran: if the process was stopped, by a signal or by the machine, at
- * most STEP seconds of that count. Messages sent to it meanwhile are there already, so their
+ * most STEP seconds of the stop count. Messages sent to it meanwhile are there already, so their
  * senders were not silent.
  */
 typedef struct lifetime {
@@ -65,9 +65,9 @@ typedef struct rank_state {
     coll_failure_detector detector;
     int confirmations; /* acknowledgements of this epoch */
 
-    coll_ring_buffers boxes;
-    coll_control_msg note; /* receive buffer of request COLL_RING_BUFFERS_OWN */
-    coll_control_msgs notes;
+    coll_ring_buffers buffers;
+    coll_control_msg msg; /* receive buffer of request COLL_RING_BUFFERS_OWN */
+    coll_control_msgs msgs;
 } rank_state;
 
 static bool is_root(const rank_state *p) {
@@ -75,18 +75,18 @@ static bool is_root(const rank_state *p) {
 }
 
 static size_t length_of(const rank_state *p, size_t i) {
-    size_t segment = p->boxes.segment, left = p->call->data->bytes - i * segment;
+    size_t segment = p->buffers.segment, left = p->call->data->bytes - i * segment;
     return left < segment ? left : segment;
 }
 
-/* --- Notes --- */
+/* --- Control messages --- */
 
-static int post_note_receive(rank_state *p) {
-    return coll_irecv(p->comm, &p->note, (int)sizeof p->note, MPI_BYTE, MPI_ANY_SOURCE,
-                      p->notes.tag, &p->boxes.requests[COLL_RING_BUFFERS_OWN]);
+static int post_control_receive(rank_state *p) {
+    return coll_irecv(p->comm, &p->msg, (int)sizeof p->msg, MPI_BYTE, MPI_ANY_SOURCE, p->msgs.tag,
+                      &p->buffers.requests[COLL_RING_BUFFERS_OWN]);
 }
 
-static coll_control_msg write_note(const rank_state *p, coll_control_msg_kind kind) {
+static coll_control_msg make_control_msg(const rank_state *p, coll_control_msg_kind kind) {
     return (coll_control_msg){
         .sequence = p->sequence,
         .epoch = p->epoch,
@@ -96,28 +96,29 @@ static coll_control_msg write_note(const rank_state *p, coll_control_msg_kind ki
     };
 }
 
-static int send_note_to_root(rank_state *p, coll_control_msg note) {
-    return coll_control_msgs_send(&p->notes, &note, p->shape->root);
+static int send_to_root(rank_state *p, coll_control_msg msg) {
+    return coll_control_msgs_send(&p->msgs, &msg, p->shape->root);
 }
 
-static int send_note_to_all(rank_state *p, coll_control_msg note) {
+static int send_to_all(rank_state *p, coll_control_msg msg) {
     int code = MPI_SUCCESS;
     for (int to = 0; to < p->comm->ranks && code == MPI_SUCCESS; to++)
         if (to != p->comm->rank)
-            code = coll_control_msgs_send(&p->notes, &note, to);
+            code = coll_control_msgs_send(&p->msgs, &msg, to);
     return code;
 }
 
 /*
- * Ends the broadcast with an error on this rank and, through a note, on the root or (at the root)
- * on all ranks.
+ * Ends the broadcast with an error on this rank and, through a control message, on the root or (at
+ * the root) on all ranks.
  */
-static int fail_broadcast(rank_state *p, const coll_diagnosis *blame) {
-    coll_control_msg note = write_note(p, COLL_CONTROL_MSG_FAILED);
-    note.blame = *blame;
+static int fail_broadcast(rank_state *p, const coll_diagnosis *diagnosis) {
+    coll_control_msg msg = make_control_msg(p, COLL_CONTROL_MSG_FAILED);
+    msg.diagnosis = *diagnosis;
     p->over = true;
-    int code = is_root(p) ? send_note_to_all(p, note) : send_note_to_root(p, note);
-    return code != MPI_SUCCESS ? code : coll_diagnosis_error(blame, p->shape->topo, p->epoch + 1);
+    int code = is_root(p) ? send_to_all(p, msg) : send_to_root(p, msg);
+    return code != MPI_SUCCESS ? code
+                               : coll_diagnosis_error(diagnosis, p->shape->topo, p->epoch + 1);
 }
 
 /* --- Epochs --- */
@@ -133,21 +134,21 @@ static int enter_epoch(rank_state *p) {
     p->spoiled = p->acknowledged = false;
     p->confirmations = 0;
     coll_failure_detector_begin(&p->detector, p->life.now);
-    return p->next < 0 ? MPI_SUCCESS : coll_ring_buffers_open(&p->boxes, p->epoch);
+    return p->next < 0 ? MPI_SUCCESS : coll_ring_buffers_open(&p->buffers, p->epoch);
 }
 
 static coll_segment_header *outbox_message(const rank_state *p, size_t slot) {
-    return coll_ring_buffers_out(&p->boxes, p->epoch, slot);
+    return coll_ring_buffers_out(&p->buffers, p->epoch, slot);
 }
 
 static int close_epoch(rank_state *p) {
     if (p->next < 0)
         return MPI_SUCCESS;
-    coll_segment_header *message = outbox_message(p, p->boxes.window);
+    coll_segment_header *message = outbox_message(p, p->buffers.window);
     *message = (coll_segment_header){
         .sequence = p->sequence, .epoch = p->epoch, .index = COLL_SEGMENT_HEADER_END, .length = 0};
     coll_segment_header_seal(message);
-    return coll_ring_buffers_send(&p->boxes, p->epoch, p->boxes.window, p->next);
+    return coll_ring_buffers_send(&p->buffers, p->epoch, p->buffers.window, p->next);
 }
 
 static void move_to_end(int rank, int order[], int ranks) {
@@ -158,11 +159,11 @@ static void move_to_end(int rank, int order[], int ranks) {
     order[kept] = rank;
 }
 
-static int next_epoch(rank_state *p, const coll_diagnosis *blame) {
+static int next_epoch(rank_state *p, const coll_diagnosis *diagnosis) {
     int code = close_epoch(p);
     if (code != MPI_SUCCESS)
         return code;
-    move_to_end(coll_diagnosis_suspect(blame, p->shape->root), p->order, p->comm->ranks);
+    move_to_end(coll_diagnosis_suspect(diagnosis, p->shape->root), p->order, p->comm->ranks);
     p->epoch++;
     /* send a heartbeat at once, so that the root knows that this rank follows */
     p->beat = p->life.now;
@@ -170,24 +171,24 @@ static int next_epoch(rank_state *p, const coll_diagnosis *blame) {
 }
 
 /* At the root: starts the next attempt, or fails if none is left. */
-static int restart_or_fail(rank_state *p, const coll_diagnosis *blame) {
+static int restart_or_fail(rank_state *p, const coll_diagnosis *diagnosis) {
     if (p->epoch == p->retry)
-        return fail_broadcast(p, blame);
-    int code = next_epoch(p, blame);
-    coll_control_msg note = write_note(p, COLL_CONTROL_MSG_RESTART);
-    note.blame = *blame;
-    return code == MPI_SUCCESS ? send_note_to_all(p, note) : code;
+        return fail_broadcast(p, diagnosis);
+    int code = next_epoch(p, diagnosis);
+    coll_control_msg msg = make_control_msg(p, COLL_CONTROL_MSG_RESTART);
+    msg.diagnosis = *diagnosis;
+    return code == MPI_SUCCESS ? send_to_all(p, msg) : code;
 }
 
 /* --- Segments --- */
 
 /* Returns the outbox slot of segment p->passed. */
 static size_t slot_of(const rank_state *p) {
-    return p->passed % p->boxes.window;
+    return p->passed % p->buffers.window;
 }
 
 static bool is_free(const rank_state *p) {
-    return coll_ring_buffers_is_free(&p->boxes, p->epoch, slot_of(p));
+    return coll_ring_buffers_is_free(&p->buffers, p->epoch, slot_of(p));
 }
 
 /* Sends the message in the outbox slot of segment p->passed to the next rank. */
@@ -196,7 +197,7 @@ static int forward_segment(rank_state *p) {
     if (coll_chain_confirmed_tamper)
         coll_chain_confirmed_tamper(p->comm->rank, p->epoch, message->index,
                                     coll_segment_header_payload(message), message->length);
-    return coll_ring_buffers_send(&p->boxes, p->epoch, slot_of(p), p->next);
+    return coll_ring_buffers_send(&p->buffers, p->epoch, slot_of(p), p->next);
 }
 
 /* At the root: sends segments while outbox slots are free. */
@@ -209,7 +210,7 @@ static int send_segments(rank_state *p) {
                                          .length = (uint32_t)length_of(p, p->passed)};
         char *payload = coll_segment_header_payload(message);
         const void *bytes =
-            coll_data_read(p->call->data, p->passed * p->boxes.segment, message->length, payload);
+            coll_data_read(p->call->data, p->passed * p->buffers.segment, message->length, payload);
         if (bytes != payload)
             memcpy(payload, bytes, message->length);
         coll_segment_header_seal(message);
@@ -224,13 +225,13 @@ static int send_segments(rank_state *p) {
 typedef enum action { ACCEPT, DISCARD, CLOSE, POSTPONE, REPORT } action;
 
 static action action_for(const rank_state *p, coll_segment_header *message) {
-    if (!coll_segment_header_intact(message, p->boxes.segment))
+    if (!coll_segment_header_intact(message, p->buffers.segment))
         return p->spoiled ? DISCARD : REPORT;
     if (message->sequence != p->sequence)
         return DISCARD;
     if (message->index == COLL_SEGMENT_HEADER_END)
         return CLOSE;
-    if (message->epoch > p->epoch) /* the root's note about that epoch has not arrived yet */
+    if (message->epoch > p->epoch) /* the root's message about that epoch has not arrived yet */
         return POSTPONE;
     if (message->epoch < p->epoch || p->spoiled)
         return DISCARD;
@@ -240,7 +241,7 @@ static action action_for(const rank_state *p, coll_segment_header *message) {
 }
 
 static int accept_segment(rank_state *p, coll_segment_header *message) {
-    size_t from = p->passed * p->boxes.segment;
+    size_t from = p->passed * p->buffers.segment;
     char *payload = coll_segment_header_payload(message);
     void *target = coll_data_target(p->call->data, from, payload);
     if (target != payload)
@@ -256,20 +257,20 @@ static int accept_segment(rank_state *p, coll_segment_header *message) {
 }
 
 static int report_corrupt(rank_state *p) {
-    coll_control_msg note = write_note(p, COLL_CONTROL_MSG_CORRUPT);
-    note.blame = (coll_diagnosis){.fault = COLL_FAULT_CORRUPT,
-                                  .who = p->comm->rank,
-                                  .from = p->previous,
-                                  .segment = p->passed};
+    coll_control_msg msg = make_control_msg(p, COLL_CONTROL_MSG_CORRUPT);
+    msg.diagnosis = (coll_diagnosis){.fault = COLL_FAULT_CORRUPT,
+                                     .who = p->comm->rank,
+                                     .from = p->previous,
+                                     .segment = p->passed};
     p->spoiled = true;
-    return send_note_to_root(p, note);
+    return send_to_root(p, msg);
 }
 
 /* Processes the messages that have arrived, in order, until one must be postponed. */
 static int process_messages(rank_state *p) {
-    coll_ring_buffers *boxes = &p->boxes;
-    while (boxes->arrived[boxes->head]) {
-        coll_segment_header *message = coll_ring_buffers_in(boxes, boxes->head);
+    coll_ring_buffers *buffers = &p->buffers;
+    while (buffers->arrived[buffers->head]) {
+        coll_segment_header *message = coll_ring_buffers_in(buffers, buffers->head);
         action decided = action_for(p, message);
         if (decided == POSTPONE)
             return MPI_SUCCESS;
@@ -282,17 +283,17 @@ static int process_messages(rank_state *p) {
             p->ends++;
         p->taken++;
         if (code == MPI_SUCCESS)
-            code = coll_ring_buffers_await(boxes, boxes->head);
+            code = coll_ring_buffers_await(buffers, buffers->head);
         if (code != MPI_SUCCESS)
             return code;
-        boxes->head = (boxes->head + 1) % boxes->window;
+        buffers->head = (buffers->head + 1) % buffers->window;
     }
     return MPI_SUCCESS;
 }
 
 /* Returns whether all messages of older epochs to and from this rank have arrived. */
 static bool is_drained(const rank_state *p) {
-    return p->ends >= p->epoch && coll_ring_buffers_have_left(&p->boxes, p->epoch);
+    return p->ends >= p->epoch && coll_ring_buffers_have_left(&p->buffers, p->epoch);
 }
 
 /* Acknowledges, once this rank has all segments. In the first epoch only the last rank does. */
@@ -301,43 +302,43 @@ static int send_acknowledgement(rank_state *p) {
         (p->epoch == 0 ? p->next >= 0 : !is_drained(p)))
         return MPI_SUCCESS;
     p->acknowledged = true;
-    return send_note_to_root(p, write_note(p, COLL_CONTROL_MSG_RECEIVED));
+    return send_to_root(p, make_control_msg(p, COLL_CONTROL_MSG_RECEIVED));
 }
 
-/* --- Received notes --- */
+/* --- Received control messages --- */
 
-static int root_handles_note(rank_state *p) {
-    const coll_control_msg *note = &p->note;
-    coll_failure_detector_report(&p->detector, note->from, &note->account, p->life.now);
-    if (note->kind == COLL_CONTROL_MSG_FAILED)
-        return fail_broadcast(p, &note->blame);
-    if (note->epoch != p->epoch)
+static int root_handles_msg(rank_state *p) {
+    const coll_control_msg *msg = &p->msg;
+    coll_failure_detector_report(&p->detector, msg->from, &msg->account, p->life.now);
+    if (msg->kind == COLL_CONTROL_MSG_FAILED)
+        return fail_broadcast(p, &msg->diagnosis);
+    if (msg->epoch != p->epoch)
         return MPI_SUCCESS;
-    if (note->kind == COLL_CONTROL_MSG_CORRUPT)
-        return restart_or_fail(p, &note->blame);
-    if (note->kind != COLL_CONTROL_MSG_RECEIVED ||
+    if (msg->kind == COLL_CONTROL_MSG_CORRUPT)
+        return restart_or_fail(p, &msg->diagnosis);
+    if (msg->kind != COLL_CONTROL_MSG_RECEIVED ||
         ++p->confirmations != (p->epoch == 0 ? 1 : p->comm->ranks - 1))
         return MPI_SUCCESS;
     p->over = true;
-    return send_note_to_all(p, write_note(p, COLL_CONTROL_MSG_DONE));
+    return send_to_all(p, make_control_msg(p, COLL_CONTROL_MSG_DONE));
 }
 
-static int rank_handles_note(rank_state *p) {
-    const coll_control_msg *note = &p->note;
+static int rank_handles_msg(rank_state *p) {
+    const coll_control_msg *msg = &p->msg;
     p->heard = p->life.now;
-    if (note->kind == COLL_CONTROL_MSG_RESTART)
-        return next_epoch(p, &note->blame);
-    p->over = note->kind == COLL_CONTROL_MSG_DONE || note->kind == COLL_CONTROL_MSG_FAILED;
-    if (note->kind == COLL_CONTROL_MSG_FAILED)
-        return coll_diagnosis_error(&note->blame, p->shape->topo, note->epoch + 1);
+    if (msg->kind == COLL_CONTROL_MSG_RESTART)
+        return next_epoch(p, &msg->diagnosis);
+    p->over = msg->kind == COLL_CONTROL_MSG_DONE || msg->kind == COLL_CONTROL_MSG_FAILED;
+    if (msg->kind == COLL_CONTROL_MSG_FAILED)
+        return coll_diagnosis_error(&msg->diagnosis, p->shape->topo, msg->epoch + 1);
     return MPI_SUCCESS;
 }
 
-static int handle_note(rank_state *p) {
+static int handle_control_msg(rank_state *p) {
     int code = MPI_SUCCESS;
-    if (p->note.sequence == p->sequence)
-        code = is_root(p) ? root_handles_note(p) : rank_handles_note(p);
-    return code == MPI_SUCCESS && !p->over ? post_note_receive(p) : code;
+    if (p->msg.sequence == p->sequence)
+        code = is_root(p) ? root_handles_msg(p) : rank_handles_msg(p);
+    return code == MPI_SUCCESS && !p->over ? post_control_receive(p) : code;
 }
 
 /* --- Time --- */
@@ -359,11 +360,11 @@ static int send_heartbeat(rank_state *p) {
     if (p->life.now < p->beat)
         return MPI_SUCCESS;
     p->beat = p->life.now + p->limit / BEATS;
-    int code = coll_control_msgs_sweep(&p->notes);
+    int code = coll_control_msgs_sweep(&p->msgs);
     if (code != MPI_SUCCESS)
         return code;
-    return is_root(p) ? send_note_to_all(p, write_note(p, COLL_CONTROL_MSG_ALIVE))
-                      : send_note_to_root(p, write_note(p, COLL_CONTROL_MSG_ACCOUNT));
+    return is_root(p) ? send_to_all(p, make_control_msg(p, COLL_CONTROL_MSG_ALIVE))
+                      : send_to_root(p, make_control_msg(p, COLL_CONTROL_MSG_ACCOUNT));
 }
 
 /*
@@ -374,39 +375,42 @@ static int check_timeout(rank_state *p) {
     if (is_root(p)) {
         if (!coll_failure_detector_stalls(&p->detector, p->life.now, p->limit))
             return MPI_SUCCESS;
-        coll_diagnosis blame = coll_failure_detector_diagnose(&p->detector, p->order, p->epoch,
-                                                              p->life.now, 2 * p->limit / BEATS);
-        return restart_or_fail(p, &blame);
+        coll_diagnosis diagnosis = coll_failure_detector_diagnose(
+            &p->detector, p->order, p->epoch, p->life.now, 2 * p->limit / BEATS);
+        return restart_or_fail(p, &diagnosis);
     }
     double silence = p->life.now - p->heard;
     if (silence <= give_up_time(p))
         return MPI_SUCCESS;
-    coll_diagnosis blame = {.fault = COLL_FAULT_SILENT, .who = p->shape->root, .seconds = silence};
-    return fail_broadcast(p, &blame);
+    coll_diagnosis diagnosis = {
+        .fault = COLL_FAULT_SILENT, .who = p->shape->root, .seconds = silence};
+    return fail_broadcast(p, &diagnosis);
 }
 
 /* --- The broadcast --- */
 
-/* Waits for the next message, at most until a heartbeat may be due, and handles a note. */
+/* Waits for the next message, at most until a heartbeat may be due, and handles a control message.
+ */
 static int wait_for_event(rank_state *p) {
     int i;
-    int code =
-        coll_wait_any_for(&p->comm->wait, p->limit / (2 * BEATS),
-                          coll_ring_buffers_requests(&p->boxes, p->epoch), p->boxes.requests, &i);
+    int code = coll_wait_any_for(&p->comm->wait, p->limit / (2 * BEATS),
+                                 coll_ring_buffers_requests(&p->buffers, p->epoch),
+                                 p->buffers.requests, &i);
     double gap = update_clock(&p->life);
     if (code != MPI_SUCCESS)
         return code;
     if (p->limit > 0 && is_root(p) && gap > give_up_time(p)) {
         /* The root itself was stopped for so long that the others have given up. */
-        coll_diagnosis blame = {.fault = COLL_FAULT_SILENT, .who = p->comm->rank, .seconds = gap};
-        return fail_broadcast(p, &blame);
+        coll_diagnosis diagnosis = {
+            .fault = COLL_FAULT_SILENT, .who = p->comm->rank, .seconds = gap};
+        return fail_broadcast(p, &diagnosis);
     }
     if (i == COLL_RING_BUFFERS_OWN)
-        return handle_note(p);
+        return handle_control_msg(p);
     if (i == MPI_UNDEFINED)
         return MPI_SUCCESS;
-    if (i < COLL_RING_BUFFERS_INBOX + (int)p->boxes.window)
-        p->boxes.arrived[i - COLL_RING_BUFFERS_INBOX] = true;
+    if (i < COLL_RING_BUFFERS_INBOX + (int)p->buffers.window)
+        p->buffers.arrived[i - COLL_RING_BUFFERS_INBOX] = true;
     p->detector.progress = p->life.now;
     return MPI_SUCCESS;
 }
@@ -414,9 +418,9 @@ static int wait_for_event(rank_state *p) {
 static int run_protocol(rank_state *p) {
     int code = enter_epoch(p);
     if (code == MPI_SUCCESS)
-        code = post_note_receive(p);
-    for (size_t slot = 0; slot < p->boxes.window && code == MPI_SUCCESS && !is_root(p); slot++)
-        code = coll_ring_buffers_await(&p->boxes, slot);
+        code = post_control_receive(p);
+    for (size_t slot = 0; slot < p->buffers.window && code == MPI_SUCCESS && !is_root(p); slot++)
+        code = coll_ring_buffers_await(&p->buffers, slot);
     while (code == MPI_SUCCESS && !p->over) {
         code = is_root(p) ? send_segments(p) : process_messages(p);
         if (code == MPI_SUCCESS && !is_root(p))
@@ -433,18 +437,18 @@ static int run_protocol(rank_state *p) {
 
 /* After success: waits for this rank's sends and cancels its remaining receives. */
 static int complete_requests(rank_state *p) {
-    MPI_Request *sends = coll_ring_buffers_sends(&p->boxes);
-    int count = coll_ring_buffers_requests(&p->boxes, p->epoch) - (int)(sends - p->boxes.requests),
+    MPI_Request *sends = coll_ring_buffers_sends(&p->buffers);
+    int count =
+            coll_ring_buffers_requests(&p->buffers, p->epoch) - (int)(sends - p->buffers.requests),
         code = coll_wait_all(&p->comm->wait, count, sends, NULL);
     if (code == MPI_SUCCESS)
-        code = coll_control_msgs_flush(&p->notes, &p->comm->wait, give_up_time(p));
-    if (code == MPI_SUCCESS && p->notes.count > 0) {
-        coll_diagnosis blame = {.fault = COLL_FAULT_SILENT,
-                                .who = p->notes.messages[0]->to,
-                                .seconds = give_up_time(p)};
-        code = coll_diagnosis_error(&blame, p->shape->topo, p->epoch + 1);
+        code = coll_control_msgs_flush(&p->msgs, &p->comm->wait, give_up_time(p));
+    if (code == MPI_SUCCESS && p->msgs.count > 0) {
+        coll_diagnosis diagnosis = {
+            .fault = COLL_FAULT_SILENT, .who = p->msgs.messages[0]->to, .seconds = give_up_time(p)};
+        code = coll_diagnosis_error(&diagnosis, p->shape->topo, p->epoch + 1);
     }
-    return code == MPI_SUCCESS ? coll_ring_buffers_cancel(&p->boxes) : code;
+    return code == MPI_SUCCESS ? coll_ring_buffers_cancel(&p->buffers) : code;
 }
 
 /*
@@ -453,7 +457,7 @@ static int complete_requests(rank_state *p) {
  * allocated when these begin; a rank without memory for one is as silent as one that has failed.
  */
 static size_t room_bytes(const rank_state *p) {
-    return coll_comm_room_of(sizeof *p) + coll_ring_buffers_bytes(&p->boxes) +
+    return coll_comm_room_of(sizeof *p) + coll_ring_buffers_bytes(&p->buffers) +
            coll_comm_room_of((size_t)p->comm->ranks * sizeof *p->order);
 }
 
@@ -462,7 +466,7 @@ static rank_state *place_in_room(const rank_state *planned, char *room) {
     rank_state *p = coll_comm_room_take(&room, sizeof *p);
     *p = *planned;
     size_t bytes = (size_t)p->comm->ranks * sizeof *p->order;
-    coll_ring_buffers_furnish(&p->boxes, &room);
+    coll_ring_buffers_furnish(&p->buffers, &room);
     p->order = coll_comm_room_take(&room, bytes);
     memcpy(p->order, p->call->args.line->order, bytes);
     return p;
@@ -492,12 +496,12 @@ static rank_state initial_state(const coll_exec_args *call, size_t segment, int 
         .sequence = sequence,
         .life = {.date = PMPI_Wtime(), .step = limit / BEATS},
         .beat = limit / BEATS,
-        .boxes = {.comm = comm,
-                  .tag = COLL_TAG_CONFIRMED + turn,
-                  .segment = segment,
-                  .window = (size_t)window < segments ? (size_t)window : segments,
-                  .epochs = retry + 1},
-        .notes = {.comm = comm, .tag = COLL_TAG_NOTE + turn},
+        .buffers = {.comm = comm,
+                    .tag = COLL_TAG_CONFIRMED + turn,
+                    .segment = segment,
+                    .window = (size_t)window < segments ? (size_t)window : segments,
+                    .epochs = retry + 1},
+        .msgs = {.comm = comm, .tag = COLL_TAG_NOTE + turn},
     };
 }
 
@@ -517,13 +521,13 @@ int coll_chain_confirmed_run(const coll_exec_args *call, size_t segment, int win
     if (code == MPI_SUCCESS)
         code = complete_requests(p);
     if (code == MPI_SUCCESS) {
-        coll_ring_buffers_free(&p->boxes, p->epoch);
+        coll_ring_buffers_free(&p->buffers, p->epoch);
         coll_failure_detector_free(&p->detector);
-        coll_control_msgs_free(&p->notes);
+        coll_control_msgs_free(&p->msgs);
         return MPI_SUCCESS;
     }
-    coll_control_msgs_flush(&p->notes, &comm->wait, p->limit > 0 ? p->limit / BEATS : 1);
-    coll_wait_abandon(p->notes.count, p->notes.requests);
-    coll_wait_abandon(coll_ring_buffers_requests(&p->boxes, p->epoch), p->boxes.requests);
+    coll_control_msgs_flush(&p->msgs, &comm->wait, p->limit > 0 ? p->limit / BEATS : 1);
+    coll_wait_abandon(p->msgs.count, p->msgs.requests);
+    coll_wait_abandon(coll_ring_buffers_requests(&p->buffers, p->epoch), p->buffers.requests);
     return code;
 }

@@ -23,70 +23,70 @@ static void *reallocate(void *old, size_t size, int count, size_t capacity) {
     return more;
 }
 
-static bool make_room(coll_control_msgs *notes) {
-    if (notes->count < notes->capacity)
+static bool make_room(coll_control_msgs *msgs) {
+    if (msgs->count < msgs->capacity)
         return true;
-    size_t capacity = notes->capacity ? 2 * (size_t)notes->capacity : 16;
-    MPI_Request *requests = reallocate(notes->requests, sizeof *requests, notes->count, capacity);
+    size_t capacity = msgs->capacity ? 2 * (size_t)msgs->capacity : 16;
+    MPI_Request *requests = reallocate(msgs->requests, sizeof *requests, msgs->count, capacity);
     if (requests)
-        notes->requests = requests;
+        msgs->requests = requests;
     coll_sent_control_msg **messages =
-        reallocate(notes->messages, sizeof *messages, notes->count, capacity);
+        reallocate(msgs->messages, sizeof *messages, msgs->count, capacity);
     if (messages)
-        notes->messages = messages;
+        msgs->messages = messages;
     if (!requests || !messages)
         return false;
-    notes->capacity = (int)capacity;
+    msgs->capacity = (int)capacity;
     return true;
 }
 
-int coll_control_msgs_send(coll_control_msgs *notes, const coll_control_msg *note, int to) {
+int coll_control_msgs_send(coll_control_msgs *msgs, const coll_control_msg *msg, int to) {
     coll_sent_control_msg *message = coll_reserve_alloc(sizeof *message);
-    if (!message || !make_room(notes)) {
+    if (!message || !make_room(msgs)) {
         coll_reserve_free(message);
-        return coll_error(MPI_ERR_NO_MEM, "no memory for a note to rank %d", to);
+        return coll_error(MPI_ERR_NO_MEM, "no memory for a control message to rank %d", to);
     }
-    *message = (coll_sent_control_msg){*note, to};
-    int code = coll_isend(notes->comm, &message->note, (int)sizeof message->note, MPI_BYTE, to,
-                          notes->tag, &notes->requests[notes->count]);
+    *message = (coll_sent_control_msg){*msg, to};
+    int code = coll_isend(msgs->comm, &message->msg, (int)sizeof message->msg, MPI_BYTE, to,
+                          msgs->tag, &msgs->requests[msgs->count]);
     if (code == MPI_SUCCESS)
-        notes->messages[notes->count++] = message;
+        msgs->messages[msgs->count++] = message;
     else
         coll_reserve_free(message);
     return code;
 }
 
-int coll_control_msgs_sweep(coll_control_msgs *notes) {
+int coll_control_msgs_sweep(coll_control_msgs *msgs) {
     int kept = 0, code = MPI_SUCCESS;
-    for (int i = 0; i < notes->count; i++) {
+    for (int i = 0; i < msgs->count; i++) {
         int done = 0;
         if (code == MPI_SUCCESS)
-            code = PMPI_Test(&notes->requests[i], &done, MPI_STATUS_IGNORE);
+            code = PMPI_Test(&msgs->requests[i], &done, MPI_STATUS_IGNORE);
         if (done) {
-            coll_reserve_free(notes->messages[i]);
+            coll_reserve_free(msgs->messages[i]);
             continue;
         }
-        notes->requests[kept] = notes->requests[i];
-        notes->messages[kept++] = notes->messages[i];
+        msgs->requests[kept] = msgs->requests[i];
+        msgs->messages[kept++] = msgs->messages[i];
     }
-    notes->count = kept;
+    msgs->count = kept;
     return code;
 }
 
-int coll_control_msgs_flush(coll_control_msgs *notes, coll_wait *wait, double seconds) {
+int coll_control_msgs_flush(coll_control_msgs *msgs, coll_wait *wait, double seconds) {
     for (;;) {
-        int code = coll_control_msgs_sweep(notes);
-        if (code != MPI_SUCCESS || notes->count == 0)
+        int code = coll_control_msgs_sweep(msgs);
+        if (code != MPI_SUCCESS || msgs->count == 0)
             return code;
         int i;
-        code = coll_wait_any_for(wait, seconds, notes->count, notes->requests, &i);
+        code = coll_wait_any_for(wait, seconds, msgs->count, msgs->requests, &i);
         if (code != MPI_SUCCESS || i == MPI_UNDEFINED)
             return code;
     }
 }
 
-void coll_control_msgs_free(coll_control_msgs *notes) {
-    coll_reserve_free(notes->requests);
-    coll_reserve_free(notes->messages);
-    *notes = (coll_control_msgs){0};
+void coll_control_msgs_free(coll_control_msgs *msgs) {
+    coll_reserve_free(msgs->requests);
+    coll_reserve_free(msgs->messages);
+    *msgs = (coll_control_msgs){0};
 }

@@ -23,7 +23,7 @@ typedef enum coll_control_msg_kind {
     /* from the root */
     COLL_CONTROL_MSG_ALIVE, /* heartbeat of the root */
     /*
-     * start this epoch: send all again, with the rank that BLAME makes suspect at the end of the
+     * start this epoch: send all again, with the rank that DIAGNOSIS suspects at the end of the
      * chain
      */
     COLL_CONTROL_MSG_RESTART,
@@ -38,16 +38,16 @@ typedef struct coll_control_msg {
     uint32_t kind;
     int32_t from;
     coll_account account;
-    coll_diagnosis blame;
+    coll_diagnosis diagnosis;
 } coll_control_msg;
 
-/* A note being sent to a rank. */
+/* A control message being sent to a rank. */
 typedef struct coll_sent_control_msg {
-    coll_control_msg note;
+    coll_control_msg msg;
     int to;
 } coll_sent_control_msg;
 
-/* All notes being sent: requests[i] is that of messages[i]. */
+/* All control messages being sent: requests[i] sends messages[i]. */
 typedef struct coll_control_msgs {
     coll_comm *comm;
     int tag;
@@ -56,19 +56,19 @@ typedef struct coll_control_msgs {
     coll_sent_control_msg **messages;
 } coll_control_msgs;
 
-/* Starts to send a copy of NOTE to rank TO. Errors: MPI_ERR_NO_MEM and MPI's own. */
-int coll_control_msgs_send(coll_control_msgs *notes, const coll_control_msg *note, int to);
+/* Starts to send a copy of MSG to rank TO. Errors: MPI_ERR_NO_MEM and MPI's own. */
+int coll_control_msgs_send(coll_control_msgs *msgs, const coll_control_msg *msg, int to);
 
-/* Frees the notes that have been sent. Returns MPI's errors. */
-int coll_control_msgs_sweep(coll_control_msgs *notes);
+/* Frees the control messages that have been sent. Returns MPI's errors. */
+int coll_control_msgs_sweep(coll_control_msgs *msgs);
 
 /*
- * Waits until all notes have been sent, or for SECONDS (0: no limit) none has completed;
- * notes->count is the number of notes left.
+ * Waits until all control messages have been sent, or for SECONDS (0: no limit) none has completed;
+ * msgs->count is the number of messages left.
  */
-int coll_control_msgs_flush(coll_control_msgs *notes, coll_wait *wait, double seconds);
+int coll_control_msgs_flush(coll_control_msgs *msgs, coll_wait *wait, double seconds);
 
-/* Frees the memory of NOTES; all notes must have been sent. */
-void coll_control_msgs_free(coll_control_msgs *notes);
+/* Frees the memory of MSGS; all control messages must have been sent. */
+void coll_control_msgs_free(coll_control_msgs *msgs);
 
 #endif

@@ -30,12 +30,12 @@ typedef struct coll_diagnosis {
  * Returns the rank to put at the end of the chain in the next attempt, where no other rank depends
  * on it.
  */
-int coll_diagnosis_suspect(const coll_diagnosis *blame, int root);
+int coll_diagnosis_suspect(const coll_diagnosis *diagnosis, int root);
 
 /*
  * Returns the error (MPI_ERR_OTHER) that names the ranks, their hosts and a remedy. TRIES is the
  * number of attempts so far.
  */
-int coll_diagnosis_error(const coll_diagnosis *blame, const coll_topo *topo, unsigned tries);
+int coll_diagnosis_error(const coll_diagnosis *diagnosis, const coll_topo *topo, unsigned tries);
 
 #endif

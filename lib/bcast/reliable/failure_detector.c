@@ -59,28 +59,28 @@ static uint64_t segments_passed(const coll_failure_detector *detector, int rank,
 }
 
 /* Returns a diagnosis that names the silent ranks; its WHO is -1 if none is silent. */
-static coll_diagnosis blame_silent(const coll_failure_detector *detector, double now,
-                                   double limit) {
-    coll_diagnosis blame = {.fault = COLL_FAULT_SILENT, .who = -1, .from = -1};
+static coll_diagnosis diagnose_silent(const coll_failure_detector *detector, double now,
+                                      double limit) {
+    coll_diagnosis diagnosis = {.fault = COLL_FAULT_SILENT, .who = -1, .from = -1};
     for (int i = 0; i < detector->ranks; i++)
         if (is_silent(detector, i, now, limit) &&
-            (blame.who < 0 || detector->heard[i] < detector->heard[blame.who]))
-            blame.who = i;
+            (diagnosis.who < 0 || detector->heard[i] < detector->heard[diagnosis.who]))
+            diagnosis.who = i;
     for (int i = 0; i < detector->ranks; i++)
-        if (i != blame.who && is_silent(detector, i, now, limit)) {
-            if (blame.more < COLL_DIAGNOSIS_ALSO)
-                blame.also[blame.more] = i;
-            blame.more++;
+        if (i != diagnosis.who && is_silent(detector, i, now, limit)) {
+            if (diagnosis.more < COLL_DIAGNOSIS_ALSO)
+                diagnosis.also[diagnosis.more] = i;
+            diagnosis.more++;
         }
-    if (blame.who >= 0)
-        blame.seconds = now - detector->heard[blame.who];
-    return blame;
+    if (diagnosis.who >= 0)
+        diagnosis.seconds = now - detector->heard[diagnosis.who];
+    return diagnosis;
 }
 
 coll_diagnosis coll_failure_detector_diagnose(const coll_failure_detector *detector,
                                               const int order[], uint32_t epoch, double now,
                                               double limit) {
-    coll_diagnosis silent = blame_silent(detector, now, limit);
+    coll_diagnosis silent = diagnose_silent(detector, now, limit);
     if (silent.who >= 0)
         return silent;
 

@@ -10,76 +10,78 @@
 #include <string.h>
 
 /* Returns the bytes of a message buffer, rounded up for alignment. */
-static size_t message_size(const coll_ring_buffers *boxes) {
+static size_t message_size(const coll_ring_buffers *buffers) {
     size_t unit = _Alignof(coll_segment_header);
-    return sizeof(coll_segment_header) + (boxes->segment + unit - 1) / unit * unit;
+    return sizeof(coll_segment_header) + (buffers->segment + unit - 1) / unit * unit;
 }
 
-static size_t outbox_bytes(const coll_ring_buffers *boxes) {
-    return boxes->window * message_size(boxes) + sizeof(coll_segment_header);
+static size_t outbox_bytes(const coll_ring_buffers *buffers) {
+    return buffers->window * message_size(buffers) + sizeof(coll_segment_header);
 }
 
-static MPI_Request *outbox_requests(const coll_ring_buffers *boxes, uint32_t epoch) {
-    return boxes->requests + COLL_RING_BUFFERS_INBOX + boxes->window + epoch * (boxes->window + 1);
+static MPI_Request *outbox_requests(const coll_ring_buffers *buffers, uint32_t epoch) {
+    return buffers->requests + COLL_RING_BUFFERS_INBOX + buffers->window +
+           epoch * (buffers->window + 1);
 }
 
-static size_t max_requests(const coll_ring_buffers *boxes) {
-    return COLL_RING_BUFFERS_INBOX + boxes->window + boxes->epochs * (boxes->window + 1);
+static size_t max_requests(const coll_ring_buffers *buffers) {
+    return COLL_RING_BUFFERS_INBOX + buffers->window + buffers->epochs * (buffers->window + 1);
 }
 
-size_t coll_ring_buffers_bytes(const coll_ring_buffers *boxes) {
-    return coll_comm_room_of(boxes->epochs * sizeof *boxes->outboxes) +
-           coll_comm_room_of(max_requests(boxes) * sizeof *boxes->requests) +
-           coll_comm_room_of(boxes->window * message_size(boxes)) +
-           coll_comm_room_of(outbox_bytes(boxes)) +
-           coll_comm_room_of(boxes->window * sizeof *boxes->arrived);
+size_t coll_ring_buffers_bytes(const coll_ring_buffers *buffers) {
+    return coll_comm_room_of(buffers->epochs * sizeof *buffers->outboxes) +
+           coll_comm_room_of(max_requests(buffers) * sizeof *buffers->requests) +
+           coll_comm_room_of(buffers->window * message_size(buffers)) +
+           coll_comm_room_of(outbox_bytes(buffers)) +
+           coll_comm_room_of(buffers->window * sizeof *buffers->arrived);
 }
 
-void coll_ring_buffers_furnish(coll_ring_buffers *boxes, char **room) {
-    boxes->outboxes = coll_comm_room_take(room, boxes->epochs * sizeof *boxes->outboxes);
-    boxes->requests = coll_comm_room_take(room, max_requests(boxes) * sizeof *boxes->requests);
-    boxes->inbox = coll_comm_room_take(room, boxes->window * message_size(boxes));
-    memset(boxes->outboxes, 0, boxes->epochs * sizeof *boxes->outboxes);
-    boxes->outboxes[0] = coll_comm_room_take(room, outbox_bytes(boxes));
-    boxes->arrived = coll_comm_room_take(room, boxes->window * sizeof *boxes->arrived);
-    memset(boxes->arrived, 0, boxes->window * sizeof *boxes->arrived);
-    for (size_t i = 0; i < max_requests(boxes); i++)
-        boxes->requests[i] = MPI_REQUEST_NULL;
+void coll_ring_buffers_furnish(coll_ring_buffers *buffers, char **room) {
+    buffers->outboxes = coll_comm_room_take(room, buffers->epochs * sizeof *buffers->outboxes);
+    buffers->requests =
+        coll_comm_room_take(room, max_requests(buffers) * sizeof *buffers->requests);
+    buffers->inbox = coll_comm_room_take(room, buffers->window * message_size(buffers));
+    memset(buffers->outboxes, 0, buffers->epochs * sizeof *buffers->outboxes);
+    buffers->outboxes[0] = coll_comm_room_take(room, outbox_bytes(buffers));
+    buffers->arrived = coll_comm_room_take(room, buffers->window * sizeof *buffers->arrived);
+    memset(buffers->arrived, 0, buffers->window * sizeof *buffers->arrived);
+    for (size_t i = 0; i < max_requests(buffers); i++)
+        buffers->requests[i] = MPI_REQUEST_NULL;
 }
 
-int coll_ring_buffers_open(coll_ring_buffers *boxes, uint32_t epoch) {
-    char **box = &boxes->outboxes[epoch];
+int coll_ring_buffers_open(coll_ring_buffers *buffers, uint32_t epoch) {
+    char **box = &buffers->outboxes[epoch];
     if (!*box)
-        *box = malloc(outbox_bytes(boxes));
+        *box = malloc(outbox_bytes(buffers));
     return *box ? MPI_SUCCESS
                 : coll_error(MPI_ERR_NO_MEM, "no memory for %zu segments of %zu bytes",
-                             boxes->window, boxes->segment);
+                             buffers->window, buffers->segment);
 }
 
-void coll_ring_buffers_free(coll_ring_buffers *boxes, uint32_t last) {
+void coll_ring_buffers_free(coll_ring_buffers *buffers, uint32_t last) {
     for (uint32_t epoch = 1; epoch <= last; epoch++)
-        free(boxes->outboxes[epoch]);
+        free(buffers->outboxes[epoch]);
 }
 
-int coll_ring_buffers_requests(const coll_ring_buffers *boxes, uint32_t epoch) {
-    return (int)(outbox_requests(boxes, epoch + 1) - boxes->requests);
+int coll_ring_buffers_requests(const coll_ring_buffers *buffers, uint32_t epoch) {
+    return (int)(outbox_requests(buffers, epoch + 1) - buffers->requests);
 }
 
-coll_segment_header *coll_ring_buffers_in(const coll_ring_buffers *boxes, size_t slot) {
-    return (coll_segment_header *)(boxes->inbox + slot * message_size(boxes));
+coll_segment_header *coll_ring_buffers_in(const coll_ring_buffers *buffers, size_t slot) {
+    return (coll_segment_header *)(buffers->inbox + slot * message_size(buffers));
 }
 
-int coll_ring_buffers_await(coll_ring_buffers *boxes, size_t slot) {
-    boxes->arrived[slot] = false;
-    return coll_irecv(boxes->comm, coll_ring_buffers_in(boxes, slot), (int)message_size(boxes),
-                      MPI_BYTE, MPI_ANY_SOURCE, boxes->tag,
-                      &boxes->requests[COLL_RING_BUFFERS_INBOX + slot]);
+int coll_ring_buffers_await(coll_ring_buffers *buffers, size_t slot) {
+    buffers->arrived[slot] = false;
+    return coll_irecv(buffers->comm, coll_ring_buffers_in(buffers, slot),
+                      (int)message_size(buffers), MPI_BYTE, MPI_ANY_SOURCE, buffers->tag,
+                      &buffers->requests[COLL_RING_BUFFERS_INBOX + slot]);
 }
 
-int coll_ring_buffers_cancel(coll_ring_buffers *boxes) {
+int coll_ring_buffers_cancel(coll_ring_buffers *buffers) {
     int code = MPI_SUCCESS;
-    for (size_t slot = 0; slot < boxes->window && code == MPI_SUCCESS; slot++) {
-        MPI_Request *awaited = &boxes->requests[COLL_RING_BUFFERS_INBOX + slot];
+    for (size_t slot = 0; slot < buffers->window && code == MPI_SUCCESS; slot++) {
+        MPI_Request *awaited = &buffers->requests[COLL_RING_BUFFERS_INBOX + slot];
         if (*awaited == MPI_REQUEST_NULL)
             continue;
         code = PMPI_Cancel(awaited);
@@ -89,28 +91,29 @@ int coll_ring_buffers_cancel(coll_ring_buffers *boxes) {
     return code;
 }
 
-coll_segment_header *coll_ring_buffers_out(const coll_ring_buffers *boxes, uint32_t epoch,
+coll_segment_header *coll_ring_buffers_out(const coll_ring_buffers *buffers, uint32_t epoch,
                                            size_t slot) {
-    return (coll_segment_header *)(boxes->outboxes[epoch] + slot * message_size(boxes));
+    return (coll_segment_header *)(buffers->outboxes[epoch] + slot * message_size(buffers));
 }
 
-int coll_ring_buffers_send(coll_ring_buffers *boxes, uint32_t epoch, size_t slot, int to) {
-    coll_segment_header *message = coll_ring_buffers_out(boxes, epoch, slot);
-    return coll_isend(boxes->comm, message, (int)coll_segment_header_bytes(message), MPI_BYTE, to,
-                      boxes->tag, &outbox_requests(boxes, epoch)[slot]);
+int coll_ring_buffers_send(coll_ring_buffers *buffers, uint32_t epoch, size_t slot, int to) {
+    coll_segment_header *message = coll_ring_buffers_out(buffers, epoch, slot);
+    return coll_isend(buffers->comm, message, (int)coll_segment_header_bytes(message), MPI_BYTE, to,
+                      buffers->tag, &outbox_requests(buffers, epoch)[slot]);
 }
 
-bool coll_ring_buffers_is_free(const coll_ring_buffers *boxes, uint32_t epoch, size_t slot) {
-    return outbox_requests(boxes, epoch)[slot] == MPI_REQUEST_NULL;
+bool coll_ring_buffers_is_free(const coll_ring_buffers *buffers, uint32_t epoch, size_t slot) {
+    return outbox_requests(buffers, epoch)[slot] == MPI_REQUEST_NULL;
 }
 
-bool coll_ring_buffers_have_left(const coll_ring_buffers *boxes, uint32_t epoch) {
-    for (const MPI_Request *r = outbox_requests(boxes, 0); r < outbox_requests(boxes, epoch); r++)
+bool coll_ring_buffers_have_left(const coll_ring_buffers *buffers, uint32_t epoch) {
+    for (const MPI_Request *r = outbox_requests(buffers, 0); r < outbox_requests(buffers, epoch);
+         r++)
         if (*r != MPI_REQUEST_NULL)
             return false;
     return true;
 }
 
-MPI_Request *coll_ring_buffers_sends(const coll_ring_buffers *boxes) {
-    return outbox_requests(boxes, 0);
+MPI_Request *coll_ring_buffers_sends(const coll_ring_buffers *buffers) {
+    return outbox_requests(buffers, 0);
 }

@@ -26,7 +26,7 @@ typedef struct coll_ring_buffers {
     coll_comm *comm;
     int tag;         /* tag of the messages */
     size_t segment;  /* most bytes of payload in a message */
-    size_t window;   /* slots for segments in each box */
+    size_t window;   /* slots for segments in the inbox and in each outbox */
     uint32_t epochs; /* most epochs */
 
     MPI_Request *requests;
@@ -37,50 +37,50 @@ typedef struct coll_ring_buffers {
 } coll_ring_buffers;
 
 /*
- * Returns the bytes of memory that BOXES need, including the first outbox. The first five members
- * of BOXES must be set.
+ * Returns the bytes of memory that BUFFERS need, including the first outbox. The first five members
+ * of BUFFERS must be set.
  */
-size_t coll_ring_buffers_bytes(const coll_ring_buffers *boxes);
+size_t coll_ring_buffers_bytes(const coll_ring_buffers *buffers);
 
 /*
  * Takes that memory from *ROOM, advances *ROOM, and initializes all requests to MPI_REQUEST_NULL.
  */
-void coll_ring_buffers_furnish(coll_ring_buffers *boxes, char **room);
+void coll_ring_buffers_furnish(coll_ring_buffers *buffers, char **room);
 
 /* Allocates the outbox of EPOCH, if it does not exist. Error: MPI_ERR_NO_MEM. */
-int coll_ring_buffers_open(coll_ring_buffers *boxes, uint32_t epoch);
+int coll_ring_buffers_open(coll_ring_buffers *buffers, uint32_t epoch);
 
 /* Frees the outboxes of epochs 1 to LAST. */
-void coll_ring_buffers_free(coll_ring_buffers *boxes, uint32_t last);
+void coll_ring_buffers_free(coll_ring_buffers *buffers, uint32_t last);
 
 /* Returns the number of requests up to and including those of EPOCH's outbox. */
-int coll_ring_buffers_requests(const coll_ring_buffers *boxes, uint32_t epoch);
+int coll_ring_buffers_requests(const coll_ring_buffers *buffers, uint32_t epoch);
 
 /*
  * coll_ring_buffers_in returns the message buffer in SLOT of the inbox; coll_ring_buffers_await
  * posts its receive.
  */
-coll_segment_header *coll_ring_buffers_in(const coll_ring_buffers *boxes, size_t slot);
-int coll_ring_buffers_await(coll_ring_buffers *boxes, size_t slot);
+coll_segment_header *coll_ring_buffers_in(const coll_ring_buffers *buffers, size_t slot);
+int coll_ring_buffers_await(coll_ring_buffers *buffers, size_t slot);
 
 /* Cancels the inbox's posted receives, to which nothing is sent any more. Returns MPI's errors. */
-int coll_ring_buffers_cancel(coll_ring_buffers *boxes);
+int coll_ring_buffers_cancel(coll_ring_buffers *buffers);
 
 /*
  * coll_ring_buffers_out returns the message buffer in SLOT of EPOCH's outbox (slot WINDOW is for
  * the message that ends the epoch); coll_ring_buffers_send starts to send it to rank TO.
  */
-coll_segment_header *coll_ring_buffers_out(const coll_ring_buffers *boxes, uint32_t epoch,
+coll_segment_header *coll_ring_buffers_out(const coll_ring_buffers *buffers, uint32_t epoch,
                                            size_t slot);
-int coll_ring_buffers_send(coll_ring_buffers *boxes, uint32_t epoch, size_t slot, int to);
+int coll_ring_buffers_send(coll_ring_buffers *buffers, uint32_t epoch, size_t slot, int to);
 
 /* Returns whether the last send from SLOT is complete. */
-bool coll_ring_buffers_is_free(const coll_ring_buffers *boxes, uint32_t epoch, size_t slot);
+bool coll_ring_buffers_is_free(const coll_ring_buffers *buffers, uint32_t epoch, size_t slot);
 
 /* Returns whether all sends of the epochs before EPOCH are complete. */
-bool coll_ring_buffers_have_left(const coll_ring_buffers *boxes, uint32_t epoch);
+bool coll_ring_buffers_have_left(const coll_ring_buffers *buffers, uint32_t epoch);
 
 /* Returns the requests of all outboxes, which are contiguous. */
-MPI_Request *coll_ring_buffers_sends(const coll_ring_buffers *boxes);
+MPI_Request *coll_ring_buffers_sends(const coll_ring_buffers *buffers);
 
 #endif
