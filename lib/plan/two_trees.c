@@ -14,7 +14,7 @@ double coll_two_trees_depth(const coll_topo *topo) {
 
 /* The trees, over the nodes in chain order. */
 typedef struct forest {
-    int nodes;
+    int nodes, own;              /* number of nodes, and this rank's node */
     int *first;                  /* position of each node's first rank; then the number of ranks */
     int *parent[COLL_TWO_TREES]; /* of each node */
     int *child[COLL_TWO_TREES];  /* two of each node; -1: none */
@@ -31,11 +31,14 @@ static void find_nodes(const coll_plan_args *args, forest *all, int rack[]) {
     const coll_place *places = args->shape->topo->places;
     const int *order = args->line->order, ranks = args->shape->topo->ranks;
     all->nodes = 0;
-    for (int i = 0; i < ranks; i++)
+    for (int i = 0; i < ranks; i++) {
         if (coll_plan_args_begins(args, i, COLL_UNIT_NODE)) {
             all->first[all->nodes] = i;
             rack[all->nodes++] = places[order[i]].rack;
         }
+        if (i == args->line->position)
+            all->own = all->nodes - 1;
+    }
     all->first[all->nodes] = ranks;
 }
 
@@ -59,22 +62,10 @@ static void grow_forest(const coll_plan_args *args, void *memory) {
     }
 }
 
-static int node_at(const forest *all, int position) {
-    int low = 0, high = all->nodes - 1;
-    while (low < high) {
-        int middle = low + (high - low) / 2;
-        if (all->first[middle + 1] > position)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return low;
-}
-
 /* Sets this rank's parents and children. */
 static void set_branches(const coll_rank_order *line, const forest *all, coll_branch branches[]) {
     const int *order = line->order;
-    int position = line->position, node = node_at(all, position);
+    int position = line->position, node = all->own;
     bool leads = position == all->first[node];
     for (int t = 0; t < COLL_TWO_TREES; t++) {
         coll_branch *b = &branches[t];

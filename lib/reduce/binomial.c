@@ -61,14 +61,6 @@ const coll_algorithm coll_reduce_binomial = {
     .planner = &(const coll_planner){.size = plan_size, .plan = make_plan},
 };
 
-/* A flat tree: all others are the root's children. */
-static int flat_tree(int p, int position, int *parent, int children[]) {
-    *parent = position ? 0 : -1;
-    for (int child = 1; position == 0 && child < p; child++)
-        children[child - 1] = child;
-    return position ? 0 : p - 1;
-}
-
 /* Returns whether the root of a flat tree has few enough children. */
 static bool fits_flat_tree(const coll_shape *call) {
     return coll_order_is_free(call) && call->topo->ranks <= COLL_TREE_CHILDREN;
@@ -93,4 +85,4 @@ static coll_plan_size whole_size(const coll_plan_args *args) {
 
 UP(usual_line, coll_usual_line, "line", coll_order_is_free);
 UP(usual_binary, coll_usual_binary, "binary tree", coll_order_is_free);
-UP(usual_flat, flat_tree, "flat tree", fits_flat_tree);
+UP(usual_flat, coll_usual_flat, "flat tree", fits_flat_tree);

@@ -14,15 +14,10 @@
  */
 #include "config.h"
 
+#include "lib/pattern/usualtree.h"
 #include "lib/plan/tuned.h"
 #include "lib/reduce/reduce.h"
 #include "lib/reduce/tree.h"
-
-static int line_tree(int p, int position, int *parent, int children[]) {
-    *parent = position - 1;
-    children[0] = position + 1;
-    return position + 1 < p;
-}
 
 static coll_plan_size plan_size(const coll_plan_args *args) {
     size_t segment = coll_segment_asked(args, args->shape->topo->ranks - 2);
@@ -30,7 +25,7 @@ static coll_plan_size plan_size(const coll_plan_args *args) {
 }
 
 static coll_plan *make_plan(const coll_plan_args *args, coll_plan_size size, void *memory) {
-    return coll_reduce_tree_plan(args, size, memory, line_tree);
+    return coll_reduce_tree_plan(args, size, memory, coll_usual_line);
 }
 
 const coll_algorithm coll_reduce_chain = {
