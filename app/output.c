@@ -93,10 +93,6 @@ static int own_stream(const struct stat *about) {
     return -1;
 }
 
-static bool is_replaced(const struct stat *about) {
-    return !about->st_mode || (S_ISREG(about->st_mode) && own_stream(about) < 0);
-}
-
 /*
  * Returns why a file in DIRECTORY can't be created or replaced, or NULL if it can; OLD is the
  * existing file's state.
@@ -139,7 +135,8 @@ static bool check_path(const char *path, struct stat *old, char **target, app_pr
         return false;
     if (old->st_mode && own_stream(old) < 0 && access(path, W_OK))
         return refuse_path(path, strerror(errno), problem);
-    if (!is_replaced(old))
+    const bool is_replaced = !old->st_mode || (S_ISREG(old->st_mode) && own_stream(old) < 0);
+    if (!is_replaced)
         return true;
     *target = app_path_follow(path);
     if (!*target)

@@ -64,7 +64,8 @@ double coll_model_latency(const coll_model_job *job, int radix, size_t bytes) {
     return 2 * one_way(job, bytes) + coll_model_exchange(job->dcps, radix, bytes, &job->among);
 }
 
-double coll_model_native(const coll_model_job *job, size_t bytes) {
+/* Returns the seconds of recursive doubling among the application ranks themselves. */
+static double native_seconds(const coll_model_job *job, size_t bytes) {
     int on_node = job->most_on_node < job->applications ? job->most_on_node : job->applications;
     int nodes = (job->applications + on_node - 1) / on_node;
     return coll_model_exchange(on_node, 2, bytes, &job->on_node) +
@@ -74,7 +75,7 @@ double coll_model_native(const coll_model_job *job, size_t bytes) {
 size_t coll_model_limit(const coll_model_job *job, int radix) {
     size_t limit = COLL_MODEL_LIMIT_LEAST;
     while (limit < COLL_MODEL_LIMIT_MOST &&
-           coll_model_latency(job, radix, 2 * limit) <= coll_model_native(job, 2 * limit))
+           coll_model_latency(job, radix, 2 * limit) <= native_seconds(job, 2 * limit))
         limit *= 2;
     return limit;
 }

@@ -40,9 +40,6 @@ int coll_model_digits(int parties, double bytes, const coll_cost *cost);
 /* Returns the seconds from the last rank's post to the last rank's result. */
 double coll_model_latency(const coll_model_job *job, int radix, size_t bytes);
 
-/* Returns the seconds of recursive doubling among the application ranks themselves. */
-double coll_model_native(const coll_model_job *job, size_t bytes);
-
 /*
  * Returns the bytes up to which DCPs take an allreduce: the largest power of two for which they are
  * not slower than the ranks themselves. The result is at least COLL_MODEL_LIMIT_LEAST, the largest

@@ -41,18 +41,16 @@ static int exchange_with_sites(const barrier_plan *plan, coll_step steps[]) {
     return count;
 }
 
-static int exchange_with_parent(int parent, coll_step steps[]) {
-    steps[0] = coll_step_send(parent, 0, 0);
-    steps[1] = coll_step_receive(parent, 0, 0);
-    return 2;
-}
-
 /* Round 0 goes up; round 1 to and from the parent or the other sites; round 2 down. */
 static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
     const coll_trees *trees = (const coll_trees *)base;
-    if (round == 1)
-        return trees->parent < 0 ? exchange_with_sites((const barrier_plan *)base, steps)
-                                 : exchange_with_parent(trees->parent, steps);
+    if (round == 1 && trees->parent < 0)
+        return exchange_with_sites((const barrier_plan *)base, steps);
+    if (round == 1) {
+        steps[0] = coll_step_send(trees->parent, 0, 0);
+        steps[1] = coll_step_receive(trees->parent, 0, 0);
+        return 2;
+    }
     for (int c = 0; c < trees->children; c++)
         steps[c] = round == 0 ? coll_step_receive(trees->child[c], 0, 0)
                               : coll_step_send(trees->child[c], 0, 0);

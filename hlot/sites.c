@@ -34,7 +34,8 @@ coll_plan_size hlot_sites_size(const coll_plan_args *args) {
     return coll_trees_size(args, hlot_sites_children(args));
 }
 
-int hlot_sites_own(const coll_plan_args *args) {
+/* Returns the site of the rank that ARGS is for. */
+static int own_site(const coll_plan_args *args) {
     return args->shape->topo->places[args->line->order[args->line->position]].site;
 }
 
@@ -58,7 +59,7 @@ coll_trees *hlot_sites_open(const coll_plan_args *args, coll_plan_size size, voi
 
 /* The child with the shortest path comes first. */
 void hlot_sites_join(coll_trees *plan, const hlot_tree *tree, const int first[]) {
-    const int site = hlot_sites_own(plan->base.args), *children;
+    const int site = own_site(plan->base.args), *children;
     int count = hlot_tree_children(tree, site, &children);
     while (count > 0)
         plan->child[plan->children++] = first[children[--count]];
@@ -87,7 +88,7 @@ static void insert_by_arrival(hlot_site_message all[], int count, hlot_site_mess
 
 void hlot_sites_messages(const coll_plan_args *args, const int first[],
                          hlot_site_message messages[], int ranks[]) {
-    const int site = hlot_sites_own(args);
+    const int site = own_site(args);
     hlot_network network;
     hlot_sites_network(args->shape, &network);
     for (int from = 0; from < network.sites; from++) {

@@ -30,8 +30,7 @@ bool hlot_sites_apply(const coll_shape *call);
 int hlot_sites_prepare(coll_comm *comm);
 
 /*
- * Returns from how many ranks a site's first rank receives at most, including one of each other
- * site.
+ * Returns the most ranks from which a site's first rank receives, including one of each other site.
  */
 int hlot_sites_children(const coll_plan_args *args);
 
@@ -70,8 +69,5 @@ void hlot_sites_messages(const coll_plan_args *args, const int first[],
  * which can be added without error.
  */
 void hlot_sites_network(const coll_shape *call, hlot_network *network);
-
-/* Returns the site of the rank that ARGS is for. */
-int hlot_sites_own(const coll_plan_args *args);
 
 #endif

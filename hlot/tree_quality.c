@@ -13,8 +13,9 @@ static double random_number(uint32_t *state) {
     return (double)*state / MODULUS;
 }
 
-void hlot_tree_quality_network(const hlot_tree_quality_settings *settings, uint32_t *state,
-                               hlot_network *network) {
+/* Generates the next random network. *STATE is that of the random numbers; initially the seed. */
+static void make_network(const hlot_tree_quality_settings *settings, uint32_t *state,
+                         hlot_network *network) {
     static const double corner_to_corner = 0.1, longest_detour = 3;
     double x[HLOT_SITES], y[HLOT_SITES];
     network->sites = settings->sites;
@@ -107,7 +108,7 @@ bool hlot_tree_quality_run(const hlot_tree_quality_settings *settings,
     if (!quotients)
         return false;
     for (int nth = 0; nth < networks; nth++) {
-        hlot_tree_quality_network(settings, &state, &network);
+        make_network(settings, &state, &network);
         rate_kinds(&network, quotients, nth, networks);
     }
     for (int kind = 0; kind < HLOT_KINDS; kind++)

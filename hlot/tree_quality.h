@@ -32,11 +32,6 @@ typedef struct hlot_tree_quality {
     int best; /* number of networks in which no tree is faster */
 } hlot_tree_quality;
 
-/* Generates the next random network. *STATE is the state of the random number generator; set it to
- * the seed before the first call. */
-void hlot_tree_quality_network(const hlot_tree_quality_settings *settings, uint32_t *state,
-                               hlot_network *network);
-
 /* Returns the time of the fastest tree from site 0, found by trying all trees. */
 double hlot_tree_quality_optimum(const hlot_network *network);
 

@@ -9,13 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum {
-    WATCH_NO_RANK = -1000000,
-    WATCH_NAME = 32,
-    WATCH_PATH = 128,
-    WATCH_FRAMES = 12,
-    WATCH_WORLD = 1
-};
+enum { WATCH_NAME = 32, WATCH_PATH = 128, WATCH_FRAMES = 12, WATCH_WORLD = 1 };
 
 /*
  * Set in the ids of communicators whose collectives are not compared: intercommunicators, and those

@@ -36,7 +36,7 @@ typedef struct racks_plan {
 
 /*
  * Returns whether racks are used; if the size of the first rack shows that racks differ, hosts are
- * used instead. Whether those differ is checked only in is_even.
+ * used instead. Whether those differ is checked only in is_applicable.
  */
 static bool uses_racks(const coll_topo *topo) {
     int first = 0;
@@ -141,15 +141,13 @@ static coll_plan *make_plan(const coll_plan_args *args, coll_plan_size size, voi
     return &plan->base;
 }
 
-/* Returns whether all racks have equal size, and more than one rank. */
-static bool is_even(const coll_topo *topo) {
+/* All racks must have equal size, and more than one rank. */
+static bool is_applicable(const coll_shape *call) {
+    const coll_topo *topo = call->topo;
     coll_level level = uses_racks(topo) ? COLL_LEVEL_RACK : COLL_LEVEL_NODE;
     int most, fewest = coll_topo_fewest(topo, level, &most);
-    return racks_of(topo) > 1 && most > 1 && fewest == most;
-}
-
-static bool is_applicable(const coll_shape *call) {
-    return call->bytes <= BYTES_MOST / (size_t)call->topo->ranks && is_even(call->topo);
+    return call->bytes <= BYTES_MOST / (size_t)topo->ranks && racks_of(topo) > 1 && most > 1 &&
+           fewest == most;
 }
 
 const coll_algorithm coll_alltoall_racks = {

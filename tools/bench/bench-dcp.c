@@ -86,11 +86,6 @@ static bool parse_options(int argc, char **argv, command *options) {
     return app_parse(&line, argc, argv, &problem);
 }
 
-static void print_heading(void) {
-    printf("%-10s %-8s %5s %6s %10s %6s %10s %10s %10s %10s %8s\n", "scheme", "dcp", "ranks",
-           "bytes", "compute_us", "reps", "min_us", "median_us", "p95_us", "max_us", "vs_nbc");
-}
-
 static void print_row(const overlap_call *call, const char *spec, int ranks, double samples[],
                       double nbc, FILE *json) {
     int count = call->repetitions;
@@ -178,7 +173,8 @@ static void measure_specs(const command *options) {
         app_output_open(&json, options->json, &problem);
     app_agree_or_end(MPI_COMM_WORLD, program, &problem);
     if (rank == 0)
-        print_heading();
+        printf("%-10s %-8s %5s %6s %10s %6s %10s %10s %10s %10s %8s\n", "scheme", "dcp", "ranks",
+               "bytes", "compute_us", "reps", "min_us", "median_us", "p95_us", "max_us", "vs_nbc");
     dcp_job_run(program, NULL, measure_all, &(measurement){options, no_dcps, json.file});
     for (size_t i = 0; i < options->specs.count; i++)
         dcp_job_run(program, options->specs.words[i], measure_all,

@@ -101,12 +101,6 @@ static int start_operation(bench *b, flight *f) {
     }
 }
 
-static int test_operation(flight *f) {
-    int done;
-    return f->manner == MPI_TESTED ? MPI_Test(&f->request.mpi, &done, MPI_STATUS_IGNORE)
-                                   : COLL_Test(&f->request.ours, &done);
-}
-
 static int work_meanwhile(bench *b, flight *f) {
     int code = MPI_SUCCESS;
     if (f->manner == BLOCKING || f->manner == PERSISTENT)
@@ -117,7 +111,9 @@ static int work_meanwhile(bench *b, flight *f) {
     }
     for (double done = 0; done < b->work && code == MPI_SUCCESS; done += SLICE) {
         work_for(b, b->work - done < SLICE ? b->work - done : SLICE);
-        code = test_operation(f);
+        int complete;
+        code = f->manner == MPI_TESTED ? MPI_Test(&f->request.mpi, &complete, MPI_STATUS_IGNORE)
+                                       : COLL_Test(&f->request.ours, &complete);
     }
     return code;
 }

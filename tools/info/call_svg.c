@@ -108,10 +108,6 @@ static const char *plural(int64_t count) {
 
 /* --- Places --- */
 
-static const COLL_Place *place_of(const picture *p, int position) {
-    return &p->call.places[p->call.order[position]];
-}
-
 static int64_t x_of(const picture *p, int64_t time) {
     return NAMES + (int64_t)((double)time / (double)p->total * PLOT + 0.5);
 }
@@ -375,19 +371,15 @@ static void place_lines(picture *p) {
     for (int i = 0; i < p->call.racks; i++)
         p->racks[i].first = p->ranks;
     for (int position = 0; position < p->ranks; position++) {
-        rack *one = &p->racks[place_of(p, position)->rack];
-        line *here = &p->lines[p->call.order[position]];
+        const int rank = p->call.order[position];
+        rack *one = &p->racks[p->call.places[rank].rack];
+        line *here = &p->lines[rank];
         one->first = position < one->first ? position : one->first;
         one->last = position;
         here->position = position;
-        if (p->call.root < 0 || p->call.root == p->call.order[position])
+        if (p->call.root < 0 || p->call.root == rank)
             here->first = 0;
     }
-}
-
-static int row_height(int ranks) {
-    int row = ROWS / ranks;
-    return row > ROW_MOST ? ROW_MOST : row < ROW_LEAST ? ROW_LEAST : row;
 }
 
 static int draw_call(picture *p) {
@@ -398,7 +390,8 @@ static int draw_call(picture *p) {
         return code;
     p->total = p->call.time > 0 ? p->call.time : 1;
     p->every = p->messages / ARROWS_MOST + 1;
-    p->row = row_height(p->ranks);
+    p->row = ROWS / p->ranks;
+    p->row = p->row > ROW_MOST ? ROW_MOST : p->row < ROW_LEAST ? ROW_LEAST : p->row;
     place_lines(p);
     return draw_all(p);
 }

@@ -38,7 +38,8 @@ typedef struct task {
 
 /* --- Planning --- */
 
-COLL_Level survey_apart(const COLL_Place *one, const COLL_Place *other) {
+/* Returns the level at which two ranks are apart. */
+static COLL_Level level_apart(const COLL_Place *one, const COLL_Place *other) {
     if (one->site != other->site)
         return COLL_LEVEL_WIDE;
     if (one->rack != other->rack)
@@ -58,7 +59,7 @@ static bool find_pair(const COLL_Place places[], int ranks, COLL_Level level, in
         int one = (first + i) % ranks;
         for (int j = 0; j < ranks && !taken[one]; j++) {
             int other = (one + stride + j) % ranks;
-            if (other == one || taken[other] || survey_apart(&places[one], &places[other]) != level)
+            if (other == one || taken[other] || level_apart(&places[one], &places[other]) != level)
                 continue;
             *pair = one < other ? (rank_pair){one, other} : (rank_pair){other, one};
             return true;
@@ -112,7 +113,7 @@ static int find_least_used(const COLL_Place places[], int ranks, COLL_Level leve
     for (int rank = 0; rank < ranks; rank++) {
         int part = part_at_level(&places[rank], level);
         if (chosen->taken[rank] ||
-            (leader >= 0 && survey_apart(&places[rank], &places[leader]) != level))
+            (leader >= 0 && level_apart(&places[rank], &places[leader]) != level))
             continue;
         int difference = least < 0 ? -1 : streams[part] - streams[least_part];
         if (difference == 0)
@@ -158,7 +159,7 @@ free:
 static void plan_senders(const survey *s, COLL_Level level, survey_level *l) {
     l->receiver = l->pair[0].leader;
     for (int rank = 0; rank < s->ranks && l->senders < CROWD_SENDERS; rank++)
-        if (rank != l->receiver && survey_apart(&s->places[rank], &s->places[l->receiver]) == level)
+        if (rank != l->receiver && level_apart(&s->places[rank], &s->places[l->receiver]) == level)
             l->sender[l->senders++] = rank;
 }
 
@@ -359,19 +360,13 @@ static int direct_crowds(survey *s, int level, task_result results[]) {
     return code;
 }
 
-/* Returns the most bytes of a flood's step, from the rate at which the receiver took the streams.
- */
-static double most_flood_bytes(const survey_level *l) {
-    return FLOOD_SECONDS * crowd_size[CROWD_SIZES - 1] / l->gap[CROWD_SIZES - 1];
-}
-
 /* Takes a measurement of KIND, whose result the level's receiver has, in about SECONDS. */
 static int direct_receiver_task(survey *s, int level, task_kind kind, double seconds,
                                 task_result *result) {
     survey_level *l = &s->level[level];
     task t = {.kind = kind, .level = level, .seconds = seconds};
-    if (kind == FLOOD)
-        t.bytes = most_flood_bytes(l);
+    if (kind == FLOOD) /* by the rate at which the receiver took the streams */
+        t.bytes = FLOOD_SECONDS * crowd_size[CROWD_SIZES - 1] / l->gap[CROWD_SIZES - 1];
     int code = direct_task(s, &t, result);
     if (kind == RELAY)
         l->relay = result->relay;

@@ -75,7 +75,4 @@ void survey_free(survey *s);
 int survey_streams(const COLL_Place places[], int ranks, COLL_Level level, int most,
                    rank_pair pairs[]);
 
-/* Returns the level at which two ranks are apart. */
-COLL_Level survey_apart(const COLL_Place *one, const COLL_Place *other);
-
 #endif
