@@ -65,9 +65,9 @@ static int serve_time(int rank, MPI_Comm comm) {
 
 /*
  * Measures this rank's offset; half the shortest round trip bounds its error. If 0 is within this
- * bound, the offset is set to 0. For clocks of separate machines count from their boots and differ
- * by much more, whereas emulated hosts share a clock, and a wide-area network with unequal
- * directions would make them appear to differ.
+ * bound, the offset is set to 0. Clocks of separate machines count from their boots and differ by
+ * much more. Emulated hosts share a clock, but would seem to differ over a wide-area network with
+ * unequal directions.
  */
 static int measure_offset(app_clock *clock, MPI_Comm comm) {
     double shortest = -1;

@@ -156,7 +156,7 @@ typedef struct roster {
     bool speaks;   /* this rank, the first that its DCP serves, tells that DCP the members */
 } roster;
 
-/* Looks up the ranks in the job of the members from FIRST on, at most a piece; *ITEMS of them. */
+/* Looks up the ranks in the job of *ITEMS members from FIRST on: as many as a piece holds. */
 static int translate_piece(const roster *members, int first, int in_job[PIECE], int *items) {
     int own[PIECE];
     *items = members->count - first < PIECE ? members->count - first : PIECE;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The start and the end of DCPs: which ranks serve, with which settings; and the data of the job
- * meanwhile.
+ * The start and the end of DCPs: which ranks serve, with which settings; and the job's data from
+ * start to end.
  */
 #include "config.h"
 

@@ -30,8 +30,8 @@ typedef struct coll_mapping {
  * appearance). A ratio of 1:r takes the fewest DCPs with at most r ranks each, on average. DCPs are
  * distributed over the nodes in proportion to their ranks, and are the last ranks of their nodes.
  * Rank 0 always runs the application. If a node has DCPs, these serve its ranks, in equal shares.
- * Otherwise the nearest node (in the order of nodes) with DCPs that serve less than their share
- * does, with runs of consecutive ranks on one DCP.
+ * Otherwise they are served by DCPs that serve fewer ranks than their share, on the nearest node
+ * (in the order of nodes) that has such DCPs; consecutive ranks share a DCP.
  *
  * Returns MPI_ERR_ARG if there are not enough ranks, or MPI_ERR_NO_MEM. MAPPING is set only on
  * success; then coll_mapping_free must free it.

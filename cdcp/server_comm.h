@@ -68,7 +68,9 @@ void coll_server_comm_free(coll_server_comm *comm);
 /* Returns whether all members are known, so that calls can proceed. */
 bool coll_server_comm_ready(const coll_server_comm *comm);
 
-/* Return how many members the DCP at position STATION serves, and which, ascending. */
+/*
+ * Return the number of members that the DCP at position STATION serves, and their list, ascending.
+ */
 static inline int coll_server_comm_served_by(const coll_server_comm *comm, int station) {
     return comm->group[station + 1] - comm->group[station];
 }

@@ -7,7 +7,7 @@
  * 2. Between sites they go up HLOT's tree of the shortest paths to the root's site.
  *
  * Steps: the longest of the shortest paths, and ceil(log2 n) for n ranks of a site. Bytes: m from
- * every rank, and to the first rank of a site for each child that it has in its trees. Memory: for
+ * every rank; to the first rank of a site m for each child that it has in its trees. Memory: for
  * each segment of the window, a segment for each site and for each child in it.
  *
  * The order of combination depends on the latencies, as in allreduce's sites.

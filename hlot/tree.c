@@ -78,8 +78,8 @@ static void grow_by_rule(const hlot_network *network, rule *value_of, hlot_tree 
 }
 
 /*
- * Repeatedly adds the link that completes earliest, after the sends that its sender has to do
- * before. Source: Bhat, Raghavendra, Prasanna: Efficient Collective Communication in Distributed
+ * Repeatedly adds the link whose message arrives earliest, given the sends that its sender has
+ * already. Source: Bhat, Raghavendra, Prasanna: Efficient Collective Communication in Distributed
  * Heterogeneous Systems.
  */
 static void grow_earliest(const hlot_network *network, hlot_tree *tree) {
@@ -284,8 +284,9 @@ static double make_kind(const hlot_network *network, hlot_kind kind, hlot_tree *
 
 /*
  * Builds a tree of every other kind, the tree whose links complete earliest, and a line, and
- * returns the fastest. The line suits large messages, with which each further child costs as much
- * again. Each is improved by moving the sites on its longest path, if it is promising.
+ * returns the fastest. The line suits large messages: for them, each further child of a site costs
+ * as much as the first. Each is improved by moving the sites on its longest path, if it is
+ * promising.
  */
 static double make_best(const hlot_network *network, hlot_tree *tree) {
     double least = make_kind(network, HLOT_SPT, tree);

@@ -183,8 +183,8 @@ static int find_unreceived(const watch_message *message, int rank, const watch_s
 }
 
 /*
- * Finds receives on the rank to which MESSAGE goes that no message fits and that differ from
- * MESSAGE in tag or source.
+ * Finds receives that no message fits, on the rank to which MESSAGE goes. They differ from MESSAGE
+ * in tag or source.
  */
 static int find_unsent(const watch_message *message, int rank, const watch_state states[],
                        int ranks, watch_miss misses[], int room) {

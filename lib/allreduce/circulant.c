@@ -38,8 +38,8 @@
 #include <string.h>
 
 /*
- * Segments of a round's memory; from ROOMS on those for received sums, then as many for forwarded
- * results.
+ * Segments of a round's memory. Those from ROOMS on are for received sums; as many for forwarded
+ * results follow.
  */
 enum { SENT, GATHERED, ROOMS };
 enum { PIECES = 2 }; /* of a range of blocks that wraps around */
@@ -294,9 +294,9 @@ static int rooms_of(const hierarchy *f) {
 }
 
 /*
- * For each skip: two sends, receives and combinations; two sends and receives. A chunk has the same
- * number of elements for each part. If groups differ in size, some parts are received more than
- * once, and need memory each time.
+ * A skip takes two sends, receives and combinations, and on the way back two sends and receives. A
+ * chunk has the same number of elements for each part. If groups differ in size, some parts are
+ * received more than once, and need memory each time.
  */
 static coll_plan_size size_of(const coll_plan_args *args, bool levels) {
     enum { STEPS = 5 * PIECES };

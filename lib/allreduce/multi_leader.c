@@ -56,7 +56,7 @@ static void send_data(draft *d, int peer) {
         coll_step_after(send, 0, d->changed);
 }
 
-/* Adds a message of the sums NUMBERS of those that are received next. */
+/* Adds a message of several sums. NUMBERS are their numbers among the sums received next. */
 static coll_step *add_message(draft *d, coll_step_kind kind, int peer, coll_run numbers) {
     coll_step *message =
         add_step(d, coll_step_message(kind, peer, 0, (size_t)numbers.count * d->what.length));
@@ -75,7 +75,7 @@ static void add_sum(draft *d, coll_step combination, int number, int first) {
         coll_step_after(sum, 0, d->count - 2);
 }
 
-/* Combines the data with COUNT sums: those of the BEFORE last numbers come before the data. */
+/* Combines the data with COUNT sums; the last BEFORE of these come before the data. */
 static void combine(draft *d, int before, int count) {
     const size_t from = d->what.from, length = d->what.length;
     const int first = d->count, behind = count - before;

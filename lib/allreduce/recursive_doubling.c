@@ -8,9 +8,9 @@
  * the first ones form pairs: the second of a pair sends its data to the first and receives the
  * result. Operands are combined in the order of the line.
  *
- * Steps: floor(log2 p), and 2 more if p is no power of two. Bytes: m a step from every rank and to
- * it, and up to m for each of a rack's ranks over its uplink in the steps between racks. Memory: a
- * segment for each step, for each round of the window.
+ * Steps: floor(log2 p), and 2 more if p is no power of two. Bytes: in each step m from every rank
+ * and to it; in the steps between racks, up to m over an uplink for each of the rack's ranks.
+ * Memory: a segment for each step, for each round of the window.
  * Source: Thakur, Rabenseifner, Gropp: Optimization of collective communication operations in
  * MPICH.
  */

@@ -16,7 +16,7 @@ int coll_agree_highest(coll_comm *comm, int count, const int64_t numbers[], int6
 
 /*
  * Starts the same agreement without waiting; its messages use TAG. Neither AGREEMENT's memory nor
- * TAG may be reused until the agreement is complete; after an error they may never be.
+ * TAG may be reused until the agreement is complete, and never after an error.
  */
 int coll_agreement_start(coll_agreement *agreement, coll_comm *comm, int tag, int count,
                          const int64_t numbers[]);

@@ -96,7 +96,7 @@ typedef struct coll_comm_key {
     /*
      * Called on first use of a communicator (not of a part). If COMM needs no duplicate, sets
      * PRIVATE and TRANSPORT and is local. Else it is collective and returns the same error on all
-     * ranks: one of memory if READY is false on any of them, which may then have no slots.
+     * ranks: MPI_ERR_NO_MEM if READY is false on any rank, which may then lack its slots.
      */
     int (*meet)(coll_comm *comm, bool ready);
     /* Called after MEET; collective. COMM is a part of WHOLE, or WHOLE is NULL. */
@@ -118,7 +118,7 @@ static inline void *coll_comm_slot(const coll_comm *comm, const coll_comm_key *k
 /*
  * Sets *STATE to the state of the intracommunicator COMM, which owns it. Collective on first use,
  * which creates the state. Errors: out of memory and the errors of opening slots, the same on every
- * rank; after an error that may have left messages in flight, that error again.
+ * rank. If an earlier error may have left messages in flight, returns that error again.
  */
 int coll_comm_get(MPI_Comm comm, coll_comm **state);
 

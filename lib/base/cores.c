@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <unistd.h>
 
-/* Loads only cores and NUMA domains: the rest, devices above all, takes time. */
+/* Loads only cores and NUMA domains, since the rest (mostly devices) takes time. */
 static bool load_machine(hwloc_topology_t *machine) {
     if (hwloc_topology_init(machine) != 0)
         return false;

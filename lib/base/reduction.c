@@ -131,8 +131,8 @@ int coll_reduction_combine(const coll_reduction *reduction, const coll_operands 
     bool packed = is_packed(reduction) && (operands->others || coll_data_in_place(operands->data));
     bool whole = packed && !(operands->bytes_first && operands->to_bytes);
     /*
-     * A coll_data of a type with gaps can be contiguous only as a single element, and then has no
-     * map for more.
+     * Data of a type with gaps is contiguous only if it is a single element. It then has no map for
+     * several elements.
      */
     bool alone = !packed && coll_data_in_place(operands->data);
     size_t most = whole   ? operands->length

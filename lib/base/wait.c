@@ -61,7 +61,7 @@ static const double TAKEN = 1.5e-6, SHARED = 1;
 enum { TAKEN_OFTEN = 8 };
 
 /*
- * What was waited for happened at an unknown time after the last test that found nothing. Counting
+ * The awaited event happened at an unknown time after the last test that found nothing. Counting
  * the sleep since that test would overestimate the wait, which would lengthen the next sleep, and
  * so on.
  */

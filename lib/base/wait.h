@@ -108,14 +108,14 @@ int coll_wait_report(double seconds, int count, MPI_Request requests[], const in
 int coll_wait_silent(double seconds, int first, int more);
 
 /*
- * Returns the error of WHAT, a collective of the MPI library's own that has timed out after
- * SECONDS; the silent ranks are not known.
+ * Returns the error for WHAT, a collective of the MPI library that has timed out after SECONDS; it
+ * names no ranks, since the silent ones are not known.
  */
 int coll_wait_late(const char *what, double seconds);
 
 /*
- * Waits for REQUEST of a nonblocking collective of the MPI library's own, called WHAT in the error.
- * After a timeout the request and the memory passed to it must be left to the MPI library for ever.
+ * Waits for REQUEST, a nonblocking collective of the MPI library, which the error calls WHAT. After
+ * a timeout, neither the request nor the memory passed to the MPI library may be used or freed.
  */
 int coll_wait_native(coll_wait *wait, MPI_Request *request, const char *what);
 
@@ -153,7 +153,7 @@ coll_backoff coll_backoff_begin(coll_wait *wait);
 /* Pauses (spins, yields or sleeps) after a test that found nothing. */
 void coll_backoff_relax(coll_backoff *backoff);
 
-/* Records that what was waited for has happened, and begins again. */
+/* Records that the awaited event has happened, and restarts the back-off. */
 void coll_backoff_progress(coll_backoff *backoff);
 
 /*

@@ -41,8 +41,8 @@ static int check_counts(const coll_call_args *call, const char *direction, MPI_C
     return MPI_SUCCESS;
 }
 
-/* Checks the use of MPI_IN_PLACE: as the send buffer, at the root only if there is one (a broadcast
- * always has it); in a scatter instead as the receive buffer of the root. */
+/* Checks that MPI_IN_PLACE is only the send buffer and, if there is a root, only the root's (in a
+ * broadcast, any rank's). In a scatter it may only be the root's receive buffer. */
 static int check_places(const coll_call_args *call, bool receives) {
     const coll_user *user = call->user;
     bool scatters = call->operation == COLL_OPERATION_SCATTER;
@@ -79,9 +79,10 @@ static int check_arguments(const coll_call_args *call) {
 }
 
 /*
- * Checks that the operation is valid for the datatype, by an empty reduction: only MPI knows. The
- * result is cached for the last pair. Ranks may differ in what they have cached, since a new handle
- * can have the value of a freed one; so the reduction is on a communicator of this process alone.
+ * Checks that the operation is valid for the datatype, which only MPI knows, with an empty
+ * reduction. The result is cached for the last pair. Ranks may differ in what they have cached,
+ * since a new handle can have the value of a freed one; so the reduction is on a communicator of
+ * this process alone.
  */
 static int check_operation(coll_call_args *call) {
     coll_state *state = coll_state_of(call->comm);

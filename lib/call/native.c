@@ -48,8 +48,8 @@ static int too_many(void) {
                       INT_MAX);
 }
 
-/* Sets *RANKS to the length of the arrays of counts: the number of ranks (in an intercommunicator
- * of the remote group), or 0 if they are significant only at a root elsewhere. */
+/* Sets *RANKS to the length of the arrays of counts: the number of ranks (of the remote group, in
+ * an intercommunicator), or 0 if they are significant only at a root elsewhere. */
 static int array_length(const coll_operation_info *info, int root, MPI_Comm comm, int *ranks) {
     int inter, rank, code = PMPI_Comm_test_inter(comm, &inter);
     *ranks = 0;

@@ -144,7 +144,7 @@ static void complete_request(coll_request *request, int code) {
                    PMPI_Wtime() - request->since);
 }
 
-/* Sets the call's tags; before its task is opened, which copies them. */
+/* Sets the call's tags. Must be called before the task is opened, which copies them. */
 static void set_tag(coll_request *request, int turn) {
     request->call.tag = COLL_TAG_STARTED + COLL_LANES * turn;
 }

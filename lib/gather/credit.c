@@ -94,8 +94,8 @@ static coll_credit credit_of(const coll_shape *call, const coll_values *values) 
 }
 
 /*
- * Returns the seconds by which the root waits for more bytes than its link would take: what is not
- * sent unasked comes at most one window in each round trip, or one block if a rank's run holds it.
+ * Returns the seconds for which the root's link is idle because the root must grant: each round
+ * trip grants at most one window, or one block if a run holds it.
  */
 static double grant_seconds(const coll_shape *call, const coll_credit *credit) {
     const coll_cost *link = coll_profile_outermost(coll_shape_costs(call), call->topo);

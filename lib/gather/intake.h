@@ -4,8 +4,8 @@
  * has granted. The blocks arrive in segments, sender by sender in chain order; if it takes several
  * racks' uplinks to fill the root's link, sender by sender within each rack. The root posts
  * receives a window of bytes ahead and grants as it posts, so the window also limits the bytes in
- * flight. Sent without a grant are the first blocks in chain order, if all ranks know the size;
- * otherwise all blocks up to an equal share of the limit.
+ * flight. If all ranks know the size, the first blocks in chain order are sent without a grant;
+ * otherwise the beginning of each block is, up to an equal share of the limit.
  *
  * The root runs an intake, the other ranks a supply; both are tasks (lib/plan/task.h).
  */

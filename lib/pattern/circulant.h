@@ -27,7 +27,7 @@ typedef struct coll_circulant {
     int receive[COLL_CIRCULANT_ROUNDS];
     /*
      * The receive schedules of the positions to which this one sends; [k][k] is the segment that it
-     * sends.
+     * sends in round k.
      */
     int neighbour[COLL_CIRCULANT_ROUNDS][COLL_CIRCULANT_ROUNDS];
 } coll_circulant;

@@ -176,8 +176,8 @@ const coll_node *coll_cursor_start(coll_cursor *cursor, int *node) {
     return started;
 }
 
-/* Counts the completion of step WHICH for the steps behind it, in the round in SLOT, that depend on
- * all earlier ones. */
+/* Counts the completion of step WHICH, in the round in SLOT, for its later steps that depend on all
+ * earlier ones. */
 static void release_after_earlier(coll_cursor *cursor, int slot, int which) {
     int first = slot * cursor->plan->size.steps;
     int i = which + 1 > cursor->fence[slot] ? which + 1 : cursor->fence[slot];

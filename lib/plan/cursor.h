@@ -36,7 +36,7 @@ typedef struct coll_cursor {
 /* Returns the bytes of memory for a cursor over plans of SIZE. */
 size_t coll_cursor_bytes(const coll_plan_size *size);
 
-/* Opens CURSOR for PLAN in that MEMORY, which must be aligned for any type. */
+/* Opens CURSOR for PLAN in MEMORY of coll_cursor_bytes, which must be aligned for any type. */
 void coll_cursor_open(coll_cursor *cursor, const coll_plan *plan, void *memory);
 
 /* Begins the plan; may be called again when it has ended. */

@@ -62,7 +62,7 @@ static const coll_data *combined_type(const coll_engine *engine) {
     return call->input->bytes ? call->input : call->data;
 }
 
-/* Combines other bytes of scratch memory with those at MEMORY. */
+/* Combines bytes of another segment of scratch memory with those at MEMORY. */
 static int combine_scratch(coll_engine *engine, const coll_node *node, char *memory) {
     const coll_step *step = &node->step;
     size_t other = segment_index(engine, node, step->block);

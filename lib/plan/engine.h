@@ -47,7 +47,8 @@ typedef struct coll_engine {
 /* Returns the bytes of memory that coll_exec_args_open needs for CALL; the same on all ranks. */
 size_t coll_exec_args_bytes(const coll_exec_args *call);
 
-/* Opens a task for CALL, which is copied, in that MEMORY, aligned for any type. Local. */
+/* Opens a task for CALL, which is copied, in MEMORY of coll_exec_args_bytes, aligned for any type.
+ * Local. */
 coll_task *coll_exec_args_open(const coll_exec_args *call, void *memory);
 
 /* Runs CALL to its end. */

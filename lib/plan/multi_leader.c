@@ -115,9 +115,8 @@ coll_leaders coll_leaders_open(const coll_plan_args *args, uint64_t asked, void 
 
 /* --- Turns --- */
 
-/* Returns the place of NODE's rank for the messages of the Nth of OTHERS other runs. The node that
- * serves two nodes of a longer run sends the message that is its SECOND there from another place,
- * if it can. */
+/* Returns the place of NODE's rank for the messages of the Nth of OTHERS other runs. A node that
+ * serves two nodes of a longer run sends the SECOND message from another place, if it can. */
 static int place_for(const coll_leaders *leaders, int node, int others, int nth, int second) {
     const int ranks = leaders->first[node + 1] - leaders->first[node];
     return (coll_block_at((size_t)others, ranks, (size_t)nth) + second * others) % ranks;

@@ -84,7 +84,7 @@ typedef enum coll_leaders_kind {
 typedef struct coll_leaders_turn {
     coll_leaders_kind kind;
     coll_cut cut; /* of nodes in an exchange, else of the ranks of this node */
-    /* the cut of the latest exchange, that of the gather in a gather */
+    /* the cut of the latest exchange; in a gather, the same as CUT */
     coll_cut exchange;
     bool is_last; /* this rank then has what all runs of EXCHANGE have */
     int sends, to[2 * COLL_LEADERS_RADIX];
@@ -99,9 +99,9 @@ int coll_leaders_turns(const coll_leaders *leaders);
 void coll_leaders_turn_at(const coll_leaders *leaders, int number, coll_leaders_turn *turn);
 
 /*
- * The other runs of a cut are numbered from the run behind the own one, and around. So messages go
- * to different nodes at the same time, even if all nodes send in the order of the numbers. Return
- * the number of run I, as run OWN numbers it, and the run with number NTH.
+ * The other runs of a cut are numbered cyclically, beginning with the run behind the own one. So
+ * messages go to different nodes at the same time, even if all nodes send in the order of the
+ * numbers. Return the number of run I, as run OWN numbers it, and the run with number NTH.
  */
 static inline int coll_cut_number(const coll_cut *cut, int own, int i) {
     return (i - own - 1 + cut->parts) % cut->parts;
@@ -112,8 +112,8 @@ static inline int coll_cut_numbered(const coll_cut *cut, int nth) {
 }
 
 /*
- * Returns the numbers, among the other runs, of those from which the ranks in run I of the spread
- * TURN have received in the exchange before it.
+ * Returns which of the other runs, by their numbers, have sent to the ranks in run I of the spread
+ * TURN in the exchange before it.
  */
 coll_run coll_leaders_received(const coll_leaders *leaders, const coll_leaders_turn *turn, int i);
 
@@ -124,9 +124,9 @@ typedef struct coll_leaders_plan {
 } coll_leaders_plan;
 
 /*
- * Returns the size of such a plan, whose rounds need SEGMENT bytes of scratch memory. What is sent,
- * and each message received, needs up to COPIES steps in addition, but no round more than MOST. The
- * radix is the first parameter.
+ * Returns the size of such a plan, whose rounds need SEGMENT bytes of scratch memory. The data to
+ * be sent, and each message received, take up to COPIES additional steps; a round has at most MOST
+ * of these. The radix is the first parameter.
  */
 coll_plan_size coll_leaders_plan_size(const coll_plan_args *args, int copies, int most,
                                       size_t segment);
@@ -135,7 +135,7 @@ coll_plan_size coll_leaders_plan_size(const coll_plan_args *args, int copies, in
 coll_plan *coll_leaders_plan_make(const coll_plan_args *args, coll_plan_size size, void *memory,
                                   coll_round *round);
 
-/* Returns whether CALL has several nodes, in one site: the groups know no ways between sites. */
+/* Returns whether CALL has several nodes, all in one site: the groups ignore sites. */
 bool coll_leaders_apply(const coll_shape *call);
 
 #endif

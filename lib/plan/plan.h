@@ -201,7 +201,7 @@ static inline void coll_step_after(coll_step *step, int back, int which) {
     step->after[step->afters++] = (coll_after){.back = (int16_t)back, .step = which};
 }
 
-/* The same for a dependency that only limits congestion. */
+/* Adds a dependency that only limits congestion. */
 static inline void coll_step_pace(coll_step *step, int back, int which) {
     step->after[step->afters++] = (coll_after){.back = (int16_t)back, .step = which, .paces = true};
 }
@@ -266,7 +266,8 @@ static inline size_t coll_segment_even(const coll_plan_args *args, size_t longes
     return coll_least(coll_segment_of(shape, even + (element ? element - 1 : 0)), most);
 }
 
-/* The same for the shape's bytes and chunks that are multiples of LEAST bytes. */
+/* Returns the size of chunks that divides the shape's bytes evenly: a multiple of LEAST bytes, at
+ * most the user's segment unless that is below LEAST. */
 static inline size_t coll_chunk_of(const coll_plan_args *args, size_t least) {
     const size_t all = (size_t)coll_segment_count(args->shape->bytes, least),
                  asked = args->values->at[COLL_SEGMENT] / least;

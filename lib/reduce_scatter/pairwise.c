@@ -79,8 +79,8 @@ static int add_first(const coll_step *own, int position, const int peers[], int 
 }
 
 /*
- * Writes the receives from COUNT peers and their sums; the first sum depends on that of the turn
- * before.
+ * Writes the receives from COUNT peers, each with its combination. The first combination depends on
+ * the last one of the turn before.
  */
 static int add_contributions(const pair_plan *plan, uint64_t round, const int peers[], int count,
                              coll_step steps[]) {

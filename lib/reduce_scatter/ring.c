@@ -7,7 +7,8 @@
  * direction. Blocks move in segments: a rank forwards a segment as soon as it has received it and
  * added its contribution. A few segments of each block travel all the way around before the next
  * ones begin, since segments on their way are held only in scratch memory. A block is always summed
- * up from the rank behind its owner on around the ring, so it has the same bits in every run.
+ * up around the ring, beginning with the rank behind its owner, so it has the same bits in every
+ * run.
  *
  * Steps: p - 1 turns. Bytes: p - 1 blocks from every rank and to it, and over each uplink in either
  * direction. Memory: two windows of segments.
@@ -20,7 +21,7 @@
 
 /*
  * In turn T a rank handles the block T + 1 places before its own: some segments of it, one round
- * each. After P turns with these, the next segments follow.
+ * each. After P turns, the next segments follow.
  */
 typedef struct ring_plan {
     coll_plan base;

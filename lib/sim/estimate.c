@@ -14,11 +14,12 @@
 #include <stdlib.h>
 
 /* The budget of an estimate: EVENTS for up to RANKS ranks, above that in proportion to the ranks,
- * up to EVENTS_MOST. The simulation of a subset of the ranks gets a PARTth of it. */
+ * up to EVENTS_MOST. A simulation of a subset of the ranks gets 1/PART of the budget. */
 enum { EVENTS = 6000, PART = 4, RANKS = 150, EVENTS_MOST = 32000 };
 
-/* Rounds simulated for the start-up time; rounds beyond the window simulated for the rate (time of
- * a round); fewest rounds of all ranks that give a rate. */
+/* BEGIN: rounds simulated for the start-up time. BEHIND: rounds beyond the window that are
+ * simulated for the rate (the time of a round). PACE_LEAST: fewest rounds of all ranks that give a
+ * rate. */
 enum { BEGIN = 2, BEHIND = 2, PACE_LEAST = 6 };
 
 /* Sizes of a subset of ranks: fewer are not representative; plans for more take long to make. */
@@ -131,7 +132,7 @@ static bool simulate(const estimate *e, const subset *p, uint64_t rounds, double
 
 /* Results of a simulation of the first rounds, in seconds. */
 typedef struct sample {
-    double time, pace;               /* of all these rounds, and of one further round */
+    double time, pace;               /* time of all these rounds; time of one further round */
     double rank_seconds, of_a_round; /* busy time of the busiest rank in TIME and in PACE */
 } sample;
 
@@ -239,7 +240,7 @@ static double estimate_from_ranks(const estimate *e) {
     return lower_bound(&e->traffic) + begin + pace * (double)(all - begun);
 }
 
-/* Counts the load again from more ranks, or all of them. A few ranks tell well how long one is
+/* Counts the load again from more ranks, or all of them. A few ranks show well how long a rank is
  * busy, but the load of links needs many. */
 static void count_more_ranks(estimate *e) {
     /* Making a rank's plan takes time in proportion to all ranks. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Estimates a call's time for the choice of algorithms, from a few small simulations of its plans
- * (result.h), so that the cost of an estimate is bounded for any size and number of ranks.
+ * (lib/sim/sim.h), so that the cost of an estimate is bounded for any size and number of ranks.
  *
  * 1. A call of few events is simulated.
  * 2. Of a longer call the first rounds of all plans are simulated, and extrapolated at the rate of
@@ -19,9 +19,9 @@
 
 /*
  * Returns the estimated seconds of ALGORITHM's plan for SHAPE, even if ALGORITHM does not run by
- * its plan with these VALUES. If the estimate exceeds `shape->enough`, any value from that on may
- * be returned. The result is the same on every rank: memory is allocated only if `shape->events` is
- * set. Returns INFINITY if there is not enough memory.
+ * its plan with these VALUES. If the estimate exceeds `shape->enough`, any value of at least
+ * `shape->enough` may be returned. The result is the same on every rank: memory is allocated only
+ * if `shape->events` is set. Returns INFINITY if there is not enough memory.
  */
 double coll_estimate(const coll_algorithm *algorithm, const coll_shape *shape,
                      const coll_values *values);

@@ -126,8 +126,8 @@ static void add_rank(coll_link_load *s, int position, double ranks, uint64_t rou
     traffic->exact = traffic->exact && counted == all;
 }
 
-/* Returns the maximum over COUNT links, every ONE_IN-th element of LINKS. Without EXACT counts
- * returns the mean, which the true maximum is not below. */
+/* Returns the maximum over COUNT links, every ONE_IN-th element of LINKS. If the counts are not
+ * EXACT, returns the mean, a lower bound of the true maximum. */
 static double busiest_of(const double links[], int count, int one_in, bool exact) {
     double all = 0, most = 0;
     for (int i = 0; i < count; i++) {

@@ -443,8 +443,8 @@ static bool run_stage(simulation *sim, int number) {
 
 /* --- Simulations --- */
 
-/* Cuts BYTES off the memory. Returns NULL if there are too few, and from then on: checking the
- * last of several results is enough. */
+/* Cuts BYTES off the memory. Returns NULL if too few are left, and in all later calls, so that only
+ * the last of several results must be checked. */
 static void *cut_memory(simulation *sim, size_t bytes) {
     void *taken = coll_comm_room_cut(&sim->memory, &sim->left, bytes);
     if (!taken)

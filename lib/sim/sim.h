@@ -52,7 +52,7 @@ typedef struct coll_sim_result {
 coll_plan_args coll_sim_plan_args(const coll_shape *shape, const coll_values *values,
                                   const coll_rank_order *line, bool is_root, coll_blocks *even);
 
-/* Simulates CALL and sets *PRICE. Returns MPI_ERR_NO_MEM without memory, and MPI_ERR_INTERN if the
+/* Simulates CALL and sets *RESULT. Returns MPI_ERR_NO_MEM without memory, and MPI_ERR_INTERN if the
  * plans would wait for ever. */
 int coll_simulate(const coll_sim_call *call, coll_sim_result *result);
 

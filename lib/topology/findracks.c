@@ -212,7 +212,7 @@ static bool is_placed(const finder *f, int node) {
     return rows && f->nodes > FEW_NODES && rows->clear == 0 && rows->even >= EVEN_ROWS;
 }
 
-/* Returns a step that visits all nodes and comes to distant ones early: coprime to NODES. */
+/* Returns a step, coprime to NODES, by which all nodes are visited, and distant ones early. */
 static int coprime_step(int nodes) {
     int step = nodes * 5 / 8 + 1;
     for (;; step--) {

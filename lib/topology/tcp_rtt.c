@@ -15,7 +15,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* How often all addresses that are not known to be near are tried at the same time. */
+/* How many times all addresses that are not known to be near are tried, all at the same time. */
 enum { BATCHES = 2 };
 
 /*

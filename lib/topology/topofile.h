@@ -73,7 +73,7 @@ const char *coll_topofile_note(const coll_topofile *file);
 /*
  * Finds HOST and sets *RACK and *SITE, which are numbered from 0 in the order in which they are
  * first found. Returns false, with *PROBLEM set, if no rack lists the host, or if it matches two
- * only except for a domain.
+ * racks only when domains are ignored.
  */
 bool coll_topofile_find(coll_topofile *file, const char *host, int *rack, int *site, char *problem);
 

@@ -32,8 +32,9 @@ typedef struct coll_topology_source_state {
  * On rank 0, sets AT's racks, sites and note as far as that needs no messages, and returns what
  * remains to be done. SOURCE is
  *
- *     auto        the cached topology of these hosts (topocache.h), else measured (autotopo.h) and
- *                 cached; if the cached file is damaged, says so on stderr once per process
+ *     auto        the cached topology of these hosts (topocache.h), else measured
+ *                 (topology_probe.h) and cached; if the cached file is damaged, says so on stderr
+ *                 once per process
  *     auto:fresh  measured and cached
  *     check:FILE  FILE; also measured and cached, and rank 0 prints on stderr if the two disagree
  *     FILE        the file (topofile.h)

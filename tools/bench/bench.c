@@ -188,7 +188,9 @@ static int run_round(series *s, unsigned round, bool counted, bench_result resul
     return MPI_SUCCESS;
 }
 
-/* Runs shorter than this (s) are never hopeless: one sample of them is mostly noise. */
+/*
+ * A contender with runs shorter than this (s) is not given up: one sample of them is mostly noise.
+ */
 static const double cheap = 10e-3;
 
 static bool is_rival(const contender *c) {

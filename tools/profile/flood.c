@@ -25,7 +25,10 @@ enum {
 /* A step is lossy if a smaller share of it arrives than this. */
 static const double LOSSY_BELOW = 0.9;
 
-/* Seconds without an arrival, all senders being done, after which nothing is under way any more. */
+/*
+ * Seconds without an arrival, after all senders are done, by which all datagrams have arrived or
+ * are lost.
+ */
 static const double SILENCE = 20e-3;
 
 /* The receiver's order to a sender: to send DATAGRAMS to PORT of HOST. 0 datagrams: to stop. */

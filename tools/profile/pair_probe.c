@@ -55,7 +55,10 @@ static const double LONG = 5e-3;
 /* A message is taken to have arrived this long after its expected time of arrival; s. */
 static const double SLACK = 100e-6;
 
-/* A pause ends with this long awake, since a processor that has just woken up is slow; s. */
+/*
+ * The time at the end of a pause that is spent awake, since a processor that has just woken up is
+ * slow; s.
+ */
 static const double AWAKE = 500e-6;
 
 typedef struct link {
