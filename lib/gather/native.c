@@ -113,29 +113,21 @@ static bool convert_to_ints(const coll_exec_args *call, int counts[], int places
     return true;
 }
 
-/* Sets *FIT on all ranks to the root's value: whether its blocks fit MPI_Gatherv's ints. */
-static int share_fit(const coll_exec_args *call, int *fit) {
-    const int64_t mine = *fit;
-    int64_t told;
-    int code = coll_agree_highest(call->comm, 1, &mine, &told);
-    *fit = code == MPI_SUCCESS && told;
-    return code;
-}
-
 static int run_uneven(const coll_exec_args *call) {
     coll_comm *comm = call->comm;
     const coll_data *mine = call->data;
     void *room;
-    int code = coll_comm_room(comm, (1 + 2 * (size_t)comm->ranks) * sizeof(int), &room);
+    int code = coll_comm_room(comm, 2 * (size_t)comm->ranks * sizeof(int), &room);
     if (code != MPI_SUCCESS)
         return code;
-    int *fit = room, *counts = fit + 1, *places = counts + comm->ranks;
-    bool is_root = comm->rank == call->args.shape->root;
-    *fit = is_root && convert_to_ints(call, counts, places);
-    code = share_fit(call, fit);
+    int *counts = room, *places = counts + comm->ranks;
+    const bool is_root = comm->rank == call->args.shape->root;
+    const int64_t fits = is_root && convert_to_ints(call, counts, places);
+    int64_t root_fits;
+    code = coll_agree_highest(comm, 1, &fits, &root_fits);
     if (code != MPI_SUCCESS)
         return code;
-    if (!*fit) {
+    if (!root_fits) {
         const coll_values none = {.at = {0}};
         coll_exec_args linear = *call;
         linear.algorithm = &coll_gather_linear;
