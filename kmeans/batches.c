@@ -114,6 +114,7 @@ bool km_cluster_batches(const km_points *points, const km_batches *batches,
     uint8_t *centroids = NULL;
     double begun = MPI_Wtime();
     bool good = choose_start(points, settings, comm, &centroids, problem);
+    double start_seconds = MPI_Wtime() - begun;
     uint64_t size = batches->size, every = batches->quality_every;
     for (uint64_t count = 1; good && size < points->total; count++, size *= 2) {
         here.seconds = settings->seconds;
@@ -128,6 +129,8 @@ bool km_cluster_batches(const km_points *points, const km_batches *batches,
         observer->batch(points->total, observer->context);
     good = good && update_time_left(&here.seconds, begun, comm, problem) &&
            km_cluster(points, &here, observer, comm, result, problem);
+    if (good)
+        result->start_seconds = start_seconds;
     free(centroids);
     return good;
 }

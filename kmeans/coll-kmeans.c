@@ -25,8 +25,8 @@
 static const char program[] = "coll-kmeans";
 
 static const char usage[] =
-    "usage: mpirun -n RANKS coll-kmeans --k K [options] POINTS... --centroids FILE.npy --assign "
-    "FILE.npy\n"
+    "usage: mpirun -n RANKS coll-kmeans --k K [options] POINTS... --centroids FILE.npy [--assign "
+    "FILE.npy]\n"
     "       coll-kmeans --benchmark | --help | --version\n"
     "\n"
     "Clusters points with K-means over any number of MPI ranks; exact if the features are\n"
@@ -112,7 +112,7 @@ static const app_option table[] = {
      "somewhat more time; auto: like the features. TYPE is one of:",
      .choice = &options.type, .nth = type_name},
     {"assign", "FILE.npy", "write each point's cluster here: int32, in the points' order",
-     .text = &options.assign, .required = true},
+     .text = &options.assign},
     {"iterations", "N", "stop after N iterations", .integer = &options.settings.iterations,
      .most = INT32_MAX},
     {"tolerance", "T", "stop when no centroid moves farther than T (Euclidean)",
@@ -256,7 +256,7 @@ static bool cluster_points(const km_points *points, km_report *report, MPI_Comm 
     bool good = km_write_result(&result, points, options.settings.k, options.centroids,
                                 options.assign, comm, problem);
     if (good && app_rank(comm) == 0)
-        km_report_written(app_seconds() - start);
+        km_report_times(report, &result, app_seconds() - start);
     km_result_free(&result);
     return good;
 }

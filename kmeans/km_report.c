@@ -21,6 +21,7 @@ void km_report_begin(km_report *report, const km_points *points, const km_settin
         kernel = kernel->quantised;
     app_progress_hide();
     report->points = points;
+    report->read = read_seconds;
     report->started = report->since = app_seconds();
     report->batch = points->total;
     report->skipped = -1;
@@ -148,15 +149,18 @@ static const char *const reasons[] = {
     [KM_STOP_ITERATIONS] = "the iterations asked for are done",
 };
 
+/* Returns the time of the clustering without its first centroids and its final assignment. */
+static double iteration_seconds(const km_report *report, const km_result *result) {
+    return report->seconds - result->start_seconds - result->final_seconds;
+}
+
 void km_report_end(km_report *report, const km_result *result) {
     const km_points *points = report->points;
-    double seconds = app_seconds() - report->started;
+    double seconds = report->seconds = app_seconds() - report->started;
     double rounding = has_floats(points) ? 0 : (double)points->total * (double)points->dim / 4;
     app_progress_hide();
     printf("%" PRId64 " iteration%s in %.2f s: %s\n", result->iterations,
            result->iterations == 1 ? "" : "s", seconds, reasons[result->stop]);
-    printf("of these, first centroids %.2f s, final assignment %.2f s\n", result->start_seconds,
-           result->final_seconds);
     if (has_floats(points))
         printf("final objective %.12g\n", km_real_objective(&points->real, result->objective));
     else
@@ -169,12 +173,16 @@ void km_report_end(km_report *report, const km_result *result) {
         report->json, app_json_text("result", reasons[result->stop]),
         app_json_integer("iterations", result->iterations),
         json_objective(report, result->objective), app_json_number("rounding_at_most", rounding),
-        app_json_number("start_s", result->start_seconds),
+        app_json_number("read_s", report->read), app_json_number("start_s", result->start_seconds),
+        app_json_number("iterations_s", iteration_seconds(report, result)),
         app_json_number("final_s", result->final_seconds), app_json_number("seconds", seconds));
 }
 
-void km_report_written(double seconds) {
-    printf("written in %.2f s\n", seconds);
+void km_report_times(const km_report *report, const km_result *result, double write_seconds) {
+    printf("time: reading %.2f s, first centroids %.2f s, iterations %.2f s, final assignment "
+           "%.2f s, writing %.2f s\n",
+           report->read, result->start_seconds, iteration_seconds(report, result),
+           result->final_seconds, write_seconds);
 }
 
 /* Writes fixed-point centroids as float32. */
@@ -242,11 +250,12 @@ bool km_write_result(const km_result *result, const km_points *points, size_t k,
     app_output centroids = {NULL}, clusters = {NULL};
     if (rank == 0 && app_output_open(&centroids, centroids_path, problem) &&
         app_output_open(&clusters, assign_path, problem) &&
-        write_centroids(&centroids, result, k, points, problem))
+        write_centroids(&centroids, result, k, points, problem) && assign_path)
         write_clusters_header(&clusters, points->total, problem);
     bool good = app_agree(problem, comm);
     if (good) {
-        if (km_rows_collect(result->nearest, points, comm, write_clusters, &clusters, problem) &&
+        if ((!assign_path ||
+             km_rows_collect(result->nearest, points, comm, write_clusters, &clusters, problem)) &&
             rank == 0)
             rename_both(&centroids, &clusters, problem);
         good = app_agree(problem, comm);

@@ -9,15 +9,19 @@
 
 typedef struct km_report {
     const km_points *points;
-    FILE *json;         /* NULL for no JSON */
-    int64_t iterations; /* the most iterations */
-    double started;
-    uint64_t batch; /* points of the current batch, or all */
-    double since;   /* when the iterations on them began */
-    double skipped; /* passes over these points made before this run; < 0: not known yet */
+    FILE *json;           /* NULL for no JSON */
+    int64_t iterations;   /* the most iterations */
+    double read, started; /* s: the time that reading took, and when the clustering began */
+    double seconds;       /* s that the clustering took */
+    uint64_t batch;       /* points of the current batch, or all */
+    double since;         /* when the iterations on them began */
+    double skipped;       /* passes over these points made before this run; < 0: not known yet */
 } km_report;
 
-/* Starts the clock and prints the header of the table. POINTS must outlive REPORT. */
+/*
+ * Starts the clock and prints the header of the table. The points were read in READ_SECONDS. POINTS
+ * must outlive REPORT.
+ */
 void km_report_begin(km_report *report, const km_points *points, const km_settings *settings,
                      int ranks, double read_seconds);
 
@@ -31,13 +35,14 @@ void km_report_note(const char *text, void *context);
 /* Prints the summary. */
 void km_report_end(km_report *report, const km_result *result);
 
-/* Prints that the result was written in so many SECONDS. */
-void km_report_written(double seconds);
+/* Prints how long each part of the run took; the result was written in WRITE_SECONDS. */
+void km_report_times(const km_report *report, const km_result *result, double write_seconds);
 
 /*
  * Writes the K centroids of RESULT (uint8, or float32 if the features are real; k x dim) and the
- * clusters of all points in their order (int32) to the two paths. Both files are complete before
- * either gets its name. Collective; on false all ranks have the same problem.
+ * clusters of all points in their order (int32) to the two paths. ASSIGN_PATH may be NULL. Both
+ * files are complete before either gets its name. Collective; on false all ranks have the same
+ * problem.
  */
 bool km_write_result(const km_result *result, const km_points *points, size_t k,
                      const char *centroids_path, const char *assign_path, MPI_Comm comm,

@@ -84,6 +84,11 @@ for points in parts "parts/b.txt parts/a.txt"; do
     cmp c.npy c2.npy && cmp a.npy a2.npy || fail "other files from $points"
 done
 
+# Without --assign there are the centroids alone. The times of all parts are told.
+run 2 --k 12 points.txt --centroids c2.npy || fail "no --assign"
+cmp c.npy c2.npy || fail "other centroids without --assign"
+grep -q '^time: reading .* first centroids .* iterations .* final assignment .* writing ' out || fail "times"
+
 # The JSON has a line for each iteration, and the objective never rises.
 grep -c '"iteration": ' steps.json >count
 test "$(cat count)" -ge 2 || fail "too few steps"
@@ -286,7 +291,6 @@ refuses "--k 601: there are only 600 points" --k 601 points.txt $to
 refuses "--k K is missing" points.txt $to
 refuses "a file of points is missing" --k 2 $to
 refuses "--centroids FILE.npy is missing" --k 2 points.txt --assign results/a.npy
-refuses "--assign FILE.npy is missing" --k 2 points.txt --centroids results/c.npy
 for other in results/c ./results/c results/../results/c; do
     refuses "--centroids results/c and --assign $other name the same file" \
         --k 2 points.txt --centroids results/c --assign $other
