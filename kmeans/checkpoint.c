@@ -181,7 +181,7 @@ bool km_checkpoint_write(const km_checkpoint *checkpoint, const km_identity *ide
         write_header(&to, identity, state, moved, problem);
     bool good = app_agree(problem, comm);
     if (good) {
-        if (km_rows_collect(state->nearest, points, comm, write_clusters, &to, problem) &&
+        if (km_rows_collect(state->nearest, 1, points, comm, write_clusters, &to, problem) &&
             rank == 0)
             write_end(&to, problem);
         good = app_agree(problem, comm);

@@ -13,6 +13,7 @@
 #include "kmeans/batches.h"
 #include "kmeans/benchmark.h"
 #include "kmeans/checkpoint.h"
+#include "kmeans/km_predict.h"
 #include "kmeans/km_report.h"
 #include "kmeans/kmeans.h"
 
@@ -27,7 +28,8 @@ static const char program[] = "coll-kmeans";
 static const char usage[] =
     "usage: mpirun -n RANKS coll-kmeans --k K [options] POINTS... --centroids FILE.npy [--assign "
     "FILE.npy]\n"
-    "       coll-kmeans --benchmark | --help | --version\n"
+    "       mpirun -n RANKS coll-kmeans predict --centroids FILE POINTS... --assign FILE.npy\n"
+    "       coll-kmeans --benchmark | --help | predict --help | --version\n"
     "\n"
     "Clusters points with K-means over any number of MPI ranks; exact if the features are\n"
     "unsigned bytes. The result is the same, bit for bit, for any number of ranks and threads.\n"
@@ -305,6 +307,8 @@ static bool run_command(MPI_Comm comm, app_problem *problem) {
 
 int main(int argc, char **argv) {
     app_problem problem = {""};
+    if (argc > 1 && !strcmp(argv[1], "predict"))
+        return km_predict_main(argc - 1, argv + 1);
     parse_options(argc, argv, &problem);
     if (!problem.text[0] && options.benchmark) {
         if (run_benchmark(&problem))

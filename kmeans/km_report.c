@@ -254,8 +254,8 @@ bool km_write_result(const km_result *result, const km_points *points, size_t k,
         write_clusters_header(&clusters, points->total, problem);
     bool good = app_agree(problem, comm);
     if (good) {
-        if ((!assign_path ||
-             km_rows_collect(result->nearest, points, comm, write_clusters, &clusters, problem)) &&
+        if ((!assign_path || km_rows_collect(result->nearest, 1, points, comm, write_clusters,
+                                             &clusters, problem)) &&
             rank == 0)
             rename_both(&centroids, &clusters, problem);
         good = app_agree(problem, comm);

@@ -419,7 +419,8 @@ bool km_cluster(const km_points *points, const km_settings *settings, const km_o
     if (settings->k < 1 || settings->k > INT32_MAX)
         app_refuse(problem, "k is %" PRIu64 "; 1 to %" PRId32 " are allowed", settings->k,
                    INT32_MAX);
-    else if (settings->k > points->total)
+    else if (settings->k > points->total &&
+             (settings->iterations || !km_init_is_given(&settings->start)))
         app_refuse(problem, "k is %" PRIu64 ", but there are only %" PRIu64 " points", settings->k,
                    points->total);
     if (!app_agree(problem, comm))
@@ -435,6 +436,8 @@ bool km_cluster(const km_points *points, const km_settings *settings, const km_o
         result->nearest = run.state.nearest;
         run.state.centroids = NULL;
         run.state.nearest = NULL;
+        result->distance2 = run.distance2;
+        run.distance2 = NULL;
     }
     release_state(&run);
     return good;
@@ -443,5 +446,6 @@ bool km_cluster(const km_points *points, const km_settings *settings, const km_o
 void km_result_free(km_result *result) {
     free(result->centroids);
     free(result->nearest);
+    free(result->distance2);
     *result = (km_result){.centroids = NULL};
 }

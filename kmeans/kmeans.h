@@ -92,6 +92,7 @@ typedef struct km_observer {
 typedef struct km_result {
     uint8_t *centroids;   /* k rows, on all ranks */
     uint32_t *nearest;    /* nearest of these centroids for each of this rank's points */
+    uint32_t *distance2;  /* its squared distance, as km_points_distance takes it */
     uint64_t objective;   /* objective of this result, as in km_step; on all ranks */
     int64_t iterations;   /* iterations done */
     double start_seconds; /* this rank's time for the first centroids, or to resume */
@@ -101,7 +102,8 @@ typedef struct km_result {
 
 /*
  * Clusters POINTS. Collective; on false all ranks have the same problem. The caller frees RESULT
- * with km_result_free.
+ * with km_result_free. With 0 iterations it only assigns the points to the first centroids; if
+ * these are given (km_init_is_given), there may be more centroids than points.
  *
  * If a checkpoint can't be written, this is noted, the previous one stays, and the run continues.
  * Resumed from a checkpoint, at any number of ranks and threads, a run ends with the same bits as

@@ -57,6 +57,7 @@ libkmeans_la_SOURCES = \
 	kmeans/init/random_rows.c \
 	kmeans/kmeans.c kmeans/kmeans.h \
 	kmeans/map.c kmeans/map.h \
+	kmeans/nearest.c kmeans/nearest.h \
 	kmeans/points/fixed_point.c kmeans/points/fixed_point.h \
 	kmeans/points/format.h \
 	kmeans/points/format_idx.c \
@@ -89,6 +90,7 @@ coll_words_LDADD = libkmeans.la libwords.la libapp.la libcoll.la
 bin_PROGRAMS += coll-kmeans
 coll_kmeans_SOURCES = \
 	kmeans/coll-kmeans.c \
+	kmeans/km_predict.c kmeans/km_predict.h \
 	kmeans/km_report.c kmeans/km_report.h
 coll_kmeans_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS)
 coll_kmeans_LDADD = libkmeans.la libwords.la libapp.la libcoll.la

@@ -3,10 +3,8 @@
 #include "config.h"
 
 #include "kmeans/init/init.h"
-#include "kmeans/points/fixed_point.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 static double feature_of(const km_points *found, size_t i) {
@@ -15,32 +13,15 @@ static double feature_of(const km_points *found, size_t i) {
     return (double)km_real_feature(&found->real, i % found->dim, ((const float *)found->data)[i]);
 }
 
-/*
- * Stores VALUE in the form of feature I of POINTS. Reports a problem if it is so far from the
- * points that squared distances overflow float32.
- */
-static bool store_real(const char *path, const km_points *points, float *centroids, size_t i,
-                       double value, app_problem *problem) {
-    double kept = km_real_store(&points->real, i % points->dim, value);
-    centroids[i] = (float)kept;
-    return fabs(kept) <= KM_LARGEST_REAL ||
-           app_refuse(problem,
-                      "%s: row %zu, column %zu (counted from 0) is %g, too far from the points for "
-                      "float32; start nearer to them",
-                      path, i / points->dim, i % points->dim, value);
-}
-
 /* Makes the rows FOUND centroids, in the form that POINTS need. */
 static bool convert_rows(const char *path, const km_points *found, const km_points *points,
                          uint8_t *centroids, app_problem *problem) {
-    size_t features = found->rows * found->dim;
-    bool good = true;
-    for (size_t i = 0; good && points->fixed_point && i < features; i++)
-        good = km_planes_set_checked(centroids, features, i, feature_of(found, i), path, problem);
-    for (size_t i = 0; good && points->real.used && i < features; i++)
-        good = store_real(path, points, (float *)centroids, i, feature_of(found, i), problem);
-    if (!points->fixed_point && !points->real.used)
-        memcpy(centroids, found->data, features);
+    bool converted = points->fixed_point || points->real.used, good = true;
+    for (size_t i = 0; converted && good && i < found->rows * found->dim; i++)
+        good =
+            km_init_store(points, found->rows, path, i, feature_of(found, i), centroids, problem);
+    if (!converted)
+        memcpy(centroids, found->data, found->rows * found->dim);
     return good;
 }
 

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -108,6 +109,25 @@ bool km_init_name(const km_init *start, char name[KM_INIT_NAME_SIZE], app_proble
         snprintf(name, KM_INIT_NAME_SIZE, "file (checksum %08" PRIx32 ")", checksum);
     else
         return false;
+    return true;
+}
+
+bool km_init_is_given(const km_init *start) {
+    return start->rows || start->method == &km_init_file;
+}
+
+bool km_init_store(const km_points *points, size_t k, const char *source, size_t i, double value,
+                   uint8_t *centroids, app_problem *problem) {
+    size_t dim = points->dim;
+    if (points->fixed_point)
+        return km_planes_set_checked(centroids, k * dim, i, value, source, problem);
+    double kept = km_real_store(&points->real, i % dim, value);
+    if (!(fabs(kept) <= KM_LARGEST_REAL))
+        return app_refuse(problem,
+                          "%s: row %zu, column %zu (counted from 0) is %g, too far from the points "
+                          "for float32; start nearer to them",
+                          source, i / dim, i % dim, value);
+    ((float *)centroids)[i] = (float)kept;
     return true;
 }
 

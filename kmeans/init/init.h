@@ -59,6 +59,18 @@ bool km_init_parse(const char *text, km_init *start, app_problem *problem);
  */
 bool km_init_name(const km_init *start, char name[KM_INIT_NAME_SIZE], app_problem *problem);
 
+/* Returns whether the centroids are rows or a file, not chosen among the points. */
+bool km_init_is_given(const km_init *start);
+
+/*
+ * Stores VALUE as feature I, counted over all rows, of K CENTROIDS of POINTS, whose features are
+ * real or whose centroids are fixed-point. Reports a problem with SOURCE, where VALUE is from, if
+ * it is out of range: for bytes 0 to 255, else a distance from the points whose square fits
+ * float32.
+ */
+bool km_init_store(const km_points *points, size_t k, const char *source, size_t i, double value,
+                   uint8_t *centroids, app_problem *problem);
+
 bool km_init_choose(const km_seeding *seeding, uint8_t *centroids, app_problem *problem);
 
 #endif

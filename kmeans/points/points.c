@@ -11,6 +11,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -218,6 +219,28 @@ bool km_points_use_fixed_point(km_points *points, app_problem *problem) {
     points->fixed_point = true;
     points->real.distance = km_real_distance_scale(255, points->total, points->dim);
     return true;
+}
+
+bool km_points_use_reals(km_points *points, MPI_Comm comm, app_problem *problem) {
+    size_t features = points->rows * points->dim;
+    km_point_storage storage = {.data = NULL};
+    km_point_storage_create(&storage, features * sizeof(float), NULL, problem);
+    if (!app_agree(problem, comm)) {
+        km_point_storage_free(&storage);
+        return false;
+    }
+    for (size_t i = 0; i < features; i++)
+        ((float *)storage.data)[i] = points->data[i];
+    km_point_storage_free(&points->storage);
+    points->storage = storage;
+    points->data = storage.data;
+    return km_real_center(points, comm, problem);
+}
+
+double km_points_distance(const km_points *points, uint32_t distance2) {
+    if (points->real.used)
+        return sqrt(km_real_value(distance2)) / points->real.scale;
+    return sqrt(points->fixed_point ? km_real_value(distance2) : distance2);
 }
 
 /* Reads this rank's rows that are in SOURCE, whose rows begin at number OFFSET among all files. */

@@ -48,6 +48,16 @@ bool km_points_load(const char *const *paths, size_t count, const char *director
  */
 bool km_points_use_fixed_point(km_points *points, app_problem *problem);
 
+/*
+ * Converts POINTS, which are unsigned bytes, to real features, so that their centroids may be any.
+ * Collective; on false all ranks have the same problem. The caller frees POINTS in either case.
+ */
+bool km_points_use_reals(km_points *points, MPI_Comm comm, app_problem *problem);
+
+/* Returns the distance, in the units of the input, whose square an assignment gives as DISTANCE2.
+ */
+double km_points_distance(const km_points *points, uint32_t distance2);
+
 /* Return the bytes of a row of POINTS, and of K centroids. */
 size_t km_row_bytes(const km_points *points);
 size_t km_centroids_bytes(const km_points *points, size_t k);

@@ -6,7 +6,7 @@
 #include <coll.h>
 #include <string.h>
 
-enum { PIECE = 1 << 18, TAG = 1 }; /* the most points in a message */
+enum { PIECE = 1 << 18, TAG = 1 }; /* the most values in a message */
 
 static int piece_size(uint64_t left) {
     return left < PIECE ? (int)left : PIECE;
@@ -19,28 +19,29 @@ static bool send_or_receive(bool send, uint32_t *values, int count, int peer, MP
                       : MPI_Recv(values, count, MPI_UINT32_T, peer, TAG, comm, MPI_STATUS_IGNORE));
 }
 
-static bool exchange_own(bool send, uint32_t *values, size_t rows, MPI_Comm comm,
+static bool exchange_own(bool send, uint32_t *values, size_t count, MPI_Comm comm,
                          app_problem *problem) {
-    for (size_t at = 0; at < rows; at += PIECE)
-        if (!send_or_receive(send, values + at, piece_size(rows - at), 0, comm, problem))
+    for (size_t at = 0; at < count; at += PIECE)
+        if (!send_or_receive(send, values + at, piece_size(count - at), 0, comm, problem))
             return false;
     return true;
 }
 
 /*
- * Moves the values of all points through HANDLE at rank 0: after receiving (COLLECT) or before
+ * Moves EACH values of all points through HANDLE at rank 0: after receiving (COLLECT) or before
  * sending them.
  */
-static bool move_values(bool collect, uint32_t *values, const km_points *points, MPI_Comm comm,
-                        km_rows_piece *handle, void *context, app_problem *problem) {
+static bool move_values(bool collect, uint32_t *values, size_t each, const km_points *points,
+                        MPI_Comm comm, km_rows_piece *handle, void *context, app_problem *problem) {
     static uint32_t piece[PIECE];
     bool good = true;
     if (app_rank(comm) > 0)
-        return exchange_own(collect, values, points->rows, comm, problem);
+        return exchange_own(collect, values, points->rows * each, comm, problem);
     const int ranks = app_ranks(comm);
     for (int peer = 0; peer < ranks; peer++) {
         uint64_t first, count;
         km_share(points->total, peer, ranks, &first, &count);
+        count *= each;
         for (uint64_t at = 0; at < count; at += PIECE) {
             int here = piece_size(count - at);
             if (peer > 0 && collect && !send_or_receive(false, piece, here, peer, comm, problem))
@@ -53,14 +54,14 @@ static bool move_values(bool collect, uint32_t *values, const km_points *points,
     return good;
 }
 
-bool km_rows_collect(uint32_t *values, const km_points *points, MPI_Comm comm, km_rows_piece *take,
-                     void *context, app_problem *problem) {
-    return move_values(true, values, points, comm, take, context, problem);
+bool km_rows_collect(uint32_t *values, size_t each, const km_points *points, MPI_Comm comm,
+                     km_rows_piece *take, void *context, app_problem *problem) {
+    return move_values(true, values, each, points, comm, take, context, problem);
 }
 
 bool km_rows_spread(uint32_t *values, const km_points *points, MPI_Comm comm, km_rows_piece *give,
                     void *context, app_problem *problem) {
-    return move_values(false, values, points, comm, give, context, problem);
+    return move_values(false, values, 1, points, comm, give, context, problem);
 }
 
 typedef struct row_target {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Moves data between rank 0 and the ranks that have the points: one value for each point, or chosen
+ * Moves data between rank 0 and the ranks that have the points: values of each point, or chosen
  * rows.
  */
 #ifndef COLL_KMEANS_POINTS_ROWS_H
@@ -12,17 +12,17 @@
 typedef bool km_rows_piece(uint32_t *values, size_t count, void *context, app_problem *problem);
 
 /*
- * Sends VALUES, one for each of this rank's points, to rank 0, which passes those of all points to
+ * Sends VALUES, EACH for each of this rank's points, to rank 0, which passes those of all points to
  * TAKE, piece by piece in the points' order. After TAKE has failed, the remaining pieces are still
  * received, so that no rank waits forever. Every rank must call it; a problem stays on the rank
  * that has it.
  */
-bool km_rows_collect(uint32_t *values, const km_points *points, MPI_Comm comm, km_rows_piece *take,
-                     void *context, app_problem *problem);
+bool km_rows_collect(uint32_t *values, size_t each, const km_points *points, MPI_Comm comm,
+                     km_rows_piece *take, void *context, app_problem *problem);
 
 /*
- * The opposite direction: GIVE, at rank 0, fills in the values, and each rank receives those of its
- * points.
+ * The opposite direction: GIVE, at rank 0, fills in one value for each point, and each rank
+ * receives those of its points.
  */
 bool km_rows_spread(uint32_t *values, const km_points *points, MPI_Comm comm, km_rows_piece *give,
                     void *context, app_problem *problem);

@@ -249,7 +249,40 @@ done
 paste far near | awk '{ way = $1 - $2 } END { exit !($2 > 0 && way * way <= 1e-12 * $2 * $2) }' ||
     fail "objectives far from 0 and near it: $(cat far near)"
 rm far near far.fvecs near.fvecs
-rm -f real.fvecs
+
+# Prediction gives the assignment that the clustering gave, at any number of ranks: with centroids of bytes,
+# fixed-point ones, and real ones for bytes and for real points.
+predict() {
+    ranks=$1
+    shift
+    run "$ranks" predict "$@" || fail "predict $*"
+}
+run 1 --k 12 points.txt --centroids c.npy --assign a.npy || fail "bytes"
+run 1 --k 12 --centroids-as float points.txt --centroids f.npy --assign f_a.npy || fail "float"
+run 1 --k 2 real.fvecs --centroids r.npy --assign r_a.npy || fail "real"
+predict 3 --centroids c.npy points.txt --assign a2.npy
+cmp a.npy a2.npy || fail "predict: another assignment, bytes"
+predict 2 --centroids f.npy points.txt --assign a2.npy --distances d2.npy
+cmp f_a.npy a2.npy || fail "predict: another assignment, float"
+test "$(wc -c <d2.npy)" = $((128 + 600 * 4)) || fail "size of distances"
+predict 3 --centroids r.npy --assign a2.npy --distances d2.npy real.fvecs
+cmp r_a.npy a2.npy || fail "predict: another assignment, real"
+test "$(tail -c +129 d2.npy | tr -d '\000' | wc -c)" = 0 || fail "distances of points on their centroids"
+# The nearest of many, for more centroids than points; the first is the nearest one.
+predict 2 --centroids points.txt --assign a2.npy --distances d2.npy --nearest 3 c.npy
+predict 5 --centroids points.txt --assign a3.npy c.npy
+test "$(wc -c <a2.npy)" = $((128 + 12 * 3 * 4)) && test "$(wc -c <d2.npy)" = $((128 + 12 * 3 * 4)) ||
+    fail "sizes with --nearest 3"
+tail -c +129 a2.npy | od -A n -t d4 -w12 -v | awk '{ print $1 }' >first
+tail -c +129 a3.npy | od -A n -t d4 -w4 -v | awk '{ print $1 }' | cmp - first || fail "--nearest: not the nearest"
+tail -c +129 d2.npy | od -A n -t f4 -w12 -v | awk '!($1 <= $2 && $2 <= $3) { exit 1 }' || fail "--nearest: order"
+# Centroids that no fixed-point number holds make bytes real points.
+printf '\002\000\000\000\000\000\200\277\000\000\000\000\002\000\000\000\000\000\200\100\000\000\000\101' >out.fvecs # -1 0, 4 8
+printf '1 1 1 0 0\n1 1 1 4 7\n' >two.txt
+predict 2 --centroids out.fvecs two.txt --assign a2.npy --distances d2.npy
+test "$(tail -c +129 a2.npy | od -A n -t d4)$(tail -c +129 d2.npy | od -A n -t f4 | tr -s ' ')" = \
+    "           0           1 1 1" || fail "bytes and centroids that are not"
+rm -f c2.npy a2.npy a3.npy d2.npy f.npy f_a.npy r.npy r_a.npy first out.fvecs two.txt
 
 # All errors.
 to="--centroids results/c.npy --assign results/a.npy"
@@ -344,6 +377,17 @@ refuses "--checkpoint: batches have none; leave out --batch" --k 2 --batch 9 poi
 refuses "--every 0: a number from 1" --k 2 points.txt $to --checkpoint x --every 0
 refuses "--every-seconds -1: a number from 0 " --k 2 points.txt $to --checkpoint x --every-seconds -1
 refuses "--gain x: a number from 0 " --k 2 --gain x points.txt $to
+to_assign="--assign results/a.npy"
+refuses "--centroids FILE is missing" predict points.txt $to_assign
+refuses "--assign FILE.npy is missing" predict points.txt --centroids c.npy
+refuses "--centroids c.npy: has 20 features a row, the points have 2" \
+    predict real.fvecs --centroids c.npy $to_assign
+refuses "--nearest 13: there are only 12 centroids" predict points.txt --centroids c.npy --nearest 13 $to_assign
+refuses "missing.npy: can't be opened" predict points.txt --centroids missing.npy $to_assign
+refuses "--assign ./points.txt: is also read, as POINTS points.txt" \
+    predict points.txt --centroids c.npy --assign ./points.txt
+refuses "--distances c.npy: is also read, as --centroids c.npy" \
+    predict points.txt --centroids c.npy $to_assign --distances c.npy
 refuses "--start kmeans++: random, k-means++," --k 2 --start kmeans++ points.txt $to
 refuses "afk-mc2 has no parameter \"rounds\"" --k 2 --start afk-mc2:rounds=2 points.txt $to
 refuses "chain=N is needed, N from 1" --k 2 --start afk-mc2:chain=0 points.txt $to

@@ -128,6 +128,7 @@ help_of_mpirun() {
 help_of() {
     case $1 in
     scripts/* | tests/run-one) cat "$source_dir/$1" "$source_dir/$1.d"/* 2>/dev/null ;;
+    coll-kmeans) for verb in '' predict; do "$build/coll-kmeans" $verb --help; done ;;
     coll-words) for verb in '' features encode train test curve sheet; do "$build/coll-words" $verb --help; done ;;
     coll-bench) for verb in '' started dcp; do "$build/coll-bench" $verb --help; done ;;
     coll-info) for verb in '' draw 'explain dcp'; do "$build/coll-info" $verb --help; done ;;

@@ -60,7 +60,7 @@ compare() {
 compare coll-bench coll-bench "coll-bench started" "coll-bench dcp"
 compare coll-hlot coll-hlot
 compare coll-info coll-info "coll-info draw" "coll-info explain dcp" "coll-info learnt"
-compare coll-kmeans coll-kmeans
+compare coll-kmeans coll-kmeans "coll-kmeans predict"
 compare coll-popcg coll-popcg
 compare coll-profile coll-profile "coll-profile --dcp"
 [ ! -x "$build/coll-run" ] || compare coll-run coll-run

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* coll-kmeans predict: assigns points to given centroids. */
+#ifndef COLL_KMEANS_KM_PREDICT_H
+#define COLL_KMEANS_KM_PREDICT_H
+
+/* Runs the command, whose name is argv[0]. Returns the exit status. */
+int km_predict_main(int argc, char **argv);
+
+#endif
