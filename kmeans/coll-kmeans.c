@@ -35,12 +35,13 @@ static const char usage[] =
     "unsigned bytes. The result is the same, bit for bit, for any number of ranks and threads.\n"
     "\n"
     "POINTS are files, and directories of files, read in the byte order of their paths:\n"
-    "  .npy     rows x features, uint8 or float32\n"
+    "  .npy     rows x features, uint8, int8, float16, float32 or float64\n"
     "  .bvecs   the number of features as a 32-bit integer before each row (.fvecs: float32)\n"
+    "  .u8bin   the numbers of rows and features before all rows (.i8bin: int8, .fbin: float32)\n"
     "  IDX      MNIST's format, unsigned bytes, plain or gzipped\n"
     "  others   text, a point on each line: picture id, row id, column id, features\n"
-    "If all float32 features are whole numbers from 0 to 255, they are converted to bytes.\n"
-    "Otherwise they are used as they are, with centroids of float32.\n";
+    "If all features are whole numbers from 0 to 255, they are converted to bytes.\n"
+    "Otherwise they are converted to float32, and so are the centroids.\n";
 
 static const char notes[] =
     "Start: k distinct rows, chosen by the seed. Ties: of equally near centroids, the one with\n"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* NumPy's .npy: a two-dimensional array of uint8 or float32. */
+/* NumPy's .npy: a two-dimensional array of uint8, int8, float16, float32 or float64. */
 #include "config.h"
 
 #include "kmeans/points/format.h"
@@ -9,8 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Returns whether the file is one of several arrays, which is a zip archive. */
+static bool is_archive(const char *path, const unsigned char *head, size_t count) {
+    return km_has_suffix(path, ".npz") || (count >= 4 && memcmp(head, "PK\x03\x04", 4) == 0);
+}
+
 static bool recognise(const char *path, const unsigned char *head, size_t count) {
-    return km_has_suffix(path, ".npy") || (count >= 6 && memcmp(head, "\x93NUMPY", 6) == 0);
+    return km_has_suffix(path, ".npy") || (count >= 6 && memcmp(head, "\x93NUMPY", 6) == 0) ||
+           is_archive(path, head, count);
 }
 
 static bool read_header(int file, const km_source *source, npy_header *header,
@@ -26,15 +32,41 @@ static bool read_header(int file, const km_source *source, npy_header *header,
     return good;
 }
 
+static bool find_element(npy_type type, km_element *element) {
+    static const struct {
+        npy_type type;
+        km_element element;
+    } types[] = {{NPY_UINT8, KM_ELEMENT_UINT8},
+                 {NPY_INT8, KM_ELEMENT_INT8},
+                 {NPY_FLOAT16, KM_ELEMENT_FLOAT16},
+                 {NPY_FLOAT32, KM_ELEMENT_FLOAT32},
+                 {NPY_FLOAT64, KM_ELEMENT_FLOAT64}};
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (types[i].type == type) {
+            *element = types[i].element;
+            return true;
+        }
+    return false;
+}
+
 static bool read_layout(int file, km_source *source, app_problem *problem) {
     npy_header header;
     km_layout *layout = &source->layout;
+    unsigned char head[4];
+    size_t count = layout->bytes < sizeof head ? (size_t)layout->bytes : sizeof head;
+    if (!km_read_at(file, source->path, 0, head, count, problem))
+        return false;
+    if (is_archive(source->path, head, count))
+        return app_refuse(problem,
+                          "%s: is an archive of arrays; save one of them as .npy: "
+                          "numpy.save(\"points.npy\", numpy.load(\"%s\")[NAME])",
+                          source->path, source->path);
     if (!read_header(file, source, &header, problem))
         return false;
-    if (header.type != NPY_UINT8 && header.type != NPY_FLOAT32)
+    if (!find_element(header.type, &layout->element))
         return app_refuse(problem,
-                          "%s: elements are %s; save them as uint8 (or as float32 that are whole "
-                          "numbers from 0 to 255)",
+                          "%s: elements are %s; save them as uint8, int8, float16, float32 or "
+                          "float64",
                           source->path, npy_type_name(header.type));
     if (header.dimensions != 2)
         return app_refuse(problem, "%s: has one dimension; points are an array of rows x features",
@@ -50,7 +82,6 @@ static bool read_layout(int file, km_source *source, app_problem *problem) {
     layout->dim = header.shape[1];
     layout->start = header.offset;
     layout->prefix = 0;
-    layout->element = npy_type_size(header.type);
     return true;
 }
 

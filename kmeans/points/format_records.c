@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rows that are records of one size, as in .npy, .bvecs and .fvecs. */
+/* Rows that are records of one size, as in .npy, .bvecs and .fbin. */
 #include "config.h"
 
 #include "app/progress.h"
@@ -43,40 +43,86 @@ void km_report_read(const km_source *source, const char *what, uint64_t done, ui
         app_progress("%s %s: %.0f%%", what, source->path, 100 * (double)done / (double)all);
 }
 
-/* Copies the float32 features of one record unchanged. */
-static bool copy_reals(const km_source *source, uint64_t row, const unsigned char *from,
-                       uint8_t *into, app_problem *problem) {
-    size_t dim = source->layout.dim;
-    for (size_t column = 0; column < dim; column++) {
-        float value;
+size_t km_element_size(km_element element) {
+    static const size_t sizes[] = {1, 1, 2, 4, 8};
+    return sizes[element];
+}
+
+/* Returns the value of a float16. */
+static float half_value(uint16_t half) {
+    enum { SIGN = 0x8000, EXPONENT = 0x7c00, MANTISSA = 0x03ff };
+    uint32_t bits = (uint32_t)(half & (EXPONENT | MANTISSA)) << 13;
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    value *= 0x1p112F; /* the difference of the two types' exponents */
+    if ((half & EXPONENT) == EXPONENT)
+        value = half & MANTISSA ? NAN : INFINITY;
+    return half & SIGN ? -value : value;
+}
+
+/* Returns feature COLUMN of the record whose features begin at FROM. */
+static inline double feature_at(km_element element, const unsigned char *from, size_t column) {
+    double number;
+    float value;
+    uint16_t half;
+    switch (element) {
+    case KM_ELEMENT_INT8:
+        return (int8_t)from[column];
+    case KM_ELEMENT_FLOAT16:
+        memcpy(&half, from + column * sizeof half, sizeof half);
+        return (double)half_value(half);
+    case KM_ELEMENT_FLOAT32:
         memcpy(&value, from + column * sizeof value, sizeof value);
-        if (!isfinite(value))
-            return app_refuse(problem,
-                              "%s: row %" PRIu64
-                              ", column %zu (counted from 0) is %g; features are finite numbers",
-                              source->path, row, column, (double)value);
+        return (double)value;
+    case KM_ELEMENT_FLOAT64:
+        memcpy(&number, from + column * sizeof number, sizeof number);
+        return number;
+    default:
+        return from[column];
     }
-    memcpy(into, from, dim * sizeof(float));
+}
+
+/* Reports a problem with VALUE, and where it is. */
+static bool refuse_value(const km_source *source, uint64_t row, size_t column, double value,
+                         const char *remedy, app_problem *problem) {
+    const km_layout *layout = &source->layout;
+    size_t size = km_element_size(layout->element);
+    uint64_t byte = layout->start + row * (layout->prefix + layout->dim * size) + layout->prefix +
+                    column * size;
+    return app_refuse(
+        problem, "%s, byte %" PRIu64 ": row %" PRIu64 ", column %zu (counted from 0) is %g; %s",
+        source->path, byte, row, column, value, remedy);
+}
+
+/* Converts the features of one record to float32. */
+static bool convert_to_reals(const km_source *source, uint64_t row, const unsigned char *from,
+                             uint8_t *into, app_problem *problem) {
+    for (size_t column = 0; column < source->layout.dim; column++) {
+        double number = feature_at(source->layout.element, from, column);
+        float value = (float)number;
+        if (!isfinite(value))
+            return refuse_value(source, row, column, number,
+                                "features are finite numbers within float32", problem);
+        memcpy(into + column * sizeof value, &value, sizeof value);
+    }
     return true;
 }
 
-/* Converts the features of one record, of either type, to uint8. */
+/* Converts the features of one record to uint8. */
 static bool convert_to_bytes(const km_source *source, uint64_t row, const unsigned char *from,
                              uint8_t *into, app_problem *problem) {
     size_t dim = source->layout.dim;
-    if (source->layout.element == 1) {
+    if (source->layout.element == KM_ELEMENT_UINT8) {
         memcpy(into, from, dim);
         return true;
     }
     for (size_t column = 0; column < dim; column++) {
-        float value;
-        memcpy(&value, from + column * sizeof value, sizeof value);
-        if (!(value >= 0 && value <= 255 && value == truncf(value)))
-            return app_refuse(problem,
-                              "%s: row %" PRIu64
-                              ", column %zu (counted from 0) is %g; features are "
-                              "whole numbers from 0 to 255, or all files are of float32",
-                              source->path, row, column, (double)value);
+        double value = feature_at(source->layout.element, from, column);
+        if (!(value >= 0 && value <= 255 && value == trunc(value)))
+            return refuse_value(source, row, column, value,
+                                "features are whole numbers from 0 to 255, or no file is text or "
+                                "gzipped",
+                                problem);
         into[column] = (uint8_t)value;
     }
     return true;
@@ -94,15 +140,16 @@ static bool convert_record(const km_source *source, uint64_t row, const unsigned
                               "row 0 has %" PRIu64,
                               source->path, row, dim, layout->dim);
     }
-    return (source->reals ? copy_reals : convert_to_bytes)(source, row, record + layout->prefix,
-                                                           into, problem);
+    return (source->reals ? convert_to_reals
+                          : convert_to_bytes)(source, row, record + layout->prefix, into, problem);
 }
 
 bool km_read_records(int file, const km_source *source, uint64_t first, size_t rows, uint8_t *into,
                      app_problem *problem) {
     const km_layout *layout = &source->layout;
-    size_t record = layout->prefix + layout->dim * layout->element;
-    const bool plain = record == layout->dim;
+    size_t record = layout->prefix + layout->dim * km_element_size(layout->element);
+    const bool plain =
+        record == layout->dim && layout->element == KM_ELEMENT_UINT8 && !source->reals;
     enum { BUFFER = 1 << 20 };
     size_t most = record < BUFFER ? BUFFER / record : 1;
     unsigned char *buffer = plain ? NULL : malloc(most * record);

@@ -21,10 +21,10 @@ static const struct {
     char code[3]; /* kind and bytes, as in NumPy's descr after the byte order */
     size_t size;
 } types[] = {
-    [NPY_UINT8] = {"uint8", "u1", 1},
-    [NPY_INT32] = {"int32", "i4", 4},
-    [NPY_UINT32] = {"uint32", "u4", 4},
-    [NPY_FLOAT32] = {"float32", "f4", 4},
+    [NPY_UINT8] = {"uint8", "u1", 1},     [NPY_INT8] = {"int8", "i1", 1},
+    [NPY_INT32] = {"int32", "i4", 4},     [NPY_UINT32] = {"uint32", "u4", 4},
+    [NPY_FLOAT16] = {"float16", "f2", 2}, [NPY_FLOAT32] = {"float32", "f4", 4},
+    [NPY_FLOAT64] = {"float64", "f8", 8},
 };
 enum { TYPES = sizeof types / sizeof *types };
 
@@ -108,8 +108,10 @@ static bool parse_type(cursor *text, npy_header *header) {
         header->type = (npy_type)type;
         return true;
     }
-    return fail(text, "elements '%s' are not read; save them as uint8, int32, uint32 or float32",
-                descr);
+    return fail(
+        text,
+        "elements '%s' are not read; save them as uint8, int8, int32, uint32 or float16 to 64",
+        descr);
 }
 
 static bool parse_order(cursor *text) {

@@ -13,7 +13,15 @@
 #include <stdint.h>
 #include <stdio.h>
 
-typedef enum npy_type { NPY_UINT8, NPY_INT32, NPY_UINT32, NPY_FLOAT32 } npy_type;
+typedef enum npy_type {
+    NPY_UINT8,
+    NPY_INT8,
+    NPY_INT32,
+    NPY_UINT32,
+    NPY_FLOAT16,
+    NPY_FLOAT32,
+    NPY_FLOAT64
+} npy_type;
 
 typedef struct npy_header {
     npy_type type;

@@ -20,7 +20,8 @@
 #include <unistd.h>
 
 static const km_format *const formats[] = {
-    &km_format_npy, &km_format_vecs, &km_format_idx, &km_format_idx_gz, &km_format_text,
+    &km_format_npy, &km_format_vecs,   &km_format_bin,
+    &km_format_idx, &km_format_idx_gz, &km_format_text,
 };
 
 void km_share(uint64_t total, int rank, int ranks, uint64_t *first, uint64_t *count) {
@@ -265,7 +266,7 @@ static bool read_part(const km_source *source, uint64_t offset, const km_points 
 /* Returns whether the rows of a file have the same form in the file as in memory. */
 static bool is_plain(const km_source *source) {
     return source->format->read == km_read_records && source->layout.prefix == 0 &&
-           source->layout.element == 1;
+           source->layout.element == KM_ELEMENT_UINT8;
 }
 
 /* Allocates or maps storage for this rank's rows; *FILLED says whether it already holds them. */
@@ -323,11 +324,15 @@ static bool read_share(km_source *sources, size_t count, const char *directory, 
     return app_agree(problem, comm) && (!reals || km_real_center(points, comm, problem));
 }
 
-static bool all_float32(const km_source *sources, size_t count) {
-    for (size_t i = 0; i < count; i++)
-        if (sources[i].layout.element != sizeof(float))
+/* Returns whether all files can be read as float32, and some are not of bytes. */
+static bool may_be_real(const km_source *sources, size_t count) {
+    bool others = false;
+    for (size_t i = 0; i < count; i++) {
+        if (sources[i].format->read != km_read_records)
             return false;
-    return true;
+        others = others || sources[i].layout.element != KM_ELEMENT_UINT8;
+    }
+    return others;
 }
 
 /* Reads the files: as bytes, or, if that fails and REALS, as float32. */
@@ -347,7 +352,7 @@ static bool read_files(const km_paths *files, const char *directory, bool reals,
         good = share_layout(&sources[i], &sources[0], comm, problem);
     }
     good = good && (read_share(sources, files->count, directory, false, comm, points, problem) ||
-                    (reals && all_float32(sources, files->count) &&
+                    (reals && may_be_real(sources, files->count) &&
                      read_share(sources, files->count, directory, true, comm, points, problem)));
     for (size_t i = 0; i < files->count; i++)
         free(sources[i].lines);

@@ -36,7 +36,7 @@ static bool read_images(const char *path, app_problem *problem) {
 
 static bool read_points(const char *path, app_problem *problem) {
     km_points points;
-    if (!km_points_read(&path, 1, MPI_COMM_SELF, &points, problem))
+    if (!km_points_load(&path, 1, NULL, true, MPI_COMM_SELF, &points, problem))
         return false;
     insist(points.rows == points.total);
     km_points_free(&points);
@@ -64,10 +64,20 @@ static bool read_rows(const char *path, app_problem *problem) {
 #endif
 
 const file_reader readers[] = {
-    {"i.idx", read_images}, {"i.gz", read_images},    {"i.png", read_images},
-    {"p.npy", read_points}, {"p.bvecs", read_points}, {"p.fvecs", read_points},
-    {"p.idx", read_points}, {"p.gz", read_points},    {"p.txt", read_points},
-    {"l.idx", read_labels}, {"l.txt", read_labels},
+    {"i.idx", read_images},
+    {"i.gz", read_images},
+    {"i.png", read_images},
+    {"p.npy", read_points},
+    {"p.bvecs", read_points},
+    {"p.fvecs", read_points},
+    {"p.fbin", read_points},
+    {"p.i8bin", read_points},
+    {"p.u8bin", read_points},
+    {"p.idx", read_points},
+    {"p.gz", read_points},
+    {"p.txt", read_points},
+    {"l.idx", read_labels},
+    {"l.txt", read_labels},
 #ifdef HAVE_JPEG
     {"i.jpg", read_images},
 #endif

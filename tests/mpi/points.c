@@ -220,6 +220,13 @@ static const struct bad {
         "x.txt:1: feature 2 is '99999999999999999999999'"),
     BAD("x.txt", "p 1 2 3 \x01\x02\n", "x.txt:1: feature 2 is '\?\?'"),
     BAD("x.txt", "p 1 2 3 4\np 1 2 3 5\np 1 2 x 4\np y 2 3 z\n", "x.txt:3: feature 1 is 'x'"),
+    BAD("x.fbin", "\x02\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00",
+        "its first 8 bytes promise 2 rows of 1 features, 8 bytes, but 4 follow"),
+    BAD("x.fbin", "\x01\x00\x00\x00\x01\x00\x00\x00\x00\x00\xc0\x7f",
+        "x.fbin, byte 8: row 0, column 0 (counted from 0) is nan"),
+    BAD("x.i8bin", "\x01\x00\x00\x00\xff\xff\xff\xff", "has 4294967295 features a row"),
+    BAD("x.u8bin", "\x01\x00\x00", "ends early, at byte 3"),
+    BAD("x.npz", "PK\x03\x04", "is an archive of arrays; save one of them as .npy"),
     BAD("x.npy", "", "is not a .npy file"),
     BAD("x.npy", "hello", "is not a .npy file"),
     BAD("x.dat", "\x93NUMPY\x01", "cut off"),
@@ -343,6 +350,7 @@ static const struct bad_npy {
     {NPY_UINT8, 1, 4, 1, 4, "has one dimension"},
     {NPY_UINT8, 2, 4, 0, 0, "has 0 features a row"},
     {NPY_UINT8, 2, 1, 65794, 65794, "has 65794 features a row; 1 to 65793 are allowed"},
+    {NPY_FLOAT64, 2, 1, 1, 7, "truncated: its header promises 8 bytes of features, it holds 7"},
     {NPY_INT32, 2, 1, 1, 4, "elements are int32; save them as uint8"},
     {NPY_UINT32, 2, 1, 1, 4, "elements are uint32; save them as uint8"},
 };
@@ -411,7 +419,8 @@ START_TEST(reals) {
 
     good = km_points_load((const char *const[]){path, bytes}, 2, NULL, true, MPI_COMM_WORLD,
                           &points, &problem);
-    harness_assert(!good && strstr(problem.text, "is -0.25"), "bytes beside reals");
+    harness_assert(good && points.real.used && points.total == 2 * ROWS, "bytes beside reals");
+    km_points_free(&points);
     put_real(path, DIM, 399, 17, NAN);
     problem = (app_problem){""};
     good = km_points_load((const char *const[]){path}, 1, NULL, true, MPI_COMM_WORLD, &points,
@@ -422,6 +431,96 @@ START_TEST(reals) {
     remove_file(names[NPY]);
     free(path);
     free(bytes);
+    remove_directory();
+}
+END_TEST
+
+/* Files of other elements, and how a value is written there. */
+static void put_half(FILE *file, double value) {
+    int exponent;
+    double mantissa = frexp(fabs(value), &exponent); /* 0.5 to 1 */
+    uint16_t half = 0;
+    if (value != 0)
+        half = (uint16_t)((exponent + 14) << 10 | (int)((2 * mantissa - 1) * 1024));
+    if (value < 0)
+        half |= 0x8000;
+    fwrite(&half, sizeof half, 1, file);
+}
+
+static void put_float(FILE *file, double value) {
+    float number = (float)value;
+    fwrite(&number, sizeof number, 1, file);
+}
+
+static void put_double(FILE *file, double value) {
+    fwrite(&value, sizeof value, 1, file);
+}
+
+static void put_byte(FILE *file, double value) {
+    fputc((int)value & 0xff, file);
+}
+
+static const struct other {
+    const char *name;
+    npy_type type; /* of .npy */
+    void (*put)(FILE *file, double value);
+    double lowest, step; /* of the values */
+} others[] = {
+    {"a.npy", NPY_FLOAT16, put_half, -20, 0.25}, {"b.npy", NPY_FLOAT64, put_double, -1e3, 0.5},
+    {"c.npy", NPY_INT8, put_byte, -128, 1},      {"d.fbin", NPY_FLOAT32, put_float, -3, 0.125},
+    {"e.i8bin", NPY_INT8, put_byte, -100, 1},    {"f.u8bin", NPY_UINT8, put_byte, 0, 1},
+    {"g.npy", NPY_FLOAT16, put_half, 0, 1},      {"h.fbin", NPY_FLOAT32, put_float, 5, 1},
+};
+enum { OTHER_ROWS = 37, OTHER_DIM = 3 };
+
+static double other_value(const struct other *other, uint64_t row, uint64_t column) {
+    return other->lowest + other->step * (double)((row * 5 + column * 3) % 200);
+}
+
+static void write_other(const struct other *other, const char *path) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (my_rank() == 0) {
+        char header[NPY_HEADER_SIZE];
+        const uint32_t lengths[] = {OTHER_ROWS, OTHER_DIM};
+        FILE *file = fopen(path, "wb");
+        ck_assert_ptr_nonnull(file);
+        npy_format_header(other->type, 2, OTHER_ROWS, OTHER_DIM, header);
+        if (strstr(path, ".npy"))
+            fwrite(header, sizeof header, 1, file);
+        else
+            fwrite(lengths, sizeof lengths, 1, file);
+        for (uint64_t row = 0; row < OTHER_ROWS; row++)
+            for (uint64_t column = 0; column < OTHER_DIM; column++)
+                other->put(file, other_value(other, row, column));
+        fclose(file);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* Every type of element is read: as bytes if all values are, else as real numbers. */
+START_TEST(other_elements) {
+    const struct other *other = &others[_i];
+    make_directory();
+    char *path = path_of(other->name);
+    write_other(other, path);
+    km_points points;
+    app_problem problem = {""};
+    bool good = km_points_load((const char *const[]){path}, 1, NULL, true, MPI_COMM_WORLD, &points,
+                               &problem);
+    harness_assert(good && points.total == OTHER_ROWS && points.dim == OTHER_DIM, "%s",
+                   problem.text);
+    harness_assert(points.real.used == (other->lowest < 0), "%s: bytes or not", other->name);
+    bool same = true;
+    for (size_t i = 0; i < points.rows * OTHER_DIM; i++) {
+        double value = points.real.used ? (double)km_real_feature(&points.real, i % OTHER_DIM,
+                                                                  ((const float *)points.data)[i])
+                                        : points.data[i];
+        same = same && value == other_value(other, points.first + i / OTHER_DIM, i % OTHER_DIM);
+    }
+    harness_assert(same, "%s: other values", other->name);
+    km_points_free(&points);
+    remove_file(other->name);
+    free(path);
     remove_directory();
 }
 END_TEST
@@ -506,6 +605,7 @@ static Suite *suite(void) {
     tcase_add_test(cases, bad_gz);
     tcase_add_loop_test(cases, bad_array, 0, sizeof bad_arrays / sizeof *bad_arrays);
     tcase_add_test(cases, reals);
+    tcase_add_loop_test(cases, other_elements, 0, sizeof others / sizeof *others);
     tcase_add_test(cases, bad_float_far_away);
     tcase_add_test(cases, bad_line_far_away);
     tcase_add_test(cases, bad_paths);

@@ -146,6 +146,8 @@ static const unsigned char idx_points[] = {0, 0, 8, 3, 0, 0, 0, 3, 0, 0, 0, 2, 0
                                            0, 2, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 11, 12};
 static const unsigned char idx_labels[] = {0, 0, 8, 1, 0, 0, 0, 5, 1, 2, 3, 4, 5};
 static const unsigned char bvecs[] = {2, 0, 0, 0, 1, 2, 2, 0, 0, 0, 3, 4};
+static const unsigned char bin[] = {2, 0, 0, 0, 2, 0, 0, 0, 1, 2, 3, 4};
+static const unsigned char fbin[] = {2, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0x80, 0x3f, 0, 0, 0, 0x43};
 static const unsigned char fvecs[] = {1, 0, 0, 0, 0, 0, 0x80, 0x3f, 1, 0, 0, 0, 0, 0, 0, 0x43};
 
 enum { SEEDS = 16 };
@@ -172,6 +174,9 @@ static void make_seeds(void) {
     find("p.npy")->size = NPY_HEADER_SIZE + 12;
     set_bytes(find("p.bvecs"), bvecs, sizeof bvecs);
     set_bytes(find("p.fvecs"), fvecs, sizeof fvecs);
+    set_bytes(find("p.fbin"), fbin, sizeof fbin);
+    set_bytes(find("p.i8bin"), bin, sizeof bin);
+    set_bytes(find("p.u8bin"), bin, sizeof bin);
     set_bytes(find("p.txt"), text, sizeof text - 1);
     set_bytes(find("l.idx"), idx_labels, sizeof idx_labels);
     set_bytes(find("l.txt"), labels, sizeof labels - 1);

@@ -31,12 +31,13 @@ static void expect_refused(const char *dictionary, const char *words) {
 }
 
 START_TEST(written_headers_are_read_back) {
-    static const npy_type types[] = {NPY_UINT8, NPY_INT32, NPY_UINT32, NPY_FLOAT32};
-    static const size_t sizes[] = {1, 4, 4, 4};
+    static const npy_type types[] = {NPY_UINT8,  NPY_INT8,    NPY_INT32,
+                                     NPY_UINT32, NPY_FLOAT16, NPY_FLOAT32};
+    static const size_t sizes[] = {1, 1, 4, 4, 2, 4};
     /* The last shape has 2^63 - 2048 bytes, which with its header is still a valid file offset. */
     static const uint64_t shapes[][2] = {
         {0, 512}, {1, 1}, {540000, 512}, {7, 0}, {INT64_MAX / 2048, 512}};
-    for (size_t t = 0; t < 4; t++)
+    for (size_t t = 0; t < sizeof sizes / sizeof *sizes; t++)
         for (size_t s = 0; s < 5; s++)
             for (int dimensions = 1; dimensions <= 2; dimensions++) {
                 char bytes[NPY_HEADER_SIZE];
@@ -104,7 +105,7 @@ END_TEST
 
 START_TEST(hostile_headers_are_refused) {
     expect_refused("{'descr': '>i4', 'fortran_order': False, 'shape': (2,)}", "byte order");
-    expect_refused("{'descr': '<f8', 'fortran_order': False, 'shape': (2,)}", "'<f8'");
+    expect_refused("{'descr': '<u2', 'fortran_order': False, 'shape': (2,)}", "'<u2'");
     expect_refused("{'descr': '', 'fortran_order': False, 'shape': (2,)}", "''");
     expect_refused("{'descr': '?u1', 'fortran_order': False, 'shape': (2,)}", "'?u1'");
     expect_refused("{'descr': [('a', '<i4')], 'fortran_order': False, 'shape': (2,)}",
