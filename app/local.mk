@@ -1,11 +1,14 @@
-# libapp.la: code shared by the programs.
-noinst_LTLIBRARIES += libapp.la
+# libapp.la: code shared by the programs; libapp_core.la: its part that needs no libpng.
+noinst_LTLIBRARIES += libapp_core.la libapp.la
 libapp_la_SOURCES = \
-	app/agreement.c app/agreement.h \
 	app/canvas.c app/canvas.h \
+	app/drawer.c app/drawer.h
+libapp_la_CFLAGS = $(AM_CFLAGS) $(PNG_CFLAGS)
+libapp_la_LIBADD = libapp_core.la $(PNG_LIBS)
+libapp_core_la_SOURCES = \
+	app/agreement.c app/agreement.h \
 	app/checksum.c app/checksum.h \
 	app/clocks.c app/clocks.h \
-	app/drawer.c app/drawer.h \
 	app/files.c app/files.h \
 	app/json.c app/json.h \
 	app/options.c app/options.h \
@@ -18,5 +21,3 @@ libapp_la_SOURCES = \
 	lib/base/c_locale.c lib/base/c_locale.h \
 	lib/base/size.c lib/base/size.h \
 	lib/base/textfile.c lib/base/textfile.h
-libapp_la_CFLAGS = $(AM_CFLAGS) $(PNG_CFLAGS)
-libapp_la_LIBADD = $(PNG_LIBS)

@@ -13,6 +13,7 @@
 static const double MOMENT = 0.2, PATIENCE = 2;
 
 double app_progress_every = 10;
+bool app_progress_off = false;
 
 static bool visible;
 static double begun = -1, last = -1; /* times of the first call and of the last line */
@@ -23,6 +24,8 @@ void app_progress_expect(double seconds) {
 }
 
 bool app_progress_due(void) {
+    if (app_progress_off)
+        return false;
     double now = app_seconds(), every = MOMENT;
     if (begun < 0)
         begun = now;

@@ -12,6 +12,9 @@
 /* Seconds between lines if stderr is no terminal; 0: every call prints one. */
 extern double app_progress_every;
 
+/* Set by a library, which prints nothing: no line is ever due. */
+extern bool app_progress_off;
+
 /* The option of programs that print progress. */
 #define APP_PROGRESS_OPTION                                                                        \
     {                                                                                              \

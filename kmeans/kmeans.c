@@ -39,9 +39,11 @@ typedef struct clustering {
     km_checkpoint checkpoint;
     km_identity identity;
     double started,
-        elapsed;   /* start time; and seconds since then by rank 0's clock, the same on all ranks */
-    double saved;  /* time of the last checkpoint, or of the start; at rank 0 */
-    double saving; /* seconds spent on checkpoints */
+        elapsed; /* start time; and seconds since then by rank 0's clock, the same on all ranks */
+    double total_shift2; /* sum of the squared distances that centroids moved in the last update,
+                            the same on all ranks */
+    double saved;        /* time of the last checkpoint, or of the start; at rank 0 */
+    double saving;       /* seconds spent on checkpoints */
 } clustering;
 
 /* Allocates the memory of all iterations at once, so that a lack of it shows at the start. */
@@ -259,16 +261,18 @@ static void count_clusters(const clustering *run, km_step *step) {
     step->imbalance = squares * (double)run->settings->k / (total * total);
 }
 
-/* Returns, at rank 0, the square of the largest distance that a centroid moved; 0 elsewhere. */
-static double largest_shift2(const clustering *run) {
-    double farthest = 0;
+/*
+ * Sets, at rank 0, *LARGEST to the square of the largest distance that a centroid moved, and *TOTAL
+ * to the sum of all squares.
+ */
+static void measure_shifts(const clustering *run, double *largest, double *total) {
     size_t k = run->settings->k;
     for (size_t j = 0; run->rank == 0 && j < k; j++) {
         double way =
             km_centroid_shift2(run->points, k, run->old_centroids, run->state.centroids, j);
-        farthest = way > farthest ? way : farthest;
+        *largest = way > *largest ? way : *largest;
+        *total += way;
     }
-    return farthest;
 }
 
 /* Computes, at rank 0, new centroids from the assignment. */
@@ -290,21 +294,22 @@ static bool update_centroids(clustering *run, km_step *step, app_problem *proble
 }
 
 /*
- * Gives all ranks the same input for the stopping rules: the largest distance that a centroid
- * moved, if they were UPDATED, and rank 0's time. Also sets the time of each phase to that of the
+ * Gives all ranks the same input for the stopping rules: how far the centroids moved, if they were
+ * UPDATED, and rank 0's time. Also sets the time of each phase to that of the
  * slowest rank.
  */
 static bool share_step(clustering *run, bool updated, km_step *step, app_problem *problem) {
-    double most[KM_PHASES + 2] = {0};
+    double most[KM_PHASES + 3] = {0};
     memcpy(most, step->seconds, sizeof step->seconds);
     if (run->rank == 0)
         most[KM_PHASES] = MPI_Wtime() - run->started;
     if (updated)
-        most[KM_PHASES + 1] = largest_shift2(run);
-    bool good = app_agree_most(problem, most, KM_PHASES + 2, run->comm);
+        measure_shifts(run, &most[KM_PHASES + 1], &most[KM_PHASES + 2]);
+    bool good = app_agree_most(problem, most, KM_PHASES + 3, run->comm);
     memcpy(step->seconds, most, sizeof step->seconds);
     run->elapsed = most[KM_PHASES];
     step->shift = sqrt(most[KM_PHASES + 1]);
+    run->total_shift2 = most[KM_PHASES + 2];
     return good;
 }
 
@@ -356,7 +361,8 @@ static bool should_stop(const clustering *run, km_stop *why) {
     bool begun = step->iteration > 0;
     if (begun && (!step->moved || step->shift == 0))
         *why = KM_STOP_UNMOVED;
-    else if (begun && step->shift <= settings->tolerance)
+    else if (begun &&
+             (step->shift <= settings->tolerance || run->total_shift2 <= settings->total_shift2))
         *why = KM_STOP_TOLERANCE;
     else if (step->iteration > 1 && is_little(settings, step, run->points, why))
         return true;
@@ -412,6 +418,7 @@ bool km_cluster(const km_points *points, const km_settings *settings, const km_o
                       .comm = comm,
                       .rank = app_rank(comm),
                       .checkpoint = {.lock = -1},
+                      .total_shift2 = INFINITY,
                       .started = MPI_Wtime()};
     bool resumed;
     run.saved = run.started;

@@ -22,9 +22,11 @@ typedef struct km_settings {
     uint64_t seed; /* seed of that choice */
     int threads;   /* threads of this rank */
     const km_kernel *kernel;
-    int iterations;   /* the most iterations; may be 0 */
-    double tolerance; /* stop when no centroid moves farther than this; < 0: no such rule */
-    double moved;     /* ... when no more than this share of the points moves; < 0: no such rule */
+    int iterations;      /* the most iterations; may be 0 */
+    double tolerance;    /* stop when no centroid moves farther than this; < 0: no such rule */
+    double total_shift2; /* ... when the squared distances that the centroids move add up to no more
+                            than this; 0: no such rule */
+    double moved;   /* ... when no more than this share of the points moves; < 0: no such rule */
     double gain;    /* ... when the objective falls by no more than this share; < 0: no such rule */
     double seconds; /* start no iteration after this many seconds; < 0: no limit */
     const char *checkpoint; /* directory for checkpoints, or NULL */
@@ -61,7 +63,8 @@ typedef struct km_step {
 
 typedef enum km_stop {
     KM_STOP_UNMOVED,   /* neither a point nor a centroid moved */
-    KM_STOP_TOLERANCE, /* no centroid moved farther than the tolerance */
+    KM_STOP_TOLERANCE, /* no centroid moved farther than the tolerance, or all together moved little
+                        */
     KM_STOP_MOVED,     /* few points moved */
     KM_STOP_GAIN,      /* the objective fell by little */
     KM_STOP_SECONDS,   /* the time limit was reached */

@@ -1,11 +1,8 @@
 # coll-kmeans and coll-words.
 
-# libwords.la: images, patches, features, bags of words, SVMs, .npy files and random numbers, without MPI.
+# libwords.la: images, patches, features, bags of words and SVMs, without MPI. Needs libkmeans.la.
 noinst_LTLIBRARIES += libwords.la
 libwords_la_SOURCES = \
-	kmeans/points/gzip.c kmeans/points/gzip.h \
-	kmeans/points/npy.c kmeans/points/npy.h \
-	kmeans/points/random.c kmeans/points/random.h \
 	kmeans/words/bags.c kmeans/words/bags.h \
 	kmeans/words/exemplars.c kmeans/words/exemplars.h \
 	kmeans/words/hog.c kmeans/words/hog.h \
@@ -65,14 +62,27 @@ libkmeans_la_SOURCES = \
 	kmeans/points/format_records.c \
 	kmeans/points/format_text.c \
 	kmeans/points/format_vecs.c \
+	kmeans/points/gzip.c kmeans/points/gzip.h \
 	kmeans/points/memory.h \
+	kmeans/points/npy.c kmeans/points/npy.h \
 	kmeans/points/point_storage.c kmeans/points/point_storage.h \
 	kmeans/points/points.c kmeans/points/points.h \
+	kmeans/points/random.c kmeans/points/random.h \
 	kmeans/points/real.c kmeans/points/real.h \
 	kmeans/points/rows.c kmeans/points/rows.h
 # A compiler without OpenMP ignores its pragmas, and one thread does the work.
 libkmeans_la_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS) -Wno-unknown-pragmas
 libkmeans_la_LDFLAGS = $(AM_LDFLAGS) $(OPENMP_CFLAGS)
+libkmeans_la_LIBADD = $(ZLIB_LIBS)
+
+# libcoll_kmeans.la: K-means of rows in memory, for programs and for Python.
+lib_LTLIBRARIES += libcoll_kmeans.la
+include_HEADERS += include/coll_kmeans.h
+libcoll_kmeans_la_SOURCES = kmeans/library.c
+libcoll_kmeans_la_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS) -Wno-unknown-pragmas
+libcoll_kmeans_la_LDFLAGS = $(AM_LDFLAGS) $(OPENMP_CFLAGS) -version-info 0:0:0 \
+	-export-symbols-regex '^COLL_Kmeans_'
+libcoll_kmeans_la_LIBADD = libkmeans.la libapp_core.la libcoll.la
 
 bin_PROGRAMS += coll-words
 coll_words_SOURCES = \
@@ -85,7 +95,7 @@ coll_words_SOURCES = \
 	kmeans/words/verb_train.c \
 	kmeans/words/words.h
 coll_words_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS)
-coll_words_LDADD = libkmeans.la libwords.la libapp.la libcoll.la
+coll_words_LDADD = libwords.la libkmeans.la libapp.la libcoll.la
 
 bin_PROGRAMS += coll-kmeans
 coll_kmeans_SOURCES = \
@@ -93,4 +103,4 @@ coll_kmeans_SOURCES = \
 	kmeans/km_predict.c kmeans/km_predict.h \
 	kmeans/km_report.c kmeans/km_report.h
 coll_kmeans_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS)
-coll_kmeans_LDADD = libkmeans.la libwords.la libapp.la libcoll.la
+coll_kmeans_LDADD = libkmeans.la libapp.la libcoll.la

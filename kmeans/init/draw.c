@@ -57,14 +57,15 @@ bool km_draw_rows(const km_points *points, const uint64_t *weights, const uint64
 
 bool km_draw_fetch(const km_points *points, uint64_t row, uint8_t *into, MPI_Comm comm,
                    app_problem *problem) {
-    int ranks = app_ranks(comm), owner = 0;
     size_t bytes = km_row_bytes(points);
-    uint64_t first, count;
-    for (km_share(points->total, owner, ranks, &first, &count); row >= first + count; owner++)
-        km_share(points->total, owner + 1, ranks, &first, &count);
-    if (row >= points->first && row - points->first < points->rows)
+    double owner = 0; /* the one rank that has the row; the others have 0 here */
+    if (row >= points->first && row - points->first < points->rows) {
         memcpy(into, points->data + (row - points->first) * bytes, bytes);
-    app_mpi(problem, COLL_Bcast(into, (MPI_Count)bytes, MPI_UINT8_T, owner, comm));
+        owner = app_rank(comm);
+    }
+    if (!app_agree_most(problem, &owner, 1, comm))
+        return false;
+    app_mpi(problem, COLL_Bcast(into, (MPI_Count)bytes, MPI_UINT8_T, (int)owner, comm));
     return app_agree(problem, comm);
 }
 

@@ -49,6 +49,10 @@ bool km_planes_set_checked(uint8_t *planes, size_t plane, size_t i, double value
     return true;
 }
 
+double km_planes_feature(const km_planes *of, size_t i) {
+    return ldexp((double)feature_of(of, i), -KM_FRACTION_BITS);
+}
+
 void km_planes_get(const km_planes *of, size_t row, float *features) {
     for (size_t i = 0; i < of->dim; i++)
         features[i] = (float)feature_of(of, row * of->dim + i) / (1 << KM_FRACTION_BITS);

@@ -53,6 +53,9 @@ void km_planes_set(uint8_t *planes, size_t plane, size_t i, double value);
 bool km_planes_set_checked(uint8_t *planes, size_t plane, size_t i, double value, const char *path,
                            app_problem *problem);
 
+/* Returns feature I, counted over all rows. */
+double km_planes_feature(const km_planes *of, size_t i);
+
 /* Copies the features of row ROW, exactly, to FEATURES. */
 void km_planes_get(const km_planes *of, size_t row, float *features);
 

@@ -235,7 +235,7 @@ bool km_points_use_reals(km_points *points, MPI_Comm comm, app_problem *problem)
     km_point_storage_free(&points->storage);
     points->storage = storage;
     points->data = storage.data;
-    return km_real_center(points, comm, problem);
+    return km_real_center(points, NULL, comm, problem);
 }
 
 double km_points_distance(const km_points *points, uint32_t distance2) {
@@ -321,7 +321,7 @@ static bool read_share(km_source *sources, size_t count, const char *directory, 
     for (size_t i = 0; i < count; i++)
         sources[i].reals = reals;
     read_rows(sources, count, directory, comm, points, problem);
-    return app_agree(problem, comm) && (!reals || km_real_center(points, comm, problem));
+    return app_agree(problem, comm) && (!reals || km_real_center(points, NULL, comm, problem));
 }
 
 /* Returns whether all files can be read as float32, and some are not of bytes. */

@@ -78,27 +78,32 @@ static double larger(double a, double b) {
     return a > b ? a : b;
 }
 
-static void measure_columns(const km_points *points, double *measures) {
+static void measure_columns(const km_points *points, const double *exact, double *measures) {
     const float *feature = (const float *)points->data;
     for (size_t i = 0; i < points->rows; i++)
         for (size_t d = 0; d < points->dim; d++, feature++) {
-            double *of = measures + d * MEASURES, value = (double)*feature;
+            double *of = measures + d * MEASURES;
+            double value = exact ? exact[i * points->dim + d] : (double)*feature;
             double less = (double)(float)(value - points->real.offsets[d]);
             of[LARGEST] = larger(of[LARGEST], fabs(value));
             of[LARGEST_LESS] = larger(of[LARGEST_LESS], fabs(less));
-            if (less + points->real.offsets[d] != value)
+            if (!exact && less + points->real.offsets[d] != value)
                 of[LOST] = 1;
         }
 }
 
-/* Sets the offsets, scale and units of REAL from MEASURES, which are the same on all ranks. */
-static void set_scales(km_real *real, const double *measures, size_t dim) {
+/*
+ * Sets the offsets, scale and units of REAL from MEASURES, which are the same on all ranks. If the
+ * features are ROUNDED anyway, an offset must at least halve the largest value.
+ */
+static void set_scales(km_real *real, const double *measures, bool rounded, size_t dim) {
     double largest = 0;
     for (size_t d = 0; d < dim; d++) {
         const double *of = measures + d * MEASURES;
-        if (of[LOST] > 0)
+        bool none = of[LOST] > 0 || (rounded && 2 * of[LARGEST_LESS] > of[LARGEST]);
+        if (none)
             real->offsets[d] = 0;
-        real->units[d] = of[LOST] > 0 ? of[LARGEST] : of[LARGEST_LESS];
+        real->units[d] = none ? of[LARGEST] : of[LARGEST_LESS];
         largest = fmax(largest, real->units[d]);
     }
     real->scale = ldexp(1, TOP - exponent_of(largest));
@@ -106,7 +111,7 @@ static void set_scales(km_real *real, const double *measures, size_t dim) {
         real->units[d] = ldexp(1, real->bits - exponent_of(real->units[d] * real->scale));
 }
 
-bool km_real_center(km_points *points, MPI_Comm comm, app_problem *problem) {
+bool km_real_center(km_points *points, const double *exact, MPI_Comm comm, app_problem *problem) {
     size_t dim = points->dim;
     km_real *real = &points->real;
     int bits = BITS - exponent_of((double)points->total);
@@ -116,21 +121,24 @@ bool km_real_center(km_points *points, MPI_Comm comm, app_problem *problem) {
                       .bits = bits < 50 ? bits : 50,
                       .offsets = calloc(dim + 1, sizeof *real->offsets),
                       .units = calloc(dim + 1, sizeof *real->units)};
+    double rounded = exact != NULL; /* on any rank */
     if (!measures || !real->offsets || !real->units)
         app_refuse(problem, "out of memory");
-    bool good = app_agree(problem, comm) && choose_offsets(points, comm, real->offsets, problem);
+    bool good = app_agree_most(problem, &rounded, 1, comm) &&
+                choose_offsets(points, comm, real->offsets, problem);
     if (good) {
-        measure_columns(points, measures);
+        measure_columns(points, exact, measures);
         app_mpi(problem, MPI_Allreduce(MPI_IN_PLACE, measures, (int)(dim * MEASURES), MPI_DOUBLE,
                                        MPI_MAX, comm));
         good = app_agree(problem, comm);
     }
     if (good) {
-        set_scales(real, measures, dim);
+        set_scales(real, measures, rounded > 0, dim);
         float *feature = (float *)points->data;
         for (size_t i = 0; i < points->rows; i++)
             for (size_t d = 0; d < dim; d++, feature++)
-                *feature = (float)km_real_store(real, d, (double)*feature);
+                *feature =
+                    (float)km_real_store(real, d, exact ? exact[i * dim + d] : (double)*feature);
     }
     free(measures);
     return good;

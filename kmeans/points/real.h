@@ -41,11 +41,14 @@ double km_real_distance_scale(double largest, uint64_t total, size_t dim);
 
 /*
  * Chooses POINTS->real for all ranks' features, which are finite floats in POINTS->data, and
- * converts these to their stored form. Collective; on false all ranks have the same problem. The
- * caller frees POINTS->real in either case.
+ * converts these to their stored form. If EXACT is not NULL, it has the features of this rank
+ * before they were rounded to float32; then a column whose range is small compared with its values
+ * keeps more of their digits. Collective; on false all ranks have the same problem. The caller
+ * frees POINTS->real in either case.
  */
 struct km_points;
-bool km_real_center(struct km_points *points, MPI_Comm comm, app_problem *problem);
+bool km_real_center(struct km_points *points, const double *exact, MPI_Comm comm,
+                    app_problem *problem);
 void km_real_free(km_real *real);
 
 /*

@@ -18,6 +18,7 @@ MPI_TESTS = \
 	tests/mpi/info.mpi \
 	tests/mpi/kmeans.mpi \
 	tests/mpi/kmeans_init.mpi \
+	tests/mpi/kmeans_library.mpi \
 	tests/mpi/large.mpi \
 	tests/mpi/mapping.mpi \
 	tests/mpi/memory.mpi \
@@ -35,6 +36,7 @@ tests_mpi_aggregate_mpi_LDFLAGS = $(failing_allocations)
 # open_requests.c replaces functions of MPI.
 tests_mpi_coll_random_mpi_SOURCES = tests/mpi/coll_random.c tests/support/open_requests.c \
 	tests/support/open_requests.h
+tests_mpi_kmeans_library_mpi_LDADD = libcoll_kmeans.la $(LDADD)
 tests_mpi_memory_mpi_LDFLAGS = $(failing_allocations)
 tests_mpi_agreement_mpi_LDADD = libbench.la $(LDADD)
 tests_mpi_operation_mpi_LDADD = libbench.la $(LDADD)

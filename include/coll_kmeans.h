@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * K-means of rows in memory, by libcoll_kmeans: what coll-kmeans does with files. Every rank of a
+ * communicator passes its own rows; the result is that of all rows in the order of the ranks, with
+ * the same bits for any number of ranks and threads. One process passes MPI_COMM_SELF.
+ *
+ * All functions are collective unless stated otherwise. They return MPI_SUCCESS; MPI_ERR_ARG if an
+ * argument is wrong; or another error code. On an error all ranks return the same code and the same
+ * PROBLEM, a line of text in SIZE bytes, and the results are undefined. MPI must be initialised.
+ */
+#ifndef COLL_KMEANS_H
+#define COLL_KMEANS_H
+
+#include <mpi.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum COLL_Kmeans_type {
+    COLL_KMEANS_UINT8,
+    COLL_KMEANS_FLOAT32,
+    COLL_KMEANS_FLOAT64
+} COLL_Kmeans_type;
+
+/*
+ * This rank's points: ROWS rows of DIM features, one row after the other. DIM is the same on all
+ * ranks. Features must be finite. uint8 is not copied. Other features are copied once, to bytes if
+ * all of them on all ranks are whole numbers from 0 to 255, or to float32, which suffices for
+ * features that differ by more than one part in 10^7 of the range of their column.
+ */
+typedef struct COLL_Kmeans_points {
+    const void *data;
+    size_t rows, dim;
+    COLL_Kmeans_type type;
+} COLL_Kmeans_points;
+
+/* The settings of a fit, the same on all ranks. */
+typedef struct COLL_Kmeans_settings {
+    size_t k;
+    const char *start;       /* a method as coll-kmeans --start takes it, but file: */
+    const double *centroids; /* the k x dim initial centroids instead; NULL: chosen by START */
+    uint64_t seed;           /* of the choice by START */
+    int iterations;          /* the most iterations */
+    double tolerance; /* stop when the sum of the squared distances that centroids move is at most
+                         this times the mean variance of the features; 0: no such rule */
+    int threads;      /* threads of this rank; 0: its processors, shared fairly */
+} COLL_Kmeans_settings;
+
+/* A set of centroids. The arrays are the caller's. */
+typedef struct COLL_Kmeans_model {
+    size_t k, dim;
+    double *centroids; /* k x dim */
+    double *offsets;   /* dim: with SCALE, how features are stored before they are compared. NULL in
+                          a prediction: derived from the centroids */
+    double scale;
+} COLL_Kmeans_model;
+
+/*
+ * Clusters POINTS. Sets MODEL, whose arrays have room for k x dim centroids and dim offsets; the
+ * cluster of each of this rank's points, in LABELS; the sum of the squared distances of all points
+ * from their centroids; and the number of iterations.
+ */
+int COLL_Kmeans_fit(const COLL_Kmeans_points *points, const COLL_Kmeans_settings *settings,
+                    MPI_Comm comm, COLL_Kmeans_model *model, int32_t *labels, double *inertia,
+                    int *iterations, char *problem, size_t size);
+
+/*
+ * Finds the nearest centroid of each of this rank's points, in LABELS, with THREADS threads (0: as
+ * above), and the sum of the squared distances of all points. The points that MODEL was fitted to
+ * get the labels that the fit gave them.
+ */
+int COLL_Kmeans_predict(const COLL_Kmeans_points *points, const COLL_Kmeans_model *model,
+                        int threads, MPI_Comm comm, int32_t *labels, double *inertia, char *problem,
+                        size_t size);
+
+/*
+ * Computes the distances of each of this rank's points from all centroids: rows x k DISTANCES.
+ */
+int COLL_Kmeans_transform(const COLL_Kmeans_points *points, const COLL_Kmeans_model *model,
+                          int threads, MPI_Comm comm, double *distances, char *problem,
+                          size_t size);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

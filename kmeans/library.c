@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* libcoll_kmeans: K-means of rows in memory (include/coll_kmeans.h). */
+#include "config.h"
+
+#include "app/progress.h"
+#include "kmeans/assign/threads.h"
+#include "kmeans/kmeans.h"
+#include "kmeans/nearest.h"
+#include "kmeans/points/fixed_point.h"
+#include "kmeans/points/memory.h"
+
+#include <coll_kmeans.h>
+
+#include <float.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One call. The members that may differ between ranks are agreed on before ranks wait. */
+typedef struct call {
+    const COLL_Kmeans_points *given;
+    MPI_Comm comm; /* a duplicate that returns errors */
+    int threads;
+    bool wrong; /* PROBLEM is of an argument */
+    app_problem problem;
+    km_points points;
+    const km_kernel *kernel;
+} call;
+
+static const double *doubles(const COLL_Kmeans_points *given) {
+    return given->type == COLL_KMEANS_FLOAT64 ? given->data : NULL;
+}
+
+/* Returns feature I, counted over all of this rank's rows. */
+static inline double feature_of(const COLL_Kmeans_points *given, size_t i) {
+    switch (given->type) {
+    case COLL_KMEANS_UINT8:
+        return ((const uint8_t *)given->data)[i];
+    case COLL_KMEANS_FLOAT32:
+        return (double)((const float *)given->data)[i];
+    default:
+        return ((const double *)given->data)[i];
+    }
+}
+
+/* Sets the problem of a wrong argument, unless there is a problem already. */
+__attribute__((format(printf, 2, 3))) static void refuse(call *run, const char *format, ...) {
+    va_list arguments;
+    char text[512];
+    if (run->problem.text[0])
+        return;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    run->wrong = true;
+    app_refuse(&run->problem, "%s", text);
+}
+
+static bool agree(call *run) {
+    return app_agree(&run->problem, run->comm);
+}
+
+/* Opens a call with GIVEN points and a model of DIM features. */
+static bool begin(call *run, const COLL_Kmeans_points *given, size_t dim, int threads,
+                  MPI_Comm comm) {
+    char text[256];
+    *run = (call){.given = given, .comm = MPI_COMM_NULL, .threads = threads};
+    app_progress_off = true;
+    if (!app_mpi(&run->problem, MPI_Comm_dup(comm, &run->comm)) ||
+        !app_mpi(&run->problem, MPI_Comm_set_errhandler(run->comm, MPI_ERRORS_RETURN)))
+        return false;
+    run->kernel = km_kernel_best(text, sizeof text);
+    if (!run->kernel)
+        refuse(run, "%s", text);
+    if (given->dim < 1 || given->dim > KM_MAX_DIM)
+        refuse(run, "points have %zu features; 1 to %d are allowed", given->dim, KM_MAX_DIM);
+    if (given->dim != dim)
+        refuse(run, "points have %zu features, the centroids have %zu", given->dim, dim);
+    if (given->type > COLL_KMEANS_FLOAT64)
+        refuse(run, "type %d of points is unknown", (int)given->type);
+    if (threads < 0 || threads > 1024)
+        refuse(run, "%d threads; 1 to 1024 are allowed", threads);
+    double most[] = {(double)given->dim, -(double)given->dim};
+    bool good = app_agree_most(&run->problem, most, 2, run->comm);
+    if (good && most[0] != -most[1]) {
+        refuse(run, "points have %.0f features on one rank and %.0f on another", -most[1], most[0]);
+        good = false;
+    }
+    int fair;
+    good = good && km_default_threads(run->comm, &fair, &run->problem);
+    if (good && !threads)
+        run->threads = fair;
+    return good;
+}
+
+/* Closes the call, and returns its error code, which is the same on all ranks. */
+static int end(call *run, char *problem, size_t size) {
+    int code = MPI_SUCCESS, wrong = run->wrong;
+    if (run->problem.text[0]) {
+        code = MPI_ERR_OTHER;
+        if (run->comm != MPI_COMM_NULL &&
+            MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_MAX, run->comm) == MPI_SUCCESS &&
+            wrong)
+            code = MPI_ERR_ARG;
+        snprintf(problem, size, "%s", run->problem.text);
+    }
+    km_points_free(&run->points);
+    if (run->comm != MPI_COMM_NULL)
+        MPI_Comm_free(&run->comm);
+    return code;
+}
+
+/* Counts the rows of all ranks and those before this rank's. */
+static bool count_rows(call *run) {
+    uint64_t rows = run->given->rows, before = 0;
+    run->points = (km_points){.rows = run->given->rows, .dim = run->given->dim, .total = rows};
+    app_mpi(&run->problem, MPI_Exscan(&rows, &before, 1, MPI_UINT64_T, MPI_SUM, run->comm));
+    run->points.first = app_rank(run->comm) ? before : 0;
+    if (!app_agree_sum(&run->problem, &run->points.total, 1, run->comm))
+        return false;
+    if (run->points.total > (uint64_t)INT64_MAX / (255 * 255) / run->points.dim)
+        refuse(run, "%" PRIu64 " points of %zu features are too many", run->points.total,
+               run->points.dim);
+    return !run->problem.text[0];
+}
+
+/* Returns whether all features of this rank are whole numbers from 0 to 255. */
+static bool are_bytes(const COLL_Kmeans_points *given) {
+    if (given->type == COLL_KMEANS_UINT8)
+        return true;
+    for (size_t i = 0; i < given->rows * given->dim; i++) {
+        double value = feature_of(given, i);
+        if (!(value >= 0 && value <= 255 && value == trunc(value)))
+            return false;
+    }
+    return true;
+}
+
+/* Sets *BYTES to whether the features of all ranks are. */
+static bool agree_on_bytes(call *run, bool *bytes) {
+    double other = !are_bytes(run->given);
+    if (!app_agree_most(&run->problem, &other, 1, run->comm))
+        return false;
+    *bytes = other == 0;
+    return true;
+}
+
+static void check_finite(call *run) {
+    const COLL_Kmeans_points *given = run->given;
+    const size_t dim = given->dim;
+    for (size_t row = 0; row < given->rows; row++)
+        for (size_t column = 0; column < dim; column++) {
+            double value = feature_of(given, row * dim + column);
+            if (fabs(value) <= (double)FLT_MAX)
+                continue;
+            refuse(run,
+                   "point %zu, feature %zu (counted from 0) is %g; features must be finite, not "
+                   "NaN or infinity, and at most %g",
+                   row, column, value, (double)FLT_MAX);
+            return;
+        }
+}
+
+/* Uses the rows as bytes, which they are: without a copy if that is their type. */
+static bool use_bytes(call *run) {
+    const COLL_Kmeans_points *given = run->given;
+    km_points *points = &run->points;
+    size_t features = given->rows * given->dim;
+    if (given->type == COLL_KMEANS_UINT8) {
+        points->data = (uint8_t *)(uintptr_t)given->data; /* is only read */
+    } else if (km_point_storage_create(&points->storage, features, NULL, &run->problem)) {
+        points->data = points->storage.data;
+        for (size_t i = 0; i < features; i++)
+            points->data[i] = (uint8_t)feature_of(given, i);
+    }
+    return agree(run);
+}
+
+/* Allocates memory for the rows as float32, after checking that they are finite. */
+static bool allocate_floats(call *run) {
+    km_points *points = &run->points;
+    check_finite(run);
+    if (!run->problem.text[0])
+        km_point_storage_create(&points->storage, points->rows * points->dim * sizeof(float), NULL,
+                                &run->problem);
+    points->data = points->storage.data;
+    points->real.used = true;
+    return agree(run);
+}
+
+/* Copies the rows to float32, rounded. */
+static bool use_floats(call *run) {
+    if (!allocate_floats(run))
+        return false;
+    float *feature = (float *)run->points.data;
+#pragma omp parallel for num_threads(run->threads)
+    for (size_t i = 0; i < run->points.rows * run->points.dim; i++)
+        feature[i] = (float)feature_of(run->given, i);
+    return km_real_center(&run->points, doubles(run->given), run->comm, &run->problem);
+}
+
+/* Gives the points of a fit the form in which they are clustered. */
+static bool take_points(call *run) {
+    bool bytes;
+    if (!count_rows(run) || !agree_on_bytes(run, &bytes))
+        return false;
+    if (!bytes)
+        return use_floats(run);
+    if (!use_bytes(run))
+        return false;
+    return run->points.dim <= KM_FIXED_POINT_MAX_DIM
+               ? km_points_use_fixed_point(&run->points, &run->problem)
+               : km_points_use_reals(&run->points, run->comm, &run->problem);
+}
+
+/* --- The model --- */
+
+/*
+ * The stored form of bytes: with this scale, float32 holds fixed-point centroids exactly.
+ */
+static const double BYTE_SCALE = 1 << KM_FRACTION_BITS;
+
+/* Stores CENTROIDS in the user's values in the form that the points need, in *STORED. */
+static bool store_centroids(call *run, const double *centroids, size_t k, uint8_t **stored) {
+    const km_points *points = &run->points;
+    *stored = malloc(km_centroids_bytes(points, k));
+    if (!*stored)
+        app_refuse(&run->problem, "out of memory");
+    for (size_t i = 0; !run->problem.text[0] && i < k * points->dim; i++)
+        if (!km_init_store(points, k, "centroids", i, centroids[i], *stored, &run->problem))
+            run->wrong = true;
+    return agree(run);
+}
+
+/* Sets MODEL from the stored form of its centroids. */
+static void set_model(const km_points *points, size_t k, const uint8_t *stored,
+                      COLL_Kmeans_model *model) {
+    size_t dim = points->dim;
+    model->k = k;
+    model->dim = dim;
+    model->scale = points->real.used ? points->real.scale : BYTE_SCALE;
+    for (size_t d = 0; d < dim; d++)
+        model->offsets[d] = points->real.used ? points->real.offsets[d] : 0;
+    const float *kept = (const float *)stored;
+    const km_planes planes = {stored, k, dim};
+    for (size_t i = 0; i < k * dim; i++)
+        model->centroids[i] = points->real.used
+                                  ? (double)kept[i] / model->scale + model->offsets[i % dim]
+                                  : km_planes_feature(&planes, i);
+}
+
+/* Returns the scale for centroids without one. */
+static double scale_of(const COLL_Kmeans_model *model) {
+    double largest = 0;
+    int exponent;
+    for (size_t i = 0; i < model->k * model->dim; i++)
+        largest = fmax(largest, fabs(model->centroids[i]));
+    frexp(largest, &exponent);
+    return ldexp(1, 24 - exponent);
+}
+
+/* Returns whether all centroids are multiples of 2^-16 from 0 to 255. */
+static bool are_fixed_point(const COLL_Kmeans_model *model) {
+    if (model->dim > KM_FIXED_POINT_MAX_DIM)
+        return false;
+    for (size_t i = 0; i < model->k * model->dim; i++) {
+        double value = model->centroids[i], units = ldexp(value, KM_FRACTION_BITS);
+        if (!(value >= 0 && value <= 255 && units == floor(units)))
+            return false;
+    }
+    return true;
+}
+
+/* Stores the points like the centroids of MODEL. */
+static bool store_points(call *run, const COLL_Kmeans_model *model) {
+    km_points *points = &run->points;
+    km_real *real = &points->real;
+    size_t dim = points->dim;
+    *real = (km_real){.used = true,
+                      .total = points->total,
+                      .scale = model->offsets ? model->scale : scale_of(model),
+                      .offsets = calloc(dim, sizeof *real->offsets),
+                      .units = calloc(dim, sizeof *real->units)};
+    if (!real->offsets || !real->units)
+        app_refuse(&run->problem, "out of memory");
+    else if (model->offsets)
+        memcpy(real->offsets, model->offsets, dim * sizeof *real->offsets);
+    for (size_t i = 0; !run->problem.text[0] && i < points->rows * dim; i++) {
+        double value = feature_of(run->given, i), kept = km_real_store(real, i % dim, value);
+        if (!(fabs(kept) <= KM_LARGEST_REAL))
+            refuse(run,
+                   "point %zu, feature %zu (counted from 0) is %g, too far from the centroids for "
+                   "float32",
+                   i / dim, i % dim, value);
+        ((float *)points->data)[i] = (float)kept;
+    }
+    return agree(run);
+}
+
+/* Gives the points of a prediction and the centroids one form; *STORED are the centroids. */
+static bool take_model(call *run, const COLL_Kmeans_model *model, uint8_t **stored) {
+    bool bytes = false;
+    if (model->k < 1 || model->k > INT32_MAX)
+        refuse(run, "%zu centroids; 1 to %d are allowed", model->k, INT32_MAX);
+    for (size_t i = 0; i < model->k * model->dim; i++)
+        if (!isfinite(model->centroids[i]))
+            refuse(run, "centroid %zu has a feature of %g; features must be finite", i / model->dim,
+                   model->centroids[i]);
+    if (!agree(run) || !count_rows(run))
+        return false;
+    if (are_fixed_point(model) && !agree_on_bytes(run, &bytes))
+        return false;
+    if (bytes ? !use_bytes(run) || !km_points_use_fixed_point(&run->points, &run->problem)
+              : !allocate_floats(run) || !store_points(run, model))
+        return false;
+    return store_centroids(run, model->centroids, model->k, stored);
+}
+
+/* --- The calls --- */
+
+static void ignore_step(const km_step *step, void *context) {
+    (void)step, (void)context;
+}
+
+static void ignore_progress(int64_t iteration, double done, void *context) {
+    (void)iteration, (void)done, (void)context;
+}
+
+static bool cluster(call *run, const km_settings *settings, km_result *result) {
+    const km_observer silent = {.step = ignore_step, .progress = ignore_progress};
+    return km_cluster(&run->points, settings, &silent, run->comm, result, &run->problem);
+}
+
+static km_settings settings_of(const call *run, size_t k) {
+    return (km_settings){.k = k,
+                         .threads = run->threads,
+                         .kernel = run->kernel,
+                         .tolerance = -1,
+                         .moved = -1,
+                         .gain = -1,
+                         .seconds = -1};
+}
+
+/*
+ * Sets *VARIANCE to the mean over all features of their variance: the objective of a single cluster
+ * is the sum of all variances times the number of points.
+ */
+static bool find_variance(call *run, double *variance) {
+    const km_points *points = &run->points;
+    km_settings settings = settings_of(run, 1);
+    km_result result;
+    settings.iterations = 1;
+    if (!cluster(run, &settings, &result))
+        return false;
+    *variance = km_real_objective(&points->real, result.objective) / (double)points->total /
+                (double)points->dim;
+    km_result_free(&result);
+    return true;
+}
+
+static void check_settings(call *run, const COLL_Kmeans_settings *given, km_settings *settings) {
+    app_problem problem = {""};
+    settings->iterations = given->iterations;
+    settings->seed = given->seed;
+    if (given->iterations < 1)
+        refuse(run, "%d iterations; at least 1 is needed", given->iterations);
+    if (given->k < 1 || given->k > INT32_MAX)
+        refuse(run, "%zu clusters; 1 to %d are allowed", given->k, INT32_MAX);
+    if (!(given->tolerance <= DBL_MAX))
+        refuse(run, "a tolerance of %g; finite numbers are allowed", given->tolerance);
+    if (!given->centroids && !km_init_parse(given->start, &settings->start, &problem))
+        refuse(run, "%s", problem.text);
+}
+
+/* Clusters the points, which have been taken. */
+static bool fit(call *run, const COLL_Kmeans_settings *given, km_settings *settings,
+                km_result *result) {
+    double variance;
+    uint8_t *stored = NULL;
+    if (given->k > run->points.total) {
+        refuse(run, "%zu clusters, but only %" PRIu64 " points", given->k, run->points.total);
+        return false;
+    }
+    bool good = true;
+    if (given->tolerance > 0) {
+        good = find_variance(run, &variance);
+        settings->total_shift2 = given->tolerance * variance;
+    }
+    if (good && given->centroids) {
+        good = store_centroids(run, given->centroids, given->k, &stored);
+        settings->start.rows = stored;
+    }
+    good = good && cluster(run, settings, result);
+    free(stored);
+    return good;
+}
+
+int COLL_Kmeans_fit(const COLL_Kmeans_points *points, const COLL_Kmeans_settings *settings,
+                    MPI_Comm comm, COLL_Kmeans_model *model, int32_t *labels, double *inertia,
+                    int *iterations, char *problem, size_t size) {
+    call run;
+    km_result result = {.centroids = NULL};
+    if (begin(&run, points, points->dim, settings->threads, comm)) {
+        km_settings used = settings_of(&run, settings->k);
+        check_settings(&run, settings, &used);
+        if (agree(&run) && take_points(&run) && fit(&run, settings, &used, &result)) {
+            set_model(&run.points, settings->k, result.centroids, model);
+            memcpy(labels, result.nearest, points->rows * sizeof *labels);
+            *inertia = km_real_objective(&run.points.real, result.objective);
+            *iterations = (int)result.iterations;
+        }
+    }
+    km_result_free(&result);
+    return end(&run, problem, size);
+}
+
+int COLL_Kmeans_predict(const COLL_Kmeans_points *points, const COLL_Kmeans_model *model,
+                        int threads, MPI_Comm comm, int32_t *labels, double *inertia, char *problem,
+                        size_t size) {
+    call run;
+    uint8_t *stored = NULL;
+    km_result result = {.centroids = NULL};
+    if (begin(&run, points, model->dim, threads, comm) && take_model(&run, model, &stored)) {
+        km_settings settings = settings_of(&run, model->k);
+        settings.start.rows = stored;
+        if (cluster(&run, &settings, &result)) {
+            memcpy(labels, result.nearest, points->rows * sizeof *labels);
+            *inertia = km_real_objective(&run.points.real, result.objective);
+        }
+    }
+    km_result_free(&result);
+    free(stored);
+    return end(&run, problem, size);
+}
+
+int COLL_Kmeans_transform(const COLL_Kmeans_points *points, const COLL_Kmeans_model *model,
+                          int threads, MPI_Comm comm, double *distances, char *problem,
+                          size_t size) {
+    call run;
+    uint8_t *stored = NULL;
+    if (begin(&run, points, model->dim, threads, comm) && take_model(&run, model, &stored)) {
+#pragma omp parallel for num_threads(run.threads)
+        for (size_t i = 0; i < points->rows; i++)
+            km_find_distances(&run.points, i, stored, model->k, distances + i * model->k);
+    }
+    free(stored);
+    return end(&run, problem, size);
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tests libcoll_kmeans: rows in memory of all types, spread unevenly over the ranks; and errors. */
+#include "tests/support/harness.h"
+
+#include <coll_kmeans.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROWS = 90, DIM = 3, K = 3 };
+
+static double values[ROWS * DIM];
+
+/* A model with the memory that it needs, and what a fit returns. */
+typedef struct fitted {
+    double centroids[K * DIM], offsets[DIM], inertia;
+    COLL_Kmeans_model model;
+    int32_t labels[ROWS];
+    int iterations;
+} fitted;
+
+/* Fills VALUES with three groups: whole numbers from 0 to 255 if WHOLE, else numbers around 0. */
+static void make_values(bool whole) {
+    for (int i = 0; i < ROWS * DIM; i++) {
+        int group = i / DIM % 3;
+        values[i] = 40 + group * 70 + i * 7 % 11 + (whole ? 0 : 0.125 * (i % 5) - 120);
+    }
+}
+
+/* Copies COUNT rows from row FIRST on, as elements of TYPE; the caller frees them. */
+static void *rows_as(COLL_Kmeans_type type, size_t first, size_t count) {
+    const double *from = values + first * DIM;
+    void *rows = malloc(count * DIM * sizeof(double) + 1);
+    ck_assert_ptr_nonnull(rows);
+    for (size_t i = 0; i < count * DIM; i++)
+        if (type == COLL_KMEANS_UINT8)
+            ((uint8_t *)rows)[i] = (uint8_t)from[i];
+        else if (type == COLL_KMEANS_FLOAT32)
+            ((float *)rows)[i] = (float)from[i];
+        else
+            ((double *)rows)[i] = from[i];
+    return rows;
+}
+
+static int fit(const COLL_Kmeans_points *points, size_t k, MPI_Comm comm, fitted *result,
+               char *problem, size_t size) {
+    const COLL_Kmeans_settings settings = {
+        .k = k, .start = "k-means++", .seed = 5, .iterations = 20, .tolerance = 0, .threads = 1};
+    result->model = (COLL_Kmeans_model){.centroids = result->centroids, .offsets = result->offsets};
+    return COLL_Kmeans_fit(points, &settings, comm, &result->model, result->labels,
+                           &result->inertia, &result->iterations, problem, size);
+}
+
+/* The first rank has no rows if there are more; the last has most. */
+static void share(size_t *first, size_t *count) {
+    int rank, ranks;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    *first = rank ? (size_t)(rank - 1) * 5 : 0;
+    *count = rank == ranks - 1 ? ROWS - *first : rank ? 5 : 0;
+}
+
+static const struct {
+    COLL_Kmeans_type type;
+    bool whole;
+} kinds[] = {{COLL_KMEANS_UINT8, true},
+             {COLL_KMEANS_FLOAT32, true},
+             {COLL_KMEANS_FLOAT32, false},
+             {COLL_KMEANS_FLOAT64, false}};
+
+START_TEST(same_for_any_share) {
+    COLL_Kmeans_type type = kinds[_i].type;
+    size_t first, count;
+    char problem[256] = "";
+    make_values(kinds[_i].whole);
+    share(&first, &count);
+    void *all = rows_as(type, 0, ROWS), *mine = rows_as(type, first, count);
+    /* A rank without rows may say any type. */
+    const COLL_Kmeans_points whole = {all, ROWS, DIM, type},
+                             part = {mine, count, DIM, count ? type : COLL_KMEANS_FLOAT32};
+    fitted alone, together;
+    int code = fit(&whole, K, MPI_COMM_SELF, &alone, problem, sizeof problem);
+    harness_assert(code == MPI_SUCCESS, "alone: %s", problem);
+    code = fit(&part, K, MPI_COMM_WORLD, &together, problem, sizeof problem);
+    harness_assert(code == MPI_SUCCESS, "together: %s", problem);
+    bool same = !memcmp(alone.centroids, together.centroids, sizeof alone.centroids) &&
+                !memcmp(alone.labels + first, together.labels, count * sizeof *alone.labels) &&
+                alone.inertia == together.inertia && alone.iterations == together.iterations;
+    harness_assert(same, "another result");
+    same = true;
+    for (int i = 0; i < ROWS; i++)
+        same = same && (alone.labels[i] == alone.labels[i % 3]) &&
+               alone.labels[0] != alone.labels[1] && alone.labels[1] != alone.labels[2];
+    harness_assert(same, "the groups aren't found");
+
+    int32_t labels[ROWS];
+    double inertia, distances[ROWS * K], sum = 0;
+    code = COLL_Kmeans_predict(&part, &together.model, 2, MPI_COMM_WORLD, labels, &inertia, problem,
+                               sizeof problem);
+    same = code == MPI_SUCCESS && inertia == together.inertia &&
+           !memcmp(labels, together.labels, count * sizeof *labels);
+    harness_assert(same, "another prediction: %s", problem);
+    code = COLL_Kmeans_transform(&whole, &alone.model, 2, MPI_COMM_SELF, distances, problem,
+                                 sizeof problem);
+    harness_assert(code == MPI_SUCCESS, "distances: %s", problem);
+    for (int i = 0; i < ROWS; i++)
+        sum += distances[i * K + alone.labels[i]] * distances[i * K + alone.labels[i]];
+    harness_assert(fabs(sum - inertia) < 1e-6 * inertia, "distances");
+    free(mine);
+    free(all);
+}
+END_TEST
+
+START_TEST(errors_are_everywhere) {
+    int rank, ranks;
+    char problem[256] = "";
+    fitted result;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    make_values(false);
+    if (rank == ranks - 1)
+        values[4] = NAN;
+    COLL_Kmeans_points points = {values, ROWS, DIM, COLL_KMEANS_FLOAT64};
+    int code = fit(&points, K, MPI_COMM_WORLD, &result, problem, sizeof problem);
+    harness_assert(code == MPI_ERR_ARG && strstr(problem, "point 1, feature 1 (counted from 0) is"),
+                   "NaN: %d, %s", code, problem);
+    make_values(false);
+    points.dim = rank ? DIM : DIM - 1;
+    code = fit(&points, K, MPI_COMM_WORLD, &result, problem, sizeof problem);
+    harness_assert(ranks == 1 || (code == MPI_ERR_ARG && strstr(problem, "points have 2 features")),
+                   "features: %d, %s", code, problem);
+    points = (COLL_Kmeans_points){values, rank ? 0 : 2, DIM, COLL_KMEANS_FLOAT64};
+    code = fit(&points, K, MPI_COMM_WORLD, &result, problem, sizeof problem);
+    harness_assert(code == MPI_ERR_ARG && !strcmp(problem, "3 clusters, but only 2 points"),
+                   "k: %d, %s", code, problem);
+    char small[8];
+    code = fit(&points, K, MPI_COMM_WORLD, &result, small, sizeof small);
+    harness_assert(code == MPI_ERR_ARG && strlen(small) == 7, "a short text");
+}
+END_TEST
+
+static Suite *suite(void) {
+    Suite *suite = suite_create("kmeans_library");
+    TCase *cases = tcase_create("kmeans_library");
+    tcase_add_loop_test(cases, same_for_any_share, 0, sizeof kinds / sizeof *kinds);
+    tcase_add_test(cases, errors_are_everywhere);
+    suite_add_tcase(suite, cases);
+    return suite;
+}
+
+int main(int argc, char **argv) {
+    return harness_main(argc, argv, "1 2 5", suite);
+}
