@@ -2,6 +2,7 @@
 EXTRA_DIST += \
 	python/coll/__init__.py \
 	python/coll/_buffers.py \
+	python/coll/_kmeans.py \
 	python/coll/_library.py \
 	python/coll/_requests.py \
 	python/pyproject.toml

@@ -15,6 +15,8 @@ Operations whose names begin with I return a Request with wait() and test(). Tho
 also take INFO and return a Request with start(), wait(), test() and free(). Errors raise MPI.Exception.
 Arguments that can't be buffers raise TypeError or ValueError; memory that isn't contiguous, or that is
 read-only and would be written, raises BufferError.
+
+coll.KMeans clusters the rows of an array.
 """
 
 import functools
@@ -29,6 +31,15 @@ __version__ = version
 __all__ = ["Request", "Set", "Waitall"]
 
 _set = function("COLL_Set", "comm text text")
+
+
+def __getattr__(name):
+    # KMeans needs numpy and another library, so both are loaded only for it.
+    if name == "KMeans":
+        from ._kmeans import KMeans
+
+        return KMeans
+    raise AttributeError(f"module 'coll' has no attribute {name!r}")
 
 
 def Set(comm, operation, spec):

@@ -51,11 +51,11 @@ def _load():
 _library = _load()
 version = ffi.string(_library.COLL_Version()).decode()
 
-# MPI's handles are pointers or ints, depending on the MPI library.
+# The type of MPI's handles: pointers or ints, depending on the MPI library.
 if MPI._sizeof(MPI.COMM_WORLD) == ffi.sizeof("void *"):
-    _handle, handle_of = "uintptr_t", MPI._handleof
+    handle_type, handle_of = "uintptr_t", MPI._handleof
 else:
-    _handle = "unsigned int"
+    handle_type = "unsigned int"
 
     def handle_of(of):
         return MPI._handleof(of) & 0xFFFFFFFF
@@ -67,10 +67,10 @@ _kinds = {
     "count": "long long",
     "counts": "const long long *",
     "places": "const ptrdiff_t *",
-    "type": _handle,
-    "op": _handle,
-    "comm": _handle,
-    "info": _handle,
+    "type": handle_type,
+    "op": handle_type,
+    "comm": handle_type,
+    "info": handle_type,
     "root": "int",
     "text": "const char *",
     "request": "void **",

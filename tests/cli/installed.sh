@@ -139,6 +139,14 @@ else
     greets 2 "a program in Fortran"
 fi
 
+# clusters PYTHON: K-means in Python finds two clusters.
+clusters() {
+    "$1" -c 'import coll, numpy
+labels = coll.KMeans(2, random_state=1).fit_predict(numpy.repeat([[0.5], [9]], 5, axis=0))
+assert len(set(labels[:5])) == len(set(labels[5:])) == 1 and labels[0] != labels[5]' >out 2>err </dev/null ||
+        fail "KMeans in Python"
+}
+
 # The Python package of the system, or one installed as README says.
 python=
 for try in ${PYTHON:-} python3 /usr/bin/python3; do
@@ -153,6 +161,7 @@ elif "$python" -c 'import mpi4py; print(mpi4py.get_config())' | grep -q openmpi 
 elif [ -n "$installed_python" ]; then
     ranks 2 "$python" "$source_dir/examples/first.py" || fail "a program in Python"
     greets 2 "a program in Python"
+    clusters "$python"
 elif ! "$python" -c 'import ensurepip, setuptools, wheel' 2>/dev/null; then
     skipped Python "python3-setuptools, python3-wheel and python3-venv"
 else
@@ -161,6 +170,7 @@ else
     PIP_NO_INDEX=1 venv/bin/pip install --no-build-isolation ./python >out 2>err || fail "pip"
     ranks 2 venv/bin/python3 "$source_dir/examples/first.py" || fail "a program in Python"
     greets 2 "a program in Python"
+    clusters venv/bin/python3
 fi
 
 # --- Programs as they are ---

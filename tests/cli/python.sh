@@ -9,9 +9,19 @@ export COLL_PROFILE=built-in PYTHONPATH="$source_dir/python" PYTHONDONTWRITEBYTE
 export COLL_LIBRARY="$build/.libs/libcoll.so.0"
 
 for ranks in 1 3; do
-    $limited "$mpirun" -n "$ranks" "$python" "$source_dir/tests/cli/python.py" >out 2>err </dev/null ||
-        fail "tests/cli/python.py with $ranks ranks"
+    for program in python.py python_kmeans.py; do
+        $limited "$mpirun" -n "$ranks" "$python" "$source_dir/tests/cli/$program" >out 2>err </dev/null ||
+            fail "tests/cli/$program with $ranks ranks"
+    done
 done
+
+# KMeans without mpirun, as an estimator of scikit-learn.
+if "$python" -c 'import sklearn' 2>/dev/null; then
+    "$python" -W ignore -c 'import coll, sklearn.utils.estimator_checks as checks
+checks.check_estimator(coll.KMeans())' >out 2>err </dev/null || fail "KMeans is no estimator of scikit-learn"
+else
+    echo "skipped: KMeans as an estimator, for want of python3-sklearn"
+fi
 
 # refused LIBRARY TEXT: expects one line with TEXT, which says that LIBRARY cannot be used.
 refused() {

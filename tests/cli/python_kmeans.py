@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tests coll.KMeans: against Lloyd's algorithm in numpy, with rows on several ranks, and its errors."""
+
+import pickle
+
+import numpy
+from mpi4py import MPI
+
+from coll import KMeans
+
+world = MPI.COMM_WORLD
+rank, ranks = world.Get_rank(), world.Get_size()
+random = numpy.random.RandomState(1)
+middles = random.uniform(20, 220, (6, 7))
+data = middles[random.randint(6, size=400)] + random.normal(0, 9, (400, 7))
+
+
+def lloyd(X, centers, iterations):
+    """Returns centroids after ITERATIONS, and then the labels and the objective."""
+    X, centers = X.astype(float), centers.astype(float)
+    for _ in range(iterations):
+        labels = ((X[:, None] - centers) ** 2).sum(2).argmin(1)
+        centers = numpy.array([X[labels == j].mean(0) if (labels == j).any() else c for j, c in enumerate(centers)])
+    squares = ((X[:, None] - centers) ** 2).sum(2)
+    return centers, squares.argmin(1), squares.min(1).sum()
+
+
+def refused(kind, text, call, *arguments):
+    try:
+        call(*arguments)
+    except kind as error:
+        assert text in str(error), (text, str(error))
+    else:
+        raise AssertionError(f"not refused: {text}")
+
+
+# Against numpy: for all types of elements, layouts, and far from 0.
+for X, exact in (
+    (data, 1e-5),
+    (data.astype("f4"), 1e-5),
+    (numpy.asfortranarray(data)[::2], 1e-5),
+    (data.round().astype("u1"), 1e-4),
+    (data.round(), 1e-4),
+    (data.round().astype("i4") - 100, 1e-5),
+    ((data / 250).astype("f2"), 1e-6),
+    (data + 1e7, 1e-5),
+    (data * 1e-30, 1e-35),
+):
+    first = X[:: len(X) // 6][:6]
+    centers, labels, objective = lloyd(X, first, 3)
+    model = KMeans(6, init=first, max_iter=3, tol=0).fit(X)
+    assert numpy.abs(model.cluster_centers_ - centers).max() < exact * max(1, numpy.abs(centers).max() * 1e-6)
+    assert (model.labels_ == labels).all() and model.n_iter_ == 3
+    assert abs(model.inertia_ / objective - 1) < 1e-6
+    assert (model.predict(X) == labels).all() and model.labels_.dtype == numpy.int32
+    assert abs(model.score(X) / objective + 1) < 1e-6
+    distances = numpy.sqrt(((X[:, None].astype(float) - model.cluster_centers_) ** 2).sum(2))
+    assert numpy.allclose(model.transform(X), distances, rtol=1e-5)
+    assert model.cluster_centers_.dtype == (float if X.dtype in ("f8", "i4") else "f4")
+
+# Restored, and with other centroids; those of bytes also for points that are no bytes.
+again = pickle.loads(pickle.dumps(model))
+assert (again.predict(X) == labels).all() and again._fitted[0] is again.cluster_centers_
+again.cluster_centers_ = centers[::-1].copy()
+assert (again.predict(X) == 5 - labels).all()
+model = KMeans(6, random_state=1).fit(data.round().astype("u1"))
+near = model.predict(model.cluster_centers_ + 1e-3)
+assert (near == numpy.arange(6)).all()
+assert (model.predict(model.cluster_centers_ * 1000 - 1e5).shape == (6,))
+
+# The rules that end a run, and the seed.
+assert KMeans(6, tol=1e9, random_state=1).fit(data).n_iter_ == 1
+whole = KMeans(6, tol=0, random_state=numpy.random.RandomState(7)).fit(data)
+assert 1 < whole.n_iter_ < 300
+assert (KMeans(6, tol=0, random_state=numpy.random.RandomState(7)).fit(data).labels_ == whole.labels_).all()
+assert whole.get_params()["n_clusters"] == 6 and whole.set_params(n_clusters=2).n_clusters == 2
+assert (whole.fit_predict(data) == whole.labels_).all() and len(set(whole.labels_)) == 2
+assert whole.fit_transform(data).shape == (400, 2)
+
+# Each rank has rows of its own, and the last has none: the same bits as of all rows in one process.
+counts = [0] * ranks
+for i in range(max(ranks - 1, 1)):
+    counts[i] = 400 * (i + 1) // sum(range(max(ranks, 2))) if i + 2 < ranks else 400 - sum(counts)
+begin = sum(counts[:rank])
+for X in data, data.astype("f4"), data.round().astype("u1"):
+    mine = X[begin : begin + counts[rank]]
+    for init in "k-means++", "random", "k-means||", "afk-mc2", X[:6]:
+        alone = KMeans(6, init=init, random_state=3).fit(X)
+        # The seed is that of rank 0.
+        together = KMeans(6, init=init, random_state=3 + rank, comm=world, n_threads=1 + rank % 2).fit(mine)
+        assert (together.cluster_centers_ == alone.cluster_centers_).all()
+        assert (together.labels_ == alone.labels_[begin : begin + counts[rank]]).all()
+        assert together.inertia_ == alone.inertia_ and together.n_iter_ == alone.n_iter_
+    assert (together.predict(mine) == together.labels_).all()
+    assert together.score(mine) == -together.inertia_
+    assert together.transform(mine).shape == (counts[rank], 6)
+
+# Errors. An error of one rank is raised on all ranks.
+for bad in float("nan"), float("inf"), 1e300:
+    spoilt = data.copy()
+    spoilt[3, 2] = bad
+    refused(ValueError, "point 3, feature 2 (counted from 0)", KMeans(6).fit, spoilt)
+    refused(ValueError, "point 3, feature 2 (counted from 0)", KMeans(6).fit(data).predict, spoilt)
+mine = data[begin : begin + counts[rank]].copy()
+if rank == 0:
+    mine[0, 0] = float("nan")
+refused(ValueError, "point 0, feature 0", KMeans(6, comm=world).fit, mine)
+refused(ValueError, "Reshape", KMeans(6, comm=world).fit, data[0] if rank == 0 else data)
+if ranks > 1:
+    refused(ValueError, "points have 6 features on one rank and 7", KMeans(6, comm=world).fit, data[:, rank == 0 :])
+refused(ValueError, "n_samples=5 should be >= n_clusters=6", KMeans(6).fit, data[:5])
+refused(ValueError, "n_clusters=0: a number from 1", KMeans(0).fit, data)
+refused(ValueError, "max_iter=1.5: a number from 1", KMeans(6, max_iter=1.5).fit, data)
+refused(ValueError, "tol=-1: a number from 0", KMeans(6, tol=-1).fit, data)
+refused(ValueError, "n_threads", KMeans(6, n_threads=0).fit, data)
+refused(ValueError, "metric='manhattan': euclidean", KMeans(6, metric="manhattan").fit, data)
+refused(ValueError, "init='file:x': k-means++", KMeans(6, init="file:x").fit, data)
+refused(ValueError, "init has shape (5, 7); (6, 7) is needed", KMeans(6, init=data[:5]).fit, data)
+refused(ValueError, "Complex data", KMeans(6).fit, data * 1j)
+refused(ValueError, "X has 6 features, but KMeans is expecting 7", KMeans(6).fit(data).predict, data[:, 1:])
+refused(ValueError, "too far from the centroids", KMeans(6).fit(data).predict, data * 1e20)
+refused(ValueError, "not fitted", KMeans(6).predict, data)
+refused(ValueError, "no parameter 'clusters'", lambda: KMeans(6).set_params(clusters=3))
+refused(TypeError, "sparse", KMeans(6).fit, type("sparse", (), {"toarray": None})())
