@@ -47,6 +47,8 @@ typedef struct COLL_Kmeans_settings {
     double tolerance; /* stop when the sum of the squared distances that centroids move is at most
                          this times the mean variance of the features; 0: no such rule */
     int threads;      /* threads of this rank; 0: its processors, shared fairly */
+    int cosine;       /* not 0: rows and centroids are scaled to length 1; then half a squared
+                         distance is 1 minus the cosine */
 } COLL_Kmeans_settings;
 
 /* A set of centroids. The arrays are the caller's. */
@@ -56,6 +58,7 @@ typedef struct COLL_Kmeans_model {
     double *offsets;   /* dim: with SCALE, how features are stored before they are compared. NULL in
                           a prediction: derived from the centroids */
     double scale;
+    int cosine; /* as in the settings */
 } COLL_Kmeans_model;
 
 /*

@@ -66,7 +66,8 @@ typedef struct command {
     const char *bcast, *aggregate, *json, *centroids, *assign, *mapped;
     app_words points;
     km_batches batches;
-    int type; /* of the centroids, see below */
+    int type;   /* of the centroids, see below */
+    int metric; /* KM_EUCLIDEAN or KM_COSINE */
     bool progress, benchmark;
 } command;
 
@@ -114,6 +115,9 @@ static const app_option table[] = {
      "bytes: means rounded to whole numbers; float: means to 2^-16, for a lower objective in "
      "somewhat more time; auto: like the features. TYPE is one of:",
      .choice = &options.type, .nth = type_name},
+    {"metric", "NAME",
+     "euclidean; or cosine: rows and centroids are scaled to length 1. NAME is one of:",
+     .choice = &options.metric, .nth = km_metric_name},
     {"assign", "FILE.npy", "write each point's cluster here: int32, in the points' order",
      .text = &options.assign},
     {"iterations", "N", "stop after N iterations", .integer = &options.settings.iterations,
@@ -284,7 +288,8 @@ static bool run_command(MPI_Comm comm, app_problem *problem) {
     if (!km_points_load(options.points.words, options.points.count, options.mapped, true, comm,
                         &points, problem))
         return false;
-    set_centroid_type(&points, problem);
+    if (options.metric != KM_COSINE || km_points_use_cosine(&points, comm, problem))
+        set_centroid_type(&points, problem);
     if (options.batches.size && options.batches.size < options.settings.k)
         app_refuse(problem, "--batch %" PRIu64 ": at least --k, which is %" PRIu64 ", is needed",
                    options.batches.size, options.settings.k);

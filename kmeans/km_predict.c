@@ -36,8 +36,13 @@ static struct {
     const char *centroids, *assign, *distances;
     app_words points;
     uint64_t nearest;
-    int threads;
+    int threads, metric;
 } options = {.nearest = 1};
+
+const char *km_metric_name(int number) {
+    static const char *const names[] = {"euclidean", "cosine"};
+    return number <= KM_COSINE ? names[number] : NULL;
+}
 
 static const app_option table[] = {
     {"a file of points", .operands = &options.points, .required = true},
@@ -50,6 +55,9 @@ static const app_option table[] = {
      .text = &options.distances},
     {"nearest", "N", "find the N nearest centroids of each point, slowly", .size = &options.nearest,
      .least = 1, .most = INT32_MAX},
+    {"metric", "NAME",
+     "euclidean; or cosine: rows and centroids are scaled to length 1. NAME is one of:",
+     .choice = &options.metric, .nth = km_metric_name},
     {"threads", "T", "threads of each rank (default: its processors, shared fairly)",
      .integer = &options.threads, .least = 1, .most = 1024},
     APP_PROGRESS_OPTION,
@@ -112,6 +120,8 @@ static bool read_points(const centroid_form *form, MPI_Comm comm, km_points *poi
         return app_refuse(problem,
                           "--centroids %s: has %" PRIu64 " features a row, the points have %zu",
                           options.centroids, form->dim, points->dim);
+    if (options.metric == KM_COSINE)
+        return km_points_use_cosine(points, comm, problem);
     if (points->real.used || form->bytes)
         return true;
     return form->fine && points->dim <= KM_FIXED_POINT_MAX_DIM

@@ -113,6 +113,9 @@ typedef struct km_result {
  * if it had never been interrupted. An existing checkpoint is a problem unless resuming is asked
  * for, so that it is never overwritten by mistake.
  *
+ * With points of length 1 (km_points_use_cosine) the centroids are means scaled to length 1, which
+ * makes it spherical K-means.
+ *
  * The objective never rises from one iteration to the next (km_update_centroids says why).
  */
 bool km_cluster(const km_points *points, const km_settings *settings, const km_observer *observer,

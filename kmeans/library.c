@@ -191,24 +191,36 @@ static bool allocate_floats(call *run) {
     return agree(run);
 }
 
+/* Scales row ROW of the copy to length 1. */
+static void scale_to_unit(call *run, size_t row) {
+    if (!km_real_scale_to_unit((float *)run->points.data + row * run->points.dim, run->points.dim))
+        refuse(run, "point %zu (counted from 0) is 0 and has no direction, as cosine needs", row);
+}
+
 /* Copies the rows to float32, rounded. */
-static bool use_floats(call *run) {
+static bool use_floats(call *run, bool cosine) {
     if (!allocate_floats(run))
         return false;
     float *feature = (float *)run->points.data;
 #pragma omp parallel for num_threads(run->threads)
     for (size_t i = 0; i < run->points.rows * run->points.dim; i++)
         feature[i] = (float)feature_of(run->given, i);
-    return km_real_center(&run->points, doubles(run->given), run->comm, &run->problem);
+    for (size_t row = 0; cosine && row < run->points.rows; row++)
+        scale_to_unit(run, row);
+    if (!agree(run) || !km_real_center(&run->points, cosine ? NULL : doubles(run->given), run->comm,
+                                       &run->problem))
+        return false;
+    run->points.real.unit = cosine;
+    return true;
 }
 
 /* Gives the points of a fit the form in which they are clustered. */
-static bool take_points(call *run) {
-    bool bytes;
-    if (!count_rows(run) || !agree_on_bytes(run, &bytes))
+static bool take_points(call *run, bool cosine) {
+    bool bytes = false;
+    if (!count_rows(run) || (!cosine && !agree_on_bytes(run, &bytes)))
         return false;
     if (!bytes)
-        return use_floats(run);
+        return use_floats(run, cosine);
     if (!use_bytes(run))
         return false;
     return run->points.dim <= KM_FIXED_POINT_MAX_DIM
@@ -280,6 +292,7 @@ static bool store_points(call *run, const COLL_Kmeans_model *model) {
     km_real *real = &points->real;
     size_t dim = points->dim;
     *real = (km_real){.used = true,
+                      .unit = model->cosine,
                       .total = points->total,
                       .scale = model->offsets ? model->scale : scale_of(model),
                       .offsets = calloc(dim, sizeof *real->offsets),
@@ -288,14 +301,23 @@ static bool store_points(call *run, const COLL_Kmeans_model *model) {
         app_refuse(&run->problem, "out of memory");
     else if (model->offsets)
         memcpy(real->offsets, model->offsets, dim * sizeof *real->offsets);
+    float *feature = (float *)points->data;
     for (size_t i = 0; !run->problem.text[0] && i < points->rows * dim; i++) {
-        double value = feature_of(run->given, i), kept = km_real_store(real, i % dim, value);
+        double value = feature_of(run->given, i);
+        if (model->cosine && i % dim == 0) {
+            for (size_t d = 0; d < dim; d++)
+                feature[i + d] = (float)feature_of(run->given, i + d);
+            scale_to_unit(run, i / dim);
+        }
+        if (model->cosine)
+            value = (double)feature[i];
+        double kept = km_real_store(real, i % dim, value);
         if (!(fabs(kept) <= KM_LARGEST_REAL))
             refuse(run,
                    "point %zu, feature %zu (counted from 0) is %g, too far from the centroids for "
                    "float32",
                    i / dim, i % dim, value);
-        ((float *)points->data)[i] = (float)kept;
+        feature[i] = (float)kept;
     }
     return agree(run);
 }
@@ -311,7 +333,7 @@ static bool take_model(call *run, const COLL_Kmeans_model *model, uint8_t **stor
                    model->centroids[i]);
     if (!agree(run) || !count_rows(run))
         return false;
-    if (are_fixed_point(model) && !agree_on_bytes(run, &bytes))
+    if (!model->cosine && are_fixed_point(model) && !agree_on_bytes(run, &bytes))
         return false;
     if (bytes ? !use_bytes(run) || !km_points_use_fixed_point(&run->points, &run->problem)
               : !allocate_floats(run) || !store_points(run, model))
@@ -406,8 +428,10 @@ int COLL_Kmeans_fit(const COLL_Kmeans_points *points, const COLL_Kmeans_settings
     if (begin(&run, points, points->dim, settings->threads, comm)) {
         km_settings used = settings_of(&run, settings->k);
         check_settings(&run, settings, &used);
-        if (agree(&run) && take_points(&run) && fit(&run, settings, &used, &result)) {
+        if (agree(&run) && take_points(&run, settings->cosine) &&
+            fit(&run, settings, &used, &result)) {
             set_model(&run.points, settings->k, result.centroids, model);
+            model->cosine = settings->cosine;
             memcpy(labels, result.nearest, points->rows * sizeof *labels);
             *inertia = km_real_objective(&run.points.real, result.objective);
             *iterations = (int)result.iterations;

@@ -238,6 +238,8 @@ static int set_mean(uint64_t cluster, const void *value, void *context) {
         else
             centroid[i] = (uint8_t)((2 * sum + count) / (2 * count));
     }
+    if (points->real.unit)
+        km_real_normalise(&points->real, (float *)centroid, dim);
     return 0;
 }
 

@@ -134,11 +134,16 @@ bool km_init_store(const km_points *points, size_t k, const char *source, size_t
 bool km_init_choose(const km_seeding *seeding, uint8_t *centroids, app_problem *problem) {
     const km_init_method *method = seeding->start->method;
     const km_points *points = seeding->points;
-    if (seeding->start->rows) {
-        memcpy(centroids, seeding->start->rows, km_centroids_bytes(points, seeding->k));
-        return true;
-    }
+    bool good = true;
     for (size_t j = 0; points->fixed_point && app_rank(seeding->comm) == 0 && j < seeding->k; j++)
         km_planes_clear_fractions(centroids, seeding->k, points->dim, j);
-    return (method ? method : &km_init_random)->choose(seeding, centroids, problem);
+    if (seeding->start->rows)
+        memcpy(centroids, seeding->start->rows, km_centroids_bytes(points, seeding->k));
+    else
+        good = (method ? method : &km_init_random)->choose(seeding, centroids, problem);
+    /* Rows that are not chosen among the points may have any length. */
+    for (size_t j = 0; good && points->real.unit && app_rank(seeding->comm) == 0 && j < seeding->k;
+         j++)
+        km_real_normalise(&points->real, (float *)centroids + j * points->dim, points->dim);
+    return good;
 }

@@ -238,6 +238,29 @@ bool km_points_use_reals(km_points *points, MPI_Comm comm, app_problem *problem)
     return km_real_center(points, NULL, comm, problem);
 }
 
+bool km_points_use_cosine(km_points *points, MPI_Comm comm, app_problem *problem) {
+    if (!points->real.used && !km_points_use_reals(points, comm, problem))
+        return false;
+    for (size_t i = 0; i < points->rows; i++) {
+        float *row = (float *)points->data + i * points->dim;
+        for (size_t d = 0; d < points->dim; d++)
+            row[d] = km_real_feature(&points->real, d, row[d]);
+        if (!km_real_scale_to_unit(row, points->dim))
+            app_refuse(problem,
+                       "row %" PRIu64
+                       " (counted from 0) is 0 and has no direction, as cosine needs; "
+                       "leave it out",
+                       points->first + i);
+    }
+    if (!app_agree(problem, comm))
+        return false;
+    km_real_free(&points->real);
+    if (!km_real_center(points, NULL, comm, problem))
+        return false;
+    points->real.unit = true;
+    return true;
+}
+
 double km_points_distance(const km_points *points, uint32_t distance2) {
     if (points->real.used)
         return sqrt(km_real_value(distance2)) / points->real.scale;

@@ -54,6 +54,13 @@ bool km_points_use_fixed_point(km_points *points, app_problem *problem);
  */
 bool km_points_use_reals(km_points *points, MPI_Comm comm, app_problem *problem);
 
+/*
+ * Scales the rows of POINTS to length 1, as real features, and has their centroids scaled so, too:
+ * then half a squared distance is 1 minus the cosine. Reports a problem if a row is 0. Collective;
+ * on false all ranks have the same problem. The caller frees POINTS in either case.
+ */
+bool km_points_use_cosine(km_points *points, MPI_Comm comm, app_problem *problem);
+
 /* Returns the distance, in the units of the input, whose square an assignment gives as DISTANCE2.
  */
 double km_points_distance(const km_points *points, uint32_t distance2);

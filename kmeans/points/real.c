@@ -158,6 +158,30 @@ float km_real_feature(const km_real *real, size_t column, float kept) {
     return (float)((double)kept / real->scale + real->offsets[column]);
 }
 
+bool km_real_scale_to_unit(float *row, size_t dim) {
+    double length2 = 0;
+    for (size_t d = 0; d < dim; d++)
+        length2 += (double)row[d] * (double)row[d];
+    for (size_t d = 0; length2 > 0 && d < dim; d++)
+        row[d] = (float)((double)row[d] / sqrt(length2));
+    return length2 > 0;
+}
+
+void km_real_normalise(const km_real *real, float *row, size_t dim) {
+    double length2 = 0;
+    for (size_t d = 0; d < dim; d++) {
+        double value = (double)row[d] / real->scale + real->offsets[d];
+        length2 += value * value;
+    }
+    /* A row of length 1, as a fit returned it, keeps its bits. */
+    if (length2 == 0 || fabs(length2 - 1) < 1e-6)
+        return;
+    for (size_t d = 0; d < dim; d++) {
+        double value = (double)row[d] / real->scale + real->offsets[d];
+        row[d] = (float)km_real_store(real, d, value / sqrt(length2));
+    }
+}
+
 /*
  * The loops over features are compiled twice, for any processor and for AVX2. Both do the same
  * operations in the same order, and neither fuses a multiplication with an addition, so results

@@ -23,6 +23,7 @@
 
 typedef struct km_real {
     bool used;       /* features are real; else only distances may be */
+    bool unit;       /* rows and centroids have length 1 (km_points_use_cosine) */
     double distance; /* for bytes with fixed-point centroids: units in a squared distance of 1; else
                         0 */
     /* The members below are only for real features. */
@@ -63,6 +64,12 @@ float km_real_feature(const km_real *real, size_t column, float kept);
  * beside large ones.
  */
 void km_real_add(const km_real *real, const float *row, size_t dim, int64_t *sums, int64_t *rests);
+
+/* Scales a row of the user's values to length 1. Returns false if it is 0. */
+bool km_real_scale_to_unit(float *row, size_t dim);
+
+/* Scales a stored row, unless it is 0, so that it has length 1 in the user's values. */
+void km_real_normalise(const km_real *real, float *row, size_t dim);
 
 /* Returns the mean of COUNT stored features from their SUM and REST. */
 float km_real_mean(const km_real *real, size_t column, int64_t sum, int64_t rest, uint64_t count);

@@ -12,14 +12,15 @@ from ._library import handle_type, ffi, handle_of
 _NAME = "libcoll_kmeans.so.0"
 _PROBLEM = 1024
 _STARTS = ("k-means++", "random", "k-means||", "afk-mc2")
-_METRICS = ("euclidean",)
+_METRICS = ("euclidean", "cosine")
 
 ffi.cdef(
     f"""
 typedef struct {{ const void *data; size_t rows, dim; int type; }} COLL_Kmeans_points;
 typedef struct {{ size_t k; const char *start; const double *centroids; uint64_t seed; int iterations;
-    double tolerance; int threads; }} COLL_Kmeans_settings;
-typedef struct {{ size_t k, dim; double *centroids, *offsets; double scale; }} COLL_Kmeans_model;
+    double tolerance; int threads, cosine; }} COLL_Kmeans_settings;
+typedef struct {{ size_t k, dim; double *centroids, *offsets; double scale;
+    int cosine; }} COLL_Kmeans_model;
 int COLL_Kmeans_fit(const COLL_Kmeans_points *, const COLL_Kmeans_settings *, {handle_type}, COLL_Kmeans_model *,
     int32_t *, double *, int *, char *, size_t);
 int COLL_Kmeans_predict(const COLL_Kmeans_points *, const COLL_Kmeans_model *, int, {handle_type}, int32_t *,
@@ -91,7 +92,8 @@ class KMeans:
     max_iter      the most iterations
     tol           stop when the sum of the squared distances that the centroids move is at most TOL times the
                   mean variance of the features
-    metric        "euclidean"
+    metric        "euclidean"; or "cosine", which scales rows and centroids to length 1: then half a squared
+                  distance is 1 minus the cosine
     random_state  None, or a number or a generator of numpy that determines the choice by INIT
     n_threads     threads of this process; None: its processors, shared fairly with the other ranks
     comm          a communicator of mpi4py whose ranks each pass their own rows; None: this process alone
@@ -204,6 +206,7 @@ class KMeans:
         model = ffi.new("COLL_Kmeans_model *")
         model.k, model.dim = centroids.shape
         model.centroids = _address(centroids, "double")
+        model.cosine = self._cosine
         if offsets is not None:
             model.offsets, model.scale = _address(offsets, "double"), scale
         return model, (centroids, offsets)
@@ -256,6 +259,7 @@ class KMeans:
         settings = ffi.new("COLL_Kmeans_settings *")
         settings.k, settings.start, settings.seed = self.n_clusters, start, self._seed(comm)
         settings.centroids = ffi.NULL if first is None else _address(first, "double")
+        settings.cosine = self.metric == "cosine"
         settings.iterations, settings.tolerance, settings.threads = self.max_iter, self.tol, self._threads()
         model = ffi.new("COLL_Kmeans_model *")
         model.centroids, model.offsets = _address(centroids, "double"), _address(offsets, "double")
@@ -269,7 +273,7 @@ class KMeans:
         )
         self.n_features_in_ = dim
         self.cluster_centers_ = centroids.astype(numpy.float64 if X.dtype == numpy.float64 else numpy.float32)
-        self._fitted = self.cluster_centers_, centroids, offsets, model.scale
+        self._fitted, self._cosine = (self.cluster_centers_, centroids, offsets, model.scale), model.cosine
         self.labels_, self.inertia_, self.n_iter_ = labels, inertia[0], iterations[0]
         return self
 

@@ -230,6 +230,16 @@ for start in k-means++ 'k-means||' afk-mc2; do
     grep -q '^final objective 0$' out || fail "real: $start leaves one of two kinds out"
 done
 rm c2.npy a2.npy c3.npy a3.npy
+# By cosine: rows of one direction are equal, whatever their length; and predict agrees.
+printf '1 1 1 10 20\n1 1 1 20 40\n1 1 1 5 0\n1 1 1 30 60\n1 1 1 200 0\n' >ways.txt
+run 1 --k 2 --metric cosine ways.txt --centroids c2.npy --assign a2.npy || fail "--metric cosine"
+grep -q '^final objective 0$' out || fail "two directions have two centroids"
+run 3 --k 2 --metric cosine ways.txt --centroids c3.npy --assign a3.npy || fail "cosine: 3 ranks"
+cmp c2.npy c3.npy && cmp a2.npy a3.npy || fail "cosine: other files at 3 ranks"
+run 2 predict --metric cosine --centroids c2.npy ways.txt --assign a3.npy || fail "predict by cosine"
+cmp a2.npy a3.npy || fail "predict: another assignment, cosine"
+echo '1 1 1 0 0' >>ways.txt
+rm c2.npy a2.npy c3.npy a3.npy
 # Points (500000 + i, 5600000 + j), and (-i, -j): the objective far from 0 must be the same.
 signs="000\\200 200\\277 000\\300 100\\300 200\\300 240\\300 300\\300 340\\300" # the bytes of -0 to -7
 for row in 0 1 2 3 4 5 6 7 0 2 4 6; do
@@ -388,6 +398,9 @@ refuses "--assign ./points.txt: is also read, as POINTS points.txt" \
     predict points.txt --centroids c.npy --assign ./points.txt
 refuses "--distances c.npy: is also read, as --centroids c.npy" \
     predict points.txt --centroids c.npy $to_assign --distances c.npy
+refuses "row 5 (counted from 0) is 0 and has no direction, as cosine needs; leave it out" \
+    --k 2 --metric cosine ways.txt $to
+refuses "--metric angle: allowed: euclidean, cosine" --k 2 --metric angle points.txt $to
 refuses "--start kmeans++: random, k-means++," --k 2 --start kmeans++ points.txt $to
 refuses "afk-mc2 has no parameter \"rounds\"" --k 2 --start afk-mc2:rounds=2 points.txt $to
 refuses "chain=N is needed, N from 1" --k 2 --start afk-mc2:chain=0 points.txt $to

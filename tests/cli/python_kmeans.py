@@ -58,11 +58,33 @@ for X, exact in (
     assert numpy.allclose(model.transform(X), distances, rtol=1e-5)
     assert model.cluster_centers_.dtype == (float if X.dtype in ("f8", "i4") else "f4")
 
+# By cosine: spherical K-means.
+X = data - 120
+unit = X / numpy.sqrt((X**2).sum(1, keepdims=True))
+centers = unit[:6]
+for _ in range(3):
+    labels = (unit @ centers.T).argmax(1)
+    centers = numpy.array([unit[labels == j].mean(0) for j in range(6)])
+    centers /= numpy.sqrt((centers**2).sum(1, keepdims=True))
+for scaled in X, X * numpy.linspace(1, 1000, len(X))[:, None], X.astype("f4"):
+    model = KMeans(6, init=X[:6] * 7, max_iter=3, tol=0, metric="cosine").fit(scaled)
+    assert numpy.abs(model.cluster_centers_ - centers).max() < 1e-6
+    assert (model.labels_ == (unit @ centers.T).argmax(1)).all()
+    assert abs(model.inertia_ / 2 - (1 - (unit @ centers.T).max(1)).sum()) < 1e-5
+    assert (model.predict(scaled * 3) == model.labels_).all() and (model.predict(scaled) == model.labels_).all()
+    assert numpy.abs(model.transform(scaled) ** 2 / 2 - 1 + unit @ centers.T).max() < 1e-6
+spoilt = X.copy()
+spoilt[5] = 0
+refused(ValueError, "point 5 (counted from 0) is 0 and has no direction", KMeans(6, metric="cosine").fit, spoilt)
+refused(ValueError, "point 5 (counted from 0) is 0 and has no direction", model.predict, spoilt)
+X = (data / 250).astype("f2")
+model = KMeans(6, random_state=1).fit(X)
+
 # Restored, and with other centroids; those of bytes also for points that are no bytes.
 again = pickle.loads(pickle.dumps(model))
-assert (again.predict(X) == labels).all() and again._fitted[0] is again.cluster_centers_
-again.cluster_centers_ = centers[::-1].copy()
-assert (again.predict(X) == 5 - labels).all()
+assert (again.predict(X) == model.labels_).all() and again._fitted[0] is again.cluster_centers_
+again.cluster_centers_ = model.cluster_centers_[::-1].copy()
+assert (again.predict(X) == 5 - model.labels_).all()
 model = KMeans(6, random_state=1).fit(data.round().astype("u1"))
 near = model.predict(model.cluster_centers_ + 1e-3)
 assert (near == numpy.arange(6)).all()
@@ -84,10 +106,17 @@ for i in range(max(ranks - 1, 1)):
 begin = sum(counts[:rank])
 for X in data, data.astype("f4"), data.round().astype("u1"):
     mine = X[begin : begin + counts[rank]]
-    for init in "k-means++", "random", "k-means||", "afk-mc2", X[:6]:
-        alone = KMeans(6, init=init, random_state=3).fit(X)
+    for init, metric in [
+        ("k-means++", "euclidean"),
+        ("random", "cosine"),
+        ("k-means||", "euclidean"),
+        ("afk-mc2", "cosine"),
+        (X[:6], "euclidean"),
+    ]:
+        alone = KMeans(6, init=init, metric=metric, random_state=3).fit(X)
         # The seed is that of rank 0.
-        together = KMeans(6, init=init, random_state=3 + rank, comm=world, n_threads=1 + rank % 2).fit(mine)
+        together = KMeans(6, init=init, metric=metric, random_state=3 + rank, comm=world, n_threads=1 + rank % 2)
+        together.fit(mine)
         assert (together.cluster_centers_ == alone.cluster_centers_).all()
         assert (together.labels_ == alone.labels_[begin : begin + counts[rank]]).all()
         assert together.inertia_ == alone.inertia_ and together.n_iter_ == alone.n_iter_
@@ -113,7 +142,7 @@ refused(ValueError, "n_clusters=0: a number from 1", KMeans(0).fit, data)
 refused(ValueError, "max_iter=1.5: a number from 1", KMeans(6, max_iter=1.5).fit, data)
 refused(ValueError, "tol=-1: a number from 0", KMeans(6, tol=-1).fit, data)
 refused(ValueError, "n_threads", KMeans(6, n_threads=0).fit, data)
-refused(ValueError, "metric='manhattan': euclidean", KMeans(6, metric="manhattan").fit, data)
+refused(ValueError, "metric='manhattan': euclidean or cosine", KMeans(6, metric="manhattan").fit, data)
 refused(ValueError, "init='file:x': k-means++", KMeans(6, init="file:x").fit, data)
 refused(ValueError, "init has shape (5, 7); (6, 7) is needed", KMeans(6, init=data[:5]).fit, data)
 refused(ValueError, "Complex data", KMeans(6).fit, data * 1j)
