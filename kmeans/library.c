@@ -214,13 +214,23 @@ static bool use_floats(call *run, bool cosine) {
     return true;
 }
 
+/* Returns whether SETTINGS allow that the points are clustered as bytes, if they are. */
+static bool allow_bytes(const COLL_Kmeans_settings *settings, size_t dim) {
+    for (size_t i = 0; settings->centroids && i < settings->k * dim; i++)
+        if (!(settings->centroids[i] >= 0 && settings->centroids[i] <= 255))
+            return false;
+    return !settings->cosine;
+}
+
 /* Gives the points of a fit the form in which they are clustered. */
-static bool take_points(call *run, bool cosine) {
+static bool take_points(call *run, const COLL_Kmeans_settings *settings) {
     bool bytes = false;
-    if (!count_rows(run) || (!cosine && !agree_on_bytes(run, &bytes)))
+    if (!count_rows(run))
+        return false;
+    if (allow_bytes(settings, run->points.dim) && !agree_on_bytes(run, &bytes))
         return false;
     if (!bytes)
-        return use_floats(run, cosine);
+        return use_floats(run, settings->cosine);
     if (!use_bytes(run))
         return false;
     return run->points.dim <= KM_FIXED_POINT_MAX_DIM
@@ -428,8 +438,7 @@ int COLL_Kmeans_fit(const COLL_Kmeans_points *points, const COLL_Kmeans_settings
     if (begin(&run, points, points->dim, settings->threads, comm)) {
         km_settings used = settings_of(&run, settings->k);
         check_settings(&run, settings, &used);
-        if (agree(&run) && take_points(&run, settings->cosine) &&
-            fit(&run, settings, &used, &result)) {
+        if (agree(&run) && take_points(&run, settings) && fit(&run, settings, &used, &result)) {
             set_model(&run.points, settings->k, result.centroids, model);
             model->cosine = settings->cosine;
             memcpy(labels, result.nearest, points->rows * sizeof *labels);

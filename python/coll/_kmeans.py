@@ -180,6 +180,8 @@ class KMeans:
         centroids = numpy.ascontiguousarray(self.init, dtype=numpy.float64)
         if centroids.shape != (self.n_clusters, dim):
             raise ValueError(f"init has shape {centroids.shape}; ({self.n_clusters}, {dim}) is needed")
+        if not numpy.isfinite(centroids).all():
+            raise ValueError("init has features that are NaN or infinite")
         return "", centroids
 
     def _check_parameters(self):

@@ -90,6 +90,12 @@ near = model.predict(model.cluster_centers_ + 1e-3)
 assert (near == numpy.arange(6)).all()
 assert (model.predict(model.cluster_centers_ * 1000 - 1e5).shape == (6,))
 
+# Centroids that are no bytes, for points that are.
+X = data.round()
+first = X[: len(X) // 6 * 6 : len(X) // 6].copy()
+first[0, 0] = -5
+assert (KMeans(6, init=first, max_iter=3, tol=0).fit(X).labels_ == lloyd(X, first, 3)[1]).all()
+
 # The rules that end a run, and the seed.
 assert KMeans(6, tol=1e9, random_state=1).fit(data).n_iter_ == 1
 whole = KMeans(6, tol=0, random_state=numpy.random.RandomState(7)).fit(data)
@@ -106,13 +112,8 @@ for i in range(max(ranks - 1, 1)):
 begin = sum(counts[:rank])
 for X in data, data.astype("f4"), data.round().astype("u1"):
     mine = X[begin : begin + counts[rank]]
-    for init, metric in [
-        ("k-means++", "euclidean"),
-        ("random", "cosine"),
-        ("k-means||", "euclidean"),
-        ("afk-mc2", "cosine"),
-        (X[:6], "euclidean"),
-    ]:
+    starts = [("k-means++", "euclidean"), ("random", "cosine"), ("k-means||", "euclidean"), ("afk-mc2", "cosine")]
+    for init, metric in starts if X is data else [(X[:6], "euclidean")]:
         alone = KMeans(6, init=init, metric=metric, random_state=3).fit(X)
         # The seed is that of rank 0.
         together = KMeans(6, init=init, metric=metric, random_state=3 + rank, comm=world, n_threads=1 + rank % 2)
@@ -145,6 +146,7 @@ refused(ValueError, "n_threads", KMeans(6, n_threads=0).fit, data)
 refused(ValueError, "metric='manhattan': euclidean or cosine", KMeans(6, metric="manhattan").fit, data)
 refused(ValueError, "init='file:x': k-means++", KMeans(6, init="file:x").fit, data)
 refused(ValueError, "init has shape (5, 7); (6, 7) is needed", KMeans(6, init=data[:5]).fit, data)
+refused(ValueError, "NaN or infinite", KMeans(6, init=data[:6] * float("nan")).fit, data)
 refused(ValueError, "Complex data", KMeans(6).fit, data * 1j)
 refused(ValueError, "X has 6 features, but KMeans is expecting 7", KMeans(6).fit(data).predict, data[:, 1:])
 refused(ValueError, "too far from the centroids", KMeans(6).fit(data).predict, data * 1e20)
