@@ -66,6 +66,7 @@ libcoll_core_la_SOURCES = \
 	lib/base/size.c lib/base/size.h \
 	lib/base/socket_wakeup.c lib/base/socket_wakeup.h \
 	lib/base/textfile.c lib/base/textfile.h \
+	lib/base/ticks.h \
 	lib/base/typemap.c lib/base/typemap.h \
 	lib/base/wait.c lib/base/wait.h \
 	lib/bcast/bcast.c lib/bcast/bcast.h \

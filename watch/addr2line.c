@@ -56,8 +56,8 @@ static int start_addr2line(const char *file, const watch_place *const chosen[], 
 static void read_all(int output, char *text, size_t size, uint64_t until) {
     size_t length = 0;
     struct pollfd waited = {.fd = output, .events = POLLIN};
-    for (uint64_t now = watch_nanoseconds(); now < until && length + 1 < size;
-         now = watch_nanoseconds()) {
+    for (uint64_t now = coll_nanoseconds(); now < until && length + 1 < size;
+         now = coll_nanoseconds()) {
         if (poll(&waited, 1, (int)((until - now) / 1000000) + 1) <= 0)
             break;
         ssize_t got = read(output, text + length, size - 1 - length);
@@ -78,7 +78,7 @@ static void copy_known_line(const char *said, watch_source_line line) {
 }
 
 void watch_addr2line_find(const watch_place *const places[], watch_source_line lines[], int count) {
-    uint64_t until = watch_nanoseconds() + PATIENCE;
+    uint64_t until = coll_nanoseconds() + PATIENCE;
     bool done[WATCH_LINES] = {false};
     count = count < WATCH_LINES ? count : WATCH_LINES;
     for (int i = 0; i < count; i++)

@@ -17,7 +17,7 @@ static const uint64_t FILES_PATIENCE = 700000000; /* ns */
 typedef struct gathering {
     bool runs, sample;
     int round;
-    uint64_t until;       /* when to stop waiting for files, in the time of watch_nanoseconds */
+    uint64_t until;       /* when to stop waiting for files, in the time of coll_nanoseconds */
     watch_reply *replies; /* by rank */
     watch_range *to_ask;  /* ranges not asked yet */
     int waiting, open;    /* number of ranges in TO_ASK; number of questions under way */
@@ -197,7 +197,7 @@ bool watch_gather_states_begin(const watch_range ranges[], int count, bool sampl
     if (!watch_files_used())
         return true;
     s->waiting = 0;
-    s->until = watch_nanoseconds() + FILES_PATIENCE;
+    s->until = coll_nanoseconds() + FILES_PATIENCE;
     s->runs = watch_files_ask(sample);
     if (!s->runs)
         free_replies(s);
@@ -251,7 +251,7 @@ static bool take_files(gathering *s) {
             reply->bytes = watch_files_take(rank, &reply->length);
         all = all && (reply->bytes || !reply->asked);
     }
-    bool over = all || watch_nanoseconds() > s->until;
+    bool over = all || coll_nanoseconds() > s->until;
     if (over)
         watch_files_over(watch_own.ranks);
     return over;

@@ -150,7 +150,7 @@ static void start_watching(uint64_t init_ticks) {
 
 static int init_watched(int (*below)(int *, char ***), int *argc, char ***argv) {
     watch_ticks_begin();
-    uint64_t began = watch_ticks();
+    uint64_t began = coll_ticks();
     int code = below(argc, argv);
     if (code == MPI_SUCCESS)
         start_watching(began);
@@ -160,7 +160,7 @@ static int init_watched(int (*below)(int *, char ***), int *argc, char ***argv) 
 static int init_thread_watched(int (*below)(int *, char ***, int, int *), int *argc, char ***argv,
                                int required, int *provided) {
     watch_ticks_begin();
-    uint64_t began = watch_ticks();
+    uint64_t began = coll_ticks();
     int code = below(argc, argv, required, provided);
     if (code == MPI_SUCCESS)
         start_watching(began);
@@ -175,7 +175,7 @@ static int finalize_watched(int (*below)(void)) {
         watch_timeline_write(settings.trace, settings.picture);
     watch_record *record = watch_recorder_finalize();
     int code = below();
-    __atomic_store_n(&record->ended, watch_ticks(), __ATOMIC_RELEASE);
+    __atomic_store_n(&record->ended, coll_ticks(), __ATOMIC_RELEASE);
     watch_on = watch_inside = false;
     watch_watcher_end();
     free(peers);

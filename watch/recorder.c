@@ -118,7 +118,7 @@ static watch_record *record_call(watch_call *call, const watch_call_kind *kind) 
     record->call = (uint16_t)call->id;
     record->op = call->op ? watch_op_of(call->op) : 0;
     record->thread = thread;
-    record->begun = watch_ticks();
+    record->begun = coll_ticks();
     watch_ring_filled(record, serial);
     return record;
 }
@@ -173,7 +173,7 @@ int watch_end(watch_call *call, int code) {
     if (record) {
         /* Nonblocking calls don't wait: for them, save the second reading of the clock. */
         bool waits = watch_calls[call->id].manner == WATCH_BLOCKING;
-        uint64_t now = waits ? watch_ticks() : record->begun + 1;
+        uint64_t now = waits ? coll_ticks() : record->begun + 1;
         totals.calls++;
         totals.bytes += record->data.bytes;
         totals.ticks += now - record->begun;
@@ -187,7 +187,7 @@ void watch_recorder_begin(uint64_t init_ticks) {
     watch_call call = {.id = watch_call_named("MPI_Init")};
     watch_record *record = record_call(&call, &watch_calls[call.id]);
     record->begun = init_ticks;
-    __atomic_store_n(&record->ended, watch_ticks(), __ATOMIC_RELEASE);
+    __atomic_store_n(&record->ended, coll_ticks(), __ATOMIC_RELEASE);
 }
 
 watch_record *watch_recorder_finalize(void) {

@@ -64,11 +64,11 @@ void watch_reporter_left(int rank, int status) {
 }
 
 void watch_reporter_seen(void) {
-    last_seen = watch_nanoseconds();
+    last_seen = coll_nanoseconds();
 }
 
 bool watch_reporter_has(uint64_t age) {
-    return last_seen && watch_nanoseconds() - last_seen < age / 2;
+    return last_seen && coll_nanoseconds() - last_seen < age / 2;
 }
 
 static bool is_unknown(int rank) {
@@ -318,7 +318,7 @@ bool watch_reporter_go_on(void) {
 /* --- Requests for a report --- */
 
 void watch_reporter_heed(const watch_alarm *alarm) {
-    uint64_t now = watch_nanoseconds(), since = now - last_report;
+    uint64_t now = coll_nanoseconds(), since = now - last_report;
     /*
      * The latest report includes a call that began before it. Such a call is worth another report
      * only when half its age has passed since.

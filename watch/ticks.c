@@ -6,22 +6,22 @@
 static uint64_t first_ticks, first_nanoseconds;
 
 void watch_ticks_begin(void) {
-    first_nanoseconds = watch_nanoseconds();
-    first_ticks = watch_ticks();
+    first_nanoseconds = coll_nanoseconds();
+    first_ticks = coll_ticks();
 }
 
 uint64_t watch_ticks_ago(uint64_t ticks) {
-    uint64_t now = watch_ticks(), passed = watch_nanoseconds() - first_nanoseconds;
+    uint64_t now = coll_ticks(), passed = coll_nanoseconds() - first_nanoseconds;
     if (ticks >= now || now <= first_ticks)
         return 0;
     return (uint64_t)((double)(now - ticks) * ((double)passed / (double)(now - first_ticks)));
 }
 
 uint64_t watch_ticks_length(uint64_t ticks) {
-    uint64_t now = watch_ticks();
+    uint64_t now = coll_ticks();
     return now > ticks ? watch_ticks_ago(now - ticks) : 0;
 }
 
 uint64_t watch_ticks_age(void) {
-    return watch_nanoseconds() - first_nanoseconds;
+    return coll_nanoseconds() - first_nanoseconds;
 }

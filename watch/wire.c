@@ -50,7 +50,7 @@ static bool trusted;
 static int questions;
 
 static uint64_t milliseconds_now(void) {
-    return watch_nanoseconds() / 1000000;
+    return coll_nanoseconds() / 1000000;
 }
 
 static void release_link(watch_link *link) {
