@@ -135,6 +135,12 @@ libcoll_core_la_SOURCES = \
 	lib/reduce_scatter/reduce_scatter.h \
 	lib/reduce_scatter/ring.c \
 	lib/reduce_scatter/usual.c \
+	lib/report/arrivals.c lib/report/arrivals.h \
+	lib/report/gather.c lib/report/gather.h \
+	lib/report/record.c lib/report/record.h \
+	lib/report/report.c lib/report/report.h \
+	lib/report/rows.c lib/report/rows.h \
+	lib/report/summary.c lib/report/summary.h \
 	lib/scan/linear.c \
 	lib/scan/recursive_doubling.c \
 	lib/scan/scan.c lib/scan/scan.h \

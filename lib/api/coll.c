@@ -27,6 +27,7 @@
 #include "lib/base/dcp_hooks.h"
 #include "lib/base/error.h"
 #include "lib/call/args.h"
+#include "lib/report/record.h"
 #include "lib/tuning/autotune.h"
 #include "lib/tuning/state.h"
 #include "lib/tuning/trace.h"
@@ -168,6 +169,7 @@ static int end_call(const running *call, int code, size_t bytes) {
         call->comm->broken = code;
     coll_comm_leave_room(call->comm);
     coll_trace(call->comm, info->name, call->shape, bytes, &call->choice, seconds);
+    coll_report_ran(call->comm, COLL_REPORT_BLOCKING, call->shape, bytes, &call->choice);
     return code;
 }
 
@@ -197,9 +199,9 @@ static int run_described(coll_operation operation, const coll_user *user, MPI_Co
     return coll_raise(comm, code);
 }
 
-int COLL_Aggregate(COLL_Pool *pool, int root, MPI_Comm comm, COLL_Aggregate_stats *stats) {
+static int aggregate(COLL_Pool *pool, int root, MPI_Comm comm, COLL_Aggregate_stats *stats) {
     coll_comm *own;
-    int code = coll_comm_open_intra(comm, __func__, &own);
+    int code = coll_comm_open_intra(comm, "COLL_Aggregate", &own);
     if (code != MPI_SUCCESS)
         return code;
     const coll_shape shape =
@@ -213,6 +215,15 @@ int COLL_Aggregate(COLL_Pool *pool, int root, MPI_Comm comm, COLL_Aggregate_stat
         &(coll_aggregate_call){.pool = pool, .comm = own, .shape = &shape, .stats = stats},
         coll_aggregate_of(call.choice.algorithm), &call.choice.values);
     return coll_raise(comm, end_call(&call, code, bytes));
+}
+
+int COLL_Aggregate(COLL_Pool *pool, int root, MPI_Comm comm, COLL_Aggregate_stats *stats) {
+    const uint64_t began = coll_report_begin();
+    const int code = aggregate(pool, root, comm, stats);
+    if (began)
+        coll_report_end(began, code, COLL_OPERATION_AGGREGATE, COLL_REPORT_BLOCKING, 0, MPI_BYTE,
+                        comm);
+    return code;
 }
 
 /* --- The blocking entries' functions --- */
@@ -249,6 +260,27 @@ static int run_gather(coll_operation operation, const coll_user *user, MPI_Comm 
                                   MPI_BYTE, user->root, direct->private));
 }
 
+/* --- Recording of calls for the report --- */
+
+/* Sets *COUNT and *TYPE to this rank's data, or to its block, if the call has one count. */
+static void find_amount(coll_operation operation, const coll_user *user, MPI_Count *count,
+                        MPI_Datatype *type) {
+    const bool both = operation == COLL_OPERATION_GATHER || operation == COLL_OPERATION_ALLGATHER ||
+                      operation == COLL_OPERATION_ALLTOALL,
+               sent = both ? user->send != MPI_IN_PLACE
+                           : operation == COLL_OPERATION_SCATTER && user->receive == MPI_IN_PLACE;
+    *count = user->uneven ? 0 : sent ? user->send_count : user->receive_count;
+    *type = sent ? user->send_type : user->receive_type;
+}
+
+static void end_recording(uint64_t began, int code, coll_operation operation, coll_report_kind kind,
+                          const coll_user *user, MPI_Comm comm) {
+    MPI_Count count;
+    MPI_Datatype type;
+    find_amount(operation, user, &count, &type);
+    coll_report_end(began, code, operation, kind, count, type, comm);
+}
+
 /* --- Entries --- */
 
 /*
@@ -260,12 +292,20 @@ static int run_gather(coll_operation operation, const coll_user *user, MPI_Comm 
 #define ENTRIES_BY(run, blocking, nonblocking, persistent, operation, parameters, ...)             \
     int blocking(EACH parameters MPI_Comm comm) {                                                  \
         const coll_user user = {__VA_ARGS__};                                                      \
-        return run(operation, &user, comm);                                                        \
+        const uint64_t began = coll_report_begin();                                                \
+        const int code = run(operation, &user, comm);                                              \
+        if (began)                                                                                 \
+            end_recording(began, code, operation, COLL_REPORT_BLOCKING, &user, comm);              \
+        return code;                                                                               \
     }                                                                                              \
     int nonblocking(EACH parameters MPI_Comm comm, COLL_Request *request) {                        \
         const coll_user user = {__VA_ARGS__};                                                      \
-        return coll_request_start_call(&(coll_request_call){__func__, operation, &user}, comm,     \
-                                       request);                                                   \
+        const uint64_t began = coll_report_begin();                                                \
+        const int code = coll_request_start_call(&(coll_request_call){__func__, operation, &user}, \
+                                                 comm, request);                                   \
+        if (began)                                                                                 \
+            end_recording(began, code, operation, COLL_REPORT_NONBLOCKING, &user, comm);           \
+        return code;                                                                               \
     }                                                                                              \
     int persistent(EACH parameters MPI_Comm comm, MPI_Info info, COLL_Request *request) {          \
         const coll_user user = {__VA_ARGS__};                                                      \

@@ -24,6 +24,7 @@
 #include "lib/gather/intake.h"
 #include "lib/reduce/reduce.h"
 #include "lib/reduce_scatter/reduce_scatter.h"
+#include "lib/report/report.h"
 #include "lib/scan/scan.h"
 #include "lib/scatter/scatter.h"
 #include "lib/tuning/autotune.h"
@@ -164,6 +165,7 @@ const coll_operation_info coll_operations[COLL_OPERATIONS] = {
 };
 
 coll_comm_key *const coll_comm_keys[] = {
-    &coll_state_key,      &coll_rank_order_key, &coll_chain_confirmed_key, &coll_intake_share_key,
-    &hlot_site_state_key, &coll_request_key,    &coll_autotune_key,        NULL,
+    &coll_state_key,        &coll_rank_order_key, &coll_chain_confirmed_key,
+    &coll_intake_share_key, &hlot_site_state_key, &coll_request_key,
+    &coll_autotune_key,     &coll_report_key,     NULL,
 };

@@ -105,6 +105,15 @@ static MPI_Comm owner_of(const coll_request *request) {
     return request->comm ? request->user : MPI_COMM_WORLD;
 }
 
+static int start_recorded(coll_request *request) {
+    const uint64_t began = coll_report_begin();
+    const int code = coll_request_start(request);
+    if (began)
+        coll_report_end(began, code, request->call.operation, COLL_REPORT_PERSISTENT, 0, MPI_BYTE,
+                        request->user);
+    return code;
+}
+
 int COLL_Start(COLL_Request *handle) {
     int code = check_request(__func__, handle);
     if (code != MPI_SUCCESS)
@@ -120,7 +129,7 @@ int COLL_Start(COLL_Request *handle) {
         code = coll_error(MPI_ERR_REQUEST, "COLL_Start: the communicator of %s has been freed",
                           request->name);
     else
-        code = coll_request_start(request);
+        code = start_recorded(request);
     return coll_raise(owner_of(request), code);
 }
 
@@ -143,11 +152,15 @@ static int wait_or_test(const char *name, COLL_Request *handle, bool wait, int *
     int code = check_request(name, handle);
     if (code != MPI_SUCCESS || !coll_request_active(*handle))
         return code;
+    const uint64_t began = coll_report_begin();
+    coll_report_cell *cell = (*handle)->cell;
     bool done = true;
     if (wait)
         coll_request_wait(*handle);
     else
         coll_request_test(*handle, &done);
+    if (began)
+        coll_report_end_wait(began, cell);
     *flag = done;
     return done ? end_request(handle) : MPI_SUCCESS;
 }

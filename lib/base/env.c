@@ -85,6 +85,11 @@ const COLL_Setting coll_settings[] = {
     {"COLL_TRACE",
      "a line on stderr for each call and, under coll-run, a summary of where the time went",
      "0: off; 1: on", "0"},
+    {"COLL_REPORT",
+     "a report in MPI_Finalize: the calls, their time, what libcoll saved, and who arrives last",
+     "0: off; 1: on stderr; FILE.txt: the same in a file; FILE.json: as JSON; rank 0 of "
+     "MPI_COMM_WORLD writes it",
+     "0"},
     {"COLL_LIBRARY", "which libcoll the Python package coll loads", "FILE: libcoll.so.0",
      "the one that the loader finds"},
     {"COLL_WATCH", "reports of where a program hangs, under coll-run --watch",

@@ -138,10 +138,12 @@ static void complete_request(coll_request *request, int code) {
     }
     if (!request->persistent && request->memory)
         release_memory(request, ran && code != MPI_SUCCESS);
+    const double seconds = PMPI_Wtime() - request->since;
     if (ran && code == MPI_SUCCESS)
         coll_trace(request->comm, request->name, &request->call.shape,
-                   coll_call_args_amount(&request->call), &request->choice,
-                   PMPI_Wtime() - request->since);
+                   coll_call_args_amount(&request->call), &request->choice, seconds);
+    if (code == MPI_SUCCESS)
+        coll_report_completed(request->cell, seconds);
 }
 
 /* Sets the call's tags. Must be called before the task is opened, which copies them. */
@@ -361,6 +363,10 @@ int coll_request_start(coll_request *request) {
     int code = request->comm->broken;
     if (code != MPI_SUCCESS)
         return code;
+    if (request->choice.algorithm)
+        request->cell = coll_report_ran(
+            request->comm, request->persistent ? COLL_REPORT_PERSISTENT : COLL_REPORT_NONBLOCKING,
+            &request->call.shape, coll_call_args_amount(&request->call), &request->choice);
     pthread_mutex_lock(&lock);
     /* Allocated at the first start: most communicators start nothing. Without memory, the next
      * start tries again. */

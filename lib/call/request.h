@@ -16,6 +16,7 @@
 #include "lib/base/comm.h"
 #include "lib/call/args.h"
 #include "lib/plan/task.h"
+#include "lib/report/record.h"
 #include "lib/tuning/select.h"
 
 #include <stdint.h>
@@ -49,6 +50,7 @@ struct COLL_Pending {
     coll_uneven uneven;  /* the counts and displacements that they refer to */
     coll_call_args call;
     coll_choice choice;
+    coll_report_cell *cell; /* the row that counts it in the report; NULL: none */
     coll_task *task;
     uint64_t turn; /* its number among the communicator's requests; determines its tags */
     size_t bytes;  /* memory that it needs; 0: nothing has to be sent */

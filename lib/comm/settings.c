@@ -5,9 +5,13 @@
 
 #include "lib/base/env.h"
 #include "lib/base/error.h"
+#include "lib/base/library.h"
 
+#include <errno.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static int copy_setting(const char *name, char *into, size_t size) {
     const char *value = coll_env(name);
@@ -127,6 +131,40 @@ static int read_words(coll_agreed_settings *found) {
     return code;
 }
 
+static bool ends_with(const char *text, const char *ending) {
+    const size_t length = strlen(text), end = strlen(ending);
+    return length > end && strcmp(text + length - end, ending) == 0;
+}
+
+/* Checks that the directory of PATH, the report's file, can be written to. */
+static int check_directory(const char *path) {
+    char directory[4096];
+    const char *slash = strrchr(path, '/');
+    const int length = slash ? (int)(slash - path) + 1 : 0;
+    if (snprintf(directory, sizeof directory, "%.*s.", length, path) >= (int)sizeof directory)
+        return coll_error(MPI_ERR_ARG, "COLL_REPORT is longer than %zu characters",
+                          sizeof directory - 2);
+    return access(directory, W_OK) == 0
+               ? MPI_SUCCESS
+               : coll_error(MPI_ERR_ARG,
+                            "COLL_REPORT=%s: %s; name a file in a directory that can be written to",
+                            path, strerror(errno));
+}
+
+/* Reads COLL_REPORT. The process that prints messages, on whose host the file will be, checks it.
+ */
+static int read_report(bool *report) {
+    const char *text = coll_env("COLL_REPORT");
+    *report = text && strcmp(text, "0") != 0;
+    if (!*report || strcmp(text, "1") == 0)
+        return MPI_SUCCESS;
+    if (!ends_with(text, ".txt") && !ends_with(text, ".json"))
+        return coll_error(MPI_ERR_ARG,
+                          "COLL_REPORT=%s: must be 0, 1, or a file that ends in .txt or .json",
+                          text);
+    return coll_library_is_speaker() ? check_directory(text) : MPI_SUCCESS;
+}
+
 int coll_settings_read(MPI_Comm comm, coll_agreed_settings *found) {
     bool disabled = false;
     int code = coll_env_check();
@@ -146,6 +184,8 @@ int coll_settings_read(MPI_Comm comm, coll_agreed_settings *found) {
         code = coll_env_seconds("COLL_TIMEOUT", &found->timeout);
     if (code == MPI_SUCCESS)
         code = coll_env_switch("COLL_TRACE", &found->trace);
+    if (code == MPI_SUCCESS)
+        code = read_report(&found->report);
     return code == MPI_SUCCESS ? read_words(found) : code;
 }
 

@@ -30,6 +30,7 @@ typedef struct coll_agreed_settings {
     double timeout;       /* s; 0: none. The members from here on are sent as raw bytes */
     bool reproducible;    /* reductions give the same bits whatever is measured */
     bool trace;           /* rank 0 prints a line for each call */
+    bool report;          /* a report is written in MPI_Finalize */
     bool progress_thread; /* a thread progresses nonblocking operations */
     coll_wait_manner manner;
     coll_autotune_what learn;

@@ -26,12 +26,18 @@ static double predict(const coll_algorithm *algorithm, const coll_shape *call,
                                 : coll_estimate(algorithm, call, values);
 }
 
+double coll_predicted_on(const coll_algorithm *algorithm, const coll_shape *call,
+                         const coll_values *values, const coll_profile *network) {
+    coll_shape asked = *call;
+    asked.network = network;
+    return predict(algorithm, &asked, values);
+}
+
 double coll_predicted(const coll_algorithm *algorithm, const coll_shape *call,
                       const coll_values *values) {
     coll_profile network;
-    coll_shape asked = *call;
-    asked.network = coll_networks_likely(call->profile, call->topo, &network);
-    return predict(algorithm, &asked, values);
+    return coll_predicted_on(algorithm, call, values,
+                             coll_networks_likely(call->profile, call->topo, &network));
 }
 
 static coll_choice default_choice(const coll_algorithm *algorithm, const char *why) {

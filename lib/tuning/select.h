@@ -79,6 +79,10 @@ static inline bool coll_select_applicable(const coll_algorithm *algorithm, const
 double coll_predicted(const coll_algorithm *algorithm, const coll_shape *call,
                       const coll_values *values);
 
+/* The same with the message costs of NETWORK; NULL: those of the call's profile. */
+double coll_predicted_on(const coll_algorithm *algorithm, const coll_shape *call,
+                         const coll_values *values, const coll_profile *network);
+
 /*
  * Returns whether all calls on a communicator of TOPO use the MPI library's own algorithm: the user
  * has asked for no other, and all ranks are on one node, where its shared memory is hard to beat.

@@ -29,6 +29,7 @@ UNIT_TESTS = \
 	tests/unit/pruning \
 	tests/unit/quantised \
 	tests/unit/reduction_tree \
+	tests/unit/report \
 	tests/unit/sim \
 	tests/unit/socket_wakeup \
 	tests/unit/topocache \

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "lib/report/arrivals.h"
+
+#include "lib/base/hash.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Who is named causes the others at least this fraction of their time in these calls. */
+static const double MATTERS = 0.05;
+
+/*
+ * At least this fraction of the lateness must have arisen outside these calls: in a series of calls
+ * some rank leaves the algorithm last each time, and so enters the next call last.
+ */
+static const double OWN_FAULT = 0.5;
+
+/* Lateness below this many times the clocks' error is not stated. */
+static const double CERTAIN = 2;
+
+typedef struct event {
+    uint64_t comm, group, number;
+    int ranks, seen;
+    coll_operation operation;
+    int last;               /* the rank that entered last */
+    int64_t last_entered;   /* ns */
+    int64_t second_entered; /* of all other ranks */
+    int64_t other_entered;  /* of the ranks on other hosts than LAST's; INT64_MIN: none */
+    int64_t last_outside;   /* of LAST */
+    double outside;         /* the sum of all ranks; negative: unknown of some */
+    double entered, inside; /* sums of all ranks: s since FIRST, and s */
+    int64_t first;          /* the first arrival that was added, from which ENTERED counts */
+} event;
+
+struct coll_arrivals {
+    const int *host;
+    event *events;
+    size_t count, room;
+    size_t *buckets; /* a hash table of 2 * ROOM indices in EVENTS, plus 1 */
+};
+
+coll_arrivals *coll_arrivals_make(const int host[]) {
+    coll_arrivals *all = calloc(1, sizeof *all);
+    if (all)
+        all->host = host;
+    return all;
+}
+
+void coll_arrivals_free(coll_arrivals *all) {
+    if (!all)
+        return;
+    free(all->events);
+    free(all->buckets);
+    free(all);
+}
+
+static size_t *bucket_of(const coll_arrivals *all, uint64_t comm, uint64_t number) {
+    const size_t buckets = 2 * all->room;
+    size_t at = (size_t)(coll_hash(comm, &number, sizeof number) % buckets);
+    while (all->buckets[at] && (all->events[all->buckets[at] - 1].comm != comm ||
+                                all->events[all->buckets[at] - 1].number != number))
+        at = (at + 1) % buckets;
+    return &all->buckets[at];
+}
+
+static bool enlarge(coll_arrivals *all) {
+    enum { FIRST = 1024 };
+    const size_t room = all->room ? 2 * all->room : FIRST;
+    size_t *buckets = calloc(2 * room, sizeof *buckets);
+    event *events = buckets ? realloc(all->events, room * sizeof *events) : NULL;
+    if (!events) {
+        free(buckets);
+        return false;
+    }
+    free(all->buckets);
+    all->buckets = buckets;
+    all->events = events;
+    all->room = room;
+    for (size_t i = 0; i < all->count; i++)
+        *bucket_of(all, events[i].comm, events[i].number) = i + 1;
+    return true;
+}
+
+static event *find_event(coll_arrivals *all, const coll_arrival *one) {
+    if (all->count == all->room && !enlarge(all))
+        return NULL;
+    size_t *bucket = bucket_of(all, one->comm, one->number);
+    if (!*bucket) {
+        all->events[all->count] = (event){.comm = one->comm,
+                                          .group = one->group,
+                                          .number = one->number,
+                                          .ranks = one->ranks,
+                                          .operation = one->operation,
+                                          .last = -1,
+                                          .last_entered = INT64_MIN,
+                                          .second_entered = INT64_MIN,
+                                          .other_entered = INT64_MIN,
+                                          .first = one->entered};
+        *bucket = ++all->count;
+    }
+    return &all->events[*bucket - 1];
+}
+
+static int64_t later(int64_t a, int64_t b) {
+    return a > b ? a : b;
+}
+
+bool coll_arrivals_add(coll_arrivals *all, const coll_arrival *one) {
+    event *to = find_event(all, one);
+    if (!to)
+        return false;
+    const bool same_host = to->last >= 0 && all->host[to->last] == all->host[one->rank];
+    if (one->entered > to->last_entered) {
+        to->second_entered = to->last_entered;
+        if (!same_host && to->last >= 0)
+            to->other_entered = to->last_entered;
+        to->last = one->rank;
+        to->last_entered = one->entered;
+        to->last_outside = one->outside;
+    } else {
+        to->second_entered = later(to->second_entered, one->entered);
+        if (!same_host)
+            to->other_entered = later(to->other_entered, one->entered);
+    }
+    if (to->operation != one->operation)
+        to->ranks = -1; /* the ranks disagree: never complete */
+    to->seen++;
+    to->outside =
+        one->outside < 0 || to->outside < 0 ? -1 : to->outside + 1e-9 * (double)one->outside;
+    to->entered += 1e-9 * (double)(one->entered - to->first);
+    to->inside += 1e-9 * (double)(one->left - one->entered);
+    return true;
+}
+
+/* --- Findings --- */
+
+static int by_kind(const void *a, const void *b) {
+    const event *one = a, *other = b;
+    if (one->operation != other->operation)
+        return one->operation < other->operation ? -1 : 1;
+    if (one->group != other->group)
+        return one->group < other->group ? -1 : 1;
+    return 0;
+}
+
+static int by_number(const void *a, const void *b) {
+    const double one = *(const double *)a, other = *(const double *)b;
+    return (one > other) - (one < other);
+}
+
+static double median(double values[], int count) {
+    qsort(values, (size_t)count, sizeof *values, by_number);
+    return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
+}
+
+bool coll_arrivals_synchronizing(coll_operation operation) {
+    return operation == COLL_OPERATION_ALLREDUCE || operation == COLL_OPERATION_ALLGATHER ||
+           operation == COLL_OPERATION_ALLTOALL || operation == COLL_OPERATION_REDUCE_SCATTER ||
+           operation == COLL_OPERATION_BARRIER;
+}
+
+/* Events of one operation and group, all complete. */
+typedef struct series {
+    const int *host;
+    const event *events;
+    int count;
+    double each; /* s that a rank spends in an event, on average */
+} series;
+
+static int candidate_of(const series *of, const event *one, bool hosts) {
+    return hosts ? of->host[one->last] : one->last;
+}
+
+/* Returns how often WHO, a rank or a host, was last, and writes how much later than the others to
+ * LATE, and how much longer than they it was outside the calls to OWN. */
+static int list_lateness(const series *of, bool hosts, int who, double late[], double own[]) {
+    int count = 0;
+    for (int i = 0; i < of->count; i++) {
+        const event *one = &of->events[i];
+        const int64_t before = hosts ? one->other_entered : one->second_entered;
+        if (candidate_of(of, one, hosts) != who || before == INT64_MIN)
+            continue;
+        const double outside = 1e-9 * (double)one->last_outside;
+        late[count] = 1e-9 * (double)(one->last_entered - before);
+        own[count++] = one->outside < 0 ? 0 : outside - (one->outside - outside) / (one->ranks - 1);
+    }
+    return count;
+}
+
+/* Returns who was last most often, and sets *TIMES to how often. COUNTS is scratch memory. */
+static int find_most_frequent(const series *of, bool hosts, int counts[], int *times) {
+    int who = -1;
+    *times = 0;
+    for (int i = 0; i < of->count; i++)
+        counts[candidate_of(of, &of->events[i], hosts)] = 0;
+    for (int i = 0; i < of->count; i++) {
+        const int one = candidate_of(of, &of->events[i], hosts);
+        if (++counts[one] > *times) {
+            *times = counts[one];
+            who = one;
+        }
+    }
+    return who;
+}
+
+/*
+ * Sets FOUND to the rank, or the host if HOSTS, that was last most often. Returns whether it stands
+ * out: it was last in more than half of the events, and much more often than one of few would be by
+ * coincidence; it was late by more than the clocks' ERROR; and that matters.
+ */
+static bool stands_out(const series *of, bool hosts, double error, double scratch[], int counts[],
+                       coll_lateness *found) {
+    const double candidates = hosts ? 2 : found->ranks;
+    double *late = scratch, *own = scratch + of->count, sum = 0;
+    int times;
+    const int who = find_most_frequent(of, hosts, counts, &times);
+    const int known = list_lateness(of, hosts, who, late, own);
+    found->who = who;
+    found->share = (double)times / of->count;
+    found->seconds = 0;
+    if (known == 0)
+        return false;
+    for (int i = 0; i < known; i++)
+        sum += late[i];
+    found->seconds = median(late, known);
+    return found->share >= 0.5 + 0.5 / candidates && found->seconds > CERTAIN * error &&
+           median(own, known) >= OWN_FAULT * found->seconds &&
+           sum >= MATTERS * of->each * of->count;
+}
+
+static void find_late(const series *of, double error, double scratch[], int counts[],
+                      coll_lateness *found) {
+    coll_lateness host = *found;
+    found->late = COLL_LATE_RANK;
+    if (stands_out(of, false, error, scratch, counts, found))
+        return;
+    if (stands_out(of, true, error, scratch, counts, &host)) {
+        *found = host;
+        found->late = COLL_LATE_HOST;
+        return;
+    }
+    found->late = found->seconds > CERTAIN * error ? COLL_LATE_NOBODY : COLL_LATE_UNKNOWN;
+    if (found->share < 0.5 + 0.5 / found->ranks)
+        found->late = COLL_LATE_NOBODY;
+}
+
+static void judge(const series *of, double error, double scratch[], int counts[],
+                  coll_lateness *found) {
+    *found = (coll_lateness){.operation = of->events->operation,
+                             .ranks = of->events->ranks,
+                             .events = of->count,
+                             .waits = coll_arrivals_synchronizing(of->events->operation)};
+    for (int i = 0; i < of->count; i++) {
+        const event *one = &of->events[i];
+        const double last = 1e-9 * (double)(one->last_entered - one->first);
+        found->inside += one->inside;
+        found->waiting += fmin(one->inside, fmax(0, last * one->ranks - one->entered));
+    }
+    if (of->count >= COLL_ARRIVALS_FEWEST)
+        find_late(
+            &(series){of->host, of->events, of->count, found->inside / of->count / found->ranks},
+            error, scratch, counts, found);
+}
+
+static void insert_by_time(coll_lateness found[], int *count, int most, const coll_lateness *next) {
+    int at = *count;
+    while (at > 0 && found[at - 1].inside < next->inside)
+        at--;
+    if (at == most)
+        return;
+    *count += *count < most;
+    memmove(&found[at + 1], &found[at], (size_t)(*count - 1 - at) * sizeof *next);
+    found[at] = *next;
+}
+
+int coll_arrivals_find(coll_arrivals *all, double error, coll_lateness found[], int most) {
+    size_t complete = 0;
+    int highest = 0, count = 0;
+    for (size_t i = 0; i < all->count; i++) {
+        if (all->events[i].seen != all->events[i].ranks || all->events[i].ranks < 2)
+            continue;
+        all->events[complete++] = all->events[i];
+        highest = all->events[i].last > highest ? all->events[i].last : highest;
+    }
+    all->count = complete;
+    double *scratch = malloc((2 * complete + 1) * sizeof *scratch);
+    int *counts = calloc((size_t)highest + 1, sizeof *counts);
+    if (complete > 0)
+        qsort(all->events, complete, sizeof *all->events, by_kind);
+    for (size_t i = 0, next; i < complete && scratch && counts; i = next) {
+        for (next = i + 1; next < complete && by_kind(&all->events[i], &all->events[next]) == 0;)
+            next++;
+        coll_lateness one;
+        judge(&(series){all->host, &all->events[i], (int)(next - i), 0}, error, scratch, counts,
+              &one);
+        insert_by_time(found, &count, most, &one);
+    }
+    free(scratch);
+    free(counts);
+    return count;
+}
+
+static int by_integer(const void *a, const void *b) {
+    const int64_t one = *(const int64_t *)a, other = *(const int64_t *)b;
+    return (one > other) - (one < other);
+}
+
+double coll_arrivals_drift(int count, const int64_t time[], int64_t apart[]) {
+    enum { FEWEST = 60, THIRDS = 3 };
+    static const double LONG = 2e9; /* ns: in less time clocks don't move apart by much */
+    const int third = count / THIRDS;
+    if (count < FEWEST || (double)(time[count - 1] - time[0]) < LONG)
+        return 0;
+    int64_t *end = apart + count - third;
+    const double passed = (double)(time[count - 1 - third / 2] - time[third / 2]);
+    qsort(apart, (size_t)third, sizeof *apart, by_integer);
+    qsort(end, (size_t)third, sizeof *apart, by_integer);
+    /* The spread of a third tells what is noise: more than two quartiles are a drift. */
+    const double spread = (double)(apart[3 * third / 4] - apart[third / 4]) +
+                          (double)(end[3 * third / 4] - end[third / 4]),
+                 moved = (double)(end[third / 2] - apart[third / 2]);
+    return fabs(moved) > spread ? moved / passed : 0;
+}

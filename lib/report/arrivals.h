@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Who arrives last in collectives. The nth call on a communicator is the same event on all its
+ * ranks. From the times at which the ranks enter and leave it, on one clock, this splits their time
+ * into waiting for the last rank and transferring, and finds a rank or host that is late so often
+ * and by so much that it is no coincidence. Pure.
+ */
+#ifndef COLL_LIB_REPORT_ARRIVALS_H
+#define COLL_LIB_REPORT_ARRIVALS_H
+
+#include "lib/algorithm/algorithm.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* One rank's part in an event. Times are in ns. */
+typedef struct coll_arrival {
+    uint64_t comm, group; /* ids of the communicator and of its ranks */
+    uint64_t number;      /* of the event on the communicator */
+    int ranks;            /* of the communicator */
+    coll_operation operation;
+    int rank;              /* in MPI_COMM_WORLD */
+    int64_t entered, left; /* on rank 0's clock */
+    int64_t outside;       /* since the rank left the communicator's previous event; -1: unknown */
+} coll_arrival;
+
+/* With fewer events nobody is named. */
+enum { COLL_ARRIVALS_FEWEST = 20 };
+
+typedef struct coll_arrivals coll_arrivals;
+
+/* Returns an empty collection; HOST[r], which it refers to, is the host of rank r in
+ * MPI_COMM_WORLD. Returns NULL without memory. The caller frees it with coll_arrivals_free. */
+coll_arrivals *coll_arrivals_make(const int host[]);
+void coll_arrivals_free(coll_arrivals *all);
+
+/* Adds an arrival. Returns false without memory. */
+bool coll_arrivals_add(coll_arrivals *all, const coll_arrival *one);
+
+typedef enum coll_late {
+    COLL_LATE_UNKNOWN, /* too few events, or the clocks are not exact enough */
+    COLL_LATE_NOBODY,  /* no rank or host stands out */
+    COLL_LATE_RANK,
+    COLL_LATE_HOST
+} coll_late;
+
+/* What the events of one operation on the same ranks say. */
+typedef struct coll_lateness {
+    coll_operation operation;
+    int ranks;
+    int events; /* of which the arrivals of all ranks are known */
+    coll_late late;
+    int who;                /* the rank in MPI_COMM_WORLD, or the host, that was last most often */
+    double share;           /* of the events in which it was */
+    double seconds;         /* by which it was later than the others then: the median */
+    bool waits;             /* no rank leaves before the last has entered: the next two are known */
+    double inside, waiting; /* s of all ranks in these events, and until the last rank entered */
+} coll_lateness;
+
+/*
+ * Writes the findings to FOUND, at most MOST, those with the most time first; returns their number.
+ * ERROR is that of clocks of different hosts, in seconds.
+ */
+int coll_arrivals_find(coll_arrivals *all, double error, coll_lateness found[], int most);
+
+/* Returns whether no rank leaves OPERATION before all have entered it. */
+bool coll_arrivals_synchronizing(coll_operation operation);
+
+/*
+ * Returns the rate by which one clock gains on another, as a fraction: APART[i] is the difference
+ * at TIME[i], in ns and in ascending order. Differences have noise and outliers. Returns 0 if they
+ * are too few or too noisy.
+ */
+double coll_arrivals_drift(int count, const int64_t time[], int64_t apart[]);
+
+#endif

@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "lib/report/gather.h"
+
+#include "lib/base/monotonic.h"
+#include "lib/base/ticks.h"
+#include "lib/topology/rank_info.h"
+
+#include <math.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* Seconds that rank 0 waits for the others, and how many times longer they wait for rank 0, which
+ * may be waiting for another one or still be writing results. */
+static const double FOR_RANKS = 60, TIMES_FOR_ROOT = 10;
+
+/* Rank 0 asks each host for its time this many times; the shortest round trip counts. */
+enum { ROUND_TRIPS = 12 };
+
+/* All ranks together send at most so many events, but each one these. */
+enum { ALL_EVENTS = 1 << 22, LEAST_EVENTS = 256 };
+
+/* Differences of clocks are fitted to so many events of one host at most. */
+enum { FITTED = 4096 };
+
+/* What each rank sends first. */
+typedef struct hello {
+    coll_rank_info info;
+    int64_t rows, comms, events; /* that will follow */
+    double lost;
+} hello;
+
+/* Rank 0's requests. */
+enum { TELL_TIME, SEND_ALL, LEAVE_OUT };
+
+/* A communicator in a message, followed by its events. */
+typedef struct comm_header {
+    uint64_t id, group, first; /* number of the first event */
+    int64_t events, ranks;
+} comm_header;
+typedef struct sent_event {
+    int64_t entered, left; /* ns, on the sender's clock */
+    int64_t operation;
+} sent_event;
+
+static size_t data_bytes(const hello *of) {
+    return (size_t)of->rows * sizeof(coll_report_row) + (size_t)of->comms * sizeof(comm_header) +
+           (size_t)of->events * sizeof(sent_event);
+}
+
+/* --- Waiting --- */
+
+static void nap(int tries) {
+    enum { AWAKE = 1000 };
+    const struct timespec pause = {0, 200000};
+    if (tries < AWAKE)
+        sched_yield();
+    else
+        nanosleep(&pause, NULL);
+}
+
+/* Waits for *REQUEST until DEADLINE. Returns whether it completed; else gives it up. */
+static bool wait_until(MPI_Request *request, double deadline) {
+    for (int tries = 0, done = 0;; tries++) {
+        if (PMPI_Test(request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS)
+            return false;
+        if (done)
+            return true;
+        if (coll_monotonic() > deadline)
+            break;
+        nap(tries);
+    }
+    (void)PMPI_Cancel(request);
+    (void)PMPI_Request_free(request);
+    return false;
+}
+
+static bool receive(void *data, size_t bytes, int from, int tag, MPI_Comm world, double deadline) {
+    MPI_Request request;
+    return PMPI_Irecv(data, (int)bytes, MPI_BYTE, from, tag, world, &request) == MPI_SUCCESS &&
+           wait_until(&request, deadline);
+}
+
+static bool send(const void *data, size_t bytes, int to, int tag, MPI_Comm world, double deadline) {
+    MPI_Request request;
+    return PMPI_Isend(data, (int)bytes, MPI_BYTE, to, tag, world, &request) == MPI_SUCCESS &&
+           wait_until(&request, deadline);
+}
+
+/* --- What a rank sends --- */
+
+/* Returns how many of ONE's latest events are sent if MOST may be. */
+static int64_t events_of(const coll_report_comm *one, int64_t most) {
+    int64_t count = (int64_t)(one->calls < one->room ? one->calls : one->room);
+    return count < most ? count : most;
+}
+
+static int64_t most_events(MPI_Comm world) {
+    int ranks = 1;
+    (void)PMPI_Comm_size(world, &ranks);
+    const int64_t share = ALL_EVENTS / ranks;
+    return share > LEAST_EVENTS ? share : LEAST_EVENTS;
+}
+
+static void describe(hello *own, int64_t rows, int64_t most) {
+    own->rows = rows;
+    own->lost = (double)coll_report_lost();
+    for (const coll_report_comm *one = coll_report_comms(); one; one = one->next) {
+        const int64_t count = events_of(one, most - own->events);
+        own->comms += count > 0;
+        own->events += count;
+    }
+}
+
+static void pack_events(char *to, int64_t most) {
+    int64_t left = most;
+    for (const coll_report_comm *one = coll_report_comms(); one; one = one->next) {
+        const int64_t count = events_of(one, left);
+        if (count == 0)
+            continue;
+        left -= count;
+        const comm_header header = {.id = one->id,
+                                    .group = one->group->hash,
+                                    .first = one->calls - (uint64_t)count,
+                                    .events = count,
+                                    .ranks = one->group->ranks};
+        memcpy(to, &header, sizeof header);
+        to += sizeof header;
+        for (uint64_t n = header.first; n < one->calls; n++) {
+            const coll_report_event *kept = &one->events[n & (one->room - 1)];
+            const sent_event next = {coll_report_date(kept->entered), coll_report_date(kept->left),
+                                     kept->operation};
+            memcpy(to, &next, sizeof next);
+            to += sizeof next;
+        }
+    }
+}
+
+/* Makes what this rank sends: sets OWN, and returns the data that follows, which the caller frees;
+ * NULL without memory. */
+static char *make_data(MPI_Comm world, hello *own) {
+    coll_report_row *rows = malloc(COLL_REPORT_ROWS * sizeof *rows);
+    memset(own, 0, sizeof *own);
+    int rank;
+    if (!rows || PMPI_Comm_rank(world, &rank) != MPI_SUCCESS ||
+        coll_rank_info_make(&own->info) != MPI_SUCCESS) {
+        free(rows);
+        return NULL;
+    }
+    const int64_t most = most_events(world);
+    describe(own, coll_report_make_rows(rank, rows), most);
+    char *data = malloc(data_bytes(own) + 1);
+    if (data) {
+        memcpy(data, rows, (size_t)own->rows * sizeof *rows);
+        pack_events(data + (size_t)own->rows * sizeof *rows, most);
+    }
+    free(rows);
+    return data;
+}
+
+void coll_gather_send(MPI_Comm world, int tag, double timeout) {
+    static hello own; /* static: if rank 0 never receives it, MPI may read it until the end */
+    char *data = make_data(world, &own);
+    const double limit = TIMES_FOR_ROOT * (timeout > 0 ? timeout : FOR_RANKS);
+    MPI_Request sent;
+    int question;
+    if (!data || PMPI_Isend(&own, sizeof own, MPI_BYTE, 0, tag, world, &sent) != MPI_SUCCESS) {
+        free(data);
+        return;
+    }
+    bool good = true, over = false;
+    while (good && !over) {
+        good = receive(&question, sizeof question, 0, tag, world, coll_monotonic() + limit) &&
+               question != LEAVE_OUT;
+        over = good && question == SEND_ALL;
+        const int64_t now = (int64_t)coll_nanoseconds();
+        if (good && !over)
+            good = send(&now, sizeof now, 0, tag, world, coll_monotonic() + limit);
+    }
+    good = good && send(data, data_bytes(&own), 0, tag, world, coll_monotonic() + limit);
+    (void)wait_until(&sent, good ? coll_monotonic() + limit : coll_monotonic());
+    if (good)
+        free(data);
+    else
+        (void)coll_wait_leave(data);
+}
+
+/* --- What rank 0 does with it --- */
+
+/* A host, as rank 0 sees it. */
+typedef struct host {
+    uint64_t node;
+    bool known;
+    int64_t offset; /* ns, to be added to its clock for rank 0's, now */
+    double error;   /* s */
+} host;
+
+typedef struct gathering {
+    MPI_Comm world;
+    int tag, ranks, rows, rooms, hosts;
+    double limit; /* s */
+    hello *hellos;
+    bool *here;
+    int *host_of;
+    host *host;
+    char (*names)[COLL_SUMMARY_HOST];
+    coll_report_row *row;
+    coll_arrivals *arrivals;
+    double lost;
+    char *own; /* rank 0's data */
+} gathering;
+
+/* Receives the hellos of the ranks that are EXPECTED, until the time is over. */
+static bool receive_hellos(gathering *all, const bool expected[]) {
+    MPI_Request *requests = malloc((size_t)all->ranks * sizeof *requests);
+    const double deadline = coll_monotonic() + all->limit;
+    if (!requests)
+        return false;
+    for (int rank = 0; rank < all->ranks; rank++) {
+        requests[rank] = MPI_REQUEST_NULL;
+        if (rank > 0 && expected[rank] &&
+            PMPI_Irecv(&all->hellos[rank], sizeof *all->hellos, MPI_BYTE, rank, all->tag,
+                       all->world, &requests[rank]) != MPI_SUCCESS)
+            requests[rank] = MPI_REQUEST_NULL;
+    }
+    for (int rank = 1; rank < all->ranks; rank++)
+        all->here[rank] =
+            requests[rank] != MPI_REQUEST_NULL && wait_until(&requests[rank], deadline);
+    free(requests);
+    return true;
+}
+
+static void number_host(gathering *all, int rank) {
+    const uint64_t node = all->hellos[rank].info.node;
+    int i = 0;
+    while (i < all->hosts && all->host[i].node != node)
+        i++;
+    if (i == all->hosts) {
+        all->host[i] = (host){.node = node, .known = rank == 0};
+        snprintf(all->names[i], sizeof *all->names, "%.*s", COLL_SUMMARY_HOST - 1,
+                 all->hellos[rank].info.text);
+        all->hosts++;
+    }
+    all->host_of[rank] = i;
+}
+
+/* Measures the clock of RANK's host. Returns false if the rank is silent. */
+static bool measure_clock(gathering *all, int rank) {
+    host *of = &all->host[all->host_of[rank]];
+    const int question = TELL_TIME;
+    of->error = INFINITY;
+    for (int i = 0; i < ROUND_TRIPS; i++) {
+        int64_t theirs;
+        const double deadline = coll_monotonic() + all->limit;
+        const uint64_t start = coll_nanoseconds();
+        if (!send(&question, sizeof question, rank, all->tag, all->world, deadline) ||
+            !receive(&theirs, sizeof theirs, rank, all->tag, all->world, deadline))
+            return false;
+        const uint64_t end = coll_nanoseconds();
+        const double error = 0.5e-9 * (double)(end - start);
+        if (error >= of->error)
+            continue;
+        of->error = error;
+        of->offset = (int64_t)(start + (end - start) / 2) - theirs;
+    }
+    /* Hosts that share a clock, as emulated ones do, have no error: clocks count from the boot. */
+    if (fabs(1e-9 * (double)of->offset) <= of->error) {
+        of->offset = 0;
+        of->error = 0;
+    }
+    return of->known = true;
+}
+
+/* Finds rank 0's events on the communicator ID. Returns false if it has none. */
+static bool find_own_events(const gathering *all, uint64_t id, comm_header *comm,
+                            const char **events) {
+    const hello *own = &all->hellos[0];
+    const char *at = all->own + (size_t)own->rows * sizeof(coll_report_row);
+    for (int64_t i = 0; i < own->comms; i++) {
+        memcpy(comm, at, sizeof *comm);
+        *events = at + sizeof *comm;
+        if (comm->id == id)
+            return true;
+        at = *events + (size_t)comm->events * sizeof(sent_event);
+    }
+    return false;
+}
+
+/*
+ * Returns the rate by which the clock of the events FROM on COMM gains on rank 0's: all ranks leave
+ * a call at about the same time, so that their differences show it.
+ */
+static double find_drift(const gathering *all, int64_t offset, const comm_header *comm,
+                         const char *from) {
+    static int64_t time[FITTED], apart[FITTED];
+    comm_header own;
+    const char *theirs;
+    int count = 0;
+    if (!find_own_events(all, comm->id, &own, &theirs))
+        return 0;
+    for (int64_t i = 0; i < comm->events && count < FITTED; i++) {
+        const int64_t same = (int64_t)(comm->first + (uint64_t)i - own.first);
+        sent_event one, other;
+        if (same < 0 || same >= own.events)
+            continue;
+        memcpy(&one, from + (size_t)i * sizeof one, sizeof one);
+        memcpy(&other, theirs + (size_t)same * sizeof other, sizeof other);
+        if (!coll_arrivals_synchronizing((coll_operation)one.operation))
+            continue;
+        time[count] = other.left;
+        apart[count++] = one.left + offset - other.left;
+    }
+    return coll_arrivals_drift(count, time, apart);
+}
+
+static void add_events(gathering *all, int rank, const comm_header *comm, const char *from) {
+    const host *of = &all->host[all->host_of[rank]];
+    const int64_t offset = of->offset, now = (int64_t)coll_nanoseconds();
+    const double drift = of->error > 0 ? find_drift(all, offset, comm, from) : 0;
+    int64_t left = -1;
+    for (int64_t i = 0; i < comm->events && all->arrivals; i++) {
+        sent_event next;
+        memcpy(&next, from + (size_t)i * sizeof next, sizeof next);
+        const int64_t moved = offset + (int64_t)(drift * (double)(now - next.entered - offset));
+        const coll_arrival one = {.comm = comm->id,
+                                  .group = comm->group,
+                                  .number = comm->first + (uint64_t)i,
+                                  .ranks = (int)comm->ranks,
+                                  .operation = (coll_operation)next.operation,
+                                  .rank = rank,
+                                  .entered = next.entered + moved,
+                                  .left = next.left + moved,
+                                  .outside = left < 0 ? -1 : next.entered - left};
+        left = next.left;
+        if (!coll_arrivals_add(all->arrivals, &one)) {
+            coll_arrivals_free(all->arrivals);
+            all->arrivals = NULL;
+        }
+    }
+}
+
+/* Adds the data that RANK has sent. */
+static void add_data(gathering *all, int rank, const char *data) {
+    const hello *of = &all->hellos[rank];
+    for (int64_t i = 0; i < of->rows; i++, data += sizeof(coll_report_row)) {
+        coll_report_row row;
+        memcpy(&row, data, sizeof row);
+        all->rows = coll_report_add_row(all->row, all->rows, COLL_REPORT_ROWS, &row);
+    }
+    for (int64_t i = 0; i < of->comms; i++) {
+        comm_header comm;
+        memcpy(&comm, data, sizeof comm);
+        data += sizeof comm;
+        add_events(all, rank, &comm, data);
+        data += (size_t)comm.events * sizeof(sent_event);
+    }
+    all->lost += of->lost;
+}
+
+static bool receive_data(gathering *all, int rank) {
+    const size_t bytes = data_bytes(&all->hellos[rank]);
+    const int question = SEND_ALL;
+    const double deadline = coll_monotonic() + all->limit;
+    char *data = malloc(bytes + 1);
+    bool good = data && bytes <= INT32_MAX &&
+                send(&question, sizeof question, rank, all->tag, all->world, deadline) &&
+                receive(data, bytes, rank, all->tag, all->world, deadline);
+    if (good)
+        add_data(all, rank, data);
+    free(data);
+    return good;
+}
+
+/* Gathers from all ranks that are here, one after the other: memory for the data of one is enough.
+ */
+static void receive_all(gathering *all, const bool expected[]) {
+    static const int question = LEAVE_OUT; /* static: it may be sent after the return */
+    MPI_Request request;
+    number_host(all, 0);
+    add_data(all, 0, all->own);
+    for (int rank = 1; rank < all->ranks; rank++) {
+        if (!all->here[rank] && expected[rank] &&
+            PMPI_Isend(&question, sizeof question, MPI_BYTE, rank, all->tag, all->world,
+                       &request) == MPI_SUCCESS)
+            (void)PMPI_Request_free(&request);
+        if (!all->here[rank])
+            continue;
+        number_host(all, rank);
+        if (!all->host[all->host_of[rank]].known)
+            all->here[rank] = measure_clock(all, rank);
+        if (all->here[rank])
+            all->here[rank] = receive_data(all, rank);
+    }
+}
+
+static bool allocate(gathering *all) {
+    const size_t ranks = (size_t)all->ranks;
+    all->hellos = calloc(ranks, sizeof *all->hellos);
+    all->here = calloc(ranks, sizeof *all->here);
+    all->host_of = calloc(ranks, sizeof *all->host_of);
+    all->host = calloc(ranks, sizeof *all->host);
+    all->names = calloc(ranks, sizeof *all->names);
+    all->row = calloc(COLL_REPORT_ROWS, sizeof *all->row);
+    if (!all->hellos || !all->here || !all->host_of || !all->host || !all->names || !all->row)
+        return false;
+    all->own = make_data(all->world, &all->hellos[0]);
+    all->arrivals = coll_arrivals_make(all->host_of);
+    all->here[0] = true;
+    return all->own;
+}
+
+static void summarize(gathering *all, const bool expected[], coll_gathered *gathered) {
+    coll_summary *into = &gathered->summary;
+    int asked = 0;
+    for (int rank = 0; rank < all->ranks; rank++) {
+        asked += rank == 0 || expected[rank];
+        into->ranks += all->here[rank];
+        if (!all->here[rank] && expected[rank] && into->missing++ == 0)
+            into->first_missing = rank;
+    }
+    for (int i = 0; i < all->hosts; i++)
+        into->clock_error = fmax(into->clock_error, all->host[i].error);
+    into->hosts = all->hosts;
+    into->seconds = coll_report_age();
+    into->count = all->rows;
+    into->lost = all->lost / into->ranks;
+    if (all->arrivals)
+        into->late_count =
+            coll_arrivals_find(all->arrivals, into->clock_error, into->late, COLL_SUMMARY_LATE);
+    for (int i = 0; i < all->rows && !into->served; i++)
+        into->served = strcmp(all->row[i].algorithm, "native") != 0;
+    for (int i = 0; i < all->rows; i++)
+        coll_report_extend_saved(&all->row[i]);
+    coll_summary_sort(into);
+    const coll_rank_infos infos = {(const char *)&all->hellos[0].info, sizeof *all->hellos};
+    if (into->ranks == all->ranks && !coll_topo_make(&infos, all->ranks, &gathered->topo))
+        gathered->topo = (coll_topo){.ranks = 0};
+}
+
+bool coll_gather(MPI_Comm world, int tag, double timeout, const bool expected[],
+                 coll_gathered *gathered) {
+    gathering all = {.world = world, .tag = tag, .limit = timeout > 0 ? timeout : FOR_RANKS};
+    *gathered = (coll_gathered){.host_of = NULL};
+    bool good = PMPI_Comm_size(world, &all.ranks) == MPI_SUCCESS && allocate(&all) &&
+                receive_hellos(&all, expected);
+    gathered->summary.rows = all.row;
+    gathered->summary.host_names = (const char(*)[COLL_SUMMARY_HOST])all.names;
+    gathered->summary.host_of = all.host_of;
+    gathered->host_names = all.names;
+    gathered->host_of = all.host_of;
+    if (good) {
+        receive_all(&all, expected);
+        summarize(&all, expected, gathered);
+    }
+    coll_arrivals_free(all.arrivals);
+    free(all.hellos);
+    free(all.here);
+    free(all.host);
+    free(all.own);
+    return good;
+}
+
+void coll_gathered_free(coll_gathered *gathered) {
+    coll_topo_free(&gathered->topo);
+    free(gathered->summary.rows);
+    free(gathered->host_names);
+    free(gathered->host_of);
+}

@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "lib/report/record.h"
+
+#include "lib/base/dcp_hooks.h"
+#include "lib/base/hash.h"
+#include "lib/base/ticks.h"
+#include "lib/tuning/state.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CELLS = 1024, GROUPS = 256, IDS = 1024 };
+
+/* Communicators that are freed after fewer calls are forgotten: there may be many of them. */
+enum { WORTH_KEEPING = 8 };
+
+_Atomic coll_report_state coll_report_is;
+
+/* When this library was loaded: the two clocks at the same time. */
+static uint64_t first_ticks, first_nanoseconds;
+
+static MPI_Group world_group = MPI_GROUP_NULL;
+static int comm_key = MPI_KEYVAL_INVALID;
+
+/* Guards all that follows. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static coll_report_cell cells[CELLS];
+static int cell_count, buckets[2 * CELLS]; /* a hash table of indices in CELLS, plus 1 */
+static uint64_t lost;
+static coll_report_group groups[GROUPS];
+static int group_count;
+static coll_report_comm *comms;
+static size_t event_count;
+/* How many communicators of the same ranks were made, to number them alike on all ranks. */
+static struct { uint64_t hash, count; } made[IDS];
+
+/* This thread's current call: how deep it is in the library's entries, and its row if known. */
+static _Thread_local int depth;
+static _Thread_local coll_report_cell *current;
+static _Thread_local size_t current_bytes;
+static _Thread_local bool current_served;
+
+/* The communicators that this thread used last; valid until any is freed. */
+enum { RECENT = 8 };
+static atomic_uint gone;
+static _Thread_local struct {
+    MPI_Comm comm;
+    coll_report_comm *found;
+    unsigned gone;
+} recent[RECENT];
+
+/* --- Time --- */
+
+__attribute__((constructor)) static void note_load(void) {
+    first_nanoseconds = coll_nanoseconds();
+    first_ticks = coll_ticks();
+}
+
+/* Returns the nanoseconds of a tick. */
+static double tick(void) {
+    const uint64_t ticks = coll_ticks() - first_ticks;
+    return (double)(coll_nanoseconds() - first_nanoseconds) / (double)ticks;
+}
+
+double coll_report_length(uint64_t ticks) {
+    return tick() * (double)ticks;
+}
+
+int64_t coll_report_date(uint64_t ticks) {
+    return (int64_t)first_nanoseconds + (int64_t)(tick() * (double)(int64_t)(ticks - first_ticks));
+}
+
+double coll_report_age(void) {
+    return 1e-9 * (double)(coll_nanoseconds() - first_nanoseconds);
+}
+
+/* --- Communicators --- */
+
+static int forget_comm(MPI_Comm comm, int key, void *value, void *extra) {
+    coll_report_comm *one = value;
+    (void)comm, (void)key, (void)extra;
+    atomic_fetch_add(&gone, 1);
+    pthread_mutex_lock(&lock);
+    if (one->calls < WORTH_KEEPING) {
+        *one->link = one->next;
+        if (one->next)
+            one->next->link = one->link;
+        event_count -= one->room;
+        free(one->events);
+        free(one);
+    }
+    pthread_mutex_unlock(&lock);
+    return MPI_SUCCESS;
+}
+
+/* Returns the group of MEMBERS, which it then owns; NULL if there are too many groups. */
+static coll_report_group *find_group(int ranks, int *members) {
+    const uint64_t hash = coll_hash(COLL_HASH_NOTHING, members, (size_t)ranks * sizeof *members);
+    int i = 0;
+    while (i < group_count && (groups[i].hash != hash || groups[i].ranks != ranks))
+        i++;
+    if (i < group_count || i == GROUPS) {
+        free(members);
+        return i < group_count ? &groups[i] : NULL;
+    }
+    group_count++;
+    groups[i] = (coll_report_group){.hash = hash, .ranks = ranks, .members = members};
+    return &groups[i];
+}
+
+/* Returns an id for the next communicator of GROUP's ranks; 0 if there are too many groups. */
+static uint64_t next_id(const coll_report_group *group) {
+    for (uint64_t try = 0; try < IDS; try++) {
+        const uint64_t at = (group->hash + try) % IDS;
+        if (made[at].count > 0 && made[at].hash != group->hash)
+            continue;
+        made[at].hash = group->hash;
+        made[at].count++;
+        return coll_hash(group->hash, &made[at].count, sizeof made[at].count);
+    }
+    return 0;
+}
+
+int *coll_report_members(MPI_Comm comm, int *ranks) {
+    MPI_Group group;
+    if (PMPI_Comm_size(comm, ranks) != MPI_SUCCESS || PMPI_Comm_group(comm, &group) != MPI_SUCCESS)
+        return NULL;
+    const size_t count = (size_t)*ranks;
+    int *own = malloc(2 * count * sizeof *own), *members = own ? own + count : NULL;
+    for (int i = 0; i < *ranks && own; i++)
+        own[i] = i;
+    bool good =
+        own && PMPI_Group_translate_ranks(group, *ranks, own, world_group, members) == MPI_SUCCESS;
+    for (int i = 0; i < *ranks && good; i++)
+        good = members[i] != MPI_UNDEFINED;
+    PMPI_Group_free(&group);
+    if (good)
+        memcpy(own, members, count * sizeof *own);
+    else
+        free(own);
+    return good ? own : NULL;
+}
+
+/* Makes the record of COMM. Returns NULL if COMM is none that is recorded, or without memory. */
+static coll_report_comm *add_comm(MPI_Comm comm) {
+    int inter = 0, ranks;
+    if (PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter)
+        return NULL;
+    int *members = coll_report_members(comm, &ranks);
+    coll_report_comm *one = calloc(1, sizeof *one);
+    if (!members || !one) {
+        free(members);
+        free(one);
+        return NULL;
+    }
+    pthread_mutex_lock(&lock);
+    one->group = find_group(ranks, members);
+    one->id = one->group && ranks > 1 ? next_id(one->group) : 0;
+    one->next = comms;
+    one->link = &comms;
+    if (comms)
+        comms->link = &one->next;
+    comms = one;
+    pthread_mutex_unlock(&lock);
+    if (PMPI_Comm_set_attr(comm, comm_key, one) != MPI_SUCCESS)
+        one->id = 0; /* it will not be found again */
+    return one;
+}
+
+static coll_report_comm *find_comm(MPI_Comm comm) {
+    comm = coll_dcp_comm(comm);
+    const uintptr_t handle = (uintptr_t)comm;
+    const size_t at = (size_t)((handle >> 6 ^ handle) % RECENT);
+    const unsigned now = atomic_load(&gone);
+    coll_report_comm *found = NULL;
+    int is_set = 0;
+    if (recent[at].found && recent[at].comm == comm && recent[at].gone == now)
+        return recent[at].found;
+    if (comm == MPI_COMM_NULL || PMPI_Comm_get_attr(comm, comm_key, &found, &is_set) != MPI_SUCCESS)
+        return NULL;
+    if (!is_set)
+        found = add_comm(comm);
+    recent[at].comm = comm;
+    recent[at].found = found;
+    recent[at].gone = now;
+    return found;
+}
+
+/* Doubles the room of ONE's events, while they and all others stay within their limits. */
+static void enlarge_events(coll_report_comm *one) {
+    enum { FIRST = 16 };
+    const size_t room = one->room ? 2 * one->room : FIRST;
+    if (room > COLL_REPORT_EVENTS || event_count + room - one->room > COLL_REPORT_ALL_EVENTS)
+        return;
+    coll_report_event *more = realloc(one->events, room * sizeof *more);
+    if (!more)
+        return;
+    event_count += room - one->room;
+    one->events = more;
+    one->room = room;
+}
+
+static void add_event(coll_report_comm *one, uint64_t entered, uint64_t left,
+                      coll_operation operation) {
+    /* The ring grows only before it wraps for the first time. */
+    if (one->id && one->calls == one->room)
+        enlarge_events(one);
+    if (one->room)
+        one->events[one->calls & (one->room - 1)] =
+            (coll_report_event){entered, left, (uint32_t)operation};
+    one->calls++;
+}
+
+/* --- Rows --- */
+
+/* Returns the row like KEY, which it copies if the row is new; NULL if the table is full. The lock
+ * is held. */
+static coll_report_cell *find_cell(const coll_report_cell *key) {
+    const uintptr_t mixed =
+        (uintptr_t)key->algorithm ^ (uintptr_t)key->group >> 4 ^
+        ((uintptr_t)key->operation << 8 | (uintptr_t)key->kind << 6 | (uintptr_t)key->size_class) *
+            (uintptr_t)0x9e3779b1u;
+    for (size_t try = 0; try < 2 * CELLS; try++) {
+        int *bucket = &buckets[(mixed / 16 + try) % (2 * CELLS)];
+        if (!*bucket && cell_count == CELLS)
+            return NULL;
+        if (!*bucket) {
+            cells[cell_count] = *key;
+            *bucket = ++cell_count;
+        }
+        coll_report_cell *one = &cells[*bucket - 1];
+        if (one->algorithm == key->algorithm && one->group == key->group &&
+            one->operation == key->operation && one->kind == key->kind &&
+            one->size_class == key->size_class && one->dcp == key->dcp)
+            return one;
+    }
+    return NULL;
+}
+
+/* Lets GROUP have a copy of STATE's topology and profile. The lock is held. */
+static void set_places(coll_report_group *group, const coll_state *state) {
+    int *all = malloc((size_t)state->topo.ranks * sizeof *all);
+    for (int i = 0; i < state->topo.ranks && all; i++)
+        all[i] = i;
+    if (all && state->common &&
+        coll_topo_part(&state->topo, state->topo.ranks, all, &group->topo) == MPI_SUCCESS) {
+        coll_job_cache_retain(state->common);
+        group->common = state->common;
+    }
+    free(all);
+}
+
+coll_report_cell *coll_report_ran(const coll_comm *comm, coll_report_kind kind,
+                                  const coll_shape *shape, size_t bytes,
+                                  const coll_choice *choice) {
+    if (coll_report_is != COLL_REPORT_ON || depth == 0)
+        return NULL;
+    const coll_report_comm *own = find_comm(comm->user);
+    if (shape->operation == COLL_OPERATION_BARRIER)
+        bytes = 0; /* its shape has one */
+    pthread_mutex_lock(&lock);
+    coll_report_group *group = own ? own->group : NULL;
+    coll_report_cell key = {.operation = shape->operation,
+                            .kind = kind,
+                            .size_class = coll_size_class(bytes),
+                            .algorithm = choice->algorithm,
+                            .group = group,
+                            .values = choice->values,
+                            .shape = *shape,
+                            .why = choice->why};
+    if (group && !group->common)
+        set_places(group, coll_state_of(comm));
+    key.shape.topo = group && group->common ? &group->topo : NULL;
+    key.shape.profile =
+        group && group->common ? &coll_job_cache_facts_of(group->common)->profile : NULL;
+    key.shape.latencies = NULL;
+    current = find_cell(&key);
+    current_bytes = bytes;
+    pthread_mutex_unlock(&lock);
+    return current;
+}
+
+void coll_report_served(void) {
+    current_served = true;
+}
+
+void coll_report_completed(coll_report_cell *cell, double seconds) {
+    if (!cell || coll_report_is != COLL_REPORT_ON)
+        return;
+    const double ticks = 1e9 * seconds / tick();
+    pthread_mutex_lock(&lock);
+    cell->completed++;
+    cell->until += (uint64_t)ticks;
+    pthread_mutex_unlock(&lock);
+}
+
+/* --- Calls --- */
+
+uint64_t coll_report_begin_call(void) {
+    if (depth > 0)
+        return 0;
+    depth = 1;
+    current = NULL;
+    current_served = false;
+    return coll_ticks();
+}
+
+void coll_report_end_wait(uint64_t began, coll_report_cell *cell) {
+    const uint64_t now = coll_ticks();
+    depth = 0;
+    if (!cell)
+        return;
+    pthread_mutex_lock(&lock);
+    cell->inside += now - began;
+    pthread_mutex_unlock(&lock);
+}
+
+void coll_report_end(uint64_t began, int code, coll_operation operation, coll_report_kind kind,
+                     MPI_Count count, MPI_Datatype type, MPI_Comm comm) {
+    const uint64_t now = coll_ticks();
+    coll_report_cell *cell = current;
+    depth = 0;
+    if (code != MPI_SUCCESS || coll_report_is != COLL_REPORT_ON)
+        return;
+    coll_report_comm *own = find_comm(comm);
+    int size = 0;
+    /* On an intercommunicator TYPE may not be significant. */
+    if (!cell && own && count > 0 && PMPI_Type_size(type, &size) != MPI_SUCCESS)
+        size = 0;
+    const size_t bytes = cell ? current_bytes : (size_t)(count > 0 ? count : 0) * (size_t)size;
+    pthread_mutex_lock(&lock);
+    if (!cell)
+        cell = find_cell(&(coll_report_cell){.operation = operation,
+                                             .kind = kind,
+                                             .size_class = coll_size_class(bytes),
+                                             .dcp = current_served,
+                                             .group = own ? own->group : NULL});
+    if (cell) {
+        cell->calls++;
+        cell->bytes += bytes;
+        cell->inside += now - began;
+    } else {
+        lost++;
+    }
+    if (own && kind == COLL_REPORT_BLOCKING)
+        add_event(own, began, now, operation);
+    pthread_mutex_unlock(&lock);
+}
+
+/* --- Begin and end --- */
+
+int coll_report_begin_recording(MPI_Comm world) {
+    int code = PMPI_Comm_group(world, &world_group);
+    if (code == MPI_SUCCESS)
+        code = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget_comm, &comm_key, NULL);
+    coll_report_is = code == MPI_SUCCESS ? COLL_REPORT_ON : COLL_REPORT_OFF;
+    return code;
+}
+
+void coll_report_end_recording(void) {
+    coll_report_is = COLL_REPORT_OFF;
+    if (comm_key != MPI_KEYVAL_INVALID)
+        (void)PMPI_Comm_free_keyval(&comm_key);
+    if (world_group != MPI_GROUP_NULL)
+        (void)PMPI_Group_free(&world_group);
+}
+
+const coll_report_cell *coll_report_cells(int *count) {
+    *count = cell_count;
+    return cells;
+}
+
+const coll_report_comm *coll_report_comms(void) {
+    return comms;
+}
+
+uint64_t coll_report_lost(void) {
+    return lost;
+}

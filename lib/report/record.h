@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Records this process's collective calls for the report at MPI_Finalize (COLL_REPORT). A call is
+ * timed at the program's side: two reads of a clock, and an addition to a table that has a row for
+ * each operation, size class, group of ranks and algorithm. Sends no messages. Any thread may call.
+ */
+#ifndef COLL_LIB_REPORT_RECORD_H
+#define COLL_LIB_REPORT_RECORD_H
+
+#include "lib/algorithm/operations.h"
+#include "lib/base/comm.h"
+#include "lib/comm/job_cache.h"
+#include "lib/tuning/select.h"
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum coll_report_kind {
+    COLL_REPORT_BLOCKING,
+    COLL_REPORT_NONBLOCKING,
+    COLL_REPORT_PERSISTENT
+} coll_report_kind;
+
+/* The ranks of one or more communicators. */
+typedef struct coll_report_group {
+    uint64_t hash; /* of MEMBERS */
+    int ranks;
+    int *members;           /* ranks in the job's MPI_COMM_WORLD */
+    coll_topo topo;         /* no places: libcoll has not set up such a communicator */
+    coll_job_cache *common; /* has the profile; NULL without places */
+} coll_report_group;
+
+/* A row of the table. Times are in ticks (lib/base/ticks.h). */
+typedef struct coll_report_cell {
+    coll_operation operation;
+    coll_report_kind kind;
+    int size_class;
+    const coll_algorithm *algorithm; /* NULL: the MPI library ran it without being asked for */
+    bool dcp;                        /* dedicated processors ran it */
+    const coll_report_group *group;  /* NULL: not known */
+    coll_values values;              /* of ALGORITHM */
+    coll_shape shape;                /* of the first call, if there is an ALGORITHM */
+    const char *why;                 /* the reason for the choice; NULL: unknown. Static */
+    uint64_t calls, bytes;
+    uint64_t inside;           /* the time in calls, which for requests are starts and waits */
+    uint64_t completed, until; /* requests: how many completed, and their time from start to that */
+} coll_report_cell;
+
+/* One blocking call. */
+typedef struct coll_report_event {
+    uint64_t entered, left; /* ticks */
+    uint32_t operation;
+} coll_report_event;
+
+/* The latest calls of a communicator that are kept, and those of all communicators. */
+enum { COLL_REPORT_EVENTS = 4096, COLL_REPORT_ALL_EVENTS = 16 * COLL_REPORT_EVENTS };
+
+/* A communicator and its latest blocking calls. */
+typedef struct coll_report_comm {
+    struct coll_report_comm *next, **link;
+    uint64_t id; /* the same on all ranks; 0: unknown */
+    coll_report_group *group;
+    uint64_t calls;            /* blocking ones so far: the nth is the same on all ranks */
+    coll_report_event *events; /* the nth is at n % ROOM */
+    size_t room;               /* of EVENTS, a power of two; 0: none are kept */
+} coll_report_comm;
+
+/* Whether calls are recorded. Until the first communicator is set up, which tells, they are timed.
+ */
+typedef enum coll_report_state {
+    COLL_REPORT_UNDECIDED,
+    COLL_REPORT_ON,
+    COLL_REPORT_OFF
+} coll_report_state;
+extern _Atomic coll_report_state coll_report_is;
+
+/*
+ * Starts recording, on the thread that calls it. WORLD is MPI_COMM_WORLD without dedicated
+ * processors. Returns MPI's error, and then records nothing. Local.
+ */
+int coll_report_begin_recording(MPI_Comm world);
+/* Ends recording, or says that there is none. */
+void coll_report_end_recording(void);
+
+/*
+ * Returns the ranks of COMM's members in WORLD, which the caller frees, and sets *RANKS to their
+ * number. Returns NULL if one isn't in WORLD, or after an error. Local.
+ */
+int *coll_report_members(MPI_Comm comm, int *ranks);
+
+/*
+ * Begins a call of the program. Returns the time, or 0 if the call is not recorded: recording is
+ * off, or the call is within another one. If it is not 0, coll_report_end must follow.
+ */
+uint64_t coll_report_begin_call(void);
+static inline uint64_t coll_report_begin(void) {
+    return coll_report_is == COLL_REPORT_OFF ? 0 : coll_report_begin_call();
+}
+
+/*
+ * Ends the call of OPERATION on COMM that BEGAN then and returned CODE. If libcoll did not run it,
+ * it counts as one of COUNT elements of TYPE.
+ */
+void coll_report_end(uint64_t began, int code, coll_operation operation, coll_report_kind kind,
+                     MPI_Count count, MPI_Datatype type, MPI_Comm comm);
+
+/* Adds the time since BEGAN to that inside CELL's calls; CELL may be NULL. */
+void coll_report_end_wait(uint64_t began, coll_report_cell *cell);
+
+/*
+ * Records that libcoll runs this thread's current call with CHOICE: BYTES and SHAPE are those of
+ * the call. Returns its row, or NULL if the call is not recorded.
+ */
+coll_report_cell *coll_report_ran(const coll_comm *comm, coll_report_kind kind,
+                                  const coll_shape *shape, size_t bytes, const coll_choice *choice);
+
+/* Records that dedicated processors run this thread's current call. */
+void coll_report_served(void);
+
+/* Records that a request of CELL, which may be NULL, completed SECONDS after its start. */
+void coll_report_completed(coll_report_cell *cell, double seconds);
+
+/* After the end: the rows, and the communicators. Both lists stay valid until the process ends. */
+const coll_report_cell *coll_report_cells(int *count);
+const coll_report_comm *coll_report_comms(void);
+
+/* Returns how many calls are in no row, because the table was full. */
+uint64_t coll_report_lost(void);
+
+/* Returns the nanoseconds of TICKS ticks, and the CLOCK_MONOTONIC time in ns at TICKS. */
+double coll_report_length(uint64_t ticks);
+int64_t coll_report_date(uint64_t ticks);
+
+/* Returns the seconds since this library was loaded. */
+double coll_report_age(void);
+
+#endif

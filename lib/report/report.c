@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "lib/report/report.h"
+
+#include "lib/base/cachefile.h"
+#include "lib/base/dcp_hooks.h"
+#include "lib/base/env.h"
+#include "lib/base/error.h"
+#include "lib/base/textfile.h"
+#include "lib/report/gather.h"
+#include "lib/report/record.h"
+#include "lib/tuning/state.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The tag of the messages on MPI_COMM_WORLD; programs seldom use such a large one. */
+enum { TAG = 32719 };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static bool started, later;
+static MPI_Comm world;
+static int world_rank, world_ranks;
+static bool *expected; /* of rank 0: the ranks that will report */
+static bool reports;   /* this rank will: it shares a communicator with rank 0 */
+static const char *aside;
+
+void coll_report_start_later(void) {
+    later = true;
+}
+
+void coll_report_set_aside(const char *why) {
+    aside = why;
+}
+
+/* Estimates what libcoll would have saved of rank 0's calls. */
+static void find_would_save(coll_gathered *gathered, const coll_profile *profile) {
+    int cells;
+    const coll_report_cell *all = coll_report_cells(&cells);
+    coll_summary *summary = &gathered->summary;
+    for (int i = 0; i < cells; i++) {
+        const coll_report_group *group = all[i].group;
+        coll_report_range next;
+        coll_topo part;
+        if (!group || group->ranks < 2 ||
+            coll_topo_part(&gathered->topo, group->ranks, group->members, &part) != MPI_SUCCESS)
+            continue;
+        if (part.nodes > 1 && coll_report_would_save(&all[i], &part, profile, &next)) {
+            summary->would_known = true;
+            summary->would_save.low += next.low;
+            summary->would_save.middle += next.middle;
+            summary->would_save.high += next.high;
+        }
+        coll_topo_free(&part);
+    }
+}
+
+/* Says why libcoll ran no call, and what it would have saved. */
+static void explain(coll_gathered *gathered) {
+    const char *profile_name = coll_env("COLL_PROFILE");
+    char problem[COLL_TEXTFILE_PROBLEM];
+    coll_profile *profile = malloc(sizeof *profile);
+    int cells;
+    const coll_report_cell *all = coll_report_cells(&cells);
+    coll_summary *summary = &gathered->summary;
+    uint64_t most = 0;
+    bool disabled = false;
+    (void)coll_env_switch("COLL_DISABLE", &disabled);
+    summary->why = disabled ? "COLL_DISABLE is set" : aside;
+    for (int i = 0; i < cells && !summary->why; i++)
+        most = all[i].why && all[i].inside > most ? all[i].inside : most;
+    for (int i = 0; i < cells && !summary->why; i++)
+        if (all[i].why && all[i].inside == most)
+            summary->why = all[i].why;
+    if (!summary->why && gathered->topo.ranks > 0 && gathered->topo.nodes == 1)
+        summary->why = "all ranks are on one host";
+    if (profile && gathered->topo.ranks > 0) {
+        coll_profile_load(profile_name ? profile_name : "", &gathered->topo, profile, problem);
+        if (!*problem)
+            find_would_save(gathered, profile);
+    }
+    free(profile);
+}
+
+static void write_report(const coll_summary *summary) {
+    const char *path = coll_env("COLL_REPORT");
+    const size_t length = path ? strlen(path) : 0, ending = strlen(".json");
+    const bool json = length > ending && strcmp(path + length - ending, ".json") == 0;
+    if (!path || !strchr(path, '.')) {
+        (void)coll_summary_print(stderr, summary);
+        return;
+    }
+    const int error = coll_cachefile_replace(
+        path, 0666, json ? coll_summary_print_json : coll_summary_print, summary, false);
+    if (error)
+        fprintf(stderr, "coll: COLL_REPORT=%s: not written: %s\n", path, strerror(error));
+}
+
+/* Called at the begin of MPI_Finalize, while MPI still works. */
+static int report(MPI_Comm self, int key, void *value, void *extra) {
+    double timeout = 0;
+    MPI_Errhandler handler;
+    (void)self, (void)key, (void)value, (void)extra;
+    coll_report_end_recording();
+    if (!reports || coll_env_seconds("COLL_TIMEOUT", &timeout) != MPI_SUCCESS)
+        return MPI_SUCCESS;
+    if (PMPI_Comm_get_errhandler(world, &handler) != MPI_SUCCESS)
+        return MPI_SUCCESS;
+    (void)PMPI_Comm_set_errhandler(world, MPI_ERRORS_RETURN);
+    if (world_rank != 0) {
+        coll_gather_send(world, TAG, timeout);
+    } else {
+        coll_gathered gathered;
+        if (coll_gather(world, TAG, timeout, expected, &gathered)) {
+            if (!gathered.summary.served)
+                explain(&gathered);
+            write_report(&gathered.summary);
+        } else {
+            fprintf(stderr, "coll: COLL_REPORT: no memory for the report\n");
+        }
+        coll_gathered_free(&gathered);
+    }
+    (void)PMPI_Comm_set_errhandler(world, handler);
+    (void)PMPI_Errhandler_free(&handler);
+    return MPI_SUCCESS;
+}
+
+/* Starts recording, if that has not been done. The lock is held. */
+static int start(void) {
+    int key;
+    if (started)
+        return MPI_SUCCESS;
+    started = true;
+    world = coll_dcp_comm(MPI_COMM_WORLD);
+    int code = PMPI_Comm_rank(world, &world_rank);
+    if (code == MPI_SUCCESS)
+        code = PMPI_Comm_size(world, &world_ranks);
+    if (code == MPI_SUCCESS && !(expected = calloc((size_t)world_ranks, sizeof *expected)))
+        code = coll_error(MPI_ERR_NO_MEM, "no memory for a report of %d ranks", world_ranks);
+    if (code == MPI_SUCCESS)
+        code = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, report, &key, NULL);
+    if (code == MPI_SUCCESS)
+        code = PMPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
+    if (code == MPI_SUCCESS)
+        code = PMPI_Comm_free_keyval(&key);
+    if (code == MPI_SUCCESS)
+        code = coll_report_begin_recording(world);
+    if (code != MPI_SUCCESS)
+        coll_report_end_recording();
+    return code;
+}
+
+int coll_report_start(void) {
+    pthread_mutex_lock(&lock);
+    const int code = start();
+    for (int rank = 0; rank < world_ranks && code == MPI_SUCCESS; rank++)
+        expected[rank] = true;
+    reports = code == MPI_SUCCESS;
+    pthread_mutex_unlock(&lock);
+    return code;
+}
+
+/* Notes which ranks share COMM with rank 0 of MPI_COMM_WORLD. */
+static int open_report(coll_comm *comm, const coll_comm *whole) {
+    if (whole || later)
+        return MPI_SUCCESS;
+    if (!coll_state_of(comm)->settings->report) {
+        if (coll_report_is == COLL_REPORT_UNDECIDED)
+            coll_report_end_recording();
+        return MPI_SUCCESS;
+    }
+    pthread_mutex_lock(&lock);
+    int code = start();
+    if (code == MPI_SUCCESS) {
+        int ranks, *members = coll_report_members(comm->user, &ranks);
+        bool shares = false;
+        for (int i = 0; i < ranks && members; i++)
+            shares = shares || members[i] == 0;
+        for (int i = 0; i < ranks && shares; i++)
+            expected[members[i]] = true;
+        reports = reports || shares;
+        free(members);
+    }
+    pthread_mutex_unlock(&lock);
+    return code;
+}
+
+coll_comm_key coll_report_key = {.bytes = sizeof(char), .open = open_report};

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The report at MPI_Finalize (COLL_REPORT): starts the recording, gathers what the ranks have
+ * recorded to rank 0 of MPI_COMM_WORLD, and writes it there. Sends no messages before MPI_Finalize.
+ */
+#ifndef COLL_LIB_REPORT_REPORT_H
+#define COLL_LIB_REPORT_REPORT_H
+
+#include "lib/base/comm.h"
+
+/*
+ * Starts the recording on all ranks of MPI_COMM_WORLD, for a component or wrapper whose ranks all
+ * call this at the end of MPI_Init. Local. Returns MPI's errors.
+ */
+int coll_report_start(void);
+
+/* Lets coll_report_start alone start the recording, not the set-up of the first communicator. */
+void coll_report_start_later(void);
+
+/*
+ * Sets the reason, a static text, for which libcoll leaves all calls to the MPI library. Other
+ * ranks' reasons do not matter.
+ */
+void coll_report_set_aside(const char *why);
+
+/*
+ * The slot that starts the recording in programs that call libcoll themselves, when a communicator
+ * is set up. Their report covers the ranks that share a communicator with rank 0 of MPI_COMM_WORLD.
+ */
+extern coll_comm_key coll_report_key;
+
+#endif

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "lib/report/rows.h"
+
+#include "lib/cost/networks.h"
+#include "lib/tuning/tuning_db.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/*
+ * Times that autotuning has measured are the least of a few calls. The difference of two of them
+ * is taken to be right within this fraction of the native one.
+ */
+static const double MEASURED_WITHIN = 0.1;
+
+/* A predicted time is assumed to be right within this fraction. */
+static const double PREDICTED_WITHIN = 0.3;
+
+static bool is_native(const coll_report_cell *cell) {
+    return !cell->dcp && (!cell->algorithm || cell->algorithm->native);
+}
+
+static const char *algorithm_name(const coll_report_cell *cell) {
+    return cell->dcp ? "dcp" : cell->algorithm ? cell->algorithm->name : "native";
+}
+
+/* Returns the seconds that autotuning has measured for CELL's calls by ALGORITHM; 0: unknown. */
+static double measured_seconds(const coll_report_cell *cell, const char *algorithm) {
+    coll_tuning_entry like = {.placement = coll_tuning_db_placement(&cell->group->topo),
+                              .ranks = cell->group->ranks,
+                              .bytes = coll_class_bytes(cell->size_class)};
+    snprintf(like.operation, sizeof like.operation, "%s", coll_operations[cell->operation].name);
+    snprintf(like.algorithm, sizeof like.algorithm, "%s", algorithm);
+    return coll_tuning_db_find(&like);
+}
+
+static void scale(coll_report_range *range, double by) {
+    range->low *= by;
+    range->middle *= by;
+    range->high *= by;
+}
+
+/* Sets SAVED to what a call saves according to autotuning. Returns false if it did not measure. */
+static bool saved_as_measured(const coll_report_cell *cell, coll_report_range *saved) {
+    const double native = measured_seconds(cell, "native"),
+                 own = measured_seconds(cell, cell->algorithm->name);
+    if (!(native > 0 && own > 0))
+        return false;
+    const double within = MEASURED_WITHIN * native;
+    *saved = (coll_report_range){native - own - within, native - own, native - own + within};
+    return true;
+}
+
+/*
+ * Sets SAVED to the seconds that a call of EACH seconds saves if OWN ran it instead of NATIVE, or
+ * would save if RAN_NATIVE: the difference of their predictions, on each network that the job may
+ * be running on. EACH includes waiting for late ranks, which no algorithm shortens: it
+ * counts up to the predicted time only.
+ */
+static bool predict_saved(const coll_shape *call, const coll_algorithm *own,
+                          const coll_values *values, const coll_algorithm *native, double each,
+                          bool ran_native, coll_report_range *saved) {
+    const int networks = coll_networks_count(call->profile, call->topo);
+    const coll_values none = coll_values_default(native);
+    *saved = (coll_report_range){INFINITY, 0, -INFINITY};
+    for (int n = 0; n < (networks ? networks : 1); n++) {
+        coll_profile network;
+        if (networks)
+            coll_networks_get(call->profile, call->topo, n, &network);
+        const coll_profile *costs = networks ? &network : NULL;
+        const double theirs = coll_predicted_on(native, call, &none, costs),
+                     ours = coll_predicted_on(own, call, values, costs),
+                     ran = ran_native ? theirs : ours;
+        if (!(ran > 0) || !isfinite(theirs) || !isfinite(ours))
+            return false;
+        const double times = fmin(each, ran) / ran, within = PREDICTED_WITHIN * (theirs + ours);
+        saved->low = fmin(saved->low, times * (theirs - ours - within));
+        saved->high = fmax(saved->high, times * (theirs - ours + within));
+        if (n == 0)
+            saved->middle = times * (theirs - ours);
+    }
+    return true;
+}
+
+/* Returns the shape of CELL's average call. */
+static coll_shape average_call(const coll_report_cell *cell, const coll_shape *like) {
+    coll_shape call = *like;
+    if (call.bytes != COLL_BYTES_UNKNOWN && call.operation != COLL_OPERATION_BARRIER)
+        call.bytes = (size_t)(cell->bytes / cell->calls);
+    call.element = coll_select_element(&call);
+    if (call.element)
+        call.bytes -= call.bytes % call.element;
+    if (call.root != COLL_NO_ROOT)
+        call.root = 0;
+    return call;
+}
+
+static double seconds_each(const coll_report_cell *cell) {
+    return 1e-9 * coll_report_length(cell->inside) / (double)cell->calls;
+}
+
+/* Sets SAVED to what all calls of CELL have saved. Returns where that is known from. */
+static coll_report_source find_saved(const coll_report_cell *cell, coll_report_range *saved) {
+    coll_report_source source = COLL_REPORT_MEASURED;
+    *saved = (coll_report_range){0, 0, 0};
+    if (is_native(cell))
+        return COLL_REPORT_NATIVE;
+    const coll_shape *first = &cell->shape;
+    const coll_algorithm *native = coll_operations[cell->operation].table[0];
+    if (cell->dcp || cell->kind != COLL_REPORT_BLOCKING || !first->topo ||
+        first->topo->sites != 1 || first->bytes == COLL_BYTES_UNKNOWN || !native->native)
+        return COLL_REPORT_UNKNOWN;
+    if (!saved_as_measured(cell, saved)) {
+        const coll_shape call = average_call(cell, first);
+        source = COLL_REPORT_ESTIMATED;
+        if (!predict_saved(&call, cell->algorithm, &cell->values, native, seconds_each(cell), false,
+                           saved))
+            return COLL_REPORT_UNKNOWN;
+    }
+    scale(saved, (double)cell->calls);
+    return source;
+}
+
+bool coll_report_would_save(const coll_report_cell *cell, const coll_topo *topo,
+                            const coll_profile *profile, coll_report_range *saved) {
+    const coll_operation_info *info = &coll_operations[cell->operation];
+    static const coll_spec automatic = {.algorithm = NULL};
+    if (!is_native(cell) || cell->kind != COLL_REPORT_BLOCKING || cell->calls == 0 ||
+        !info->table[0]->native)
+        return false;
+    const coll_shape like = {.operation = cell->operation,
+                             .sides = info->sides,
+                             .bytes = 1,
+                             .root = info->rootless ? COLL_NO_ROOT : 0,
+                             .element = info->reduces,
+                             .topo = topo,
+                             .profile = profile};
+    const coll_shape call = average_call(cell, &like);
+    *saved = (coll_report_range){0, 0, 0};
+    if (call.bytes == 0)
+        return true;
+    const coll_choice choice = coll_select(info->table, &call, &automatic);
+    if (choice.algorithm->native)
+        return true;
+    if (!predict_saved(&call, choice.algorithm, &choice.values, info->table[0], seconds_each(cell),
+                       true, saved))
+        return false;
+    scale(saved, (double)cell->calls);
+    return true;
+}
+
+static coll_report_row make_row(const coll_report_cell *cell, int rank) {
+    coll_report_row row = {.size_class = cell->size_class,
+                           .calls = (double)cell->calls,
+                           .bytes = (double)cell->bytes,
+                           .inside = 1e-9 * coll_report_length(cell->inside),
+                           .completed = (double)cell->completed,
+                           .until = 1e-9 * coll_report_length(cell->until)};
+    const char *name = coll_operations[cell->operation].name;
+    snprintf(row.operation, sizeof row.operation, "%s%s%s",
+             cell->kind == COLL_REPORT_NONBLOCKING ? "i" : "", name,
+             cell->kind == COLL_REPORT_PERSISTENT ? "_init" : "");
+    snprintf(row.algorithm, sizeof row.algorithm, "%s", algorithm_name(cell));
+    if (is_native(cell) || (cell->group && cell->group->members[0] == rank))
+        row.source = find_saved(cell, &row.saved);
+    if (row.source != COLL_REPORT_UNKNOWN)
+        row.estimated = row.calls;
+    return row;
+}
+
+int coll_report_make_rows(int rank, coll_report_row rows[]) {
+    int cells, count = 0;
+    const coll_report_cell *all = coll_report_cells(&cells);
+    for (int i = 0; i < cells; i++)
+        if (all[i].calls > 0) {
+            const coll_report_row row = make_row(&all[i], rank);
+            count = coll_report_add_row(rows, count, COLL_REPORT_ROWS, &row);
+        }
+    return count;
+}
+
+void coll_report_extend_saved(coll_report_row *row) {
+    if (!(row->estimated > 0))
+        return;
+    scale(&row->saved, row->calls / row->estimated);
+    row->estimated = row->calls;
+}
+
+static int combined_source(int a, int b) {
+    if (a == b || b == COLL_REPORT_UNKNOWN)
+        return a;
+    return a == COLL_REPORT_UNKNOWN ? b : COLL_REPORT_MIXED;
+}
+
+int coll_report_add_row(coll_report_row sums[], int count, int most, const coll_report_row *row) {
+    int i = 0;
+    while (i < count && (sums[i].size_class != row->size_class ||
+                         strcmp(sums[i].operation, row->operation) != 0 ||
+                         strcmp(sums[i].algorithm, row->algorithm) != 0))
+        i++;
+    if (i == most)
+        return count;
+    if (i == count) {
+        sums[count++] = *row;
+        return count;
+    }
+    coll_report_row *sum = &sums[i];
+    sum->source = combined_source(sum->source, row->source);
+    sum->calls += row->calls;
+    sum->bytes += row->bytes;
+    sum->inside += row->inside;
+    sum->completed += row->completed;
+    sum->until += row->until;
+    sum->estimated += row->estimated;
+    sum->saved.low += row->saved.low;
+    sum->saved.middle += row->saved.middle;
+    sum->saved.high += row->saved.high;
+    return count;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The rows of the report: what one rank has recorded, with an estimate of what libcoll saved, and
+ * their sums over ranks.
+ */
+#ifndef COLL_LIB_REPORT_ROWS_H
+#define COLL_LIB_REPORT_ROWS_H
+
+#include "lib/report/record.h"
+
+#include <stdint.h>
+
+/* Where the time of the MPI library's own algorithm comes from. */
+typedef enum coll_report_source {
+    COLL_REPORT_UNKNOWN,
+    COLL_REPORT_NATIVE,    /* it ran */
+    COLL_REPORT_MEASURED,  /* autotuning ran both algorithms, in this run or an earlier one */
+    COLL_REPORT_ESTIMATED, /* predicted */
+    COLL_REPORT_MIXED      /* of sums: some are measured, others estimated */
+} coll_report_source;
+
+/* Seconds, with the range that they are estimated to be in. */
+typedef struct coll_report_range {
+    double low, middle, high;
+} coll_report_range;
+
+typedef struct coll_report_row {
+    char operation[20]; /* "allreduce"; "iallreduce" if nonblocking, "allreduce_init" if persistent
+                         */
+    char algorithm[32];
+    int32_t size_class;
+    int32_t source;          /* a coll_report_source */
+    double calls, bytes;     /* bytes: of this rank's data or block, of all calls */
+    double inside;           /* s in calls, which for requests are starts and waits */
+    double completed;        /* requests whose completion was seen */
+    double until;            /* s from their starts to their completions */
+    double estimated;        /* calls for which SAVED is known */
+    coll_report_range saved; /* s that these calls would have taken longer natively */
+} coll_report_row;
+
+/* The most rows, of one rank and of all; further ones are left out. */
+enum { COLL_REPORT_ROWS = 1024 };
+
+/*
+ * Writes the rows of this rank, RANK in MPI_COMM_WORLD, to ROWS, which has room for
+ * COLL_REPORT_ROWS, and returns their number. Predictions take a while, so the first rank of each
+ * group alone estimates what was saved.
+ */
+int coll_report_make_rows(int rank, coll_report_row rows[]);
+
+/* Extends what ROW has saved from the calls for which that is known to all. */
+void coll_report_extend_saved(coll_report_row *row);
+
+/* Adds ROW to that of the same calls among the COUNT rows of SUMS, or behind them if there is none
+ * and fewer than MOST. Returns the new count. */
+int coll_report_add_row(coll_report_row sums[], int count, int most, const coll_report_row *row);
+
+/*
+ * Estimates what libcoll would have saved of CELL's calls, which the MPI library ran, if the ranks
+ * were on the hosts of TOPO with the costs of PROFILE. Returns false if there is no estimate.
+ */
+bool coll_report_would_save(const coll_report_cell *cell, const coll_topo *topo,
+                            const coll_profile *profile, coll_report_range *saved);
+
+#endif

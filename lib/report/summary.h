@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The whole job's report, and how it is written, as text or as JSON. */
+#ifndef COLL_LIB_REPORT_SUMMARY_H
+#define COLL_LIB_REPORT_SUMMARY_H
+
+#include "lib/report/arrivals.h"
+#include "lib/report/rows.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum { COLL_SUMMARY_LATE = 8, COLL_SUMMARY_HOST = 64 };
+
+typedef struct coll_summary {
+    int ranks, hosts;           /* of those that reported */
+    int missing, first_missing; /* how many did not, and the lowest rank of them */
+    double seconds;             /* the run's */
+    int count;                  /* of ROWS, which are sums over ranks */
+    coll_report_row *rows;
+    double lost; /* calls in no row */
+    int late_count;
+    coll_lateness late[COLL_SUMMARY_LATE];
+    double clock_error;                          /* s, between hosts */
+    const char (*host_names)[COLL_SUMMARY_HOST]; /* of each host */
+    const int *host_of;                          /* of each rank */
+    bool served;                                 /* libcoll ran some calls */
+    const char *why;                             /* why it ran none; NULL: unknown */
+    bool would_known;                            /* the next is */
+    coll_report_range would_save;                /* s of rank 0, if libcoll had chosen */
+} coll_summary;
+
+/* Sorts the rows, those with the most time first. */
+void coll_summary_sort(coll_summary *summary);
+
+/* Write SUMMARY to STREAM in the C locale. Return false after an error of writing. */
+bool coll_summary_print(FILE *stream, const void *summary);
+bool coll_summary_print_json(FILE *stream, const void *summary);
+
+#endif

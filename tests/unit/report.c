@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tests who is named as late, from made-up arrivals, and how clocks are compared. */
+#include "config.h"
+
+#include "lib/base/cachefile.h"
+#include "lib/report/arrivals.h"
+#include "lib/report/summary.h"
+#include "tests/support/generator.h"
+#include "tests/support/harness.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { RANKS = 8, EVENTS = 100, MOST = 4 };
+static const int64_t MS = 1000000;
+static const int hosts[RANKS] = {0, 0, 1, 1, 2, 2, 3, 3};
+
+/* What is made up: all arrive within a millisecond, but LATE, or one of the ranks of HOST, later.
+ */
+typedef struct made_up {
+    int late, host;
+    int64_t by;     /* ns */
+    int every;      /* LATE is late in one of so many events */
+    bool own_fault; /* it arose outside the calls */
+    int64_t offset; /* of the clock of the last host, ns */
+    int events;
+} made_up;
+
+static coll_arrivals *make(const made_up *of) {
+    coll_arrivals *all = coll_arrivals_make(hosts);
+    generator random = {.state = 1};
+    for (int n = 0; n < of->events; n++) {
+        const int64_t start = 100 * MS * n;
+        int64_t entered[RANKS], last = 0;
+        const int of_host = 2 * of->host + below(&random, 2);
+        for (int rank = 0; rank < RANKS; rank++) {
+            const bool late =
+                (rank == of->late || (of->host >= 0 && rank == of_host)) && n % of->every == 0;
+            entered[rank] = start + below(&random, (int)MS) + (late ? of->by : 0);
+            last = entered[rank] > last ? entered[rank] : last;
+        }
+        for (int rank = 0; rank < RANKS; rank++) {
+            const int64_t clock = rank / 2 == 3 ? of->offset : 0;
+            const coll_arrival one = {.comm = 5,
+                                      .group = 6,
+                                      .number = (uint64_t)n,
+                                      .ranks = RANKS,
+                                      .operation = COLL_OPERATION_ALLREDUCE,
+                                      .rank = rank,
+                                      .entered = entered[rank] + clock,
+                                      .left = last + MS + clock,
+                                      .outside = of->own_fault ? entered[rank] - start : MS};
+            ck_assert(coll_arrivals_add(all, &one));
+        }
+    }
+    return all;
+}
+
+static coll_lateness find(const made_up *of, double error) {
+    coll_lateness found[MOST];
+    coll_arrivals *all = make(of);
+    ck_assert_int_eq(coll_arrivals_find(all, error, found, MOST), 1);
+    coll_arrivals_free(all);
+    ck_assert_int_eq(found[0].events, of->events);
+    ck_assert_int_eq(found[0].ranks, RANKS);
+    ck_assert_int_eq(found[0].operation, COLL_OPERATION_ALLREDUCE);
+    return found[0];
+}
+
+START_TEST(late_rank) {
+    const coll_lateness found = find(&(made_up){5, -1, 3 * MS, 1, true, 0, EVENTS}, 0);
+    ck_assert_int_eq(found.late, COLL_LATE_RANK);
+    ck_assert_int_eq(found.who, 5);
+    ck_assert(found.share == 1);
+    ck_assert(found.seconds > 2e-3 && found.seconds < 4e-3);
+    /* The others wait for 2 to 4 ms in each event, and everybody transfers for 1 ms. */
+    ck_assert(found.waits);
+    ck_assert(found.waiting > EVENTS * (RANKS - 1) * 2e-3);
+    ck_assert(found.waiting < EVENTS * (RANKS - 1) * 4e-3);
+    ck_assert_double_eq_tol(found.inside - found.waiting, EVENTS * RANKS * 1e-3, 1e-6);
+}
+END_TEST
+
+START_TEST(nobody) {
+    coll_lateness found = find(&(made_up){-1, -1, 0, 1, true, 0, EVENTS}, 0);
+    ck_assert_int_eq(found.late, COLL_LATE_NOBODY);
+    ck_assert(found.share < 0.5);
+    /* One event in ten is a coincidence. */
+    found = find(&(made_up){5, -1, 3 * MS, 10, true, 0, EVENTS}, 0);
+    ck_assert_int_eq(found.late, COLL_LATE_NOBODY);
+    /* It is the algorithm that lets it leave, and so enter, last. */
+    found = find(&(made_up){5, -1, 3 * MS, 1, false, 0, EVENTS}, 0);
+    ck_assert_int_ne(found.late, COLL_LATE_RANK);
+}
+END_TEST
+
+START_TEST(late_host) {
+    const coll_lateness found = find(&(made_up){-1, 2, 3 * MS, 1, true, 0, EVENTS}, 0);
+    ck_assert_int_eq(found.late, COLL_LATE_HOST);
+    ck_assert_int_eq(found.who, 2);
+}
+END_TEST
+
+START_TEST(uncertain) {
+    /* The clock of a host is 2 ms fast: it seems to be late, within the clocks' error. */
+    coll_lateness found = find(&(made_up){-1, -1, 0, 1, true, 2 * MS, EVENTS}, 2e-3);
+    ck_assert_int_ne(found.late, COLL_LATE_RANK);
+    ck_assert_int_ne(found.late, COLL_LATE_HOST);
+    found = find(&(made_up){5, -1, 3 * MS, 1, true, 0, EVENTS}, 2e-3);
+    ck_assert_int_eq(found.late, COLL_LATE_UNKNOWN);
+    found = find(&(made_up){5, -1, 3 * MS, 1, true, 0, COLL_ARRIVALS_FEWEST - 1}, 0);
+    ck_assert_int_eq(found.late, COLL_LATE_UNKNOWN);
+}
+END_TEST
+
+START_TEST(incomplete) {
+    coll_lateness found[MOST];
+    coll_arrivals *all = coll_arrivals_make(hosts);
+    coll_arrival one = {.comm = 1, .number = 1, .ranks = 2, .operation = COLL_OPERATION_BARRIER};
+    ck_assert(coll_arrivals_add(all, &one));
+    ck_assert_int_eq(coll_arrivals_find(all, 0, found, MOST), 0);
+    coll_arrivals_free(all);
+    /* The ranks disagree about what the event is. */
+    all = coll_arrivals_make(hosts);
+    ck_assert(coll_arrivals_add(all, &one));
+    one.rank = 1;
+    one.operation = COLL_OPERATION_BCAST;
+    ck_assert(coll_arrivals_add(all, &one));
+    ck_assert_int_eq(coll_arrivals_find(all, 0, found, MOST), 0);
+    coll_arrivals_free(all);
+}
+END_TEST
+
+START_TEST(drift) {
+    enum { COUNT = 300 };
+    int64_t time[COUNT], apart[COUNT];
+    generator random = {.state = 2};
+    for (int i = 0; i < COUNT; i++) {
+        time[i] = 100 * MS * i;
+        apart[i] = time[i] / 50000 + below(&random, 10000); /* 20 ppm */
+    }
+    apart[7] = 500 * MS;
+    ck_assert_double_eq_tol(coll_arrivals_drift(COUNT, time, apart), 20e-6, 1e-6);
+    for (int i = 0; i < COUNT; i++)
+        apart[i] = below(&random, (int)MS);
+    ck_assert(coll_arrivals_drift(COUNT, time, apart) == 0);
+    ck_assert(coll_arrivals_drift(10, time, apart) == 0);
+}
+END_TEST
+
+/* Returns what PRINT writes, in memory of the caller. */
+static char *written(coll_printer *print, const coll_summary *summary) {
+    char *text = NULL;
+    size_t size;
+    FILE *stream = open_memstream(&text, &size);
+    ck_assert(print(stream, summary));
+    fclose(stream);
+    return text;
+}
+
+static const coll_report_row some_rows[] = {
+    {"allreduce", "racks", 16, COLL_REPORT_ESTIMATED, 800, 800 * 65536, 8, 0, 0, 400, {1.5, 2, 3}},
+    {"bcast", "native", 10, COLL_REPORT_NATIVE, 20, 20 * 1500, 1, 0, 0, 20, {0, 0, 0}},
+};
+
+START_TEST(text) {
+    static const char names[1][COLL_SUMMARY_HOST] = {"n\"0"};
+    coll_report_row rows[2];
+    memcpy(rows, some_rows, sizeof rows);
+    coll_report_extend_saved(&rows[0]); /* from half of the calls */
+    coll_report_extend_saved(&rows[1]);
+    coll_summary of = {
+        .ranks = 2,
+        .hosts = 1,
+        .seconds = 40,
+        .count = 2,
+        .rows = rows,
+        .served = true,
+        .host_names = names,
+        .host_of = hosts,
+        .late_count = 1,
+        .late = {{COLL_OPERATION_ALLREDUCE, 2, 400, COLL_LATE_RANK, 1, 0.81, 2.1e-3, true, 8, 4}}};
+    const bool comma = harness_comma();
+    char *out = written(coll_summary_print, &of);
+    harness_point();
+    ck_assert_ptr_nonnull(strstr(out, "estimate: libcoll saved 2.00 s (1.50 to 3.00) of the 42.0 s "
+                                      "that the run would take without it\n"));
+    ck_assert_ptr_nonnull(strstr(out,
+                                 "rank 1 (host n\"0) arrived last in 81 % of 400 calls, 2.10 ms "
+                                 "late on median\n"));
+    ck_assert_ptr_nonnull(strstr(out, "4.00 s, of which 2.00 s (50 %) waiting"));
+    ck_assert_ptr_nonnull(strstr(out, "15.0 ms e")); /* 10 ms, and 5 saved */
+    for (char *line = strtok(out, "\n"); line; line = strtok(NULL, "\n"))
+        ck_assert_msg(strlen(line) <= 100, "%s", line);
+    free(out);
+    out = written(coll_summary_print_json, &of);
+    ck_assert_ptr_nonnull(strstr(out, "\"host\": \"n\\\"0\""));
+    ck_assert_ptr_nonnull(
+        strstr(out, "\"saved_seconds\": {\"low\": 1.5, \"middle\": 2, \"high\": 3}"));
+    free(out);
+    rows[0].saved = (coll_report_range){-3, -2, -1};
+    out = written(coll_summary_print, &of);
+    ck_assert_ptr_nonnull(strstr(out, "estimate: libcoll lost 1.00 s (0.50 to 1.50) of 40.0 s\n"));
+    free(out);
+    rows[0].saved = (coll_report_range){-1e-3, 0, 1e-3};
+    out = written(coll_summary_print, &of);
+    ck_assert_ptr_nonnull(strstr(out, "estimate: libcoll saved less than 0.01 s of 40.0 s\n"));
+    free(out);
+    of.served = false;
+    of.why = "COLL_DISABLE is set";
+    of.would_known = true;
+    of.would_save = (coll_report_range){0.1, 0.2, 0.3};
+    of.missing = 1;
+    of.first_missing = 2;
+    out = written(coll_summary_print, &of);
+    ck_assert_ptr_nonnull(strstr(out, "left all calls to the MPI library: COLL_DISABLE is set\n"));
+    ck_assert_ptr_nonnull(
+        strstr(out, "estimate: it would have saved 0.20 s (0.10 to 0.30) of 40.0 s\n"));
+    ck_assert_ptr_nonnull(strstr(out, "rank 2 did not report in time and is left out\n"));
+    free(out);
+    (void)comma;
+}
+END_TEST
+
+START_TEST(sums) {
+    coll_report_row sum[2];
+    int count = coll_report_add_row(sum, 0, 2, &some_rows[0]);
+    count = coll_report_add_row(sum, count, 2, &some_rows[0]);
+    count = coll_report_add_row(sum, count, 2, &some_rows[1]);
+    ck_assert_int_eq(count, 2);
+    ck_assert(sum[0].calls == 1600 && sum[0].saved.high == 6 && sum[1].calls == 20);
+    coll_report_row other = some_rows[0];
+    other.size_class++;
+    ck_assert_int_eq(coll_report_add_row(sum, count, 2, &other), 2);
+    other = some_rows[0];
+    other.source = COLL_REPORT_MEASURED;
+    coll_report_add_row(sum, count, 2, &other);
+    ck_assert_int_eq(sum[0].source, COLL_REPORT_MIXED);
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("report");
+    TCase *all = tcase_create("report");
+    tcase_add_test(all, late_rank);
+    tcase_add_test(all, nobody);
+    tcase_add_test(all, late_host);
+    tcase_add_test(all, uncertain);
+    tcase_add_test(all, incomplete);
+    tcase_add_test(all, drift);
+    tcase_add_test(all, text);
+    tcase_add_test(all, sums);
+    suite_add_tcase(suite, all);
+    return harness_unit(suite);
+}
