@@ -9,6 +9,7 @@
 
 #include <mpi.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -96,6 +97,27 @@ int COLL_Advance(void);
  * it. Local.
  */
 int COLL_Is_complete(struct COLL_Pending *request);
+
+/*
+ * Starts to record the calls of MPI_COMM_WORLD's processes for the report that COLL_REPORT asks
+ * for, which MPI_Finalize writes. All of them must call it, at the end of MPI_Init. Local. Returns
+ * MPI's errors.
+ */
+int COLL_Report_start(void);
+
+/* Sets the reason, a static text, that the report gives if libcoll runs no call at all. Local. */
+void COLL_Report_aside(const char *why);
+
+/*
+ * Records a call that the MPI library runs without libcoll. COLL_Report_begin returns 0 if the call
+ * is not recorded; if not, COLL_Report_end must follow, with what that has returned, the call's
+ * CODE and this rank's data or block, COUNT elements of TYPE. OPERATION is the number that
+ * COLL_Report_operation returns for a name; STARTED says that the call is nonblocking. Local.
+ */
+uint64_t COLL_Report_begin(void);
+void COLL_Report_end(uint64_t began, int code, int operation, int started, MPI_Count count,
+                     MPI_Datatype type, MPI_Comm comm);
+int COLL_Report_operation(const char *name);
 
 #ifdef __cplusplus
 }

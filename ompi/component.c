@@ -41,6 +41,10 @@ static setting settings[] = {
      "Seconds without progress after which a call fails and names the silent ranks; 0: never",
      NULL},
     {"trace", "COLL_TRACE", "1: a line on stderr for each call", NULL},
+    {"report", "COLL_REPORT",
+     "A report in MPI_Finalize of the calls, their time, what libcoll saved, and who arrives last: "
+     "0: off; 1: on stderr; FILE.txt or FILE.json",
+     NULL},
 };
 enum { SETTINGS = sizeof settings / sizeof *settings };
 
@@ -167,8 +171,8 @@ static void check_settings(void) {
     }
 }
 
-static bool is_disabled(void) {
-    const char *value = getenv("COLL_DISABLE");
+static bool is_set(const char *variable) {
+    const char *value = getenv(variable);
     return value && *value && strcmp(value, "0") != 0;
 }
 
@@ -200,8 +204,9 @@ static int open_component(void) {
     }
     export_parameters();
     libcoll_tell(&(libcoll_word){.gpu = gpu >= 0 ? gpu > 0 : libcoll_has_gpu(),
-                                 .takes_part = !is_disabled(),
-                                 .one_host = one_host});
+                                 .takes_part = !is_set("COLL_DISABLE"),
+                                 .one_host = one_host,
+                                 .reports = is_set("COLL_REPORT")});
     return OMPI_SUCCESS;
 }
 

@@ -92,15 +92,24 @@ static inline bool libcoll_passes(libcoll_module *module, libcoll_operation oper
     return true;
 }
 
+/* --- The report (COLL_REPORT) --- */
+
+/* True from the end of MPI_Init if calls are recorded, also those that are passed on. */
+extern bool libcoll_reports;
+
+/* The number of each operation for COLL_Report_end. */
+extern int libcoll_report_numbers[LIBCOLL_COUNT];
+
 /* --- What processes know of each other without messages (peers.c) --- */
 
 /*
- * What a process publishes. If the takes_part or one_host of ranks differ, those of the job's first
- * process hold.
+ * What a process publishes. If the takes_part, one_host or reports of ranks differ, those of the
+ * job's first process hold.
  */
 typedef struct libcoll_word {
     bool gpu; /* its buffers may be in GPU memory */
     bool takes_part, one_host;
+    bool reports; /* COLL_REPORT is set */
 } libcoll_word;
 
 /* Publishes WORD to the other processes, in MPI_Init before they exchange addresses. */

@@ -76,10 +76,10 @@ static bool is_inner(MPI_Datatype type) {
  * PARAMETERS are passed to the previous function as ARGUMENTS. INNER tells whether their types are
  * inner ones, AGREEMENT whether the call may be an agreement of Open MPI. KEPT_OP is the MPI_Op to
  * which a request keeps a reference. WIDENING is done first; then LIBCOLL is passed to libcoll.
- * Lists are in parentheses.
+ * AMOUNT is for END_RECORDING. Lists are in parentheses.
  */
 #define ENTRIES(function, name, operation, parameters, arguments, inner, agreement, kept_op,       \
-                widening, libcoll)                                                                 \
+                widening, libcoll, amount)                                                         \
     static int run_##function(EACH parameters MPI_Comm comm, mca_coll_base_module_t *base) {       \
         libcoll_module *module = (libcoll_module *)base;                                           \
         void **memory = &module->vectors;                                                          \
@@ -88,10 +88,13 @@ static bool is_inner(MPI_Datatype type) {
         if ((inner) || libcoll_passes(module, LIBCOLL_##operation) ||                              \
             libcoll_asks_and_passes(module, LIBCOLL_##operation, comm, &code)) {                   \
             int before = libcoll_blocked;                                                          \
+            const uint64_t began = begin_recording();                                              \
             libcoll_blocked = libcoll_inside;                                                      \
             code = module->below.coll_##function(EACH arguments comm,                              \
                                                  module->below.coll_##function##_module);          \
             libcoll_blocked = before;                                                              \
+            if (began)                                                                             \
+                END_RECORDING(operation, false, amount);                                           \
             return code;                                                                           \
         }                                                                                          \
         (void)memory, (void)wide;                                                                  \
@@ -110,8 +113,11 @@ static bool is_inner(MPI_Datatype type) {
         int code = MPI_SUCCESS;                                                                    \
         if ((inner) || (agreement) || libcoll_passes(module, LIBCOLL_##operation) ||               \
             libcoll_asks_and_passes(module, LIBCOLL_##operation, comm, &code)) {                   \
+            const uint64_t began = begin_recording();                                              \
             code = module->below.coll_i##function(EACH arguments comm, request,                    \
                                                   module->below.coll_i##function##_module);        \
+            if (began)                                                                             \
+                END_RECORDING(operation, true, amount);                                            \
             if (code == MPI_SUCCESS)                                                               \
                 libcoll_end_in_time(comm, "MPI_I" #function, __builtin_return_address(0),          \
                                     request);                                                      \
@@ -137,6 +143,38 @@ static bool is_inner(MPI_Datatype type) {
     }
 #define EACH(...) __VA_ARGS__
 
+/* Begins a call of the program that is passed on. Returns 0 if it is not recorded. */
+static inline uint64_t begin_recording(void) {
+    return libcoll_reports && libcoll_inside == 0 ? COLL_Report_begin() : 0;
+}
+
+/* AMOUNT is the count and the type of this rank's data or block. */
+#define END_RECORDING(operation, started, amount)                                                  \
+    COLL_Report_end(began, code, libcoll_report_numbers[LIBCOLL_##operation], started,             \
+                    EACH amount, comm)
+#define WHOLE (count, type)
+#define NOTHING (0, MPI_BYTE)
+/* The data of a rank that sends or, in place, has it in its receive buffer; and the opposite. */
+#define SENDS                                                                                      \
+    (send == MPI_IN_PLACE ? receive_count : send_count,                                            \
+     send == MPI_IN_PLACE ? receive_type : send_type)
+#define RECEIVES                                                                                   \
+    (receive == MPI_IN_PLACE ? send_count : receive_count,                                         \
+     receive == MPI_IN_PLACE ? send_type : receive_type)
+#define SENDS_OWN                                                                                  \
+    (send == MPI_IN_PLACE ? 0 : send_count, send == MPI_IN_PLACE ? MPI_BYTE : send_type)
+#define SENDS_ALL                                                                                  \
+    (send == MPI_IN_PLACE ? sum_of(receive_counts, comm) : sum_of(send_counts, comm),              \
+     send == MPI_IN_PLACE ? receive_type : send_type)
+
+/* Returns the sum of the counts for all ranks of COMM. */
+static MPI_Count sum_of(const int counts[], struct ompi_communicator_t *comm) {
+    MPI_Count sum = 0;
+    for (int i = 0; i < ompi_comm_size(comm); i++)
+        sum += counts[i];
+    return sum;
+}
+
 #define MAKE_REQUEST(persistent, kept_op, widening, call)                                          \
     do {                                                                                           \
         libcoll_request *made = libcoll_request_make(comm, persistent, kept_op);                   \
@@ -155,44 +193,46 @@ static bool is_inner(MPI_Datatype type) {
 
 ENTRIES(bcast, Bcast, bcast, (void *buffer, int count, MPI_Datatype type, int root, ),
         (buffer, count, type, root, ), is_inner(type), is_agreement(count, type), NO_OP,
-        NOTHING_TO_WIDEN, (buffer, count, type, root, ))
+        NOTHING_TO_WIDEN, (buffer, count, type, root, ), WHOLE)
 
-ENTRIES(barrier, Barrier, barrier, (), (), NO_TYPE, NO_AGREEMENT, NO_OP, NOTHING_TO_WIDEN, ())
+ENTRIES(barrier, Barrier, barrier, (), (), NO_TYPE, NO_AGREEMENT, NO_OP, NOTHING_TO_WIDEN, (),
+        NOTHING)
 
 #define REDUCTION_PARAMETERS                                                                       \
     (const void *send, void *receive, int count, MPI_Datatype type, MPI_Op op, )
 #define REDUCTION (send, receive, count, type, op, )
 ENTRIES(allreduce, Allreduce, allreduce, REDUCTION_PARAMETERS, REDUCTION, is_inner(type),
-        is_agreement(count, type), op, NOTHING_TO_WIDEN, REDUCTION)
+        is_agreement(count, type), op, NOTHING_TO_WIDEN, REDUCTION, WHOLE)
 ENTRIES(reduce_scatter_block, Reduce_scatter_block, reduce_scatter, REDUCTION_PARAMETERS, REDUCTION,
-        is_inner(type), NO_AGREEMENT, op, NOTHING_TO_WIDEN, REDUCTION)
+        is_inner(type), NO_AGREEMENT, op, NOTHING_TO_WIDEN, REDUCTION, WHOLE)
 ENTRIES(scan, Scan, scan, REDUCTION_PARAMETERS, REDUCTION, is_inner(type), NO_AGREEMENT, op,
-        NOTHING_TO_WIDEN, REDUCTION)
+        NOTHING_TO_WIDEN, REDUCTION, WHOLE)
 ENTRIES(exscan, Exscan, exscan, REDUCTION_PARAMETERS, REDUCTION, is_inner(type), NO_AGREEMENT, op,
-        NOTHING_TO_WIDEN, REDUCTION)
+        NOTHING_TO_WIDEN, REDUCTION, WHOLE)
 
 ENTRIES(reduce, Reduce, reduce,
         (const void *send, void *receive, int count, MPI_Datatype type, MPI_Op op, int root, ),
         (send, receive, count, type, op, root, ), is_inner(type), is_agreement(count, type), op,
-        NOTHING_TO_WIDEN, (send, receive, count, type, op, root, ))
+        NOTHING_TO_WIDEN, (send, receive, count, type, op, root, ), WHOLE)
 
 ENTRIES(reduce_scatter, Reduce_scatter, reduce_scatter,
         (const void *send, void *receive, const int counts[], MPI_Datatype type, MPI_Op op, ),
         (send, receive, counts, type, op, ), is_inner(type), NO_AGREEMENT, op,
-        WIDEN(NULL, NULL, counts, NULL), (send, receive, wide.receive_counts, type, op, ))
+        WIDEN(NULL, NULL, counts, NULL), (send, receive, wide.receive_counts, type, op, ),
+        (sum_of(counts, comm), type))
 
 #define BLOCKS_PARAMETERS                                                                          \
     const void *send, int send_count, MPI_Datatype send_type, void *receive, int receive_count,    \
         MPI_Datatype receive_type
 #define BLOCKS send, send_count, send_type, receive, receive_count, receive_type
 ENTRIES(allgather, Allgather, allgather, (BLOCKS_PARAMETERS, ), (BLOCKS, ), SENT, NO_AGREEMENT,
-        NO_OP, NOTHING_TO_WIDEN, (BLOCKS, ))
+        NO_OP, NOTHING_TO_WIDEN, (BLOCKS, ), SENDS)
 ENTRIES(alltoall, Alltoall, alltoall, (BLOCKS_PARAMETERS, ), (BLOCKS, ), SENT, NO_AGREEMENT, NO_OP,
-        NOTHING_TO_WIDEN, (BLOCKS, ))
+        NOTHING_TO_WIDEN, (BLOCKS, ), SENDS)
 ENTRIES(gather, Gather, gather, (BLOCKS_PARAMETERS, int root, ), (BLOCKS, root, ), SENT,
-        NO_AGREEMENT, NO_OP, NOTHING_TO_WIDEN, (BLOCKS, root, ))
+        NO_AGREEMENT, NO_OP, NOTHING_TO_WIDEN, (BLOCKS, root, ), SENDS)
 ENTRIES(scatter, Scatter, scatter, (BLOCKS_PARAMETERS, int root, ), (BLOCKS, root, ), SCATTERED,
-        NO_AGREEMENT, NO_OP, NOTHING_TO_WIDEN, (BLOCKS, root, ))
+        NO_AGREEMENT, NO_OP, NOTHING_TO_WIDEN, (BLOCKS, root, ), RECEIVES)
 
 #define GATHERV_PARAMETERS                                                                         \
     const void *send, int send_count, MPI_Datatype send_type, void *receive, const int counts[],   \
@@ -203,9 +243,9 @@ ENTRIES(scatter, Scatter, scatter, (BLOCKS_PARAMETERS, int root, ), (BLOCKS, roo
 ENTRIES(gatherv, Gatherv, gather, (GATHERV_PARAMETERS, int root, ), (GATHERV, root, ), SENT,
         NO_AGREEMENT, NO_OP,
         WIDEN(NULL, NULL, root == ompi_comm_rank(comm) ? counts : NULL, places),
-        (WIDE_GATHERV, root, ))
+        (WIDE_GATHERV, root, ), SENDS_OWN)
 ENTRIES(allgatherv, Allgatherv, allgather, (GATHERV_PARAMETERS, ), (GATHERV, ), SENT, NO_AGREEMENT,
-        NO_OP, WIDEN(NULL, NULL, counts, places), (WIDE_GATHERV, ))
+        NO_OP, WIDEN(NULL, NULL, counts, places), (WIDE_GATHERV, ), SENDS_OWN)
 
 ENTRIES(scatterv, Scatterv, scatter,
         (const void *send, const int counts[], const int places[], MPI_Datatype send_type,
@@ -214,7 +254,9 @@ ENTRIES(scatterv, Scatterv, scatter,
         NO_AGREEMENT, NO_OP,
         WIDEN(root == ompi_comm_rank(comm) ? counts : NULL, places, NULL, NULL),
         (send, wide.send_counts, wide.send_places, send_type, receive, receive_count, receive_type,
-         root, ))
+         root, ),
+        (receive == MPI_IN_PLACE ? 0 : receive_count,
+         receive == MPI_IN_PLACE ? MPI_BYTE : receive_type))
 
 ENTRIES(alltoallv, Alltoallv, alltoall,
         (const void *send, const int send_counts[], const int send_places[], MPI_Datatype send_type,
@@ -226,7 +268,8 @@ ENTRIES(alltoallv, Alltoallv, alltoall,
         WIDEN(send == MPI_IN_PLACE ? NULL : send_counts, send_places, receive_counts,
               receive_places),
         (send, wide.send_counts, wide.send_places, send_type, receive, wide.receive_counts,
-         wide.receive_places, receive_type, ))
+         wide.receive_places, receive_type, ),
+        SENDS_ALL)
 
 void libcoll_set_functions(mca_coll_base_module_t *base) {
 #define SET(function)                                                                              \

@@ -50,11 +50,16 @@ static int save_previous_functions(mca_coll_base_module_t *base, struct ompi_com
 
 /* --- Which calls libcoll runs --- */
 
-/* Prints why the component takes no part, on rank 0 and if COLL_TRACE=1; not twice in a row. */
+/*
+ * Notes why the component takes no part, for the report, and prints it on rank 0 if COLL_TRACE=1;
+ * not twice in a row.
+ */
 static void trace_reason(const struct ompi_communicator_t *comm, const char *why,
                          const char *remedy) {
     static const char *said;
     const char *trace = getenv("COLL_TRACE");
+    if (comm == MPI_COMM_WORLD)
+        COLL_Report_aside(why);
     if (said == why || comm->c_my_rank != 0 || !trace || strcmp(trace, "1") != 0)
         return;
     said = why;
@@ -202,7 +207,20 @@ static void report_job_error(int code) {
         ompi_rte_abort(1, NULL);
 }
 
-void libcoll_set_up_job(void) {
+bool libcoll_reports;
+int libcoll_report_numbers[LIBCOLL_COUNT];
+
+static void start_report(void) {
+#define NUMBER_OF(operation, setting)                                                              \
+    libcoll_report_numbers[LIBCOLL_##operation] = COLL_Report_operation(#operation);
+    LIBCOLL_OPERATIONS(NUMBER_OF)
+#undef NUMBER_OF
+    libcoll_enter();
+    libcoll_reports = COLL_Report_start() == MPI_SUCCESS;
+    libcoll_leave();
+}
+
+static void set_up_job(void) {
     struct ompi_communicator_t *world = MPI_COMM_WORLD;
     if (ompi_comm_size(world) < 2 || has_foreign_network(world) || !takes_part_on(world))
         return;
@@ -223,13 +241,23 @@ void libcoll_set_up_job(void) {
     job_is_set_up = code == MPI_SUCCESS;
 }
 
+void libcoll_set_up_job(void) {
+    set_up_job();
+    if (libcoll_first_word()->reports)
+        start_report();
+}
+
 mca_coll_base_module_t *libcoll_comm_query(struct ompi_communicator_t *comm, int *priority) {
-    if (OMPI_COMM_IS_INTER(comm) || ompi_comm_size(comm) < 2 || has_foreign_network(comm) ||
-        !takes_part_on(comm))
+    if (OMPI_COMM_IS_INTER(comm) || ompi_comm_size(comm) < 2)
+        return NULL;
+    const bool takes_part = !has_foreign_network(comm) && takes_part_on(comm);
+    if (!takes_part && !libcoll_first_word()->reports)
         return NULL;
     libcoll_module *module = OBJ_NEW(libcoll_module);
     if (!module)
         return NULL;
+    for (int i = 0; i < LIBCOLL_COUNT && !takes_part; i++)
+        module->passes[i] = module->known = module->stays = true; /* only recorded */
     *priority = libcoll_priority;
     module->super.coll_module_enable = save_previous_functions;
     libcoll_set_functions(&module->super);

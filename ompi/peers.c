@@ -20,6 +20,7 @@ typedef struct record {
     char gpu[8];       /* whether its buffers may be in GPU memory */
     char takes_part[8];
     char one_host[8];
+    char reports[8];
 } record;
 
 static record make_record(const libcoll_word *word) {
@@ -32,6 +33,7 @@ static record make_record(const libcoll_word *word) {
     snprintf(told.gpu, sizeof told.gpu, "%d", word->gpu);
     snprintf(told.takes_part, sizeof told.takes_part, "%d", word->takes_part);
     snprintf(told.one_host, sizeof told.one_host, "%d", word->one_host);
+    snprintf(told.reports, sizeof told.reports, "%d", word->reports);
     return told;
 }
 
@@ -62,7 +64,9 @@ const libcoll_word *libcoll_first_word(void) {
     record told;
     opal_process_name_t first = process_of(0);
     if (!known && receive_record(&first, &told))
-        word = (libcoll_word){.takes_part = atoi(told.takes_part), .one_host = atoi(told.one_host)};
+        word = (libcoll_word){.takes_part = atoi(told.takes_part),
+                              .one_host = atoi(told.one_host),
+                              .reports = atoi(told.reports)};
     known = true;
     return &word;
 }

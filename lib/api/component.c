@@ -3,11 +3,14 @@
 #include "config.h"
 
 #include "coll_component.h"
+#include "lib/api/info.h"
 #include "lib/base/env.h"
 #include "lib/base/error.h"
 #include "lib/call/request.h"
 #include "lib/comm/job.h"
 #include "lib/comm/settings.h"
+#include "lib/report/record.h"
+#include "lib/report/report.h"
 #include "lib/tuning/state.h"
 
 int COLL_Check_settings(char text[], size_t size) {
@@ -21,6 +24,7 @@ int COLL_Check_settings(char text[], size_t size) {
 /* Sets MPI_COMM_WORLD up, which takes messages once, and saves the result as the job's facts. */
 int COLL_Setup_job(const COLL_Transport *transport) {
     coll_comm *world;
+    coll_report_start_later();
     int code = coll_comm_get(MPI_COMM_WORLD, &world);
     if (code != MPI_SUCCESS)
         return code;
@@ -51,6 +55,30 @@ int COLL_Return_errors(int returned) {
 
 int COLL_Advance(void) {
     return coll_request_advance();
+}
+
+int COLL_Report_start(void) {
+    return coll_report_start();
+}
+
+void COLL_Report_aside(const char *why) {
+    coll_report_set_aside(why);
+}
+
+uint64_t COLL_Report_begin(void) {
+    return coll_report_begin();
+}
+
+void COLL_Report_end(uint64_t began, int code, int operation, int started, MPI_Count count,
+                     MPI_Datatype type, MPI_Comm comm) {
+    coll_report_end(began, code, (coll_operation)operation,
+                    started ? COLL_REPORT_NONBLOCKING : COLL_REPORT_BLOCKING, count, type, comm);
+}
+
+int COLL_Report_operation(const char *name) {
+    coll_operation found = COLL_OPERATION_BARRIER;
+    (void)coll_find_operation(name, &found);
+    return (int)found;
 }
 
 int COLL_Is_complete(struct COLL_Pending *request) {
