@@ -21,6 +21,7 @@ include tests/labs/local.mk
 include tests/fuzz/local.mk
 include tests/interposed/local.mk
 include tests/component/local.mk
+include tests/report/local.mk
 include tests/watch/local.mk
 # A graph of figure 1 of a paper, for tests and docs.
 EXTRA_DIST += tests/hlot/figure1.txt tests/run-one

@@ -10,6 +10,7 @@ int FORM(MPI_Allreduce)(const void *sendbuf, void *recvbuf, COUNT count, MPI_Dat
     coll_dcp_request *served;
     comm = coll_dcp_comm(comm);
     coll_account_enter(COLL_ACCOUNT_collective);
+    const uint64_t began = coll_report_begin();
     int code = coll_dcp_post(sendbuf, recvbuf, count, type, op, comm, &served);
     if (code == MPI_SUCCESS && !served && is_registered_now(comm))
         code = coll_dcp_post(sendbuf, recvbuf, count, type, op, comm, &served);
@@ -19,6 +20,7 @@ int FORM(MPI_Allreduce)(const void *sendbuf, void *recvbuf, COUNT count, MPI_Dat
         code = COLL_Allreduce(sendbuf, recvbuf, count, type, op, comm);
     else
         code = FORM(PMPI_Allreduce)(sendbuf, recvbuf, count, type, op, comm);
+    END_BLOCKING(ALLREDUCE, (count, type));
     coll_account_leave(kind_of_whole(COLL_ACCOUNT_served, count, type, op));
     return code;
 }
@@ -50,16 +52,28 @@ int FORM(MPI_Allreduce_init)(const void *sendbuf, void *recvbuf, COUNT count, MP
 
 /* --- Nonblocking collectives --- */
 
+/* Returns the sum of the counts for all ranks of COMM; 0 for an intercommunicator. */
+static MPI_Count FORM(sum_of)(const COUNT counts[], MPI_Comm comm) {
+    MPI_Count sum = 0;
+    int ranks = 0, inter = 1;
+    if (!counts || PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter ||
+        PMPI_Comm_size(comm, &ranks) != MPI_SUCCESS)
+        return 0;
+    for (int i = 0; i < ranks; i++)
+        sum += counts[i];
+    return sum;
+}
+
 int FORM(MPI_Iallreduce)(const void *sendbuf, void *recvbuf, COUNT count, MPI_Datatype type,
                          MPI_Op op, MPI_Comm comm, MPI_Request *request) {
-    SERVE(kind_of_whole(COLL_ACCOUNT_started, count, type, op),
+    SERVE(ALLREDUCE, (count, type), kind_of_whole(COLL_ACCOUNT_started, count, type, op),
           coll_dcp_post(sendbuf, recvbuf, count, type, op, comm, &served),
           FORM(PMPI_Iallreduce)(sendbuf, recvbuf, count, type, op, comm, request));
 }
 
 int FORM(MPI_Ibcast)(void *buffer, COUNT count, MPI_Datatype type, int root, MPI_Comm comm,
                      MPI_Request *request) {
-    SERVE(kind_of_whole(COLL_ACCOUNT_started, count, type, MPI_OP_NULL),
+    SERVE(BCAST, (count, type), kind_of_whole(COLL_ACCOUNT_started, count, type, MPI_OP_NULL),
           coll_dcp_post_bcast(buffer, count, type, root, comm, &served),
           FORM(PMPI_Ibcast)(buffer, count, type, root, comm, request));
 }
@@ -67,7 +81,7 @@ int FORM(MPI_Ibcast)(void *buffer, COUNT count, MPI_Datatype type, int root, MPI
 int FORM(MPI_Ialltoall)(const void *sendbuf, COUNT sendcount, MPI_Datatype sendtype, void *recvbuf,
                         COUNT recvcount, MPI_Datatype recvtype, MPI_Comm comm,
                         MPI_Request *request) {
-    SERVE(kind_of_blocks(recvcount, recvtype, MPI_OP_NULL, comm),
+    SERVE(ALLTOALL, (recvcount, recvtype), kind_of_blocks(recvcount, recvtype, MPI_OP_NULL, comm),
           coll_dcp_post_alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
                                  &served),
           FORM(PMPI_Ialltoall)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
@@ -77,7 +91,7 @@ int FORM(MPI_Ialltoall)(const void *sendbuf, COUNT sendcount, MPI_Datatype sendt
 int FORM(MPI_Ireduce_scatter_block)(const void *sendbuf, void *recvbuf, COUNT recvcount,
                                     MPI_Datatype type, MPI_Op op, MPI_Comm comm,
                                     MPI_Request *request) {
-    SERVE(kind_of_blocks(recvcount, type, op, comm),
+    SERVE(REDUCE_SCATTER, (recvcount, type), kind_of_blocks(recvcount, type, op, comm),
           coll_dcp_post_reduce_scatter(sendbuf, recvbuf, recvcount, type, op, comm, &served),
           FORM(PMPI_Ireduce_scatter_block)(sendbuf, recvbuf, recvcount, type, op, comm, request));
 }
@@ -101,7 +115,8 @@ int FORM(MPI_Ireduce_scatter)(const void *sendbuf, void *recvbuf, const COUNT re
     bool perhaps =
         coll_account_on || coll_dcp_takes_reduce_scatter(0, type, op, coll_dcp_comm(comm));
     MPI_Count count = perhaps ? FORM(common_count)(recvcounts, coll_dcp_comm(comm)) : -1;
-    SERVE(kind_of_blocks(count, type, op, comm),
+    SERVE(REDUCE_SCATTER, (FORM(sum_of)(recvcounts, comm), type),
+          kind_of_blocks(count, type, op, comm),
           coll_dcp_post_reduce_scatter(sendbuf, recvbuf, count, type, op, comm, &served),
           FORM(PMPI_Ireduce_scatter)(sendbuf, recvbuf, recvcounts, type, op, comm, request));
 }
@@ -109,47 +124,52 @@ int FORM(MPI_Ireduce_scatter)(const void *sendbuf, void *recvbuf, const COUNT re
 /* --- Collectives with one count --- */
 
 int FORM(MPI_Bcast)(void *buffer, COUNT count, MPI_Datatype type, int root, MPI_Comm comm) {
-    ROUTE(BCAST, Bcast, buffer, count, type, root, comm);
+    ROUTE(BCAST, Bcast, (count, type), buffer, count, type, root, comm);
 }
 
 int FORM(MPI_Gather)(const void *sendbuf, COUNT sendcount, MPI_Datatype sendtype, void *recvbuf,
                      COUNT recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-    ROUTE(GATHER, Gather, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+    ROUTE(GATHER, Gather, SENDS, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
+          comm);
 }
 
 int FORM(MPI_Scatter)(const void *sendbuf, COUNT sendcount, MPI_Datatype sendtype, void *recvbuf,
                       COUNT recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-    ROUTE(SCATTER, Scatter, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+    ROUTE(SCATTER, Scatter, RECEIVES, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+          root, comm);
 }
 
 int FORM(MPI_Allgather)(const void *sendbuf, COUNT sendcount, MPI_Datatype sendtype, void *recvbuf,
                         COUNT recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-    ROUTE(ALLGATHER, Allgather, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+    ROUTE(ALLGATHER, Allgather, SENDS, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+          comm);
 }
 
 int FORM(MPI_Alltoall)(const void *sendbuf, COUNT sendcount, MPI_Datatype sendtype, void *recvbuf,
                        COUNT recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-    ROUTE(ALLTOALL, Alltoall, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+    ROUTE(ALLTOALL, Alltoall, SENDS, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+          comm);
 }
 
 int FORM(MPI_Reduce)(const void *sendbuf, void *recvbuf, COUNT count, MPI_Datatype type, MPI_Op op,
                      int root, MPI_Comm comm) {
-    ROUTE(REDUCE, Reduce, sendbuf, recvbuf, count, type, op, root, comm);
+    ROUTE(REDUCE, Reduce, (count, type), sendbuf, recvbuf, count, type, op, root, comm);
 }
 
 int FORM(MPI_Reduce_scatter_block)(const void *sendbuf, void *recvbuf, COUNT recvcount,
                                    MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
-    ROUTE(REDUCE_SCATTER, Reduce_scatter_block, sendbuf, recvbuf, recvcount, type, op, comm);
+    ROUTE(REDUCE_SCATTER, Reduce_scatter_block, (recvcount, type), sendbuf, recvbuf, recvcount,
+          type, op, comm);
 }
 
 int FORM(MPI_Scan)(const void *sendbuf, void *recvbuf, COUNT count, MPI_Datatype type, MPI_Op op,
                    MPI_Comm comm) {
-    ROUTE(SCAN, Scan, sendbuf, recvbuf, count, type, op, comm);
+    ROUTE(SCAN, Scan, (count, type), sendbuf, recvbuf, count, type, op, comm);
 }
 
 int FORM(MPI_Exscan)(const void *sendbuf, void *recvbuf, COUNT count, MPI_Datatype type, MPI_Op op,
                      MPI_Comm comm) {
-    ROUTE(EXSCAN, Exscan, sendbuf, recvbuf, count, type, op, comm);
+    ROUTE(EXSCAN, Exscan, (count, type), sendbuf, recvbuf, count, type, op, comm);
 }
 
 /* --- Collectives with a count for each rank --- */
@@ -183,7 +203,7 @@ static int FORM(convert_vectors)(vectors *made, bool needed, const COUNT counts[
 int FORM(MPI_Gatherv)(const void *sendbuf, COUNT sendcount, MPI_Datatype sendtype, void *recvbuf,
                       const COUNT recvcounts[], const PLACE displs[], MPI_Datatype recvtype,
                       int root, MPI_Comm comm) {
-    ROUTE_BY_COUNTS(GATHER,
+    ROUTE_BY_COUNTS(GATHER, SENDS_OWN,
                     FORM(PMPI_Gatherv)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
                                        recvtype, root, comm),
                     NONE, FORM(convert_vectors)(&from, is_at(root, comm), recvcounts, displs, comm),
@@ -194,7 +214,7 @@ int FORM(MPI_Gatherv)(const void *sendbuf, COUNT sendcount, MPI_Datatype sendtyp
 int FORM(MPI_Scatterv)(const void *sendbuf, const COUNT sendcounts[], const PLACE displs[],
                        MPI_Datatype sendtype, void *recvbuf, COUNT recvcount, MPI_Datatype recvtype,
                        int root, MPI_Comm comm) {
-    ROUTE_BY_COUNTS(SCATTER,
+    ROUTE_BY_COUNTS(SCATTER, RECEIVES_OWN,
                     FORM(PMPI_Scatterv)(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount,
                                         recvtype, root, comm),
                     FORM(convert_vectors)(&to, is_at(root, comm), sendcounts, displs, comm), NONE,
@@ -205,7 +225,7 @@ int FORM(MPI_Scatterv)(const void *sendbuf, const COUNT sendcounts[], const PLAC
 int FORM(MPI_Allgatherv)(const void *sendbuf, COUNT sendcount, MPI_Datatype sendtype, void *recvbuf,
                          const COUNT recvcounts[], const PLACE displs[], MPI_Datatype recvtype,
                          MPI_Comm comm) {
-    ROUTE_BY_COUNTS(ALLGATHER,
+    ROUTE_BY_COUNTS(ALLGATHER, SENDS_OWN,
                     FORM(PMPI_Allgatherv)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
                                           recvtype, comm),
                     NONE, FORM(convert_vectors)(&from, true, recvcounts, displs, comm),
@@ -217,6 +237,8 @@ int FORM(MPI_Alltoallv)(const void *sendbuf, const COUNT sendcounts[], const PLA
                         MPI_Datatype sendtype, void *recvbuf, const COUNT recvcounts[],
                         const PLACE rdispls[], MPI_Datatype recvtype, MPI_Comm comm) {
     ROUTE_BY_COUNTS(ALLTOALL,
+                    (FORM(sum_of)(sendbuf == MPI_IN_PLACE ? recvcounts : sendcounts, comm),
+                     sendbuf == MPI_IN_PLACE ? recvtype : sendtype),
                     FORM(PMPI_Alltoallv)(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
                                          recvcounts, rdispls, recvtype, comm),
                     FORM(convert_vectors)(&to, sendbuf != MPI_IN_PLACE, sendcounts, sdispls, comm),
@@ -227,7 +249,7 @@ int FORM(MPI_Alltoallv)(const void *sendbuf, const COUNT sendcounts[], const PLA
 
 int FORM(MPI_Reduce_scatter)(const void *sendbuf, void *recvbuf, const COUNT recvcounts[],
                              MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
-    ROUTE_BY_COUNTS(REDUCE_SCATTER,
+    ROUTE_BY_COUNTS(REDUCE_SCATTER, (FORM(sum_of)(recvcounts, comm), type),
                     FORM(PMPI_Reduce_scatter)(sendbuf, recvbuf, recvcounts, type, op, comm), NONE,
                     FORM(convert_vectors)(&from, true, recvcounts, NULL, comm),
                     COLL_Reduce_scatter(sendbuf, recvbuf, from.counts, type, op, comm));

@@ -16,6 +16,7 @@
 #include "cdcp/pmpi/requests.h"
 #include "coll.h"
 #include "lib/base/error.h"
+#include "lib/report/record.h"
 
 #include <stdlib.h>
 
@@ -63,6 +64,7 @@ static bool is_registered_now(MPI_Comm comm) {
 static int wait_for_served(int code, coll_dcp_request *served, MPI_Comm comm) {
     if (served) {
         coll_account_served();
+        coll_report_served();
         code = coll_dcp_wait(&served, &comm);
     }
     return coll_raise(comm, code);
@@ -79,35 +81,66 @@ static int note_request(int code, MPI_Request *request, coll_account_kind kind) 
 }
 
 /*
- * The body of a nonblocking collective: posts it as SERVED if dedicated processors take it;
- * otherwise the MPI library runs it. It counts as KIND.
+ * Ends the recording of a call that began at BEGAN and has returned CODE. AMOUNT is the count and
+ * the type of this rank's data or block, in parentheses; it may be invalid if the call has failed.
  */
-#define SERVE(kind, posts, theirs)                                                                 \
+#define EACH(...) __VA_ARGS__
+#define END_RECORDING(operation, kind, amount)                                                     \
+    do {                                                                                           \
+        if (began && code == MPI_SUCCESS)                                                          \
+            coll_report_end(began, code, COLL_OPERATION_##operation, kind, EACH amount, comm);     \
+        else if (began)                                                                            \
+            coll_report_end_wait(began, NULL);                                                     \
+    } while (0)
+
+/*
+ * The body of a nonblocking collective: posts it as SERVED if dedicated processors take it;
+ * otherwise the MPI library runs it. It counts as KIND, and in the report as OPERATION with AMOUNT.
+ */
+#define SERVE(operation, amount, kind, posts, theirs)                                              \
     do {                                                                                           \
         coll_dcp_request *served = NULL;                                                           \
         comm = coll_dcp_comm(comm);                                                                \
         const coll_account_kind counts_as = kind;                                                  \
+        const uint64_t began = coll_report_begin();                                                \
         coll_account_enter(counts_as);                                                             \
         int code = request ? posts : MPI_SUCCESS;                                                  \
         if (served) {                                                                              \
             coll_account_served();                                                                 \
+            coll_report_served();                                                                  \
             *request = coll_requests_handle(served);                                               \
         } else                                                                                     \
             code = code == MPI_SUCCESS ? note_request(theirs, request, counts_as)                  \
                                        : coll_raise(comm, code);                                   \
+        END_RECORDING(operation, COLL_REPORT_NONBLOCKING, amount);                                 \
         coll_account_leave(counts_as);                                                             \
         return code;                                                                               \
     } while (0)
 
+#define END_BLOCKING(operation, amount) END_RECORDING(operation, COLL_REPORT_BLOCKING, amount)
+
+/* AMOUNT of a rank that sends or, in place, has its data in its receive buffer; the opposite; and
+ * of one whose block has a count of its own. */
+#define SENDS                                                                                      \
+    (sendbuf == MPI_IN_PLACE ? recvcount : sendcount, sendbuf == MPI_IN_PLACE ? recvtype : sendtype)
+#define RECEIVES                                                                                   \
+    (recvbuf == MPI_IN_PLACE ? sendcount : recvcount, recvbuf == MPI_IN_PLACE ? sendtype : recvtype)
+#define SENDS_OWN                                                                                  \
+    (sendbuf == MPI_IN_PLACE ? 0 : sendcount, sendbuf == MPI_IN_PLACE ? MPI_BYTE : sendtype)
+#define RECEIVES_OWN                                                                               \
+    (recvbuf == MPI_IN_PLACE ? 0 : recvcount, recvbuf == MPI_IN_PLACE ? MPI_BYTE : recvtype)
+
 /*
  * The body of a blocking collective: libcoll's NAME or the MPI library's, with the same arguments.
  */
-#define ROUTE(operation, name, ...)                                                                \
+#define ROUTE(operation, name, amount, ...)                                                        \
     do {                                                                                           \
         comm = coll_dcp_comm(comm);                                                                \
         coll_account_enter(COLL_ACCOUNT_collective);                                               \
+        const uint64_t began = coll_report_begin();                                                \
         int code = coll_routed[COLL_OPERATION_##operation] ? COLL_##name(__VA_ARGS__)              \
                                                            : FORM(PMPI_##name)(__VA_ARGS__);       \
+        END_BLOCKING(operation, amount);                                                           \
         coll_account_leave(COLL_ACCOUNT_collective);                                               \
         return code;                                                                               \
     } while (0)
@@ -139,11 +172,12 @@ static bool is_at(int root, MPI_Comm comm) {
  * The same as ROUTE for collectives with a count for each rank. SENT and RECEIVED first convert the
  * vectors TO and FROM for libcoll's arguments.
  */
-#define ROUTE_BY_COUNTS(operation, theirs, sent, received, ours)                                   \
+#define ROUTE_BY_COUNTS(operation, amount, theirs, sent, received, ours)                           \
     do {                                                                                           \
         vectors to = {NULL, NULL}, from = {NULL, NULL};                                            \
         comm = coll_dcp_comm(comm);                                                                \
         coll_account_enter(COLL_ACCOUNT_collective);                                               \
+        const uint64_t began = coll_report_begin();                                                \
         bool routed = is_routed(COLL_OPERATION_##operation, comm);                                 \
         int code = MPI_SUCCESS;                                                                    \
         if (routed)                                                                                \
@@ -152,6 +186,7 @@ static bool is_at(int root, MPI_Comm comm) {
             code = received;                                                                       \
         if (code == MPI_SUCCESS)                                                                   \
             code = routed ? ours : theirs;                                                         \
+        END_BLOCKING(operation, amount);                                                           \
         free(to.counts);                                                                           \
         free(from.counts);                                                                         \
         coll_account_leave(COLL_ACCOUNT_collective);                                               \
@@ -175,7 +210,7 @@ int MPIX_Allreduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Datat
 #endif
 
 int MPI_Barrier(MPI_Comm comm) {
-    ROUTE(BARRIER, Barrier, comm);
+    ROUTE(BARRIER, Barrier, (0, MPI_BYTE), comm);
 }
 
 /* MPI 4's forms with large counts. */

@@ -17,6 +17,8 @@
 #include "lib/base/library.h"
 #include "lib/base/preloaded.h"
 #include "lib/comm/settings.h"
+#include "lib/report/record.h"
+#include "lib/report/report.h"
 #ifdef HAVE_OMPI_TRANSPORT
 #include "ompi/transport.h"
 #endif
@@ -30,7 +32,7 @@
 typedef struct user_settings {
     char problem[MPI_MAX_ERROR_STRING]; /* what is wrong, or "" */
     char dcp[64];                       /* COLL_DCP, or "" */
-    bool routed[COLL_OPERATIONS], trace;
+    bool routed[COLL_OPERATIONS], trace, report;
 } user_settings;
 
 static int dcps; /* number of dedicated processors */
@@ -135,7 +137,7 @@ static int read_user_settings(user_settings *settings) {
         return code;
     *settings = (user_settings){.problem = ""};
     if (rank == 0) {
-        const char *dcp = coll_env("COLL_DCP");
+        const char *dcp = coll_env("COLL_DCP"), *report = coll_env("COLL_REPORT");
         int wrong = coll_settings_check();
         if (wrong == MPI_SUCCESS)
             wrong = coll_env_switch("COLL_TRACE", &settings->trace);
@@ -143,6 +145,7 @@ static int read_user_settings(user_settings *settings) {
             wrong = read_routes(settings->routed);
         if (wrong != MPI_SUCCESS)
             snprintf(settings->problem, sizeof settings->problem, "%s", error_text(wrong));
+        settings->report = report && strcmp(report, "0") != 0;
         snprintf(settings->dcp, sizeof settings->dcp, "%s", dcp ? dcp : "");
     }
     return PMPI_Bcast(settings, sizeof *settings, MPI_BYTE, 0, MPI_COMM_WORLD);
@@ -228,6 +231,16 @@ static bool uses_libcoll(const user_settings *settings) {
     return *settings->dcp || routed < COLL_OPERATIONS;
 }
 
+static int start_report(const user_settings *settings) {
+    if (!settings->report) {
+        coll_report_end_recording();
+        return MPI_SUCCESS;
+    }
+    if (!uses_libcoll(settings))
+        coll_report_set_aside("coll-run got no --wrap, no --dcp and no algorithm");
+    return coll_report_start();
+}
+
 static int begin_libcoll(void) {
     user_settings settings;
     int code = coll_preloaded_barrier("libcoll_pmpi.so", COLL_PRELOADED_PMPI);
@@ -246,6 +259,8 @@ static int begin_libcoll(void) {
         coll_account_start();
     if (code == MPI_SUCCESS && (dcps || settings.trace))
         code = end_at_finalize();
+    if (code == MPI_SUCCESS)
+        code = start_report(&settings);
     return code;
 }
 

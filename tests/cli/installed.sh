@@ -202,6 +202,8 @@ sums() {
 if [ -e "$libdir/libcoll_pmpi.so" ]; then
     sums 3 -n 3
     sums 2 -n 3 --dcp 1
+    sums 2 -n 2 --wrap all --report
+    grep -q '^libcoll .* on 2 ranks' err || fail "coll-run --report: no report"
     COLL_TRACE=1 sums 3 -n 3 --wrap all --bcast chain
     grep -q '^coll: bcast .*choice=chain' err || fail "coll-run --wrap all: libcoll isn't used"
 else

@@ -15,6 +15,7 @@ CLI_TESTS = \
 	tests/cli/kernels_arm.sh \
 	tests/cli/plot.sh \
 	tests/cli/python.sh \
+	tests/cli/report.sh \
 	tests/cli/restart.sh \
 	tests/cli/simulate.sh \
 	tests/cli/tools.sh \

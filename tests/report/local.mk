@@ -1,0 +1,6 @@
+# Programs whose report tests/cli/report.sh checks.
+noinst_PROGRAMS += tests/report/late tests/report/linked
+tests_report_late_LDADD =
+tests_report_linked_SOURCES = tests/report/late.c
+tests_report_linked_CPPFLAGS = $(AM_CPPFLAGS) -DLINKED
+tests_report_linked_LDADD = libcoll.la
