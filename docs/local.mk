@@ -25,6 +25,7 @@ dist_docpages_DATA = \
 	docs/languages.md \
 	docs/papers.md \
 	docs/releasing.md \
+	docs/report.md \
 	docs/results.md \
 	docs/rooms.svg \
 	docs/settings.md \
