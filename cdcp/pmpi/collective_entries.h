@@ -25,33 +25,6 @@ int FORM(MPI_Allreduce)(const void *sendbuf, void *recvbuf, COUNT count, MPI_Dat
     return code;
 }
 
-/* The type of MPI 4's MPI_Allreduce_init and of Open MPI's earlier MPIX_Allreduce_init. */
-typedef int FORM(initialise)(const void *sendbuf, void *recvbuf, COUNT count, MPI_Datatype type,
-                             MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request);
-
-static int FORM(allreduce_init)(FORM(initialise) * below, const void *sendbuf, void *recvbuf,
-                                COUNT count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
-                                MPI_Info info, MPI_Request *request) {
-    coll_dcp_request *served;
-    comm = coll_dcp_comm(comm);
-    int code = coll_dcp_prepare(sendbuf, recvbuf, count, type, op, comm, &served);
-    if (code == MPI_SUCCESS && !served)
-        return below(sendbuf, recvbuf, count, type, op, comm, info, request);
-    if (served)
-        *request = coll_requests_handle(served);
-    return coll_raise(comm, code);
-}
-
-#ifdef HAVE_MPI_ALLREDUCE_INIT
-int FORM(MPI_Allreduce_init)(const void *sendbuf, void *recvbuf, COUNT count, MPI_Datatype type,
-                             MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request) {
-    return FORM(allreduce_init)(FORM(PMPI_Allreduce_init), sendbuf, recvbuf, count, type, op, comm,
-                                info, request);
-}
-#endif
-
-/* --- Nonblocking collectives --- */
-
 /* Returns the sum of the counts for all ranks of COMM; 0 for an intercommunicator. */
 static MPI_Count FORM(sum_of)(const COUNT counts[], MPI_Comm comm) {
     MPI_Count sum = 0;
@@ -62,63 +35,6 @@ static MPI_Count FORM(sum_of)(const COUNT counts[], MPI_Comm comm) {
     for (int i = 0; i < ranks; i++)
         sum += counts[i];
     return sum;
-}
-
-int FORM(MPI_Iallreduce)(const void *sendbuf, void *recvbuf, COUNT count, MPI_Datatype type,
-                         MPI_Op op, MPI_Comm comm, MPI_Request *request) {
-    SERVE(ALLREDUCE, (count, type), kind_of_whole(COLL_ACCOUNT_started, count, type, op),
-          coll_dcp_post(sendbuf, recvbuf, count, type, op, comm, &served),
-          FORM(PMPI_Iallreduce)(sendbuf, recvbuf, count, type, op, comm, request));
-}
-
-int FORM(MPI_Ibcast)(void *buffer, COUNT count, MPI_Datatype type, int root, MPI_Comm comm,
-                     MPI_Request *request) {
-    SERVE(BCAST, (count, type), kind_of_whole(COLL_ACCOUNT_started, count, type, MPI_OP_NULL),
-          coll_dcp_post_bcast(buffer, count, type, root, comm, &served),
-          FORM(PMPI_Ibcast)(buffer, count, type, root, comm, request));
-}
-
-int FORM(MPI_Ialltoall)(const void *sendbuf, COUNT sendcount, MPI_Datatype sendtype, void *recvbuf,
-                        COUNT recvcount, MPI_Datatype recvtype, MPI_Comm comm,
-                        MPI_Request *request) {
-    SERVE(ALLTOALL, (recvcount, recvtype), kind_of_blocks(recvcount, recvtype, MPI_OP_NULL, comm),
-          coll_dcp_post_alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
-                                 &served),
-          FORM(PMPI_Ialltoall)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
-                               request));
-}
-
-int FORM(MPI_Ireduce_scatter_block)(const void *sendbuf, void *recvbuf, COUNT recvcount,
-                                    MPI_Datatype type, MPI_Op op, MPI_Comm comm,
-                                    MPI_Request *request) {
-    SERVE(REDUCE_SCATTER, (recvcount, type), kind_of_blocks(recvcount, type, op, comm),
-          coll_dcp_post_reduce_scatter(sendbuf, recvbuf, recvcount, type, op, comm, &served),
-          FORM(PMPI_Ireduce_scatter_block)(sendbuf, recvbuf, recvcount, type, op, comm, request));
-}
-
-/*
- * Returns the count if COUNTS has the same one for all of COMM's ranks. Otherwise returns -1, which
- * DCPs don't take.
- */
-static MPI_Count FORM(common_count)(const COUNT counts[], MPI_Comm comm) {
-    int ranks;
-    if (!counts || comm == MPI_COMM_NULL || PMPI_Comm_size(comm, &ranks) != MPI_SUCCESS)
-        return -1;
-    for (int i = 1; i < ranks; i++)
-        if (counts[i] != counts[0])
-            return -1;
-    return counts[0];
-}
-
-int FORM(MPI_Ireduce_scatter)(const void *sendbuf, void *recvbuf, const COUNT recvcounts[],
-                              MPI_Datatype type, MPI_Op op, MPI_Comm comm, MPI_Request *request) {
-    bool perhaps =
-        coll_account_on || coll_dcp_takes_reduce_scatter(0, type, op, coll_dcp_comm(comm));
-    MPI_Count count = perhaps ? FORM(common_count)(recvcounts, coll_dcp_comm(comm)) : -1;
-    SERVE(REDUCE_SCATTER, (FORM(sum_of)(recvcounts, comm), type),
-          kind_of_blocks(count, type, op, comm),
-          coll_dcp_post_reduce_scatter(sendbuf, recvbuf, count, type, op, comm, &served),
-          FORM(PMPI_Ireduce_scatter)(sendbuf, recvbuf, recvcounts, type, op, comm, request));
 }
 
 /* --- Collectives with one count --- */
@@ -254,3 +170,131 @@ int FORM(MPI_Reduce_scatter)(const void *sendbuf, void *recvbuf, const COUNT rec
                     FORM(convert_vectors)(&from, true, recvcounts, NULL, comm),
                     COLL_Reduce_scatter(sendbuf, recvbuf, from.counts, type, op, comm));
 }
+
+/* --- Nonblocking and persistent collectives --- */
+
+#define REDUCTION_PARAMETERS                                                                       \
+    const void *sendbuf, void *recvbuf, COUNT count, MPI_Datatype type, MPI_Op op
+#define REDUCTION sendbuf, recvbuf, count, type, op
+OTHER_FORMS(Allreduce, Iallreduce, ALLREDUCE, (count, type), (REDUCTION_PARAMETERS, ),
+            (REDUCTION, ), kind_of_whole(COLL_ACCOUNT_started, count, type, op),
+            coll_dcp_post(sendbuf, recvbuf, count, type, op, comm, &served),
+            coll_dcp_prepare(sendbuf, recvbuf, count, type, op, comm, &served), op,
+            KEEP(true, type), (REDUCTION, ))
+
+OTHER_FORMS(Bcast, Ibcast, BCAST, (count, type),
+            (void *buffer, COUNT count, MPI_Datatype type, int root, ),
+            (buffer, count, type, root, ),
+            kind_of_whole(COLL_ACCOUNT_started, count, type, MPI_OP_NULL),
+            coll_dcp_post_bcast(buffer, count, type, root, comm, &served), NOT_SERVED, MPI_OP_NULL,
+            KEEP(true, type), (buffer, count, type, root, ))
+
+#define BLOCKS_PARAMETERS                                                                          \
+    const void *sendbuf, COUNT sendcount, MPI_Datatype sendtype, void *recvbuf, COUNT recvcount,   \
+        MPI_Datatype recvtype
+#define BLOCKS sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype
+OTHER_FORMS(Alltoall, Ialltoall, ALLTOALL, SENDS, (BLOCKS_PARAMETERS, ), (BLOCKS, ),
+            kind_of_blocks(recvcount, recvtype, MPI_OP_NULL, comm),
+            coll_dcp_post_alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
+                                   &served),
+            NOT_SERVED, MPI_OP_NULL,
+            (KEEP(sendbuf != MPI_IN_PLACE, sendtype), KEEP(true, recvtype)), (BLOCKS, ))
+
+OTHER_FORMS(Reduce_scatter_block, Ireduce_scatter_block, REDUCE_SCATTER, (count, type),
+            (REDUCTION_PARAMETERS, ), (REDUCTION, ), kind_of_blocks(count, type, op, comm),
+            coll_dcp_post_reduce_scatter(sendbuf, recvbuf, count, type, op, comm, &served),
+            NOT_SERVED, op, KEEP(true, type), (REDUCTION, ))
+
+/*
+ * Returns the count if COUNTS has the same one for all of COMM's ranks and it matters for dedicated
+ * processors or the account. Otherwise returns -1, which DCPs don't take.
+ */
+static MPI_Count FORM(common_count)(const COUNT counts[], MPI_Datatype type, MPI_Op op,
+                                    MPI_Comm comm) {
+    int ranks;
+    if (!coll_account_on && !coll_dcp_takes_reduce_scatter(0, type, op, comm))
+        return -1;
+    if (!counts || comm == MPI_COMM_NULL || PMPI_Comm_size(comm, &ranks) != MPI_SUCCESS)
+        return -1;
+    for (int i = 1; i < ranks; i++)
+        if (counts[i] != counts[0])
+            return -1;
+    return counts[0];
+}
+
+OTHER_FORMS(Reduce_scatter, Ireduce_scatter, REDUCE_SCATTER, (FORM(sum_of)(recvcounts, comm), type),
+            (const void *sendbuf, void *recvbuf, const COUNT recvcounts[], MPI_Datatype type,
+             MPI_Op op, ),
+            (sendbuf, recvbuf, recvcounts, type, op, ),
+            kind_of_blocks(FORM(common_count)(recvcounts, type, op, comm), type, op, comm),
+            coll_dcp_post_reduce_scatter(sendbuf, recvbuf,
+                                         FORM(common_count)(recvcounts, type, op, comm), type, op,
+                                         comm, &served),
+            NOT_SERVED, op, (KEEP(true, type), CONVERT(from, true, recvcounts, NULL)),
+            (sendbuf, recvbuf, from.counts, type, op, ))
+
+OTHER_FORMS(Reduce, Ireduce, REDUCE, (count, type), (REDUCTION_PARAMETERS, int root, ),
+            (REDUCTION, root, ), COLL_ACCOUNT_collective, NOT_SERVED, NOT_SERVED, op,
+            KEEP(true, type), (REDUCTION, root, ))
+
+OTHER_FORMS(Scan, Iscan, SCAN, (count, type), (REDUCTION_PARAMETERS, ), (REDUCTION, ),
+            COLL_ACCOUNT_collective, NOT_SERVED, NOT_SERVED, op, KEEP(true, type), (REDUCTION, ))
+
+OTHER_FORMS(Exscan, Iexscan, EXSCAN, (count, type), (REDUCTION_PARAMETERS, ), (REDUCTION, ),
+            COLL_ACCOUNT_collective, NOT_SERVED, NOT_SERVED, op, KEEP(true, type), (REDUCTION, ))
+
+/* Types are kept only if they are significant on this rank. */
+OTHER_FORMS(Gather, Igather, GATHER, SENDS, (BLOCKS_PARAMETERS, int root, ), (BLOCKS, root, ),
+            COLL_ACCOUNT_collective, NOT_SERVED, NOT_SERVED, MPI_OP_NULL,
+            (KEEP(sendbuf != MPI_IN_PLACE, sendtype), KEEP(is_at(root, comm), recvtype)),
+            (BLOCKS, root, ))
+
+OTHER_FORMS(Scatter, Iscatter, SCATTER, RECEIVES, (BLOCKS_PARAMETERS, int root, ), (BLOCKS, root, ),
+            COLL_ACCOUNT_collective, NOT_SERVED, NOT_SERVED, MPI_OP_NULL,
+            (KEEP(is_at(root, comm), sendtype), KEEP(recvbuf != MPI_IN_PLACE, recvtype)),
+            (BLOCKS, root, ))
+
+OTHER_FORMS(Allgather, Iallgather, ALLGATHER, SENDS, (BLOCKS_PARAMETERS, ), (BLOCKS, ),
+            COLL_ACCOUNT_collective, NOT_SERVED, NOT_SERVED, MPI_OP_NULL,
+            (KEEP(sendbuf != MPI_IN_PLACE, sendtype), KEEP(true, recvtype)), (BLOCKS, ))
+
+#define GATHERV_PARAMETERS                                                                         \
+    const void *sendbuf, COUNT sendcount, MPI_Datatype sendtype, void *recvbuf,                    \
+        const COUNT recvcounts[], const PLACE displs[], MPI_Datatype recvtype
+#define GATHERV sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype
+#define OUR_GATHERV sendbuf, sendcount, sendtype, recvbuf, from.counts, from.places, recvtype
+OTHER_FORMS(Gatherv, Igatherv, GATHER, SENDS_OWN, (GATHERV_PARAMETERS, int root, ),
+            (GATHERV, root, ), COLL_ACCOUNT_collective, NOT_SERVED, NOT_SERVED, MPI_OP_NULL,
+            (KEEP(sendbuf != MPI_IN_PLACE, sendtype), KEEP(is_at(root, comm), recvtype),
+             CONVERT(from, is_at(root, comm), recvcounts, displs)),
+            (OUR_GATHERV, root, ))
+
+OTHER_FORMS(Allgatherv, Iallgatherv, ALLGATHER, SENDS_OWN, (GATHERV_PARAMETERS, ), (GATHERV, ),
+            COLL_ACCOUNT_collective, NOT_SERVED, NOT_SERVED, MPI_OP_NULL,
+            (KEEP(sendbuf != MPI_IN_PLACE, sendtype), KEEP(true, recvtype),
+             CONVERT(from, true, recvcounts, displs)),
+            (OUR_GATHERV, ))
+
+OTHER_FORMS(Scatterv, Iscatterv, SCATTER, RECEIVES_OWN,
+            (const void *sendbuf, const COUNT sendcounts[], const PLACE displs[],
+             MPI_Datatype sendtype, void *recvbuf, COUNT recvcount, MPI_Datatype recvtype,
+             int root, ),
+            (sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, ),
+            COLL_ACCOUNT_collective, NOT_SERVED, NOT_SERVED, MPI_OP_NULL,
+            (KEEP(is_at(root, comm), sendtype), KEEP(recvbuf != MPI_IN_PLACE, recvtype),
+             CONVERT(to, is_at(root, comm), sendcounts, displs)),
+            (sendbuf, to.counts, to.places, sendtype, recvbuf, recvcount, recvtype, root, ))
+
+OTHER_FORMS(Alltoallv, Ialltoallv, ALLTOALL,
+            (FORM(sum_of)(sendbuf == MPI_IN_PLACE ? recvcounts : sendcounts, comm),
+             sendbuf == MPI_IN_PLACE ? recvtype : sendtype),
+            (const void *sendbuf, const COUNT sendcounts[], const PLACE sdispls[],
+             MPI_Datatype sendtype, void *recvbuf, const COUNT recvcounts[], const PLACE rdispls[],
+             MPI_Datatype recvtype, ),
+            (sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, ),
+            COLL_ACCOUNT_collective, NOT_SERVED, NOT_SERVED, MPI_OP_NULL,
+            (KEEP(sendbuf != MPI_IN_PLACE, sendtype), KEEP(true, recvtype),
+             CONVERT(to, sendbuf != MPI_IN_PLACE, sendcounts, sdispls),
+             CONVERT(from, true, recvcounts, rdispls)),
+            (sendbuf, to.counts, to.places, sendtype, recvbuf, from.counts, from.places,
+             recvtype, ))

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The collectives that libcoll takes. Allreduces and some nonblocking collectives go to dedicated
- * processors. All blocking ones go to libcoll's algorithms if COLL_WRAP or their own settings ask
- * for it. Other nonblocking and persistent ones are left to the MPI library, because their requests
- * are mixed with the program's other requests.
+ * processors. All others go to libcoll's algorithms if COLL_WRAP or their own settings ask for it.
  */
 #include "config.h"
 
@@ -13,6 +11,7 @@
 #include "cdcp/pmpi/account.h"
 #include "cdcp/pmpi/collectives.h"
 #include "cdcp/pmpi/mpi_all.h"
+#include "cdcp/pmpi/nonblocking.h"
 #include "cdcp/pmpi/requests.h"
 #include "coll.h"
 #include "lib/base/error.h"
@@ -93,30 +92,6 @@ static int note_request(int code, MPI_Request *request, coll_account_kind kind) 
             coll_report_end_wait(began, NULL);                                                     \
     } while (0)
 
-/*
- * The body of a nonblocking collective: posts it as SERVED if dedicated processors take it;
- * otherwise the MPI library runs it. It counts as KIND, and in the report as OPERATION with AMOUNT.
- */
-#define SERVE(operation, amount, kind, posts, theirs)                                              \
-    do {                                                                                           \
-        coll_dcp_request *served = NULL;                                                           \
-        comm = coll_dcp_comm(comm);                                                                \
-        const coll_account_kind counts_as = kind;                                                  \
-        const uint64_t began = coll_report_begin();                                                \
-        coll_account_enter(counts_as);                                                             \
-        int code = request ? posts : MPI_SUCCESS;                                                  \
-        if (served) {                                                                              \
-            coll_account_served();                                                                 \
-            coll_report_served();                                                                  \
-            *request = coll_requests_handle(served);                                               \
-        } else                                                                                     \
-            code = code == MPI_SUCCESS ? note_request(theirs, request, counts_as)                  \
-                                       : coll_raise(comm, code);                                   \
-        END_RECORDING(operation, COLL_REPORT_NONBLOCKING, amount);                                 \
-        coll_account_leave(counts_as);                                                             \
-        return code;                                                                               \
-    } while (0)
-
 #define END_BLOCKING(operation, amount) END_RECORDING(operation, COLL_REPORT_BLOCKING, amount)
 
 /* AMOUNT of a rank that sends or, in place, has its data in its receive buffer; the opposite; and
@@ -194,6 +169,103 @@ static bool is_at(int root, MPI_Comm comm) {
     } while (0)
 #define NONE MPI_SUCCESS
 
+/*
+ * Parts of OTHER_FORMS' PREPARATION, separated by commas: keep a type, or convert a vector to TO or
+ * FROM, if that is NEEDED on this rank. After an error they do nothing.
+ */
+#define KEEP(needed, type)                                                                         \
+    (code = code == MPI_SUCCESS && (needed) ? coll_nonblocking_keep_type(record, &type) : code)
+#define CONVERT(vector, needed, counts, places)                                                    \
+    (code = code == MPI_SUCCESS ? FORM(convert_vectors)(&vector, needed, counts, places, comm)     \
+                                : code)
+
+/*
+ * Has libcoll start or prepare a call by CREATE, after PREPARATION, and sets *REQUEST and CODE. OP
+ * is that of a reduction or MPI_OP_NULL.
+ */
+#define CREATE_REQUEST(op, preparation, create)                                                    \
+    do {                                                                                           \
+        vectors to = {NULL, NULL}, from = {NULL, NULL};                                            \
+        coll_nonblocking *record;                                                                  \
+        code = coll_raise(comm, coll_nonblocking_create(op, &record));                             \
+        if (!record)                                                                               \
+            break;                                                                                 \
+        preparation;                                                                               \
+        record->counts[0] = to.counts;                                                             \
+        record->counts[1] = from.counts;                                                           \
+        if (code == MPI_SUCCESS)                                                                   \
+            code = create;                                                                         \
+        if (code == MPI_SUCCESS)                                                                   \
+            *request = coll_requests_handle(record);                                               \
+        else                                                                                       \
+            coll_nonblocking_free(record);                                                         \
+    } while (0)
+
+/*
+ * Defines MPI_INAME and MPI_NAME_init. PARAMETERS come before the communicator, and are passed to
+ * the MPI library as ARGUMENTS, to libcoll, after PREPARATION, as OURS; these lists are in
+ * parentheses, and end with a comma unless they are empty. A nonblocking call counts as KIND, and
+ * in the report as OPERATION with AMOUNT. POST and PREPARE let dedicated processors take a call and
+ * set SERVED.
+ */
+#define OTHER_FORMS(name, iname, operation, amount, parameters, arguments, kind, post, prepare,    \
+                    op, preparation, ours)                                                         \
+    int FORM(MPI_##iname)(EACH parameters MPI_Comm comm, MPI_Request * request) {                  \
+        coll_dcp_request *served = NULL;                                                           \
+        comm = coll_dcp_comm(comm);                                                                \
+        const coll_account_kind counts_as = kind;                                                  \
+        const uint64_t began = coll_report_begin();                                                \
+        coll_account_enter(counts_as);                                                             \
+        int code = request ? post : MPI_SUCCESS;                                                   \
+        if (served) {                                                                              \
+            coll_account_served();                                                                 \
+            coll_report_served();                                                                  \
+            *request = coll_requests_handle(served);                                               \
+        } else if (code != MPI_SUCCESS) {                                                          \
+            coll_raise(comm, code);                                                                \
+        } else if (request && coll_nonblocking_takes(COLL_OPERATION_##operation, comm)) {          \
+            CREATE_REQUEST(op, preparation, COLL_##iname(EACH ours comm, &record->request));       \
+        } else {                                                                                   \
+            code = note_request(FORM(PMPI_##iname)(EACH arguments comm, request), request,         \
+                                counts_as);                                                        \
+        }                                                                                          \
+        END_RECORDING(operation, COLL_REPORT_NONBLOCKING, amount);                                 \
+        coll_account_leave(counts_as);                                                             \
+        return code;                                                                               \
+    }                                                                                              \
+    PERSISTENT_FORM(name, operation, parameters, arguments, prepare, op, preparation, ours)
+#define NOT_SERVED MPI_SUCCESS
+
+#define DEFINE_PERSISTENT_FORM(name, operation, parameters, arguments, prepare, op, preparation,   \
+                               ours)                                                               \
+    int FORM(MPI(name))(EACH parameters MPI_Comm comm, MPI_Info info, MPI_Request * request) {     \
+        coll_dcp_request *served = NULL;                                                           \
+        comm = coll_dcp_comm(comm);                                                                \
+        int code = request ? prepare : MPI_SUCCESS;                                                \
+        if (served)                                                                                \
+            *request = coll_requests_handle(served);                                               \
+        else if (code != MPI_SUCCESS)                                                              \
+            coll_raise(comm, code);                                                                \
+        else if (request && coll_nonblocking_prepares(COLL_OPERATION_##operation, comm))           \
+            CREATE_REQUEST(op, preparation,                                                        \
+                           COLL_##name##_init(EACH ours comm, MPI_INFO_NULL, &record->request));   \
+        else                                                                                       \
+            code = FORM(PMPI(name))(EACH arguments comm, info, request);                           \
+        return code;                                                                               \
+    }
+/* The names of persistent calls: MPI 4's, or Open MPI's earlier ones. */
+#if defined HAVE_MPI_ALLREDUCE_INIT
+#define PERSISTENT_FORM(...) DEFINE_PERSISTENT_FORM(__VA_ARGS__)
+#define MPI(name) MPI_##name##_init
+#define PMPI(name) PMPI_##name##_init
+#elif defined HAVE_MPIX_ALLREDUCE_INIT
+#define PERSISTENT_FORM(...) DEFINE_PERSISTENT_FORM(__VA_ARGS__)
+#define MPI(name) MPIX_##name##_init
+#define PMPI(name) PMPIX_##name##_init
+#else
+#define PERSISTENT_FORM(...)
+#endif
+
 /* --- The entry points --- */
 
 #define COUNT int
@@ -201,17 +273,12 @@ static bool is_at(int root, MPI_Comm comm) {
 #define FORM(name) name
 #include "cdcp/pmpi/collective_entries.h"
 
-#ifdef HAVE_MPIX_ALLREDUCE_INIT
-int MPIX_Allreduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype type, MPI_Op op,
-                        MPI_Comm comm, MPI_Info info, MPI_Request *request) {
-    return allreduce_init(PMPIX_Allreduce_init, sendbuf, recvbuf, count, type, op, comm, info,
-                          request);
-}
-#endif
-
 int MPI_Barrier(MPI_Comm comm) {
     ROUTE(BARRIER, Barrier, (0, MPI_BYTE), comm);
 }
+
+OTHER_FORMS(Barrier, Ibarrier, BARRIER, (0, MPI_BYTE), (), (), COLL_ACCOUNT_collective, NOT_SERVED,
+            NOT_SERVED, MPI_OP_NULL, (void)0, ())
 
 /* MPI 4's forms with large counts. */
 #ifdef HAVE_MPI_ALLREDUCE_C
@@ -220,6 +287,7 @@ int MPI_Barrier(MPI_Comm comm) {
 #undef FORM
 #define COUNT MPI_Count
 #define PLACE MPI_Aint
-#define FORM(name) name##_c
+#define FORM(name) WITH_C(name)
+#define WITH_C(name) name##_c
 #include "cdcp/pmpi/collective_entries.h"
 #endif

@@ -255,6 +255,7 @@ static int begin_libcoll(void) {
     if (*settings.dcp && !is_spawned())
         code = start_dedicated_processors(settings.dcp);
     memcpy(coll_routed, settings.routed, sizeof coll_routed);
+    code = coll_world_made(code, coll_dcp_comm(MPI_COMM_WORLD));
     if (settings.trace)
         coll_account_start();
     if (code == MPI_SUCCESS && (dcps || settings.trace))
@@ -264,17 +265,37 @@ static int begin_libcoll(void) {
     return code;
 }
 
+/*
+ * Returns whether libcoll's progress thread is to run, which needs MPI_THREAD_MULTIPLE. It is the
+ * default if libcoll runs collectives of the program: a rank that waits inside the MPI library, as
+ * in MPI_Comm_split, advances nonblocking collectives in no other way, and others may wait for one.
+ */
+static bool wants_thread(void) {
+    bool routed = coll_env("COLL_WRAP");
+    for (int i = 0; i < COLL_OPERATIONS; i++)
+        routed = routed || coll_env(coll_operations[i].variable);
+    if (!routed)
+        return false;
+    if (!coll_env("COLL_PROGRESS")) /* without memory for it there is no thread */
+        (void)setenv("COLL_PROGRESS", "thread", 1);
+    const char *progress = coll_env("COLL_PROGRESS");
+    return progress && strcmp(progress, "thread") == 0;
+}
+
 int MPI_Init(int *argc, char ***argv) {
+    int provided;
     coll_bypass_ruled_out();
     prepare_for_exit();
-    int code = PMPI_Init(argc, argv);
+    int code = wants_thread() ? PMPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &provided)
+                              : PMPI_Init(argc, argv);
     return code == MPI_SUCCESS ? begin_libcoll() : code;
 }
 
 int MPI_Init_thread(int *argc, char ***argv, int required, int *provided) {
     coll_bypass_ruled_out();
     prepare_for_exit();
-    int code = PMPI_Init_thread(argc, argv, required, provided);
+    int code =
+        PMPI_Init_thread(argc, argv, wants_thread() ? MPI_THREAD_MULTIPLE : required, provided);
     return code == MPI_SUCCESS ? begin_libcoll() : code;
 }
 

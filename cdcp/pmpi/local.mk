@@ -7,6 +7,7 @@ libcoll_pmpi_la_SOURCES = $(pmpi_by_hand) \
 	cdcp/pmpi/callbacks.h \
 	cdcp/pmpi/collectives.h \
 	cdcp/pmpi/environment.h \
+	cdcp/pmpi/nonblocking.h \
 	cdcp/pmpi/requests.h \
 	cdcp/pmpi/world.h
 nodist_libcoll_pmpi_la_SOURCES = cdcp/pmpi/doors.c cdcp/pmpi/passed.c
@@ -31,6 +32,9 @@ pmpi_by_hand = \
 	cdcp/pmpi/collectives.c \
 	cdcp/pmpi/entry.c \
 	cdcp/pmpi/environment.c \
+	cdcp/pmpi/message_entries.h \
+	cdcp/pmpi/messages.c \
+	cdcp/pmpi/nonblocking.c \
 	cdcp/pmpi/request_arrays.c \
 	cdcp/pmpi/requests.c \
 	cdcp/pmpi/world.c

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Calls with several requests. If some of these are ours, of dedicated processors, they are handled
- * here, while the MPI library sees MPI_REQUEST_NULL instead of them.
+ * Calls with several requests. If some of these are ours, they are handled here, while the MPI
+ * library sees MPI_REQUEST_NULL instead of them. While libcoll's nonblocking collectives are under
+ * way, the calls that wait do so by tests, between which these progress.
  */
 #include "config.h"
 
 #include "cdcp/pmpi/account.h"
 #include "cdcp/pmpi/requests.h"
 #include "lib/base/error.h"
-#include "lib/base/wait.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 static bool any_ours(int count, const MPI_Request requests[]) {
-    if (coll_dcp_arena.size == 0 || !requests)
+    if ((coll_dcp_arena.size == 0 && coll_nonblocking_arena.size == 0) || !requests)
         return false;
     for (int i = 0; i < count; i++)
         if (coll_requests_own(requests[i]))
@@ -23,11 +23,7 @@ static bool any_ours(int count, const MPI_Request requests[]) {
 }
 
 static bool is_active(MPI_Request request) {
-    return coll_requests_own(request) && coll_dcp_active(coll_requests_served(request));
-}
-
-static bool is_ready(MPI_Request request) {
-    return coll_dcp_ready(coll_requests_served(request));
+    return coll_requests_own(request) && coll_requests_active(request);
 }
 
 /* An array while our requests are hidden from the MPI library. */
@@ -103,20 +99,10 @@ static int complete_all(int code, int count, MPI_Request requests[], MPI_Status 
     return result_of_call(code, &all);
 }
 
-static int wait_all(int count, MPI_Request requests[], MPI_Status statuses[]) {
-    hiding hidden;
-    int code = hide_ours(&hidden, count, requests);
-    if (code != MPI_SUCCESS)
-        return code;
-    code = PMPI_Waitall(count, requests, statuses);
-    show_ours(&hidden);
-    return complete_all(code, count, requests, statuses);
-}
-
 static int test_all(int count, MPI_Request requests[], int *flag, MPI_Status statuses[]) {
     *flag = 0;
     for (int i = 0; i < count; i++)
-        if (is_active(requests[i]) && !is_ready(requests[i]))
+        if (is_active(requests[i]) && !coll_requests_ready(requests[i]))
             return MPI_SUCCESS;
     hiding hidden;
     int code = hide_ours(&hidden, count, requests);
@@ -127,13 +113,33 @@ static int test_all(int count, MPI_Request requests[], int *flag, MPI_Status sta
     return *flag ? complete_all(code, count, requests, statuses) : code;
 }
 
+static int wait_all(int count, MPI_Request requests[], MPI_Status statuses[]) {
+    if (coll_request_any_under_way()) {
+        coll_requests_wait wait;
+        coll_requests_begin(&wait);
+        for (int flag;;) {
+            int code = test_all(count, requests, &flag, statuses);
+            if (code != MPI_SUCCESS || flag)
+                return code;
+            coll_requests_pause(&wait);
+        }
+    }
+    hiding hidden;
+    int code = hide_ours(&hidden, count, requests);
+    if (code != MPI_SUCCESS)
+        return code;
+    code = PMPI_Waitall(count, requests, statuses);
+    show_ours(&hidden);
+    return complete_all(code, count, requests, statuses);
+}
+
 static int test_any(int count, MPI_Request requests[], int *index, int *flag, MPI_Status *status) {
     bool active = false;
     for (int i = 0; i < count; i++) {
         if (!is_active(requests[i]))
             continue;
         active = true;
-        if (!is_ready(requests[i]))
+        if (!coll_requests_ready(requests[i]))
             continue;
         *index = i;
         *flag = 1;
@@ -168,7 +174,7 @@ static int test_some(int count, MPI_Request requests[], int *completed, int indi
         if (!is_active(requests[i]))
             continue;
         *completed = done;
-        if (!is_ready(requests[i]))
+        if (!coll_requests_ready(requests[i]))
             continue;
         complete_one(&requests[i], statuses, done, &all);
         indices[done++] = i;
@@ -177,49 +183,43 @@ static int test_some(int count, MPI_Request requests[], int *completed, int indi
     return result_of_call(code, &all);
 }
 
-/* Prepares a wait for our requests together with the MPI library's. */
-static coll_backoff backoff_of(coll_wait *wait) {
-    coll_wait_init(wait, false, COLL_WAIT_AUTO, 0);
-    return coll_backoff_begin(wait);
-}
-
 static int wait_any(int count, MPI_Request requests[], int *index, MPI_Status *status) {
-    coll_wait wait;
-    coll_backoff backoff = backoff_of(&wait);
-    for (;;) {
-        int flag;
+    coll_requests_wait wait;
+    coll_requests_begin(&wait);
+    for (int flag;;) {
         int code = test_any(count, requests, index, &flag, status);
         if (code != MPI_SUCCESS || flag)
             return code;
-        coll_backoff_relax(&backoff);
+        coll_requests_pause(&wait);
     }
 }
 
 static int wait_some(int count, MPI_Request requests[], int *completed, int indices[],
                      MPI_Status statuses[]) {
-    coll_wait wait;
-    coll_backoff backoff = backoff_of(&wait);
+    coll_requests_wait wait;
+    coll_requests_begin(&wait);
     for (;;) {
         int code = test_some(count, requests, completed, indices, statuses);
         if (code != MPI_SUCCESS || *completed != 0)
             return code;
-        coll_backoff_relax(&backoff);
+        coll_requests_pause(&wait);
     }
 }
 
-/* A call: whether some of its requests are ours, and its kind for the account. */
+/* A call: whether it is handled here, and its kind for the account. */
 typedef struct visit {
-    bool mixed;
+    bool ours;
     coll_account_kind kind;
 } visit;
 
 /* Begins a call. COMPLETES tells whether it completes all requests. */
 static visit begin_call(int count, const MPI_Request requests[], bool completes) {
-    bool mixed = any_ours(count, requests);
+    const bool mixed = any_ours(count, requests), advances = coll_request_any_under_way();
     coll_account_kind kind =
         mixed ? COLL_ACCOUNT_started : coll_account_waiting(count, requests, completes);
     coll_account_enter(kind);
-    return (visit){mixed, kind};
+    coll_requests_advance();
+    return (visit){mixed || (advances && count > 0 && requests), kind};
 }
 
 static int end_call(visit call, int code) {
@@ -229,42 +229,40 @@ static int end_call(visit call, int code) {
 
 int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
     visit call = begin_call(count, requests, true);
-    return end_call(call, call.mixed ? wait_all(count, requests, statuses)
-                                     : PMPI_Waitall(count, requests, statuses));
+    return end_call(call, call.ours ? wait_all(count, requests, statuses)
+                                    : PMPI_Waitall(count, requests, statuses));
 }
 
 int MPI_Testall(int count, MPI_Request requests[], int *flag, MPI_Status statuses[]) {
     visit call = begin_call(count, requests, false);
-    return end_call(call, call.mixed ? test_all(count, requests, flag, statuses)
-                                     : PMPI_Testall(count, requests, flag, statuses));
+    return end_call(call, call.ours ? test_all(count, requests, flag, statuses)
+                                    : PMPI_Testall(count, requests, flag, statuses));
 }
 
 int MPI_Waitany(int count, MPI_Request requests[], int *index, MPI_Status *status) {
     visit call = begin_call(count, requests, false);
-    return end_call(call, call.mixed ? wait_any(count, requests, index, status)
-                                     : PMPI_Waitany(count, requests, index, status));
+    return end_call(call, call.ours ? wait_any(count, requests, index, status)
+                                    : PMPI_Waitany(count, requests, index, status));
 }
 
 int MPI_Testany(int count, MPI_Request requests[], int *index, int *flag, MPI_Status *status) {
     visit call = begin_call(count, requests, false);
-    return end_call(call, call.mixed ? test_any(count, requests, index, flag, status)
-                                     : PMPI_Testany(count, requests, index, flag, status));
+    return end_call(call, call.ours ? test_any(count, requests, index, flag, status)
+                                    : PMPI_Testany(count, requests, index, flag, status));
 }
 
 int MPI_Waitsome(int count, MPI_Request requests[], int *completed, int indices[],
                  MPI_Status statuses[]) {
     visit call = begin_call(count, requests, false);
-    return end_call(call, call.mixed
-                              ? wait_some(count, requests, completed, indices, statuses)
-                              : PMPI_Waitsome(count, requests, completed, indices, statuses));
+    return end_call(call, call.ours ? wait_some(count, requests, completed, indices, statuses)
+                                    : PMPI_Waitsome(count, requests, completed, indices, statuses));
 }
 
 int MPI_Testsome(int count, MPI_Request requests[], int *completed, int indices[],
                  MPI_Status statuses[]) {
     visit call = begin_call(count, requests, false);
-    return end_call(call, call.mixed
-                              ? test_some(count, requests, completed, indices, statuses)
-                              : PMPI_Testsome(count, requests, completed, indices, statuses));
+    return end_call(call, call.ours ? test_some(count, requests, completed, indices, statuses)
+                                    : PMPI_Testsome(count, requests, completed, indices, statuses));
 }
 
 int MPI_Startall(int count, MPI_Request requests[]) {

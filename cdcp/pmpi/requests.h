@@ -1,49 +1,60 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Requests of dedicated processors behind MPI_Request handles. Their addresses distinguish them
- * from the MPI library's requests. If a handle is an int, as in MPICH and in Fortran, it is
- * COLL_REQUESTS_FIRST plus the request's distance from the first one; the leading bits of MPICH's
- * own handles are different.
+ * Our requests behind MPI_Request handles: those of dedicated processors (coll_dcp_request) and of
+ * libcoll's nonblocking and persistent collectives (coll_nonblocking). Their addresses distinguish
+ * them from the MPI library's requests. If a handle is an int, as in MPICH and in Fortran, it is
+ * the request's distance from the first one plus COLL_REQUESTS_DCP or COLL_REQUESTS_LIBCOLL; the
+ * leading bits of MPICH's own handles are different.
  */
 #ifndef COLL_CDCP_PMPI_REQUESTS_H
 #define COLL_CDCP_PMPI_REQUESTS_H
 
 #include "cdcp/dcp.h"
+#include "cdcp/pmpi/nonblocking.h"
+#include "lib/base/wait.h"
 
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { COLL_REQUESTS_FIRST = 0x30000000 };
+enum { COLL_REQUESTS_DCP = 0x30000000, COLL_REQUESTS_LIBCOLL = 0x38000000 };
 
-static inline MPI_Fint coll_requests_number(const coll_dcp_request *request) {
-    return COLL_REQUESTS_FIRST + (MPI_Fint)((uintptr_t)request - coll_dcp_arena.base);
+/* Returns the integer for the request at ADDRESS, which must be ours. */
+static inline MPI_Fint coll_requests_number(const void *address) {
+    const uintptr_t at = (uintptr_t)address;
+    return coll_nonblocking_owns(address)
+               ? COLL_REQUESTS_LIBCOLL + (MPI_Fint)(at - coll_nonblocking_arena.base)
+               : COLL_REQUESTS_DCP + (MPI_Fint)(at - coll_dcp_arena.base);
 }
 
-static inline coll_dcp_request *coll_requests_numbered(MPI_Fint number) {
-    return (coll_dcp_request *)(coll_dcp_arena.base + (uintptr_t)(uint32_t)number -
-                                COLL_REQUESTS_FIRST);
+/* Returns the address for the integer NUMBER, which need not be one of ours. */
+static inline void *coll_requests_numbered(MPI_Fint number) {
+    const uintptr_t offset = (uint32_t)number;
+    return (void *)(number >= COLL_REQUESTS_LIBCOLL
+                        ? coll_nonblocking_arena.base + offset - COLL_REQUESTS_LIBCOLL
+                        : coll_dcp_arena.base + offset - COLL_REQUESTS_DCP);
 }
 
-static inline MPI_Request coll_requests_handle(coll_dcp_request *request) {
+static inline MPI_Request coll_requests_handle(void *address) {
 #ifdef OPEN_MPI
-    return (MPI_Request)request;
+    return (MPI_Request)address;
 #else
-    return coll_requests_number(request);
+    return coll_requests_number(address);
 #endif
 }
 
-/* Returns the request behind REQUEST, if that is ours. */
-static inline coll_dcp_request *coll_requests_served(MPI_Request request) {
+/* Returns the address of the request behind REQUEST, if that is ours. */
+static inline void *coll_requests_address(MPI_Request request) {
 #ifdef OPEN_MPI
-    return (coll_dcp_request *)request;
+    return request;
 #else
     return coll_requests_numbered(request);
 #endif
 }
 
 static inline bool coll_requests_own(MPI_Request request) {
-    return coll_dcp_owns(coll_requests_served(request));
+    const void *address = coll_requests_address(request);
+    return coll_dcp_owns(address) || coll_nonblocking_owns(address);
 }
 
 /* Returns whether there is a request and it is ours. The MPI library reports null pointers. */
@@ -51,11 +62,50 @@ static inline bool coll_requests_own_at(const MPI_Request *request) {
     return request && coll_requests_own(*request);
 }
 
+/* Returns whether REQUEST, which must be ours, was started and not completed by the program. */
+bool coll_requests_active(MPI_Request request);
+
+/*
+ * Returns whether REQUEST, which must be ours, can be completed without waiting, or is inactive.
+ * Lets the MPI library make progress if dedicated processors have it; those of libcoll need
+ * coll_requests_advance.
+ */
+bool coll_requests_ready(MPI_Request request);
+
 /*
  * Waits for *REQUEST, which must be ours, and sets STATUS except for its error. Sets the handle to
  * MPI_REQUEST_NULL unless it is persistent. Returns the operation's error, for *COMM's error
  * handler, which is not called.
  */
 int coll_requests_complete(MPI_Request *request, MPI_Status *status, MPI_Comm *comm);
+
+/*
+ * Progresses libcoll's nonblocking collectives. The MPI library knows nothing of them, so each call
+ * of the program that waits or tests does this.
+ */
+static inline void coll_requests_advance(void) {
+    if (coll_request_any_under_way())
+        (void)coll_request_advance();
+}
+
+/* A wait that progresses them, between tests: begin it, and pause after each test that fails. */
+typedef struct coll_requests_wait {
+    coll_wait wait;
+    coll_backoff backoff;
+} coll_requests_wait;
+
+static inline void coll_requests_begin(coll_requests_wait *wait) {
+    coll_wait_init(&wait->wait, false, COLL_WAIT_AUTO, 0);
+    wait->backoff = coll_backoff_begin(&wait->wait);
+}
+
+static inline void coll_requests_pause(coll_requests_wait *wait) {
+    coll_requests_advance();
+    coll_backoff_relax(&wait->backoff);
+}
+
+/* Does PMPI_Wait for a request of the MPI library, and progresses libcoll's collectives meanwhile.
+ */
+int coll_requests_wait_for(MPI_Request *request, MPI_Status *status);
 
 #endif

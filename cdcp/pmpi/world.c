@@ -8,6 +8,8 @@
 
 #include "cdcp/pmpi/world.h"
 
+#include "cdcp/pmpi/collectives.h"
+#include "lib/base/comm.h"
 #include "lib/base/error.h"
 
 #include <stdbool.h>
@@ -45,8 +47,28 @@ MPI_Comm coll_world_holder(MPI_Comm comm, int keyval) {
     return marked ? coll_dcp_substituted.world : comm;
 }
 
+/*
+ * A nonblocking call may not wait for other ranks, so communicators are set up for libcoll when
+ * they are created. Errors are reported by the first call that needs libcoll.
+ */
+static void set_up(MPI_Comm made) {
+    int inter = 0, ranks = 1, routed = 0;
+    while (routed < COLL_OPERATIONS && !coll_routed[routed])
+        routed++;
+    if (routed == COLL_OPERATIONS || made == MPI_COMM_NULL ||
+        PMPI_Comm_test_inter(made, &inter) != MPI_SUCCESS || inter ||
+        PMPI_Comm_size(made, &ranks) != MPI_SUCCESS || ranks == 1)
+        return;
+    coll_comm *own;
+    (void)coll_comm_get(made, &own);
+}
+
 int coll_world_made(int code, MPI_Comm made) {
-    return code == MPI_SUCCESS ? coll_raise(made, coll_dcp_register(made)) : code;
+    if (code == MPI_SUCCESS)
+        code = coll_raise(made, coll_dcp_register(made));
+    if (code == MPI_SUCCESS)
+        set_up(made);
+    return code;
 }
 
 int MPI_Comm_get_attr(MPI_Comm comm, int keyval, void *value, int *flag) {

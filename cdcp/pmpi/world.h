@@ -20,7 +20,11 @@ int coll_world_dress(MPI_Comm app);
  */
 MPI_Comm coll_world_holder(MPI_Comm comm, int keyval);
 
-/* Registers MADE, created by a call that waits for the other ranks and returned CODE. */
+/*
+ * Registers MADE, created by a call that waits for the other ranks and returned CODE, with the
+ * dedicated processors, and sets it up for libcoll if that runs collectives of the program.
+ * Collective over MADE. Returns CODE or the error of the registration.
+ */
 int coll_world_made(int code, MPI_Comm made);
 
 /*

@@ -73,7 +73,7 @@ const COLL_Setting coll_settings[] = {
     {"COLL_PROGRESS", "what advances nonblocking and persistent operations",
      "calls: calls of libcoll; thread: also a progress thread while the program computes, which "
      "needs MPI_THREAD_MULTIPLE",
-     "calls"},
+     "calls; for programs whose collectives coll-run gives to libcoll: thread"},
     {"COLL_DCP", "dedicated collective processors (DCPs) for a program under coll-run",
      "1:A: one for every A ranks of the program; N: N in all", "none"},
     {"COLL_DCP_TRANSPORT", "how a rank reaches a DCP on its own host",

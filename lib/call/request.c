@@ -442,6 +442,10 @@ static void fail_overdue(bool moved) {
     }
 }
 
+bool coll_request_any_under_way(void) {
+    return atomic_load_explicit(&active, memory_order_relaxed) > 0;
+}
+
 bool coll_request_advance(void) {
     if (pthread_mutex_trylock(&lock) != 0)
         return false;

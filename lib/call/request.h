@@ -92,6 +92,9 @@ static inline bool coll_request_active(const coll_request *request) {
     return request->stage != COLL_REQUEST_IDLE;
 }
 
+/* Returns whether any request is under way: started, and not known to be complete. Local. */
+bool coll_request_any_under_way(void);
+
 /*
  * Progresses all requests, for a caller that polls; fails those that exceed COLL_TIMEOUT. Does
  * nothing and returns false if this or another thread is doing so already.

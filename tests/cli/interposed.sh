@@ -104,6 +104,51 @@ for call in bcast gather allreduce reduce reduce_scatter allgather alltoall scat
 done
 grep -q '^coll: allreduce .*choice=ring' err || fail "collectives: no ring"
 
+# Nonblocking and persistent collectives go the same way. The MPI library's own are compared with, if it runs
+# them without freed types and operations.
+specs="--bcast binomial --gather binomial --allreduce ring --reduce binomial --reduce-scatter ring --allgather ring
+    --alltoall pairwise --scatter binomial --barrier dissemination --scan linear --exscan linear"
+# runs_all RANKS PROGRAM WORDS...: expects the output in natively, and that libcoll runs calls of all kinds.
+runs_all() {
+    ranks=$1
+    program=$2
+    shift 2
+    # shellcheck disable=SC2086 # words
+    COLL_TRACE=1 coll_run "$ranks" $specs -- "$build/tests/interposed/$program" "$@" || fail "$program $*"
+    sort out | diff natively - || fail "$program $*"
+    case $* in
+    persistent*) calls='COLL_[A-Z][a-z_]*_init' ;;
+    *) calls='COLL_I[a-z_]*' ;;
+    esac
+    test "$(grep -o "^coll: $calls " err | sort -u | wc -l)" = 16 || fail "$program $*: not all calls"
+}
+for ranks in 2 5; do
+    $limited "$mpirun" -n $ranks "$build/tests/interposed/nonblocking" >out 2>err </dev/null ||
+        fail "nonblocking without libcoll"
+    sort out >natively
+    runs_all $ranks nonblocking freed refused
+    runs_all $ranks nonblocking persistent freed
+done
+coll_run 7 --dcp 2 --wrap all -- "$build/tests/interposed/nonblocking" ||
+    fail "nonblocking with --dcp"
+sort out | diff natively - || fail "nonblocking with --dcp"
+if [ -x "$build/tests/interposed/nonblocking_c" ]; then
+    runs_all 5 nonblocking_c freed
+    runs_all 5 nonblocking_c persistent freed
+fi
+# Requests of DCPs, of libcoll and of the MPI library are completed together. Communicators that random finds
+# to be left are those that libcoll made.
+for program in requests random; do
+    $limited "$mpirun" -n 3 "$build/tests/interposed/$program" >out 2>err </dev/null || fail "$program"
+    grep -v ' is left$' out | sort >natively
+    for options in "-n 3" "-n 5 --dcp 2"; do
+        # shellcheck disable=SC2086
+        $limited "$build/coll-run" $options $specs -- "$build/tests/interposed/$program" >out 2>err </dev/null ||
+            fail "$program $options with all collectives"
+        grep -v ' is left$' out | sort | diff natively - || fail "$program $options with all collectives"
+    done
+done
+
 # If a named algorithm cannot run, a line reports it once for each operation, from each process that is rank
 # 0 of a communicator of all ranks. There is a second one with ranks in reverse order.
 coll_run 3 --wrap all --allreduce racks --alltoall racks -- "$build/tests/interposed/collectives" ||

@@ -3,7 +3,7 @@ if HAVE_PMPI
 noinst_PROGRAMS += tests/interposed/arguments tests/interposed/calls \
 	tests/interposed/collectives tests/interposed/cost tests/interposed/descriptions \
 	tests/interposed/early tests/interposed/ends tests/interposed/environment tests/interposed/family \
-	tests/interposed/opens tests/interposed/random tests/interposed/requests tests/interposed/threads
+	tests/interposed/nonblocking tests/interposed/opens tests/interposed/random tests/interposed/requests tests/interposed/threads
 tests_interposed_arguments_SOURCES = tests/interposed/arguments.c tests/interposed/persistent.h
 tests_interposed_arguments_LDADD =
 tests_interposed_calls_LDADD =
@@ -16,6 +16,8 @@ tests_interposed_early_LDADD =
 tests_interposed_ends_LDADD =
 tests_interposed_environment_LDADD =
 tests_interposed_family_LDADD =
+tests_interposed_nonblocking_SOURCES = tests/interposed/nonblocking.c tests/interposed/counts.h
+tests_interposed_nonblocking_LDADD =
 tests_interposed_opens_LDADD = -ldl
 tests_interposed_random_SOURCES = tests/interposed/random.c tests/interposed/counts.h \
 	tests/interposed/persistent.h tests/support/generator.h
@@ -24,10 +26,14 @@ tests_interposed_requests_SOURCES = tests/interposed/requests.c tests/interposed
 tests_interposed_requests_LDADD =
 tests_interposed_threads_LDADD =
 if LARGE_COUNTS
-noinst_PROGRAMS += tests/interposed/collectives_c tests/interposed/random_c
+noinst_PROGRAMS += tests/interposed/collectives_c tests/interposed/nonblocking_c \
+	tests/interposed/random_c
 tests_interposed_collectives_c_SOURCES = $(tests_interposed_collectives_SOURCES)
 tests_interposed_collectives_c_CPPFLAGS = $(AM_CPPFLAGS) -DLARGE_COUNTS
 tests_interposed_collectives_c_LDADD =
+tests_interposed_nonblocking_c_SOURCES = $(tests_interposed_nonblocking_SOURCES)
+tests_interposed_nonblocking_c_CPPFLAGS = $(AM_CPPFLAGS) -DLARGE_COUNTS
+tests_interposed_nonblocking_c_LDADD =
 tests_interposed_random_c_SOURCES = $(tests_interposed_random_SOURCES)
 tests_interposed_random_c_CPPFLAGS = $(AM_CPPFLAGS) -DLARGE_COUNTS
 tests_interposed_random_c_LDADD =

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "cdcp/pmpi/nonblocking.h"
+
+#include "cdcp/pmpi/collectives.h"
+#include "lib/base/error.h"
+#include "lib/tuning/state.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+/*
+ * Addresses are reserved for this number of records. Memory is used only for as many as have been
+ * in use at once.
+ */
+enum { MOST = 1 << 17 };
+
+coll_dcp_range coll_nonblocking_arena;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static coll_nonblocking *records, *unused;
+static int used; /* number of records used so far */
+
+static bool is_always_native(coll_operation operation, const coll_comm *own) {
+    return coll_state_always_native(coll_state_of(own), operation);
+}
+
+bool coll_nonblocking_takes(coll_operation operation, MPI_Comm comm) {
+    if (!coll_routed[operation] || comm == MPI_COMM_NULL)
+        return false;
+    const coll_comm *own = coll_comm_find(comm);
+    return own && !is_always_native(operation, own);
+}
+
+bool coll_nonblocking_prepares(coll_operation operation, MPI_Comm comm) {
+    int inter = 0;
+    if (!coll_routed[operation] || comm == MPI_COMM_NULL ||
+        PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter)
+        return false;
+    const coll_comm *own = coll_comm_find(comm);
+    return !own || !is_always_native(operation, own);
+}
+
+/* Reserves the addresses. The caller holds the lock. */
+static bool open_arena(void) {
+    size_t bytes = MOST * sizeof *records;
+    void *range = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (range == MAP_FAILED)
+        return false;
+    records = range;
+    coll_nonblocking_arena = (coll_dcp_range){.base = (uintptr_t)range, .size = bytes};
+    return true;
+}
+
+int coll_nonblocking_create(MPI_Op op, coll_nonblocking **made) {
+    coll_nonblocking *record = NULL;
+    pthread_mutex_lock(&lock);
+    if (unused) {
+        record = unused;
+        unused = record->next;
+    } else if ((records || open_arena()) && used < MOST) {
+        record = &records[used++];
+    }
+    if (record) {
+        record->op = op;
+        record->op_freed = false;
+    }
+    pthread_mutex_unlock(&lock);
+    *made = record;
+    return record ? MPI_SUCCESS
+                  : coll_error(MPI_ERR_NO_MEM, "no memory for a request, or %d are in use", MOST);
+}
+
+int coll_nonblocking_keep_type(coll_nonblocking *record, MPI_Datatype *type) {
+    int integers, addresses, types, combiner;
+    if (*type == MPI_DATATYPE_NULL)
+        return MPI_SUCCESS; /* an error, which libcoll finds */
+    int code = PMPI_Type_get_envelope(*type, &integers, &addresses, &types, &combiner);
+    if (code != MPI_SUCCESS || combiner == MPI_COMBINER_NAMED)
+        return code;
+    MPI_Datatype *kept = &record->types[record->type_count];
+    code = PMPI_Type_dup(*type, kept);
+    if (code != MPI_SUCCESS)
+        return code;
+    record->type_count++;
+    *type = *kept;
+    return MPI_SUCCESS;
+}
+
+/* Returns whether a record uses OP, and marks all that do. The caller holds the lock. */
+static bool mark_freed(MPI_Op op) {
+    bool found = false;
+    for (int i = 0; i < used; i++)
+        if (records[i].op == op)
+            found = records[i].op_freed = true;
+    return found;
+}
+
+/* MPI frees an operation when the calls that use it are complete. */
+int MPI_Op_free(MPI_Op *op) {
+    bool in_use = false;
+    pthread_mutex_lock(&lock);
+    if (op && *op != MPI_OP_NULL)
+        in_use = mark_freed(*op);
+    pthread_mutex_unlock(&lock);
+    if (!in_use)
+        return PMPI_Op_free(op);
+    *op = MPI_OP_NULL;
+    return MPI_SUCCESS;
+}
+
+void coll_nonblocking_free(coll_nonblocking *record) {
+    while (record->type_count > 0)
+        (void)PMPI_Type_free(&record->types[--record->type_count]);
+    for (int i = 0; i < 2; i++) {
+        free(record->counts[i]);
+        record->counts[i] = NULL;
+    }
+    pthread_mutex_lock(&lock);
+    MPI_Op op = record->op;
+    record->request = NULL;
+    record->op = MPI_OP_NULL;
+    record->next = unused;
+    unused = record;
+    bool last = record->op_freed && !mark_freed(op);
+    pthread_mutex_unlock(&lock);
+    if (last)
+        (void)PMPI_Op_free(&op);
+}
+
+MPI_Comm coll_nonblocking_comm(const coll_nonblocking *record) {
+    const coll_request *request = record->request;
+    return request->comm ? request->user : coll_dcp_comm(MPI_COMM_WORLD);
+}
+
+int coll_nonblocking_complete(coll_nonblocking *record, MPI_Comm *comm) {
+    coll_request *request = record->request;
+    *comm = coll_nonblocking_comm(record);
+    coll_request_wait(request);
+    int code = coll_request_end(request);
+    if (!request->persistent) {
+        coll_request_free(request);
+        coll_nonblocking_free(record);
+    }
+    return code;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The program's nonblocking and persistent collectives that libcoll runs. Each has a record, to
+ * which the program's MPI_Request refers (cdcp/pmpi/requests.h). The record owns what the program
+ * may free while the collective is under way. They progress in the calls of cdcp/pmpi/requests.c,
+ * request_arrays.c and messages.c, and in libcoll's own.
+ */
+#ifndef COLL_CDCP_PMPI_NONBLOCKING_H
+#define COLL_CDCP_PMPI_NONBLOCKING_H
+
+#include "cdcp/dcp.h"
+#include "lib/algorithm/operations.h"
+#include "lib/call/request.h"
+
+#include <mpi.h>
+#include <stdbool.h>
+
+typedef struct coll_nonblocking {
+    int room[COLL_DCP_ROOM]; /* as a coll_dcp_request has, for Fortran's handles */
+    coll_request *request;   /* NULL in unused records */
+    MPI_Count *counts[2];    /* converted counts and displacements; NULL if there are none */
+    MPI_Datatype types[2];   /* duplicates of the call's derived types */
+    int type_count;
+    MPI_Op op;                     /* MPI_OP_NULL if the call does not reduce */
+    bool op_freed;                 /* the program has freed OP */
+    struct coll_nonblocking *next; /* in the list of unused records */
+} coll_nonblocking;
+
+/* All records are in this range of addresses. */
+extern coll_dcp_range coll_nonblocking_arena;
+
+static inline bool coll_nonblocking_owns(const void *record) {
+    return (uintptr_t)record - coll_nonblocking_arena.base < coll_nonblocking_arena.size;
+}
+
+/*
+ * Returns whether libcoll runs nonblocking calls of OPERATION on COMM: the program's user asks for
+ * it, COMM is set up, and they are not always the MPI library's own. The same on all ranks. Local.
+ */
+bool coll_nonblocking_takes(coll_operation operation, MPI_Comm comm);
+
+/* The same for persistent calls, whose creation may also set up COMM. */
+bool coll_nonblocking_prepares(coll_operation operation, MPI_Comm comm);
+
+/* Creates a record for a call that reduces by OP or MPI_OP_NULL. Sets *MADE to NULL on errors. */
+int coll_nonblocking_create(MPI_Op op, coll_nonblocking **made);
+
+/* Replaces *TYPE by a duplicate that RECORD owns, unless the type is predefined. */
+int coll_nonblocking_keep_type(coll_nonblocking *record, MPI_Datatype *type);
+
+/* Frees RECORD, whose request is freed or was never created. */
+void coll_nonblocking_free(coll_nonblocking *record);
+
+/*
+ * Completes RECORD's active request, and frees both unless the request is persistent. Returns the
+ * operation's error; *COMM is the communicator whose error handler gets it.
+ */
+int coll_nonblocking_complete(coll_nonblocking *record, MPI_Comm *comm);
+
+/* Returns the communicator whose error handler gets RECORD's errors. */
+MPI_Comm coll_nonblocking_comm(const coll_nonblocking *record);
+
+#endif
