@@ -4,6 +4,7 @@
  * operation that does not commute, with counts that differ by rank, and without data; on all ranks,
  * on a part of them in another order, and between two groups. Every rank prints its results.
  */
+#include "tests/interposed/compose.h"
 #include "tests/interposed/counts.h"
 
 #include <mpi.h>
@@ -31,16 +32,6 @@ static void say(const char *what) {
         sum = sum * 31 + (unsigned)to[i];
     printf("%d: %s: %s %08x\n", rank, where, what, sum);
     fill();
-}
-
-/* Composes maps x -> a x + b. */
-static void compose(void *first, void *into, int *count, MPI_Datatype *type) {
-    int *f = first, *g = into;
-    (void)type;
-    for (int i = 0; i < 2 * *count; i += 2) {
-        g[i + 1] = (g[i] * f[i + 1] + g[i + 1]) % 10007;
-        g[i] = g[i] * f[i] % 10007;
-    }
 }
 
 static void reduces(MPI_Comm comm) {

@@ -14,6 +14,7 @@
  */
 #include "config.h"
 
+#include "tests/interposed/compose.h"
 #include "tests/interposed/counts.h"
 
 #include <mpi.h>
@@ -59,16 +60,6 @@ static void say(const char *what) {
     printf("%d: %s: %s %08x\n", rank, where, what, sum);
     if (left != (persistent ? begun : 0))
         printf("%d: %s: %s leaves %d of %d requests\n", rank, where, what, left, begun);
-}
-
-/* Composes maps x -> a x + b. */
-static void compose(void *first, void *into, int *count, MPI_Datatype *type) {
-    int *f = first, *g = into;
-    (void)type;
-    for (int i = 0; i < 2 * *count; i += 2) {
-        g[i + 1] = (g[i] * f[i + 1] + g[i + 1]) % 10007;
-        g[i] = g[i] * f[i] % 10007;
-    }
 }
 
 /* The counts and displacements of calls with one for each rank. */
