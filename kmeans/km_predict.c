@@ -17,7 +17,6 @@
 #include "kmeans/points/rows.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,12 +80,9 @@ static bool check_files(MPI_Comm comm, app_problem *problem) {
 
 static bool are_fine(const km_points *rows) {
     const float *kept = (const float *)rows->data;
-    for (size_t i = 0; i < rows->rows * rows->dim; i++) {
-        double value = (double)km_real_feature(&rows->real, i % rows->dim, kept[i]);
-        double units = ldexp(value, KM_FRACTION_BITS);
-        if (!(value >= 0 && value <= 255 && units == floor(units)))
+    for (size_t i = 0; i < rows->rows * rows->dim; i++)
+        if (!km_is_fixed_point((double)km_real_feature(&rows->real, i % rows->dim, kept[i])))
             return false;
-    }
     return true;
 }
 

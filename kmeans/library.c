@@ -288,11 +288,9 @@ static double scale_of(const COLL_Kmeans_model *model) {
 static bool are_fixed_point(const COLL_Kmeans_model *model) {
     if (model->dim > KM_FIXED_POINT_MAX_DIM)
         return false;
-    for (size_t i = 0; i < model->k * model->dim; i++) {
-        double value = model->centroids[i], units = ldexp(value, KM_FRACTION_BITS);
-        if (!(value >= 0 && value <= 255 && units == floor(units)))
+    for (size_t i = 0; i < model->k * model->dim; i++)
+        if (!km_is_fixed_point(model->centroids[i]))
             return false;
-    }
     return true;
 }
 

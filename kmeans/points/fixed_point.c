@@ -49,6 +49,11 @@ bool km_planes_set_checked(uint8_t *planes, size_t plane, size_t i, double value
     return true;
 }
 
+bool km_is_fixed_point(double value) {
+    const double units = ldexp(value, KM_FRACTION_BITS);
+    return value >= 0 && value <= 255 && units == floor(units);
+}
+
 double km_planes_feature(const km_planes *of, size_t i) {
     return ldexp((double)feature_of(of, i), -KM_FRACTION_BITS);
 }

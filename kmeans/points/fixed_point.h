@@ -16,6 +16,7 @@
 
 #include "app/problem.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,6 +26,9 @@ enum {
     KM_FIXED_POINT_MAX_DIM =
         32768, /* so that a product minus half a square fits 32 bits (pruning.h) */
 };
+
+/* Returns whether VALUE is a multiple of 2^-16 from 0 to 255. */
+bool km_is_fixed_point(double value);
 
 /* K rows of DIM features in planes. */
 typedef struct km_planes {
