@@ -8,30 +8,22 @@
 #define COLL_KMEANS_POINTS_FORMAT_H
 
 #include "app/agreement.h"
+#include "kmeans/points/npy.h"
 
 #include <mpi.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* Types of features in files of records, all little-endian. */
-typedef enum km_element {
-    KM_ELEMENT_UINT8,
-    KM_ELEMENT_INT8,
-    KM_ELEMENT_FLOAT16,
-    KM_ELEMENT_FLOAT32,
-    KM_ELEMENT_FLOAT64
-} km_element;
-
 /* The layout that one rank reads from the header of a file and sends to the others. */
 typedef struct km_layout {
     uint64_t bytes; /* size of the whole file */
     uint64_t rows;
     uint64_t dim;
-    uint64_t start;  /* offset of the first record; this and the next two: only for formats of
-                        records of one size */
-    uint64_t prefix; /* bytes before the features of each record */
-    km_element element;
+    uint64_t start;   /* offset of the first record; this and the next two: only for formats of
+                         records of one size */
+    uint64_t prefix;  /* bytes before the features of each record */
+    npy_type element; /* the type of features, little-endian: not int32 or uint32 */
 } km_layout;
 
 typedef struct km_source {
@@ -77,9 +69,6 @@ bool km_read_at(int file, const char *path, uint64_t offset, void *into, size_t 
  * Prints on stderr, if SOURCE reports and a line is due, that DONE of ALL steps of WHAT are done.
  */
 void km_report_read(const km_source *source, const char *what, uint64_t done, uint64_t all);
-
-/* Returns the bytes of a feature. */
-size_t km_element_size(km_element element);
 
 /* Returns true if PATH ends in SUFFIX. */
 bool km_has_suffix(const char *path, const char *suffix);

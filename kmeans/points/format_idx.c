@@ -67,7 +67,7 @@ static bool parse_lengths(km_source *source, const unsigned char *bytes, int dim
     }
     layout->start = MAGIC + (uint64_t)dimensions * LENGTH;
     layout->prefix = 0;
-    layout->element = KM_ELEMENT_UINT8;
+    layout->element = NPY_UINT8;
     return true;
 }
 

@@ -32,23 +32,6 @@ static bool read_header(int file, const km_source *source, npy_header *header,
     return good;
 }
 
-static bool find_element(npy_type type, km_element *element) {
-    static const struct {
-        npy_type type;
-        km_element element;
-    } types[] = {{NPY_UINT8, KM_ELEMENT_UINT8},
-                 {NPY_INT8, KM_ELEMENT_INT8},
-                 {NPY_FLOAT16, KM_ELEMENT_FLOAT16},
-                 {NPY_FLOAT32, KM_ELEMENT_FLOAT32},
-                 {NPY_FLOAT64, KM_ELEMENT_FLOAT64}};
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-        if (types[i].type == type) {
-            *element = types[i].element;
-            return true;
-        }
-    return false;
-}
-
 static bool read_layout(int file, km_source *source, app_problem *problem) {
     npy_header header;
     km_layout *layout = &source->layout;
@@ -63,7 +46,7 @@ static bool read_layout(int file, km_source *source, app_problem *problem) {
                           source->path, source->path);
     if (!read_header(file, source, &header, problem))
         return false;
-    if (!find_element(header.type, &layout->element))
+    if (header.type == NPY_INT32 || header.type == NPY_UINT32)
         return app_refuse(problem,
                           "%s: elements are %s; save them as uint8, int8, float16, float32 or "
                           "float64",
@@ -78,6 +61,7 @@ static bool read_layout(int file, km_source *source, app_problem *problem) {
                           "holds %" PRIu64,
                           source->path, held < promised ? "truncated" : "is too long", promised,
                           held);
+    layout->element = header.type;
     layout->rows = header.shape[0];
     layout->dim = header.shape[1];
     layout->start = header.offset;

@@ -43,11 +43,6 @@ void km_report_read(const km_source *source, const char *what, uint64_t done, ui
         app_progress("%s %s: %.0f%%", what, source->path, 100 * (double)done / (double)all);
 }
 
-size_t km_element_size(km_element element) {
-    static const size_t sizes[] = {1, 1, 2, 4, 8};
-    return sizes[element];
-}
-
 /* Returns the value of a float16. */
 static float half_value(uint16_t half) {
     enum { SIGN = 0x8000, EXPONENT = 0x7c00, MANTISSA = 0x03ff };
@@ -61,20 +56,20 @@ static float half_value(uint16_t half) {
 }
 
 /* Returns feature COLUMN of the record whose features begin at FROM. */
-static inline double feature_at(km_element element, const unsigned char *from, size_t column) {
+static inline double feature_at(npy_type element, const unsigned char *from, size_t column) {
     double number;
     float value;
     uint16_t half;
     switch (element) {
-    case KM_ELEMENT_INT8:
+    case NPY_INT8:
         return (int8_t)from[column];
-    case KM_ELEMENT_FLOAT16:
+    case NPY_FLOAT16:
         memcpy(&half, from + column * sizeof half, sizeof half);
         return (double)half_value(half);
-    case KM_ELEMENT_FLOAT32:
+    case NPY_FLOAT32:
         memcpy(&value, from + column * sizeof value, sizeof value);
         return (double)value;
-    case KM_ELEMENT_FLOAT64:
+    case NPY_FLOAT64:
         memcpy(&number, from + column * sizeof number, sizeof number);
         return number;
     default:
@@ -86,7 +81,7 @@ static inline double feature_at(km_element element, const unsigned char *from, s
 static bool refuse_value(const km_source *source, uint64_t row, size_t column, double value,
                          const char *remedy, app_problem *problem) {
     const km_layout *layout = &source->layout;
-    size_t size = km_element_size(layout->element);
+    size_t size = npy_type_size(layout->element);
     uint64_t byte = layout->start + row * (layout->prefix + layout->dim * size) + layout->prefix +
                     column * size;
     return app_refuse(
@@ -112,17 +107,17 @@ static bool convert_to_reals(const km_source *source, uint64_t row, const unsign
 static bool convert_to_bytes(const km_source *source, uint64_t row, const unsigned char *from,
                              uint8_t *into, app_problem *problem) {
     size_t dim = source->layout.dim;
-    if (source->layout.element == KM_ELEMENT_UINT8) {
+    if (source->layout.element == NPY_UINT8) {
         memcpy(into, from, dim);
         return true;
     }
     for (size_t column = 0; column < dim; column++) {
         double value = feature_at(source->layout.element, from, column);
         if (!(value >= 0 && value <= 255 && value == trunc(value)))
-            return refuse_value(source, row, column, value,
-                                "features are whole numbers from 0 to 255, or no file is text or "
-                                "gzipped",
-                                problem);
+            return refuse_value(
+                source, row, column, value,
+                "features must be whole numbers from 0 to 255 if a file is text or gzipped",
+                problem);
         into[column] = (uint8_t)value;
     }
     return true;
@@ -147,9 +142,8 @@ static bool convert_record(const km_source *source, uint64_t row, const unsigned
 bool km_read_records(int file, const km_source *source, uint64_t first, size_t rows, uint8_t *into,
                      app_problem *problem) {
     const km_layout *layout = &source->layout;
-    size_t record = layout->prefix + layout->dim * km_element_size(layout->element);
-    const bool plain =
-        record == layout->dim && layout->element == KM_ELEMENT_UINT8 && !source->reals;
+    size_t record = layout->prefix + layout->dim * npy_type_size(layout->element);
+    const bool plain = record == layout->dim && layout->element == NPY_UINT8 && !source->reals;
     enum { BUFFER = 1 << 20 };
     size_t most = record < BUFFER ? BUFFER / record : 1;
     unsigned char *buffer = plain ? NULL : malloc(most * record);

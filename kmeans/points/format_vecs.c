@@ -18,8 +18,7 @@ static bool recognise(const char *path, const unsigned char *head, size_t count)
 
 static bool read_layout(int file, km_source *source, app_problem *problem) {
     km_layout *layout = &source->layout;
-    km_element element =
-        km_has_suffix(source->path, ".fvecs") ? KM_ELEMENT_FLOAT32 : KM_ELEMENT_UINT8;
+    npy_type element = km_has_suffix(source->path, ".fvecs") ? NPY_FLOAT32 : NPY_UINT8;
     int32_t dim;
     if (layout->bytes == 0)
         return app_refuse(problem, "%s: is empty", source->path);
@@ -27,7 +26,7 @@ static bool read_layout(int file, km_source *source, app_problem *problem) {
         return false;
     if (dim <= 0)
         return app_refuse(problem, "%s: its first row has %" PRId32 " features", source->path, dim);
-    uint64_t record = sizeof dim + (uint64_t)dim * km_element_size(element);
+    uint64_t record = sizeof dim + (uint64_t)dim * npy_type_size(element);
     if (layout->bytes % record)
         return app_refuse(problem,
                           "%s: truncated, or rows of different length: %" PRIu64
@@ -57,13 +56,13 @@ static bool read_bin_layout(int file, km_source *source, app_problem *problem) {
     layout->dim = lengths[1];
     layout->start = sizeof lengths;
     layout->prefix = 0;
-    layout->element = km_has_suffix(source->path, ".fbin")    ? KM_ELEMENT_FLOAT32
-                      : km_has_suffix(source->path, ".i8bin") ? KM_ELEMENT_INT8
-                                                              : KM_ELEMENT_UINT8;
+    layout->element = km_has_suffix(source->path, ".fbin")    ? NPY_FLOAT32
+                      : km_has_suffix(source->path, ".i8bin") ? NPY_INT8
+                                                              : NPY_UINT8;
     /* The reader of points refuses so long a row; for others the product fits 64 bits. */
     if (lengths[1] > INT32_MAX / sizeof(float))
         return true;
-    uint64_t promised = layout->rows * layout->dim * km_element_size(layout->element);
+    uint64_t promised = layout->rows * layout->dim * npy_type_size(layout->element);
     uint64_t held = layout->bytes - layout->start;
     return promised == held ||
            app_refuse(problem,

@@ -289,7 +289,7 @@ static bool read_part(const km_source *source, uint64_t offset, const km_points 
 /* Returns whether the rows of a file have the same form in the file as in memory. */
 static bool is_plain(const km_source *source) {
     return source->format->read == km_read_records && source->layout.prefix == 0 &&
-           source->layout.element == KM_ELEMENT_UINT8;
+           source->layout.element == NPY_UINT8;
 }
 
 /* Allocates or maps storage for this rank's rows; *FILLED says whether it already holds them. */
@@ -353,7 +353,7 @@ static bool may_be_real(const km_source *sources, size_t count) {
     for (size_t i = 0; i < count; i++) {
         if (sources[i].format->read != km_read_records)
             return false;
-        others = others || sources[i].layout.element != KM_ELEMENT_UINT8;
+        others = others || sources[i].layout.element != NPY_UINT8;
     }
     return others;
 }
