@@ -433,7 +433,7 @@ static void summarize(gathering *all, const bool expected[], coll_gathered *gath
     for (int i = 0; i < all->rows && !into->served; i++)
         into->served = strcmp(all->row[i].algorithm, "native") != 0;
     for (int i = 0; i < all->rows; i++)
-        coll_report_extend_saved(&all->row[i]);
+        coll_report_finish_saved(&all->row[i]);
     coll_summary_sort(into);
     const coll_rank_infos infos = {(const char *)&all->hellos[0].info, sizeof *all->hellos};
     if (into->ranks == all->ranks && !coll_topo_make(&infos, all->ranks, &gathered->topo))

@@ -55,17 +55,18 @@ static bool saved_as_measured(const coll_report_cell *cell, coll_report_range *s
 }
 
 /*
- * Sets SAVED to the seconds that a call of EACH seconds saves if OWN ran it instead of NATIVE, or
- * would save if RAN_NATIVE: the difference of their predictions, on each network that the job may
- * be running on. EACH includes waiting for late ranks, which no algorithm shortens: it
- * counts up to the predicted time only.
+ * Estimates a call that RAN runs on the slowest network that the job may be running on: sets
+ * *PREDICTED to its seconds, and SAVED to the seconds that it takes less with OWN than with NATIVE.
+ * On another network the ratio of the two times may be different: that gives SAVED's range. Returns
+ * false if there is no prediction.
  */
 static bool predict_saved(const coll_shape *call, const coll_algorithm *own,
-                          const coll_values *values, const coll_algorithm *native, double each,
-                          bool ran_native, coll_report_range *saved) {
+                          const coll_values *values, const coll_algorithm *native, bool ran_native,
+                          double *predicted, coll_report_range *saved) {
     const int networks = coll_networks_count(call->profile, call->topo);
     const coll_values none = coll_values_default(native);
     *saved = (coll_report_range){INFINITY, 0, -INFINITY};
+    *predicted = 0;
     for (int n = 0; n < (networks ? networks : 1); n++) {
         coll_profile network;
         if (networks)
@@ -73,15 +74,16 @@ static bool predict_saved(const coll_shape *call, const coll_algorithm *own,
         const coll_profile *costs = networks ? &network : NULL;
         const double theirs = coll_predicted_on(native, call, &none, costs),
                      ours = coll_predicted_on(own, call, values, costs),
-                     ran = ran_native ? theirs : ours;
+                     ran = ran_native ? theirs : ours, within = PREDICTED_WITHIN * (theirs + ours);
         if (!(ran > 0) || !isfinite(theirs) || !isfinite(ours))
             return false;
-        const double times = fmin(each, ran) / ran, within = PREDICTED_WITHIN * (theirs + ours);
-        saved->low = fmin(saved->low, times * (theirs - ours - within));
-        saved->high = fmax(saved->high, times * (theirs - ours + within));
+        saved->low = fmin(saved->low, (theirs - ours - within) / ran);
+        saved->high = fmax(saved->high, (theirs - ours + within) / ran);
         if (n == 0)
-            saved->middle = times * (theirs - ours);
+            saved->middle = (theirs - ours) / ran;
+        *predicted = fmax(*predicted, ran);
     }
+    scale(saved, *predicted);
     return true;
 }
 
@@ -98,14 +100,24 @@ static coll_shape average_call(const coll_report_cell *cell, const coll_shape *l
     return call;
 }
 
-static double seconds_each(const coll_report_cell *cell) {
-    return 1e-9 * coll_report_length(cell->inside) / (double)cell->calls;
+/*
+ * Returns the share of a call's predicted seconds that count for what it saved, if calls take EACH
+ * seconds on average. What they take beyond the prediction is waiting for late ranks, which no
+ * algorithm shortens.
+ */
+static double counted_share(double each, double predicted) {
+    return predicted > 0 ? fmin(each / predicted, 1) : 1;
 }
 
-/* Sets SAVED to what all calls of CELL have saved. Returns where that is known from. */
-static coll_report_source find_saved(const coll_report_cell *cell, coll_report_range *saved) {
+/*
+ * Sets SAVED to what all calls of CELL have saved, if they took *PREDICTED seconds; *PREDICTED is 0
+ * if that is known without a prediction. Returns where SAVED is known from.
+ */
+static coll_report_source find_saved(const coll_report_cell *cell, double *predicted,
+                                     coll_report_range *saved) {
     coll_report_source source = COLL_REPORT_MEASURED;
     *saved = (coll_report_range){0, 0, 0};
+    *predicted = 0;
     if (is_native(cell))
         return COLL_REPORT_NATIVE;
     const coll_shape *first = &cell->shape;
@@ -116,11 +128,11 @@ static coll_report_source find_saved(const coll_report_cell *cell, coll_report_r
     if (!saved_as_measured(cell, saved)) {
         const coll_shape call = average_call(cell, first);
         source = COLL_REPORT_ESTIMATED;
-        if (!predict_saved(&call, cell->algorithm, &cell->values, native, seconds_each(cell), false,
-                           saved))
+        if (!predict_saved(&call, cell->algorithm, &cell->values, native, false, predicted, saved))
             return COLL_REPORT_UNKNOWN;
     }
     scale(saved, (double)cell->calls);
+    *predicted *= (double)cell->calls;
     return source;
 }
 
@@ -145,10 +157,13 @@ bool coll_report_would_save(const coll_report_cell *cell, const coll_topo *topo,
     const coll_choice choice = coll_select(info->table, &call, &automatic);
     if (choice.algorithm->native)
         return true;
-    if (!predict_saved(&call, choice.algorithm, &choice.values, info->table[0], seconds_each(cell),
-                       true, saved))
+    double predicted;
+    if (!predict_saved(&call, choice.algorithm, &choice.values, info->table[0], true, &predicted,
+                       saved))
         return false;
-    scale(saved, (double)cell->calls);
+    const double calls = (double)cell->calls,
+                 each = 1e-9 * coll_report_length(cell->inside) / calls;
+    scale(saved, calls * counted_share(each, predicted));
     return true;
 }
 
@@ -165,7 +180,7 @@ static coll_report_row make_row(const coll_report_cell *cell, int rank) {
              cell->kind == COLL_REPORT_PERSISTENT ? "_init" : "");
     snprintf(row.algorithm, sizeof row.algorithm, "%s", algorithm_name(cell));
     if (is_native(cell) || (cell->group && cell->group->members[0] == rank))
-        row.source = find_saved(cell, &row.saved);
+        row.source = find_saved(cell, &row.predicted, &row.saved);
     if (row.source != COLL_REPORT_UNKNOWN)
         row.estimated = row.calls;
     return row;
@@ -182,11 +197,13 @@ int coll_report_make_rows(int rank, coll_report_row rows[]) {
     return count;
 }
 
-void coll_report_extend_saved(coll_report_row *row) {
+void coll_report_finish_saved(coll_report_row *row) {
     if (!(row->estimated > 0))
         return;
-    scale(&row->saved, row->calls / row->estimated);
+    const double share = counted_share(row->inside / row->calls, row->predicted / row->estimated);
+    scale(&row->saved, share * row->calls / row->estimated);
     row->estimated = row->calls;
+    row->predicted = 0;
 }
 
 static int combined_source(int a, int b) {
@@ -215,6 +232,7 @@ int coll_report_add_row(coll_report_row sums[], int count, int most, const coll_
     sum->completed += row->completed;
     sum->until += row->until;
     sum->estimated += row->estimated;
+    sum->predicted += row->predicted;
     sum->saved.low += row->saved.low;
     sum->saved.middle += row->saved.middle;
     sum->saved.high += row->saved.high;

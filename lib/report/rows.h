@@ -35,7 +35,9 @@ typedef struct coll_report_row {
     double completed;        /* requests whose completion was seen */
     double until;            /* s from their starts to their completions */
     double estimated;        /* calls for which SAVED is known */
-    coll_report_range saved; /* s that these calls would have taken longer natively */
+    double predicted;        /* s that these calls were predicted to take; 0: not predicted */
+    coll_report_range saved; /* s that these calls would have taken longer natively, if they took
+                                PREDICTED */
 } coll_report_row;
 
 /* The most rows, of one rank and of all; further ones are left out. */
@@ -48,8 +50,12 @@ enum { COLL_REPORT_ROWS = 1024 };
  */
 int coll_report_make_rows(int rank, coll_report_row rows[]);
 
-/* Extends what ROW has saved from the calls for which that is known to all. */
-void coll_report_extend_saved(coll_report_row *row);
+/*
+ * Sets what ROW, a sum over all ranks, has saved: scales it from predicted times to those that the
+ * calls took, and from the calls for which it is known to all. A single rank's time does not tell
+ * how long a call took: the root of a broadcast leaves early.
+ */
+void coll_report_finish_saved(coll_report_row *row);
 
 /* Adds ROW to that of the same calls among the COUNT rows of SUMS, or behind them if there is none
  * and fewer than MOST. Returns the new count. */
