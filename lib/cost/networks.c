@@ -22,7 +22,7 @@ static const double OVERHEAD = 10e-6;
  * What only rates were measured of (lib/cost/network_probe.h): seconds of a processor for a
  * message, which take longer where ranks share cores, and the bytes that a switch buffers.
  */
-static const struct { double overhead, buffer; } only_rates[] = {{10e-6, 256e3}, {50e-6, 128e3}};
+static const struct { double overhead, buffer; } only_rates[] = {{10e-6, 256e3}, {50e-6, 64e3}};
 
 /* Shares of a buffer that the job may have: other traffic may use a part of it. */
 static const double buffer_shares[] = {1, 0.5};

@@ -50,7 +50,6 @@ typedef struct coll_queue {
     size_t waiting; /* bytes that may be in the buffer: at most the first TCP window of each
                        connection */
     int sender;     /* the host whose messages wait; -1: none; -2: several */
-    bool overrun;   /* it has overflowed */
 } coll_queue;
 
 /* The switch's port to a host. */
@@ -108,11 +107,11 @@ int64_t coll_network_pass(coll_network *network, int from, int to, const coll_me
 /*
  * Counts a message that waits for link NTH until ON among the bytes in that uplink's buffer;
  * *WAITING is the sum of its connection. Returns when the message moves on: after a retransmission
- * timeout if the buffer overflows and the message is ALONE on its connection. Call
- * coll_network_dequeue then. Links other than uplinks have no buffer.
+ * timeout if the buffer overflows, the message is ALONE on its connection, and that has not *LOST
+ * one before. Call coll_network_dequeue then. Links other than uplinks have no buffer.
  */
 int64_t coll_network_queue(coll_network *network, int from, int to, const coll_message_cost *toll,
-                           int nth, bool alone, size_t *waiting, int64_t on);
+                           int nth, bool alone, bool *lost, size_t *waiting, int64_t on);
 void coll_network_dequeue(coll_network *network, int from, int to, const coll_message_cost *toll,
                           int nth, size_t *waiting);
 
@@ -129,11 +128,11 @@ bool coll_network_post(coll_network *network, int to, const coll_message_cost *t
  * Puts a message onto the receiver's port at time NOW, and returns when the port begins with it. If
  * that is later, the message waits in the port's buffer until coll_network_leave. The buffer may
  * have to hold a first TCP window of each connection. If it overflows, a message that is ALONE on
- * its connection takes a retransmission timeout; otherwise the messages behind it show the sender
- * the loss.
+ * its connection, which has not *LOST one before, takes a retransmission timeout; otherwise the
+ * messages behind it show the sender the loss.
  */
 int64_t coll_network_enter(coll_network *network, int from, int to, const coll_message_cost *toll,
-                           bool interleaves, bool alone, size_t *waiting, int64_t now);
+                           bool interleaves, bool alone, bool *lost, size_t *waiting, int64_t now);
 void coll_network_leave(coll_network *network, int to, size_t bytes, size_t *waiting);
 
 #endif

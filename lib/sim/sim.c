@@ -49,6 +49,7 @@ typedef struct channel {
     int lane;
     coll_level level;
     int64_t latest;           /* arrival of the last message: messages never overtake each other */
+    bool lost;                /* a message, in a full buffer */
     size_t waiting;           /* bytes that wait for the receiver's port */
     size_t queued[COLL_WAYS]; /* bytes that wait for each shared link */
     int in_order;             /* messages under way that don't interleave */
@@ -312,7 +313,7 @@ static bool enter_port(simulation *sim, int number) {
         coll_network_message_cost(&sim->network, via->level, msg->bytes);
     int64_t begin =
         coll_network_enter(&sim->network, via->sender, via->receiver, cost, msg->interleaves,
-                           via->in_order <= 1, &via->waiting, sim->now);
+                           via->in_order <= 1, &via->lost, &via->waiting, sim->now);
     int64_t arrival = begin + msg->arrival;
     msg->waits = msg->waits || begin > sim->now;
     via->latest = arrival > via->latest ? arrival : via->latest;
@@ -339,7 +340,7 @@ static bool pass_links(simulation *sim, int number, int nth) {
         msg->queued = nth > 0 && on > sim->now;
         if (msg->queued)
             on = coll_network_queue(&sim->network, from, to, cost, nth, via->in_order <= 1,
-                                    &via->queued[nth], on);
+                                    &via->lost, &via->queued[nth], on);
         if (on > sim->now)
             return schedule_stage(sim, number, nth + 1, via->from, on);
     }

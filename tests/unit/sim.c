@@ -229,18 +229,28 @@ START_TEST(messages_on_links_of_their_own_dont_wait) {
 }
 END_TEST
 
-START_TEST(a_buffer_that_is_overrun_costs_a_time_out_once) {
-    enum { RANKS = 10, FIRST_WINDOW = 10 * 1448 };
-    const double hop = a + SEGMENT * B;
-    scene s;
-    set_scene(&s, &flood, RANKS, RANKS, SEGMENT);
-    ck_assert_double_eq_tol(seconds_of(&s, &flood) / ((RANKS - 1) * hop), 1, 0.05);
-    for (int level = 0; level < COLL_LEVELS; level++)
-        s.profile.level[level].buffer = 4 * FIRST_WINDOW;
-    ck_assert_double_eq_tol(seconds_of(&s, &flood) / (0.2 + (RANKS - 1) * hop), 1, 0.05);
-    for (int level = 0; level < COLL_LEVELS; level++)
-        s.profile.level[level].buffer = RANKS * FIRST_WINDOW;
-    ck_assert_double_eq_tol(seconds_of(&s, &flood) / ((RANKS - 1) * hop), 1, 0.05);
+/* Returns by how many seconds a buffer of BUFFER bytes delays messages of BYTES from nine ranks. */
+static double delay_by_buffer(size_t bytes, double buffer) {
+    enum { RANKS = 10 };
+    double taken[2];
+    for (int limited = 0; limited < 2; limited++) {
+        scene s;
+        set_scene(&s, &flood, RANKS, RANKS, bytes);
+        for (int level = 0; level < COLL_LEVELS; level++)
+            s.profile.level[level].buffer = limited ? buffer : 0;
+        taken[limited] = seconds_of(&s, &flood);
+    }
+    return taken[1] - taken[0];
+}
+
+START_TEST(a_buffer_that_overflows_costs_one_timeout) {
+    enum { FIRST_WINDOW = 10 * 1448, SHORT = 8 << 10 };
+    const double timeout = 0.2, exact = 1e-6;
+    ck_assert_double_eq_tol(delay_by_buffer(SEGMENT, 10 * FIRST_WINDOW), 0, exact);
+    ck_assert_double_eq_tol(delay_by_buffer(SEGMENT, 5 * FIRST_WINDOW), 0, exact);
+    ck_assert_double_eq_tol(delay_by_buffer(SEGMENT, 3 * FIRST_WINDOW), timeout, exact);
+    ck_assert_double_eq_tol(delay_by_buffer(SHORT, 10 * SHORT), 0, exact);
+    ck_assert_double_eq_tol(delay_by_buffer(SHORT, 5 * SHORT), timeout, exact);
 }
 END_TEST
 
@@ -745,7 +755,7 @@ int main(void) {
                         sizeof formulas / sizeof *formulas);
     tcase_add_test(prices, two_messages_on_an_uplink_take_twice_as_long);
     tcase_add_test(prices, messages_on_links_of_their_own_dont_wait);
-    tcase_add_test(prices, a_buffer_that_is_overrun_costs_a_time_out_once);
+    tcase_add_test(prices, a_buffer_that_overflows_costs_one_timeout);
     tcase_add_loop_test(prices, long_calls_take_as_long_as_they_do_in_full, 0, 2);
     tcase_add_loop_test(prices, long_exchanges_take_twice_as_long, 0, 2);
     tcase_add_loop_test(prices, exchanges_among_all_take_as_long_as_they_do_in_full, 0, 4);
