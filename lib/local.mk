@@ -31,6 +31,7 @@ libcoll_core_la_SOURCES = \
 	lib/alltoall/alltoall.h \
 	lib/alltoall/bruck.c \
 	lib/alltoall/linear.c \
+	lib/alltoall/multi_leader.c \
 	lib/alltoall/pairwise.c \
 	lib/alltoall/racks.c \
 	lib/api/coll.c \
@@ -120,6 +121,7 @@ libcoll_core_la_SOURCES = \
 	lib/plan/cursor.c lib/plan/cursor.h \
 	lib/plan/engine.c lib/plan/engine.h \
 	lib/plan/multi_leader.c lib/plan/multi_leader.h \
+	lib/plan/node_pairs.c lib/plan/node_pairs.h \
 	lib/plan/plan.h \
 	lib/plan/staged_plan.c lib/plan/staged_plan.h \
 	lib/plan/task.c lib/plan/task.h \

@@ -62,15 +62,19 @@ static const coll_data *combined_type(const coll_engine *engine) {
     return call->input->bytes ? call->input : call->data;
 }
 
-/* Combines bytes of another segment of scratch memory with those at MEMORY. */
+/* Returns the bytes of a step in scratch memory that are not at its AT. */
+static char *other_scratch(const coll_engine *engine, const coll_node *node) {
+    const size_t segment = segment_index(engine, node, node->step.block);
+    return engine->segments + segment * engine->plan->size.segment + node->step.from;
+}
+
+/* Combines other bytes of scratch memory with those at MEMORY. */
 static int combine_scratch(coll_engine *engine, const coll_node *node, char *memory) {
     const coll_step *step = &node->step;
-    size_t other = segment_index(engine, node, step->block);
     coll_operands operands = {.data = combined_type(engine),
                               .length = step->length,
                               .bytes = memory,
-                              .others = engine->segments + other * engine->plan->size.segment +
-                                        step->from,
+                              .others = other_scratch(engine, node),
                               .bytes_first = step->scratch_first,
                               .to_bytes = step->to_scratch};
     return coll_reduction_combine(engine->call.reduction, &operands, engine->spare);
@@ -137,6 +141,10 @@ static int execute_local_step(coll_engine *engine, const coll_node *node) {
     int code = MPI_SUCCESS;
     if (step->kind == COLL_STEP_COMBINE && step->buffer == COLL_SCRATCH)
         return combine_scratch(engine, node, memory);
+    if (step->buffer == COLL_SCRATCH) {
+        memcpy(memory, other_scratch(engine, node), step->length);
+        return MPI_SUCCESS;
+    }
     if (step->kind == COLL_STEP_COMBINE)
         code = combine_blocks(engine, step, memory);
     else

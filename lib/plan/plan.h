@@ -33,7 +33,8 @@ enum {
 typedef enum coll_step_kind {
     COLL_STEP_SEND,
     COLL_STEP_RECEIVE,
-    COLL_STEP_COPY,   /* copies from the data or the input to scratch memory, or back */
+    COLL_STEP_COPY,   /* copies from the data or the input to scratch memory, or back; or from one
+                         place of scratch memory to another */
     COLL_STEP_COMBINE /* combines a range of the data, the input or scratch memory with one in
                          scratch memory; the result goes to either */
 } coll_step_kind;
@@ -58,16 +59,17 @@ typedef struct coll_after {
  *
  * While a round is under way it has SEGMENTS segments of scratch memory. A step on scratch memory
  * uses the bytes at AT in its SEGMENT. If a combination has both operands in scratch memory, the
- * other one is at FROM in segment BLOCK. A combination leaves the bytes at AT undefined unless they
- * are its first operand or get its result. Messages of data that is not contiguous are packed at AT
- * in their segment, too. Two ranges of a round in one segment must be disjoint or equal.
+ * other one is at FROM in segment BLOCK; from there a copy within scratch memory goes to AT. A
+ * combination leaves the bytes at AT undefined unless they are its first operand or get its result.
+ * Messages of data that is not contiguous are packed at AT in their segment, too. Two ranges of a
+ * round in one segment must be disjoint or equal.
  *
  * Plans must not write bytes while a send of them is under way, nor read or write bytes while a
  * receive into them is.
  */
 typedef struct coll_step {
     coll_step_kind kind;
-    coll_buffer buffer; /* in a copy or a combination: the operand that isn't scratch memory */
+    coll_buffer buffer; /* in a copy or a combination: where the operand that isn't at AT is */
     int peer;           /* rank */
     int lane;
     int block;           /* position in the chain order */

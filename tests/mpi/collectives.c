@@ -11,6 +11,7 @@
 #include "hlot/sites.h"
 #include "lib/allgather/allgather.h"
 #include "lib/allreduce/allreduce.h"
+#include "lib/alltoall/alltoall.h"
 #include "lib/barrier/barrier.h"
 #include "lib/call/args.h"
 #include "lib/tuning/state.h"
@@ -542,7 +543,8 @@ START_TEST(over_nodes) {
     } made[] = {{ALLREDUCE, &coll_allreduce_multi_leader},
                 {BARRIER, &coll_barrier_multi_leader},
                 {ALLGATHER, &coll_allgather_multi_leader},
-                {ALLGATHERV, &coll_allgather_multi_leader}};
+                {ALLGATHERV, &coll_allgather_multi_leader},
+                {ALLTOALL, &coll_alltoall_multi_leader}};
     for (int shared = 1; shared <= 4 && world_ranks > 1; shared++) {
         MPI_Comm comm;
         int nodes = shared < 4 ? (world_ranks - 1) / shared + 1 : 2;

@@ -239,8 +239,9 @@ static void look_at(play *p, path *way) {
     p->waiting = way;
 }
 
-static bool combines_scratch(const coll_step *step) {
-    return step->kind == COLL_STEP_COMBINE && step->buffer == COLL_SCRATCH;
+/* Returns whether STEP has both operands in scratch memory. */
+static bool is_inside_scratch(const coll_step *step) {
+    return !coll_step_is_message(step) && step->buffer == COLL_SCRATCH;
 }
 
 /* Checks a step for errors of the plan. */
@@ -262,7 +263,7 @@ static bool check_step(play *p, int rank, uint64_t round, const coll_step *step,
     if (is_input && writes)
         return refuse(p, "rank %d round %llu step %d: writes to the input", rank,
                       (unsigned long long)round, which);
-    if (combines_scratch(step) &&
+    if (is_inside_scratch(step) &&
         (step->block < 0 || step->block >= size->segments || step->from > size->segment ||
          step->length > size->segment - step->from))
         return refuse(p, "rank %d round %llu step %d: %zu bytes at %zu in segment %d", rank,
@@ -292,15 +293,15 @@ static bool collide(const coll_step *a, const coll_step *b) {
            a->at < b->at + b->length && b->at < a->at + a->length;
 }
 
-/* Like collide, with the other operands of combinations in scratch memory. */
+/* Like collide, with the other operands of copies and combinations in scratch memory. */
 static bool any_collide(const coll_step *a, const coll_step *b) {
     coll_step c = *a, d = *b;
     c.segment = a->block;
     c.at = a->from;
     d.segment = b->block;
     d.at = b->from;
-    return collide(a, b) || (combines_scratch(a) && collide(&c, b)) ||
-           (combines_scratch(b) && collide(a, &d));
+    return collide(a, b) || (is_inside_scratch(a) && collide(&c, b)) ||
+           (is_inside_scratch(b) && collide(a, &d));
 }
 
 /* Checks every round of RANK's plan. */
@@ -335,8 +336,8 @@ static label *labels_of(player *one, const coll_node *node, bool scratch) {
     const side *of = side_of(one, step);
     if (scratch)
         return scratch_of(one, node, step->segment, step->at);
-    return combines_scratch(step) ? scratch_of(one, node, step->block, step->from)
-                                  : of->labels + position_of(of, step);
+    return is_inside_scratch(step) ? scratch_of(one, node, step->block, step->from)
+                                   : of->labels + position_of(of, step);
 }
 
 static bool is_there(const label *byte, const coll_node *node, bool scratch) {
@@ -347,7 +348,7 @@ static bool is_there(const label *byte, const coll_node *node, bool scratch) {
 static label *read_bytes(player *one, const coll_node *node, bool scratch) {
     size_t length = node->step.length;
     const label *from = labels_of(one, node, scratch);
-    scratch = scratch || combines_scratch(&node->step);
+    scratch = scratch || is_inside_scratch(&node->step);
     label *bytes = allocate(length, sizeof *bytes);
     for (size_t i = 0; i < length; i++) {
         if (!is_there(&from[i], node, scratch)) {
@@ -367,7 +368,7 @@ static label *read_bytes(player *one, const coll_node *node, bool scratch) {
 static bool write_bytes(const play *p, player *one, const coll_node *node, bool scratch,
                         const label *bytes) {
     label *into = labels_of(one, node, scratch);
-    scratch = scratch || combines_scratch(&node->step);
+    scratch = scratch || is_inside_scratch(&node->step);
     bool again = scratch || is_reduction(p) || p->call->operation == COLL_OPERATION_ALLTOALL;
     bool in_place = !scratch && p->call->operation == COLL_OPERATION_REDUCE;
     for (size_t i = 0; i < node->step.length; i++) {
