@@ -133,6 +133,7 @@ libcoll_core_la_SOURCES = \
 	lib/reduce/tree.c lib/reduce/tree.h \
 	lib/reduce/two_tree.c \
 	lib/reduce_scatter/circulant.c \
+	lib/reduce_scatter/multi_leader.c \
 	lib/reduce_scatter/pairwise.c \
 	lib/reduce_scatter/reduce_scatter.h \
 	lib/reduce_scatter/ring.c \

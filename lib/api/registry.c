@@ -81,11 +81,9 @@ const coll_algorithm *const coll_reduce_table[] = {
 };
 
 const coll_algorithm *const coll_reduce_scatter_table[] = {
-    &coll_reduce_scatter_native,
-    &coll_reduce_scatter_ring,
-    &coll_reduce_scatter_circulant,
-    &coll_reduce_scatter_pairwise,
-    NULL,
+    &coll_reduce_scatter_native,       &coll_reduce_scatter_ring,
+    &coll_reduce_scatter_circulant,    &coll_reduce_scatter_pairwise,
+    &coll_reduce_scatter_multi_leader, NULL,
 };
 
 const coll_algorithm *const coll_allgather_table[] = {

@@ -14,6 +14,7 @@
 #include "lib/alltoall/alltoall.h"
 #include "lib/barrier/barrier.h"
 #include "lib/call/args.h"
+#include "lib/reduce_scatter/reduce_scatter.h"
 #include "lib/tuning/state.h"
 #include "tests/support/harness.h"
 #include "tests/support/layouts.h"
@@ -544,7 +545,9 @@ START_TEST(over_nodes) {
                 {BARRIER, &coll_barrier_multi_leader},
                 {ALLGATHER, &coll_allgather_multi_leader},
                 {ALLGATHERV, &coll_allgather_multi_leader},
-                {ALLTOALL, &coll_alltoall_multi_leader}};
+                {ALLTOALL, &coll_alltoall_multi_leader},
+                {REDUCE_SCATTER_BLOCK, &coll_reduce_scatter_multi_leader},
+                {REDUCE_SCATTER, &coll_reduce_scatter_multi_leader}};
     for (int shared = 1; shared <= 4 && world_ranks > 1; shared++) {
         MPI_Comm comm;
         int nodes = shared < 4 ? (world_ranks - 1) / shared + 1 : 2;
