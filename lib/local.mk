@@ -76,6 +76,7 @@ libcoll_core_la_SOURCES = \
 	lib/bcast/chain.c \
 	lib/bcast/circulant.c \
 	lib/bcast/linear.c \
+	lib/bcast/multi_leader.c \
 	lib/bcast/native.c \
 	lib/bcast/scatter_allgather.c \
 	lib/bcast/two_tree.c \
@@ -120,6 +121,7 @@ libcoll_core_la_SOURCES = \
 	lib/pattern/usualtree.c lib/pattern/usualtree.h \
 	lib/plan/cursor.c lib/plan/cursor.h \
 	lib/plan/engine.c lib/plan/engine.h \
+	lib/plan/leader_tree.c lib/plan/leader_tree.h \
 	lib/plan/multi_leader.c lib/plan/multi_leader.h \
 	lib/plan/node_pairs.c lib/plan/node_pairs.h \
 	lib/plan/plan.h \
@@ -129,6 +131,7 @@ libcoll_core_la_SOURCES = \
 	lib/plan/two_trees.c lib/plan/two_trees.h \
 	lib/reduce/binomial.c \
 	lib/reduce/chain.c \
+	lib/reduce/multi_leader.c \
 	lib/reduce/reduce.h \
 	lib/reduce/tree.c lib/reduce/tree.h \
 	lib/reduce/two_tree.c \

@@ -121,7 +121,8 @@ typedef struct coll_algorithm {
     const char *summary;                        /* one line */
     coll_param params[COLL_PARAMS_MAX + 1];     /* terminated by a NULL name */
     bool (*applicable)(const coll_shape *call); /* NULL: always */
-    /* in the first entry of a table: bytes below which it is always chosen within one site */
+    /* in the first entry of a table: bytes below which it is always chosen within one site if each
+     * rank has a node of its own */
     size_t best_below;
     bool sizeless; /* the first such algorithm of a table is chosen if sizes differ by rank */
     /* the MPI library's own; its predicted time is that of the most similar algorithm of ours */

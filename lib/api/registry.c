@@ -31,17 +31,12 @@
 #include "lib/tuning/state.h"
 
 const coll_algorithm *const coll_bcast_table[] = {
-    &coll_bcast_native,
-    &coll_bcast_linear,
-    &coll_bcast_binomial,
-    &coll_bcast_scatter_allgather,
-    &coll_bcast_chain,
-    &coll_bcast_circulant,
-    &coll_bcast_two_tree,
-    &coll_bcast_bine,
-    &hlot_bcast_flat,
-    &hlot_bcast_hlot,
-    NULL,
+    &coll_bcast_native,       &coll_bcast_linear,
+    &coll_bcast_binomial,     &coll_bcast_scatter_allgather,
+    &coll_bcast_chain,        &coll_bcast_circulant,
+    &coll_bcast_two_tree,     &coll_bcast_bine,
+    &coll_bcast_multi_leader, &hlot_bcast_flat,
+    &hlot_bcast_hlot,         NULL,
 };
 
 const coll_algorithm *const coll_gather_table[] = {
@@ -76,8 +71,13 @@ const coll_algorithm *const coll_allreduce_table[] = {
 };
 
 const coll_algorithm *const coll_reduce_table[] = {
-    &coll_reduce_native,   &coll_reduce_chain, &coll_reduce_two_tree,
-    &coll_reduce_binomial, &hlot_reduce_sites, NULL,
+    &coll_reduce_native,
+    &coll_reduce_chain,
+    &coll_reduce_two_tree,
+    &coll_reduce_binomial,
+    &coll_reduce_multi_leader,
+    &hlot_reduce_sites,
+    NULL,
 };
 
 const coll_algorithm *const coll_reduce_scatter_table[] = {

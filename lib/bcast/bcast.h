@@ -27,6 +27,7 @@ extern const coll_algorithm coll_bcast_chain;
 extern const coll_algorithm coll_bcast_circulant;
 extern const coll_algorithm coll_bcast_two_tree;
 extern const coll_algorithm coll_bcast_bine;
+extern const coll_algorithm coll_bcast_multi_leader;
 
 /* Not in the table: the broadcasts of MPI libraries, for predictions (binomial.c). */
 extern const coll_algorithm coll_bcast_usual_flat, coll_bcast_usual_line, coll_bcast_usual_binary,

@@ -5,7 +5,8 @@
 
 #include "lib/algorithm/algorithm.h"
 
-extern const coll_algorithm coll_reduce_chain, coll_reduce_two_tree, coll_reduce_binomial;
+extern const coll_algorithm coll_reduce_chain, coll_reduce_two_tree, coll_reduce_binomial,
+    coll_reduce_multi_leader;
 
 /*
  * Not in the table: the reductions of MPI libraries, for predictions (binomial.c); the flat one

@@ -97,7 +97,8 @@ static coll_choice choose_without_prediction(const coll_algorithm *const table[]
         return default_choice(standby, "sizes differ by rank");
     if (coll_select_native(call->topo, user))
         return default_choice(standby, "all ranks on one node");
-    if (call->topo->sites == 1 && call->bytes < standby->best_below)
+    if (call->topo->sites == 1 && call->topo->ranks == call->topo->nodes &&
+        call->bytes < standby->best_below)
         return default_choice(standby, "the data is small");
     return (coll_choice){.algorithm = NULL};
 }

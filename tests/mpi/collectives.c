@@ -14,6 +14,7 @@
 #include "lib/alltoall/alltoall.h"
 #include "lib/barrier/barrier.h"
 #include "lib/call/args.h"
+#include "lib/reduce/reduce.h"
 #include "lib/reduce_scatter/reduce_scatter.h"
 #include "lib/tuning/state.h"
 #include "tests/support/harness.h"
@@ -547,7 +548,8 @@ START_TEST(over_nodes) {
                 {ALLGATHERV, &coll_allgather_multi_leader},
                 {ALLTOALL, &coll_alltoall_multi_leader},
                 {REDUCE_SCATTER_BLOCK, &coll_reduce_scatter_multi_leader},
-                {REDUCE_SCATTER, &coll_reduce_scatter_multi_leader}};
+                {REDUCE_SCATTER, &coll_reduce_scatter_multi_leader},
+                {REDUCE, &coll_reduce_multi_leader}};
     for (int shared = 1; shared <= 4 && world_ranks > 1; shared++) {
         MPI_Comm comm;
         int nodes = shared < 4 ? (world_ranks - 1) / shared + 1 : 2;

@@ -12,6 +12,7 @@
 #include "lib/tuning/state.h"
 #include "tests/support/harness.h"
 #include "tests/support/layouts.h"
+#include "tests/support/ran.h"
 
 #include <mpi.h>
 #include <stdio.h>
@@ -140,7 +141,7 @@ START_TEST(broadcasts_at_once_by_every_plan) {
         ck_assert_int_eq(COLL_Set(comm, "bcast", spec), MPI_SUCCESS);
         for (int root = 0; root < world_ranks; root++)
             fly(comm, spec, root);
-        if (world_ranks > 1)
+        if (world_ranks > 1 && can_run(comm, *a, (size_t)21 * UNIT, 0))
             ck_assert_ptr_eq(planned(comm, COLL_OPERATION_BCAST, (size_t)21 * UNIT), *a);
     }
     MPI_Comm_free(&comm);

@@ -354,7 +354,8 @@ END_TEST
 START_TEST(bad_specs_name_setting_value_and_remedy) {
     ck_assert_str_eq(refusal("nonsense"),
                      "COLL_BCAST=nonsense: unknown algorithm; allowed: auto, native, linear, "
-                     "binomial, scatter_allgather, chain, circulant, two_tree, bine, flat, hlot");
+                     "binomial, scatter_allgather, chain, circulant, two_tree, bine, multi_leader, "
+                     "flat, hlot");
     ck_assert_str_eq(refusal("chain:window=2K"),
                      "COLL_BCAST=chain:window=2K: window must be 0 to 1K");
     ck_assert_str_eq(refusal("chain:chunk=2G"),

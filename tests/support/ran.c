@@ -57,7 +57,7 @@ void assert_ran(MPI_Comm comm, const char *operation, size_t bytes, const char *
     char ran[COLL_SPEC_MAX];
     ck_assert_int_eq(coll_spec_parse(operation, spec, coll_operations[which].table, &word),
                      MPI_SUCCESS);
-    if (sends_nothing(comm, bytes) || !word.algorithm)
+    if (sends_nothing(comm, bytes) || !word.algorithm || !can_run(comm, word.algorithm, bytes, 0))
         return;
     coll_choice choice = what_ran(comm, which, bytes, 0);
     coll_spec_print(choice.algorithm, &choice.values, ran, sizeof ran);

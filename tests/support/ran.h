@@ -19,7 +19,8 @@ bool can_run(MPI_Comm comm, const coll_algorithm *algorithm, size_t bytes, int r
 
 /*
  * Fails unless the algorithm and the values in SPEC ran the last "bcast" or "gather" of BYTES on
- * COMM. Asserts nothing for "auto", or if nothing had to be sent: no bytes, or one rank.
+ * COMM. Asserts nothing for "auto", if the algorithm can't run there, or if nothing had to be sent:
+ * no bytes, or one rank.
  */
 void assert_ran(MPI_Comm comm, const char *operation, size_t bytes, const char *spec);
 

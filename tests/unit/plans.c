@@ -84,6 +84,7 @@ static const claim claims[] = {
     {&coll_bcast_circulant, 0, 1, by_rank, unbounded, RANK},
     {&coll_bcast_two_tree, 0, 1, one, two, RANK_TO_RANK},
     {&coll_bcast_bine, 0, 1, twice_by_level, twice_by_level, RANK_TO_RANK},
+    {&coll_bcast_multi_leader, NONE, NONE, by_rank, unbounded, RANK_TO_RANK},
     {&coll_bcast_usual_line, NONE, NONE, by_rank, by_rank, RANK},
     {&coll_bcast_usual_binary, NONE, NONE, by_rank, unbounded, RANK_TO_RANK},
     {&coll_bcast_usual_binomial, NONE, NONE, by_rank, unbounded, RANK_TO_RANK},

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A tree of few levels between nodes, for many ranks per node: the ranks of the root's node divide
+ * the other nodes among themselves, and each is the parent of the first rank of the nodes that it
+ * serves. Inside the nodes the trees are binomial, from the root or from the first rank. No
+ * communication.
+ */
+#ifndef COLL_LIB_PLAN_LEADER_TREE_H
+#define COLL_LIB_PLAN_LEADER_TREE_H
+
+#include "lib/plan/plan.h"
+
+/* Returns the most children of a rank. */
+int coll_leader_tree_children(const coll_plan_args *args);
+
+/*
+ * Sets *PARENT (-1 at the root) and CHILDREN to ranks: first those of this node, the root of the
+ * largest subtree first, then those of other nodes. Returns the number of children.
+ */
+int coll_leader_tree(const coll_plan_args *args, int *parent, int children[]);
+
+/* Returns whether CALL has several nodes, all in one site, and one of them several ranks. */
+bool coll_leader_tree_applies(const coll_shape *call);
+
+#endif
