@@ -46,29 +46,37 @@ static int source_in(const coll_cut *cut, int i, int member) {
 
 /* --- Nodes --- */
 
-/* Returns the seconds of an allreduce of a few bytes in which a rank sends up to MESSAGES messages
- * in each of ROUNDS exchanges. */
-static double seconds_of(const coll_plan_args *args, int rounds, int messages, int node_cuts) {
+/*
+ * Returns the seconds of ROUNDS exchanges with RADIX, in which a rank sends up to MESSAGES
+ * messages. The node's ranks share its link. A reduction sends whole sums in each round; blocks
+ * cross the link once with any radix.
+ */
+static double seconds_of(const coll_plan_args *args, int rounds, int radix, int messages,
+                         int node_cuts) {
     const coll_profile *profile = args->shape->profile;
     const coll_cost *link = coll_profile_outermost(profile, args->shape->topo);
+    const size_t sum = args->shape->element ? args->shape->bytes : 0;
     return rounds * (coll_cost_relay(link, 0, 2) + (messages - 1) * 2 * link->overhead +
+                     (radix - 1 - messages) * (double)sum * link->per_byte +
                      node_cuts * coll_cost_relay(&profile->level[COLL_LEVEL_NODE], 0, 2));
 }
 
-/* Returns the smallest radix with as few exchanges as the one that takes the least time. */
+/* Returns the smallest radix with as many exchanges as take the least time. */
 static int best_radix(const coll_plan_args *args, int nodes, int fewest, int node_cuts) {
     double least = 0;
-    int best = 1;
-    for (int messages = 1, radix = 0; radix < nodes && radix < COLL_LEADERS_RADIX; messages++) {
-        radix = (int)coll_least((size_t)messages * (size_t)fewest + 1, COLL_LEADERS_RADIX);
-        const int rounds = coll_radix_digits(nodes, radix);
-        const double seconds = seconds_of(args, rounds, messages, node_cuts);
-        if (messages == 1 || seconds < least) {
+    int best = 0;
+    for (int rounds = 1, radix = 0; radix != 2; rounds++) {
+        radix = coll_radix_for(nodes, rounds);
+        if (radix > COLL_LEADERS_RADIX)
+            continue;
+        const int messages = (radix - 1 + fewest - 1) / fewest;
+        const double seconds = seconds_of(args, rounds, radix, messages, node_cuts);
+        if (best == 0 || seconds <= least) {
             least = seconds;
-            best = rounds;
+            best = radix;
         }
     }
-    return coll_radix_for(nodes, best > 0 ? best : 1);
+    return best;
 }
 
 coll_leaders_extent coll_leaders_measure(const coll_plan_args *args, uint64_t asked) {
