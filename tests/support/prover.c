@@ -307,10 +307,14 @@ static bool any_collide(const coll_step *a, const coll_step *b) {
 /* Checks every round of RANK's plan. */
 static bool check_plan(play *p, int rank) {
     const coll_plan *plan = p->players[rank].plan;
-    coll_step *steps = allocate((size_t)plan->size.steps, sizeof *steps);
+    const int most = plan->size.steps;
+    /* more than a plan may write, so that one that writes too many is found */
+    coll_step *steps = allocate(2 * (size_t)most + 64, sizeof *steps);
     bool good = plan->size.window >= 1 || refuse(p, "rank %d: no window", rank);
     for (uint64_t round = 0; good && round < plan->rounds; round++) {
         int count = plan->round(plan, round, steps);
+        good = count <= most || refuse(p, "rank %d round %llu: %d steps, at most %d", rank,
+                                       (unsigned long long)round, count, most);
         for (int i = 0; good && i < count; i++) {
             good = check_step(p, rank, round, &steps[i], i);
             for (int j = 0; good && j < i; j++)
