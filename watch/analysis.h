@@ -32,10 +32,10 @@ typedef struct watch_analysis {
 } watch_analysis;
 
 /*
- * Adds a finding about RANK, whose text is to be written to *TEXT. Returns NULL if there are enough
- * findings.
+ * Adds a finding about RANK, whose text is to be written to *TEXT; HANGS says whether it proves
+ * that a rank waits in vain. Returns NULL if there are enough findings.
  */
-watch_finding *watch_analysis_add(watch_analysis *v, watch_finding_kind kind, int rank,
+watch_finding *watch_analysis_add(watch_analysis *v, watch_finding_kind kind, int rank, bool hangs,
                                   watch_text *text);
 
 /* Returns the only open call of RANK, or NULL if there is none or more than one. */

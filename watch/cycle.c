@@ -49,7 +49,7 @@ void watch_analysis_find_cycles(watch_analysis *v) {
         if (rank < 0 || first == length || waits_for_lost(v, path + first, length - first))
             continue;
         watch_text text;
-        if (!watch_analysis_add(v, WATCH_CYCLE, path[first], &text))
+        if (!watch_analysis_add(v, WATCH_CYCLE, path[first], true, &text))
             break;
         if (length - first == 1)
             watch_append(&text, "rank %d waits for itself", rank);

@@ -13,13 +13,21 @@ const char *watch_finding_name(watch_finding_kind kind) {
     return names[kind];
 }
 
-watch_finding *watch_analysis_add(watch_analysis *v, watch_finding_kind kind, int rank,
+bool watch_diagnosis_hangs(const watch_diagnosis *diagnosis) {
+    for (int i = 0; i < diagnosis->count; i++)
+        if (diagnosis->findings[i].hangs)
+            return true;
+    return false;
+}
+
+watch_finding *watch_analysis_add(watch_analysis *v, watch_finding_kind kind, int rank, bool hangs,
                                   watch_text *text) {
     if (v->out->count == WATCH_FINDINGS)
         return NULL;
     watch_finding *finding = &v->out->findings[v->out->count++];
     finding->kind = kind;
     finding->rank = rank;
+    finding->hangs = hangs;
     *text = watch_text_in(finding->text, sizeof finding->text);
     return finding;
 }

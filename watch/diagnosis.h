@@ -21,7 +21,8 @@ enum { WATCH_FINDINGS = 8, WATCH_SENTENCE = 1600 };
 
 typedef struct watch_finding {
     watch_finding_kind kind;
-    int rank; /* the rank that TEXT names first */
+    int rank;   /* the rank that TEXT names first */
+    bool hangs; /* proves that a rank waits in vain, and not for one that computes */
     char text[WATCH_SENTENCE];
 } watch_finding;
 
@@ -36,6 +37,9 @@ typedef struct watch_diagnosis {
  */
 bool watch_diagnose(const watch_state states[], int ranks, uint64_t young,
                     watch_diagnosis *diagnosis);
+
+/* Returns whether a finding proves that the job hangs. */
+bool watch_diagnosis_hangs(const watch_diagnosis *diagnosis);
 
 /* Returns the name of KIND in JSON. */
 const char *watch_finding_name(watch_finding_kind kind);

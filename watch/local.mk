@@ -8,6 +8,7 @@ libwatch_la_SOURCES = \
 	watch/auth.c watch/auth.h \
 	watch/calls.h \
 	watch/check.c watch/check.h \
+	watch/command.c watch/command.h \
 	watch/communicators.c watch/communicators.h \
 	watch/cycle.c \
 	watch/diagnosis.c watch/diagnosis.h \

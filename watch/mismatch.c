@@ -98,7 +98,7 @@ static void report_mismatch(watch_analysis *v, const ranked_record list[], int c
     int odd_count = list_ranks_with_same_call(list, count, odd, ranks);
     best_count = list_ranks_with_same_call(list, count, best, ranks + count);
     watch_text text;
-    if (watch_analysis_add(v, WATCH_MISMATCH, list[odd].rank, &text)) {
+    if (watch_analysis_add(v, WATCH_MISMATCH, list[odd].rank, true, &text)) {
         watch_append_ranks(&text, ranks, odd_count);
         watch_append(&text, one->open ? (odd_count > 1 ? " are in " : " is in ") : " called ");
         watch_append_call(&text, one);

@@ -102,9 +102,12 @@ static void report_absent_rank(watch_analysis *v, int rank, int waiters[]) {
         return;
     int count = find_waiters(v, rank, waiters);
     bool lost = v->conditions[rank] == WATCH_LOST;
+    bool hangs = false;
+    for (int i = 0; i < count; i++)
+        hangs = hangs || v->stuck[waiters[i]];
     watch_text text;
     if ((!count && !lost) ||
-        !watch_analysis_add(v, lost ? WATCH_MISSING : WATCH_ABSENT, rank, &text))
+        !watch_analysis_add(v, lost ? WATCH_MISSING : WATCH_ABSENT, rank, hangs, &text))
         return;
     int lost_ranks = append_lost_ranks(v, &text, rank);
     append_condition(v, &text, rank);

@@ -385,7 +385,8 @@ void watch_report_json(FILE *stream, const watch_report *report) {
         fprintf(stream, i ? ", " : "");
         write_group(stream, report, i, ranks);
     }
-    fprintf(stream, "], \"findings\": [");
+    fprintf(stream, "], \"hang\": %s, \"findings\": [",
+            watch_diagnosis_hangs(diagnosis) ? "true" : "false");
     for (int i = 0; i < diagnosis->count; i++) {
         const watch_finding *finding = &diagnosis->findings[i];
         fprintf(stream, "%s{\"kind\": \"%s\", \"rank\": %d, \"text\": ", i ? ", " : "",

@@ -3,6 +3,7 @@
 
 #include "watch/reporter.h"
 
+#include "watch/command.h"
 #include "watch/files.h"
 #include "watch/gather_states.h"
 #include "watch/job.h"
@@ -261,6 +262,27 @@ static void append_json(const watch_report *made) {
     free(text);
 }
 
+/* Does what COLL_WATCH_ON_HANG asks for, if the report proves that the job hangs. */
+static void act_on_hang(const watch_report *made) {
+    const char *action = watch_own.settings->on_hang;
+    if (!action[0])
+        return;
+    if (!watch_diagnosis_hangs(&made->diagnosis)) {
+        fprintf(stderr, "coll: watch: this proves no hang, so COLL_WATCH_ON_HANG does nothing\n");
+        return;
+    }
+    if (strcmp(action, "abort") == 0) {
+        fprintf(stderr, "coll: watch: the job ends here, as COLL_WATCH_ON_HANG=abort asks\n");
+        _exit(1);
+    }
+    size_t length = 0;
+    char *text = text_of(made, JSON, &length);
+    int error = text ? watch_command_run(action, text, length) : ENOMEM;
+    if (error)
+        fprintf(stderr, "coll: COLL_WATCH_ON_HANG=%s: can't be run: %s\n", action, strerror(error));
+    free(text);
+}
+
 static void write_for_job(const watch_report *made) {
     const watch_settings *settings = watch_own.settings;
     size_t length = 0;
@@ -275,6 +297,7 @@ static void write_for_job(const watch_report *made) {
     }
     if (settings->json[0])
         append_json(made);
+    act_on_hang(made);
     if (settings->abort) {
         fprintf(stderr, "coll: watch: the job ends here, as COLL_WATCH_ABORT=1 asks\n");
         _exit(1);

@@ -47,14 +47,18 @@ static bool read_watch(const char *text, watch_settings *settings) {
     return good;
 }
 
-static bool read_file(const char *name, char path[256], watch_settings *settings) {
-    if (strlen(value_of(name)) >= 256) {
+static bool read_text(const char *name, char *text, size_t size, watch_settings *settings) {
+    if (strlen(value_of(name)) >= size) {
         snprintf(settings->problem, sizeof settings->problem,
-                 "%s: the name of the file is too long", name);
+                 "%s: is too long; at most %zu bytes are possible", name, size - 1);
         return false;
     }
-    snprintf(path, 256, "%s", value_of(name));
+    snprintf(text, size, "%s", value_of(name));
     return true;
+}
+
+static bool read_file(const char *name, char path[256], watch_settings *settings) {
+    return read_text(name, path, 256, settings);
 }
 
 /* Stores an absolute path, since other ranks may have other current directories. */
@@ -81,6 +85,7 @@ bool watch_settings_read(watch_settings *settings) {
         return false;
     }
     return read_watch(value_of("COLL_WATCH"), settings) && read_directory(settings) &&
+           read_text("COLL_WATCH_ON_HANG", settings->on_hang, sizeof settings->on_hang, settings) &&
            read_file("COLL_WATCH_JSON", settings->json, settings) &&
            read_file("COLL_WATCH_TRACE", settings->trace, settings) &&
            read_file("COLL_WATCH_SVG", settings->picture, settings);

@@ -11,6 +11,7 @@ typedef struct watch_settings {
     bool by_files;                            /* watchers communicate through files in DIRECTORY */
     char directory[256];                      /* the given or the current directory, or "" */
     char json[256], trace[256], picture[256]; /* file names, or "" */
+    char on_hang[1024];                       /* "abort", a command of sh(1), or "" */
     char problem[256];                        /* what is wrong with the settings, or "" */
 } watch_settings;
 

@@ -23,7 +23,8 @@ static bool report_message(watch_analysis *v, int rank, const watch_message *wan
     if (!count || !final)
         return false;
     watch_text text;
-    if (!watch_analysis_add(v, want->sends ? WATCH_UNWANTED : WATCH_UNSENT, rank, &text))
+    if (!watch_analysis_add(v, want->sends ? WATCH_UNWANTED : WATCH_UNSENT, rank, v->stuck[rank],
+                            &text))
         return true;
     watch_append(&text, "rank %d is in ", rank);
     watch_analysis_append_call(v, &text, rank);

@@ -98,6 +98,10 @@ const COLL_Setting coll_settings[] = {
      "off"},
     {"COLL_WATCH_ABORT", "whether the first report of COLL_WATCH ends the job", "0: off; 1: on",
      "0"},
+    {"COLL_WATCH_ON_HANG", "what happens once a report of COLL_WATCH proves that the job hangs",
+     "abort: the job ends; COMMAND: sh runs it on the host of the rank that reports, with the "
+     "report as JSON on its standard input",
+     "nothing"},
     {"COLL_WATCH_DIR",
      "the directory through whose files the watchers of COLL_WATCH communicate, instead of by TCP",
      "DIRECTORY: one that all hosts share", "TCP; if that fails, the current directory of rank 0"},

@@ -92,6 +92,29 @@ hangs_in ring 'ranks 0-2: MPI_Ssend of 4194304 MPI_CHAR to the next rank, tag 0'
 hangs_in wait 'ranks 0-2: MPI_Waitall for 2 requests: MPI_Irecv from the next rank, tag 9; MPI_Irecv from the previous rank, tag 9'
 hangs_in reduce 'ranks 0 and 1: MPI_Wait: MPI_Iallreduce with MPI_MAX'
 
+# --on-hang runs a command with the report, or ends the job; the command is not watched itself.
+watched 3 0.5 --on-hang 'cat >hang.json; echo "[$LD_PRELOAD]" >preload' -x COLL_WATCH_ABORT=1 -- "$seeded" tag 3 &&
+    fail "--on-hang COMMAND: no error"
+for _ in $(seq 100); do
+    [ -s preload ] && break
+    sleep 0.1
+done
+grep -q '^{"ranks": 3, .*"hang": true, "findings": \[{"kind": "unsent"' hang.json || fail "--on-hang: no report"
+grep -qx '\[\]' preload || fail "--on-hang: the command has LD_PRELOAD"
+watched 3 0.5 --on-hang abort -- "$seeded" stop 3 && fail "--on-hang abort: no error"
+grep -q '^coll: watch: the job ends here, as COLL_WATCH_ON_HANG=abort asks' err || fail "--on-hang abort: not said"
+watched 3 0.5 --on-hang 'exit 7' -x COLL_WATCH_ABORT=1 -- "$seeded" tag 3
+grep -q '^coll: COLL_WATCH_ON_HANG: exit status 7 of: exit 7' err || fail "--on-hang: a failed command is not named"
+"$build/coll-run" -n 2 --on-hang abort -- true >out 2>err && fail "--on-hang without --watch"
+grep -q '^coll-run: --on-hang.*--watch' err || fail "--on-hang without --watch is not named"
+
+# A long computation, a master that waits for work and an idle receive are no hang.
+for way in barrier master receiver; do
+    watched 3 0.5 --on-hang 'touch acted; exit 1' -- "$build/tests/watch/partners" $way || fail "partners $way"
+    grep -q '^coll: watch: this proves no hang' err || fail "partners $way: no report"
+    [ ! -e acted ] || fail "partners $way: taken for a hang"
+done
+
 # A full disk is reported in one line.
 watched 3 0.5 -x COLL_WATCH_ABORT=1 -x COLL_WATCH_JSON=/dev/full -- "$seeded" tag 3 && fail "a full disk: no error"
 test "$(grep -c '^coll: COLL_WATCH_JSON=/dev/full: .*No space left' err)" = 1 || fail "a full disk: not one line"

@@ -145,12 +145,14 @@ START_TEST(one_that_computes) {
     expect(0, WATCH_ABSENT, 2,
            "rank 2 is in no MPI call that waits, for 60.0 s, where ranks 0, 1 and 3 wait for it in "
            "MPI_Barrier, the 5th collective on \"solver\"");
+    ck_assert(!watch_diagnosis_hangs(&diagnosis));
     states[2].fate = WATCH_STOPPED;
     states[2].head.comms = 0;
     states[2].head.pid = 77;
     expect(0, WATCH_MISSING, 2,
            "rank 2 is stopped, as by SIGSTOP or a debugger (process 77 on n1), where ranks 0, 1 "
            "and 3 wait for it in MPI_Barrier, the 5th collective on \"solver\"");
+    ck_assert(watch_diagnosis_hangs(&diagnosis));
     /* All ranks that can't be reached are one finding, with the process of the first. */
     states[2].fate = states[3].fate = WATCH_UNREACHABLE;
     states[3].head.comms = states[3].head.records = 0;
@@ -262,6 +264,29 @@ START_TEST(one_in_finalize) {
            "rank 1 is in MPI_Finalize, where ranks 0, 2 and 3 wait for it in MPI_Barrier, the 2nd "
            "collective on MPI_COMM_WORLD");
     ck_assert_int_eq(diagnosis.count, 1);
+    ck_assert(watch_diagnosis_hangs(&diagnosis));
+}
+END_TEST
+
+/*
+ * A master that waits for any worker hangs once no worker can send, whatever else it has not
+ * received; not while one computes.
+ */
+START_TEST(a_master_that_waits_for_work) {
+    in_message(0, "MPI_Recv", WATCH_WORLD, MPI_ANY_SOURCE, 3);
+    count(0, true, WATCH_WORLD, MPI_ANY_SOURCE, 3, 1);
+    count(1, false, WATCH_WORLD, 0, 9, 1);
+    for (int rank = 2; rank < RANKS; rank++) {
+        in_message(rank, "MPI_Recv", WATCH_WORLD, 0, 4);
+        count(rank, true, WATCH_WORLD, 0, 4, 1);
+    }
+    judge();
+    ck_assert_int_eq(diagnosis.findings[0].kind, WATCH_UNSENT);
+    ck_assert(!watch_diagnosis_hangs(&diagnosis));
+    in_message(1, "MPI_Recv", WATCH_WORLD, 0, 4);
+    count(1, true, WATCH_WORLD, 0, 4, 1);
+    judge();
+    ck_assert(watch_diagnosis_hangs(&diagnosis));
 }
 END_TEST
 
@@ -413,6 +438,7 @@ int main(void) {
     tcase_add_test(cases, another_tag);
     tcase_add_test(cases, tags_that_prove_nothing);
     tcase_add_test(cases, one_in_finalize);
+    tcase_add_test(cases, a_master_that_waits_for_work);
     tcase_add_test(cases, any_source);
     tcase_add_test(cases, other_calls_for_one);
     tcase_add_test(cases, partners_at_one_distance);

@@ -5,6 +5,12 @@
  *   partners ring    each rank sends to the next one
  *   partners wait    each rank waits for requests to receive from its neighbours
  *   partners reduce  all but the last rank wait for an MPI_Iallreduce
+ *
+ * Or is slow, and does not hang, because the last rank computes for 2 seconds:
+ *
+ *   partners barrier   the others wait in MPI_Barrier
+ *   partners master    rank 0 waits for results from any rank, and the others for work from rank 0
+ *   partners receiver  the others wait for a message from it
  */
 #include <mpi.h>
 #include <string.h>
@@ -28,6 +34,39 @@ static void reduce(int arrives) {
     MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
+/* Gives work to one rank alone, which has told a status before it has a result. */
+static void master(int rank, int size) {
+    enum { RESULT = 1, STATUS, WORK };
+    if (rank == size - 1) {
+        MPI_Send(big, 1, MPI_CHAR, 0, STATUS, MPI_COMM_WORLD);
+        sleep(2);
+        MPI_Send(big, 1, MPI_CHAR, 0, RESULT, MPI_COMM_WORLD);
+    } else if (rank > 0) {
+        MPI_Recv(big, 1, MPI_CHAR, 0, WORK, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    } else {
+        MPI_Recv(big, 1, MPI_CHAR, MPI_ANY_SOURCE, RESULT, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Recv(big, 1, MPI_CHAR, size - 1, STATUS, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        for (int to = 1; to < size - 1; to++)
+            MPI_Send(big, 1, MPI_CHAR, to, WORK, MPI_COMM_WORLD);
+    }
+}
+
+static void receiver(int rank, int size) {
+    if (rank < size - 1) {
+        MPI_Recv(big, 1, MPI_CHAR, size - 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        return;
+    }
+    sleep(2);
+    for (int to = 0; to < size - 1; to++)
+        MPI_Send(big, 1, MPI_CHAR, to, 0, MPI_COMM_WORLD);
+}
+
+static void barrier(int rank, int size) {
+    if (rank == size - 1)
+        sleep(2);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
 int main(int argc, char **argv) {
     int rank, size;
     MPI_Init(&argc, &argv);
@@ -41,6 +80,12 @@ int main(int argc, char **argv) {
         wait_for_neighbours(next, before);
     else if (strcmp(way, "reduce") == 0)
         reduce(rank < size - 1);
+    else if (strcmp(way, "barrier") == 0)
+        barrier(rank, size);
+    else if (strcmp(way, "master") == 0)
+        master(rank, size);
+    else if (strcmp(way, "receiver") == 0)
+        receiver(rank, size);
     MPI_Finalize();
     return 0;
 }
