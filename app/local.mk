@@ -14,8 +14,10 @@ libapp_core_la_SOURCES = \
 	app/options.c app/options.h \
 	app/output.c app/output.h \
 	app/problem.c app/problem.h \
+	app/processor_limit.c app/processor_limit.h \
 	app/progress.c app/progress.h \
 	app/stats.c app/stats.h \
+	lib/base/cgroup.c lib/base/cgroup.h \
 	lib/base/crc32c.c lib/base/crc32c.h \
 	lib/base/monotonic.c lib/base/monotonic.h \
 	lib/base/c_locale.c lib/base/c_locale.h \

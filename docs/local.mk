@@ -16,6 +16,7 @@ dist_docpages_DATA = \
 	docs/component.md \
 	docs/dcp.md \
 	docs/debugging.md \
+	docs/doctor.md \
 	docs/faults.md \
 	docs/first-program.md \
 	docs/glossary.md \

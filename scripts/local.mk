@@ -62,6 +62,7 @@ EXTRA_DIST += \
 	scripts/compare-kmeans \
 	scripts/compare-kmeans.d/compare.py \
 	scripts/compare-kmeans.d/rival.py \
+	scripts/doctor-score \
 	scripts/fuzz \
 	scripts/hooks/pre-commit \
 	scripts/netlab \

@@ -5,6 +5,7 @@
 
 int bench_dcp_main(int argc, char **argv);     /* coll-bench dcp */
 int bench_started_main(int argc, char **argv); /* coll-bench started */
+int doctor_main(int argc, char **argv);        /* coll-info doctor */
 int draw_main(int argc, char **argv);          /* coll-info draw */
 int explain_dcp_main(int argc, char **argv);   /* coll-info explain dcp */
 int learnt_main(int argc, char **argv);        /* coll-info learnt */

@@ -17,16 +17,29 @@ coll_bench_SOURCES = \
 	tools/commands.h
 coll_bench_LDADD = libbench.la libapp.la libcoll.la
 
+# libdoctor.la: what coll-info doctor measures, and concludes from it.
+noinst_LTLIBRARIES += libdoctor.la
+libdoctor_la_SOURCES = \
+	tools/doctor/connections.c tools/doctor/connections.h \
+	tools/doctor/facts.c tools/doctor/facts.h \
+	tools/doctor/judge.h \
+	tools/doctor/judge_facts.c \
+	tools/doctor/judge_network.c \
+	tools/doctor/network_test.c tools/doctor/network_test.h \
+	tools/doctor/pair_test.c tools/doctor/pair_test.h \
+	tools/doctor/watchdog.c tools/doctor/watchdog.h
+
 bin_PROGRAMS += coll-info
 coll_info_SOURCES = \
 	tools/commands.h \
+	tools/doctor/doctor.c \
 	tools/info/call_svg.c tools/info/call_svg.h \
 	tools/info/coll-info.c \
 	tools/info/draw.c \
 	tools/info/explain-dcp.c \
 	tools/info/learnt.c \
 	tools/profile/benefit.c tools/profile/benefit.h
-coll_info_LDADD = libapp.la libcoll.la
+coll_info_LDADD = libdoctor.la libapp.la libcoll.la
 
 # libsurvey.la: coll-profile's measurements.
 noinst_LTLIBRARIES += libsurvey.la

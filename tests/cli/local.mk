@@ -8,6 +8,7 @@ CLI_TESTS = \
 	tests/cli/commands.sh \
 	tests/cli/component.sh \
 	tests/cli/configure.sh \
+	tests/cli/doctor.sh \
 	tests/cli/documents.sh \
 	tests/cli/draw.sh \
 	tests/cli/hlot.sh \

@@ -1,6 +1,7 @@
 # What needs a lab of scripts/netlab, and so root.
 LAB_TESTS = \
 	tests/labs/autotopo.sh \
+	tests/labs/doctor.sh \
 	tests/labs/hlot_lab.sh \
 	tests/labs/lab_faults.sh \
 	tests/labs/netlab.sh \

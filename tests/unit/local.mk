@@ -9,6 +9,7 @@ UNIT_TESTS = \
 	tests/unit/collective_plans \
 	tests/unit/cost \
 	tests/unit/crc32c \
+	tests/unit/doctor \
 	tests/unit/failure_detector \
 	tests/unit/findracks \
 	tests/unit/hlot_latency \
@@ -35,6 +36,7 @@ UNIT_TESTS = \
 	tests/unit/topocache \
 	tests/unit/topofile \
 	tests/unit/tuning_db
+tests_unit_doctor_LDADD = libdoctor.la $(LDADD)
 tests_unit_pool_LDFLAGS = $(failing_allocations)
 tests_unit_profile_SOURCES = tests/unit/profile.c tools/profile/benefit.c tools/profile/benefit.h
 if HAVE_WATCH

@@ -25,6 +25,7 @@ static const char usage[] =
     "       coll-info explain dcp TRACE [OPTION...]   (see coll-info explain dcp --help)\n"
     "       [mpirun -n RANKS] coll-info draw OPERATION SIZE --output FILE.svg [OPTION...]\n"
     "                                                 (see coll-info draw --help)\n"
+    "       [mpirun -n RANKS] coll-info doctor        (see coll-info doctor --help)\n"
     "       coll-info algorithms [OPERATION]\n"
     "       coll-info learnt [--forget]               (see coll-info learnt --help)\n"
     "       coll-info settings\n"
@@ -69,7 +70,7 @@ static bool parse_words(command *options) {
         return app_refuse(&problem, "settings stands alone; see coll-info --help");
     if (strcmp(words[0], "explain") != 0)
         return app_refuse(&problem,
-                          "unknown command %s; known: explain, draw, algorithms, learnt, settings",
+                          "unknown command %s; known: explain, draw, doctor, algorithms, learnt, settings",
                           words[0]);
     if (count < 3)
         return app_refuse(&problem, "explain needs an operation and a size, as in: explain bcast "
@@ -392,6 +393,8 @@ static int list_settings(void) {
 int main(int argc, char **argv) {
     if (argc > 2 && strcmp(argv[1], "explain") == 0 && strcmp(argv[2], "dcp") == 0)
         return explain_dcp_main(argc - 2, argv + 2);
+    if (argc > 1 && strcmp(argv[1], "doctor") == 0)
+        return doctor_main(argc - 1, argv + 1);
     if (argc > 1 && strcmp(argv[1], "draw") == 0)
         return draw_main(argc - 1, argv + 1);
     if (argc > 1 && strcmp(argv[1], "learnt") == 0)

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "tools/doctor/connections.h"
+
+#include <dirent.h>
+#include <linux/tcp.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+
+/* The kernel's TCP_SYN_SENT, which linux/tcp.h lacks. */
+enum { SYN_SENT = 2 };
+
+/* Returns to whom the socket at OWN connects, since getpeername does not tell yet; 0: unknown. */
+static uint32_t find_peer(const struct sockaddr_in *own) {
+    char line[256];
+    unsigned address, port, peer, state;
+    FILE *file = fopen("/proc/self/net/tcp", "r");
+    if (!file)
+        return 0;
+    bool found = false;
+    while (!found && fgets(line, sizeof line, file))
+        found = sscanf(line, " %*d: %x:%x %x:%*x %x", &address, &port, &peer, &state) == 4 &&
+                state == SYN_SENT && address == own->sin_addr.s_addr &&
+                port == ntohs(own->sin_port);
+    fclose(file);
+    return found ? peer : 0;
+}
+
+static bool read_connection(int socket, doctor_connection *c) {
+    struct sockaddr_in own, peer = {.sin_family = AF_INET};
+    struct tcp_info info = {.tcpi_state = 0};
+    socklen_t own_size = sizeof own, peer_size = sizeof peer, size = sizeof info;
+    if (getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size) != 0 ||
+        getsockname(socket, (void *)&own, &own_size) != 0 || own.sin_family != AF_INET)
+        return false;
+    const bool connecting = info.tcpi_state == SYN_SENT;
+    if (connecting)
+        peer.sin_addr.s_addr = find_peer(&own);
+    else if (getpeername(socket, (void *)&peer, &peer_size) != 0)
+        return false;
+    if (peer.sin_addr.s_addr == own.sin_addr.s_addr)
+        return false;
+    *c = (doctor_connection){.own = own.sin_addr.s_addr,
+                             .peer = peer.sin_addr.s_addr,
+                             .connecting = connecting,
+                             .unanswered = info.tcpi_retransmits,
+                             .segment = (int)info.tcpi_snd_mss,
+                             .sent = info.tcpi_data_segs_out,
+                             .resent = info.tcpi_total_retrans};
+    return true;
+}
+
+int doctor_connections_read(doctor_connection list[]) {
+    int count = 0;
+    DIR *descriptors = opendir("/proc/self/fd");
+    if (!descriptors)
+        return 0;
+    for (const struct dirent *entry; count < DOCTOR_CONNECTIONS && (entry = readdir(descriptors));)
+        if (*entry->d_name != '.' && read_connection(atoi(entry->d_name), &list[count]))
+            count++;
+    closedir(descriptors);
+    return count;
+}

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Judges what was measured between hosts. */
+#include "config.h"
+
+#include "tools/doctor/judge.h"
+
+#include "app/stats.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Quantities of a pair that are judged. More is worse. */
+typedef enum quantity { LOSS, LATENCY, SLOWNESS, QUANTITIES } quantity;
+
+/* A value is bad if it is more than FACTOR times the one to compare with, plus MARGIN. */
+static const struct {
+    doctor_kind kind;
+    double factor, margin;
+    const char *remedy;
+} judged[QUANTITIES] = {
+    [LOSS] =
+        {DOCTOR_LOSS, 3, 0.004,
+         "check cable, port and the switch's counters of dropped packets: ethtool -S INTERFACE"},
+    [LATENCY] = {DOCTOR_LATENCY, 1.7, 100e-6,
+                 "look for power saving, a long way or a tunnel: traceroute, ethtool -c INTERFACE"},
+    [SLOWNESS] = {DOCTOR_RATE, 1.35, 0,
+                  "compare the link's speed with that of the other hosts, and look for other "
+                  "traffic: ethtool INTERFACE, sar -n DEV 1"}};
+
+/* If more than 1/FEW of the hosts or 1/MANY of the links stand out, there are several kinds of
+ * them. */
+enum { FEW = 3, MANY = 12 };
+
+/* One host or link for each quantity, so that noise in one does not hide the others. */
+static_assert((int)DOCTOR_SUSPECTS == (int)QUANTITIES, "one suspect for each quantity");
+
+static double value_of(const doctor_pair *pair, quantity what) {
+    const doctor_half *a = &pair->of_a, *b = &pair->of_b;
+    switch (what) {
+    case LOSS:
+        return fmax(a->resent / fmax(1, a->sent), b->resent / fmax(1, b->sent));
+    case LATENCY:
+        return fmin(a->latency, b->latency);
+    default:
+        return 1 / fmin(a->rate, b->rate);
+    }
+}
+
+static bool is_bad(double value, double usual, quantity what) {
+    return value > judged[what].factor * usual + judged[what].margin;
+}
+
+static bool has(const doctor_pair *pair, int host) {
+    return pair->a == host || pair->b == host;
+}
+
+/*
+ * Returns the value below which a quarter to a half of those of HOST's pairs are: if HOST is bad,
+ * all its pairs are, else only that with a bad host. NAN if there is no pair.
+ */
+static double host_value(const doctor_job *job, int host, quantity what) {
+    double values[2 * DOCTOR_ROUNDS];
+    int count = 0;
+    for (int p = 0; p < job->pair_count && count < 2 * DOCTOR_ROUNDS; p++)
+        if (has(&job->pairs[p], host))
+            values[count++] = value_of(&job->pairs[p], what);
+    if (count == 0)
+        return NAN;
+    app_stats_sort(values, count);
+    return values[(count - 1) / 2];
+}
+
+double doctor_host_latency(const doctor_job *job, int host) {
+    const double value = host_value(job, host, LATENCY);
+    return isnan(value) ? 0 : value;
+}
+
+double doctor_host_rate(const doctor_job *job, int host) {
+    const double value = host_value(job, host, SLOWNESS);
+    return isnan(value) ? 0 : 1 / value;
+}
+
+double doctor_host_loss(const doctor_job *job, int host) {
+    const double value = host_value(job, host, LOSS);
+    return isnan(value) ? 0 : value;
+}
+
+double doctor_host_ahead(const doctor_job *job, int host) {
+    double values[2 * DOCTOR_ROUNDS];
+    int count = 0;
+    for (int p = 0; p < job->pair_count && count < 2 * DOCTOR_ROUNDS; p++) {
+        const doctor_pair *pair = &job->pairs[p];
+        if (has(pair, host))
+            values[count++] = pair->a == host ? -pair->of_a.ahead : pair->of_a.ahead;
+    }
+    return count > 0 ? app_stats_median(values, count) : 0;
+}
+
+/* --- Suspects --- */
+
+/* The median host's values. */
+typedef struct usual_values {
+    double of[QUANTITIES];
+} usual_values;
+
+static bool find_usual_values(const doctor_job *job, usual_values *usual) {
+    double *values = malloc((size_t)job->hosts * sizeof *values);
+    if (!values)
+        return false;
+    for (int what = 0; what < QUANTITIES; what++) {
+        int known = 0;
+        for (int host = 0; host < job->hosts; host++)
+            if (!isnan(host_value(job, host, (quantity)what)))
+                values[known++] = host_value(job, host, (quantity)what);
+        usual->of[what] = known > 0 ? app_stats_median(values, known) : 0;
+    }
+    free(values);
+    return true;
+}
+
+static bool is_bad_host(const doctor_job *job, const usual_values *usual, int host) {
+    for (int what = 0; what < QUANTITIES; what++)
+        if (is_bad(host_value(job, host, (quantity)what), usual->of[what], (quantity)what))
+            return true;
+    return false;
+}
+
+/* Returns the good host other than BUT to which messages of HOST take least; -1: there is none. */
+static int find_near(const doctor_job *job, const usual_values *usual, int host, int but) {
+    const doctor_pair *best = NULL;
+    for (int p = 0; p < job->pair_count; p++) {
+        const doctor_pair *pair = &job->pairs[p];
+        const int other = pair->a == host ? pair->b : pair->a;
+        if (has(pair, host) && other != but && !is_bad_host(job, usual, other) &&
+            (!best || value_of(pair, LATENCY) < value_of(best, LATENCY)))
+            best = pair;
+    }
+    return !best ? -1 : best->a == host ? best->b : best->a;
+}
+
+static bool is_suspect_host(const doctor_suspect suspects[], int count, int host) {
+    for (int s = 0; s < count; s++)
+        if (suspects[s].host == host && suspects[s].other < 0)
+            return true;
+    return false;
+}
+
+/* Adds the host that is worst in WHAT, if it is bad and no suspect yet. Returns the new COUNT. */
+static int suspect_host(const doctor_job *job, const usual_values *usual, quantity what,
+                        doctor_suspect suspects[], int count) {
+    int worst = -1, bad = 0;
+    for (int host = 0; host < job->hosts; host++) {
+        const double value = host_value(job, host, what);
+        if (!is_bad(value, usual->of[what], what))
+            continue;
+        bad++;
+        if (!is_suspect_host(suspects, count, host) &&
+            (worst < 0 || value > host_value(job, worst, what)))
+            worst = host;
+    }
+    if (worst < 0 || bad > (job->hosts + FEW - 1) / FEW)
+        return count;
+    const int near = find_near(job, usual, worst, -1),
+              next = near < 0 ? -1 : find_near(job, usual, worst, near);
+    if (next >= 0)
+        suspects[count++] = (doctor_suspect){worst, -1, {worst, near, next}};
+    return count;
+}
+
+/*
+ * Adds the link that is worst in WHAT, if neither of its hosts is bad. Links lose packets one by
+ * one, but may be long or slow because of where they lead to: then more than a few are. Of two
+ * hosts only losses can be judged: there is nothing to compare with. Returns the new COUNT.
+ */
+static int suspect_link(const doctor_job *job, const usual_values *usual, quantity what,
+                        doctor_suspect suspects[], int count) {
+    const doctor_pair *worst = NULL;
+    const double expected = job->hosts == 2 ? 0 : usual->of[what];
+    int bad = 0;
+    for (int p = 0; p < job->pair_count; p++) {
+        const doctor_pair *pair = &job->pairs[p];
+        if (!is_bad(value_of(pair, what), expected, what) ||
+            (job->hosts > 2 && (is_bad(host_value(job, pair->a, what), expected, what) ||
+                                is_bad(host_value(job, pair->b, what), expected, what))))
+            continue;
+        bad++;
+        worst = !worst || value_of(pair, what) > value_of(worst, what) ? pair : worst;
+    }
+    if (!worst || (what != LOSS && (job->hosts == 2 || bad > (job->pair_count + MANY - 1) / MANY)))
+        return count;
+    const int near = find_near(job, usual, worst->a, worst->b);
+    if (near >= 0 || job->hosts == 2)
+        suspects[count++] = (doctor_suspect){worst->a, worst->b, {worst->a, worst->b, near}};
+    return count;
+}
+
+int doctor_find_suspects(const doctor_job *job, doctor_suspect suspects[DOCTOR_SUSPECTS]) {
+    usual_values usual;
+    int count = 0;
+    if (!find_usual_values(job, &usual))
+        return 0;
+    for (int what = 0; what < QUANTITIES; what++) {
+        const int before = count;
+        count = suspect_host(job, &usual, (quantity)what, suspects, count);
+        if (count == before)
+            count = suspect_link(job, &usual, (quantity)what, suspects, count);
+    }
+    return count;
+}
+
+/* --- Findings --- */
+
+static const char *name_of(const doctor_job *job, int host) {
+    return job->facts[job->first[host]].host;
+}
+
+static void write_value(double value, quantity what, char *text, size_t size) {
+    if (what == LOSS)
+        snprintf(text, size, "%.2g %%", 100 * value);
+    else if (what == LATENCY)
+        snprintf(text, size, "%.0f us", 1e6 * value);
+    else
+        snprintf(text, size, "%.3g Mbit/s", 8e-6 / value);
+}
+
+/* VALUES and OTHERS of the suspect and of those to compare with are sorted. */
+static void add_finding(const doctor_job *job, const doctor_suspect *s, quantity what, bool certain,
+                        const double values[], const double others[], doctor_findings *found) {
+    static const char *const what_is_bad[] = {[LOSS] = "TCP segments get lost",
+                                              [LATENCY] = "messages take long",
+                                              [SLOWNESS] = "the link is slow"};
+    char least[32], most[32], usual[32], compared[2 * DOCTOR_NAME + 64] = "",
+                                                                    to[DOCTOR_NAME + 8] = "";
+    if (found->count == DOCTOR_FINDINGS)
+        return;
+    const int last = DOCTOR_REPEATS - 1;
+    write_value(values[what == SLOWNESS ? last : 0], what, least, sizeof least);
+    write_value(values[what == SLOWNESS ? 0 : last], what, most, sizeof most);
+    write_value(others[DOCTOR_REPEATS / 2], what, usual, sizeof usual);
+    if (s->other < 0)
+        snprintf(to, sizeof to, " and %s", name_of(job, s->corner[2]));
+    if (s->corner[2] >= 0)
+        snprintf(compared, sizeof compared, ", and %s between %s and %s", usual,
+                 name_of(job, s->corner[1]), name_of(job, s->corner[2]));
+    doctor_finding *finding = &found->of[found->count++];
+    *finding =
+        (doctor_finding){judged[what].kind, certain, s->host, s->other, "", judged[what].remedy};
+    snprintf(finding->text, sizeof finding->text,
+             "%s %s%s%s: %s: %s to %s in %d tests alone with %s%s%s",
+             s->other < 0 ? "host" : "the link between", name_of(job, s->host),
+             s->other < 0 ? "" : " and ", s->other < 0 ? "" : name_of(job, s->other),
+             what_is_bad[what], least, most, DOCTOR_REPEATS, name_of(job, s->corner[1]), to,
+             compared);
+}
+
+/*
+ * Judges one quantity. A host is bad if it is with both others, which are good with one another; a
+ * link if it is worse than the links of both its hosts to a third one. Returns whether there is a
+ * finding.
+ */
+static bool judge_quantity(const doctor_job *job, const doctor_suspect *s, quantity what,
+                           const doctor_pair alone[], int stride, doctor_findings *found) {
+    double values[DOCTOR_REPEATS], others[DOCTOR_REPEATS] = {0};
+    int bad = 0;
+    for (int r = 0; r < DOCTOR_REPEATS; r++, alone += stride) {
+        const double first = value_of(&alone[0], what), second = value_of(&alone[1], what),
+                     third = value_of(&alone[2], what);
+        values[r] = s->other < 0 ? fmin(first, second) : first;
+        if (s->corner[2] >= 0)
+            others[r] = s->other < 0 ? third : fmax(second, third);
+    }
+    app_stats_sort(values, DOCTOR_REPEATS);
+    app_stats_sort(others, DOCTOR_REPEATS);
+    for (int r = 0; r < DOCTOR_REPEATS; r++)
+        bad += is_bad(values[r], others[DOCTOR_REPEATS - 1], what);
+    if (!is_bad(values[DOCTOR_REPEATS / 2], others[DOCTOR_REPEATS / 2], what))
+        return false;
+    add_finding(job, s, what, bad == DOCTOR_REPEATS, values, others, found);
+    return true;
+}
+
+/* Judges the quantities in turn, since each may be the cause of the next, and so may be a fact. */
+static void judge_suspect(const doctor_job *job, const doctor_suspect *s, const doctor_pair alone[],
+                          int stride, doctor_findings *found) {
+    for (int i = 0; i < found->count; i++)
+        if (found->of[i].certain && found->of[i].host == s->host && found->of[i].kind < DOCTOR_LOSS)
+            return;
+    const int last = job->hosts == 2 ? LOSS : SLOWNESS;
+    for (int what = 0; what <= last; what++)
+        if (judge_quantity(job, s, (quantity)what, alone, stride, found))
+            return;
+}
+
+/* Adds the host whose clock differs most from those of the hosts that it measured with. */
+static void judge_clocks(const doctor_job *job, doctor_findings *found) {
+    int worst = 0;
+    for (int host = 1; host < job->hosts; host++)
+        if (fabs(doctor_host_ahead(job, host)) > fabs(doctor_host_ahead(job, worst)))
+            worst = host;
+    const double ahead = doctor_host_ahead(job, worst), most = 1;
+    if (fabs(ahead) < most || found->count == DOCTOR_FINDINGS)
+        return;
+    doctor_finding *finding = &found->of[found->count++];
+    *finding = (doctor_finding){DOCTOR_CLOCK, job->hosts > 2,
+                                worst,        -1,
+                                "",           "let the hosts follow one time server: chrony"};
+    snprintf(finding->text, sizeof finding->text, "host %s: its clock is %.3g s %s",
+             job->facts[job->first[worst]].host, fabs(ahead), ahead > 0 ? "ahead" : "behind");
+}
+
+void doctor_judge_suspects(const doctor_job *job, const doctor_suspect suspects[], int count,
+                           const doctor_pair alone[], doctor_findings *found) {
+    for (int s = 0; s < count; s++)
+        judge_suspect(job, &suspects[s], &alone[DOCTOR_EDGES * s], DOCTOR_EDGES * count, found);
+    judge_clocks(job, found);
+}
+
+static int by_weight(const void *a, const void *b) {
+    const doctor_finding *x = a, *y = b;
+    return x->certain != y->certain ? y->certain - x->certain : (int)x->kind - (int)y->kind;
+}
+
+void doctor_findings_sort(doctor_findings *found) {
+    qsort(found->of, (size_t)found->count, sizeof *found->of, by_weight);
+}
+
+const char *doctor_kind_name(doctor_kind kind) {
+    static const char *const names[] = {[DOCTOR_SHARED_CORE] = "shared core",
+                                        [DOCTOR_FEW_CORES] = "few cores",
+                                        [DOCTOR_LIMIT] = "cpu limit",
+                                        [DOCTOR_BUSY] = "busy",
+                                        [DOCTOR_SLOW] = "slow core",
+                                        [DOCTOR_BRIDGE] = "bridge",
+                                        [DOCTOR_DOWN] = "no link",
+                                        [DOCTOR_MEGABITS] = "link speed",
+                                        [DOCTOR_MTU] = "mtu",
+                                        [DOCTOR_ERRORS] = "errors",
+                                        [DOCTOR_LOSS] = "loss",
+                                        [DOCTOR_LATENCY] = "latency",
+                                        [DOCTOR_RATE] = "rate",
+                                        [DOCTOR_CLOCK] = "clock",
+                                        [DOCTOR_NAME_LOOPBACK] = "name"};
+    return names[kind];
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Measures the network between hosts, pair by pair. */
+#ifndef COLL_TOOLS_DOCTOR_NETWORK_TEST_H
+#define COLL_TOOLS_DOCTOR_NETWORK_TEST_H
+
+#include "tools/doctor/pair_test.h"
+
+/* How many others each host measures with, all hosts at the same time. */
+enum { DOCTOR_ROUNDS = 5 };
+
+/* COMM has one rank of each host, and FACTS are this rank's. PAIRS of rank 0 have COUNT elements.
+ */
+typedef struct doctor_network {
+    MPI_Comm comm;
+    const doctor_facts *facts;
+    doctor_pair *pairs; /* room for HOSTS * DOCTOR_ROUNDS / 2, or for those measured alone */
+    int count;
+} doctor_network;
+
+/* Measures between each host and a few others. Collective; sets PAIRS and COUNT on rank 0. */
+int doctor_network_test(doctor_network *network);
+
+/*
+ * Measures WANTED pairs again, one after the other, while nothing else is sent, and the same
+ * REPEATS times: PAIRS[r * COUNT_OF_WANTED + w] is pair W in repeat R. Rank 0's WANTED count.
+ * Collective.
+ */
+int doctor_network_test_alone(doctor_network *network, const int wanted[][2], int count_of_wanted,
+                              int repeats);
+
+/* Returns with whom HOST of HOSTS measures in round NTH; HOST itself: with nobody. */
+int doctor_network_partner(int host, int hosts, int nth);
+
+#endif
