@@ -128,6 +128,14 @@ static bool is_speaker(void) {
     return OMPI_PROC_MY_NAME->vpid == 0;
 }
 
+/* The same with any release of Open MPI. */
+static bool is_speaker_of_any_release(void) {
+    const char *rank = getenv("OMPI_COMM_WORLD_RANK");
+    if (!rank)
+        rank = getenv("PMIX_RANK");
+    return !rank || strcmp(rank, "0") == 0;
+}
+
 /*
  * Sets the environment variables of the parameters. Variables that are set already take precedence,
  * because the environment is closer to the program.
@@ -198,9 +206,9 @@ static int open_component(void) {
         return OMPI_SUCCESS;
     libcoll_way = libcoll_transport(LIBCOLL_TAGS_COMPONENT, why, sizeof why);
     if (!libcoll_way) {
-        if (is_speaker())
+        if (is_speaker_of_any_release())
             fprintf(stderr, "libcoll: its component stands aside: %s\n", why);
-        return OMPI_SUCCESS;
+        return OMPI_ERR_NOT_AVAILABLE;
     }
     export_parameters();
     libcoll_tell(&(libcoll_word){.gpu = gpu >= 0 ? gpu > 0 : libcoll_has_gpu(),

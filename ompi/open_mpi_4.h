@@ -11,6 +11,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/*
+ * Open MPI 5.0 doesn't have these. It can load the component nevertheless, which then says what it
+ * was built for and takes no part.
+ */
+#pragma weak ompi_group_get_proc_ptr_raw
+#pragma weak opal_pmix
+#pragma weak opal_value_t_class
+#pragma weak orte_process_info
+
 #define LIBCOLL_COLL_VERSION MCA_COLL_BASE_VERSION_2_0_0
 
 /*

@@ -11,6 +11,16 @@
 #include <stddef.h>
 #include <string.h>
 
+/*
+ * Open MPI 4.1 doesn't have these. It can load the component nevertheless, which then says what it
+ * was built for and takes no part.
+ */
+#pragma weak PMIx_Get
+#pragma weak PMIx_Put
+#pragma weak PMIx_Value_free
+#pragma weak opal_accelerator_base_selected_component
+#pragma weak opal_pmix_convert_jobid
+
 #define LIBCOLL_COLL_VERSION MCA_COLL_BASE_VERSION_2_4_0
 
 /*
