@@ -66,6 +66,7 @@ libcoll_core_la_SOURCES = \
 	lib/base/reserve_alloc.c lib/base/reserve_alloc.h \
 	lib/base/size.c lib/base/size.h \
 	lib/base/socket_wakeup.c lib/base/socket_wakeup.h \
+	lib/base/stand_aside.c lib/base/stand_aside.h \
 	lib/base/textfile.c lib/base/textfile.h \
 	lib/base/ticks.h \
 	lib/base/typemap.c lib/base/typemap.h \
@@ -182,6 +183,6 @@ libcoll_core_la_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS)
 libcoll_core_la_LIBADD = $(HWLOC_LIBS)
 
 lib_LTLIBRARIES += libcoll.la
-libcoll_la_SOURCES =
+libcoll_la_SOURCES = lib/base/loaded.c
 libcoll_la_LIBADD = libcoll_core.la
 libcoll_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 -export-symbols-regex '^(COLL|DCP)_'

@@ -7,6 +7,7 @@
 #include "config.h"
 
 #include "lib/base/preloaded.h"
+#include "lib/base/stand_aside.h"
 #include "watch/check.h"
 #include "watch/files.h"
 #include "watch/recorder.h"
@@ -22,6 +23,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* The loader passes the program's arguments to constructors. */
+__attribute__((constructor)) static void check_when_loaded(int argc, char **argv) {
+    (void)argc;
+    coll_stand_aside("Open MPI", argv);
+}
 
 static watch_settings settings;
 static watch_peer *peers;

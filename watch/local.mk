@@ -43,7 +43,11 @@ libwatch_la_SOURCES = \
 nodist_libwatch_la_SOURCES = watch/calls.c
 
 lib_LTLIBRARIES += libcoll_watch.la
-libcoll_watch_la_SOURCES = lib/base/preloaded.c lib/base/preloaded.h watch/init_finalize.c
+libcoll_watch_la_SOURCES = \
+	lib/base/library.c lib/base/library.h \
+	lib/base/preloaded.c lib/base/preloaded.h \
+	lib/base/stand_aside.c lib/base/stand_aside.h \
+	watch/init_finalize.c
 nodist_libcoll_watch_la_SOURCES = watch/entries.c
 # The program may call deprecated MPI functions.
 libcoll_watch_la_CFLAGS = $(AM_CFLAGS) -Wno-deprecated-declarations

@@ -14,8 +14,8 @@
 #include "cdcp/pmpi/world.h"
 #include "lib/base/env.h"
 #include "lib/base/error.h"
-#include "lib/base/library.h"
 #include "lib/base/preloaded.h"
+#include "lib/base/stand_aside.h"
 #include "lib/comm/settings.h"
 #include "lib/report/record.h"
 #include "lib/report/report.h"
@@ -37,17 +37,31 @@ typedef struct user_settings {
 
 static int dcps; /* number of dedicated processors */
 
+/* The MPI library that this one is built for. */
+#ifdef OPEN_MPI
+/* The Fortran calls and the kinds of requests depend on the series of Open MPI. */
+#define TEXT_OF(number) #number
+#define TEXT(macro) TEXT_OF(macro)
+static const char library[] = "Open MPI v" TEXT(OMPI_MAJOR_VERSION);
+#elif defined COLL_MPI_LIBRARY
+static const char library[] = COLL_MPI_LIBRARY;
+#else /* configure could not run programs: any library is taken for the right one */
+static const char library[] = "";
+#endif
+
+/* The loader passes the program's arguments to constructors. */
+__attribute__((constructor)) static void check_when_loaded(int argc, char **argv) {
+    (void)argc;
+    coll_stand_aside(library, argv);
+}
+
 /*
  * Dedicated processors end with leave(), which runs none of the program's code, such as functions
  * that it registered with atexit before MPI_Init. prepare_for_exit() is called before the MPI
  * library's MPI_Init.
  */
 #ifdef OPEN_MPI
-/* The Fortran calls and the kinds of requests depend on the series of Open MPI. */
 static void prepare_for_exit(void) {
-    char built[32];
-    snprintf(built, sizeof built, "Open MPI v%d.", OMPI_MAJOR_VERSION);
-    coll_library_check(built);
 }
 
 _Noreturn static void leave(int status) {

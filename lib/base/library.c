@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 bool coll_library_is_speaker(void) {
     static const char *const ranks[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
@@ -18,6 +17,8 @@ bool coll_library_is_speaker(void) {
             return strcmp(getenv(ranks[i]), "0") == 0;
     return true;
 }
+
+enum { LONGEST = 1 << 14 }; /* MPICH writes up to 8 KB, whatever Open MPI's header allows */
 
 /*
  * Sets *NAME to the name of the file that contains this code ("libcoll.so.0") and returns the
@@ -34,29 +35,21 @@ static int file_name(const char **name) {
     return (int)strcspn(*name, ".");
 }
 
-void coll_library_check(const char *built) {
-    enum { LONGEST = 1 << 14 }; /* MPICH writes up to 8 KB, whatever Open MPI's header allows */
+bool coll_library_differs(const char *built, const char *consequence) {
     static char running[LONGEST];
     int length = 0;
     if (PMPI_Get_library_version(running, &length) != MPI_SUCCESS ||
         strncmp(running, built, strlen(built)) == 0)
-        return;
+        return false;
+    if (!coll_library_is_speaker())
+        return true;
     running[strcspn(running, ",\n")] = '\0';
     const char *name;
     length = file_name(&name);
-    if (coll_library_is_speaker())
-        fprintf(stderr,
-                "%.*s: built for %s, but the program runs with %s: build libcoll with that one's "
-                "mpicc\n",
-                length, name, built, running);
-    else
-        sleep(10); /* give the reporting rank time to print before this rank's exit ends the job */
+    fprintf(stderr,
+            "%.*s: %sbuilt for %s, but the program runs with %s: build libcoll with that one's "
+            "mpicc\n",
+            length, name, consequence, built, running);
     fflush(stderr);
-    _exit(1); /* skip the program's atexit handlers */
+    return true;
 }
-
-#if defined PIC && defined COLL_MPI_LIBRARY
-__attribute__((constructor)) static void check_when_loaded(void) {
-    coll_library_check(COLL_MPI_LIBRARY);
-}
-#endif

@@ -9,11 +9,11 @@
 #include <stdbool.h>
 
 /*
- * Exits with an error unless the running MPI library's version string begins with BUILT. Prints one
- * line for the whole job. May be called before MPI_Init. A shared libcoll calls it when it is
- * loaded; a static one does not, because it is linked together with its MPI library.
+ * Returns whether the running MPI library's version string begins otherwise than with BUILT, and if
+ * so prints one line for the whole job, with CONSEQUENCE: "" or "stands aside: ". May be called
+ * before MPI_Init.
  */
-void coll_library_check(const char *built);
+bool coll_library_differs(const char *built, const char *consequence);
 
 /*
  * Returns whether this process prints messages for the job. Works without MPI: reads the launcher's

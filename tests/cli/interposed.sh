@@ -341,7 +341,14 @@ refuses "a second program comes after --" 2 "$calls" : -n 1 -- "$calls"
     [ $library != openmpi ] || coll_run 3 --allow-run-as-root -- "$calls" || fail "root by an option"
 ) || exit 1
 if [ -f "$build/.libs/libother.so" ]; then
-    LD_PRELOAD="$build/.libs/libother.so" refuses "SomeMPI" 3 --dcp 1 -- "$calls"
+    # libcoll stands aside, and the other libraries stay preloaded.
+    leaky $limited "$mpirun" -n 3 "$calls" | sort >alone
+    LD_PRELOAD="$build/.libs/libother.so" leaky coll_run 3 --dcp 1 -- "$calls" || fail "another MPI library"
+    sort out | diff alone - || fail "another MPI library: other output"
+    grep -q '^libcoll_pmpi: stands aside: .* runs with SomeMPI Version: 7.1: build' err || fail "another MPI library: no word"
+    test "$(wc -l <err)" = 1 || fail "another MPI library: not one line"
+    LD_PRELOAD="$build/.libs/libother.so" coll_run 1 --dcp 1 -- env || fail "another MPI library: env"
+    grep -q "^LD_PRELOAD=$build/.libs/libother.so\$" out || fail "another MPI library: LD_PRELOAD"
 else
     echo "skipped: another MPI library, which is made as a shared one"
 fi
