@@ -55,13 +55,24 @@ __attribute__((constructor)) static void check_when_loaded(int argc, char **argv
     coll_stand_aside(library, argv);
 }
 
+/* Returns whether this process's settings name collectives that libcoll is to run. */
+static bool is_routed(void) {
+    bool routed = coll_env("COLL_WRAP");
+    for (int i = 0; i < COLL_OPERATIONS; i++)
+        routed = routed || coll_env(coll_operations[i].variable);
+    return routed;
+}
+
 /*
  * Dedicated processors end with leave(), which runs none of the program's code, such as functions
- * that it registered with atexit before MPI_Init. prepare_for_exit() is called before the MPI
- * library's MPI_Init.
+ * that it registered with atexit before MPI_Init. prepare() is called before the MPI library's
+ * MPI_Init.
  */
 #ifdef OPEN_MPI
-static void prepare_for_exit(void) {
+/* An installed component would serve, and report, the calls that are left to Open MPI. */
+static void prepare(void) {
+    if (is_routed() || coll_env("COLL_DCP"))
+        (void)setenv("OMPI_MCA_coll_libcoll_enable", "0", 0); /* without memory both serve calls */
 }
 
 _Noreturn static void leave(int status) {
@@ -81,7 +92,7 @@ static void leave_before_program(void) {
         _exit(leaving_with);
 }
 
-static void prepare_for_exit(void) {
+static void prepare(void) {
     atexit(leave_before_program);
 }
 
@@ -285,10 +296,7 @@ static int begin_libcoll(void) {
  * in MPI_Comm_split, advances nonblocking collectives in no other way, and others may wait for one.
  */
 static bool wants_thread(void) {
-    bool routed = coll_env("COLL_WRAP");
-    for (int i = 0; i < COLL_OPERATIONS; i++)
-        routed = routed || coll_env(coll_operations[i].variable);
-    if (!routed)
+    if (!is_routed())
         return false;
     if (!coll_env("COLL_PROGRESS")) /* without memory for it there is no thread */
         (void)setenv("COLL_PROGRESS", "thread", 1);
@@ -299,7 +307,7 @@ static bool wants_thread(void) {
 int MPI_Init(int *argc, char ***argv) {
     int provided;
     coll_bypass_ruled_out();
-    prepare_for_exit();
+    prepare();
     int code = wants_thread() ? PMPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &provided)
                               : PMPI_Init(argc, argv);
     return code == MPI_SUCCESS ? begin_libcoll() : code;
@@ -307,7 +315,7 @@ int MPI_Init(int *argc, char ***argv) {
 
 int MPI_Init_thread(int *argc, char ***argv, int required, int *provided) {
     coll_bypass_ruled_out();
-    prepare_for_exit();
+    prepare();
     int code =
         PMPI_Init_thread(argc, argv, wants_thread() ? MPI_THREAD_MULTIPLE : required, provided);
     return code == MPI_SUCCESS ? begin_libcoll() : code;

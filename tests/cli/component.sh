@@ -271,6 +271,10 @@ says '^libcoll: built for .*SomeMPI.*build libcoll'
     "$source_dir/scripts/install-component" --from "$build" >out 2>err || fail "install-component"
     COLL_BCAST=chain run 2 -x COLL_BCAST "$programs/counted" || fail "installed"
     grep -qx 'coll_libcoll_served_bcast 5' out || fail "installed, but not used"
+    [ ! -x "$build/coll-run" ] || {
+        "$build/coll-run" -n 2 --report --wrap all -- "$programs/counted" >out 2>err || fail "installed and preloaded"
+        test "$(grep -c '^libcoll [0-9.]*: ' err)" = 1 || fail "installed and preloaded: not one report"
+    }
     "$source_dir/scripts/install-component" --remove >out 2>err || fail "install-component --remove"
     test -z "$(ls "$HOME/.openmpi/components")" || fail "something is left"
     test ! -e "$HOME/.openmpi/mca-params.conf" || fail "a line is left"
