@@ -31,6 +31,8 @@ typedef struct clustering {
         window; /* points that are summed up at once, so that they span a bounded part of memory */
     size_t *order; /* scratch memory of km_cluster_sums_add, for a window */
     size_t *starts;
+    uint32_t *summed;  /* the cluster of each point that TOTALS has it in; or KM_NO_CLUSTER */
+    COLL_Pool *totals; /* rank 0: the sums of all clusters; NULL if nothing is summed up */
     km_projection *projection; /* NULL without pruning */
     km_sketch_cache kept;      /* sketches of this rank's points; or all NULL */
     bool projected;
@@ -56,8 +58,11 @@ static bool allocate_state(clustering *run, app_problem *problem) {
     run->window = WINDOW_BYTES / run->points->dim < rows ? WINDOW_BYTES / run->points->dim : rows;
     run->order = malloc(run->window * sizeof *run->order);
     run->starts = malloc((k + 1) * sizeof *run->starts);
-    bool good =
-        run->state.centroids && run->state.nearest && run->distance2 && run->order && run->starts;
+    run->summed = malloc(rows * sizeof *run->summed);
+    bool good = run->state.centroids && run->state.nearest && run->distance2 && run->order &&
+                run->starts && run->summed;
+    if (good)
+        memset(run->summed, 0xff, rows * sizeof *run->summed);
     if (run->rank == 0) {
         run->old_centroids = malloc(bytes);
         run->counts = malloc(k * sizeof *run->counts);
@@ -76,6 +81,8 @@ static void release_state(clustering *run) {
     km_sketch_cache_free(&run->kept);
     free(run->counts);
     free(run->old_centroids);
+    COLL_Pool_free(&run->totals);
+    free(run->summed);
     free(run->starts);
     free(run->order);
     free(run->distance2);
@@ -214,19 +221,46 @@ static bool assign_points(clustering *run, km_step *step, app_problem *problem) 
     return good;
 }
 
-/*
- * Adds this rank's points to POOL, one window after the other. Within a window points are visited
- * cluster by cluster, so a window limits the range of random accesses to points on disk.
- */
-static bool add_points(clustering *run, COLL_Pool *pool, app_problem *problem) {
-    for (size_t row = 0; row < run->points->rows; row += run->window) {
-        km_points part = *run->points;
-        part.data += row * km_row_bytes(&part);
-        part.rows = part.rows - row < run->window ? part.rows - row : run->window;
-        if (!km_cluster_sums_add(&part, run->state.nearest + row, run->settings->k,
-                                 run->settings->threads, run->order, run->starts, pool, problem))
+/* Adds to POOL, from this rank's points of a window, those that enter or leave clusters. */
+static bool add_window(clustering *run, size_t row, COLL_Pool *pool, app_problem *problem) {
+    const uint32_t *before = run->summed + row, *now = run->state.nearest + row;
+    const km_change left = {before, now, true}, entered = {now, before, false};
+    const km_change *changes[] = {&left, &entered};
+    km_points part = *run->points;
+    part.data += row * km_row_bytes(&part);
+    part.rows = part.rows - row < run->window ? part.rows - row : run->window;
+    for (int i = 0; i < 2; i++)
+        if (!km_cluster_sums_add(&part, changes[i], run->settings->k, run->settings->threads,
+                                 run->order, run->starts, pool, problem))
             return false;
+    return true;
+}
+
+/*
+ * Returns whether the sums of clusters are kept for the next iteration: if they take little memory
+ * at rank 0, compared with its points.
+ */
+static bool keeps_sums(const clustering *run) {
+    enum { POINTS = 16 }; /* in a cluster, of one rank */
+    return run->points->total / (uint64_t)app_ranks(run->comm) / POINTS >= run->settings->k;
+}
+
+/*
+ * Adds to POOL what this rank's points change in the sums of all clusters, one window after the
+ * other. Within a window points are visited cluster by cluster, so a window limits the range of
+ * random accesses to points on disk. If most points have moved, or if sums aren't kept, all are
+ * summed up again.
+ */
+static bool add_points(clustering *run, uint64_t moved, COLL_Pool *pool, app_problem *problem) {
+    const size_t rows = run->points->rows;
+    if (moved > run->points->total / 2 || !keeps_sums(run)) {
+        COLL_Pool_free(&run->totals);
+        memset(run->summed, 0xff, rows * sizeof *run->summed);
     }
+    for (size_t row = 0; row < rows; row += run->window)
+        if (!add_window(run, row, pool, problem))
+            return false;
+    memcpy(run->summed, run->state.nearest, rows * sizeof *run->summed);
     return true;
 }
 
@@ -239,7 +273,7 @@ static bool aggregate_sums(clustering *run, COLL_Pool *pool, km_step *step, app_
     COLL_Aggregate_stats stats = {0};
     double start = MPI_Wtime();
     if (pool)
-        add_points(run, pool, problem);
+        add_points(run, step->moved, pool, problem);
     step->seconds[KM_LOCAL] = MPI_Wtime() - start;
     if (!app_agree(problem, run->comm))
         return false;
@@ -275,6 +309,15 @@ static void measure_shifts(const clustering *run, double *largest, double *total
     }
 }
 
+/* Adds, at rank 0, the changes in POOL, which may become NULL, to the sums of all clusters. */
+static bool add_to_totals(clustering *run, COLL_Pool **pool, app_problem *problem) {
+    if (run->totals)
+        return km_cluster_sums_merge(run->totals, *pool, problem);
+    run->totals = *pool;
+    *pool = NULL;
+    return true;
+}
+
 /* Computes, at rank 0, new centroids from the assignment. */
 static bool update_centroids(clustering *run, km_step *step, app_problem *problem) {
     size_t k = run->settings->k;
@@ -283,9 +326,13 @@ static bool update_centroids(clustering *run, km_step *step, app_problem *proble
     bool good = aggregate_sums(run, pool, step, problem);
     if (good && run->rank == 0 && !problem->text[0]) {
         memcpy(run->old_centroids, run->state.centroids, km_centroids_bytes(run->points, k));
-        if (km_update_centroids(pool, run->points, k, run->state.centroids, run->counts, problem))
+        if (add_to_totals(run, &pool, problem) &&
+            km_update_centroids(run->totals, run->points, k, run->state.centroids, run->counts,
+                                problem))
             count_clusters(run, step);
     }
+    if (!keeps_sums(run))
+        COLL_Pool_free(&run->totals);
     COLL_Pool_free(&pool);
     return good &&
            km_refill_empty_clusters(run->points, run->state.nearest, run->distance2, run->counts, k,

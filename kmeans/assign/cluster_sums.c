@@ -54,19 +54,27 @@ bool km_cluster_sums_pool(const km_points *points, COLL_Pool **pool, app_problem
     return app_mpi(problem, COLL_Pool_create(sums * sizeof(uint32_t), add_narrow, NULL, pool));
 }
 
+static bool is_part_of(const km_change *change, size_t i) {
+    return change->clusters[i] != KM_NO_CLUSTER && change->clusters[i] != change->others[i];
+}
+
 /*
- * Sorts the points by cluster into ORDER (counting sort). The points of cluster j end before
- * STARTS[j].
+ * Sorts the points of CHANGE by cluster into ORDER (counting sort) and returns their number. The
+ * points of cluster j end before STARTS[j].
  */
-static void sort_by_cluster(const uint32_t *nearest, size_t rows, size_t k, size_t *order,
-                            size_t *starts) {
+static size_t sort_by_cluster(const km_change *change, size_t rows, size_t k, size_t *order,
+                              size_t *starts) {
     memset(starts, 0, (k + 1) * sizeof *starts);
     for (size_t i = 0; i < rows; i++)
-        starts[nearest[i] + 1]++;
+        if (is_part_of(change, i))
+            starts[change->clusters[i] + 1]++;
     for (size_t j = 0; j < k; j++)
         starts[j + 1] += starts[j];
+    size_t sorted = starts[k];
     for (size_t i = 0; i < rows; i++)
-        order[starts[nearest[i]]++] = i;
+        if (is_part_of(change, i))
+            order[starts[change->clusters[i]]++] = i;
+    return sorted;
 }
 
 /*
@@ -102,45 +110,51 @@ static void add_real_rows(const km_points *points, const size_t *order, size_t f
 }
 
 /*
- * Adds the points FROM to TO - 1 of ORDER, all of one cluster, to POOL. SUMS and WIDE_SUMS are
- * scratch memory.
+ * Adds the points FROM to TO - 1 of ORDER, all of one cluster, to POOL, or subtracts them. SUMS and
+ * WIDE_SUMS are scratch memory.
  */
 static int add_cluster_part(const km_points *points, const size_t *order, size_t from, size_t to,
-                            uint64_t cluster, COLL_Pool *pool, uint32_t *sums,
+                            uint64_t cluster, bool subtract, COLL_Pool *pool, uint32_t *sums,
                             uint64_t *wide_sums) {
+    const size_t numbers = sums_of(points) + 1;
     if (points->real.used) {
-        memset(wide_sums, 0, (sums_of(points) + 1) * sizeof *wide_sums);
+        memset(wide_sums, 0, numbers * sizeof *wide_sums);
         wide_sums[0] = to - from;
         add_real_rows(points, order, from, to, wide_sums + 1);
-        return COLL_Pool_add(pool, cluster, wide_sums);
+    } else {
+        memset(sums, 0, numbers * sizeof *sums);
+        sums[0] = (uint32_t)(to - from);
+        add_rows(points, order, from, to, sums + 1);
+        for (size_t i = 0; i < numbers; i++)
+            wide_sums[i] = sums[i];
     }
-    memset(sums, 0, (points->dim + 1) * sizeof *sums);
-    sums[0] = (uint32_t)(to - from);
-    add_rows(points, order, from, to, sums + 1);
-    if (!is_wide(points))
-        return COLL_Pool_add(pool, cluster, sums);
-    for (size_t i = 0; i <= points->dim; i++)
-        wide_sums[i] = sums[i];
-    return COLL_Pool_add(pool, cluster, wide_sums);
+    for (size_t i = 0; subtract && i < numbers; i++)
+        wide_sums[i] = -wide_sums[i];
+    if (is_wide(points))
+        return COLL_Pool_add(pool, cluster, wide_sums);
+    for (size_t i = 0; i < numbers; i++)
+        sums[i] = (uint32_t)wide_sums[i];
+    return COLL_Pool_add(pool, cluster, sums);
 }
 
-static int add_slice(const km_points *points, const uint32_t *nearest, const size_t *order,
+static int add_slice(const km_points *points, const km_change *change, const size_t *order,
                      size_t from, size_t to, COLL_Pool *pool, uint32_t *sums, uint64_t *wide_sums) {
     int code = MPI_SUCCESS;
     while (code == MPI_SUCCESS && from < to) {
-        uint32_t cluster = nearest[order[from]];
+        uint32_t cluster = change->clusters[order[from]];
         size_t end = from + 1;
-        while (end < to && nearest[order[end]] == cluster)
+        while (end < to && change->clusters[order[end]] == cluster)
             end++;
-        code = add_cluster_part(points, order, from, end, cluster, pool, sums, wide_sums);
+        code = add_cluster_part(points, order, from, end, cluster, change->subtract, pool, sums,
+                                wide_sums);
         from = end;
     }
     return code;
 }
 
-bool km_cluster_sums_add(const km_points *points, const uint32_t *nearest, size_t k, int threads,
+bool km_cluster_sums_add(const km_points *points, const km_change *change, size_t k, int threads,
                          size_t *order, size_t *starts, COLL_Pool *pool, app_problem *problem) {
-    sort_by_cluster(nearest, points->rows, k, order, starts);
+    const size_t count = sort_by_cluster(change, points->rows, k, order, starts);
     int first_error = MPI_SUCCESS;
 #pragma omp parallel num_threads(threads)
     {
@@ -150,10 +164,10 @@ bool km_cluster_sums_add(const km_points *points, const uint32_t *nearest, size_
         if (!wide_sums || !sums)
             code = MPI_ERR_NO_MEM;
 #pragma omp for schedule(dynamic)
-        for (size_t from = 0; from < points->rows; from += SLICE) {
-            size_t to = points->rows - from < SLICE ? points->rows : from + SLICE;
+        for (size_t from = 0; from < count; from += SLICE) {
+            size_t to = count - from < SLICE ? count : from + SLICE;
             if (code == MPI_SUCCESS)
-                code = add_slice(points, nearest, order, from, to, pool, sums, wide_sums);
+                code = add_slice(points, change, order, from, to, pool, sums, wide_sums);
         }
         free(sums);
         free(wide_sums);
@@ -208,6 +222,24 @@ uint32_t km_point_distance2(const km_points *points, size_t i, const uint8_t *ce
     return km_rows_distance2(points, row, centroids + j * bytes);
 }
 
+typedef struct pool_sum {
+    COLL_Pool *into;
+    int code;
+} pool_sum;
+
+static int add_value(uint64_t cluster, const void *value, void *context) {
+    pool_sum *sum = context;
+    sum->code = COLL_Pool_add(sum->into, cluster, value);
+    return sum->code != MPI_SUCCESS;
+}
+
+bool km_cluster_sums_merge(COLL_Pool *into, const COLL_Pool *from, app_problem *problem) {
+    pool_sum sum = {into, MPI_SUCCESS};
+    if (COLL_Pool_visit(from, add_value, &sum) && sum.code == MPI_SUCCESS)
+        return app_refuse(problem, "out of memory");
+    return app_mpi(problem, sum.code);
+}
+
 typedef struct mean_update {
     const km_points *points;
     size_t k;
@@ -227,6 +259,8 @@ static int set_mean(uint64_t cluster, const void *value, void *context) {
     const size_t dim = points->dim;
     uint8_t *centroid = to->centroids + cluster * km_row_bytes(points);
     uint64_t count = to->counts[cluster] = number_at(wide, value, 0);
+    if (!count)
+        return 0;
     for (size_t i = 0; i < dim; i++) {
         uint64_t sum = number_at(wide, value, i + 1);
         if (points->fixed_point)

@@ -15,12 +15,27 @@
 /* Creates an empty pool for sums over POINTS; the caller frees it. */
 bool km_cluster_sums_pool(const km_points *points, COLL_Pool **pool, app_problem *problem);
 
+/* No cluster's number. */
+#define KM_NO_CLUSTER UINT32_MAX
+
 /*
- * Adds this rank's points to POOL, using THREADS threads; NEAREST[i] is the cluster of point i, one
- * of K. ORDER (one number for each point) and STARTS (K + 1 numbers) are scratch memory.
+ * Points that enter or leave clusters: each point i whose CLUSTERS[i] is a cluster and differs from
+ * OTHERS[i] is added to that cluster, or subtracted from it.
  */
-bool km_cluster_sums_add(const km_points *points, const uint32_t *nearest, size_t k, int threads,
+typedef struct km_change {
+    const uint32_t *clusters, *others;
+    bool subtract;
+} km_change;
+
+/*
+ * Adds CHANGE of this rank's points to POOL, using THREADS threads. There are K clusters. ORDER
+ * (one number for each point) and STARTS (K + 1 numbers) are scratch memory.
+ */
+bool km_cluster_sums_add(const km_points *points, const km_change *change, size_t k, int threads,
                          size_t *order, size_t *starts, COLL_Pool *pool, app_problem *problem);
+
+/* Adds the values of FROM to those of INTO. Not collective. */
+bool km_cluster_sums_merge(COLL_Pool *into, const COLL_Pool *from, app_problem *problem);
 
 /*
  * Returns the squared distance between two vectors of uint8, of at most KM_MAX_DIM (memory.h)
@@ -51,8 +66,8 @@ uint32_t km_point_distance2(const km_points *points, size_t i, const uint8_t *ce
 /*
  * Sets each centroid whose cluster is in POOL to the mean of the cluster, rounded to the nearest
  * integer, half up (fixed-point ones to the nearest multiple of 2^-16, real features to the nearest
- * float32); leaves the other centroids. Sets COUNTS[j] to the number of points of cluster j of K, 0
- * if it isn't in POOL. Not collective.
+ * float32); leaves the other centroids, also those of clusters without points. Sets COUNTS[j] to
+ * the number of points of cluster j of K, 0 if it isn't in POOL. Not collective.
  *
  * Compared with the exact mean, rounding adds at most count * dim / 4 to a cluster's sum of squared
  * distances. Still, the sum never exceeds that of the old centroid: in every dimension the sum is a

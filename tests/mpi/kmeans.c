@@ -387,11 +387,12 @@ END_TEST
 
 /*
  * If more points are announced than 32-bit sums can hold, sums have 64 bits. The means are the
- * same, and one half is rounded up.
+ * same, and one half is rounded up. Points that have moved leave one cluster and enter another.
  */
 START_TEST(narrow_and_wide_sums) {
     static const uint64_t totals[] = {9, UINT32_MAX / 255, UINT32_MAX / 255 + 1, UINT64_C(1) << 40};
     static const uint32_t nearest[] = {3, 0, 3, 3, 3, 3, 0, 3, 3};
+    static const uint32_t before[] = {2, 0, 3, 0, 3, 2, 3, 3, 0};
     static uint8_t features[] = {9,   1,   1,   255, 2, 255, 255, 255, 255,
                                  255, 255, 254, 254, 0, 2,   255, 3,   255};
     for (size_t i = 0; i < sizeof totals / sizeof *totals; i++) {
@@ -399,12 +400,21 @@ START_TEST(narrow_and_wide_sums) {
         size_t order[9], starts[5];
         uint8_t centroids[8] = {7, 7, 7, 7, 7, 7, 7, 7};
         uint64_t counts[4];
-        COLL_Pool *pool = NULL;
+        uint32_t none[9];
+        memset(none, 0xff, sizeof none);
+        const km_change first = {before, none, false}, same = {nearest, none, false},
+                        left = {before, nearest, true}, entered = {nearest, before, false};
+        COLL_Pool *pool = NULL, *changes = NULL;
         app_problem problem = {""};
         ck_assert(km_cluster_sums_pool(&points, &pool, &problem));
-        ck_assert(km_cluster_sums_add(&points, nearest, 4, 2, order, starts, pool, &problem));
-        ck_assert(km_cluster_sums_add(&points, nearest, 4, 1, order, starts, pool, &problem));
+        ck_assert(km_cluster_sums_pool(&points, &changes, &problem));
+        ck_assert(km_cluster_sums_add(&points, &first, 4, 2, order, starts, pool, &problem));
+        ck_assert(km_cluster_sums_add(&points, &same, 4, 1, order, starts, pool, &problem));
+        ck_assert(km_cluster_sums_add(&points, &left, 4, 2, order, starts, changes, &problem));
+        ck_assert(km_cluster_sums_add(&points, &entered, 4, 2, order, starts, changes, &problem));
+        ck_assert(km_cluster_sums_merge(pool, changes, &problem));
         ck_assert(km_update_centroids(pool, &points, 4, centroids, counts, &problem));
+        COLL_Pool_free(&changes);
         COLL_Pool_free(&pool);
         ck_assert(counts[0] == 4 && counts[1] == 0 && counts[2] == 0 && counts[3] == 14);
         /* (1 + 254) / 2 = 127.5 and (255 + 0) / 2 = 127.5; 781 / 7 = 111.6, 1530 / 7 = 218.6. */
@@ -497,7 +507,10 @@ END_TEST
 /* Sums of real numbers keep their sign, and small values next to large ones. */
 START_TEST(sums_of_reals) {
     float features[] = {-1000, 0.001f, 3, 1000, 0.003f, -7};
-    const uint32_t nearest[] = {1, 1, 0};
+    const uint32_t nearest[] = {1, 1, 0}, before[] = {0, 1, 1};
+    const uint32_t none[] = {KM_NO_CLUSTER, KM_NO_CLUSTER, KM_NO_CLUSTER};
+    const km_change changes[] = {
+        {before, none, false}, {before, nearest, true}, {nearest, before, false}};
     km_points points = {.data = (uint8_t *)features, .rows = 3, .dim = 2, .total = 3};
     size_t order[3], starts[3];
     float centroids[4];
@@ -506,7 +519,8 @@ START_TEST(sums_of_reals) {
     app_problem problem = {""};
     ck_assert(km_real_center(&points, NULL, MPI_COMM_SELF, &problem));
     ck_assert(km_cluster_sums_pool(&points, &pool, &problem));
-    ck_assert(km_cluster_sums_add(&points, nearest, 2, 2, order, starts, pool, &problem));
+    for (size_t i = 0; i < 3; i++)
+        ck_assert(km_cluster_sums_add(&points, &changes[i], 2, 2, order, starts, pool, &problem));
     ck_assert(km_update_centroids(pool, &points, 2, (uint8_t *)centroids, counts, &problem));
     COLL_Pool_free(&pool);
     for (size_t i = 0; i < 4; i++)
