@@ -157,7 +157,7 @@ static const app_option table[] = {
     {"threads", "T", "threads of each rank (default: its processors, shared fairly)",
      .integer = &options.settings.threads, .least = 1, .most = 1024},
     {"whole", NULL,
-     "compare all points with all centroids in full, without pruning by sketches; slower, with "
+     "compare all points with all centroids in full, without sketches and bounds; slower, with "
      "the same result",
      .flag = &options.settings.whole},
     {"seed", "S", "seed of the initial centroids", .size = &options.settings.seed},

@@ -35,6 +35,7 @@ typedef struct clustering {
     COLL_Pool *totals; /* rank 0: the sums of all clusters; NULL if nothing is summed up */
     km_projection *projection; /* NULL without pruning */
     km_sketch_cache kept;      /* sketches of this rank's points; or all NULL */
+    km_group_bounds bounds;    /* of this rank's points, if they are float32 */
     bool projected;
     uint8_t *old_centroids; /* this and the next: rank 0 only */
     uint64_t *counts;
@@ -72,6 +73,7 @@ static bool allocate_state(clustering *run, app_problem *problem) {
         app_refuse(problem,
                    "out of memory for %zu points and %zu centroids of %zu features on a rank",
                    run->points->rows, k, run->points->dim);
+    km_group_bounds_create(run->points->rows, k, run->points->dim, &run->bounds);
     return app_agree(problem, run->comm);
 }
 
@@ -79,6 +81,7 @@ static void release_state(clustering *run) {
     km_checkpoint_close(&run->checkpoint);
     km_projection_free(run->projection);
     km_sketch_cache_free(&run->kept);
+    km_group_bounds_free(&run->bounds);
     free(run->counts);
     free(run->old_centroids);
     COLL_Pool_free(&run->totals);
@@ -210,11 +213,12 @@ static void make_projection(clustering *run, app_problem *problem) {
 static bool assign_points(clustering *run, km_step *step, app_problem *problem) {
     const km_rounds rounds = {report_round, run};
     double start = MPI_Wtime(), saving = run->saving;
+    const bool bounded = run->points->real.used && !run->settings->whole;
     km_map_sums sums = {0};
     make_projection(run, problem);
     bool good = km_map(run->points, run->settings, run->projection,
-                       run->kept.corrections ? &run->kept : NULL, &run->state, run->distance2,
-                       &rounds, run->comm, &sums, problem);
+                       run->kept.corrections ? &run->kept : NULL, bounded ? &run->bounds : NULL,
+                       &run->state, run->distance2, &rounds, run->comm, &sums, problem);
     step->seconds[KM_MAP] = MPI_Wtime() - start - (run->saving - saving);
     step->objective = sums.objective;
     step->moved = sums.moved;

@@ -31,6 +31,7 @@ libkmeans_la_SOURCES = \
 	kmeans/assign/cluster_sums.c kmeans/assign/cluster_sums.h \
 	kmeans/assign/empty_clusters.c kmeans/assign/empty_clusters.h \
 	kmeans/assign/filter_level.c kmeans/assign/filter_level.h \
+	kmeans/assign/group_bounds.c kmeans/assign/group_bounds.h \
 	kmeans/assign/kernel.c kmeans/assign/kernel.h \
 	kmeans/assign/order.c kmeans/assign/order.h \
 	kmeans/assign/pack.h kmeans/assign/pairs.h \

@@ -20,6 +20,7 @@ typedef struct map_job {
     const km_points *points;
     const km_settings *settings;
     const km_sketch_cache *kept; /* or NULL */
+    km_group_bounds *bounds;     /* or NULL */
     km_state *state;
     uint32_t *distance2;
     km_centroids *centroids;
@@ -85,6 +86,9 @@ static int pack_centroids(map_job *run, const km_projection *projection) {
                                    run->settings->kernel, threads, &run->centroids);
     if (!code && run->points->fixed_point)
         code = km_centroids_use_fixed_point(run->centroids, rows, threads);
+    if (!code && run->bounds &&
+        km_group_bounds_begin(run->bounds, (const float *)rows, run->distance2))
+        code = km_centroids_use_bounds(run->centroids, rows, run->bounds, threads);
     if (!code && projection)
         code = km_centroids_prune(run->centroids, rows, projection, threads);
     return code;
@@ -211,11 +215,13 @@ static bool add_distances(const map_job *run, MPI_Comm comm, uint64_t *objective
 }
 
 bool km_map(const km_points *points, const km_settings *settings, const km_projection *projection,
-            const km_sketch_cache *kept, km_state *state, uint32_t *distance2,
-            const km_rounds *rounds, MPI_Comm comm, km_map_sums *sums, app_problem *problem) {
+            const km_sketch_cache *kept, km_group_bounds *bounds, km_state *state,
+            uint32_t *distance2, const km_rounds *rounds, MPI_Comm comm, km_map_sums *sums,
+            app_problem *problem) {
     map_job run = {.points = points,
                    .settings = settings,
                    .kept = kept,
+                   .bounds = bounds,
                    .state = state,
                    .distance2 = distance2,
                    .most = rows_of_round(points, settings)};

@@ -83,7 +83,7 @@ int km_centroids_create(const uint8_t *centroids, size_t k, size_t dim, bool rea
     made->k = k;
     made->dim = dim;
     if (real) {
-        int error = km_quantised_create((const float *)centroids, k, dim, kernel, threads,
+        int error = km_quantised_create((const float *)centroids, k, dim, kernel, NULL, threads,
                                         &made->quantised);
         if (error)
             free(made);
@@ -123,6 +123,18 @@ static km_packed describe_centroids(const km_centroids *centroids, const uint8_t
                        .norms = centroids->norms,
                        .block = centroids->cached,
                        .fixed_point = centroids->fixed_point};
+}
+
+int km_centroids_use_bounds(km_centroids *centroids, const uint8_t *rows, km_group_bounds *bounds,
+                            int threads) {
+    km_quantised *bounded;
+    int error = km_quantised_create((const float *)rows, centroids->k, centroids->dim,
+                                    centroids->kernel, bounds, threads, &bounded);
+    if (error)
+        return error;
+    km_quantised_free(centroids->quantised);
+    centroids->quantised = bounded;
+    return 0;
 }
 
 int km_centroids_use_fixed_point(km_centroids *centroids, const uint8_t *planes, int threads) {

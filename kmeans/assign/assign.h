@@ -6,6 +6,7 @@
 #ifndef COLL_KMEANS_ASSIGN_ASSIGN_H
 #define COLL_KMEANS_ASSIGN_ASSIGN_H
 
+#include "kmeans/assign/group_bounds.h"
 #include "kmeans/assign/kernel.h"
 #include "kmeans/assign/projection.h"
 
@@ -33,6 +34,14 @@ void km_centroids_free(km_centroids *centroids);
  * features or they are real.
  */
 int km_centroids_use_fixed_point(km_centroids *centroids, const uint8_t *planes, int threads);
+
+/*
+ * Lets the next assignment of CENTROIDS, of float32, use and make BOUNDS (group_bounds.h), which
+ * has begun. It must assign all points of the bounds, each once, in one query or in several.
+ * Returns 0 or ENOMEM.
+ */
+int km_centroids_use_bounds(km_centroids *centroids, const uint8_t *rows, km_group_bounds *bounds,
+                            int threads);
 
 /*
  * Turns pruning on: from now on sketches (projection.h) rule out most centroids where that is

@@ -103,7 +103,8 @@ TARGET static void multiply(const void *points, const void *centroids, size_t gr
 }
 
 static void pack(const uint8_t *rows, size_t n, size_t dim, void *panel, uint32_t *corrections) {
-    km_pack_bytes(rows, n, dim, POINTS, GROUP, panel, corrections);
+    (void)corrections; /* distances of float32 features don't need them */
+    km_lay_out(rows, n, dim, POINTS, GROUP, panel);
 }
 
 const km_kernel km_kernel_avx2_narrow = {

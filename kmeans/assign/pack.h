@@ -21,23 +21,30 @@ static inline uint32_t km_correction(const uint8_t *row, size_t dim) {
 
 /*
  * Fills PANEL, which holds POINTS points, with N rows of DIM bytes in groups of GROUP dimensions,
- * and with zeros for missing points and dimensions. Sets CORRECTIONS.
+ * and with zeros for missing points and dimensions.
  */
-__attribute__((always_inline)) static inline void km_pack_bytes(const uint8_t *rows, size_t n,
-                                                                size_t dim, size_t points,
-                                                                size_t group, uint8_t *panel,
-                                                                uint32_t *corrections) {
+__attribute__((always_inline)) static inline void
+km_lay_out(const uint8_t *rows, size_t n, size_t dim, size_t points, size_t group, uint8_t *panel) {
     size_t whole = dim / group * group, step = points * group;
     if (n < points || whole < dim)
         memset(panel, 0, (dim + group - 1) / group * step);
-    memset(corrections, 0, points * sizeof *corrections);
     for (size_t i = 0; i < n; i++, rows += dim) {
         uint8_t *to = panel + i * group;
         for (size_t d = 0; d < whole; d += group, to += step)
             memcpy(to, rows + d, group);
         memcpy(to, rows + whole, dim - whole);
-        corrections[i] = km_correction(rows, dim);
     }
+}
+
+/* Does the same and sets CORRECTIONS. */
+__attribute__((always_inline)) static inline void km_pack_bytes(const uint8_t *rows, size_t n,
+                                                                size_t dim, size_t points,
+                                                                size_t group, uint8_t *panel,
+                                                                uint32_t *corrections) {
+    km_lay_out(rows, n, dim, points, group, panel);
+    memset(corrections, 0, points * sizeof *corrections);
+    for (size_t i = 0; i < n; i++)
+        corrections[i] = km_correction(rows + i * dim, dim);
 }
 
 /*

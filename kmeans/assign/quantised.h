@@ -37,6 +37,7 @@
 #ifndef COLL_KMEANS_ASSIGN_QUANTISED_H
 #define COLL_KMEANS_ASSIGN_QUANTISED_H
 
+#include "kmeans/assign/group_bounds.h"
 #include "kmeans/assign/kernel.h"
 
 #include <stddef.h>
@@ -47,10 +48,12 @@ typedef struct km_quantised km_quantised;
 
 /*
  * Quantises K rows of DIM features, which the caller keeps for as long as the result, for KERNEL,
- * using THREADS threads. Free the result with km_quantised_free. Returns 0 or ENOMEM.
+ * using THREADS threads. If BOUNDS is not NULL, they are used and made anew by one assignment of
+ * all their points; the caller has begun it (km_group_bounds_begin). Free the result with
+ * km_quantised_free. Returns 0 or ENOMEM.
  */
 int km_quantised_create(const float *rows, size_t k, size_t dim, const km_kernel *kernel,
-                        int threads, km_quantised **centroids);
+                        km_group_bounds *bounds, int threads, km_quantised **centroids);
 void km_quantised_free(km_quantised *centroids);
 
 /* km_assign_query (assign.h) for points of float32. */

@@ -90,6 +90,34 @@ LOOP float near_distance2(const float *a, const float *b, size_t n) {
     return sum;
 }
 
+/* The root, at least 2^-16 of it too low, by Newton's method: compilers can make vectors of it. */
+LOOP float low_root(float square) {
+    uint32_t bits;
+    float inverse;
+    memcpy(&bits, &square, sizeof bits);
+    bits = 0x5f3759df - (bits >> 1);
+    memcpy(&inverse, &bits, sizeof inverse);
+    for (int step = 0; step < 2; step++)
+        inverse *= 1.5F - 0.5F * square * inverse * inverse;
+    return square * inverse * (1 - 0x1p-15F);
+}
+
+LOOP void distance_bounds(const float *lows, const float *squares, const float *halves, size_t n,
+                          float error, float drift, uint16_t *bounds) {
+    const float most = 0x1p120F;
+#pragma omp simd
+    for (size_t i = 0; i < n; i++) {
+        float score = lows[i] / halves[i];
+        float square = squares[i] + score - 2 * error * (squares[i] + fabsf(score));
+        square = square > 0x1p-100F ? square : 0; /* also if it is not a number */
+        square = square < most ? square : most;
+        float bound = (low_root(square) + drift) * (1 - 0x1p-20F);
+        uint32_t bits;
+        memcpy(&bits, &bound, sizeof bits);
+        bounds[i] = (uint16_t)(bits >> 16);
+    }
+}
+
 /*
  * Vectors of LANES numbers, as compilers provide them for any processor; they are only used in
  * registers here. The comparison of two sets the bits of a lane or clears them.
@@ -116,7 +144,7 @@ LOOP bool is_any(ints lanes) {
 
 /*
  * Lowers the bounds of LANES points from number FIRST on by the scores of the centroids START to
- * END - 1, a panel. Returns whether one of these may be nearest to a point.
+ * END - 1, a segment. Returns whether one of these may be nearest to a point.
  */
 LOOP bool lower_bounds(const km_screen *screen, size_t first, size_t start, size_t end,
                        const int32_t *products) {
@@ -138,6 +166,13 @@ LOOP bool lower_bounds(const km_screen *screen, size_t first, size_t start, size
         least = LESSER(score, least);
     }
     floats error = rest * code_norms + norm * code_rests, most = least + error + slacks;
+    if (screen->lows) {
+        float *to = screen->lows + screen->groups[start] * screen->points + first;
+        floats low;
+        LOAD(low, to);
+        low = LESSER(least - error, low);
+        STORE(to, low);
+    }
     ints any = least - error <= bounds;
     bounds = LESSER(most, bounds);
     STORE(screen->bounds + first, bounds);
@@ -170,7 +205,7 @@ LOOP size_t list_points(const km_screen *screen, size_t first, size_t j, const i
 LOOP size_t screen_panels(const km_screen *screen, const int32_t *products, km_estimate *pairs) {
     size_t n = 0;
     for (size_t start = 0, end; start < screen->count; start = end) {
-        end = start + screen->step < screen->count ? start + screen->step : screen->count;
+        end = screen->ends[start] - screen->first;
         for (size_t first = 0; first < screen->points; first += LANES)
             if (lower_bounds(screen, first, start, end, products))
                 for (size_t j = start; j < end; j++)
@@ -190,6 +225,8 @@ typedef struct loops {
     void (*quantise)(const float *row, const float *mean, size_t n, float scale, int offset,
                      uint8_t *bytes, km_quantum *sums);
     float (*near_distance2)(const float *a, const float *b, size_t n);
+    void (*distance_bounds)(const float *lows, const float *squares, const float *halves, size_t n,
+                            float error, float drift, uint16_t *bounds);
     size_t (*screen_panels)(const km_screen *screen, const int32_t *products, km_estimate *pairs);
 } loops;
 
@@ -220,6 +257,11 @@ typedef struct loops {
     target static float name##_near_distance2(const float *a, const float *b, size_t n) {          \
         return near_distance2(a, b, n);                                                            \
     }                                                                                              \
+    target static void name##_distance_bounds(const float *lows, const float *squares,             \
+                                              const float *halves, size_t n, float error,          \
+                                              float drift, uint16_t *bounds) {                     \
+        distance_bounds(lows, squares, halves, n, error, drift, bounds);                           \
+    }                                                                                              \
     target static size_t name##_screen_panels(const km_screen *screen, const int32_t *products,    \
                                               km_estimate *pairs) {                                \
         return screen_panels(screen, products, pairs);                                             \
@@ -231,6 +273,7 @@ typedef struct loops {
                                        name##_largest_deviation,                                   \
                                        name##_quantise,                                            \
                                        name##_near_distance2,                                      \
+                                       name##_distance_bounds,                                     \
                                        name##_screen_panels};
 
 DEFINE_LOOPS(plain, )
@@ -282,6 +325,11 @@ km_quantum km_quantise(const float *row, const float *mean, size_t n, float scal
 
 float km_near_distance2(const float *a, const float *b, size_t n) {
     return widest_loops()->near_distance2(a, b, n);
+}
+
+void km_distance_bounds(const float *lows, const float *squares, const float *halves, size_t n,
+                        float error, float drift, uint16_t *bounds) {
+    widest_loops()->distance_bounds(lows, squares, halves, n, error, drift, bounds);
 }
 
 size_t km_screen_panels(const km_screen *screen, const int32_t *products, km_estimate *pairs) {

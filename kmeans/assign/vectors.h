@@ -57,6 +57,14 @@ km_quantum km_quantise(const float *row, const float *mean, size_t n, float scal
 float km_near_distance2(const float *a, const float *b, size_t n);
 
 /*
+ * Returns in BOUNDS, for each of N points, a lower bound of a distance in the form of
+ * group_bounds.h from LOWS[i], a lower bound of z (quantised.h). SQUARES are their |y|^2 and HALVES
+ * their h. ERROR is the relative error of SQUARES and at least 2^-20. DRIFT is added to each bound.
+ */
+void km_distance_bounds(const float *lows, const float *squares, const float *halves, size_t n,
+                        float error, float drift, uint16_t *bounds);
+
+/*
  * A panel of POINTS quantised points and some panels of quantised centroids (quantised.h): COUNT
  * centroids, STEP in each panel but the last.
  */
@@ -69,6 +77,12 @@ typedef struct km_screen {
     const int32_t *bases;                          /* for each centroid: its sum of codes, times the
                                                       offset of the points' codes */
     const float *panel_norms, *panel_rests;        /* the largest of a panel's norms and rests */
+    size_t first;                                  /* the position of the first centroid */
+    const uint32_t *ends;                          /* for each centroid: where its segment ends, of
+                                                      centroids of a panel that are of one group */
+    const uint32_t *groups;                        /* for each centroid: its group */
+    float *lows; /* for group g and point i at g * POINTS + i: a lower bound of the scores so far of
+                    the group's centroids; or NULL */
 } km_screen;
 
 /* A point and a centroid, by their numbers there, whose score may be the point's least. */

@@ -265,10 +265,98 @@ START_TEST(ties) {
 }
 END_TEST
 
+/* Moves a third of the centroids a little, a few far, and leaves the others. */
+static void move_centroids(problem *this, size_t step) {
+    for (size_t j = 0; j < this->k; j++)
+        for (size_t d = 0; d < this->dim; d++) {
+            float *to = this->centroids + j * this->dim + d;
+            if (j % 61 == step)
+                *to = this->points[(j + step) % this->n * this->dim + d];
+            else if (j % 3 == step % 3 && fabsf(*to) < FLT_MAX / 2)
+                *to *= 1 + (float)uniform() / 64;
+        }
+    search(this);
+}
+
+/*
+ * Assigns all points, in two queries and in another order, to the moved centroids. Returns the
+ * number of groups that need not be compared with all points.
+ */
+static size_t assign_with_bounds(const problem *this, const km_kernel *kernel,
+                                 km_group_bounds *bounds, uint32_t *nearest, uint32_t *distance) {
+    const size_t half = this->n / 2;
+    size_t *which = malloc(this->n * sizeof *which), used = 0;
+    uint32_t *found = malloc(this->n * sizeof *found), *far = malloc(this->n * sizeof *far);
+    km_centroids *packed;
+    const uint8_t *rows = (const uint8_t *)this->centroids;
+    ck_assert(which && found && far);
+    ck_assert_int_eq(km_centroids_create(rows, this->k, this->dim, true, kernel, 2, &packed), 0);
+    if (km_group_bounds_begin(bounds, this->centroids, distance)) {
+        ck_assert_int_eq(km_centroids_use_bounds(packed, rows, bounds, 2), 0);
+        for (size_t group = 0; group < bounds->groups; group++)
+            used += !bounds->whole[group];
+    }
+    for (size_t i = 0; i < this->n; i++) {
+        which[i] = this->n - 1 - i;
+        found[i] = nearest[which[i]];
+    }
+    for (size_t first = 0; first < this->n; first += half) {
+        const km_query query = {(const uint8_t *)this->points, this->dim, which + first,
+                                first ? this->n - first : half, NULL};
+        ck_assert_int_eq(
+            km_assign_query(&query, packed, 2, found + first, found + first, far + first), 0);
+        if (first)
+            break;
+    }
+    for (size_t i = 0; i < this->n; i++) {
+        nearest[which[i]] = found[i];
+        distance[which[i]] = far[i];
+    }
+    km_centroids_free(packed);
+    free(which);
+    free(found);
+    free(far);
+    return used;
+}
+
+/* Bounds that are kept from one assignment to the next leave the result as it is. */
+static void check_bounds(size_t kind, const km_kernel *kernel, size_t n, size_t k, size_t dim) {
+    enum { STEPS = 9 };
+    problem all = make_problem(kind, n, k, dim);
+    uint32_t *nearest = malloc(n * sizeof *nearest), *distance = calloc(n, sizeof *distance);
+    km_group_bounds bounds;
+    size_t used = 0;
+    ck_assert(nearest && distance);
+    memset(nearest, 0xff, n * sizeof *nearest);
+    km_group_bounds_create(n, k, dim, &bounds);
+    for (size_t step = 0; step < STEPS; step++) {
+        used += assign_with_bounds(&all, kernel, &bounds, nearest, distance);
+        check_result(&all, kernel, "bounds", nearest, distance);
+        move_centroids(&all, step);
+    }
+    ck_assert_msg(kind || used, "%s: no bound was used", kernel->name);
+    km_group_bounds_free(&bounds);
+    free(nearest);
+    free(distance);
+    free_problem(&all);
+}
+
+START_TEST(bounds_of_groups) {
+    for (const km_kernel *const *kernel = km_kernel_list(); *kernel; kernel++) {
+        if (!(*kernel)->supported())
+            continue;
+        check_bounds((size_t)_i, *kernel, 300, 200, 20);
+        check_bounds((size_t)_i, *kernel, 2, 390, 3);
+        check_bounds((size_t)_i, *kernel, 500, 1030, 5);
+    }
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("quantised");
     TCase *tests = tcase_create("quantised");
     tcase_add_loop_test(tests, all_kinds, 0, KINDS);
+    tcase_add_loop_test(tests, bounds_of_groups, 0, KINDS);
     tcase_add_test(tests, many_centroids);
     tcase_add_test(tests, longest_rows);
     tcase_add_test(tests, ties);
