@@ -219,7 +219,8 @@ START_TEST(all_kinds) {
     for (size_t a = 0; a < sizeof dims / sizeof *dims; a++)
         for (size_t b = 0; b < sizeof ks / sizeof *ks; b++)
             for (size_t c = 0; c < sizeof ns / sizeof *ns; c++)
-                if (dims[a] * ks[b] * ns[c] < 600000)
+                if (dims[a] * ks[b] * ns[c] < 600000 &&
+                    (!harness_proves("few") || (kind + a + b + c) % 3 == 0))
                     check_all(kind, ns[c], ks[b], dims[a]);
 }
 END_TEST
