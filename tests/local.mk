@@ -13,6 +13,9 @@ LDADD = libharness.la libpopcg.la libsurvey.la libwords.la libkmeans.la libapp.l
 # What libcoll allocates can fail (tests/support/allocations.h).
 failing_allocations = $(AM_LDFLAGS) -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 
+# What scripts/check-threads runs links only this, because it builds nothing else.
+threads_ldadd = libharness.la libcoll_core.la $(CHECK_LIBS)
+
 include tests/support/local.mk
 include tests/unit/local.mk
 include tests/mpi/local.mk
@@ -36,6 +39,10 @@ check-cli:
 	$(MAKE) $(AM_MAKEFLAGS) check TESTS='$(CLI_TESTS)' check_PROGRAMS=
 check-labs:
 	$(MAKE) $(AM_MAKEFLAGS) check TESTS='$(LAB_TESTS)' check_PROGRAMS=
+
+# All that scripts/check runs under AddressSanitizer.
+.PHONY: check-sanitized
+check-sanitized: $(check_PROGRAMS) $(check_LTLIBRARIES) $(INTERPOSED) $(lib_LTLIBRARIES) $(bin_SCRIPTS)
 
 check_PROGRAMS += $(UNIT_TESTS) $(MPI_TESTS)
 TESTS += $(UNIT_TESTS) $(MPI_TESTS) $(CLI_TESTS) $(LAB_TESTS)

@@ -1,6 +1,7 @@
 # Programs as they are, which know nothing of libcoll: tests/cli/interposed.sh runs them under its wrapper.
+INTERPOSED =
 if HAVE_PMPI
-noinst_PROGRAMS += tests/interposed/arguments tests/interposed/calls \
+INTERPOSED += tests/interposed/arguments tests/interposed/calls \
 	tests/interposed/collectives tests/interposed/cost tests/interposed/descriptions \
 	tests/interposed/early tests/interposed/ends tests/interposed/environment tests/interposed/family \
 	tests/interposed/nonblocking tests/interposed/opens tests/interposed/random tests/interposed/requests tests/interposed/threads
@@ -26,7 +27,7 @@ tests_interposed_requests_SOURCES = tests/interposed/requests.c tests/interposed
 tests_interposed_requests_LDADD =
 tests_interposed_threads_LDADD =
 if LARGE_COUNTS
-noinst_PROGRAMS += tests/interposed/collectives_c tests/interposed/nonblocking_c \
+INTERPOSED += tests/interposed/collectives_c tests/interposed/nonblocking_c \
 	tests/interposed/random_c
 tests_interposed_collectives_c_SOURCES = $(tests_interposed_collectives_SOURCES)
 tests_interposed_collectives_c_CPPFLAGS = $(AM_CPPFLAGS) -DLARGE_COUNTS
@@ -39,12 +40,12 @@ tests_interposed_random_c_CPPFLAGS = $(AM_CPPFLAGS) -DLARGE_COUNTS
 tests_interposed_random_c_LDADD =
 endif
 if HAVE_MPICXX
-noinst_PROGRAMS += tests/interposed/bindings
+INTERPOSED += tests/interposed/bindings
 tests_interposed_bindings_SOURCES = tests/interposed/bindings.cc
 tests_interposed_bindings_LDADD =
 endif
 if HAVE_MPIFORT
-noinst_PROGRAMS += tests/interposed/mpif_h tests/interposed/use_mpi tests/interposed/use_mpi_f08
+INTERPOSED += tests/interposed/mpif_h tests/interposed/use_mpi tests/interposed/use_mpi_f08
 # Without interfaces a compiler sees the same call with data of different types.
 tests_interposed_mpif_h_SOURCES = tests/interposed/fortran.F90
 tests_interposed_mpif_h_FCFLAGS = -DBINDING=77 -std=legacy -w
@@ -56,6 +57,7 @@ tests_interposed_use_mpi_f08_SOURCES = tests/interposed/fortran.F90
 tests_interposed_use_mpi_f08_FCFLAGS = -DBINDING=8
 tests_interposed_use_mpi_f08_LDADD =
 endif
+noinst_PROGRAMS += $(INTERPOSED)
 CLEANFILES += callbacks_77.mod callbacks_90.mod callbacks_f08.mod
 endif
 # What a program sees that runs with another MPI library.

@@ -38,6 +38,7 @@ tests_mpi_coll_random_mpi_SOURCES = tests/mpi/coll_random.c tests/support/open_r
 	tests/support/open_requests.h
 tests_mpi_kmeans_library_mpi_LDADD = libcoll_kmeans.la $(LDADD)
 tests_mpi_memory_mpi_LDFLAGS = $(failing_allocations)
+tests_mpi_nonblocking_mpi_LDADD = $(threads_ldadd)
 tests_mpi_agreement_mpi_LDADD = libbench.la $(LDADD)
 tests_mpi_operation_mpi_LDADD = libbench.la $(LDADD)
 tests_mpi_readers_mpi_SOURCES = tests/mpi/readers.c tests/fuzz/reading.c tests/fuzz/reading.h

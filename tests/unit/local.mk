@@ -38,6 +38,8 @@ UNIT_TESTS = \
 	tests/unit/tuning_db
 tests_unit_doctor_LDADD = libdoctor.la $(LDADD)
 tests_unit_pool_LDFLAGS = $(failing_allocations)
+tests_unit_pool_LDADD = $(threads_ldadd)
+tests_unit_socket_wakeup_LDADD = $(threads_ldadd)
 tests_unit_profile_SOURCES = tests/unit/profile.c tools/profile/benefit.c tools/profile/benefit.h
 if HAVE_WATCH
 UNIT_TESTS += tests/unit/watch_diagnosis
