@@ -69,9 +69,10 @@ static bool parse_words(command *options) {
     if (strcmp(words[0], "settings") == 0)
         return app_refuse(&problem, "settings stands alone; see coll-info --help");
     if (strcmp(words[0], "explain") != 0)
-        return app_refuse(&problem,
-                          "unknown command %s; known: explain, draw, doctor, algorithms, learnt, settings",
-                          words[0]);
+        return app_refuse(
+            &problem,
+            "unknown command %s; known: explain, draw, doctor, algorithms, learnt, settings",
+            words[0]);
     if (count < 3)
         return app_refuse(&problem, "explain needs an operation and a size, as in: explain bcast "
                                     "64M");
