@@ -77,10 +77,17 @@ static void step(void) {
         collective(comms[on], kind, count, root % size);
 }
 
-/* Prints the wrong call that the faulty rank is about to make. */
+/* Tells the wrong call that the faulty rank is about to make: in the file that SEEDED names,
+ * because a launcher may mix what ranks print. */
 static void confess(const char *call) {
-    printf("seeded %d %s\n", victim, call);
-    fflush(stdout);
+    const char *path = getenv("SEEDED");
+    FILE *file = path ? fopen(path, "w") : stdout;
+    if (!file)
+        return;
+    fprintf(file, "%d %s\n", victim, call);
+    fflush(file);
+    if (path)
+        fclose(file);
 }
 
 /*
