@@ -11,8 +11,6 @@ source_dir=$(cd "$(dirname "$0")/../.." && pwd)
 }
 . "$(dirname "$0")/../support/programs.sh"
 export COLL_PROFILE=built-in
-# With treematch, MPI_Dist_graph_create of Open MPI 4.1 sometimes hangs, also without libcoll.
-export OMPI_MCA_topo=basic
 programs=$build/tests/component
 # Open MPI also looks for components in this folder. All ranks of a test are on one host.
 mkdir components

@@ -11,7 +11,6 @@ set -u
 source_dir=$(cd "$(dirname "$0")/../.." && pwd)
 . "$(dirname "$0")/../support/programs.sh"
 export COLL_PROFILE=built-in
-export OMPI_MCA_topo=basic # as in tests/cli/interposed.sh
 seeded=$build/tests/watch/seeded
 random=$build/tests/interposed/random
 

@@ -12,6 +12,8 @@ export PRTE_MCA_hwloc_default_binding_policy=none OMPI_MCA_reachable=weighted
 # check it has tests/support/yielding.c for that.
 export MPIR_CVAR_ENABLE_HEAVY_YIELD=1
 export OMP_WAIT_POLICY=passive
+# With treematch, MPI_Dist_graph_create of Open MPI 4.1 and 5.0 sometimes hangs, also without libcoll.
+export OMPI_MCA_topo=basic
 # After a rank has failed, do not wait a second for the others.
 export OMPI_MCA_odls_base_sigkill_timeout=0
 # shellcheck disable=SC2034 # for whoever sources it
