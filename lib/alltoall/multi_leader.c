@@ -53,11 +53,6 @@ static size_t take(draft *d, int blocks) {
     return at;
 }
 
-/* Returns the position of PLACE of this node. */
-static int position_of(const draft *d, int place) {
-    return d->pairs->first[d->pairs->node] + place;
-}
-
 /* Adds a message of BLOCKS blocks in scratch memory at AT. */
 static coll_step *add_message(draft *d, coll_step_kind kind, int rank, size_t at, int blocks) {
     coll_step *message = add_step(d, coll_step_message(kind, rank, 0, (size_t)blocks * d->block));
@@ -96,7 +91,8 @@ static coll_step *move_blocks(draft *d, size_t from, size_t at, int blocks, int 
 /* Sends each other rank of the node the blocks for the ranks to which it forwards, and its own. */
 static void send_inside(draft *d) {
     for (int nth = 1; nth < d->pairs->ranks; nth++) {
-        const int place = coll_node_pairs_beside(d->pairs, nth), position = position_of(d, place);
+        const int place = coll_node_pairs_beside(d->pairs, nth),
+                  position = coll_node_pairs_position(d->pairs, place);
         const coll_run forwarded = coll_node_pairs_forwarded(d->pairs, place);
         const size_t at = take(d, forwarded.count + 1);
         add_copies(d, COLL_INPUT, forwarded, at, -1);
@@ -120,7 +116,7 @@ static size_t receive_inside(draft *d) {
                  row = (size_t)pairs->ranks * d->block;
     for (int nth = 1; nth < pairs->ranks; nth++) {
         const int place = coll_node_pairs_beside(pairs, -nth), received = d->count,
-                  position = position_of(d, place);
+                  position = coll_node_pairs_position(d->pairs, place);
         const size_t at = take(d, forwarded.count + 1);
         add_message(d, COLL_STEP_RECEIVE, pairs->order[position], at, forwarded.count + 1);
         for (int i = 0; i < forwarded.count; i++)
@@ -179,7 +175,7 @@ static void keep_own(draft *d, arrivals from) {
 static void deliver_to(draft *d, int place, arrivals from) {
     const coll_node_pairs *pairs = d->pairs;
     const coll_run numbers = coll_node_pairs_of(pairs, pairs->place);
-    const int position = position_of(d, place), first = d->count,
+    const int position = coll_node_pairs_position(d->pairs, place), first = d->count,
               all = coll_node_pairs_delivered(pairs, pairs->place, place).count;
     if (all == 0)
         return;
@@ -212,7 +208,7 @@ static void receive_from(draft *d, int place) {
     const coll_run sources = coll_node_pairs_delivered(d->pairs, place, d->pairs->place);
     if (sources.count == 0)
         return;
-    const int rank = d->pairs->order[position_of(d, place)];
+    const int rank = d->pairs->order[coll_node_pairs_position(d->pairs, place)];
     const size_t at = take(d, sources.count);
     add_message(d, COLL_STEP_RECEIVE, rank, at, sources.count);
     add_copies(d, COLL_DATA, sources, at, d->count - 1);

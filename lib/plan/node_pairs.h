@@ -67,6 +67,11 @@ static inline int coll_node_pairs_beside(const coll_node_pairs *pairs, int nth) 
     return (pairs->place + nth + pairs->ranks) % pairs->ranks;
 }
 
+/* Returns the position of the rank at PLACE of this node. */
+static inline int coll_node_pairs_position(const coll_node_pairs *pairs, int place) {
+    return pairs->first[pairs->node] + place;
+}
+
 /* Returns whether RUN has POSITION. */
 static inline bool coll_run_has(coll_run run, int position) {
     return position >= run.first && position < run.first + run.count;

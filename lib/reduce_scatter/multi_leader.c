@@ -60,11 +60,6 @@ static size_t take(draft *d, size_t bytes) {
     return at;
 }
 
-/* Returns the position of PLACE of this node. */
-static int position_of(const draft *d, int place) {
-    return d->pairs->first[d->pairs->node] + place;
-}
-
 /* Returns the bytes of the blocks in RUN, which may go on at position 0. */
 static size_t bytes_of(const draft *d, coll_run run) {
     const int ranks = d->args->shape->topo->ranks, end = run.first + run.count;
@@ -119,7 +114,7 @@ static void pack(draft *d, coll_run run, sum *into) {
 static sum pack_for(draft *d, int place) {
     sum packed = {.at = d->at, .after = -1};
     pack(d, coll_node_pairs_forwarded(d->pairs, place), &packed);
-    pack(d, (coll_run){position_of(d, place), 1}, &packed);
+    pack(d, (coll_run){coll_node_pairs_position(d->pairs, place), 1}, &packed);
     return packed;
 }
 
@@ -130,15 +125,16 @@ static sum sum_inside(draft *d) {
         const int place = coll_node_pairs_beside(pairs, nth);
         const sum packed = pack_for(d, place);
         if (packed.after >= 0)
-            add_message(d, COLL_STEP_SEND, pairs->order[position_of(d, place)], packed.at,
-                        d->at - packed.at, packed.after);
+            add_message(d, COLL_STEP_SEND, pairs->order[coll_node_pairs_position(d->pairs, place)],
+                        packed.at, d->at - packed.at, packed.after);
     }
     sum total = pack_for(d, pairs->place);
     const size_t bytes = d->at - total.at;
     for (int nth = 1; nth < pairs->ranks && bytes > 0; nth++) {
         const int place = coll_node_pairs_beside(pairs, -nth);
         const size_t at = take(d, bytes);
-        add_message(d, COLL_STEP_RECEIVE, pairs->order[position_of(d, place)], at, bytes, -1);
+        add_message(d, COLL_STEP_RECEIVE, pairs->order[coll_node_pairs_position(d->pairs, place)],
+                    at, bytes, -1);
         add_to(d, &total, at, bytes);
     }
     return total;
@@ -189,7 +185,7 @@ static void sum_others(draft *d, sum mine, sum others, coll_run whose) {
     const int own = d->args->line->position;
     const size_t bytes = bytes_of(d, (coll_run){own, 1});
     for (int nth = 1; nth < pairs->ranks; nth++) {
-        const int position = position_of(d, coll_node_pairs_beside(pairs, nth));
+        const int position = coll_node_pairs_position(d->pairs, coll_node_pairs_beside(pairs, nth));
         const size_t length = bytes_of(d, (coll_run){position, 1});
         if (length > 0 && coll_run_has(whose, position))
             add_message(d, COLL_STEP_SEND, pairs->order[position],
@@ -210,7 +206,8 @@ static void sum_others(draft *d, sum mine, sum others, coll_run whose) {
         if (coll_node_pairs_delivered(pairs, place, pairs->place).count == 0)
             continue;
         const size_t at = take(d, bytes);
-        add_message(d, COLL_STEP_RECEIVE, pairs->order[position_of(d, place)], at, bytes, -1);
+        add_message(d, COLL_STEP_RECEIVE, pairs->order[coll_node_pairs_position(d->pairs, place)],
+                    at, bytes, -1);
         data = add_to_data(d, at, d->count - 1, data);
     }
 }
