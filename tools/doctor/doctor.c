@@ -131,7 +131,7 @@ static int test_all(doctor *d) {
 
 /* --- The output --- */
 
-/* Returns the median of a fact of the first ranks of hosts. */
+/* Returns the median speed of the hosts' first ranks. */
 static double median_speed(const doctor_job *job) {
     double *values = malloc((size_t)job->hosts * sizeof *values);
     for (int host = 0; values && host < job->hosts; host++)
