@@ -142,6 +142,9 @@ static bool simulate_subset(const estimate *e, int ranks, uint64_t rounds, doubl
                             sample *found) {
     subset p;
     coll_sim_result result;
+    *found = (sample){.time = 0};
+    if (ranks == 1) /* there is no plan */
+        return true;
     if (!open_subset(e, ranks, &p))
         return false;
     const coll_traffic all = count_sample(&p.load, rounds);

@@ -521,13 +521,21 @@ START_TEST(long_plays_tell_what_a_full_one_does) {
 }
 END_TEST
 
-/* The rounds of a rank alone can exceed the limit of events. */
+/* The rounds of a rank alone can exceed the limit of events, or those of four ranks. */
+static const struct {
+    coll_operation operation;
+    const coll_algorithm *algorithm;
+    size_t bytes;
+} very_long[] = {{COLL_OPERATION_REDUCE_SCATTER, &coll_reduce_scatter_pairwise, 64 << 20},
+                 {COLL_OPERATION_BCAST, &coll_bcast_circulant, 2 << 20},
+                 {COLL_OPERATION_BCAST, &coll_bcast_circulant, 16 << 20}};
+
 START_TEST(calls_of_very_many_rounds_between_sites_have_a_time) {
     enum { RANKS = 36, SITES = 6 };
-    const coll_algorithm *algorithm = &coll_reduce_scatter_pairwise;
+    const coll_algorithm *algorithm = very_long[_i].algorithm;
     scene s;
-    ck_assert(
-        set_call(&s, &coll_operations[COLL_OPERATION_REDUCE_SCATTER], algorithm, RANKS, 64 << 20));
+    ck_assert(set_call(&s, &coll_operations[very_long[_i].operation], algorithm, RANKS,
+                       very_long[_i].bytes));
     s.topo.sites = SITES;
     for (int rank = 0; rank < RANKS; rank++)
         s.places[rank].site = s.places[rank].rack = rank / (RANKS / SITES);
@@ -768,7 +776,8 @@ int main(void) {
     tcase_add_loop_test(prices, uplinks_are_as_crowded_as_in_full, 0, 4);
     tcase_add_loop_test(prices, long_plays_tell_what_a_full_one_does, 0,
                         sizeof of_many / sizeof *of_many);
-    tcase_add_test(prices, calls_of_very_many_rounds_between_sites_have_a_time);
+    tcase_add_loop_test(prices, calls_of_very_many_rounds_between_sites_have_a_time, 0,
+                        sizeof very_long / sizeof *very_long);
     tcase_add_test(prices, calls_go_by_the_shortest_ways_between_sites);
     tcase_add_test(prices, sites_have_latencies_of_their_own);
     tcase_add_test(prices, a_price_is_always_the_same);
