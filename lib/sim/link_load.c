@@ -55,7 +55,7 @@ bool coll_link_load_open(coll_link_load *s, const coll_algorithm *algorithm,
     if (!s->line || !s->bytes || !s->busy || !visits)
         return false;
     coll_order_ranks(shape, visits, s->line->order);
-    coll_network_open(&s->network, shape, whole, NULL);
+    coll_network_open(&s->network, shape, whole);
     set_position(s, 0);
     s->size = s->planner->size(&s->args);
     s->own = coll_comm_room_cut(room, left, s->size.own_bytes + s->size.making_bytes);

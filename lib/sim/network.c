@@ -46,50 +46,42 @@ static double shared_link_rate(const coll_topo *topo, const coll_cost *cost, int
     return cost->together <= 0 ? 0 : part > alone ? part : alone;
 }
 
+/* Links are numbered in this order: ranks, hosts, hosts' memories, racks' switches, racks' uplinks
+ * out and in, sites' uplinks out and in. */
+static int first_uplink(const coll_topo *topo) {
+    return topo->ranks + 2 * topo->nodes + topo->racks;
+}
+
 static size_t count_uplinks(const coll_topo *topo) {
     return 2 * (size_t)topo->racks + 2 * (size_t)topo->sites;
 }
 
-/* Links are numbered in this order: ranks, hosts, hosts' memories, racks' switches, racks' uplinks
- * out and in, sites' uplinks out and in. */
-static size_t count_links(const coll_topo *topo) {
-    return (size_t)topo->ranks + 2 * (size_t)topo->nodes + (size_t)topo->racks +
-           count_uplinks(topo);
-}
-
-size_t coll_network_bytes(const coll_topo *topo) {
-    return coll_comm_room_of(count_links(topo) * sizeof(coll_clock)) +
-           coll_comm_room_of(count_uplinks(topo) * sizeof(coll_queue)) +
-           coll_comm_room_of((size_t)topo->nodes * sizeof(coll_port));
-}
-
-/* Allocates the links in MEMORY: all are idle. */
-static void create_links(coll_network *network, const coll_topo *topo, void *memory) {
-    char *next = memory;
-    network->links = coll_comm_room_take(&next, count_links(topo) * sizeof(coll_clock));
-    network->queues = coll_comm_room_take(&next, count_uplinks(topo) * sizeof(coll_queue));
-    network->ports = coll_comm_room_take(&next, (size_t)topo->nodes * sizeof(coll_port));
-    memset(network->links, 0, count_links(topo) * sizeof(coll_clock));
-    for (size_t uplink = 0; uplink < count_uplinks(topo); uplink++)
-        network->queues[uplink] = (coll_queue){.sender = NOBODY};
-    for (int node = 0; node < topo->nodes; node++)
-        network->ports[node] = (coll_port){.queue = {.sender = NOBODY}};
-}
-
-void coll_network_open(coll_network *network, const coll_shape *call, const coll_topo *whole,
-                       void *memory) {
-    network->topo = call->topo;
-    network->latencies = call->latencies;
-    network->lossy = false;
-    network->profile = coll_shape_costs(call);
-    network->copied = SIZE_MAX;
+void coll_network_open(coll_network *network, const coll_shape *call, const coll_topo *whole) {
+    *network = (coll_network){.topo = call->topo,
+                              .latencies = call->latencies,
+                              .profile = coll_shape_costs(call),
+                              .copied = SIZE_MAX};
     for (int i = 0; i < COLL_MESSAGE_COSTS; i++)
         network->tolls[i].level = NOBODY;
     for (int level = 0; level < COLL_LEVELS; level++)
         network->rate[level] =
             shared_link_rate(whole ? whole : call->topo, &network->profile->level[level], level);
-    if (memory)
-        create_links(network, call->topo, memory);
+}
+
+bool coll_network_make_links(coll_network *network, char **room, size_t *left) {
+    const coll_topo *topo = network->topo;
+    const size_t uplinks = count_uplinks(topo), links = (size_t)first_uplink(topo) + uplinks;
+    network->links = coll_comm_room_cut(room, left, links * sizeof *network->links);
+    network->queues = coll_comm_room_cut(room, left, uplinks * sizeof *network->queues);
+    network->ports = coll_comm_room_cut(room, left, (size_t)topo->nodes * sizeof *network->ports);
+    if (!network->links || !network->queues || !network->ports)
+        return false;
+    memset(network->links, 0, links * sizeof *network->links);
+    for (size_t uplink = 0; uplink < uplinks; uplink++)
+        network->queues[uplink] = (coll_queue){.sender = NOBODY};
+    for (int node = 0; node < topo->nodes; node++)
+        network->ports[node] = (coll_port){.queue = {.sender = NOBODY}};
+    return true;
 }
 
 /* Returns how many ranks of a host can handle messages at the same time, each on a core of its own.
@@ -145,13 +137,14 @@ const coll_message_cost *coll_network_message_cost(coll_network *network, coll_l
     return toll;
 }
 
-int64_t coll_network_way(const coll_network *network, int from, int to,
+int64_t coll_network_way(const coll_network *network, const coll_connection *via,
                          const coll_message_cost *toll) {
     const coll_topo *topo = network->topo;
     if (!network->latencies || toll->level != COLL_LEVEL_WIDE)
         return toll->latency;
     double empty = coll_cost_transfer(&network->profile->level[COLL_LEVEL_WIDE], 0, 2),
-           own = network->latencies[topo->places[from].site * topo->sites + topo->places[to].site];
+           own = network->latencies[topo->places[via->from].site * topo->sites +
+                                    topo->places[via->to].site];
     return toll->latency + toll->crossings * (nanoseconds(own) - nanoseconds(empty));
 }
 
@@ -164,20 +157,20 @@ int64_t coll_network_copy(coll_network *network, size_t bytes) {
     return network->copy;
 }
 
-/* Returns the index of the NTH shared link (1 or 2) on a message's path, or NOBODY if the path has
- * no such link. */
-static int shared_link(const coll_network *network, int from, int to, int level, int nth) {
+/* Returns the index of the NTH shared link (1 or 2) on a connection's path, or NOBODY if the path
+ * has no such link. */
+static int shared_link(const coll_network *network, const coll_connection *via, int nth) {
     const coll_topo *topo = network->topo;
-    const coll_place *place = &topo->places[nth == 1 ? from : to];
-    int memories = topo->ranks + topo->nodes, switches = memories + topo->nodes,
-        uplinks = switches + topo->racks, gates = uplinks + 2 * topo->racks;
-    if (level == COLL_LEVEL_WIDE)
-        return gates + (nth - 1) * topo->sites + place->site;
-    if (level == COLL_LEVEL_SITE)
+    const coll_place *place = &topo->places[nth == 1 ? via->from : via->to];
+    const int uplinks = first_uplink(topo);
+    if (via->level == COLL_LEVEL_WIDE)
+        return uplinks + 2 * topo->racks + (nth - 1) * topo->sites + place->site;
+    if (via->level == COLL_LEVEL_SITE)
         return uplinks + (nth - 1) * topo->racks + place->rack;
     if (nth > 1)
         return NOBODY;
-    return level == COLL_LEVEL_RACK ? switches + place->rack : memories + place->node;
+    return via->level == COLL_LEVEL_RACK ? uplinks - topo->racks + place->rack
+                                         : topo->ranks + topo->nodes + place->node;
 }
 
 static int64_t later(int64_t a, int64_t b) {
@@ -192,38 +185,7 @@ static int64_t pass_link(coll_clock *link, int64_t duration, bool interleaves, i
     return interleaves ? early : begin;
 }
 
-int64_t coll_network_pass(coll_network *network, int from, int to, const coll_message_cost *toll,
-                          int nth, bool interleaves, int64_t now) {
-    const coll_topo *topo = network->topo;
-    if (nth == 0) {
-        bool inside = toll->level <= COLL_LEVEL_NODE;
-        int own = inside ? from : topo->ranks + topo->places[from].node;
-        return pass_link(&network->links[own], toll->send_gap, interleaves, now);
-    }
-    int link = toll->shared_gap > 0 ? shared_link(network, from, to, toll->level, nth) : NOBODY;
-    return link == NOBODY ? now
-                          : pass_link(&network->links[link], toll->shared_gap, interleaves, now);
-}
-
-/* Returns whether QUEUE holds messages from several hosts and so many bytes that one with the costs
- * TOLL waits for a retransmission timeout. */
-static bool overflows(const coll_network *network, const coll_queue *queue,
-                      const coll_message_cost *toll) {
-    const double buffer = coll_cost_buffer(&network->profile->level[toll->level]),
-                 most = toll->bytes > FIRST_WINDOW ? MANY_MORE * buffer : buffer;
-    return queue->sender == SEVERAL && buffer > 0 && (double)queue->waiting > most;
-}
-
-/* Returns the time that a message waits for its retransmission: none unless it is ALONE on its
- * connection, because messages behind it would show the loss. A connection has *LOST one message at
- * most: it sends less at once from then on. */
-static int64_t retransmission(coll_network *network, const coll_queue *queue,
-                              const coll_message_cost *toll, bool alone, bool *lost) {
-    if (!alone || *lost || !overflows(network, queue, toll))
-        return 0;
-    network->lossy = *lost = true;
-    return retransmission_timeout;
-}
+/* --- Buffers --- */
 
 /* Sets *WAITING, a connection's waiting bytes, to NOW; at most a first window of them counts in
  * QUEUE. */
@@ -240,62 +202,92 @@ static void note_sender(coll_queue *queue, int node) {
     queue->sender = queue->sender == NOBODY || queue->sender == node ? node : SEVERAL;
 }
 
-/* Returns the queue of an uplink; NULL for other links. */
-static coll_queue *uplink_queue(const coll_network *network, int from, int to,
-                                const coll_message_cost *toll, int nth) {
-    const coll_topo *topo = network->topo;
-    const int first = topo->ranks + 2 * topo->nodes + topo->racks,
-              link = nth > 0 ? shared_link(network, from, to, toll->level, nth) : NOBODY;
-    return link < first ? NULL : &network->queues[link - first];
+/*
+ * Returns the time that a message in QUEUE waits for its retransmission: none unless messages from
+ * several hosts overflow the buffer and it is alone on its connection, because messages behind it
+ * would show the loss. A connection loses one message at most: it sends less at once from then on.
+ */
+static int64_t retransmission(coll_network *network, const coll_queue *queue, coll_connection *via,
+                              const coll_message_cost *toll) {
+    const double buffer = network->profile->level[via->level].buffer,
+                 most = toll->bytes > FIRST_WINDOW ? MANY_MORE * buffer : buffer;
+    const bool overflows = queue->sender == SEVERAL && buffer > 0 && (double)queue->waiting > most;
+    if (!overflows || via->in_order > 1 || via->lost)
+        return 0;
+    network->lossy = via->lost = true;
+    return retransmission_timeout;
 }
 
-int64_t coll_network_queue(coll_network *network, int from, int to, const coll_message_cost *toll,
-                           int nth, bool alone, bool *lost, size_t *waiting, int64_t on) {
-    coll_queue *queue = uplink_queue(network, from, to, toll, nth);
+/* Returns the queue of an uplink; NULL for other links. */
+static coll_queue *uplink_queue(const coll_network *network, const coll_connection *via, int nth) {
+    const int nth_uplink = shared_link(network, via, nth) - first_uplink(network->topo);
+    return nth_uplink < 0 ? NULL : &network->queues[nth_uplink];
+}
+
+static coll_port *port_of(const coll_network *network, const coll_connection *via) {
+    return &network->ports[network->topo->places[via->to].node];
+}
+
+/* Returns whether a message counts among the bytes that wait for the receiver's port as soon as it
+ * is sent: it shares the sender's link with other messages, so it meets messages of other senders
+ * at the port whatever their order. */
+static bool waits_early(const coll_message_cost *toll) {
+    return toll->level > COLL_LEVEL_NODE && toll->bytes > LONG;
+}
+
+/* --- The way of a message --- */
+
+int64_t coll_network_pass(coll_network *network, coll_connection *via,
+                          const coll_message_cost *toll, int nth, bool interleaves, int64_t now) {
+    const coll_topo *topo = network->topo;
+    const int node = topo->places[via->from].node;
+    if (nth == 0) {
+        const int own = via->level <= COLL_LEVEL_NODE ? via->from : topo->ranks + node;
+        if (waits_early(toll))
+            count_waiting(&port_of(network, via)->queue, &via->waiting, via->waiting + toll->bytes);
+        return pass_link(&network->links[own], toll->send_gap, interleaves, now);
+    }
+    const int link = toll->shared_gap > 0 ? shared_link(network, via, nth) : NOBODY;
+    const int64_t on =
+        link == NOBODY ? now : pass_link(&network->links[link], toll->shared_gap, interleaves, now);
+    coll_queue *queue = on > now ? uplink_queue(network, via, nth) : NULL;
     if (!queue)
         return on;
-    note_sender(queue, network->topo->places[from].node);
-    count_waiting(queue, waiting, *waiting + toll->bytes);
-    return on + retransmission(network, queue, toll, alone, lost);
+    note_sender(queue, node);
+    count_waiting(queue, &via->queued[nth], via->queued[nth] + toll->bytes);
+    return on + retransmission(network, queue, via, toll);
 }
 
-void coll_network_dequeue(coll_network *network, int from, int to, const coll_message_cost *toll,
-                          int nth, size_t *waiting) {
-    coll_queue *queue = uplink_queue(network, from, to, toll, nth);
+void coll_network_dequeue(coll_network *network, coll_connection *via,
+                          const coll_message_cost *toll, int nth) {
+    coll_queue *queue = uplink_queue(network, via, nth);
     if (queue)
-        count_waiting(queue, waiting, *waiting - toll->bytes);
+        count_waiting(queue, &via->queued[nth], via->queued[nth] - toll->bytes);
 }
 
-bool coll_network_post(coll_network *network, int to, const coll_message_cost *toll,
-                       size_t *waiting) {
-    if (toll->level <= COLL_LEVEL_NODE || toll->bytes <= LONG)
+bool coll_network_enter(coll_network *network, coll_connection *via, const coll_message_cost *toll,
+                        bool interleaves, int64_t now, int64_t *begin) {
+    const coll_topo *topo = network->topo;
+    coll_port *port = port_of(network, via);
+    *begin = now;
+    if (via->level <= COLL_LEVEL_NODE)
         return false;
-    count_waiting(&network->ports[network->topo->places[to].node].queue, waiting,
-                  *waiting + toll->bytes);
-    return true;
-}
-
-int64_t coll_network_enter(coll_network *network, int from, int to, const coll_message_cost *toll,
-                           bool interleaves, bool alone, bool *lost, size_t *waiting, int64_t now) {
-    const coll_place *places = network->topo->places;
-    coll_port *port = &network->ports[places[to].node];
-    if (toll->level <= COLL_LEVEL_NODE)
-        return now;
-    int sender = places[from].node, latest = port->latest;
-    bool sends = network->links[network->topo->ranks + places[to].node].busy > now;
-    int64_t begin = pass_link(&port->clock, toll->receive_gap, interleaves, now);
+    const int sender = topo->places[via->from].node, latest = port->latest;
+    const bool sends = network->links[topo->ranks + topo->places[via->to].node].busy > now;
+    *begin = pass_link(&port->clock, toll->receive_gap, interleaves, now);
     if (!interleaves)
         port->latest = sender;
-    if (begin == now)
-        return now;
+    if (*begin == now)
+        return waits_early(toll);
     if (sends && !interleaves && latest != sender)
         port->clock.busy += toll->receive_gap / meeting_share;
     note_sender(&port->queue, sender);
-    if (toll->bytes <= LONG)
-        count_waiting(&port->queue, waiting, *waiting + toll->bytes);
-    return begin + retransmission(network, &port->queue, toll, alone, lost);
+    if (!waits_early(toll))
+        count_waiting(&port->queue, &via->waiting, via->waiting + toll->bytes);
+    *begin += retransmission(network, &port->queue, via, toll);
+    return true;
 }
 
-void coll_network_leave(coll_network *network, int to, size_t bytes, size_t *waiting) {
-    count_waiting(&network->ports[network->topo->places[to].node].queue, waiting, *waiting - bytes);
+void coll_network_leave(coll_network *network, coll_connection *via, size_t bytes) {
+    count_waiting(&port_of(network, via)->queue, &via->waiting, via->waiting - bytes);
 }

@@ -61,6 +61,16 @@ typedef struct coll_port {
 
 enum { COLL_MESSAGE_COSTS = 64, COLL_WAYS = 3, COLL_PACKET = 1400 };
 
+/* A connection: what is under way from one rank to another on one lane. */
+typedef struct coll_connection {
+    int from, to; /* ranks */
+    coll_level level;
+    int in_order;             /* messages that don't interleave */
+    bool lost;                /* a message, in a full buffer */
+    size_t waiting;           /* bytes that wait for the receiver's port */
+    size_t queued[COLL_WAYS]; /* bytes that wait for each uplink */
+} coll_connection;
+
 /* Messages of so many bytes ask the receiver first: with the header, 64 KB in most transports. */
 enum { COLL_EAGER = 64 << 10 };
 
@@ -78,20 +88,20 @@ typedef struct coll_network {
     coll_port *ports;   /* of each host */
 } coll_network;
 
-/* Returns the bytes of memory for a network of TOPO; it must be aligned for any type. */
-size_t coll_network_bytes(const coll_topo *topo);
-/* Opens the network of CALL in MEMORY. If CALL's topology is a subset of the ranks of WHOLE, the
- * shared links get the rates of WHOLE; else WHOLE may be NULL. With MEMORY NULL there are costs,
- * but no links. */
-void coll_network_open(coll_network *network, const coll_shape *call, const coll_topo *whole,
-                       void *memory);
+/* Opens the network of CALL, with costs but without links. If CALL's topology is a subset of the
+ * ranks of WHOLE, the shared links get the rates of WHOLE; else WHOLE may be NULL. */
+void coll_network_open(coll_network *network, const coll_shape *call, const coll_topo *whole);
+
+/* Makes NETWORK's links, all idle, in the *LEFT bytes of memory at *ROOM, and advances both past
+ * the bytes used. Returns false if the memory is too small. */
+bool coll_network_make_links(coll_network *network, char **room, size_t *left);
 
 /* Returns a message's costs; valid until the next call. */
 const coll_message_cost *coll_network_message_cost(coll_network *network, coll_level level,
                                                    size_t bytes);
 
-/* Returns L of a message with costs TOLL between two ranks, using their sites' latency if known. */
-int64_t coll_network_way(const coll_network *network, int from, int to,
+/* Returns L of a message with costs TOLL, using the latency between the ranks' sites if known. */
+int64_t coll_network_way(const coll_network *network, const coll_connection *via,
                          const coll_message_cost *toll);
 
 /* Returns the cost of copying BYTES in memory, ns. */
@@ -99,40 +109,21 @@ int64_t coll_network_copy(coll_network *network, size_t bytes);
 
 /*
  * Puts a message that is at link NTH (from 0 to COLL_WAYS - 1) at time NOW onto that link, and
- * returns when it gets to the next one. INTERLEAVES: it waits only for other such messages.
+ * returns when it gets to the next one. INTERLEAVES: it waits only for other such messages. If it
+ * has to wait for an uplink, it is in that uplink's buffer until coll_network_dequeue.
  */
-int64_t coll_network_pass(coll_network *network, int from, int to, const coll_message_cost *toll,
-                          int nth, bool interleaves, int64_t now);
+int64_t coll_network_pass(coll_network *network, coll_connection *via,
+                          const coll_message_cost *toll, int nth, bool interleaves, int64_t now);
+void coll_network_dequeue(coll_network *network, coll_connection *via,
+                          const coll_message_cost *toll, int nth);
 
 /*
- * Counts a message that waits for link NTH until ON among the bytes in that uplink's buffer;
- * *WAITING is the sum of its connection. Returns when the message moves on: after a retransmission
- * timeout if the buffer overflows, the message is ALONE on its connection, and that has not *LOST
- * one before. Call coll_network_dequeue then. Links other than uplinks have no buffer.
+ * Puts a message onto the receiver's port at time NOW, and sets *BEGIN to when the port begins with
+ * it. Returns whether it is in the port's buffer until coll_network_leave. The buffer may have to
+ * hold a first TCP window of each connection.
  */
-int64_t coll_network_queue(coll_network *network, int from, int to, const coll_message_cost *toll,
-                           int nth, bool alone, bool *lost, size_t *waiting, int64_t on);
-void coll_network_dequeue(coll_network *network, int from, int to, const coll_message_cost *toll,
-                          int nth, size_t *waiting);
-
-/*
- * Called when a message is sent. *WAITING is the bytes of its connection that wait for the
- * receiver's port. Returns whether the message counts among them from now on. A long one does: it
- * shares the sender's link with other messages, so it meets messages of other senders at the port
- * whatever their order.
- */
-bool coll_network_post(coll_network *network, int to, const coll_message_cost *toll,
-                       size_t *waiting);
-
-/*
- * Puts a message onto the receiver's port at time NOW, and returns when the port begins with it. If
- * that is later, the message waits in the port's buffer until coll_network_leave. The buffer may
- * have to hold a first TCP window of each connection. If it overflows, a message that is ALONE on
- * its connection, which has not *LOST one before, takes a retransmission timeout; otherwise the
- * messages behind it show the sender the loss.
- */
-int64_t coll_network_enter(coll_network *network, int from, int to, const coll_message_cost *toll,
-                           bool interleaves, bool alone, bool *lost, size_t *waiting, int64_t now);
-void coll_network_leave(coll_network *network, int to, size_t bytes, size_t *waiting);
+bool coll_network_enter(coll_network *network, coll_connection *via, const coll_message_cost *toll,
+                        bool interleaves, int64_t now, int64_t *begin);
+void coll_network_leave(coll_network *network, coll_connection *via, size_t bytes);
 
 #endif

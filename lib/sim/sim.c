@@ -30,8 +30,7 @@ typedef struct message {
     int send_node;    /* of the sender's cursor; NONE once that is complete */
     int receive_node; /* of the receiver's cursor */
     bool interleaves; /* fits one packet, which passes between messages of other connections */
-    bool waits;       /* counts among its channel's bytes waiting for the receiver's port */
-    bool queued;      /* counts among its channel's bytes queued for a shared link */
+    bool waits;       /* is in the buffer of the receiver's port */
     size_t bytes;
     int64_t start;
     int64_t arrival; /* before it enters the port: the time from there until it has arrived */
@@ -44,23 +43,18 @@ typedef struct queue {
 
 /* The connection from one rank to another on one lane. */
 typedef struct channel {
-    int from, to;         /* positions in the chain order */
-    int sender, receiver; /* ranks */
+    coll_connection on;
+    int from, to; /* positions in the chain order */
     int lane;
-    coll_level level;
-    int64_t latest;           /* arrival of the last message: messages never overtake each other */
-    bool lost;                /* a message, in a full buffer */
-    size_t waiting;           /* bytes that wait for the receiver's port */
-    size_t queued[COLL_WAYS]; /* bytes that wait for each shared link */
-    int in_order;             /* messages under way that don't interleave */
-    int long_messages;        /* those of them that take turns with the other direction */
-    int reverse;              /* the channel back; NONE before the first long message */
-    int held;                 /* own messages held until the reverse channel's long ones arrive */
-    queue held_by_this;       /* messages of the reverse channel held until this one's arrive */
-    uint64_t received;        /* messages */
-    queue unexpected;         /* messages that arrived before a receive was posted */
-    queue posted;             /* nodes of posted receives without a message */
-    int next;                 /* channel in the same hash bucket */
+    int64_t latest;     /* arrival of the last message: messages never overtake each other */
+    int long_messages;  /* under way: those that take turns with the other direction */
+    int reverse;        /* the channel back; NONE before the first long message */
+    int held;           /* own messages held until the reverse channel's long ones arrive */
+    queue held_by_this; /* messages of the reverse channel held until this one's arrive */
+    uint64_t received;  /* messages */
+    queue unexpected;   /* messages that arrived before a receive was posted */
+    queue posted;       /* nodes of posted receives without a message */
+    int next;           /* channel in the same hash bucket */
 } channel;
 
 /* A simulated rank. */
@@ -127,18 +121,18 @@ static int find_channel(simulation *sim, int from, int to, int lane) {
     int *first = &sim->first_channel[key % (uint64_t)hash_buckets(sim)];
     for (int i = *first; i != NONE; i = sim->channels[i].next) {
         const channel *via = &sim->channels[i];
-        if (via->sender == ranks[0] && via->receiver == ranks[1] && via->lane == lane)
+        if (via->on.from == ranks[0] && via->on.to == ranks[1] && via->lane == lane)
             return i;
     }
     if (sim->channels_used == sim->most)
         return NONE;
     sim->channels[sim->channels_used] =
-        (channel){.from = from,
+        (channel){.on = {.from = ranks[0],
+                         .to = ranks[1],
+                         .level = coll_topo_level(sim->shape.topo, ranks[0], ranks[1])},
+                  .from = from,
                   .to = to,
-                  .sender = ranks[0],
-                  .receiver = ranks[1],
                   .lane = lane,
-                  .level = coll_topo_level(sim->shape.topo, ranks[0], ranks[1]),
                   .unexpected = {NONE, NONE},
                   .posted = {NONE, NONE},
                   .reverse = NONE,
@@ -189,15 +183,18 @@ static bool occupy_processor(simulation *sim, int position, int64_t duration, in
 
 /* --- Steps --- */
 
+static const coll_message_cost *cost_of(simulation *sim, const message *msg) {
+    return coll_network_message_cost(&sim->network, sim->channels[msg->channel].on.level,
+                                     msg->bytes);
+}
+
 /* Starts the receiver's processing of a message that has arrived and has a posted receive. */
 static bool process_arrival(simulation *sim, int number) {
     const message *msg = &sim->messages[number];
-    const channel *via = &sim->channels[msg->channel];
-    const coll_message_cost *cost =
-        coll_network_message_cost(&sim->network, via->level, msg->bytes);
-    bool idle = sim->ranks[via->to].busy_until < sim->now;
-    return occupy_processor(sim, via->to, cost->receive + (idle ? cost->wake : 0), number,
-                            RECEIVED);
+    const int to = sim->channels[msg->channel].to;
+    const coll_message_cost *cost = cost_of(sim, msg);
+    bool idle = sim->ranks[to].busy_until < sim->now;
+    return occupy_processor(sim, to, cost->receive + (idle ? cost->wake : 0), number, RECEIVED);
 }
 
 /* Returns whether the send completes only when the message is received (rendezvous). */
@@ -208,7 +205,7 @@ static bool is_long(const message *msg) {
 /* Returns whether the message may not travel at the same time as long messages in the opposite
  * direction: between hosts these take turns, as on a TCP connection of Open MPI. */
 static bool takes_turns(const simulation *sim, const message *msg) {
-    return is_long(msg) && sim->channels[msg->channel].level > COLL_LEVEL_NODE;
+    return is_long(msg) && sim->channels[msg->channel].on.level > COLL_LEVEL_NODE;
 }
 
 static bool start_send(simulation *sim, int position, int node) {
@@ -225,9 +222,8 @@ static bool start_send(simulation *sim, int position, int node) {
             return set_unknown(sim);
         sim->channels[channel_number].reverse = back;
     }
-    const coll_message_cost *cost =
-        coll_network_message_cost(&sim->network, sim->channels[channel_number].level, step->length);
-    return occupy_processor(sim, position, cost->send, number, SENT);
+    return occupy_processor(sim, position, cost_of(sim, &sim->messages[number])->send, number,
+                            SENT);
 }
 
 static bool start_receive(simulation *sim, int position, int node) {
@@ -297,7 +293,7 @@ static bool deliver(simulation *sim, int number) {
     channel *via = &sim->channels[msg->channel];
     int posted = take_first(&via->posted, sim->ranks[via->to].next_posted);
     msg->arrival = sim->now;
-    via->in_order -= !msg->interleaves;
+    via->on.in_order -= !msg->interleaves;
     if (posted == NONE) {
         append_to_queue(&via->unexpected, sim->next_message, number);
         return true;
@@ -309,13 +305,10 @@ static bool deliver(simulation *sim, int number) {
 static bool enter_port(simulation *sim, int number) {
     message *msg = &sim->messages[number];
     channel *via = &sim->channels[msg->channel];
-    const coll_message_cost *cost =
-        coll_network_message_cost(&sim->network, via->level, msg->bytes);
-    int64_t begin =
-        coll_network_enter(&sim->network, via->sender, via->receiver, cost, msg->interleaves,
-                           via->in_order <= 1, &via->lost, &via->waiting, sim->now);
-    int64_t arrival = begin + msg->arrival;
-    msg->waits = msg->waits || begin > sim->now;
+    int64_t begin;
+    msg->waits = coll_network_enter(&sim->network, &via->on, cost_of(sim, msg), msg->interleaves,
+                                    sim->now, &begin);
+    const int64_t arrival = begin + msg->arrival;
     via->latest = arrival > via->latest ? arrival : via->latest;
     return schedule_stage(sim, number, ARRIVES, via->to, via->latest);
 }
@@ -324,33 +317,21 @@ static bool enter_port(simulation *sim, int number) {
 static bool pass_links(simulation *sim, int number, int nth) {
     message *msg = &sim->messages[number];
     channel *via = &sim->channels[msg->channel];
-    const coll_message_cost *cost =
-        coll_network_message_cost(&sim->network, via->level, msg->bytes);
-    const int from = sim->line->order[via->from], to = via->receiver;
-    if (msg->queued)
-        coll_network_dequeue(&sim->network, from, to, cost, nth - 1, &via->queued[nth - 1]);
-    msg->queued = false;
+    const coll_message_cost *cost = cost_of(sim, msg);
+    if (nth > 1) /* it has waited for the link before */
+        coll_network_dequeue(&sim->network, &via->on, cost, nth - 1);
     for (; nth < COLL_WAYS; nth++) {
-        int64_t on =
-            coll_network_pass(&sim->network, from, to, cost, nth, msg->interleaves, sim->now);
-        if (nth == 0) {
+        const int64_t on =
+            coll_network_pass(&sim->network, &via->on, cost, nth, msg->interleaves, sim->now);
+        if (nth == 0)
             msg->start = on;
-            msg->waits = coll_network_post(&sim->network, to, cost, &via->waiting);
-        }
-        msg->queued = nth > 0 && on > sim->now;
-        if (msg->queued)
-            on = coll_network_queue(&sim->network, from, to, cost, nth, via->in_order <= 1,
-                                    &via->lost, &via->queued[nth], on);
         if (on > sim->now)
             return schedule_stage(sim, number, nth + 1, via->from, on);
     }
-    bool inside = via->level <= COLL_LEVEL_NODE;
-    int64_t apart = coll_network_way(&sim->network, via->sender, via->receiver, cost),
-            wire = inside                      ? 0
-                   : cost->receive_gap < apart ? cost->receive_gap
-                                               : apart;
-    msg->arrival = wire;
-    return schedule_stage(sim, number, AT_PORT, via->to, sim->now + apart - wire);
+    const int64_t apart = coll_network_way(&sim->network, &via->on, cost),
+                  wire = cost->receive_gap < apart ? cost->receive_gap : apart;
+    msg->arrival = via->on.level <= COLL_LEVEL_NODE ? 0 : wire;
+    return schedule_stage(sim, number, AT_PORT, via->to, sim->now + apart - msg->arrival);
 }
 
 static bool send_off(simulation *sim, int number) {
@@ -362,8 +343,8 @@ static bool send_off(simulation *sim, int number) {
             return false;
     }
     channel *via = &sim->channels[msg->channel];
-    msg->interleaves = msg->bytes <= COLL_PACKET && via->in_order == 0;
-    via->in_order += !msg->interleaves;
+    msg->interleaves = msg->bytes <= COLL_PACKET && via->on.in_order == 0;
+    via->on.in_order += !msg->interleaves;
     via->long_messages += takes_turns(sim, msg);
     return pass_links(sim, number, 0);
 }
@@ -405,11 +386,11 @@ static bool finish_receive(simulation *sim, int number) {
     channel *via = &sim->channels[msg.channel];
     uint64_t nth = via->received++;
     if (sim->call->watch) {
-        const COLL_Message record = {.from = via->sender,
-                                     .to = via->receiver,
+        const COLL_Message record = {.from = via->on.from,
+                                     .to = via->on.to,
                                      .nth = nth,
                                      .bytes = msg.bytes,
-                                     .level = via->level,
+                                     .level = via->on.level,
                                      .start = msg.start,
                                      .arrival = msg.arrival,
                                      .end = sim->now};
@@ -429,8 +410,7 @@ static bool run_stage(simulation *sim, int number) {
         return enter_port(sim, number);
     case ARRIVES:
         if (msg.waits)
-            coll_network_leave(&sim->network, sim->channels[msg.channel].receiver, msg.bytes,
-                               &sim->channels[msg.channel].waiting);
+            coll_network_leave(&sim->network, &sim->channels[msg.channel].on, msg.bytes);
         return deliver_in_turn(sim, number);
     case RECEIVED:
         return finish_receive(sim, number);
@@ -501,35 +481,30 @@ coll_plan_args coll_sim_plan_args(const coll_shape *shape, const coll_values *va
                             .input = input == COLL_SIDE_BLOCKS ? even : NULL};
 }
 
-static void set_plan_args(simulation *sim) {
-    for (int position = 0; position < sim->shape.topo->ranks; position++)
-        sim->ranks[position].args =
-            coll_sim_plan_args(&sim->shape, &sim->values, sim->line,
-                               sim->line->order[position] == sim->shape.root, &sim->blocks);
-}
-
 /* Computes the chain order, and sets up the arrays by position. */
 static bool order_ranks(simulation *sim) {
     size_t ranks = (size_t)sim->shape.topo->ranks;
     sim->line = cut_memory(sim, sizeof(coll_rank_order) + ranks * sizeof(int));
     sim->positions = cut_memory(sim, ranks * sizeof(int));
-    sim->ranks = cut_memory(sim, (size_t)sim->shape.topo->ranks * sizeof(sim_rank));
+    sim->ranks = cut_memory(sim, ranks * sizeof(sim_rank));
     coll_visit *visits = cut_memory(sim, ranks * sizeof(coll_visit));
     if (!visits)
         return false;
     coll_order_ranks(&sim->shape, visits, sim->line->order);
-    for (size_t position = 0; position < ranks; position++)
-        sim->positions[sim->line->order[position]] = (int)position;
+    for (size_t position = 0; position < ranks; position++) {
+        const int rank = sim->line->order[position];
+        sim->positions[rank] = (int)position;
+        sim->ranks[position].args = coll_sim_plan_args(&sim->shape, &sim->values, sim->line,
+                                                       rank == sim->shape.root, &sim->blocks);
+    }
     return true;
 }
 
 static bool open_simulation(simulation *sim) {
-    const coll_topo *topo = sim->shape.topo;
     size_t most = (size_t)sim->most;
-    if (!order_ranks(sim))
+    coll_network_open(&sim->network, &sim->shape, sim->call->whole);
+    if (!order_ranks(sim) || !coll_network_make_links(&sim->network, &sim->memory, &sim->left))
         return false;
-    set_plan_args(sim);
-    void *network = cut_memory(sim, coll_network_bytes(topo));
     sim->messages = cut_memory(sim, most * sizeof(message));
     sim->next_message = cut_memory(sim, most * sizeof(int));
     sim->channels = cut_memory(sim, most * sizeof(channel));
@@ -538,7 +513,6 @@ static bool open_simulation(simulation *sim) {
     sim->first_channel = cut_memory(sim, (size_t)hash_buckets(sim) * sizeof(int));
     if (!sim->first_channel)
         return false;
-    coll_network_open(&sim->network, &sim->shape, sim->call->whole, network);
     for (int i = 0; i < hash_buckets(sim); i++)
         sim->first_channel[i] = NONE;
     sim->unused = NONE;
@@ -549,17 +523,17 @@ static bool open_simulation(simulation *sim) {
     return true;
 }
 
-static int simulate(simulation *sim) {
+/* Runs SIM, which has been opened. */
+static int run_simulation(simulation *sim) {
     const int ranks = sim->shape.topo->ranks;
     const int64_t enough = sim->call->enough ? sim->call->enough : INT64_MAX;
-    bool good = open_simulation(sim) || set_unknown(sim);
+    bool good = true;
     for (int position = 0; position < ranks && good; position++)
         good = start_ready_steps(sim, position);
     for (coll_event event; good && coll_event_queue_take(&sim->events, &event);) {
         sim->now = event.time;
         if (sim->now >= enough) { /* reported as the time, of which it is only a lower bound */
             sim->result->time = sim->call->enough;
-            sim->result->lossy = sim->network.lossy;
             return MPI_SUCCESS;
         }
         good = run_stage(sim, event.what);
@@ -572,63 +546,47 @@ static int simulate(simulation *sim) {
                               sim->call->algorithm->name, sim->line->order[position]);
     if (good)
         sim->result->time = sim->end;
-    sim->result->lossy = sim->network.lossy;
     return MPI_SUCCESS;
 }
 
-/* Returns an upper bound of the memory that a simulation needs. */
-static size_t bytes_in_order(const simulation *sim, const coll_rank_order *line) {
-    const coll_planner *planner = sim->call->planner;
-    coll_blocks even;
-    coll_plan_args args = coll_sim_plan_args(&sim->shape, &sim->values, line, true, &even);
-    coll_plan_size size = planner->size(&args);
-    size_t ranks = (size_t)sim->shape.topo->ranks, most = (size_t)sim->most,
-           nodes = (size_t)size.window * (size_t)size.steps,
-           of_all = 2 * sizeof(int) + sizeof(coll_visit),
-           each = sizeof(sim_rank) + coll_comm_room_of(size.own_bytes) + coll_cursor_bytes(&size) +
-                  coll_comm_room_of(nodes * sizeof(int)),
-           messages = sizeof(message) + sizeof(int) + sizeof(channel) + sizeof(coll_event);
-    enum { ODDS = 1 << 10 };
-    return ranks * (of_all + each) + (size_t)hash_buckets(sim) * sizeof(int) +
-           coll_network_bytes(sim->shape.topo) + most * messages + size.making_bytes + ODDS;
-}
-
-/* Computes the chain order, and returns the memory needed; SIZE_MAX if out of memory. */
-static size_t bytes_needed(const simulation *sim) {
-    size_t ranks = (size_t)sim->shape.topo->ranks,
-           line = coll_comm_room_of(sizeof(coll_rank_order) + ranks * sizeof(int)),
-           bytes = SIZE_MAX;
-    char *memory = malloc(line + ranks * sizeof(coll_visit));
-    if (memory) {
-        ((coll_rank_order *)memory)->position = 0;
-        coll_order_ranks(&sim->shape, (coll_visit *)(memory + line),
-                         ((coll_rank_order *)memory)->order);
-        bytes = bytes_in_order(sim, (coll_rank_order *)memory);
-    }
-    free(memory);
-    return bytes;
-}
-
-int coll_simulate(const coll_sim_call *call, coll_sim_result *result) {
+/* Simulates CALL in BYTES of MEMORY. Sets *FITS to whether that is enough. */
+static int simulate(const coll_sim_call *call, char *memory, size_t bytes, coll_sim_result *result,
+                    bool *fits) {
     simulation sim = {.call = call,
                       .result = result,
                       .shape = *call->shape,
                       .values = *call->values,
                       .most = call->messages ? call->messages : MESSAGES_MOST,
-                      .memory = call->memory,
-                      .left = call->bytes};
+                      .memory = memory,
+                      .left = bytes};
+    *fits = open_simulation(&sim);
+    if (!*fits) {
+        set_unknown(&sim);
+        return MPI_SUCCESS;
+    }
+    const int code = run_simulation(&sim);
+    result->lossy = sim.network.lossy;
+    return code;
+}
+
+int coll_simulate(const coll_sim_call *call, coll_sim_result *result) {
+    enum { FIRST = 1 << 20 };
+    int code = MPI_SUCCESS;
+    bool fits = false;
     *result = (coll_sim_result){.time = 0};
     if (call->ends)
         memset(call->ends, 0, (size_t)call->shape->topo->ranks * sizeof *call->ends);
     if (call->shape->bytes == 0 || call->shape->topo->ranks == 1)
         return MPI_SUCCESS; /* there is no plan */
     if (call->memory)
-        return simulate(&sim);
-    char *memory = sim.memory = malloc(sim.left = bytes_needed(&sim));
-    if (!memory)
-        return coll_error(MPI_ERR_NO_MEM, "no memory to simulate %s: %zu bytes",
-                          call->algorithm->name, sim.left);
-    int code = simulate(&sim);
-    free(memory);
+        return simulate(call, call->memory, call->bytes, result, &fits);
+    for (size_t bytes = FIRST; !fits; bytes *= 2) {
+        char *memory = malloc(bytes);
+        if (!memory)
+            return coll_error(MPI_ERR_NO_MEM, "no memory to simulate %s: %zu bytes",
+                              call->algorithm->name, bytes);
+        code = simulate(call, memory, bytes, result, &fits);
+        free(memory);
+    }
     return code;
 }
