@@ -103,7 +103,7 @@ static double predict_local(const coll_shape *call, size_t segment) {
                                                    : COLL_LEVEL_NODE;
     const coll_cost *link = &call->profile->level[level];
     int ranks = (topo->ranks + topo->sites - 1) / topo->sites;
-    return coll_tree_depth(ranks) * coll_cost_relay(link, (double)segment, 2);
+    return coll_tree_depth(ranks) * coll_cost_relay(link, (double)segment);
 }
 
 static double make_tree(const hlot_network *network, hlot_kind kind, int root, hlot_tree *tree) {

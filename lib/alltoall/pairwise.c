@@ -176,7 +176,7 @@ static size_t window_of(const coll_plan_args *args) {
     const size_t wanted = args->values->at[COLL_WINDOW];
     if (wanted > 0)
         return wanted;
-    const double there_and_back = 2 * coll_cost_transfer(link, 0, 2),
+    const double there_and_back = 2 * coll_cost_transfer(link, 0),
                  gap = coll_cost_send_gap(link, (double)segment_of(args));
     return there_and_back < ROUNDS_MOST * gap ? WINDOW + (size_t)(there_and_back / gap)
                                               : ROUNDS_MOST;

@@ -42,7 +42,7 @@ static int window_of(const coll_shape *call, const coll_values *values, size_t s
     enum { FEWEST = 4, MOST = 16 };
     if (values->at[COLL_WINDOW])
         return (int)values->at[COLL_WINDOW];
-    double buffer = coll_cost_buffer(coll_profile_outermost(call->profile, call->topo));
+    double buffer = coll_profile_outermost(call->profile, call->topo)->buffer;
     double fit = buffer > 0 ? floor(buffer / 2 / fmax((double)segment, 1)) : MOST;
     return (int)fmin(fmax(fit, FEWEST), MOST);
 }

@@ -79,31 +79,20 @@ double coll_cost_receive_overhead(const coll_cost *cost, double bytes) {
     return parameter_at(cost, COLL_RECEIVE_OVERHEAD, bytes, cost->overhead / 2, 0);
 }
 
-double coll_cost_transfer(const coll_cost *cost, double bytes, int ranks) {
-    double empty = fmax(cost->latency - 2 * cost->overhead, 0);
-    double pair = parameter_at(cost, COLL_TRANSFER, bytes, empty, cost->per_byte);
-    double start = parameter_at(cost, COLL_TRANSFER, 0, empty, 0);
-    double asked = (ranks - 1) * bytes / coll_cost_send_gap(cost, bytes);
-    double crowding = cost->together > 0 ? fmax(1, asked / cost->together) : 1;
-    return start + fmax(ranks - 2, 0) * cost->per_rank + (pair - start) * crowding;
+double coll_cost_transfer(const coll_cost *cost, double bytes) {
+    const double empty = fmax(cost->latency - 2 * cost->overhead, 0),
+                 pair = parameter_at(cost, COLL_TRANSFER, bytes, empty, cost->per_byte),
+                 start = parameter_at(cost, COLL_TRANSFER, 0, empty, 0),
+                 asked = bytes / coll_cost_send_gap(cost, bytes),
+                 crowding = cost->together > 0 ? fmax(1, asked / cost->together) : 1;
+    return start + (pair - start) * crowding;
 }
 
-double coll_cost_message(const coll_cost *cost, double bytes, int ranks) {
-    return coll_cost_send_overhead(cost, bytes) + coll_cost_transfer(cost, bytes, ranks) +
+double coll_cost_message(const coll_cost *cost, double bytes) {
+    return coll_cost_send_overhead(cost, bytes) + coll_cost_transfer(cost, bytes) +
            coll_cost_arrival_overhead(cost, bytes) + coll_cost_receive_overhead(cost, bytes);
 }
 
-double coll_cost_relay(const coll_cost *cost, double bytes, int ranks) {
-    return cost->wake + coll_cost_message(cost, bytes, ranks);
-}
-
-double coll_cost_messages(const coll_cost *cost, double count, double bytes, int ranks) {
-    double shared_link = coll_cost_message(cost, count * bytes, ranks);
-    double processor =
-        coll_cost_message(cost, bytes, ranks) + (count - 1) * coll_cost_send_overhead(cost, bytes);
-    return fmax(shared_link, processor);
-}
-
-double coll_cost_buffer(const coll_cost *cost) {
-    return cost->buffer;
+double coll_cost_relay(const coll_cost *cost, double bytes) {
+    return cost->wake + coll_cost_message(cost, bytes);
 }

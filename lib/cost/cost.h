@@ -30,28 +30,15 @@ double coll_cost_receive_gap(const coll_cost *cost, double bytes);
 double coll_cost_arrival_overhead(const coll_cost *cost, double bytes);
 double coll_cost_receive_overhead(const coll_cost *cost, double bytes);
 
-/*
- * Returns L(m; p) if p = RANKS ranks (2 for one pair) take part at once, all but one of them
- * sending: l(p) + m B max(1, (p - 1) m / (C gs(m))), where C is the total rate of the level's
- * network.
- */
-double coll_cost_transfer(const coll_cost *cost, double bytes, int ranks);
+/* Returns L of a message that no other one disturbs: l + m B max(1, m / (C gs(m))), where C is the
+ * total rate of the level's network. */
+double coll_cost_transfer(const coll_cost *cost, double bytes);
 
 /* Returns the time of one message from the start of its send to the end of its receive: Os + L + Or
  * + Ur. */
-double coll_cost_message(const coll_cost *cost, double bytes, int ranks);
+double coll_cost_message(const coll_cost *cost, double bytes);
 
 /* The same if the receiver has been waiting in libcoll, and must wake up first. */
-double coll_cost_relay(const coll_cost *cost, double bytes, int ranks);
-
-/*
- * Returns the time from the start of COUNT messages of BYTES each, which one rank sends one after
- * the other, until the last one has been received. They take the sender's link as long as one
- * message of the total size, or its processor, whichever is longer.
- */
-double coll_cost_messages(const coll_cost *cost, double count, double bytes, int ranks);
-
-/* Returns BL, the bytes that can wait in front of the bottleneck without loss; 0 if unknown. */
-double coll_cost_buffer(const coll_cost *cost);
+double coll_cost_relay(const coll_cost *cost, double bytes);
 
 #endif

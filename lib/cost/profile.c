@@ -215,7 +215,7 @@ size_t coll_profile_segment_or(uint64_t wanted, const coll_cost *link, size_t by
 /* Returns the time of all rounds: in each the first message costs a whole message's time, each
  * further one the overhead of both processors. */
 static double seconds_by_radix(const coll_cost *link, int ranks, int radix) {
-    double first = coll_cost_relay(link, 0, 2), other = 2 * link->overhead, seconds = 0;
+    double first = coll_cost_relay(link, 0), other = 2 * link->overhead, seconds = 0;
     for (int left = ranks; left > 1; left = (left - 1) / radix + 1)
         seconds += first + ((left < radix ? left : radix) - 2) * other;
     return seconds;

@@ -103,7 +103,7 @@ static double grant_seconds(const coll_shape *call, const coll_credit *credit) {
                  asked = fmax(all - (double)credit->unasked, 0),
                  run = (double)coll_least(call->bytes, credit->run),
                  window = fmax((double)credit->window, run),
-                 round_trip = 2 * coll_cost_message(link, 0, 2);
+                 round_trip = 2 * coll_cost_message(link, 0);
     return asked / window * fmax(round_trip - window * link->per_byte, 0);
 }
 

@@ -8,7 +8,7 @@
 
 /* Returns the seconds that ITEMS bytes take through LINK, without its latency. */
 static double seconds_through(const coll_cost *link, double items) {
-    return coll_cost_transfer(link, items, 2) - coll_cost_transfer(link, 0, 2);
+    return coll_cost_transfer(link, items) - coll_cost_transfer(link, 0);
 }
 
 /*
@@ -31,7 +31,7 @@ static double slowest_link_seconds(const coll_shape *call) {
 double coll_gather_seconds(const coll_shape *call, double messages) {
     const coll_cost *link = coll_profile_outermost(coll_shape_costs(call), call->topo);
     double senders = fmax(call->topo->ranks - 1, 1), items = senders * (double)call->bytes;
-    double start = coll_cost_transfer(link, 0, 2), through = slowest_link_seconds(call);
+    double start = coll_cost_transfer(link, 0), through = slowest_link_seconds(call);
     double taken = senders * messages * coll_cost_receive_gap(link, 0);
     double first = coll_cost_send_overhead(link, (double)call->bytes) + start;
     double last = coll_cost_arrival_overhead(link, (double)call->bytes) +
@@ -43,6 +43,6 @@ double coll_gather_seconds(const coll_shape *call, double messages) {
 static const double SMALL_BUFFER = 60e3;
 
 double coll_gather_buffer(const coll_shape *call) {
-    double buffer = coll_cost_buffer(coll_profile_outermost(call->profile, call->topo));
+    double buffer = coll_profile_outermost(call->profile, call->topo)->buffer;
     return buffer > 0 ? buffer : SMALL_BUFFER;
 }

@@ -56,9 +56,9 @@ static double seconds_of(const coll_plan_args *args, int rounds, int radix, int 
     const coll_profile *profile = args->shape->profile;
     const coll_cost *link = coll_profile_outermost(profile, args->shape->topo);
     const size_t sum = args->shape->element ? args->shape->bytes : 0;
-    return rounds * (coll_cost_relay(link, 0, 2) + (messages - 1) * 2 * link->overhead +
+    return rounds * (coll_cost_relay(link, 0) + (messages - 1) * 2 * link->overhead +
                      (radix - 1 - messages) * (double)sum * link->per_byte +
-                     node_cuts * coll_cost_relay(&profile->level[COLL_LEVEL_NODE], 0, 2));
+                     node_cuts * coll_cost_relay(&profile->level[COLL_LEVEL_NODE], 0));
 }
 
 /* Returns the smallest radix with as many exchanges as take the least time. */

@@ -118,7 +118,7 @@ const coll_message_cost *coll_network_message_cost(coll_network *network, coll_l
         return toll;
     const coll_cost *cost = &network->profile->level[level];
     const double size = (double)bytes, rate = network->rate[level],
-                 empty = coll_cost_transfer(cost, 0, 2);
+                 empty = coll_cost_transfer(cost, 0);
     const int cores = level > COLL_LEVEL_NODE ? count_busy_cores(network->topo) : 1;
     *toll = (coll_message_cost){
         .bytes = bytes,
@@ -133,7 +133,7 @@ const coll_message_cost *coll_network_message_cost(coll_network *network, coll_l
             link_seconds(coll_cost_receive_gap(cost, size), coll_cost_receive_gap(cost, 0), cores)),
         .shared_gap = rate > 0 ? nanoseconds(size / rate) : 0,
         .crossings = crossings(cost, level, bytes)};
-    toll->latency = nanoseconds(coll_cost_transfer(cost, size, 2) + (toll->crossings - 1) * empty);
+    toll->latency = nanoseconds(coll_cost_transfer(cost, size) + (toll->crossings - 1) * empty);
     return toll;
 }
 
@@ -142,7 +142,7 @@ int64_t coll_network_way(const coll_network *network, const coll_connection *via
     const coll_topo *topo = network->topo;
     if (!network->latencies || toll->level != COLL_LEVEL_WIDE)
         return toll->latency;
-    double empty = coll_cost_transfer(&network->profile->level[COLL_LEVEL_WIDE], 0, 2),
+    double empty = coll_cost_transfer(&network->profile->level[COLL_LEVEL_WIDE], 0),
            own = network->latencies[topo->places[via->from].site * topo->sites +
                                     topo->places[via->to].site];
     return toll->latency + toll->crossings * (nanoseconds(own) - nanoseconds(empty));
