@@ -7,7 +7,6 @@
 #include "coll_component.h"
 #include "coll_tools.h"
 #include "lib/api/info.h"
-#include "lib/base/cachefile.h"
 #include "lib/base/env.h"
 #include "lib/base/error.h"
 #include "lib/call/args.h"
@@ -349,62 +348,13 @@ int COLL_Describe(MPI_Comm comm, COLL_Description *description) {
     return MPI_SUCCESS;
 }
 
-static int collect_levels(const COLL_Profile *profile, coll_profilefile *file) {
-    char fault[100];
-    int levels = 0;
-    for (int level = 0; level < COLL_LEVELS; level++) {
-        if (!profile->measured[level])
-            continue;
-        if (coll_profilefile_fault(&profile->cost[level], fault, sizeof fault))
-            return coll_error(MPI_ERR_ARG, "level %s: %s", COLL_Level_name(level), fault);
-        file->level[level] = profile->cost[level];
-        file->measured[level] = true;
-        levels++;
-    }
-    return levels ? MPI_SUCCESS : coll_error(MPI_ERR_ARG, "a profile without any level");
-}
-
-static int collect_copies(const COLL_Profile *profile, coll_profilefile *file) {
-    for (int i = 0; i < COLL_COPIES; i++) {
-        const char *fault = profile->copy[i].knots ? coll_curve_fault(&profile->copy[i]) : NULL;
-        if (fault)
-            return coll_error(MPI_ERR_ARG, "%s has %s", COLL_Copy_name(i), fault);
-        file->copy[i] = profile->copy[i];
-    }
-    return MPI_SUCCESS;
-}
-
-/* Sets FILE, except its hosts, from PROFILE and the current date. */
-static int fill_profile(const COLL_Profile *profile, coll_profilefile *file) {
-    *file = (coll_profilefile){.hosts = NULL};
-    int code = collect_levels(profile, file);
-    if (code == MPI_SUCCESS)
-        code = collect_copies(profile, file);
-    if (code == MPI_SUCCESS && !coll_profilefile_set_date(file))
-        code = coll_error(MPI_ERR_OTHER, "the clock has no date");
-    return code;
-}
-
-/* The arguments of printing a profile. */
-typedef struct written {
-    const coll_profilefile *file;
-    const coll_topo *topo;
-    char *problem;
-} written;
-
-static bool print_profile(FILE *stream, const void *context) {
-    const written *of = context;
-    return coll_profilefile_print(stream, of->file, (const char *const *)of->topo->hosts,
-                                  of->topo->nodes, of->problem);
-}
-
-static int write_file(const char *path, const coll_profilefile *file, const coll_topo *topo) {
-    char problem[COLL_TEXTFILE_PROBLEM] = "";
-    const written of = {file, topo, problem};
+static int write_profile(const char *path, const coll_topo *topo, const COLL_Profile *profile) {
+    char problem[COLL_TEXTFILE_PROBLEM];
     struct stat status;
     if (stat(path, &status) == 0 && !S_ISREG(status.st_mode))
         return coll_error(MPI_ERR_FILE, "%.150s: can't be written: it is no regular file", path);
-    int error = coll_cachefile_replace(path, 0666, print_profile, &of, true);
+    const int error = coll_profilefile_write(path, false, profile, (const char *const *)topo->hosts,
+                                             topo->nodes, problem);
     if (*problem)
         return coll_error(MPI_ERR_ARG, "%s", problem);
     return error ? coll_error(MPI_ERR_FILE, "%.150s: can't be written: %s", path, strerror(error))
@@ -413,12 +363,8 @@ static int write_file(const char *path, const coll_profilefile *file, const coll
 
 int COLL_Profile_write(const char *path, MPI_Comm comm, const COLL_Profile *profile) {
     coll_comm *own;
-    coll_profilefile file;
     int code = coll_comm_open_intra(comm, "COLL_Profile_write", &own);
-    if (code != MPI_SUCCESS)
-        return code;
-    code = fill_profile(profile, &file);
-    if (code == MPI_SUCCESS)
-        code = write_file(path, &file, &coll_state_of(own)->topo);
-    return coll_raise(comm, code);
+    return code == MPI_SUCCESS
+               ? coll_raise(comm, write_profile(path, &coll_state_of(own)->topo, profile))
+               : code;
 }

@@ -3,12 +3,10 @@
 
 #include "lib/cost/network_cache.h"
 
-#include "lib/base/cachefile.h"
 #include "lib/cost/profilefile.h"
 #include "lib/topology/topocache.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 
@@ -38,26 +36,16 @@ bool coll_network_cache_load(const coll_topo *topo, coll_profile *profile) {
     return good;
 }
 
-typedef struct network {
-    const coll_topo *topo;
-    const coll_profilefile *file;
-} network;
-
-static bool print_network(FILE *stream, const void *context) {
-    const network *what = context;
-    char problem[COLL_TEXTFILE_PROBLEM];
-    return coll_profilefile_print(stream, what->file, (const char *const *)what->topo->hosts,
-                                  what->topo->nodes, problem);
-}
-
 void coll_network_cache_save(const coll_topo *topo, const coll_profile *profile) {
-    coll_profilefile file = {.hosts = NULL};
-    const network what = {topo, &file};
+    char problem[COLL_TEXTFILE_PROBLEM];
+    COLL_Profile values = {.measured = {0}};
     char *path = coll_topocache_path(COLL_TOPOCACHE_NETWORK, topo->nodes, topo->hosts);
-    if (path && coll_profilefile_set_date(&file)) {
-        memcpy(file.level, profile->level, sizeof file.level);
-        memcpy(file.measured, profile->measured, sizeof file.measured);
-        (void)coll_cachefile_write(path, print_network, &what, false);
+    for (int level = 0; level < COLL_LEVELS; level++) {
+        values.cost[level] = profile->level[level];
+        values.measured[level] = profile->measured[level];
     }
+    if (path)
+        (void)coll_profilefile_write(path, true, &values, (const char *const *)topo->hosts,
+                                     topo->nodes, problem);
     free(path);
 }

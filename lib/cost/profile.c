@@ -71,15 +71,16 @@ static void fill_unmeasured(coll_profile *profile, const coll_topo *topo) {
 /* Copies the measured values of FILE to PROFILE. */
 static void copy_measured(const coll_profilefile *file, const char *path, const coll_topo *topo,
                           coll_profile *profile) {
+    const COLL_Profile *values = &file->values;
     snprintf(profile->source, sizeof profile->source, "%s", path);
     for (int level = 0; level < COLL_LEVELS; level++) {
-        profile->measured[level] = file->measured[level];
-        if (file->measured[level])
-            profile->level[level] = file->level[level];
+        profile->measured[level] = values->measured[level];
+        if (values->measured[level])
+            profile->level[level] = values->cost[level];
     }
     for (int copy = 0; copy < COLL_COPIES; copy++)
-        if (file->copy[copy].knots)
-            profile->copy[copy] = file->copy[copy];
+        if (values->copy[copy].knots)
+            profile->copy[copy] = values->copy[copy];
     fill_unmeasured(profile, topo);
 }
 
@@ -104,41 +105,33 @@ static void load_named(const char *path, const coll_topo *topo, coll_profile *pr
     coll_profilefile_free(&file);
 }
 
-/* Writes the N-th path of the search to PATH, "" if it can't be named. Returns false if there are
- * no more. */
-static bool search_path(int n, char path[COLL_PROFILE_SOURCE]) {
-    const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
-    int length = 0;
-    *path = '\0';
-    if (n == 1)
-        length = snprintf(path, COLL_PROFILE_SOURCE, "/etc/libcoll/profile");
-    else if (n == 0 && config && *config)
-        length = snprintf(path, COLL_PROFILE_SOURCE, "%s/libcoll/profile", config);
-    else if (n == 0 && home && *home)
-        length = snprintf(path, COLL_PROFILE_SOURCE, "%s/.config/libcoll/profile", home);
-    if (length >= COLL_PROFILE_SOURCE) /* no such file can be named */
-        *path = '\0';
-    return n < 2;
+/* Loads the file DIRECTORY BELOW if it exists and is of these hosts. Returns whether the search is
+ * over: it was loaded, or is damaged. */
+static bool try_file(const char *directory, const char *below, const coll_topo *topo,
+                     coll_profile *profile, char *problem) {
+    char path[COLL_PROFILE_SOURCE];
+    coll_profilefile file;
+    if (snprintf(path, sizeof path, "%s%s", directory, below) >= (int)sizeof path)
+        return false; /* no such file can be named */
+    const coll_profilefile_state state = coll_profilefile_read(path, &file, problem);
+    if (state != COLL_PROFILEFILE_GOOD)
+        return state == COLL_PROFILEFILE_BAD;
+    const bool ours = is_of_these_hosts(&file, topo);
+    if (ours)
+        copy_measured(&file, path, topo, profile);
+    coll_profilefile_free(&file);
+    return ours;
 }
 
 static void search_profile(const coll_topo *topo, coll_profile *profile, char *problem) {
-    char path[COLL_PROFILE_SOURCE];
-    for (int i = 0; search_path(i, path); i++) {
-        coll_profilefile file;
-        if (!*path)
-            continue;
-        coll_profilefile_state state = coll_profilefile_read(path, &file, problem);
-        if (state == COLL_PROFILEFILE_BAD)
-            return;
-        if (state == COLL_PROFILEFILE_ABSENT)
-            continue;
-        bool ours = is_of_these_hosts(&file, topo);
-        if (ours)
-            copy_measured(&file, path, topo, profile);
-        coll_profilefile_free(&file);
-        if (ours)
-            return;
-    }
+    const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+    bool over = false;
+    if (config && *config)
+        over = try_file(config, "/libcoll/profile", topo, profile, problem);
+    else if (home && *home)
+        over = try_file(home, "/.config/libcoll/profile", topo, profile, problem);
+    if (!over)
+        (void)try_file("/etc", "/libcoll/profile", topo, profile, problem);
 }
 
 void coll_profile_load(const char *path, const coll_topo *topo, coll_profile *profile,

@@ -4,6 +4,7 @@
 #include "lib/cost/profilefile.h"
 
 #include "lib/base/c_locale.h"
+#include "lib/base/cachefile.h"
 #include "lib/base/textfile.h"
 #include "lib/cost/cost.h"
 #include "lib/topology/hostlist.h"
@@ -122,10 +123,10 @@ static bool parse_level(parser *p, char *rest) {
     if (!parse_level_name(p, &rest, &level))
         return false;
     const char *name = COLL_Level_name(level);
-    if (p->file->measured[level])
+    if (p->file->values.measured[level])
         return coll_refuse(&p->at, "level %s is there already; keep one", name);
 
-    COLL_Cost *cost = &p->file->level[level];
+    COLL_Cost *cost = &p->file->values.cost[level];
     bool seen[KEYS] = {false};
     for (char *word; *(word = coll_word(&rest));) {
         int key = find_key(word);
@@ -149,7 +150,7 @@ static bool parse_level(parser *p, char *rest) {
     char fault[100];
     if (coll_profilefile_fault(cost, fault, sizeof fault))
         return coll_refuse(&p->at, "%s; measure again by coll-profile", fault);
-    p->file->measured[level] = true;
+    p->file->values.measured[level] = true;
     return true;
 }
 
@@ -187,12 +188,12 @@ static bool parse_curve(parser *p, char *rest, const char *name, COLL_Curve *cur
 static bool parse_level_curve(parser *p, char *rest) {
     const char *name = coll_word(&rest);
     int level = find_level(name);
-    if (level == COLL_LEVELS || !p->file->measured[level])
+    if (level == COLL_LEVELS || !p->file->values.measured[level])
         return coll_refuse(&p->at, "a curve of level '%.30s', whose own line is not above", name);
     name = coll_word(&rest);
     for (int i = 0; i < COLL_PARAMETERS; i++)
         if (strcmp(COLL_Parameter_name(i), name) == 0)
-            return parse_curve(p, rest, name, &p->file->level[level].curve[i]);
+            return parse_curve(p, rest, name, &p->file->values.cost[level].curve[i]);
     return coll_refuse(&p->at, "unknown curve '%.30s'; known: Os, gs, L, gr, Or, Ur", name);
 }
 
@@ -200,7 +201,7 @@ static bool parse_copy(parser *p, char *rest) {
     const char *name = coll_word(&rest);
     for (int i = 0; i < COLL_COPIES; i++)
         if (strcmp(COLL_Copy_name(i), name) == 0)
-            return parse_curve(p, rest, name, &p->file->copy[i]);
+            return parse_curve(p, rest, name, &p->file->values.copy[i]);
     return coll_refuse(&p->at, "unknown copy '%.30s'; known: Mctc, Mctm, Mmtm", name);
 }
 
@@ -268,7 +269,7 @@ static bool check_line(const parser *p, const char *line, size_t length) {
 static bool check_whole(parser *p) {
     bool measured = false;
     for (int level = 0; level < COLL_LEVELS; level++)
-        measured = measured || p->file->measured[level];
+        measured = measured || p->file->values.measured[level];
     p->at.line += !p->at.line;
     if (!p->ended)
         return coll_refuse(&p->at,
@@ -380,56 +381,90 @@ static void print_curve(FILE *stream, const COLL_Curve *curve) {
     fputc('\n', stream);
 }
 
-static void print_curves(FILE *stream, const coll_profilefile *file, int level) {
-    for (int i = 0; i < COLL_PARAMETERS; i++) {
-        const COLL_Curve *curve = &file->level[level].curve[i];
-        if (!curve->knots)
-            continue;
-        fprintf(stream, "curve %s %s", COLL_Level_name(level), COLL_Parameter_name(i));
-        print_curve(stream, curve);
-    }
-}
-
-static void print_copies(FILE *stream, const coll_profilefile *file) {
-    for (int i = 0; i < COLL_COPIES; i++)
-        if (file->copy[i].knots) {
-            fprintf(stream, "copy %s", COLL_Copy_name(i));
-            print_curve(stream, &file->copy[i]);
+static void print_level(FILE *stream, int level, COLL_Cost cost) {
+    fprintf(stream, "level %s", COLL_Level_name(level));
+    for (int key = 0; key < KEYS; key++)
+        if (key < NEEDED || *value_of(&cost, key) > 0)
+            fprintf(stream, " %s %.6g", keys[key].name, *value_of(&cost, key));
+    fputc('\n', stream);
+    for (int i = 0; i < COLL_PARAMETERS; i++)
+        if (cost.curve[i].knots) {
+            fprintf(stream, "curve %s %s", COLL_Level_name(level), COLL_Parameter_name(i));
+            print_curve(stream, &cost.curve[i]);
         }
 }
 
-static void print_levels(FILE *stream, const coll_profilefile *file) {
-    for (int level = 0; level < COLL_LEVELS; level++) {
-        if (!file->measured[level])
-            continue;
-        COLL_Cost cost = file->level[level];
-        fprintf(stream, "level %s", COLL_Level_name(level));
-        for (int key = 0; key < KEYS; key++)
-            if (key < NEEDED || *value_of(&cost, key) > 0)
-                fprintf(stream, " %s %.6g", keys[key].name, *value_of(&cost, key));
-        fputc('\n', stream);
-        print_curves(stream, file, level);
-    }
-}
-
-bool coll_profilefile_set_date(coll_profilefile *file) {
+/* Prints the current date in UTC. */
+static void print_date(FILE *stream) {
+    char date[32] = "";
     time_t now = time(NULL);
     struct tm utc;
-    return gmtime_r(&now, &utc) &&
-           strftime(file->date, sizeof file->date, "%Y-%m-%dT%H:%M:%SZ", &utc) > 0;
+    if (gmtime_r(&now, &utc))
+        (void)strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", &utc);
+    fprintf(stream, "date %s\n", date);
 }
 
-bool coll_profilefile_print(FILE *stream, const coll_profilefile *file, const char *const hosts[],
+bool coll_profilefile_print(FILE *stream, const COLL_Profile *values, const char *const hosts[],
                             int count, char *problem) {
     for (int i = 0; i < count; i++)
         if (!check_host(hosts[i], problem))
             return false;
     locale_t before = coll_c_locale_begin();
-    fprintf(stream, "%s %s\ndate %s\n", FIRST_WORD, VERSION, file->date);
+    fprintf(stream, "%s %s\n", FIRST_WORD, VERSION);
+    print_date(stream);
     print_hosts(stream, hosts, count);
-    print_levels(stream, file);
-    print_copies(stream, file);
+    for (int level = 0; level < COLL_LEVELS; level++)
+        if (values->measured[level])
+            print_level(stream, level, values->cost[level]);
+    for (int i = 0; i < COLL_COPIES; i++)
+        if (values->copy[i].knots) {
+            fprintf(stream, "copy %s", COLL_Copy_name(i));
+            print_curve(stream, &values->copy[i]);
+        }
     fputs("end\n", stream);
     coll_c_locale_end(before);
     return true;
+}
+
+/* Checks VALUES. */
+static bool check_values(const COLL_Profile *values, char *problem) {
+    char fault[100];
+    bool measured = false;
+    for (int level = 0; level < COLL_LEVELS; level++) {
+        measured = measured || values->measured[level];
+        if (values->measured[level] &&
+            coll_profilefile_fault(&values->cost[level], fault, sizeof fault)) {
+            snprintf(problem, COLL_TEXTFILE_PROBLEM, "level %s: %s", COLL_Level_name(level), fault);
+            return false;
+        }
+    }
+    if (!measured)
+        snprintf(problem, COLL_TEXTFILE_PROBLEM, "a profile without any level");
+    for (int i = 0; i < COLL_COPIES && measured; i++)
+        if (curve_fault(&values->copy[i], COLL_Copy_name(i), problem, COLL_TEXTFILE_PROBLEM))
+            return false;
+    return measured;
+}
+
+/* The arguments of printing. */
+typedef struct contents {
+    const COLL_Profile *values;
+    const char *const *hosts;
+    int count;
+    char *problem;
+} contents;
+
+static bool print_contents(FILE *stream, const void *context) {
+    const contents *of = context;
+    return coll_profilefile_print(stream, of->values, of->hosts, of->count, of->problem);
+}
+
+int coll_profilefile_write(const char *path, bool cached, const COLL_Profile *values,
+                           const char *const hosts[], int count, char *problem) {
+    const contents of = {values, hosts, count, problem};
+    *problem = '\0';
+    if (!check_values(values, problem))
+        return EINVAL;
+    return cached ? coll_cachefile_write(path, print_contents, &of, false)
+                  : coll_cachefile_replace(path, 0666, print_contents, &of, true);
 }

@@ -38,9 +38,7 @@ typedef struct coll_profilefile {
     char date[32];
     char *hosts;    /* a host list */
     int hosts_line; /* line number of the first hosts */
-    COLL_Cost level[COLL_LEVELS];
-    bool measured[COLL_LEVELS];
-    COLL_Curve copy[COLL_COPIES];
+    COLL_Profile values;
 } coll_profilefile;
 
 typedef enum coll_profilefile_state {
@@ -66,9 +64,6 @@ void coll_profilefile_free(coll_profilefile *file);
 /* Returns whether FILE's hosts contain HOST; domains are stripped as in topology files. */
 bool coll_profilefile_has_host(const coll_profilefile *file, const char *host);
 
-/* Sets FILE's date to the current one. Returns false if the clock has none. */
-bool coll_profilefile_set_date(coll_profilefile *file);
-
 /*
  * Returns whether COST is invalid in a file; PROBLEM then says why, for example "latency_s 0 is not
  * within 1e-09 to 100". Curves without knots are valid.
@@ -76,10 +71,17 @@ bool coll_profilefile_set_date(coll_profilefile *file);
 bool coll_profilefile_fault(const COLL_Cost *cost, char *problem, size_t size);
 
 /*
- * Writes the measured values of FILE and the COUNT names HOSTS to STREAM in this format. Returns
- * false, with a text in PROBLEM, if a name can't be written. The caller checks STREAM for errors.
+ * Writes the measured VALUES and the COUNT names HOSTS to STREAM in this format. Returns false,
+ * with a text in PROBLEM, if a name can't be written. The caller checks STREAM for errors.
  */
-bool coll_profilefile_print(FILE *stream, const coll_profilefile *file, const char *const hosts[],
+bool coll_profilefile_print(FILE *stream, const COLL_Profile *values, const char *const hosts[],
                             int count, char *problem);
+
+/*
+ * Writes the same to the file at PATH by coll_cachefile_write if CACHED, else by
+ * coll_cachefile_replace. Returns 0 or an errno. PROBLEM is "", or a text about VALUES or a name.
+ */
+int coll_profilefile_write(const char *path, bool cached, const COLL_Profile *values,
+                           const char *const hosts[], int count, char *problem);
 
 #endif
