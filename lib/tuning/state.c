@@ -32,10 +32,8 @@ bool coll_state_always_native(const coll_state *state, coll_operation operation)
     return asked ? asked == head && head->native : is_left_to_mpi(state, operation);
 }
 
-/* Drops the cached choices, after a change of OPERATION's settings. */
+/* Sets what depends on OPERATION's settings. */
 static void reset_choices(coll_state *state, coll_operation operation) {
-    coll_choice_cache_close(state->cache);
-    state->cache = NULL;
     state->native[operation] = !state->trace && is_left_to_mpi(state, operation);
     state->last_native[operation] = (coll_shape){.bytes = 0};
     state->warned[false] = state->warned[true] = 0;
@@ -95,7 +93,6 @@ static int open_state(coll_comm *comm, const coll_comm *whole) {
 
 static void close_state(void *slot) {
     coll_state *state = slot;
-    coll_choice_cache_close(state->cache);
     coll_topo_free(&state->topo);
     coll_job_cache_release(state->common);
     free(state->own_profile);
@@ -181,27 +178,18 @@ static void warn_not_applicable(coll_state *state, coll_operation operation, boo
             instead ? instead->name : "native");
 }
 
-/* Returns the cache of choices. A communicator over several sites does not share its cache, since
- * latencies between sites change. */
-static coll_choice_cache *choice_cache_of(coll_state *state) {
-    const bool shared = state->common && state->topo.sites == 1;
-    if (!state->cache)
-        state->cache = coll_choice_cache_open(
-            shared ? coll_job_cache_facts_of(state->common)->id : 0, &state->topo);
-    return state->cache;
-}
-
 static coll_choices choose_cached(coll_state *state, coll_operation operation, bool started,
                                   const coll_shape *call) {
     const coll_algorithm *const *table = coll_operations[operation].table;
     const coll_spec *asked = &state->specs[operation];
-    coll_choice_cache *cache = choice_cache_of(state);
     coll_choices choices;
-    if (!cache || !coll_choice_cache_find(cache, asked, started, call, &choices)) {
+    if (!state->key)
+        state->key = coll_choice_cache_key(
+            state->common ? coll_job_cache_facts_of(state->common)->id : 0, &state->topo);
+    if (!coll_choice_cache_find(state->key, asked, started, call, &choices)) {
         choices = started ? (coll_choices){1, {coll_select_started(table, call, asked)}}
                           : coll_select_likely(table, call, asked);
-        if (cache)
-            coll_choice_cache_keep(cache, asked, started, call, &choices);
+        coll_choice_cache_keep(state->key, asked, started, call, &choices);
     }
     if (asked->algorithm && choices.of[0].algorithm != asked->algorithm)
         warn_not_applicable(state, operation, started, call, asked->algorithm,

@@ -18,6 +18,7 @@
 #include <mpi.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 typedef struct coll_state {
     coll_comm *comm;
@@ -26,7 +27,7 @@ typedef struct coll_state {
     const coll_profile *profile;  /* COMMON's, the whole communicator's, or OWN_PROFILE */
     coll_profile *own_profile;    /* with measured latencies between sites; NULL: none */
     const coll_spec *specs;       /* the algorithms that the user asked for, from SETTINGS */
-    coll_choice_cache *cache;     /* shared cache; NULL: not opened yet, or no memory */
+    uint64_t key;                 /* of the cached choices; 0: none yet */
     bool native[COLL_OPERATIONS]; /* all its calls may go to the MPI library directly */
     coll_shape last_native[COLL_OPERATIONS]; /* the last call that ran natively; bytes 0: none */
     MPI_Datatype plain_type; /* the last datatype found to be predefined and without gaps */

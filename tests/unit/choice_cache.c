@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tests the choice cache, of one communicator or shared by several: for which calls a choice holds,
- * and for which it does not.
+ * Tests the choice cache: for which calls a choice holds, and for which it does not.
  */
 #include "config.h"
 
@@ -25,7 +24,7 @@ static coll_shape of_bytes(size_t bytes) {
         .operation = COLL_OPERATION_ALLREDUCE, .bytes = bytes, .element = 8, .topo = &topo};
 }
 
-static bool holds(coll_choice_cache *decisions, coll_shape call) {
+static bool holds(uint64_t decisions, coll_shape call) {
     coll_choices found;
     return coll_choice_cache_find(decisions, &nobody, false, &call, &found) && found.count == 1 &&
            found.of[0].algorithm == ring.of[0].algorithm &&
@@ -34,7 +33,7 @@ static bool holds(coll_choice_cache *decisions, coll_shape call) {
 
 /* The choice was made for 200 bytes. */
 START_TEST(a_decision_holds_for_calls_alike) {
-    coll_choice_cache *decisions = coll_choice_cache_open(0, &topo);
+    const uint64_t decisions = coll_choice_cache_key(0, &topo);
     coll_shape call = of_bytes(200), other = call;
     coll_spec asked = {.algorithm = &coll_allreduce_chain};
     coll_choices found;
@@ -62,12 +61,11 @@ START_TEST(a_decision_holds_for_calls_alike) {
     ck_assert(coll_choice_cache_find(decisions, &asked, false, &call, &found));
     asked.values.at[0]++;
     ck_assert(!coll_choice_cache_find(decisions, &asked, false, &call, &found));
-    coll_choice_cache_close(decisions);
 }
 END_TEST
 
 START_TEST(each_kind_of_call_keeps_its_own) {
-    coll_choice_cache *decisions = coll_choice_cache_open(0, &topo);
+    const uint64_t decisions = coll_choice_cache_key(0, &topo);
     coll_choices other = ring, found;
     const coll_shape call = of_bytes(200), larger = of_bytes(300);
     other.of[0].predicted = 3;
@@ -81,7 +79,6 @@ START_TEST(each_kind_of_call_keeps_its_own) {
     other.of[0].predicted = 0; /* no times were compared */
     coll_choice_cache_keep(decisions, &nobody, false, &call, &other);
     ck_assert(holds(decisions, call));
-    coll_choice_cache_close(decisions);
 }
 END_TEST
 
@@ -89,59 +86,42 @@ START_TEST(those_in_the_same_places_share_it) {
     static coll_place others[] = {{.node = 0}, {.node = 1}, {.node = 1}};
     const coll_topo half = {.ranks = 4, .places = places}, other = {.ranks = 3, .places = others},
                     third = {.ranks = 3, .places = places};
-    coll_choice_cache *decisions = coll_choice_cache_open(7, &topo), *next;
+    const uint64_t decisions = coll_choice_cache_key(7, &topo);
     const coll_shape call = of_bytes(200);
     coll_choice_cache_keep(decisions, &nobody, false, &call, &ring);
-    coll_choice_cache_close(decisions);
-    next = coll_choice_cache_open(7, &topo);
-    ck_assert(holds(next, call));
-    decisions = coll_choice_cache_open(7, &topo);
-    ck_assert_ptr_eq(decisions, next);
-    coll_choice_cache_close(next);
+    ck_assert(coll_choice_cache_key(7, &topo) == decisions && holds(decisions, call));
     const struct {
         int64_t id;
         const coll_topo *topo;
-    } apart[] = {{8, &topo}, {0, &topo}, {7, &half}, {7, &other}, {7, &third}};
-    for (int i = 0; i < 5; i++) {
-        next = coll_choice_cache_open(apart[i].id, apart[i].topo);
+    } apart[] = {{8, &topo}, {0, &topo}, {0, &topo}, {7, &half}, {7, &other}, {7, &third}};
+    for (int i = 0; i < 6; i++) {
+        const uint64_t next = coll_choice_cache_key(apart[i].id, apart[i].topo);
         ck_assert(!holds(next, call));
         coll_choice_cache_keep(next, &nobody, false, &call, &ring);
-        coll_choice_cache_close(next);
     }
-    coll_choice_cache_close(decisions);
 }
 END_TEST
 
-/* The cache drops choices when there are too many, but not those that are in use. */
-START_TEST(what_was_used_last_is_kept) {
-    enum { MANY = 40 };
+/* The cache drops choices when there are too many, but not the newest. */
+START_TEST(what_was_kept_last_is_there) {
+    enum { FEW = 500, MANY = 10000 };
     const coll_shape call = of_bytes(200);
-    coll_choice_cache *used = coll_choice_cache_open(100, &topo), *next;
-    coll_choice_cache_keep(used, &nobody, false, &call, &ring);
-    for (int i = 0; i < MANY; i++) {
-        next = coll_choice_cache_open(101 + i, &topo);
-        coll_choice_cache_keep(next, &nobody, false, &call, &ring);
-        coll_choice_cache_close(next);
+    for (int i = 1; i <= MANY; i++)
+        coll_choice_cache_keep(coll_choice_cache_key(i, &topo), &nobody, false, &call, &ring);
+    for (int i = 1; i <= FEW; i++) {
+        ck_assert(!holds(coll_choice_cache_key(i, &topo), call));
+        ck_assert(holds(coll_choice_cache_key(MANY + 1 - i, &topo), call));
     }
-    ck_assert(holds(used, call));
-    coll_choice_cache_close(used);
-    for (int i = MANY; i >= 0; i -= MANY) {
-        next = coll_choice_cache_open(100 + i, &topo);
-        ck_assert(holds(next, call) == (i == MANY));
-        coll_choice_cache_close(next);
-    }
-    coll_choice_cache_close(NULL);
 }
 END_TEST
 
 /* The ring combines in another order. */
 START_TEST(what_can_not_run_does_not_hold) {
-    coll_choice_cache *decisions = coll_choice_cache_open(0, &topo);
+    const uint64_t decisions = coll_choice_cache_key(0, &topo);
     coll_shape call = of_bytes(200);
     call.ordered = true;
     coll_choice_cache_keep(decisions, &nobody, false, &call, &ring);
     ck_assert(!holds(decisions, call));
-    coll_choice_cache_close(decisions);
 }
 END_TEST
 
@@ -150,7 +130,7 @@ START_TEST(between_sites_a_decision_holds_for_the_same_call) {
     double latencies[] = {0, 1e-3, 1e-3, 0};
     const coll_topo wide = {
         .ranks = 8, .sites = 2, .racks = 2, .nodes = 8, .places = places, .latencies = latencies};
-    coll_choice_cache *decisions = coll_choice_cache_open(0, &wide);
+    const uint64_t decisions = coll_choice_cache_key(0, &wide);
     coll_shape call = of_bytes(200), other = call;
     call.topo = other.topo = &wide;
     coll_choice_cache_keep(decisions, &nobody, false, &call, &ring);
@@ -159,7 +139,6 @@ START_TEST(between_sites_a_decision_holds_for_the_same_call) {
     ck_assert(!holds(decisions, other));
     latencies[1] = 2e-3;
     ck_assert(!holds(decisions, call));
-    coll_choice_cache_close(decisions);
 }
 END_TEST
 
@@ -169,7 +148,7 @@ int main(void) {
     tcase_add_test(cases, a_decision_holds_for_calls_alike);
     tcase_add_test(cases, each_kind_of_call_keeps_its_own);
     tcase_add_test(cases, those_in_the_same_places_share_it);
-    tcase_add_test(cases, what_was_used_last_is_kept);
+    tcase_add_test(cases, what_was_kept_last_is_there);
     tcase_add_test(cases, what_can_not_run_does_not_hold);
     tcase_add_test(cases, between_sites_a_decision_holds_for_the_same_call);
     suite_add_tcase(suite, cases);
