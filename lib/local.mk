@@ -90,7 +90,6 @@ libcoll_core_la_SOURCES = \
 	lib/call/args.c lib/call/args.h \
 	lib/call/native.c \
 	lib/call/request.c lib/call/request.h \
-	lib/comm/job.c lib/comm/job.h \
 	lib/comm/job_cache.c lib/comm/job_cache.h \
 	lib/comm/settings.c lib/comm/settings.h \
 	lib/comm/setup.c lib/comm/setup.h \

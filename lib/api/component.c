@@ -7,8 +7,8 @@
 #include "lib/base/env.h"
 #include "lib/base/error.h"
 #include "lib/call/request.h"
-#include "lib/comm/job.h"
 #include "lib/comm/settings.h"
+#include "lib/comm/setup.h"
 #include "lib/report/record.h"
 #include "lib/report/report.h"
 #include "lib/tuning/state.h"
@@ -29,7 +29,7 @@ int COLL_Setup_job(const COLL_Transport *transport) {
     if (code != MPI_SUCCESS)
         return code;
     const coll_state *state = coll_state_of(world);
-    coll_job_keep(state->common, state->settings, transport);
+    coll_setup_keep_job(state->common, state->settings, transport);
     return coll_comm_forget(MPI_COMM_WORLD);
 }
 

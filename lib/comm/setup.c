@@ -7,7 +7,6 @@
 #include "lib/base/error.h"
 #include "lib/base/reserve_alloc.h"
 #include "lib/base/textfile.h"
-#include "lib/comm/job.h"
 #include "lib/cost/network_cache.h"
 #include "lib/topology/tcp_info.h"
 
@@ -434,37 +433,64 @@ static int apply_info_keys(coll_comm *comm, coll_setup *setup) {
     return code == MPI_SUCCESS ? coll_settings_parse(own) : code;
 }
 
-/* Sets COMM up from the job's facts. */
-static int set_up_from_job(coll_comm *comm, const coll_job_part *part, coll_setup *setup) {
-    setup->settings = part->settings;
-    setup->common = part->common;
-    setup->topo = part->topo;
-    coll_wait_init(&comm->wait, part->topo.crowded, part->settings->manner,
-                   part->settings->timeout);
-    return apply_info_keys(comm, setup);
+/* --- The job --- */
+
+/* The job's facts, known to every process of MPI_COMM_WORLD after COLL_Setup_job. */
+static struct {
+    coll_job_cache *common;
+    coll_agreed_settings settings;
+    const COLL_Transport *transport; /* NULL: the job isn't known */
+} job;
+
+void coll_setup_keep_job(coll_job_cache *common, const coll_agreed_settings *settings,
+                         const COLL_Transport *transport) {
+    coll_job_cache_retain(common);
+    job.common = common;
+    job.settings = *settings;
+    job.transport = transport;
+}
+
+/* Sets COMM up from the job's facts. Returns false, on all ranks, if there is no job or COMM has a
+ * process of another job; *CODE is the result otherwise. Local. */
+static bool set_up_from_job(coll_comm *comm, bool ready, coll_setup *setup, int *code) {
+    if (!job.transport)
+        return false;
+    int *ranks = coll_reserve_alloc((size_t)comm->ranks * sizeof *ranks);
+    if (ranks && !job.transport->world_ranks(comm->user, ranks)) {
+        coll_reserve_free(ranks);
+        return false;
+    }
+    const bool good = ranks && ready &&
+                      coll_topo_part(&coll_job_cache_facts_of(job.common)->topo, comm->ranks, ranks,
+                                     &setup->topo) == MPI_SUCCESS;
+    coll_reserve_free(ranks);
+    if (!good) {
+        *code = no_memory();
+        return true;
+    }
+    coll_job_cache_retain(job.common);
+    setup->common = job.common;
+    setup->settings = &job.settings;
+    comm->private = comm->user;
+    comm->transport = job.transport;
+    coll_wait_init(&comm->wait, setup->topo.crowded, job.settings.manner, job.settings.timeout);
+    *code = apply_info_keys(comm, setup);
+    return true;
 }
 
 int coll_setup_meet(coll_comm *comm, bool ready, coll_setup *setup) {
     bool all = true;
-    int found;
-    coll_job_part part;
+    int code;
     *setup = (coll_setup){.common = NULL};
-    if (coll_job_find(comm, &part, &found)) {
-        if (found == MPI_SUCCESS && ready)
-            return set_up_from_job(comm, &part, setup);
-        if (found == MPI_SUCCESS) {
-            coll_topo_free(&part.topo);
-            coll_job_cache_release(part.common);
-        }
-        return no_memory();
-    }
+    if (set_up_from_job(comm, ready, setup, &code))
+        return code;
     exchange *x = coll_reserve_calloc(1, sizeof *x);
     if (!x)
         return coll_error(MPI_ERR_NO_MEM, "not even %zu bytes left", sizeof *x);
     x->comm = comm;
     init_local_wait(&comm->wait);
     setup->own_settings = malloc(sizeof *setup->own_settings);
-    int code = run_exchange(x, ready && setup->own_settings);
+    code = run_exchange(x, ready && setup->own_settings);
     if (code == MPI_SUCCESS) {
         bool taken = adopt_decision(x, setup);
         if (x->head.verify)
@@ -480,6 +506,8 @@ int coll_setup_meet(coll_comm *comm, bool ready, coll_setup *setup) {
     free_exchange(x);
     return code;
 }
+
+/* --- Measurements --- */
 
 /* Measures racks and sites, and stores them in COMMON and TOPO. */
 static int measure_places(coll_comm *comm, coll_job_cache *common, coll_topo *topo) {

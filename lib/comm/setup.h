@@ -7,6 +7,7 @@
 #ifndef COLL_LIB_COMM_SETUP_H
 #define COLL_LIB_COMM_SETUP_H
 
+#include "coll_component.h"
 #include "lib/base/comm.h"
 #include "lib/comm/job_cache.h"
 #include "lib/comm/settings.h"
@@ -21,6 +22,13 @@ typedef struct coll_setup {
     coll_job_cache *common;               /* to be released with coll_job_cache_release */
     coll_topo topo;                       /* of its ranks; to be freed by the caller */
 } coll_setup;
+
+/*
+ * Saves the job's facts: COMMON, of MPI_COMM_WORLD, and SETTINGS, which hold for all communicators.
+ * Their messages use TRANSPORT. Called at most once, on all processes, by COLL_Setup_job.
+ */
+void coll_setup_keep_job(coll_job_cache *common, const coll_agreed_settings *settings,
+                         const COLL_Transport *transport);
 
 /*
  * Does the first step of COMM's set-up. READY: this rank has memory for the state.
