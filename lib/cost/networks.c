@@ -4,34 +4,39 @@
 #include "lib/cost/networks.h"
 
 #include <assert.h>
-#include <stddef.h>
 
 /*
- * A usual, a slow and a fast network: the rate of a host's link in bytes/s, and the bytes that a
- * switch buffers for a port. A rack's uplink has the rate of one link: algorithms that are good
- * with such uplinks are nearly as good with faster ones.
+ * What is assumed of the links between hosts: the rate of a link in bytes/s, seconds of a processor
+ * for a message, the bytes that a switch buffers for a port (each 0: as the profile says), and the
+ * share of the buffer that the job has.
  */
-static const struct {
-    double rate, buffer;
-} unmeasured[] = {{50e6, 256e3}, {5e6, 100e3}, {500e6, 1e6}};
+typedef struct assumption {
+    double rate, overhead, buffer, share;
+} assumption;
 
-/* Seconds of a processor for sending or receiving a message. */
-static const double OVERHEAD = 10e-6;
+/* A usual, a slow and a fast network. A rack's uplink has the rate of one link: algorithms that are
+ * good with such uplinks are nearly as good with faster ones. */
+static const assumption unmeasured[] = {
+    {50e6, 10e-6, 256e3, 1}, {5e6, 10e-6, 100e3, 1}, {500e6, 10e-6, 1e6, 1}};
 
-/*
- * What only rates were measured of (lib/cost/network_probe.h): seconds of a processor for a
- * message, which take longer where ranks share cores, and the bytes that a switch buffers.
- */
-static const struct { double overhead, buffer; } only_rates[] = {{10e-6, 256e3}, {50e-6, 64e3}};
+/* Only rates were measured (lib/cost/network_probe.h). Messages take a processor longer where ranks
+ * share cores. */
+static const assumption only_rates[] = {{0, 10e-6, 256e3, 1}, {0, 50e-6, 64e3, 1}};
 
-/* Shares of a buffer that the job may have: other traffic may use a part of it. */
-static const double buffer_shares[] = {1, 0.5};
+/* Everything was measured, but other traffic may use a part of the buffer. */
+static const assumption measured[] = {{.share = 1}, {.share = 0.5}};
 
-enum {
-    UNMEASURED = sizeof unmeasured / sizeof *unmeasured,
-    ONLY_RATES = sizeof only_rates / sizeof *only_rates,
-    MEASURED = sizeof buffer_shares / sizeof *buffer_shares
-};
+#define COUNT_OF(array) ((int)(sizeof(array) / sizeof *(array)))
+
+/* Returns the assumptions for PROFILE, and sets *COUNT to their number. */
+static const assumption *assumptions_for(const coll_profile *profile, int *count) {
+    if (!coll_networks_measured(profile)) {
+        *count = COUNT_OF(unmeasured);
+        return unmeasured;
+    }
+    *count = profile->only_rates ? COUNT_OF(only_rates) : COUNT_OF(measured);
+    return profile->only_rates ? only_rates : measured;
+}
 
 bool coll_networks_measured(const coll_profile *profile) {
     int level = COLL_LEVEL_RACK;
@@ -41,45 +46,29 @@ bool coll_networks_measured(const coll_profile *profile) {
 }
 
 int coll_networks_count(const coll_profile *profile, const coll_topo *topo) {
-    static_assert((int)UNMEASURED <= (int)COLL_NETWORKS_MOST, "callers have room for all");
-    static_assert((int)MEASURED <= (int)COLL_NETWORKS_MOST, "callers have room for all");
-    static_assert((int)ONLY_RATES <= (int)COLL_NETWORKS_MOST, "callers have room for all");
-    if (topo->nodes < 2 || topo->sites > 1)
-        return 0;
-    return !coll_networks_measured(profile) ? UNMEASURED
-           : profile->only_rates            ? ONLY_RATES
-                                            : MEASURED;
-}
-
-/* Leaves COST its figures, without curves, and a share of its buffer. */
-static void set_measured(coll_cost *cost, int nth) {
-    cost->buffer *= buffer_shares[nth];
-    for (int i = 0; i < COLL_PARAMETERS; i++)
-        cost->curve[i].knots = 0;
-}
-
-/* Leaves COST its latency and rates. */
-static void set_only_rates(coll_cost *cost, int nth) {
-    cost->overhead = only_rates[nth].overhead;
-    cost->buffer = only_rates[nth].buffer;
-}
-
-static void set_unmeasured(coll_cost *cost, int nth) {
-    cost->overhead = OVERHEAD;
-    cost->per_byte = 1 / unmeasured[nth].rate;
-    cost->buffer = unmeasured[nth].buffer;
+    static_assert(COUNT_OF(unmeasured) <= COLL_NETWORKS_MOST, "callers have room for all");
+    int count;
+    (void)assumptions_for(profile, &count);
+    return topo->nodes < 2 || topo->sites > 1 ? 0 : count;
 }
 
 void coll_networks_get(const coll_profile *profile, const coll_topo *topo, int nth,
                        coll_profile *network) {
-    const bool measured = coll_networks_measured(profile);
+    int count;
+    const assumption *assumed = &assumptions_for(profile, &count)[nth];
     *network = *profile;
-    for (int level = COLL_LEVEL_RACK; level < COLL_LEVELS; level++)
-        (!measured             ? set_unmeasured
-         : profile->only_rates ? set_only_rates
-                               : set_measured)(&network->level[level], nth);
-    if (!measured)
-        network->level[COLL_LEVEL_SITE].together = topo->racks * unmeasured[nth].rate;
+    for (int level = COLL_LEVEL_RACK; level < COLL_LEVELS; level++) {
+        coll_cost *cost = &network->level[level];
+        if (assumed->rate > 0)
+            cost->per_byte = 1 / assumed->rate;
+        if (assumed->overhead > 0)
+            cost->overhead = assumed->overhead;
+        cost->buffer = assumed->share * (assumed->buffer > 0 ? assumed->buffer : cost->buffer);
+        for (int i = 0; i < COLL_PARAMETERS; i++)
+            cost->curve[i].knots = 0;
+    }
+    if (assumed->rate > 0)
+        network->level[COLL_LEVEL_SITE].together = topo->racks * assumed->rate;
 }
 
 const coll_profile *coll_networks_likely(const coll_profile *profile, const coll_topo *topo,
