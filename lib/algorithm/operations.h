@@ -38,4 +38,10 @@ extern const coll_algorithm *const coll_exscan_table[];
 
 extern const coll_operation_info coll_operations[COLL_OPERATIONS];
 
+/* Returns whether no rank leaves OPERATION before all have entered it. */
+static inline bool coll_operation_synchronizes(coll_operation operation) {
+    return coll_operations[operation].rootless && operation != COLL_OPERATION_SCAN &&
+           operation != COLL_OPERATION_EXSCAN;
+}
+
 #endif

@@ -3,6 +3,7 @@
 
 #include "lib/report/arrivals.h"
 
+#include "lib/algorithm/operations.h"
 #include "lib/base/hash.h"
 
 #include <math.h>
@@ -156,12 +157,6 @@ static double median(double values[], int count) {
     return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
 }
 
-bool coll_arrivals_synchronizing(coll_operation operation) {
-    return operation == COLL_OPERATION_ALLREDUCE || operation == COLL_OPERATION_ALLGATHER ||
-           operation == COLL_OPERATION_ALLTOALL || operation == COLL_OPERATION_REDUCE_SCATTER ||
-           operation == COLL_OPERATION_BARRIER;
-}
-
 /* Events of one operation and group, all complete. */
 typedef struct series {
     const int *host;
@@ -252,7 +247,7 @@ static void judge(const series *of, double error, double scratch[], int counts[]
     *found = (coll_lateness){.operation = of->events->operation,
                              .ranks = of->events->ranks,
                              .events = of->count,
-                             .waits = coll_arrivals_synchronizing(of->events->operation)};
+                             .waits = coll_operation_synchronizes(of->events->operation)};
     for (int i = 0; i < of->count; i++) {
         const event *one = &of->events[i];
         const double last = 1e-9 * (double)(one->last_entered - one->first);

@@ -63,9 +63,6 @@ typedef struct coll_lateness {
  */
 int coll_arrivals_find(coll_arrivals *all, double error, coll_lateness found[], int most);
 
-/* Returns whether no rank leaves OPERATION before all have entered it. */
-bool coll_arrivals_synchronizing(coll_operation operation);
-
 /*
  * Returns the rate by which one clock gains on another, as a fraction: APART[i] is the difference
  * at TIME[i], in ns and in ascending order. Differences have noise and outliers. Returns 0 if they

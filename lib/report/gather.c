@@ -3,6 +3,7 @@
 
 #include "lib/report/gather.h"
 
+#include "lib/algorithm/operations.h"
 #include "lib/base/monotonic.h"
 #include "lib/base/ticks.h"
 #include "lib/topology/rank_info.h"
@@ -36,7 +37,8 @@ typedef struct hello {
 /* Rank 0's requests. */
 enum { TELL_TIME, SEND_ALL, LEAVE_OUT };
 
-/* A communicator in a message, followed by its events. */
+/* A message has the rows, and then each communicator, followed by its events. The sizes of all are
+ * multiples of 8, so that all are aligned. */
 typedef struct comm_header {
     uint64_t id, group, first; /* number of the first event */
     int64_t events, ranks;
@@ -45,6 +47,14 @@ typedef struct sent_event {
     int64_t entered, left; /* ns, on the sender's clock */
     int64_t operation;
 } sent_event;
+
+static const sent_event *events_on(const comm_header *comm) {
+    return (const void *)(comm + 1);
+}
+
+static const comm_header *next_comm(const comm_header *comm) {
+    return (const void *)(events_on(comm) + comm->events);
+}
 
 static size_t data_bytes(const hello *of) {
     return (size_t)of->rows * sizeof(coll_report_row) + (size_t)of->comms * sizeof(comm_header) +
@@ -115,27 +125,25 @@ static void describe(hello *own, int64_t rows, int64_t most) {
     }
 }
 
-static void pack_events(char *to, int64_t most) {
-    int64_t left = most;
+static void pack_events(void *to, int64_t most) {
     for (const coll_report_comm *one = coll_report_comms(); one; one = one->next) {
-        const int64_t count = events_of(one, left);
+        const int64_t count = events_of(one, most);
         if (count == 0)
             continue;
-        left -= count;
-        const comm_header header = {.id = one->id,
-                                    .group = one->group->hash,
-                                    .first = one->calls - (uint64_t)count,
-                                    .events = count,
-                                    .ranks = one->group->ranks};
-        memcpy(to, &header, sizeof header);
-        to += sizeof header;
-        for (uint64_t n = header.first; n < one->calls; n++) {
+        most -= count;
+        comm_header *header = to;
+        sent_event *next = (void *)(header + 1);
+        *header = (comm_header){.id = one->id,
+                                .group = one->group->hash,
+                                .first = one->calls - (uint64_t)count,
+                                .events = count,
+                                .ranks = one->group->ranks};
+        for (uint64_t n = header->first; n < one->calls; n++) {
             const coll_report_event *kept = &one->events[n & (one->room - 1)];
-            const sent_event next = {coll_report_date(kept->entered), coll_report_date(kept->left),
-                                     kept->operation};
-            memcpy(to, &next, sizeof next);
-            to += sizeof next;
+            *next++ = (sent_event){coll_report_date(kept->entered), coll_report_date(kept->left),
+                                   kept->operation};
         }
+        to = next;
     }
 }
 
@@ -200,17 +208,14 @@ typedef struct host {
 
 typedef struct gathering {
     MPI_Comm world;
-    int tag, ranks, rows, rooms, hosts;
+    int tag, ranks;
     double limit; /* s */
     hello *hellos;
     bool *here;
-    int *host_of;
     host *host;
-    char (*names)[COLL_SUMMARY_HOST];
-    coll_report_row *row;
     coll_arrivals *arrivals;
-    double lost;
-    char *own; /* rank 0's data */
+    char *own;             /* rank 0's data */
+    coll_summary *summary; /* the result */
 } gathering;
 
 /* Receives the hellos of the ranks that are EXPECTED, until the time is over. */
@@ -234,22 +239,23 @@ static bool receive_hellos(gathering *all, const bool expected[]) {
 }
 
 static void number_host(gathering *all, int rank) {
+    coll_summary *into = all->summary;
     const uint64_t node = all->hellos[rank].info.node;
     int i = 0;
-    while (i < all->hosts && all->host[i].node != node)
+    while (i < into->hosts && all->host[i].node != node)
         i++;
-    if (i == all->hosts) {
+    if (i == into->hosts) {
         all->host[i] = (host){.node = node, .known = rank == 0};
-        snprintf(all->names[i], sizeof *all->names, "%.*s", COLL_SUMMARY_HOST - 1,
+        snprintf(into->host_names[i], sizeof *into->host_names, "%.*s", COLL_SUMMARY_HOST - 1,
                  all->hellos[rank].info.text);
-        all->hosts++;
+        into->hosts++;
     }
-    all->host_of[rank] = i;
+    into->host_of[rank] = i;
 }
 
 /* Measures the clock of RANK's host. Returns false if the rank is silent. */
 static bool measure_clock(gathering *all, int rank) {
-    host *of = &all->host[all->host_of[rank]];
+    host *of = &all->host[all->summary->host_of[rank]];
     const int question = TELL_TIME;
     of->error = INFINITY;
     for (int i = 0; i < ROUND_TRIPS; i++) {
@@ -274,67 +280,58 @@ static bool measure_clock(gathering *all, int rank) {
     return of->known = true;
 }
 
-/* Finds rank 0's events on the communicator ID. Returns false if it has none. */
-static bool find_own_events(const gathering *all, uint64_t id, comm_header *comm,
-                            const char **events) {
+/* Returns rank 0's communicator ID; NULL: it has none. */
+static const comm_header *find_own_comm(const gathering *all, uint64_t id) {
     const hello *own = &all->hellos[0];
-    const char *at = all->own + (size_t)own->rows * sizeof(coll_report_row);
-    for (int64_t i = 0; i < own->comms; i++) {
-        memcpy(comm, at, sizeof *comm);
-        *events = at + sizeof *comm;
+    const coll_report_row *rows = (const void *)all->own;
+    const comm_header *comm = (const void *)(rows + own->rows);
+    for (int64_t i = 0; i < own->comms; i++, comm = next_comm(comm))
         if (comm->id == id)
-            return true;
-        at = *events + (size_t)comm->events * sizeof(sent_event);
-    }
-    return false;
+            return comm;
+    return NULL;
 }
 
 /*
- * Returns the rate by which the clock of the events FROM on COMM gains on rank 0's: all ranks leave
- * a call at about the same time, so that their differences show it.
+ * Returns the rate by which the clock of the events on COMM gains on rank 0's: all ranks leave a
+ * call at about the same time, so that their differences show it.
  */
-static double find_drift(const gathering *all, int64_t offset, const comm_header *comm,
-                         const char *from) {
+static double find_drift(const gathering *all, int64_t offset, const comm_header *comm) {
     static int64_t time[FITTED], apart[FITTED];
-    comm_header own;
-    const char *theirs;
+    const comm_header *own = find_own_comm(all, comm->id);
     int count = 0;
-    if (!find_own_events(all, comm->id, &own, &theirs))
+    if (!own)
         return 0;
     for (int64_t i = 0; i < comm->events && count < FITTED; i++) {
-        const int64_t same = (int64_t)(comm->first + (uint64_t)i - own.first);
-        sent_event one, other;
-        if (same < 0 || same >= own.events)
+        const int64_t same = (int64_t)(comm->first + (uint64_t)i - own->first);
+        const sent_event *one = events_on(comm) + i;
+        if (same < 0 || same >= own->events ||
+            !coll_operation_synchronizes((coll_operation)one->operation))
             continue;
-        memcpy(&one, from + (size_t)i * sizeof one, sizeof one);
-        memcpy(&other, theirs + (size_t)same * sizeof other, sizeof other);
-        if (!coll_arrivals_synchronizing((coll_operation)one.operation))
-            continue;
-        time[count] = other.left;
-        apart[count++] = one.left + offset - other.left;
+        time[count] = events_on(own)[same].left;
+        apart[count] = one->left + offset - time[count];
+        count++;
     }
     return coll_arrivals_drift(count, time, apart);
 }
 
-static void add_events(gathering *all, int rank, const comm_header *comm, const char *from) {
-    const host *of = &all->host[all->host_of[rank]];
+static void add_events(gathering *all, int rank, const comm_header *comm) {
+    const host *of = &all->host[all->summary->host_of[rank]];
     const int64_t offset = of->offset, now = (int64_t)coll_nanoseconds();
-    const double drift = of->error > 0 ? find_drift(all, offset, comm, from) : 0;
+    const double drift = of->error > 0 ? find_drift(all, offset, comm) : 0;
+    const sent_event *next = events_on(comm);
     int64_t left = -1;
-    for (int64_t i = 0; i < comm->events && all->arrivals; i++) {
-        sent_event next;
-        memcpy(&next, from + (size_t)i * sizeof next, sizeof next);
-        const int64_t moved = offset + (int64_t)(drift * (double)(now - next.entered - offset));
+    for (int64_t i = 0; i < comm->events && all->arrivals; i++, next++) {
+        const int64_t moved = offset + (int64_t)(drift * (double)(now - next->entered - offset));
         const coll_arrival one = {.comm = comm->id,
                                   .group = comm->group,
                                   .number = comm->first + (uint64_t)i,
                                   .ranks = (int)comm->ranks,
-                                  .operation = (coll_operation)next.operation,
+                                  .operation = (coll_operation)next->operation,
                                   .rank = rank,
-                                  .entered = next.entered + moved,
-                                  .left = next.left + moved,
-                                  .outside = left < 0 ? -1 : next.entered - left};
-        left = next.left;
+                                  .entered = next->entered + moved,
+                                  .left = next->left + moved,
+                                  .outside = left < 0 ? -1 : next->entered - left};
+        left = next->left;
         if (!coll_arrivals_add(all->arrivals, &one)) {
             coll_arrivals_free(all->arrivals);
             all->arrivals = NULL;
@@ -345,19 +342,14 @@ static void add_events(gathering *all, int rank, const comm_header *comm, const 
 /* Adds the data that RANK has sent. */
 static void add_data(gathering *all, int rank, const char *data) {
     const hello *of = &all->hellos[rank];
-    for (int64_t i = 0; i < of->rows; i++, data += sizeof(coll_report_row)) {
-        coll_report_row row;
-        memcpy(&row, data, sizeof row);
-        all->rows = coll_report_add_row(all->row, all->rows, COLL_REPORT_ROWS, &row);
-    }
-    for (int64_t i = 0; i < of->comms; i++) {
-        comm_header comm;
-        memcpy(&comm, data, sizeof comm);
-        data += sizeof comm;
-        add_events(all, rank, &comm, data);
-        data += (size_t)comm.events * sizeof(sent_event);
-    }
-    all->lost += of->lost;
+    coll_summary *into = all->summary;
+    const coll_report_row *rows = (const void *)data;
+    const comm_header *comm = (const void *)(rows + of->rows);
+    for (int64_t i = 0; i < of->rows; i++)
+        into->count = coll_report_add_row(into->rows, into->count, COLL_REPORT_ROWS, &rows[i]);
+    for (int64_t i = 0; i < of->comms; i++, comm = next_comm(comm))
+        add_events(all, rank, comm);
+    into->lost += of->lost;
 }
 
 static bool receive_data(gathering *all, int rank) {
@@ -389,7 +381,7 @@ static void receive_all(gathering *all, const bool expected[]) {
         if (!all->here[rank])
             continue;
         number_host(all, rank);
-        if (!all->host[all->host_of[rank]].known)
+        if (!all->host[all->summary->host_of[rank]].known)
             all->here[rank] = measure_clock(all, rank);
         if (all->here[rank])
             all->here[rank] = receive_data(all, rank);
@@ -398,62 +390,58 @@ static void receive_all(gathering *all, const bool expected[]) {
 
 static bool allocate(gathering *all) {
     const size_t ranks = (size_t)all->ranks;
+    coll_summary *into = all->summary;
     all->hellos = calloc(ranks, sizeof *all->hellos);
     all->here = calloc(ranks, sizeof *all->here);
-    all->host_of = calloc(ranks, sizeof *all->host_of);
     all->host = calloc(ranks, sizeof *all->host);
-    all->names = calloc(ranks, sizeof *all->names);
-    all->row = calloc(COLL_REPORT_ROWS, sizeof *all->row);
-    if (!all->hellos || !all->here || !all->host_of || !all->host || !all->names || !all->row)
+    into->host_of = calloc(ranks, sizeof *into->host_of);
+    into->host_names = calloc(ranks, sizeof *into->host_names);
+    into->rows = calloc(COLL_REPORT_ROWS, sizeof *into->rows);
+    if (!all->hellos || !all->here || !all->host || !into->host_of || !into->host_names ||
+        !into->rows)
         return false;
     all->own = make_data(all->world, &all->hellos[0]);
-    all->arrivals = coll_arrivals_make(all->host_of);
+    all->arrivals = coll_arrivals_make(into->host_of);
     all->here[0] = true;
     return all->own;
 }
 
-static void summarize(gathering *all, const bool expected[], coll_gathered *gathered) {
-    coll_summary *into = &gathered->summary;
-    int asked = 0;
+static void summarize(gathering *all, const bool expected[], coll_topo *topo) {
+    coll_summary *into = all->summary;
     for (int rank = 0; rank < all->ranks; rank++) {
-        asked += rank == 0 || expected[rank];
         into->ranks += all->here[rank];
         if (!all->here[rank] && expected[rank] && into->missing++ == 0)
             into->first_missing = rank;
     }
-    for (int i = 0; i < all->hosts; i++)
+    for (int i = 0; i < into->hosts; i++)
         into->clock_error = fmax(into->clock_error, all->host[i].error);
-    into->hosts = all->hosts;
     into->seconds = coll_report_age();
-    into->count = all->rows;
-    into->lost = all->lost / into->ranks;
+    into->lost /= into->ranks;
     if (all->arrivals)
         into->late_count =
             coll_arrivals_find(all->arrivals, into->clock_error, into->late, COLL_SUMMARY_LATE);
-    for (int i = 0; i < all->rows && !into->served; i++)
-        into->served = strcmp(all->row[i].algorithm, "native") != 0;
-    for (int i = 0; i < all->rows; i++)
-        coll_report_finish_saved(&all->row[i]);
+    for (int i = 0; i < into->count; i++) {
+        into->served = into->served || strcmp(into->rows[i].algorithm, "native") != 0;
+        coll_report_finish_saved(&into->rows[i]);
+    }
     coll_summary_sort(into);
     const coll_rank_infos infos = {(const char *)&all->hellos[0].info, sizeof *all->hellos};
-    if (into->ranks == all->ranks && !coll_topo_make(&infos, all->ranks, &gathered->topo))
-        gathered->topo = (coll_topo){.ranks = 0};
+    if (into->ranks == all->ranks && !coll_topo_make(&infos, all->ranks, topo))
+        *topo = (coll_topo){.ranks = 0};
 }
 
 bool coll_gather(MPI_Comm world, int tag, double timeout, const bool expected[],
                  coll_gathered *gathered) {
-    gathering all = {.world = world, .tag = tag, .limit = timeout > 0 ? timeout : FOR_RANKS};
-    *gathered = (coll_gathered){.host_of = NULL};
+    gathering all = {.world = world,
+                     .tag = tag,
+                     .limit = timeout > 0 ? timeout : FOR_RANKS,
+                     .summary = &gathered->summary};
+    *gathered = (coll_gathered){.topo = {.ranks = 0}};
     bool good = PMPI_Comm_size(world, &all.ranks) == MPI_SUCCESS && allocate(&all) &&
                 receive_hellos(&all, expected);
-    gathered->summary.rows = all.row;
-    gathered->summary.host_names = (const char(*)[COLL_SUMMARY_HOST])all.names;
-    gathered->summary.host_of = all.host_of;
-    gathered->host_names = all.names;
-    gathered->host_of = all.host_of;
     if (good) {
         receive_all(&all, expected);
-        summarize(&all, expected, gathered);
+        summarize(&all, expected, &gathered->topo);
     }
     coll_arrivals_free(all.arrivals);
     free(all.hellos);
@@ -466,6 +454,6 @@ bool coll_gather(MPI_Comm world, int tag, double timeout, const bool expected[],
 void coll_gathered_free(coll_gathered *gathered) {
     coll_topo_free(&gathered->topo);
     free(gathered->summary.rows);
-    free(gathered->host_names);
-    free(gathered->host_of);
+    free(gathered->summary.host_names);
+    free(gathered->summary.host_of);
 }

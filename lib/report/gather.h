@@ -17,9 +17,6 @@
 typedef struct coll_gathered {
     coll_summary summary;
     coll_topo topo; /* of all ranks, in one rack; no places if a rank is missing */
-    /* what SUMMARY refers to */
-    char (*host_names)[COLL_SUMMARY_HOST];
-    int *host_of;
 } coll_gathered;
 
 /*

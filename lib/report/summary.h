@@ -21,13 +21,13 @@ typedef struct coll_summary {
     double lost; /* calls in no row */
     int late_count;
     coll_lateness late[COLL_SUMMARY_LATE];
-    double clock_error;                          /* s, between hosts */
-    const char (*host_names)[COLL_SUMMARY_HOST]; /* of each host */
-    const int *host_of;                          /* of each rank */
-    bool served;                                 /* libcoll ran some calls */
-    const char *why;                             /* why it ran none; NULL: unknown */
-    bool would_known;                            /* the next is */
-    coll_report_range would_save;                /* s of rank 0, if libcoll had chosen */
+    double clock_error;                    /* s, between hosts */
+    char (*host_names)[COLL_SUMMARY_HOST]; /* of each host */
+    int *host_of;                          /* of each rank */
+    bool served;                           /* libcoll ran some calls */
+    const char *why;                       /* why it ran none; NULL: unknown */
+    bool would_known;                      /* the next is */
+    coll_report_range would_save;          /* s of rank 0, if libcoll had chosen */
 } coll_summary;
 
 /* Sorts the rows, those with the most time first. */

@@ -217,16 +217,10 @@ static void use_earlier_results(coll_autotuning *one) {
     coll_autotune_rounds_know(&one->lesson, times);
 }
 
-/* Returns whether no rank leaves the operation before all have entered it. */
-static bool is_synchronizing(coll_operation operation) {
-    return coll_operations[operation].rootless && operation != COLL_OPERATION_SCAN &&
-           operation != COLL_OPERATION_EXSCAN;
-}
-
 /* Starts the agreement on this rank's times. Agreements take the maximum; times are negated to get
  * the minimum. */
 static int agree_on_times(coll_autotuning *one) {
-    int64_t sign = is_synchronizing(one->operation) ? -1 : 1, times[COLL_AUTOTUNE_TIMES];
+    int64_t sign = coll_operation_synchronizes(one->operation) ? -1 : 1, times[COLL_AUTOTUNE_TIMES];
     for (int i = 0; i < COLL_AUTOTUNE_TIMES; i++)
         times[i] = sign * one->lesson.own[i];
     return start_agreement(one, COLL_AUTOTUNE_TIMES, times);
@@ -235,7 +229,8 @@ static int agree_on_times(coll_autotuning *one) {
 static void use_agreed_times(coll_autotuning *one, const coll_shape *call) {
     coll_autotune_rounds *lesson = &one->lesson;
     coll_choice *of = lesson->candidates.of;
-    int64_t sign = is_synchronizing(one->operation) ? -1 : 1, *times = one->agreement.highest;
+    int64_t sign = coll_operation_synchronizes(one->operation) ? -1 : 1,
+            *times = one->agreement.highest;
     const int tried = lesson->tried, best = lesson->best;
     for (int i = 0; i < COLL_AUTOTUNE_TIMES; i++)
         times[i] *= sign;

@@ -14,7 +14,7 @@
 
 enum { RANKS = 8, EVENTS = 100, MOST = 4 };
 static const int64_t MS = 1000000;
-static const int hosts[RANKS] = {0, 0, 1, 1, 2, 2, 3, 3};
+static int hosts[RANKS] = {0, 0, 1, 1, 2, 2, 3, 3};
 
 /* What is made up: all arrive within a millisecond, but LATE, or one of the ranks of HOST, later.
  */
@@ -165,7 +165,7 @@ static const coll_report_row some_rows[] = {
 };
 
 START_TEST(text) {
-    static const char names[1][COLL_SUMMARY_HOST] = {"n\"0"};
+    static char names[1][COLL_SUMMARY_HOST] = {"n\"0"};
     coll_report_row rows[2];
     memcpy(rows, some_rows, sizeof rows);
     coll_report_finish_saved(&rows[0]); /* from half of the calls, which took half as predicted */
