@@ -82,7 +82,6 @@ const char *doctor_kind_name(doctor_kind kind);
 /* The median, over the pairs of HOST, of a quantity; 0 if there is none. */
 double doctor_host_latency(const doctor_job *job, int host); /* s */
 double doctor_host_rate(const doctor_job *job, int host);    /* bytes/s, in the slower direction */
-double doctor_host_loss(const doctor_job *job, int host);    /* share of segments sent again */
 double doctor_host_ahead(const doctor_job *job, int host);   /* s, of its clock */
 
 #endif

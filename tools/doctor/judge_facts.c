@@ -6,7 +6,7 @@
 
 #include "app/stats.h"
 
-#include <arpa/inet.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,24 +19,28 @@ static const double SLOW = 0.85, BUSY = 0.75;
 /* If more than 1/FEW of the hosts differ from the usual value, there are kinds of hosts. */
 enum { FEW = 3, NAMED = 4 };
 
-/* Hosts that stand out for the same reason. */
+/* Hosts that stand out for the same reason, and the evidence about the first of them. */
 typedef struct odd_hosts {
     const doctor_job *job;
     bool *is_odd;
     int count, first;
+    char evidence[256];
 } odd_hosts;
 
-static void add_odd(odd_hosts *odd, int host) {
+/* Adds HOST, and the evidence that FORMAT makes. */
+static void add_odd(odd_hosts *odd, int host, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+static void add_odd(odd_hosts *odd, int host, const char *format, ...) {
     if (odd->is_odd[host])
         return;
-    odd->first = odd->count++ == 0 || host < odd->first ? host : odd->first;
     odd->is_odd[host] = true;
-}
-
-/* Begins with no odd host. */
-static void clear(odd_hosts *odd) {
-    memset(odd->is_odd, 0, (size_t)odd->job->hosts * sizeof *odd->is_odd);
-    odd->count = 0;
+    if (odd->count++ > 0 && host > odd->first)
+        return;
+    odd->first = host;
+    va_list values;
+    va_start(values, format);
+    vsnprintf(odd->evidence, sizeof odd->evidence, format, values);
+    va_end(values);
 }
 
 static const doctor_facts *facts_of(const doctor_job *job, int host) {
@@ -59,22 +63,26 @@ static void name_hosts(const odd_hosts *odd, char *text, size_t size) {
         snprintf(text + used, size - used, " and %d more", odd->count - named);
 }
 
-/* Adds a finding about the odd hosts, if there are any: their names, and then the evidence. */
-static void add_finding(const odd_hosts *odd, doctor_kind kind, bool certain, const char *remedy,
-                        doctor_findings *found, const char *format, ...)
-    __attribute__((format(printf, 6, 7)));
-static void add_finding(const odd_hosts *odd, doctor_kind kind, bool certain, const char *remedy,
-                        doctor_findings *found, const char *format, ...) {
-    if (odd->count == 0 || found->count == DOCTOR_FINDINGS)
-        return;
-    doctor_finding *finding = &found->of[found->count++];
-    *finding = (doctor_finding){kind, certain, odd->first, -1, "", remedy};
-    name_hosts(odd, finding->text, sizeof finding->text / 2);
-    const size_t used = strlen(finding->text);
-    va_list values;
-    va_start(values, format);
-    vsnprintf(finding->text + used, sizeof finding->text - used, format, values);
-    va_end(values);
+/* Adds a finding about the odd hosts, if there are any, and begins again with none. */
+static void add_finding(odd_hosts *odd, doctor_kind kind, bool certain, const char *remedy,
+                        doctor_findings *found) {
+    if (odd->count > 0 && found->count < DOCTOR_FINDINGS) {
+        doctor_finding *finding = &found->of[found->count++];
+        *finding = (doctor_finding){kind, certain, odd->first, -1, "", remedy};
+        name_hosts(odd, finding->text, sizeof finding->text / 2);
+        const size_t used = strlen(finding->text);
+        snprintf(finding->text + used, sizeof finding->text - used, ": %s", odd->evidence);
+    }
+    memset(odd->is_odd, 0, (size_t)odd->job->hosts * sizeof *odd->is_odd);
+    odd->count = 0;
+}
+
+/* Does the same, unless so many hosts are odd that there are kinds of hosts. */
+static void add_finding_of_few(odd_hosts *odd, doctor_kind kind, bool certain, const char *remedy,
+                               doctor_findings *found) {
+    if (odd->count > (odd->job->hosts + FEW - 1) / FEW)
+        odd->count = 0;
+    add_finding(odd, kind, certain, remedy, found);
 }
 
 /* Returns whether FOUND has one of the first kinds, up to LAST, about HOST. */
@@ -104,53 +112,45 @@ static int count_within(const doctor_job *job, int host, const uint64_t cores[],
 }
 
 /* Looks for ranks that may use fewer cores than they are: alone on ONE core, or on several. */
-static void judge_cores(const doctor_job *job, odd_hosts *odd, bool one, doctor_findings *found) {
-    int here = 0, cores = 0, first = 0, next = 0;
-    clear(odd);
+static void judge_cores(odd_hosts *odd, bool one, doctor_findings *found) {
+    const doctor_job *job = odd->job;
     for (int rank = 0; rank < job->ranks; rank++) {
-        const int host = job->host_of[rank], allowed = doctor_cores_count(job->facts[rank].cores);
+        const uint64_t *cores = job->facts[rank].cores;
+        const int host = job->host_of[rank], allowed = doctor_cores_count(cores);
         int second = rank;
-        const int count = count_within(job, host, job->facts[rank].cores, &second);
-        if (allowed == 0 || count <= allowed || one != (allowed == 1) || odd->is_odd[host])
+        const int count = count_within(job, host, cores, &second);
+        if (allowed == 0 || count <= allowed || one != (allowed == 1))
             continue;
-        add_odd(odd, host);
-        if (odd->first == host)
-            here = count, cores = allowed, first = rank, next = second;
+        if (one)
+            add_odd(odd, host, "%d ranks, %d and %d among them, are bound to the same core", count,
+                    rank, second);
+        else
+            add_odd(odd, host, "%d ranks, %d and %d among them, may use only %d cores", count, rank,
+                    second, allowed);
     }
-    if (one)
-        add_finding(
-            odd, DOCTOR_SHARED_CORE, true,
-            "bind each rank to a core of its own: mpirun --map-by core --bind-to core; with "
-            "several jobs on a host: --bind-to none",
-            found, ": %d ranks, %d and %d among them, are bound to the same core", here, first,
-            next);
-    else
-        add_finding(odd, DOCTOR_FEW_CORES, true,
-                    "start at most as many ranks on a host as it has cores; if there must be more: "
-                    "--mca mpi_yield_when_idle 1",
-                    found, ": %d ranks, %d and %d among them, may use only %d cores", here, first,
-                    next, cores);
+    add_finding(odd, one ? DOCTOR_SHARED_CORE : DOCTOR_FEW_CORES, true,
+                one ? "bind each rank to a core of its own: mpirun --map-by core --bind-to core; "
+                      "with several jobs on a host: --bind-to none"
+                    : "start at most as many ranks on a host as it has cores; if there must be "
+                      "more: --mca mpi_yield_when_idle 1",
+                found);
 }
 
-static void judge_limits(const doctor_job *job, odd_hosts *odd, doctor_findings *found) {
-    double limit = 0;
-    int ranks = 0;
-    clear(odd);
+static void judge_limits(odd_hosts *odd, doctor_findings *found) {
+    const doctor_job *job = odd->job;
     for (int host = 0; host < job->hosts; host++) {
-        int here = 0;
+        const double limit = facts_of(job, host)->limit;
+        int ranks = 0;
         for (int rank = 0; rank < job->ranks; rank++)
-            here += job->host_of[rank] == host;
-        if (facts_of(job, host)->limit <= 0 || facts_of(job, host)->limit >= here)
-            continue;
-        add_odd(odd, host);
-        if (odd->first == host)
-            limit = facts_of(job, host)->limit, ranks = here;
+            ranks += job->host_of[rank] == host;
+        if (limit > 0 && limit < ranks)
+            add_odd(odd, host, "a control group grants %.3g processors to %d rank%s", limit, ranks,
+                    ranks == 1 ? "" : "s");
     }
     add_finding(odd, DOCTOR_LIMIT, true,
                 "raise cpu.max of the control group, or the processors of the container or of the "
                 "job (docker --cpus, Slurm --cpus-per-task)",
-                found, ": a control group grants %.3g processors to %d rank%s", limit, ranks,
-                ranks == 1 ? "" : "s");
+                found);
 }
 
 static double speed_of(const doctor_facts *facts, int nth) {
@@ -179,30 +179,27 @@ static void judge_speed(odd_hosts *odd, double (*value)(const doctor_facts *, in
                         double usual, doctor_kind kind, const char *what, const char *remedy,
                         doctor_findings *found) {
     const doctor_job *job = odd->job;
-    double *values = malloc((size_t)job->hosts * sizeof *values), evidence[DOCTOR_TRIES] = {0};
+    double *values = malloc((size_t)job->hosts * sizeof *values), medians[DOCTOR_TRIES];
     int *low = calloc((size_t)job->hosts, sizeof *low);
-    clear(odd);
     for (int nth = 0; values && low && nth < DOCTOR_TRIES; nth++) {
         for (int host = 0; host < job->hosts; host++)
             values[host] = worst_of(job, host, nth, value);
-        const double median = app_stats_median(values, job->hosts);
-        for (int host = 0; median >= usual && host < job->hosts; host++)
-            low[host] += worst_of(job, host, nth, value) < least * median;
-        for (int host = 0; host < job->hosts; host++)
-            if (nth == DOCTOR_TRIES - 1 && low[host] >= nth && !is_explained(found, host, kind))
-                add_odd(odd, host);
-        evidence[nth] = median;
+        medians[nth] = app_stats_median(values, job->hosts);
+        for (int host = 0; medians[nth] >= usual && host < job->hosts; host++)
+            low[host] += worst_of(job, host, nth, value) < least * medians[nth];
     }
-    double worst = 0, best = 0;
-    for (int nth = 0; low && odd->count > 0 && nth < DOCTOR_TRIES; nth++) {
-        const double ratio = worst_of(job, odd->first, nth, value) / evidence[nth];
-        worst = nth == 0 || ratio < worst ? ratio : worst;
-        best = nth == 0 || ratio > best ? ratio : best;
+    for (int host = 0; values && low && host < job->hosts; host++) {
+        if (low[host] < DOCTOR_TRIES - 1 || is_explained(found, host, kind))
+            continue;
+        double worst = INFINITY, best = 0;
+        for (int nth = 0; nth < DOCTOR_TRIES; nth++) {
+            worst = fmin(worst, worst_of(job, host, nth, value) / medians[nth]);
+            best = fmax(best, worst_of(job, host, nth, value) / medians[nth]);
+        }
+        add_odd(odd, host, "%s, %.0f to %.0f %% of the median host in %d tries", what, 100 * worst,
+                100 * best, DOCTOR_TRIES);
     }
-    if (low && odd->count <= (job->hosts + FEW - 1) / FEW)
-        add_finding(odd, kind, low[odd->first] == DOCTOR_TRIES, remedy, found,
-                    ": %s, %.0f to %.0f %% of the median host in %d tries", what, 100 * worst,
-                    100 * best, DOCTOR_TRIES);
+    add_finding_of_few(odd, kind, odd->count > 0 && low[odd->first] == DOCTOR_TRIES, remedy, found);
     free(values);
     free(low);
 }
@@ -233,123 +230,99 @@ static int count_used(const doctor_facts *facts) {
     return count;
 }
 
-static void judge_bridges(const doctor_job *job, odd_hosts *odd, doctor_findings *found) {
-    const char *name = "";
-    clear(odd);
-    for (int host = 0; host < job->hosts; host++)
-        for (int i = 0; i < facts_of(job, host)->interface_count; i++) {
-            const doctor_interface *at = &facts_of(job, host)->interfaces[i];
-            if (!at->bridge || at->connections == 0)
-                continue;
-            add_odd(odd, host);
-            name = at->name;
+static void judge_bridges(odd_hosts *odd, doctor_findings *found) {
+    for (int host = 0; host < odd->job->hosts; host++)
+        for (int i = 0; i < facts_of(odd->job, host)->interface_count; i++) {
+            const doctor_interface *at = &facts_of(odd->job, host)->interfaces[i];
+            if (at->bridge && at->connections > 0)
+                add_odd(odd, host,
+                        "MPI's connections use %s, a bridge for containers or virtual machines",
+                        at->name);
         }
     add_finding(odd, DOCTOR_BRIDGE, true,
                 "name the network that connects the hosts: --mca btl_tcp_if_include 10.0.0.0/16",
-                found, ": MPI's connections use %s, a bridge for containers or virtual machines",
-                name);
+                found);
 }
 
 /* Looks for an interface that MPI uses on most hosts, and that this one lacks, or has without a
  * link. */
-static void judge_links(const doctor_job *job, odd_hosts *odd, doctor_findings *found) {
-    const doctor_facts *model = NULL;
-    const char *name = "", *lack = "";
-    for (int host = 0; host < job->hosts; host++) /* the host with the most interfaces in use */
-        if (!model || count_used(facts_of(job, host)) > count_used(model))
+static void judge_links(odd_hosts *odd, doctor_findings *found) {
+    const doctor_job *job = odd->job;
+    const doctor_facts *model = facts_of(job, 0); /* the host with the most interfaces in use */
+    for (int host = 1; host < job->hosts; host++)
+        if (count_used(facts_of(job, host)) > count_used(model))
             model = facts_of(job, host);
-    clear(odd);
     for (int i = 0; i < model->interface_count; i++)
-        for (int host = job->hosts - 1; model->interfaces[i].connections > 0 && host >= 0; host--) {
-            const doctor_interface *here =
-                interface_named(facts_of(job, host), model->interfaces[i].name);
-            if (here && here->running)
-                continue;
-            add_odd(odd, host);
-            name = model->interfaces[i].name;
-            lack = here ? "no link" : "no address";
+        for (int host = 0; model->interfaces[i].connections > 0 && host < job->hosts; host++) {
+            const char *name = model->interfaces[i].name;
+            const doctor_interface *here = interface_named(facts_of(job, host), name);
+            if (!here || !here->running)
+                add_odd(odd, host, "%s, which MPI uses on other hosts, has %s here", name,
+                        here ? "no link" : "no address");
         }
-    if (odd->count <= (job->hosts + FEW - 1) / FEW)
-        add_finding(odd, DOCTOR_DOWN, true,
-                    "repair the cable or the driver, or leave this network out: --mca "
-                    "btl_tcp_if_include with another one",
-                    found, ": %s, which MPI uses on other hosts, has %s here", name, lack);
+    add_finding_of_few(odd, DOCTOR_DOWN, true,
+                       "repair the cable or the driver, or leave this network out: --mca "
+                       "btl_tcp_if_include with another one",
+                       found);
 }
 
-/* Adds hosts whose interface in use has another value than most, or a lower one. */
-static void judge_values(const doctor_job *job, odd_hosts *odd, doctor_findings *found,
-                         bool of_mtu) {
+/* Adds hosts whose interface in use has another MTU than most if OF_MTU, else a lower speed. */
+static void judge_values(odd_hosts *odd, bool of_mtu, doctor_findings *found) {
+    const doctor_job *job = odd->job;
     double *values = malloc((size_t)job->hosts * sizeof *values);
-    int count = 0, own = 0;
-    const char *name = "";
-    clear(odd);
+    int count = 0;
     for (int host = 0; values && host < job->hosts; host++) {
         const doctor_interface *used = interface_used(job, host);
         if (used && (of_mtu || used->megabits > 0))
             values[count++] = of_mtu ? used->mtu : used->megabits;
     }
     const double usual = count > 0 ? app_stats_median(values, count) : 0;
-    for (int host = job->hosts - 1; count > 0 && host >= 0; host--) {
+    for (int host = 0; count > 0 && host < job->hosts; host++) {
         const doctor_interface *used = interface_used(job, host);
-        const int value = !used ? 0 : of_mtu ? used->mtu : used->megabits;
-        if (value == 0 || (of_mtu ? value == usual : value >= usual))
-            continue;
-        add_odd(odd, host);
-        own = value;
-        name = used->name;
+        if (used && of_mtu && used->mtu != 0 && used->mtu != usual)
+            add_odd(odd, host, "%s has an MTU of %d, that of the other hosts is %.0f", used->name,
+                    used->mtu, usual);
+        if (used && !of_mtu && used->megabits != 0 && used->megabits < usual)
+            add_odd(odd, host, "%s runs at %d Mbit/s, that of the other hosts at %.0f", used->name,
+                    used->megabits, usual);
     }
     free(values);
-    if (odd->count > (job->hosts + FEW - 1) / FEW)
-        return;
-    if (of_mtu)
-        add_finding(odd, DOCTOR_MTU, true,
-                    "give all hosts and switches the same MTU: ip link set dev INTERFACE mtu N",
-                    found, ": %s has an MTU of %d, that of the other hosts is %.0f", name, own,
-                    usual);
-    else
-        add_finding(odd, DOCTOR_MEGABITS, true,
-                    "check cable, port and autonegotiation: ethtool INTERFACE", found,
-                    ": %s runs at %d Mbit/s, that of the other hosts at %.0f", name, own, usual);
+    add_finding_of_few(
+        odd, of_mtu ? DOCTOR_MTU : DOCTOR_MEGABITS, true,
+        of_mtu ? "give all hosts and switches the same MTU: ip link set dev INTERFACE mtu N"
+               : "check cable, port and autonegotiation: ethtool INTERFACE",
+        found);
 }
 
-static void judge_errors(const doctor_job *job, odd_hosts *odd, doctor_findings *found) {
-    unsigned long long errors = 0;
-    const char *name = "";
-    clear(odd);
-    for (int host = job->hosts - 1; host >= 0; host--)
-        for (int i = 0; i < facts_of(job, host)->interface_count; i++) {
-            const doctor_interface *at = &facts_of(job, host)->interfaces[i];
-            if (at->errors == 0)
-                continue;
-            add_odd(odd, host);
-            errors = at->errors;
-            name = at->name;
+static void judge_errors(odd_hosts *odd, doctor_findings *found) {
+    for (int host = 0; host < odd->job->hosts; host++)
+        for (int i = 0; i < facts_of(odd->job, host)->interface_count; i++) {
+            const doctor_interface *at = &facts_of(odd->job, host)->interfaces[i];
+            if (at->errors > 0)
+                add_odd(odd, host, "%s has lost %llu packets for errors during the test", at->name,
+                        (unsigned long long)at->errors);
         }
-    add_finding(odd, DOCTOR_ERRORS, true, "exchange the cable or the port: ip -s -s link", found,
-                ": %s has lost %llu packets for errors during the test", name, errors);
+    add_finding(odd, DOCTOR_ERRORS, true, "exchange the cable or the port: ip -s -s link", found);
 }
 
-static void judge_names(const doctor_job *job, odd_hosts *odd, doctor_findings *found) {
-    clear(odd);
-    for (int host = 0; job->hosts > 1 && host < job->hosts; host++)
-        if (facts_of(job, host)->loopback[0])
-            add_odd(odd, host);
-    if (odd->count > 0)
-        add_finding(
-            odd, DOCTOR_NAME_LOOPBACK, true,
-            "remove the name from the line 127.0.1.1 of /etc/hosts, and give it the address "
-            "of the network there",
-            found, ": the host's own name means %s, which leads to no other host",
-            facts_of(job, odd->first)->loopback);
+static void judge_names(odd_hosts *odd, doctor_findings *found) {
+    for (int host = 0; odd->job->hosts > 1 && host < odd->job->hosts; host++)
+        if (facts_of(odd->job, host)->loopback[0])
+            add_odd(odd, host, "the host's own name means %s, which leads to no other host",
+                    facts_of(odd->job, host)->loopback);
+    add_finding(odd, DOCTOR_NAME_LOOPBACK, true,
+                "remove the name from the line 127.0.1.1 of /etc/hosts, and give it the address "
+                "of the network there",
+                found);
 }
 
 void doctor_judge_facts(const doctor_job *job, doctor_findings *found) {
     odd_hosts odd = {.job = job, .is_odd = calloc((size_t)job->hosts, sizeof *odd.is_odd)};
     if (!odd.is_odd)
         return;
-    judge_cores(job, &odd, true, found);
-    judge_cores(job, &odd, false, found);
-    judge_limits(job, &odd, found);
+    judge_cores(&odd, true, found);
+    judge_cores(&odd, false, found);
+    judge_limits(&odd, found);
     judge_speed(
         &odd, share_of, BUSY, BUSY, DOCTOR_BUSY,
         "ranks get too little of their cores' time while all compute",
@@ -360,11 +333,11 @@ void doctor_judge_facts(const doctor_job *job, doctor_findings *found) {
                 "compare frequency, power plan and temperature: cpupower frequency-info; or leave "
                 "the host out",
                 found);
-    judge_bridges(job, &odd, found);
-    judge_links(job, &odd, found);
-    judge_values(job, &odd, found, false);
-    judge_values(job, &odd, found, true);
-    judge_errors(job, &odd, found);
-    judge_names(job, &odd, found);
+    judge_bridges(&odd, found);
+    judge_links(&odd, found);
+    judge_values(&odd, false, found);
+    judge_values(&odd, true, found);
+    judge_errors(&odd, found);
+    judge_names(&odd, found);
     free(odd.is_odd);
 }

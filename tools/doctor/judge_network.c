@@ -83,11 +83,6 @@ double doctor_host_rate(const doctor_job *job, int host) {
     return isnan(value) ? 0 : 1 / value;
 }
 
-double doctor_host_loss(const doctor_job *job, int host) {
-    const double value = host_value(job, host, LOSS);
-    return isnan(value) ? 0 : value;
-}
-
 double doctor_host_ahead(const doctor_job *job, int host) {
     double values[2 * DOCTOR_ROUNDS];
     int count = 0;
