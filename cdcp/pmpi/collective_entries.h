@@ -37,59 +37,6 @@ static MPI_Count FORM(sum_of)(const COUNT counts[], MPI_Comm comm) {
     return sum;
 }
 
-/* --- Collectives with one count --- */
-
-int FORM(MPI_Bcast)(void *buffer, COUNT count, MPI_Datatype type, int root, MPI_Comm comm) {
-    ROUTE(BCAST, Bcast, (count, type), buffer, count, type, root, comm);
-}
-
-int FORM(MPI_Gather)(const void *sendbuf, COUNT sendcount, MPI_Datatype sendtype, void *recvbuf,
-                     COUNT recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-    ROUTE(GATHER, Gather, SENDS, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
-          comm);
-}
-
-int FORM(MPI_Scatter)(const void *sendbuf, COUNT sendcount, MPI_Datatype sendtype, void *recvbuf,
-                      COUNT recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
-    ROUTE(SCATTER, Scatter, RECEIVES, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
-          root, comm);
-}
-
-int FORM(MPI_Allgather)(const void *sendbuf, COUNT sendcount, MPI_Datatype sendtype, void *recvbuf,
-                        COUNT recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-    ROUTE(ALLGATHER, Allgather, SENDS, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
-          comm);
-}
-
-int FORM(MPI_Alltoall)(const void *sendbuf, COUNT sendcount, MPI_Datatype sendtype, void *recvbuf,
-                       COUNT recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-    ROUTE(ALLTOALL, Alltoall, SENDS, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
-          comm);
-}
-
-int FORM(MPI_Reduce)(const void *sendbuf, void *recvbuf, COUNT count, MPI_Datatype type, MPI_Op op,
-                     int root, MPI_Comm comm) {
-    ROUTE(REDUCE, Reduce, (count, type), sendbuf, recvbuf, count, type, op, root, comm);
-}
-
-int FORM(MPI_Reduce_scatter_block)(const void *sendbuf, void *recvbuf, COUNT recvcount,
-                                   MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
-    ROUTE(REDUCE_SCATTER, Reduce_scatter_block, (recvcount, type), sendbuf, recvbuf, recvcount,
-          type, op, comm);
-}
-
-int FORM(MPI_Scan)(const void *sendbuf, void *recvbuf, COUNT count, MPI_Datatype type, MPI_Op op,
-                   MPI_Comm comm) {
-    ROUTE(SCAN, Scan, (count, type), sendbuf, recvbuf, count, type, op, comm);
-}
-
-int FORM(MPI_Exscan)(const void *sendbuf, void *recvbuf, COUNT count, MPI_Datatype type, MPI_Op op,
-                     MPI_Comm comm) {
-    ROUTE(EXSCAN, Exscan, (count, type), sendbuf, recvbuf, count, type, op, comm);
-}
-
-/* --- Collectives with a count for each rank --- */
-
 /*
  * Converts the program's COUNTS and PLACES (which may be NULL) to *MADE; the caller frees
  * made->counts. Does nothing unless they are NEEDED on this rank, since otherwise they may be
@@ -116,62 +63,7 @@ static int FORM(convert_vectors)(vectors *made, bool needed, const COUNT counts[
     return MPI_SUCCESS;
 }
 
-int FORM(MPI_Gatherv)(const void *sendbuf, COUNT sendcount, MPI_Datatype sendtype, void *recvbuf,
-                      const COUNT recvcounts[], const PLACE displs[], MPI_Datatype recvtype,
-                      int root, MPI_Comm comm) {
-    ROUTE_BY_COUNTS(GATHER, SENDS_OWN,
-                    FORM(PMPI_Gatherv)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
-                                       recvtype, root, comm),
-                    NONE, FORM(convert_vectors)(&from, is_at(root, comm), recvcounts, displs, comm),
-                    COLL_Gatherv(sendbuf, sendcount, sendtype, recvbuf, from.counts, from.places,
-                                 recvtype, root, comm));
-}
-
-int FORM(MPI_Scatterv)(const void *sendbuf, const COUNT sendcounts[], const PLACE displs[],
-                       MPI_Datatype sendtype, void *recvbuf, COUNT recvcount, MPI_Datatype recvtype,
-                       int root, MPI_Comm comm) {
-    ROUTE_BY_COUNTS(SCATTER, RECEIVES_OWN,
-                    FORM(PMPI_Scatterv)(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount,
-                                        recvtype, root, comm),
-                    FORM(convert_vectors)(&to, is_at(root, comm), sendcounts, displs, comm), NONE,
-                    COLL_Scatterv(sendbuf, to.counts, to.places, sendtype, recvbuf, recvcount,
-                                  recvtype, root, comm));
-}
-
-int FORM(MPI_Allgatherv)(const void *sendbuf, COUNT sendcount, MPI_Datatype sendtype, void *recvbuf,
-                         const COUNT recvcounts[], const PLACE displs[], MPI_Datatype recvtype,
-                         MPI_Comm comm) {
-    ROUTE_BY_COUNTS(ALLGATHER, SENDS_OWN,
-                    FORM(PMPI_Allgatherv)(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
-                                          recvtype, comm),
-                    NONE, FORM(convert_vectors)(&from, true, recvcounts, displs, comm),
-                    COLL_Allgatherv(sendbuf, sendcount, sendtype, recvbuf, from.counts, from.places,
-                                    recvtype, comm));
-}
-
-int FORM(MPI_Alltoallv)(const void *sendbuf, const COUNT sendcounts[], const PLACE sdispls[],
-                        MPI_Datatype sendtype, void *recvbuf, const COUNT recvcounts[],
-                        const PLACE rdispls[], MPI_Datatype recvtype, MPI_Comm comm) {
-    ROUTE_BY_COUNTS(ALLTOALL,
-                    (FORM(sum_of)(sendbuf == MPI_IN_PLACE ? recvcounts : sendcounts, comm),
-                     sendbuf == MPI_IN_PLACE ? recvtype : sendtype),
-                    FORM(PMPI_Alltoallv)(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
-                                         recvcounts, rdispls, recvtype, comm),
-                    FORM(convert_vectors)(&to, sendbuf != MPI_IN_PLACE, sendcounts, sdispls, comm),
-                    FORM(convert_vectors)(&from, true, recvcounts, rdispls, comm),
-                    COLL_Alltoallv(sendbuf, to.counts, to.places, sendtype, recvbuf, from.counts,
-                                   from.places, recvtype, comm));
-}
-
-int FORM(MPI_Reduce_scatter)(const void *sendbuf, void *recvbuf, const COUNT recvcounts[],
-                             MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
-    ROUTE_BY_COUNTS(REDUCE_SCATTER, (FORM(sum_of)(recvcounts, comm), type),
-                    FORM(PMPI_Reduce_scatter)(sendbuf, recvbuf, recvcounts, type, op, comm), NONE,
-                    FORM(convert_vectors)(&from, true, recvcounts, NULL, comm),
-                    COLL_Reduce_scatter(sendbuf, recvbuf, from.counts, type, op, comm));
-}
-
-/* --- Nonblocking and persistent collectives --- */
+/* --- The other collectives --- */
 
 #define REDUCTION_PARAMETERS                                                                       \
     const void *sendbuf, void *recvbuf, COUNT count, MPI_Datatype type, MPI_Op op
@@ -182,28 +74,27 @@ OTHER_FORMS(Allreduce, Iallreduce, ALLREDUCE, (count, type), (REDUCTION_PARAMETE
             coll_dcp_prepare(sendbuf, recvbuf, count, type, op, comm, &served), op,
             KEEP(true, type), (REDUCTION, ))
 
-OTHER_FORMS(Bcast, Ibcast, BCAST, (count, type),
-            (void *buffer, COUNT count, MPI_Datatype type, int root, ),
-            (buffer, count, type, root, ),
-            kind_of_whole(COLL_ACCOUNT_started, count, type, MPI_OP_NULL),
-            coll_dcp_post_bcast(buffer, count, type, root, comm, &served), NOT_SERVED, MPI_OP_NULL,
-            KEEP(true, type), (buffer, count, type, root, ))
+ALL_FORMS(Bcast, Ibcast, BCAST, (count, type),
+          (void *buffer, COUNT count, MPI_Datatype type, int root, ), (buffer, count, type, root, ),
+          kind_of_whole(COLL_ACCOUNT_started, count, type, MPI_OP_NULL),
+          coll_dcp_post_bcast(buffer, count, type, root, comm, &served), NOT_SERVED, MPI_OP_NULL,
+          KEEP(true, type), (buffer, count, type, root, ))
 
 #define BLOCKS_PARAMETERS                                                                          \
     const void *sendbuf, COUNT sendcount, MPI_Datatype sendtype, void *recvbuf, COUNT recvcount,   \
         MPI_Datatype recvtype
 #define BLOCKS sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype
-OTHER_FORMS(Alltoall, Ialltoall, ALLTOALL, SENDS, (BLOCKS_PARAMETERS, ), (BLOCKS, ),
-            kind_of_blocks(recvcount, recvtype, MPI_OP_NULL, comm),
-            coll_dcp_post_alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
-                                   &served),
-            NOT_SERVED, MPI_OP_NULL,
-            (KEEP(sendbuf != MPI_IN_PLACE, sendtype), KEEP(true, recvtype)), (BLOCKS, ))
+ALL_FORMS(Alltoall, Ialltoall, ALLTOALL, SENDS, (BLOCKS_PARAMETERS, ), (BLOCKS, ),
+          kind_of_blocks(recvcount, recvtype, MPI_OP_NULL, comm),
+          coll_dcp_post_alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
+                                 &served),
+          NOT_SERVED, MPI_OP_NULL, (KEEP(sendbuf != MPI_IN_PLACE, sendtype), KEEP(true, recvtype)),
+          (BLOCKS, ))
 
-OTHER_FORMS(Reduce_scatter_block, Ireduce_scatter_block, REDUCE_SCATTER, (count, type),
-            (REDUCTION_PARAMETERS, ), (REDUCTION, ), kind_of_blocks(count, type, op, comm),
-            coll_dcp_post_reduce_scatter(sendbuf, recvbuf, count, type, op, comm, &served),
-            NOT_SERVED, op, KEEP(true, type), (REDUCTION, ))
+ALL_FORMS(Reduce_scatter_block, Ireduce_scatter_block, REDUCE_SCATTER, (count, type),
+          (REDUCTION_PARAMETERS, ), (REDUCTION, ), kind_of_blocks(count, type, op, comm),
+          coll_dcp_post_reduce_scatter(sendbuf, recvbuf, count, type, op, comm, &served),
+          NOT_SERVED, op, KEEP(true, type), (REDUCTION, ))
 
 /*
  * Returns the count if COUNTS has the same one for all of COMM's ranks and it matters for dedicated
@@ -222,79 +113,78 @@ static MPI_Count FORM(common_count)(const COUNT counts[], MPI_Datatype type, MPI
     return counts[0];
 }
 
-OTHER_FORMS(Reduce_scatter, Ireduce_scatter, REDUCE_SCATTER, (FORM(sum_of)(recvcounts, comm), type),
-            (const void *sendbuf, void *recvbuf, const COUNT recvcounts[], MPI_Datatype type,
-             MPI_Op op, ),
-            (sendbuf, recvbuf, recvcounts, type, op, ),
-            kind_of_blocks(FORM(common_count)(recvcounts, type, op, comm), type, op, comm),
-            coll_dcp_post_reduce_scatter(sendbuf, recvbuf,
-                                         FORM(common_count)(recvcounts, type, op, comm), type, op,
-                                         comm, &served),
-            NOT_SERVED, op, (KEEP(true, type), CONVERT(from, true, recvcounts, NULL)),
-            (sendbuf, recvbuf, from.counts, type, op, ))
+ALL_FORMS(Reduce_scatter, Ireduce_scatter, REDUCE_SCATTER, (FORM(sum_of)(recvcounts, comm), type),
+          (const void *sendbuf, void *recvbuf, const COUNT recvcounts[], MPI_Datatype type,
+           MPI_Op op, ),
+          (sendbuf, recvbuf, recvcounts, type, op, ),
+          kind_of_blocks(FORM(common_count)(recvcounts, type, op, comm), type, op, comm),
+          coll_dcp_post_reduce_scatter(sendbuf, recvbuf,
+                                       FORM(common_count)(recvcounts, type, op, comm), type, op,
+                                       comm, &served),
+          NOT_SERVED, op, (KEEP(true, type), CONVERT(from, true, recvcounts, NULL)),
+          (sendbuf, recvbuf, from.counts, type, op, ))
 
-OTHER_FORMS(Reduce, Ireduce, REDUCE, (count, type), (REDUCTION_PARAMETERS, int root, ),
-            (REDUCTION, root, ), COLL_ACCOUNT_collective, NOT_SERVED, NOT_SERVED, op,
-            KEEP(true, type), (REDUCTION, root, ))
+ALL_FORMS(Reduce, Ireduce, REDUCE, (count, type), (REDUCTION_PARAMETERS, int root, ),
+          (REDUCTION, root, ), COLL_ACCOUNT_collective, NOT_SERVED, NOT_SERVED, op,
+          KEEP(true, type), (REDUCTION, root, ))
 
-OTHER_FORMS(Scan, Iscan, SCAN, (count, type), (REDUCTION_PARAMETERS, ), (REDUCTION, ),
-            COLL_ACCOUNT_collective, NOT_SERVED, NOT_SERVED, op, KEEP(true, type), (REDUCTION, ))
+ALL_FORMS(Scan, Iscan, SCAN, (count, type), (REDUCTION_PARAMETERS, ), (REDUCTION, ),
+          COLL_ACCOUNT_collective, NOT_SERVED, NOT_SERVED, op, KEEP(true, type), (REDUCTION, ))
 
-OTHER_FORMS(Exscan, Iexscan, EXSCAN, (count, type), (REDUCTION_PARAMETERS, ), (REDUCTION, ),
-            COLL_ACCOUNT_collective, NOT_SERVED, NOT_SERVED, op, KEEP(true, type), (REDUCTION, ))
+ALL_FORMS(Exscan, Iexscan, EXSCAN, (count, type), (REDUCTION_PARAMETERS, ), (REDUCTION, ),
+          COLL_ACCOUNT_collective, NOT_SERVED, NOT_SERVED, op, KEEP(true, type), (REDUCTION, ))
 
 /* Types are kept only if they are significant on this rank. */
-OTHER_FORMS(Gather, Igather, GATHER, SENDS, (BLOCKS_PARAMETERS, int root, ), (BLOCKS, root, ),
-            COLL_ACCOUNT_collective, NOT_SERVED, NOT_SERVED, MPI_OP_NULL,
-            (KEEP(sendbuf != MPI_IN_PLACE, sendtype), KEEP(is_at(root, comm), recvtype)),
-            (BLOCKS, root, ))
+ALL_FORMS(Gather, Igather, GATHER, SENDS, (BLOCKS_PARAMETERS, int root, ), (BLOCKS, root, ),
+          COLL_ACCOUNT_collective, NOT_SERVED, NOT_SERVED, MPI_OP_NULL,
+          (KEEP(sendbuf != MPI_IN_PLACE, sendtype), KEEP(is_at(root, comm), recvtype)),
+          (BLOCKS, root, ))
 
-OTHER_FORMS(Scatter, Iscatter, SCATTER, RECEIVES, (BLOCKS_PARAMETERS, int root, ), (BLOCKS, root, ),
-            COLL_ACCOUNT_collective, NOT_SERVED, NOT_SERVED, MPI_OP_NULL,
-            (KEEP(is_at(root, comm), sendtype), KEEP(recvbuf != MPI_IN_PLACE, recvtype)),
-            (BLOCKS, root, ))
+ALL_FORMS(Scatter, Iscatter, SCATTER, RECEIVES, (BLOCKS_PARAMETERS, int root, ), (BLOCKS, root, ),
+          COLL_ACCOUNT_collective, NOT_SERVED, NOT_SERVED, MPI_OP_NULL,
+          (KEEP(is_at(root, comm), sendtype), KEEP(recvbuf != MPI_IN_PLACE, recvtype)),
+          (BLOCKS, root, ))
 
-OTHER_FORMS(Allgather, Iallgather, ALLGATHER, SENDS, (BLOCKS_PARAMETERS, ), (BLOCKS, ),
-            COLL_ACCOUNT_collective, NOT_SERVED, NOT_SERVED, MPI_OP_NULL,
-            (KEEP(sendbuf != MPI_IN_PLACE, sendtype), KEEP(true, recvtype)), (BLOCKS, ))
+ALL_FORMS(Allgather, Iallgather, ALLGATHER, SENDS, (BLOCKS_PARAMETERS, ), (BLOCKS, ),
+          COLL_ACCOUNT_collective, NOT_SERVED, NOT_SERVED, MPI_OP_NULL,
+          (KEEP(sendbuf != MPI_IN_PLACE, sendtype), KEEP(true, recvtype)), (BLOCKS, ))
 
 #define GATHERV_PARAMETERS                                                                         \
     const void *sendbuf, COUNT sendcount, MPI_Datatype sendtype, void *recvbuf,                    \
         const COUNT recvcounts[], const PLACE displs[], MPI_Datatype recvtype
 #define GATHERV sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype
 #define OUR_GATHERV sendbuf, sendcount, sendtype, recvbuf, from.counts, from.places, recvtype
-OTHER_FORMS(Gatherv, Igatherv, GATHER, SENDS_OWN, (GATHERV_PARAMETERS, int root, ),
-            (GATHERV, root, ), COLL_ACCOUNT_collective, NOT_SERVED, NOT_SERVED, MPI_OP_NULL,
-            (KEEP(sendbuf != MPI_IN_PLACE, sendtype), KEEP(is_at(root, comm), recvtype),
-             CONVERT(from, is_at(root, comm), recvcounts, displs)),
-            (OUR_GATHERV, root, ))
+ALL_FORMS(Gatherv, Igatherv, GATHER, SENDS_OWN, (GATHERV_PARAMETERS, int root, ), (GATHERV, root, ),
+          COLL_ACCOUNT_collective, NOT_SERVED, NOT_SERVED, MPI_OP_NULL,
+          (KEEP(sendbuf != MPI_IN_PLACE, sendtype), KEEP(is_at(root, comm), recvtype),
+           CONVERT(from, is_at(root, comm), recvcounts, displs)),
+          (OUR_GATHERV, root, ))
 
-OTHER_FORMS(Allgatherv, Iallgatherv, ALLGATHER, SENDS_OWN, (GATHERV_PARAMETERS, ), (GATHERV, ),
-            COLL_ACCOUNT_collective, NOT_SERVED, NOT_SERVED, MPI_OP_NULL,
-            (KEEP(sendbuf != MPI_IN_PLACE, sendtype), KEEP(true, recvtype),
-             CONVERT(from, true, recvcounts, displs)),
-            (OUR_GATHERV, ))
+ALL_FORMS(Allgatherv, Iallgatherv, ALLGATHER, SENDS_OWN, (GATHERV_PARAMETERS, ), (GATHERV, ),
+          COLL_ACCOUNT_collective, NOT_SERVED, NOT_SERVED, MPI_OP_NULL,
+          (KEEP(sendbuf != MPI_IN_PLACE, sendtype), KEEP(true, recvtype),
+           CONVERT(from, true, recvcounts, displs)),
+          (OUR_GATHERV, ))
 
-OTHER_FORMS(Scatterv, Iscatterv, SCATTER, RECEIVES_OWN,
-            (const void *sendbuf, const COUNT sendcounts[], const PLACE displs[],
-             MPI_Datatype sendtype, void *recvbuf, COUNT recvcount, MPI_Datatype recvtype,
-             int root, ),
-            (sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, ),
-            COLL_ACCOUNT_collective, NOT_SERVED, NOT_SERVED, MPI_OP_NULL,
-            (KEEP(is_at(root, comm), sendtype), KEEP(recvbuf != MPI_IN_PLACE, recvtype),
-             CONVERT(to, is_at(root, comm), sendcounts, displs)),
-            (sendbuf, to.counts, to.places, sendtype, recvbuf, recvcount, recvtype, root, ))
+ALL_FORMS(Scatterv, Iscatterv, SCATTER, RECEIVES_OWN,
+          (const void *sendbuf, const COUNT sendcounts[], const PLACE displs[],
+           MPI_Datatype sendtype, void *recvbuf, COUNT recvcount, MPI_Datatype recvtype,
+           int root, ),
+          (sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, ),
+          COLL_ACCOUNT_collective, NOT_SERVED, NOT_SERVED, MPI_OP_NULL,
+          (KEEP(is_at(root, comm), sendtype), KEEP(recvbuf != MPI_IN_PLACE, recvtype),
+           CONVERT(to, is_at(root, comm), sendcounts, displs)),
+          (sendbuf, to.counts, to.places, sendtype, recvbuf, recvcount, recvtype, root, ))
 
-OTHER_FORMS(Alltoallv, Ialltoallv, ALLTOALL,
-            (FORM(sum_of)(sendbuf == MPI_IN_PLACE ? recvcounts : sendcounts, comm),
-             sendbuf == MPI_IN_PLACE ? recvtype : sendtype),
-            (const void *sendbuf, const COUNT sendcounts[], const PLACE sdispls[],
-             MPI_Datatype sendtype, void *recvbuf, const COUNT recvcounts[], const PLACE rdispls[],
-             MPI_Datatype recvtype, ),
-            (sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, ),
-            COLL_ACCOUNT_collective, NOT_SERVED, NOT_SERVED, MPI_OP_NULL,
-            (KEEP(sendbuf != MPI_IN_PLACE, sendtype), KEEP(true, recvtype),
-             CONVERT(to, sendbuf != MPI_IN_PLACE, sendcounts, sdispls),
-             CONVERT(from, true, recvcounts, rdispls)),
-            (sendbuf, to.counts, to.places, sendtype, recvbuf, from.counts, from.places,
-             recvtype, ))
+ALL_FORMS(Alltoallv, Ialltoallv, ALLTOALL,
+          (FORM(sum_of)(sendbuf == MPI_IN_PLACE ? recvcounts : sendcounts, comm),
+           sendbuf == MPI_IN_PLACE ? recvtype : sendtype),
+          (const void *sendbuf, const COUNT sendcounts[], const PLACE sdispls[],
+           MPI_Datatype sendtype, void *recvbuf, const COUNT recvcounts[], const PLACE rdispls[],
+           MPI_Datatype recvtype, ),
+          (sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, ),
+          COLL_ACCOUNT_collective, NOT_SERVED, NOT_SERVED, MPI_OP_NULL,
+          (KEEP(sendbuf != MPI_IN_PLACE, sendtype), KEEP(true, recvtype),
+           CONVERT(to, sendbuf != MPI_IN_PLACE, sendcounts, sdispls),
+           CONVERT(from, true, recvcounts, rdispls)),
+          (sendbuf, to.counts, to.places, sendtype, recvbuf, from.counts, from.places, recvtype, ))

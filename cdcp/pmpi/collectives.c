@@ -105,21 +105,6 @@ static int note_request(int code, MPI_Request *request, coll_account_kind kind) 
 #define RECEIVES_OWN                                                                               \
     (recvbuf == MPI_IN_PLACE ? 0 : recvcount, recvbuf == MPI_IN_PLACE ? MPI_BYTE : recvtype)
 
-/*
- * The body of a blocking collective: libcoll's NAME or the MPI library's, with the same arguments.
- */
-#define ROUTE(operation, name, amount, ...)                                                        \
-    do {                                                                                           \
-        comm = coll_dcp_comm(comm);                                                                \
-        coll_account_enter(COLL_ACCOUNT_collective);                                               \
-        const uint64_t began = coll_report_begin();                                                \
-        int code = coll_routed[COLL_OPERATION_##operation] ? COLL_##name(__VA_ARGS__)              \
-                                                           : FORM(PMPI_##name)(__VA_ARGS__);       \
-        END_BLOCKING(operation, amount);                                                           \
-        coll_account_leave(COLL_ACCOUNT_collective);                                               \
-        return code;                                                                               \
-    } while (0)
-
 /* Counts and displacements in libcoll's types. */
 typedef struct vectors {
     MPI_Count *counts;
@@ -144,37 +129,12 @@ static bool is_at(int root, MPI_Comm comm) {
 }
 
 /*
- * The same as ROUTE for collectives with a count for each rank. SENT and RECEIVED first convert the
- * vectors TO and FROM for libcoll's arguments.
- */
-#define ROUTE_BY_COUNTS(operation, amount, theirs, sent, received, ours)                           \
-    do {                                                                                           \
-        vectors to = {NULL, NULL}, from = {NULL, NULL};                                            \
-        comm = coll_dcp_comm(comm);                                                                \
-        coll_account_enter(COLL_ACCOUNT_collective);                                               \
-        const uint64_t began = coll_report_begin();                                                \
-        bool routed = is_routed(COLL_OPERATION_##operation, comm);                                 \
-        int code = MPI_SUCCESS;                                                                    \
-        if (routed)                                                                                \
-            code = sent;                                                                           \
-        if (routed && code == MPI_SUCCESS)                                                         \
-            code = received;                                                                       \
-        if (code == MPI_SUCCESS)                                                                   \
-            code = routed ? ours : theirs;                                                         \
-        END_BLOCKING(operation, amount);                                                           \
-        free(to.counts);                                                                           \
-        free(from.counts);                                                                         \
-        coll_account_leave(COLL_ACCOUNT_collective);                                               \
-        return code;                                                                               \
-    } while (0)
-#define NONE MPI_SUCCESS
-
-/*
- * Parts of OTHER_FORMS' PREPARATION, separated by commas: keep a type, or convert a vector to TO or
- * FROM, if that is NEEDED on this rank. After an error they do nothing.
+ * Parts of a PREPARATION, separated by commas: keep a type, unless the call blocks, or convert a
+ * vector to TO or FROM, if that is NEEDED on this rank. After an error they do nothing.
  */
 #define KEEP(needed, type)                                                                         \
-    (code = code == MPI_SUCCESS && (needed) ? coll_nonblocking_keep_type(record, &type) : code)
+    (code = code == MPI_SUCCESS && record && (needed) ? coll_nonblocking_keep_type(record, &type)  \
+                                                      : code)
 #define CONVERT(vector, needed, counts, places)                                                    \
     (code = code == MPI_SUCCESS ? FORM(convert_vectors)(&vector, needed, counts, places, comm)     \
                                 : code)
@@ -200,6 +160,33 @@ static bool is_at(int root, MPI_Comm comm) {
         else                                                                                       \
             coll_nonblocking_free(record);                                                         \
     } while (0)
+
+/*
+ * Defines MPI_NAME, MPI_INAME and MPI_NAME_init; OTHER_FORMS has the arguments. libcoll runs
+ * MPI_NAME if OPERATION is routed, else the MPI library does.
+ */
+#define ALL_FORMS(name, iname, operation, amount, parameters, arguments, kind, post, prepare, op,  \
+                  preparation, ours)                                                               \
+    int FORM(MPI_##name)(EACH parameters MPI_Comm comm) {                                          \
+        vectors to = {NULL, NULL}, from = {NULL, NULL};                                            \
+        coll_nonblocking *const record = NULL;                                                     \
+        int code = MPI_SUCCESS;                                                                    \
+        comm = coll_dcp_comm(comm);                                                                \
+        coll_account_enter(COLL_ACCOUNT_collective);                                               \
+        const uint64_t began = coll_report_begin();                                                \
+        const bool routed = is_routed(COLL_OPERATION_##operation, comm);                           \
+        if (routed)                                                                                \
+            preparation;                                                                           \
+        if (code == MPI_SUCCESS)                                                                   \
+            code = routed ? COLL_##name(EACH ours comm) : FORM(PMPI_##name)(EACH arguments comm);  \
+        END_BLOCKING(operation, amount);                                                           \
+        free(to.counts);                                                                           \
+        free(from.counts);                                                                         \
+        coll_account_leave(COLL_ACCOUNT_collective);                                               \
+        return code;                                                                               \
+    }                                                                                              \
+    OTHER_FORMS(name, iname, operation, amount, parameters, arguments, kind, post, prepare, op,    \
+                preparation, ours)
 
 /*
  * Defines MPI_INAME and MPI_NAME_init. PARAMETERS come before the communicator, and are passed to
@@ -273,12 +260,8 @@ static bool is_at(int root, MPI_Comm comm) {
 #define FORM(name) name
 #include "cdcp/pmpi/collective_entries.h"
 
-int MPI_Barrier(MPI_Comm comm) {
-    ROUTE(BARRIER, Barrier, (0, MPI_BYTE), comm);
-}
-
-OTHER_FORMS(Barrier, Ibarrier, BARRIER, (0, MPI_BYTE), (), (), COLL_ACCOUNT_collective, NOT_SERVED,
-            NOT_SERVED, MPI_OP_NULL, (void)0, ())
+ALL_FORMS(Barrier, Ibarrier, BARRIER, (0, MPI_BYTE), (), (), COLL_ACCOUNT_collective, NOT_SERVED,
+          NOT_SERVED, MPI_OP_NULL, (void)record, ())
 
 /* MPI 4's forms with large counts. */
 #ifdef HAVE_MPI_ALLREDUCE_C

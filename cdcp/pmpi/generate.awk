@@ -4,11 +4,11 @@
 #   awk -f generate.awk BY-HAND.c ... DECLARATIONS TEMPLATE.in
 #
 # DECLARATIONS is mpi.h after the preprocessor. The functions are those that take a communicator and
-# those that the C files and headers define by hand, where FORM(MPI_X) defines MPI_X and MPI_X_c, and
-# OTHER_FORMS(X, Ix, ...) the nonblocking and persistent calls. In the template, the lines from "@each@"
-# to "@end@" are repeated for each function. After "@each passed@" they are repeated only for functions
-# not defined by hand, after "@each watched@" for those that watch/ records, with or without a
-# communicator. In these lines,
+# those that the C files and headers define by hand, where FORM(MPI_X) defines MPI_X and MPI_X_c,
+# OTHER_FORMS(X, Ix, ...) the nonblocking and persistent calls, and ALL_FORMS these and MPI_X. In the
+# template, the lines from "@each@" to "@end@" are repeated for each function. After "@each passed@" they
+# are repeated only for functions not defined by hand, after "@each watched@" for those that watch/
+# records, with or without a communicator. In these lines,
 #
 #   @result@ @MPI@ @name@   its result type, MPI or MPIX, and the rest of the name
 #   @parameters@            its parameters, as declared
@@ -28,12 +28,14 @@ FILENAME ~ /\.[ch]$/ {
         form = substr($0, 10, RLENGTH - 11)
         by_hand[form] = by_hand[form "_c"] = 1
     }
-    if (/^OTHER_FORMS\([A-Z]/) {
+    if (/^(ALL|OTHER)_FORMS\([A-Z]/) {
         split(substr($0, index($0, "(") + 1), form_name, /, */)
         form = "MPI_" form_name[2]
         by_hand[form] = by_hand[form "_c"] = 1
         form = form_name[1] "_init"
         by_hand["MPI_" form] = by_hand["MPI_" form "_c"] = by_hand["MPIX_" form] = 1
+        if (/^ALL/)
+            by_hand["MPI_" form_name[1]] = by_hand["MPI_" form_name[1] "_c"] = 1
     }
     if (match($0, /^[a-zA-Z_]+ MPIX?_[A-Z][a-z0-9_]*\(/))
         by_hand[name_of(substr($0, 1, RLENGTH - 1))] = 1
