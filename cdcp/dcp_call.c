@@ -13,6 +13,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+int coll_dcp_send(coll_dcp_context *context, int rank, int tag, const coll_wire_header *header,
+                  const void *body, size_t bytes) {
+    coll_queued_send *message;
+    int code = coll_queued_send_new(sizeof *header + bytes, rank, &message);
+    if (code != MPI_SUCCESS)
+        return code;
+    memcpy(message->bytes, header, sizeof *header);
+    coll_dcp_put(message->bytes + sizeof *header, body, bytes);
+    code = PMPI_Isend(message->bytes, (int)(sizeof *header + bytes), MPI_BYTE, rank, tag,
+                      context->job->wire, &message->request);
+    return coll_send_queue_add(&context->send_queue, message, code);
+}
+
 static coll_dcp_call **window_place(const coll_server_comm *comm, uint32_t sequence) {
     return &comm->window[sequence & (comm->window_size - 1)];
 }
@@ -193,7 +206,7 @@ static int send_result(coll_dcp_context *context, const coll_dcp_call *call,
         header.kind = COLL_WIRE_FAILURE;
         header.code = call->error_class;
     }
-    return coll_send_queue_add(&context->send_queue, to->source, to->reply, &header, result, bytes);
+    return coll_dcp_send(context, to->source, to->reply, &header, result, bytes);
 }
 
 /* Sends the result or failure to the contributors that have not got it yet. */
@@ -245,8 +258,8 @@ static int send_to_stations(coll_dcp_context *context, coll_dcp_call *call, int 
         if (to[i] == comm->position)
             code = call->service->absorb(call, header, body);
         else
-            code = coll_send_queue_add(&context->send_queue, comm->station[to[i]],
-                                       COLL_JOB_TAG_TO_DCP, header, body, bytes);
+            code = coll_dcp_send(context, comm->station[to[i]], COLL_JOB_TAG_TO_DCP, header, body,
+                                 bytes);
     return code;
 }
 

@@ -22,8 +22,8 @@
 
 #include "cdcp/mailbox.h"
 #include "cdcp/reduction_tree.h"
-#include "cdcp/send_queue.h"
 #include "cdcp/server_comm.h"
+#include "lib/base/send_queue.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -128,7 +128,7 @@ static inline char *coll_dcp_put(char *body, const void *from, size_t bytes) {
     return body + bytes;
 }
 
-/* Working data of a DCP. All its sends go through the send queue. */
+/* Working data of a DCP. All its sends go through the send queue: it never waits for one. */
 typedef struct coll_dcp_context {
     const coll_job *job;
     coll_send_queue send_queue;
@@ -136,6 +136,10 @@ typedef struct coll_dcp_context {
     bool timed; /* there is a timeout, so late ranks are reported */
     int under_way;
 } coll_dcp_context;
+
+/* Sends copies of HEADER and of BYTES of BODY to RANK with TAG. */
+int coll_dcp_send(coll_dcp_context *context, int rank, int tag, const coll_wire_header *header,
+                  const void *body, size_t bytes);
 
 /* Sets *CALL to call number SEQUENCE of COMM, which begins if it is new. */
 int coll_dcp_call_of(coll_dcp_context *context, coll_server_comm *comm, uint32_t sequence,

@@ -17,7 +17,6 @@ libcoll_core_la_SOURCES += \
 	cdcp/operands.c cdcp/operands.h \
 	cdcp/reduction_tree.c cdcp/reduction_tree.h \
 	cdcp/request_pool.c cdcp/request_pool.h \
-	cdcp/send_queue.c cdcp/send_queue.h \
 	cdcp/server.c \
 	cdcp/server_comm.c cdcp/server_comm.h \
 	cdcp/straggler.c cdcp/straggler.h \

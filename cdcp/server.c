@@ -361,7 +361,7 @@ static int open_receives(server *s) {
 }
 
 static int close_server(server *s) {
-    int code = coll_send_queue_close(&s->context.send_queue);
+    int code = coll_send_queue_finish(&s->context.send_queue, &s->wait, 0);
     for (int i = 0; i < RECEIVES; i++)
         if (s->receives[i] != MPI_REQUEST_NULL) {
             PMPI_Cancel(&s->receives[i]);
@@ -377,9 +377,7 @@ static int close_server(server *s) {
 }
 
 int coll_server_run(const coll_job *job) {
-    server s = {
-        .context = {.job = job, .send_queue = {.wire = job->wire}, .timed = job->timeout > 0},
-        .wait = job->wait};
+    server s = {.context = {.job = job, .timed = job->timeout > 0}, .wait = job->wait};
     s.wait.silence = SILENCE;
     s.wait.timeout = job->timeout / 8; /* until the next search for late ranks */
     for (int i = 0; i < RECEIVES; i++)

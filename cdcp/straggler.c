@@ -67,8 +67,8 @@ static int send_to_others(coll_dcp_context *context, const coll_dcp_call *call, 
     int code = MPI_SUCCESS;
     for (int i = 0; i < comm->stations && code == MPI_SUCCESS; i++)
         if (i != comm->position)
-            code = coll_send_queue_add(&context->send_queue, comm->station[i], COLL_JOB_TAG_TO_DCP,
-                                       &header, body, bytes);
+            code =
+                coll_dcp_send(context, comm->station[i], COLL_JOB_TAG_TO_DCP, &header, body, bytes);
     return code;
 }
 
@@ -138,10 +138,9 @@ int coll_straggler_answer(coll_dcp_context *context, coll_server_comm *comm,
         late = own_answer(comm, header->sequence);
         answer.count = late.count;
     }
-    return code == MPI_SUCCESS
-               ? coll_send_queue_add(&context->send_queue, source, COLL_JOB_TAG_TO_DCP, &answer,
-                                     late.rank, sizeof late.rank)
-               : code;
+    return code == MPI_SUCCESS ? coll_dcp_send(context, source, COLL_JOB_TAG_TO_DCP, &answer,
+                                               late.rank, sizeof late.rank)
+                               : code;
 }
 
 int coll_straggler_process_answer(coll_dcp_context *context, coll_server_comm *comm,

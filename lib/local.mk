@@ -64,6 +64,7 @@ libcoll_core_la_SOURCES = \
 	lib/base/progress_thread.c lib/base/progress_thread.h \
 	lib/base/reduction.c lib/base/reduction.h \
 	lib/base/reserve_alloc.c lib/base/reserve_alloc.h \
+	lib/base/send_queue.c lib/base/send_queue.h \
 	lib/base/size.c lib/base/size.h \
 	lib/base/socket_wakeup.c lib/base/socket_wakeup.h \
 	lib/base/stand_aside.c lib/base/stand_aside.h \
@@ -82,7 +83,7 @@ libcoll_core_la_SOURCES = \
 	lib/bcast/scatter_allgather.c \
 	lib/bcast/two_tree.c \
 	lib/bcast/reliable/chain_confirmed.c lib/bcast/reliable/chain_confirmed.h \
-	lib/bcast/reliable/control_msg.c lib/bcast/reliable/control_msg.h \
+	lib/bcast/reliable/control_msg.h \
 	lib/bcast/reliable/diagnosis.c lib/bcast/reliable/diagnosis.h \
 	lib/bcast/reliable/failure_detector.c lib/bcast/reliable/failure_detector.h \
 	lib/bcast/reliable/ring_buffers.c lib/bcast/reliable/ring_buffers.h \

@@ -5,6 +5,7 @@
 
 #include "lib/algorithm/rank_order.h"
 #include "lib/base/error.h"
+#include "lib/base/send_queue.h"
 #include "lib/bcast/reliable/control_msg.h"
 #include "lib/bcast/reliable/diagnosis.h"
 #include "lib/bcast/reliable/failure_detector.h"
@@ -66,8 +67,9 @@ typedef struct rank_state {
     int confirmations; /* acknowledgements of this epoch */
 
     coll_ring_buffers buffers;
-    coll_control_msg msg; /* receive buffer of request COLL_RING_BUFFERS_OWN */
-    coll_control_msgs msgs;
+    coll_control_msg msg;  /* receive buffer of request COLL_RING_BUFFERS_OWN */
+    coll_send_queue sends; /* of control messages */
+    int tag;               /* of control messages */
 } rank_state;
 
 static bool is_root(const rank_state *p) {
@@ -82,7 +84,7 @@ static size_t length_of(const rank_state *p, size_t i) {
 /* --- Control messages --- */
 
 static int post_control_receive(rank_state *p) {
-    return coll_irecv(p->comm, &p->msg, (int)sizeof p->msg, MPI_BYTE, MPI_ANY_SOURCE, p->msgs.tag,
+    return coll_irecv(p->comm, &p->msg, (int)sizeof p->msg, MPI_BYTE, MPI_ANY_SOURCE, p->tag,
                       &p->buffers.requests[COLL_RING_BUFFERS_OWN]);
 }
 
@@ -96,15 +98,26 @@ static coll_control_msg make_control_msg(const rank_state *p, coll_control_msg_k
     };
 }
 
+static int send_to(rank_state *p, coll_control_msg msg, int to) {
+    coll_queued_send *message;
+    int code = coll_queued_send_new(sizeof msg, to, &message);
+    if (code != MPI_SUCCESS)
+        return code;
+    memcpy(message->bytes, &msg, sizeof msg);
+    code = coll_isend(p->comm, message->bytes, (int)sizeof msg, MPI_BYTE, to, p->tag,
+                      &message->request);
+    return coll_send_queue_add(&p->sends, message, code);
+}
+
 static int send_to_root(rank_state *p, coll_control_msg msg) {
-    return coll_control_msgs_send(&p->msgs, &msg, p->shape->root);
+    return send_to(p, msg, p->shape->root);
 }
 
 static int send_to_all(rank_state *p, coll_control_msg msg) {
     int code = MPI_SUCCESS;
     for (int to = 0; to < p->comm->ranks && code == MPI_SUCCESS; to++)
         if (to != p->comm->rank)
-            code = coll_control_msgs_send(&p->msgs, &msg, to);
+            code = send_to(p, msg, to);
     return code;
 }
 
@@ -360,7 +373,7 @@ static int send_heartbeat(rank_state *p) {
     if (p->life.now < p->beat)
         return MPI_SUCCESS;
     p->beat = p->life.now + p->limit / BEATS;
-    int code = coll_control_msgs_sweep(&p->msgs);
+    int code = coll_send_queue_clear(&p->sends);
     if (code != MPI_SUCCESS)
         return code;
     return is_root(p) ? send_to_all(p, make_control_msg(p, COLL_CONTROL_MSG_ALIVE))
@@ -442,10 +455,10 @@ static int complete_requests(rank_state *p) {
             coll_ring_buffers_requests(&p->buffers, p->epoch) - (int)(sends - p->buffers.requests),
         code = coll_wait_all(&p->comm->wait, count, sends, NULL);
     if (code == MPI_SUCCESS)
-        code = coll_control_msgs_flush(&p->msgs, &p->comm->wait, give_up_time(p));
-    if (code == MPI_SUCCESS && p->msgs.count > 0) {
+        code = coll_send_queue_finish(&p->sends, &p->comm->wait, give_up_time(p));
+    if (code == MPI_SUCCESS && p->sends.first) {
         coll_diagnosis diagnosis = {
-            .fault = COLL_FAULT_SILENT, .who = p->msgs.messages[0]->to, .seconds = give_up_time(p)};
+            .fault = COLL_FAULT_SILENT, .who = p->sends.first->to, .seconds = give_up_time(p)};
         code = coll_diagnosis_error(&diagnosis, p->shape->topo, p->epoch + 1);
     }
     return code == MPI_SUCCESS ? coll_ring_buffers_cancel(&p->buffers) : code;
@@ -501,7 +514,7 @@ static rank_state initial_state(const coll_exec_args *call, size_t segment, int 
                     .segment = segment,
                     .window = (size_t)window < segments ? (size_t)window : segments,
                     .epochs = retry + 1},
-        .msgs = {.comm = comm, .tag = COLL_TAG_NOTE + turn},
+        .tag = COLL_TAG_NOTE + turn,
     };
 }
 
@@ -523,11 +536,10 @@ int coll_chain_confirmed_run(const coll_exec_args *call, size_t segment, int win
     if (code == MPI_SUCCESS) {
         coll_ring_buffers_free(&p->buffers, p->epoch);
         coll_failure_detector_free(&p->detector);
-        coll_control_msgs_free(&p->msgs);
         return MPI_SUCCESS;
     }
-    coll_control_msgs_flush(&p->msgs, &comm->wait, p->limit > 0 ? p->limit / BEATS : 1);
-    coll_wait_abandon(p->msgs.count, p->msgs.requests);
+    coll_send_queue_finish(&p->sends, &comm->wait, p->limit > 0 ? p->limit / BEATS : 1);
+    coll_send_queue_abandon(&p->sends);
     coll_wait_abandon(coll_ring_buffers_requests(&p->buffers, p->epoch), p->buffers.requests);
     return code;
 }

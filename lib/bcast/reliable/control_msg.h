@@ -7,11 +7,9 @@
 #ifndef COLL_LIB_BCAST_RELIABLE_CONTROL_MSG_H
 #define COLL_LIB_BCAST_RELIABLE_CONTROL_MSG_H
 
-#include "lib/base/comm.h"
 #include "lib/bcast/reliable/diagnosis.h"
 #include "lib/bcast/reliable/failure_detector.h"
 
-#include <mpi.h>
 #include <stdint.h>
 
 typedef enum coll_control_msg_kind {
@@ -40,35 +38,5 @@ typedef struct coll_control_msg {
     coll_account account;
     coll_diagnosis diagnosis;
 } coll_control_msg;
-
-/* A control message being sent to a rank. */
-typedef struct coll_sent_control_msg {
-    coll_control_msg msg;
-    int to;
-} coll_sent_control_msg;
-
-/* All control messages being sent: requests[i] sends messages[i]. */
-typedef struct coll_control_msgs {
-    coll_comm *comm;
-    int tag;
-    int count, capacity;
-    MPI_Request *requests;
-    coll_sent_control_msg **messages;
-} coll_control_msgs;
-
-/* Starts to send a copy of MSG to rank TO. Errors: MPI_ERR_NO_MEM and MPI's own. */
-int coll_control_msgs_send(coll_control_msgs *msgs, const coll_control_msg *msg, int to);
-
-/* Frees the control messages that have been sent. Returns MPI's errors. */
-int coll_control_msgs_sweep(coll_control_msgs *msgs);
-
-/*
- * Waits until all control messages have been sent, or for SECONDS (0: no limit) none has completed;
- * msgs->count is the number of messages left.
- */
-int coll_control_msgs_flush(coll_control_msgs *msgs, coll_wait *wait, double seconds);
-
-/* Frees the memory of MSGS; all control messages must have been sent. */
-void coll_control_msgs_free(coll_control_msgs *msgs);
 
 #endif
