@@ -235,16 +235,11 @@ static bool run_study(const command *options, FILE *json) {
     return hlot_report_study(&asked, json, &problem);
 }
 
-static bool read_matrix(const char *path, hlot_matrix *matrix, char *text) {
-    return strcmp(path, "-") == 0 ? hlot_matrix_read_input(matrix, text)
-                                  : hlot_matrix_read(path, matrix, text);
-}
-
 /* Processes the matrix of O or, if that is NULL, of the file. */
 static bool read_and_process(const command *options, const latency_monitor *o, FILE *json) {
     hlot_matrix matrix;
     char text[COLL_TEXTFILE_PROBLEM];
-    if (!o && !read_matrix(options->matrix, &matrix, text))
+    if (!o && !hlot_matrix_read(options->matrix, true, &matrix, text))
         return app_refuse(&problem, "%s", text);
     if (!o && matrix.within)
         fprintf(stderr, "%s: latencies from a site to itself are ignored\n", program);

@@ -291,29 +291,18 @@ bool hlot_matrix_parse(const char *path, char *text, size_t length, hlot_matrix 
     return good;
 }
 
-/* Parses TEXT, which was read from PATH, unless reading has failed with ERROR. Frees TEXT. */
-static bool parse_and_free_text(const char *path, int error, char *text, size_t length,
-                                hlot_matrix *matrix, char *problem) {
+bool hlot_matrix_read(const char *path, bool or_input, hlot_matrix *matrix, char *problem) {
+    char *text;
+    size_t length;
+    int error = or_input && strcmp(path, "-") == 0
+                    ? coll_textfile_take(stdin, MOST_BYTES, &text, &length)
+                    : coll_textfile_read(path, MOST_BYTES, &text, &length);
     bool good = !error && hlot_matrix_parse(path, text, length, matrix, problem);
     free(text);
     if (error)
         snprintf(problem, COLL_TEXTFILE_PROBLEM, "cannot read the matrix file %.100s: %s", path,
                  coll_textfile_fault(error));
     return good;
-}
-
-bool hlot_matrix_read(const char *path, hlot_matrix *matrix, char *problem) {
-    char *text;
-    size_t length;
-    int error = coll_textfile_read(path, MOST_BYTES, &text, &length);
-    return parse_and_free_text(path, error, text, length, matrix, problem);
-}
-
-bool hlot_matrix_read_input(hlot_matrix *matrix, char *problem) {
-    char *text;
-    size_t length;
-    int error = coll_textfile_take(stdin, MOST_BYTES, &text, &length);
-    return parse_and_free_text("-", error, text, length, matrix, problem);
 }
 
 void hlot_matrix_free(hlot_matrix *matrix) {
@@ -425,7 +414,7 @@ bool hlot_matrix_of(const char *path, const coll_topo *topo, hlot_latencies late
     const coll_lines file = {.kind = "matrix file", .path = path, .problem = problem};
     hlot_matrix matrix;
     int rows[HLOT_SITES], sites = topo->sites;
-    if (!hlot_matrix_read(path, &matrix, problem))
+    if (!hlot_matrix_read(path, false, &matrix, problem))
         return false;
     bool good = matrix.hosts[0] ? assign_rows_by_hosts(&file, &matrix, topo, rows)
                                 : assign_rows_in_order(&file, &matrix, sites, rows);

@@ -40,14 +40,11 @@ typedef struct hlot_matrix {
 } hlot_matrix;
 
 /*
- * Reads the regular file at PATH. The caller frees MATRIX with hlot_matrix_free. On errors, returns
- * false, with nothing to free, and writes the file, the line and a remedy to PROBLEM
- * (COLL_TEXTFILE_PROBLEM bytes).
+ * Reads the regular file at PATH or, with OR_INPUT, standard input if PATH is "-". The caller frees
+ * MATRIX with hlot_matrix_free. On errors, returns false, with nothing to free, and writes the
+ * file, the line and a remedy to PROBLEM (COLL_TEXTFILE_PROBLEM bytes).
  */
-bool hlot_matrix_read(const char *path, hlot_matrix *matrix, char *problem);
-
-/* Does the same for standard input, which error texts call "-". */
-bool hlot_matrix_read_input(hlot_matrix *matrix, char *problem);
+bool hlot_matrix_read(const char *path, bool or_input, hlot_matrix *matrix, char *problem);
 
 /*
  * Does the same for the LENGTH bytes of TEXT, which end with a NUL. Error texts call it PATH. TEXT

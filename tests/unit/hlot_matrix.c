@@ -229,14 +229,14 @@ START_TEST(too_many_sites_are_refused) {
 END_TEST
 
 START_TEST(a_file_that_is_not_there_is_refused) {
-    ck_assert(!hlot_matrix_read("/nonexistent/m", &matrix, problem));
+    ck_assert(!hlot_matrix_read("/nonexistent/m", false, &matrix, problem));
     ck_assert_ptr_nonnull(strstr(problem, "cannot read the matrix file /nonexistent/m: No such"));
-    ck_assert(!hlot_matrix_read("/", &matrix, problem));
+    ck_assert(!hlot_matrix_read("/", false, &matrix, problem));
     ck_assert_str_eq(problem, "cannot read the matrix file /: Is a directory");
-    ck_assert(!hlot_matrix_read("/dev/zero", &matrix, problem));
+    ck_assert(!hlot_matrix_read("/dev/zero", false, &matrix, problem));
     ck_assert_str_eq(problem, "cannot read the matrix file /dev/zero: not a regular file");
-    ck_assert(
-        !hlot_matrix_read("-", &matrix, problem)); /* the library does not read standard input */
+    /* the library does not read standard input */
+    ck_assert(!hlot_matrix_read("-", false, &matrix, problem));
     ck_assert_str_eq(problem, "cannot read the matrix file -: No such file or directory");
 }
 END_TEST
