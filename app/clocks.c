@@ -4,21 +4,18 @@
 #include "app/clocks.h"
 
 #include "app/agreement.h"
-#include "lib/base/monotonic.h"
+#include "lib/base/ticks.h"
 
 #include <math.h>
 #include <sched.h>
 #include <stdbool.h>
-#include <time.h>
 
 double app_seconds(void) {
     return coll_monotonic();
 }
 
 void app_sleep(double seconds) {
-    double whole = floor(seconds);
-    struct timespec time = {(time_t)whole, (long)((seconds - whole) * 1e9)};
-    nanosleep(&time, NULL);
+    coll_sleep(seconds);
 }
 
 int app_wait_asleep(MPI_Request *request, double nap, double longest) {

@@ -19,7 +19,6 @@ libapp_core_la_SOURCES = \
 	app/stats.c app/stats.h \
 	lib/base/cgroup.c lib/base/cgroup.h \
 	lib/base/crc32c.c lib/base/crc32c.h \
-	lib/base/monotonic.c lib/base/monotonic.h \
 	lib/base/c_locale.c lib/base/c_locale.h \
 	lib/base/size.c lib/base/size.h \
 	lib/base/textfile.c lib/base/textfile.h

@@ -7,14 +7,13 @@
 #include "lib/base/agree.h"
 #include "lib/base/c_locale.h"
 #include "lib/base/error.h"
-#include "lib/base/monotonic.h"
+#include "lib/base/ticks.h"
 #include "lib/topology/tcp_rtt.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 /* The least time between two rounds of probes that a root begins; seconds. */
@@ -23,8 +22,8 @@ static const double PERIOD = 50e-3;
 /* A probe without an answer after this time is lost: TCP repeats its first packet after 1 s. */
 static const double PATIENCE = 1;
 
-/* The time between two checks of the probes of the first measurement; nanoseconds. */
-static const long NAP = 500000;
+/* The time between two checks of the probes of the first measurement; seconds. */
+static const double NAP = 500e-6;
 
 /* A link that has never answered counts as this many times as slow as the slowest of the others. */
 static const double UNKNOWN = 2;
@@ -134,10 +133,8 @@ static void probe_all_links(hlot_latency *l) {
     for (uint32_t round = 0; round < rounds; round += step) {
         for (uint32_t i = round; i < round + step && i < rounds; i++)
             start_round(l, i);
-        while (process_answers(l)) {
-            struct timespec time = {.tv_nsec = NAP};
-            nanosleep(&time, NULL); /* a signal may end it early: then the next check is early */
-        }
+        while (process_answers(l))
+            coll_sleep(NAP);
     }
     if (l->state->trace)
         coll_c_locale_print(stderr, "coll: hlot has probed %d sites in %.3f s\n", l->sites,

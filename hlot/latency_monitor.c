@@ -4,13 +4,13 @@
 #include "hlot/latency_monitor.h"
 
 #include "lib/base/error.h"
+#include "lib/base/ticks.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-/* The time between two rounds; nanoseconds. */
-static const long NAP = 20000000;
+/* The time between two rounds; seconds. */
+static const double NAP = 20e-3;
 
 int latency_monitor_open(latency_monitor *o, MPI_Comm comm) {
     coll_comm *state;
@@ -47,8 +47,7 @@ int latency_monitor_run(latency_monitor *o, double seconds) {
     double began = MPI_Wtime();
     int code = MPI_SUCCESS;
     while (word[MORE] && code == MPI_SUCCESS) {
-        struct timespec time = {.tv_nsec = NAP};
-        nanosleep(&time, NULL); /* a signal may end it early: then the next round is early */
+        coll_sleep(NAP);
         word[MORE] = MPI_Wtime() - began < seconds;
         code = run_round(o, word);
     }

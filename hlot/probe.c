@@ -3,7 +3,7 @@
 
 #include "hlot/probe.h"
 
-#include "lib/base/monotonic.h"
+#include "lib/base/ticks.h"
 #include "lib/topology/tcp_rtt.h"
 
 #include <errno.h>

@@ -4,13 +4,13 @@
 #include "lib/base/preloaded.h"
 
 #include "lib/base/c_locale.h"
+#include "lib/base/ticks.h"
 
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 static const double DEFAULT_TIMEOUT = 30;
 static const double SHORTEST_SLEEP = 10e-6, LONGEST_SLEEP = 1e-3;
@@ -31,7 +31,7 @@ static int wait_for(MPI_Request *request, double seconds, bool *arrived) {
     int done = 0;
     int code = PMPI_Test(request, &done, MPI_STATUS_IGNORE);
     while (code == MPI_SUCCESS && !done && (seconds == 0 || slept < seconds)) {
-        nanosleep(&(struct timespec){.tv_nsec = (long)(sleep * 1e9)}, NULL);
+        coll_sleep(sleep);
         slept += sleep;
         sleep = sleep * 2 < LONGEST_SLEEP ? sleep * 2 : LONGEST_SLEEP;
         code = PMPI_Test(request, &done, MPI_STATUS_IGNORE);

@@ -3,13 +3,12 @@
 
 #include "lib/base/socket_wakeup.h"
 
-#include "lib/base/monotonic.h"
+#include "lib/base/ticks.h"
 
 #include <time.h>
 
 static bool sleep_blindly(double seconds) {
-    struct timespec time = {.tv_nsec = (long)(seconds * 1e9)};
-    nanosleep(&time, NULL); /* a signal may end it early, which is harmless */
+    coll_sleep(seconds);
     return false;
 }
 

@@ -4,7 +4,6 @@
 #include "lib/report/gather.h"
 
 #include "lib/algorithm/operations.h"
-#include "lib/base/monotonic.h"
 #include "lib/base/ticks.h"
 #include "lib/topology/rank_info.h"
 

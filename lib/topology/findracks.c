@@ -3,6 +3,7 @@
 
 #include "lib/topology/findracks.h"
 
+#include "lib/base/ticks.h"
 #include "lib/topology/nearness.h"
 #include "lib/topology/topo.h"
 
@@ -10,7 +11,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* Members that represent a rack in a row. */
 enum { MEMBERS = 2 };
@@ -66,11 +66,6 @@ typedef struct finder {
 static int random_below(finder *f, int bound) {
     f->random = f->random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
     return (int)((f->random >> 33) % (uint64_t)bound);
-}
-
-static void pause_for_others(void) {
-    struct timespec time = {.tv_nsec = (long)(PAUSE * 1e9)};
-    nanosleep(&time, NULL); /* a signal may end it early, which is harmless */
 }
 
 /* --- rows --- */
@@ -236,7 +231,7 @@ static bool place_all(finder *f, bool *all) {
     *all = false;
     for (int round = 0; round < ROUNDS && !*all; round++) {
         if (round > 0)
-            pause_for_others();
+            coll_sleep(PAUSE);
         for (int i = 0; i < f->nodes; i++) {
             int node = (int)((long)i * step % f->nodes);
             if (!is_placed(f, node) && !place_node(f, node))
@@ -343,7 +338,7 @@ static bool check_all(finder *f, bool *sure) {
     *sure = f->racks == 1 || !f->doubtful;
     for (int i = 0; i < CHECKS && !*sure; i++) {
         *sure = true;
-        pause_for_others();
+        coll_sleep(PAUSE);
         for (int rack = 0; rack < f->racks; rack++)
             if (!check_rack(f, rack, sure))
                 return false;

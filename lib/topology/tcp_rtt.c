@@ -3,7 +3,7 @@
 
 #include "lib/topology/tcp_rtt.h"
 
-#include "lib/base/monotonic.h"
+#include "lib/base/ticks.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
