@@ -60,16 +60,13 @@ static inline int make_reduction(coll_dcp_operation operation, const void *sendb
 
 /* --- Allreduce --- */
 
-static bool takes_allreduce(MPI_Count count, const coll_client_comm *client_comm) {
-    return client_comm && count >= 0 && count <= client_comm->most;
-}
-
 static inline int make_allreduce(const void *sendbuf, void *recvbuf, MPI_Count count,
                                  MPI_Datatype type, MPI_Op op, MPI_Comm comm,
                                  coll_dcp_request **request) {
     coll_client_comm *client_comm = coll_client_comm_reducing(type, op, comm);
     *request = NULL;
-    if (!takes_allreduce(count, client_comm) || !are_valid_buffers(sendbuf, recvbuf, count))
+    if (!client_comm || count < 0 || count > client_comm->most ||
+        !are_valid_buffers(sendbuf, recvbuf, count))
         return MPI_SUCCESS;
     return make_reduction(COLL_DCP_ALLREDUCE, sendbuf, recvbuf, count, 1, client_comm, request);
 }

@@ -29,27 +29,15 @@ int coll_job_tell(const void *message, size_t bytes) {
                      COLL_JOB_TAG_TO_DCP, job->wire);
 }
 
-typedef enum transport { AUTO, SHARED, MESSAGES } transport;
+/* The values of COLL_DCP_TRANSPORT: auto, shared, p2p. */
+enum { AUTO, SHARED, MESSAGES };
 
 /* Rank 0's settings, which hold for all ranks. */
 typedef struct settings {
     coll_mapping_wish wish;
-    transport transport;
+    int transport;
     uint64_t limit; /* 0 if the model determines it */
 } settings;
-
-static int read_transport(transport *found) {
-    static const char *const names[] = {[AUTO] = "auto", [SHARED] = "shared", [MESSAGES] = "p2p"};
-    const char *text = coll_env("COLL_DCP_TRANSPORT");
-    if (!text)
-        return MPI_SUCCESS;
-    for (int i = 0; i < (int)(sizeof names / sizeof *names); i++)
-        if (strcmp(text, names[i]) == 0) {
-            *found = (transport)i;
-            return MPI_SUCCESS;
-        }
-    return coll_error(MPI_ERR_ARG, "COLL_DCP_TRANSPORT=%.60s: allowed: auto, shared, p2p", text);
-}
 
 static int read_limit(uint64_t *found) {
     const char *text = coll_env("COLL_DCP_LIMIT");
@@ -61,12 +49,13 @@ static int read_limit(uint64_t *found) {
 }
 
 static int agree_on_settings(coll_comm *world, const char *spec, settings *agreed) {
+    static const char *const transports[] = {"auto", "shared", "p2p", NULL};
     int code = MPI_SUCCESS;
     memset(agreed, 0, sizeof *agreed);
     if (world->rank == 0)
         code = coll_mapping_parse(spec, &agreed->wish);
     if (world->rank == 0 && code == MPI_SUCCESS)
-        code = read_transport(&agreed->transport);
+        code = coll_env_word("COLL_DCP_TRANSPORT", transports, &agreed->transport);
     if (world->rank == 0 && code == MPI_SUCCESS)
         code = read_limit(&agreed->limit);
     code = coll_agree(world, code);

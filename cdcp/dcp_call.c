@@ -283,18 +283,14 @@ static int send_items(coll_dcp_context *context, coll_dcp_call *call, int count,
     return code;
 }
 
-static int send_failure(coll_dcp_context *context, coll_dcp_call *call, int count, const int to[],
-                        coll_wire_header *header) {
-    header->kind = COLL_WIRE_FAILURE;
-    header->first = call->error_class;
-    return send_to_stations(context, call, count, to, header, call->text, sizeof call->text);
-}
-
 /* Sends the items, or the failure. */
 static int send_items_or_failure(coll_dcp_context *context, coll_dcp_call *call, int count,
                                  const int to[], coll_wire_header *header) {
-    return call->error_class == MPI_SUCCESS ? send_items(context, call, count, to, header)
-                                            : send_failure(context, call, count, to, header);
+    if (call->error_class == MPI_SUCCESS)
+        return send_items(context, call, count, to, header);
+    header->kind = COLL_WIRE_FAILURE;
+    header->first = call->error_class;
+    return send_to_stations(context, call, count, to, header, call->text, sizeof call->text);
 }
 
 /*

@@ -65,22 +65,15 @@ void halo_close(struct halo *halo) {
  */
 static int post_messages(const struct halo *halo, double *field, MPI_Request requests[],
                          int *posted) {
-    for (int side = 0; side < HALO_SIDES; side++) {
+    for (int i = 0; i < 2 * HALO_SIDES; i++) { /* receives, then sends */
+        const int side = i % HALO_SIDES;
         const struct halo_side *it = &halo->sides[side];
         if (it->rank < 0)
             continue;
-        int code = MPI_Irecv(field + it->receive_at, 1, it->type, it->rank, HALO_SIDES - 1 - side,
-                             halo->comm, &requests[*posted]);
-        if (code != MPI_SUCCESS)
-            return code;
-        ++*posted;
-    }
-    for (int side = 0; side < HALO_SIDES; side++) {
-        const struct halo_side *it = &halo->sides[side];
-        if (it->rank < 0)
-            continue;
-        int code = MPI_Isend(field + it->send_at, 1, it->type, it->rank, side, halo->comm,
-                             &requests[*posted]);
+        int code = i < HALO_SIDES ? MPI_Irecv(field + it->receive_at, 1, it->type, it->rank,
+                                              HALO_SIDES - 1 - side, halo->comm, &requests[*posted])
+                                  : MPI_Isend(field + it->send_at, 1, it->type, it->rank, side,
+                                              halo->comm, &requests[*posted]);
         if (code != MPI_SUCCESS)
             return code;
         ++*posted;
