@@ -38,6 +38,12 @@ libkmeans_la_SOURCES = \
 	kmeans/assign/projection.c kmeans/assign/projection.h \
 	kmeans/assign/pruning.c kmeans/assign/pruning.h \
 	kmeans/assign/quantised.c kmeans/assign/quantised.h \
+	kmeans/assign/quantised_assign.c \
+	kmeans/assign/quantised_bounds.c kmeans/assign/quantised_bounds.h \
+	kmeans/assign/quantised_centroids.h \
+	kmeans/assign/quantised_order.c \
+	kmeans/assign/quantised_points.c kmeans/assign/quantised_points.h \
+	kmeans/assign/quantised_search.c kmeans/assign/quantised_search.h \
 	kmeans/assign/reorder_points.c kmeans/assign/reorder_points.h \
 	kmeans/assign/threads.c kmeans/assign/threads.h \
 	kmeans/assign/tile_256.h \

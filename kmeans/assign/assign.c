@@ -64,14 +64,6 @@ typedef struct workspace {
     } levels[KM_FILTER_LEVELS];
 } workspace;
 
-static size_t smaller(size_t a, size_t b) {
-    return a < b ? a : b;
-}
-
-static size_t larger(size_t a, size_t b) {
-    return a > b ? a : b;
-}
-
 int km_centroids_create(const uint8_t *centroids, size_t k, size_t dim, bool real,
                         const km_kernel *kernel, int threads, km_centroids **packed) {
     if (threads < 1 || k < 1 || k > UINT32_MAX || dim < 1 || dim > KM_MAX_DIM)
@@ -94,7 +86,7 @@ int km_centroids_create(const uint8_t *centroids, size_t k, size_t dim, bool rea
     made->groups = km_quotient_up(dim, kernel->group);
     made->panels = km_quotient_up(k, kernel->centroids);
     made->panel_bytes = made->groups * kernel->group * kernel->element * kernel->centroids;
-    made->cached = larger(CENTROID_BYTES / made->panel_bytes, 1);
+    made->cached = km_larger(CENTROID_BYTES / made->panel_bytes, 1);
     made->data = km_allocate(made->panels, made->panel_bytes);
     made->norms = km_allocate(made->panels, kernel->centroids * sizeof *made->norms);
     if (!made->data || !made->norms) {
@@ -106,7 +98,7 @@ int km_centroids_create(const uint8_t *centroids, size_t k, size_t dim, bool rea
     for (size_t panel = 0; panel < made->panels; panel++) {
         size_t first = panel * kernel->centroids;
         kernel->pack_centroids(kernel, centroids + first * dim,
-                               smaller(k - first, kernel->centroids), dim,
+                               km_smaller(k - first, kernel->centroids), dim,
                                made->data + panel * made->panel_bytes, made->norms + first);
     }
     *packed = made;
@@ -253,8 +245,8 @@ static size_t block_points(size_t n, int threads, const km_centroids *centroids)
     const km_kernel *kernel = centroids->kernel;
     size_t panel_bytes = centroids->groups * kernel->group * kernel->element * kernel->points;
     size_t fair = km_quotient_up(n, (size_t)threads * BLOCKS_PER_THREAD);
-    size_t panels = smaller(POINT_BYTES / panel_bytes, km_quotient_up(fair, kernel->points));
-    return larger(panels, 1) * kernel->points;
+    size_t panels = km_smaller(POINT_BYTES / panel_bytes, km_quotient_up(fair, kernel->points));
+    return km_larger(panels, 1) * kernel->points;
 }
 
 /*
@@ -275,7 +267,7 @@ static void compare_panel(const km_centroids *centroids, size_t start, size_t en
         kernel->tile(points, space->corrections + i,
                      centroids->data + panel * centroids->panel_bytes, centroids->norms + first,
                      centroids->groups, (uint32_t)first, space->best + i, space->nearest + i);
-        size_t wanted = smaller(fetched + share, next * lines);
+        size_t wanted = km_smaller(fetched + share, next * lines);
         for (; fetched < wanted; fetched++)
             __builtin_prefetch(rows[fetched / lines] + fetched % lines * CACHE_LINE);
     }
@@ -291,14 +283,14 @@ static void pack_points(size_t i, size_t n, const km_centroids *centroids, const
 /* Finds the nearest centroids of a block of N points by comparing each point with all centroids. */
 static void search_all(size_t n, const km_centroids *centroids, const workspace *space) {
     size_t step = centroids->kernel->points;
-    size_t end = smaller(centroids->cached, centroids->panels);
+    size_t end = km_smaller(centroids->cached, centroids->panels);
     for (size_t i = 0; i < n; i += step) {
-        size_t here = smaller(n - i, step), next = smaller(n - i - here, step);
+        size_t here = km_smaller(n - i, step), next = km_smaller(n - i - here, step);
         pack_points(i, here, centroids, space);
         compare_panel(centroids, 0, end, space, i, here, next);
     }
     for (size_t start = end; start < centroids->panels; start = end) {
-        end = smaller(start + centroids->cached, centroids->panels);
+        end = km_smaller(start + centroids->cached, centroids->panels);
         for (size_t i = 0; i < n; i += step)
             compare_panel(centroids, start, end, space, i, 0, 0);
     }
@@ -310,7 +302,7 @@ static km_point_panel panel_at(const km_centroids *centroids, workspace *space, 
     size_t step = centroids->kernel->points,
            sketches = km_pruning_sketch_levels(centroids->pruning);
     km_point_panel panel = {.rows = space->rows + i,
-                            .n = smaller(n - i, step),
+                            .n = km_smaller(n - i, step),
                             .gathered = space->gathered,
                             .packed = space->packed + i / step,
                             .corrections = space->corrections + i,
@@ -386,7 +378,7 @@ static void search_pruned(size_t n, const km_centroids *centroids, workspace *sp
     size_t first = block_around(n, centroids, space);
     for (size_t turn = 0; turn < blocks; turn++) {
         size_t start = (first + turn) % blocks * cached,
-               end = smaller(start + cached, centroids->panels),
+               end = km_smaller(start + cached, centroids->panels),
                next = (first + turn + 1) % blocks * cached,
                from = km_pruning_first_level(pruning, turn, &space->tally);
         for (size_t i = 0; i < n; i += step) {
@@ -475,7 +467,7 @@ static int run_blocks(const block_job *this, int threads) {
     const km_query *query = this->query;
     size_t size = block_points(query->n, threads, this->centroids);
     size_t blocks = km_quotient_up(query->n, size);
-    threads = (int)larger(smaller((size_t)threads, blocks), 1);
+    threads = (int)km_larger(km_smaller((size_t)threads, blocks), 1);
     int error = 0;
 #pragma omp parallel num_threads(threads) reduction(| : error)
     {
@@ -484,7 +476,7 @@ static int run_blocks(const block_job *this, int threads) {
             error = ENOMEM;
 #pragma omp for schedule(dynamic)
         for (size_t block = 0; block < blocks; block++) {
-            size_t first = block * size, n = smaller(query->n - first, size);
+            size_t first = block * size, n = km_smaller(query->n - first, size);
             if (error)
                 continue;
             prepare_block(query, first, n, this->centroids, &space);

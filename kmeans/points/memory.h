@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Small helpers: the largest dimension, rounding up, aligned memory for vectors, growing arrays. */
+/*
+ * Small helpers: the largest dimension, rounding up, minimum and maximum, aligned memory for
+ * vectors, growing arrays.
+ */
 #ifndef COLL_KMEANS_POINTS_MEMORY_H
 #define COLL_KMEANS_POINTS_MEMORY_H
 
@@ -17,6 +20,14 @@ enum { KM_MAX_DIM = 65793 };
 
 static inline size_t km_quotient_up(size_t a, size_t b) {
     return a / b + (a % b != 0);
+}
+
+static inline size_t km_smaller(size_t a, size_t b) {
+    return a < b ? a : b;
+}
+
+static inline size_t km_larger(size_t a, size_t b) {
+    return a > b ? a : b;
 }
 
 /* Allocates COUNT * BYTES of memory, 64-byte aligned. Returns NULL if there is not that much. */

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "kmeans/assign/quantised_points.h"
+
+#include "kmeans/assign/pack.h"
+#include "kmeans/assign/vectors.h"
+#include "kmeans/points/memory.h"
+#include "kmeans/points/real.h"
+
+#include <math.h>
+
+static const float distance_error = 0x1p-27F; /* 4 * 2^-53 / u */
+static const float least_share = 0x1p-40F;    /* the least scale, as a share of the largest |e| */
+
+void km_block_free(km_block *block) {
+    free(block->numbers);
+    free(block->data);
+    free(block->codes);
+    free(block->corrections);
+    free(block->rows);
+    free(block->halves);
+    free(block->code_norms);
+    free(block->code_rests);
+    free(block->slacks);
+    free(block->bounds);
+    free(block->squares);
+    free(block->best);
+    free(block->nearest);
+}
+
+bool km_block_create(size_t points, const km_quantised *centroids, km_block *block) {
+    const km_kernel *kernel = centroids->kernel;
+    size_t point_bytes = centroids->groups * kernel->group * kernel->element;
+    *block = (km_block){
+        .centroids = centroids,
+        .panel_bytes = kernel->points * point_bytes,
+        .data = km_allocate(points, point_bytes),
+        .codes = km_allocate(centroids->bounds ? points : kernel->points, centroids->dim),
+        .corrections = km_allocate(points, sizeof *block->corrections),
+        .rows = km_allocate(points, sizeof *block->rows),
+        .numbers = km_allocate(points, sizeof *block->numbers),
+        .halves = km_allocate(points, sizeof *block->halves),
+        .code_norms = km_allocate(points, sizeof *block->code_norms),
+        .code_rests = km_allocate(points, sizeof *block->code_rests),
+        .slacks = km_allocate(points, sizeof *block->slacks),
+        .bounds = km_allocate(points, sizeof *block->bounds),
+        .squares = km_allocate(points, sizeof *block->squares),
+        .best = km_allocate(points, sizeof *block->best),
+        .nearest = km_allocate(points, sizeof *block->nearest)};
+    for (size_t i = 0; block->numbers && i < points; i++)
+        block->numbers[i] = (uint32_t)i;
+    if (block->data && block->codes && block->corrections && block->rows && block->numbers &&
+        block->halves && block->code_norms && block->code_rests && block->slacks && block->bounds &&
+        block->squares && block->best && block->nearest)
+        return true;
+    km_block_free(block);
+    return false;
+}
+
+/* Quantises point I of the block to CODES. */
+static void quantise_point(const km_block *block, size_t i, uint8_t *codes) {
+    const km_quantised *centroids = block->centroids;
+    const size_t dim = centroids->dim;
+    const int range = centroids->kernel->range;
+    float deviation = km_largest_deviation(block->rows[i], centroids->mean, dim);
+    if (!(deviation <= km_largest)) {
+        memset(codes, range + 1, dim);
+        block->halves[i] = 0.5F;
+        block->code_norms[i] = 0;
+        block->code_rests[i] = INFINITY;
+        block->slacks[i] = 0;
+        block->squares[i] = INFINITY;
+        return;
+    }
+    float factor = km_norm_factor(dim), scale = fmaxf(deviation / (float)range, km_least_scale);
+    scale = fmaxf(scale, least_share * centroids->reach);
+    km_quantum sums = km_quantise(block->rows[i], centroids->mean, dim, scale, range + 1, codes);
+    float rest = sqrtf(sums.rests2) * factor + km_vanished +
+                 km_slack * (sqrtf(sums.deviations2) * factor + centroids->reach);
+    block->halves[i] = 0.5F / scale;
+    block->code_norms[i] = sqrtf(sums.codes2) * factor;
+    block->code_rests[i] = rest / scale;
+    block->slacks[i] = sums.deviations2 * (factor - 1) * distance_error * block->halves[i];
+    block->squares[i] = sums.deviations2;
+}
+
+/* Sets the bound of point I to what its best distance implies. */
+static void set_bound(const km_block *block, size_t i) {
+    double square = (double)block->squares[i],
+           margin = (double)km_norm_factor(block->centroids->dim) - 1;
+    double bound = (block->best[i] - square + square * margin) * (double)block->halves[i];
+    float rounded = (float)(bound + fabs(bound) * (double)FLT_EPSILON);
+    if (rounded < block->bounds[i])
+        block->bounds[i] = rounded;
+}
+
+void km_block_compare(const km_block *block, size_t i, uint32_t j) {
+    const km_quantised *centroids = block->centroids;
+    double distance =
+        km_real_distance2(block->rows[i], centroids->rows + j * centroids->dim, centroids->dim);
+    if (distance > block->best[i] || (distance == block->best[i] && j >= block->nearest[i]))
+        return;
+    block->best[i] = distance;
+    block->nearest[i] = j;
+    set_bound(block, i);
+}
+
+/* Quantises and packs the panel of N points that begins with point I of the block. */
+static void prepare_panel(const km_block *block, size_t i, size_t n) {
+    const km_quantised *centroids = block->centroids;
+    const km_kernel *kernel = centroids->kernel;
+    uint8_t *codes = block->codes + (centroids->bounds ? i * centroids->dim : 0);
+    for (size_t at = 0; at < n; at++)
+        quantise_point(block, i + at, codes + at * centroids->dim);
+    kernel->pack(codes, n, centroids->dim, block->data + i / kernel->points * block->panel_bytes,
+                 block->corrections + i);
+    for (size_t at = i + n; at < i + kernel->points; at++) {
+        block->halves[at] = block->code_norms[at] = block->code_rests[at] = block->slacks[at] = 0;
+        block->bounds[at] = -INFINITY;
+    }
+}
+
+void km_block_prepare(km_block *block, const km_query *query, size_t first, size_t n,
+                      const uint32_t *guess) {
+    const km_quantised *centroids = block->centroids;
+    const float *rows = (const float *)query->rows;
+    size_t step = centroids->kernel->points;
+    for (size_t i = 0; i < n; i++) {
+        size_t number = query->which ? query->which[first + i] : first + i;
+        block->rows[i] = rows + number * centroids->dim;
+        block->best[i] = block->bounds[i] = INFINITY;
+        block->nearest[i] = KM_NO_CENTROID;
+    }
+    for (size_t i = 0; i < n; i += step)
+        prepare_panel(block, i, km_smaller(n - i, step));
+    for (size_t i = 0; guess && i < n; i++)
+        if (guess[first + i] < centroids->k)
+            km_block_compare(block, i, guess[first + i]);
+}
+
+km_quantised_panel km_block_panel(const km_block *block, size_t i, size_t n) {
+    const size_t step = block->centroids->kernel->points;
+    return (km_quantised_panel){.data = block->data + i / step * block->panel_bytes,
+                                .n = km_smaller(n - i, step),
+                                .numbers = block->numbers + i,
+                                .halves = block->halves + i,
+                                .code_norms = block->code_norms + i,
+                                .code_rests = block->code_rests + i,
+                                .slacks = block->slacks + i,
+                                .bounds = block->bounds + i};
+}
