@@ -35,6 +35,8 @@ typedef struct COLL_Kmeans_points {
     const void *data;
     size_t rows, dim;
     COLL_Kmeans_type type;
+    const double *weights; /* of each row, finite and not negative: a row of weight 3 counts like
+                              three equal rows. NULL: each weighs 1 */
 } COLL_Kmeans_points;
 
 /* The settings of a fit, the same on all ranks. */
@@ -63,8 +65,8 @@ typedef struct COLL_Kmeans_model {
 
 /*
  * Clusters POINTS. Sets MODEL, whose arrays have room for k x dim centroids and dim offsets; the
- * cluster of each of this rank's points, in LABELS; the sum of the squared distances of all points
- * from their centroids; and the number of iterations.
+ * cluster of each of this rank's points, in LABELS; the weighted sum of the squared distances of
+ * all points from their centroids; and the number of iterations.
  */
 int COLL_Kmeans_fit(const COLL_Kmeans_points *points, const COLL_Kmeans_settings *settings,
                     MPI_Comm comm, COLL_Kmeans_model *model, int32_t *labels, double *inertia,
@@ -72,8 +74,8 @@ int COLL_Kmeans_fit(const COLL_Kmeans_points *points, const COLL_Kmeans_settings
 
 /*
  * Finds the nearest centroid of each of this rank's points, in LABELS, with THREADS threads (0: as
- * above), and the sum of the squared distances of all points. The points that MODEL was fitted to
- * get the labels that the fit gave them.
+ * above), and the weighted sum of the squared distances of all points. The points that MODEL was
+ * fitted to get the labels that the fit gave them.
  */
 int COLL_Kmeans_predict(const COLL_Kmeans_points *points, const COLL_Kmeans_model *model,
                         int threads, MPI_Comm comm, int32_t *labels, double *inertia, char *problem,

@@ -28,18 +28,31 @@ static bool copy_batch(const km_points *points, uint64_t seed, uint64_t size, km
     for (size_t i = 0; i < points->rows; i++)
         rows += is_drawn(seed, points->first + i, size, points->total);
     batch->data = malloc(rows * bytes + 1);
-    if (!batch->data)
+    batch->weights = points->weights ? malloc((rows + 1) * sizeof *batch->weights) : NULL;
+    const bool good = batch->data && (batch->weights || !points->weights);
+    if (!good)
         app_refuse(problem, "out of memory for a batch of %zu points on a rank", (size_t)rows);
     batch->rows = 0;
-    for (size_t i = 0; batch->data && i < points->rows; i++)
-        if (is_drawn(seed, points->first + i, size, points->total))
-            memcpy(batch->data + batch->rows++ * bytes, points->data + i * bytes, bytes);
+    uint64_t weight = 0;
+    for (size_t i = 0; good && i < points->rows; i++) {
+        if (!is_drawn(seed, points->first + i, size, points->total))
+            continue;
+        if (points->weights)
+            weight += batch->weights[batch->rows] = points->weights[i];
+        memcpy(batch->data + batch->rows++ * bytes, points->data + i * bytes, bytes);
+    }
     batch->total = rows;
+    batch->weight = weight;
     batch->first = 0;
     app_mpi(problem, MPI_Exscan(&rows, &batch->first, 1, MPI_UINT64_T, MPI_SUM, comm));
     if (app_rank(comm) == 0)
         batch->first = 0; /* MPI_Exscan leaves it undefined on rank 0 */
-    return app_agree_sum(problem, &batch->total, 1, comm);
+    uint64_t sums[] = {batch->total, batch->weight};
+    if (!app_agree_sum(problem, sums, 2, comm))
+        return false;
+    batch->total = sums[0];
+    batch->weight = sums[1];
+    return true;
 }
 
 /* Subtracts the time since BEGUN from the remaining SECONDS, by rank 0's clock. */
@@ -59,7 +72,7 @@ static bool run_batch(const km_points *points, uint64_t size, const km_settings 
     km_points batch;
     km_result found = {.centroids = NULL};
     bool good = copy_batch(points, settings->seed, size, &batch, comm, problem);
-    if (good && batch.total >= settings->k) {
+    if (good && batch.total >= settings->k && km_points_weight(&batch) > 0) {
         km_settings here = *settings;
         here.start = (km_init){.rows = centroids};
         here.iterations = MOST_ITERATIONS;
@@ -72,6 +85,7 @@ static bool run_batch(const km_points *points, uint64_t size, const km_settings 
             memcpy(centroids, found.centroids, km_centroids_bytes(points, settings->k));
         km_result_free(&found);
     }
+    free(batch.weights);
     free(batch.data);
     return good;
 }

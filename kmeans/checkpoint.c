@@ -19,7 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char magic[8] = "collkm2";
+static const char magic[8] = "collkm3";
 
 /* The header of the file, in this machine's own representation. */
 typedef struct header {
@@ -217,7 +217,7 @@ static bool check_identity(const km_identity *saved, const km_identity *ours, co
     if (strcmp(saved->start, ours->start) != 0)
         return app_refuse(problem, "%s: is of --start %s, not %s", path, saved->start, ours->start);
     if (saved->fingerprint != ours->fingerprint)
-        return app_refuse(problem, "%s: is of other points than these", path);
+        return app_refuse(problem, "%s: is of other points or weights than these", path);
     return true;
 }
 
@@ -291,6 +291,8 @@ bool km_fingerprint(const km_points *points, int threads, MPI_Comm comm, uint64_
     for (size_t i = 0; i < points->rows; i++) {
         uint32_t checksum = app_checksum(0, points->data + i * bytes, bytes);
         sum += km_mix(km_mix(points->first + i + 1) ^ checksum);
+        if (points->weights)
+            sum += km_mix(km_mix(points->first + i + 1) + points->weights[i]);
     }
     /* Real points may be equal in stored form and still differ in scale or offsets. */
     for (size_t d = 0; points->real.used && points->first == 0 && d < points->dim; d++) {

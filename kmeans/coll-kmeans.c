@@ -16,6 +16,7 @@
 #include "kmeans/km_predict.h"
 #include "kmeans/km_report.h"
 #include "kmeans/kmeans.h"
+#include "kmeans/points/weights.h"
 
 #include <coll.h>
 
@@ -63,7 +64,7 @@ static const char notes[] =
 
 typedef struct command {
     km_settings settings;
-    const char *bcast, *aggregate, *json, *centroids, *assign, *mapped;
+    const char *bcast, *aggregate, *json, *centroids, *assign, *mapped, *weights;
     app_words points;
     km_batches batches;
     int type;   /* of the centroids, see below */
@@ -120,6 +121,10 @@ static const app_option table[] = {
      .choice = &options.metric, .nth = km_metric_name},
     {"assign", "FILE.npy", "write each point's cluster here: int32, in the points' order",
      .text = &options.assign},
+    {"weights", "FILE.npy",
+     "the weight of each point, in the points' order: numbers from 0 on, of any type; a point of "
+     "weight 3 counts like three equal points",
+     .text = &options.weights},
     {"iterations", "N", "stop after N iterations", .integer = &options.settings.iterations,
      .most = INT32_MAX},
     {"tolerance", "T", "stop when no centroid moves farther than T (Euclidean)",
@@ -207,6 +212,7 @@ static void check_paths(app_problem *problem) {
         {APP_FILE_WRITTEN, "--assign", &options.assign, 1, NULL},
         {APP_FILE_WRITTEN, "--json", &options.json, 1, NULL},
         {APP_FILE_READ, "POINTS", options.points.words, options.points.count, NULL},
+        {APP_FILE_READ, "--weights", &options.weights, 1, NULL},
         {APP_FILE_READ, "--start file:", &settings->start.path, 1, NULL},
         {APP_FILE_READ, "--checkpoint", (const char *const *)&checkpoint, 1, NULL}};
     app_files_check(files, sizeof files / sizeof *files, problem);
@@ -288,7 +294,8 @@ static bool run_command(MPI_Comm comm, app_problem *problem) {
     if (!km_points_load(options.points.words, options.points.count, options.mapped, true, comm,
                         &points, problem))
         return false;
-    if (options.metric != KM_COSINE || km_points_use_cosine(&points, comm, problem))
+    if ((!options.weights || km_points_read_weights(&points, options.weights, comm, problem)) &&
+        (options.metric != KM_COSINE || km_points_use_cosine(&points, comm, problem)))
         set_centroid_type(&points, problem);
     if (options.batches.size && options.batches.size < options.settings.k)
         app_refuse(problem, "--batch %" PRIu64 ": at least --k, which is %" PRIu64 ", is needed",

@@ -15,6 +15,7 @@
 #include "kmeans/points/fixed_point.h"
 #include "kmeans/points/npy.h"
 #include "kmeans/points/rows.h"
+#include "kmeans/points/weights.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -32,7 +33,7 @@ static const char notes[] =
     "With --nearest N, both files have N columns, the nearest centroid first.\n";
 
 static struct {
-    const char *centroids, *assign, *distances;
+    const char *centroids, *assign, *distances, *weights;
     app_words points;
     uint64_t nearest;
     int threads, metric;
@@ -52,6 +53,9 @@ static const app_option table[] = {
      .text = &options.assign, .required = true},
     {"distances", "FILE.npy", "write the distances from these centroids here: float32",
      .text = &options.distances},
+    {"weights", "FILE.npy",
+     "the weight of each point, in the points' order, for the objective that is printed",
+     .text = &options.weights},
     {"nearest", "N", "find the N nearest centroids of each point, slowly", .size = &options.nearest,
      .least = 1, .most = INT32_MAX},
     {"metric", "NAME",
@@ -72,6 +76,7 @@ static bool check_files(MPI_Comm comm, app_problem *problem) {
         {APP_FILE_WRITTEN, "--assign", &options.assign, 1, NULL},
         {APP_FILE_WRITTEN, "--distances", &options.distances, 1, NULL},
         {APP_FILE_READ, "POINTS", options.points.words, options.points.count, NULL},
+        {APP_FILE_READ, "--weights", &options.weights, 1, NULL},
         {APP_FILE_READ, "--centroids", &options.centroids, 1, NULL}};
     if (app_rank(comm) == 0)
         app_files_check(files, sizeof files / sizeof *files, problem);
@@ -116,6 +121,8 @@ static bool read_points(const centroid_form *form, MPI_Comm comm, km_points *poi
         return app_refuse(problem,
                           "--centroids %s: has %" PRIu64 " features a row, the points have %zu",
                           options.centroids, form->dim, points->dim);
+    if (options.weights && !km_points_read_weights(points, options.weights, comm, problem))
+        return false;
     if (options.metric == KM_COSINE)
         return km_points_use_cosine(points, comm, problem);
     if (points->real.used || form->bytes)
@@ -216,8 +223,7 @@ static bool assign(const km_points *points, const centroid_form *form, double re
     if (good && app_rank(comm) == 0) {
         app_progress_hide();
         printf("%" PRIu64 " points of %zu features, %" PRIu64 " centroids; objective %.12g\n",
-               points->total, points->dim, form->k,
-               km_real_objective(&points->real, found.objective));
+               points->total, points->dim, form->k, km_points_objective(points, found.objective));
         printf("time: reading %.2f s, assignment %.2f s, writing %.2f s\n", read_seconds,
                assigned - start, app_seconds() - assigned);
     }

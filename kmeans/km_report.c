@@ -12,6 +12,7 @@
 #include "kmeans/points/rows.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 
 void km_report_begin(km_report *report, const km_points *points, const km_settings *settings,
@@ -46,25 +47,22 @@ void km_report_batch(uint64_t points, void *context) {
     printf("on %" PRIu64 " points:\n", points);
 }
 
-/* Returns whether distances and written centroids are float32. */
-static bool has_floats(const km_points *points) {
-    return points->real.used || points->fixed_point;
+/* Returns whether objectives are whole numbers: those of bytes without fractional weights. */
+static bool has_whole_objectives(const km_points *points) {
+    return !km_has_real_distances(points) && !points->weight_bits;
 }
 
-/* Prints an objective, which is a whole number for bytes. */
 static void print_objective(const km_report *report, uint64_t objective) {
-    const km_real *real = &report->points->real;
-    if (has_floats(report->points))
-        printf("%20.12g", km_real_objective(real, objective));
+    if (!has_whole_objectives(report->points))
+        printf("%20.12g", km_points_objective(report->points, objective));
     else
         printf("%20" PRIu64, objective);
 }
 
 static app_member json_objective(const km_report *report, uint64_t objective) {
-    const km_real *real = &report->points->real;
-    return has_floats(report->points)
-               ? app_json_number("objective", km_real_objective(real, objective))
-               : app_json_integer("objective", (int64_t)objective);
+    return has_whole_objectives(report->points)
+               ? app_json_integer("objective", (int64_t)objective)
+               : app_json_number("objective", km_points_objective(report->points, objective));
 }
 
 void km_report_quality(uint64_t objective, void *context) {
@@ -157,16 +155,20 @@ static double iteration_seconds(const km_report *report, const km_result *result
 void km_report_end(km_report *report, const km_result *result) {
     const km_points *points = report->points;
     double seconds = report->seconds = app_seconds() - report->started;
-    double rounding = has_floats(points) ? 0 : (double)points->total * (double)points->dim / 4;
+    double rounding = 0;
+    if (!km_has_real_distances(points))
+        rounding =
+            ldexp((double)km_points_weight(points), -points->weight_bits) * (double)points->dim / 4;
     app_progress_hide();
     printf("%" PRId64 " iteration%s in %.2f s: %s\n", result->iterations,
            result->iterations == 1 ? "" : "s", seconds, reasons[result->stop]);
-    if (has_floats(points))
-        printf("final objective %.12g\n", km_real_objective(&points->real, result->objective));
+    if (has_whole_objectives(points))
+        printf("final objective %" PRIu64, result->objective);
     else
-        printf("final objective %" PRIu64
-               ", of which rounding the centroids explains %.0f at most\n",
-               result->objective, rounding);
+        printf("final objective %.12g", km_points_objective(points, result->objective));
+    if (rounding > 0)
+        printf(", of which rounding the centroids explains %.0f at most", rounding);
+    putchar('\n');
     fflush(stdout);
 
     app_json(
@@ -216,7 +218,8 @@ static bool write_reals(app_output *output, const km_result *result, size_t k,
 static bool write_centroids(app_output *output, const km_result *result, size_t k,
                             const km_points *points, app_problem *problem) {
     char header[NPY_HEADER_SIZE];
-    npy_format_header(has_floats(points) ? NPY_FLOAT32 : NPY_UINT8, 2, k, points->dim, header);
+    npy_format_header(km_has_real_distances(points) ? NPY_FLOAT32 : NPY_UINT8, 2, k, points->dim,
+                      header);
     if (!app_output_write(output, header, sizeof header, problem))
         return false;
     if (points->fixed_point)

@@ -232,6 +232,7 @@ static bool add_window(clustering *run, size_t row, COLL_Pool *pool, app_problem
     const km_change *changes[] = {&left, &entered};
     km_points part = *run->points;
     part.data += row * km_row_bytes(&part);
+    part.weights = part.weights ? part.weights + row : NULL;
     part.rows = part.rows - row < run->window ? part.rows - row : run->window;
     for (int i = 0; i < 2; i++)
         if (!km_cluster_sums_add(&part, changes[i], run->settings->k, run->settings->threads,
@@ -290,7 +291,7 @@ static bool aggregate_sums(clustering *run, COLL_Pool *pool, km_step *step, app_
 
 /* Computes, at rank 0, the empty clusters and the imbalance from the clusters' counts. */
 static void count_clusters(const clustering *run, km_step *step) {
-    double squares = 0, total = (double)run->points->total;
+    double squares = 0, total = (double)km_points_weight(run->points);
     step->empty = 0;
     for (size_t j = 0; j < run->settings->k; j++) {
         squares += (double)run->counts[j] * (double)run->counts[j];
@@ -394,8 +395,8 @@ static bool run_iteration(clustering *run, app_problem *problem) {
  */
 static bool is_little(const km_settings *settings, const km_step *step, const km_points *points,
                       km_stop *why) {
-    double previous = km_real_objective(&points->real, step->previous);
-    double gain = previous - km_real_objective(&points->real, step->objective);
+    double previous = km_points_objective(points, step->previous);
+    double gain = previous - km_points_objective(points, step->objective);
     if ((double)step->moved <= settings->moved * (double)points->total)
         *why = KM_STOP_MOVED;
     else if (gain <= settings->gain * previous)

@@ -49,12 +49,13 @@ typedef enum km_phase {
 /* The figures of one iteration; complete at rank 0. */
 typedef struct km_step {
     int64_t iteration;  /* from 1 */
-    uint64_t objective; /* sum of squared distances to the broadcast centroids; for float32
-                           distances in the form that km_real_objective takes */
+    uint64_t objective; /* weighted sum of squared distances to the broadcast centroids, in the form
+                           that km_points_objective takes */
     uint64_t previous;  /* the objective of the iteration before; 0 in the first */
     uint64_t moved;     /* points whose cluster changed; all in the first iteration */
-    double imbalance;   /* k * sum of squared counts / n^2: 1 for clusters of equal size */
-    uint64_t empty;     /* clusters without a point */
+    double imbalance;   /* k * sum of squared counts / n^2: 1 for clusters of equal size; with
+                           weights, of equal weight */
+    uint64_t empty;     /* clusters without a point, or without weight */
     uint64_t refilled;  /* empty clusters that got a new centroid */
     double shift;       /* the largest distance that a centroid moved in this update */
     double

@@ -8,6 +8,7 @@
 #include "kmeans/nearest.h"
 #include "kmeans/points/fixed_point.h"
 #include "kmeans/points/memory.h"
+#include "kmeans/points/weights.h"
 
 #include <coll_kmeans.h>
 
@@ -113,7 +114,23 @@ static int end(call *run, char *problem, size_t size) {
     return code;
 }
 
-/* Counts the rows of all ranks and those before this rank's. */
+/* Sets the weights of the points, if any rank has some. */
+static bool take_weights(call *run) {
+    const double *weights = run->given->weights;
+    double any = weights && run->given->rows;
+    for (size_t i = 0; weights && i < run->given->rows; i++)
+        if (!km_is_weight(weights[i]))
+            refuse(run, "weight %zu (counted from 0) is %g; weights are finite numbers from 0 on",
+                   i, weights[i]);
+    if (!app_agree_most(&run->problem, &any, 1, run->comm))
+        return false;
+    if (!any || km_points_set_weights(&run->points, weights, "weights", run->comm, &run->problem))
+        return true;
+    run->wrong = true;
+    return false;
+}
+
+/* Counts the rows of all ranks and those before this rank's, and sets their weights. */
 static bool count_rows(call *run) {
     uint64_t rows = run->given->rows, before = 0;
     run->points = (km_points){.rows = run->given->rows, .dim = run->given->dim, .total = rows};
@@ -124,7 +141,7 @@ static bool count_rows(call *run) {
     if (run->points.total > (uint64_t)INT64_MAX / (255 * 255) / run->points.dim)
         refuse(run, "%" PRIu64 " points of %zu features are too many", run->points.total,
                run->points.dim);
-    return !run->problem.text[0];
+    return !run->problem.text[0] && take_weights(run);
 }
 
 /* Returns whether all features of this rank are whole numbers from 0 to 255. */
@@ -301,7 +318,7 @@ static bool store_points(call *run, const COLL_Kmeans_model *model) {
     size_t dim = points->dim;
     *real = (km_real){.used = true,
                       .unit = model->cosine,
-                      .total = points->total,
+                      .total = km_points_weight(points),
                       .scale = model->offsets ? model->scale : scale_of(model),
                       .offsets = calloc(dim, sizeof *real->offsets),
                       .units = calloc(dim, sizeof *real->units)};
@@ -385,8 +402,8 @@ static bool find_variance(call *run, double *variance) {
     settings.iterations = 1;
     if (!cluster(run, &settings, &result))
         return false;
-    *variance = km_real_objective(&points->real, result.objective) / (double)points->total /
-                (double)points->dim;
+    *variance = km_points_objective(points, result.objective) /
+                ldexp((double)km_points_weight(points), -points->weight_bits) / (double)points->dim;
     km_result_free(&result);
     return true;
 }
@@ -440,7 +457,7 @@ int COLL_Kmeans_fit(const COLL_Kmeans_points *points, const COLL_Kmeans_settings
             set_model(&run.points, settings->k, result.centroids, model);
             model->cosine = settings->cosine;
             memcpy(labels, result.nearest, points->rows * sizeof *labels);
-            *inertia = km_real_objective(&run.points.real, result.objective);
+            *inertia = km_points_objective(&run.points, result.objective);
             *iterations = (int)result.iterations;
         }
     }
@@ -459,7 +476,7 @@ int COLL_Kmeans_predict(const COLL_Kmeans_points *points, const COLL_Kmeans_mode
         settings.start.rows = stored;
         if (cluster(&run, &settings, &result)) {
             memcpy(labels, result.nearest, points->rows * sizeof *labels);
-            *inertia = km_real_objective(&run.points.real, result.objective);
+            *inertia = km_points_objective(&run.points, result.objective);
         }
     }
     km_result_free(&result);

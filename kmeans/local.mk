@@ -76,7 +76,8 @@ libkmeans_la_SOURCES = \
 	kmeans/points/points.c kmeans/points/points.h \
 	kmeans/points/random.c kmeans/points/random.h \
 	kmeans/points/real.c kmeans/points/real.h \
-	kmeans/points/rows.c kmeans/points/rows.h
+	kmeans/points/rows.c kmeans/points/rows.h \
+	kmeans/points/weights.c kmeans/points/weights.h
 # A compiler without OpenMP ignores its pragmas, and one thread does the work.
 libkmeans_la_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS) -Wno-unknown-pragmas
 libkmeans_la_LDFLAGS = $(AM_LDFLAGS) $(OPENMP_CFLAGS)

@@ -194,22 +194,24 @@ static void assign_all(const map_job *run, double rounds, const km_rounds *watch
 }
 
 /*
- * Sums up the squared distances of all ranks' points; *MOVED becomes the sum over all ranks, too.
+ * Sums up the weighted squared distances of all ranks' points; *MOVED becomes the sum over all
+ * ranks, too.
  */
 static bool add_distances(const map_job *run, MPI_Comm comm, uint64_t *objective, uint64_t *moved,
                           app_problem *problem) {
-    const km_real *real = &run->points->real;
+    const km_points *points = run->points;
+    const bool real = km_has_real_distances(points);
     uint64_t sums[KM_REAL_BINS + 1] = {0}; /* bins, or one sum; then the number of moved points */
-    int count = real->used ? KM_REAL_BINS : 1;
-    for (size_t i = 0; i < run->points->rows; i++)
-        if (real->used)
-            km_real_add_to_bins(sums, run->distance2[i]);
+    int count = real ? KM_REAL_BINS : 1;
+    for (size_t i = 0; i < points->rows; i++)
+        if (real)
+            km_real_add_to_bins(sums, run->distance2[i], km_point_weight(points, i));
         else
-            sums[0] += km_real_to_units(real->distance, run->distance2[i]);
+            sums[0] += run->distance2[i] * km_point_weight(points, i);
     sums[count] = *moved;
     app_mpi(problem, MPI_Allreduce(MPI_IN_PLACE, sums, count + 1, MPI_UINT64_T, MPI_SUM, comm));
     bool good = app_agree(problem, comm);
-    *objective = real->used ? km_real_sum_bins(sums) : sums[0];
+    *objective = real ? km_real_sum_bins(sums) : sums[0];
     *moved = sums[count];
     return good;
 }

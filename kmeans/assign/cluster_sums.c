@@ -25,10 +25,11 @@ static size_t sums_of(const km_points *points) {
 }
 
 /*
- * A value of the pool is a count and sums. They have 64 bits if sums over all points may need that.
+ * A value of the pool is a count, or the sum of weights, and sums. They have 64 bits if sums over
+ * all points may need that.
  */
 static bool is_wide(const km_points *points) {
-    return points->real.used || points->total > UINT32_MAX / 255;
+    return points->real.used || points->weights || points->total > UINT32_MAX / 255;
 }
 
 static void add_narrow(void *into, const void *from, size_t bytes, void *context) {
@@ -106,7 +107,27 @@ static void add_real_rows(const km_points *points, const size_t *order, size_t f
     size_t dim = points->dim;
     for (size_t i = from; i < to; i++)
         km_real_add(&points->real, (const float *)points->data + order[i] * dim, dim,
-                    (int64_t *)sums, (int64_t *)sums + dim);
+                    km_point_weight(points, order[i]), (int64_t *)sums, (int64_t *)sums + dim);
+}
+
+/* Does the same with weighted bytes. */
+static void add_weighted_rows(const km_points *points, const size_t *order, size_t from, size_t to,
+                              uint64_t *sums) {
+    size_t dim = points->dim;
+    for (size_t i = from; i < to; i++) {
+        const uint64_t weight = points->weights[order[i]];
+        const uint8_t *row = points->data + order[i] * dim;
+#pragma omp simd
+        for (size_t column = 0; column < dim; column++)
+            sums[column] += weight * row[column];
+    }
+}
+
+static uint64_t weight_of(const km_points *points, const size_t *order, size_t from, size_t to) {
+    uint64_t sum = 0;
+    for (size_t i = from; i < to; i++)
+        sum += km_point_weight(points, order[i]);
+    return sum;
 }
 
 /*
@@ -117,10 +138,11 @@ static int add_cluster_part(const km_points *points, const size_t *order, size_t
                             uint64_t cluster, bool subtract, COLL_Pool *pool, uint32_t *sums,
                             uint64_t *wide_sums) {
     const size_t numbers = sums_of(points) + 1;
-    if (points->real.used) {
+    if (points->real.used || points->weights) {
         memset(wide_sums, 0, numbers * sizeof *wide_sums);
-        wide_sums[0] = to - from;
-        add_real_rows(points, order, from, to, wide_sums + 1);
+        wide_sums[0] = weight_of(points, order, from, to);
+        (points->real.used ? add_real_rows : add_weighted_rows)(points, order, from, to,
+                                                                wide_sums + 1);
     } else {
         memset(sums, 0, numbers * sizeof *sums);
         sums[0] = (uint32_t)(to - from);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sums over clusters: for each cluster with points on a rank, the number of its points and the sum
- * of their features, as values of a COLL_Pool with the cluster's number as key. All are integers,
- * so that totals don't depend on the order of addition. Also computes the new centroids from these
- * sums.
+ * Sums over clusters: for each cluster with points on a rank, the number of its points, or the sum
+ * of their weights, and the weighted sum of their features, as values of a COLL_Pool with the
+ * cluster's number as key. All are integers, so that totals don't depend on the order of addition.
+ * Also computes the new centroids from these sums.
  */
 #ifndef COLL_KMEANS_ASSIGN_CLUSTER_SUMS_H
 #define COLL_KMEANS_ASSIGN_CLUSTER_SUMS_H
@@ -66,8 +66,9 @@ uint32_t km_point_distance2(const km_points *points, size_t i, const uint8_t *ce
 /*
  * Sets each centroid whose cluster is in POOL to the mean of the cluster, rounded to the nearest
  * integer, half up (fixed-point ones to the nearest multiple of 2^-16, real features to the nearest
- * float32); leaves the other centroids, also those of clusters without points. Sets COUNTS[j] to
- * the number of points of cluster j of K, 0 if it isn't in POOL. Not collective.
+ * float32); leaves the other centroids, also those of clusters without points or weight. Sets
+ * COUNTS[j] to the number of points of cluster j of K, or the sum of their weights; 0 if it isn't
+ * in POOL. Not collective.
  *
  * Compared with the exact mean, rounding adds at most count * dim / 4 to a cluster's sum of squared
  * distances. Still, the sum never exceeds that of the old centroid: in every dimension the sum is a

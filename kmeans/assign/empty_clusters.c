@@ -111,7 +111,8 @@ static bool offer_places(const place_search *this, COLL_Pool *pool, app_problem 
     int code = MPI_SUCCESS;
 #pragma omp parallel for num_threads(this->threads) reduction(max : code)
     for (size_t i = 0; i < points->rows; i++) {
-        place here = {km_real_to_units(this->unit, this->distance2[i]), points->first + i};
+        place here = {km_real_to_units(this->unit, this->distance2[i]) * km_point_weight(points, i),
+                      points->first + i};
         if (!here.weight || !this->may_give[this->nearest[i]])
             continue;
         uint64_t key = key_of(this, i);
@@ -219,8 +220,8 @@ static bool move_empty_clusters(const km_points *points, const uint32_t *nearest
     app_mpi(problem, MPI_Bcast(may_give, (int)k, MPI_UINT8_T, 0, comm));
     if (!app_agree(problem, comm))
         goto free_all;
-    place_search this = {points, nearest, distance2, may_give, threads, points->real.distance, 0};
-    if (points->real.used &&
+    place_search this = {points, nearest, distance2, may_give, threads, 0, 0};
+    if (km_has_real_distances(points) &&
         !km_real_find_unit(&points->real, distance2, points->rows, comm, &this.unit, problem))
         goto free_all;
     if (!find_best_places(&this, &best, comm, problem))

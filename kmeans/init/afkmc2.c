@@ -2,9 +2,11 @@
 /*
  * AFK-MC2: k-means++ with Markov chains. Each centroid is the end of a chain of candidates, which
  * are drawn beforehand: with a probability of 1/2 uniformly among all points, and otherwise in
- * proportion to the squared distance from the first centroid (this mixture is the proposal q). A
- * chain moves from x to the next candidate y with a probability of d(y) q(x) / (d(x) q(y)), d being
- * the squared distance from the nearest centroid so far.
+ * proportion to the squared distance from the first centroid (this mixture is the proposal q). If
+ * points have weights, both draws are in proportion to these, too; as d below would also be
+ * weighted, the weights of x and y cancel out, and d and q are used without them. A chain moves
+ * from x to the next candidate y with a probability of d(y) q(x) / (d(x) q(y)), d being the squared
+ * distance from the nearest centroid so far.
  *
  * As q doesn't depend on the chain, candidates for many chains come to rank 0 at once, and there
  * the assignment kernel finds their distances from all centroids so far.
@@ -32,9 +34,9 @@ typedef struct afkmc2_job {
     const km_points *points;
     size_t dim, bytes, chain; /* BYTES of a row, candidates of a CHAIN */
     size_t most;              /* the most candidates in a batch */
-    uint64_t *first2;         /* each point's squared distance from the first centroid */
+    uint64_t *first2;         /* each point's weighted squared distance from the first centroid */
     uint64_t total2;          /* sum of first2 over all ranks */
-    double unit;              /* unit of first2 */
+    double unit;              /* unit of squared distances */
     uint64_t *draws;          /* scratch: places, and the rows at them */
     km_place *places;         /* the candidates' rows */
     /* The members below are only used at rank 0. */
@@ -76,11 +78,12 @@ static uint64_t weight_of(const afkmc2_job *run, const uint8_t *a, const uint8_t
     return km_real_to_units(run->unit, km_rows_distance2(run->points, a, b));
 }
 
-/* Chooses the first centroid, uniformly, and computes the distances from it. */
+/* Chooses the first centroid, and computes the weighted distances from it. */
 static bool choose_first(afkmc2_job *run, uint8_t *centroids, app_problem *problem) {
     const km_seeding *seeding = run->seeding;
-    uint64_t row = km_sample_row(seeding->seed, run->points->total, 0);
-    if (!km_draw_fetch(run->points, row, centroids, seeding->comm, problem))
+    uint64_t row;
+    if (!km_draw_first(run->points, seeding->seed, &row, seeding->comm, problem) ||
+        !km_draw_fetch(run->points, row, centroids, seeding->comm, problem))
         return false;
     uint32_t *distance2 = malloc((run->points->rows + 1) * sizeof *distance2);
     if (!distance2)
@@ -93,14 +96,15 @@ static bool choose_first(afkmc2_job *run, uint8_t *centroids, app_problem *probl
         good = km_draw_unit(run->points, distance2, seeding->comm, &run->unit, problem);
     }
     for (size_t i = 0; good && i < run->points->rows; i++)
-        run->first2[i] = km_real_to_units(run->unit, distance2[i]);
+        run->first2[i] =
+            km_real_to_units(run->unit, distance2[i]) * km_point_weight(run->points, i);
     free(distance2);
     if (!good)
         return false;
     return km_draw_total(run->points, run->first2, &run->total2, seeding->comm, problem);
 }
 
-/* A draw in proportion to distance: its place among the weights, and the candidate it is for. */
+/* A draw: its place among the points' weights in it, and the candidate it is for. */
 typedef struct draw {
     uint64_t place, candidate;
 } draw;
@@ -110,30 +114,44 @@ static int compare_draws(const void *a, const void *b) {
     return (left->place > right->place) - (left->place < right->place);
 }
 
+/* Finds the rows of COUNT draws in proportion to WEIGHTS, those of this rank's points. */
+static bool find_rows(afkmc2_job *run, const uint64_t *weights, draw *draws, size_t count,
+                      app_problem *problem) {
+    uint64_t *rows = run->draws + run->most;
+    qsort(draws, count, sizeof *draws, compare_draws);
+    for (size_t i = 0; i < count; i++)
+        run->draws[i] = draws[i].place;
+    if (!km_draw_rows(run->points, weights, run->draws, count, rows, run->seeding->comm, problem))
+        return false;
+    for (size_t i = 0; i < count; i++)
+        run->places[draws[i].candidate].row = rows[i];
+    return true;
+}
+
 /*
  * Draws COUNT candidates, which have the numbers FIRST and up among all, and brings them to rank 0.
+ * DRAWS is scratch memory for as many.
  */
-static bool draw_candidates(afkmc2_job *run, uint64_t first, size_t count, draw *by_distance,
+static bool draw_candidates(afkmc2_job *run, uint64_t first, size_t count, draw *draws,
                             app_problem *problem) {
     const km_seeding *seeding = run->seeding;
-    uint64_t seed = seeding->seed, *rows = run->draws + count;
-    size_t draws = 0;
+    const km_points *points = run->points;
+    uint64_t seed = seeding->seed;
+    size_t by_distance = 0, end = count; /* the draws from END on are by weight */
     for (size_t i = 0; i < count; i++) {
-        uint64_t number = first + i;
-        run->places[i] =
-            (km_place){km_random_below(seed, STREAM_ROW, number, run->points->total), i};
+        uint64_t number = first + i,
+                 place = km_random_below(seed, STREAM_ROW, number, km_points_weight(points));
+        run->places[i] = (km_place){place, i};
         if (run->total2 && km_random(seed, STREAM_COIN, number) >> 63)
-            by_distance[draws++] =
+            draws[by_distance++] =
                 (draw){km_random_below(seed, STREAM_PLACE, number, run->total2), i};
+        else if (points->weights)
+            draws[--end] = (draw){place, i};
     }
-    qsort(by_distance, draws, sizeof *by_distance, compare_draws);
-    for (size_t i = 0; i < draws; i++)
-        run->draws[i] = by_distance[i].place;
-    if (!km_draw_rows(run->points, run->first2, run->draws, draws, rows, seeding->comm, problem))
-        return false;
-    for (size_t i = 0; i < draws; i++)
-        run->places[by_distance[i].candidate].row = rows[i];
-    return km_place_rows(run->points, run->places, count, run->candidates, seeding->comm, problem);
+    return find_rows(run, run->first2, draws, by_distance, problem) &&
+           (!points->weights ||
+            find_rows(run, points->weights, draws + end, count - end, problem)) &&
+           km_place_rows(points, run->places, count, run->candidates, seeding->comm, problem);
 }
 
 /*
@@ -144,7 +162,7 @@ static bool measure_candidates(const afkmc2_job *run, size_t count, const uint8_
                                size_t known, app_problem *problem) {
     const km_seeding *seeding = run->seeding;
     km_centroids *packed = NULL;
-    double even = 1 / (double)run->points->total, total2 = (double)run->total2;
+    double even = 1 / (double)km_points_weight(run->points), total2 = (double)run->total2;
     int code = km_centroids_create(centroids, known, run->dim, run->points->real.used,
                                    seeding->kernel, seeding->threads, &packed);
     if (!code)
@@ -195,21 +213,21 @@ static void walk_batch(const afkmc2_job *run, size_t count, size_t j, uint64_t n
 static bool run_chains(afkmc2_job *run, uint8_t *centroids, app_problem *problem) {
     const km_seeding *seeding = run->seeding;
     size_t chains = run->most / run->chain;
-    draw *by_distance = malloc(run->most * sizeof *by_distance);
-    if (!by_distance)
+    draw *draws = malloc(run->most * sizeof *draws);
+    if (!draws)
         app_refuse(problem, "out of memory");
     bool good = app_agree(problem, seeding->comm) && choose_first(run, centroids, problem);
     for (size_t j = 1; good && j < seeding->k; j += chains) {
         size_t now = seeding->k - j < chains ? seeding->k - j : chains, count = now * run->chain;
         uint64_t number = (uint64_t)j * run->chain;
         km_draw_report("afk-mc2", j, seeding->k, seeding->comm);
-        good = draw_candidates(run, number, count, by_distance, problem);
+        good = draw_candidates(run, number, count, draws, problem);
         if (good && app_rank(seeding->comm) == 0 &&
             measure_candidates(run, count, centroids, j, problem))
             walk_batch(run, count, j, number, centroids);
         good = good && app_agree(problem, seeding->comm);
     }
-    free(by_distance);
+    free(draws);
     return good;
 }
 

@@ -5,6 +5,7 @@
 
 #include "app/progress.h"
 #include "kmeans/assign/cluster_sums.h"
+#include "kmeans/points/random.h"
 
 #include <coll.h>
 
@@ -53,6 +54,15 @@ bool km_draw_rows(const km_points *points, const uint64_t *weights, const uint64
         app_mpi(problem,
                 MPI_Allreduce(MPI_IN_PLACE, rows, (int)count, MPI_UINT64_T, MPI_MAX, comm));
     return app_agree(problem, comm);
+}
+
+bool km_draw_first(const km_points *points, uint64_t seed, uint64_t *row, MPI_Comm comm,
+                   app_problem *problem) {
+    uint64_t place = km_sample_row(seed, km_points_weight(points), 0);
+    if (points->weights)
+        return km_draw_rows(points, points->weights, &place, 1, row, comm, problem);
+    *row = place;
+    return true;
 }
 
 bool km_draw_fetch(const km_points *points, uint64_t row, uint8_t *into, MPI_Comm comm,

@@ -25,6 +25,13 @@ bool km_draw_total(const km_points *points, const uint64_t *weights, uint64_t *t
 bool km_draw_rows(const km_points *points, const uint64_t *weights, const uint64_t *places,
                   size_t count, uint64_t *rows, MPI_Comm comm, app_problem *problem);
 
+/*
+ * Draws the first centroid: a row of the random start, or, if POINTS have weights, a row drawn in
+ * proportion to them.
+ */
+bool km_draw_first(const km_points *points, uint64_t seed, uint64_t *row, MPI_Comm comm,
+                   app_problem *problem);
+
 /* Copies row ROW, whichever rank has it, to INTO on all ranks. */
 bool km_draw_fetch(const km_points *points, uint64_t row, uint8_t *into, MPI_Comm comm,
                    app_problem *problem);

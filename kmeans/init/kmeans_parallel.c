@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * k-means||: in each of a few rounds every point becomes a candidate, independently, with a
- * probability of oversampling * (its squared distance from the nearest candidate) / (the sum of
- * these distances over all points). Then each candidate weighs as many points as are nearest to it,
- * and k-means++ on the candidates chooses the centroids.
+ * probability of oversampling * (its squared distance from the nearest candidate, times its weight)
+ * / (the sum of these products over all points). Then each candidate weighs as much as the points
+ * that are nearest to it, and k-means++ on the candidates chooses the centroids.
  *
  * Oversampling is 2 k, or less if the candidates of all rounds would exceed the memory limit. If
  * there are fewer than k candidates in the end, rows of the random start are added.
@@ -82,6 +82,11 @@ static bool compare_points(parallel_job *run, size_t first, app_problem *problem
     return app_agree(problem, seeding->comm);
 }
 
+/* Returns the weighted squared distance of point I, in units. */
+static uint64_t weigh_distance(const parallel_job *run, size_t i) {
+    return km_real_to_units(run->unit, run->nearest2[i]) * km_point_weight(run->points, i);
+}
+
 /*
  * Chooses this rank's new candidates and returns their number. COST is the sum of all points'
  * distances.
@@ -91,7 +96,7 @@ static size_t choose_candidates(const parallel_job *run, uint64_t round, double 
     size_t chosen = 0;
     for (size_t i = 0; i < run->points->rows; i++) {
         uint64_t number = km_random(run->seeding->seed, STREAM + round, run->points->first + i);
-        double weight = (double)km_real_to_units(run->unit, run->nearest2[i]);
+        double weight = (double)weigh_distance(run, i);
         if ((double)(number >> 11) * 0x1p-53 < oversampling * weight / cost)
             run->chosen[chosen++] = i;
     }
@@ -153,7 +158,7 @@ static bool run_round(parallel_job *run, uint64_t round, double oversampling, ui
     if (!km_draw_unit(run->points, run->nearest2, run->seeding->comm, &run->unit, problem))
         return false;
     for (size_t i = 0; i < run->points->rows; i++)
-        *cost += km_real_to_units(run->unit, run->nearest2[i]);
+        *cost += weigh_distance(run, i);
     int *counts = malloc(2 * (size_t)ranks * sizeof *counts);
     if (!counts)
         app_refuse(problem, "out of memory");
@@ -170,13 +175,13 @@ static bool run_round(parallel_job *run, uint64_t round, double oversampling, ui
 static bool gather_candidates(parallel_job *run, app_problem *problem) {
     const km_seeding *seeding = run->seeding;
     const km_init *start = seeding->start;
-    uint64_t cost = 1;
+    uint64_t cost = 1, row;
     double oversampling = 2 * (double)seeding->k;
     double most = (double)start->memory / (double)run->bytes / (double)start->rounds;
     memset(run->nearest2, 0xff, run->points->rows * sizeof *run->nearest2);
     run->count = 1;
-    if (!km_draw_fetch(run->points, km_sample_row(seeding->seed, run->points->total, 0),
-                       run->candidates, seeding->comm, problem) ||
+    if (!km_draw_first(run->points, seeding->seed, &row, seeding->comm, problem) ||
+        !km_draw_fetch(run->points, row, run->candidates, seeding->comm, problem) ||
         !compare_points(run, 0, problem))
         return false;
     for (uint64_t round = 0; cost && round < start->rounds; round++) {
@@ -210,7 +215,7 @@ static bool reduce_candidates(const parallel_job *run, uint8_t *centroids, app_p
     bool good = app_agree(problem, seeding->comm);
     if (good) {
         for (size_t i = 0; i < run->points->rows; i++)
-            weights[run->closest[i]]++;
+            weights[run->closest[i]] += km_point_weight(run->points, i);
         app_mpi(problem, MPI_Allreduce(MPI_IN_PLACE, weights, (int)run->count, MPI_UINT64_T,
                                        MPI_SUM, seeding->comm));
         good = app_agree(problem, seeding->comm) &&

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * k-means++: each centroid is a random point, drawn with a probability in proportion to its squared
- * distance from the nearest centroid so far; the first one is drawn uniformly.
+ * distance from the nearest centroid so far, times its weight; the first one is drawn uniformly, or
+ * by weight.
  *
  * The points' integer weights form consecutive intervals in the order of rows, and a place among
  * them is drawn. So the choice is exact and doesn't depend on how the rows are spread over ranks.
@@ -80,8 +81,8 @@ bool km_plus_plus(const km_points *points, const uint64_t *weights, size_t k, ui
 }
 
 static bool choose_plus_plus(const km_seeding *seeding, uint8_t *centroids, app_problem *problem) {
-    return km_plus_plus(seeding->points, NULL, seeding->k, seeding->seed, seeding->threads,
-                        centroids, seeding->comm, problem);
+    return km_plus_plus(seeding->points, seeding->points->weights, seeding->k, seeding->seed,
+                        seeding->threads, centroids, seeding->comm, problem);
 }
 
 const km_init_method km_init_plus_plus = {"k-means++", choose_plus_plus};

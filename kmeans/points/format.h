@@ -23,7 +23,7 @@ typedef struct km_layout {
     uint64_t start;   /* offset of the first record; this and the next two: only for formats of
                          records of one size */
     uint64_t prefix;  /* bytes before the features of each record */
-    npy_type element; /* the type of features, little-endian: not int32 or uint32 */
+    npy_type element; /* the type of features, little-endian: none of 32 or 64-bit integers */
 } km_layout;
 
 typedef struct km_source {

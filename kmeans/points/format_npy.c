@@ -46,7 +46,7 @@ static bool read_layout(int file, km_source *source, app_problem *problem) {
                           source->path, source->path);
     if (!read_header(file, source, &header, problem))
         return false;
-    if (header.type == NPY_INT32 || header.type == NPY_UINT32)
+    if (header.type == NPY_INT32 || header.type == NPY_UINT32 || header.type == NPY_INT64)
         return app_refuse(problem,
                           "%s: elements are %s; save them as uint8, int8, float16, float32 or "
                           "float64",

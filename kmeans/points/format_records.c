@@ -43,40 +43,6 @@ void km_report_read(const km_source *source, const char *what, uint64_t done, ui
         app_progress("%s %s: %.0f%%", what, source->path, 100 * (double)done / (double)all);
 }
 
-/* Returns the value of a float16. */
-static float half_value(uint16_t half) {
-    enum { SIGN = 0x8000, EXPONENT = 0x7c00, MANTISSA = 0x03ff };
-    uint32_t bits = (uint32_t)(half & (EXPONENT | MANTISSA)) << 13;
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    value *= 0x1p112F; /* the difference of the two types' exponents */
-    if ((half & EXPONENT) == EXPONENT)
-        value = half & MANTISSA ? NAN : INFINITY;
-    return half & SIGN ? -value : value;
-}
-
-/* Returns feature COLUMN of the record whose features begin at FROM. */
-static inline double feature_at(npy_type element, const unsigned char *from, size_t column) {
-    double number;
-    float value;
-    uint16_t half;
-    switch (element) {
-    case NPY_INT8:
-        return (int8_t)from[column];
-    case NPY_FLOAT16:
-        memcpy(&half, from + column * sizeof half, sizeof half);
-        return (double)half_value(half);
-    case NPY_FLOAT32:
-        memcpy(&value, from + column * sizeof value, sizeof value);
-        return (double)value;
-    case NPY_FLOAT64:
-        memcpy(&number, from + column * sizeof number, sizeof number);
-        return number;
-    default:
-        return from[column];
-    }
-}
-
 /* Reports a problem with VALUE, and where it is. */
 static bool refuse_value(const km_source *source, uint64_t row, size_t column, double value,
                          const char *remedy, app_problem *problem) {
@@ -93,7 +59,7 @@ static bool refuse_value(const km_source *source, uint64_t row, size_t column, d
 static bool convert_to_reals(const km_source *source, uint64_t row, const unsigned char *from,
                              uint8_t *into, app_problem *problem) {
     for (size_t column = 0; column < source->layout.dim; column++) {
-        double number = feature_at(source->layout.element, from, column);
+        double number = npy_value(source->layout.element, from, column);
         float value = (float)number;
         if (!isfinite(value))
             return refuse_value(source, row, column, number,
@@ -112,7 +78,7 @@ static bool convert_to_bytes(const km_source *source, uint64_t row, const unsign
         return true;
     }
     for (size_t column = 0; column < dim; column++) {
-        double value = feature_at(source->layout.element, from, column);
+        double value = npy_value(source->layout.element, from, column);
         if (!(value >= 0 && value <= 255 && value == trunc(value)))
             return refuse_value(
                 source, row, column, value,

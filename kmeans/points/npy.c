@@ -23,8 +23,8 @@ static const struct {
 } types[] = {
     [NPY_UINT8] = {"uint8", "u1", 1},     [NPY_INT8] = {"int8", "i1", 1},
     [NPY_INT32] = {"int32", "i4", 4},     [NPY_UINT32] = {"uint32", "u4", 4},
-    [NPY_FLOAT16] = {"float16", "f2", 2}, [NPY_FLOAT32] = {"float32", "f4", 4},
-    [NPY_FLOAT64] = {"float64", "f8", 8},
+    [NPY_INT64] = {"int64", "i8", 8},     [NPY_FLOAT16] = {"float16", "f2", 2},
+    [NPY_FLOAT32] = {"float32", "f4", 4}, [NPY_FLOAT64] = {"float64", "f8", 8},
 };
 enum { TYPES = sizeof types / sizeof *types };
 
@@ -110,7 +110,8 @@ static bool parse_type(cursor *text, npy_header *header) {
     }
     return fail(
         text,
-        "elements '%s' are not read; save them as uint8, int8, int32, uint32 or float16 to 64",
+        "elements '%s' are not read; save them as uint8, int8, int32, uint32, int64 or float16 to "
+        "64",
         descr);
 }
 

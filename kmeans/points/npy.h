@@ -8,16 +8,19 @@
 
 #include "app/problem.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 typedef enum npy_type {
     NPY_UINT8,
     NPY_INT8,
     NPY_INT32,
     NPY_UINT32,
+    NPY_INT64,
     NPY_FLOAT16,
     NPY_FLOAT32,
     NPY_FLOAT64
@@ -40,6 +43,53 @@ const char *npy_type_name(npy_type type);
 
 /* Returns the bytes of one element. */
 size_t npy_type_size(npy_type type);
+
+/* Returns the value of a float16. */
+static inline float npy_half_value(uint16_t half) {
+    enum { SIGN = 0x8000, EXPONENT = 0x7c00, MANTISSA = 0x03ff };
+    uint32_t bits = (uint32_t)(half & (EXPONENT | MANTISSA)) << 13;
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    value *= 0x1p112F; /* the difference of the two types' exponents */
+    if ((half & EXPONENT) == EXPONENT)
+        value = half & MANTISSA ? NAN : INFINITY;
+    return half & SIGN ? -value : value;
+}
+
+/* Returns element I of an array of TYPE that begins at FROM. Written here to be inlined. */
+static inline double npy_value(npy_type type, const void *from, size_t i) {
+    const unsigned char *bytes = from;
+    int32_t int32;
+    uint32_t uint32;
+    int64_t int64;
+    uint16_t half;
+    float real;
+    double number;
+    switch (type) {
+    case NPY_INT8:
+        return (int8_t)bytes[i];
+    case NPY_INT32:
+        memcpy(&int32, bytes + i * sizeof int32, sizeof int32);
+        return int32;
+    case NPY_UINT32:
+        memcpy(&uint32, bytes + i * sizeof uint32, sizeof uint32);
+        return uint32;
+    case NPY_INT64:
+        memcpy(&int64, bytes + i * sizeof int64, sizeof int64);
+        return (double)int64;
+    case NPY_FLOAT16:
+        memcpy(&half, bytes + i * sizeof half, sizeof half);
+        return (double)npy_half_value(half);
+    case NPY_FLOAT32:
+        memcpy(&real, bytes + i * sizeof real, sizeof real);
+        return (double)real;
+    case NPY_FLOAT64:
+        memcpy(&number, bytes + i * sizeof number, sizeof number);
+        return number;
+    default:
+        return bytes[i];
+    }
+}
 
 /* Returns the bytes of the data; never overflows for a header that npy_parse_header accepted. */
 uint64_t npy_data_size(const npy_header *header);

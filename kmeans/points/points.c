@@ -218,7 +218,7 @@ bool km_points_use_fixed_point(km_points *points, app_problem *problem) {
         return app_refuse(problem, "points of %zu features: at most %d allow --centroids-as float",
                           points->dim, KM_FIXED_POINT_MAX_DIM);
     points->fixed_point = true;
-    points->real.distance = km_real_distance_scale(255, points->total, points->dim);
+    points->real.total = km_points_weight(points);
     return true;
 }
 
@@ -265,6 +265,15 @@ double km_points_distance(const km_points *points, uint32_t distance2) {
     if (points->real.used)
         return sqrt(km_real_value(distance2)) / points->real.scale;
     return sqrt(points->fixed_point ? km_real_value(distance2) : distance2);
+}
+
+double km_points_objective(const km_points *points, uint64_t objective) {
+    double sum = (double)objective;
+    if (km_has_real_distances(points))
+        memcpy(&sum, &objective, sizeof sum);
+    if (points->real.used)
+        sum = sum / points->real.scale / points->real.scale;
+    return ldexp(sum, -points->weight_bits);
 }
 
 /* Reads this rank's rows that are in SOURCE, whose rows begin at number OFFSET among all files. */
@@ -404,5 +413,6 @@ bool km_points_load(const char *const *paths, size_t count, const char *director
 void km_points_free(km_points *points) {
     km_point_storage_free(&points->storage);
     km_real_free(&points->real);
+    free(points->weights);
     *points = (km_points){.data = NULL};
 }

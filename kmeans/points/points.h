@@ -20,6 +20,9 @@ typedef struct km_points {
     uint64_t total;           /* rows of all ranks */
     km_real real;             /* for real features or distances; else all 0 */
     bool fixed_point;         /* centroids of these bytes are fixed-point numbers (fixed_point.h) */
+    uint64_t *weights;        /* of this rank's points (weights.h); NULL: each point weighs 1 */
+    uint64_t weight;          /* sum of the weights over all ranks, if there are some */
+    int weight_bits;          /* the unit of weights is 2^-WEIGHT_BITS */
     km_point_storage storage; /* storage of the data; all 0 if km_points_free must not free them */
 } km_points;
 
@@ -40,6 +43,14 @@ bool km_points_read(const char *const *paths, size_t count, MPI_Comm comm, km_po
  */
 bool km_points_load(const char *const *paths, size_t count, const char *directory, bool reals,
                     MPI_Comm comm, km_points *points, app_problem *problem);
+
+/* Return the weight of point I of this rank, and that of all points of all ranks. */
+static inline uint64_t km_point_weight(const km_points *points, size_t i) {
+    return points->weights ? points->weights[i] : 1;
+}
+static inline uint64_t km_points_weight(const km_points *points) {
+    return points->weights ? points->weight : points->total;
+}
 
 /*
  * Makes the centroids of POINTS, which are unsigned bytes, fixed-point; squared distances and their
@@ -64,6 +75,16 @@ bool km_points_use_cosine(km_points *points, MPI_Comm comm, app_problem *problem
 /* Returns the distance, in the units of the input, whose square an assignment gives as DISTANCE2.
  */
 double km_points_distance(const km_points *points, uint32_t distance2);
+
+/* Returns whether squared distances are the bits of floats, and objectives those of doubles. */
+static inline bool km_has_real_distances(const km_points *points) {
+    return points->real.used || points->fixed_point;
+}
+
+/*
+ * Returns an objective (km_step) in the units of the input: the weighted sum of squared distances.
+ */
+double km_points_objective(const km_points *points, uint64_t objective);
 
 /* Return the bytes of a row of POINTS, and of K centroids. */
 size_t km_row_bytes(const km_points *points);

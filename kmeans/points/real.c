@@ -26,10 +26,6 @@ static double scale_of(double largest) {
     return ldexp(1, BITS - exponent_of(largest));
 }
 
-double km_real_distance_scale(double largest, uint64_t total, size_t dim) {
-    return scale_of(4 * largest * (double)total * largest * (double)dim);
-}
-
 static int compare_floats(const void *a, const void *b) {
     float left = *(const float *)a, right = *(const float *)b;
     return (left > right) - (left < right);
@@ -111,14 +107,20 @@ static void set_scales(km_real *real, const double *measures, bool rounded, size
         real->units[d] = ldexp(1, real->bits - exponent_of(real->units[d] * real->scale));
 }
 
+/* Returns the bits of a summand with which sums of weight TOTAL fit 62 bits. */
+static int bits_of_summand(uint64_t total) {
+    int bits = BITS - exponent_of((double)total);
+    return bits < 50 ? bits : 50;
+}
+
 bool km_real_center(km_points *points, const double *exact, MPI_Comm comm, app_problem *problem) {
     size_t dim = points->dim;
     km_real *real = &points->real;
-    int bits = BITS - exponent_of((double)points->total);
+    const uint64_t total = km_points_weight(points);
     double *measures = calloc(dim * MEASURES + 1, sizeof *measures);
     *real = (km_real){.used = true,
-                      .total = points->total,
-                      .bits = bits < 50 ? bits : 50,
+                      .total = total,
+                      .bits = bits_of_summand(total),
                       .offsets = calloc(dim + 1, sizeof *real->offsets),
                       .units = calloc(dim + 1, sizeof *real->units)};
     double rounded = exact != NULL; /* on any rank */
@@ -142,6 +144,14 @@ bool km_real_center(km_points *points, const double *exact, MPI_Comm comm, app_p
     }
     free(measures);
     return good;
+}
+
+void km_real_set_total(km_real *real, uint64_t total, size_t dim) {
+    const int bits = bits_of_summand(total);
+    for (size_t d = 0; d < dim; d++)
+        real->units[d] = ldexp(real->units[d], bits - real->bits);
+    real->bits = bits;
+    real->total = total;
 }
 
 void km_real_free(km_real *real) {
@@ -189,7 +199,7 @@ void km_real_normalise(const km_real *real, float *row, size_t dim) {
  */
 #define LOOP __attribute__((always_inline)) static inline
 
-LOOP void add_row(const km_real *real, const float *row, size_t dim, int64_t *sums,
+LOOP void add_row(const km_real *real, const float *row, size_t dim, int64_t weight, int64_t *sums,
                   int64_t *rests) {
     const double shift = ldexp(1, real->bits), *units = real->units;
     /* Adding this to a number below 2^51 rounds it to an integer, in the low bits. */
@@ -203,8 +213,8 @@ LOOP void add_row(const km_real *real, const float *row, size_t dim, int64_t *su
             double number;
             int64_t bits;
         } whole = {value + round}, rest = {(value - (whole.number - round)) * shift + round};
-        sums[d] += whole.bits - none;
-        rests[d] += rest.bits - none;
+        sums[d] += weight * (whole.bits - none);
+        rests[d] += weight * (rest.bits - none);
     }
 }
 
@@ -240,9 +250,9 @@ uint64_t km_real_to_units(double unit, uint32_t distance2) {
     return unit > 0 ? (uint64_t)(km_real_value(distance2) * unit) : distance2;
 }
 
-void km_real_add_to_bins(uint64_t *bins, uint32_t distance2) {
+void km_real_add_to_bins(uint64_t *bins, uint32_t distance2, uint64_t weight) {
     uint32_t exponent = distance2 >> MANTISSA, mantissa = distance2 & ((1U << MANTISSA) - 1);
-    bins[exponent] += exponent ? mantissa | 1U << MANTISSA : mantissa;
+    bins[exponent] += weight * (exponent ? mantissa | 1U << MANTISSA : mantissa);
 }
 
 uint64_t km_real_sum_bins(const uint64_t *bins) {
@@ -252,14 +262,6 @@ uint64_t km_real_sum_bins(const uint64_t *bins) {
         sum += ldexp((double)bins[exponent], (exponent ? exponent : 1) - 127 - MANTISSA);
     memcpy(&bits, &sum, sizeof bits);
     return bits;
-}
-
-double km_real_objective(const km_real *real, uint64_t objective) {
-    double sum;
-    if (!real->used)
-        return real->distance > 0 ? (double)objective / real->distance : (double)objective;
-    memcpy(&sum, &objective, sizeof sum);
-    return sum / real->scale / real->scale;
 }
 
 LOOP double distance2(const float *a, const float *b, size_t dim) {
@@ -285,7 +287,7 @@ LOOP double distance2(const float *a, const float *b, size_t dim) {
 #define AVX2 __attribute__((target("avx2")))
 AVX2 static void add_row_avx2(const km_real *real, const float *row, size_t dim, int64_t *sums,
                               int64_t *rests) {
-    add_row(real, row, dim, sums, rests);
+    add_row(real, row, dim, 1, sums, rests);
 }
 
 AVX2 static double distance2_avx2(const float *a, const float *b, size_t dim) {
@@ -293,14 +295,19 @@ AVX2 static double distance2_avx2(const float *a, const float *b, size_t dim) {
 }
 #endif
 
-void km_real_add(const km_real *real, const float *row, size_t dim, int64_t *sums, int64_t *rests) {
+void km_real_add(const km_real *real, const float *row, size_t dim, uint64_t weight, int64_t *sums,
+                 int64_t *rests) {
+    if (weight != 1) { /* AVX2 has no products of 64 bits */
+        add_row(real, row, dim, (int64_t)weight, sums, rests);
+        return;
+    }
 #if defined(__x86_64__)
     if (__builtin_cpu_supports("avx2")) {
         add_row_avx2(real, row, dim, sums, rests);
         return;
     }
 #endif
-    add_row(real, row, dim, sums, rests);
+    add_row(real, row, dim, 1, sums, rests);
 }
 
 double km_real_distance2(const float *a, const float *b, size_t dim) {

@@ -22,23 +22,15 @@
 #define KM_LARGEST_REAL 1e15
 
 typedef struct km_real {
-    bool used;       /* features are real; else only distances may be */
-    bool unit;       /* rows and centroids have length 1 (km_points_use_cosine) */
-    double distance; /* for bytes with fixed-point centroids: units in a squared distance of 1; else
-                        0 */
+    bool used;      /* features are real; else only distances may be */
+    bool unit;      /* rows and centroids have length 1 (km_points_use_cosine) */
+    uint64_t total; /* number of points, or the sum of their weights */
     /* The members below are only for real features. */
-    uint64_t total; /* number of points */
     double scale;
     double *offsets; /* offset of each column */
     double *units;   /* of each column: units in a stored feature of 1 when summed */
     int bits;        /* bits of a stored feature's summand, and of its remainder's */
 } km_real;
-
-/*
- * Returns the fixed-point scale of squared distances (units per 1.0) with which the sum over TOTAL
- * rows of DIM features fits 63 bits. No two values of a feature may differ by more than 2 LARGEST.
- */
-double km_real_distance_scale(double largest, uint64_t total, size_t dim);
 
 /*
  * Chooses POINTS->real for all ranks' features, which are finite floats in POINTS->data, and
@@ -52,6 +44,9 @@ bool km_real_center(struct km_points *points, const double *exact, MPI_Comm comm
                     app_problem *problem);
 void km_real_free(km_real *real);
 
+/* Makes sums have room for points whose weights add up to TOTAL. */
+void km_real_set_total(km_real *real, uint64_t total, size_t dim);
+
 /*
  * Convert a feature to its stored form, not rounded yet; and a stored feature to the user's value.
  */
@@ -61,9 +56,10 @@ float km_real_feature(const km_real *real, size_t column, float kept);
 /*
  * Adds each stored feature of ROW to SUMS, in units and rounded to the nearest, and the remainder
  * of that rounding to RESTS, in units 2^bits times smaller, so that small features are not lost
- * beside large ones.
+ * beside large ones. Both are multiplied by WEIGHT.
  */
-void km_real_add(const km_real *real, const float *row, size_t dim, int64_t *sums, int64_t *rests);
+void km_real_add(const km_real *real, const float *row, size_t dim, uint64_t weight, int64_t *sums,
+                 int64_t *rests);
 
 /* Scales a row of the user's values to length 1. Returns false if it is 0. */
 bool km_real_scale_to_unit(float *row, size_t dim);
@@ -71,7 +67,7 @@ bool km_real_scale_to_unit(float *row, size_t dim);
 /* Scales a stored row, unless it is 0, so that it has length 1 in the user's values. */
 void km_real_normalise(const km_real *real, float *row, size_t dim);
 
-/* Returns the mean of COUNT stored features from their SUM and REST. */
+/* Returns the mean of stored features from their SUM and REST; their weights add up to COUNT. */
 float km_real_mean(const km_real *real, size_t column, int64_t sum, int64_t rest, uint64_t count);
 
 /* Convert a squared distance to the bits of a float, which are ordered like it, and back. */
@@ -79,8 +75,8 @@ uint32_t km_real_bits(double distance2);
 double km_real_value(uint32_t distance2);
 
 /*
- * Finds the unit with which the squared distances of all points, COUNT of them here, add up to less
- * than 2^63. Collective; on false all ranks have the same problem.
+ * Finds the unit with which the weighted squared distances of all points, COUNT of them here, add
+ * up to less than 2^63. Collective; on false all ranks have the same problem.
  */
 bool km_real_find_unit(const km_real *real, const uint32_t *distance2, size_t count, MPI_Comm comm,
                        double *unit, app_problem *problem);
@@ -89,18 +85,13 @@ bool km_real_find_unit(const km_real *real, const uint32_t *distance2, size_t co
 uint64_t km_real_to_units(double unit, uint32_t distance2);
 
 /*
- * Adds a squared distance exactly to BINS, one for each exponent of a float. Bins of different
- * points may be added in any order. km_real_sum_bins returns the bits of their sum as a double.
+ * Adds a squared distance, times WEIGHT, exactly to BINS, one for each exponent of a float. Bins of
+ * different points may be added in any order. km_real_sum_bins returns the bits of their sum as a
+ * double.
  */
 enum { KM_REAL_BINS = 256 };
-void km_real_add_to_bins(uint64_t *bins, uint32_t distance2);
+void km_real_add_to_bins(uint64_t *bins, uint32_t distance2, uint64_t weight);
 uint64_t km_real_sum_bins(const uint64_t *bins);
-
-/*
- * Converts an objective to a number: from the result of km_real_sum_bins if features are real, else
- * from units.
- */
-double km_real_objective(const km_real *real, uint64_t objective);
 
 /* Returns the squared distance between two vectors, always added up in the same order. */
 double km_real_distance2(const float *a, const float *b, size_t dim);

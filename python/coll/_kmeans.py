@@ -16,7 +16,7 @@ _METRICS = ("euclidean", "cosine")
 
 ffi.cdef(
     f"""
-typedef struct {{ const void *data; size_t rows, dim; int type; }} COLL_Kmeans_points;
+typedef struct {{ const void *data; size_t rows, dim; int type; const double *weights; }} COLL_Kmeans_points;
 typedef struct {{ size_t k; const char *start; const double *centroids; uint64_t seed; int iterations;
     double tolerance; int threads, cosine; }} COLL_Kmeans_settings;
 typedef struct {{ size_t k, dim; double *centroids, *offsets; double scale;
@@ -73,9 +73,25 @@ def _matrix(X):
     return numpy.ascontiguousarray(X, dtype=kind)
 
 
-def _points(X):
+def _weights(sample_weight, rows):
+    """Returns the weights of ROWS rows as an array of float64, or None."""
+    if sample_weight is None:
+        return None
+    weights = numpy.asarray(sample_weight, dtype=numpy.float64, order="C")
+    if weights.ndim == 0:
+        return numpy.full(rows, weights)
+    if weights.ndim != 1:
+        raise ValueError(f"Sample weights must be 1D array or scalar, got {weights.ndim}D array")
+    if len(weights) != rows:
+        raise ValueError(f"sample_weight has {len(weights)} weights, and X has {rows} rows; one for each is needed")
+    return weights
+
+
+def _points(X, weights=None):
+    """Returns X and WEIGHTS for C. The arrays must be kept alive."""
     kinds = {numpy.dtype("u1"): 0, numpy.dtype("f4"): 1, numpy.dtype("f8"): 2}
-    return ffi.new("COLL_Kmeans_points *", (_address(X, "void"), *X.shape, kinds[X.dtype]))
+    pointer = ffi.NULL if weights is None else _address(weights, "double")
+    return ffi.new("COLL_Kmeans_points *", (_address(X, "void"), *X.shape, kinds[X.dtype], pointer))
 
 
 def _check(code, problem):
@@ -98,11 +114,14 @@ class KMeans:
     n_threads     threads of this process; None: its processors, shared fairly with the other ranks
     comm          a communicator of mpi4py whose ranks each pass their own rows; None: this process alone
 
+    sample_weight of fit and score are weights of the rows, numbers from 0 on; None: each weighs 1. A row of weight 3
+    counts like three equal rows. The initial centroids are drawn by weight, too.
+
     With a communicator fit, predict, transform and score are collective. Every rank gets the same centroids,
     and the labels of its own rows. The result has the same bits for any number of ranks and threads.
 
-    After fit there are cluster_centers_, labels_, inertia_ (the sum of the squared distances of all points from
-    their centroids), n_iter_ and n_features_in_.
+    After fit there are cluster_centers_, labels_, inertia_ (the weighted sum of the squared distances of all
+    points from their centroids), n_iter_ and n_features_in_.
     """
 
     _estimator_type = "clusterer"
@@ -142,7 +161,12 @@ class KMeans:
         return f"KMeans({', '.join(f'{name}={value!r}' for name, value in self.get_params().items())})"
 
     def _more_tags(self):
-        return {"_xfail_checks": {"check_dataframe_column_names_consistency": "names of columns are not used"}}
+        return {
+            "_xfail_checks": {
+                "check_dataframe_column_names_consistency": "names of columns are not used",
+                "check_sample_weights_invariance": "the order of rows decides which centroids are drawn",
+            }
+        }
 
     def __sklearn_tags__(self):
         from sklearn.utils import Tags, TargetTags, TransformerTags
@@ -229,28 +253,28 @@ class KMeans:
             raise error
         return result
 
-    def _prepare(self, X):
-        """Returns X, what C needs of the model, and the arrays to keep alive."""
+    def _prepare(self, X, sample_weight=None):
+        """Returns X, its weights or None, what C needs of the model, and the arrays to keep alive."""
         model, kept = self._model()
         X = _matrix(X)
         if X.shape[1] != self.n_features_in_:
             raise ValueError(
                 f"X has {X.shape[1]} features, but KMeans is expecting {self.n_features_in_} features as input"
             )
-        return X, model, kept
+        return X, _weights(sample_weight, len(X)), model, kept
 
-    def _prepare_fit(self, X):
-        """Returns X, the start's name, and the array of initial centroids or None."""
+    def _prepare_fit(self, X, sample_weight):
+        """Returns X, its weights or None, the start's name, and the array of initial centroids or None."""
         X = _matrix(X)
         self._check_parameters()
-        return X, *self._first_centroids(X.shape[1])
+        return X, _weights(sample_weight, len(X)), *self._first_centroids(X.shape[1])
 
     # --- The methods ---
 
-    def fit(self, X, y=None):
+    def fit(self, X, y=None, sample_weight=None):
         """Clusters the rows of X. Returns self."""
         comm = self._communicator()
-        X, start, first = self._together(self._prepare_fit, X)
+        X, weights, start, first = self._together(self._prepare_fit, X, sample_weight)
         rows, dim = X.shape
         total = comm.allreduce(rows)
         if total < self.n_clusters:
@@ -268,8 +292,8 @@ class KMeans:
         inertia, iterations, problem = ffi.new("double *"), ffi.new("int *"), ffi.new("char[]", _PROBLEM)
         _check(
             _library.COLL_Kmeans_fit(
-                _points(X), settings, handle_of(comm), model, _address(labels, "int32_t"), inertia, iterations,
-                problem, _PROBLEM,
+                _points(X, weights), settings, handle_of(comm), model, _address(labels, "int32_t"), inertia,
+                iterations, problem, _PROBLEM,
             ),
             problem,
         )
@@ -279,14 +303,14 @@ class KMeans:
         self.labels_, self.inertia_, self.n_iter_ = labels, inertia[0], iterations[0]
         return self
 
-    def _assign(self, X):
-        X, model, kept = self._together(self._prepare, X)
+    def _assign(self, X, sample_weight=None):
+        X, weights, model, kept = self._together(self._prepare, X, sample_weight)
         labels = numpy.empty(len(X), dtype=numpy.int32)
         inertia, problem = ffi.new("double *"), ffi.new("char[]", _PROBLEM)
         _check(
             _library.COLL_Kmeans_predict(
-                _points(X), model, self._threads(), handle_of(self._communicator()), _address(labels, "int32_t"),
-                inertia, problem, _PROBLEM,
+                _points(X, weights), model, self._threads(), handle_of(self._communicator()),
+                _address(labels, "int32_t"), inertia, problem, _PROBLEM,
             ),
             problem,
         )
@@ -296,13 +320,13 @@ class KMeans:
         """Returns the number of the nearest centroid of each row of X."""
         return self._assign(X)[0]
 
-    def fit_predict(self, X, y=None):
+    def fit_predict(self, X, y=None, sample_weight=None):
         """Clusters the rows of X and returns their labels."""
-        return self.fit(X).labels_
+        return self.fit(X, sample_weight=sample_weight).labels_
 
     def transform(self, X):
         """Returns the distance of each row of X from each centroid."""
-        X, model, kept = self._together(self._prepare, X)
+        X, _, model, kept = self._together(self._prepare, X)
         distances, problem = numpy.empty((len(X), model.k)), ffi.new("char[]", _PROBLEM)
         _check(
             _library.COLL_Kmeans_transform(
@@ -313,10 +337,10 @@ class KMeans:
         )
         return distances.astype(self.cluster_centers_.dtype, copy=False)
 
-    def fit_transform(self, X, y=None):
+    def fit_transform(self, X, y=None, sample_weight=None):
         """Clusters the rows of X and returns their distances from the centroids."""
-        return self.fit(X).transform(X)
+        return self.fit(X, sample_weight=sample_weight).transform(X)
 
-    def score(self, X, y=None):
-        """Returns the sum of the squared distances of all rows from their centroids, negative."""
-        return -self._assign(X)[1]
+    def score(self, X, y=None, sample_weight=None):
+        """Returns the weighted sum of the squared distances of all rows from their centroids, negative."""
+        return -self._assign(X, sample_weight)[1]

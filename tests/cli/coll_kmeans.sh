@@ -294,6 +294,47 @@ test "$(tail -c +129 a2.npy | od -A n -t d4)$(tail -c +129 d2.npy | od -A n -t f
     "           0           1 1 1" || fail "bytes and centroids that are not"
 rm -f c2.npy a2.npy a3.npy d2.npy f.npy f_a.npy r.npy r_a.npy first out.fvecs two.txt
 
+# Weights: points of weight 0 to 11, which are the numbers of clusters, are clustered like points that are
+# there 0 to 11 times, with the same bits at any number of ranks and threads.
+tail -c +129 a.npy | od -A n -t d4 -w4 -v | paste -d ' ' - points.txt |
+    awk '{ n = $1; $1 = ""; for (i = 0; i < n; i++) print }' >repeated.txt
+for as in bytes float; do
+    for start in k-means++ afk-mc2; do
+        run 3 --k 9 --centroids-as $as --start $start repeated.txt --centroids c2.npy --assign a2.npy ||
+            fail "repeated points: $as, $start"
+        grep '^final objective' out >repeated
+        for by in "1 2" "5 1"; do
+            run ${by% *} --k 9 --centroids-as $as --start $start --weights a.npy points.txt --threads ${by#* } \
+                --centroids c3.npy --assign a3.npy || fail "--weights: $as, $start, $by"
+            cmp c2.npy c3.npy || fail "weights are not repetitions: $as, $start, $by"
+            grep '^final objective' out | cmp - repeated || fail "another weighted objective: $as, $start, $by"
+        done
+    done
+done
+predict 3 --centroids c3.npy points.txt --weights a.npy --assign a2.npy
+cmp a2.npy a3.npy || fail "predict: another assignment, --weights"
+grep -q "; objective $(cut -d ' ' -f 3 repeated)" out || fail "predict: another objective, --weights"
+# Fractions: with other starts, in batches, resumed, with points on disk, and by cosine.
+sed 's/<i4/<f4/' a.npy | head -c 128 >fractions.npy
+for i in $(seq 75); do # 1.5, 0, 0.3, 2.25, 1e-3, 7, 1, 0.125
+    printf '\000\000\300\077\000\000\000\000\232\231\231\076\000\000\020\100'
+    printf '\157\022\203\072\000\000\340\100\000\000\200\077\000\000\000\076'
+done >>fractions.npy
+for more in "--start random" "--start k-means||" "--metric cosine" "--batch 100 --mapped ." "--centroids-as float"; do
+    # shellcheck disable=SC2086 # several words
+    for by in "1 2" "3 1"; do
+        run ${by% *} --k 9 $more --weights fractions.npy points.txt --threads ${by#* } --centroids c"${by% *}".npy \
+            --assign a"${by% *}".npy || fail "fractions: $more"
+    done
+    cmp c1.npy c3.npy && cmp a1.npy a3.npy || fail "fractions: $more: other files at 3 ranks"
+done
+for iterations in 2 10; do
+    run 2 --k 9 --centroids-as float --iterations $iterations --weights fractions.npy points.txt --centroids c2.npy \
+        --assign a2.npy --checkpoint weighted --every 1 --resume || fail "fractions, resumed"
+done
+cmp c1.npy c2.npy && cmp a1.npy a2.npy || fail "fractions: other files when resumed"
+rm -f c1.npy a1.npy c2.npy a2.npy c3.npy a3.npy repeated repeated.txt
+
 # All errors.
 to="--centroids results/c.npy --assign results/a.npy"
 { cat points.txt; echo picture 1 2 3; } >short.txt
@@ -327,6 +368,25 @@ refuses "fortran.npy: in Fortran order" --k 2 fortran.npy $to
 refuses "negative.npy: damaged header: a negative length" --k 2 negative.npy $to
 refuses "ragged.bvecs: row 1 (counted from 0) has 4 features where row 0 has 5" --k 1 ragged.bvecs $to
 refuses "missing.txt: can't be opened" --k 2 points.txt missing.txt $to
+head -c 200 a.npy >cut_weights.npy
+{ head -c 136 a.npy; printf '\377\377\377\377' && tail -c +141 a.npy; } >negative_weights.npy
+{ head -c 300 fractions.npy; printf '\000\000\300\177' && tail -c +305 fractions.npy; } >nan_weights.npy
+{ head -c 128 a.npy; head -c 2400 /dev/zero; } >no_weights.npy
+refuses "weighted/checkpoint: is of other points or weights than these" --k 9 --centroids-as float points.txt \
+    $to --weights a.npy --checkpoint weighted --resume
+refuses "a.npy: has 600 weights, and there are 13 points; a weight for each point is needed" \
+    --k 2 real.fvecs $to --weights a.npy
+refuses "c.npy: has 20 columns; weights are an array of one dimension" --k 2 points.txt $to --weights c.npy
+refuses "cut_weights.npy: truncated" --k 2 points.txt $to --weights cut_weights.npy
+refuses "negative_weights.npy, byte 136: row 2 (counted from 0) is -1; weights are finite numbers from 0 on" \
+    --k 2 points.txt $to --weights negative_weights.npy
+refuses "nan_weights.npy, byte 300: row 43 (counted from 0) is nan; weights" \
+    --k 2 points.txt $to --weights nan_weights.npy
+refuses "no_weights.npy: all are 0; at least one must be positive" --k 2 points.txt $to --weights no_weights.npy
+refuses "points.txt: is not a .npy file" --k 2 points.txt $to --weights points.txt
+refuses "--json a.npy: is also read, as --weights a.npy" --k 2 points.txt $to --weights a.npy --json a.npy
+refuses "missing.npy: can't be opened" predict points.txt --centroids c.npy --assign results/a.npy \
+    --weights missing.npy
 counts=2
 refuses "--k 0: a number from 1" --k 0 points.txt $to
 refuses "--k x: a number from 1" --k x points.txt $to

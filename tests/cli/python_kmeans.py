@@ -80,6 +80,49 @@ refused(ValueError, "point 5 (counted from 0) is 0 and has no direction", model.
 X = (data / 250).astype("f2")
 model = KMeans(6, random_state=1).fit(X)
 
+# Weights: of all kinds, against numpy, in which empty clusters stay.
+weights = random.uniform(0, 5, 400) * (random.uniform(size=400) < 0.8)
+counts = random.randint(0, 4, 400)
+
+
+def weighted_lloyd(X, centers, iterations, weights):
+    """Does the same as lloyd, with weights."""
+    X, centers = X.astype(float), centers.astype(float)
+    for _ in range(iterations):
+        labels = ((X[:, None] - centers) ** 2).sum(2).argmin(1)
+        centers = numpy.array([numpy.average(X[labels == j], 0, weights[labels == j]) for j in range(len(centers))])
+    squares = ((X[:, None] - centers) ** 2).sum(2)
+    return centers, squares.argmin(1), (squares.min(1) * weights).sum()
+
+
+for X in data, data.astype("f4"), data.round().astype("u1"), data.round():
+    first = X[:: len(X) // 6][:6]
+    for given in weights, counts, weights * 1e-300, weights * 1e300, numpy.exp(3 * weights):
+        centers, labels, objective = weighted_lloyd(X, first, 3, given * 1.0)
+        model = KMeans(6, init=first, max_iter=3, tol=0).fit(X, sample_weight=given)
+        assert numpy.abs(model.cluster_centers_ - centers).max() < 1e-4
+        assert (model.labels_ == labels).all() and abs(model.inertia_ / objective - 1) < 1e-6
+        assert abs(model.score(X, sample_weight=given) / model.inertia_ + 1) < 1e-9
+        assert (model.predict(X) == labels).all()
+    # Whole weights are repetitions, also for random starts.
+    for init in "k-means++", "afk-mc2":
+        model = KMeans(6, init=init, random_state=2).fit(X, sample_weight=counts)
+        other = KMeans(6, init=init, random_state=2).fit(numpy.repeat(X, counts, axis=0))
+        assert (numpy.repeat(model.labels_, counts) == other.labels_).all()
+        assert numpy.abs(model.cluster_centers_ - other.cluster_centers_).max() < 1e-4
+        assert abs(model.inertia_ / other.inertia_ - 1) < 1e-6
+    # Rows without weight are no centroids of a start, unless there are no others.
+    for init in "k-means++", "random", "k-means||", "afk-mc2":
+        some = numpy.where(numpy.arange(400) % 40 == 7, 1 + counts, 0)
+        model = KMeans(10, init=init, random_state=2, max_iter=1).fit(X, sample_weight=some)
+        assert model.inertia_ < 1e-6 and sorted(model.labels_[7::40]) == list(range(10)), init
+model = KMeans(6, init=data[:6], random_state=1).fit(data, sample_weight=2)
+assert abs(model.inertia_ / KMeans(6, init=data[:6]).fit(data).inertia_ - 2) < 1e-6
+assert (model.fit_predict(data, sample_weight=counts) == model.labels_).all()
+assert model.fit_transform(data, sample_weight=list(counts)).shape == (400, 6)
+X = (data / 250).astype("f2")
+model = KMeans(6, random_state=1).fit(X)
+
 # Restored, and with other centroids; those of bytes also for points that are no bytes.
 again = pickle.loads(pickle.dumps(model))
 assert (again.predict(X) == model.labels_).all() and again._fitted[0] is again.cluster_centers_
@@ -121,6 +164,13 @@ for X in data, data.astype("f4"), data.round().astype("u1"):
         assert (together.cluster_centers_ == alone.cluster_centers_).all()
         assert (together.labels_ == alone.labels_[begin : begin + counts[rank]]).all()
         assert together.inertia_ == alone.inertia_ and together.n_iter_ == alone.n_iter_
+        weights = numpy.sqrt(numpy.arange(400)) * 0.1
+        alone.fit(X, sample_weight=weights)
+        together.fit(mine, sample_weight=weights[begin : begin + counts[rank]] if counts[rank] else None)
+        assert (together.cluster_centers_ == alone.cluster_centers_).all()
+        assert (together.labels_ == alone.labels_[begin : begin + counts[rank]]).all()
+        assert together.inertia_ == alone.inertia_ and together.n_iter_ == alone.n_iter_
+    together.fit(mine)
     assert (together.predict(mine) == together.labels_).all()
     assert together.score(mine) == -together.inertia_
     assert together.transform(mine).shape == (counts[rank], 6)
@@ -152,4 +202,11 @@ refused(ValueError, "X has 6 features, but KMeans is expecting 7", KMeans(6).fit
 refused(ValueError, "too far from the centroids", KMeans(6).fit(data).predict, data * 1e20)
 refused(ValueError, "not fitted", KMeans(6).predict, data)
 refused(ValueError, "no parameter 'clusters'", lambda: KMeans(6).set_params(clusters=3))
+for bad in -1, float("nan"), float("inf"):
+    spoilt = numpy.ones(400)
+    spoilt[9] = bad
+    refused(ValueError, "weight 9 (counted from 0) is ", KMeans(6).fit, data, None, spoilt)
+refused(ValueError, "weights: all are 0; at least one must be positive", KMeans(6).fit, data, None, 0)
+refused(ValueError, "sample_weight has 399 weights, and X has 400 rows", KMeans(6).fit, data, None, spoilt[1:])
+refused(ValueError, "1D array or scalar, got 2D", KMeans(6).fit, data, None, spoilt[None])
 refused(TypeError, "sparse", KMeans(6).fit, type("sparse", (), {"toarray": None})())

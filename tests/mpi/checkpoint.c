@@ -323,12 +323,12 @@ START_TEST(others_files_stay) {
         bool stays;
     } files[] = {
         {"checkpoint.txt", "a note", true},
-        {"checkpoint.backup", "collkm2", true},
+        {"checkpoint.backup", "collkm3", true},
         {"checkpoint.XyZ123", "", true},
-        {".checkpoint.coll-a", "collkm2", true},
+        {".checkpoint.coll-a", "collkm3", true},
         {".checkpoint.coll-secret", "a note", true},
         {".checkpoint.coll-Xy0Z12", "a note, too", true},
-        {".checkpoint.coll-abcdef", "collkm2", false},
+        {".checkpoint.coll-abcdef", "collkm3", false},
         {".checkpoint.coll-ABC123", "", false},
     };
     enum { FILES = sizeof files / sizeof *files };

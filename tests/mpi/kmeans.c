@@ -216,26 +216,25 @@ static void reference_free(struct reference *it) {
 /* The results on rank 0, which are compared with the reference. */
 struct watch {
     const struct reference *reference;
-    const km_real *real; /* the real features of the points */
+    const km_points *points;
     int64_t steps;
     uint64_t objective;
     bool good;
 };
 
-/*
- * Returns whether an objective is right. Sums of floats are truncated to multiples of their unit.
- */
-static bool is_objective(const km_real *real, uint64_t told, double wanted) {
-    return fabs(km_real_objective(real, told) - wanted) <= (real->distance > 0 ? 1e-9 * wanted : 0);
+/* Returns whether an objective is right. Distances from fixed-point centroids are rounded. */
+static bool is_objective(const km_points *points, uint64_t told, double wanted) {
+    return fabs(km_points_objective(points, told) - wanted) <=
+           (points->fixed_point ? 1e-7 * wanted : 0);
 }
 
 static void watch_step(const km_step *step, void *context) {
     struct watch *watch = context;
     watch->steps++;
-    watch->good =
-        watch->good && step->iteration == watch->steps &&
-        is_objective(watch->real, step->objective, watch->reference->objective[watch->steps - 1]) &&
-        step->refilled <= step->empty && step->objective <= watch->objective;
+    watch->good = watch->good && step->iteration == watch->steps &&
+                  is_objective(watch->points, step->objective,
+                               watch->reference->objective[watch->steps - 1]) &&
+                  step->refilled <= step->empty && step->objective <= watch->objective;
     watch->objective = step->objective;
 }
 
@@ -278,7 +277,7 @@ static bool is_same(const struct reference *it, const struct trial *trial, const
     for (size_t i = 0; i < points->rows; i++)
         same = same && result->nearest[i] == it->nearest[points->first + i];
     int64_t last = it->iterations - (it->stop == KM_STOP_UNMOVED);
-    return same && is_objective(&points->real, result->objective, it->objective[last]);
+    return same && is_objective(points, result->objective, it->objective[last]);
 }
 
 START_TEST(same_as_reference) {
@@ -300,7 +299,7 @@ START_TEST(same_as_reference) {
                                 .threads = threads,
                                 .kernel = km_kernel_best(text, sizeof text)};
         struct watch watch = {
-            .reference = &expected, .real = &points.real, .objective = UINT64_MAX, .good = true};
+            .reference = &expected, .points = &points, .objective = UINT64_MAX, .good = true};
         km_observer observer = {
             .step = watch_step, .progress = watch_progress, .note = watch_note, .context = &watch};
         km_result result;
@@ -491,7 +490,7 @@ START_TEST(reals_at_any_ranks) {
     same = same && memcmp(alone.nearest + mine.first, together.nearest,
                           mine.rows * sizeof *together.nearest) == 0;
     harness_assert(same, "%s: another result than one rank's", trial->name);
-    double told = km_real_objective(&all.real, alone.objective);
+    double told = km_points_objective(&all, alone.objective);
     double wanted = real_objective(&all, &alone) / all.real.scale / all.real.scale;
     harness_assert(fabs(told - wanted) <= 1e-6 * wanted, "%s: objective %g, told as %g",
                    trial->name, wanted, told);
@@ -645,7 +644,7 @@ START_TEST(hard_reals) {
     harness_assert(same, "set %d: other clusters", _i);
     harness_assert(near, "set %d: other centroids", _i);
     double wanted = expected.objective[expected.iterations - (expected.stop == KM_STOP_UNMOVED)];
-    double told = km_real_objective(&points.real, result.objective);
+    double told = km_points_objective(&points, result.objective);
     harness_assert(wanted > 0 && fabs(told - wanted) <= 1e-6 * wanted,
                    "set %d: objective %g, told as %g", _i, wanted, told);
     km_result_free(&result);

@@ -43,13 +43,19 @@ static void *rows_as(COLL_Kmeans_type type, size_t first, size_t count) {
     return rows;
 }
 
-static int fit(const COLL_Kmeans_points *points, size_t k, MPI_Comm comm, fitted *result,
-               char *problem, size_t size) {
+/* LABELS have room for all rows of POINTS. */
+static int fit_labels(const COLL_Kmeans_points *points, size_t k, MPI_Comm comm, fitted *result,
+                      int32_t *labels, char *problem, size_t size) {
     const COLL_Kmeans_settings settings = {
         .k = k, .start = "k-means++", .seed = 5, .iterations = 20, .tolerance = 0, .threads = 1};
     result->model = (COLL_Kmeans_model){.centroids = result->centroids, .offsets = result->offsets};
-    return COLL_Kmeans_fit(points, &settings, comm, &result->model, result->labels,
-                           &result->inertia, &result->iterations, problem, size);
+    return COLL_Kmeans_fit(points, &settings, comm, &result->model, labels, &result->inertia,
+                           &result->iterations, problem, size);
+}
+
+static int fit(const COLL_Kmeans_points *points, size_t k, MPI_Comm comm, fitted *result,
+               char *problem, size_t size) {
+    return fit_labels(points, k, comm, result, result->labels, problem, size);
 }
 
 /* The first rank has no rows if there are more; the last has most. */
@@ -77,8 +83,8 @@ START_TEST(same_for_any_share) {
     share(&first, &count);
     void *all = rows_as(type, 0, ROWS), *mine = rows_as(type, first, count);
     /* A rank without rows may say any type. */
-    const COLL_Kmeans_points whole = {all, ROWS, DIM, type},
-                             part = {mine, count, DIM, count ? type : COLL_KMEANS_FLOAT32};
+    const COLL_Kmeans_points whole = {all, ROWS, DIM, type, NULL},
+                             part = {mine, count, DIM, count ? type : COLL_KMEANS_FLOAT32, NULL};
     fitted alone, together;
     int code = fit(&whole, K, MPI_COMM_SELF, &alone, problem, sizeof problem);
     harness_assert(code == MPI_SUCCESS, "alone: %s", problem);
@@ -112,6 +118,76 @@ START_TEST(same_for_any_share) {
 }
 END_TEST
 
+/* Returns the weight of a row: 0 to 3, and 0 for rows that would be clusters of their own. */
+static double weight_of(size_t row) {
+    return row == 7 ? 0 : (double)(row * 5 % 4);
+}
+
+/*
+ * Rows that weigh 0 to 3 are clustered like rows that are there 0 to 3 times, with the same draws,
+ * and with the same bits on all ranks.
+ */
+START_TEST(weights_are_repetitions) {
+    COLL_Kmeans_type type = kinds[_i].type;
+    size_t first, count, repeated = 0,
+                         element = type == COLL_KMEANS_UINT8     ? 1
+                                   : type == COLL_KMEANS_FLOAT32 ? sizeof(float)
+                                                                 : sizeof(double);
+    double weights[ROWS];
+    char problem[256] = "";
+    make_values(kinds[_i].whole);
+    values[7 * DIM] = 250;
+    share(&first, &count);
+    char *all = rows_as(type, 0, ROWS), *mine = rows_as(type, first, count);
+    char *copies = malloc(3 * ROWS * DIM * element);
+    ck_assert_ptr_nonnull(copies);
+    for (size_t row = 0; row < ROWS; row++) {
+        weights[row] = weight_of(row);
+        for (int copy = 0; copy < (int)weights[row]; copy++)
+            memcpy(copies + repeated++ * DIM * element, all + row * DIM * element, DIM * element);
+    }
+    const COLL_Kmeans_points whole = {all, ROWS, DIM, type, weights},
+                             part = {mine, count, DIM, type, count ? weights + first : NULL},
+                             many = {copies, repeated, DIM, type, NULL};
+    fitted alone, together, other;
+    int32_t *labels = malloc(repeated * sizeof *labels);
+    ck_assert(labels && repeated > ROWS && repeated <= 3 * ROWS);
+    int code = fit(&whole, K, MPI_COMM_SELF, &alone, problem, sizeof problem);
+    harness_assert(code == MPI_SUCCESS, "alone: %s", problem);
+    code = fit(&part, K, MPI_COMM_WORLD, &together, problem, sizeof problem);
+    harness_assert(code == MPI_SUCCESS, "together: %s", problem);
+    bool same = !memcmp(alone.centroids, together.centroids, sizeof alone.centroids) &&
+                !memcmp(alone.labels + first, together.labels, count * sizeof *alone.labels) &&
+                alone.inertia == together.inertia && alone.iterations == together.iterations;
+    harness_assert(same, "another result on several ranks");
+    code = fit_labels(&many, K, MPI_COMM_SELF, &other, labels, problem, sizeof problem);
+    harness_assert(code == MPI_SUCCESS, "repeated: %s", problem);
+    same = alone.iterations == other.iterations &&
+           fabs(alone.inertia - other.inertia) <= 1e-6 * other.inertia;
+    for (size_t i = 0; i < K * DIM; i++)
+        same = same && fabs(alone.centroids[i] - other.centroids[i]) <= 1e-5;
+    for (size_t row = 0, at = 0; row < ROWS; row++)
+        for (int copy = 0; copy < (int)weights[row]; copy++)
+            same = same && labels[at++] == alone.labels[row];
+    harness_assert(same, "repeated rows give another result: inertia %g and %g", alone.inertia,
+                   other.inertia);
+
+    /* Fractions, which are rounded, in a prediction. */
+    for (size_t row = 0; row < ROWS; row++)
+        weights[row] *= 1e-3;
+    double inertia;
+    code = COLL_Kmeans_predict(&part, &together.model, 2, MPI_COMM_WORLD, together.labels, &inertia,
+                               problem, sizeof problem);
+    same = code == MPI_SUCCESS && fabs(inertia - alone.inertia * 1e-3) <= 1e-6 * inertia &&
+           !memcmp(alone.labels + first, together.labels, count * sizeof *alone.labels);
+    harness_assert(same, "another prediction: %s", problem);
+    free(labels);
+    free(copies);
+    free(mine);
+    free(all);
+}
+END_TEST
+
 START_TEST(errors_are_everywhere) {
     int rank, ranks;
     char problem[256] = "";
@@ -121,7 +197,7 @@ START_TEST(errors_are_everywhere) {
     make_values(false);
     if (rank == ranks - 1)
         values[4] = NAN;
-    COLL_Kmeans_points points = {values, ROWS, DIM, COLL_KMEANS_FLOAT64};
+    COLL_Kmeans_points points = {values, ROWS, DIM, COLL_KMEANS_FLOAT64, NULL};
     int code = fit(&points, K, MPI_COMM_WORLD, &result, problem, sizeof problem);
     harness_assert(code == MPI_ERR_ARG && strstr(problem, "point 1, feature 1 (counted from 0) is"),
                    "NaN: %d, %s", code, problem);
@@ -130,10 +206,20 @@ START_TEST(errors_are_everywhere) {
     code = fit(&points, K, MPI_COMM_WORLD, &result, problem, sizeof problem);
     harness_assert(ranks == 1 || (code == MPI_ERR_ARG && strstr(problem, "points have 2 features")),
                    "features: %d, %s", code, problem);
-    points = (COLL_Kmeans_points){values, rank ? 0 : 2, DIM, COLL_KMEANS_FLOAT64};
+    points = (COLL_Kmeans_points){values, rank ? 0 : 2, DIM, COLL_KMEANS_FLOAT64, NULL};
     code = fit(&points, K, MPI_COMM_WORLD, &result, problem, sizeof problem);
     harness_assert(code == MPI_ERR_ARG && !strcmp(problem, "3 clusters, but only 2 points"),
                    "k: %d, %s", code, problem);
+    double weights[ROWS] = {0};
+    points = (COLL_Kmeans_points){values, ROWS, DIM, COLL_KMEANS_FLOAT64, weights};
+    code = fit(&points, K, MPI_COMM_WORLD, &result, problem, sizeof problem);
+    harness_assert(code == MPI_ERR_ARG && strstr(problem, "weights: all are 0"),
+                   "no weight: %d, %s", code, problem);
+    weights[3] = rank == ranks - 1 ? -1 : 1;
+    code = fit(&points, K, MPI_COMM_WORLD, &result, problem, sizeof problem);
+    harness_assert(code == MPI_ERR_ARG && strstr(problem, "weight 3 (counted from 0) is -1"),
+                   "a negative weight: %d, %s", code, problem);
+    points = (COLL_Kmeans_points){values, rank ? 0 : 2, DIM, COLL_KMEANS_FLOAT64, NULL};
     char small[8];
     code = fit(&points, K, MPI_COMM_WORLD, &result, small, sizeof small);
     harness_assert(code == MPI_ERR_ARG && strlen(small) == 7, "a short text");
@@ -144,6 +230,7 @@ static Suite *suite(void) {
     Suite *suite = suite_create("kmeans_library");
     TCase *cases = tcase_create("kmeans_library");
     tcase_add_loop_test(cases, same_for_any_share, 0, sizeof kinds / sizeof *kinds);
+    tcase_add_loop_test(cases, weights_are_repetitions, 0, sizeof kinds / sizeof *kinds);
     tcase_add_test(cases, errors_are_everywhere);
     suite_add_tcase(suite, cases);
     return suite;
