@@ -230,7 +230,7 @@ static coll_port *port_of(const coll_network *network, const coll_connection *vi
 
 /* Returns whether a message counts among the bytes that wait for the receiver's port as soon as it
  * is sent: it shares the sender's link with other messages, so it meets messages of other senders
- * at the port whatever their order. */
+ * at the port whatever their order, also if the simulated port is idle when it arrives. */
 static bool waits_early(const coll_message_cost *toll) {
     return toll->level > COLL_LEVEL_NODE && toll->bytes > LONG;
 }
@@ -243,8 +243,10 @@ int64_t coll_network_pass(coll_network *network, coll_connection *via,
     const int node = topo->places[via->from].node;
     if (nth == 0) {
         const int own = via->level <= COLL_LEVEL_NODE ? via->from : topo->ranks + node;
-        if (waits_early(toll))
+        if (waits_early(toll)) {
+            note_sender(&port_of(network, via)->queue, node);
             count_waiting(&port_of(network, via)->queue, &via->waiting, via->waiting + toll->bytes);
+        }
         return pass_link(&network->links[own], toll->send_gap, interleaves, now);
     }
     const int link = toll->shared_gap > 0 ? shared_link(network, via, nth) : NOBODY;
@@ -277,9 +279,9 @@ bool coll_network_enter(coll_network *network, coll_connection *via, const coll_
     *begin = pass_link(&port->clock, toll->receive_gap, interleaves, now);
     if (!interleaves)
         port->latest = sender;
-    if (*begin == now)
-        return waits_early(toll);
-    if (sends && !interleaves && latest != sender)
+    if (*begin == now && !waits_early(toll))
+        return false;
+    if (*begin > now && sends && !interleaves && latest != sender)
         port->clock.busy += toll->receive_gap / meeting_share;
     note_sender(&port->queue, sender);
     if (!waits_early(toll))
