@@ -21,6 +21,7 @@ dist_docpages_DATA = \
 	docs/first-program.md \
 	docs/glossary.md \
 	docs/hlot-figure1.svg \
+	docs/kmeans-bound.svg \
 	docs/kmeans.md \
 	docs/labs.md \
 	docs/languages.md \

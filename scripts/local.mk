@@ -63,6 +63,7 @@ EXTRA_DIST += \
 	scripts/compare-kmeans.d/compare.py \
 	scripts/compare-kmeans.d/rival.py \
 	scripts/doctor-score \
+	scripts/draw-kmeans-bound \
 	scripts/fuzz \
 	scripts/hooks/pre-commit \
 	scripts/netlab \

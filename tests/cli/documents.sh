@@ -98,6 +98,11 @@ for room in $(sed '/^lib\/bcast /d; s,[a-z]*/coll-,coll-,g' rooms); do
     grep -q ">$room</text>" "$source_dir/docs/rooms.svg" || fail "docs/rooms.svg: no $room"
 done
 
+if command -v python3 >/dev/null; then
+    python3 "$source_dir/scripts/draw-kmeans-bound" | cmp -s - "$source_dir/docs/kmeans-bound.svg" ||
+        fail "docs/kmeans-bound.svg is not what scripts/draw-kmeans-bound draws"
+fi
+
 # The site of "make html", where that was run: each link to a file, and each picture, is there.
 if [ -e "$build/html/index.html" ]; then
     grep -r -o --include='*.html' -E '(href|src)="[^"#?]+' "$build/html" |
