@@ -39,6 +39,7 @@ static const char usage[] =
     "  .npy     rows x features, uint8, int8, float16, float32 or float64\n"
     "  .bvecs   the number of features as a 32-bit integer before each row (.fvecs: float32)\n"
     "  .u8bin   the numbers of rows and features before all rows (.i8bin: int8, .fbin: float32)\n"
+    "  .h5:/X   the dataset /X of an HDF5 file, rows x features: file.h5:/train\n"
     "  IDX      MNIST's format, unsigned bytes, plain or gzipped\n"
     "  others   text, a point on each line: picture id, row id, column id, features\n"
     "If all features are whole numbers from 0 to 255, they are converted to bytes.\n"
@@ -207,15 +208,22 @@ static bool choose_algorithms(MPI_Comm comm, app_problem *problem) {
 static void check_paths(app_problem *problem) {
     const km_settings *settings = &options.settings;
     char *checkpoint = settings->checkpoint ? km_checkpoint_path(settings->checkpoint) : NULL;
+    char *start = settings->start.path ? km_points_file(settings->start.path) : NULL;
+    char **points = km_points_files(options.points.words, options.points.count);
+    if (!points)
+        app_refuse(problem, "out of memory");
     const app_file_use files[] = {
         {APP_FILE_WRITTEN, "--centroids", &options.centroids, 1, NULL},
         {APP_FILE_WRITTEN, "--assign", &options.assign, 1, NULL},
         {APP_FILE_WRITTEN, "--json", &options.json, 1, NULL},
-        {APP_FILE_READ, "POINTS", options.points.words, options.points.count, NULL},
+        {APP_FILE_READ, "POINTS", (const char *const *)points, points ? options.points.count : 0,
+         NULL},
         {APP_FILE_READ, "--weights", &options.weights, 1, NULL},
-        {APP_FILE_READ, "--start file:", &settings->start.path, 1, NULL},
+        {APP_FILE_READ, "--start file:", (const char *const *)&start, 1, NULL},
         {APP_FILE_READ, "--checkpoint", (const char *const *)&checkpoint, 1, NULL}};
     app_files_check(files, sizeof files / sizeof *files, problem);
+    km_points_files_free(points);
+    free(start);
     free(checkpoint);
 }
 

@@ -72,14 +72,21 @@ typedef struct centroid_form {
 } centroid_form;
 
 static bool check_files(MPI_Comm comm, app_problem *problem) {
+    char *centroids = km_points_file(options.centroids);
+    char **points = km_points_files(options.points.words, options.points.count);
+    if (!points)
+        app_refuse(problem, "out of memory");
     const app_file_use files[] = {
         {APP_FILE_WRITTEN, "--assign", &options.assign, 1, NULL},
         {APP_FILE_WRITTEN, "--distances", &options.distances, 1, NULL},
-        {APP_FILE_READ, "POINTS", options.points.words, options.points.count, NULL},
+        {APP_FILE_READ, "POINTS", (const char *const *)points, points ? options.points.count : 0,
+         NULL},
         {APP_FILE_READ, "--weights", &options.weights, 1, NULL},
-        {APP_FILE_READ, "--centroids", &options.centroids, 1, NULL}};
+        {APP_FILE_READ, "--centroids", (const char *const *)&centroids, 1, NULL}};
     if (app_rank(comm) == 0)
         app_files_check(files, sizeof files / sizeof *files, problem);
+    km_points_files_free(points);
+    free(centroids);
     return app_agree(problem, comm);
 }
 

@@ -83,11 +83,18 @@ libkmeans_la_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS) -Wno-unknown-pragmas
 libkmeans_la_LDFLAGS = $(AM_LDFLAGS) $(OPENMP_CFLAGS)
 libkmeans_la_LIBADD = $(ZLIB_LIBS)
 
+# libkmeans_hdf5.la: reading of HDF5, by libhdf5 if there is one. libcoll_kmeans.la, which reads no files, has
+# the same source without libhdf5, so that Python needn't load that.
+noinst_LTLIBRARIES += libkmeans_hdf5.la
+libkmeans_hdf5_la_SOURCES = kmeans/points/format_hdf5.c
+libkmeans_hdf5_la_CFLAGS = $(AM_CFLAGS) $(HDF5_CFLAGS)
+libkmeans_hdf5_la_LIBADD = $(HDF5_LIBS)
+
 # libcoll_kmeans.la: K-means of rows in memory, for programs and for Python.
 lib_LTLIBRARIES += libcoll_kmeans.la
 include_HEADERS += include/coll_kmeans.h
-libcoll_kmeans_la_SOURCES = kmeans/library.c
-libcoll_kmeans_la_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS) -Wno-unknown-pragmas
+libcoll_kmeans_la_SOURCES = kmeans/library.c kmeans/points/format_hdf5.c
+libcoll_kmeans_la_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS) -Wno-unknown-pragmas -DKM_WITHOUT_HDF5
 libcoll_kmeans_la_LDFLAGS = $(AM_LDFLAGS) $(OPENMP_CFLAGS) -version-info 0:0:0 \
 	-export-symbols-regex '^COLL_Kmeans_'
 libcoll_kmeans_la_LIBADD = libkmeans.la libapp_core.la libcoll.la
@@ -103,7 +110,7 @@ coll_words_SOURCES = \
 	kmeans/words/verb_train.c \
 	kmeans/words/words.h
 coll_words_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS)
-coll_words_LDADD = libwords.la libkmeans.la libapp.la libcoll.la
+coll_words_LDADD = libwords.la libkmeans.la libkmeans_hdf5.la libapp.la libcoll.la
 
 bin_PROGRAMS += coll-kmeans
 coll_kmeans_SOURCES = \
@@ -111,4 +118,4 @@ coll_kmeans_SOURCES = \
 	kmeans/km_predict.c kmeans/km_predict.h \
 	kmeans/km_report.c kmeans/km_report.h
 coll_kmeans_CFLAGS = $(AM_CFLAGS) $(OPENMP_CFLAGS)
-coll_kmeans_LDADD = libkmeans.la libapp.la libcoll.la
+coll_kmeans_LDADD = libkmeans.la libkmeans_hdf5.la libapp.la libcoll.la

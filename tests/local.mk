@@ -8,8 +8,8 @@ SH_LOG_COMPILER = bash
 AM_TESTS_ENVIRONMENT = MPIRUN='$(MPIRUN)'; export MPIRUN; OMP_WAIT_POLICY=passive; export OMP_WAIT_POLICY;
 
 AM_CFLAGS += $(CHECK_CFLAGS)
-LDADD = libharness.la libpopcg.la libsurvey.la libwords.la libkmeans.la libapp.la libcoll_core.la \
-	$(CHECK_LIBS)
+LDADD = libharness.la libpopcg.la libsurvey.la libwords.la libkmeans.la libkmeans_hdf5.la libapp.la \
+	libcoll_core.la $(CHECK_LIBS)
 # What libcoll allocates can fail (tests/support/allocations.h).
 failing_allocations = $(AM_LDFLAGS) -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 

@@ -82,9 +82,10 @@ bool km_init_parse(const char *text, km_init *start, app_problem *problem) {
 }
 
 static bool checksum_file(const char *path, uint32_t *checksum, app_problem *problem) {
-    char bytes[1 << 14];
+    char bytes[1 << 14], *name = km_points_file(path);
     size_t count;
-    FILE *file = fopen(path, "rb");
+    FILE *file = name ? fopen(name, "rb") : NULL;
+    free(name);
     if (!file)
         return app_refuse(problem, "%s: can't be opened: %s", path, strerror(errno));
     *checksum = 0;

@@ -27,7 +27,9 @@ typedef struct km_layout {
 } km_layout;
 
 typedef struct km_source {
-    const char *path;
+    const char *path;    /* as it was given, for messages */
+    char *file;          /* the path of the file, to be freed */
+    const char *dataset; /* the dataset that the path names, or NULL */
     const struct km_format *format;
     km_layout layout;
     bool reals;   /* read features as float32 */
@@ -37,6 +39,7 @@ typedef struct km_source {
 } km_source;
 
 typedef struct km_format {
+    bool typed; /* features have the type that the layout says, and may be read as float32 */
     /* Returns whether PATH, whose first COUNT bytes are HEAD, is of this format. */
     bool (*recognise)(const char *path, const unsigned char *head, size_t count);
     /* Fills SOURCE->layout, whose BYTES are already set. Called on one rank. */
@@ -54,6 +57,7 @@ typedef struct km_format {
                  app_problem *problem);
 } km_format;
 
+extern const km_format km_format_hdf5;
 extern const km_format km_format_npy;
 extern const km_format km_format_vecs;
 extern const km_format km_format_bin;
@@ -72,6 +76,12 @@ void km_report_read(const km_source *source, const char *what, uint64_t done, ui
 
 /* Returns true if PATH ends in SUFFIX. */
 bool km_has_suffix(const char *path, const char *suffix);
+
+/*
+ * Converts the features of a record, row ROW of SOURCE, to bytes or to float32, as SOURCE asks for.
+ */
+bool km_convert_record(const km_source *source, uint64_t row, const unsigned char *record,
+                       uint8_t *into, app_problem *problem);
 
 /*
  * The `read` of formats whose rows are records of one size: a prefix, if there is one, which is DIM

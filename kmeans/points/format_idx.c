@@ -159,6 +159,7 @@ const km_format km_format_idx = {
     .recognise = recognise_plain,
     .describe = describe_plain,
     .read = km_read_records,
+    .typed = true,
 };
 
 const km_format km_format_idx_gz = {

@@ -73,4 +73,5 @@ const km_format km_format_npy = {
     .recognise = recognise,
     .describe = read_layout,
     .read = km_read_records,
+    .typed = true,
 };

@@ -48,6 +48,9 @@ static bool refuse_value(const km_source *source, uint64_t row, size_t column, d
                          const char *remedy, app_problem *problem) {
     const km_layout *layout = &source->layout;
     size_t size = npy_type_size(layout->element);
+    if (source->dataset)
+        return app_refuse(problem, "%s: row %" PRIu64 ", column %zu (counted from 0) is %g; %s",
+                          source->path, row, column, value, remedy);
     uint64_t byte = layout->start + row * (layout->prefix + layout->dim * size) + layout->prefix +
                     column * size;
     return app_refuse(
@@ -89,8 +92,8 @@ static bool convert_to_bytes(const km_source *source, uint64_t row, const unsign
     return true;
 }
 
-static bool convert_record(const km_source *source, uint64_t row, const unsigned char *record,
-                           uint8_t *into, app_problem *problem) {
+bool km_convert_record(const km_source *source, uint64_t row, const unsigned char *record,
+                       uint8_t *into, app_problem *problem) {
     const km_layout *layout = &source->layout;
     if (layout->prefix) {
         int32_t dim;
@@ -123,8 +126,8 @@ bool km_read_records(int file, const km_source *source, uint64_t first, size_t r
         good = km_read_at(file, source->path, layout->start + (first + done) * record,
                           plain ? into + done * record : buffer, count * record, problem);
         for (size_t i = 0; good && !plain && i < count; i++)
-            good = convert_record(source, first + done + i, buffer + i * record,
-                                  into + (done + i) * layout->dim * size, problem);
+            good = km_convert_record(source, first + done + i, buffer + i * record,
+                                     into + (done + i) * layout->dim * size, problem);
         done += count;
     }
     free(buffer);

@@ -73,7 +73,9 @@ static bool read_bin_layout(int file, km_source *source, app_problem *problem) {
 }
 
 const km_format km_format_vecs = {
-    .recognise = recognise, .describe = read_layout, .read = km_read_records};
+    .recognise = recognise, .describe = read_layout, .read = km_read_records, .typed = true};
 
-const km_format km_format_bin = {
-    .recognise = recognise_bin, .describe = read_bin_layout, .read = km_read_records};
+const km_format km_format_bin = {.recognise = recognise_bin,
+                                 .describe = read_bin_layout,
+                                 .read = km_read_records,
+                                 .typed = true};

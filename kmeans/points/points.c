@@ -20,8 +20,8 @@
 #include <unistd.h>
 
 static const km_format *const formats[] = {
-    &km_format_npy, &km_format_vecs,   &km_format_bin,
-    &km_format_idx, &km_format_idx_gz, &km_format_text,
+    &km_format_hdf5, &km_format_npy,    &km_format_vecs, &km_format_bin,
+    &km_format_idx,  &km_format_idx_gz, &km_format_text,
 };
 
 void km_share(uint64_t total, int rank, int ranks, uint64_t *first, uint64_t *count) {
@@ -145,14 +145,51 @@ free_bytes:
     return false;
 }
 
+char *km_points_file(const char *path) {
+    struct stat about;
+    const char *end = path + strlen(path);
+    if (stat(path, &about))
+        for (const char *at = path; (at = strstr(at, ":/")); at++)
+            if (at > path)
+                end = at;
+    return strndup(path, (size_t)(end - path));
+}
+
+char **km_points_files(const char *const *paths, size_t count) {
+    char **files = calloc(count + 1, sizeof *files);
+    bool good = files;
+    for (size_t i = 0; good && i < count; i++)
+        good = (files[i] = km_points_file(paths[i]));
+    if (good)
+        return files;
+    km_points_files_free(files);
+    return NULL;
+}
+
+void km_points_files_free(char **files) {
+    for (size_t i = 0; files && files[i]; i++)
+        free(files[i]);
+    free(files);
+}
+
 /* --- Their contents --- */
+
+/* Sets the members of SOURCE that follow from PATH. */
+static void set_path(km_source *source, const char *path, app_problem *problem) {
+    source->path = path;
+    source->file = km_points_file(path);
+    if (!source->file)
+        app_refuse(problem, "out of memory");
+    else if (path[strlen(source->file)])
+        source->dataset = path + strlen(source->file) + 1;
+}
 
 /* Finds the format and layout of a file; *WHICH becomes the index of the format. */
 static bool read_layout(km_source *source, size_t *which, app_problem *problem) {
     unsigned char head[8];
     struct stat about;
     bool good = false;
-    int file = km_open(source->path, problem);
+    int file = km_open(source->file, problem);
     if (file < 0)
         return false;
     if (fstat(file, &about)) {
@@ -164,10 +201,13 @@ static bool read_layout(km_source *source, size_t *which, app_problem *problem) 
     if (!km_read_at(file, source->path, 0, head, count, problem))
         goto close_file;
     size_t format = 0;
-    while (!formats[format]->recognise(source->path, head, count))
+    while (!formats[format]->recognise(source->file, head, count))
         format++;
     *which = format;
-    good = formats[format]->describe(file, source, problem);
+    good = source->dataset && formats[format] != &km_format_hdf5
+               ? app_refuse(problem, "%s: %s is no HDF5 file; leave out :%s", source->path,
+                            source->file, source->dataset)
+               : formats[format]->describe(file, source, problem);
 close_file:
     close(file);
     return good;
@@ -285,7 +325,7 @@ static bool read_part(const km_source *source, uint64_t offset, const km_points 
         end = limit;
     if (begin >= end)
         return true;
-    int file = km_open(source->path, problem);
+    int file = km_open(source->file, problem);
     if (file < 0)
         return false;
     bool good = source->format->read(file, source, begin - offset, (size_t)(end - begin),
@@ -360,7 +400,7 @@ static bool read_share(km_source *sources, size_t count, const char *directory, 
 static bool may_be_real(const km_source *sources, size_t count) {
     bool others = false;
     for (size_t i = 0; i < count; i++) {
-        if (sources[i].format->read != km_read_records)
+        if (!sources[i].format->typed)
             return false;
         others = others || sources[i].layout.element != NPY_UINT8;
     }
@@ -370,24 +410,24 @@ static bool may_be_real(const km_source *sources, size_t count) {
 /* Reads the files: as bytes, or, if that fails and REALS, as float32. */
 static bool read_files(const km_paths *files, const char *directory, bool reals, MPI_Comm comm,
                        km_points *points, app_problem *problem) {
-    bool good = true;
+    bool good;
     km_source *sources = calloc(files->count + 1, sizeof *sources);
+    for (size_t i = 0; sources && i < files->count; i++)
+        set_path(&sources[i], files->paths[i], problem);
     if (!sources)
         app_refuse(problem, "out of memory");
-    if (!app_agree(problem, comm)) {
-        free(sources);
-        return false;
-    }
+    good = app_agree(problem, comm);
     for (size_t i = 0; good && i < files->count; i++) {
-        sources[i].path = files->paths[i];
         sources[i].reports = app_rank(comm) == 0;
         good = share_layout(&sources[i], &sources[0], comm, problem);
     }
     good = good && (read_share(sources, files->count, directory, false, comm, points, problem) ||
                     (reals && may_be_real(sources, files->count) &&
                      read_share(sources, files->count, directory, true, comm, points, problem)));
-    for (size_t i = 0; i < files->count; i++)
+    for (size_t i = 0; sources && i < files->count; i++) {
         free(sources[i].lines);
+        free(sources[i].file);
+    }
     free(sources);
     return good;
 }

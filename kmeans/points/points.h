@@ -44,6 +44,17 @@ bool km_points_read(const char *const *paths, size_t count, MPI_Comm comm, km_po
 bool km_points_load(const char *const *paths, size_t count, const char *directory, bool reals,
                     MPI_Comm comm, km_points *points, app_problem *problem);
 
+/*
+ * Returns the path of the file that PATH names: PATH itself, or, if there is no such file, what
+ * comes before a colon and the path of a dataset in an HDF5 file (file.h5:/train). The caller frees
+ * the result; NULL means that memory is short.
+ */
+char *km_points_file(const char *path);
+
+/* Returns the files of COUNT PATHS and a NULL; or NULL. km_points_files_free frees the list. */
+char **km_points_files(const char *const *paths, size_t count);
+void km_points_files_free(char **files);
+
 /* Return the weight of point I of this rank, and that of all points of all ranks. */
 static inline uint64_t km_point_weight(const km_points *points, size_t i) {
     return points->weights ? points->weights[i] : 1;

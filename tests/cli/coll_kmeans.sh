@@ -3,6 +3,7 @@
 # Tests coll-kmeans as users run it: the same files for any number of ranks and threads, and one clear line
 # for every error, with no files under the final names.
 set -u
+source_dir=$(cd "$(dirname "$0")/../.." && pwd)
 . "$(dirname "$0")/../support/programs.sh"
 program=$build/coll-kmeans
 disk=$work/disk
@@ -293,6 +294,24 @@ predict 2 --centroids out.fvecs two.txt --assign a2.npy --distances d2.npy
 test "$(tail -c +129 a2.npy | od -A n -t d4)$(tail -c +129 d2.npy | od -A n -t f4 | tr -s ' ')" = \
     "           0           1 1 1" || fail "bytes and centroids that are not"
 rm -f c2.npy a2.npy a3.npy d2.npy f.npy f_a.npy r.npy r_a.npy first out.fvecs two.txt
+
+# HDF5: a dataset as points, as a start, and as centroids.
+if grep -q "^#define HAVE_HDF5" "$build/build-aux/config.h"; then
+    ar p "$source_dir/tests/fuzz/corpus/p.h5.ar" 0 >set.h5 # 6 x 2, float32
+    run 3 --k 2 set.h5:/x --start file:set.h5:/x --centroids c2.npy --assign a2.npy && fail "6 rows for k = 2"
+    grep -q 'set.h5:/x: has 6 rows of 2 features; the start needs 2 of 2' err || fail "a start of HDF5"
+    run 1 --k 2 set.h5:/x --centroids c2.npy --assign a2.npy || fail "a dataset"
+    run 5 --k 2 set.h5:/x --centroids c3.npy --assign a3.npy --checkpoint hdf5 || fail "a dataset, 5 ranks"
+    cmp c2.npy c3.npy && cmp a2.npy a3.npy || fail "a dataset: other files at 5 ranks"
+    run 2 --k 6 set.h5:/x --start file:set.h5:/x --centroids c2.npy --checkpoint hdf5_start || fail "6 of 6"
+    grep -q '^final objective 0$' out || fail "a start of HDF5"
+    predict 3 --centroids set.h5:/x set.h5:/x --assign a3.npy
+    test "$(tail -c +129 a3.npy | od -A n -t d4 -w24 | tr -s ' ')" = " 0 1 2 3 4 5" || fail "centroids of HDF5"
+    refuses "--json set.h5: is also read, as POINTS set.h5" --k 2 set.h5:/x --centroids results/c.npy --json set.h5
+    refuses "set.h5: is an HDF5 file; name one of its datasets, such as set.h5:/x" \
+        --k 2 set.h5 --centroids results/c.npy
+    rm -rf c2.npy a2.npy c3.npy a3.npy hdf5 hdf5_start set.h5
+fi
 
 # Weights: points of weight 0 to 11, which are the numbers of clusters, are clustered like points that are
 # there 0 to 11 times, with the same bits at any number of ranks and threads.

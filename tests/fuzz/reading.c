@@ -9,6 +9,7 @@
 #include "kmeans/words/svm.h"
 
 #include <mpi.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,6 +43,14 @@ static bool read_points(const char *path, app_problem *problem) {
     km_points_free(&points);
     return true;
 }
+
+#ifdef HAVE_HDF5
+static bool read_dataset(const char *path, app_problem *problem) {
+    char dataset[4096];
+    snprintf(dataset, sizeof dataset, "%s:/x", path);
+    return read_points(dataset, problem);
+}
+#endif
 
 static bool read_labels(const char *path, app_problem *problem) {
     struct labels labels;
@@ -78,6 +87,9 @@ const file_reader readers[] = {
     {"p.txt", read_points},
     {"l.idx", read_labels},
     {"l.txt", read_labels},
+#ifdef HAVE_HDF5
+    {"p.h5", read_dataset},
+#endif
 #ifdef HAVE_JPEG
     {"i.jpg", read_images},
 #endif

@@ -37,10 +37,12 @@ tests_mpi_aggregate_mpi_LDFLAGS = $(failing_allocations)
 tests_mpi_coll_random_mpi_SOURCES = tests/mpi/coll_random.c tests/support/open_requests.c \
 	tests/support/open_requests.h
 tests_mpi_kmeans_library_mpi_LDADD = libcoll_kmeans.la $(LDADD)
+tests_mpi_points_mpi_CFLAGS = $(AM_CFLAGS) $(HDF5_CFLAGS)
 tests_mpi_memory_mpi_LDFLAGS = $(failing_allocations)
 tests_mpi_nonblocking_mpi_LDADD = $(threads_ldadd)
 tests_mpi_agreement_mpi_LDADD = libbench.la $(LDADD)
 tests_mpi_operation_mpi_LDADD = libbench.la $(LDADD)
+tests_mpi_readers_mpi_CFLAGS = $(AM_CFLAGS) $(HDF5_CFLAGS)
 tests_mpi_readers_mpi_SOURCES = tests/mpi/readers.c tests/fuzz/reading.c tests/fuzz/reading.h
 
 # In other languages, linked with what is installed alone.

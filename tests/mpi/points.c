@@ -15,6 +15,9 @@
 #include <string.h>
 #include <unistd.h>
 #include <zlib.h>
+#ifdef HAVE_HDF5
+#include <hdf5.h>
+#endif
 
 static char directory[] = "/tmp/coll-points-XXXXXX";
 
@@ -525,6 +528,193 @@ START_TEST(other_elements) {
 }
 END_TEST
 
+#ifdef HAVE_HDF5
+static const struct hdf5_kind {
+    enum { HDF5_U8, HDF5_I8, HDF5_F32, HDF5_F64_BIG, HDF5_F16 } type;
+    bool packed;         /* in compressed chunks */
+    double lowest, step; /* of the values */
+} hdf5_kinds[] = {{HDF5_U8, false, 0, 1},      {HDF5_U8, true, 3, 1},
+                  {HDF5_I8, true, -100, 1},    {HDF5_F32, false, -20, 0.25},
+                  {HDF5_F32, true, -20, 0.25}, {HDF5_F64_BIG, true, -1e3, 0.5},
+                  {HDF5_F64_BIG, false, 0, 1}, {HDF5_F16, false, -20, 0.25}};
+enum { HDF5_ROWS = 403, HDF5_DIM = 7 };
+
+static double hdf5_value(const struct hdf5_kind *kind, uint64_t row, uint64_t column) {
+    return kind->lowest + kind->step * (double)((row * 5 + column * 3) % 200);
+}
+
+/* Returns the type in the file; the caller closes it. */
+static hid_t hdf5_type(const struct hdf5_kind *kind) {
+    hid_t type = H5Tcopy(kind->type == HDF5_U8    ? H5T_STD_U8LE
+                         : kind->type == HDF5_I8  ? H5T_STD_I8LE
+                         : kind->type == HDF5_F32 ? H5T_IEEE_F32LE
+                         : kind->type == HDF5_F16 ? H5T_IEEE_F32LE
+                                                  : H5T_IEEE_F64BE);
+    if (kind->type == HDF5_F16) {
+        ck_assert_int_ge(H5Tset_fields(type, 15, 10, 5, 0, 10), 0);
+        ck_assert_int_ge(H5Tset_ebias(type, 15), 0);
+        ck_assert_int_ge(H5Tset_size(type, 2), 0);
+    }
+    return type;
+}
+
+static void write_dataset(hid_t file, const char *name, hid_t type, int dimensions, bool packed,
+                          const double *values) {
+    const hsize_t lengths[] = {HDF5_ROWS, HDF5_DIM}, chunk[] = {50, HDF5_DIM};
+    hid_t create = H5Pcreate(H5P_DATASET_CREATE);
+    hid_t space = H5Screate_simple(dimensions, lengths, NULL);
+    if (packed) {
+        ck_assert_int_ge(H5Pset_chunk(create, dimensions, chunk), 0);
+        ck_assert_int_ge(H5Pset_deflate(create, 5), 0);
+    }
+    hid_t dataset = H5Dcreate2(file, name, type, space, H5P_DEFAULT, create, H5P_DEFAULT);
+    ck_assert_int_ge(H5Dwrite(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values),
+                     0);
+    H5Dclose(dataset);
+    H5Sclose(space);
+    H5Pclose(create);
+}
+
+/* Writes the datasets /train of KIND, /line of one dimension, and /ints of large integers. */
+static void write_hdf5(const struct hdf5_kind *kind, const char *path) {
+    static double values[HDF5_ROWS * HDF5_DIM];
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (my_rank() == 0) {
+        for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+            values[i] = hdf5_value(kind, i / HDF5_DIM, i % HDF5_DIM);
+        hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+        hid_t type = hdf5_type(kind);
+        write_dataset(file, "train", type, 2, kind->packed, values);
+        write_dataset(file, "line", type, 1, false, values);
+        write_dataset(file, "ints", H5T_STD_I32LE, 2, false, values);
+        H5Tclose(type);
+        ck_assert_int_ge(H5Fclose(file), 0);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* Returns PATH and ENDING, which the caller frees. */
+static char *with_ending(const char *path, const char *ending) {
+    size_t size = strlen(path) + strlen(ending) + 1;
+    char *both = malloc(size);
+    ck_assert_ptr_nonnull(both);
+    snprintf(both, size, "%s%s", path, ending);
+    return both;
+}
+
+/* Datasets of all types are read, by each rank its rows, also next to another file. */
+START_TEST(hdf5) {
+    const struct hdf5_kind *kind = &hdf5_kinds[_i];
+    make_directory();
+    char *file = path_of("a.h5"), *path = with_ending(file, ":/train");
+    write_hdf5(kind, file);
+    for (size_t files = 1; files <= 2; files++) {
+        km_points points;
+        app_problem problem = {""};
+        bool good = km_points_load((const char *const[]){path, path}, files, NULL, true,
+                                   MPI_COMM_WORLD, &points, &problem);
+        harness_assert(good && points.total == files * HDF5_ROWS && points.dim == HDF5_DIM, "%s",
+                       problem.text);
+        harness_assert(points.real.used == (kind->lowest < 0), "bytes or not");
+        bool same = true;
+        for (size_t i = 0; i < points.rows * HDF5_DIM; i++) {
+            uint64_t row = (points.first + i / HDF5_DIM) % HDF5_ROWS;
+            double value = points.data[i];
+            if (points.real.used)
+                value = (double)km_real_feature(&points.real, i % HDF5_DIM,
+                                                ((const float *)points.data)[i]);
+            same = same && value == hdf5_value(kind, row, i % HDF5_DIM);
+        }
+        harness_assert(same, "set %d: other values", _i);
+        km_points_free(&points);
+    }
+    remove_file("a.h5");
+    free(path);
+    free(file);
+    remove_directory();
+}
+END_TEST
+
+static const struct {
+    const char *ending, *text; /* what follows the file's path, and what the error says */
+    double value;              /* of row 399, column 5 of /train; 0: unchanged */
+    size_t size;               /* the file is cut to this size; 0: not */
+} bad_hdf5s[] = {
+    {"", "a.h5: is an HDF5 file; name one of its datasets, such as ", 0, 0},
+    {"", "a.h5:/train", 0, 0},
+    {":/test", "a.h5:/test: there is no such dataset; the file has ", 0, 0},
+    {":/line", "a.h5:/line: has 1 dimensions; points are a dataset of rows x features", 0, 0},
+    {":/ints", "a.h5:/ints: elements are integers of 4 bytes; save them as uint8", 0, 0},
+    {":/train", "a.h5:/train: row 399, column 5 (counted from 0) is nan; features", NAN, 0},
+    {":/train", "a.h5:/train: can't be opened as HDF5: truncated file: ", 0, 5000},
+    {":/train", "a.h5:/train: can't be opened as HDF5: ", 0, 20},
+    {".h5:/train", "a.h5.h5: can't be opened: No such file", 0, 0},
+};
+
+/* Errors in and about a file are one line, the same at all ranks, also if one rank finds them. */
+START_TEST(bad_hdf5) {
+    make_directory();
+    char *file = path_of("a.h5"), *path = with_ending(file, bad_hdf5s[_i].ending);
+    write_hdf5(&hdf5_kinds[3], file);
+    if (my_rank() == 0 && bad_hdf5s[_i].size)
+        ck_assert_int_eq(truncate(file, (off_t)bad_hdf5s[_i].size), 0);
+    if (my_rank() == 0 && bad_hdf5s[_i].value != 0) {
+        const hsize_t at[] = {399, 5}, one[] = {1, 1};
+        hid_t open = H5Fopen(file, H5F_ACC_RDWR, H5P_DEFAULT);
+        hid_t dataset = H5Dopen2(open, "train", H5P_DEFAULT), space = H5Dget_space(dataset);
+        hid_t memory = H5Screate_simple(2, one, NULL);
+        H5Sselect_hyperslab(space, H5S_SELECT_SET, at, NULL, one, NULL);
+        ck_assert_int_ge(
+            H5Dwrite(dataset, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, &bad_hdf5s[_i].value),
+            0);
+        H5Sclose(memory);
+        H5Sclose(space);
+        H5Dclose(dataset);
+        H5Fclose(open);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    km_points points;
+    app_problem problem = {""};
+    bool good = km_points_load((const char *const[]){path}, 1, NULL, true, MPI_COMM_WORLD, &points,
+                               &problem);
+    harness_assert(!good && strstr(problem.text, bad_hdf5s[_i].text) && !strchr(problem.text, '\n'),
+                   "not '%s': '%s'", bad_hdf5s[_i].text, problem.text);
+    remove_file("a.h5");
+    free(path);
+    free(file);
+    remove_directory();
+}
+END_TEST
+#else
+START_TEST(no_hdf5) {
+    make_directory();
+    write_points(NPY, 0, 5, 4);
+    char *path = path_of(names[NPY]), *file = path_of("a.h5");
+    if (my_rank() == 0)
+        ck_assert_int_eq(rename(path, file), 0);
+    assert_fails((const char *const[]){file}, 1,
+                 "a.h5: this build has no libhdf5; install libhdf5-dev, configure and make again");
+    remove_file("a.h5");
+    free(file);
+    free(path);
+    remove_directory();
+}
+END_TEST
+#endif
+
+/* A dataset is named of a file that isn't HDF5. */
+START_TEST(dataset_of_npy) {
+    make_directory();
+    write_points(NPY, 0, 5, 4);
+    char *npy = path_of(names[NPY]), path[4096];
+    snprintf(path, sizeof path, "%s:/train", npy);
+    assert_fails((const char *const[]){path}, 1, "is no HDF5 file; leave out :/train");
+    remove_file(names[NPY]);
+    free(npy);
+    remove_directory();
+}
+END_TEST
+
 /*
  * A bad value far into a file of floats, found by another rank than 0, is reported with its place.
  */
@@ -606,6 +796,13 @@ static Suite *suite(void) {
     tcase_add_loop_test(cases, bad_array, 0, sizeof bad_arrays / sizeof *bad_arrays);
     tcase_add_test(cases, reals);
     tcase_add_loop_test(cases, other_elements, 0, sizeof others / sizeof *others);
+#ifdef HAVE_HDF5
+    tcase_add_loop_test(cases, hdf5, 0, sizeof hdf5_kinds / sizeof *hdf5_kinds);
+    tcase_add_loop_test(cases, bad_hdf5, 0, sizeof bad_hdf5s / sizeof *bad_hdf5s);
+#else
+    tcase_add_test(cases, no_hdf5);
+#endif
+    tcase_add_test(cases, dataset_of_npy);
     tcase_add_test(cases, bad_float_far_away);
     tcase_add_test(cases, bad_line_far_away);
     tcase_add_test(cases, bad_paths);

@@ -18,6 +18,9 @@
 #include <string.h>
 #include <unistd.h>
 #include <zlib.h>
+#ifdef HAVE_HDF5
+#include <hdf5.h>
+#endif
 #ifdef HAVE_JPEG
 #include <jpeglib.h>
 #endif
@@ -88,6 +91,39 @@ static void make_jpeg(seed *whole) {
 }
 #endif
 
+#ifdef HAVE_HDF5
+/* Makes a file with the dataset /x, compressed, of the latest format, which is the shortest. */
+static void make_hdf5(seed *whole) {
+    const hsize_t lengths[] = {6, 2}, chunk[] = {4, 2};
+    const float features[] = {1.5F, 2, 3, 4, 5, 6, 7, 8, -9, 10, 11, 12};
+    char path[] = "readers-test-XXXXXX";
+    const int made = mkstemp(path);
+    ck_assert_int_ge(made, 0);
+    close(made);
+    const hid_t access = H5Pcreate(H5P_FILE_ACCESS), create = H5Pcreate(H5P_DATASET_CREATE);
+    ck_assert_int_ge(H5Pset_libver_bounds(access, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST), 0);
+    ck_assert_int_ge(H5Pset_chunk(create, 2, chunk), 0);
+    ck_assert_int_ge(H5Pset_deflate(create, 9), 0);
+    const hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, access);
+    const hid_t space = H5Screate_simple(2, lengths, NULL);
+    const hid_t dataset =
+        H5Dcreate2(file, "x", H5T_IEEE_F32LE, space, H5P_DEFAULT, create, H5P_DEFAULT);
+    ck_assert_int_ge(H5Dwrite(dataset, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, features),
+                     0);
+    H5Dclose(dataset);
+    H5Sclose(space);
+    H5Pclose(create);
+    H5Pclose(access);
+    ck_assert_int_ge(H5Fclose(file), 0);
+    FILE *written = fopen(path, "rb");
+    ck_assert_ptr_nonnull(written);
+    whole->size = fread(whole->bytes, 1, MOST, written);
+    ck_assert_msg(whole->size > 0 && whole->size < MOST, "%zu bytes", whole->size);
+    fclose(written);
+    unlink(path);
+}
+#endif
+
 /*
  * Cuts off, removes, repeats or changes bytes of a file. Half of all changes are at its beginning.
  */
@@ -150,7 +186,7 @@ static const unsigned char bin[] = {2, 0, 0, 0, 2, 0, 0, 0, 1, 2, 3, 4};
 static const unsigned char fbin[] = {2, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0x80, 0x3f, 0, 0, 0, 0x43};
 static const unsigned char fvecs[] = {1, 0, 0, 0, 0, 0, 0x80, 0x3f, 1, 0, 0, 0, 0, 0, 0, 0x43};
 
-enum { SEEDS = 16 };
+enum { SEEDS = 17 };
 static seed seeds[SEEDS];
 
 /* Returns the seed of the reader with this name. */
@@ -183,6 +219,9 @@ static void make_seeds(void) {
 #ifdef HAVE_LINEAR
     static const char rows[] = "1 1:0.5 7:2e-3\n-1 2:1\n";
     set_bytes(find("r.svm"), rows, sizeof rows - 1);
+#endif
+#ifdef HAVE_HDF5
+    make_hdf5(find("p.h5"));
 #endif
 #ifdef HAVE_JPEG
     make_jpeg(find("i.jpg"));
