@@ -8,15 +8,15 @@ static bool is_before(const coll_event *a, const coll_event *b) {
     return (a->time < b->time) | ((a->time == b->time) & (a->order < b->order));
 }
 
-bool coll_event_queue_add(coll_event_queue *agenda, int64_t time, int place, int what) {
+bool coll_event_queue_add(coll_event_queue *queue, int64_t time, int place, int what) {
     enum { ADDED_BITS = 36 };
-    if (agenda->count == agenda->capacity)
+    if (queue->count == queue->capacity)
         return false;
-    coll_event *events = agenda->events,
+    coll_event *events = queue->events,
                added = {.time = time,
-                        .order = ((uint64_t)place << ADDED_BITS) + agenda->added++,
+                        .order = ((uint64_t)place << ADDED_BITS) + queue->added++,
                         .what = what};
-    int at = agenda->count++;
+    int at = queue->count++;
     for (; at > 0 && is_before(&added, &events[(at - 1) / 2]); at = (at - 1) / 2)
         events[at] = events[(at - 1) / 2];
     events[at] = added;
@@ -25,17 +25,17 @@ bool coll_event_queue_add(coll_event_queue *agenda, int64_t time, int place, int
 
 /* Replaces the first event by the last one: moves the hole down to a leaf first, then the last
  * event up from there, since it mostly belongs near the leaves. */
-bool coll_event_queue_take(coll_event_queue *agenda, coll_event *event) {
-    if (agenda->count == 0)
+bool coll_event_queue_take(coll_event_queue *queue, coll_event *event) {
+    if (queue->count == 0)
         return false;
-    coll_event *events = agenda->events, last = events[--agenda->count];
+    coll_event *events = queue->events, last = events[--queue->count];
     *event = events[0];
     int at = 0, child = 2;
-    for (; child < agenda->count; at = child, child = 2 * at + 2) {
+    for (; child < queue->count; at = child, child = 2 * at + 2) {
         child -= is_before(&events[child - 1], &events[child]);
         events[at] = events[child];
     }
-    if (child == agenda->count) {
+    if (child == queue->count) {
         events[at] = events[child - 1];
         at = child - 1;
     }

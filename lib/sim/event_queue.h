@@ -22,9 +22,9 @@ typedef struct coll_event_queue {
 } coll_event_queue;
 
 /* Adds an event. Returns false if the queue is full. */
-bool coll_event_queue_add(coll_event_queue *agenda, int64_t time, int place, int what);
+bool coll_event_queue_add(coll_event_queue *queue, int64_t time, int place, int what);
 
 /* Removes the next event. Returns false if there is none. */
-bool coll_event_queue_take(coll_event_queue *agenda, coll_event *event);
+bool coll_event_queue_take(coll_event_queue *queue, coll_event *event);
 
 #endif

@@ -62,7 +62,7 @@ void coll_network_open(coll_network *network, const coll_shape *call, const coll
                               .profile = coll_shape_costs(call),
                               .copied = SIZE_MAX};
     for (int i = 0; i < COLL_MESSAGE_COSTS; i++)
-        network->tolls[i].level = NOBODY;
+        network->costs[i].level = NOBODY;
     for (int level = 0; level < COLL_LEVELS; level++)
         network->rate[level] =
             shared_link_rate(whole ? whole : call->topo, &network->profile->level[level], level);
@@ -112,15 +112,15 @@ static int crossings(const coll_cost *cost, int level, size_t bytes) {
 
 const coll_message_cost *coll_network_message_cost(coll_network *network, coll_level level,
                                                    size_t bytes) {
-    coll_message_cost *toll =
-        &network->tolls[(bytes / 8 + bytes / 4096 * 7 + level * 13) % COLL_MESSAGE_COSTS];
-    if (toll->level == (int)level && toll->bytes == bytes)
-        return toll;
+    coll_message_cost *message =
+        &network->costs[(bytes / 8 + bytes / 4096 * 7 + level * 13) % COLL_MESSAGE_COSTS];
+    if (message->level == (int)level && message->bytes == bytes)
+        return message;
     const coll_cost *cost = &network->profile->level[level];
     const double size = (double)bytes, rate = network->rate[level],
                  empty = coll_cost_transfer(cost, 0);
     const int cores = level > COLL_LEVEL_NODE ? count_busy_cores(network->topo) : 1;
-    *toll = (coll_message_cost){
+    *message = (coll_message_cost){
         .bytes = bytes,
         .level = (int)level,
         .send = nanoseconds(coll_cost_send_overhead(cost, size)),
@@ -133,19 +133,20 @@ const coll_message_cost *coll_network_message_cost(coll_network *network, coll_l
             link_seconds(coll_cost_receive_gap(cost, size), coll_cost_receive_gap(cost, 0), cores)),
         .shared_gap = rate > 0 ? nanoseconds(size / rate) : 0,
         .crossings = crossings(cost, level, bytes)};
-    toll->latency = nanoseconds(coll_cost_transfer(cost, size) + (toll->crossings - 1) * empty);
-    return toll;
+    message->latency =
+        nanoseconds(coll_cost_transfer(cost, size) + (message->crossings - 1) * empty);
+    return message;
 }
 
 int64_t coll_network_way(const coll_network *network, const coll_connection *via,
-                         const coll_message_cost *toll) {
+                         const coll_message_cost *message) {
     const coll_topo *topo = network->topo;
-    if (!network->latencies || toll->level != COLL_LEVEL_WIDE)
-        return toll->latency;
+    if (!network->latencies || message->level != COLL_LEVEL_WIDE)
+        return message->latency;
     double empty = coll_cost_transfer(&network->profile->level[COLL_LEVEL_WIDE], 0),
            own = network->latencies[topo->places[via->from].site * topo->sites +
                                     topo->places[via->to].site];
-    return toll->latency + toll->crossings * (nanoseconds(own) - nanoseconds(empty));
+    return message->latency + message->crossings * (nanoseconds(own) - nanoseconds(empty));
 }
 
 int64_t coll_network_copy(coll_network *network, size_t bytes) {
@@ -208,9 +209,9 @@ static void note_sender(coll_queue *queue, int node) {
  * would show the loss. A connection loses one message at most: it sends less at once from then on.
  */
 static int64_t retransmission(coll_network *network, const coll_queue *queue, coll_connection *via,
-                              const coll_message_cost *toll) {
+                              const coll_message_cost *message) {
     const double buffer = network->profile->level[via->level].buffer,
-                 most = toll->bytes > FIRST_WINDOW ? MANY_MORE * buffer : buffer;
+                 most = message->bytes > FIRST_WINDOW ? MANY_MORE * buffer : buffer;
     const bool overflows = queue->sender == SEVERAL && buffer > 0 && (double)queue->waiting > most;
     if (!overflows || via->in_order > 1 || via->lost)
         return 0;
@@ -231,44 +232,48 @@ static coll_port *port_of(const coll_network *network, const coll_connection *vi
 /* Returns whether a message counts among the bytes that wait for the receiver's port as soon as it
  * is sent: it shares the sender's link with other messages, so it meets messages of other senders
  * at the port whatever their order, also if the simulated port is idle when it arrives. */
-static bool waits_early(const coll_message_cost *toll) {
-    return toll->level > COLL_LEVEL_NODE && toll->bytes > LONG;
+static bool waits_early(const coll_message_cost *message) {
+    return message->level > COLL_LEVEL_NODE && message->bytes > LONG;
 }
 
 /* --- The way of a message --- */
 
 int64_t coll_network_pass(coll_network *network, coll_connection *via,
-                          const coll_message_cost *toll, int nth, bool interleaves, int64_t now) {
+                          const coll_message_cost *message, int nth, bool interleaves,
+                          int64_t now) {
     const coll_topo *topo = network->topo;
     const int node = topo->places[via->from].node;
     if (nth == 0) {
         const int own = via->level <= COLL_LEVEL_NODE ? via->from : topo->ranks + node;
-        if (waits_early(toll)) {
+        if (waits_early(message)) {
             note_sender(&port_of(network, via)->queue, node);
-            count_waiting(&port_of(network, via)->queue, &via->waiting, via->waiting + toll->bytes);
+            count_waiting(&port_of(network, via)->queue, &via->waiting,
+                          via->waiting + message->bytes);
         }
-        return pass_link(&network->links[own], toll->send_gap, interleaves, now);
+        return pass_link(&network->links[own], message->send_gap, interleaves, now);
     }
-    const int link = toll->shared_gap > 0 ? shared_link(network, via, nth) : NOBODY;
+    const int link = message->shared_gap > 0 ? shared_link(network, via, nth) : NOBODY;
     const int64_t on =
-        link == NOBODY ? now : pass_link(&network->links[link], toll->shared_gap, interleaves, now);
+        link == NOBODY ? now
+                       : pass_link(&network->links[link], message->shared_gap, interleaves, now);
     coll_queue *queue = on > now ? uplink_queue(network, via, nth) : NULL;
     if (!queue)
         return on;
     note_sender(queue, node);
-    count_waiting(queue, &via->queued[nth], via->queued[nth] + toll->bytes);
-    return on + retransmission(network, queue, via, toll);
+    count_waiting(queue, &via->queued[nth], via->queued[nth] + message->bytes);
+    return on + retransmission(network, queue, via, message);
 }
 
 void coll_network_dequeue(coll_network *network, coll_connection *via,
-                          const coll_message_cost *toll, int nth) {
+                          const coll_message_cost *message, int nth) {
     coll_queue *queue = uplink_queue(network, via, nth);
     if (queue)
-        count_waiting(queue, &via->queued[nth], via->queued[nth] - toll->bytes);
+        count_waiting(queue, &via->queued[nth], via->queued[nth] - message->bytes);
 }
 
-bool coll_network_enter(coll_network *network, coll_connection *via, const coll_message_cost *toll,
-                        bool interleaves, int64_t now, int64_t *begin) {
+bool coll_network_enter(coll_network *network, coll_connection *via,
+                        const coll_message_cost *message, bool interleaves, int64_t now,
+                        int64_t *begin) {
     const coll_topo *topo = network->topo;
     coll_port *port = port_of(network, via);
     *begin = now;
@@ -276,17 +281,17 @@ bool coll_network_enter(coll_network *network, coll_connection *via, const coll_
         return false;
     const int sender = topo->places[via->from].node, latest = port->latest;
     const bool sends = network->links[topo->ranks + topo->places[via->to].node].busy > now;
-    *begin = pass_link(&port->clock, toll->receive_gap, interleaves, now);
+    *begin = pass_link(&port->clock, message->receive_gap, interleaves, now);
     if (!interleaves)
         port->latest = sender;
-    if (*begin == now && !waits_early(toll))
+    if (*begin == now && !waits_early(message))
         return false;
     if (*begin > now && sends && !interleaves && latest != sender)
-        port->clock.busy += toll->receive_gap / meeting_share;
+        port->clock.busy += message->receive_gap / meeting_share;
     note_sender(&port->queue, sender);
-    if (!waits_early(toll))
-        count_waiting(&port->queue, &via->waiting, via->waiting + toll->bytes);
-    *begin += retransmission(network, &port->queue, via, toll);
+    if (!waits_early(message))
+        count_waiting(&port->queue, &via->waiting, via->waiting + message->bytes);
+    *begin += retransmission(network, &port->queue, via, message);
     return true;
 }
 

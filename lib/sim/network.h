@@ -78,7 +78,7 @@ typedef struct coll_network {
     const coll_topo *topo;
     const double *latencies; /* between sites; NULL: the profile's */
     const coll_profile *profile;
-    coll_message_cost tolls[COLL_MESSAGE_COSTS]; /* cache, hashed by size and level */
+    coll_message_cost costs[COLL_MESSAGE_COSTS]; /* cache, hashed by size and level */
     size_t copied;                               /* bytes of the latest copy */
     int64_t copy;                                /* its cost */
     double rate[COLL_LEVELS];                    /* bytes/s of a shared link; 0: unlimited */
@@ -100,9 +100,9 @@ bool coll_network_make_links(coll_network *network, char **room, size_t *left);
 const coll_message_cost *coll_network_message_cost(coll_network *network, coll_level level,
                                                    size_t bytes);
 
-/* Returns L of a message with costs TOLL, using the latency between the ranks' sites if known. */
+/* Returns L of a MESSAGE, using the latency between the ranks' sites if known. */
 int64_t coll_network_way(const coll_network *network, const coll_connection *via,
-                         const coll_message_cost *toll);
+                         const coll_message_cost *message);
 
 /* Returns the cost of copying BYTES in memory, ns. */
 int64_t coll_network_copy(coll_network *network, size_t bytes);
@@ -113,17 +113,18 @@ int64_t coll_network_copy(coll_network *network, size_t bytes);
  * has to wait for an uplink, it is in that uplink's buffer until coll_network_dequeue.
  */
 int64_t coll_network_pass(coll_network *network, coll_connection *via,
-                          const coll_message_cost *toll, int nth, bool interleaves, int64_t now);
+                          const coll_message_cost *message, int nth, bool interleaves, int64_t now);
 void coll_network_dequeue(coll_network *network, coll_connection *via,
-                          const coll_message_cost *toll, int nth);
+                          const coll_message_cost *message, int nth);
 
 /*
  * Puts a message onto the receiver's port at time NOW, and sets *BEGIN to when the port begins with
  * it. Returns whether it is in the port's buffer until coll_network_leave. The buffer may have to
  * hold a first TCP window of each connection.
  */
-bool coll_network_enter(coll_network *network, coll_connection *via, const coll_message_cost *toll,
-                        bool interleaves, int64_t now, int64_t *begin);
+bool coll_network_enter(coll_network *network, coll_connection *via,
+                        const coll_message_cost *message, bool interleaves, int64_t now,
+                        int64_t *begin);
 void coll_network_leave(coll_network *network, coll_connection *via, size_t bytes);
 
 #endif

@@ -85,7 +85,8 @@ typedef struct simulation {
     int unused;         /* head of the list of free messages */
     int messages_used, channels_used;
     int64_t now, end;
-    int most; /* messages, channels and pending events, each */
+    bool failed; /* the budget of events, the messages or the channels are used up */
+    int most;    /* messages, channels and pending events, each */
     char *memory;
     size_t left; /* bytes of MEMORY */
 } simulation;
@@ -114,7 +115,8 @@ static int hash_buckets(const simulation *sim) {
     return few > many ? few : many;
 }
 
-/* Returns the channel between two positions, made on first use; NONE if all channels are in use. */
+/* Returns the channel between two positions, made on first use; fails if all channels are in use.
+ */
 static int find_channel(simulation *sim, int from, int to, int lane) {
     const int ranks[] = {sim->line->order[from], sim->line->order[to]};
     uint64_t key = ((uint64_t)ranks[0] * 31 + (uint64_t)ranks[1]) * COLL_LANES + (uint64_t)lane;
@@ -124,8 +126,10 @@ static int find_channel(simulation *sim, int from, int to, int lane) {
         if (via->on.from == ranks[0] && via->on.to == ranks[1] && via->lane == lane)
             return i;
     }
-    if (sim->channels_used == sim->most)
+    if (sim->channels_used == sim->most) {
+        sim->failed = true;
         return NONE;
+    }
     sim->channels[sim->channels_used] =
         (channel){.on = {.from = ranks[0],
                          .to = ranks[1],
@@ -141,13 +145,15 @@ static int find_channel(simulation *sim, int from, int to, int lane) {
     return *first = sim->channels_used++;
 }
 
+/* Returns an unused message; fails if all are in use. */
 static int new_message(simulation *sim) {
-    int number = sim->unused;
-    if (number != NONE)
+    const int number = sim->unused;
+    if (number != NONE) {
         sim->unused = sim->next_message[number];
-    else if (sim->messages_used < sim->most)
-        number = sim->messages_used++;
-    return number;
+        return number;
+    }
+    sim->failed = sim->failed || sim->messages_used == sim->most;
+    return sim->failed ? NONE : sim->messages_used++;
 }
 
 static void free_message(simulation *sim, int number) {
@@ -157,28 +163,22 @@ static void free_message(simulation *sim, int number) {
 
 /* --- Time --- */
 
-static bool set_unknown(simulation *sim) {
-    sim->result->time = COLL_SIM_UNKNOWN;
-    return false;
-}
-
 /* Schedules a message's next stage at TIME for the rank at POSITION. Simultaneous events are
  * handled in chain order, so that the result depends on where ranks are, not on their numbers. */
-static bool schedule_stage(simulation *sim, int number, int next, int position, int64_t time) {
+static void schedule_stage(simulation *sim, int number, int next, int position, int64_t time) {
     sim->messages[number].stage = next;
     if (++sim->result->events > sim->call->budget ||
         !coll_event_queue_add(&sim->events, time, position, number))
-        return set_unknown(sim);
-    return true;
+        sim->failed = true;
 }
 
 /* Occupies the processor of the rank at POSITION for DURATION once it is free; the message's
  * stage NEXT follows. */
-static bool occupy_processor(simulation *sim, int position, int64_t duration, int number,
+static void occupy_processor(simulation *sim, int position, int64_t duration, int number,
                              int next) {
     sim_rank *rank = &sim->ranks[position];
     rank->busy_until = (rank->busy_until > sim->now ? rank->busy_until : sim->now) + duration;
-    return schedule_stage(sim, number, next, position, rank->busy_until);
+    schedule_stage(sim, number, next, position, rank->busy_until);
 }
 
 /* --- Steps --- */
@@ -189,12 +189,12 @@ static const coll_message_cost *cost_of(simulation *sim, const message *msg) {
 }
 
 /* Starts the receiver's processing of a message that has arrived and has a posted receive. */
-static bool process_arrival(simulation *sim, int number) {
+static void process_arrival(simulation *sim, int number) {
     const message *msg = &sim->messages[number];
     const int to = sim->channels[msg->channel].to;
     const coll_message_cost *cost = cost_of(sim, msg);
     bool idle = sim->ranks[to].busy_until < sim->now;
-    return occupy_processor(sim, to, cost->receive + (idle ? cost->wake : 0), number, RECEIVED);
+    occupy_processor(sim, to, cost->receive + (idle ? cost->wake : 0), number, RECEIVED);
 }
 
 /* Returns whether the send completes only when the message is received (rendezvous). */
@@ -208,87 +208,79 @@ static bool takes_turns(const simulation *sim, const message *msg) {
     return is_long(msg) && sim->channels[msg->channel].on.level > COLL_LEVEL_NODE;
 }
 
-static bool start_send(simulation *sim, int position, int node) {
+static void start_send(simulation *sim, int position, int node) {
     const coll_step *step = &sim->ranks[position].cursor.nodes[node].step;
-    int to = sim->positions[step->peer], number = new_message(sim),
-        channel_number = find_channel(sim, position, to, step->lane);
-    if (number == NONE || channel_number == NONE)
-        return set_unknown(sim);
-    sim->messages[number] =
-        (message){.channel = channel_number, .send_node = node, .bytes = step->length};
-    if (takes_turns(sim, &sim->messages[number]) && sim->channels[channel_number].reverse == NONE) {
-        const int back = find_channel(sim, to, position, step->lane);
-        if (back == NONE)
-            return set_unknown(sim);
-        sim->channels[channel_number].reverse = back;
-    }
-    return occupy_processor(sim, position, cost_of(sim, &sim->messages[number])->send, number,
-                            SENT);
+    const int to = sim->positions[step->peer], number = new_message(sim),
+              channel_number = find_channel(sim, position, to, step->lane);
+    if (sim->failed)
+        return;
+    message *msg = &sim->messages[number];
+    channel *via = &sim->channels[channel_number];
+    *msg = (message){.channel = channel_number, .send_node = node, .bytes = step->length};
+    if (takes_turns(sim, msg) && via->reverse == NONE)
+        via->reverse = find_channel(sim, to, position, step->lane);
+    occupy_processor(sim, position, cost_of(sim, msg)->send, number, SENT);
 }
 
-static bool start_receive(simulation *sim, int position, int node) {
+static void start_receive(simulation *sim, int position, int node) {
     sim_rank *rank = &sim->ranks[position];
     const coll_step *step = &rank->cursor.nodes[node].step;
-    int number = find_channel(sim, sim->positions[step->peer], position, step->lane);
-    if (number == NONE)
-        return set_unknown(sim);
+    const int number = find_channel(sim, sim->positions[step->peer], position, step->lane);
+    if (sim->failed)
+        return;
     channel *via = &sim->channels[number];
-    int unexpected = take_first(&via->unexpected, sim->next_message);
+    const int unexpected = take_first(&via->unexpected, sim->next_message);
     if (unexpected == NONE) {
         append_to_queue(&via->posted, rank->next_posted, node);
-        return true;
+        return;
     }
     sim->messages[unexpected].receive_node = node;
-    return process_arrival(sim, unexpected);
+    process_arrival(sim, unexpected);
 }
 
-static bool start_copy(simulation *sim, int position, int node) {
+static void start_copy(simulation *sim, int position, int node) {
     const coll_step *step = &sim->ranks[position].cursor.nodes[node].step;
-    int number = new_message(sim);
-    if (number == NONE)
-        return set_unknown(sim);
+    const int number = new_message(sim);
+    if (sim->failed)
+        return;
     sim->messages[number] = (message){.channel = position, .send_node = node};
-    return occupy_processor(sim, position, coll_network_copy(&sim->network, step->length), number,
-                            COPIED);
+    occupy_processor(sim, position, coll_network_copy(&sim->network, step->length), number, COPIED);
 }
 
 /* Starts all steps that the rank at POSITION may start now. */
-static bool start_ready_steps(simulation *sim, int position) {
-    static bool (*const by_kind[])(simulation * sim, int position,
+static void start_ready_steps(simulation *sim, int position) {
+    static void (*const by_kind[])(simulation * sim, int position,
                                    int node) = {[COLL_STEP_SEND] = start_send,
                                                 [COLL_STEP_RECEIVE] = start_receive,
                                                 [COLL_STEP_COPY] = start_copy,
                                                 [COLL_STEP_COMBINE] = start_copy};
-    sim_rank *rank = &sim->ranks[position];
     int node;
     sim->line->position = position;
-    for (const coll_node *started; (started = coll_cursor_start(&rank->cursor, &node));)
-        if (!by_kind[started->step.kind](sim, position, node))
-            return false;
-    return true;
+    for (const coll_node *started;
+         !sim->failed && (started = coll_cursor_start(&sim->ranks[position].cursor, &node));)
+        by_kind[started->step.kind](sim, position, node);
 }
 
 static bool is_halfway(const sim_rank *rank) {
     return rank->cursor.first >= rank->plan->rounds / 2;
 }
 
-static bool complete_step(simulation *sim, int position, int node) {
+static void complete_step(simulation *sim, int position, int node) {
     sim_rank *rank = &sim->ranks[position];
     const bool was_halfway = is_halfway(rank);
     coll_cursor_complete(&rank->cursor, node);
     sim->end = sim->now;
     if (sim->call->ends)
         sim->call->ends[sim->line->order[position]] = sim->now;
-    const bool good = start_ready_steps(sim, position);
+    start_ready_steps(sim, position);
     if (!was_halfway && is_halfway(rank))
         sim->result->halfway = sim->now;
-    return good;
 }
 
 /* --- From sender to receiver --- */
 
 /* Matches an arrived message with the channel's first posted receive, or keeps it as unexpected. */
-static bool deliver(simulation *sim, int number) {
+static void deliver(simulation *sim, int number) {
     message *msg = &sim->messages[number];
     channel *via = &sim->channels[msg->channel];
     int posted = take_first(&via->posted, sim->ranks[via->to].next_posted);
@@ -296,13 +288,13 @@ static bool deliver(simulation *sim, int number) {
     via->on.in_order -= !msg->interleaves;
     if (posted == NONE) {
         append_to_queue(&via->unexpected, sim->next_message, number);
-        return true;
+        return;
     }
     msg->receive_node = posted;
-    return process_arrival(sim, number);
+    process_arrival(sim, number);
 }
 
-static bool enter_port(simulation *sim, int number) {
+static void enter_port(simulation *sim, int number) {
     message *msg = &sim->messages[number];
     channel *via = &sim->channels[msg->channel];
     int64_t begin;
@@ -310,11 +302,11 @@ static bool enter_port(simulation *sim, int number) {
                                     sim->now, &begin);
     const int64_t arrival = begin + msg->arrival;
     via->latest = arrival > via->latest ? arrival : via->latest;
-    return schedule_stage(sim, number, ARRIVES, via->to, via->latest);
+    schedule_stage(sim, number, ARRIVES, via->to, via->latest);
 }
 
 /* Moves the message on from link NTH, as far as it gets without waiting. */
-static bool pass_links(simulation *sim, int number, int nth) {
+static void pass_links(simulation *sim, int number, int nth) {
     message *msg = &sim->messages[number];
     channel *via = &sim->channels[msg->channel];
     const coll_message_cost *cost = cost_of(sim, msg);
@@ -325,100 +317,103 @@ static bool pass_links(simulation *sim, int number, int nth) {
             coll_network_pass(&sim->network, &via->on, cost, nth, msg->interleaves, sim->now);
         if (nth == 0)
             msg->start = on;
-        if (on > sim->now)
-            return schedule_stage(sim, number, nth + 1, via->from, on);
+        if (on > sim->now) {
+            schedule_stage(sim, number, nth + 1, via->from, on);
+            return;
+        }
     }
     const int64_t apart = coll_network_way(&sim->network, &via->on, cost),
                   wire = cost->receive_gap < apart ? cost->receive_gap : apart;
     msg->arrival = via->on.level <= COLL_LEVEL_NODE ? 0 : wire;
-    return schedule_stage(sim, number, AT_PORT, via->to, sim->now + apart - msg->arrival);
+    schedule_stage(sim, number, AT_PORT, via->to, sim->now + apart - msg->arrival);
 }
 
-static bool send_off(simulation *sim, int number) {
+static void send_off(simulation *sim, int number) {
     message *msg = &sim->messages[number];
-    if (!is_long(msg)) {
-        int node = msg->send_node;
-        msg->send_node = NONE;
-        if (!complete_step(sim, sim->channels[msg->channel].from, node))
-            return false;
-    }
     channel *via = &sim->channels[msg->channel];
+    if (!is_long(msg)) {
+        const int node = msg->send_node;
+        msg->send_node = NONE;
+        complete_step(sim, via->from, node);
+    }
     msg->interleaves = msg->bytes <= COLL_PACKET && via->on.in_order == 0;
     via->on.in_order += !msg->interleaves;
     via->long_messages += takes_turns(sim, msg);
-    return pass_links(sim, number, 0);
+    pass_links(sim, number, 0);
 }
 
 /* Sends the message, or holds it until the long messages in the opposite direction have arrived.
  * Messages behind one that is held are held, too. */
-static bool send_off_in_turn(simulation *sim, int number) {
+static void send_off_in_turn(simulation *sim, int number) {
     const message *msg = &sim->messages[number];
     channel *via = &sim->channels[msg->channel];
     if (via->held == 0 && (via->long_messages > 0 || !takes_turns(sim, msg) ||
-                           sim->channels[via->reverse].long_messages == 0))
-        return send_off(sim, number);
+                           sim->channels[via->reverse].long_messages == 0)) {
+        send_off(sim, number);
+        return;
+    }
     via->held++;
     append_to_queue(&sim->channels[via->reverse].held_by_this, sim->next_message, number);
-    return true;
 }
 
 /* Delivers a message. If it was the last long one of its direction, sends the messages held in the
  * other direction. */
-static bool deliver_in_turn(simulation *sim, int number) {
+static void deliver_in_turn(simulation *sim, int number) {
     message *msg = &sim->messages[number];
     channel *via = &sim->channels[msg->channel];
     const bool took_turn = takes_turns(sim, msg);
-    if (!deliver(sim, number))
-        return false;
+    deliver(sim, number);
     via->long_messages -= took_turn;
     if (!took_turn || via->long_messages > 0)
-        return true;
+        return;
     for (int next; (next = take_first(&via->held_by_this, sim->next_message)) != NONE;) {
         sim->channels[sim->messages[next].channel].held--;
-        if (!send_off(sim, next))
-            return false;
+        send_off(sim, next);
     }
-    return true;
 }
 
-static bool finish_receive(simulation *sim, int number) {
+static void finish_receive(simulation *sim, int number) {
     const message msg = sim->messages[number];
     channel *via = &sim->channels[msg.channel];
-    uint64_t nth = via->received++;
-    if (sim->call->watch) {
-        const COLL_Message record = {.from = via->on.from,
-                                     .to = via->on.to,
-                                     .nth = nth,
-                                     .bytes = msg.bytes,
-                                     .level = via->on.level,
-                                     .start = msg.start,
-                                     .arrival = msg.arrival,
-                                     .end = sim->now};
+    const COLL_Message record = {.from = via->on.from,
+                                 .to = via->on.to,
+                                 .nth = via->received++,
+                                 .bytes = msg.bytes,
+                                 .level = via->on.level,
+                                 .start = msg.start,
+                                 .arrival = msg.arrival,
+                                 .end = sim->now};
+    if (sim->call->watch)
         sim->call->watch(&record, sim->call->context);
-    }
     free_message(sim, number);
-    return (msg.send_node == NONE || complete_step(sim, via->from, msg.send_node)) &&
-           complete_step(sim, via->to, msg.receive_node);
+    if (msg.send_node != NONE)
+        complete_step(sim, via->from, msg.send_node);
+    complete_step(sim, via->to, msg.receive_node);
 }
 
-static bool run_stage(simulation *sim, int number) {
-    const message msg = sim->messages[number];
-    switch (msg.stage) {
+static void run_stage(simulation *sim, int number) {
+    const message *msg = &sim->messages[number];
+    switch (msg->stage) {
     case SENT:
-        return send_off_in_turn(sim, number);
+        send_off_in_turn(sim, number);
+        break;
     case AT_PORT:
-        return enter_port(sim, number);
+        enter_port(sim, number);
+        break;
     case ARRIVES:
-        if (msg.waits)
-            coll_network_leave(&sim->network, &sim->channels[msg.channel].on, msg.bytes);
-        return deliver_in_turn(sim, number);
+        if (msg->waits)
+            coll_network_leave(&sim->network, &sim->channels[msg->channel].on, msg->bytes);
+        deliver_in_turn(sim, number);
+        break;
     case RECEIVED:
-        return finish_receive(sim, number);
+        finish_receive(sim, number);
+        break;
     case COPIED:
         free_message(sim, number);
-        return complete_step(sim, msg.channel, msg.send_node);
+        complete_step(sim, msg->channel, msg->send_node);
+        break;
     default:
-        return pass_links(sim, number, msg.stage);
+        pass_links(sim, number, msg->stage);
     }
 }
 
@@ -527,25 +522,23 @@ static bool open_simulation(simulation *sim) {
 static int run_simulation(simulation *sim) {
     const int ranks = sim->shape.topo->ranks;
     const int64_t enough = sim->call->enough ? sim->call->enough : INT64_MAX;
-    bool good = true;
-    for (int position = 0; position < ranks && good; position++)
-        good = start_ready_steps(sim, position);
-    for (coll_event event; good && coll_event_queue_take(&sim->events, &event);) {
+    for (int position = 0; position < ranks; position++)
+        start_ready_steps(sim, position);
+    for (coll_event event; !sim->failed && coll_event_queue_take(&sim->events, &event);) {
         sim->now = event.time;
         if (sim->now >= enough) { /* reported as the time, of which it is only a lower bound */
             sim->result->time = sim->call->enough;
             return MPI_SUCCESS;
         }
-        good = run_stage(sim, event.what);
+        run_stage(sim, event.what);
     }
-    for (int position = 0; position < ranks && good; position++)
+    for (int position = 0; position < ranks && !sim->failed; position++)
         if (!coll_cursor_ended(&sim->ranks[position].cursor) && sim->call->rounds)
-            good = set_unknown(sim); /* it waits for a message of a round that is not simulated */
+            sim->failed = true; /* it waits for a message of a round that is not simulated */
         else if (!coll_cursor_ended(&sim->ranks[position].cursor))
             return coll_error(MPI_ERR_INTERN, "%s: rank %d would wait for ever",
                               sim->call->algorithm->name, sim->line->order[position]);
-    if (good)
-        sim->result->time = sim->end;
+    sim->result->time = sim->failed ? COLL_SIM_UNKNOWN : sim->end;
     return MPI_SUCCESS;
 }
 
@@ -561,7 +554,7 @@ static int simulate(const coll_sim_call *call, char *memory, size_t bytes, coll_
                       .left = bytes};
     *fits = open_simulation(&sim);
     if (!*fits) {
-        set_unknown(&sim);
+        result->time = COLL_SIM_UNKNOWN;
         return MPI_SUCCESS;
     }
     const int code = run_simulation(&sim);
