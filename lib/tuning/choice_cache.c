@@ -41,9 +41,27 @@ static double latency_checksum(const coll_topo *topo) {
     return all;
 }
 
-static bool same_spec(const coll_spec *a, const coll_spec *b) {
-    return a->algorithm == b->algorithm &&
-           (!a->algorithm || memcmp(&a->values, &b->values, sizeof a->values) == 0);
+/* Returns whether ONE was chosen for KEY, ASKED and STARTED, and for a call that gets the same
+ * prediction as CALL. */
+static bool is_for(const cached_choice *one, uint64_t key, const coll_spec *asked, bool started,
+                   const coll_shape *call) {
+    const coll_shape *other = &one->call;
+    return one->key == key && one->started == started && one->asked.algorithm == asked->algorithm &&
+           (!asked->algorithm ||
+            memcmp(&one->asked.values, &asked->values, sizeof asked->values) == 0) &&
+           other->operation == call->operation &&
+           coll_size_class(other->bytes) == coll_size_class(call->bytes) &&
+           coll_select_element(other) == coll_select_element(call) &&
+           other->ordered == call->ordered && other->reproducible == call->reproducible &&
+           other->served == call->served;
+}
+
+/* Between sites choices hold for one root and size, and while the latencies are the same. */
+static bool is_valid_for(const cached_choice *one, const coll_shape *call) {
+    return coll_select_applicable(one->choices.of[0].algorithm, call) &&
+           (call->topo->sites == 1 ||
+            (one->call.bytes == call->bytes && one->call.root == call->root &&
+             one->latencies == latency_checksum(call->topo)));
 }
 
 static cached_choice **list_of(uint64_t key, const coll_shape *call) {
@@ -57,9 +75,7 @@ static cached_choice **find_link(uint64_t key, const coll_spec *asked, bool star
                                  const coll_shape *call, bool *found) {
     cached_choice **link = list_of(key, call);
     for (int count = 1; *link; link = &(*link)->next, count++) {
-        const cached_choice *one = *link;
-        *found = one->key == key && one->started == started && same_spec(&one->asked, asked) &&
-                 coll_select_alike(&one->call, call) && one->call.operation == call->operation;
+        *found = is_for(*link, key, asked, started, call);
         if (*found || count == MOST)
             return link;
     }
@@ -72,13 +88,9 @@ bool coll_choice_cache_find(uint64_t key, const coll_spec *asked, bool started,
     bool found;
     pthread_mutex_lock(&lock);
     cached_choice **link = find_link(key, asked, started, call, &found);
-    const cached_choice *one = found ? *link : NULL;
-    if (one && call->topo->sites > 1)
-        found =
-            coll_select_same(&one->call, call) && one->latencies == latency_checksum(call->topo);
-    found = found && coll_select_applicable(one->choices.of[0].algorithm, call);
+    found = found && is_valid_for(*link, call);
     if (found)
-        *choices = one->choices;
+        *choices = (*link)->choices;
     pthread_mutex_unlock(&lock);
     return found;
 }

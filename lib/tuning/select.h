@@ -53,19 +53,6 @@ static inline size_t coll_select_element(const coll_shape *call) {
     return call->bytes < usual && call->bytes > 0 ? 1 : usual;
 }
 
-/* Returns whether two calls of one operation get the same prediction if their roots are the same.
- */
-static inline bool coll_select_alike(const coll_shape *a, const coll_shape *b) {
-    return coll_size_class(a->bytes) == coll_size_class(b->bytes) &&
-           coll_select_element(a) == coll_select_element(b) && a->ordered == b->ordered &&
-           a->reproducible == b->reproducible && a->served == b->served;
-}
-
-/* Returns whether they also have the same bytes and root. */
-static inline bool coll_select_same(const coll_shape *a, const coll_shape *b) {
-    return a->bytes == b->bytes && a->root == b->root && coll_select_alike(a, b);
-}
-
 /* Returns whether ALGORITHM can run CALL. */
 static inline bool coll_select_applicable(const coll_algorithm *algorithm, const coll_shape *call) {
     return (!call->reproducible || algorithm->reproducible) &&
