@@ -97,39 +97,31 @@ static bool parse_hosts(parser *p, char *rest) {
     return coll_words_ended(&p->at, rest);
 }
 
-static int find_level(const char *name) {
-    int level = 0;
-    while (level < COLL_LEVELS && strcmp(COLL_Level_name(level), name) != 0)
-        level++;
-    return level;
+static const char *name_of_key(int key) {
+    return key < KEYS ? keys[key].name : NULL;
 }
 
-static bool parse_level_name(parser *p, char **rest, int *level) {
-    const char *name = coll_word(rest);
-    *level = find_level(name);
-    return *level < COLL_LEVELS ||
-           coll_refuse(&p->at, "unknown level '%.30s'; known: numa, node, rack, site, wide", name);
-}
-
-static int find_key(const char *name) {
-    int key = 0;
-    while (key < KEYS && strcmp(keys[key].name, name) != 0)
-        key++;
-    return key;
+/* Returns which of the names that NAME_OF returns, until NULL, is NAME; their number if none is. */
+static int find_name(const char *(*name_of)(int), const char *name) {
+    int i = 0;
+    while (name_of(i) && strcmp(name_of(i), name) != 0)
+        i++;
+    return i;
 }
 
 static bool parse_level(parser *p, char *rest) {
-    int level;
-    if (!parse_level_name(p, &rest, &level))
-        return false;
-    const char *name = COLL_Level_name(level);
+    const char *name = coll_word(&rest);
+    const int level = find_name(COLL_Level_name, name);
+    if (level == COLL_LEVELS)
+        return coll_refuse(&p->at, "unknown level '%.30s'; known: numa, node, rack, site, wide",
+                           name);
     if (p->file->values.measured[level])
         return coll_refuse(&p->at, "level %s is there already; keep one", name);
 
     COLL_Cost *cost = &p->file->values.cost[level];
     bool seen[KEYS] = {false};
     for (char *word; *(word = coll_word(&rest));) {
-        int key = find_key(word);
+        int key = find_name(name_of_key, word);
         if (key == KEYS)
             return coll_refuse(&p->at,
                                "unknown key '%.30s'; known: latency_s, overhead_s, per_byte_s, "
@@ -187,21 +179,21 @@ static bool parse_curve(parser *p, char *rest, const char *name, COLL_Curve *cur
 
 static bool parse_level_curve(parser *p, char *rest) {
     const char *name = coll_word(&rest);
-    int level = find_level(name);
+    int level = find_name(COLL_Level_name, name);
     if (level == COLL_LEVELS || !p->file->values.measured[level])
         return coll_refuse(&p->at, "a curve of level '%.30s', whose own line is not above", name);
     name = coll_word(&rest);
-    for (int i = 0; i < COLL_PARAMETERS; i++)
-        if (strcmp(COLL_Parameter_name(i), name) == 0)
-            return parse_curve(p, rest, name, &p->file->values.cost[level].curve[i]);
+    const int parameter = find_name(COLL_Parameter_name, name);
+    if (parameter < COLL_PARAMETERS)
+        return parse_curve(p, rest, name, &p->file->values.cost[level].curve[parameter]);
     return coll_refuse(&p->at, "unknown curve '%.30s'; known: Os, gs, L, gr, Or, Ur", name);
 }
 
 static bool parse_copy(parser *p, char *rest) {
     const char *name = coll_word(&rest);
-    for (int i = 0; i < COLL_COPIES; i++)
-        if (strcmp(COLL_Copy_name(i), name) == 0)
-            return parse_curve(p, rest, name, &p->file->values.copy[i]);
+    const int copy = find_name(COLL_Copy_name, name);
+    if (copy < COLL_COPIES)
+        return parse_curve(p, rest, name, &p->file->values.copy[copy]);
     return coll_refuse(&p->at, "unknown copy '%.30s'; known: Mctc, Mctm, Mmtm", name);
 }
 
