@@ -216,30 +216,24 @@ static int measure(probe *p, const partners *whom, double *rate) {
     return code;
 }
 
-/* Measures hosts in one rack, or in racks that are not known: each host's share while all send, to
- * near and to far ones, is what matters then. */
-static int measure_one_rack(probe *p, coll_network_rates *rates) {
-    const partners next = partners_in_rack(p, 1), far = partners_in_rack(p, p->topo->nodes / 2);
-    double one, other;
-    int code = measure(p, &next, &one);
+/*
+ * Measures hosts in several racks, or in one or in racks that are not known: then each host's share
+ * while all send, to near and to far ones, is what matters.
+ */
+static int measure_links(probe *p, coll_network_rates *rates) {
+    const int racks = p->topo->racks;
+    const bool has_links = racks < p->topo->nodes;
+    const partners near = partners_in_rack(p, 1),
+                   far = racks > 1 ? partners_across(p) : partners_in_rack(p, p->topo->nodes / 2);
+    double link = INFINITY, other;
+    int code = has_links ? measure(p, &near, &link) : MPI_SUCCESS;
+    p->quantile = racks > 1 ? UPPER_DECILE : MEDIAN;
     if (code == MPI_SUCCESS)
         code = measure(p, &far, &other);
-    if (code == MPI_SUCCESS)
-        *rates = (coll_network_rates){.link = fmin(one, other)};
-    return code;
-}
-
-/* Measures hosts in several racks. */
-static int measure_racks(probe *p, coll_network_rates *rates) {
-    const partners within = partners_in_rack(p, 1), across = partners_across(p);
-    const bool has_links = p->topo->racks < p->topo->nodes;
-    double link = 0, uplink;
-    int code = has_links ? measure(p, &within, &link) : MPI_SUCCESS;
-    p->quantile = UPPER_DECILE;
-    if (code == MPI_SUCCESS)
-        code = measure(p, &across, &uplink);
-    if (code == MPI_SUCCESS)
-        *rates = (coll_network_rates){has_links ? link : uplink, p->topo->racks * uplink};
+    if (code == MPI_SUCCESS && racks > 1)
+        *rates = (coll_network_rates){has_links ? link : other, racks * other};
+    else if (code == MPI_SUCCESS)
+        *rates = (coll_network_rates){.link = fmin(link, other)};
     return code;
 }
 
@@ -264,7 +258,7 @@ int coll_network_probe(coll_comm *comm, const coll_topo *topo, double latency,
     p.first = (int *)(p.values + comm->ranks);
     p.wait.longest_sleep = LONGEST_SLEEP;
     find_first_ranks(topo, p.first);
-    code = topo->racks > 1 ? measure_racks(&p, rates) : measure_one_rack(&p, rates);
+    code = measure_links(&p, rates);
     coll_comm_leave_room(comm);
     return code;
 }
