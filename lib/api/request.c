@@ -25,66 +25,48 @@ static int find_comm(MPI_Comm comm, coll_operation operation, coll_comm **own) {
     return *own ? coll_raise(comm, (*own)->broken) : MPI_SUCCESS;
 }
 
-static int create_request(const coll_request_call *entry, MPI_Comm comm, coll_comm *own,
-                          coll_request **made) {
-    *made = coll_request_create(entry->name, comm, own ? own->ranks : 0);
-    if (!*made)
-        return coll_raise(comm,
-                          coll_error(MPI_ERR_NO_MEM, "%s: no memory for a request", entry->name));
-    (*made)->comm = own;
-    return MPI_SUCCESS;
+static int start_natively(const coll_request_call *entry, MPI_Comm comm, coll_request *request) {
+    MPI_Request native = MPI_REQUEST_NULL;
+    const int code = coll_call_args_native(entry->operation, entry->user, coll_dcp_comm(comm),
+                                           &native, &request->native_arguments);
+    if (code == MPI_SUCCESS)
+        coll_request_start_native(request, native);
+    return code;
 }
 
-/* Sets *HANDLE to REQUEST, or frees REQUEST if CODE is an error. Returns CODE. */
-static int hand_out(coll_request *request, int code, COLL_Request *handle) {
+/* Creates the request of a call, and starts it unless it is PERSISTENT. If OWN is NULL, the MPI
+ * library runs it, and raises its own errors. */
+static int create_request(const coll_request_call *entry, MPI_Comm comm, coll_comm *own,
+                          bool persistent, COLL_Request *handle) {
+    coll_request *request = coll_request_create(entry->name, comm, own ? own->ranks : 0);
+    if (!request)
+        return coll_raise(comm,
+                          coll_error(MPI_ERR_NO_MEM, "%s: no memory for a request", entry->name));
+    request->comm = own;
+    int code = own ? coll_request_prepare(request, entry->operation, entry->user)
+                   : start_natively(entry, comm, request);
+    if (persistent)
+        code = coll_request_keep(request, code);
+    else if (own && code == MPI_SUCCESS)
+        code = coll_request_start(request);
     if (code == MPI_SUCCESS)
         *handle = request;
     else
         coll_request_free(request);
-    return code;
-}
-
-static int start_or_prepare(const coll_request_call *entry, coll_comm *own, bool persistent,
-                            MPI_Comm comm, COLL_Request *handle) {
-    coll_request *request;
-    int code = create_request(entry, comm, own, &request);
-    if (code != MPI_SUCCESS)
-        return code;
-    code = coll_request_prepare(request, entry->operation, entry->user);
-    if (persistent)
-        code = coll_request_keep(request, code);
-    else if (code == MPI_SUCCESS)
-        code = coll_request_start(request);
-    return coll_raise(comm, hand_out(request, code, handle));
-}
-
-static int start_natively(const coll_request_call *entry, MPI_Comm comm, COLL_Request *handle) {
-    coll_request *request;
-    MPI_Request native = MPI_REQUEST_NULL;
-    int code = create_request(entry, comm, NULL, &request);
-    if (code != MPI_SUCCESS)
-        return code;
-    code = coll_call_args_native(entry->operation, entry->user, coll_dcp_comm(comm), &native,
-                                 &request->native_arguments);
-    if (code == MPI_SUCCESS)
-        coll_request_start_native(request, native);
-    return hand_out(request, code, handle);
+    return own ? coll_raise(comm, code) : code;
 }
 
 int coll_request_start_call(const coll_request_call *entry, MPI_Comm comm, COLL_Request *handle) {
     coll_comm *own;
     int code = find_comm(comm, entry->operation, &own);
-    if (code != MPI_SUCCESS)
-        return code;
-    return own ? start_or_prepare(entry, own, false, comm, handle)
-               : start_natively(entry, comm, handle);
+    return code == MPI_SUCCESS ? create_request(entry, comm, own, false, handle) : code;
 }
 
 int coll_request_create_persistent(const coll_request_call *entry, MPI_Comm comm,
                                    COLL_Request *handle) {
     coll_comm *own;
     int code = coll_comm_open_intra(comm, entry->name, &own);
-    return code == MPI_SUCCESS ? start_or_prepare(entry, own, true, comm, handle) : code;
+    return code == MPI_SUCCESS ? create_request(entry, comm, own, true, handle) : code;
 }
 
 /* --- Entries --- */
