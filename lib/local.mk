@@ -36,7 +36,7 @@ libcoll_core_la_SOURCES = \
 	lib/alltoall/racks.c \
 	lib/api/coll.c \
 	lib/api/component.c \
-	lib/api/info.c lib/api/info.h \
+	lib/api/info.c \
 	lib/api/registry.c \
 	lib/api/request.c lib/api/request.h \
 	lib/barrier/barrier.h \

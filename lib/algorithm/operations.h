@@ -38,6 +38,10 @@ extern const coll_algorithm *const coll_exscan_table[];
 
 extern const coll_operation_info coll_operations[COLL_OPERATIONS];
 
+/* Sets *OPERATION to the operation NAME. If NAME is unknown, returns MPI_ERR_ARG without calling
+ * the error handler; the error text lists the known names. */
+int coll_find_operation(const char *name, coll_operation *operation);
+
 /* Returns whether no rank leaves OPERATION before all have entered it. */
 static inline bool coll_operation_synchronizes(coll_operation operation) {
     return coll_operations[operation].rootless && operation != COLL_OPERATION_SCAN &&

@@ -22,7 +22,6 @@
 #include "coll_component.h"
 #include "lib/aggregate/aggregate.h"
 #include "lib/aggregate/pool.h"
-#include "lib/api/info.h"
 #include "lib/api/request.h"
 #include "lib/base/dcp_hooks.h"
 #include "lib/base/error.h"

@@ -3,7 +3,6 @@
 #include "config.h"
 
 #include "coll_component.h"
-#include "lib/api/info.h"
 #include "lib/base/env.h"
 #include "lib/base/error.h"
 #include "lib/call/request.h"

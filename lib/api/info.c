@@ -6,7 +6,6 @@
 #include "coll.h"
 #include "coll_component.h"
 #include "coll_tools.h"
-#include "lib/api/info.h"
 #include "lib/base/env.h"
 #include "lib/base/error.h"
 #include "lib/call/args.h"
@@ -30,18 +29,6 @@ const char *COLL_Version(void) {
 
 const char *COLL_Operation_name(int operation) {
     return operation >= 0 && operation < COLL_OPERATIONS ? coll_operations[operation].name : NULL;
-}
-
-int coll_find_operation(const char *name, coll_operation *operation) {
-    char known[200] = "";
-    for (int i = 0; i < COLL_OPERATIONS; i++) {
-        coll_error_list(known, sizeof known, coll_operations[i].name);
-        if (strcmp(coll_operations[i].name, name) == 0) {
-            *operation = (coll_operation)i;
-            return MPI_SUCCESS;
-        }
-    }
-    return coll_error(MPI_ERR_ARG, "unknown operation %s; known: %s", name, known);
 }
 
 static unsigned sets;

@@ -16,6 +16,7 @@
 #include "lib/allreduce/allreduce.h"
 #include "lib/alltoall/alltoall.h"
 #include "lib/barrier/barrier.h"
+#include "lib/base/error.h"
 #include "lib/bcast/bcast.h"
 #include "lib/bcast/reliable/chain_confirmed.h"
 #include "lib/call/args.h"
@@ -29,6 +30,8 @@
 #include "lib/scatter/scatter.h"
 #include "lib/tuning/autotune.h"
 #include "lib/tuning/state.h"
+
+#include <string.h>
 
 const coll_algorithm *const coll_bcast_table[] = {
     &coll_bcast_native,       &coll_bcast_linear,
@@ -165,6 +168,18 @@ const coll_operation_info coll_operations[COLL_OPERATIONS] = {
         exscan, EXSCAN, .sides = {.data = ONE, .root_data = ONE, .input = ONE, .root_input = ONE},
         .rootless = true, .reduces = true),
 };
+
+int coll_find_operation(const char *name, coll_operation *operation) {
+    char known[200] = "";
+    for (int i = 0; i < COLL_OPERATIONS; i++) {
+        coll_error_list(known, sizeof known, coll_operations[i].name);
+        if (strcmp(coll_operations[i].name, name) == 0) {
+            *operation = (coll_operation)i;
+            return MPI_SUCCESS;
+        }
+    }
+    return coll_error(MPI_ERR_ARG, "unknown operation %s; known: %s", name, known);
+}
 
 coll_comm_key *const coll_comm_keys[] = {
     &coll_state_key,        &coll_rank_order_key, &coll_chain_confirmed_key,
