@@ -33,15 +33,11 @@ const coll_profile *coll_profile_builtin(void) {
     return &builtin;
 }
 
-coll_level coll_profile_farthest(const coll_topo *topo) {
-    return topo->sites > 1   ? COLL_LEVEL_WIDE
-           : topo->racks > 1 ? COLL_LEVEL_SITE
-           : topo->nodes > 1 ? COLL_LEVEL_RACK
-                             : COLL_LEVEL_NODE;
-}
-
 const coll_cost *coll_profile_outermost(const coll_profile *profile, const coll_topo *topo) {
-    return &profile->level[coll_profile_farthest(topo)];
+    return &profile->level[topo->sites > 1   ? COLL_LEVEL_WIDE
+                           : topo->racks > 1 ? COLL_LEVEL_SITE
+                           : topo->nodes > 1 ? COLL_LEVEL_RACK
+                                             : COLL_LEVEL_NODE];
 }
 
 static bool is_of_these_hosts(const coll_profilefile *file, const coll_topo *topo) {

@@ -62,9 +62,8 @@ bool coll_profile_is_builtin(const coll_profile *profile);
 /* Packs PROFILE into PACK, or unpacks it. */
 void coll_profile_carry(coll_pack_buffer *pack, coll_profile *profile);
 
-/* Return the level between the farthest ranks of TOPO, and its cost, which limits most algorithms.
+/* Returns the cost of the level between the farthest ranks of TOPO, which limits most algorithms.
  */
-coll_level coll_profile_farthest(const coll_topo *topo);
 const coll_cost *coll_profile_outermost(const coll_profile *profile, const coll_topo *topo);
 
 /*
