@@ -28,8 +28,8 @@ void coll_networks_get(const coll_profile *profile, const coll_topo *topo, int n
                        coll_profile *network);
 
 /*
- * Returns the network that predictions for the ranks of TOPO are told for: PROFILE itself, or if it
- * was measured, the most likely of the networks above, which is made in NETWORK.
+ * Returns the network whose predicted times are shown to the user: PROFILE itself, or if it was
+ * measured, the most likely of the networks above, which is made in NETWORK.
  */
 const coll_profile *coll_networks_likely(const coll_profile *profile, const coll_topo *topo,
                                          coll_profile *network);

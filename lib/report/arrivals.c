@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Who is named causes the others at least this fraction of their time in these calls. */
+/* A rank or host is named only if the others wait for it for at least this fraction of their time
+ * in these calls. */
 static const double MATTERS = 0.05;
 
 /*
@@ -19,7 +20,7 @@ static const double MATTERS = 0.05;
  */
 static const double OWN_FAULT = 0.5;
 
-/* Lateness below this many times the clocks' error is not stated. */
+/* Nobody is named whose lateness is below this many times the clocks' error. */
 static const double CERTAIN = 2;
 
 typedef struct event {

@@ -13,7 +13,9 @@
 /* The kernel's TCP_SYN_SENT, which linux/tcp.h lacks. */
 enum { SYN_SENT = 2 };
 
-/* Returns to whom the socket at OWN connects, since getpeername does not tell yet; 0: unknown. */
+/* Returns the peer of the connecting socket at OWN, which getpeername does not know yet; 0:
+ * unknown.
+ */
 static uint32_t find_peer(const struct sockaddr_in *own) {
     char line[256];
     unsigned address, port, peer, state;

@@ -57,7 +57,8 @@ int doctor_cores_count(const uint64_t cores[DOCTOR_CORE_WORDS]) {
     return count;
 }
 
-/* Open MPI's daemons and other services may then tell other hosts an address that leads nowhere. */
+/* Notes if the host's own name means a loopback address: Open MPI's daemons may tell it to other
+ * hosts, where it leads nowhere. */
 static void read_own_address(doctor_facts *facts) {
     const struct addrinfo hints = {.ai_family = AF_INET, .ai_socktype = SOCK_STREAM};
     struct addrinfo *found;

@@ -57,10 +57,8 @@ static bool has(const doctor_pair *pair, int host) {
     return pair->a == host || pair->b == host;
 }
 
-/*
- * Returns the value below which a quarter to a half of those of HOST's pairs are: if HOST is bad,
- * all its pairs are, else only that with a bad host. NAN if there is no pair.
- */
+/* Returns the lower median of HOST's pairs; NAN if it has none. If HOST is bad, all its pairs are
+ * bad, else only the one with a bad host. */
 static double host_value(const doctor_job *job, int host, quantity what) {
     double values[2 * DOCTOR_ROUNDS];
     int count = 0;

@@ -15,8 +15,9 @@
 #include <unistd.h>
 
 /*
- * s: connections without an answer are looked for from BEGIN on. A rank that has one speaks first,
- * and the others later.
+ * Seconds without progress after which the thread begins to look for connections without an answer
+ * (BEGIN), ends the program and names one (PATIENCE), or ends it without one (LONGER), so that a
+ * rank that has one speaks first.
  */
 static const double BEGIN = 0.5, PATIENCE = 8, LONGER = 10, PAUSE = 0.1;
 
