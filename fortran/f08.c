@@ -3,6 +3,8 @@
 
 #include "fortran/f08.h"
 
+#include "coll_component.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -55,6 +57,16 @@ static int refuse_gaps(const char *name, MPI_Comm comm) {
     return raise_error(comm, code);
 }
 
+/* Sets CALL's lengths: of LISTS lists of this rank's neighbours, what it sends first. */
+static int find_edges(coll_f08_call *call, MPI_Comm comm, int lists) {
+    int in, out, code = COLL_Degrees(comm, &in, &out);
+    if (code == MPI_SUCCESS) {
+        call->length = lists > 2 ? out : in;
+        call->last = in;
+    }
+    return code;
+}
+
 /* Sets *LENGTH to the length of a list if it is significant on this rank of COMM, else to 0. */
 static int find_length(MPI_Comm comm, MPI_Fint root, int *length) {
     int between, rank, code = MPI_Comm_test_inter(comm, &between);
@@ -75,10 +87,14 @@ int coll_f08_open(coll_f08_call *call, const char *name, const CFI_cdesc_t *firs
         return refuse_gaps(name, comm);
     if (lists == 0 || comm == MPI_COMM_NULL)
         return MPI_SUCCESS;
-    int code = find_length(comm, root, &call->length);
-    if (code != MPI_SUCCESS || call->length == 0)
+    int code = root == COLL_F08_NEIGHBORS ? find_edges(call, comm, lists)
+                                          : find_length(comm, root, &call->length);
+    if (root != COLL_F08_NEIGHBORS)
+        call->last = call->length;
+    if (code != MPI_SUCCESS || (call->length == 0 && call->last == 0))
         return code;
-    call->memory = malloc((size_t)lists * (size_t)call->length * sizeof(MPI_Count));
+    const size_t longer = (size_t)(call->length > call->last ? call->length : call->last);
+    call->memory = malloc((size_t)lists * longer * sizeof(MPI_Count));
     call->next = call->memory;
     return call->memory ? MPI_SUCCESS : raise_error(comm, MPI_ERR_NO_MEM);
 }
@@ -96,6 +112,8 @@ void coll_f08_close(coll_f08_call *call, coll_f08_request *request, int code, MP
 
 static void *next_list(coll_f08_call *call) {
     void *list = call->next;
+    if (call->taken++ == 2)
+        call->length = call->last;
     if (list)
         call->next += (size_t)call->length * sizeof(MPI_Count);
     return list;

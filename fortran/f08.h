@@ -22,16 +22,16 @@ typedef struct coll_f08_request {
 } coll_f08_request;
 
 /*
- * A call in progress. Its lists, of counts or displacements by rank, are converted to C: LENGTH
- * numbers each.
+ * A call in progress. Its lists, of counts or displacements by rank or by neighbour, are converted
+ * to C: LENGTH numbers each, but LAST in the third and the fourth.
  */
 typedef struct coll_f08_call {
     char *memory, *next;
-    int length;
+    int length, last, taken;
 } coll_f08_call;
 
-/* Instead of a root: the lists are significant on every rank. */
-enum { COLL_F08_ALL = -99 };
+/* Instead of a root: the lists are significant on every rank; and they are of its neighbours. */
+enum { COLL_F08_ALL = -99, COLL_F08_NEIGHBORS };
 
 /*
  * Checks the buffers of a call of the operation NAME, and allocates LISTS lists; the lists are

@@ -15,7 +15,7 @@
 #   @parameters@            the parameters of the C function behind it
 #   @call@                  COLL_Bcast(...): the call of libcoll's function
 #   @lists@                 how many of its arguments are lists of numbers, one for each rank
-#   @root@                  its root, or COLL_F08_ALL
+#   @root@                  its root, COLL_F08_ALL or COLL_F08_NEIGHBORS
 #   @buffers@               its two buffers; NULL for missing ones
 #   @request@               its request, or NULL
 
@@ -170,7 +170,7 @@ function filled(f, suffix,    i, text, large, started, dummies, declared, parame
     request_type = name_of[f] ~ /^DCP/ ? "DCP_Request" : "COLL_Request"
     large = suffix == "_large"
     started = parameters_of[f] ~ /_Request/
-    root = "COLL_F08_ALL"
+    root = name_of[f] ~ /eighbor/ ? "COLL_F08_NEIGHBORS" : "COLL_F08_ALL"
     buffers[1] = buffers[2] = request = "NULL"
     for (i = 1; i <= arguments; i++) {
         dummies = dummies dummy[i] ", "

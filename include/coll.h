@@ -242,6 +242,65 @@ int COLL_Exscan_init(const void *send_buffer, void *receive_buffer, MPI_Count co
                      COLL_Request *request);
 
 /*
+ * Neighbourhood collectives, on a communicator with a Cartesian, graph or distributed graph
+ * topology. Blocks are in the order that MPI says, counts and displacements are those of a rank's
+ * neighbours, and MPI_IN_PLACE is not allowed. A nonblocking call goes to the MPI library until the
+ * first blocking or persistent one, which tells all ranks the edges of the graph; those of a
+ * Cartesian topology are known.
+ */
+int COLL_Neighbor_allgather(const void *send_buffer, MPI_Count send_count, MPI_Datatype send_type,
+                            void *receive_buffer, MPI_Count receive_count,
+                            MPI_Datatype receive_type, MPI_Comm comm);
+int COLL_Ineighbor_allgather(const void *send_buffer, MPI_Count send_count, MPI_Datatype send_type,
+                             void *receive_buffer, MPI_Count receive_count,
+                             MPI_Datatype receive_type, MPI_Comm comm, COLL_Request *request);
+int COLL_Neighbor_allgather_init(const void *send_buffer, MPI_Count send_count,
+                                 MPI_Datatype send_type, void *receive_buffer,
+                                 MPI_Count receive_count, MPI_Datatype receive_type, MPI_Comm comm,
+                                 MPI_Info info, COLL_Request *request);
+
+int COLL_Neighbor_allgatherv(const void *send_buffer, MPI_Count send_count, MPI_Datatype send_type,
+                             void *receive_buffer, const MPI_Count receive_counts[],
+                             const MPI_Aint displacements[], MPI_Datatype receive_type,
+                             MPI_Comm comm);
+int COLL_Ineighbor_allgatherv(const void *send_buffer, MPI_Count send_count, MPI_Datatype send_type,
+                              void *receive_buffer, const MPI_Count receive_counts[],
+                              const MPI_Aint displacements[], MPI_Datatype receive_type,
+                              MPI_Comm comm, COLL_Request *request);
+int COLL_Neighbor_allgatherv_init(const void *send_buffer, MPI_Count send_count,
+                                  MPI_Datatype send_type, void *receive_buffer,
+                                  const MPI_Count receive_counts[], const MPI_Aint displacements[],
+                                  MPI_Datatype receive_type, MPI_Comm comm, MPI_Info info,
+                                  COLL_Request *request);
+
+int COLL_Neighbor_alltoall(const void *send_buffer, MPI_Count send_count, MPI_Datatype send_type,
+                           void *receive_buffer, MPI_Count receive_count, MPI_Datatype receive_type,
+                           MPI_Comm comm);
+int COLL_Ineighbor_alltoall(const void *send_buffer, MPI_Count send_count, MPI_Datatype send_type,
+                            void *receive_buffer, MPI_Count receive_count,
+                            MPI_Datatype receive_type, MPI_Comm comm, COLL_Request *request);
+int COLL_Neighbor_alltoall_init(const void *send_buffer, MPI_Count send_count,
+                                MPI_Datatype send_type, void *receive_buffer,
+                                MPI_Count receive_count, MPI_Datatype receive_type, MPI_Comm comm,
+                                MPI_Info info, COLL_Request *request);
+
+int COLL_Neighbor_alltoallv(const void *send_buffer, const MPI_Count send_counts[],
+                            const MPI_Aint send_displacements[], MPI_Datatype send_type,
+                            void *receive_buffer, const MPI_Count receive_counts[],
+                            const MPI_Aint receive_displacements[], MPI_Datatype receive_type,
+                            MPI_Comm comm);
+int COLL_Ineighbor_alltoallv(const void *send_buffer, const MPI_Count send_counts[],
+                             const MPI_Aint send_displacements[], MPI_Datatype send_type,
+                             void *receive_buffer, const MPI_Count receive_counts[],
+                             const MPI_Aint receive_displacements[], MPI_Datatype receive_type,
+                             MPI_Comm comm, COLL_Request *request);
+int COLL_Neighbor_alltoallv_init(const void *send_buffer, const MPI_Count send_counts[],
+                                 const MPI_Aint send_displacements[], MPI_Datatype send_type,
+                                 void *receive_buffer, const MPI_Count receive_counts[],
+                                 const MPI_Aint receive_displacements[], MPI_Datatype receive_type,
+                                 MPI_Comm comm, MPI_Info info, COLL_Request *request);
+
+/*
  * Starts a persistent *REQUEST. Local. Returns MPI_ERR_REQUEST if it is active already or not a
  * request. A reduction's MPI_Op must not be freed before the request, since MPI has no way to keep
  * it alive.

@@ -59,6 +59,10 @@ int COLL_Check_settings(char text[], size_t size);
  */
 int COLL_Always_native(const char *operation, MPI_Comm comm, int *native);
 
+/* Sets *IN and *OUT to the numbers of neighbours from which this rank receives on COMM and to which
+ * it sends. Local. Errors: MPI_ERR_TOPOLOGY. */
+int COLL_Degrees(MPI_Comm comm, int *in, int *out);
+
 /*
  * Returns the address of the number of COLL_Set calls in this process, which is updated by each
  * call. After a change the result of COLL_Always_native may differ. Local.

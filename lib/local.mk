@@ -129,6 +129,9 @@ libcoll_core_la_SOURCES = \
 	lib/plan/task.c lib/plan/task.h \
 	lib/plan/tuned.h \
 	lib/plan/two_trees.c lib/plan/two_trees.h \
+	lib/neighbor/combined.c \
+	lib/neighbor/linear.c \
+	lib/neighbor/neighbor.h \
 	lib/reduce/binomial.c \
 	lib/reduce/chain.c \
 	lib/reduce/multi_leader.c \
@@ -162,6 +165,7 @@ libcoll_core_la_SOURCES = \
 	lib/topology/findracks.c lib/topology/findracks.h \
 	lib/topology/hostlist.c lib/topology/hostlist.h \
 	lib/topology/nearness.c lib/topology/nearness.h \
+	lib/topology/graph.c lib/topology/graph.h \
 	lib/topology/rank_info.c lib/topology/rank_info.h \
 	lib/topology/tcp_info.c lib/topology/tcp_info.h \
 	lib/topology/tcp_rtt.c lib/topology/tcp_rtt.h \

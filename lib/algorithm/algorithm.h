@@ -80,6 +80,8 @@ typedef enum coll_operation {
     COLL_OPERATION_BARRIER,
     COLL_OPERATION_SCAN,
     COLL_OPERATION_EXSCAN,
+    COLL_OPERATION_NEIGHBOR_ALLGATHER,
+    COLL_OPERATION_NEIGHBOR_ALLTOALL,
     COLL_OPERATIONS
 } coll_operation;
 
@@ -99,6 +101,8 @@ typedef struct coll_shape {
     /* a prediction may stop at this many seconds and return that lower bound; 0: no limit */
     double enough;
     const coll_topo *topo;
+    /* of a neighbourhood collective: its edges; NULL if not all ranks know them */
+    const struct coll_graph *graph;
     /* the topology's latencies at the time of the call; NULL: unknown then */
     const double *latencies;
     const coll_profile *profile;

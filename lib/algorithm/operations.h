@@ -20,6 +20,7 @@ typedef struct coll_operation_info {
     bool reduces;       /* with an MPI_Op */
     bool uneven;        /* sizes always differ by rank */
     bool errors_agreed; /* after an error no messages are under way, unless the algorithm says so */
+    bool neighbors;     /* among a topology's neighbours: blocks are numbered by edge */
     bool blocks;        /* native needs scratch memory for a block of each rank; else for one */
 } coll_operation_info;
 
@@ -35,6 +36,8 @@ extern const coll_algorithm *const coll_scatter_table[];
 extern const coll_algorithm *const coll_barrier_table[];
 extern const coll_algorithm *const coll_scan_table[];
 extern const coll_algorithm *const coll_exscan_table[];
+extern const coll_algorithm *const coll_neighbor_allgather_table[];
+extern const coll_algorithm *const coll_neighbor_alltoall_table[];
 
 extern const coll_operation_info coll_operations[COLL_OPERATIONS];
 

@@ -27,6 +27,7 @@
 #include "lib/base/error.h"
 #include "lib/call/args.h"
 #include "lib/report/record.h"
+#include "lib/topology/graph.h"
 #include "lib/tuning/autotune.h"
 #include "lib/tuning/state.h"
 #include "lib/tuning/trace.h"
@@ -188,6 +189,10 @@ static int run_described(coll_operation operation, const coll_user *user, MPI_Co
         return code;
     if (!own)
         return coll_call_args_native(operation, user, comm, NULL, NULL);
+    if (coll_operations[operation].neighbors)
+        code = coll_graph_gather(own, &coll_state_of(own)->topo);
+    if (code != MPI_SUCCESS)
+        return coll_raise(comm, code);
     coll_call_args args;
     code = coll_call_args_open(&args, operation, user, own);
     if (code == MPI_SUCCESS && coll_call_args_is_local(&args))
@@ -230,8 +235,9 @@ int COLL_Aggregate(COLL_Pool *pool, int root, MPI_Comm comm, COLL_Aggregate_stat
 static int run_blocking(coll_operation operation, const coll_user *user, MPI_Comm comm) {
     const coll_comm *direct = can_go_directly(operation, user, comm);
     if (direct)
-        return coll_raise(comm,
-                          coll_call_args_native(operation, user, direct->private, NULL, NULL));
+        return coll_raise(comm, coll_call_args_native(operation, user,
+                                                      coll_call_args_comm(operation, direct), NULL,
+                                                      NULL));
     return run_described(operation, user, comm);
 }
 
@@ -265,7 +271,7 @@ static int run_gather(coll_operation operation, const coll_user *user, MPI_Comm 
 static void find_amount(coll_operation operation, const coll_user *user, MPI_Count *count,
                         MPI_Datatype *type) {
     const bool both = operation == COLL_OPERATION_GATHER || operation == COLL_OPERATION_ALLGATHER ||
-                      operation == COLL_OPERATION_ALLTOALL,
+                      operation == COLL_OPERATION_ALLTOALL || coll_operations[operation].neighbors,
                sent = both ? user->send != MPI_IN_PLACE
                            : operation == COLL_OPERATION_SCATTER && user->receive == MPI_IN_PLACE;
     *count = user->uneven ? 0 : sent ? user->send_count : user->receive_count;
@@ -417,3 +423,37 @@ ENTRIES(COLL_Exscan, COLL_Iexscan, COLL_Exscan_init, COLL_OPERATION_EXSCAN,
          MPI_Op op, ),
         .send = send_buffer, .receive = receive_buffer, .receive_count = count,
         .receive_type = type, .op = op)
+
+ENTRIES(COLL_Neighbor_allgather, COLL_Ineighbor_allgather, COLL_Neighbor_allgather_init,
+        COLL_OPERATION_NEIGHBOR_ALLGATHER,
+        (const void *send_buffer, MPI_Count send_count, MPI_Datatype send_type,
+         void *receive_buffer, MPI_Count receive_count, MPI_Datatype receive_type, ),
+        .send = send_buffer, .send_count = send_count, .send_type = send_type,
+        .receive = receive_buffer, .receive_count = receive_count, .receive_type = receive_type)
+
+ENTRIES(COLL_Neighbor_allgatherv, COLL_Ineighbor_allgatherv, COLL_Neighbor_allgatherv_init,
+        COLL_OPERATION_NEIGHBOR_ALLGATHER,
+        (const void *send_buffer, MPI_Count send_count, MPI_Datatype send_type,
+         void *receive_buffer, const MPI_Count receive_counts[], const MPI_Aint displacements[],
+         MPI_Datatype receive_type, ),
+        .send = send_buffer, .send_count = send_count, .send_type = send_type,
+        .receive = receive_buffer, .receive_type = receive_type,
+        .uneven = &(coll_uneven){.receive_counts = receive_counts, .receive_places = displacements})
+
+ENTRIES(COLL_Neighbor_alltoall, COLL_Ineighbor_alltoall, COLL_Neighbor_alltoall_init,
+        COLL_OPERATION_NEIGHBOR_ALLTOALL,
+        (const void *send_buffer, MPI_Count send_count, MPI_Datatype send_type,
+         void *receive_buffer, MPI_Count receive_count, MPI_Datatype receive_type, ),
+        .send = send_buffer, .send_count = send_count, .send_type = send_type,
+        .receive = receive_buffer, .receive_count = receive_count, .receive_type = receive_type)
+
+ENTRIES(COLL_Neighbor_alltoallv, COLL_Ineighbor_alltoallv, COLL_Neighbor_alltoallv_init,
+        COLL_OPERATION_NEIGHBOR_ALLTOALL,
+        (const void *send_buffer, const MPI_Count send_counts[],
+         const MPI_Aint send_displacements[], MPI_Datatype send_type, void *receive_buffer,
+         const MPI_Count receive_counts[], const MPI_Aint receive_displacements[],
+         MPI_Datatype receive_type, ),
+        .send = send_buffer, .send_type = send_type, .receive = receive_buffer,
+        .receive_type = receive_type,
+        .uneven = &(coll_uneven){send_counts, send_displacements, receive_counts,
+                                 receive_displacements})

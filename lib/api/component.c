@@ -10,6 +10,7 @@
 #include "lib/comm/setup.h"
 #include "lib/report/record.h"
 #include "lib/report/report.h"
+#include "lib/topology/graph.h"
 #include "lib/tuning/state.h"
 
 int COLL_Check_settings(char text[], size_t size) {
@@ -46,6 +47,10 @@ double COLL_Timeout(MPI_Comm comm) {
 
 int COLL_Timed_out(const char *name, double seconds) {
     return coll_wait_late(name, seconds);
+}
+
+int COLL_Degrees(MPI_Comm comm, int *in, int *out) {
+    return coll_raise(comm, coll_graph_degrees(comm, in, out));
 }
 
 int COLL_Return_errors(int returned) {

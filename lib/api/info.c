@@ -200,7 +200,7 @@ int COLL_Explain_question(const COLL_Question *of, MPI_Comm comm, COLL_Candidate
     explain(asked.state, asked.operation, &asked.call, candidates, capacity, count);
     const coll_algorithm *const *table = coll_operations[asked.operation].table;
     for (int i = 0; i < *count && i < capacity && code == MPI_SUCCESS; i++)
-        if (of->events && candidates[i].applicable)
+        if (of->events && candidates[i].applicable && !coll_operations[asked.operation].neighbors)
             code = simulate_at_length(table[i], &asked.call, of->events, &candidates[i]);
     coll_topo_free(&asked.imagined);
     return coll_raise(comm, code);
@@ -214,6 +214,9 @@ char *COLL_Learnt_file(void) {
  * can't be drawn. */
 static int choose_drawn(const question *asked, const char *spec, coll_choice *choice) {
     const coll_algorithm *const *table = coll_operations[asked->operation].table;
+    if (coll_operations[asked->operation].neighbors)
+        return coll_error(MPI_ERR_ARG, "%s depends on a program's topology, and can't be drawn",
+                          coll_operations[asked->operation].name);
     const coll_spec *set = &asked->state->specs[asked->operation];
     coll_spec named = {.algorithm = NULL};
     char drawn[200] = "";

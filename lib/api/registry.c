@@ -23,11 +23,13 @@
 #include "lib/call/request.h"
 #include "lib/gather/gather.h"
 #include "lib/gather/intake.h"
+#include "lib/neighbor/neighbor.h"
 #include "lib/reduce/reduce.h"
 #include "lib/reduce_scatter/reduce_scatter.h"
 #include "lib/report/report.h"
 #include "lib/scan/scan.h"
 #include "lib/scatter/scatter.h"
+#include "lib/topology/graph.h"
 #include "lib/tuning/autotune.h"
 #include "lib/tuning/state.h"
 
@@ -116,6 +118,20 @@ const coll_algorithm *const coll_scan_table[] = {
     NULL,
 };
 
+const coll_algorithm *const coll_neighbor_allgather_table[] = {
+    &coll_neighbor_allgather_native,
+    &coll_neighbor_linear,
+    &coll_neighbor_combined,
+    NULL,
+};
+
+const coll_algorithm *const coll_neighbor_alltoall_table[] = {
+    &coll_neighbor_alltoall_native,
+    &coll_neighbor_linear,
+    &coll_neighbor_combined,
+    NULL,
+};
+
 const coll_algorithm *const coll_exscan_table[] = {
     &coll_exscan_native,
     &coll_exscan_linear,
@@ -167,6 +183,14 @@ const coll_operation_info coll_operations[COLL_OPERATIONS] = {
     [COLL_OPERATION_EXSCAN] = COLLECTIVE(
         exscan, EXSCAN, .sides = {.data = ONE, .root_data = ONE, .input = ONE, .root_input = ONE},
         .rootless = true, .reduces = true),
+    [COLL_OPERATION_NEIGHBOR_ALLGATHER] =
+        COLLECTIVE(neighbor_allgather, NEIGHBOR_ALLGATHER,
+                   .sides = {.data = BLOCKS, .root_data = BLOCKS, .input = ONE, .root_input = ONE},
+                   .rootless = true, .neighbors = true),
+    [COLL_OPERATION_NEIGHBOR_ALLTOALL] = COLLECTIVE(
+        neighbor_alltoall, NEIGHBOR_ALLTOALL,
+        .sides = {.data = BLOCKS, .root_data = BLOCKS, .input = BLOCKS, .root_input = BLOCKS},
+        .rootless = true, .neighbors = true),
 };
 
 int coll_find_operation(const char *name, coll_operation *operation) {
@@ -182,7 +206,9 @@ int coll_find_operation(const char *name, coll_operation *operation) {
 }
 
 coll_comm_key *const coll_comm_keys[] = {
-    &coll_state_key,        &coll_rank_order_key, &coll_chain_confirmed_key,
-    &coll_intake_share_key, &hlot_site_state_key, &coll_request_key,
-    &coll_autotune_key,     &coll_report_key,     NULL,
+    &coll_state_key,           &coll_rank_order_key,
+    &coll_chain_confirmed_key, &coll_intake_share_key,
+    &hlot_site_state_key,      &coll_request_key,
+    &coll_autotune_key,        &coll_report_key,
+    &coll_graph_key,           NULL,
 };

@@ -8,6 +8,7 @@
 #include "lib/base/dcp_hooks.h"
 #include "lib/base/error.h"
 #include "lib/call/request.h"
+#include "lib/topology/graph.h"
 #include "lib/tuning/state.h"
 
 /* --- Creation --- */
@@ -66,7 +67,12 @@ int coll_request_create_persistent(const coll_request_call *entry, MPI_Comm comm
                                    COLL_Request *handle) {
     coll_comm *own;
     int code = coll_comm_open_intra(comm, entry->name, &own);
-    return code == MPI_SUCCESS ? create_request(entry, comm, own, true, handle) : code;
+    if (code != MPI_SUCCESS)
+        return code;
+    if (coll_operations[entry->operation].neighbors)
+        code = coll_graph_gather(own, &coll_state_of(own)->topo);
+    return code == MPI_SUCCESS ? create_request(entry, comm, own, true, handle)
+                               : coll_raise(comm, code);
 }
 
 /* --- Entries --- */

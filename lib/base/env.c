@@ -37,6 +37,8 @@ const COLL_Setting coll_settings[] = {
     ALGORITHM("BARRIER", "COLL_Barrier", "MPI_Barrier"),
     ALGORITHM("SCAN", "COLL_Scan", "MPI_Scan"),
     ALGORITHM("EXSCAN", "COLL_Exscan", "MPI_Exscan"),
+    ALGORITHM("NEIGHBOR_ALLGATHER", "COLL_Neighbor_allgather(v)", "MPI_Neighbor_allgather(v)"),
+    ALGORITHM("NEIGHBOR_ALLTOALL", "COLL_Neighbor_alltoall(v)", "MPI_Neighbor_alltoall(v)"),
     {"COLL_REPRODUCIBLE", "whether reductions give the same bits whichever algorithm is chosen",
      "0: the bits depend on the algorithm, its parameters and the placement of the ranks; 1: they "
      "depend on the number of ranks alone, as only algorithms that combine in the same way are "

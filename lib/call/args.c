@@ -7,6 +7,7 @@
 #include "lib/base/error.h"
 #include "lib/base/reserve_alloc.h"
 #include "lib/plan/engine.h"
+#include "lib/topology/graph.h"
 #include "lib/tuning/select.h"
 #include "lib/tuning/state.h"
 
@@ -28,12 +29,20 @@ static const coll_uneven *uneven_of(const coll_user *user) {
 
 /* --- Arguments --- */
 
+/* Returns the number of blocks of the data, or of the INPUT. */
+static int count_blocks(const coll_call_args *call, bool input) {
+    const coll_graph *graph = call->shape.graph;
+    return !coll_operations[call->operation].neighbors ? call->comm->ranks
+           : input                                     ? graph->out
+                                                       : graph->in;
+}
+
 static int check_counts(const coll_call_args *call, const char *direction, MPI_Count count,
-                        const MPI_Count counts[], MPI_Datatype type) {
+                        const MPI_Count counts[], int many, MPI_Datatype type) {
     if (type == MPI_DATATYPE_NULL)
         return coll_error(MPI_ERR_TYPE, "%s: null datatype to %s", name_of(call), direction);
-    for (int rank = 0; rank < (counts ? call->comm->ranks : 1); rank++) {
-        MPI_Count length = counts ? counts[rank] : count;
+    for (int i = 0; i < (counts ? many : 1); i++) {
+        MPI_Count length = counts ? counts[i] : count;
         if (length < 0)
             return coll_error(MPI_ERR_COUNT, "%s: %lld elements to %s", name_of(call),
                               (long long)length, direction);
@@ -46,6 +55,8 @@ static int check_counts(const coll_call_args *call, const char *direction, MPI_C
 static int check_places(const coll_call_args *call, bool receives) {
     const coll_user *user = call->user;
     bool scatters = call->operation == COLL_OPERATION_SCATTER;
+    if (user->send == MPI_IN_PLACE && coll_operations[call->operation].neighbors)
+        return coll_error(MPI_ERR_BUFFER, "%s: MPI_IN_PLACE to send", name_of(call));
     if (user->send == MPI_IN_PLACE && is_root(call) == scatters &&
         call->operation != COLL_OPERATION_BCAST)
         return coll_error(MPI_ERR_BUFFER, "%s: MPI_IN_PLACE to send at rank %d, %s", name_of(call),
@@ -70,11 +81,11 @@ static int check_arguments(const coll_call_args *call) {
     int code = check_places(call, receives);
     if (code == MPI_SUCCESS && receives && user->receive != MPI_IN_PLACE)
         code = check_counts(call, "receive", user->receive_count, uneven_of(user)->receive_counts,
-                            user->receive_type);
+                            count_blocks(call, false), user->receive_type);
     bool sends = !reduces && user->send != MPI_IN_PLACE && (!scatters || is_root(call));
     if (code == MPI_SUCCESS && sends)
         code = check_counts(call, "send", user->send_count, uneven_of(user)->send_counts,
-                            user->send_type);
+                            count_blocks(call, true), user->send_type);
     return code;
 }
 
@@ -115,7 +126,7 @@ static int open_reduction(coll_call_args *call) {
 
 static int open_blocks(coll_call_args *call, const coll_blocks_layout *layout, bool input) {
     coll_blocks *blocks = input ? &call->inputs : &call->blocks;
-    int code = coll_blocks_open(blocks, layout, call->comm->ranks);
+    int code = coll_blocks_open(blocks, layout, count_blocks(call, input));
     *(input ? &call->has_inputs : &call->has_blocks) = code == MPI_SUCCESS;
     return code;
 }
@@ -370,6 +381,27 @@ static int describe_scatter(coll_call_args *call) {
                             call->own.bytes, call->data.bytes);
 }
 
+/* Describes a neighbourhood collective. All blocks have the same size: a rank that sends none knows
+ * it by what it receives. */
+static int describe_neighbors(coll_call_args *call) {
+    const coll_user *user = call->user;
+    const bool shares = call->operation == COLL_OPERATION_NEIGHBOR_ALLGATHER;
+    coll_blocks_layout layout = receive_layout(user);
+    int code = open_blocks(call, &layout, false);
+    layout = send_layout(user);
+    if (code == MPI_SUCCESS)
+        code = shares ? open_data(call, &call->input, user->send, user->send_count, user->send_type)
+                      : open_blocks(call, &layout, true);
+    if (code != MPI_SUCCESS)
+        return code;
+    const size_t sent = shares ? call->input.bytes : coll_blocks_longest(&call->inputs),
+                 received = coll_blocks_longest(&call->blocks);
+    call->shape.bytes = user->uneven                 ? COLL_BYTES_UNKNOWN
+                        : call->shape.graph->out > 0 ? sent
+                                                     : received;
+    return MPI_SUCCESS;
+}
+
 /* A barrier has no data. It counts as one byte, since calls of 0 bytes do nothing. */
 static int describe_barrier(coll_call_args *call) {
     call->shape.bytes = 1;
@@ -389,6 +421,8 @@ static int describe_call(coll_call_args *call) {
         [COLL_OPERATION_ALLTOALL] = describe_alltoall,
         [COLL_OPERATION_SCATTER] = describe_scatter,
         [COLL_OPERATION_BARRIER] = describe_barrier,
+        [COLL_OPERATION_NEIGHBOR_ALLGATHER] = describe_neighbors,
+        [COLL_OPERATION_NEIGHBOR_ALLTOALL] = describe_neighbors,
     };
     return by_operation[call->operation](call);
 }
@@ -398,7 +432,15 @@ int coll_call_args_open(coll_call_args *call, coll_operation operation, const co
     const coll_operation_info *info = &coll_operations[operation];
     *call = (coll_call_args){.comm = comm, .operation = operation, .user = user};
     call->shape = coll_state_shape(coll_state_of(comm), operation, 0, user->root);
-    int code = check_arguments(call);
+    int code = MPI_SUCCESS;
+    if (info->neighbors)
+        code = coll_graph_of(comm, call->shape.topo, &call->shape.graph);
+    if (code == MPI_SUCCESS && info->neighbors && !call->shape.graph) {
+        call->shape.bytes = COLL_BYTES_UNKNOWN; /* the MPI library runs it, and checks it */
+        return MPI_SUCCESS;
+    }
+    if (code == MPI_SUCCESS)
+        code = check_arguments(call);
     if (code == MPI_SUCCESS && info->reduces)
         code = open_reduction(call);
     return code == MPI_SUCCESS ? describe_call(call) : code;
@@ -417,7 +459,9 @@ void coll_call_args_close(coll_call_args *call) {
 }
 
 bool coll_call_args_is_local(const coll_call_args *call) {
-    return call->comm->ranks == 1 || call->shape.bytes == 0;
+    /* a rank may be its own neighbour */
+    return call->shape.bytes == 0 ||
+           (call->comm->ranks == 1 && !coll_operations[call->operation].neighbors);
 }
 
 size_t coll_call_args_amount(const coll_call_args *call) {
@@ -451,7 +495,9 @@ coll_exec_args coll_call_args_planned(const coll_algorithm *algorithm, const col
         .args = {.shape = &call->shape,
                  .values = values,
                  .line = call->line ? call->line : coll_rank_order_of(call->comm, &call->shape),
-                 .own = data == COLL_SIDE_ONE ? call->data.bytes : 0,
+                 .own = data == COLL_SIDE_ONE ? call->data.bytes
+                        : call->shape.graph   ? call->input.bytes
+                                              : 0,
                  .blocks = call->has_blocks ? &call->blocks : NULL,
                  .input = call->has_inputs ? &call->inputs : NULL},
         .data = &call->data,
@@ -474,11 +520,12 @@ void coll_call_args_move_input(coll_call_args *call, char *copy) {
 
 static int run_natively(const coll_call_args *call) {
     coll_comm *comm = call->comm;
+    const MPI_Comm runs_on = coll_call_args_comm(call->operation, comm);
     int *ints = NULL;
     if (coll_wait_as_mpi(&comm->wait))
-        return coll_call_args_native(call->operation, call->user, comm->private, NULL, NULL);
+        return coll_call_args_native(call->operation, call->user, runs_on, NULL, NULL);
     MPI_Request request;
-    int code = coll_call_args_native(call->operation, call->user, comm->private, &request, &ints);
+    int code = coll_call_args_native(call->operation, call->user, runs_on, &request, &ints);
     if (code == MPI_SUCCESS)
         code = coll_wait_native(&comm->wait, &request, name_of(call));
     coll_reserve_free(ints);

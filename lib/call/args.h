@@ -110,6 +110,12 @@ int coll_call_args_run(coll_call_args *call, const coll_algorithm *algorithm,
 coll_exec_args coll_call_args_planned(const coll_algorithm *algorithm, const coll_call_args *call,
                                       const coll_values *values);
 
+/* Returns the communicator on which the MPI library runs CALL: the user's, if it has the topology.
+ */
+static inline MPI_Comm coll_call_args_comm(coll_operation operation, const coll_comm *comm) {
+    return coll_operations[operation].neighbors ? comm->user : comm->private;
+}
+
 /*
  * Runs the MPI library's own operation on COMM; nonblocking if REQUEST isn't NULL. Then *INTS may
  * be set to counts that it needs until it is complete, to be freed with coll_reserve_free. Raises
@@ -121,7 +127,8 @@ int coll_call_args_native(coll_operation operation, const coll_user *user, MPI_C
 /* The MPI library's own algorithms, the first of each table. */
 extern const coll_algorithm coll_allreduce_native, coll_reduce_native, coll_reduce_scatter_native,
     coll_allgather_native, coll_alltoall_native, coll_scatter_native, coll_barrier_native,
-    coll_scan_native, coll_exscan_native;
+    coll_scan_native, coll_exscan_native, coll_neighbor_allgather_native,
+    coll_neighbor_alltoall_native;
 
 /* Returns whether the counts fit an int; arrays of counts are not checked. */
 static inline bool coll_call_args_fits(const coll_user *user) {

@@ -7,6 +7,7 @@
 #include "lib/algorithm/spec.h"
 #include "lib/base/error.h"
 #include "lib/base/reserve_alloc.h"
+#include "lib/topology/graph.h"
 
 #include <limits.h>
 #include <stdbool.h>
@@ -61,21 +62,32 @@ static int array_length(const coll_operation_info *info, int root, MPI_Comm comm
                                                                    : code;
 }
 
+/* Sets *IN and *OUT to the lengths of the arrays for what is received and for what is sent. */
+static int array_lengths(const coll_operation_info *info, int root, MPI_Comm comm, int *in,
+                         int *out) {
+    if (info->neighbors)
+        return coll_graph_degrees(comm, in, out);
+    const int code = array_length(info, root, comm, in);
+    *out = *in;
+    return code;
+}
+
 /* Converts USER's counts and displacements. The caller frees MADE's memory with coll_reserve_free.
  */
 static int convert_arrays(const coll_operation_info *info, const coll_user *user, MPI_Comm comm,
                           ints *made) {
     const coll_uneven *each = user->uneven;
-    int ranks, code = array_length(info, user->root, comm, &ranks);
+    int out, in, code = array_lengths(info, user->root, comm, &in, &out);
     if (code != MPI_SUCCESS)
         return code;
-    int *next = made->memory = coll_reserve_alloc((4 * (size_t)ranks + 1) * sizeof *next);
+    const size_t all = 2 * ((size_t)in + (size_t)out);
+    int *next = made->memory = coll_reserve_alloc((all + 1) * sizeof *next);
     if (!next)
-        return coll_error(MPI_ERR_NO_MEM, "no memory for %d counts", ranks);
-    bool fits = convert_counts(&next, each->send_counts, ranks, &made->send_counts);
-    fits = convert_counts(&next, each->receive_counts, ranks, &made->receive_counts) && fits;
-    fits = convert_displacements(&next, each->send_places, ranks, &made->send_places) && fits;
-    fits = convert_displacements(&next, each->receive_places, ranks, &made->receive_places) && fits;
+        return coll_error(MPI_ERR_NO_MEM, "no memory for %zu counts", all);
+    bool fits = convert_counts(&next, each->send_counts, out, &made->send_counts);
+    fits = convert_counts(&next, each->receive_counts, in, &made->receive_counts) && fits;
+    fits = convert_displacements(&next, each->send_places, out, &made->send_places) && fits;
+    fits = convert_displacements(&next, each->receive_places, in, &made->receive_places) && fits;
     if (!fits)
         coll_reserve_free(made->memory);
     return fits ? MPI_SUCCESS : too_many();
@@ -182,6 +194,26 @@ static int exscan(const coll_user *u, const ints *n, MPI_Comm comm, MPI_Request 
                   u->receive_type, u->op);
 }
 
+static int neighbor_allgather(const coll_user *u, const ints *n, MPI_Comm comm,
+                              MPI_Request *request) {
+    int send = (int)u->send_count, receive = (int)u->receive_count;
+    return u->uneven ? EITHER(PMPI_Ineighbor_allgatherv, PMPI_Neighbor_allgatherv, u->send, send,
+                              u->send_type, u->receive, n->receive_counts, n->receive_places,
+                              u->receive_type)
+                     : EITHER(PMPI_Ineighbor_allgather, PMPI_Neighbor_allgather, u->send, send,
+                              u->send_type, u->receive, receive, u->receive_type);
+}
+
+static int neighbor_alltoall(const coll_user *u, const ints *n, MPI_Comm comm,
+                             MPI_Request *request) {
+    int send = (int)u->send_count, receive = (int)u->receive_count;
+    return u->uneven ? EITHER(PMPI_Ineighbor_alltoallv, PMPI_Neighbor_alltoallv, u->send,
+                              n->send_counts, n->send_places, u->send_type, u->receive,
+                              n->receive_counts, n->receive_places, u->receive_type)
+                     : EITHER(PMPI_Ineighbor_alltoall, PMPI_Neighbor_alltoall, u->send, send,
+                              u->send_type, u->receive, receive, u->receive_type);
+}
+
 int coll_call_args_native(coll_operation operation, const coll_user *user, MPI_Comm comm,
                           MPI_Request *request, int **kept) {
     static native_call *const by_operation[COLL_OPERATIONS] = {
@@ -196,9 +228,13 @@ int coll_call_args_native(coll_operation operation, const coll_user *user, MPI_C
         [COLL_OPERATION_BARRIER] = barrier,
         [COLL_OPERATION_SCAN] = scan,
         [COLL_OPERATION_EXSCAN] = exscan,
+        [COLL_OPERATION_NEIGHBOR_ALLGATHER] = neighbor_allgather,
+        [COLL_OPERATION_NEIGHBOR_ALLTOALL] = neighbor_alltoall,
     };
     const coll_operation_info *info = &coll_operations[operation];
-    int code = check_arguments(info, user);
+    int code = check_arguments(info, user), in, out;
+    if (code == MPI_SUCCESS && info->neighbors)
+        code = coll_graph_degrees(comm, &in, &out); /* Open MPI raises its error elsewhere */
     if (code != MPI_SUCCESS)
         return coll_raise(comm, code);
     if (!user->uneven)
@@ -239,3 +275,5 @@ NATIVE(scatter);
 NATIVE(barrier);
 NATIVE(scan);
 NATIVE(exscan);
+NATIVE(neighbor_allgather);
+NATIVE(neighbor_alltoall);

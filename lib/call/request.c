@@ -355,7 +355,8 @@ static int start_without_plan(coll_request *request) {
     coll_reserve_free(request->native_arguments);
     request->native_arguments = NULL;
     request->stage = COLL_REQUEST_NATIVE;
-    return coll_call_args_native(call->operation, call->user, request->comm->private,
+    return coll_call_args_native(call->operation, call->user,
+                                 coll_call_args_comm(call->operation, request->comm),
                                  &request->native, &request->native_arguments);
 }
 

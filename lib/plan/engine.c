@@ -26,9 +26,10 @@ static coll_data block_of(const coll_engine *engine, const coll_step *step, int 
     const coll_exec_args *call = &engine->call;
     bool is_input = step->buffer == COLL_INPUT;
     const coll_blocks *blocks = is_input ? call->args.input : call->args.blocks;
-    return blocks     ? coll_blocks_at(blocks, call->args.line->order[step->block + next])
-           : is_input ? *call->input
-                      : *call->data;
+    const int block = step->block + next;
+    if (!blocks)
+        return is_input ? *call->input : *call->data;
+    return coll_blocks_at(blocks, call->args.shape->graph ? block : call->args.line->order[block]);
 }
 
 /* Returns whether the bytes of STEP are contiguous in memory, within its first block. */

@@ -113,7 +113,8 @@ typedef struct coll_plan_args {
     const coll_shape *shape;
     const coll_values *values;
     const coll_rank_order *line; /* the ranks in chain order, and this rank's position */
-    size_t own;                  /* bytes of this rank's data; 0 if it has blocks */
+    size_t own;                  /* bytes of this rank's data or, among neighbours, of its input;
+                                    0 if it has blocks */
     const coll_blocks *blocks;   /* of the data; NULL: it is one piece */
     const coll_blocks *input;    /* of the input; NULL: it is one piece */
 } coll_plan_args;

@@ -122,8 +122,9 @@ static coll_report_source find_saved(const coll_report_cell *cell, double *predi
         return COLL_REPORT_NATIVE;
     const coll_shape *first = &cell->shape;
     const coll_algorithm *native = coll_operations[cell->operation].table[0];
-    if (cell->dcp || cell->kind != COLL_REPORT_BLOCKING || !first->topo ||
-        first->topo->sites != 1 || first->bytes == COLL_BYTES_UNKNOWN || !native->native)
+    if (coll_operations[cell->operation].neighbors || cell->dcp ||
+        cell->kind != COLL_REPORT_BLOCKING || !first->topo || first->topo->sites != 1 ||
+        first->bytes == COLL_BYTES_UNKNOWN || !native->native)
         return COLL_REPORT_UNKNOWN;
     if (!saved_as_measured(cell, saved)) {
         const coll_shape call = average_call(cell, first);
@@ -141,7 +142,7 @@ bool coll_report_would_save(const coll_report_cell *cell, const coll_topo *topo,
     const coll_operation_info *info = &coll_operations[cell->operation];
     static const coll_spec automatic = {.algorithm = NULL};
     if (!is_native(cell) || cell->kind != COLL_REPORT_BLOCKING || cell->calls == 0 ||
-        !info->table[0]->native)
+        !info->table[0]->native || info->neighbors)
         return false;
     const coll_shape like = {.operation = cell->operation,
                              .sides = info->sides,

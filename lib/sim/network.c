@@ -84,13 +84,6 @@ bool coll_network_make_links(coll_network *network, char **room, size_t *left) {
     return true;
 }
 
-/* Returns how many ranks of a host can handle messages at the same time, each on a core of its own.
- */
-static int count_busy_cores(const coll_topo *topo) {
-    const int ranks = topo->most_ranks_per_node, cores = topo->cores_per_node;
-    return topo->crowded || ranks < 2 || cores < 2 ? 1 : ranks < cores ? ranks : cores;
-}
-
 /*
  * Returns the seconds for which a message occupies its host's link, where GAP is that of its size
  * and EMPTY that of an empty message: the ranks of a host share the time that each needs without
@@ -119,7 +112,7 @@ const coll_message_cost *coll_network_message_cost(coll_network *network, coll_l
     const coll_cost *cost = &network->profile->level[level];
     const double size = (double)bytes, rate = network->rate[level],
                  empty = coll_cost_transfer(cost, 0);
-    const int cores = level > COLL_LEVEL_NODE ? count_busy_cores(network->topo) : 1;
+    const int cores = level > COLL_LEVEL_NODE ? coll_topo_busy_cores(network->topo) : 1;
     *message = (coll_message_cost){
         .bytes = bytes,
         .level = (int)level,

@@ -306,3 +306,8 @@ int coll_topo_renumber(int *first, size_t stride, int count, int before, int map
     }
     return next;
 }
+
+int coll_topo_busy_cores(const coll_topo *topo) {
+    const int ranks = topo->most_ranks_per_node, cores = topo->cores_per_node;
+    return topo->crowded || ranks < 2 || cores < 2 ? 1 : ranks < cores ? ranks : cores;
+}

@@ -87,6 +87,10 @@ coll_level coll_topo_level(const coll_topo *topo, int a, int b);
  */
 int coll_topo_fewest(const coll_topo *topo, coll_level level, int *most);
 
+/* Returns how many ranks of a host of TOPO can handle messages at the same time, each on a core of
+ * its own. */
+int coll_topo_busy_cores(const coll_topo *topo);
+
 /*
  * Renumbers the sites, racks and nodes of PART, whose ranks and places are some of WHOLE's, and
  * counts them. SCRATCH has room for one number for each of WHOLE's nodes.

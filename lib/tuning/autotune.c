@@ -67,8 +67,9 @@ static bool may_differ(const coll_state *state, coll_operation operation, const 
 static bool is_tuned(const lessons *all, coll_operation operation, const coll_shape *call) {
     const coll_state *state = coll_state_of(all->comm);
     return !all->off && state->settings->learn != COLL_AUTOTUNE_NOTHING &&
-           !state->specs[operation].algorithm && call->bytes != COLL_BYTES_UNKNOWN &&
-           call->topo->sites == 1 && call->topo->nodes > 1 && may_differ(state, operation, call);
+           !coll_operations[operation].neighbors && !state->specs[operation].algorithm &&
+           call->bytes != COLL_BYTES_UNKNOWN && call->topo->sites == 1 && call->topo->nodes > 1 &&
+           may_differ(state, operation, call);
 }
 
 /* Returns whether tuning may pay. Without a prediction there are no other candidates. */

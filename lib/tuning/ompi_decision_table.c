@@ -11,6 +11,7 @@
 #include "lib/barrier/barrier.h"
 #include "lib/bcast/bcast.h"
 #include "lib/gather/gather.h"
+#include "lib/neighbor/neighbor.h"
 #include "lib/reduce/reduce.h"
 #include "lib/reduce_scatter/reduce_scatter.h"
 #include "lib/scan/scan.h"
@@ -245,6 +246,10 @@ static double reduce_and_scatter(const coll_shape *call) {
 
 double coll_native_estimate(const coll_shape *call) {
     const struct row *row = rows;
+    if (coll_operations[call->operation].neighbors) {
+        const coll_values usual = coll_values_default(&coll_neighbor_linear);
+        return coll_neighbor_linear.predict(call, &usual);
+    }
     coll_shape by_rank = *call;
     by_rank.ordered = true;
     if (call->root != COLL_NO_ROOT)

@@ -182,14 +182,17 @@ static coll_choices choose_cached(coll_state *state, coll_operation operation, b
                                   const coll_shape *call) {
     const coll_algorithm *const *table = coll_operations[operation].table;
     const coll_spec *asked = &state->specs[operation];
+    /* Communicators with the same key may differ in their edges. */
+    const bool cached = !coll_operations[operation].neighbors;
     coll_choices choices;
-    if (!state->key)
+    if (cached && !state->key)
         state->key = coll_choice_cache_key(
             state->common ? coll_job_cache_facts_of(state->common)->id : 0, &state->topo);
-    if (!coll_choice_cache_find(state->key, asked, started, call, &choices)) {
+    if (!cached || !coll_choice_cache_find(state->key, asked, started, call, &choices)) {
         choices = started ? (coll_choices){1, {coll_select_started(table, call, asked)}}
                           : coll_select_likely(table, call, asked);
-        coll_choice_cache_keep(state->key, asked, started, call, &choices);
+        if (cached)
+            coll_choice_cache_keep(state->key, asked, started, call, &choices);
     }
     if (asked->algorithm && choices.of[0].algorithm != asked->algorithm)
         warn_not_applicable(state, operation, started, call, asked->algorithm,

@@ -9,7 +9,7 @@
     request.wait()
 
 Every operation has the name and the arguments of mpi4py's method, followed by COMM, which is
-MPI.COMM_WORLD by default. Buffers are given as in mpi4py: an array, or [array, MPI.INT],
+MPI.COMM_WORLD by default, except in those among neighbours, which need a topology. Buffers are given as in mpi4py: an array, or [array, MPI.INT],
 [array, count, MPI.INT], [array, counts, displacements, MPI.INT], or MPI.IN_PLACE if MPI allows it.
 Operations whose names begin with I return a Request with wait() and test(). Those whose names end in _init
 also take INFO and return a Request with start(), wait(), test() and free(). Errors raise MPI.Exception.
@@ -276,4 +276,34 @@ def Alltoallv(sendbuf, recvbuf, comm=MPI.COMM_WORLD):
     ranks = _blocks(comm)
     send = in_place_vector if sendbuf is MPI.IN_PLACE else vector(sendbuf, ranks, writable=False)
     receive = vector(recvbuf, ranks)
+    return (*send[:4], *receive[:4], handle_of(comm)), (send[4], receive[4])
+
+
+# --- Among the neighbours of a topology ---
+
+
+@_operation("buffer count type buffer count type comm")
+def Neighbor_allgather(sendbuf, recvbuf, comm):
+    data, count, kind, kept = simple(sendbuf, writable=False)
+    into, each, kind_into, kept_into = simple(recvbuf, comm.indegree or 1)
+    return (data, count, kind, into, each, kind_into, handle_of(comm)), (kept, kept_into)
+
+
+@_operation("buffer count type buffer counts places type comm")
+def Neighbor_allgatherv(sendbuf, recvbuf, comm):
+    send, receive = simple(sendbuf, writable=False), vector(recvbuf, comm.indegree)
+    return (*send[:3], *receive[:4], handle_of(comm)), (send[3], receive[4])
+
+
+@_operation("buffer count type buffer count type comm")
+def Neighbor_alltoall(sendbuf, recvbuf, comm):
+    data, count, kind, kept = simple(sendbuf, comm.outdegree or 1, writable=False)
+    into, each, kind_into, kept_into = simple(recvbuf, comm.indegree or 1)
+    return (data, count, kind, into, each, kind_into, handle_of(comm)), (kept, kept_into)
+
+
+@_operation("buffer counts places type buffer counts places type comm")
+def Neighbor_alltoallv(sendbuf, recvbuf, comm):
+    send = vector(sendbuf, comm.outdegree, writable=False)
+    receive = vector(recvbuf, comm.indegree)
     return (*send[:4], *receive[:4], handle_of(comm)), (send[4], receive[4])

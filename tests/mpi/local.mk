@@ -22,6 +22,7 @@ MPI_TESTS = \
 	tests/mpi/large.mpi \
 	tests/mpi/mapping.mpi \
 	tests/mpi/memory.mpi \
+	tests/mpi/neighbors.mpi \
 	tests/mpi/nonblocking.mpi \
 	tests/mpi/operation.mpi \
 	tests/mpi/patterns.mpi \

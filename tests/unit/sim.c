@@ -398,7 +398,8 @@ static bool set_call(scene *s, const coll_operation_info *operation,
     enum { RACKS = 5 };
     set_scene(s, algorithm, ranks, (ranks + RACKS - 1) / RACKS, bytes);
     set_operation(s, operation);
-    return algorithm->planner && (!algorithm->applicable || algorithm->applicable(&s->shape));
+    return algorithm->planner && !operation->neighbors &&
+           (!algorithm->applicable || algorithm->applicable(&s->shape));
 }
 
 /*

@@ -1,0 +1,521 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "lib/topology/graph.h"
+
+#include "lib/base/agree.h"
+#include "lib/base/error.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* --- The topology of one rank --- */
+
+/* The blocks of a rank's buffers: which rank each one goes to, and which one each one comes from.
+ */
+typedef struct neighbors {
+    int in, out;
+    int *sources, *destinations; /* in one piece of memory, SOURCES */
+} neighbors;
+
+static int cart_degree(MPI_Comm comm, int *degree) {
+    int dimensions, code = PMPI_Cartdim_get(comm, &dimensions);
+    *degree = 2 * dimensions;
+    return code;
+}
+
+static int graph_degree(MPI_Comm comm, int *degree) {
+    int rank, code = PMPI_Comm_rank(comm, &rank);
+    return code == MPI_SUCCESS ? PMPI_Graph_neighbors_count(comm, rank, degree) : code;
+}
+
+int coll_graph_degrees(MPI_Comm comm, int *in, int *out) {
+    int kind, weighted, code = PMPI_Topo_test(comm, &kind);
+    if (code != MPI_SUCCESS)
+        return code;
+    if (kind == MPI_DIST_GRAPH)
+        return PMPI_Dist_graph_neighbors_count(comm, in, out, &weighted);
+    if (kind != MPI_CART && kind != MPI_GRAPH)
+        return coll_error(MPI_ERR_TOPOLOGY, "the communicator has no topology");
+    code = kind == MPI_CART ? cart_degree(comm, in) : graph_degree(comm, in);
+    *out = *in;
+    return code;
+}
+
+/* Sets FOUND to this rank's neighbours in a graph. The caller frees the sources. */
+static int find_neighbors(MPI_Comm comm, neighbors *found) {
+    int kind, rank, code = PMPI_Topo_test(comm, &kind);
+    if (code == MPI_SUCCESS)
+        code = PMPI_Comm_rank(comm, &rank);
+    if (code == MPI_SUCCESS)
+        code = coll_graph_degrees(comm, &found->in, &found->out);
+    if (code != MPI_SUCCESS)
+        return code;
+    const size_t all = (size_t)found->in + (size_t)found->out;
+    found->sources = malloc((2 * all + 1) * sizeof *found->sources);
+    if (!found->sources)
+        return coll_error(MPI_ERR_NO_MEM, "no memory for %zu neighbours", all);
+    found->destinations = found->sources + found->in;
+    int *weights = found->destinations + found->out;
+    if (kind == MPI_DIST_GRAPH)
+        return PMPI_Dist_graph_neighbors(comm, found->in, found->sources, weights, found->out,
+                                         found->destinations, weights + found->in);
+    code = PMPI_Graph_neighbors(comm, rank, found->in, found->sources);
+    memcpy(found->destinations, found->sources, (size_t)found->out * sizeof *found->sources);
+    return code;
+}
+
+/* --- The edges of all ranks --- */
+
+/* Writes the edges of a Cartesian topology to EDGE, which has room for two for each rank and
+ * dimension, and sets *COUNT. What goes down comes from above, also if both are the same rank. */
+static void list_cart(int ranks, int dimensions, const int size[], const int periodic[],
+                      coll_edge edge[], int *count) {
+    for (int d = dimensions - 1, stride = 1; d >= 0; stride *= size[d--])
+        for (int rank = 0; rank < ranks; rank++) {
+            const int at = rank / stride % size[d];
+            for (int up = 0; up < 2; up++) {
+                int to = up ? at + 1 : at - 1;
+                if ((to < 0 || to == size[d]) && !periodic[d])
+                    continue;
+                to = (to + size[d]) % size[d];
+                edge[(*count)++] = (coll_edge){.source = rank,
+                                               .destination = rank + (to - at) * stride,
+                                               .out = 2 * d + up,
+                                               .in = 2 * d + 1 - up};
+            }
+        }
+}
+
+static int compare_ends(const coll_edge *a, const coll_edge *b) {
+    if (a->source != b->source)
+        return a->source < b->source ? -1 : 1;
+    return (a->destination > b->destination) - (a->destination < b->destination);
+}
+
+static int by_out(const void *one, const void *other) {
+    const coll_edge *a = one, *b = other;
+    const int ends = compare_ends(a, b);
+    return ends ? ends : (a->out > b->out) - (a->out < b->out);
+}
+
+static int by_in(const void *one, const void *other) {
+    const coll_edge *a = one, *b = other;
+    const int ends = compare_ends(a, b);
+    return ends ? ends : (a->in > b->in) - (a->in < b->in);
+}
+
+static int by_source(const void *one, const void *other) {
+    const coll_edge *a = one, *b = other;
+    if (a->source != b->source)
+        return a->source < b->source ? -1 : 1;
+    return (a->out > b->out) - (a->out < b->out);
+}
+
+/*
+ * Joins COUNT edges as their sources list them, OUTS, and as their destinations do, INS: the nth
+ * from one rank to another is the nth. Returns false if the lists don't match.
+ */
+static bool join_lists(coll_edge outs[], coll_edge ins[], int count) {
+    qsort(outs, (size_t)count, sizeof *outs, by_out);
+    qsort(ins, (size_t)count, sizeof *ins, by_in);
+    for (int i = 0; i < count; i++) {
+        if (compare_ends(&outs[i], &ins[i]) != 0)
+            return false;
+        outs[i].in = ins[i].in;
+    }
+    return true;
+}
+
+/* --- Bundles --- */
+
+static int node_of(const coll_topo *topo, int rank) {
+    return topo->places[rank].node;
+}
+
+/* Writes EDGE's edges to SORTED, by the node of the source or, if INCOMING, of the destination.
+ * Keeps their order otherwise. START is scratch memory for a number for each node and one more. */
+static void sort_by_node(const coll_edge edge[], int count, const coll_topo *topo, bool incoming,
+                         int start[], coll_edge sorted[]) {
+    memset(start, 0, ((size_t)topo->nodes + 1) * sizeof *start);
+#define NODE(e) node_of(topo, incoming ? (e).destination : (e).source)
+    for (int i = 0; i < count; i++)
+        start[NODE(edge[i]) + 1]++;
+    for (int node = 0; node < topo->nodes; node++)
+        start[node + 1] += start[node];
+    for (int i = 0; i < count; i++)
+        sorted[start[NODE(edge[i])]++] = edge[i];
+#undef NODE
+}
+
+/* Makes the bundles of GRAPH's edges, which are in order. */
+static void make_bundles(coll_graph *graph, const coll_topo *topo) {
+    for (int i = 0; i < graph->edges; i++) {
+        const int from = node_of(topo, graph->edge[i].source),
+                  to = node_of(topo, graph->edge[i].destination);
+        coll_edge_bundle *last = &graph->bundle[graph->bundles - 1];
+        const bool begins = graph->bundles == 0 || last->from != from || last->to != to;
+        if (begins) {
+            last = &graph->bundle[graph->bundles++];
+            *last = (coll_edge_bundle){.from = from, .to = to, .first = i};
+        }
+        last->sources += begins || graph->edge[i].source != graph->edge[i - 1].source;
+        last->count++;
+    }
+}
+
+/* Lists the bundles that leave and that arrive at each node. */
+static void list_bundles(coll_graph *graph) {
+    for (int b = 0; b < graph->bundles; b++) {
+        graph->leaving[graph->bundle[b].from + 1]++;
+        graph->first_arriving[graph->bundle[b].to + 1]++;
+    }
+    for (int node = 0; node < graph->nodes; node++) {
+        graph->leaving[node + 1] += graph->leaving[node];
+        graph->first_arriving[node + 1] += graph->first_arriving[node];
+    }
+    for (int b = 0; b < graph->bundles; b++)
+        graph->arriving[graph->first_arriving[graph->bundle[b].to]++] = b;
+    for (int node = graph->nodes; node > 0; node--)
+        graph->first_arriving[node] = graph->first_arriving[node - 1];
+    graph->first_arriving[0] = 0;
+}
+
+/* --- Carriers and loads --- */
+
+/* What one rank does. */
+typedef struct duties {
+    int bundles;             /* that it carries */
+    int linear;              /* messages */
+    int steps[2], blocks[2]; /* of combined and shared bundles */
+} duties;
+
+/* Chooses the ranks that carry BUNDLE: the ends of its edges with the fewest bundles so far. */
+static void choose_carriers(const coll_graph *graph, coll_edge_bundle *bundle, duties all[]) {
+    const coll_edge *edge = &graph->edge[bundle->first];
+    bundle->sender = edge->source;
+    bundle->receiver = edge->destination;
+    for (int i = 1; i < bundle->count; i++) {
+        if (all[edge[i].source].bundles < all[bundle->sender].bundles)
+            bundle->sender = edge[i].source;
+        if (all[edge[i].destination].bundles < all[bundle->receiver].bundles)
+            bundle->receiver = edge[i].destination;
+    }
+    all[bundle->sender].bundles++;
+    all[bundle->receiver].bundles++;
+}
+
+static void add_duty(duties *one, bool shared, int steps, int blocks) {
+    one->steps[shared] += steps;
+    one->blocks[shared] += blocks;
+}
+
+/* Adds what the ranks do for BUNDLE, between two nodes: see lib/neighbor/combined.c. */
+static void add_remote_duties(const coll_graph *graph, const coll_edge_bundle *bundle, bool shared,
+                              duties all[]) {
+    const int blocks = shared ? bundle->sources : bundle->count;
+    add_duty(&all[bundle->sender], shared, blocks + 1, blocks);
+    add_duty(&all[bundle->receiver], shared, bundle->count + 1, blocks);
+    for (int i = bundle->first; i < bundle->first + bundle->count; i++) {
+        const coll_edge *edge = &graph->edge[i];
+        const bool again = shared && i > bundle->first && edge[-1].source == edge->source;
+        if (edge->source != bundle->sender && !again)
+            add_duty(&all[edge->source], shared, 1, 1);
+        if (edge->destination != bundle->receiver)
+            add_duty(&all[edge->destination], shared, 1, 1);
+    }
+}
+
+/* Adds one message for each edge of BUNDLE: what they do within a node, and without combining. */
+static void add_linear_duties(const coll_graph *graph, const coll_edge_bundle *bundle,
+                              duties all[]) {
+    const bool local = bundle->from == bundle->to;
+    for (int i = bundle->first; i < bundle->first + bundle->count; i++) {
+        duties *const ends[] = {&all[graph->edge[i].source], &all[graph->edge[i].destination]};
+        for (int end = 0; end < 2; end++) {
+            ends[end]->linear++;
+            if (!local)
+                continue;
+            add_duty(ends[end], false, 1, 1);
+            add_duty(ends[end], true, 1, 1);
+        }
+    }
+}
+
+static void raise_to(int *most, int value) {
+    *most = value > *most ? value : *most;
+}
+
+/* What passes between a node and the others in one direction. */
+typedef struct passage {
+    int bundles, edges, sources;
+} passage;
+
+static void add_passage(passage *way, const coll_edge_bundle *bundle) {
+    if (bundle->from == bundle->to)
+        return;
+    way->bundles++;
+    way->edges += bundle->count;
+    way->sources += bundle->sources;
+}
+
+static void measure_nodes(coll_graph *graph) {
+    for (int node = 0; node < graph->nodes; node++) {
+        passage ways[2] = {{0, 0, 0}, {0, 0, 0}};
+        for (int b = graph->leaving[node]; b < graph->leaving[node + 1]; b++)
+            add_passage(&ways[0], &graph->bundle[b]);
+        for (int a = graph->first_arriving[node]; a < graph->first_arriving[node + 1]; a++)
+            add_passage(&ways[1], &graph->bundle[graph->arriving[a]]);
+        for (int way = 0; way < 2; way++) {
+            raise_to(&graph->combined.node_blocks, ways[way].edges);
+            raise_to(&graph->shared.node_blocks, ways[way].sources);
+        }
+        raise_to(&graph->linear.remote, ways[0].edges + ways[1].edges);
+        raise_to(&graph->combined.remote, ways[0].bundles + ways[1].bundles);
+    }
+    graph->shared.remote = graph->combined.remote;
+    graph->linear.node_blocks = graph->combined.node_blocks;
+}
+
+static void measure_messages(coll_graph *graph) {
+    for (int b = 0; b < graph->bundles; b++) {
+        if (graph->bundle[b].from == graph->bundle[b].to)
+            continue;
+        raise_to(&graph->combined.message, graph->bundle[b].count);
+        raise_to(&graph->shared.message, graph->bundle[b].sources);
+    }
+}
+
+static void measure_ranks(coll_graph *graph, const duties all[], int ranks) {
+    coll_graph_load *const by_kind[] = {&graph->combined, &graph->shared};
+    for (int rank = 0; rank < ranks; rank++) {
+        raise_to(&graph->linear.steps, all[rank].linear);
+        for (int shared = 0; shared < 2; shared++) {
+            raise_to(&by_kind[shared]->steps, all[rank].steps[shared] + 1);
+            raise_to(&by_kind[shared]->blocks, all[rank].blocks[shared]);
+        }
+    }
+}
+
+/* --- Making a graph --- */
+
+static void free_graph(coll_graph *graph) {
+    if (!graph)
+        return;
+    free(graph->edge);
+    free(graph->bundle);
+    free(graph->leaving);
+    free(graph);
+}
+
+/* Sorts the edges, and makes the bundles and the loads. ALL and SORTED are scratch memory for each
+ * rank and each edge. */
+static void arrange(coll_graph *graph, const coll_topo *topo, duties all[], coll_edge sorted[]) {
+    qsort(graph->edge, (size_t)graph->edges, sizeof *graph->edge, by_source);
+    sort_by_node(graph->edge, graph->edges, topo, true, graph->leaving, sorted);
+    sort_by_node(sorted, graph->edges, topo, false, graph->leaving, graph->edge);
+    memset(graph->leaving, 0, ((size_t)graph->nodes + 1) * sizeof *graph->leaving);
+    make_bundles(graph, topo);
+    list_bundles(graph);
+    for (int b = 0; b < graph->bundles; b++) {
+        coll_edge_bundle *bundle = &graph->bundle[b];
+        add_linear_duties(graph, bundle, all);
+        if (bundle->from == bundle->to)
+            continue;
+        choose_carriers(graph, bundle, all);
+        add_remote_duties(graph, bundle, false, all);
+        add_remote_duties(graph, bundle, true, all);
+    }
+    measure_nodes(graph);
+    measure_messages(graph);
+    measure_ranks(graph, all, topo->ranks);
+}
+
+/* Returns the graph of COUNT edges at EDGE, which it owns or frees; NULL without memory. */
+static coll_graph *make_graph(coll_edge edge[], int count, const coll_topo *topo) {
+    const size_t edges = (size_t)count + 1, nodes = (size_t)topo->nodes + 1;
+    coll_graph *graph = malloc(sizeof *graph);
+    duties *all = calloc((size_t)topo->ranks, sizeof *all);
+    coll_edge *sorted = malloc(edges * sizeof *sorted);
+    coll_edge_bundle *bundle = malloc(edges * sizeof *bundle);
+    int *lists = calloc(2 * nodes + edges, sizeof *lists);
+    if (graph && all && sorted && bundle && lists) {
+        *graph = (coll_graph){.nodes = topo->nodes,
+                              .edges = count,
+                              .edge = edge,
+                              .bundle = bundle,
+                              .leaving = lists,
+                              .first_arriving = lists + nodes,
+                              .arriving = lists + 2 * nodes};
+        arrange(graph, topo, all, sorted);
+    } else {
+        free(graph);
+        free(edge);
+        free(bundle);
+        free(lists);
+        graph = NULL;
+    }
+    free(all);
+    free(sorted);
+    return graph;
+}
+
+static int no_memory(const char *what) {
+    return coll_error(MPI_ERR_NO_MEM, "no memory for the edges of %s", what);
+}
+
+/* Makes the graph of a Cartesian topology. */
+static int make_cart(const coll_comm *comm, const coll_topo *topo, coll_graph **made) {
+    int dimensions, count = 0, code = PMPI_Cartdim_get(comm->user, &dimensions);
+    if (code != MPI_SUCCESS)
+        return code;
+    const size_t many = (size_t)dimensions;
+    int *size = malloc((3 * many + 1) * sizeof *size);
+    coll_edge *edge = malloc(((size_t)comm->ranks * 2 * many + 1) * sizeof *edge);
+    if (size && edge)
+        code = PMPI_Cart_get(comm->user, dimensions, size, size + many, size + 2 * many);
+    else
+        code = no_memory("a Cartesian topology");
+    if (code == MPI_SUCCESS) {
+        list_cart(comm->ranks, dimensions, size, size + many, edge, &count);
+        *made = make_graph(edge, count, topo);
+        code = *made ? MPI_SUCCESS : no_memory("a Cartesian topology");
+    } else {
+        free(edge);
+    }
+    free(size);
+    return code;
+}
+
+/* What the ranks tell one another: their degrees, in and out, and their neighbours. */
+typedef struct gathered {
+    int *degrees;          /* IN and OUT of each rank */
+    int *all;              /* sources, then destinations, of each rank */
+    int *lengths, *places; /* of each rank's in ALL */
+    coll_edge *outs, *ins;
+    int edges;
+} gathered;
+
+/* Allocates memory for the neighbours, whose numbers are known. Returns MPI_ERR_NO_MEM. */
+static int allocate_lists(gathered *g, int ranks) {
+    int length = 0;
+    g->lengths = malloc(2 * (size_t)ranks * sizeof *g->lengths);
+    if (!g->lengths)
+        return no_memory("a graph");
+    g->places = g->lengths + ranks;
+    for (int rank = 0; rank < ranks; rank++) {
+        g->places[rank] = length;
+        g->lengths[rank] = g->degrees[2 * rank] + g->degrees[2 * rank + 1];
+        g->edges += g->degrees[2 * rank + 1];
+        length += g->lengths[rank];
+    }
+    /* if there are fewer edges by one end than by the other the graph is of no use */
+    g->all = malloc(((size_t)length + 1) * sizeof *g->all);
+    g->outs = malloc(((size_t)g->edges + 1) * sizeof *g->outs);
+    g->ins = malloc(((size_t)(length - g->edges) + 1) * sizeof *g->ins);
+    return g->all && g->outs && g->ins ? MPI_SUCCESS : no_memory("a graph");
+}
+
+/* Returns whether the ends of the edges match; then OUTS has the edges. */
+static bool match_ends(gathered *g, int ranks) {
+    int outs = 0, ins = 0;
+    for (int rank = 0; rank < ranks; rank++) {
+        const int *one = g->all + g->places[rank], in = g->degrees[2 * rank];
+        for (int i = 0; i < g->lengths[rank]; i++) {
+            if (i < in)
+                g->ins[ins++] = (coll_edge){.source = one[i], .destination = rank, .in = i};
+            else
+                g->outs[outs++] = (coll_edge){.source = rank, .destination = one[i], .out = i - in};
+        }
+    }
+    return outs == ins && join_lists(g->outs, g->ins, outs);
+}
+
+/* Gathers the neighbours of all ranks in G. Collective. */
+static int gather_lists(coll_comm *comm, const neighbors *own, gathered *g) {
+    const int degrees[] = {own->in, own->out};
+    g->degrees = malloc(2 * (size_t)comm->ranks * sizeof *g->degrees);
+    int code = coll_agree(comm, g->degrees ? MPI_SUCCESS : no_memory("a graph"));
+    if (code == MPI_SUCCESS)
+        code = PMPI_Allgather(degrees, 2, MPI_INT, g->degrees, 2, MPI_INT, comm->private);
+    if (code != MPI_SUCCESS)
+        return code;
+    code = coll_agree(comm, allocate_lists(g, comm->ranks));
+    return code == MPI_SUCCESS ? PMPI_Allgatherv(own->sources, own->in + own->out, MPI_INT, g->all,
+                                                 g->lengths, g->places, MPI_INT, comm->private)
+                               : code;
+}
+
+/* Makes the graph of a topology that has one; none if the ends of its edges don't match, which is
+ * then the MPI library's affair. Collective. */
+static int make_gathered(coll_comm *comm, const coll_topo *topo, coll_graph **made) {
+    neighbors own = {.sources = NULL};
+    gathered g = {.edges = 0};
+    int code = coll_agree(comm, find_neighbors(comm->user, &own));
+    if (code == MPI_SUCCESS)
+        code = gather_lists(comm, &own, &g);
+    if (code == MPI_SUCCESS && match_ends(&g, comm->ranks)) {
+        *made = make_graph(g.outs, g.edges, topo);
+        g.outs = NULL;
+        code = coll_agree(comm, *made ? MPI_SUCCESS : no_memory("a graph"));
+    }
+    free(own.sources);
+    free(g.degrees);
+    free(g.lengths);
+    free(g.all);
+    free(g.outs);
+    free(g.ins);
+    return code;
+}
+
+/* --- The communicator's slot --- */
+
+typedef struct known {
+    coll_graph *graph; /* NULL: none, or not made yet */
+    bool done;
+} known;
+
+static known *known_of(const coll_comm *comm) {
+    return coll_comm_slot(comm, &coll_graph_key);
+}
+
+static int kind_of(const coll_comm *comm) {
+    int kind;
+    return comm->user != MPI_COMM_NULL && PMPI_Topo_test(comm->user, &kind) == MPI_SUCCESS
+               ? kind
+               : MPI_UNDEFINED;
+}
+
+/* Makes the graph unless it has been made, by messages if COLLECTIVE; else only if it needs none.
+ */
+static int make_known(coll_comm *comm, const coll_topo *topo, bool collective) {
+    known *own = known_of(comm);
+    if (own->done)
+        return MPI_SUCCESS;
+    const int kind = kind_of(comm);
+    int code = MPI_SUCCESS;
+    if (kind == MPI_CART)
+        code = make_cart(comm, topo, &own->graph);
+    else if (kind != MPI_UNDEFINED && collective)
+        code = make_gathered(comm, topo, &own->graph);
+    if (code != MPI_SUCCESS)
+        return code;
+    own->done = collective || own->graph;
+    return own->graph ? coll_graph_degrees(comm->user, &own->graph->in, &own->graph->out) : code;
+}
+
+int coll_graph_gather(coll_comm *comm, const coll_topo *topo) {
+    return make_known(comm, topo, true);
+}
+
+int coll_graph_of(coll_comm *comm, const coll_topo *topo, const coll_graph **graph) {
+    const int code = make_known(comm, topo, false);
+    *graph = known_of(comm)->graph;
+    return code;
+}
+
+static void close_known(void *slot) {
+    free_graph(((known *)slot)->graph);
+}
+
+coll_comm_key coll_graph_key = {.bytes = sizeof(known), .close = close_known};

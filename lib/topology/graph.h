@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The edges of a communicator with a Cartesian, graph or distributed graph topology: who sends to
+ * whom in a neighbourhood collective. All ranks know all edges, in the same order.
+ */
+#ifndef COLL_LIB_TOPOLOGY_GRAPH_H
+#define COLL_LIB_TOPOLOGY_GRAPH_H
+
+#include "lib/base/comm.h"
+#include "lib/topology/topo.h"
+
+#include <stdbool.h>
+
+typedef struct coll_edge {
+    int source, destination;
+    int out; /* its block in the source's send buffer */
+    int in;  /* its block in the destination's receive buffer */
+} coll_edge;
+
+/* The edges from one node to another, or within a node. */
+typedef struct coll_edge_bundle {
+    int from, to;
+    int first, count; /* the edges */
+    int sources;      /* number of ranks that they begin at */
+    /* The source that sends for all, and the destination that receives for all, if blocks are
+     * combined: those of fewest earlier bundles. */
+    int sender, receiver;
+} coll_edge_bundle;
+
+/* Most of one rank, or of one node, over all of them. */
+typedef struct coll_graph_load {
+    int remote;      /* messages of a node to and from others */
+    int steps;       /* messages and copies of a rank, and one more */
+    int blocks;      /* of scratch memory */
+    int message;     /* blocks of a message between nodes */
+    int node_blocks; /* blocks that leave a node, or arrive at it */
+} coll_graph_load;
+
+typedef struct coll_graph {
+    int in, out; /* blocks of this rank's buffers, those without an edge included */
+    int nodes, edges, bundles;
+    coll_edge *edge;          /* by node of the source, node of the destination, source, block */
+    coll_edge_bundle *bundle; /* by node of the source, then of the destination */
+    int *leaving;             /* the first bundle of each node, and the end of the last one's */
+    int *arriving;            /* bundles by node of the destination, then of the source */
+    int *first_arriving;      /* the first of them of each node, and the end of the last one's */
+    coll_graph_load linear;   /* one message for each edge */
+    /* one message for each bundle: if each edge has its own block, and if each source has one */
+    coll_graph_load combined, shared;
+} coll_graph;
+
+/* Sets *IN and *OUT to the numbers of blocks of this rank's buffers in neighbourhood collectives on
+ * COMM. Local. Errors: MPI_ERR_TOPOLOGY. */
+int coll_graph_degrees(MPI_Comm comm, int *in, int *out);
+
+/*
+ * Has all ranks of COMM, whose places TOPO has, learn its edges. Collective at the first call; does
+ * nothing on a communicator without a topology. Returns the same error on all ranks.
+ */
+int coll_graph_gather(coll_comm *comm, const coll_topo *topo);
+
+/*
+ * Sets *GRAPH to the edges of COMM; to NULL if not all ranks know them: it has no topology, their
+ * ends don't match, or coll_graph_gather was not called, which a Cartesian topology doesn't need.
+ * Local. Errors: MPI_ERR_NO_MEM.
+ */
+int coll_graph_of(coll_comm *comm, const coll_topo *topo, const coll_graph **graph);
+
+/* The edges' slot in every communicator. */
+extern coll_comm_key coll_graph_key;
+
+#endif
