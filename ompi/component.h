@@ -30,7 +30,7 @@ extern libcoll_counts libcoll_program_counts;
 /* The saved entries of a communicator's table: for each of them, the function and its module. */
 typedef struct libcoll_below {
 #define ENTRY(entry)                                                                               \
-    mca_coll_base_module_##entry##_fn_t coll_##entry;                                              \
+    __typeof__(((mca_coll_base_comm_coll_t *)NULL)->coll_##entry) coll_##entry;                    \
     mca_coll_base_module_t *coll_##entry##_module;
 #define KINDS(function) ENTRY(function) ENTRY(i##function) ENTRY(function##_init)
     LIBCOLL_FUNCTIONS(KINDS)

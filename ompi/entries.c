@@ -13,31 +13,54 @@ typedef struct vectors {
     MPI_Aint *send_places, *receive_places;
 } vectors;
 
+static void convert_list(int many, const int counts[], const int places[], MPI_Count wide_counts[],
+                         MPI_Aint wide_places[]) {
+    for (int i = 0; i < many; i++) {
+        wide_counts[i] = counts ? counts[i] : 0;
+        wide_places[i] = counts && places ? places[i] : 0;
+    }
+}
+
 /*
- * Converts Open MPI's counts and displacements to *WIDE, in *MEMORY, which is allocated if it is
- * NULL. Counts that are NULL are not significant on this rank.
+ * Converts SENDS and RECEIVES of Open MPI's counts and displacements to *WIDE, in *MEMORY, which is
+ * allocated again. Counts that are NULL are not significant on this rank.
  */
+static int convert_lists(vectors *wide, void **memory, int sends, const int send_counts[],
+                         const int send_places[], int receives, const int receive_counts[],
+                         const int receive_places[]) {
+    const size_t sent = (size_t)sends, received = (size_t)receives;
+    void *room = realloc(*memory, (sent + received) * (sizeof(MPI_Count) + sizeof(MPI_Aint)) + 1);
+    if (!room)
+        return OMPI_ERR_OUT_OF_RESOURCE;
+    wide->send_counts = *memory = room;
+    wide->receive_counts = wide->send_counts + sent;
+    wide->send_places = (MPI_Aint *)(wide->receive_counts + received);
+    wide->receive_places = wide->send_places + sent;
+    convert_list(sends, send_counts, send_places, wide->send_counts, wide->send_places);
+    convert_list(receives, receive_counts, receive_places, wide->receive_counts,
+                 wide->receive_places);
+    return MPI_SUCCESS;
+}
+
+/* Converts those for the ranks of a communicator. */
 static int convert_vectors(vectors *wide, void **memory, int ranks, const int send_counts[],
                            const int send_places[], const int receive_counts[],
                            const int receive_places[]) {
-    size_t many = (size_t)ranks;
-    if (!*memory)
-        *memory = malloc(many * 2 * (sizeof(MPI_Count) + sizeof(MPI_Aint)));
-    if (!*memory)
-        return OMPI_ERR_OUT_OF_RESOURCE;
-    wide->send_counts = *memory;
-    wide->receive_counts = wide->send_counts + many;
-    wide->send_places = (MPI_Aint *)(wide->receive_counts + many);
-    wide->receive_places = wide->send_places + many;
-    for (int i = 0; i < ranks; i++) {
-        wide->send_counts[i] = send_counts ? send_counts[i] : 0;
-        wide->send_places[i] = send_counts && send_places ? send_places[i] : 0;
-        wide->receive_counts[i] = receive_counts ? receive_counts[i] : 0;
-        wide->receive_places[i] = receive_counts && receive_places ? receive_places[i] : 0;
-    }
-    return MPI_SUCCESS;
+    return convert_lists(wide, memory, ranks, send_counts, send_places, ranks, receive_counts,
+                         receive_places);
 }
 #define WIDEN(...) convert_vectors(&wide, memory, ompi_comm_size(comm), __VA_ARGS__)
+
+/* Converts those for the neighbours on COMM. */
+static int convert_edges(vectors *wide, void **memory, MPI_Comm comm, const int send_counts[],
+                         const int send_places[], const int receive_counts[],
+                         const int receive_places[]) {
+    int in, out, code = COLL_Degrees(comm, &in, &out);
+    return code == MPI_SUCCESS ? convert_lists(wide, memory, out, send_counts, send_places, in,
+                                               receive_counts, receive_places)
+                               : code;
+}
+#define WIDEN_EDGES(...) convert_edges(&wide, memory, comm, __VA_ARGS__)
 #define NOTHING_TO_WIDEN MPI_SUCCESS
 
 /*
@@ -258,18 +281,34 @@ ENTRIES(scatterv, Scatterv, scatter,
         (receive == MPI_IN_PLACE ? 0 : receive_count,
          receive == MPI_IN_PLACE ? MPI_BYTE : receive_type))
 
-ENTRIES(alltoallv, Alltoallv, alltoall,
-        (const void *send, const int send_counts[], const int send_places[], MPI_Datatype send_type,
-         void *receive, const int receive_counts[], const int receive_places[],
-         MPI_Datatype receive_type, ),
-        (send, send_counts, send_places, send_type, receive, receive_counts, receive_places,
-         receive_type, ),
-        SENT, NO_AGREEMENT, NO_OP,
+#define ALLTOALLV_PARAMETERS                                                                       \
+    const void *send, const int send_counts[], const int send_places[], MPI_Datatype send_type,    \
+        void *receive, const int receive_counts[], const int receive_places[],                     \
+        MPI_Datatype receive_type
+#define ALLTOALLV                                                                                  \
+    send, send_counts, send_places, send_type, receive, receive_counts, receive_places, receive_type
+#define WIDE_ALLTOALLV                                                                             \
+    send, wide.send_counts, wide.send_places, send_type, receive, wide.receive_counts,             \
+        wide.receive_places, receive_type
+ENTRIES(alltoallv, Alltoallv, alltoall, (ALLTOALLV_PARAMETERS, ), (ALLTOALLV, ), SENT, NO_AGREEMENT,
+        NO_OP,
         WIDEN(send == MPI_IN_PLACE ? NULL : send_counts, send_places, receive_counts,
               receive_places),
-        (send, wide.send_counts, wide.send_places, send_type, receive, wide.receive_counts,
-         wide.receive_places, receive_type, ),
-        SENDS_ALL)
+        (WIDE_ALLTOALLV, ), SENDS_ALL)
+
+#define SENDS_BLOCK (send_count, send_type)
+ENTRIES(neighbor_allgather, Neighbor_allgather, neighbor_allgather, (BLOCKS_PARAMETERS, ),
+        (BLOCKS, ), is_inner(send_type), NO_AGREEMENT, NO_OP, NOTHING_TO_WIDEN, (BLOCKS, ),
+        SENDS_BLOCK)
+ENTRIES(neighbor_alltoall, Neighbor_alltoall, neighbor_alltoall, (BLOCKS_PARAMETERS, ), (BLOCKS, ),
+        is_inner(send_type), NO_AGREEMENT, NO_OP, NOTHING_TO_WIDEN, (BLOCKS, ), SENDS_BLOCK)
+ENTRIES(neighbor_allgatherv, Neighbor_allgatherv, neighbor_allgather, (GATHERV_PARAMETERS, ),
+        (GATHERV, ), is_inner(send_type), NO_AGREEMENT, NO_OP,
+        WIDEN_EDGES(NULL, NULL, counts, places), (WIDE_GATHERV, ), SENDS_BLOCK)
+ENTRIES(neighbor_alltoallv, Neighbor_alltoallv, neighbor_alltoall, (ALLTOALLV_PARAMETERS, ),
+        (ALLTOALLV, ), is_inner(send_type), NO_AGREEMENT, NO_OP,
+        WIDEN_EDGES(send_counts, send_places, receive_counts, receive_places), (WIDE_ALLTOALLV, ),
+        NOTHING)
 
 void libcoll_set_functions(mca_coll_base_module_t *base) {
 #define SET(function)                                                                              \

@@ -19,7 +19,9 @@
     EACH(scatter, "COLL_SCATTER")                                                                  \
     EACH(barrier, "COLL_BARRIER")                                                                  \
     EACH(scan, "COLL_SCAN")                                                                        \
-    EACH(exscan, "COLL_EXSCAN")
+    EACH(exscan, "COLL_EXSCAN")                                                                    \
+    EACH(neighbor_allgather, "COLL_NEIGHBOR_ALLGATHER")                                            \
+    EACH(neighbor_alltoall, "COLL_NEIGHBOR_ALLTOALL")
 
 /* EACH(function) of the blocking functions; the others are i<function> and <function>_init. */
 #define LIBCOLL_FUNCTIONS(EACH)                                                                    \
@@ -38,7 +40,11 @@
     EACH(scatterv)                                                                                 \
     EACH(barrier)                                                                                  \
     EACH(scan)                                                                                     \
-    EACH(exscan)
+    EACH(exscan)                                                                                   \
+    EACH(neighbor_allgather)                                                                       \
+    EACH(neighbor_allgatherv)                                                                      \
+    EACH(neighbor_alltoall)                                                                        \
+    EACH(neighbor_alltoallv)
 
 typedef enum libcoll_operation {
 #define NUMBER(operation, setting) LIBCOLL_##operation,

@@ -37,30 +37,40 @@ static MPI_Count FORM(sum_of)(const COUNT counts[], MPI_Comm comm) {
     return sum;
 }
 
-/*
- * Converts the program's COUNTS and PLACES (which may be NULL) to *MADE; the caller frees
- * made->counts. Does nothing unless they are NEEDED on this rank, since otherwise they may be
- * invalid.
- */
+/* Converts MANY of the program's COUNTS and PLACES (which may be NULL) to *MADE; the caller frees
+ * made->counts. */
+static int FORM(convert_many)(vectors *made, int many, const COUNT counts[], const PLACE places[],
+                              MPI_Comm comm) {
+    if (!counts && many > 0)
+        return coll_raise(comm, coll_error(MPI_ERR_COUNT, "null pointer for counts"));
+    made->counts = malloc((size_t)many * (sizeof *made->counts + sizeof *made->places) + 1);
+    if (!made->counts)
+        return coll_raise(comm, coll_error(MPI_ERR_NO_MEM, "no memory for %d counts", many));
+    made->places = (MPI_Aint *)(made->counts + many);
+    for (int i = 0; i < many; i++) {
+        made->counts[i] = counts[i];
+        made->places[i] = places ? places[i] : 0;
+    }
+    return MPI_SUCCESS;
+}
+
+/* Converts those for the ranks of COMM. Does nothing unless they are NEEDED on this rank, since
+ * otherwise they may be invalid. */
 static int FORM(convert_vectors)(vectors *made, bool needed, const COUNT counts[],
                                  const PLACE places[], MPI_Comm comm) {
     int ranks;
     if (!needed)
         return MPI_SUCCESS;
-    if (!counts)
-        return coll_raise(comm, coll_error(MPI_ERR_COUNT, "null pointer for counts"));
     int code = PMPI_Comm_size(comm, &ranks);
-    if (code != MPI_SUCCESS)
-        return code;
-    made->counts = malloc((size_t)ranks * (sizeof *made->counts + sizeof *made->places));
-    if (!made->counts)
-        return coll_raise(comm, coll_error(MPI_ERR_NO_MEM, "no memory for %d counts", ranks));
-    made->places = (MPI_Aint *)(made->counts + ranks);
-    for (int rank = 0; rank < ranks; rank++) {
-        made->counts[rank] = counts[rank];
-        made->places[rank] = places ? places[rank] : 0;
-    }
-    return MPI_SUCCESS;
+    return code == MPI_SUCCESS ? FORM(convert_many)(made, ranks, counts, places, comm) : code;
+}
+
+/* Converts those for the neighbours from which this rank receives, or to which it sends. */
+static int FORM(convert_edges)(vectors *made, bool receives, const COUNT counts[],
+                               const PLACE places[], MPI_Comm comm) {
+    int in, out, code = coll_graph_degrees(comm, &in, &out);
+    return code == MPI_SUCCESS ? FORM(convert_many)(made, receives ? in : out, counts, places, comm)
+                               : coll_raise(comm, code);
 }
 
 /* --- The other collectives --- */
@@ -176,15 +186,43 @@ ALL_FORMS(Scatterv, Iscatterv, SCATTER, RECEIVES_OWN,
            CONVERT(to, is_at(root, comm), sendcounts, displs)),
           (sendbuf, to.counts, to.places, sendtype, recvbuf, recvcount, recvtype, root, ))
 
+#define ALLTOALLV_PARAMETERS                                                                       \
+    const void *sendbuf, const COUNT sendcounts[], const PLACE sdispls[], MPI_Datatype sendtype,   \
+        void *recvbuf, const COUNT recvcounts[], const PLACE rdispls[], MPI_Datatype recvtype
+#define ALLTOALLV sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype
+#define OUR_ALLTOALLV                                                                              \
+    sendbuf, to.counts, to.places, sendtype, recvbuf, from.counts, from.places, recvtype
 ALL_FORMS(Alltoallv, Ialltoallv, ALLTOALL,
           (FORM(sum_of)(sendbuf == MPI_IN_PLACE ? recvcounts : sendcounts, comm),
            sendbuf == MPI_IN_PLACE ? recvtype : sendtype),
-          (const void *sendbuf, const COUNT sendcounts[], const PLACE sdispls[],
-           MPI_Datatype sendtype, void *recvbuf, const COUNT recvcounts[], const PLACE rdispls[],
-           MPI_Datatype recvtype, ),
-          (sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, ),
-          COLL_ACCOUNT_collective, NOT_SERVED, NOT_SERVED, MPI_OP_NULL,
+          (ALLTOALLV_PARAMETERS, ), (ALLTOALLV, ), COLL_ACCOUNT_collective, NOT_SERVED, NOT_SERVED,
+          MPI_OP_NULL,
           (KEEP(sendbuf != MPI_IN_PLACE, sendtype), KEEP(true, recvtype),
            CONVERT(to, sendbuf != MPI_IN_PLACE, sendcounts, sdispls),
            CONVERT(from, true, recvcounts, rdispls)),
-          (sendbuf, to.counts, to.places, sendtype, recvbuf, from.counts, from.places, recvtype, ))
+          (OUR_ALLTOALLV, ))
+
+/* --- Those among neighbours --- */
+
+ALL_FORMS(Neighbor_allgather, Ineighbor_allgather, NEIGHBOR_ALLGATHER, (sendcount, sendtype),
+          (BLOCKS_PARAMETERS, ), (BLOCKS, ), COLL_ACCOUNT_collective, NOT_SERVED, NOT_SERVED,
+          MPI_OP_NULL, (KEEP(true, sendtype), KEEP(true, recvtype)), (BLOCKS, ))
+
+ALL_FORMS(Neighbor_alltoall, Ineighbor_alltoall, NEIGHBOR_ALLTOALL, (sendcount, sendtype),
+          (BLOCKS_PARAMETERS, ), (BLOCKS, ), COLL_ACCOUNT_collective, NOT_SERVED, NOT_SERVED,
+          MPI_OP_NULL, (KEEP(true, sendtype), KEEP(true, recvtype)), (BLOCKS, ))
+
+ALL_FORMS(Neighbor_allgatherv, Ineighbor_allgatherv, NEIGHBOR_ALLGATHER, (sendcount, sendtype),
+          (GATHERV_PARAMETERS, ), (GATHERV, ), COLL_ACCOUNT_collective, NOT_SERVED, NOT_SERVED,
+          MPI_OP_NULL,
+          (KEEP(true, sendtype), KEEP(true, recvtype),
+           CONVERT_EDGES(from, true, recvcounts, displs)),
+          (OUR_GATHERV, ))
+
+ALL_FORMS(Neighbor_alltoallv, Ineighbor_alltoallv, NEIGHBOR_ALLTOALL, (0, MPI_BYTE),
+          (ALLTOALLV_PARAMETERS, ), (ALLTOALLV, ), COLL_ACCOUNT_collective, NOT_SERVED, NOT_SERVED,
+          MPI_OP_NULL,
+          (KEEP(true, sendtype), KEEP(true, recvtype),
+           CONVERT_EDGES(to, false, sendcounts, sdispls),
+           CONVERT_EDGES(from, true, recvcounts, rdispls)),
+          (OUR_ALLTOALLV, ))

@@ -16,6 +16,7 @@
 #include "coll.h"
 #include "lib/base/error.h"
 #include "lib/report/record.h"
+#include "lib/topology/graph.h"
 
 #include <stdlib.h>
 
@@ -137,6 +138,9 @@ static bool is_at(int root, MPI_Comm comm) {
                                                       : code)
 #define CONVERT(vector, needed, counts, places)                                                    \
     (code = code == MPI_SUCCESS ? FORM(convert_vectors)(&vector, needed, counts, places, comm)     \
+                                : code)
+#define CONVERT_EDGES(vector, receives, counts, places)                                            \
+    (code = code == MPI_SUCCESS ? FORM(convert_edges)(&vector, receives, counts, places, comm)     \
                                 : code)
 
 /*

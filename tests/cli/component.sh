@@ -37,10 +37,12 @@ parameters() {
     done
 }
 one=$(parameters bcast=chain:segment=1K gather=linear allreduce=ring reduce=chain reduce_scatter=ring \
-    allgather=ring alltoall=pairwise scatter=straight barrier=dissemination scan=linear exscan=linear)
+    allgather=ring alltoall=pairwise scatter=straight barrier=dissemination scan=linear exscan=linear \
+    neighbor_allgather=linear neighbor_alltoall=linear)
 other=$(parameters bcast=two_tree gather=binomial allreduce=recursive_doubling reduce=binomial \
     reduce_scatter=pairwise allgather=bruck alltoall=bruck scatter=binomial barrier=racks \
-    scan=recursive_doubling exscan=recursive_doubling)
+    scan=recursive_doubling exscan=recursive_doubling neighbor_allgather=linear:segment=8 \
+    neighbor_alltoall=linear:segment=8)
 
 # --- Results ---
 for ranks in 1 2 5 8; do
@@ -60,10 +62,12 @@ grep -qx '0 wrong' out || fail "operations with a time-out"
 # Blocking, nonblocking and persistent calls ran in libcoll.
 # shellcheck disable=SC2086 # words
 component 3 $one --mca coll_libcoll_trace 1 "$programs/operations" || fail "operations with a trace"
-for call in bcast gather allreduce reduce reduce_scatter allgather alltoall scatter barrier scan exscan; do
+for call in bcast gather allreduce reduce reduce_scatter allgather alltoall scatter barrier scan exscan \
+    neighbor_allgather neighbor_alltoall; do
     grep -q "^coll: $call .*why=\"it was asked for\"" err || fail "no $call"
 done
-for call in bcast gatherv allreduce reduce reduce_scatter_block allgatherv alltoallv scatterv barrier scan; do
+for call in bcast gatherv allreduce reduce reduce_scatter_block allgatherv alltoallv scatterv barrier scan \
+    neighbor_allgather neighbor_alltoallv; do
     grep -q "^coll: COLL_I$call " err || fail "no i$call"
     grep -q "^coll: COLL_${call^}_init " err || fail "no ${call}_init"
 done
@@ -184,7 +188,7 @@ grep -qx 'type: no error' out || fail "a type that is freed while it is in use"
 export OMPI_MCA_opal_mca_base_component_path=SYSTEM_DEFAULT:$work/components
 ompi_info --param coll libcoll --level 9 >out 2>err || fail "ompi_info"
 for parameter in priority enable strict any_network one_host gpu bcast gather allreduce reduce reduce_scatter \
-    allgather alltoall scatter barrier scan exscan topology profile reproducible learn timeout \
+    allgather alltoall scatter barrier scan exscan neighbor_allgather neighbor_alltoall topology profile reproducible learn timeout \
     trace; do
     grep -q "\"coll_libcoll_$parameter\"" out || fail "$parameter is not listed"
 done

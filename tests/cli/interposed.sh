@@ -102,7 +102,8 @@ rm -f trace
 COLL_TRACE=1 coll_run 3 --wrap all --allreduce ring -- ./traced "$build/tests/interposed/collectives" ||
     fail "collectives with --wrap"
 sort out | diff alone - || fail "collectives with --wrap"
-for call in bcast gather allreduce reduce reduce_scatter allgather alltoall scatter barrier scan exscan; do
+for call in bcast gather allreduce reduce reduce_scatter allgather alltoall scatter barrier scan exscan \
+    neighbor_allgather neighbor_alltoall; do
     grep -q "^coll: $call " trace || fail "collectives with --wrap: no $call"
 done
 grep -q '^coll: allreduce .*choice=ring' trace || fail "collectives: no ring"

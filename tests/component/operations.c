@@ -224,6 +224,45 @@ static void barrier(void) {
     RUN(Barrier, barrier, (void)0, (void)0, comm);
 }
 
+/* --- Among neighbours --- */
+
+/* The ranks of a ring that are before and behind this one, and the places of their blocks. */
+static MPI_Comm ring = MPI_COMM_NULL;
+static int beside[2], beside_counts[2], beside_places[2];
+
+static void make_ring(void) {
+    const int periodic = 1;
+    MPI_Cart_create(comm, 1, &ranks, &periodic, 0, &ring);
+    MPI_Cart_shift(ring, 0, 1, &beside[0], &beside[1]);
+}
+
+/* With three ranks or more: with fewer both neighbours are the same, and Open MPI's own nonblocking
+ * calls exchange their blocks. */
+static void neighbors(void) {
+    for (int i = 0; i < 2; i++) {
+        beside_counts[i] = (rank + beside[i]) % 4;
+        beside_places[i] = (1 - i) * (count + 3);
+    }
+    RUN(Neighbor_allgather, neighbor_allgather, put(from, 0, count, rank, 0),
+        for (int i = 0; i < 2; i++) expect("neighbor_allgather", i * count, count, beside[i], 0),
+        from, count, type, to, count, type, ring);
+    RUN(Neighbor_alltoall, neighbor_alltoall,
+        for (int i = 0; i < 2; i++) put(from, i * count, count, rank, beside[i]),
+        for (int i = 0; i < 2; i++) expect("neighbor_alltoall", i * count, count, beside[i], rank),
+        from, count, type, to, count, type, ring);
+    RUN(Neighbor_alltoallv, neighbor_alltoallv,
+        for (int i = 0; i < 2; i++) put(from, beside_places[i], beside_counts[i], rank, beside[i]),
+        for (int i = 0; i < 2; i++)
+            expect("neighbor_alltoallv", beside_places[i], beside_counts[i], beside[i], rank),
+        from, beside_counts, beside_places, type, to, beside_counts, beside_places, type, ring);
+    for (int i = 0; i < 2; i++)
+        beside_counts[i] = beside[i] % 4;
+    RUN(Neighbor_allgatherv, neighbor_allgatherv, put(from, 0, rank % 4, rank, 0),
+        for (int i = 0; i < 2; i++)
+            expect("neighbor_allgatherv", beside_places[i], beside_counts[i], beside[i], 0),
+        from, rank % 4, type, to, beside_counts, beside_places, type, ring);
+}
+
 /* --- All of them --- */
 
 static void rootless(void) {
@@ -262,6 +301,8 @@ static void in_all_manners(void) {
             rootless();
             rooted();
         }
+        if (ranks > 2)
+            neighbors();
     }
 }
 
@@ -272,6 +313,7 @@ static void on(MPI_Comm where, MPI_Datatype apart, MPI_Op sum_apart) {
     MPI_Comm_size(comm, &ranks);
     MPI_Barrier(
         comm); /* the first blocking call: from now on libcoll has set the communicator up */
+    make_ring();
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         count = sizes[i];
         stride = 1, type = MPI_INT, sum = MPI_SUM;
@@ -279,6 +321,7 @@ static void on(MPI_Comm where, MPI_Datatype apart, MPI_Op sum_apart) {
         stride = 2, type = apart, sum = sum_apart;
         in_all_manners();
     }
+    MPI_Comm_free(&ring);
 }
 
 int main(int argc, char **argv) {

@@ -111,6 +111,27 @@ static void moves(MPI_Comm comm, MPI_Datatype type) {
     say("nothing");
 }
 
+/* Among the neighbours on a ring. */
+static void neighbors(MPI_Comm comm, MPI_Datatype type) {
+    const int periodic = 1;
+    int before, behind;
+    MPI_Comm ring;
+    MPI_Cart_create(comm, 1, &ranks, &periodic, 0, &ring);
+    MPI_Cart_shift(ring, 0, 1, &before, &behind);
+    const count_of_elements sent[] = {(rank + before) % 4, (rank + behind) % 4},
+                            gathered[] = {before % 4, behind % 4};
+    const displacement places[] = {8, 3};
+    MPI_Neighbor_allgather(from, COUNT, type, to, COUNT, type, ring);
+    say("neighbor_allgather");
+    MPI_Neighbor_alltoall(from, COUNT, type, to, COUNT, type, ring);
+    say("neighbor_alltoall");
+    MPI_Neighbor_allgatherv(from, rank % 4, type, to, gathered, places, type, ring);
+    say("neighbor_allgatherv");
+    MPI_Neighbor_alltoallv(from, sent, places, type, to, sent, places, type, ring);
+    say("neighbor_alltoallv");
+    MPI_Comm_free(&ring);
+}
+
 static void all(const char *name, MPI_Comm comm) {
     MPI_Datatype gapped;
     where = name;
@@ -122,6 +143,8 @@ static void all(const char *name, MPI_Comm comm) {
     MPI_Type_vector(2, 1, 3, MPI_INT, &gapped);
     MPI_Type_commit(&gapped);
     moves(comm, gapped);
+    neighbors(comm, MPI_INT);
+    neighbors(comm, gapped);
     MPI_Type_free(&gapped);
 }
 

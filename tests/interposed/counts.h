@@ -44,6 +44,10 @@ typedef MPI_Aint displacement;
 #define MPI_Iscan MPI_Iscan_c
 #define MPI_Iscatter MPI_Iscatter_c
 #define MPI_Iscatterv MPI_Iscatterv_c
+#define MPI_Neighbor_allgather MPI_Neighbor_allgather_c
+#define MPI_Neighbor_allgatherv MPI_Neighbor_allgatherv_c
+#define MPI_Neighbor_alltoall MPI_Neighbor_alltoall_c
+#define MPI_Neighbor_alltoallv MPI_Neighbor_alltoallv_c
 #define MPI_Recv MPI_Recv_c
 #define MPI_Reduce MPI_Reduce_c
 #define MPI_Reduce_init MPI_Reduce_init_c
