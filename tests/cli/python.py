@@ -51,7 +51,7 @@ ways = blocking, nonblocking, persistent
 ways_in_place = blocking, nonblocking, functools.partial(persistent, starts=1)
 
 
-def compare(name, make, ways=ways):
+def compare(name, make, ways=ways, comm=comm):
     """MAKE() returns the buffer that is to be compared, and what the operation NAME takes."""
     expected, *given = make()
     getattr(comm, name)(*given)
@@ -408,10 +408,44 @@ def between_groups():
     check((got == expected).all(), "Reduce between groups")
 
 
+def among_neighbors():
+    ring = comm.Create_cart([ranks], [True])
+    before, behind = ring.Shift(0, 1)
+    for operation in "neighbor_allgather", "neighbor_alltoall":
+        coll.Set(ring, operation, "linear")
+
+    def gathered():
+        result = space(4)
+        return result, mine(2), result
+
+    def exchanged():
+        result = space(4)
+        return result, mine(4), result
+
+    def lists(*of):
+        return [[one % 3 for one in of], [3, 0], MPI.INT]
+
+    def gathered_unevenly():
+        result = space(6, "i4")
+        return result, mine(rank % 3, "i4"), [result, *lists(before, behind)]
+
+    def exchanged_unevenly():
+        result = space(6, "i4")
+        counts = lists(rank + before, rank + behind)
+        return result, [mine(6, "i4"), *counts], [result, *counts]
+
+    compare("Neighbor_allgather", gathered, comm=ring)
+    compare("Neighbor_alltoall", exchanged, comm=ring)
+    compare("Neighbor_allgatherv", gathered_unevenly, comm=ring)
+    compare("Neighbor_alltoallv", exchanged_unevenly, comm=ring)
+    ring.Free()
+
+
 choose()
 even()
 uneven()
 in_place()
+among_neighbors()
 forms()
 requests()
 between_groups()
