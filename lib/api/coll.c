@@ -81,11 +81,16 @@ static bool is_native_again(const coll_state *state, coll_operation operation,
            (!info->reduces || reduces_like(state, operation, user, &state->last_native[operation]));
 }
 
-/* Returns COMM's state if the call can take the fast path, else NULL. */
+/*
+ * Returns COMM's state if the call can take the fast path, else NULL. Empty reductions don't take
+ * it: ranks that describe them send nothing, but the MPI library may (MPICH does if the operation
+ * is the program's).
+ */
 static const coll_comm *can_go_directly(coll_operation operation, const coll_user *user,
                                         MPI_Comm comm) {
     const coll_comm *own = coll_comm_recent(comm);
-    if (!own || !coll_wait_as_mpi(&own->wait) || !coll_call_args_fits(user))
+    if (!own || !coll_wait_as_mpi(&own->wait) || !coll_call_args_fits(user) ||
+        (coll_operations[operation].reduces && !user->uneven && user->receive_count == 0))
         return NULL;
     const coll_state *state = coll_state_of(own);
     return state->native[operation] || is_native_again(state, operation, user) ? own : NULL;

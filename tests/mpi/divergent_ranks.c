@@ -2,8 +2,9 @@
 /*
  * Tests that messages depend only on what all ranks know. Ranks that differ in everything else (a
  * trace, earlier calls, types of equal size, alignment, cached types) make the same calls with
- * every algorithm, at sizes around every threshold. Also tests that late or missing ranks are an
- * error with COLL_TIMEOUT, even if the MPI library's own collectives run.
+ * every algorithm, at sizes around every threshold. Empty calls leave no message. Also tests that
+ * late or missing ranks are an error with COLL_TIMEOUT, even if the MPI library's own collectives
+ * run.
  */
 #include "config.h"
 
@@ -237,6 +238,37 @@ START_TEST(who_stays_away_is_no_endless_wait) {
 }
 END_TEST
 
+static void add(void *in, void *inout, int *count, MPI_Datatype *type) {
+    (void)type;
+    for (int i = 0; i < *count; i++)
+        ((int *)inout)[i] += ((const int *)in)[i];
+}
+
+/*
+ * The last call of one rank was on another communicator, so only the others take the fast path. If
+ * MPI's own call is then made on some ranks only, the reduction finds a message that was left over.
+ */
+START_TEST(empty_calls_leave_no_message) {
+    const int one = 1;
+    MPI_Op op;
+    MPI_Op_create(add, 1, &op);
+    for (int traced = 0; traced < 2; traced++) {
+        MPI_Comm comm = open_comm("allreduce", NULL, traced);
+        for (int round = 0; round < 2 * world_ranks; round++) {
+            int sum = 0;
+            ck_assert_int_eq(COLL_Barrier(comm), MPI_SUCCESS);
+            if (world_rank == round % world_ranks)
+                ck_assert_int_eq(COLL_Barrier(MPI_COMM_SELF), MPI_SUCCESS);
+            ck_assert_int_eq(COLL_Allreduce(&one, &sum, 0, MPI_INT, op, comm), MPI_SUCCESS);
+            ck_assert_int_eq(COLL_Reduce(&one, &sum, 1, MPI_INT, MPI_SUM, 0, comm), MPI_SUCCESS);
+            ck_assert_int_eq(sum, world_rank == 0 ? world_ranks : 0);
+        }
+        MPI_Comm_free(&comm);
+    }
+    MPI_Op_free(&op);
+}
+END_TEST
+
 /* The original stderr, while traces are discarded. */
 static int stderr_kept = -1;
 
@@ -257,11 +289,15 @@ static void tear_down(void) {
 static Suite *alike(void) {
     Suite *suite = suite_create("divergent_ranks");
     TCase *differing = tcase_create("differing ranks"), *absent = tcase_create("absent ranks");
+    TCase *empty = tcase_create("empty calls");
     tcase_add_unchecked_fixture(differing, set_up, tear_down);
     tcase_add_test(differing, broadcasts);
     tcase_add_test(differing, gathers);
+    tcase_add_unchecked_fixture(empty, set_up, tear_down);
+    tcase_add_test(empty, empty_calls_leave_no_message);
     tcase_add_test(absent, who_stays_away_is_no_endless_wait);
     suite_add_tcase(suite, differing);
+    suite_add_tcase(suite, empty);
     suite_add_tcase(suite, absent);
     return suite;
 }
