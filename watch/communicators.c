@@ -33,8 +33,7 @@ uint64_t watch_mix(uint64_t hash, uint64_t number) {
 }
 
 static watch_comm *place_of(MPI_Comm comm, int try) {
-    uintptr_t address = (uintptr_t)comm;
-    return &places[((address >> 6 ^ address >> 14) + (uintptr_t)try) % PLACES];
+    return &places[(watch_handle_hash((uintptr_t)comm) + (size_t)try) % PLACES];
 }
 
 static watch_comm *look_up(MPI_Comm comm) {
@@ -154,7 +153,7 @@ void watch_comm_forget(MPI_Comm comm) {
     pthread_mutex_lock(&lock);
     watch_comm *place = comm ? look_up(comm) : NULL;
     if (place)
-        __atomic_store_n(&place->handle, NULL, __ATOMIC_RELEASE);
+        __atomic_store_n(&place->handle, (MPI_Comm)0, __ATOMIC_RELEASE);
     pthread_mutex_unlock(&lock);
 }
 

@@ -10,9 +10,10 @@
 #include "watch/record.h"
 
 #include <mpi.h>
+#include <stddef.h>
 
 typedef struct watch_comm {
-    MPI_Comm handle; /* NULL if this slot is free */
+    MPI_Comm handle; /* 0 if this slot is free */
     watch_comm_info info;
     MPI_Comm checking; /* for the comparisons of COLL_WATCH=check, or MPI_COMM_NULL */
 } watch_comm;
@@ -43,5 +44,13 @@ int watch_comm_list(watch_comm_info list[], int room);
 
 /* Returns HASH extended by NUMBER. */
 uint64_t watch_mix(uint64_t hash, uint64_t number);
+
+/*
+ * Returns a hash of a handle of MPI, cast to a number. Handles are pointers in Open MPI, and in
+ * MPICH integers of which only the last bits differ.
+ */
+static inline size_t watch_handle_hash(uintptr_t handle) {
+    return (size_t)((uint64_t)handle * 0x9e3779b97f4a7c15u >> 40);
+}
 
 #endif

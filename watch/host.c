@@ -8,6 +8,7 @@
 #include <arpa/inet.h>
 #include <ifaddrs.h>
 #include <inttypes.h>
+#include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -106,13 +107,15 @@ static bool list_includes(const char *list, const struct ifaddrs *candidate) {
     return false;
 }
 
+/* Finds the address of an interface that LIST includes, or of the first one if LIST is NULL. */
 static bool find_listed_address(const char *list, struct in_addr *address) {
     struct ifaddrs *all;
     bool found = false;
     if (getifaddrs(&all) != 0)
         return false;
     for (struct ifaddrs *one = all; one && !found; one = one->ifa_next) {
-        if (!one->ifa_addr || one->ifa_addr->sa_family != AF_INET || !list_includes(list, one))
+        if (!one->ifa_addr || one->ifa_addr->sa_family != AF_INET ||
+            (list ? !list_includes(list, one) : (one->ifa_flags & IFF_LOOPBACK) != 0))
             continue;
         *address = ((struct sockaddr_in *)(void *)one->ifa_addr)->sin_addr;
         found = true;
@@ -148,9 +151,12 @@ static bool find_address_towards(const char *uri, struct in_addr *address) {
 }
 
 bool watch_host_address(struct in_addr *address) {
-    const char *interfaces = getenv("OMPI_MCA_btl_tcp_if_include");
-    if (interfaces && find_listed_address(interfaces, address))
-        return true;
+    static const char *const lists[] = {"OMPI_MCA_btl_tcp_if_include", "UCX_NET_DEVICES"};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        const char *list = getenv(lists[i]);
+        if (list && find_listed_address(list, address))
+            return true;
+    }
     static const char *const uris[] = {"OMPI_MCA_orte_hnp_uri", "OMPI_MCA_orte_local_daemon_uri",
                                        "PMIX_SERVER_URI2", "PMIX_SERVER_URI21"};
     for (size_t i = 0; i < sizeof uris / sizeof *uris; i++) {
@@ -158,5 +164,5 @@ bool watch_host_address(struct in_addr *address) {
         if (uri && find_address_towards(uri, address) && address->s_addr != htonl(INADDR_LOOPBACK))
             return true;
     }
-    return false;
+    return find_listed_address(NULL, address); /* MPICH's launcher tells no address */
 }

@@ -25,8 +25,8 @@ uint64_t watch_host_id(const char *name);
 
 /*
  * Finds the address of this host on the network that the job uses: that of an interface in
- * OMPI_MCA_btl_tcp_if_include or else the one used to talk to Open MPI's daemons. Returns false if
- * neither is known.
+ * OMPI_MCA_btl_tcp_if_include or UCX_NET_DEVICES, or else the one used to talk to Open MPI's
+ * daemons, or else that of the first interface. Returns false if there is none.
  */
 bool watch_host_address(struct in_addr *address);
 

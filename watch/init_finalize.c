@@ -24,10 +24,19 @@
 #include <string.h>
 #include <unistd.h>
 
+/* The MPI library that this one is built for. */
+#ifdef OPEN_MPI
+static const char library[] = "Open MPI";
+#elif defined COLL_MPI_LIBRARY
+static const char library[] = COLL_MPI_LIBRARY;
+#else /* configure could not run programs: any library is taken for the right one */
+static const char library[] = "";
+#endif
+
 /* The loader passes the program's arguments to constructors. */
 __attribute__((constructor)) static void check_when_loaded(int argc, char **argv) {
     (void)argc;
-    coll_stand_aside("Open MPI", argv);
+    coll_stand_aside(library, argv);
 }
 
 static watch_settings settings;
@@ -42,8 +51,12 @@ _Noreturn static void end_with_problem(const char *problem, int rank) {
     if (rank == 0)
         fprintf(stderr, "coll: %s\n", problem);
     PMPI_Finalize();
+#ifdef OPEN_MPI
     fflush(stderr);
     _exit(1);
+#else
+    exit(1); /* without its functions of atexit, MPICH's launcher takes this for a success */
+#endif
 }
 
 static bool is_same_on_all_ranks(uint64_t number) {
@@ -226,6 +239,7 @@ int PMPI_Finalize(void) {
     return finalize_watched(below);
 }
 
+#ifdef OPEN_MPI
 /* Open MPI calls this after an error in a call; it ends all ranks without any further notice. */
 int ompi_mpi_abort(struct ompi_communicator_t *comm, int code);
 int ompi_mpi_abort(struct ompi_communicator_t *comm, int code) {
@@ -239,3 +253,4 @@ int ompi_mpi_abort(struct ompi_communicator_t *comm, int code) {
     }
     return below(comm, code);
 }
+#endif

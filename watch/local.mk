@@ -1,5 +1,5 @@
 # libcoll_watch.so: reports where a program hangs. Preloaded, or linked before other libraries that define MPI's names.
-if HAVE_WATCH
+if HAVE_PMPI
 noinst_LTLIBRARIES += libwatch.la
 libwatch_la_SOURCES = \
 	lib/base/c_locale.c lib/base/c_locale.h \

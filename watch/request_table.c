@@ -3,6 +3,8 @@
 
 #include "watch/request_table.h"
 
+#include "watch/communicators.h"
+
 #include <pthread.h>
 #include <stddef.h>
 #include <sys/uio.h>
@@ -16,15 +18,26 @@ static struct {
 } places[PLACES];
 
 static size_t place_of(MPI_Request request) {
-    uintptr_t address = (uintptr_t)request;
-    return (address >> 6 ^ address >> 17) % PLACES;
+    return watch_handle_hash((uintptr_t)request) % PLACES;
+}
+
+/*
+ * Returns whether nothing is awaited for REQUEST. MPICH uses requests that it has built in, which
+ * the leading bits show, for all operations that are complete when their call returns.
+ */
+static bool is_nothing(MPI_Request request) {
+#ifdef MPICH
+    return !request || request == MPI_REQUEST_NULL || (unsigned)request >> 30 == 1;
+#else
+    return !request || request == MPI_REQUEST_NULL;
+#endif
 }
 
 void watch_request_table_note(MPI_Request request, const watch_awaited *what) {
-    if (!request || request == MPI_REQUEST_NULL)
+    if (is_nothing(request))
         return;
     size_t place = place_of(request);
-    __atomic_store_n(&places[place].request, NULL, __ATOMIC_RELAXED);
+    __atomic_store_n(&places[place].request, (MPI_Request)0, __ATOMIC_RELAXED);
     __atomic_thread_fence(__ATOMIC_RELEASE);
     places[place].what = *what;
     __atomic_store_n(&places[place].request, request, __ATOMIC_RELEASE);
@@ -53,7 +66,7 @@ int watch_request_table_list(uint64_t address, uint32_t count, watch_awaited lis
     ssize_t got = process_vm_readv(getpid(), &to, 1, &from, 1, 0);
     int found = 0;
     for (size_t i = 0; got > 0 && i < (size_t)got / sizeof *requests && found < room; i++) {
-        if (!requests[i] || requests[i] == MPI_REQUEST_NULL)
+        if (is_nothing(requests[i]))
             continue;
         watch_awaited what = {.known = 0};
         if (!watch_request_table_find(requests[i], &what))

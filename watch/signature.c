@@ -3,6 +3,8 @@
 
 #include "watch/signature.h"
 
+#include "watch/communicators.h"
+
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -147,8 +149,7 @@ static uint8_t only_basic_type(MPI_Datatype type) {
 }
 
 static known_type *place_of(MPI_Datatype type) {
-    uintptr_t address = (uintptr_t)type;
-    return &known[(address >> 5 ^ address >> 12) % KNOWN];
+    return &known[watch_handle_hash((uintptr_t)type) % KNOWN];
 }
 
 static known_type properties_of(MPI_Datatype type) {
@@ -164,7 +165,7 @@ static known_type properties_of(MPI_Datatype type) {
     if (PMPI_Type_size(type, &size) == MPI_SUCCESS && size != MPI_UNDEFINED)
         seen.size = size;
     seen.basic = only_basic_type(type);
-    __atomic_store_n(&place->type, NULL, __ATOMIC_RELAXED);
+    __atomic_store_n(&place->type, (MPI_Datatype)0, __ATOMIC_RELAXED);
     __atomic_thread_fence(__ATOMIC_RELEASE);
     place->size = seen.size;
     place->basic = seen.basic;
@@ -182,7 +183,7 @@ watch_signature watch_signature_of(MPI_Datatype type, int64_t count) {
 
 void watch_signature_forget(MPI_Datatype type) {
     if (type)
-        __atomic_store_n(&place_of(type)->type, NULL, __ATOMIC_RELEASE);
+        __atomic_store_n(&place_of(type)->type, (MPI_Datatype)0, __ATOMIC_RELEASE);
 }
 
 uint32_t watch_signature_sort(const watch_signature *signature) {

@@ -41,7 +41,7 @@ tests_unit_pool_LDFLAGS = $(failing_allocations)
 tests_unit_pool_LDADD = $(threads_ldadd)
 tests_unit_socket_wakeup_LDADD = $(threads_ldadd)
 tests_unit_profile_SOURCES = tests/unit/profile.c tools/profile/benefit.c tools/profile/benefit.h
-if HAVE_WATCH
+if HAVE_PMPI
 UNIT_TESTS += tests/unit/watch_diagnosis
 tests_unit_watch_diagnosis_LDADD = libwatch.la $(LDADD)
 endif
