@@ -165,20 +165,42 @@ static bool agree_on_bytes(call *run, bool *bytes) {
     return true;
 }
 
+/* Returns the first column of row ROW whose feature is not finite as float32; the number of columns
+ * if there is none. */
+static size_t find_infinite(const COLL_Kmeans_points *given, size_t row) {
+    size_t column = 0;
+    while (column < given->dim &&
+           fabs(feature_of(given, row * given->dim + column)) <= (double)FLT_MAX)
+        column++;
+    return column;
+}
+
+/* Returns whether COUNT features are finite. */
+static bool are_finite(const float *feature, size_t count) {
+    int wrong = 0;
+#pragma omp simd reduction(+ : wrong)
+    for (size_t i = 0; i < count; i++)
+        wrong += !(fabsf(feature[i]) <= FLT_MAX);
+    return wrong == 0;
+}
+
 static void check_finite(call *run) {
     const COLL_Kmeans_points *given = run->given;
     const size_t dim = given->dim;
+    const float *floats = given->type == COLL_KMEANS_FLOAT32 ? given->data : NULL;
+    size_t first = given->rows;
+#pragma omp parallel for num_threads(run->threads) reduction(min : first)
     for (size_t row = 0; row < given->rows; row++)
-        for (size_t column = 0; column < dim; column++) {
-            double value = feature_of(given, row * dim + column);
-            if (fabs(value) <= (double)FLT_MAX)
-                continue;
-            refuse(run,
-                   "point %zu, feature %zu (counted from 0) is %g; features must be finite, not "
-                   "NaN or infinity, and at most %g",
-                   row, column, value, (double)FLT_MAX);
-            return;
-        }
+        if (row < first && !(floats && are_finite(floats + row * dim, dim)) &&
+            find_infinite(given, row) < dim)
+            first = row;
+    if (first == given->rows)
+        return;
+    const size_t column = find_infinite(given, first);
+    refuse(run,
+           "point %zu, feature %zu (counted from 0) is %g; features must be finite, not NaN or "
+           "infinity, and at most %g",
+           first, column, feature_of(given, first * dim + column), (double)FLT_MAX);
 }
 
 /* Uses the rows as bytes, which they are: without a copy if that is their type. */
@@ -224,8 +246,8 @@ static bool use_floats(call *run, bool cosine) {
         feature[i] = (float)feature_of(run->given, i);
     for (size_t row = 0; cosine && row < run->points.rows; row++)
         scale_to_unit(run, row);
-    if (!agree(run) || !km_real_center(&run->points, cosine ? NULL : doubles(run->given), run->comm,
-                                       &run->problem))
+    if (!agree(run) || !km_real_center(&run->points, cosine ? NULL : doubles(run->given),
+                                       run->threads, run->comm, &run->problem))
         return false;
     run->points.real.unit = cosine;
     return true;

@@ -275,7 +275,7 @@ bool km_points_use_reals(km_points *points, MPI_Comm comm, app_problem *problem)
     km_point_storage_free(&points->storage);
     points->storage = storage;
     points->data = storage.data;
-    return km_real_center(points, NULL, comm, problem);
+    return km_real_center(points, NULL, 1, comm, problem);
 }
 
 bool km_points_use_cosine(km_points *points, MPI_Comm comm, app_problem *problem) {
@@ -295,7 +295,7 @@ bool km_points_use_cosine(km_points *points, MPI_Comm comm, app_problem *problem
     if (!app_agree(problem, comm))
         return false;
     km_real_free(&points->real);
-    if (!km_real_center(points, NULL, comm, problem))
+    if (!km_real_center(points, NULL, 1, comm, problem))
         return false;
     points->real.unit = true;
     return true;
@@ -393,7 +393,7 @@ static bool read_share(km_source *sources, size_t count, const char *directory, 
     for (size_t i = 0; i < count; i++)
         sources[i].reals = reals;
     read_rows(sources, count, directory, comm, points, problem);
-    return app_agree(problem, comm) && (!reals || km_real_center(points, NULL, comm, problem));
+    return app_agree(problem, comm) && (!reals || km_real_center(points, NULL, 1, comm, problem));
 }
 
 /* Returns whether all files can be read as float32, and some are not of bytes. */

@@ -64,28 +64,54 @@ static bool choose_offsets(const km_points *points, MPI_Comm comm, double *offse
 }
 
 /*
- * Measured for each column: its largest absolute value, the largest absolute value after
- * subtracting the offset, and whether that subtraction is inexact for some value.
+ * Measured for each column, in three arrays one after the other: its largest absolute value, the
+ * largest absolute value after subtracting the offset, and whether that subtraction is inexact for
+ * some value.
  */
-enum { LARGEST, LARGEST_LESS, LOST, MEASURES };
+enum { MEASURES = 3 };
 
 /* Like fmax, but without a function call: NaN need not be handled. */
 static double larger(double a, double b) {
     return a > b ? a : b;
 }
 
-static void measure_columns(const km_points *points, const double *exact, double *measures) {
-    const float *feature = (const float *)points->data;
-    for (size_t i = 0; i < points->rows; i++)
-        for (size_t d = 0; d < points->dim; d++, feature++) {
-            double *of = measures + d * MEASURES;
-            double value = exact ? exact[i * points->dim + d] : (double)*feature;
-            double less = (double)(float)(value - points->real.offsets[d]);
-            of[LARGEST] = larger(of[LARGEST], fabs(value));
-            of[LARGEST_LESS] = larger(of[LARGEST_LESS], fabs(less));
-            if (!exact && less + points->real.offsets[d] != value)
-                of[LOST] = 1;
+/* Adds row ROW of POINTS to MEASURES. */
+static void measure_row(const km_points *points, const double *exact, size_t row,
+                        double *measures) {
+    const size_t dim = points->dim;
+    const float *feature = (const float *)points->data + row * dim;
+    const double *offsets = points->real.offsets;
+    double *largest = measures, *largest_less = measures + dim, *lost = measures + 2 * dim;
+    if (exact) {
+        exact += row * dim;
+        for (size_t d = 0; d < dim; d++) {
+            largest[d] = larger(largest[d], fabs(exact[d]));
+            largest_less[d] = larger(largest_less[d], fabs((double)(float)(exact[d] - offsets[d])));
         }
+        return;
+    }
+#pragma omp simd
+    for (size_t d = 0; d < dim; d++) {
+        const double value = (double)feature[d], less = (double)(float)(value - offsets[d]);
+        largest[d] = larger(largest[d], fabs(value));
+        largest_less[d] = larger(largest_less[d], fabs(less));
+        lost[d] = less + offsets[d] != value ? 1 : lost[d];
+    }
+}
+
+/* Measures the columns of this rank's points by THREADS threads, each of which has MEASURES x dim
+ * numbers of its own; the result is in the first ones. */
+static void measure_columns(const km_points *points, const double *exact, int threads,
+                            double *measures) {
+    const size_t each = MEASURES * points->dim;
+#pragma omp parallel for num_threads(threads) schedule(static, 1)
+    for (int part = 0; part < threads; part++)
+        for (size_t row = points->rows * (size_t)part / (size_t)threads,
+                    end = points->rows * ((size_t)part + 1) / (size_t)threads;
+             row < end; row++)
+            measure_row(points, exact, row, measures + (size_t)part * each);
+    for (size_t i = each; i < (size_t)threads * each; i++)
+        measures[i % each] = larger(measures[i % each], measures[i]);
 }
 
 /*
@@ -95,11 +121,11 @@ static void measure_columns(const km_points *points, const double *exact, double
 static void set_scales(km_real *real, const double *measures, bool rounded, size_t dim) {
     double largest = 0;
     for (size_t d = 0; d < dim; d++) {
-        const double *of = measures + d * MEASURES;
-        bool none = of[LOST] > 0 || (rounded && 2 * of[LARGEST_LESS] > of[LARGEST]);
+        const double all = measures[d], less = measures[dim + d], lost = measures[2 * dim + d];
+        bool none = lost > 0 || (rounded && 2 * less > all);
         if (none)
             real->offsets[d] = 0;
-        real->units[d] = none ? of[LARGEST] : of[LARGEST_LESS];
+        real->units[d] = none ? all : less;
         largest = fmax(largest, real->units[d]);
     }
     real->scale = ldexp(1, TOP - exponent_of(largest));
@@ -113,11 +139,28 @@ static int bits_of_summand(uint64_t total) {
     return bits < 50 ? bits : 50;
 }
 
-bool km_real_center(km_points *points, const double *exact, MPI_Comm comm, app_problem *problem) {
+double km_real_store(const km_real *real, size_t column, double feature) {
+    return (feature - real->offsets[column]) * real->scale;
+}
+
+/* Converts row ROW of POINTS to its stored form. */
+static void store_row(const km_points *points, const double *exact, size_t row) {
+    const km_real *real = &points->real;
+    const size_t dim = points->dim;
+    float *feature = (float *)points->data + row * dim;
+    for (size_t d = 0; exact && d < dim; d++)
+        feature[d] = (float)km_real_store(real, d, exact[row * dim + d]);
+#pragma omp simd
+    for (size_t d = 0; d < (exact ? 0 : dim); d++)
+        feature[d] = (float)km_real_store(real, d, (double)feature[d]);
+}
+
+bool km_real_center(km_points *points, const double *exact, int threads, MPI_Comm comm,
+                    app_problem *problem) {
     size_t dim = points->dim;
     km_real *real = &points->real;
     const uint64_t total = km_points_weight(points);
-    double *measures = calloc(dim * MEASURES + 1, sizeof *measures);
+    double *measures = calloc((size_t)threads * dim * MEASURES + 1, sizeof *measures);
     *real = (km_real){.used = true,
                       .total = total,
                       .bits = bits_of_summand(total),
@@ -129,18 +172,16 @@ bool km_real_center(km_points *points, const double *exact, MPI_Comm comm, app_p
     bool good = app_agree_most(problem, &rounded, 1, comm) &&
                 choose_offsets(points, comm, real->offsets, problem);
     if (good) {
-        measure_columns(points, exact, measures);
+        measure_columns(points, exact, threads, measures);
         app_mpi(problem, MPI_Allreduce(MPI_IN_PLACE, measures, (int)(dim * MEASURES), MPI_DOUBLE,
                                        MPI_MAX, comm));
         good = app_agree(problem, comm);
     }
     if (good) {
         set_scales(real, measures, rounded > 0, dim);
-        float *feature = (float *)points->data;
-        for (size_t i = 0; i < points->rows; i++)
-            for (size_t d = 0; d < dim; d++, feature++)
-                *feature =
-                    (float)km_real_store(real, d, exact ? exact[i * dim + d] : (double)*feature);
+#pragma omp parallel for num_threads(threads)
+        for (size_t row = 0; row < points->rows; row++)
+            store_row(points, exact, row);
     }
     free(measures);
     return good;
@@ -158,10 +199,6 @@ void km_real_free(km_real *real) {
     free(real->offsets);
     free(real->units);
     *real = (km_real){.used = false};
-}
-
-double km_real_store(const km_real *real, size_t column, double feature) {
-    return (feature - real->offsets[column]) * real->scale;
 }
 
 float km_real_feature(const km_real *real, size_t column, float kept) {

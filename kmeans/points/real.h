@@ -34,13 +34,13 @@ typedef struct km_real {
 
 /*
  * Chooses POINTS->real for all ranks' features, which are finite floats in POINTS->data, and
- * converts these to their stored form. If EXACT is not NULL, it has the features of this rank
- * before they were rounded to float32; then a column whose range is small compared with its values
- * keeps more of their digits. Collective; on false all ranks have the same problem. The caller
- * frees POINTS->real in either case.
+ * converts these to their stored form, by THREADS threads. If EXACT is not NULL, it has the
+ * features of this rank before they were rounded to float32; then a column whose range is small
+ * compared with its values keeps more of their digits. Collective; on false all ranks have the same
+ * problem. The caller frees POINTS->real in either case.
  */
 struct km_points;
-bool km_real_center(struct km_points *points, const double *exact, MPI_Comm comm,
+bool km_real_center(struct km_points *points, const double *exact, int threads, MPI_Comm comm,
                     app_problem *problem);
 void km_real_free(km_real *real);
 

@@ -125,7 +125,7 @@ static void make_points(km_points *points, MPI_Comm comm) {
     }
     free(points->data);
     points->data = (uint8_t *)reals;
-    ck_assert(km_real_center(points, NULL, comm, &problem));
+    ck_assert(km_real_center(points, NULL, 1, comm, &problem));
 }
 
 static km_settings settings_of_test(void) {

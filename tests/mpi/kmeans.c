@@ -435,7 +435,7 @@ static void make_real_points(const struct trial *trial, MPI_Comm comm, km_points
         features[i] =
             (float)feature(trial, points->first + i / trial->dim, i % trial->dim) / 3 - 20;
     points->data = (uint8_t *)features;
-    ck_assert(km_real_center(points, NULL, comm, &problem));
+    ck_assert(km_real_center(points, NULL, 1, comm, &problem));
 }
 
 static void ignore_step(const km_step *step, void *context) {
@@ -516,7 +516,7 @@ START_TEST(sums_of_reals) {
     uint64_t counts[2];
     COLL_Pool *pool = NULL;
     app_problem problem = {""};
-    ck_assert(km_real_center(&points, NULL, MPI_COMM_SELF, &problem));
+    ck_assert(km_real_center(&points, NULL, 1, MPI_COMM_SELF, &problem));
     ck_assert(km_cluster_sums_pool(&points, &pool, &problem));
     for (size_t i = 0; i < 3; i++)
         ck_assert(km_cluster_sums_add(&points, &changes[i], 2, 2, order, starts, pool, &problem));
@@ -547,8 +547,8 @@ START_TEST(shift_and_scale) {
         app_problem problem = {""};
         for (size_t i = 0; i < 8; i++)
             far[i] = (float)(((double)near[i] + ways[way].shift) * ways[way].scale);
-        ck_assert(km_real_center(&plain, NULL, MPI_COMM_SELF, &problem));
-        ck_assert(km_real_center(&moved, NULL, MPI_COMM_SELF, &problem));
+        ck_assert(km_real_center(&plain, NULL, 1, MPI_COMM_SELF, &problem));
+        ck_assert(km_real_center(&moved, NULL, 1, MPI_COMM_SELF, &problem));
         for (size_t i = 0; i < 8; i++)
             for (size_t j = i % 2; j < 8; j += 2)
                 ck_assert(((double)near[i] - (double)near[j]) / plain.real.scale ==
@@ -629,7 +629,7 @@ START_TEST(hard_reals) {
     for (size_t i = 0; i < points.rows * trial.dim; i++)
         features[i] = (float)expected.points[points.first * trial.dim + i];
     points.data = (uint8_t *)features;
-    ck_assert(km_real_center(&points, NULL, MPI_COMM_WORLD, &problem));
+    ck_assert(km_real_center(&points, NULL, 1, MPI_COMM_WORLD, &problem));
     cluster_reals(&trial, MPI_COMM_WORLD, 1, &points, &result);
     bool same = true, near = true;
     for (size_t i = 0; i < points.rows; i++)

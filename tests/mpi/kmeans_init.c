@@ -30,7 +30,7 @@ static void make_real(km_points *points, MPI_Comm comm) {
         features[i] = (float)points->data[i] / 7 - 10;
     free(points->data);
     points->data = (uint8_t *)features;
-    bool good = km_real_center(points, NULL, comm, &problem);
+    bool good = km_real_center(points, NULL, 1, comm, &problem);
     harness_assert(good, "%s", problem.text);
 }
 
