@@ -103,24 +103,32 @@ int COLL_Advance(void);
 int COLL_Is_complete(struct COLL_Pending *request);
 
 /*
- * Starts to record the calls of MPI_COMM_WORLD's processes for the report that COLL_REPORT asks
- * for, which MPI_Finalize writes. All of them must call it, at the end of MPI_Init. Local. Returns
- * MPI's errors.
+ * Starts to record the calls of MPI_COMM_WORLD's processes: if REPORT, for the report that
+ * MPI_Finalize writes (COLL_REPORT); unless RECORD is NULL, in that directory (COLL_RECORD). All of
+ * them must call it, at the end of MPI_Init. Local. Returns MPI's errors, and MPI_ERR_FILE.
  */
-int COLL_Report_start(void);
+int COLL_Report_start(int report, const char *record);
 
 /* Sets the reason, a static text, that the report gives if libcoll runs no call at all. Local. */
 void COLL_Report_aside(const char *why);
 
+/* A rank's data or block: COUNT elements of TYPE; the call's root, if it has one; and whether it
+ * has a count for each rank. */
+typedef struct COLL_Report_amount {
+    MPI_Count count;
+    MPI_Datatype type;
+    int root, uneven;
+} COLL_Report_amount;
+
 /*
  * Records a call that the MPI library runs without libcoll. COLL_Report_begin returns 0 if the call
  * is not recorded; if not, COLL_Report_end must follow, with what that has returned, the call's
- * CODE and this rank's data or block, COUNT elements of TYPE. OPERATION is the number that
- * COLL_Report_operation returns for a name; STARTED says that the call is nonblocking. Local.
+ * CODE and this rank's AMOUNT. OPERATION is the number that COLL_Report_operation returns for a
+ * name; STARTED says that the call is nonblocking. Local.
  */
 uint64_t COLL_Report_begin(void);
-void COLL_Report_end(uint64_t began, int code, int operation, int started, MPI_Count count,
-                     MPI_Datatype type, MPI_Comm comm);
+void COLL_Report_end(uint64_t began, int code, int operation, int started,
+                     const COLL_Report_amount *amount, MPI_Comm comm);
 int COLL_Report_operation(const char *name);
 
 #ifdef __cplusplus

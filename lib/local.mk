@@ -145,6 +145,7 @@ libcoll_core_la_SOURCES = \
 	lib/reduce_scatter/ring.c \
 	lib/reduce_scatter/usual.c \
 	lib/report/arrivals.c lib/report/arrivals.h \
+	lib/report/call_log.c lib/report/call_log.h \
 	lib/report/gather.c lib/report/gather.h \
 	lib/report/record.c lib/report/record.h \
 	lib/report/report.c lib/report/report.h \

@@ -45,6 +45,8 @@ static setting settings[] = {
      "A report in MPI_Finalize of the calls, their time, what libcoll saved, and who arrives last: "
      "0: off; 1: on stderr; FILE.txt or FILE.json",
      NULL},
+    {"record", "COLL_RECORD",
+     "A directory in which each rank records its collectives, for coll-info replay", NULL},
 };
 enum { SETTINGS = sizeof settings / sizeof *settings };
 
@@ -214,7 +216,8 @@ static int open_component(void) {
     libcoll_tell(&(libcoll_word){.gpu = gpu >= 0 ? gpu > 0 : libcoll_has_gpu(),
                                  .takes_part = !is_set("COLL_DISABLE"),
                                  .one_host = one_host,
-                                 .reports = is_set("COLL_REPORT")});
+                                 .reports = is_set("COLL_REPORT"),
+                                 .records = is_set("COLL_RECORD")});
     return OMPI_SUCCESS;
 }
 

@@ -110,6 +110,7 @@ typedef struct libcoll_word {
     bool gpu; /* its buffers may be in GPU memory */
     bool takes_part, one_host;
     bool reports; /* COLL_REPORT is set */
+    bool records; /* COLL_RECORD is set */
 } libcoll_word;
 
 /* Publishes WORD to the other processes, in MPI_Init before they exchange addresses. */

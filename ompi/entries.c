@@ -171,24 +171,30 @@ static inline uint64_t begin_recording(void) {
     return libcoll_reports && libcoll_inside == 0 ? COLL_Report_begin() : 0;
 }
 
-/* AMOUNT is the count and the type of this rank's data or block. */
+/* AMOUNT is a COLL_Report_amount: the count and the type of this rank's data or block, and one of
+ * the four below. */
 #define END_RECORDING(operation, started, amount)                                                  \
     COLL_Report_end(began, code, libcoll_report_numbers[LIBCOLL_##operation], started,             \
-                    EACH amount, comm)
-#define WHOLE (count, type)
-#define NOTHING (0, MPI_BYTE)
+                    &(COLL_Report_amount){EACH amount}, comm)
+#define EVEN -1, false
+#define EVEN_ROOTED root, false
+#define UNEVEN -1, true
+#define UNEVEN_ROOTED root, true
+#define WHOLE count, type
 /* The data of a rank that sends or, in place, has it in its receive buffer; and the opposite. */
 #define SENDS                                                                                      \
-    (send == MPI_IN_PLACE ? receive_count : send_count,                                            \
-     send == MPI_IN_PLACE ? receive_type : send_type)
+    send == MPI_IN_PLACE ? receive_count : send_count,                                             \
+        send == MPI_IN_PLACE ? receive_type : send_type
 #define RECEIVES                                                                                   \
-    (receive == MPI_IN_PLACE ? send_count : receive_count,                                         \
-     receive == MPI_IN_PLACE ? send_type : receive_type)
-#define SENDS_OWN                                                                                  \
-    (send == MPI_IN_PLACE ? 0 : send_count, send == MPI_IN_PLACE ? MPI_BYTE : send_type)
+    receive == MPI_IN_PLACE ? send_count : receive_count,                                          \
+        receive == MPI_IN_PLACE ? send_type : receive_type
+#define SENDS_OWN send == MPI_IN_PLACE ? 0 : send_count, send == MPI_IN_PLACE ? MPI_BYTE : send_type
+#define SENDS_BLOCK                                                                                \
+    send == MPI_IN_PLACE ? counts[ompi_comm_rank(comm)] : send_count,                              \
+        send == MPI_IN_PLACE ? receive_type : send_type
 #define SENDS_ALL                                                                                  \
-    (send == MPI_IN_PLACE ? sum_of(receive_counts, comm) : sum_of(send_counts, comm),              \
-     send == MPI_IN_PLACE ? receive_type : send_type)
+    send == MPI_IN_PLACE ? sum_of(receive_counts, comm) : sum_of(send_counts, comm),               \
+        send == MPI_IN_PLACE ? receive_type : send_type
 
 /* Returns the sum of the counts for all ranks of COMM. */
 static MPI_Count sum_of(const int counts[], struct ompi_communicator_t *comm) {
@@ -216,46 +222,46 @@ static MPI_Count sum_of(const int counts[], struct ompi_communicator_t *comm) {
 
 ENTRIES(bcast, Bcast, bcast, (void *buffer, int count, MPI_Datatype type, int root, ),
         (buffer, count, type, root, ), is_inner(type), is_agreement(count, type), NO_OP,
-        NOTHING_TO_WIDEN, (buffer, count, type, root, ), WHOLE)
+        NOTHING_TO_WIDEN, (buffer, count, type, root, ), (WHOLE, EVEN_ROOTED))
 
 ENTRIES(barrier, Barrier, barrier, (), (), NO_TYPE, NO_AGREEMENT, NO_OP, NOTHING_TO_WIDEN, (),
-        NOTHING)
+        (0, MPI_BYTE, EVEN))
 
 #define REDUCTION_PARAMETERS                                                                       \
     (const void *send, void *receive, int count, MPI_Datatype type, MPI_Op op, )
 #define REDUCTION (send, receive, count, type, op, )
 ENTRIES(allreduce, Allreduce, allreduce, REDUCTION_PARAMETERS, REDUCTION, is_inner(type),
-        is_agreement(count, type), op, NOTHING_TO_WIDEN, REDUCTION, WHOLE)
+        is_agreement(count, type), op, NOTHING_TO_WIDEN, REDUCTION, (WHOLE, EVEN))
 ENTRIES(reduce_scatter_block, Reduce_scatter_block, reduce_scatter, REDUCTION_PARAMETERS, REDUCTION,
-        is_inner(type), NO_AGREEMENT, op, NOTHING_TO_WIDEN, REDUCTION, WHOLE)
+        is_inner(type), NO_AGREEMENT, op, NOTHING_TO_WIDEN, REDUCTION, (WHOLE, EVEN))
 ENTRIES(scan, Scan, scan, REDUCTION_PARAMETERS, REDUCTION, is_inner(type), NO_AGREEMENT, op,
-        NOTHING_TO_WIDEN, REDUCTION, WHOLE)
+        NOTHING_TO_WIDEN, REDUCTION, (WHOLE, EVEN))
 ENTRIES(exscan, Exscan, exscan, REDUCTION_PARAMETERS, REDUCTION, is_inner(type), NO_AGREEMENT, op,
-        NOTHING_TO_WIDEN, REDUCTION, WHOLE)
+        NOTHING_TO_WIDEN, REDUCTION, (WHOLE, EVEN))
 
 ENTRIES(reduce, Reduce, reduce,
         (const void *send, void *receive, int count, MPI_Datatype type, MPI_Op op, int root, ),
         (send, receive, count, type, op, root, ), is_inner(type), is_agreement(count, type), op,
-        NOTHING_TO_WIDEN, (send, receive, count, type, op, root, ), WHOLE)
+        NOTHING_TO_WIDEN, (send, receive, count, type, op, root, ), (WHOLE, EVEN_ROOTED))
 
 ENTRIES(reduce_scatter, Reduce_scatter, reduce_scatter,
         (const void *send, void *receive, const int counts[], MPI_Datatype type, MPI_Op op, ),
         (send, receive, counts, type, op, ), is_inner(type), NO_AGREEMENT, op,
         WIDEN(NULL, NULL, counts, NULL), (send, receive, wide.receive_counts, type, op, ),
-        (sum_of(counts, comm), type))
+        (sum_of(counts, comm), type, UNEVEN))
 
 #define BLOCKS_PARAMETERS                                                                          \
     const void *send, int send_count, MPI_Datatype send_type, void *receive, int receive_count,    \
         MPI_Datatype receive_type
 #define BLOCKS send, send_count, send_type, receive, receive_count, receive_type
 ENTRIES(allgather, Allgather, allgather, (BLOCKS_PARAMETERS, ), (BLOCKS, ), SENT, NO_AGREEMENT,
-        NO_OP, NOTHING_TO_WIDEN, (BLOCKS, ), SENDS)
+        NO_OP, NOTHING_TO_WIDEN, (BLOCKS, ), (SENDS, EVEN))
 ENTRIES(alltoall, Alltoall, alltoall, (BLOCKS_PARAMETERS, ), (BLOCKS, ), SENT, NO_AGREEMENT, NO_OP,
-        NOTHING_TO_WIDEN, (BLOCKS, ), SENDS)
+        NOTHING_TO_WIDEN, (BLOCKS, ), (SENDS, EVEN))
 ENTRIES(gather, Gather, gather, (BLOCKS_PARAMETERS, int root, ), (BLOCKS, root, ), SENT,
-        NO_AGREEMENT, NO_OP, NOTHING_TO_WIDEN, (BLOCKS, root, ), SENDS)
+        NO_AGREEMENT, NO_OP, NOTHING_TO_WIDEN, (BLOCKS, root, ), (SENDS, EVEN_ROOTED))
 ENTRIES(scatter, Scatter, scatter, (BLOCKS_PARAMETERS, int root, ), (BLOCKS, root, ), SCATTERED,
-        NO_AGREEMENT, NO_OP, NOTHING_TO_WIDEN, (BLOCKS, root, ), RECEIVES)
+        NO_AGREEMENT, NO_OP, NOTHING_TO_WIDEN, (BLOCKS, root, ), (RECEIVES, EVEN_ROOTED))
 
 #define GATHERV_PARAMETERS                                                                         \
     const void *send, int send_count, MPI_Datatype send_type, void *receive, const int counts[],   \
@@ -266,9 +272,9 @@ ENTRIES(scatter, Scatter, scatter, (BLOCKS_PARAMETERS, int root, ), (BLOCKS, roo
 ENTRIES(gatherv, Gatherv, gather, (GATHERV_PARAMETERS, int root, ), (GATHERV, root, ), SENT,
         NO_AGREEMENT, NO_OP,
         WIDEN(NULL, NULL, root == ompi_comm_rank(comm) ? counts : NULL, places),
-        (WIDE_GATHERV, root, ), SENDS_OWN)
+        (WIDE_GATHERV, root, ), (SENDS_OWN, UNEVEN_ROOTED))
 ENTRIES(allgatherv, Allgatherv, allgather, (GATHERV_PARAMETERS, ), (GATHERV, ), SENT, NO_AGREEMENT,
-        NO_OP, WIDEN(NULL, NULL, counts, places), (WIDE_GATHERV, ), SENDS_OWN)
+        NO_OP, WIDEN(NULL, NULL, counts, places), (WIDE_GATHERV, ), (SENDS_BLOCK, UNEVEN))
 
 ENTRIES(scatterv, Scatterv, scatter,
         (const void *send, const int counts[], const int places[], MPI_Datatype send_type,
@@ -279,7 +285,7 @@ ENTRIES(scatterv, Scatterv, scatter,
         (send, wide.send_counts, wide.send_places, send_type, receive, receive_count, receive_type,
          root, ),
         (receive == MPI_IN_PLACE ? 0 : receive_count,
-         receive == MPI_IN_PLACE ? MPI_BYTE : receive_type))
+         receive == MPI_IN_PLACE ? MPI_BYTE : receive_type, UNEVEN_ROOTED))
 
 #define ALLTOALLV_PARAMETERS                                                                       \
     const void *send, const int send_counts[], const int send_places[], MPI_Datatype send_type,    \
@@ -294,21 +300,21 @@ ENTRIES(alltoallv, Alltoallv, alltoall, (ALLTOALLV_PARAMETERS, ), (ALLTOALLV, ),
         NO_OP,
         WIDEN(send == MPI_IN_PLACE ? NULL : send_counts, send_places, receive_counts,
               receive_places),
-        (WIDE_ALLTOALLV, ), SENDS_ALL)
+        (WIDE_ALLTOALLV, ), (SENDS_ALL, UNEVEN))
 
-#define SENDS_BLOCK (send_count, send_type)
 ENTRIES(neighbor_allgather, Neighbor_allgather, neighbor_allgather, (BLOCKS_PARAMETERS, ),
         (BLOCKS, ), is_inner(send_type), NO_AGREEMENT, NO_OP, NOTHING_TO_WIDEN, (BLOCKS, ),
-        SENDS_BLOCK)
+        (send_count, send_type, EVEN))
 ENTRIES(neighbor_alltoall, Neighbor_alltoall, neighbor_alltoall, (BLOCKS_PARAMETERS, ), (BLOCKS, ),
-        is_inner(send_type), NO_AGREEMENT, NO_OP, NOTHING_TO_WIDEN, (BLOCKS, ), SENDS_BLOCK)
+        is_inner(send_type), NO_AGREEMENT, NO_OP, NOTHING_TO_WIDEN, (BLOCKS, ),
+        (send_count, send_type, EVEN))
 ENTRIES(neighbor_allgatherv, Neighbor_allgatherv, neighbor_allgather, (GATHERV_PARAMETERS, ),
         (GATHERV, ), is_inner(send_type), NO_AGREEMENT, NO_OP,
-        WIDEN_EDGES(NULL, NULL, counts, places), (WIDE_GATHERV, ), SENDS_BLOCK)
+        WIDEN_EDGES(NULL, NULL, counts, places), (WIDE_GATHERV, ), (send_count, send_type, UNEVEN))
 ENTRIES(neighbor_alltoallv, Neighbor_alltoallv, neighbor_alltoall, (ALLTOALLV_PARAMETERS, ),
         (ALLTOALLV, ), is_inner(send_type), NO_AGREEMENT, NO_OP,
         WIDEN_EDGES(send_counts, send_places, receive_counts, receive_places), (WIDE_ALLTOALLV, ),
-        NOTHING)
+        (0, MPI_BYTE, UNEVEN))
 
 void libcoll_set_functions(mca_coll_base_module_t *base) {
 #define SET(function)                                                                              \

@@ -207,6 +207,15 @@ static void report_job_error(int code) {
         ompi_rte_abort(1, NULL);
 }
 
+/* Ends a job on whose ranks COLL_RECORD can't be written: better now than after hours. */
+static void end_without_record(int code) {
+    char text[MPI_MAX_ERROR_STRING];
+    int length;
+    (void)PMPI_Error_string(code, text, &length);
+    fprintf(stderr, "libcoll: %s\n", text);
+    ompi_rte_abort(1, NULL);
+}
+
 bool libcoll_reports;
 int libcoll_report_numbers[LIBCOLL_COUNT];
 
@@ -215,9 +224,14 @@ static void start_report(void) {
     libcoll_report_numbers[LIBCOLL_##operation] = COLL_Report_operation(#operation);
     LIBCOLL_OPERATIONS(NUMBER_OF)
 #undef NUMBER_OF
+    const char *record = getenv("COLL_RECORD");
     libcoll_enter();
-    libcoll_reports = COLL_Report_start() == MPI_SUCCESS;
+    const int code =
+        COLL_Report_start(libcoll_first_word()->reports, record && *record ? record : NULL);
     libcoll_leave();
+    libcoll_reports = code == MPI_SUCCESS;
+    if (code != MPI_SUCCESS && record)
+        end_without_record(code);
 }
 
 static void set_up_job(void) {
@@ -243,7 +257,7 @@ static void set_up_job(void) {
 
 void libcoll_set_up_job(void) {
     set_up_job();
-    if (libcoll_first_word()->reports)
+    if (libcoll_first_word()->reports || libcoll_first_word()->records)
         start_report();
 }
 
@@ -251,7 +265,7 @@ mca_coll_base_module_t *libcoll_comm_query(struct ompi_communicator_t *comm, int
     if (OMPI_COMM_IS_INTER(comm) || ompi_comm_size(comm) < 2)
         return NULL;
     const bool takes_part = !has_foreign_network(comm) && takes_part_on(comm);
-    if (!takes_part && !libcoll_first_word()->reports)
+    if (!takes_part && !libcoll_first_word()->reports && !libcoll_first_word()->records)
         return NULL;
     libcoll_module *module = OBJ_NEW(libcoll_module);
     if (!module)

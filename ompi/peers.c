@@ -21,6 +21,7 @@ typedef struct record {
     char takes_part[8];
     char one_host[8];
     char reports[8];
+    char records[8];
 } record;
 
 static record make_record(const libcoll_word *word) {
@@ -34,6 +35,7 @@ static record make_record(const libcoll_word *word) {
     snprintf(told.takes_part, sizeof told.takes_part, "%d", word->takes_part);
     snprintf(told.one_host, sizeof told.one_host, "%d", word->one_host);
     snprintf(told.reports, sizeof told.reports, "%d", word->reports);
+    snprintf(told.records, sizeof told.records, "%d", word->records);
     return told;
 }
 
@@ -66,7 +68,8 @@ const libcoll_word *libcoll_first_word(void) {
     if (!known && receive_record(&first, &told))
         word = (libcoll_word){.takes_part = atoi(told.takes_part),
                               .one_host = atoi(told.one_host),
-                              .reports = atoi(told.reports)};
+                              .reports = atoi(told.reports),
+                              .records = atoi(told.records)};
     known = true;
     return &word;
 }

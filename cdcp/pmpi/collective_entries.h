@@ -20,7 +20,7 @@ int FORM(MPI_Allreduce)(const void *sendbuf, void *recvbuf, COUNT count, MPI_Dat
         code = COLL_Allreduce(sendbuf, recvbuf, count, type, op, comm);
     else
         code = FORM(PMPI_Allreduce)(sendbuf, recvbuf, count, type, op, comm);
-    END_BLOCKING(ALLREDUCE, (count, type));
+    END_BLOCKING(ALLREDUCE, (count, type, EVEN));
     coll_account_leave(kind_of_whole(COLL_ACCOUNT_served, count, type, op));
     return code;
 }
@@ -36,6 +36,19 @@ static MPI_Count FORM(sum_of)(const COUNT counts[], MPI_Comm comm) {
         sum += counts[i];
     return sum;
 }
+#define SUM_OF(counts) FORM(sum_of)(counts, comm)
+
+/* Returns the count for this rank of COMM; 0 for an intercommunicator. */
+static MPI_Count FORM(own_of)(const COUNT counts[], MPI_Comm comm) {
+    int rank = 0, inter = 1;
+    if (!counts || PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter ||
+        PMPI_Comm_rank(comm, &rank) != MPI_SUCCESS)
+        return 0;
+    return counts[rank];
+}
+#define SENDS_BLOCK                                                                                \
+    sendbuf == MPI_IN_PLACE ? FORM(own_of)(recvcounts, comm) : sendcount,                          \
+        sendbuf == MPI_IN_PLACE ? recvtype : sendtype
 
 /* Converts MANY of the program's COUNTS and PLACES (which may be NULL) to *MADE; the caller frees
  * made->counts. */
@@ -78,13 +91,13 @@ static int FORM(convert_edges)(vectors *made, bool receives, const COUNT counts[
 #define REDUCTION_PARAMETERS                                                                       \
     const void *sendbuf, void *recvbuf, COUNT count, MPI_Datatype type, MPI_Op op
 #define REDUCTION sendbuf, recvbuf, count, type, op
-OTHER_FORMS(Allreduce, Iallreduce, ALLREDUCE, (count, type), (REDUCTION_PARAMETERS, ),
+OTHER_FORMS(Allreduce, Iallreduce, ALLREDUCE, (count, type, EVEN), (REDUCTION_PARAMETERS, ),
             (REDUCTION, ), kind_of_whole(COLL_ACCOUNT_started, count, type, op),
             coll_dcp_post(sendbuf, recvbuf, count, type, op, comm, &served),
             coll_dcp_prepare(sendbuf, recvbuf, count, type, op, comm, &served), op,
             KEEP(true, type), (REDUCTION, ))
 
-ALL_FORMS(Bcast, Ibcast, BCAST, (count, type),
+ALL_FORMS(Bcast, Ibcast, BCAST, (count, type, EVEN_ROOTED),
           (void *buffer, COUNT count, MPI_Datatype type, int root, ), (buffer, count, type, root, ),
           kind_of_whole(COLL_ACCOUNT_started, count, type, MPI_OP_NULL),
           coll_dcp_post_bcast(buffer, count, type, root, comm, &served), NOT_SERVED, MPI_OP_NULL,
@@ -94,14 +107,14 @@ ALL_FORMS(Bcast, Ibcast, BCAST, (count, type),
     const void *sendbuf, COUNT sendcount, MPI_Datatype sendtype, void *recvbuf, COUNT recvcount,   \
         MPI_Datatype recvtype
 #define BLOCKS sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype
-ALL_FORMS(Alltoall, Ialltoall, ALLTOALL, SENDS, (BLOCKS_PARAMETERS, ), (BLOCKS, ),
+ALL_FORMS(Alltoall, Ialltoall, ALLTOALL, (SENDS, EVEN), (BLOCKS_PARAMETERS, ), (BLOCKS, ),
           kind_of_blocks(recvcount, recvtype, MPI_OP_NULL, comm),
           coll_dcp_post_alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
                                  &served),
           NOT_SERVED, MPI_OP_NULL, (KEEP(sendbuf != MPI_IN_PLACE, sendtype), KEEP(true, recvtype)),
           (BLOCKS, ))
 
-ALL_FORMS(Reduce_scatter_block, Ireduce_scatter_block, REDUCE_SCATTER, (count, type),
+ALL_FORMS(Reduce_scatter_block, Ireduce_scatter_block, REDUCE_SCATTER, (count, type, EVEN),
           (REDUCTION_PARAMETERS, ), (REDUCTION, ), kind_of_blocks(count, type, op, comm),
           coll_dcp_post_reduce_scatter(sendbuf, recvbuf, count, type, op, comm, &served),
           NOT_SERVED, op, KEEP(true, type), (REDUCTION, ))
@@ -123,7 +136,7 @@ static MPI_Count FORM(common_count)(const COUNT counts[], MPI_Datatype type, MPI
     return counts[0];
 }
 
-ALL_FORMS(Reduce_scatter, Ireduce_scatter, REDUCE_SCATTER, (FORM(sum_of)(recvcounts, comm), type),
+ALL_FORMS(Reduce_scatter, Ireduce_scatter, REDUCE_SCATTER, (SUM_OF(recvcounts), type, UNEVEN),
           (const void *sendbuf, void *recvbuf, const COUNT recvcounts[], MPI_Datatype type,
            MPI_Op op, ),
           (sendbuf, recvbuf, recvcounts, type, op, ),
@@ -134,28 +147,28 @@ ALL_FORMS(Reduce_scatter, Ireduce_scatter, REDUCE_SCATTER, (FORM(sum_of)(recvcou
           NOT_SERVED, op, (KEEP(true, type), CONVERT(from, true, recvcounts, NULL)),
           (sendbuf, recvbuf, from.counts, type, op, ))
 
-ALL_FORMS(Reduce, Ireduce, REDUCE, (count, type), (REDUCTION_PARAMETERS, int root, ),
+ALL_FORMS(Reduce, Ireduce, REDUCE, (count, type, EVEN_ROOTED), (REDUCTION_PARAMETERS, int root, ),
           (REDUCTION, root, ), COLL_ACCOUNT_collective, NOT_SERVED, NOT_SERVED, op,
           KEEP(true, type), (REDUCTION, root, ))
 
-ALL_FORMS(Scan, Iscan, SCAN, (count, type), (REDUCTION_PARAMETERS, ), (REDUCTION, ),
+ALL_FORMS(Scan, Iscan, SCAN, (count, type, EVEN), (REDUCTION_PARAMETERS, ), (REDUCTION, ),
           COLL_ACCOUNT_collective, NOT_SERVED, NOT_SERVED, op, KEEP(true, type), (REDUCTION, ))
 
-ALL_FORMS(Exscan, Iexscan, EXSCAN, (count, type), (REDUCTION_PARAMETERS, ), (REDUCTION, ),
+ALL_FORMS(Exscan, Iexscan, EXSCAN, (count, type, EVEN), (REDUCTION_PARAMETERS, ), (REDUCTION, ),
           COLL_ACCOUNT_collective, NOT_SERVED, NOT_SERVED, op, KEEP(true, type), (REDUCTION, ))
 
 /* Types are kept only if they are significant on this rank. */
-ALL_FORMS(Gather, Igather, GATHER, SENDS, (BLOCKS_PARAMETERS, int root, ), (BLOCKS, root, ),
-          COLL_ACCOUNT_collective, NOT_SERVED, NOT_SERVED, MPI_OP_NULL,
+ALL_FORMS(Gather, Igather, GATHER, (SENDS, EVEN_ROOTED), (BLOCKS_PARAMETERS, int root, ),
+          (BLOCKS, root, ), COLL_ACCOUNT_collective, NOT_SERVED, NOT_SERVED, MPI_OP_NULL,
           (KEEP(sendbuf != MPI_IN_PLACE, sendtype), KEEP(is_at(root, comm), recvtype)),
           (BLOCKS, root, ))
 
-ALL_FORMS(Scatter, Iscatter, SCATTER, RECEIVES, (BLOCKS_PARAMETERS, int root, ), (BLOCKS, root, ),
-          COLL_ACCOUNT_collective, NOT_SERVED, NOT_SERVED, MPI_OP_NULL,
+ALL_FORMS(Scatter, Iscatter, SCATTER, (RECEIVES, EVEN_ROOTED), (BLOCKS_PARAMETERS, int root, ),
+          (BLOCKS, root, ), COLL_ACCOUNT_collective, NOT_SERVED, NOT_SERVED, MPI_OP_NULL,
           (KEEP(is_at(root, comm), sendtype), KEEP(recvbuf != MPI_IN_PLACE, recvtype)),
           (BLOCKS, root, ))
 
-ALL_FORMS(Allgather, Iallgather, ALLGATHER, SENDS, (BLOCKS_PARAMETERS, ), (BLOCKS, ),
+ALL_FORMS(Allgather, Iallgather, ALLGATHER, (SENDS, EVEN), (BLOCKS_PARAMETERS, ), (BLOCKS, ),
           COLL_ACCOUNT_collective, NOT_SERVED, NOT_SERVED, MPI_OP_NULL,
           (KEEP(sendbuf != MPI_IN_PLACE, sendtype), KEEP(true, recvtype)), (BLOCKS, ))
 
@@ -164,19 +177,19 @@ ALL_FORMS(Allgather, Iallgather, ALLGATHER, SENDS, (BLOCKS_PARAMETERS, ), (BLOCK
         const COUNT recvcounts[], const PLACE displs[], MPI_Datatype recvtype
 #define GATHERV sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype
 #define OUR_GATHERV sendbuf, sendcount, sendtype, recvbuf, from.counts, from.places, recvtype
-ALL_FORMS(Gatherv, Igatherv, GATHER, SENDS_OWN, (GATHERV_PARAMETERS, int root, ), (GATHERV, root, ),
-          COLL_ACCOUNT_collective, NOT_SERVED, NOT_SERVED, MPI_OP_NULL,
+ALL_FORMS(Gatherv, Igatherv, GATHER, (SENDS_OWN, UNEVEN_ROOTED), (GATHERV_PARAMETERS, int root, ),
+          (GATHERV, root, ), COLL_ACCOUNT_collective, NOT_SERVED, NOT_SERVED, MPI_OP_NULL,
           (KEEP(sendbuf != MPI_IN_PLACE, sendtype), KEEP(is_at(root, comm), recvtype),
            CONVERT(from, is_at(root, comm), recvcounts, displs)),
           (OUR_GATHERV, root, ))
 
-ALL_FORMS(Allgatherv, Iallgatherv, ALLGATHER, SENDS_OWN, (GATHERV_PARAMETERS, ), (GATHERV, ),
-          COLL_ACCOUNT_collective, NOT_SERVED, NOT_SERVED, MPI_OP_NULL,
+ALL_FORMS(Allgatherv, Iallgatherv, ALLGATHER, (SENDS_BLOCK, UNEVEN), (GATHERV_PARAMETERS, ),
+          (GATHERV, ), COLL_ACCOUNT_collective, NOT_SERVED, NOT_SERVED, MPI_OP_NULL,
           (KEEP(sendbuf != MPI_IN_PLACE, sendtype), KEEP(true, recvtype),
            CONVERT(from, true, recvcounts, displs)),
           (OUR_GATHERV, ))
 
-ALL_FORMS(Scatterv, Iscatterv, SCATTER, RECEIVES_OWN,
+ALL_FORMS(Scatterv, Iscatterv, SCATTER, (RECEIVES_OWN, UNEVEN_ROOTED),
           (const void *sendbuf, const COUNT sendcounts[], const PLACE displs[],
            MPI_Datatype sendtype, void *recvbuf, COUNT recvcount, MPI_Datatype recvtype,
            int root, ),
@@ -193,8 +206,8 @@ ALL_FORMS(Scatterv, Iscatterv, SCATTER, RECEIVES_OWN,
 #define OUR_ALLTOALLV                                                                              \
     sendbuf, to.counts, to.places, sendtype, recvbuf, from.counts, from.places, recvtype
 ALL_FORMS(Alltoallv, Ialltoallv, ALLTOALL,
-          (FORM(sum_of)(sendbuf == MPI_IN_PLACE ? recvcounts : sendcounts, comm),
-           sendbuf == MPI_IN_PLACE ? recvtype : sendtype),
+          (SUM_OF(sendbuf == MPI_IN_PLACE ? recvcounts : sendcounts),
+           sendbuf == MPI_IN_PLACE ? recvtype : sendtype, UNEVEN),
           (ALLTOALLV_PARAMETERS, ), (ALLTOALLV, ), COLL_ACCOUNT_collective, NOT_SERVED, NOT_SERVED,
           MPI_OP_NULL,
           (KEEP(sendbuf != MPI_IN_PLACE, sendtype), KEEP(true, recvtype),
@@ -204,22 +217,22 @@ ALL_FORMS(Alltoallv, Ialltoallv, ALLTOALL,
 
 /* --- Those among neighbours --- */
 
-ALL_FORMS(Neighbor_allgather, Ineighbor_allgather, NEIGHBOR_ALLGATHER, (sendcount, sendtype),
+ALL_FORMS(Neighbor_allgather, Ineighbor_allgather, NEIGHBOR_ALLGATHER, (sendcount, sendtype, EVEN),
           (BLOCKS_PARAMETERS, ), (BLOCKS, ), COLL_ACCOUNT_collective, NOT_SERVED, NOT_SERVED,
           MPI_OP_NULL, (KEEP(true, sendtype), KEEP(true, recvtype)), (BLOCKS, ))
 
-ALL_FORMS(Neighbor_alltoall, Ineighbor_alltoall, NEIGHBOR_ALLTOALL, (sendcount, sendtype),
+ALL_FORMS(Neighbor_alltoall, Ineighbor_alltoall, NEIGHBOR_ALLTOALL, (sendcount, sendtype, EVEN),
           (BLOCKS_PARAMETERS, ), (BLOCKS, ), COLL_ACCOUNT_collective, NOT_SERVED, NOT_SERVED,
           MPI_OP_NULL, (KEEP(true, sendtype), KEEP(true, recvtype)), (BLOCKS, ))
 
-ALL_FORMS(Neighbor_allgatherv, Ineighbor_allgatherv, NEIGHBOR_ALLGATHER, (sendcount, sendtype),
-          (GATHERV_PARAMETERS, ), (GATHERV, ), COLL_ACCOUNT_collective, NOT_SERVED, NOT_SERVED,
-          MPI_OP_NULL,
+ALL_FORMS(Neighbor_allgatherv, Ineighbor_allgatherv, NEIGHBOR_ALLGATHER,
+          (sendcount, sendtype, UNEVEN), (GATHERV_PARAMETERS, ), (GATHERV, ),
+          COLL_ACCOUNT_collective, NOT_SERVED, NOT_SERVED, MPI_OP_NULL,
           (KEEP(true, sendtype), KEEP(true, recvtype),
            CONVERT_EDGES(from, true, recvcounts, displs)),
           (OUR_GATHERV, ))
 
-ALL_FORMS(Neighbor_alltoallv, Ineighbor_alltoallv, NEIGHBOR_ALLTOALL, (0, MPI_BYTE),
+ALL_FORMS(Neighbor_alltoallv, Ineighbor_alltoallv, NEIGHBOR_ALLTOALL, (0, MPI_BYTE, UNEVEN),
           (ALLTOALLV_PARAMETERS, ), (ALLTOALLV, ), COLL_ACCOUNT_collective, NOT_SERVED, NOT_SERVED,
           MPI_OP_NULL,
           (KEEP(true, sendtype), KEEP(true, recvtype),

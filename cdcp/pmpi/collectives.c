@@ -81,30 +81,37 @@ static int note_request(int code, MPI_Request *request, coll_account_kind kind) 
 }
 
 /*
- * Ends the recording of a call that began at BEGAN and has returned CODE. AMOUNT is the count and
- * the type of this rank's data or block, in parentheses; it may be invalid if the call has failed.
+ * Ends the recording of a call that began at BEGAN and has returned CODE. AMOUNT is a
+ * coll_report_amount, in parentheses: the count and the type of this rank's data or block, and one
+ * of the four below. It may be invalid if the call has failed.
  */
 #define EACH(...) __VA_ARGS__
 #define END_RECORDING(operation, kind, amount)                                                     \
     do {                                                                                           \
         if (began && code == MPI_SUCCESS)                                                          \
-            coll_report_end(began, code, COLL_OPERATION_##operation, kind, EACH amount, comm);     \
+            coll_report_end(began, code, COLL_OPERATION_##operation, kind,                         \
+                            &(coll_report_amount){EACH amount}, comm);                             \
         else if (began)                                                                            \
             coll_report_end_wait(began, NULL);                                                     \
     } while (0)
 
 #define END_BLOCKING(operation, amount) END_RECORDING(operation, COLL_REPORT_BLOCKING, amount)
 
-/* AMOUNT of a rank that sends or, in place, has its data in its receive buffer; the opposite; and
- * of one whose block has a count of its own. */
+#define EVEN -1, false
+#define EVEN_ROOTED root, false
+#define UNEVEN -1, true
+#define UNEVEN_ROOTED root, true
+
+/* The count and type of a rank that sends or, in place, has its data in its receive buffer; the
+ * opposite; and those of a rank whose block has a count of its own. */
 #define SENDS                                                                                      \
-    (sendbuf == MPI_IN_PLACE ? recvcount : sendcount, sendbuf == MPI_IN_PLACE ? recvtype : sendtype)
+    sendbuf == MPI_IN_PLACE ? recvcount : sendcount, sendbuf == MPI_IN_PLACE ? recvtype : sendtype
 #define RECEIVES                                                                                   \
-    (recvbuf == MPI_IN_PLACE ? sendcount : recvcount, recvbuf == MPI_IN_PLACE ? sendtype : recvtype)
+    recvbuf == MPI_IN_PLACE ? sendcount : recvcount, recvbuf == MPI_IN_PLACE ? sendtype : recvtype
 #define SENDS_OWN                                                                                  \
-    (sendbuf == MPI_IN_PLACE ? 0 : sendcount, sendbuf == MPI_IN_PLACE ? MPI_BYTE : sendtype)
+    sendbuf == MPI_IN_PLACE ? 0 : sendcount, sendbuf == MPI_IN_PLACE ? MPI_BYTE : sendtype
 #define RECEIVES_OWN                                                                               \
-    (recvbuf == MPI_IN_PLACE ? 0 : recvcount, recvbuf == MPI_IN_PLACE ? MPI_BYTE : recvtype)
+    recvbuf == MPI_IN_PLACE ? 0 : recvcount, recvbuf == MPI_IN_PLACE ? MPI_BYTE : recvtype
 
 /* Counts and displacements in libcoll's types. */
 typedef struct vectors {
@@ -264,8 +271,8 @@ static bool is_at(int root, MPI_Comm comm) {
 #define FORM(name) name
 #include "cdcp/pmpi/collective_entries.h"
 
-ALL_FORMS(Barrier, Ibarrier, BARRIER, (0, MPI_BYTE), (), (), COLL_ACCOUNT_collective, NOT_SERVED,
-          NOT_SERVED, MPI_OP_NULL, (void)record, ())
+ALL_FORMS(Barrier, Ibarrier, BARRIER, (0, MPI_BYTE, EVEN), (), (), COLL_ACCOUNT_collective,
+          NOT_SERVED, NOT_SERVED, MPI_OP_NULL, (void)record, ())
 
 /* MPI 4's forms with large counts. */
 #ifdef HAVE_MPI_ALLREDUCE_C

@@ -23,6 +23,7 @@
 #include "ompi/transport.h"
 #endif
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,10 +33,12 @@
 typedef struct user_settings {
     char problem[MPI_MAX_ERROR_STRING]; /* what is wrong, or "" */
     char dcp[64];                       /* COLL_DCP, or "" */
+    char record[1024];                  /* COLL_RECORD, or "" */
     bool routed[COLL_OPERATIONS], trace, report;
 } user_settings;
 
 static int dcps; /* number of dedicated processors */
+static char record[sizeof((user_settings *)0)->record + 1];
 
 /* The MPI library that this one is built for. */
 #ifdef OPEN_MPI
@@ -68,9 +71,17 @@ static bool is_routed(void) {
  * that it registered with atexit before MPI_Init. prepare() is called before the MPI library's
  * MPI_Init.
  */
+/* Keeps COLL_RECORD for itself: an installed component would record the same calls. */
+static void take_record(void) {
+    const char *directory = coll_env("COLL_RECORD");
+    snprintf(record, sizeof record, "%s", directory ? directory : "");
+    (void)unsetenv("COLL_RECORD");
+}
+
 #ifdef OPEN_MPI
 /* An installed component would serve, and report, the calls that are left to Open MPI. */
 static void prepare(void) {
+    take_record();
     if (is_routed() || coll_env("COLL_DCP"))
         (void)setenv("OMPI_MCA_coll_libcoll_enable", "0", 0); /* without memory both serve calls */
 }
@@ -93,6 +104,7 @@ static void leave_before_program(void) {
 }
 
 static void prepare(void) {
+    take_record();
     atexit(leave_before_program);
 }
 
@@ -168,10 +180,15 @@ static int read_user_settings(user_settings *settings) {
             wrong = coll_env_switch("COLL_TRACE", &settings->trace);
         if (wrong == MPI_SUCCESS)
             wrong = read_routes(settings->routed);
+        if (wrong == MPI_SUCCESS && strlen(record) >= sizeof settings->record)
+            wrong = coll_error(MPI_ERR_ARG, "COLL_RECORD is longer than %zu characters",
+                               sizeof settings->record - 1);
         if (wrong != MPI_SUCCESS)
             snprintf(settings->problem, sizeof settings->problem, "%s", error_text(wrong));
         settings->report = report && strcmp(report, "0") != 0;
         snprintf(settings->dcp, sizeof settings->dcp, "%s", dcp ? dcp : "");
+        snprintf(settings->record, sizeof settings->record, "%.*s",
+                 (int)sizeof settings->record - 1, record);
     }
     return PMPI_Bcast(settings, sizeof *settings, MPI_BYTE, 0, MPI_COMM_WORLD);
 }
@@ -256,14 +273,31 @@ static bool uses_libcoll(const user_settings *settings) {
     return *settings->dcp || routed < COLL_OPERATIONS;
 }
 
+/* Starts the report and the record that SETTINGS ask for. Ends the job if a rank can't write its
+ * record: better now than after hours. */
 static int start_report(const user_settings *settings) {
-    if (!settings->report) {
+    if (!settings->report && !*settings->record) {
         coll_report_end_recording();
         return MPI_SUCCESS;
     }
     if (!uses_libcoll(settings))
         coll_report_set_aside("coll-run got no --wrap, no --dcp and no algorithm");
-    return coll_report_start();
+    if (!*settings->record)
+        return coll_report_start(settings->report, NULL);
+    MPI_Comm world = coll_dcp_comm(MPI_COMM_WORLD);
+    const int started = coll_report_start(settings->report, settings->record);
+    int rank, first;
+    int code = PMPI_Comm_rank(world, &rank);
+    int fails = started == MPI_SUCCESS ? INT_MAX : rank;
+    if (code == MPI_SUCCESS)
+        code = PMPI_Allreduce(&fails, &first, 1, MPI_INT, MPI_MIN, world);
+    if (code == MPI_SUCCESS && first == rank)
+        fprintf(stderr, "libcoll_pmpi: rank %d: %s\n", rank, error_text(started));
+    if (code == MPI_SUCCESS && first == rank)
+        PMPI_Abort(MPI_COMM_WORLD, 1);
+    if (code == MPI_SUCCESS && first < INT_MAX)
+        code = PMPI_Barrier(world); /* until rank FIRST has ended the job */
+    return code;
 }
 
 static int begin_libcoll(void) {

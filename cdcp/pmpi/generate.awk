@@ -15,6 +15,7 @@
 #   @arguments@             their names
 #   @substituted@           the same, with MPI_COMM_WORLD replaced
 #   @kind@                  of communication: collective, point (to point) or neither
+#   @sent@                  a statement that counts the message of a send, or nothing
 #   @outcome@               what it returns: code, through coll_world_made() if it creates a
 #                           communicator and has waited for the other ranks
 #
@@ -131,6 +132,15 @@ function kind(bare) {
     if (bare ~ /^I?([Bb]arrier|[Bb]cast|[Gg]ather|[Ss]catter|[Aa]ll|[Rr]educe|[Ss]can|[Ee]xscan|[Nn]eighbor)/)
         return "collective"
     return "neither"
+}
+
+# Returns @sent@. A persistent request sends later.
+function sent(bare, parameters) {
+    bare = plain(bare)
+    if (bare !~ /^(Bsend|I[bsr]?send)$/ && bare !~ /^Isendrecv(_replace)?$/)
+        return ""
+    return sprintf("\n    coll_report_sent(%s, %s, dest, comm);", bare == "Isendrecv" ? "sendcount" : "count",
+        bare == "Isendrecv" ? "sendtype" : "datatype")
 }
 
 # Returns @outcome@. A call with a request creates its communicator later.
@@ -250,6 +260,7 @@ function filled(f,    text, bare) {
     gsub(/@substituted@/, arguments(parameters_of[f], "coll_dcp_comm"), text)
     gsub(/@kind@/, kind(bare), text)
     gsub(/@outcome@/, outcome(parameters_of[f]), text)
+    gsub(/@sent@/, sent(bare, parameters_of[f]), text)
     gsub(/@recorded@/, recorded(bare, parameters_of[f]), text)
     gsub(/@waits@/, waits(bare), text)
     gsub(/@manner@/, manner(bare), text)

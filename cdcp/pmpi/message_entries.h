@@ -5,6 +5,7 @@
  */
 
 #define SEND(name, iname)                                                                          \
+    coll_report_sent(count, type, to, comm);                                                       \
     PASS(FORM(P##name)(buffer, count, type, to, tag, comm),                                        \
          FORM(P##iname)(buffer, count, type, to, tag, comm, &request), MPI_STATUS_IGNORE)
 
@@ -52,6 +53,7 @@ static int FORM(exchange)(const void *send, COUNT send_count, MPI_Datatype send_
 int FORM(MPI_Sendrecv)(const void *send, COUNT send_count, MPI_Datatype send_type, int to,
                        int send_tag, void *receive, COUNT receive_count, MPI_Datatype receive_type,
                        int from, int receive_tag, MPI_Comm comm, MPI_Status *status) {
+    coll_report_sent(send_count, send_type, to, comm);
     PASS_OR(FORM(PMPI_Sendrecv)(send, send_count, send_type, to, send_tag, receive, receive_count,
                                 receive_type, from, receive_tag, comm, status),
             FORM(exchange)(send, send_count, send_type, to, send_tag, receive, receive_count,
@@ -88,6 +90,7 @@ static int FORM(replace)(void *buffer, COUNT count, MPI_Datatype type, int to, i
 
 int FORM(MPI_Sendrecv_replace)(void *buffer, COUNT count, MPI_Datatype type, int to, int send_tag,
                                int from, int receive_tag, MPI_Comm comm, MPI_Status *status) {
+    coll_report_sent(count, type, to, comm);
     PASS_OR(FORM(PMPI_Sendrecv_replace)(buffer, count, type, to, send_tag, from, receive_tag, comm,
                                         status),
             FORM(replace)(buffer, count, type, to, send_tag, from, receive_tag, comm, status));

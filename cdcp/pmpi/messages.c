@@ -11,6 +11,7 @@
 #include "cdcp/pmpi/mpi_all.h"
 #include "cdcp/pmpi/requests.h"
 #include "lib/base/error.h"
+#include "lib/report/record.h"
 
 #include <stdlib.h>
 

@@ -230,8 +230,8 @@ int COLL_Aggregate(COLL_Pool *pool, int root, MPI_Comm comm, COLL_Aggregate_stat
     const uint64_t began = coll_report_begin();
     const int code = aggregate(pool, root, comm, stats);
     if (began)
-        coll_report_end(began, code, COLL_OPERATION_AGGREGATE, COLL_REPORT_BLOCKING, 0, MPI_BYTE,
-                        comm);
+        coll_report_end(began, code, COLL_OPERATION_AGGREGATE, COLL_REPORT_BLOCKING,
+                        &(coll_report_amount){.type = MPI_BYTE}, comm);
     return code;
 }
 
@@ -272,23 +272,39 @@ static int run_gather(coll_operation operation, const coll_user *user, MPI_Comm 
 
 /* --- Recording of calls for the report --- */
 
-/* Sets *COUNT and *TYPE to this rank's data, or to its block, if the call has one count. */
-static void find_amount(coll_operation operation, const coll_user *user, MPI_Count *count,
-                        MPI_Datatype *type) {
-    const bool both = operation == COLL_OPERATION_GATHER || operation == COLL_OPERATION_ALLGATHER ||
-                      operation == COLL_OPERATION_ALLTOALL || coll_operations[operation].neighbors,
+/* Returns this rank's data or block. In an operation whose ranks have many blocks, these must have
+ * one count. */
+static coll_report_amount find_amount(coll_operation operation, const coll_user *user,
+                                      MPI_Comm comm) {
+    const bool gathers = operation == COLL_OPERATION_GATHER ||
+                         operation == COLL_OPERATION_ALLGATHER ||
+                         operation == COLL_OPERATION_NEIGHBOR_ALLGATHER,
+               both = gathers || operation == COLL_OPERATION_ALLTOALL ||
+                      coll_operations[operation].neighbors,
                sent = both ? user->send != MPI_IN_PLACE
                            : operation == COLL_OPERATION_SCATTER && user->receive == MPI_IN_PLACE;
-    *count = user->uneven ? 0 : sent ? user->send_count : user->receive_count;
-    *type = sent ? user->send_type : user->receive_type;
+    const bool in_place = gathers ? !sent : sent; /* if the counts differ */
+    coll_report_amount amount = {.count = sent ? user->send_count : user->receive_count,
+                                 .type = sent ? user->send_type : user->receive_type,
+                                 .root = user->root,
+                                 .uneven = user->uneven};
+    int rank = 0;
+    if (!user->uneven)
+        return amount;
+    if (!gathers && operation != COLL_OPERATION_SCATTER)
+        amount.count = 0;
+    else if (in_place)
+        amount.count = operation == COLL_OPERATION_ALLGATHER && user->uneven->receive_counts &&
+                               PMPI_Comm_rank(comm, &rank) == MPI_SUCCESS
+                           ? user->uneven->receive_counts[rank]
+                           : 0;
+    return amount;
 }
 
 static void end_recording(uint64_t began, int code, coll_operation operation, coll_report_kind kind,
                           const coll_user *user, MPI_Comm comm) {
-    MPI_Count count;
-    MPI_Datatype type;
-    find_amount(operation, user, &count, &type);
-    coll_report_end(began, code, operation, kind, count, type, comm);
+    const coll_report_amount amount = find_amount(operation, user, comm);
+    coll_report_end(began, code, operation, kind, &amount, comm);
 }
 
 /* --- Entries --- */

@@ -61,8 +61,8 @@ int COLL_Advance(void) {
     return coll_request_advance();
 }
 
-int COLL_Report_start(void) {
-    return coll_report_start();
+int COLL_Report_start(int report, const char *record) {
+    return coll_report_start(report, record);
 }
 
 void COLL_Report_aside(const char *why) {
@@ -73,10 +73,12 @@ uint64_t COLL_Report_begin(void) {
     return coll_report_begin();
 }
 
-void COLL_Report_end(uint64_t began, int code, int operation, int started, MPI_Count count,
-                     MPI_Datatype type, MPI_Comm comm) {
-    coll_report_end(began, code, (coll_operation)operation,
-                    started ? COLL_REPORT_NONBLOCKING : COLL_REPORT_BLOCKING, count, type, comm);
+void COLL_Report_end(uint64_t began, int code, int operation, int started,
+                     const COLL_Report_amount *amount, MPI_Comm comm) {
+    coll_report_end(
+        began, code, (coll_operation)operation,
+        started ? COLL_REPORT_NONBLOCKING : COLL_REPORT_BLOCKING,
+        &(coll_report_amount){amount->count, amount->type, amount->root, amount->uneven}, comm);
 }
 
 int COLL_Report_operation(const char *name) {

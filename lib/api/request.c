@@ -97,8 +97,8 @@ static int start_recorded(coll_request *request) {
     const uint64_t began = coll_report_begin();
     const int code = coll_request_start(request);
     if (began)
-        coll_report_end(began, code, request->call.operation, COLL_REPORT_PERSISTENT, 0, MPI_BYTE,
-                        request->user);
+        coll_report_end(began, code, request->call.operation, COLL_REPORT_PERSISTENT,
+                        &(coll_report_amount){.type = MPI_BYTE}, request->user);
     return code;
 }
 

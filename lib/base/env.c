@@ -92,6 +92,11 @@ const COLL_Setting coll_settings[] = {
      "0: off; 1: on stderr; FILE.txt: the same in a file; FILE.json: as JSON; rank 0 of "
      "MPI_COMM_WORLD writes it",
      "0"},
+    {"COLL_RECORD",
+     "a directory in which each rank records its collectives and, under coll-run, the bytes that "
+     "it "
+     "sends to each rank, for coll-info replay and coll-info place",
+     "DIRECTORY: is created; without a record so far", "none"},
     {"COLL_LIBRARY", "which libcoll the Python package coll loads", "FILE: libcoll.so.0",
      "the one that the loader finds"},
     {"COLL_WATCH", "reports of where a program hangs, under coll-run --watch",

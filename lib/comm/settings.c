@@ -108,6 +108,8 @@ static int read_sources(coll_agreed_settings *found) {
     int code = copy_setting("COLL_TOPOLOGY", found->topology, sizeof found->topology);
     if (code == MPI_SUCCESS)
         code = copy_setting("COLL_LATENCIES", found->latencies, sizeof found->latencies);
+    if (code == MPI_SUCCESS)
+        code = copy_setting("COLL_RECORD", found->record, sizeof found->record);
     return code == MPI_SUCCESS ? copy_setting("COLL_PROFILE", found->profile, sizeof found->profile)
                                : code;
 }
@@ -210,6 +212,7 @@ void coll_settings_carry(coll_pack_buffer *pack, coll_agreed_settings *settings)
     coll_pack_buffer_move_text(pack, settings->topology, sizeof settings->topology);
     coll_pack_buffer_move_text(pack, settings->latencies, sizeof settings->latencies);
     coll_pack_buffer_move_text(pack, settings->profile, sizeof settings->profile);
+    coll_pack_buffer_move_text(pack, settings->record, sizeof settings->record);
     coll_pack_buffer_move(pack, &settings->timeout,
                           sizeof *settings - offsetof(coll_agreed_settings, timeout));
 }

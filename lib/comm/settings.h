@@ -27,6 +27,7 @@ typedef struct coll_agreed_settings {
     char topology[4096];                        /* the file of racks and sites, or "" */
     char latencies[4096];                       /* the file of latencies between sites, or "" */
     char profile[COLL_PROFILE_SOURCE];
+    char record[4096];    /* the directory of the call log, or "" */
     double timeout;       /* s; 0: none. The members from here on are sent as raw bytes */
     bool reproducible;    /* reductions give the same bits whatever is measured */
     bool trace;           /* rank 0 prints a line for each call */

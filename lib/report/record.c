@@ -6,6 +6,7 @@
 #include "lib/base/dcp_hooks.h"
 #include "lib/base/hash.h"
 #include "lib/base/ticks.h"
+#include "lib/report/call_log.h"
 #include "lib/tuning/state.h"
 
 #include <pthread.h>
@@ -30,7 +31,7 @@ static int comm_key = MPI_KEYVAL_INVALID;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static coll_report_cell cells[CELLS];
 static int cell_count, buckets[2 * CELLS]; /* a hash table of indices in CELLS, plus 1 */
-static uint64_t lost;
+static uint64_t lost, unlogged;
 static coll_report_group groups[GROUPS];
 static int group_count;
 static coll_report_comm *comms;
@@ -159,7 +160,6 @@ static coll_report_comm *add_comm(MPI_Comm comm) {
     }
     pthread_mutex_lock(&lock);
     one->group = find_group(ranks, members);
-    one->id = one->group && ranks > 1 ? next_id(one->group) : 0;
     one->next = comms;
     one->link = &comms;
     if (comms)
@@ -167,7 +167,7 @@ static coll_report_comm *add_comm(MPI_Comm comm) {
     comms = one;
     pthread_mutex_unlock(&lock);
     if (PMPI_Comm_set_attr(comm, comm_key, one) != MPI_SUCCESS)
-        one->id = 0; /* it will not be found again */
+        one->numbered = true; /* without an id, as it will not be found again */
     return one;
 }
 
@@ -188,6 +188,17 @@ static coll_report_comm *find_comm(MPI_Comm comm) {
     recent[at].found = found;
     recent[at].gone = now;
     return found;
+}
+
+/* Gives ONE an id in its first collective, as these come in the same order on all ranks. The lock
+ * is held. */
+static void number_comm(coll_report_comm *one) {
+    one->numbered = true;
+    if (!one->group || one->group->ranks == 1)
+        return;
+    one->id = next_id(one->group);
+    if (one->id && coll_call_log_is_open())
+        coll_call_log_comm(one->id, one->group->ranks, one->group->members);
 }
 
 /* Doubles the room of ONE's events, while they and all others stay within their limits. */
@@ -319,8 +330,16 @@ void coll_report_end_wait(uint64_t began, coll_report_cell *cell) {
     pthread_mutex_unlock(&lock);
 }
 
+/* Writes a call on ONE to the call log. The lock is held. */
+static void log_call(const coll_report_comm *one, coll_logged_call *call) {
+    if (!one->id)
+        unlogged += !one->group || one->group->ranks > 1;
+    else
+        coll_call_log_call(call);
+}
+
 void coll_report_end(uint64_t began, int code, coll_operation operation, coll_report_kind kind,
-                     MPI_Count count, MPI_Datatype type, MPI_Comm comm) {
+                     const coll_report_amount *amount, MPI_Comm comm) {
     const uint64_t now = coll_ticks();
     coll_report_cell *cell = current;
     depth = 0;
@@ -328,11 +347,19 @@ void coll_report_end(uint64_t began, int code, coll_operation operation, coll_re
         return;
     coll_report_comm *own = find_comm(comm);
     int size = 0;
+    /* The block of one rank, in calls for which libcoll knows only the bytes of all. */
+    const bool has_block = amount->uneven && operation != COLL_OPERATION_ALLTOALL &&
+                           operation != COLL_OPERATION_REDUCE_SCATTER &&
+                           !coll_operations[operation].neighbors;
+    const MPI_Count count = amount->count > 0 ? amount->count : 0;
     /* On an intercommunicator TYPE may not be significant. */
-    if (!cell && own && count > 0 && PMPI_Type_size(type, &size) != MPI_SUCCESS)
+    if ((!cell || has_block) && own && count > 0 &&
+        PMPI_Type_size(amount->type, &size) != MPI_SUCCESS)
         size = 0;
-    const size_t bytes = cell ? current_bytes : (size_t)(count > 0 ? count : 0) * (size_t)size;
+    const size_t given = (size_t)count * (size_t)size, bytes = cell ? current_bytes : given;
     pthread_mutex_lock(&lock);
+    if (own && !own->numbered)
+        number_comm(own);
     if (!cell)
         cell = find_cell(&(coll_report_cell){.operation = operation,
                                              .kind = kind,
@@ -348,7 +375,27 @@ void coll_report_end(uint64_t began, int code, coll_operation operation, coll_re
     }
     if (own && kind == COLL_REPORT_BLOCKING)
         add_event(own, began, now, operation);
+    if (own && operation != COLL_OPERATION_AGGREGATE && coll_call_log_is_open())
+        log_call(own, &(coll_logged_call){
+                          .operation = coll_operations[operation].name,
+                          .comm = own->id,
+                          .uneven = amount->uneven,
+                          .started = kind != COLL_REPORT_BLOCKING,
+                          .root = coll_operations[operation].rootless ? -1 : amount->root,
+                          .bytes = has_block ? given : bytes,
+                          .entered = began,
+                          .left = now});
     pthread_mutex_unlock(&lock);
+}
+
+void coll_report_sent(MPI_Count count, MPI_Datatype type, int to, MPI_Comm comm) {
+    int size = 0;
+    if (!coll_call_log_is_open() || depth > 0 || to < 0 || count < 0 ||
+        PMPI_Type_size(type, &size) != MPI_SUCCESS)
+        return;
+    const coll_report_comm *own = find_comm(comm);
+    if (own && own->group && to < own->group->ranks)
+        coll_call_log_sent(own->group->members[to], (uint64_t)count * (uint64_t)size);
 }
 
 /* --- Begin and end --- */
@@ -361,8 +408,24 @@ int coll_report_begin_recording(MPI_Comm world) {
     return code;
 }
 
+/* Closes the call log, with this rank's place if libcoll has set up MPI_COMM_WORLD. */
+static void close_log(void) {
+    int all = 0, rank = 0;
+    const coll_place *place = NULL;
+    if (!coll_call_log_is_open())
+        return;
+    (void)PMPI_Group_size(world_group, &all);
+    (void)PMPI_Group_rank(world_group, &rank);
+    for (int i = 0; i < group_count; i++)
+        for (int k = 0; k < all && groups[i].ranks == all && groups[i].common; k++)
+            if (groups[i].members[k] == rank)
+                place = &groups[i].topo.places[k];
+    coll_call_log_close(place ? place->site : -1, place ? place->rack : -1, tick(), unlogged);
+}
+
 void coll_report_end_recording(void) {
     coll_report_is = COLL_REPORT_OFF;
+    close_log();
     if (comm_key != MPI_KEYVAL_INVALID)
         (void)PMPI_Comm_free_keyval(&comm_key);
     if (world_group != MPI_GROUP_NULL)

@@ -60,12 +60,21 @@ enum { COLL_REPORT_EVENTS = 4096, COLL_REPORT_ALL_EVENTS = 16 * COLL_REPORT_EVEN
 /* A communicator and its latest blocking calls. */
 typedef struct coll_report_comm {
     struct coll_report_comm *next, **link;
-    uint64_t id; /* the same on all ranks; 0: unknown */
+    bool numbered; /* has had a collective, and so an ID if there was one left */
+    uint64_t id;   /* the same on all ranks; 0: unknown */
     coll_report_group *group;
     uint64_t calls;            /* blocking ones so far: the nth is the same on all ranks */
     coll_report_event *events; /* the nth is at n % ROOM */
     size_t room;               /* of EVENTS, a power of two; 0: none are kept */
 } coll_report_comm;
+
+/* This rank's data, or its block, in a call. */
+typedef struct coll_report_amount {
+    MPI_Count count; /* elements of TYPE */
+    MPI_Datatype type;
+    int root;    /* of the call; any value if its operation has none */
+    bool uneven; /* the call has a count for each rank */
+} coll_report_amount;
 
 /* Whether calls are recorded. Until the first communicator is set up, which tells, they are timed.
  */
@@ -81,7 +90,7 @@ extern _Atomic coll_report_state coll_report_is;
  * processors. Returns MPI's error, and then records nothing. Local.
  */
 int coll_report_begin_recording(MPI_Comm world);
-/* Ends recording, or says that there is none. */
+/* Ends recording, or says that there is none. Closes the call log, if one is open. */
 void coll_report_end_recording(void);
 
 /*
@@ -101,10 +110,16 @@ static inline uint64_t coll_report_begin(void) {
 
 /*
  * Ends the call of OPERATION on COMM that BEGAN then and returned CODE. If libcoll did not run it,
- * it counts as one of COUNT elements of TYPE.
+ * it counts as one of AMOUNT.
  */
 void coll_report_end(uint64_t began, int code, coll_operation operation, coll_report_kind kind,
-                     MPI_Count count, MPI_Datatype type, MPI_Comm comm);
+                     const coll_report_amount *amount, MPI_Comm comm);
+
+/*
+ * Counts, for COLL_RECORD, a message of COUNT elements of TYPE to rank TO of COMM. Messages on
+ * intercommunicators are not counted.
+ */
+void coll_report_sent(MPI_Count count, MPI_Datatype type, int to, MPI_Comm comm);
 
 /* Adds the time since BEGAN to that inside CELL's calls; CELL may be NULL. */
 void coll_report_end_wait(uint64_t began, coll_report_cell *cell);

@@ -8,6 +8,7 @@
 #include "lib/base/env.h"
 #include "lib/base/error.h"
 #include "lib/base/textfile.h"
+#include "lib/report/call_log.h"
 #include "lib/report/gather.h"
 #include "lib/report/record.h"
 #include "lib/tuning/state.h"
@@ -128,8 +129,9 @@ static int report(MPI_Comm self, int key, void *value, void *extra) {
     return MPI_SUCCESS;
 }
 
-/* Starts recording, if that has not been done. The lock is held. */
-static int start(void) {
+/* Starts recording, if that has not been done, and the call log in the directory RECORD unless
+ * that is NULL. The lock is held. */
+static int start(const char *record) {
     int key;
     if (started)
         return MPI_SUCCESS;
@@ -148,17 +150,19 @@ static int start(void) {
         code = PMPI_Comm_free_keyval(&key);
     if (code == MPI_SUCCESS)
         code = coll_report_begin_recording(world);
+    if (code == MPI_SUCCESS && record)
+        code = coll_call_log_open(record, world_rank, world_ranks);
     if (code != MPI_SUCCESS)
         coll_report_end_recording();
     return code;
 }
 
-int coll_report_start(void) {
+int coll_report_start(bool report, const char *record) {
     pthread_mutex_lock(&lock);
-    const int code = start();
+    const int code = start(record);
     for (int rank = 0; rank < world_ranks && code == MPI_SUCCESS; rank++)
         expected[rank] = true;
-    reports = code == MPI_SUCCESS;
+    reports = report && code == MPI_SUCCESS;
     pthread_mutex_unlock(&lock);
     return code;
 }
@@ -167,14 +171,15 @@ int coll_report_start(void) {
 static int open_report(coll_comm *comm, const coll_comm *whole) {
     if (whole || later)
         return MPI_SUCCESS;
-    if (!coll_state_of(comm)->settings->report) {
+    const coll_agreed_settings *settings = coll_state_of(comm)->settings;
+    if (!settings->report && !*settings->record) {
         if (coll_report_is == COLL_REPORT_UNDECIDED)
             coll_report_end_recording();
         return MPI_SUCCESS;
     }
     pthread_mutex_lock(&lock);
-    int code = start();
-    if (code == MPI_SUCCESS) {
+    int code = start(*settings->record ? settings->record : NULL);
+    if (code == MPI_SUCCESS && settings->report) {
         int ranks, *members = coll_report_members(comm->user, &ranks);
         bool shares = false;
         for (int i = 0; i < ranks && members; i++)

@@ -2,6 +2,7 @@
 /*
  * The report at MPI_Finalize (COLL_REPORT): starts the recording, gathers what the ranks have
  * recorded to rank 0 of MPI_COMM_WORLD, and writes it there. Sends no messages before MPI_Finalize.
+ * The same recording feeds the call log (COLL_RECORD, call_log.h).
  */
 #ifndef COLL_LIB_REPORT_REPORT_H
 #define COLL_LIB_REPORT_REPORT_H
@@ -10,9 +11,10 @@
 
 /*
  * Starts the recording on all ranks of MPI_COMM_WORLD, for a component or wrapper whose ranks all
- * call this at the end of MPI_Init. Local. Returns MPI's errors.
+ * call this at the end of MPI_Init: for the report if REPORT, and for the call log in the directory
+ * RECORD unless that is NULL. Local. Returns MPI's errors, and those of coll_call_log_open.
  */
-int coll_report_start(void);
+int coll_report_start(bool report, const char *record);
 
 /* Lets coll_report_start alone start the recording, not the set-up of the first communicator. */
 void coll_report_start_later(void);

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Writes this process's calls to a file as they happen (COLL_RECORD), for coll-info replay. The
+ * file is text, so that it has the same meaning everywhere:
+ *
+ *     coll-record 1
+ *     rank 3 of 8 job 5d1f host n3
+ *     comm 9c30 0-3,7            its id, and its members in MPI_COMM_WORLD
+ *     call allreduce 9c30 even -1 65536 120033 45000
+ *     sent 4 12 98304            to rank 4: messages and bytes, point to point
+ *     place 0 1                  site and rack, if libcoll knows them
+ *     end 1 400000 5300 0        calls, femtoseconds of a tick, ticks since the last, calls lost
+ *
+ * A call has its communicator, "even" or "uneven" for counts that differ by rank, its root or -1,
+ * bytes as in the report, the ticks since the previous call, and those inside it. The line "start"
+ * is the same for a nonblocking call, whose end is not recorded. Any thread may call.
+ */
+#ifndef COLL_LIB_REPORT_CALL_LOG_H
+#define COLL_LIB_REPORT_CALL_LOG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { COLL_CALL_LOG_VERSION = 1 };
+
+/* A call to be written. Times are in ticks (lib/base/ticks.h). */
+typedef struct coll_logged_call {
+    const char *operation;
+    uint64_t comm;
+    bool uneven, started;
+    int root; /* or -1 */
+    uint64_t bytes, entered, left;
+} coll_logged_call;
+
+/*
+ * Creates DIRECTORY, if need be, and in it the file of RANK, one of RANKS. Returns MPI_ERR_FILE
+ * with a text, also if there is such a file already: records of two jobs must not mix.
+ */
+int coll_call_log_open(const char *directory, int rank, int ranks);
+
+/* Returns whether a file is open. */
+bool coll_call_log_is_open(void);
+
+/* Write a communicator, before its first call, and a call. */
+void coll_call_log_comm(uint64_t id, int ranks, const int members[]);
+void coll_call_log_call(const coll_logged_call *call);
+
+/* Counts a message of BYTES to rank TO of MPI_COMM_WORLD. */
+void coll_call_log_sent(int to, uint64_t bytes);
+
+/*
+ * Writes what is left, and closes the file. SITE and RACK are -1 if unknown; LOST is the number of
+ * calls that could not be written. Prints a line on stderr if the file is not complete.
+ */
+void coll_call_log_close(int site, int rack, double nanoseconds_per_tick, uint64_t lost);
+
+#endif
