@@ -13,6 +13,7 @@
 #include <mpi.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -249,6 +250,82 @@ typedef struct COLL_Setting {
 
 /* Returns all settings, terminated by a NULL name. Not collective. */
 const COLL_Setting *COLL_Settings(void);
+
+/* What COLL_RECORD has recorded of a job. */
+typedef struct COLL_Record COLL_Record;
+
+/*
+ * Reads the record in DIRECTORY, which COLL_Record_free frees. Local. Errors: MPI_ERR_FILE if the
+ * record is incomplete, truncated, of several jobs or otherwise wrong.
+ */
+int COLL_Record_read(const char *directory, COLL_Record **record);
+void COLL_Record_free(COLL_Record *record);
+
+/* Returns the number of ranks of the job. Local. */
+int COLL_Record_ranks(const COLL_Record *record);
+
+/* A cluster on which a recorded job is imagined. Members that are 0 or NULL have the default. */
+typedef struct COLL_Cluster {
+    /* the host of each slot; rank r takes slot r (default: the recorded hosts) */
+    const char *const *slots;
+    int slot_count;
+    int ranks_per_host;   /* without SLOTS: fills the hosts one after the other */
+    const char *topology; /* file (default: the racks of the recorded hosts, if known; else one) */
+    const char *profile;  /* file (default: that of the hosts, if there is one, or built-in) */
+    const char *algorithms; /* "allreduce=ring;bcast=chain:segment=32K" (default: chosen) */
+} COLL_Cluster;
+
+/* The blocking calls of one operation and size class, on all communicators. */
+typedef struct COLL_Replay_row {
+    const char *operation;
+    char algorithm[32]; /* libcoll's; "several" if communicators differ */
+    size_t bytes;       /* the calls have at least these, and less than twice as many */
+    double calls;
+    double recorded, libcoll, native; /* s, the mean of all ranks of the job */
+} COLL_Replay_row;
+
+/* The whole job. Seconds are recorded, with libcoll, and with the MPI library's own algorithms. */
+typedef struct COLL_Replay_sum {
+    int ranks, hosts, racks, sites;
+    char profile[1024];    /* the file, or "built-in" */
+    double run[3];         /* s from MPI_Init to MPI_Finalize, of the last rank */
+    double collectives[3]; /* s in blocking collectives, the mean of the ranks */
+    double skipped;        /* calls of all ranks that are not estimated: nonblocking and persistent
+                              ones, and those among neighbours */
+    double sent;           /* bytes that ranks sent point to point */
+} COLL_Replay_sum;
+
+enum { COLL_REPLAY_ROWS = 512 };
+
+/*
+ * Estimates the job on CLUSTER: the ranks make their calls in the recorded order, with the recorded
+ * time between them, and each call is simulated from the times at which its ranks arrive. Sets
+ * *COUNT rows, at most COLL_REPLAY_ROWS, those with the most time first. Local.
+ */
+int COLL_Replay(const COLL_Record *record, const COLL_Cluster *cluster, COLL_Replay_row rows[],
+                int *count, COLL_Replay_sum *sum);
+
+/*
+ * Writes the job on CLUSTER to STREAM as GOAL, the language of LogGOPSim and ATLAHS: libcoll's
+ * plans of its blocking calls, and the recorded time between them. Messages that the program sends
+ * itself are left out. The caller checks STREAM for errors. Local. Errors: MPI_ERR_ARG if an
+ * algorithm has no plan.
+ */
+int COLL_Replay_goal(const COLL_Record *record, const COLL_Cluster *cluster, FILE *stream);
+
+/* The seconds of a job before and after its ranks were placed. */
+typedef struct COLL_Placement {
+    double messages[2];    /* in which the busiest link passes the ranks' point-to-point bytes */
+    double collectives[2]; /* in blocking collectives, as COLL_Replay estimates them for libcoll */
+} COLL_Placement;
+
+/*
+ * Searches for a better placement of the job's ranks on the slots of CLUSTER, from the recorded one
+ * if the slots allow it, else from the order of the slots. Sets SLOTS[r] to the slot of rank r. The
+ * same SEED gives the same result. Local.
+ */
+int COLL_Replay_place(const COLL_Record *record, const COLL_Cluster *cluster, unsigned seed,
+                      int slots[], COLL_Placement *found);
 
 /*
  * Dedicated collective processors (DCPs) in a program without libcoll_pmpi. Collective over

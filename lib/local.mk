@@ -144,6 +144,11 @@ libcoll_core_la_SOURCES = \
 	lib/reduce_scatter/reduce_scatter.h \
 	lib/reduce_scatter/ring.c \
 	lib/reduce_scatter/usual.c \
+	lib/replay/cluster.c lib/replay/cluster.h \
+	lib/replay/goal.c \
+	lib/replay/job_record.c lib/replay/job_record.h \
+	lib/replay/place.c \
+	lib/replay/replay.c \
 	lib/report/arrivals.c lib/report/arrivals.h \
 	lib/report/call_log.c lib/report/call_log.h \
 	lib/report/gather.c lib/report/gather.h \

@@ -9,6 +9,8 @@ int doctor_main(int argc, char **argv);        /* coll-info doctor */
 int draw_main(int argc, char **argv);          /* coll-info draw */
 int explain_dcp_main(int argc, char **argv);   /* coll-info explain dcp */
 int learnt_main(int argc, char **argv);        /* coll-info learnt */
+int place_main(int argc, char **argv);         /* coll-info place */
 int profile_dcp_main(int argc, char **argv);   /* coll-profile --dcp */
+int replay_main(int argc, char **argv);        /* coll-info replay */
 
 #endif

@@ -38,6 +38,9 @@ coll_info_SOURCES = \
 	tools/info/draw.c \
 	tools/info/explain-dcp.c \
 	tools/info/learnt.c \
+	tools/info/place.c \
+	tools/info/replay.c \
+	tools/info/slots.c tools/info/slots.h \
 	tools/profile/benefit.c tools/profile/benefit.h
 coll_info_LDADD = libdoctor.la libapp.la libcoll.la
 

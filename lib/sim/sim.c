@@ -450,7 +450,7 @@ static bool open_rank(simulation *sim, int position) {
     rank->plan = plan;
     memory = cut_memory(sim, coll_cursor_bytes(&size));
     rank->next_posted = cut_memory(sim, (size_t)size.window * (size_t)size.steps * sizeof(int));
-    rank->busy_until = 0;
+    rank->busy_until = sim->call->starts ? sim->call->starts[sim->line->order[position]] : 0;
     if (!memory || !rank->next_posted)
         return false;
     coll_cursor_open(&rank->cursor, rank->plan, memory);

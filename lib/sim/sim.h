@@ -34,7 +34,8 @@ typedef struct coll_sim_call {
     /* Called for each message when its receive is complete; or NULL. */
     void (*watch)(const COLL_Message *message, void *context);
     void *context;
-    int64_t *ends; /* output: when each rank ends; or NULL */
+    const int64_t *starts; /* when each rank starts, ns, at least 0; NULL: at 0 */
+    int64_t *ends;         /* output: when each rank ends; or NULL */
 } coll_sim_call;
 
 enum { COLL_SIM_UNKNOWN = -1 };

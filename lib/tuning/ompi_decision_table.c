@@ -244,22 +244,28 @@ static double reduce_and_scatter(const coll_shape *call) {
     return coll_native_estimate(&reduce) + coll_native_estimate(&scatter);
 }
 
-double coll_native_estimate(const coll_shape *call) {
+coll_native_default coll_native_find(const coll_shape *call) {
     const struct row *row = rows;
+    while (!fits(row, call))
+        row++;
+    coll_native_default found = {.algorithm = row->algorithm, .factor = loss_factor(call)};
+    if (row->algorithm)
+        found.values = coll_values_default(row->algorithm);
+    if (row->first)
+        found.values.at[0] = row->first;
+    return found;
+}
+
+double coll_native_estimate(const coll_shape *call) {
     if (coll_operations[call->operation].neighbors) {
         const coll_values usual = coll_values_default(&coll_neighbor_linear);
         return coll_neighbor_linear.predict(call, &usual);
     }
+    const coll_native_default found = coll_native_find(call);
     coll_shape by_rank = *call;
     by_rank.ordered = true;
     if (call->root != COLL_NO_ROOT)
         by_rank.root = 0; /* the first rank of the chain order */
-    while (!fits(row, call))
-        row++;
-    if (!row->algorithm)
-        return reduce_and_scatter(call);
-    coll_values values = coll_values_default(row->algorithm);
-    if (row->first)
-        values.at[0] = row->first;
-    return loss_factor(call) * coll_estimate(row->algorithm, &by_rank, &values);
+    return found.algorithm ? found.factor * coll_estimate(found.algorithm, &by_rank, &found.values)
+                           : reduce_and_scatter(call);
 }

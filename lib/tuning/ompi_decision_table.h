@@ -8,6 +8,17 @@
 
 #include "lib/algorithm/algorithm.h"
 
+/* What Open MPI runs by default. */
+typedef struct coll_native_default {
+    const coll_algorithm *algorithm; /* NULL: a reduce to rank 0, and then a scatter */
+    coll_values values;
+    double factor; /* by which the call takes longer than the estimate, as packets are lost */
+} coll_native_default;
+
+/* Returns what Open MPI runs for CALL, which is not among neighbours. Its ranks are in numerical
+ * order, the root being rank 0. */
+coll_native_default coll_native_find(const coll_shape *call);
+
 /* Returns the estimated seconds of CALL, with the same rules as coll_estimate. */
 double coll_native_estimate(const coll_shape *call);
 

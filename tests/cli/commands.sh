@@ -131,7 +131,7 @@ help_of() {
     coll-kmeans) for verb in '' predict; do "$build/coll-kmeans" $verb --help; done ;;
     coll-words) for verb in '' features encode train test curve sheet; do "$build/coll-words" $verb --help; done ;;
     coll-bench) for verb in '' started dcp; do "$build/coll-bench" $verb --help; done ;;
-    coll-info) for verb in '' draw 'explain dcp'; do "$build/coll-info" $verb --help; done ;;
+    coll-info) for verb in '' draw 'explain dcp' place replay; do "$build/coll-info" $verb --help; done ;;
     coll-profile) for verb in '' --dcp; do "$build/coll-profile" $verb --help; done ;;
     coll-run) cat "$source_dir/scripts/coll-run.in" ;;
     install-component) cat "$source_dir/scripts/install-component" ;;

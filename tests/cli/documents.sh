@@ -59,7 +59,8 @@ compare() {
 }
 compare coll-bench coll-bench "coll-bench started" "coll-bench dcp"
 compare coll-hlot coll-hlot
-compare coll-info coll-info "coll-info draw" "coll-info explain dcp" "coll-info learnt"
+compare coll-info coll-info "coll-info draw" "coll-info explain dcp" "coll-info learnt" "coll-info place" \
+    "coll-info replay"
 compare coll-kmeans coll-kmeans "coll-kmeans predict"
 compare coll-popcg coll-popcg
 compare coll-profile coll-profile "coll-profile --dcp"

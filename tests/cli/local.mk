@@ -16,6 +16,7 @@ CLI_TESTS = \
 	tests/cli/kernels_arm.sh \
 	tests/cli/plot.sh \
 	tests/cli/python.sh \
+	tests/cli/replay.sh \
 	tests/cli/report.sh \
 	tests/cli/restart.sh \
 	tests/cli/simulate.sh \
@@ -24,7 +25,7 @@ CLI_TESTS = \
 	tests/cli/watch.sh \
 	tests/cli/wordcount.sh \
 	tests/cli/words.sh
-EXTRA_DIST += $(CLI_TESTS) tests/cli/cmake/CMakeLists.txt tests/cli/commands.awk tests/cli/installed.sh \
+EXTRA_DIST += $(CLI_TESTS) tests/cli/cmake/CMakeLists.txt tests/cli/commands.awk tests/cli/goal.awk tests/cli/installed.sh \
 	tests/cli/python.py
 
 # What tests/cli/python.sh offers instead of libcoll.

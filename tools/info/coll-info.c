@@ -26,6 +26,9 @@ static const char usage[] =
     "       [mpirun -n RANKS] coll-info draw OPERATION SIZE --output FILE.svg [OPTION...]\n"
     "                                                 (see coll-info draw --help)\n"
     "       [mpirun -n RANKS] coll-info doctor        (see coll-info doctor --help)\n"
+    "       coll-info replay DIR [OPTION...]          (see coll-info replay --help)\n"
+    "       coll-info place DIR --hostfile FILE --output RANKFILE [OPTION...]\n"
+    "                                                 (see coll-info place --help)\n"
     "       coll-info algorithms [OPERATION]\n"
     "       coll-info learnt [--forget]               (see coll-info learnt --help)\n"
     "       coll-info settings\n"
@@ -400,6 +403,10 @@ int main(int argc, char **argv) {
         return draw_main(argc - 1, argv + 1);
     if (argc > 1 && strcmp(argv[1], "learnt") == 0)
         return learnt_main(argc - 1, argv + 1);
+    if (argc > 1 && strcmp(argv[1], "place") == 0)
+        return place_main(argc - 1, argv + 1);
+    if (argc > 1 && strcmp(argv[1], "replay") == 0)
+        return replay_main(argc - 1, argv + 1);
     if (argc == 2 && strcmp(argv[1], "settings") == 0)
         return list_settings();
     command options = {.operation = NULL, .events = -1};

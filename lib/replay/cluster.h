@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The cluster on which a recorded job is imagined, and how long collectives take there. Every call
+ * is simulated from the times at which its ranks arrive (lib/sim/sim.h), as if nothing else were on
+ * the network. Calls whose algorithm has no plan take their estimated time from the last arrival
+ * on.
+ */
+#ifndef COLL_LIB_REPLAY_CLUSTER_H
+#define COLL_LIB_REPLAY_CLUSTER_H
+
+#include "lib/algorithm/spec.h"
+#include "lib/replay/job_record.h"
+#include "lib/sim/sim.h"
+
+/* The algorithm for the calls of one group that have the same operation, size class and root. */
+typedef struct coll_cluster_choice {
+    const coll_job_group *group;
+    coll_operation operation;
+    int size_class, root;
+    bool uneven, native;             /* NATIVE: the MPI library's own was asked for */
+    const coll_algorithm *algorithm; /* NULL: the MPI library's own */
+    coll_values values;
+    coll_topo topo; /* of the group; for the MPI library's own, beginning with the root */
+    int first;      /* the member that is TOPO's rank 0; the others follow in their order */
+    coll_profile network;
+    size_t known_bytes; /* whose time without a plan is KNOWN_SECONDS; 0: none */
+    double known_seconds;
+} coll_cluster_choice;
+
+typedef struct coll_cluster {
+    const COLL_Record *record;
+    coll_topo topo;
+    coll_profile profile;
+    coll_spec specs[COLL_OPERATIONS];
+    size_t choice_count;
+    coll_cluster_choice **choices;
+} coll_cluster;
+
+/*
+ * Makes the cluster that HOW describes. Returns MPI errors with a text. The caller frees CLUSTER
+ * with coll_cluster_free even then.
+ */
+int coll_cluster_make(const COLL_Record *record, const COLL_Cluster *how, coll_cluster *cluster);
+void coll_cluster_free(coll_cluster *cluster);
+
+/*
+ * Makes the topology of COUNT ranks on HOSTS, with the racks of the file at PATH; without one, with
+ * those of the record if it knows all these hosts, else with one. Returns MPI errors with a text.
+ * The caller frees TOPO even then.
+ */
+int coll_cluster_make_topo(const COLL_Record *record, const char *path, int count,
+                           const char *const hosts[], coll_topo *topo);
+
+/* Returns the choice for CALL of GROUP, libcoll's or, if NATIVE, the MPI library's own; NULL
+ * without memory. CLUSTER owns it. */
+coll_cluster_choice *coll_cluster_choose(coll_cluster *cluster, const coll_job_group *group,
+                                         const coll_job_call *call, bool native);
+
+/* What is simulated for a call of BYTES with a choice. */
+typedef struct coll_cluster_plan {
+    coll_shape shape;
+    coll_values values;
+    const coll_algorithm *algorithm; /* NULL: reduce and scatter */
+    const coll_planner *planner;     /* NULL: it has no plan */
+    double factor;                   /* the call takes so many times as long as simulated */
+} coll_cluster_plan;
+coll_cluster_plan coll_cluster_plan_of(const coll_cluster_choice *choice, size_t bytes);
+
+/* Sets ENDS[i], when member i leaves a call of BYTES if the members enter it at STARTS, in s. */
+int coll_cluster_time(coll_cluster_choice *choice, size_t bytes, const double starts[],
+                      double ends[]);
+
+#endif

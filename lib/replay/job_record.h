@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Reads what COLL_RECORD has recorded of a job (lib/report/call_log.h). Needs no MPI but for
+ * errors. */
+#ifndef COLL_LIB_REPLAY_JOB_RECORD_H
+#define COLL_LIB_REPLAY_JOB_RECORD_H
+
+#include "coll_tools.h"
+#include "lib/algorithm/operations.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The ranks of one or more communicators. */
+typedef struct coll_job_group {
+    int ranks;
+    int *members; /* in MPI_COMM_WORLD */
+} coll_job_group;
+
+/* A blocking collective on one rank. Those among neighbours are left out, as their edges aren't
+ * recorded. */
+typedef struct coll_job_call {
+    coll_operation operation;
+    int comm;      /* its number in COLL_Record */
+    int number;    /* of the call in the job, from 0; the same on all ranks */
+    int root;      /* in the communicator; or COLL_NO_ROOT */
+    bool uneven;   /* counts differ by rank */
+    size_t bytes;  /* of the data or a block, the mean of the ranks; the same on all ranks */
+    double before; /* s from the previous call to this one */
+    double inside; /* s */
+} coll_job_call;
+
+/* Messages to one rank. */
+typedef struct coll_job_sent {
+    int to;
+    double messages, bytes;
+} coll_job_sent;
+
+typedef struct coll_job_rank {
+    char host[256];
+    int site, rack; /* -1: unknown */
+    size_t call_count, sent_count;
+    coll_job_call *calls;
+    coll_job_sent *sent;
+    double after;   /* s from the last call to MPI_Finalize */
+    double skipped; /* calls that are nonblocking, persistent or among neighbours */
+} coll_job_rank;
+
+struct COLL_Record {
+    int ranks;
+    coll_job_rank *of;
+    int comm_count, group_count;
+    uint64_t *comm_ids;
+    int *comm_groups; /* the group of each communicator */
+    coll_job_group *groups;
+};
+
+/*
+ * Visits the calls of RECORD, each one after those that come before it on any of its ranks. VISIT
+ * gets the group's calls, one for each member; CONTEXT is passed on. If VISIT returns an error,
+ * that is returned at once. Returns MPI_ERR_FILE if the ranks' calls do not match.
+ */
+typedef int coll_job_visit(void *context, const coll_job_group *group,
+                           coll_job_call *const calls[]);
+int coll_job_walk(const COLL_Record *record, coll_job_visit *visit, void *context);
+
+#endif

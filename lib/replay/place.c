@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Searches for a better placement of a recorded job's ranks (COLL_Replay_place): swaps the slots of
+ * two ranks, or moves a rank to a free slot, as long as that reduces the sum of the fourth powers
+ * of the seconds for which links are busy, so that the busiest links count most. Begins with the
+ * present placement and with some random ones.
+ *
+ * Point-to-point messages load the links between their ranks. A collective of a group that is not
+ * on one host (in one rack, one site) loads the link of each of its hosts (racks, sites) with its
+ * bytes once, as libcoll's algorithms do.
+ */
+#include "config.h"
+
+#include "lib/base/error.h"
+#include "lib/cost/networks.h"
+#include "lib/replay/cluster.h"
+#include "lib/sim/network.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { HOSTS, RACKS, SITES, KINDS };
+enum { STARTS = 8, NEVER = -1 };
+static const double TRIES_MOST = 2e7; /* swaps, for all starts together */
+
+/* A rank's messages to or from PEER. */
+typedef struct edge {
+    int peer;
+    double out, in; /* bytes */
+} edge;
+
+typedef struct search {
+    const COLL_Record *record;
+    coll_topo slots; /* the place of each slot */
+    int ranks, slot_count;
+    int *slot_of, *rank_at; /* of each rank; at each slot, NEVER if it is free */
+    edge **edges;           /* of each rank */
+    int *edge_counts;
+    double *group_bytes;            /* of the collectives of each group */
+    int *members[KINDS];            /* of each group in each host, rack and site */
+    int units[KINDS];               /* number of hosts, racks and sites */
+    double *out[KINDS], *in[KINDS]; /* bytes over the link of each */
+    double per_byte[KINDS];         /* s */
+    uint64_t random;
+} search;
+
+static int unit_of(const search *now, int kind, int slot) {
+    const coll_place *place = &now->slots.places[slot];
+    return kind == HOSTS ? place->node : kind == RACKS ? place->rack : place->site;
+}
+
+/* --- Loads --- */
+
+/* Adds SIGN times RANK's messages to the links; those with rank EXCEPT are left out. */
+static void add_messages(search *now, int rank, int except, double sign) {
+    for (const edge *one = now->edges[rank]; one < now->edges[rank] + now->edge_counts[rank]; one++)
+        for (int kind = 0; kind < KINDS && one->peer != except; kind++) {
+            const int own = unit_of(now, kind, now->slot_of[rank]),
+                      other = unit_of(now, kind, now->slot_of[one->peer]);
+            if (own == other)
+                break; /* also in the same rack and site */
+            now->out[kind][own] += sign * one->out;
+            now->in[kind][other] += sign * one->out;
+            now->in[kind][own] += sign * one->in;
+            now->out[kind][other] += sign * one->in;
+        }
+}
+
+/* Adds a collective's load to the link of a UNIT that has SOME of GROUP's ranks. */
+static void add_collectives(search *now, int kind, int unit, int group, int some, double sign) {
+    if (some == 0 || some == now->record->groups[group].ranks)
+        return;
+    now->out[kind][unit] += sign * now->group_bytes[group];
+    now->in[kind][unit] += sign * now->group_bytes[group];
+}
+
+/* Adds BY (1 or -1) to the ranks of GROUP at SLOT. */
+static void count_member(search *now, int group, int slot, int by) {
+    for (int kind = 0; kind < KINDS; kind++) {
+        const int unit = unit_of(now, kind, slot);
+        int *some = &now->members[kind][group * now->units[kind] + unit];
+        add_collectives(now, kind, unit, group, *some, -1);
+        *some += by;
+        add_collectives(now, kind, unit, group, *some, 1);
+    }
+}
+
+static bool is_member(const coll_job_group *group, int rank) {
+    for (int i = 0; i < group->ranks; i++)
+        if (group->members[i] == rank)
+            return true;
+    return false;
+}
+
+/* Counts RANK in all its groups. The group of all ranks loads each placement alike. */
+static void count_rank(search *now, int rank, int by) {
+    for (int group = 0; group < now->record->group_count; group++)
+        if (now->group_bytes[group] > 0 && now->record->groups[group].ranks < now->ranks &&
+            is_member(&now->record->groups[group], rank))
+            count_member(now, group, now->slot_of[rank], by);
+}
+
+/* Exchanges what is at slots A and B. A has a rank. */
+static void swap(search *now, int a, int b) {
+    const int one = now->rank_at[a], other = now->rank_at[b];
+    add_messages(now, one, NEVER, -1);
+    count_rank(now, one, -1);
+    if (other >= 0) {
+        add_messages(now, other, one, -1);
+        count_rank(now, other, -1);
+        now->slot_of[other] = a;
+    }
+    now->slot_of[one] = b;
+    now->rank_at[a] = other;
+    now->rank_at[b] = one;
+    add_messages(now, one, NEVER, 1);
+    count_rank(now, one, 1);
+    if (other >= 0) {
+        add_messages(now, other, one, 1);
+        count_rank(now, other, 1);
+    }
+}
+
+static double seconds_of(const search *now, int kind, int unit) {
+    return now->per_byte[kind] * fmax(now->out[kind][unit], now->in[kind][unit]);
+}
+
+static double cost(const search *now) {
+    double sum = 0;
+    for (int kind = 0; kind < KINDS; kind++)
+        for (int unit = 0; unit < now->units[kind]; unit++) {
+            const double seconds = seconds_of(now, kind, unit);
+            sum += seconds * seconds * seconds * seconds;
+        }
+    return sum;
+}
+
+/* Computes all loads of the placement; without collectives if only MESSAGES are wanted. */
+static void load_links(search *now, bool messages) {
+    for (int kind = 0; kind < KINDS; kind++) {
+        const size_t units = (size_t)now->units[kind];
+        memset(now->out[kind], 0, units * sizeof *now->out[kind]);
+        memset(now->in[kind], 0, units * sizeof *now->in[kind]);
+        memset(now->members[kind], 0,
+               units * (size_t)now->record->group_count * sizeof *now->members[kind]);
+    }
+    for (int rank = 0; rank < now->ranks; rank++) {
+        add_messages(now, rank, NEVER, 0.5); /* each is in the lists of two ranks */
+        if (!messages)
+            count_rank(now, rank, 1);
+    }
+}
+
+/* Returns the seconds in which the busiest link passes the messages. */
+static double message_seconds(search *now) {
+    double most = 0;
+    load_links(now, true);
+    for (int kind = 0; kind < KINDS; kind++)
+        for (int unit = 0; unit < now->units[kind]; unit++)
+            most = fmax(most, seconds_of(now, kind, unit));
+    return most;
+}
+
+/* --- The search --- */
+
+static void place(search *now, const int slot_of[]) {
+    for (int slot = 0; slot < now->slot_count; slot++)
+        now->rank_at[slot] = NEVER;
+    for (int rank = 0; rank < now->ranks; rank++) {
+        now->slot_of[rank] = slot_of[rank];
+        now->rank_at[slot_of[rank]] = rank;
+    }
+    load_links(now, false);
+}
+
+/* Returns a random number below LIMIT (xorshift). */
+static int random_below(search *now, int limit) {
+    now->random ^= now->random << 13;
+    now->random ^= now->random >> 7;
+    now->random ^= now->random << 17;
+    return (int)(now->random % (uint64_t)limit);
+}
+
+/* Swaps as long as that helps, in at most TRIES. Returns the cost. */
+static double improve(search *now, double tries) {
+    double least = cost(now);
+    for (bool better = true; better && tries > 0;) {
+        better = false;
+        for (int a = 0; a < now->slot_count; a++)
+            for (int b = 0; b < now->slot_count && tries > 0; b++) {
+                if (now->rank_at[a] < 0 || (b < a && now->rank_at[b] >= 0) ||
+                    now->slots.places[a].node == now->slots.places[b].node)
+                    continue;
+                tries--;
+                swap(now, a, b);
+                const double changed = cost(now);
+                if (changed < least * (1 - 1e-9)) {
+                    least = changed;
+                    better = true;
+                } else {
+                    swap(now, b, a);
+                }
+            }
+    }
+    return least;
+}
+
+/* Sets SLOTS to the best placement found, and leaves the search there. */
+static void search_placements(search *now, int slots[]) {
+    double least = INFINITY;
+    int *order = now->rank_at + now->slot_count; /* scratch */
+    for (int start = 0; start < STARTS; start++) {
+        for (int slot = 0; slot < now->slot_count; slot++)
+            order[slot] = slot;
+        for (int i = now->slot_count - 1; i > 0 && start > 0; i--) {
+            const int other = random_below(now, i + 1), slot = order[i];
+            order[i] = order[other];
+            order[other] = slot;
+        }
+        if (start == 0)
+            memcpy(order, slots, (size_t)now->ranks * sizeof *order);
+        place(now, order);
+        const double found = improve(now, TRIES_MOST / STARTS);
+        if (found < least * (1 - 1e-6)) {
+            least = found;
+            memcpy(slots, now->slot_of, (size_t)now->ranks * sizeof *slots);
+        }
+    }
+    place(now, slots);
+}
+
+/* --- The record --- */
+
+/* Returns the edge of RANK to PEER, which it adds; NULL without memory. */
+static edge *find_edge(search *now, int rank, int peer) {
+    edge *first = now->edges[rank];
+    const int count = now->edge_counts[rank];
+    for (int i = 0; i < count; i++)
+        if (first[i].peer == peer)
+            return &first[i];
+    edge *more = realloc(first, (size_t)(count + 1) * sizeof *more);
+    if (!more)
+        return NULL;
+    now->edges[rank] = more;
+    now->edge_counts[rank]++;
+    more[count] = (edge){.peer = peer};
+    return &more[count];
+}
+
+static bool add_edges(search *now) {
+    for (int rank = 0; rank < now->ranks; rank++) {
+        const coll_job_rank *own = &now->record->of[rank];
+        for (size_t i = 0; i < own->sent_count; i++) {
+            const int to = own->sent[i].to;
+            if (to == rank)
+                continue;
+            edge *out = find_edge(now, rank, to), *in = find_edge(now, to, rank);
+            if (!out || !in)
+                return false;
+            out->out += own->sent[i].bytes;
+            in->in += own->sent[i].bytes;
+        }
+    }
+    return true;
+}
+
+/* Counts the bytes that a call brings into each host, rack or site. */
+static int add_group_bytes(void *context, const coll_job_group *group,
+                           coll_job_call *const calls[]) {
+    search *now = context;
+    const coll_operation operation = calls[0]->operation;
+    const coll_sides *sides = &coll_operations[operation].sides;
+    const bool blocks = sides->data == COLL_SIDE_BLOCKS || sides->input == COLL_SIDE_BLOCKS ||
+                        sides->root_data == COLL_SIDE_BLOCKS ||
+                        sides->root_input == COLL_SIDE_BLOCKS;
+    now->group_bytes[group - now->record->groups] +=
+        (double)calls[0]->bytes * (blocks ? group->ranks : 1) *
+        (operation == COLL_OPERATION_ALLREDUCE ? 2 : 1);
+    return MPI_SUCCESS;
+}
+
+/* Sets the seconds for a byte on each kind of link. */
+static void price_links(search *now, const coll_profile *profile) {
+    coll_profile likely;
+    const coll_profile *costs = coll_networks_likely(profile, &now->slots, &likely);
+    const coll_shape shape = {.topo = &now->slots, .profile = costs};
+    coll_network network;
+    coll_network_open(&network, &shape, NULL);
+    now->per_byte[HOSTS] = costs->level[COLL_LEVEL_RACK].per_byte;
+    for (int kind = RACKS; kind < KINDS; kind++) {
+        const int level = kind == RACKS ? COLL_LEVEL_SITE : COLL_LEVEL_WIDE;
+        /* Uplinks without a known limit pass what all their hosts send. */
+        now->per_byte[kind] = network.rate[level] > 0 ? 1 / network.rate[level]
+                                                      : costs->level[level].per_byte *
+                                                            now->units[kind] / now->units[HOSTS];
+    }
+}
+
+/* Sets SLOTS to the recorded placement; returns false if the slots don't allow it. */
+static bool find_recorded(search *now, int slots[]) {
+    for (int slot = 0; slot < now->slot_count; slot++)
+        now->rank_at[slot] = NEVER;
+    for (int rank = 0; rank < now->ranks; rank++) {
+        int slot = 0;
+        while (slot < now->slot_count &&
+               (now->rank_at[slot] >= 0 || strcmp(now->slots.hosts[now->slots.places[slot].node],
+                                                  now->record->of[rank].host) != 0))
+            slot++;
+        if (slot == now->slot_count)
+            return false;
+        now->rank_at[slot] = rank;
+        slots[rank] = slot;
+    }
+    return true;
+}
+
+static bool allocate(search *now) {
+    const size_t ranks = (size_t)now->ranks, slots = (size_t)now->slot_count,
+                 groups = (size_t)now->record->group_count;
+    const int units[KINDS] = {now->slots.nodes, now->slots.racks, now->slots.sites};
+    now->slot_of = malloc(ranks * sizeof *now->slot_of);
+    now->rank_at = malloc(2 * slots * sizeof *now->rank_at);
+    now->edges = calloc(ranks, sizeof *now->edges);
+    now->edge_counts = calloc(ranks, sizeof *now->edge_counts);
+    now->group_bytes = calloc(groups + 1, sizeof *now->group_bytes);
+    bool good = now->slot_of && now->rank_at && now->edges && now->edge_counts && now->group_bytes;
+    for (int kind = 0; kind < KINDS; kind++) {
+        now->units[kind] = units[kind];
+        now->members[kind] =
+            malloc((groups + 1) * (size_t)units[kind] * sizeof *now->members[kind]);
+        now->out[kind] = malloc((size_t)units[kind] * sizeof *now->out[kind]);
+        now->in[kind] = malloc((size_t)units[kind] * sizeof *now->in[kind]);
+        good = good && now->members[kind] && now->out[kind] && now->in[kind];
+    }
+    return good;
+}
+
+static void release(search *now) {
+    for (int rank = 0; now->edges && rank < now->ranks; rank++)
+        free(now->edges[rank]);
+    for (int kind = 0; kind < KINDS; kind++) {
+        free(now->members[kind]);
+        free(now->out[kind]);
+        free(now->in[kind]);
+    }
+    free(now->slot_of);
+    free(now->rank_at);
+    free(now->edges);
+    free(now->edge_counts);
+    free(now->group_bytes);
+    coll_topo_free(&now->slots);
+}
+
+/* --- The result --- */
+
+/* Sets the WHICHth seconds of FOUND for the placement SLOTS. */
+static int rate(search *now, const COLL_Cluster *cluster, const int slots[], int which,
+                COLL_Placement *found) {
+    const char **hosts = malloc((size_t)now->ranks * sizeof *hosts);
+    COLL_Replay_row *rows = malloc(COLL_REPLAY_ROWS * sizeof *rows);
+    COLL_Cluster placed = *cluster;
+    COLL_Replay_sum sum;
+    int count,
+        code = hosts && rows ? MPI_SUCCESS : coll_error(MPI_ERR_NO_MEM, "no memory to place ranks");
+    for (int rank = 0; rank < now->ranks && code == MPI_SUCCESS; rank++)
+        hosts[rank] = cluster->slots[slots[rank]];
+    placed.slots = hosts;
+    placed.slot_count = now->ranks;
+    if (code == MPI_SUCCESS)
+        code = COLL_Replay(now->record, &placed, rows, &count, &sum);
+    if (code == MPI_SUCCESS) {
+        place(now, slots);
+        found->messages[which] = message_seconds(now);
+        found->collectives[which] = sum.collectives[1];
+    }
+    free(hosts);
+    free(rows);
+    return code;
+}
+
+/* Sets SLOTS to a better placement, and FOUND. */
+static int find_better(search *now, const COLL_Cluster *cluster, int slots[],
+                       COLL_Placement *found) {
+    int *before = malloc((size_t)now->ranks * sizeof *before);
+    if (!before)
+        return coll_error(MPI_ERR_NO_MEM, "no memory to place %d ranks", now->ranks);
+    if (!find_recorded(now, slots))
+        for (int rank = 0; rank < now->ranks; rank++)
+            slots[rank] = rank;
+    memcpy(before, slots, (size_t)now->ranks * sizeof *before);
+    search_placements(now, slots);
+    int code = rate(now, cluster, before, 0, found);
+    if (code == MPI_SUCCESS)
+        code = rate(now, cluster, slots, 1, found);
+    if (code == MPI_SUCCESS &&
+        found->messages[1] + found->collectives[1] > found->messages[0] + found->collectives[0]) {
+        memcpy(slots, before, (size_t)now->ranks * sizeof *before);
+        found->messages[1] = found->messages[0];
+        found->collectives[1] = found->collectives[0];
+    }
+    free(before);
+    return code;
+}
+
+int COLL_Replay_place(const COLL_Record *record, const COLL_Cluster *cluster, unsigned seed,
+                      int slots[], COLL_Placement *found) {
+    search now = {.record = record,
+                  .ranks = record->ranks,
+                  .slot_count = cluster->slot_count,
+                  .random = UINT64_C(0x9e3779b97f4a7c15) + seed};
+    coll_cluster costs;
+    if (!cluster->slots)
+        return coll_error(MPI_ERR_ARG, "a placement needs slots");
+    int code = coll_cluster_make(record, cluster, &costs);
+    if (code == MPI_SUCCESS)
+        code = coll_cluster_make_topo(record, cluster->topology, cluster->slot_count,
+                                      cluster->slots, &now.slots);
+    if (code == MPI_SUCCESS && !(allocate(&now) && add_edges(&now)))
+        code = coll_error(MPI_ERR_NO_MEM, "no memory to place %d ranks", record->ranks);
+    if (code == MPI_SUCCESS)
+        code = coll_job_walk(record, add_group_bytes, &now);
+    if (code == MPI_SUCCESS) {
+        price_links(&now, &costs.profile);
+        code = find_better(&now, cluster, slots, found);
+    }
+    release(&now);
+    coll_cluster_free(&costs);
+    return code;
+}

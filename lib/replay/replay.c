@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Estimates the time of a recorded job on a cluster (COLL_Replay). */
+#include "config.h"
+
+#include "lib/base/error.h"
+#include "lib/replay/cluster.h"
+#include "lib/tuning/select.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { RECORDED, LIBCOLL, NATIVE, WAYS };
+
+/* A replay under way. */
+typedef struct replay {
+    coll_cluster cluster;
+    double *now[WAYS]; /* of each rank: when it left its last call, s */
+    double *starts, *ends;
+    COLL_Replay_row *rows;
+    int row_count;
+    COLL_Replay_sum *sum;
+} replay;
+
+/* Returns the row for calls like CALL, or NULL if there are too many rows. */
+static COLL_Replay_row *find_row(replay *of, const coll_job_call *call) {
+    const char *name = coll_operations[call->operation].name;
+    const size_t bytes = call->bytes ? coll_class_bytes(coll_size_class(call->bytes)) : 0;
+    int i = 0;
+    while (i < of->row_count && (of->rows[i].operation != name || of->rows[i].bytes != bytes))
+        i++;
+    if (i == COLL_REPLAY_ROWS)
+        return NULL;
+    if (i == of->row_count)
+        of->rows[of->row_count++] = (COLL_Replay_row){.operation = name, .bytes = bytes};
+    return &of->rows[i];
+}
+
+/* Lets the members of GROUP make CALLS, and returns the mean of all ranks' seconds in them. */
+static int replay_one_way(replay *of, int way, const coll_job_group *group,
+                          coll_job_call *const calls[], coll_cluster_choice *choice,
+                          double *seconds) {
+    int code = MPI_SUCCESS;
+    for (int i = 0; i < group->ranks; i++) {
+        of->starts[i] = of->now[way][group->members[i]] + calls[i]->before;
+        of->ends[i] = of->starts[i] + calls[i]->inside;
+    }
+    if (choice)
+        code = coll_cluster_time(choice, calls[0]->bytes, of->starts, of->ends);
+    *seconds = 0;
+    for (int i = 0; i < group->ranks; i++) {
+        *seconds += (of->ends[i] - of->starts[i]) / of->cluster.record->ranks;
+        of->now[way][group->members[i]] = of->ends[i];
+    }
+    of->sum->collectives[way] += *seconds;
+    return code;
+}
+
+static int replay_call(void *context, const coll_job_group *group, coll_job_call *const calls[]) {
+    replay *of = context;
+    COLL_Replay_row *row = find_row(of, calls[0]);
+    coll_cluster_choice *own = coll_cluster_choose(&of->cluster, group, calls[0], false),
+                        *native = coll_cluster_choose(&of->cluster, group, calls[0], true);
+    double seconds[WAYS];
+    if (!own || !native)
+        return coll_error(MPI_ERR_NO_MEM, "no memory to choose algorithms");
+    int code = replay_one_way(of, RECORDED, group, calls, NULL, &seconds[RECORDED]);
+    if (code == MPI_SUCCESS)
+        code = replay_one_way(of, LIBCOLL, group, calls, own, &seconds[LIBCOLL]);
+    if (code == MPI_SUCCESS)
+        code = replay_one_way(of, NATIVE, group, calls, native, &seconds[NATIVE]);
+    if (code != MPI_SUCCESS || !row)
+        return code;
+    const char *name = own->algorithm ? own->algorithm->name : "native";
+    if (row->calls > 0 && strcmp(row->algorithm, name) != 0)
+        name = "several";
+    snprintf(row->algorithm, sizeof row->algorithm, "%s", name);
+    row->calls++;
+    row->recorded += seconds[RECORDED];
+    row->libcoll += seconds[LIBCOLL];
+    row->native += seconds[NATIVE];
+    return MPI_SUCCESS;
+}
+
+static int by_time(const void *a, const void *b) {
+    const COLL_Replay_row *x = a, *y = b;
+    const double one = fmax(x->libcoll, x->native), other = fmax(y->libcoll, y->native);
+    return (one < other) - (one > other);
+}
+
+/* Adds up what is known when all calls have been made. */
+static void finish_sum(replay *of) {
+    const COLL_Record *record = of->cluster.record;
+    COLL_Replay_sum *sum = of->sum;
+    for (int rank = 0; rank < record->ranks; rank++) {
+        const coll_job_rank *own = &record->of[rank];
+        for (int way = 0; way < WAYS; way++)
+            sum->run[way] = fmax(sum->run[way], of->now[way][rank] + own->after);
+        for (size_t i = 0; i < own->sent_count; i++)
+            sum->sent += own->sent[i].bytes;
+        sum->skipped += own->skipped;
+    }
+    sum->ranks = record->ranks;
+    sum->hosts = of->cluster.topo.nodes;
+    sum->racks = of->cluster.topo.racks;
+    sum->sites = of->cluster.topo.sites;
+    snprintf(sum->profile, sizeof sum->profile, "%s", of->cluster.profile.source);
+    qsort(of->rows, (size_t)of->row_count, sizeof *of->rows, by_time);
+}
+
+int COLL_Replay(const COLL_Record *record, const COLL_Cluster *cluster, COLL_Replay_row rows[],
+                int *count, COLL_Replay_sum *sum) {
+    const size_t ranks = (size_t)record->ranks;
+    double *memory = calloc((WAYS + 2) * ranks, sizeof *memory);
+    replay of = {.rows = rows, .sum = sum, .starts = memory, .ends = memory + ranks};
+    if (!memory)
+        return coll_error(MPI_ERR_NO_MEM, "no memory to replay %zu ranks", ranks);
+    for (int way = 0; way < WAYS; way++)
+        of.now[way] = memory + (size_t)(2 + way) * ranks;
+    *sum = (COLL_Replay_sum){0};
+    int code = coll_cluster_make(record, cluster, &of.cluster);
+    if (code == MPI_SUCCESS)
+        code = coll_job_walk(record, replay_call, &of);
+    if (code == MPI_SUCCESS) {
+        finish_sum(&of);
+        *count = of.row_count;
+    }
+    coll_cluster_free(&of.cluster);
+    free(memory);
+    return code;
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* coll-info place: searches for a better placement of a recorded job's ranks. */
+#include "config.h"
+
+#include "tools/commands.h"
+
+#include "app/agreement.h"
+#include "app/options.h"
+#include "app/output.h"
+#include "tools/info/slots.h"
+
+#include <coll.h>
+#include <coll_tools.h>
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char program[] = "coll-info";
+
+static const char usage[] =
+    "usage: coll-info place DIR --hostfile FILE --output RANKFILE [OPTION...]\n"
+    "\n"
+    "Searches for a better placement of the ranks of the job that COLL_RECORD=DIR has recorded,\n"
+    "and writes it as a rankfile of Open MPI. Prints the estimated time before and after.\n";
+
+static const char notes[] =
+    "Before is the recorded placement if the hostfile has its hosts, else the hostfile's order.\n"
+    "See docs/replay.md.\n";
+
+typedef struct command {
+    app_words words;
+    const char *hostfile, *output;
+    int seed;
+    COLL_Cluster cluster;
+} command;
+
+static app_problem problem;
+
+static bool parse_options(int argc, char **argv, command *options) {
+    COLL_Cluster *cluster = &options->cluster;
+    const app_option table[] = {
+        {.operands = &options->words, .most = 1},
+        {"hostfile", "FILE", "the hosts, as for mpirun: a host on each line, with slots=N",
+         .text = &options->hostfile, .required = true},
+        {"output", "RANKFILE", "the placement, for mpirun --rankfile", .text = &options->output,
+         .required = true},
+        {"topology", "FILE", "the hosts' racks and sites, as for coll-info replay",
+         .text = &cluster->topology},
+        {"profile", "FILE", "what messages cost there, as for coll-info replay",
+         .text = &cluster->profile},
+        {"seed", "N", "of the random placements from which the search also begins",
+         .integer = &options->seed, .most = INT_MAX},
+    };
+    const app_command line = {"coll-info place", usage, notes, APP_TABLE(table)};
+    if (!app_parse(&line, argc, argv, &problem))
+        return false;
+    return options->words.count == 1 ||
+           app_refuse(&problem, "place needs the directory of a record, as in: place DIR");
+}
+
+/* Writes where SLOT_OF puts each of RANKS ranks. */
+static void write_rankfile(FILE *file, const slot_list *slots, const int slot_of[], int ranks) {
+    for (int rank = 0; rank < ranks; rank++) {
+        int first = slot_of[rank];
+        while (first > 0 && strcmp(slots->hosts[first - 1], slots->hosts[first]) == 0)
+            first--;
+        fprintf(file, "rank %d=%s slot=%d\n", rank, slots->hosts[slot_of[rank]],
+                slot_of[rank] - first);
+    }
+}
+
+static void print_gain(const COLL_Placement *found) {
+    const double before = found->messages[0] + found->collectives[0],
+                 after = found->messages[1] + found->collectives[1];
+    printf("%-44s %11s %11s\n", "estimated seconds", "before", "after");
+    printf("%-44s %11.4f %11.4f\n", "messages, on the busiest link", found->messages[0],
+           found->messages[1]);
+    printf("%-44s %11.4f %11.4f\n", "collectives", found->collectives[0], found->collectives[1]);
+    printf("%-44s %11.4f %11.4f\n", "both", before, after);
+    if (after < before)
+        printf("# communication takes %.2f times less\n", before / after);
+    else
+        puts("# no better placement was found");
+}
+
+static void run(command *options) {
+    COLL_Record *record = NULL;
+    COLL_Placement found;
+    slot_list slots = {.count = 0};
+    app_output output;
+    int *slot_of = NULL;
+    if (!slots_read(options->hostfile, 0, &slots, &problem) ||
+        !app_output_open(&output, options->output, &problem))
+        return;
+    options->cluster.slots = (const char *const *)slots.hosts;
+    options->cluster.slot_count = slots.count;
+    bool good = app_mpi(&problem, COLL_Record_read(options->words.words[0], &record));
+    /* A job has at most as many ranks as slots, which is checked first. */
+    if (good && !(slot_of = malloc((size_t)slots.count * sizeof *slot_of)))
+        good = app_refuse(&problem, "out of memory for %d slots", slots.count);
+    good = good && app_mpi(&problem, COLL_Replay_place(record, &options->cluster,
+                                                       (unsigned)options->seed, slot_of, &found));
+    if (good) {
+        write_rankfile(output.file, &slots, slot_of, COLL_Record_ranks(record));
+        print_gain(&found);
+        app_output_commit(&output, &problem);
+    }
+    app_output_discard(&output);
+    COLL_Record_free(record);
+    slots_free(&slots);
+    free(slot_of);
+}
+
+int place_main(int argc, char **argv) {
+    command options = {.seed = 1};
+    parse_options(argc, argv, &options);
+    MPI_Comm comm = app_begin(&argc, &argv, program, &problem);
+    if (app_rank(comm) == 0)
+        run(&options);
+    app_agree_or_end(comm, program, &problem);
+    app_words_free(&options.words);
+    return app_end(&comm);
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "tools/info/slots.h"
+
+#include "app/files.h"
+#include "app/options.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SLOTS_MOST = 1 << 20 };
+
+static bool add_slots(slot_list *slots, char *host, int count, app_problem *problem) {
+    if (count > SLOTS_MOST - slots->count)
+        return app_refuse(problem, "there are more than %d slots", SLOTS_MOST);
+    char **more = realloc(slots->hosts, (size_t)(slots->count + count) * sizeof *more);
+    if (!more)
+        return app_refuse(problem, "out of memory for %d slots", slots->count + count);
+    slots->hosts = more;
+    for (int i = 0; i < count; i++)
+        slots->hosts[slots->count++] = host;
+    return true;
+}
+
+/* Reads a LINE without its comment: "n3 slots=4 max_slots=8". */
+static bool read_line(slot_list *slots, char *line, int each, app_problem *problem) {
+    char *rest, *host = strtok_r(line, " \t\r\n", &rest);
+    int64_t count = 1;
+    if (!host)
+        return true;
+    for (char *word; (word = strtok_r(NULL, " \t\r\n", &rest));)
+        if (strncmp(word, "slots=", strlen("slots=")) == 0 &&
+            !app_parse_integer(word + strlen("slots="), 1, SLOTS_MOST, &count))
+            return app_refuse(problem, "host %s: \"%s\" is no number of slots", host, word);
+    return add_slots(slots, host, each ? each : (int)count, problem);
+}
+
+bool slots_read(const char *path, int each, slot_list *slots, app_problem *problem) {
+    enum { MOST = 16 << 20 };
+    FILE *file = path ? app_files_open(path, problem) : NULL;
+    if (!file)
+        return !path;
+    slots->text = malloc(MOST);
+    const size_t length = slots->text ? fread(slots->text, 1, MOST - 1, file) : 0;
+    const bool read = slots->text && feof(file);
+    fclose(file);
+    if (!read)
+        return app_refuse(problem, "hostfile %s can't be read, or is longer than 16 MB", path);
+    slots->text[length] = '\0';
+    bool good = true;
+    for (char *line = slots->text, *next; line && good; line = next) {
+        next = strchr(line, '\n');
+        if (next)
+            *next++ = '\0';
+        line[strcspn(line, "#")] = '\0';
+        good = read_line(slots, line, each, problem);
+    }
+    return good && (slots->count > 0 || app_refuse(problem, "hostfile %s names no hosts", path));
+}
+
+void slots_free(slot_list *slots) {
+    free(slots->hosts);
+    free(slots->text);
+}
