@@ -147,7 +147,7 @@ grep -q '^ *retry  *0 to [0-9]*  *[a-z]' chain || fail "algorithms: retry of cha
 [ "$(wc -l <j)" = "$(grep -c '^bcast ' out)" ] || fail "algorithms: JSON"
 grep -q '"algorithm": "chain", .*"parameters": "segment  *0 to 1G  *[a-z]' j || fail "algorithms: JSON of chain"
 run 2 coll-info algorithms || fail "algorithms of all operations"
-[ "$(grep -o '^[a-z_][a-z_]*' out | sort -u | wc -l)" = 13 ] || fail "algorithms of all operations, and a heading"
+[ "$(grep -o '^[a-z_][a-z_]*' out | sort -u | wc -l)" = 15 ] || fail "algorithms of all operations, and a heading"
 refuses "unknown operation nosuch; known: bcast" coll-info algorithms nosuch
 refuses "algorithms takes one operation: drop gather" coll-info algorithms bcast gather
 refuses "belong to explain OPERATION SIZE" coll-info algorithms bcast --ranks 3
