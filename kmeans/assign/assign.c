@@ -23,7 +23,6 @@ enum {
     CACHE_LINE = 64,
     POINT_BYTES = 1 << 20,    /* in a block of packed points */
     CENTROID_BYTES = 1 << 18, /* of centroids: fits a second-level cache with room to spare */
-    BLOCKS_PER_THREAD = 4,    /* at least, so that threads finish at about the same time */
 };
 
 struct km_centroids {
@@ -235,18 +234,6 @@ static bool workspace_create(workspace *space, size_t points, const km_centroids
         return true;
     workspace_free(space);
     return false;
-}
-
-/*
- * Returns the number of points in a block, a whole number of panels, when THREADS threads share N
- * points.
- */
-static size_t block_points(size_t n, int threads, const km_centroids *centroids) {
-    const km_kernel *kernel = centroids->kernel;
-    size_t panel_bytes = centroids->groups * kernel->group * kernel->element * kernel->points;
-    size_t fair = km_quotient_up(n, (size_t)threads * BLOCKS_PER_THREAD);
-    size_t panels = km_smaller(POINT_BYTES / panel_bytes, km_quotient_up(fair, kernel->points));
-    return km_larger(panels, 1) * kernel->points;
 }
 
 /*
@@ -465,7 +452,8 @@ static void guess_only_block(const block_job *this, size_t first, size_t n, work
 
 static int run_blocks(const block_job *this, int threads) {
     const km_query *query = this->query;
-    size_t size = block_points(query->n, threads, this->centroids);
+    size_t size = km_block_points(this->centroids->kernel, this->centroids->groups, query->n,
+                                  threads, POINT_BYTES);
     size_t blocks = km_quotient_up(query->n, size);
     threads = (int)km_larger(km_smaller((size_t)threads, blocks), 1);
     int error = 0;

@@ -12,7 +12,6 @@
 
 enum {
     POINT_BYTES = 1 << 18, /* of quantised points in a block */
-    BLOCKS_PER_THREAD = 4  /* at least, so that threads finish at about the same time */
 };
 
 /* A thread's scratch memory. */
@@ -72,18 +71,10 @@ static void assign_block(const km_query *query, size_t first, size_t n, const ui
     km_bounded_end(space->bounded, n);
 }
 
-/* Returns the number of points in a block, a whole number of panels. */
-static size_t block_points(size_t n, int threads, const km_quantised *centroids) {
-    const km_kernel *kernel = centroids->kernel;
-    size_t panel_bytes = centroids->groups * kernel->group * kernel->element * kernel->points;
-    size_t fair = km_quotient_up(n, (size_t)threads * BLOCKS_PER_THREAD);
-    size_t panels = km_smaller(POINT_BYTES / panel_bytes, km_quotient_up(fair, kernel->points));
-    return km_larger(panels, 1) * kernel->points;
-}
-
 int km_quantised_assign(const km_query *query, const km_quantised *centroids, int threads,
                         const uint32_t *guess, uint32_t *nearest, uint32_t *distance) {
-    size_t size = block_points(query->n, threads, centroids);
+    size_t size =
+        km_block_points(centroids->kernel, centroids->groups, query->n, threads, POINT_BYTES);
     size_t blocks = km_quotient_up(query->n, size);
     threads = (int)km_larger(km_smaller((size_t)threads, blocks), 1);
     int error = 0;
