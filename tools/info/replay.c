@@ -25,9 +25,9 @@ static const char usage[] =
     "usage: coll-info replay DIR [OPTION...]\n"
     "\n"
     "Estimates the job that COLL_RECORD=DIR has recorded on another cluster: its time in blocking\n"
-    "collectives, with libcoll's choice and with the MPI library's own algorithms. Each rank "
-    "makes\n"
-    "its calls with the recorded time between them, and a call starts when its ranks arrive.\n";
+    "collectives, with libcoll's choice and with the MPI library's own algorithms. Each rank\n"
+    "makes its calls with the recorded time between them, and a call starts when its ranks\n"
+    "arrive.\n";
 
 static const char notes[] =
     "Computation and messages between two ranks take as long as recorded. Collectives that are\n"
@@ -52,8 +52,7 @@ static bool parse_options(int argc, char **argv, command *options) {
          .integer = &cluster->ranks_per_host, .least = 1, .most = INT_MAX},
         {"topology", "FILE",
          "the hosts' racks and sites, as for COLL_TOPOLOGY (default: the recorded hosts' as "
-         "libcoll "
-         "found them; of other hosts, one rack)",
+         "libcoll found them; of other hosts, one rack)",
          .text = &cluster->topology},
         {"profile", "FILE",
          "what messages cost there, as for COLL_PROFILE (default: the hosts' own profile, if they "
