@@ -16,11 +16,15 @@ static int host_of[RANKS], first[HOSTS];
 static doctor_pair pairs[MOST];
 static doctor_job job;
 static doctor_findings found;
+static double held_up; /* of the pairs whose values are set */
 
 /* Sets the values of PAIR in both directions. */
 static void set_values(doctor_pair *pair, double latency, double rate, double loss) {
-    const doctor_half half = {
-        .latency = latency, .rate = rate, .sent = 1000, .resent = 1000 * loss};
+    const doctor_half half = {.latency = latency,
+                              .rate = rate,
+                              .sent = 1000,
+                              .resent = 1000 * loss,
+                              .held_up = {held_up, held_up}};
     pair->of_a = pair->of_b = half;
     pair->of_a.peer = pair->b;
     pair->of_b.peer = pair->a;
@@ -31,6 +35,7 @@ static void set_values(doctor_pair *pair, double latency, double rate, double lo
 static void set_up(void) {
     memset(facts, 0, sizeof facts);
     memset(&found, 0, sizeof found);
+    held_up = 0;
     int count = 0;
     for (int rank = 0; rank < RANKS; rank++) {
         doctor_facts *f = &facts[rank];
@@ -241,6 +246,23 @@ START_TEST(a_delayed_host) {
 }
 END_TEST
 
+/* It may be another program that makes a host answer late, but not what makes it lose packets. */
+START_TEST(a_host_held_up) {
+    set_host(1, 9e-4, 1e8, 0);
+    held_up = 0.4; /* of both ranks */
+    confirm(1, -1, (const double[][3]){{9e-4, 1e8, 0}, {3e-4, 1e8, 0}, {9e-4, 1e8, 0}});
+    expect(DOCTOR_LATENCY, 1, false);
+    found.count = 0;
+    confirm(1, -1, (const double[][3]){{3e-3, 1e8, 0}, {3e-3, 1e8, 0}, {3e-3, 1e8, 0}});
+    expect(DOCTOR_LATENCY, 1, true);
+    set_up();
+    set_host(1, 5e-5, 1e8, 0.02);
+    held_up = 0.4;
+    confirm(1, -1, (const double[][3]){{5e-5, 1e8, 0.02}, {5e-5, 1e8, 0.02}, {5e-5, 1e8, 0.02}});
+    expect(DOCTOR_LOSS, 1, true);
+}
+END_TEST
+
 START_TEST(a_bad_link) {
     set_values(&pairs[7], 50e-6, 1e8, 0.03);
     confirm(pairs[7].a, pairs[7].b,
@@ -318,6 +340,7 @@ int main(void) {
     tcase_add_test(tests, a_slow_host);
     tcase_add_test(tests, causes);
     tcase_add_test(tests, a_delayed_host);
+    tcase_add_test(tests, a_host_held_up);
     tcase_add_test(tests, a_bad_link);
     tcase_add_test(tests, two_hosts);
     tcase_add_test(tests, two_sites);

@@ -53,6 +53,17 @@ static bool is_bad(double value, double usual, quantity what) {
     return value > judged[what].factor * usual + judged[what].margin;
 }
 
+/* As value_of(), without the time for which the ranks waited for a processor. */
+static double value_if_running(const doctor_pair *pair, quantity what) {
+    const doctor_half *a = &pair->of_a, *b = &pair->of_b;
+    double held_up = 0;
+    if (what == LATENCY)
+        held_up = fmin(1, a->held_up.latency + b->held_up.latency);
+    else if (what == SLOWNESS)
+        held_up = fmin(1, a->held_up.rate + b->held_up.rate);
+    return value_of(pair, what) * (1 - held_up);
+}
+
 static bool has(const doctor_pair *pair, int host) {
     return pair->a == host || pair->b == host;
 }
@@ -251,24 +262,27 @@ static void add_finding(const doctor_job *job, const doctor_suspect *s, quantity
 
 /*
  * Judges one quantity. A host is bad if it is with both others, which are good with one another; a
- * link if it is worse than the links of both its hosts to a third one. Returns whether there is a
- * finding.
+ * link if it is worse than the links of both its hosts to a third one. That is certain if all
+ * repeats show it, even without waiting for processors. Returns whether there is a finding.
  */
 static bool judge_quantity(const doctor_job *job, const doctor_suspect *s, quantity what,
                            const doctor_pair alone[], int stride, doctor_findings *found) {
-    double values[DOCTOR_REPEATS], others[DOCTOR_REPEATS] = {0};
+    double values[DOCTOR_REPEATS], running[DOCTOR_REPEATS], others[DOCTOR_REPEATS] = {0};
     int bad = 0;
     for (int r = 0; r < DOCTOR_REPEATS; r++, alone += stride) {
         const double first = value_of(&alone[0], what), second = value_of(&alone[1], what),
                      third = value_of(&alone[2], what);
         values[r] = s->other < 0 ? fmin(first, second) : first;
+        running[r] = value_if_running(&alone[0], what);
+        if (s->other < 0)
+            running[r] = fmin(running[r], value_if_running(&alone[1], what));
         if (s->corner[2] >= 0)
             others[r] = s->other < 0 ? third : fmax(second, third);
     }
     app_stats_sort(values, DOCTOR_REPEATS);
     app_stats_sort(others, DOCTOR_REPEATS);
     for (int r = 0; r < DOCTOR_REPEATS; r++)
-        bad += is_bad(values[r], others[DOCTOR_REPEATS - 1], what);
+        bad += is_bad(running[r], others[DOCTOR_REPEATS - 1], what);
     if (!is_bad(values[DOCTOR_REPEATS / 2], others[DOCTOR_REPEATS / 2], what))
         return false;
     add_finding(job, s, what, bad == DOCTOR_REPEATS, values, others, found);

@@ -8,6 +8,7 @@
 #include "tools/doctor/connections.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <time.h>
 
 /*
@@ -23,6 +24,29 @@ static double clock_now(void) {
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* Returns for how long this thread could have run but waited for a processor, in s; 0: unknown. */
+static double waited_for_processor(void) {
+    long long ran = 0, waited = 0; /* ns */
+    FILE *file = fopen("/proc/thread-self/schedstat", "r");
+    if (!file)
+        return 0;
+    const bool known = fscanf(file, "%lld %lld", &ran, &waited) == 2;
+    fclose(file);
+    return known ? 1e-9 * (double)waited : 0;
+}
+
+typedef struct timer {
+    double began, waited;
+} timer;
+
+static timer start_timer(void) {
+    return (timer){app_seconds(), waited_for_processor()};
+}
+
+static double share_of_waiting(const timer *t) {
+    return (waited_for_processor() - t->waited) / (app_seconds() - t->began);
 }
 
 /* The first round trip makes the connection, and does not count. */
@@ -115,11 +139,15 @@ int doctor_pair_test(int peer, MPI_Comm comm, const doctor_facts *facts, doctor_
     *half = (doctor_half){.peer = peer};
     int code = exchange_addresses(peer, comm, facts, &there);
     count_segments(&there, -1, half);
+    timer time = start_timer();
     if (code == MPI_SUCCESS)
         code = measure_latency(peer, comm, half);
+    half->held_up.latency = share_of_waiting(&time);
+    time = start_timer();
     for (int direction = 0; direction < 2 && code == MPI_SUCCESS; direction++)
         code = leads == (direction == 0) ? send_stream(peer, comm)
                                          : receive_stream(peer, comm, &half->rate);
+    half->held_up.rate = share_of_waiting(&time);
     count_segments(&there, 1, half);
     return code;
 }

@@ -14,6 +14,9 @@ typedef struct doctor_half {
     double rate;         /* bytes/s received from the peer */
     double sent, resent; /* segments of TCP sent to the peer, and sent again; 0: no TCP */
     double ahead;        /* s by which the peer's clock is ahead of the own */
+    struct {
+        double latency, rate;
+    } held_up; /* the share of each test for which this rank waited for a processor */
 } doctor_half;
 
 /* What both found. A is the lower rank. */
