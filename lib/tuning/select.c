@@ -10,9 +10,13 @@
 #include <math.h>
 #include <string.h>
 
-/* The MPI library's own algorithm runs unless another is predicted to take less than this fraction
- * of its time. */
-static const double CLEARLY = 0.9;
+/*
+ * The MPI library's own algorithm runs unless another is predicted to take less than this fraction
+ * of its time. The time that a message of at most SMALL bytes takes is mostly the processors', and
+ * no prediction knows what other ranks do on them.
+ */
+enum { SMALL = 1024 };
+static const double CLEARLY = 0.9, CLEARLY_IF_SMALL = 0.75;
 
 /* Upper limit for an algorithm's slowdown relative to the fastest algorithm on the same network;
  * larger slowdowns count as this one. */
@@ -252,7 +256,8 @@ coll_choices coll_select_likely(const coll_algorithm *const table[], const coll_
     comparison by_time;
     int count = find_candidates(table, call, false, false, reason_for_prediction(call), candidates);
     compare_candidates(call, MOST_REGRET, candidates, count, &by_time);
-    int best = compares ? find_best(&by_time, CLEARLY, count) : 0;
+    const double clearly = call->bytes <= SMALL ? CLEARLY_IF_SMALL : CLEARLY;
+    int best = compares ? find_best(&by_time, clearly, count) : 0;
     while (!compares && best < count && candidates[best].algorithm != all.of[0].algorithm)
         best++;
     if (compares)
