@@ -27,6 +27,14 @@ static bool take_integer(const coll_lines *lines, char **rest, int64_t least, in
            coll_refuse(lines, "\"%.40s\" is not within %" PRId64 " to %" PRId64, word, least, most);
 }
 
+/* Reads COUNT integers from 0 on. */
+static bool take_counts(const coll_lines *lines, char **rest, int count, int64_t values[]) {
+    bool good = true;
+    for (int i = 0; i < count && good; i++)
+        good = take_integer(lines, rest, 0, INT64_MAX, &values[i]);
+    return good;
+}
+
 static bool take_id(const coll_lines *lines, char **rest, uint64_t *id) {
     const char *word = coll_word(rest);
     char *end;
@@ -56,13 +64,17 @@ static void *add_element(void **array, size_t count, size_t size) {
 
 static const char truncated[] = "is truncated, or the program did not get to MPI_Finalize";
 
+static const double LONGEST_RUN = 1e9; /* s; as whole nanoseconds that fits into 63 bits */
+
 /* What is known while the files are read. Times of a rank are in ticks until its last line. */
 typedef struct reading {
     COLL_Record *record;
+    int *announced; /* of each communicator: the last rank that had a line "comm" for it */
     coll_lines lines;
     int rank;
     uint64_t job;    /* of rank 0 */
     uint64_t logged; /* calls so far */
+    double pending;  /* ticks since the previous call */
     bool ended;
 } reading;
 
@@ -127,7 +139,11 @@ static bool read_members(const reading *now, char *text, coll_job_group *group) 
             group->members[group->ranks++] = (int)rank;
         text = *end ? end + 1 : end;
     }
-    return group->ranks > 1 || coll_refuse(&now->lines, "a communicator of %d ranks", group->ranks);
+    for (int i = 0; i < group->ranks; i++)
+        if (group->members[i] == now->rank)
+            return group->ranks > 1 ||
+                   coll_refuse(&now->lines, "a communicator of %d ranks", group->ranks);
+    return coll_refuse(&now->lines, "a communicator without rank %d", now->rank);
 }
 
 /* Returns the number of the group like ONE, whose memory it takes; -1 without memory. */
@@ -166,50 +182,57 @@ static bool read_comm(reading *now, char *rest) {
         return false;
     }
     const int comm = find_comm(record, id), number = find_group(record, &group);
-    if (number >= 0 && comm < record->comm_count)
+    if (number < 0) {
+        free(group.members);
+        return no_memory(now);
+    }
+    if (comm < record->comm_count) {
+        now->announced[comm] = now->rank;
         return record->comm_groups[comm] == number ||
                coll_refuse(&now->lines, "a communicator has other ranks than on rank 0 to %d",
                            now->rank - 1);
-    const size_t count = (size_t)record->comm_count;
+    }
+    const size_t count = (size_t)comm;
     uint64_t *ids = add_element((void **)&record->comm_ids, count, sizeof *ids);
     int *groups = add_element((void **)&record->comm_groups, count, sizeof *groups);
-    if (number < 0)
-        free(group.members);
-    if (number < 0 || !ids || !groups)
+    int *announced = add_element((void **)&now->announced, count, sizeof *announced);
+    if (!ids || !groups || !announced)
         return no_memory(now);
     *ids = id;
     *groups = number;
+    *announced = now->rank;
     record->comm_count++;
     return true;
 }
 
 /* Reads a call. One that was only STARTED, or that is among neighbours, counts as part of what the
  * rank does between calls. */
-static bool read_call(reading *now, char *rest, bool started, double *pending) {
+static bool read_call(reading *now, char *rest, bool started) {
     coll_job_rank *own = &now->record->of[now->rank];
     coll_operation operation;
     uint64_t id;
-    int64_t root, bytes, before, inside;
+    int64_t root, values[3]; /* bytes, ticks before the call, ticks inside */
     if (coll_find_operation(coll_word(&rest), &operation) != MPI_SUCCESS)
         return coll_refuse(&now->lines, "an unknown operation");
     if (!take_id(&now->lines, &rest, &id))
         return false;
     const int comm = find_comm(now->record, id);
-    if (comm == now->record->comm_count)
+    if (comm == now->record->comm_count || now->announced[comm] != now->rank)
         return coll_refuse(&now->lines, "a communicator without its line \"comm\"");
     const int ranks = now->record->groups[now->record->comm_groups[comm]].ranks;
-    const bool uneven = strcmp(coll_word(&rest), "uneven") == 0;
+    const char *counts = coll_word(&rest);
+    const bool uneven = strcmp(counts, "uneven") == 0;
+    if (!uneven && strcmp(counts, "even") != 0)
+        return coll_refuse(&now->lines, "\"%.40s\" is neither even nor uneven", counts);
     if (!take_integer(&now->lines, &rest, coll_operations[operation].rootless ? -1 : 0, ranks - 1,
                       &root) ||
-        !take_integer(&now->lines, &rest, 0, INT64_MAX, &bytes) ||
-        !take_integer(&now->lines, &rest, 0, INT64_MAX, &before) ||
-        !take_integer(&now->lines, &rest, 0, INT64_MAX, &inside))
+        !take_counts(&now->lines, &rest, 3, values))
         return false;
     now->logged++;
-    *pending += (double)before;
+    now->pending += (double)values[1];
     if (started || coll_operations[operation].neighbors) {
         own->skipped++;
-        *pending += (double)inside;
+        now->pending += (double)values[2];
         return true;
     }
     coll_job_call *call = add_element((void **)&own->calls, own->call_count, sizeof *call);
@@ -219,25 +242,24 @@ static bool read_call(reading *now, char *rest, bool started, double *pending) {
                             .comm = comm,
                             .root = (int)root,
                             .uneven = uneven,
-                            .bytes = (size_t)bytes,
-                            .before = *pending,
-                            .inside = (double)inside};
-    *pending = 0;
+                            .bytes = (size_t)values[0],
+                            .before = now->pending,
+                            .inside = (double)values[2]};
+    now->pending = 0;
     own->call_count++;
     return true;
 }
 
 static bool read_sent(reading *now, char *rest) {
     coll_job_rank *own = &now->record->of[now->rank];
-    int64_t to, messages, bytes;
+    int64_t to, values[2]; /* messages, bytes */
     if (!take_integer(&now->lines, &rest, 0, now->record->ranks - 1, &to) ||
-        !take_integer(&now->lines, &rest, 0, INT64_MAX, &messages) ||
-        !take_integer(&now->lines, &rest, 0, INT64_MAX, &bytes))
+        !take_counts(&now->lines, &rest, 2, values))
         return false;
     coll_job_sent *sent = add_element((void **)&own->sent, own->sent_count, sizeof *sent);
     if (!sent)
         return no_memory(now);
-    *sent = (coll_job_sent){(int)to, (double)messages, (double)bytes};
+    *sent = (coll_job_sent){(int)to, (double)values[1]};
     own->sent_count++;
     return true;
 }
@@ -254,45 +276,45 @@ static bool read_place(reading *now, char *rest) {
 }
 
 /* Reads the last line, and converts the rank's times to seconds. */
-static bool read_end(reading *now, char *rest, double pending) {
+static bool read_end(reading *now, char *rest) {
     coll_job_rank *own = &now->record->of[now->rank];
-    int64_t calls, tick, after, lost;
-    if (!take_integer(&now->lines, &rest, 0, INT64_MAX, &calls) ||
-        !take_integer(&now->lines, &rest, 1, INT64_MAX, &tick) ||
-        !take_integer(&now->lines, &rest, 0, INT64_MAX, &after) ||
-        !take_integer(&now->lines, &rest, 0, INT64_MAX, &lost))
+    int64_t values[4]; /* calls, femtoseconds of a tick, ticks after the last call, calls lost */
+    if (!take_counts(&now->lines, &rest, 4, values))
         return false;
-    if ((uint64_t)calls != now->logged)
+    if ((uint64_t)values[0] != now->logged)
         return coll_refuse(
             &now->lines, "%" PRId64 " calls were recorded, but %" PRIu64 " are here; record again",
-            calls, now->logged);
-    if (lost > 0)
+            values[0], now->logged);
+    if (values[3] > 0)
         return coll_refuse(&now->lines,
                            "%" PRId64 " calls could not be recorded, on more than "
                            "256 groups of ranks",
-                           lost);
-    const double second = 1e-15 * (double)tick;
+                           values[3]);
+    const double second = 1e-15 * (double)values[1];
+    own->after = second * (now->pending + (double)values[2]);
+    double run = own->after;
     for (size_t i = 0; i < own->call_count; i++) {
         own->calls[i].before *= second;
         own->calls[i].inside *= second;
+        run += own->calls[i].before + own->calls[i].inside;
     }
-    own->after = second * (pending + (double)after);
     now->ended = true;
-    return true;
+    return (run > 0 && run < LONGEST_RUN) ||
+           coll_refuse(&now->lines, "a run of %g s is not within 0 to %g s; record again", run,
+                       LONGEST_RUN);
 }
 
 static bool read_lines(reading *now) {
     size_t length;
-    double pending = 0;
     bool good = read_header(now);
     for (char *rest; good && !now->ended && (rest = coll_lines_next(&now->lines, &length));) {
         const char *kind = coll_word(&rest);
-        good = strcmp(kind, "call") == 0    ? read_call(now, rest, false, &pending)
-               : strcmp(kind, "start") == 0 ? read_call(now, rest, true, &pending)
+        good = strcmp(kind, "call") == 0    ? read_call(now, rest, false)
+               : strcmp(kind, "start") == 0 ? read_call(now, rest, true)
                : strcmp(kind, "comm") == 0  ? read_comm(now, rest)
                : strcmp(kind, "sent") == 0  ? read_sent(now, rest)
                : strcmp(kind, "place") == 0 ? read_place(now, rest)
-               : strcmp(kind, "end") == 0   ? read_end(now, rest, pending)
+               : strcmp(kind, "end") == 0   ? read_end(now, rest)
                                             : coll_refuse(&now->lines, "an unknown line");
     }
     return good && (now->ended || coll_refuse(&now->lines, "%s", truncated));
@@ -307,6 +329,7 @@ static bool read_rank(reading *now, const char *directory) {
     const int error = coll_textfile_read(path, COLL_TEXTFILE_ANY_SIZE, &text, &length);
     now->ended = false;
     now->logged = 0;
+    now->pending = 0;
     now->lines.path = path;
     now->lines.line = 0;
     if (error)
@@ -372,6 +395,7 @@ int COLL_Record_read(const char *directory, COLL_Record **record) {
     for (; now.rank < now.record->ranks && code == MPI_SUCCESS; now.rank++)
         if (!read_rank(&now, directory))
             code = coll_error(MPI_ERR_FILE, "%s", problem);
+    free(now.announced);
     const int stranger = code == MPI_SUCCESS ? find_stranger(directory, now.record->ranks) : -1;
     if (stranger >= 0)
         code =
@@ -442,7 +466,7 @@ static int visit_next(walk *now, coll_job_visit *visit, void *context) {
     for (int i = 0; i < group->ranks; i++) {
         const int rank = group->members[i];
         now->calls[i] = &now->record->of[rank].calls[now->next[rank]];
-        if (now->calls[i]->comm != comm || now->calls[i]->operation != now->calls[0]->operation ||
+        if (now->calls[i]->operation != now->calls[0]->operation ||
             now->calls[i]->root != now->calls[0]->root)
             return mismatch(now, rank, "is not that of the other ranks");
     }

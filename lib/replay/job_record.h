@@ -33,7 +33,7 @@ typedef struct coll_job_call {
 /* Messages to one rank. */
 typedef struct coll_job_sent {
     int to;
-    double messages, bytes;
+    double bytes;
 } coll_job_sent;
 
 typedef struct coll_job_rank {

@@ -30,6 +30,7 @@ UNIT_TESTS = \
 	tests/unit/pruning \
 	tests/unit/quantised \
 	tests/unit/reduction_tree \
+	tests/unit/replay \
 	tests/unit/report \
 	tests/unit/sim \
 	tests/unit/socket_wakeup \
