@@ -58,6 +58,23 @@ static int fit(const COLL_Kmeans_points *points, size_t k, MPI_Comm comm, fitted
     return fit_labels(points, k, comm, result, result->labels, problem, size);
 }
 
+/* Fits WHOLE on this rank ALONE and PART on all ranks TOGETHER. Asserts that the results are the
+ * same bits; PART begins at row FIRST. */
+static void fit_twice(const COLL_Kmeans_points *whole, const COLL_Kmeans_points *part, size_t first,
+                      fitted *alone, fitted *together) {
+    char problem[256] = "";
+    int code = fit(whole, K, MPI_COMM_SELF, alone, problem, sizeof problem);
+    harness_assert(code == MPI_SUCCESS, "alone: %s", problem);
+    code = fit(part, K, MPI_COMM_WORLD, together, problem, sizeof problem);
+    harness_assert(code == MPI_SUCCESS, "together: %s", problem);
+    const size_t labels = part->rows * sizeof *alone->labels;
+    harness_assert(!memcmp(alone->centroids, together->centroids, sizeof alone->centroids) &&
+                       !memcmp(alone->labels + first, together->labels, labels) &&
+                       alone->inertia == together->inertia &&
+                       alone->iterations == together->iterations,
+                   "another result on several ranks");
+}
+
 /* The first rank has no rows if there are more; the last has most. */
 static void share(size_t *first, size_t *count) {
     int rank, ranks;
@@ -86,15 +103,8 @@ START_TEST(same_for_any_share) {
     const COLL_Kmeans_points whole = {all, ROWS, DIM, type, NULL},
                              part = {mine, count, DIM, count ? type : COLL_KMEANS_FLOAT32, NULL};
     fitted alone, together;
-    int code = fit(&whole, K, MPI_COMM_SELF, &alone, problem, sizeof problem);
-    harness_assert(code == MPI_SUCCESS, "alone: %s", problem);
-    code = fit(&part, K, MPI_COMM_WORLD, &together, problem, sizeof problem);
-    harness_assert(code == MPI_SUCCESS, "together: %s", problem);
-    bool same = !memcmp(alone.centroids, together.centroids, sizeof alone.centroids) &&
-                !memcmp(alone.labels + first, together.labels, count * sizeof *alone.labels) &&
-                alone.inertia == together.inertia && alone.iterations == together.iterations;
-    harness_assert(same, "another result");
-    same = true;
+    fit_twice(&whole, &part, first, &alone, &together);
+    bool same = true;
     for (int i = 0; i < ROWS; i++)
         same = same && (alone.labels[i] == alone.labels[i % 3]) &&
                alone.labels[0] != alone.labels[1] && alone.labels[1] != alone.labels[2];
@@ -102,8 +112,8 @@ START_TEST(same_for_any_share) {
 
     int32_t labels[ROWS];
     double inertia, distances[ROWS * K], sum = 0;
-    code = COLL_Kmeans_predict(&part, &together.model, 2, MPI_COMM_WORLD, labels, &inertia, problem,
-                               sizeof problem);
+    int code = COLL_Kmeans_predict(&part, &together.model, 2, MPI_COMM_WORLD, labels, &inertia,
+                                   problem, sizeof problem);
     same = code == MPI_SUCCESS && inertia == together.inertia &&
            !memcmp(labels, together.labels, count * sizeof *labels);
     harness_assert(same, "another prediction: %s", problem);
@@ -152,18 +162,11 @@ START_TEST(weights_are_repetitions) {
     fitted alone, together, other;
     int32_t *labels = malloc(repeated * sizeof *labels);
     ck_assert(labels && repeated > ROWS && repeated <= 3 * ROWS);
-    int code = fit(&whole, K, MPI_COMM_SELF, &alone, problem, sizeof problem);
-    harness_assert(code == MPI_SUCCESS, "alone: %s", problem);
-    code = fit(&part, K, MPI_COMM_WORLD, &together, problem, sizeof problem);
-    harness_assert(code == MPI_SUCCESS, "together: %s", problem);
-    bool same = !memcmp(alone.centroids, together.centroids, sizeof alone.centroids) &&
-                !memcmp(alone.labels + first, together.labels, count * sizeof *alone.labels) &&
-                alone.inertia == together.inertia && alone.iterations == together.iterations;
-    harness_assert(same, "another result on several ranks");
-    code = fit_labels(&many, K, MPI_COMM_SELF, &other, labels, problem, sizeof problem);
+    fit_twice(&whole, &part, first, &alone, &together);
+    int code = fit_labels(&many, K, MPI_COMM_SELF, &other, labels, problem, sizeof problem);
     harness_assert(code == MPI_SUCCESS, "repeated: %s", problem);
-    same = alone.iterations == other.iterations &&
-           fabs(alone.inertia - other.inertia) <= 1e-6 * other.inertia;
+    bool same = alone.iterations == other.iterations &&
+                fabs(alone.inertia - other.inertia) <= 1e-6 * other.inertia;
     for (size_t i = 0; i < K * DIM; i++)
         same = same && fabs(alone.centroids[i] - other.centroids[i]) <= 1e-5;
     for (size_t row = 0, at = 0; row < ROWS; row++)
