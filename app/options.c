@@ -286,6 +286,10 @@ bool app_parse_size(const char *text, uint64_t *value) {
     return coll_spec_size(text, strlen(text), value);
 }
 
+void app_print_size(uint64_t value, char *text, size_t size) {
+    coll_spec_print_size(value, text, size);
+}
+
 bool app_parse_integer(const char *text, int64_t lowest, int64_t highest, int64_t *value) {
     errno = 0;
     char *end;

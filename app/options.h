@@ -81,4 +81,7 @@ bool app_parse_size(const char *text, uint64_t *value);
 bool app_parse_integer(const char *text, int64_t lowest, int64_t highest, int64_t *value);
 bool app_parse_number(const char *text, double *value);
 
+/* Writes VALUE to TEXT, of SIZE bytes, as app_parse_size reads it: 32768 as "32K". */
+void app_print_size(uint64_t value, char *text, size_t size);
+
 #endif

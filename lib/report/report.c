@@ -51,9 +51,7 @@ static void find_would_save(coll_gathered *gathered, const coll_profile *profile
             continue;
         if (part.nodes > 1 && coll_report_would_save(&all[i], &part, profile, &next)) {
             summary->would_known = true;
-            summary->would_save.low += next.low;
-            summary->would_save.middle += next.middle;
-            summary->would_save.high += next.high;
+            coll_report_range_add(&summary->would_save, &next);
         }
         coll_topo_free(&part);
     }

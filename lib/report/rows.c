@@ -234,8 +234,6 @@ int coll_report_add_row(coll_report_row sums[], int count, int most, const coll_
     sum->until += row->until;
     sum->estimated += row->estimated;
     sum->predicted += row->predicted;
-    sum->saved.low += row->saved.low;
-    sum->saved.middle += row->saved.middle;
-    sum->saved.high += row->saved.high;
+    coll_report_range_add(&sum->saved, &row->saved);
     return count;
 }

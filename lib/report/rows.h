@@ -24,6 +24,13 @@ typedef struct coll_report_range {
     double low, middle, high;
 } coll_report_range;
 
+/* Adds MORE to SUM. */
+static inline void coll_report_range_add(coll_report_range *sum, const coll_report_range *more) {
+    sum->low += more->low;
+    sum->middle += more->middle;
+    sum->high += more->high;
+}
+
 typedef struct coll_report_row {
     char operation[20]; /* "allreduce"; "iallreduce" if nonblocking, "allreduce_init" if persistent
                          */

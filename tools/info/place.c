@@ -45,10 +45,8 @@ static bool parse_options(int argc, char **argv, command *options) {
          .text = &options->hostfile, .required = true},
         {"output", "RANKFILE", "the placement, for mpirun --rankfile", .text = &options->output,
          .required = true},
-        {"topology", "FILE", "the hosts' racks and sites, as for coll-info replay",
-         .text = &cluster->topology},
-        {"profile", "FILE", "what messages cost there, as for coll-info replay",
-         .text = &cluster->profile},
+        CLUSTER_TOPOLOGY_OPTION(cluster),
+        CLUSTER_PROFILE_OPTION(cluster),
         {"seed", "N", "of the random placements from which the search also begins",
          .integer = &options->seed, .most = INT_MAX},
     };
@@ -59,14 +57,13 @@ static bool parse_options(int argc, char **argv, command *options) {
            app_refuse(&problem, "place needs the directory of a record, as in: place DIR");
 }
 
-/* Writes where SLOT_OF puts each of RANKS ranks. */
-static void write_rankfile(FILE *file, const slot_list *slots, const int slot_of[], int ranks) {
+/* Writes where SLOT_OF puts each of RANKS ranks; HOSTS are those of the slots. */
+static void write_rankfile(FILE *file, const char *const hosts[], const int slot_of[], int ranks) {
     for (int rank = 0; rank < ranks; rank++) {
         int first = slot_of[rank];
-        while (first > 0 && strcmp(slots->hosts[first - 1], slots->hosts[first]) == 0)
+        while (first > 0 && strcmp(hosts[first - 1], hosts[first]) == 0)
             first--;
-        fprintf(file, "rank %d=%s slot=%d\n", rank, slots->hosts[slot_of[rank]],
-                slot_of[rank] - first);
+        fprintf(file, "rank %d=%s slot=%d\n", rank, hosts[slot_of[rank]], slot_of[rank] - first);
     }
 }
 
@@ -87,22 +84,21 @@ static void print_gain(const COLL_Placement *found) {
 static void run(command *options) {
     COLL_Record *record = NULL;
     COLL_Placement found;
-    slot_list slots = {.count = 0};
+    COLL_Cluster *cluster = &options->cluster;
+    slot_list slots = {.text = NULL};
     app_output output;
     int *slot_of = NULL;
-    if (!slots_read(options->hostfile, 0, &slots, &problem) ||
+    if (!slots_read(options->hostfile, &slots, cluster, &problem) ||
         !app_output_open(&output, options->output, &problem))
         return;
-    options->cluster.slots = (const char *const *)slots.hosts;
-    options->cluster.slot_count = slots.count;
     bool good = app_mpi(&problem, COLL_Record_read(options->words.words[0], &record));
     /* A job has at most as many ranks as slots, which is checked first. */
-    if (good && !(slot_of = malloc((size_t)slots.count * sizeof *slot_of)))
-        good = app_refuse(&problem, "out of memory for %d slots", slots.count);
-    good = good && app_mpi(&problem, COLL_Replay_place(record, &options->cluster,
-                                                       (unsigned)options->seed, slot_of, &found));
+    if (good && !(slot_of = malloc((size_t)cluster->slot_count * sizeof *slot_of)))
+        good = app_refuse(&problem, "out of memory for %d slots", cluster->slot_count);
+    good = good && app_mpi(&problem, COLL_Replay_place(record, cluster, (unsigned)options->seed,
+                                                       slot_of, &found));
     if (good) {
-        write_rankfile(output.file, &slots, slot_of, COLL_Record_ranks(record));
+        write_rankfile(output.file, cluster->slots, slot_of, COLL_Record_ranks(record));
         print_gain(&found);
         app_output_commit(&output, &problem);
     }

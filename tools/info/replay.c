@@ -50,14 +50,8 @@ static bool parse_options(int argc, char **argv, command *options) {
          .text = &options->hostfile},
         {"ranks-per-host", "N", "put N ranks on each host, one host after the other",
          .integer = &cluster->ranks_per_host, .least = 1, .most = INT_MAX},
-        {"topology", "FILE",
-         "the hosts' racks and sites, as for COLL_TOPOLOGY (default: the recorded hosts' as "
-         "libcoll found them; of other hosts, one rack)",
-         .text = &cluster->topology},
-        {"profile", "FILE",
-         "what messages cost there, as for COLL_PROFILE (default: the hosts' own profile, if they "
-         "have one, or built-in)",
-         .text = &cluster->profile},
+        CLUSTER_TOPOLOGY_OPTION(cluster),
+        CLUSTER_PROFILE_OPTION(cluster),
         {"algorithm", "LIST",
          "instead of libcoll's choice: OPERATION=ALGORITHM, separated by ; as in "
          "'allreduce=ring;bcast=chain:segment=32K'",
@@ -75,16 +69,6 @@ static bool parse_options(int argc, char **argv, command *options) {
            app_refuse(&problem, "replay needs the directory of a record, as in: replay DIR");
 }
 
-static void print_size(size_t bytes, char text[], size_t size) {
-    static const char units[] = " KMGT";
-    int unit = 0;
-    while (bytes >= 1024 && units[unit + 1]) {
-        bytes /= 1024;
-        unit++;
-    }
-    snprintf(text, size, unit ? "%zu%c" : "%zu", bytes, units[unit]);
-}
-
 static void print_table(const COLL_Replay_row rows[], int count, const COLL_Replay_sum *sum) {
     printf("# %d ranks on %d hosts in %d rack%s; costs: %s\n", sum->ranks, sum->hosts, sum->racks,
            sum->racks == 1 ? "" : "s", sum->profile);
@@ -92,7 +76,7 @@ static void print_table(const COLL_Replay_row rows[], int count, const COLL_Repl
            "libcoll_s", "native_s", "libcoll's algorithm");
     for (const COLL_Replay_row *row = rows; row < rows + count; row++) {
         char size[24];
-        print_size(row->bytes, size, sizeof size);
+        app_print_size(row->bytes, size, sizeof size);
         printf("%-14s %6s %9.0f %11.4f %11.4f %11.4f  %s\n", row->operation, size, row->calls,
                row->recorded, row->libcoll, row->native, row->algorithm);
     }
@@ -146,13 +130,11 @@ static bool replay(const COLL_Record *record, const command *options, FILE *json
 
 static void run(command *options) {
     COLL_Record *record = NULL;
-    slot_list slots = {.count = 0};
+    slot_list slots = {.text = NULL};
     app_output output; /* GOAL, or JSON */
-    if (!slots_read(options->hostfile, options->cluster.ranks_per_host, &slots, &problem) ||
+    if (!slots_read(options->hostfile, &slots, &options->cluster, &problem) ||
         !app_output_open(&output, options->goal ? options->goal : options->json, &problem))
         return;
-    options->cluster.slots = (const char *const *)slots.hosts;
-    options->cluster.slot_count = slots.count;
     bool good = app_mpi(&problem, COLL_Record_read(options->words.words[0], &record));
     if (good && options->goal)
         good = app_mpi(&problem, COLL_Replay_goal(record, &options->cluster, output.file));

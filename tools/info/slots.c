@@ -12,20 +12,22 @@
 
 enum { SLOTS_MOST = 1 << 20 };
 
-static bool add_slots(slot_list *slots, char *host, int count, app_problem *problem) {
-    if (count > SLOTS_MOST - slots->count)
+static bool add_slots(slot_list *slots, const char *host, int count, COLL_Cluster *cluster,
+                      app_problem *problem) {
+    if (count > SLOTS_MOST - cluster->slot_count)
         return app_refuse(problem, "there are more than %d slots", SLOTS_MOST);
-    char **more = realloc(slots->hosts, (size_t)(slots->count + count) * sizeof *more);
+    const char **more = realloc(slots->hosts, (size_t)(cluster->slot_count + count) * sizeof *more);
     if (!more)
-        return app_refuse(problem, "out of memory for %d slots", slots->count + count);
-    slots->hosts = more;
+        return app_refuse(problem, "out of memory for %d slots", cluster->slot_count + count);
+    cluster->slots = slots->hosts = more;
     for (int i = 0; i < count; i++)
-        slots->hosts[slots->count++] = host;
+        more[cluster->slot_count++] = host;
     return true;
 }
 
 /* Reads a LINE without its comment: "n3 slots=4 max_slots=8". */
-static bool read_line(slot_list *slots, char *line, int each, app_problem *problem) {
+static bool read_line(slot_list *slots, char *line, COLL_Cluster *cluster, app_problem *problem) {
+    const int each = cluster->ranks_per_host;
     char *rest, *host = strtok_r(line, " \t\r\n", &rest);
     int64_t count = 1;
     if (!host)
@@ -34,10 +36,10 @@ static bool read_line(slot_list *slots, char *line, int each, app_problem *probl
         if (strncmp(word, "slots=", strlen("slots=")) == 0 &&
             !app_parse_integer(word + strlen("slots="), 1, SLOTS_MOST, &count))
             return app_refuse(problem, "host %s: \"%s\" is no number of slots", host, word);
-    return add_slots(slots, host, each ? each : (int)count, problem);
+    return add_slots(slots, host, each ? each : (int)count, cluster, problem);
 }
 
-bool slots_read(const char *path, int each, slot_list *slots, app_problem *problem) {
+bool slots_read(const char *path, slot_list *slots, COLL_Cluster *cluster, app_problem *problem) {
     enum { MOST = 16 << 20 };
     FILE *file = path ? app_files_open(path, problem) : NULL;
     if (!file)
@@ -55,9 +57,10 @@ bool slots_read(const char *path, int each, slot_list *slots, app_problem *probl
         if (next)
             *next++ = '\0';
         line[strcspn(line, "#")] = '\0';
-        good = read_line(slots, line, each, problem);
+        good = read_line(slots, line, cluster, problem);
     }
-    return good && (slots->count > 0 || app_refuse(problem, "hostfile %s names no hosts", path));
+    return good &&
+           (cluster->slot_count > 0 || app_refuse(problem, "hostfile %s names no hosts", path));
 }
 
 void slots_free(slot_list *slots) {

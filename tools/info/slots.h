@@ -1,23 +1,42 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads the hosts of a hostfile of Open MPI: a host on each line, with slots=N; # begins a comment.
- */
+/* The options of coll-info replay and place that describe a cluster, and the reader of its
+ * hostfile: as for mpirun, with a host on each line and slots=N; # begins a comment. */
 #ifndef COLL_TOOLS_INFO_SLOTS_H
 #define COLL_TOOLS_INFO_SLOTS_H
 
+#include "app/options.h"
 #include "app/problem.h"
 
+#include <coll_tools.h>
 #include <stdbool.h>
 
-/* The host of each slot. All are 0 without a hostfile. */
+#define CLUSTER_TOPOLOGY_OPTION(cluster)                                                           \
+    {                                                                                              \
+        "topology", "FILE",                                                                        \
+            "the hosts' racks and sites, as for COLL_TOPOLOGY (default: the recorded hosts' as "   \
+            "libcoll found them; of other hosts, one rack)",                                       \
+            .text = &(cluster)->topology                                                           \
+    }
+#define CLUSTER_PROFILE_OPTION(cluster)                                                            \
+    {                                                                                              \
+        "profile", "FILE",                                                                         \
+            "what messages cost there, as for COLL_PROFILE (default: the hosts' own profile, if "  \
+            "they have one, or built-in)",                                                         \
+            .text = &(cluster)->profile                                                            \
+    }
+
+/* The memory of a hostfile. */
 typedef struct slot_list {
-    char **hosts; /* of each slot, NULL without a hostfile */
-    int count;
+    const char **hosts; /* of each slot, NULL without a hostfile */
     char *text;
 } slot_list;
 
-/* Reads the file at PATH; does nothing if that is NULL. EACH is the slots of a host, 0: as the file
- * says, one if it doesn't. On false PROBLEM names the line; the caller frees SLOTS even then. */
-bool slots_read(const char *path, int each, slot_list *slots, app_problem *problem);
+/*
+ * Reads the file at PATH and sets the slots of CLUSTER, which uses the memory of SLOTS. Does
+ * nothing if PATH is NULL. A host has CLUSTER's ranks_per_host slots, or if that is 0 those that
+ * the file says, or one. On false PROBLEM names the line; the caller frees SLOTS even then.
+ */
+bool slots_read(const char *path, slot_list *slots, COLL_Cluster *cluster, app_problem *problem);
 void slots_free(slot_list *slots);
 
 #endif
