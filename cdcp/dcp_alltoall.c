@@ -104,8 +104,8 @@ static int count_items(const coll_dcp_call *call, int station, size_t *bytes) {
 }
 
 /*
- * Copies COUNT blocks, from FIRST on, of those that move by DISTANCE in STAGE: to BODY, or from
- * ARRIVED if that isn't NULL.
+ * Copies COUNT of the blocks that move by DISTANCE in STAGE, beginning with number FIRST: to BODY,
+ * or from ARRIVED if that isn't NULL.
  */
 static void copy_blocks(const coll_dcp_call *call, int stage, int distance, int first, int count,
                         char *body, const char *arrived) {

@@ -40,10 +40,8 @@ typedef struct coll_contributor {
     int source, reply; /* its rank in the job; the tag of the result */
 } coll_contributor;
 
-/*
- * Ranks of a communicator that are late: COUNT of them, of which the NAMED lowest are in RANK,
- * ascending.
- */
+/* The COUNT ranks of a communicator that are late. RANK lists the lowest NAMED of them, in
+ * ascending order. */
 typedef struct coll_stragglers {
     int count, named;
     int32_t rank[COLL_WIRE_NAMED];

@@ -74,9 +74,10 @@ static void group_members(coll_server_comm *comm) {
         comm->group[comm->station_of[i] + 1]++;
     for (int station = 0; station < comm->stations; station++)
         comm->group[station + 1] += comm->group[station];
-    for (int i = 0; i < comm->ranks; i++) /* each group's start moves to its end, */
+    /* This moves the start of each group to its end, where the next group starts. */
+    for (int i = 0; i < comm->ranks; i++)
         comm->grouped[comm->group[comm->station_of[i]]++] = i;
-    for (int station = comm->stations; station > 0; station--) /* where the next group starts */
+    for (int station = comm->stations; station > 0; station--)
         comm->group[station] = comm->group[station - 1];
     comm->group[0] = 0;
     comm->here = coll_server_comm_served_by(comm, comm->position);

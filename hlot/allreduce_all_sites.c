@@ -11,8 +11,8 @@
  * Steps: the longest of the shortest paths between any two sites, and 2 ceil(log2 n) for n ranks of
  * a site.
  *
- * Bytes: with S sites, (S - 1) m to the first rank of each, and on average as many from it; from
- * one in the middle of the others, up to (S - 1)^2 m.
+ * Bytes: with S sites, the first rank of a site receives (S - 1) m, and sends as many on average.
+ * The first rank of a site through which all paths lead sends up to (S - 1)^2 m.
  *
  * Memory: for each segment of the window, a segment for each site and for each child in it.
  *

@@ -51,7 +51,7 @@ void hlot_sites_join(coll_trees *plan, const hlot_tree *tree, const int first[])
 /* A message from SITE that reaches this site on the tree of shortest paths from SITE. */
 typedef struct hlot_site_message {
     int site;
-    double arrival;    /* whole nanoseconds after a common start, so that all ranks sort alike */
+    double arrival;    /* whole nanoseconds after a common start, so that all ranks sort the same */
     int from;          /* the rank that sends it here; -1 if it starts here */
     int to_count, *to; /* the ranks to which it is passed on */
 } hlot_site_message;

@@ -11,7 +11,7 @@
 
 typedef struct km_batches {
     uint64_t size;          /* points of the first batch; 0: no batches */
-    uint64_t quality_every; /* report the objective over all points after every so many batches; 0:
+    uint64_t quality_every; /* report the objective over all points every this many batches; 0:
                                never */
 } km_batches;
 

@@ -12,8 +12,8 @@ static size_t part_start(size_t cells, int parts, int i) {
 }
 
 /*
- * Returns the number of ocean cells south-west of every corner, at [row * (columns + 1) + column],
- * from four of which follows the number in any rectangle.
+ * Returns the number of ocean cells south-west of every corner, at [row * (columns + 1) + column].
+ * The numbers at its four corners give the number of ocean cells in a rectangle.
  */
 static size_t *count_ocean(const struct mask *mask) {
     size_t line = mask->columns + 1;

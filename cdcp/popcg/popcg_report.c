@@ -124,7 +124,7 @@ static void draw_centred(app_canvas *canvas, size_t x, size_t y, const char *tex
     app_canvas_text(canvas, x - app_canvas_text_width(text, 1) / 2, y, text, 1, INK);
 }
 
-/* Returns a distance between ticks that gives four of them at most, besides that at 0. */
+/* Returns the distance between ticks: there is one at 0, and at most four more. */
 static size_t tick_step(size_t cells) {
     size_t step = 1;
     for (int i = 0; cells / step > 4 || step < CLOSEST; i++)

@@ -7,8 +7,8 @@
  * The centroids are in groups. For each point and group there is a bound L: each centroid of the
  * group, except the point's nearest one, is at least as far from the point as L says. If a centroid
  * moves by s, its distance falls by s at most, so the bounds of its group fall by the largest s:
- * its drift. A group is left out for a point if its bound still exceeds the distance of the point's
- * centroid of the last assignment, which is computed anew.
+ * its drift. For each point the distance to the centroid of the last assignment is computed again.
+ * A group whose bound still exceeds this distance is left out.
  *
  * Unlike Yinyang K-Means, the centroids of a group that moved farthest don't count for its drift:
  * they are compared with all points again. How many these are is chosen from a sample of bounds, so

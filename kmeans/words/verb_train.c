@@ -28,7 +28,7 @@ struct request {
     const char *input, *model;
     double costs[MOST_COSTS];
     size_t count;
-    uint64_t kept_of; /* a validation row in so many; 0: no validation */
+    uint64_t kept_of; /* one row in this many is for validation; 0: none */
 };
 
 static bool take_cost(const char *text, void *context, app_problem *problem) {

@@ -16,12 +16,11 @@
  *   bytes go from a rank to its neighbours, mostly in one rack: with radix 2, about half of bruck's
  *   bytes cross an uplink.
  *
- * Bytes: M - m from every rank and to it, for blocks of m bytes, M in all; over an uplink, each
- * block up to r - 1 times a round. Memory: r messages of about M / r, which is why long calls use
- * other algorithms.
- * Sources: Bruck, Ho, Kipnis, Upfal, Weathersby: Efficient algorithms for all-to-all communications
- * in multiport message-passing systems, 1997. Loch, Koslovski: Sparbit: a new logarithmic-cost and
- * data locality-aware MPI Allgather algorithm.
+ * Bytes: every rank sends and receives M - m, where a block has m bytes and all blocks have M. An
+ * uplink carries each block up to r - 1 times a round. Memory: r messages of about M / r, which is
+ * why long calls use other algorithms. Sources: Bruck, Ho, Kipnis, Upfal, Weathersby: Efficient
+ * algorithms for all-to-all communications in multiport message-passing systems, 1997. Loch,
+ * Koslovski: Sparbit: a new logarithmic-cost and data locality-aware MPI Allgather algorithm.
  */
 #include "config.h"
 

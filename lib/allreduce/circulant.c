@@ -22,12 +22,12 @@
  * has ranks. In a larger group the blocks belong to positions that are spread evenly; the ranks at
  * the other positions have no block and skip the higher levels.
  *
- * Steps: 2 ceil(log2 p), of each level. Bytes: 2 m (p - 1)/p from every rank and to it; up to half
- * of that over an uplink for each of the rack's ranks. With levels, for R racks of n ranks,
- * 2 m (n - 1)/n inside and 2 m (R - 1)/(R n) outside; over an uplink 2 m (R - 1)/R. Memory: four
- * chunks for each round of the window, up to log2 p times as much if groups differ in size.
- * Source: Traeff: Optimal, non-pipelined reduce-scatter and allreduce algorithms, arXiv 2410.14234;
- * levels after Cho and others: BlueConnect (MLSys 2019).
+ * Steps: 2 ceil(log2 p) on each level, for p ranks of a group. Bytes: 2 m (p - 1)/p from every rank
+ * and to it; up to half of that over an uplink for each of the rack's ranks. With levels, for R
+ * racks of n ranks, 2 m (n - 1)/n inside and 2 m (R - 1)/(R n) outside; over an uplink 2 m (R -
+ * 1)/R. Memory: four chunks for each round of the window, up to log2 p times as much if groups
+ * differ in size. Source: Traeff: Optimal, non-pipelined reduce-scatter and allreduce algorithms,
+ * arXiv 2410.14234; levels after Cho and others: BlueConnect (MLSys 2019).
  */
 #include "config.h"
 

@@ -49,10 +49,10 @@ coll_plan_size coll_trees_size(const coll_plan_args *args, int most);
 coll_trees *coll_trees_open(const coll_plan_args *args, coll_plan_size size, void *memory);
 
 /*
- * Connect the first ranks of all UNITs: coll_trees_join connects those within the same WHOLE by a
- * binomial tree whose subtrees are runs of the line; coll_trees_double connects all of them for
- * recursive doubling, the first ones in pairs if they are no power of two. Both combine in the
- * order of the line. They do nothing for ranks that already have a parent.
+ * Connect the first ranks of all UNITs, except ranks that already have a parent. In each WHOLE,
+ * coll_trees_join makes a binomial tree whose subtrees are runs of the line. coll_trees_double
+ * connects all these ranks for recursive doubling; if their number is no power of two, the first of
+ * them combine in pairs before. Both combine in the order of the line.
  */
 void coll_trees_join(coll_trees *plan, coll_unit unit, coll_unit whole);
 void coll_trees_double(coll_trees *plan, coll_unit unit);

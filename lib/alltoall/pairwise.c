@@ -30,7 +30,7 @@
 
 enum { REQUESTS = 1 }; /* lane of the requests */
 
-/* Blocks of together at most this many bytes fit the buffer of any switch port. */
+/* Blocks of at most this many bytes in total fit the buffer of any switch port. */
 static const size_t UNASKED = 32 << 10;
 
 /*

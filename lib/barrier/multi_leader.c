@@ -3,10 +3,10 @@
  * multi_leader: all ranks of a node exchange messages with other nodes at the same time; for many
  * ranks per node.
  *
- * 1. The ranks of each node hear from each other in pairs, twice as far apart each time.
- * 2. In each round groups of k nodes (the radix) exchange messages: every node hears from the k - 1
- *    others, and its ranks divide the messages among themselves. Then the node's ranks tell each
- *    other, in pairs, that they have heard. lib/plan/multi_leader.h has the groups.
+ * 1. The ranks of each node exchange messages in pairs, twice as far apart each time.
+ * 2. In each round groups of k nodes (the radix) exchange messages: every node receives from the
+ *    k - 1 others, and its ranks divide the messages among themselves. Then the node's ranks notify
+ *    each other in pairs. lib/plan/multi_leader.h has the groups.
  *
  * Steps: log_k N between N nodes of P ranks, and ceil(log2 P) inside for each, and once before. All
  * messages are empty; a node sends k - 1 in a round, up to twice as many if groups differ in size.

@@ -56,7 +56,7 @@ typedef struct coll_call_args {
     coll_blocks blocks, inputs;      /* if they are a block for each rank */
     bool has_blocks, has_inputs;     /* whether BLOCKS and INPUTS are opened */
     coll_data own, own_into;         /* source and target of this rank's local copy at a start */
-    bool own_opened;                 /* OWN must be closed: it is not part of another member */
+    bool own_opened;                 /* this call must close OWN, which it opened for itself */
     const coll_reduction *reduction; /* NULL: none; else HOW */
     coll_reduction how;
     MPI_Aint *places; /* displacements of a reduce_scatter's blocks, if they differ; or NULL */

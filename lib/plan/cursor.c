@@ -55,8 +55,8 @@ static void make_ready(coll_cursor *cursor, int node) {
     cursor->ready[(cursor->ready_first + cursor->ready_count++) % room] = node;
 }
 
-/* Adds node WAITING, with its link NTH, to LIST, the steps that wait for a node's start or
- * completion. */
+/* Has node WAITING wait for the start or the completion of another node, whose LIST gets link NTH
+ * of WAITING. */
 static void wait_for(coll_cursor *cursor, int waiting, int nth, int *list) {
     int link = waiting * LINKS + nth;
     cursor->links[link] = *list;

@@ -14,8 +14,8 @@
 int coll_leader_tree_children(const coll_plan_args *args);
 
 /*
- * Sets *PARENT (-1 at the root) and CHILDREN to ranks: first those of this node, the root of the
- * largest subtree first, then those of other nodes. Returns the number of children.
+ * Sets *PARENT (-1 at the root) and CHILDREN to ranks, and returns the number of children. Children
+ * on this node come first, in descending order of their subtrees' sizes, then those on other nodes.
  */
 int coll_leader_tree(const coll_plan_args *args, int *parent, int children[]);
 

@@ -62,7 +62,7 @@ typedef struct coll_cluster_plan {
     coll_values values;
     const coll_algorithm *algorithm; /* NULL: reduce and scatter */
     const coll_planner *planner;     /* NULL: it has no plan */
-    double factor;                   /* the call takes so many times as long as simulated */
+    double factor;                   /* the call takes the simulated time multiplied by this */
 } coll_cluster_plan;
 coll_cluster_plan coll_cluster_plan_of(const coll_cluster_choice *choice, size_t bytes);
 

@@ -93,7 +93,8 @@ static bool is_member(const coll_job_group *group, int rank) {
     return false;
 }
 
-/* Counts RANK in all its groups. The group of all ranks loads each placement alike. */
+/* Counts RANK in all its groups. The group of all ranks is left out: it loads
+ * every placement in the same way. */
 static void count_rank(search *now, int rank, int by) {
     for (int group = 0; group < now->record->group_count; group++)
         if (now->group_bytes[group] > 0 && now->record->groups[group].ranks < now->ranks &&

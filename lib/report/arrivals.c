@@ -314,7 +314,8 @@ double coll_arrivals_drift(int count, const int64_t time[], int64_t apart[]) {
     const double passed = (double)(time[count - 1 - third / 2] - time[third / 2]);
     qsort(apart, (size_t)third, sizeof *apart, by_integer);
     qsort(end, (size_t)third, sizeof *apart, by_integer);
-    /* The spread of a third tells what is noise: more than two quartiles are a drift. */
+    /* Each third has an interquartile range. If the medians differ by more than both ranges
+     * together, that is a drift; else it may be noise. */
     const double spread = (double)(apart[3 * third / 4] - apart[third / 4]) +
                           (double)(end[3 * third / 4] - end[third / 4]),
                  moved = (double)(end[third / 2] - apart[third / 2]);

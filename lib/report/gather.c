@@ -20,10 +20,10 @@ static const double FOR_RANKS = 60, TIMES_FOR_ROOT = 10;
 /* Rank 0 asks each host for its time this many times; the shortest round trip counts. */
 enum { ROUND_TRIPS = 12 };
 
-/* All ranks together send at most so many events, but each one these. */
+/* All ranks together send at most ALL_EVENTS, but each rank may send LEAST_EVENTS. */
 enum { ALL_EVENTS = 1 << 22, LEAST_EVENTS = 256 };
 
-/* Differences of clocks are fitted to so many events of one host at most. */
+/* Differences of clocks are fitted to at most this many events of one host. */
 enum { FITTED = 4096 };
 
 /* What each rank sends first. */

@@ -36,7 +36,8 @@ static coll_report_group groups[GROUPS];
 static int group_count;
 static coll_report_comm *comms;
 static size_t event_count;
-/* How many communicators of the same ranks were made, to number them alike on all ranks. */
+/* Number of communicators with the same ranks, so that the next one gets the same id on all ranks.
+ */
 static struct { uint64_t hash, count; } made[IDS];
 
 /* This thread's current call: how deep it is in the library's entries, and its row if known. */

@@ -28,7 +28,7 @@ typedef struct coll_report_group {
     uint64_t hash; /* of MEMBERS */
     int ranks;
     int *members;           /* ranks in the job's MPI_COMM_WORLD */
-    coll_topo topo;         /* no places: libcoll has not set up such a communicator */
+    coll_topo topo;         /* no places until libcoll sets up a communicator of these ranks */
     coll_job_cache *common; /* has the profile; NULL without places */
 } coll_report_group;
 

@@ -71,7 +71,8 @@ typedef struct coll_connection {
     size_t queued[COLL_WAYS]; /* bytes that wait for each uplink */
 } coll_connection;
 
-/* Messages of so many bytes ask the receiver first: with the header, 64 KB in most transports. */
+/* Messages of at least this many bytes ask the receiver first: with the header, 64 KB in most
+ * transports. */
 enum { COLL_EAGER = 64 << 10 };
 
 typedef struct coll_network {

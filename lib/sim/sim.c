@@ -526,7 +526,7 @@ static int run_simulation(simulation *sim) {
         start_ready_steps(sim, position);
     for (coll_event event; !sim->failed && coll_event_queue_take(&sim->events, &event);) {
         sim->now = event.time;
-        if (sim->now >= enough) { /* reported as the time, of which it is only a lower bound */
+        if (sim->now >= enough) { /* a lower bound of the time */
             sim->result->time = sim->call->enough;
             return MPI_SUCCESS;
         }

@@ -44,7 +44,7 @@ int coll_autotune_begin(coll_comm *comm, coll_operation operation, const coll_sh
 int coll_autotune_end(coll_autotuning *trial, double seconds);
 
 /*
- * Returns whether tuning of such calls is complete, or never takes place. If it is complete,
+ * Returns whether tuning is complete for calls like CALL, or never takes place. If it is complete,
  * replaces *CHOICE, the predicted choice, by the tuned one.
  */
 bool coll_autotune_settled(const coll_comm *comm, coll_operation operation, const coll_shape *call,

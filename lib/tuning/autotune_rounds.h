@@ -13,12 +13,12 @@
  * - repeating all calls so far with it would be expected to gain more than the try costs.
  *
  * Each candidate is tried once. If it is faster by a fiftieth, it runs from then on. The first call
- * of a series with one algorithm is not timed: it may overlap with the previous call, which some
- * ranks (a broadcast's root) leave early, and so seem too short. Of the others the shortest counts,
- * since disturbances only make calls longer.
+ * of a series with one algorithm is not timed: it seems too short if it overlaps with the previous
+ * call, which some ranks (a broadcast's root) leave early. The shortest time of the later calls
+ * counts, since disturbances only make calls longer.
  *
- * After a try all ranks agree on its times during COLL_AUTOTUNE_PAUSE further calls, by when the
- * nonblocking agreement has normally arrived.
+ * After a try all ranks agree on its times. The nonblocking agreement has COLL_AUTOTUNE_PAUSE
+ * further calls to complete, which is normally enough.
  */
 #ifndef COLL_LIB_TUNING_AUTOTUNE_ROUNDS_H
 #define COLL_LIB_TUNING_AUTOTUNE_ROUNDS_H

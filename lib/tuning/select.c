@@ -130,9 +130,10 @@ static const char *reason_for_prediction(const coll_shape *call) {
 }
 
 /*
- * Sets SECONDS to the predicted times of those candidates that take less than TIMES the least, and
- * to lower bounds, which are not less than that, of the others. Predicts the candidates in the
- * order of their lower bounds, so that most are never simulated.
+ * Sets SECONDS to the predicted times of the candidates. A candidate that takes at least TIMES the
+ * least of these times may get a lower bound of its time instead, which is not less than that
+ * product. Predicts the candidates in the order of their lower bounds, so that most are never
+ * simulated.
  */
 static void predict_all(const coll_shape *call, double times, const coll_choice candidates[],
                         int count, double seconds[]) {

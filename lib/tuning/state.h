@@ -74,7 +74,7 @@ coll_choice coll_state_choose(coll_state *state, coll_operation operation, const
 coll_choice coll_state_choose_started(coll_state *state, coll_operation operation,
                                       const coll_shape *call);
 
-/* Returns whether the last native call of OPERATION had as many BYTES and the same ROOT. */
+/* Returns whether the last native call of OPERATION had the same BYTES and ROOT. */
 static inline bool coll_state_native_again(const coll_state *state, coll_operation operation,
                                            size_t bytes, int root) {
     const coll_shape *last = &state->last_native[operation];

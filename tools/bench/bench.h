@@ -18,7 +18,7 @@ typedef struct bench_settings {
     int root;
     int warmups;     /* rounds that don't count */
     int least, most; /* counted rounds */
-    double seconds;  /* after LEAST rounds, stop a size that has taken so long */
+    double seconds;  /* end a size after LEAST rounds that have taken this long */
     double steady;   /* or whose medians are all known to within this share of themselves */
     double
         hopeless; /* a rival this many times slower than the best one isn't repeated; 0: all are */

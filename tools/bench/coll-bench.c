@@ -181,8 +181,8 @@ static bool parse_options(int argc, char **argv, command *options) {
 }
 
 /*
- * Sends as many bytes as the busiest host must send or receive between the root and the rank in
- * PARAMS, in pieces of at most 1 GB; the other ranks do nothing.
+ * Sends the bytes that the busiest host must send or receive from the root to the rank in PARAMS or
+ * back, in pieces of at most 1 GB. The other ranks do nothing.
  */
 static int run_wire(const contender *c, const operation_run *run) {
     const size_t most = 1 << 30, bytes = run->moved;

@@ -49,8 +49,8 @@ int contender_add_ours(contender_list *list, const char *operation, const char *
 
 /*
  * Adds auto and all algorithms of OPERATION that can run on COMM, except native, which is measured
- * without libcoll in between. If UNEVEN, adds only algorithms for ranks with different sizes, some
- * of which know only their own.
+ * without libcoll in between. If UNEVEN, adds only the algorithms that can run if sizes differ by
+ * rank and some ranks know only their own size.
  */
 int contender_add_table(contender_list *list, const char *operation, bool uneven,
                         contender_run *run, MPI_Comm comm);

@@ -77,7 +77,7 @@ static void add_finding(odd_hosts *odd, doctor_kind kind, bool certain, const ch
     odd->count = 0;
 }
 
-/* Does the same, unless so many hosts are odd that there are kinds of hosts. */
+/* Does the same if few hosts are odd. If many are, the job has hosts of several kinds. */
 static void add_finding_of_few(odd_hosts *odd, doctor_kind kind, bool certain, const char *remedy,
                                doctor_findings *found) {
     if (odd->count > (odd->job->hosts + FEW - 1) / FEW)

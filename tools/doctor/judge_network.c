@@ -230,7 +230,7 @@ static void write_value(double value, quantity what, char *text, size_t size) {
         snprintf(text, size, "%.3g Mbit/s", 8e-6 / value);
 }
 
-/* VALUES and OTHERS of the suspect and of those to compare with are sorted. */
+/* VALUES of the suspect, and OTHERS to compare them with, are sorted. */
 static void add_finding(const doctor_job *job, const doctor_suspect *s, quantity what, bool certain,
                         const double values[], const double others[], doctor_findings *found) {
     static const char *const what_is_bad[] = {[LOSS] = "TCP segments get lost",

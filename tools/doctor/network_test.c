@@ -35,7 +35,7 @@ static int wait_for_all(MPI_Comm comm) {
     return code == MPI_SUCCESS ? app_wait_asleep(&request, NAP, LONGEST_NAP) : code;
 }
 
-/* Appends the pairs of which rank 0 has both HALVES. */
+/* Appends the measured pairs of hosts. HALVES has what each host measured with its peer. */
 static void append_pairs(doctor_network *n, const doctor_half halves[], int hosts) {
     for (int a = 0; a < hosts; a++)
         if (halves[a].peer > a)

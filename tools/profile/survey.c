@@ -22,7 +22,7 @@ static const double NAP = 5e-3;
  */
 static const double PAIRS_SHARE = 0.7, CROWD_SHARE = 0.01;
 
-/* The longest step of a flood sends at most as many bytes as the receiver can take in this; s. */
+/* The longest step of a flood sends at most the bytes that its receiver takes in this time; s. */
 static const double FLOOD_SECONDS = 0.5;
 
 typedef enum task_kind { PAIR, CROWD, RELAY, CONVERGE, FLOOD, END } task_kind;
