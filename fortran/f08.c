@@ -57,16 +57,6 @@ static int refuse_gaps(const char *name, MPI_Comm comm) {
     return raise_error(comm, code);
 }
 
-/* Sets CALL's lengths: of LISTS lists of this rank's neighbours, what it sends first. */
-static int find_edges(coll_f08_call *call, MPI_Comm comm, int lists) {
-    int in, out, code = COLL_Degrees(comm, &in, &out);
-    if (code == MPI_SUCCESS) {
-        call->length = lists > 2 ? out : in;
-        call->last = in;
-    }
-    return code;
-}
-
 /* Sets *LENGTH to the length of a list if it is significant on this rank of COMM, else to 0. */
 static int find_length(MPI_Comm comm, MPI_Fint root, int *length) {
     int between, rank, code = MPI_Comm_test_inter(comm, &between);
@@ -87,13 +77,13 @@ int coll_f08_open(coll_f08_call *call, const char *name, const CFI_cdesc_t *firs
         return refuse_gaps(name, comm);
     if (lists == 0 || comm == MPI_COMM_NULL)
         return MPI_SUCCESS;
-    int code = root == COLL_F08_NEIGHBORS ? find_edges(call, comm, lists)
-                                          : find_length(comm, root, &call->length);
+    int code = root == COLL_F08_NEIGHBORS ? COLL_Degrees(comm, &call->receives, &call->sends)
+                                          : find_length(comm, root, &call->receives);
     if (root != COLL_F08_NEIGHBORS)
-        call->last = call->length;
-    if (code != MPI_SUCCESS || (call->length == 0 && call->last == 0))
+        call->sends = call->receives;
+    if (code != MPI_SUCCESS || (call->sends == 0 && call->receives == 0))
         return code;
-    const size_t longer = (size_t)(call->length > call->last ? call->length : call->last);
+    const size_t longer = (size_t)(call->sends > call->receives ? call->sends : call->receives);
     call->memory = malloc((size_t)lists * longer * sizeof(MPI_Count));
     call->next = call->memory;
     return call->memory ? MPI_SUCCESS : raise_error(comm, MPI_ERR_NO_MEM);
@@ -110,36 +100,34 @@ void coll_f08_close(coll_f08_call *call, coll_f08_request *request, int code, MP
     set_ierror(ierror, code);
 }
 
-static void *next_list(coll_f08_call *call) {
-    void *list = call->next;
-    if (call->taken++ == 2)
-        call->length = call->last;
-    if (list)
-        call->next += (size_t)call->length * sizeof(MPI_Count);
-    return list;
-}
-
-/* The body of a function that copies the list FROM to numbers of TYPE. */
-#define COPY(type, call, from)                                                                     \
-    type *list = next_list(call);                                                                  \
-    for (int i = 0; i < (call)->length; i++)                                                       \
-        list[i] = (from)[i];                                                                       \
+/* Copies the LENGTH elements of FROM, each by CONVERT, to the next list of CALL, of TYPE. */
+#define COPY(type, convert)                                                                        \
+    type *list = (type *)(void *)call->next;                                                       \
+    for (int i = 0; i < length; i++)                                                               \
+        list[i] = convert(from[i]);                                                                \
+    if (list)                                                                                      \
+        call->next += (size_t)length * sizeof(MPI_Count);                                          \
     return list
+#define UNCHANGED(number) number
 
-const MPI_Count *coll_f08_counts_int(coll_f08_call *call, const MPI_Fint counts[]) {
-    COPY(MPI_Count, call, counts);
+const MPI_Count *coll_f08_counts_int(coll_f08_call *call, int length, const MPI_Fint from[]) {
+    COPY(MPI_Count, UNCHANGED);
 }
 
-const MPI_Count *coll_f08_counts_large(coll_f08_call *call, const MPI_Count counts[]) {
-    COPY(MPI_Count, call, counts);
+const MPI_Count *coll_f08_counts_large(coll_f08_call *call, int length, const MPI_Count from[]) {
+    COPY(MPI_Count, UNCHANGED);
 }
 
-const MPI_Aint *coll_f08_places_int(coll_f08_call *call, const MPI_Fint places[]) {
-    COPY(MPI_Aint, call, places);
+const MPI_Aint *coll_f08_places_int(coll_f08_call *call, int length, const MPI_Fint from[]) {
+    COPY(MPI_Aint, UNCHANGED);
 }
 
-const MPI_Aint *coll_f08_places_large(coll_f08_call *call, const MPI_Aint places[]) {
-    COPY(MPI_Aint, call, places);
+const MPI_Aint *coll_f08_places_large(coll_f08_call *call, int length, const MPI_Aint from[]) {
+    COPY(MPI_Aint, UNCHANGED);
+}
+
+const MPI_Datatype *coll_f08_types(coll_f08_call *call, int length, const MPI_Fint from[]) {
+    COPY(MPI_Datatype, MPI_Type_f2c);
 }
 
 /* --- Requests --- */

@@ -22,12 +22,12 @@ typedef struct coll_f08_request {
 } coll_f08_request;
 
 /*
- * A call in progress. Its lists, of counts or displacements by rank or by neighbour, are converted
- * to C: LENGTH numbers each, but LAST in the third and the fourth.
+ * A call in progress. Its lists, of counts, displacements or datatypes by rank or by neighbour, are
+ * converted to C. SENDS and RECEIVES are their lengths.
  */
 typedef struct coll_f08_call {
     char *memory, *next;
-    int length, last, taken;
+    int sends, receives;
 } coll_f08_call;
 
 /* Instead of a root: the lists are significant on every rank; and they are of its neighbours. */
@@ -51,11 +51,12 @@ void coll_f08_close(coll_f08_call *call, coll_f08_request *request, int code, MP
 /* Returns a buffer's address in C, also for MPI_IN_PLACE and MPI_BOTTOM. */
 void *coll_f08_address(const CFI_cdesc_t *buffer);
 
-/* Copy the next of the call's lists. */
-const MPI_Count *coll_f08_counts_int(coll_f08_call *call, const MPI_Fint counts[]);
-const MPI_Count *coll_f08_counts_large(coll_f08_call *call, const MPI_Count counts[]);
-const MPI_Aint *coll_f08_places_int(coll_f08_call *call, const MPI_Fint places[]);
-const MPI_Aint *coll_f08_places_large(coll_f08_call *call, const MPI_Aint places[]);
+/* Copy a list of LENGTH elements, one of CALL's. */
+const MPI_Count *coll_f08_counts_int(coll_f08_call *call, int length, const MPI_Fint counts[]);
+const MPI_Count *coll_f08_counts_large(coll_f08_call *call, int length, const MPI_Count counts[]);
+const MPI_Aint *coll_f08_places_int(coll_f08_call *call, int length, const MPI_Fint places[]);
+const MPI_Aint *coll_f08_places_large(coll_f08_call *call, int length, const MPI_Aint places[]);
+const MPI_Datatype *coll_f08_types(coll_f08_call *call, int length, const MPI_Fint types[]);
 
 /*
  * coll_f08_tell is in Fortran and calls coll_f08_learn with the addresses of Fortran's constants.

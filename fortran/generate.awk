@@ -26,6 +26,7 @@ BEGIN {
     kind_of["MPI_Count "] = "count"
     kind_of["const MPI_Count []"] = "counts"
     kind_of["const MPI_Aint []"] = "places"
+    kind_of["const MPI_Datatype []"] = "types"
     kind_of["int "] = "root"
     kind_of["COLL_Request * "] = kind_of["DCP_Request * "] = "request"
     handles = split("Comm Datatype Op Info", handle, " ")
@@ -44,6 +45,8 @@ BEGIN {
     renamed["receive_displacements"] = "rdispls"
     renamed["send_type"] = "sendtype"
     renamed["receive_type"] = "recvtype"
+    renamed["send_types"] = "sendtypes"
+    renamed["receive_types"] = "recvtypes"
     renamed["type"] = "datatype"
 }
 
@@ -126,9 +129,12 @@ function declaration(i, large, started,    asynchronous) {
             (started ? asynchronous : ", contiguous") " :: " dummy[i]
     if (kind[i] == "count")
         return "integer" (large ? "(MPI_COUNT_KIND)" : "") ", intent(in) :: " dummy[i]
-    if (kind[i] == "counts" || kind[i] == "places")
-        return "integer" (large ? "(MPI_" (kind[i] == "counts" ? "COUNT" : "ADDRESS") "_KIND)" : "") \
-            ", intent(in) :: " dummy[i] "(*)"
+    if (kind[i] == "counts")
+        return "integer" (large ? "(MPI_COUNT_KIND)" : "") ", intent(in) :: " dummy[i] "(*)"
+    if (kind[i] == "places")
+        return "integer" (large || wide_places ? "(MPI_ADDRESS_KIND)" : "") ", intent(in) :: " dummy[i] "(*)"
+    if (kind[i] == "types")
+        return "type(MPI_Datatype), intent(in) :: " dummy[i] "(*)"
     if (kind[i] == "root")
         return "integer, intent(in) :: " dummy[i]
     if (kind[i] == "request")
@@ -145,20 +151,23 @@ function parameter(i, large) {
     if (kind[i] == "count" || kind[i] == "counts")
         return "const " (large ? "MPI_Count" : "MPI_Fint") " *" dummy[i]
     if (kind[i] == "places")
-        return "const " (large ? "MPI_Aint" : "MPI_Fint") " *" dummy[i]
+        return "const " (large || wide_places ? "MPI_Aint" : "MPI_Fint") " *" dummy[i]
     return "const MPI_Fint *" dummy[i]
 }
 
 # Returns the argument that is passed to libcoll's function.
-function argument(i, large,    in_place) {
+function argument(i, large,    in_place, conversion) {
     if (kind[i] == "send" || kind[i] == "buffer")
         return "coll_f08_address(" dummy[i] ")"
     if (kind[i] == "request")
         return "&" dummy[i] "->" (request_type == "DCP_Request" ? "dcp" : "coll")
-    if (kind[i] == "counts" || kind[i] == "places") {
+    if (kind[i] ~ /^(counts|places|types)$/) {
         # In place, arguments that describe the data to send are not read.
         in_place = given[i] ~ /^send_/ ? "coll_f08_address(sendbuf) == MPI_IN_PLACE ? NULL : " : ""
-        return in_place "coll_f08_" kind[i] (large ? "_large" : "_int") "(&call, " dummy[i] ")"
+        conversion = kind[i] == "types" ? "types" : \
+            kind[i] (large || (kind[i] == "places" && wide_places) ? "_large" : "_int")
+        return in_place "coll_f08_" conversion "(&call, call." \
+            (given[i] ~ /^send_/ ? "sends" : "receives") ", " dummy[i] ")"
     }
     if (kind[i] == "count" || kind[i] == "root")
         return "*" dummy[i]
@@ -169,6 +178,7 @@ function filled(f, suffix,    i, text, large, started, dummies, declared, parame
     split_parameters(parameters_of[f])
     request_type = name_of[f] ~ /^DCP/ ? "DCP_Request" : "COLL_Request"
     large = suffix == "_large"
+    wide_places = name_of[f] ~ /eighbor_alltoallw/ # as in mpi_f08
     started = parameters_of[f] ~ /_Request/
     root = name_of[f] ~ /eighbor/ ? "COLL_F08_NEIGHBORS" : "COLL_F08_ALL"
     buffers[1] = buffers[2] = request = "NULL"
@@ -177,7 +187,7 @@ function filled(f, suffix,    i, text, large, started, dummies, declared, parame
         declared = declared "            " declaration(i, large, started) "\n"
         parameters = parameters parameter(i, large) ", "
         call = call (i > 1 ? ", " : "") argument(i, large)
-        lists += kind[i] == "counts" || kind[i] == "places"
+        lists += kind[i] ~ /^(counts|places|types)$/
         if (kind[i] == "root")
             root = "*" dummy[i]
         if (kind[i] == "send" || kind[i] == "buffer")

@@ -199,6 +199,23 @@ int COLL_Alltoallv_init(const void *send_buffer, const MPI_Count send_counts[],
                         const MPI_Aint receive_displacements[], MPI_Datatype receive_type,
                         MPI_Comm comm, MPI_Info info, COLL_Request *request);
 
+/* Displacements are in bytes. */
+int COLL_Alltoallw(const void *send_buffer, const MPI_Count send_counts[],
+                   const MPI_Aint send_displacements[], const MPI_Datatype send_types[],
+                   void *receive_buffer, const MPI_Count receive_counts[],
+                   const MPI_Aint receive_displacements[], const MPI_Datatype receive_types[],
+                   MPI_Comm comm);
+int COLL_Ialltoallw(const void *send_buffer, const MPI_Count send_counts[],
+                    const MPI_Aint send_displacements[], const MPI_Datatype send_types[],
+                    void *receive_buffer, const MPI_Count receive_counts[],
+                    const MPI_Aint receive_displacements[], const MPI_Datatype receive_types[],
+                    MPI_Comm comm, COLL_Request *request);
+int COLL_Alltoallw_init(const void *send_buffer, const MPI_Count send_counts[],
+                        const MPI_Aint send_displacements[], const MPI_Datatype send_types[],
+                        void *receive_buffer, const MPI_Count receive_counts[],
+                        const MPI_Aint receive_displacements[], const MPI_Datatype receive_types[],
+                        MPI_Comm comm, MPI_Info info, COLL_Request *request);
+
 int COLL_Scatter(const void *send_buffer, MPI_Count send_count, MPI_Datatype send_type,
                  void *receive_buffer, MPI_Count receive_count, MPI_Datatype receive_type, int root,
                  MPI_Comm comm);
@@ -299,6 +316,26 @@ int COLL_Neighbor_alltoallv_init(const void *send_buffer, const MPI_Count send_c
                                  void *receive_buffer, const MPI_Count receive_counts[],
                                  const MPI_Aint receive_displacements[], MPI_Datatype receive_type,
                                  MPI_Comm comm, MPI_Info info, COLL_Request *request);
+
+/* Displacements are in bytes. */
+int COLL_Neighbor_alltoallw(const void *send_buffer, const MPI_Count send_counts[],
+                            const MPI_Aint send_displacements[], const MPI_Datatype send_types[],
+                            void *receive_buffer, const MPI_Count receive_counts[],
+                            const MPI_Aint receive_displacements[],
+                            const MPI_Datatype receive_types[], MPI_Comm comm);
+int COLL_Ineighbor_alltoallw(const void *send_buffer, const MPI_Count send_counts[],
+                             const MPI_Aint send_displacements[], const MPI_Datatype send_types[],
+                             void *receive_buffer, const MPI_Count receive_counts[],
+                             const MPI_Aint receive_displacements[],
+                             const MPI_Datatype receive_types[], MPI_Comm comm,
+                             COLL_Request *request);
+int COLL_Neighbor_alltoallw_init(const void *send_buffer, const MPI_Count send_counts[],
+                                 const MPI_Aint send_displacements[],
+                                 const MPI_Datatype send_types[], void *receive_buffer,
+                                 const MPI_Count receive_counts[],
+                                 const MPI_Aint receive_displacements[],
+                                 const MPI_Datatype receive_types[], MPI_Comm comm, MPI_Info info,
+                                 COLL_Request *request);
 
 /*
  * Starts a persistent *REQUEST. Local. Returns MPI_ERR_REQUEST if it is active already or not a

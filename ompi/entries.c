@@ -7,10 +7,12 @@
 
 #include <stdlib.h>
 
-/* Counts and displacements in libcoll's types. */
+/* Counts and displacements in libcoll's types, and a copy of the datatypes of blocks. */
 typedef struct vectors {
+    size_t sends, receives; /* the lengths of the lists */
     MPI_Count *send_counts, *receive_counts;
     MPI_Aint *send_places, *receive_places;
+    MPI_Datatype *send_types, *receive_types; /* set by add_types */
 } vectors;
 
 static void convert_list(int many, const int counts[], const int places[], MPI_Count wide_counts[],
@@ -29,13 +31,18 @@ static int convert_lists(vectors *wide, void **memory, int sends, const int send
                          const int send_places[], int receives, const int receive_counts[],
                          const int receive_places[]) {
     const size_t sent = (size_t)sends, received = (size_t)receives;
-    void *room = realloc(*memory, (sent + received) * (sizeof(MPI_Count) + sizeof(MPI_Aint)) + 1);
+    enum { EACH_BYTES = sizeof(MPI_Count) + sizeof(MPI_Aint) + sizeof(MPI_Datatype) };
+    void *room = realloc(*memory, (sent + received) * EACH_BYTES + 1);
     if (!room)
         return OMPI_ERR_OUT_OF_RESOURCE;
+    wide->sends = sent;
+    wide->receives = received;
     wide->send_counts = *memory = room;
     wide->receive_counts = wide->send_counts + sent;
     wide->send_places = (MPI_Aint *)(wide->receive_counts + received);
     wide->receive_places = wide->send_places + sent;
+    wide->send_types = (MPI_Datatype *)(wide->receive_places + received);
+    wide->receive_types = wide->send_types + sent;
     convert_list(sends, send_counts, send_places, wide->send_counts, wide->send_places);
     convert_list(receives, receive_counts, receive_places, wide->receive_counts,
                  wide->receive_places);
@@ -61,6 +68,30 @@ static int convert_edges(vectors *wide, void **memory, MPI_Comm comm, const int 
                                : code;
 }
 #define WIDEN_EDGES(...) convert_edges(&wide, memory, comm, __VA_ARGS__)
+
+/* Copies the datatypes of blocks to WIDE, unless the conversion returned an error: CODE. Open MPI's
+ * Fortran calls free their arrays at once. */
+static int add_types(int code, vectors *wide, MPI_Datatype const send_types[],
+                     MPI_Datatype const receive_types[]) {
+    for (size_t i = 0; code == MPI_SUCCESS && i < wide->sends; i++)
+        wide->send_types[i] = send_types ? send_types[i] : MPI_DATATYPE_NULL;
+    for (size_t i = 0; code == MPI_SUCCESS && i < wide->receives; i++)
+        wide->receive_types[i] = receive_types[i];
+    return code;
+}
+
+/* Converts the lists for the neighbours on COMM with datatypes, whose displacements are wide. */
+static int convert_typed_edges(vectors *wide, void **memory, MPI_Comm comm, const int send_counts[],
+                               const MPI_Aint send_places[], MPI_Datatype const send_types[],
+                               const int receive_counts[], const MPI_Aint receive_places[],
+                               MPI_Datatype const receive_types[]) {
+    const int code = convert_edges(wide, memory, comm, send_counts, NULL, receive_counts, NULL);
+    for (size_t i = 0; code == MPI_SUCCESS && i < wide->sends; i++)
+        wide->send_places[i] = send_places[i];
+    for (size_t i = 0; code == MPI_SUCCESS && i < wide->receives; i++)
+        wide->receive_places[i] = receive_places[i];
+    return add_types(code, wide, send_types, receive_types);
+}
 #define NOTHING_TO_WIDEN MPI_SUCCESS
 
 /*
@@ -204,6 +235,18 @@ static MPI_Count sum_of(const int counts[], struct ompi_communicator_t *comm) {
     return sum;
 }
 
+/* Returns the bytes of the blocks for all ranks of COMM. */
+static MPI_Count bytes_of(const int counts[], MPI_Datatype const types[],
+                          struct ompi_communicator_t *comm) {
+    MPI_Count sum = 0;
+    size_t size;
+    for (int i = 0; i < ompi_comm_size(comm); i++) {
+        ompi_datatype_type_size(types[i], &size);
+        sum += counts[i] * (MPI_Count)size;
+    }
+    return sum;
+}
+
 #define MAKE_REQUEST(persistent, kept_op, widening, call)                                          \
     do {                                                                                           \
         libcoll_request *made = libcoll_request_make(comm, persistent, kept_op);                   \
@@ -302,6 +345,27 @@ ENTRIES(alltoallv, Alltoallv, alltoall, (ALLTOALLV_PARAMETERS, ), (ALLTOALLV, ),
               receive_places),
         (WIDE_ALLTOALLV, ), (SENDS_ALL, UNEVEN))
 
+#define ALLTOALLW_PARAMETERS(place)                                                                \
+    const void *send, const int send_counts[], const place send_places[],                          \
+        MPI_Datatype const send_types[], void *receive, const int receive_counts[],                \
+        const place receive_places[], MPI_Datatype const receive_types[]
+#define ALLTOALLW                                                                                  \
+    send, send_counts, send_places, send_types, receive, receive_counts, receive_places,           \
+        receive_types
+#define WIDE_ALLTOALLW                                                                             \
+    send, wide.send_counts, wide.send_places, wide.send_types, receive, wide.receive_counts,       \
+        wide.receive_places, wide.receive_types
+/* Open MPI itself calls none. */
+ENTRIES(alltoallw, Alltoallw, alltoall, (ALLTOALLW_PARAMETERS(int), ), (ALLTOALLW, ), NO_TYPE,
+        NO_AGREEMENT, NO_OP,
+        add_types(WIDEN(send == MPI_IN_PLACE ? NULL : send_counts, send_places, receive_counts,
+                        receive_places),
+                  &wide, send == MPI_IN_PLACE ? NULL : send_types, receive_types),
+        (WIDE_ALLTOALLW, ),
+        (send == MPI_IN_PLACE ? bytes_of(receive_counts, receive_types, comm)
+                              : bytes_of(send_counts, send_types, comm),
+         MPI_BYTE, UNEVEN))
+
 ENTRIES(neighbor_allgather, Neighbor_allgather, neighbor_allgather, (BLOCKS_PARAMETERS, ),
         (BLOCKS, ), is_inner(send_type), NO_AGREEMENT, NO_OP, NOTHING_TO_WIDEN, (BLOCKS, ),
         (send_count, send_type, EVEN))
@@ -315,6 +379,11 @@ ENTRIES(neighbor_alltoallv, Neighbor_alltoallv, neighbor_alltoall, (ALLTOALLV_PA
         (ALLTOALLV, ), is_inner(send_type), NO_AGREEMENT, NO_OP,
         WIDEN_EDGES(send_counts, send_places, receive_counts, receive_places), (WIDE_ALLTOALLV, ),
         (0, MPI_BYTE, UNEVEN))
+ENTRIES(neighbor_alltoallw, Neighbor_alltoallw, neighbor_alltoall,
+        (ALLTOALLW_PARAMETERS(MPI_Aint), ), (ALLTOALLW, ), NO_TYPE, NO_AGREEMENT, NO_OP,
+        convert_typed_edges(&wide, memory, comm, send_counts, send_places, send_types,
+                            receive_counts, receive_places, receive_types),
+        (WIDE_ALLTOALLW, ), (0, MPI_BYTE, UNEVEN))
 
 void libcoll_set_functions(mca_coll_base_module_t *base) {
 #define SET(function)                                                                              \

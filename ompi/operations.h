@@ -36,6 +36,7 @@
     EACH(allgatherv)                                                                               \
     EACH(alltoall)                                                                                 \
     EACH(alltoallv)                                                                                \
+    EACH(alltoallw)                                                                                \
     EACH(scatter)                                                                                  \
     EACH(scatterv)                                                                                 \
     EACH(barrier)                                                                                  \
@@ -44,7 +45,8 @@
     EACH(neighbor_allgather)                                                                       \
     EACH(neighbor_allgatherv)                                                                      \
     EACH(neighbor_alltoall)                                                                        \
-    EACH(neighbor_alltoallv)
+    EACH(neighbor_alltoallv)                                                                       \
+    EACH(neighbor_alltoallw)
 
 typedef enum libcoll_operation {
 #define NUMBER(operation, setting) LIBCOLL_##operation,

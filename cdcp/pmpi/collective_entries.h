@@ -38,6 +38,19 @@ static MPI_Count FORM(sum_of)(const COUNT counts[], MPI_Comm comm) {
 }
 #define SUM_OF(counts) FORM(sum_of)(counts, comm)
 
+/* Returns the bytes of the blocks for all ranks of COMM; 0 for an intercommunicator. */
+static MPI_Count FORM(bytes_of)(const COUNT counts[], const MPI_Datatype types[], MPI_Comm comm) {
+    MPI_Count sum = 0, size;
+    int ranks = 0, inter = 1;
+    if (!counts || PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter ||
+        PMPI_Comm_size(comm, &ranks) != MPI_SUCCESS)
+        return 0;
+    for (int i = 0; i < ranks; i++)
+        if (counts[i] > 0 && PMPI_Type_size_x(types[i], &size) == MPI_SUCCESS)
+            sum += counts[i] * size;
+    return sum;
+}
+
 /* Returns the count for this rank of COMM; 0 for an intercommunicator. */
 static MPI_Count FORM(own_of)(const COUNT counts[], MPI_Comm comm) {
     int rank = 0, inter = 1;
@@ -56,10 +69,13 @@ static int FORM(convert_many)(vectors *made, int many, const COUNT counts[], con
                               MPI_Comm comm) {
     if (!counts && many > 0)
         return coll_raise(comm, coll_error(MPI_ERR_COUNT, "null pointer for counts"));
-    made->counts = malloc((size_t)many * (sizeof *made->counts + sizeof *made->places) + 1);
+    enum { EACH_BYTES = sizeof *made->counts + sizeof *made->places + sizeof *made->types };
+    made->counts = malloc((size_t)many * EACH_BYTES + 1);
     if (!made->counts)
         return coll_raise(comm, coll_error(MPI_ERR_NO_MEM, "no memory for %d counts", many));
+    made->many = many;
     made->places = (MPI_Aint *)(made->counts + many);
+    made->types = (MPI_Datatype *)(made->places + many);
     for (int i = 0; i < many; i++) {
         made->counts[i] = counts[i];
         made->places[i] = places ? places[i] : 0;
@@ -215,6 +231,23 @@ ALL_FORMS(Alltoallv, Ialltoallv, ALLTOALL,
            CONVERT(from, true, recvcounts, rdispls)),
           (OUR_ALLTOALLV, ))
 
+#define ALLTOALLW_PARAMETERS(place)                                                                \
+    const void *sendbuf, const COUNT sendcounts[], const place sdispls[],                          \
+        const MPI_Datatype sendtypes[], void *recvbuf, const COUNT recvcounts[],                   \
+        const place rdispls[], const MPI_Datatype recvtypes[]
+#define ALLTOALLW sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes
+#define OUR_ALLTOALLW                                                                              \
+    sendbuf, to.counts, to.places, to.types, recvbuf, from.counts, from.places, from.types
+ALL_FORMS(Alltoallw, Ialltoallw, ALLTOALL,
+          (sendbuf == MPI_IN_PLACE ? FORM(bytes_of)(recvcounts, recvtypes, comm)
+                                   : FORM(bytes_of)(sendcounts, sendtypes, comm),
+           MPI_BYTE, UNEVEN),
+          (ALLTOALLW_PARAMETERS(PLACE), ), (ALLTOALLW, ), COLL_ACCOUNT_collective, NOT_SERVED,
+          NOT_SERVED, MPI_OP_NULL,
+          (CONVERT_TYPED(to, sendbuf != MPI_IN_PLACE, sendcounts, sdispls, sendtypes),
+           CONVERT_TYPED(from, true, recvcounts, rdispls, recvtypes)),
+          (OUR_ALLTOALLW, ))
+
 /* --- Those among neighbours --- */
 
 ALL_FORMS(Neighbor_allgather, Ineighbor_allgather, NEIGHBOR_ALLGATHER, (sendcount, sendtype, EVEN),
@@ -239,3 +272,10 @@ ALL_FORMS(Neighbor_alltoallv, Ineighbor_alltoallv, NEIGHBOR_ALLTOALL, (0, MPI_BY
            CONVERT_EDGES(to, false, sendcounts, sdispls),
            CONVERT_EDGES(from, true, recvcounts, rdispls)),
           (OUR_ALLTOALLV, ))
+
+ALL_FORMS(Neighbor_alltoallw, Ineighbor_alltoallw, NEIGHBOR_ALLTOALL, (0, MPI_BYTE, UNEVEN),
+          (ALLTOALLW_PARAMETERS(MPI_Aint), ), (ALLTOALLW, ), COLL_ACCOUNT_collective, NOT_SERVED,
+          NOT_SERVED, MPI_OP_NULL,
+          (CONVERT_TYPED_EDGES(to, false, sendcounts, sdispls, sendtypes),
+           CONVERT_TYPED_EDGES(from, true, recvcounts, rdispls, recvtypes)),
+          (OUR_ALLTOALLW, ))

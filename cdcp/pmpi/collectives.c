@@ -113,11 +113,30 @@ static int note_request(int code, MPI_Request *request, coll_account_kind kind) 
 #define RECEIVES_OWN                                                                               \
     recvbuf == MPI_IN_PLACE ? 0 : recvcount, recvbuf == MPI_IN_PLACE ? MPI_BYTE : recvtype
 
-/* Counts and displacements in libcoll's types. */
+/* Counts and displacements of MANY blocks in libcoll's types, and a copy of their datatypes if each
+ * has its own. */
 typedef struct vectors {
+    int many;
     MPI_Count *counts;
     MPI_Aint *places;
+    MPI_Datatype *types; /* set by keep_types */
 } vectors;
+
+/* Copies TYPES to MADE, and has RECORD keep them unless it is NULL. */
+static int keep_types(vectors *made, coll_nonblocking *record, const MPI_Datatype types[]) {
+    int code = MPI_SUCCESS;
+    for (int i = 0; i < made->many && code == MPI_SUCCESS; i++) {
+        made->types[i] = types[i];
+        if (record)
+            code = coll_nonblocking_keep_type(record, &made->types[i]);
+    }
+    return code;
+}
+
+static void copy_places(vectors *made, const MPI_Aint places[]) {
+    for (int i = 0; i < made->many; i++)
+        made->places[i] = places[i];
+}
 
 /*
  * Returns whether libcoll runs OPERATION on COMM. Calls on intercommunicators go directly to the
@@ -138,7 +157,8 @@ static bool is_at(int root, MPI_Comm comm) {
 
 /*
  * Parts of a PREPARATION, separated by commas: keep a type, unless the call blocks, or convert a
- * vector to TO or FROM, if that is NEEDED on this rank. After an error they do nothing.
+ * vector to TO or FROM, if that is NEEDED on this rank, and add types to it. After an error they do
+ * nothing.
  */
 #define KEEP(needed, type)                                                                         \
     (code = code == MPI_SUCCESS && record && (needed) ? coll_nonblocking_keep_type(record, &type)  \
@@ -150,13 +170,22 @@ static bool is_at(int root, MPI_Comm comm) {
     (code = code == MPI_SUCCESS ? FORM(convert_edges)(&vector, receives, counts, places, comm)     \
                                 : code)
 
+#define CONVERT_TYPED(vector, needed, counts, places, types)                                       \
+    (CONVERT(vector, needed, counts, places), ADD_TYPES(vector, types))
+/* The displacements of neighbours' blocks are wide if these have types. */
+#define CONVERT_TYPED_EDGES(vector, receives, counts, places, types)                               \
+    (CONVERT_EDGES(vector, receives, counts, NULL), copy_places(&vector, places),                  \
+     ADD_TYPES(vector, types))
+#define ADD_TYPES(vector, types)                                                                   \
+    (code = code == MPI_SUCCESS ? keep_types(&vector, record, types) : code)
+
 /*
  * Has libcoll start or prepare a call by CREATE, after PREPARATION, and sets *REQUEST and CODE. OP
  * is that of a reduction or MPI_OP_NULL.
  */
 #define CREATE_REQUEST(op, preparation, create)                                                    \
     do {                                                                                           \
-        vectors to = {NULL, NULL}, from = {NULL, NULL};                                            \
+        vectors to = {.many = 0}, from = {.many = 0};                                              \
         coll_nonblocking *record;                                                                  \
         code = coll_raise(comm, coll_nonblocking_create(op, &record));                             \
         if (!record)                                                                               \
@@ -179,7 +208,7 @@ static bool is_at(int root, MPI_Comm comm) {
 #define ALL_FORMS(name, iname, operation, amount, parameters, arguments, kind, post, prepare, op,  \
                   preparation, ours)                                                               \
     int FORM(MPI_##name)(EACH parameters MPI_Comm comm) {                                          \
-        vectors to = {NULL, NULL}, from = {NULL, NULL};                                            \
+        vectors to = {.many = 0}, from = {.many = 0};                                              \
         coll_nonblocking *const record = NULL;                                                     \
         int code = MPI_SUCCESS;                                                                    \
         comm = coll_dcp_comm(comm);                                                                \

@@ -81,12 +81,16 @@ int coll_nonblocking_keep_type(coll_nonblocking *record, MPI_Datatype *type) {
     int code = PMPI_Type_get_envelope(*type, &integers, &addresses, &types, &combiner);
     if (code != MPI_SUCCESS || combiner == MPI_COMBINER_NAMED)
         return code;
-    MPI_Datatype *kept = &record->types[record->type_count];
-    code = PMPI_Type_dup(*type, kept);
+    const size_t count = (size_t)record->type_count;
+    MPI_Datatype *kept = realloc(record->types, (count + 1) * sizeof *kept);
+    if (!kept)
+        return coll_error(MPI_ERR_NO_MEM, "no memory for %zu datatypes", count + 1);
+    record->types = kept;
+    code = PMPI_Type_dup(*type, &kept[count]);
     if (code != MPI_SUCCESS)
         return code;
     record->type_count++;
-    *type = *kept;
+    *type = kept[count];
     return MPI_SUCCESS;
 }
 
@@ -115,6 +119,8 @@ int MPI_Op_free(MPI_Op *op) {
 void coll_nonblocking_free(coll_nonblocking *record) {
     while (record->type_count > 0)
         (void)PMPI_Type_free(&record->types[--record->type_count]);
+    free(record->types);
+    record->types = NULL;
     for (int i = 0; i < 2; i++) {
         free(record->counts[i]);
         record->counts[i] = NULL;

@@ -19,7 +19,7 @@ typedef struct coll_nonblocking {
     int room[COLL_DCP_ROOM]; /* as a coll_dcp_request has, for Fortran's handles */
     coll_request *request;   /* NULL in unused records */
     MPI_Count *counts[2];    /* converted counts and displacements; NULL if there are none */
-    MPI_Datatype types[2];   /* duplicates of the call's derived types */
+    MPI_Datatype *types;     /* duplicates of the call's derived types; NULL if there are none */
     int type_count;
     MPI_Op op;                     /* MPI_OP_NULL if the call does not reduce */
     bool op_freed;                 /* the program has freed OP */

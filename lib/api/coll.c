@@ -413,8 +413,20 @@ ENTRIES(COLL_Alltoallv, COLL_Ialltoallv, COLL_Alltoallv_init, COLL_OPERATION_ALL
          MPI_Datatype receive_type, ),
         .send = send_buffer, .send_type = send_type, .receive = receive_buffer,
         .receive_type = receive_type,
+        .uneven = &(coll_uneven){.send_counts = send_counts,
+                                 .send_places = send_displacements,
+                                 .receive_counts = receive_counts,
+                                 .receive_places = receive_displacements})
+
+ENTRIES(COLL_Alltoallw, COLL_Ialltoallw, COLL_Alltoallw_init, COLL_OPERATION_ALLTOALL,
+        (const void *send_buffer, const MPI_Count send_counts[],
+         const MPI_Aint send_displacements[], const MPI_Datatype send_types[], void *receive_buffer,
+         const MPI_Count receive_counts[], const MPI_Aint receive_displacements[],
+         const MPI_Datatype receive_types[], ),
+        .send = send_buffer, .send_type = MPI_BYTE, .receive = receive_buffer,
+        .receive_type = MPI_BYTE,
         .uneven = &(coll_uneven){send_counts, send_displacements, receive_counts,
-                                 receive_displacements})
+                                 receive_displacements, send_types, receive_types})
 
 ENTRIES(COLL_Scatter, COLL_Iscatter, COLL_Scatter_init, COLL_OPERATION_SCATTER,
         (const void *send_buffer, MPI_Count send_count, MPI_Datatype send_type,
@@ -476,5 +488,18 @@ ENTRIES(COLL_Neighbor_alltoallv, COLL_Ineighbor_alltoallv, COLL_Neighbor_alltoal
          MPI_Datatype receive_type, ),
         .send = send_buffer, .send_type = send_type, .receive = receive_buffer,
         .receive_type = receive_type,
+        .uneven = &(coll_uneven){.send_counts = send_counts,
+                                 .send_places = send_displacements,
+                                 .receive_counts = receive_counts,
+                                 .receive_places = receive_displacements})
+
+ENTRIES(COLL_Neighbor_alltoallw, COLL_Ineighbor_alltoallw, COLL_Neighbor_alltoallw_init,
+        COLL_OPERATION_NEIGHBOR_ALLTOALL,
+        (const void *send_buffer, const MPI_Count send_counts[],
+         const MPI_Aint send_displacements[], const MPI_Datatype send_types[], void *receive_buffer,
+         const MPI_Count receive_counts[], const MPI_Aint receive_displacements[],
+         const MPI_Datatype receive_types[], ),
+        .send = send_buffer, .send_type = MPI_BYTE, .receive = receive_buffer,
+        .receive_type = MPI_BYTE,
         .uneven = &(coll_uneven){send_counts, send_displacements, receive_counts,
-                                 receive_displacements})
+                                 receive_displacements, send_types, receive_types})

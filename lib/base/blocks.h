@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The receive buffer of a gather's root: one block for each rank, all of one datatype, with equal
- * or individual counts. Each block is read and written as coll_data. The datatype is analysed only
- * once.
+ * The receive buffer of a gather's root: one block for each rank, with equal or individual counts,
+ * of one datatype or of a datatype for each. Each block is read and written as coll_data. One
+ * datatype of all blocks is analysed only once.
  */
 #ifndef COLL_LIB_BASE_BLOCKS_H
 #define COLL_LIB_BASE_BLOCKS_H
@@ -18,14 +18,21 @@ typedef struct coll_blocks_layout {
     /* elements of each rank's block, the blocks being contiguous; unused if COUNTS is set */
     MPI_Count count;
     const MPI_Count *counts; /* elements of each rank's block; NULL if all have COUNT */
-    /* displacement of each block, in extents of the datatype; used if COUNTS is set */
+    /* displacement of each block, in extents of TYPE, or in bytes if TYPES is set; used if COUNTS
+     * is set */
     const MPI_Aint *places;
     MPI_Datatype type;
+    /* datatype of each block, with COUNTS; MPI_DATATYPE_NULL is valid for a block of no elements.
+     * NULL if all blocks have TYPE */
+    const MPI_Datatype *types;
 } coll_blocks_layout;
 
 typedef struct coll_blocks {
     coll_blocks_layout layout;
     int ranks;
+    coll_data *each; /* the blocks if each has its own datatype, else NULL */
+
+    /* If all blocks have one datatype: */
     MPI_Count size;    /* bytes of data in an element */
     MPI_Aint extent;   /* from one element to the next */
     coll_data longest; /* the longest block, as if it began at the start of the buffer */
@@ -34,6 +41,9 @@ typedef struct coll_blocks {
 /* Describes the blocks of RANKS ranks. Errors: those of coll_data_open. */
 int coll_blocks_open(coll_blocks *blocks, const coll_blocks_layout *layout, int ranks);
 void coll_blocks_close(coll_blocks *blocks);
+
+/* Describes the same blocks as if the buffer began OFFSET bytes later. */
+void coll_blocks_move(coll_blocks *blocks, MPI_Aint offset);
 
 /* Return the bytes of RANK's block, and of the longest block. */
 size_t coll_blocks_bytes(const coll_blocks *blocks, int rank);

@@ -37,17 +37,37 @@ static int count_blocks(const coll_call_args *call, bool input) {
                                                        : graph->in;
 }
 
-static int check_counts(const coll_call_args *call, const char *direction, MPI_Count count,
-                        const MPI_Count counts[], int many, MPI_Datatype type) {
-    if (type == MPI_DATATYPE_NULL)
-        return coll_error(MPI_ERR_TYPE, "%s: null datatype to %s", name_of(call), direction);
-    for (int i = 0; i < (counts ? many : 1); i++) {
-        MPI_Count length = counts ? counts[i] : count;
+/* Checks the counts and datatypes of MANY blocks. */
+static int check_blocks(const coll_call_args *call, const char *direction,
+                        const coll_blocks_layout *layout, int many) {
+    for (int i = 0; i < (layout->counts ? many : 1); i++) {
+        const MPI_Count length = layout->counts ? layout->counts[i] : layout->count;
+        const MPI_Datatype type = layout->types ? layout->types[i] : layout->type;
+        if (type == MPI_DATATYPE_NULL && (!layout->types || length != 0))
+            return coll_error(MPI_ERR_TYPE, "%s: null datatype to %s", name_of(call), direction);
         if (length < 0)
             return coll_error(MPI_ERR_COUNT, "%s: %lld elements to %s", name_of(call),
                               (long long)length, direction);
     }
     return MPI_SUCCESS;
+}
+
+static coll_blocks_layout receive_layout(const coll_user *user) {
+    return (coll_blocks_layout){.buffer = user->receive,
+                                .count = user->receive_count,
+                                .counts = uneven_of(user)->receive_counts,
+                                .places = uneven_of(user)->receive_places,
+                                .type = user->receive_type,
+                                .types = uneven_of(user)->receive_types};
+}
+
+static coll_blocks_layout send_layout(const coll_user *user) {
+    return (coll_blocks_layout){.buffer = coll_data_read_only(user->send),
+                                .count = user->send_count,
+                                .counts = uneven_of(user)->send_counts,
+                                .places = uneven_of(user)->send_places,
+                                .type = user->send_type,
+                                .types = uneven_of(user)->send_types};
 }
 
 /* Checks that MPI_IN_PLACE is only the send buffer and, if there is a root, only the root's (in a
@@ -78,14 +98,14 @@ static int check_arguments(const coll_call_args *call) {
     if (reduces && user->op == MPI_OP_NULL)
         return coll_error(MPI_ERR_OP, "%s: null operation", info->name);
     bool receives = call->operation != COLL_OPERATION_GATHER || is_root(call);
+    coll_blocks_layout layout = receive_layout(user);
     int code = check_places(call, receives);
     if (code == MPI_SUCCESS && receives && user->receive != MPI_IN_PLACE)
-        code = check_counts(call, "receive", user->receive_count, uneven_of(user)->receive_counts,
-                            count_blocks(call, false), user->receive_type);
+        code = check_blocks(call, "receive", &layout, count_blocks(call, false));
     bool sends = !reduces && user->send != MPI_IN_PLACE && (!scatters || is_root(call));
+    layout = send_layout(user);
     if (code == MPI_SUCCESS && sends)
-        code = check_counts(call, "send", user->send_count, uneven_of(user)->send_counts,
-                            count_blocks(call, true), user->send_type);
+        code = check_blocks(call, "send", &layout, count_blocks(call, true));
     return code;
 }
 
@@ -131,22 +151,6 @@ static int open_blocks(coll_call_args *call, const coll_blocks_layout *layout, b
     return code;
 }
 
-static coll_blocks_layout receive_layout(const coll_user *user) {
-    return (coll_blocks_layout){.buffer = user->receive,
-                                .count = user->receive_count,
-                                .counts = uneven_of(user)->receive_counts,
-                                .places = uneven_of(user)->receive_places,
-                                .type = user->receive_type};
-}
-
-static coll_blocks_layout send_layout(const coll_user *user) {
-    return (coll_blocks_layout){.buffer = coll_data_read_only(user->send),
-                                .count = user->send_count,
-                                .counts = uneven_of(user)->send_counts,
-                                .places = uneven_of(user)->send_places,
-                                .type = user->send_type};
-}
-
 /* Remembers a datatype for which later calls may take the fast path (lib/api/coll.c). */
 static void remember_type(const coll_call_args *call, const coll_data *data) {
     coll_state *state = coll_state_of(call->comm);
@@ -188,16 +192,23 @@ static int set_local_copy(coll_call_args *call, MPI_Count count, MPI_Datatype ty
 /* Sets the range of memory that INPUTS' blocks cover, to be copied at each start, since results may
  * overwrite it. */
 static int set_copied_range(coll_call_args *call) {
-    const coll_user *user = call->user;
-    MPI_Count lower, bytes;
-    int code = PMPI_Type_get_true_extent_x(user->receive_type, &lower, &bytes);
+    MPI_Count lower = 0, bytes = 0, bound, extent = 0;
+    MPI_Datatype known = MPI_DATATYPE_NULL; /* the type that has these */
+    int code = MPI_SUCCESS;
     MPI_Aint lowest = PTRDIFF_MAX, end = PTRDIFF_MIN;
     for (int rank = 0; rank < call->comm->ranks; rank++) {
         coll_data block = coll_blocks_at(&call->inputs, rank);
         if (block.bytes == 0)
             continue;
+        if (block.type != known)
+            code = PMPI_Type_get_true_extent_x(block.type, &lower, &bytes);
+        if (block.type != known && code == MPI_SUCCESS)
+            code = PMPI_Type_get_extent_x(block.type, &bound, &extent);
+        if (code != MPI_SUCCESS)
+            return code;
+        known = block.type;
         MPI_Aint from = (MPI_Aint)block.buffer + (MPI_Aint)lower,
-                 last = from + (MPI_Aint)((block.count - 1) * call->inputs.extent),
+                 last = from + (MPI_Aint)((block.count - 1) * extent),
                  low = last < from ? last : from, high = last < from ? from : last;
         lowest = low < lowest ? low : lowest;
         end = high + (MPI_Aint)bytes > end ? high + (MPI_Aint)bytes : end;
@@ -206,7 +217,7 @@ static int set_copied_range(coll_call_args *call) {
     call->copied = any ? (size_t)(end - lowest) : 0;
     call->lowest =
         any ? (char *)lowest : (char *)&call->lowest; /* not NULL: see coll_call_args_copies */
-    return code;
+    return MPI_SUCCESS;
 }
 
 /* Opens in-place input blocks, which are where the results go. */
@@ -509,13 +520,10 @@ coll_exec_args coll_call_args_planned(const coll_algorithm *algorithm, const col
 void coll_call_args_move_input(coll_call_args *call, char *copy) {
     MPI_Aint offset = copy - call->lowest;
     call->copy = copy;
-    if (call->has_inputs) {
-        call->inputs.layout.buffer = (char *)call->inputs.layout.buffer + offset;
-        call->inputs.longest = coll_data_shifted(
-            &call->inputs.longest, offset, call->inputs.longest.count, call->inputs.longest.bytes);
-    } else {
+    if (call->has_inputs)
+        coll_blocks_move(&call->inputs, offset);
+    else
         call->input = coll_data_shifted(&call->input, offset, call->input.count, call->input.bytes);
-    }
 }
 
 static int run_natively(const coll_call_args *call) {

@@ -18,13 +18,14 @@
 
 #include <mpi.h>
 
-/* Counts and displacements of each rank, if sizes differ by rank; displacements are in extents.
- * Arrays that an operation doesn't have are NULL. */
+/* Counts and displacements of each rank, if sizes differ by rank; displacements are in extents or,
+ * if each rank also has a datatype, in bytes. Arrays that an operation doesn't have are NULL. */
 typedef struct coll_uneven {
     const MPI_Count *send_counts;
     const MPI_Aint *send_places;
     const MPI_Count *receive_counts;
     const MPI_Aint *receive_places;
+    const MPI_Datatype *send_types, *receive_types;
 } coll_uneven;
 
 /*

@@ -72,6 +72,11 @@ static int array_lengths(const coll_operation_info *info, int root, MPI_Comm com
     return code;
 }
 
+/* Returns whether each block has its own datatype. */
+static bool has_types(const coll_user *u) {
+    return u->uneven && u->uneven->receive_types;
+}
+
 /* Converts USER's counts and displacements. The caller frees MADE's memory with coll_reserve_free.
  */
 static int convert_arrays(const coll_operation_info *info, const coll_user *user, MPI_Comm comm,
@@ -86,8 +91,11 @@ static int convert_arrays(const coll_operation_info *info, const coll_user *user
         return coll_error(MPI_ERR_NO_MEM, "no memory for %zu counts", all);
     bool fits = convert_counts(&next, each->send_counts, out, &made->send_counts);
     fits = convert_counts(&next, each->receive_counts, in, &made->receive_counts) && fits;
-    fits = convert_displacements(&next, each->send_places, out, &made->send_places) && fits;
-    fits = convert_displacements(&next, each->receive_places, in, &made->receive_places) && fits;
+    if (!info->neighbors || !has_types(user)) { /* else MPI takes them as MPI_Aint */
+        fits = convert_displacements(&next, each->send_places, out, &made->send_places) && fits;
+        fits =
+            convert_displacements(&next, each->receive_places, in, &made->receive_places) && fits;
+    }
     if (!fits)
         coll_reserve_free(made->memory);
     return fits ? MPI_SUCCESS : too_many();
@@ -159,7 +167,16 @@ static int allgather(const coll_user *u, const ints *n, MPI_Comm comm, MPI_Reque
                               u->receive, receive, u->receive_type);
 }
 
+static int alltoallw(const coll_user *u, const ints *n, MPI_Comm comm, MPI_Request *request) {
+    const coll_uneven *each = u->uneven;
+    return EITHER(PMPI_Ialltoallw, PMPI_Alltoallw, u->send, n->send_counts, n->send_places,
+                  each->send_types, u->receive, n->receive_counts, n->receive_places,
+                  each->receive_types);
+}
+
 static int alltoall(const coll_user *u, const ints *n, MPI_Comm comm, MPI_Request *request) {
+    if (has_types(u))
+        return alltoallw(u, n, comm, request);
     int send = (int)u->send_count, receive = (int)u->receive_count;
     return u->uneven ? EITHER(PMPI_Ialltoallv, PMPI_Alltoallv, u->send, n->send_counts,
                               n->send_places, u->send_type, u->receive, n->receive_counts,
@@ -204,8 +221,18 @@ static int neighbor_allgather(const coll_user *u, const ints *n, MPI_Comm comm,
                               u->send_type, u->receive, receive, u->receive_type);
 }
 
+static int neighbor_alltoallw(const coll_user *u, const ints *n, MPI_Comm comm,
+                              MPI_Request *request) {
+    const coll_uneven *each = u->uneven;
+    return EITHER(PMPI_Ineighbor_alltoallw, PMPI_Neighbor_alltoallw, u->send, n->send_counts,
+                  each->send_places, each->send_types, u->receive, n->receive_counts,
+                  each->receive_places, each->receive_types);
+}
+
 static int neighbor_alltoall(const coll_user *u, const ints *n, MPI_Comm comm,
                              MPI_Request *request) {
+    if (has_types(u))
+        return neighbor_alltoallw(u, n, comm, request);
     int send = (int)u->send_count, receive = (int)u->receive_count;
     return u->uneven ? EITHER(PMPI_Ineighbor_alltoallv, PMPI_Neighbor_alltoallv, u->send,
                               n->send_counts, n->send_places, u->send_type, u->receive,

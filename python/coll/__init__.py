@@ -23,7 +23,16 @@ import functools
 
 from mpi4py import MPI
 
-from ._buffers import in_place, in_place_vector, no_data, no_vector, simple, vector
+from ._buffers import (
+    in_place,
+    in_place_typed_vector,
+    in_place_vector,
+    no_data,
+    no_vector,
+    simple,
+    typed_vector,
+    vector,
+)
 from ._library import function, handle_of, version
 from ._requests import Request, Waitall, check
 
@@ -279,6 +288,14 @@ def Alltoallv(sendbuf, recvbuf, comm=MPI.COMM_WORLD):
     return (*send[:4], *receive[:4], handle_of(comm)), (send[4], receive[4])
 
 
+@_operation("buffer counts places types buffer counts places types comm")
+def Alltoallw(sendbuf, recvbuf, comm=MPI.COMM_WORLD):
+    ranks = _blocks(comm)
+    send = in_place_typed_vector if sendbuf is MPI.IN_PLACE else typed_vector(sendbuf, ranks, writable=False)
+    receive = typed_vector(recvbuf, ranks)
+    return (*send[:4], *receive[:4], handle_of(comm)), (send[4], receive[4])
+
+
 # --- Among the neighbours of a topology ---
 
 
@@ -306,4 +323,11 @@ def Neighbor_alltoall(sendbuf, recvbuf, comm):
 def Neighbor_alltoallv(sendbuf, recvbuf, comm):
     send = vector(sendbuf, comm.outdegree, writable=False)
     receive = vector(recvbuf, comm.indegree)
+    return (*send[:4], *receive[:4], handle_of(comm)), (send[4], receive[4])
+
+
+@_operation("buffer counts places types buffer counts places types comm")
+def Neighbor_alltoallw(sendbuf, recvbuf, comm):
+    send = typed_vector(sendbuf, comm.outdegree, writable=False)
+    receive = typed_vector(recvbuf, comm.indegree)
     return (*send[:4], *receive[:4], handle_of(comm)), (send[4], receive[4])

@@ -6,7 +6,7 @@ import operator
 
 from mpi4py import MPI
 
-from ._library import ffi, handle_of
+from ._library import ffi, handle_of, handle_type
 
 _memory = MPI.memory if hasattr(MPI, "memory") else MPI.buffer
 _null_type = handle_of(MPI.DATATYPE_NULL)
@@ -92,9 +92,9 @@ def _elements(bytes, extent, blocks):
     return count
 
 
-def _check_fits(data, bytes, datatype, first, count):
-    """Raises ValueError unless DATA of BYTES has room for COUNT elements from element FIRST on. Addresses
-    relative to MPI.BOTTOM can't be checked."""
+def _check_fits(data, bytes, datatype, first, count, offset=0):
+    """Raises ValueError unless DATA of BYTES has room for COUNT elements from element FIRST on, if element 0
+    is OFFSET bytes behind its begin. Addresses relative to MPI.BOTTOM can't be checked."""
     if count < 0:
         raise ValueError(f"{count} elements: counts must not be negative")
     if count == 0 or data is MPI.BOTTOM:
@@ -102,8 +102,8 @@ def _check_fits(data, bytes, datatype, first, count):
     if data is None:
         raise ValueError(f"no data for {count} elements")
     extent, last = datatype.extent, first + count - 1
-    begin = min(first * extent, last * extent) + datatype.true_lb
-    end = max(first * extent, last * extent) + datatype.true_ub
+    begin = min(first * extent, last * extent) + offset + datatype.true_lb
+    end = max(first * extent, last * extent) + offset + datatype.true_ub
     if begin < 0 or end > bytes:
         raise ValueError(
             f"{count} elements from number {first} on take the bytes {begin} to {end} of data of {bytes}"
@@ -180,8 +180,28 @@ def vector(message, ranks, writable=True):
     return address, counts, places, handle, (kept, counts, places, datatype)
 
 
+def typed_vector(message, ranks, writable=True):
+    """Returns (address, counts, displacements in bytes, types, objects to keep alive) of data with a block and a
+    datatype for each rank: [data, types], [data, (counts, displacements), types] or [data, counts,
+    displacements, types]."""
+    if not isinstance(message, (list, tuple)) or not 2 <= len(message) <= 4:
+        raise ValueError("expecting a list of 2 to 4: [data, counts, displacements, types]")
+    data, *lists, types = message
+    counts, places = lists if len(lists) == 2 else lists[0] if lists else ([1] * ranks, [0] * ranks)
+    counts = _numbers("long long[]", counts, ranks, "counts")
+    places = _numbers("ptrdiff_t[]", places, ranks, "displacements")
+    if len(types) != ranks:
+        raise ValueError(f"{len(types)} types for {ranks} ranks")
+    address, bytes, kept = _memory_of(data, writable)
+    for place, count, datatype in zip(places, counts, types):
+        _check_fits(data, bytes, datatype, 0, count, place)
+    handles = ffi.new(f"{handle_type}[]", [handle_of(datatype) for datatype in types])
+    return address, counts, places, handles, (kept, counts, places, handles, list(types))
+
+
 # Placeholders for data that are not significant on a rank, or are in the receive buffer (in place).
 no_data = 0, 0, _null_type, None
 no_vector = 0, ffi.NULL, ffi.NULL, _null_type, None
 in_place = int(MPI.IN_PLACE), *no_data[1:]
 in_place_vector = int(MPI.IN_PLACE), *no_vector[1:]
+in_place_typed_vector = int(MPI.IN_PLACE), ffi.NULL, ffi.NULL, ffi.NULL, None

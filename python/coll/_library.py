@@ -68,6 +68,7 @@ _kinds = {
     "counts": "const long long *",
     "places": "const ptrdiff_t *",
     "type": handle_type,
+    "types": f"const {handle_type} *",
     "op": handle_type,
     "comm": handle_type,
     "info": handle_type,

@@ -66,8 +66,8 @@ for call in bcast gather allreduce reduce reduce_scatter allgather alltoall scat
     neighbor_allgather neighbor_alltoall; do
     grep -q "^coll: $call .*why=\"it was asked for\"" err || fail "no $call"
 done
-for call in bcast gatherv allreduce reduce reduce_scatter_block allgatherv alltoallv scatterv barrier scan \
-    neighbor_allgather neighbor_alltoallv; do
+for call in bcast gatherv allreduce reduce reduce_scatter_block allgatherv alltoallv alltoallw scatterv barrier \
+    scan neighbor_allgather neighbor_alltoallv neighbor_alltoallw; do
     grep -q "^coll: COLL_I$call " err || fail "no i$call"
     grep -q "^coll: COLL_${call^}_init " err || fail "no ${call}_init"
 done

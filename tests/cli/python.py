@@ -144,6 +144,13 @@ def uneven():
         result = space(ranks * (rank + 1), "i4")
         return result, [mine(total, "i4"), counts, places, "i"], [result, [rank + 1] * ranks]
 
+    def exchanged_typed():
+        result = space(ranks * (rank + 1), "i4")
+        blocks = [MPI.INT.Create_contiguous(i + 1).Commit() for i in range(ranks)]
+        given = [mine(total, "i4"), [1] * ranks, [4 * place for place in places], blocks]
+        lists = [rank + 1] * ranks, [4 * (rank + 1) * i for i in range(ranks)]
+        return result, given, [result, lists, [MPI.INT] * ranks]
+
     def reduced():
         result = space(rank + 1, "i4")
         return result, mine(sum(counts), "i4"), result, counts
@@ -152,6 +159,7 @@ def uneven():
     compare("Allgatherv", gathered())
     compare("Scatterv", scattered)
     compare("Alltoallv", exchanged)
+    compare("Alltoallw", exchanged_typed)
     compare("Reduce_scatter", reduced)
 
     def by_default():
@@ -174,6 +182,12 @@ def in_place():
     compare("Allgatherv", reduced(), ways_in_place)
     compare("Alltoall", reduced(), ways_in_place)
     compare("Alltoallv", reduced(), ways_in_place)
+
+    def typed():
+        data = mine(ranks)
+        return data, MPI.IN_PLACE, [data, [1] * ranks, [8 * i for i in range(ranks)], [MPI.DOUBLE] * ranks]
+
+    compare("Alltoallw", typed, ways_in_place)
     compare("Scan", reduced(), ways_in_place)
     compare("Reduce_scatter_block", reduced(), ways_in_place)
 
@@ -366,6 +380,10 @@ def memory():
         raises(*kind, text, "Allgatherv", mine(1), wrong)
         raises(*kind, text, "Alltoallv", wrong, space(ranks))
         raises(*kind, text, "Alltoallv", mine(ranks), wrong)
+        if len(wrong) == 2 and isinstance(wrong[1], tuple):
+            counts, places = wrong[1]
+            typed = [short, (counts, [8 * place for place in places]), [MPI.DOUBLE] * ranks]
+            raises(*kind, text, "Alltoallw", typed, [space(ranks), [MPI.DOUBLE] * ranks])
         raises(*kind, text, "Gatherv", mine(1), wrong, root=rank)
         raises(*kind, text, "Scatterv", wrong, space(1), root=rank)
 
@@ -438,6 +456,13 @@ def among_neighbors():
     compare("Neighbor_alltoall", exchanged, comm=ring)
     compare("Neighbor_allgatherv", gathered_unevenly, comm=ring)
     compare("Neighbor_alltoallv", exchanged_unevenly, comm=ring)
+
+    def exchanged_typed():
+        result = space(6, "i4")
+        lists = [(rank + one) % 3 for one in (before, behind)], [12, 0], [MPI.INT, MPI.INT]
+        return result, [mine(6, "i4"), *lists], [result, *lists]
+
+    compare("Neighbor_alltoallw", exchanged_typed, comm=ring)
     ring.Free()
 
 

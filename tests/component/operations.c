@@ -170,6 +170,12 @@ static void put_exchanged(int *into) {
         put(into, places[i], counts[i], rank, i);
 }
 
+/* Makes the type of LENGTH elements. */
+static void make_block(int length, MPI_Datatype *made) {
+    MPI_Type_contiguous(length, type, made);
+    MPI_Type_commit(made);
+}
+
 static void alltoall(void) {
     RUN(Alltoall, alltoall, put_all(in_place ? to : from, false),
         expect_exchanged("alltoall", count), in_place ? MPI_IN_PLACE : from, count, type, to, count,
@@ -182,8 +188,20 @@ static void alltoall(void) {
     RUN(Alltoallv, alltoallv, put_exchanged(in_place ? to : from),
         expect_exchanged("alltoallv", -1), in_place ? MPI_IN_PLACE : from, counts, places, type, to,
         counts, places, type, comm);
-    for (int i = 0; i < ranks; i++)
+    MPI_Datatype types[RANKS];
+    int bytes[RANKS], items[RANKS];
+    for (int i = 0; i < ranks; i++) {
+        bytes[i] = places[i] * stride * (int)sizeof(int);
+        items[i] = i % 2 ? counts[i] : 1;
+        make_block(i % 2 ? 1 : counts[i], &types[i]);
+    }
+    RUN(Alltoallw, alltoallw, put_exchanged(in_place ? to : from),
+        expect_exchanged("alltoallw", -1), in_place ? MPI_IN_PLACE : from, items, bytes, types, to,
+        items, bytes, types, comm);
+    for (int i = 0; i < ranks; i++) {
         counts[i] = kept[i];
+        MPI_Type_free(&types[i]);
+    }
 }
 
 static void allreduce(void) {
@@ -255,8 +273,22 @@ static void neighbors(void) {
         for (int i = 0; i < 2; i++)
             expect("neighbor_alltoallv", beside_places[i], beside_counts[i], beside[i], rank),
         from, beside_counts, beside_places, type, to, beside_counts, beside_places, type, ring);
-    for (int i = 0; i < 2; i++)
+    MPI_Datatype types[2];
+    const int ones[] = {1, 1};
+    MPI_Aint bytes[2];
+    for (int i = 0; i < 2; i++) {
+        bytes[i] = (MPI_Aint)beside_places[i] * stride * (MPI_Aint)sizeof(int);
+        make_block(beside_counts[i], &types[i]);
+    }
+    RUN(Neighbor_alltoallw, neighbor_alltoallw,
+        for (int i = 0; i < 2; i++) put(from, beside_places[i], beside_counts[i], rank, beside[i]),
+        for (int i = 0; i < 2; i++)
+            expect("neighbor_alltoallw", beside_places[i], beside_counts[i], beside[i], rank),
+        from, ones, bytes, types, to, ones, bytes, types, ring);
+    for (int i = 0; i < 2; i++) {
+        MPI_Type_free(&types[i]);
         beside_counts[i] = beside[i] % 4;
+    }
     RUN(Neighbor_allgatherv, neighbor_allgatherv, put(from, 0, rank % 4, rank, 0),
         for (int i = 0; i < 2; i++)
             expect("neighbor_allgatherv", beside_places[i], beside_counts[i], beside[i], 0),

@@ -69,6 +69,38 @@ static void reduces(MPI_Comm comm) {
     MPI_Type_free(&pair);
 }
 
+/* Makes the types of COUNT blocks: that of all elements of a block, or, of every third, of one. */
+static void make_types(int count, MPI_Datatype type, const count_of_elements counts[],
+                       count_of_elements items[], MPI_Datatype types[]) {
+    for (int i = 0; i < count; i++) {
+        items[i] = i % 3 ? 1 : counts[i];
+        MPI_Type_contiguous(i % 3 ? (int)counts[i] : 1, type, &types[i]);
+        MPI_Type_commit(&types[i]);
+    }
+}
+
+static void free_types(int count, MPI_Datatype types[]) {
+    for (int i = 0; i < count; i++)
+        MPI_Type_free(&types[i]);
+}
+
+static void exchange_typed(MPI_Comm comm, MPI_Datatype type, const count_of_elements sent[],
+                           const count_of_elements received[], const displacement places[]) {
+    MPI_Datatype sends[64], receives[64];
+    count_of_elements items_sent[64], items_received[64];
+    displacement bytes[64];
+    MPI_Aint lower, extent;
+    MPI_Type_get_extent(type, &lower, &extent);
+    for (int i = 0; i < ranks; i++)
+        bytes[i] = places[i] * (displacement)extent;
+    make_types(ranks, type, sent, items_sent, sends);
+    make_types(ranks, type, received, items_received, receives);
+    MPI_Alltoallw(from, items_sent, bytes, sends, to, items_received, bytes, receives, comm);
+    say("alltoallw");
+    free_types(ranks, sends);
+    free_types(ranks, receives);
+}
+
 static void moves(MPI_Comm comm, MPI_Datatype type) {
     count_of_elements counts[64];
     displacement places[64];
@@ -105,6 +137,7 @@ static void moves(MPI_Comm comm, MPI_Datatype type) {
     }
     MPI_Alltoallv(from, sent, places, type, to, received, places, type, comm);
     say("alltoallv");
+    exchange_typed(comm, type, sent, received, places);
     MPI_Barrier(comm);
     MPI_Bcast(to, 0, type, 0, comm);
     MPI_Alltoall(from, 0, type, to, 0, type, comm);
@@ -129,6 +162,15 @@ static void neighbors(MPI_Comm comm, MPI_Datatype type) {
     say("neighbor_allgatherv");
     MPI_Neighbor_alltoallv(from, sent, places, type, to, sent, places, type, ring);
     say("neighbor_alltoallv");
+    MPI_Datatype types[2];
+    count_of_elements items[2];
+    MPI_Aint lower, extent;
+    MPI_Type_get_extent(type, &lower, &extent);
+    const MPI_Aint bytes[] = {8 * extent, 3 * extent};
+    make_types(2, type, sent, items, types);
+    MPI_Neighbor_alltoallw(from, items, bytes, types, to, items, bytes, types, ring);
+    say("neighbor_alltoallw");
+    free_types(2, types);
     MPI_Comm_free(&ring);
 }
 

@@ -21,6 +21,8 @@ typedef MPI_Aint displacement;
 #define MPI_Alltoall_init MPI_Alltoall_init_c
 #define MPI_Alltoallv MPI_Alltoallv_c
 #define MPI_Alltoallv_init MPI_Alltoallv_init_c
+#define MPI_Alltoallw MPI_Alltoallw_c
+#define MPI_Alltoallw_init MPI_Alltoallw_init_c
 #define MPI_Bcast MPI_Bcast_c
 #define MPI_Bcast_init MPI_Bcast_init_c
 #define MPI_Exscan MPI_Exscan_c
@@ -34,6 +36,7 @@ typedef MPI_Aint displacement;
 #define MPI_Iallreduce MPI_Iallreduce_c
 #define MPI_Ialltoall MPI_Ialltoall_c
 #define MPI_Ialltoallv MPI_Ialltoallv_c
+#define MPI_Ialltoallw MPI_Ialltoallw_c
 #define MPI_Ibcast MPI_Ibcast_c
 #define MPI_Iexscan MPI_Iexscan_c
 #define MPI_Igather MPI_Igather_c
@@ -48,6 +51,7 @@ typedef MPI_Aint displacement;
 #define MPI_Neighbor_allgatherv MPI_Neighbor_allgatherv_c
 #define MPI_Neighbor_alltoall MPI_Neighbor_alltoall_c
 #define MPI_Neighbor_alltoallv MPI_Neighbor_alltoallv_c
+#define MPI_Neighbor_alltoallw MPI_Neighbor_alltoallw_c
 #define MPI_Recv MPI_Recv_c
 #define MPI_Reduce MPI_Reduce_c
 #define MPI_Reduce_init MPI_Reduce_init_c

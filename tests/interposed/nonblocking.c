@@ -65,6 +65,9 @@ static void say(const char *what) {
 /* The counts and displacements of calls with one for each rank. */
 static count_of_elements counts[64], sent[64], received[64];
 static displacement places[64];
+/* of blocks with types */
+static displacement bytes[64];
+static MPI_Datatype types[64];
 
 static void make_counts(void) {
     for (int i = 0; i < ranks; i++) {
@@ -118,6 +121,13 @@ static void make_moves(MPI_Comm comm, count_of_elements count, MPI_Datatype type
          root);
     CALL(Allgatherv, MPI_Iallgatherv, IN, counts[rank], type, OUT, counts, places, type);
     CALL(Alltoallv, MPI_Ialltoallv, IN, sent, places, type, OUT, received, places, type);
+    MPI_Aint lower, extent;
+    MPI_Type_get_extent(type, &lower, &extent);
+    for (int i = 0; i < ranks; i++) {
+        bytes[i] = places[i] * (displacement)extent;
+        types[i] = type;
+    }
+    CALL(Alltoallw, MPI_Ialltoallw, IN, sent, bytes, types, OUT, received, bytes, types);
     if (persistent)
         INIT(Barrier)(comm, MPI_INFO_NULL, &requests[begun]);
     else

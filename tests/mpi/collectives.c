@@ -106,6 +106,7 @@ typedef enum entry {
     ALLGATHERV,
     ALLTOALL,
     ALLTOALLV,
+    ALLTOALLW,
     SCATTER,
     SCATTERV,
     BARRIER,
@@ -125,6 +126,7 @@ static const struct {
     [ALLGATHERV] = {"allgatherv", COLL_OPERATION_ALLGATHER},
     [ALLTOALL] = {"alltoall", COLL_OPERATION_ALLTOALL},
     [ALLTOALLV] = {"alltoallv", COLL_OPERATION_ALLTOALL},
+    [ALLTOALLW] = {"alltoallw", COLL_OPERATION_ALLTOALL},
     [SCATTER] = {"scatter", COLL_OPERATION_SCATTER},
     [SCATTERV] = {"scatterv", COLL_OPERATION_SCATTER},
     [BARRIER] = {"barrier", COLL_OPERATION_BARRIER},
@@ -172,6 +174,10 @@ static int begin(entry which, manner how, const coll_user *u, MPI_Comm comm, COL
         return BY(how, r, COLL_Alltoallv, COLL_Ialltoallv, COLL_Alltoallv_init, u->send,
                   u->uneven->send_counts, u->uneven->send_places, u->send_type, u->receive,
                   u->uneven->receive_counts, u->uneven->receive_places, u->receive_type, );
+    case ALLTOALLW:
+        return BY(how, r, COLL_Alltoallw, COLL_Ialltoallw, COLL_Alltoallw_init, u->send,
+                  u->uneven->send_counts, u->uneven->send_places, u->uneven->send_types, u->receive,
+                  u->uneven->receive_counts, u->uneven->receive_places, u->uneven->receive_types, );
     case SCATTER:
         return BY(how, r, COLL_Scatter, COLL_Iscatter, COLL_Scatter_init, u->send, u->send_count,
                   u->send_type, u->receive, u->receive_count, u->receive_type, u->root, );
@@ -231,6 +237,7 @@ typedef struct arena {
     unsigned char *send, *before, *ours, *theirs;
     MPI_Count *counts[2];
     MPI_Aint *places[2];
+    MPI_Datatype *types[2];
 } arena;
 
 static void *allocate(size_t bytes) {
@@ -239,13 +246,17 @@ static void *allocate(size_t bytes) {
     return memory;
 }
 
+static bool is_uneven_alltoall(entry which) {
+    return which == ALLTOALLV || which == ALLTOALLW;
+}
+
 /*
  * Returns the number of elements from rank I to rank J, or in rank J's block. In place every rank
  * has some elements: otherwise Open MPI 4.1's nonblocking alltoallv takes no tag on a rank without
  * data, and later calls wait forever.
  */
 static int share(const sample *s, int i, int j) {
-    bool pairs = s->which == ALLTOALLV;
+    bool pairs = is_uneven_alltoall(s->which);
     if (pairs && s->in_place)
         return (i + j) % 3 * s->count / 2 + (s->count > 0);
     return pairs ? (i * 3 + j * 5 + 1) % 4 * s->count / 2 : (j * 5 + 2) % 4 * s->count / 2;
@@ -273,7 +284,7 @@ static size_t place_blocks(arena *a, const sample *s, int side, bool sends) {
     a->places[side] = allocate((size_t)world_ranks * sizeof *a->places[side]);
     for (int rank = world_ranks - 1; rank >= 0; rank--) {
         int count = sends ? share(s, world_rank, rank) : share(s, rank, world_rank);
-        if (s->which != ALLTOALLV)
+        if (!is_uneven_alltoall(s->which))
             count = share(s, 0, rank);
         a->counts[side][rank] = count;
         a->places[side][rank] = next;
@@ -306,6 +317,7 @@ static void measure(arena *a, const sample *s, size_t *sent, size_t *received) {
         *sent = *received = all;
         break;
     case ALLTOALLV:
+    case ALLTOALLW:
         *sent = place_blocks(a, s, 0, true);
         *received = place_blocks(a, s, 1, false);
         break;
@@ -325,10 +337,15 @@ static void measure(arena *a, const sample *s, size_t *sent, size_t *received) {
 }
 
 static void describe_call(arena *a, const sample *s, size_t sent, size_t received) {
-    bool vectors = s->which == ALLGATHERV || s->which == ALLTOALLV || s->which == SCATTERV ||
+    bool vectors = s->which == ALLGATHERV || is_uneven_alltoall(s->which) || s->which == SCATTERV ||
                    s->which == REDUCE_SCATTER;
     bool blocks = s->which == ALLGATHER || s->which == ALLTOALL;
-    a->uneven = (coll_uneven){a->counts[0], a->places[0], a->counts[1], a->places[1]};
+    a->uneven = (coll_uneven){.send_counts = a->counts[0],
+                              .send_places = a->places[0],
+                              .receive_counts = a->counts[1],
+                              .receive_places = a->places[1],
+                              .send_types = a->types[0],
+                              .receive_types = a->types[1]};
     a->user = (coll_user){.send = a->send,
                           .send_count = s->which == ALLGATHERV ? (MPI_Count)sent : s->count,
                           .send_type = s->of->type,
@@ -350,7 +367,7 @@ static bool put_in_place(arena *a, const sample *s, size_t sent) {
         own = (size_t)(world_rank * s->count) * extent;
     if (s->which == ALLGATHERV)
         own = (size_t)a->places[1][world_rank] * extent;
-    if (s->which == ALLTOALLV)
+    if (is_uneven_alltoall(s->which))
         fill_as(s, a->before, a->receive_bytes, (unsigned)world_rank + 3);
     else
         memcpy(a->before + own, a->send, sent * extent);
@@ -358,10 +375,32 @@ static bool put_in_place(arena *a, const sample *s, size_t sent) {
     return true;
 }
 
+/* Describes an alltoallw's blocks by bytes and types: some as elements, others as one item. */
+static void give_types(arena *a, const sample *s, int side) {
+    a->types[side] = allocate((size_t)world_ranks * sizeof *a->types[side]);
+    for (int rank = 0; rank < world_ranks; rank++) {
+        MPI_Datatype *type = &a->types[side][rank];
+        const bool whole = (world_rank + rank + side) % 3 == 0;
+        a->places[side][rank] *= (MPI_Aint)s->of->extent;
+        MPI_Type_contiguous(whole ? (int)a->counts[side][rank] : 1, s->of->type, type);
+        MPI_Type_commit(type);
+        if (whole)
+            a->counts[side][rank] = 1;
+    }
+}
+
+static void free_types(arena *a) {
+    for (int side = 0; side < 2; side++)
+        for (int rank = 0; a->types[side] && rank < world_ranks; rank++)
+            MPI_Type_free(&a->types[side][rank]);
+}
+
 static bool prepare(arena *a, const sample *s) {
     size_t sent, received, extent = s->of->extent, guard = extent;
     *a = (arena){.send = NULL};
     measure(a, s, &sent, &received);
+    for (int side = 0; s->which == ALLTOALLW && side < 2; side++)
+        give_types(a, s, side);
     bool grows = s->in_place && s->which != SCATTER && s->which != SCATTERV;
     a->send_bytes = sent * extent;
     a->receive_bytes = (grows && sent > received ? sent : received) * extent + guard;
@@ -382,9 +421,11 @@ static void release(arena *a) {
     free(a->before);
     free(a->ours);
     free(a->theirs);
+    free_types(a);
     for (int side = 0; side < 2; side++) {
         free(a->counts[side]);
         free(a->places[side]);
+        free(a->types[side]);
     }
 }
 

@@ -68,6 +68,7 @@ program main
         call large(way)
     end do
     call fortran_alone()
+    call among_neighbors()
     call waits()
     call dedicated()
     call errors()
@@ -280,6 +281,7 @@ contains
         integer, asynchronous :: mine(rank + 1), got((ranks + 3)*ranks), given((ranks + 3)*ranks)
         integer :: expected(size(got)), counts(ranks), places(ranks), own(ranks), apart(ranks), i
         integer, allocatable :: c(:), p(:), o(:), a(:)
+        type(MPI_Datatype), allocatable :: t(:)
         mine = [(100*rank + i, i=1, rank + 1)]
         counts = [(i, i=1, ranks)]
         places = [(i*(i - 1)/2 + i - 1, i=1, ranks)]
@@ -372,6 +374,28 @@ contains
         call finish(way, request, 'alltoallv')
         call check(all(got == expected), ways(way)//' alltoallv')
 
+        got = -1
+        c = counts
+        p = 4*places
+        o = own
+        a = 4*apart
+        t = [(MPI_INTEGER, i=1, ranks)]
+        select case (way)
+        case (BLOCKING)
+            call COLL_Alltoallw(given, c, p, t, got, o, a, t, comm)
+        case (STARTED)
+            call COLL_Ialltoallw(given, c, p, t, got, o, a, t, comm, request)
+        case (KEPT)
+            call COLL_Alltoallw_init(given, c, p, t, got, o, a, t, comm, MPI_INFO_NULL, request)
+        end select
+        c = -7
+        p = -7
+        o = -7
+        a = -7
+        t = MPI_DATATYPE_NULL
+        call finish(way, request, 'alltoallw')
+        call check(all(got == expected), ways(way)//' alltoallw')
+
         c = counts
         mine = -1
         call MPI_Reduce_scatter(given, expected, counts, MPI_INTEGER, MPI_SUM, comm)
@@ -461,6 +485,36 @@ contains
         call COLL_Bcast(flag, 1, MPI_LOGICAL, 0, comm)
         call check(flag, 'a scalar')
         call check(index(COLL_Version(), '.') > 1, 'the version')
+    end subroutine
+
+    ! Every rank sends its number to rank 0, which sends nothing: the lists differ in length.
+    subroutine among_neighbors()
+        type(MPI_Comm) :: star
+        integer :: sources(ranks), destination(1), in, out, i
+        integer :: numbers(2*ranks), expected(2*ranks), some(ranks), places(ranks)
+        integer(MPI_ADDRESS_KIND) :: bytes(ranks)
+        type(MPI_Datatype) :: types(ranks)
+        in = merge(ranks - 1, 0, rank == 0)
+        out = merge(0, 1, rank == 0)
+        sources = [(i, i=1, ranks)]
+        destination = 0
+        call MPI_Dist_graph_create_adjacent(comm, in, sources, MPI_UNWEIGHTED, out, destination, &
+                                            MPI_UNWEIGHTED, MPI_INFO_NULL, .false., star)
+        some = 1
+        places = [(2*i - 2, i=1, ranks)]
+        bytes = 4*places
+        types = MPI_INTEGER
+        expected = -1
+        if (rank == 0) expected(1:2*ranks - 2:2) = [(i, i=1, ranks - 1)]
+        numbers = -1
+        call COLL_Neighbor_alltoallv([rank], some(:out), places(:out), MPI_INTEGER, numbers, &
+                                     some(:in), places(:in), MPI_INTEGER, star)
+        call check(all(numbers == expected), 'neighbor_alltoallv')
+        numbers = -1
+        call COLL_Neighbor_alltoallw([rank], some(:out), bytes(:out), types(:out), numbers, &
+                                     some(:in), bytes(:in), types(:in), star)
+        call check(all(numbers == expected), 'neighbor_alltoallw')
+        call MPI_Comm_free(star)
     end subroutine
 
     subroutine waits()

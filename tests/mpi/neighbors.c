@@ -124,9 +124,9 @@ static edges edges_of(MPI_Comm comm) {
 
 /* --- Calls --- */
 
-typedef enum entry { ALLGATHER, ALLGATHERV, ALLTOALL, ALLTOALLV, ENTRIES } entry;
-static const char *const entry_names[ENTRIES] = {"allgather", "allgatherv", "alltoall",
-                                                 "alltoallv"};
+typedef enum entry { ALLGATHER, ALLGATHERV, ALLTOALL, ALLTOALLV, ALLTOALLW, ENTRIES } entry;
+static const char *const entry_names[ENTRIES] = {"allgather", "allgatherv", "alltoall", "alltoallv",
+                                                 "alltoallw"};
 
 typedef enum manner { BLOCKING, NONBLOCKING, PERSISTENT, MANNERS } manner;
 
@@ -140,6 +140,7 @@ typedef struct call {
     int send_counts[MOST], send_places[MOST], receive_counts[MOST], receive_places[MOST];
     MPI_Count wide_send_counts[MOST], wide_receive_counts[MOST];
     MPI_Aint wide_send_places[MOST], wide_receive_places[MOST];
+    MPI_Datatype send_types[MOST], receive_types[MOST]; /* set by give_types */
     int sent, received; /* elements that the buffers have room for */
 } call;
 
@@ -172,6 +173,27 @@ static call make_call(entry which, const edges *of, MPI_Datatype type, int count
     return c;
 }
 
+/* Describes MANY blocks of an alltoallw by bytes and types: some as elements, others as one item.
+ */
+static void give_types(int many, MPI_Datatype type, int counts[], MPI_Count wide_counts[],
+                       MPI_Aint places[], MPI_Datatype types[]) {
+    MPI_Aint lower, extent;
+    MPI_Type_get_extent(type, &lower, &extent);
+    for (int i = 0; i < many; i++) {
+        const bool whole = (i + world_rank) % 2;
+        MPI_Type_contiguous(whole ? counts[i] : 1, type, &types[i]);
+        MPI_Type_commit(&types[i]);
+        places[i] *= extent;
+        if (whole)
+            wide_counts[i] = counts[i] = 1;
+    }
+}
+
+static void free_types(int many, MPI_Datatype types[]) {
+    for (int i = 0; i < many; i++)
+        MPI_Type_free(&types[i]);
+}
+
 /* Returns the elements that this rank sends in an allgather. */
 static int own_count(const call *c) {
     return c->which == ALLGATHERV ? c->count * (world_rank % 3) : c->count;
@@ -186,9 +208,13 @@ static int run_natively(const call *c, void *receive, MPI_Comm comm) {
                                        c->receive_places, c->type, comm);
     case ALLTOALL:
         return MPI_Neighbor_alltoall(c->send, c->count, c->type, receive, c->count, c->type, comm);
-    default:
+    case ALLTOALLV:
         return MPI_Neighbor_alltoallv(c->send, c->send_counts, c->send_places, c->type, receive,
                                       c->receive_counts, c->receive_places, c->type, comm);
+    default:
+        return MPI_Neighbor_alltoallw(c->send, c->send_counts, c->wide_send_places, c->send_types,
+                                      receive, c->receive_counts, c->wide_receive_places,
+                                      c->receive_types, comm);
     }
 }
 
@@ -209,10 +235,14 @@ static int begin(const call *c, manner how, void *receive, MPI_Comm comm, COLL_R
     case ALLTOALL:
         return BY(COLL_Neighbor_alltoall, COLL_Ineighbor_alltoall, COLL_Neighbor_alltoall_init,
                   c->send, c->count, c->type, receive, c->count, c->type);
-    default:
+    case ALLTOALLV:
         return BY(COLL_Neighbor_alltoallv, COLL_Ineighbor_alltoallv, COLL_Neighbor_alltoallv_init,
                   c->send, c->wide_send_counts, c->wide_send_places, c->type, receive,
                   c->wide_receive_counts, c->wide_receive_places, c->type);
+    default:
+        return BY(COLL_Neighbor_alltoallw, COLL_Ineighbor_alltoallw, COLL_Neighbor_alltoallw_init,
+                  c->send, c->wide_send_counts, c->wide_send_places, c->send_types, receive,
+                  c->wide_receive_counts, c->wide_receive_places, c->receive_types);
     }
 }
 
@@ -249,6 +279,12 @@ static void compare(const call *given, manner how, MPI_Comm comm, const char *wh
     MPI_Type_get_extent(c.type, &lower, &extent);
     const size_t bytes = (size_t)c.received * (size_t)extent;
     c.send = allocate((size_t)c.sent * (size_t)extent, (unsigned)world_rank);
+    if (c.which == ALLTOALLW) {
+        give_types(c.of->out, c.type, c.send_counts, c.wide_send_counts, c.wide_send_places,
+                   c.send_types);
+        give_types(c.of->in, c.type, c.receive_counts, c.wide_receive_counts, c.wide_receive_places,
+                   c.receive_types);
+    }
     char *before = allocate(bytes, 77), *ours = allocate(bytes, 77), *theirs = allocate(bytes, 77);
     const int native = run_natively(&c, theirs, comm),
               code = run(&c, how, ours, before, bytes, comm);
@@ -256,6 +292,10 @@ static void compare(const call *given, manner how, MPI_Comm comm, const char *wh
                        memcmp(ours, theirs, bytes + 1) == 0,
                    "%s of %d at rank %d of %d, %s, manner %d: code %d", entry_names[c.which],
                    c.count, world_rank, world_ranks, what, (int)how, code);
+    if (c.which == ALLTOALLW) {
+        free_types(c.of->out, c.send_types);
+        free_types(c.of->in, c.receive_types);
+    }
     free(c.send);
     free(before);
     free(ours);
