@@ -12,6 +12,7 @@
 #include <pthread.h>
 #include <stdalign.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* The budget of an estimate: EVENTS for up to RANKS ranks, above that in proportion to the ranks,
  * up to EVENTS_MOST. A simulation of a subset of the ranks gets 1/PART of the budget. */
@@ -19,11 +20,14 @@ enum { EVENTS = 6000, PART = 4, RANKS = 150, EVENTS_MOST = 32000 };
 
 /* BEGIN: rounds simulated for the start-up time. BEHIND: rounds beyond the window that are
  * simulated for the rate (the time of a round). PACE_LEAST: fewest rounds of all ranks that give a
- * rate. */
-enum { BEGIN = 2, BEHIND = 2, PACE_LEAST = 6 };
+ * rate. SHORT: most rounds of a plan all of which are simulated if ranks share nodes. */
+enum { BEGIN = 2, BEHIND = 2, PACE_LEAST = 6, SHORT = 32 };
 
 /* Sizes of a subset of ranks: fewer are not representative; plans for more take long to make. */
 enum { RANKS_LEAST = 4, RANKS_MOST = 512 };
+
+/* Fewest whole nodes of a subset: a quarter of them must still exchange messages. */
+enum { NODES_LEAST = 8 };
 
 /* Static memory, the same on all ranks: an allocation could fail on one rank alone, and the ranks
  * would choose differently. */
@@ -40,8 +44,9 @@ typedef struct estimate {
     bool allocates;       /* simulations allocate their memory */
     coll_link_load load;  /* of all ranks */
     coll_traffic traffic; /* its result */
-    coll_place *places;   /* of a subset of the ranks */
-    int *numbers;         /* scratch for numbering its nodes, racks and sites */
+    int *chosen;          /* the ranks of a subset */
+    coll_place *places;   /* of these */
+    int *numbers;         /* scratch: two for each node */
     double *latencies;    /* between its sites */
     char *room;
     size_t left; /* bytes of ROOM */
@@ -49,22 +54,56 @@ typedef struct estimate {
 
 /* --- Subsets of the ranks --- */
 
+static bool shares_nodes(const estimate *e) {
+    return e->whole->topo->most_ranks_per_node > 1;
+}
+
+/* The number of nodes of a subset, and the most ranks of one of them. The number of ranks of a node
+ * is reduced in the same proportion on all nodes. Nodes, and the ranks of each, are evenly chosen
+ * from the chain order. */
+typedef struct subset_size {
+    int nodes, per_node;
+} subset_size;
+
+static subset_size whole_size(const coll_topo *whole) {
+    return (subset_size){whole->nodes, whole->most_ranks_per_node};
+}
+
 static int half(int ranks) {
     return (ranks + 1) / 2;
 }
 
-static const coll_place *place_in_subset(const estimate *e, int i, int count) {
-    const coll_topo *whole = e->whole->topo;
-    return &whole->places[e->load.line->order[(int64_t)i * whole->ranks / count]];
+/* Returns whether element I of WHOLE is among PART evenly chosen ones, the first of which is 0. */
+static bool is_chosen(int64_t i, int part, int whole) {
+    return (whole - i * part % whole) % whole < part;
 }
 
-/* Returns the topology of COUNT ranks, evenly chosen from the chain order. */
+/* Sets the estimate's CHOSEN to the ranks of a subset of SIZE, in the chain order. Returns their
+ * number. */
+static int choose_ranks(const estimate *e, subset_size size) {
+    const coll_topo *whole = e->whole->topo;
+    int *index = e->numbers, *met = e->numbers + whole->nodes; /* of a node; ranks of it so far */
+    int count = 0, nodes = 0;
+    memset(met, 0, (size_t)whole->nodes * sizeof *met);
+    for (int i = 0; i < whole->ranks; i++) {
+        const int rank = e->load.line->order[i], node = whole->places[rank].node;
+        if (met[node] == 0)
+            index[node] = nodes++;
+        if (is_chosen(index[node], size.nodes, whole->nodes) &&
+            is_chosen(met[node], size.per_node, whole->most_ranks_per_node))
+            e->chosen[count++] = rank;
+        met[node]++;
+    }
+    return count;
+}
+
+/* Returns the topology of the first COUNT chosen ranks. */
 static coll_topo subset_topology(const estimate *e, int count) {
     coll_topo subset = *e->whole->topo;
     subset.ranks = count;
     subset.places = e->places;
     for (int i = 0; i < count; i++)
-        subset.places[i] = *place_in_subset(e, i, count);
+        subset.places[i] = e->whole->topo->places[e->chosen[i]];
     coll_topo_number(&subset, e->whole->topo, e->numbers);
     return subset;
 }
@@ -74,7 +113,7 @@ static const double *subset_latencies(const estimate *e, const coll_topo *subset
     const double *latencies = e->whole->latencies;
     int *before = e->numbers;
     for (int i = 0; i < subset->ranks; i++)
-        before[subset->places[i].site] = place_in_subset(e, i, subset->ranks)->site;
+        before[subset->places[i].site] = e->whole->topo->places[e->chosen[i]].site;
     for (int i = 0; latencies && i < subset->sites * subset->sites; i++)
         e->latencies[i] = latencies[before[i / subset->sites] * e->whole->topo->sites +
                                     before[i % subset->sites]];
@@ -90,10 +129,11 @@ typedef struct subset {
     size_t left;
 } subset;
 
-static bool open_subset(const estimate *e, int ranks, subset *p) {
+/* Opens the subset of the COUNT chosen ranks. */
+static bool open_subset(const estimate *e, int count, subset *p) {
     *p = (subset){.shape = *e->whole, .room = e->room, .left = e->left};
-    if (ranks < e->whole->topo->ranks) {
-        p->topo = subset_topology(e, ranks);
+    if (count < e->whole->topo->ranks) {
+        p->topo = subset_topology(e, count);
         p->shape.topo = &p->topo;
         p->shape.latencies = subset_latencies(e, &p->topo);
         p->shape.root = p->shape.root == COLL_NO_ROOT ? COLL_NO_ROOT : 0;
@@ -132,74 +172,107 @@ static bool simulate(const estimate *e, const subset *p, uint64_t rounds, double
 
 /* Results of a simulation of the first rounds, in seconds. */
 typedef struct sample {
-    double time, pace;               /* time of all these rounds; time of one further round */
-    double rank_seconds, of_a_round; /* busy time of the busiest rank in TIME and in PACE */
+    double time, pace;       /* time of all these rounds; time of one further round */
+    double busy, of_a_round; /* busy time of the busiest rank or host's link in TIME and in PACE */
 } sample;
 
-/* Simulates the first ROUNDS rounds of a subset of RANKS ranks. Returns false if that exceeds
- * EVENTS or the memory. */
-static bool simulate_subset(const estimate *e, int ranks, uint64_t rounds, double events,
+static double busy_seconds(const coll_traffic *traffic) {
+    return fmax(traffic->rank_seconds, traffic->host_seconds);
+}
+
+/* Simulates the first ROUNDS rounds of a subset of SIZE. Returns false if that exceeds EVENTS or
+ * the memory. */
+static bool simulate_subset(const estimate *e, subset_size size, uint64_t rounds, double events,
                             sample *found) {
     subset p;
     coll_sim_result result;
+    const int ranks = choose_ranks(e, size);
     *found = (sample){.time = 0};
     if (ranks == 1) /* there is no plan */
         return true;
     if (!open_subset(e, ranks, &p))
         return false;
-    const coll_traffic all = count_sample(&p.load, rounds);
+    coll_traffic all = count_sample(&p.load, rounds);
     if (all.events > events || !simulate(e, &p, rounds, events, &result))
         return false;
+    if (shares_nodes(e)) /* a few ranks don't show the load of their hosts' links */
+        all = coll_link_load_count(&p.load, rounds, ranks, (int64_t)events);
     /* The faster half gives the rate: a TCP timeout, which occurs once, is in the other one. */
     const int64_t half_of_time =
         result.time < 2 * result.halfway ? result.time - result.halfway : result.halfway;
     const uint64_t simulated = coll_least(rounds, all.rounds), second = simulated - simulated / 2;
-    const coll_traffic first = count_sample(&p.load, simulated / 2);
+    const coll_traffic first =
+        shares_nodes(e) ? coll_link_load_count(&p.load, simulated / 2, ranks, (int64_t)events)
+                        : count_sample(&p.load, simulated / 2);
     *found = (sample){.time = (double)result.time * 1e-9,
                       .pace = (double)half_of_time * 1e-9 / (double)second,
-                      .rank_seconds = all.rank_seconds,
-                      .of_a_round = (all.rank_seconds - first.rank_seconds) / (double)second};
+                      .busy = busy_seconds(&all),
+                      .of_a_round = (busy_seconds(&all) - busy_seconds(&first)) / (double)second};
     return true;
 }
 
-/* Extrapolates the waiting time to ALL ranks from those of RANKS, half and a quarter of them. */
-static double extrapolate_wait(const double waits[], int ranks, int all) {
+/* Extrapolates the waiting time to ALL units from those of UNITS, half and a quarter of them. */
+static double extrapolate_wait(const double waits[], int units, int all) {
     const double doubles = 1.7, too_much = 2.5; /* 2 with a tolerance */
     const double first = waits[1] - waits[2], second = waits[0] - waits[1];
     double wait = waits[0];
     if (second > doubles * first && second < too_much * first)
-        return wait + (first + second) / (ranks - half(half(ranks))) * (all - ranks);
-    for (; ranks < all; ranks *= 2)
+        return wait + (first + second) / (units - half(half(units))) * (all - units);
+    for (; units < all; units *= 2)
         wait += fmax(first + second, 0) / 2;
     return wait;
+}
+
+/* Returns a subset of about half of the ranks of SIZE. Whole nodes are left out first, because the
+ * steps of many plans depend on how many ranks a node has. */
+static subset_size smaller(subset_size size) {
+    if (size.per_node == 1 || half(size.nodes) >= NODES_LEAST)
+        return (subset_size){half(size.nodes), size.per_node};
+    return (subset_size){size.nodes, half(size.per_node)};
+}
+
+static int count_most_ranks(subset_size size) {
+    return size.nodes * size.per_node;
+}
+
+/* Returns the largest subset that takes at most EVENTS if the events are proportional to the square
+ * of the ranks, which is the most. */
+static subset_size first_size(const estimate *e, double all_events, double events) {
+    subset_size size = whole_size(e->whole->topo);
+    const double all = count_most_ranks(size);
+    for (int ranks = count_most_ranks(size);
+         (all_events * ranks / all * ranks / all > events && ranks > RANKS_LEAST) ||
+         (ranks > RANKS_MOST && !e->allocates);
+         ranks = count_most_ranks(size))
+        size = smaller(size);
+    return size;
 }
 
 /* Estimates the waiting time of all ranks in the first ROUNDS rounds, or, if PACE, in one further
  * round, which hardly depends on the number of ranks. */
 static bool estimate_wait(const estimate *e, uint64_t rounds, bool pace, double *wait) {
-    const int all = e->whole->topo->ranks;
-    const double most = e->events / PART,
-                 events = e->traffic.events * (double)rounds / (double)e->traffic.rounds;
+    const subset_size all = whole_size(e->whole->topo);
+    const double most = e->events / PART;
     double waits[3];
     sample found;
-    int ranks = all;
-    /* The events are at most proportional to the square of the ranks. */
-    while ((events * ranks / all * ranks / all > most && ranks > RANKS_LEAST) ||
-           (ranks > RANKS_MOST && !e->allocates))
-        ranks = half(ranks);
-    for (; !simulate_subset(e, ranks, rounds, most, &found); ranks = half(ranks))
-        if (ranks <= RANKS_LEAST)
+    subset_size size =
+        first_size(e, e->traffic.events * (double)rounds / (double)e->traffic.rounds, most);
+    for (; !simulate_subset(e, size, rounds, most, &found); size = smaller(size))
+        if (count_most_ranks(size) <= RANKS_LEAST)
             return false;
-    const int simulated = ranks;
+    const bool is_all = size.nodes == all.nodes && size.per_node == all.per_node,
+               by_nodes = size.nodes < all.nodes;
+    const int units = by_nodes ? size.nodes : count_most_ranks(size),
+              all_units = by_nodes ? all.nodes : count_most_ranks(all);
     for (int i = 0;; i++) {
-        waits[i] = fmax(pace ? found.pace - found.of_a_round : found.time - found.rank_seconds, 0);
-        if (i == 2 || simulated == all || pace)
+        waits[i] = fmax(pace ? found.pace - found.of_a_round : found.time - found.busy, 0);
+        if (i == 2 || is_all || pace)
             break;
-        ranks = half(ranks);
-        if (!simulate_subset(e, ranks, rounds, most, &found))
+        size = by_nodes ? (subset_size){half(size.nodes), size.per_node} : smaller(size);
+        if (!simulate_subset(e, size, rounds, most, &found))
             return false;
     }
-    *wait = simulated == all || pace ? waits[0] : extrapolate_wait(waits, simulated, all);
+    *wait = is_all || pace ? waits[0] : extrapolate_wait(waits, units, all_units);
     return true;
 }
 
@@ -220,22 +293,29 @@ static bool estimate_from_rounds(const estimate *e, double *time) {
     const double all = (double)e->traffic.rounds, rounds = e->events / 2 * all / e->traffic.events;
     sample found;
     if (is_far(e) || rounds < PACE_LEAST ||
-        !simulate_subset(e, e->whole->topo->ranks, (uint64_t)fmin(rounds, all), e->events, &found))
+        !simulate_subset(e, whole_size(e->whole->topo), (uint64_t)fmin(rounds, all), e->events,
+                         &found))
         return false;
     *time = found.time + found.pace * fmax(all - floor(rounds), 0);
     return true;
 }
 
+/* Returns whether all rounds of a subset are better than its first rounds and their rate: in a few
+ * rounds hardly a message crosses to another site, or to another node from one of many ranks, and
+ * such messages take longest. */
+static bool needs_all_rounds(const estimate *e) {
+    return is_far(e) || (shares_nodes(e) && e->traffic.rounds <= SHORT);
+}
+
 /* Estimates the time from a subset of the ranks: all their rounds, or their first rounds and their
- * rate. With several sites all rounds are better: in a few rounds hardly a message crosses to
- * another site, and such messages take longest. */
+ * rate. */
 static double estimate_from_ranks(const estimate *e) {
     const uint64_t all = e->traffic.rounds, few = coll_least(BEGIN, all);
-    uint64_t begun = is_far(e) ? all : few,
+    uint64_t begun = needs_all_rounds(e) ? all : few,
              rounds = coll_least((uint64_t)e->load.size.window + BEHIND, all);
     double begin = 0, pace = 0;
     if (!estimate_wait(e, begun, false, &begin)) {
-        begun = is_far(e) ? few : all;
+        begun = needs_all_rounds(e) ? few : all;
         (void)estimate_wait(e, begun, false, &begin);
     }
     while (begun < all && rounds > 1 && !estimate_wait(e, rounds, true, &pace))
@@ -281,9 +361,10 @@ static bool open_estimate(estimate *e, char *memory, size_t bytes) {
     e->room = memory;
     e->left = bytes;
     e->places = coll_comm_room_cut(&e->room, &e->left, (size_t)topo->ranks * sizeof *e->places);
-    e->numbers = coll_comm_room_cut(&e->room, &e->left, (size_t)topo->nodes * sizeof(int));
+    e->chosen = coll_comm_room_cut(&e->room, &e->left, (size_t)topo->ranks * sizeof(int));
+    e->numbers = coll_comm_room_cut(&e->room, &e->left, 2 * (size_t)topo->nodes * sizeof(int));
     e->latencies = coll_comm_room_cut(&e->room, &e->left, sites * sites * sizeof(double));
-    return e->places && e->numbers && e->latencies &&
+    return e->chosen && e->places && e->numbers && e->latencies &&
            coll_link_load_open(&e->load, e->algorithm, e->whole, e->values, NULL, &e->room,
                                &e->left);
 }

@@ -7,9 +7,10 @@
  * 2. Of a longer call the first rounds of all plans are simulated, and extrapolated at the rate of
  *    the last of these rounds.
  * 3. If these are still too many events, a subset of the ranks is simulated, evenly chosen from the
- *    chain order. The busy time of a rank is computed for the full number of ranks. The waiting
- *    time is extrapolated from the subset, half of it and a quarter of it: linearly if it doubles
- *    with the number of ranks, else by the same increase with each doubling.
+ *    chain order: whole nodes if eight of them are few enough ranks, else some ranks of each of
+ *    these. The busy time of a rank is computed for the full number of ranks. The waiting time is
+ *    extrapolated from the subset, half of it and a quarter of it: linearly if it doubles with the
+ *    number of nodes or ranks, else by the same increase with each doubling.
  * 4. An estimate is never less than the busiest rank or link needs.
  */
 #ifndef COLL_LIB_SIM_ESTIMATE_H

@@ -143,19 +143,28 @@ static void find_busiest(const coll_link_load *s, coll_traffic *traffic) {
     for (int way = 0; way < COLL_LINK_WAYS; way++) {
         const double host =
             busiest_of(s->busy + way, s->shape->topo->nodes, COLL_LINK_WAYS, traffic->exact);
-        traffic->link_seconds = fmax(traffic->link_seconds, host * 1e-9);
+        traffic->host_seconds = fmax(traffic->host_seconds, host * 1e-9);
         for (int kind = 0; kind < COLL_LINKS; kind++)
             traffic->busiest[kind] =
                 fmax(traffic->busiest[kind],
                      busiest_of(link_bytes(s, kind, way), count_links(s->shape->topo, kind), 1,
                                 traffic->exact));
     }
+    traffic->link_seconds = traffic->host_seconds;
     for (int kind = COLL_LINK_RACK; kind < COLL_LINKS; kind++) {
         const coll_level level = kind == COLL_LINK_RACK ? COLL_LEVEL_SITE : COLL_LEVEL_WIDE;
         if (network->rate[level] > 0)
             traffic->link_seconds =
                 fmax(traffic->link_seconds, traffic->busiest[kind] / network->rate[level]);
     }
+}
+
+/* Returns the position of rank NTH of a sample of COUNT. If there are several nodes for each, ranks
+ * at different places of their nodes are chosen: in many plans the first one has the most work. */
+static int sampled_position(const coll_topo *topo, int nth, int count) {
+    const int per_node = topo->most_ranks_per_node,
+              from = (int)((int64_t)nth * topo->ranks / count);
+    return topo->ranks / count < per_node ? from : from + nth % per_node;
 }
 
 coll_traffic coll_link_load_count(coll_link_load *s, uint64_t rounds, int ranks, int64_t steps) {
@@ -166,8 +175,8 @@ coll_traffic coll_link_load_count(coll_link_load *s, uint64_t rounds, int ranks,
     memset(s->busy, 0, size_of_busy(s->shape->topo));
     /* The rank at position 0 represents only itself: it may be a root, with more work. */
     for (int i = 0; i < sampled; i++)
-        add_rank(s, (int)((int64_t)i * all / sampled), i ? (double)(all - 1) / (sampled - 1) : 1,
-                 rounds, most, &traffic);
+        add_rank(s, sampled_position(s->shape->topo, i, sampled),
+                 i ? (double)(all - 1) / (sampled - 1) : 1, rounds, most, &traffic);
     find_busiest(s, &traffic);
     return traffic;
 }

@@ -19,9 +19,10 @@ typedef struct coll_traffic {
     /* Two lower bounds of the call's time: the seconds that the busiest link needs, and those that
      * the busiest rank counted needs, for its processor or its messages on its host's link. */
     double link_seconds, rank_seconds;
-    double events;   /* estimated events of a simulation of all ranks */
-    uint64_t rounds; /* of the longest plan counted */
-    bool exact;      /* all rounds of all plans were counted */
+    double host_seconds; /* LINK_SECONDS without links of racks and sites */
+    double events;       /* estimated events of a simulation of all ranks */
+    uint64_t rounds;     /* of the longest plan counted */
+    bool exact;          /* all rounds of all plans were counted */
 } coll_traffic;
 
 /* Plans of all ranks of a call, made one at a time in the same memory. */

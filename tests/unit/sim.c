@@ -476,6 +476,35 @@ START_TEST(plans_in_step_of_many_ranks_take_as_long_as_they_do_in_full) {
 }
 END_TEST
 
+/*
+ * Also if the number of a plan's messages between nodes depends on how many ranks a node has: a
+ * subset has whole nodes.
+ */
+START_TEST(plans_by_node_take_as_long_as_they_do_in_full) {
+    enum { NODES = 17, PER_NODE = 16 };
+    static const coll_algorithm *const by_node[] = {&coll_allreduce_multi_leader,
+                                                    &coll_allreduce_two_level,
+                                                    &coll_allreduce_recursive_doubling};
+    const coll_algorithm *algorithm = by_node[_i];
+    const double inside = 20; /* messages inside a node take this much less */
+    for (size_t bytes = 8; bytes <= 4096; bytes *= 8) {
+        scene s;
+        set_scene(&s, algorithm, NODES * PER_NODE, NODES * PER_NODE, bytes);
+        s.topo.nodes = NODES;
+        s.topo.most_ranks_per_node = s.topo.cores_per_node = PER_NODE;
+        for (int rank = 0; rank < NODES * PER_NODE; rank++)
+            s.places[rank].node = rank / PER_NODE;
+        for (int level = 0; level <= COLL_LEVEL_NODE; level++)
+            s.profile.level[level] = (coll_cost){
+                .latency = a / inside, .overhead = a / 2 / inside, .per_byte = B / inside};
+        s.shape.root = COLL_NO_ROOT;
+        s.shape.element = 1;
+        double estimate = coll_estimate(algorithm, &s.shape, &s.values);
+        ck_assert_double_eq_tol(estimate / seconds_of(&s, algorithm), 1, 0.25);
+    }
+}
+END_TEST
+
 /* Calls of many ranks that all do the same. */
 static const struct call_of_many {
     const coll_algorithm *algorithm;
@@ -772,6 +801,7 @@ int main(void) {
     tcase_add_test(prices, empty_rounds_tell_nothing);
     tcase_add_loop_test(prices, what_takes_less_than_is_enough_has_its_price, 0, COLL_OPERATIONS);
     tcase_add_loop_test(prices, some_ranks_tell_what_links_carry, 0, 3);
+    tcase_add_loop_test(prices, plans_by_node_take_as_long_as_they_do_in_full, 0, 3);
     tcase_add_loop_test(prices, plans_in_step_of_many_ranks_take_as_long_as_they_do_in_full, 0,
                         harness_proves("few") ? 1 : 2);
     tcase_add_loop_test(prices, uplinks_are_as_crowded_as_in_full, 0, 4);
