@@ -53,7 +53,7 @@ const COLL_Setting coll_settings[] = {
      "FILE: Slurm's topology.conf or topology.yaml; auto: measured once, then cached; "
      "auto:fresh: measured again; check:FILE: FILE, and a report of the hosts for which a "
      "measurement disagrees; flat: all hosts are in one rack",
-     "in a Slurm job, Slurm's topology; otherwise as auto, for at most 0.2 s plus 12 ms for each "
+     "in a Slurm job, Slurm's topology; otherwise as auto, for at most 0.3 s plus 16 ms for each "
      "host; flat if that finds nothing"},
     {"COLL_LATENCIES", "latencies between sites", "FILE: a matrix as in coll-hlot(1)", "measured"},
     {"COLL_PROFILE", "the costs of messages, for predictions",

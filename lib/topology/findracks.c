@@ -12,8 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Members that represent a rack in a row. */
-enum { MEMBERS = 2 };
+/* Members that represent a rack in a row. In a check a node measures MATES of its own rack and
+ * STRANGERS of each other one. */
+enum { MEMBERS = 2, MATES = 3, STRANGERS = 1 };
 
 /*
  * A site has no racks after EVEN_ROWS even rows and no clear one. Up to FEW_NODES nodes all measure
@@ -25,12 +26,16 @@ enum { EVEN_ROWS = 3, FEW_NODES = 8 };
 enum { ROUNDS = 5 };
 
 /*
- * Most checks, one of which must agree with what is known. A rack is checked against all others if
- * there are at most FEW_RACKS racks, else against SOME_RACKS of them.
+ * Most checks, one of which must agree with what is known; else all is measured again, up to
+ * ATTEMPTS times. A rack is checked against all others if there are at most FEW_RACKS racks, else
+ * against SOME_RACKS of them.
  */
-enum { CHECKS = 6, FEW_RACKS = 8, SOME_RACKS = 3 };
+enum { CHECKS = 4, ATTEMPTS = 4, FEW_RACKS = 8, SOME_RACKS = 3 };
 
-/* In a row, 1 far node in FEW_FAR is few, and a gap below LARGE_GAP is small. */
+/*
+ * In a row, 1 far node in FEW_FAR is few, and a gap below LARGE_GAP is small. A row is slow if its
+ * near times are LARGE_GAP times as long as the fastest one of all rows.
+ */
 enum { FEW_FAR = 6 };
 static const double LARGE_GAP = 1.25;
 
@@ -51,7 +56,6 @@ typedef struct finder {
     int *rack, *site; /* of each node; -1: not known yet */
     site_rows *rows;  /* of each site */
     bool *tried;      /* of each node: its row was even */
-    bool doubtful;    /* some row was not clear */
     int even_checks;  /* consecutive checks with an even row */
     uint64_t random;
     double fastest;        /* s: the fastest round trip */
@@ -74,10 +78,10 @@ static bool may_share_site(const finder *f, int a, int b) {
     return f->site[a] < 0 || f->site[b] < 0 || f->site[a] == f->site[b];
 }
 
-/* Adds MEMBERS nodes of RACK other than PIVOT to the targets, beginning at a random node. */
-static void add_members(finder *f, int rack, int pivot) {
+/* Adds MOST nodes of RACK other than PIVOT to the targets, beginning at a random node. */
+static void add_members(finder *f, int rack, int pivot, int most) {
     int first = random_below(f, f->nodes), added = 0;
-    for (int i = 0; i < f->nodes && added < MEMBERS; i++) {
+    for (int i = 0; i < f->nodes && added < most; i++) {
         int node = (first + i) % f->nodes;
         if (f->rack[node] != rack || node == pivot)
             continue;
@@ -120,13 +124,15 @@ static bool measure_again(finder *f, int pivot, coll_row_split *split) {
 }
 
 /*
- * Lets PIVOT measure the targets, and divides them. Repeats the row if its gap is small or only a
- * few nodes are far, since that may be chance.
+ * Lets PIVOT measure the targets, and divides them. Repeats the row if its gap is small, only a few
+ * nodes are far, or the row is slow, since that may be chance: if far nodes are disturbed, the
+ * others seem near, and if near ones are, they seem far.
  */
 static bool measure_targets(finder *f, int pivot, coll_row_split *split) {
     if (!measure_once(f, pivot, split))
         return false;
-    bool sure = split->gap >= LARGE_GAP && count_far(f) * FEW_FAR > f->count;
+    bool sure = split->gap >= LARGE_GAP && count_far(f) * FEW_FAR > f->count &&
+                split->near < LARGE_GAP * f->fastest;
     if (split->kind == COLL_ROW_CLEAR && !sure && !measure_again(f, pivot, split))
         return false;
     bool better =
@@ -181,11 +187,10 @@ static bool place_node(finder *f, int pivot) {
         while (node < f->nodes && f->rack[node] != rack)
             node++;
         if (node < f->nodes && may_share_site(f, pivot, node))
-            add_members(f, rack, pivot);
+            add_members(f, rack, pivot, MEMBERS);
     }
     if (!measure_targets(f, pivot, &split))
         return false;
-    f->doubtful = f->doubtful || split.kind != COLL_ROW_CLEAR;
     if (split.kind == COLL_ROW_UNCLEAR)
         return true;
     give_label(f, f->site, &f->sites, pivot, COLL_FAR);
@@ -227,13 +232,13 @@ static int coprime_step(int nodes) {
  * nothing more can be measured.
  */
 static bool place_all(finder *f, bool *all) {
-    int step = coprime_step(f->nodes);
+    int step = coprime_step(f->nodes), first = random_below(f, f->nodes);
     *all = false;
     for (int round = 0; round < ROUNDS && !*all; round++) {
         if (round > 0)
             coll_sleep(PAUSE);
         for (int i = 0; i < f->nodes; i++) {
-            int node = (int)((long)i * step % f->nodes);
+            int node = (int)((first + (long)i * step) % f->nodes);
             if (!is_placed(f, node) && !place_node(f, node))
                 return false;
         }
@@ -279,6 +284,14 @@ static void count_even_check(finder *f, int pivot) {
             f->rack[node] = f->rack[pivot];
 }
 
+/* Returns whether a target that follows the MATES, which are in the pivot's rack, is near. */
+static bool has_near_stranger(const finder *f, int mates) {
+    int i = mates;
+    while (i < f->count && f->nearness[i] != COLL_NEAR)
+        i++;
+    return i < f->count;
+}
+
 /*
  * Enters what PIVOT's row shows about nodes in other racks, which follow its MATES in the targets.
  * Returns whether it agrees with what was known.
@@ -316,14 +329,16 @@ static bool check_rack(finder *f, int rack, bool *agreed) {
     if (f->rack[pivot] != rack) /* the rack has been merged into another */
         return true;
     f->count = 0;
-    add_members(f, rack, pivot);
+    add_members(f, rack, pivot, MATES);
     int mates = f->count;
     for (int other = 0; f->racks <= FEW_RACKS && other < f->racks; other++)
         if (other != rack)
-            add_members(f, other, pivot);
+            add_members(f, other, pivot, STRANGERS);
     for (int i = 0; f->racks > FEW_RACKS && i < SOME_RACKS; i++)
-        add_members(f, (rack + 1 + random_below(f, f->racks - 1)) % f->racks, pivot);
+        add_members(f, (rack + 1 + random_below(f, f->racks - 1)) % f->racks, pivot, STRANGERS);
     if (!measure_targets(f, pivot, &split))
+        return false;
+    if (has_near_stranger(f, mates) && !measure_again(f, pivot, &split))
         return false;
     bool good = split.kind != COLL_ROW_UNCLEAR && enter_check(f, pivot, mates, split.kind);
     *agreed = *agreed && good;
@@ -331,11 +346,11 @@ static bool check_rack(finder *f, int rack, bool *agreed) {
 }
 
 /*
- * Checks all racks until a check agrees with what is known. Sets *SURE to whether one did or no
- * check was needed. Returns false if nothing more can be measured.
+ * Checks all racks until a check agrees with what is known. Sets *SURE to whether one did or there
+ * is only one rack. Returns false if nothing more can be measured.
  */
 static bool check_all(finder *f, bool *sure) {
-    *sure = f->racks == 1 || !f->doubtful;
+    *sure = f->racks == 1;
     for (int i = 0; i < CHECKS && !*sure; i++) {
         *sure = true;
         coll_sleep(PAUSE);
@@ -359,8 +374,22 @@ static bool allocate(finder *f) {
     return f->rows && f->tried && f->targets && f->seconds && f->nearness;
 }
 
-static bool find_all(finder *f, bool *sure) {
+static void forget_all(finder *f) {
+    for (int node = 0; node < f->nodes; node++) {
+        f->rack[node] = f->site[node] = -1;
+        f->rows[node] = (site_rows){.even = 0};
+        f->tried[node] = false;
+    }
+    f->racks = f->sites = f->even_checks = 0;
+    f->widest = (coll_row_split){.kind = COLL_ROW_EVEN};
+    f->widest_count = 0;
+}
+
+/* Places all nodes and checks them. Sets *SURE to false if they can't be placed or checks disagree.
+ */
+static bool find_once(finder *f, bool *sure) {
     bool all;
+    forget_all(f);
     if (!place_all(f, &all))
         return false;
     *sure = false;
@@ -384,6 +413,25 @@ static void number_found(finder *f, coll_racks_found *found) {
     found->far = found->racks > found->sites ? f->widest.far : 0;
 }
 
+/* Measures until racks are sure, or twice in succession there were none. */
+static bool find_all(finder *f, coll_racks_found *found) {
+    int flat = 0;
+    for (int i = 0; i < ATTEMPTS; i++) {
+        if (i > 0)
+            coll_sleep(PAUSE);
+        if (!find_once(f, &found->sure))
+            return false;
+        number_found(f, found);
+        if (found->sure && found->racks > found->sites)
+            return true;
+        flat = found->sure ? flat + 1 : 0;
+        if (flat == 2)
+            return true;
+    }
+    found->sure = false;
+    return true;
+}
+
 bool coll_find_racks(int nodes, coll_measure_row *measure_row, void *context, int racks[],
                      int sites[], coll_racks_found *found) {
     finder f = {.nodes = nodes,
@@ -392,13 +440,8 @@ bool coll_find_racks(int nodes, coll_measure_row *measure_row, void *context, in
                 .rack = racks,
                 .site = sites,
                 .random = 1,
-                .fastest = INFINITY,
-                .widest = {.kind = COLL_ROW_EVEN}};
-    for (int node = 0; node < nodes; node++)
-        racks[node] = sites[node] = -1;
-    bool good = allocate(&f) && (f.sorted = f.seconds + nodes) && find_all(&f, &found->sure);
-    if (good)
-        number_found(&f, found);
+                .fastest = INFINITY};
+    bool good = allocate(&f) && (f.sorted = f.seconds + nodes) && find_all(&f, found);
     free(f.rows);
     free(f.tried);
     free(f.targets);

@@ -6,9 +6,10 @@
  * One node after the other, unless its rack is known by then, measures a row: all nodes without a
  * rack, and two of each known rack. The near ones are in its rack (lib/topology/nearness.h). Noise
  * only makes round trips longer: a node that seems far because of noise measures a row of its own
- * later, and is then near to its rack. If some row did not have both near and far nodes, one node
- * of each rack finally measures two nodes of its own and of other racks, until nothing changes.
- * With R racks of equal size that is about R / 2 * nodes pairs.
+ * later, and is then near to its rack. Finally one node of each rack measures some nodes of its own
+ * and of other racks, until nothing changes. If something still changes after a few checks, all is
+ * measured again. That there are no racks counts only if it is found twice. With R racks of equal
+ * size that is about R / 2 * nodes + R * R pairs.
  */
 #ifndef COLL_LIB_TOPOLOGY_FINDRACKS_H
 #define COLL_LIB_TOPOLOGY_FINDRACKS_H

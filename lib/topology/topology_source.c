@@ -30,8 +30,8 @@ static const coll_topology_probe_limits ASKED = {.longest = 60, .timeout = 3.5};
  * Limits of a measurement by default, which the user should hardly notice: seconds, to which
  * EACH_NODE is added for each node.
  */
-static const coll_topology_probe_limits UNASKED = {.longest = 0.2, .timeout = 0.1};
-static const double EACH_NODE = 12e-3;
+static const coll_topology_probe_limits UNASKED = {.longest = 0.3, .timeout = 0.1};
+static const double EACH_NODE = 16e-3;
 
 /* With fewer nodes racks make no difference. */
 enum { FEWEST_NODES = 3 };
