@@ -309,6 +309,7 @@ static int begin_libcoll(void) {
         return code;
     if (*settings.problem)
         end_with_problem(settings.problem);
+    coll_report_start_later(); /* below, when dedicated processors are not in its MPI_COMM_WORLD */
     if (uses_libcoll(&settings))
         set_up_job();
     if (*settings.dcp && !is_spawned())
