@@ -273,8 +273,25 @@ static void *allocate(size_t bytes, unsigned seed) {
     return memory;
 }
 
+/* Returns whether two edges come from the same rank. */
+static bool edges_meet(const edges *of) {
+    for (int i = 0; i < of->in; i++)
+        for (int j = 0; j < i; j++)
+            if (of->source[i] == of->source[j] && of->source[i] != MPI_PROC_NULL)
+                return true;
+    return false;
+}
+
+/* MPICH's alltoalls may exchange the blocks of such edges, so there is nothing to compare with. */
+#ifdef MPICH_NUMVERSION
+static const bool mixes_edges = true;
+#else
+static const bool mixes_edges = false;
+#endif
+
 static void compare(const call *given, manner how, MPI_Comm comm, const char *what) {
     call c = *given;
+    const bool incomparable = mixes_edges && c.which >= ALLTOALL && edges_meet(c.of);
     MPI_Aint lower, extent;
     MPI_Type_get_extent(c.type, &lower, &extent);
     const size_t bytes = (size_t)c.received * (size_t)extent;
@@ -289,7 +306,7 @@ static void compare(const call *given, manner how, MPI_Comm comm, const char *wh
     const int native = run_natively(&c, theirs, comm),
               code = run(&c, how, ours, before, bytes, comm);
     harness_assert(native == MPI_SUCCESS && code == MPI_SUCCESS &&
-                       memcmp(ours, theirs, bytes + 1) == 0,
+                       (incomparable || memcmp(ours, theirs, bytes + 1) == 0),
                    "%s of %d at rank %d of %d, %s, manner %d: code %d", entry_names[c.which],
                    c.count, world_rank, world_ranks, what, (int)how, code);
     if (c.which == ALLTOALLW) {
@@ -411,6 +428,8 @@ END_TEST
 
 /* What goes down in a dimension arrives from above, also if both are the same rank. */
 START_TEST(directions_are_kept) {
+    if (mixes_edges && world_ranks == 1)
+        return; /* one rank runs MPI's own */
     for (shape which = RING; which <= PAIRS; which++) {
         MPI_Comm comm = make_topology(which);
         const edges of = edges_of(comm);
