@@ -78,7 +78,7 @@ static size_t bytes_from(const coll_plan_args *args, int position) {
 /* Scratch memory for listing turns, one element for each position and slot. */
 typedef struct seat {
     int wanted; /* the slot at which this position spreads its rack best */
-    int before; /* how many positions want a slot before this one */
+    int before; /* number of positions that want an earlier slot */
     int sender; /* the position that has this slot */
 } seat;
 

@@ -101,8 +101,8 @@ static void load_named(const char *path, const coll_topo *topo, coll_profile *pr
     coll_profilefile_free(&file);
 }
 
-/* Loads the file DIRECTORY BELOW if it exists and is of these hosts. Returns whether the search is
- * over: it was loaded, or is damaged. */
+/* Loads the file DIRECTORY BELOW if it exists and is of these hosts. Returns true if the file was
+ * loaded or is damaged, which ends the search. */
 static bool try_file(const char *directory, const char *below, const coll_topo *topo,
                      coll_profile *profile, char *problem) {
     char path[COLL_PROFILE_SOURCE];

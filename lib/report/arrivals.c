@@ -204,8 +204,9 @@ static int find_most_frequent(const series *of, bool hosts, int counts[], int *t
 
 /*
  * Sets FOUND to the rank, or the host if HOSTS, that was last most often. Returns whether it stands
- * out: it was last in more than half of the events, and much more often than one of few would be by
- * coincidence; it was late by more than the clocks' ERROR; and that matters.
+ * out: it was last in more than half of the events, and if there are few candidates in clearly
+ * more; it was late by more than the clocks' ERROR; and its lateness is a large share of the time
+ * in calls.
  */
 static bool stands_out(const series *of, bool hosts, double error, double scratch[], int counts[],
                        coll_lateness *found) {

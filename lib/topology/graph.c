@@ -409,7 +409,8 @@ static int allocate_lists(gathered *g, int ranks) {
         g->edges += g->degrees[2 * rank + 1];
         length += g->lengths[rank];
     }
-    /* if there are fewer edges by one end than by the other the graph is of no use */
+    /* The number of edges by their sources; if that by their destinations differs, the graph is not
+     * used. */
     g->all = malloc(((size_t)length + 1) * sizeof *g->all);
     g->outs = malloc(((size_t)g->edges + 1) * sizeof *g->outs);
     g->ins = malloc(((size_t)(length - g->edges) + 1) * sizeof *g->ins);

@@ -23,7 +23,7 @@ typedef struct coll_edge_bundle {
     int first, count; /* the edges */
     int sources;      /* number of ranks that they begin at */
     /* The source that sends for all, and the destination that receives for all, if blocks are
-     * combined: those of fewest earlier bundles. */
+     * combined: the ranks that do so in the fewest earlier bundles. */
     int sender, receiver;
 } coll_edge_bundle;
 
