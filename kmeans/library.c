@@ -31,10 +31,6 @@ typedef struct call {
     const km_kernel *kernel;
 } call;
 
-static const double *doubles(const COLL_Kmeans_points *given) {
-    return given->type == COLL_KMEANS_FLOAT64 ? given->data : NULL;
-}
-
 /* Returns feature I, counted over all of this rank's rows. */
 static inline double feature_of(const COLL_Kmeans_points *given, size_t i) {
     switch (given->type) {
@@ -236,18 +232,31 @@ static void scale_to_unit(call *run, size_t row) {
         refuse(run, "point %zu (counted from 0) is 0 and has no direction, as cosine needs", row);
 }
 
-/* Copies the rows to float32, rounded. */
-static bool use_floats(call *run, bool cosine) {
-    if (!allocate_floats(run))
-        return false;
+/* Copies the rows to float32, rounded, and for COSINE scaled to length 1. */
+static void copy_floats(call *run, bool cosine) {
     float *feature = (float *)run->points.data;
 #pragma omp parallel for num_threads(run->threads)
     for (size_t i = 0; i < run->points.rows * run->points.dim; i++)
         feature[i] = (float)feature_of(run->given, i);
     for (size_t row = 0; cosine && row < run->points.rows; row++)
         scale_to_unit(run, row);
-    if (!agree(run) || !km_real_center(&run->points, cosine ? NULL : doubles(run->given),
-                                       run->threads, run->comm, &run->problem))
+}
+
+/* Stores the rows as float32. */
+static bool use_floats(call *run, bool cosine) {
+    const COLL_Kmeans_points *given = run->given;
+    const bool copied = cosine || given->type == COLL_KMEANS_UINT8;
+    km_features from = {.floats = NULL};
+    if (given->type == COLL_KMEANS_FLOAT64)
+        from.exact = given->data;
+    else
+        from.floats = given->data;
+    if (!allocate_floats(run))
+        return false;
+    if (copied)
+        copy_floats(run, cosine);
+    if (!agree(run) || !km_real_center(&run->points, copied ? NULL : &from, run->threads, run->comm,
+                                       &run->problem))
         return false;
     run->points.real.unit = cosine;
     return true;

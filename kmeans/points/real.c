@@ -31,9 +31,14 @@ static int compare_floats(const void *a, const void *b) {
     return (left > right) - (left < right);
 }
 
+/* Returns feature I, counted over all rows, rounded to float32. */
+static float feature_at(const km_features *from, size_t i) {
+    return from->exact ? (float)from->exact[i] : from->floats[i];
+}
+
 /* Sets OFFSETS to the median of each column over a sample of rows at even distances. */
-static bool choose_offsets(const km_points *points, MPI_Comm comm, double *offsets,
-                           app_problem *problem) {
+static bool choose_offsets(const km_points *points, const km_features *from, MPI_Comm comm,
+                           double *offsets, app_problem *problem) {
     size_t dim = points->dim;
     int count = points->total < SAMPLE ? (int)points->total : SAMPLE;
     float *sample = calloc(SAMPLE * dim + 1, sizeof *sample), column[SAMPLE];
@@ -46,8 +51,8 @@ static bool choose_offsets(const km_points *points, MPI_Comm comm, double *offse
     for (int i = 0; i < count; i++) {
         uint64_t row = points->total / (uint64_t)count * (uint64_t)i;
         if (row >= points->first && row - points->first < points->rows)
-            memcpy(sample + (size_t)i * dim,
-                   (const float *)points->data + (row - points->first) * dim, dim * sizeof *sample);
+            for (size_t d = 0; d < dim; d++)
+                sample[(size_t)i * dim + d] = feature_at(from, (row - points->first) * dim + d);
     }
     /* Exactly one rank has each row; the others have 0 there. */
     for (int i = 0; i < count; i++)
@@ -75,21 +80,21 @@ static double larger(double a, double b) {
     return a > b ? a : b;
 }
 
-/* Adds row ROW of POINTS to MEASURES. */
-static void measure_row(const km_points *points, const double *exact, size_t row,
+/* Adds row ROW of the features to MEASURES. */
+static void measure_row(const km_points *points, const km_features *from, size_t row,
                         double *measures) {
     const size_t dim = points->dim;
-    const float *feature = (const float *)points->data + row * dim;
     const double *offsets = points->real.offsets;
     double *largest = measures, *largest_less = measures + dim, *lost = measures + 2 * dim;
-    if (exact) {
-        exact += row * dim;
+    if (from->exact) {
+        const double *exact = from->exact + row * dim;
         for (size_t d = 0; d < dim; d++) {
             largest[d] = larger(largest[d], fabs(exact[d]));
             largest_less[d] = larger(largest_less[d], fabs((double)(float)(exact[d] - offsets[d])));
         }
         return;
     }
+    const float *feature = from->floats + row * dim;
 #pragma omp simd
     for (size_t d = 0; d < dim; d++) {
         const double value = (double)feature[d], less = (double)(float)(value - offsets[d]);
@@ -99,9 +104,9 @@ static void measure_row(const km_points *points, const double *exact, size_t row
     }
 }
 
-/* Measures the columns of this rank's points by THREADS threads, each of which has MEASURES x dim
+/* Measures the columns of this rank's features by THREADS threads, each of which has MEASURES x dim
  * numbers of its own; the result is in the first ones. */
-static void measure_columns(const km_points *points, const double *exact, int threads,
+static void measure_columns(const km_points *points, const km_features *from, int threads,
                             double *measures) {
     const size_t each = MEASURES * points->dim;
 #pragma omp parallel for num_threads(threads) schedule(static, 1)
@@ -109,7 +114,7 @@ static void measure_columns(const km_points *points, const double *exact, int th
         for (size_t row = points->rows * (size_t)part / (size_t)threads,
                     end = points->rows * ((size_t)part + 1) / (size_t)threads;
              row < end; row++)
-            measure_row(points, exact, row, measures + (size_t)part * each);
+            measure_row(points, from, row, measures + (size_t)part * each);
     for (size_t i = each; i < (size_t)threads * each; i++)
         measures[i % each] = larger(measures[i % each], measures[i]);
 }
@@ -139,24 +144,28 @@ static int bits_of_summand(uint64_t total) {
     return bits < 50 ? bits : 50;
 }
 
-double km_real_store(const km_real *real, size_t column, double feature) {
-    return (feature - real->offsets[column]) * real->scale;
-}
-
-/* Converts row ROW of POINTS to its stored form. */
-static void store_row(const km_points *points, const double *exact, size_t row) {
+/* Stores row ROW of the features. */
+static void store_row(const km_points *points, const km_features *from, size_t row) {
     const km_real *real = &points->real;
     const size_t dim = points->dim;
-    float *feature = (float *)points->data + row * dim;
-    for (size_t d = 0; exact && d < dim; d++)
-        feature[d] = (float)km_real_store(real, d, exact[row * dim + d]);
+    float *to = (float *)points->data + row * dim;
+    if (from->exact) {
+        const double *exact = from->exact + row * dim;
 #pragma omp simd
-    for (size_t d = 0; d < (exact ? 0 : dim); d++)
-        feature[d] = (float)km_real_store(real, d, (double)feature[d]);
+        for (size_t d = 0; d < dim; d++)
+            to[d] = (float)km_real_store(real, d, exact[d]);
+        return;
+    }
+    const float *feature = from->floats + row * dim; /* may be TO */
+#pragma omp simd
+    for (size_t d = 0; d < dim; d++)
+        to[d] = (float)km_real_store(real, d, (double)feature[d]);
 }
 
-bool km_real_center(km_points *points, const double *exact, int threads, MPI_Comm comm,
+bool km_real_center(km_points *points, const km_features *from, int threads, MPI_Comm comm,
                     app_problem *problem) {
+    const km_features own = {.floats = (const float *)points->data};
+    from = from ? from : &own;
     size_t dim = points->dim;
     km_real *real = &points->real;
     const uint64_t total = km_points_weight(points);
@@ -166,13 +175,13 @@ bool km_real_center(km_points *points, const double *exact, int threads, MPI_Com
                       .bits = bits_of_summand(total),
                       .offsets = calloc(dim + 1, sizeof *real->offsets),
                       .units = calloc(dim + 1, sizeof *real->units)};
-    double rounded = exact != NULL; /* on any rank */
+    double rounded = from->exact != NULL; /* on any rank */
     if (!measures || !real->offsets || !real->units)
         app_refuse(problem, "out of memory");
     bool good = app_agree_most(problem, &rounded, 1, comm) &&
-                choose_offsets(points, comm, real->offsets, problem);
+                choose_offsets(points, from, comm, real->offsets, problem);
     if (good) {
-        measure_columns(points, exact, threads, measures);
+        measure_columns(points, from, threads, measures);
         app_mpi(problem, MPI_Allreduce(MPI_IN_PLACE, measures, (int)(dim * MEASURES), MPI_DOUBLE,
                                        MPI_MAX, comm));
         good = app_agree(problem, comm);
@@ -181,7 +190,7 @@ bool km_real_center(km_points *points, const double *exact, int threads, MPI_Com
         set_scales(real, measures, rounded > 0, dim);
 #pragma omp parallel for num_threads(threads)
         for (size_t row = 0; row < points->rows; row++)
-            store_row(points, exact, row);
+            store_row(points, from, row);
     }
     free(measures);
     return good;
@@ -243,14 +252,24 @@ LOOP void add_row(const km_real *real, const float *row, size_t dim, int64_t wei
     const double round = 0x1.8p52;
     int64_t none;
     memcpy(&none, &round, sizeof none);
+    typedef union pattern {
+        double number;
+        int64_t bits;
+    } pattern;
+    int64_t any = 0; /* not 0: some remainder is not 0 */
+#pragma omp simd reduction(| : any)
+    for (size_t d = 0; d < dim; d++) {
+        double value = (double)row[d] * units[d];
+        pattern whole = {value + round}, rest = {value - (whole.number - round)};
+        sums[d] += weight * (whole.bits - none);
+        any |= rest.bits;
+    }
+    if (!any)
+        return;
 #pragma omp simd
     for (size_t d = 0; d < dim; d++) {
         double value = (double)row[d] * units[d];
-        union {
-            double number;
-            int64_t bits;
-        } whole = {value + round}, rest = {(value - (whole.number - round)) * shift + round};
-        sums[d] += weight * (whole.bits - none);
+        pattern rest = {(value - (value + round - round)) * shift + round};
         rests[d] += weight * (rest.bits - none);
     }
 }
@@ -302,22 +321,24 @@ uint64_t km_real_sum_bins(const uint64_t *bins) {
 }
 
 LOOP double distance2(const float *a, const float *b, size_t dim) {
-    enum { SUMS = 4 }; /* independent sums, so that additions need not wait for each other */
-    typedef float floats __attribute__((vector_size(SUMS * sizeof(float))));
-    typedef double doubles __attribute__((vector_size(SUMS * sizeof(double))));
-    doubles sums = {0};
+    enum { LANES = 4, VECTORS = 4 }; /* independent sums: additions need not wait for each other */
+    typedef float floats __attribute__((vector_size(LANES * sizeof(float))));
+    typedef double doubles __attribute__((vector_size(LANES * sizeof(double))));
+    doubles sums[VECTORS] = {{0}};
     size_t i = 0;
-    for (; i + SUMS <= dim; i += SUMS) {
-        floats from, to;
-        memcpy(&from, a + i, sizeof from);
-        memcpy(&to, b + i, sizeof to);
-        doubles difference =
-            __builtin_convertvector(from, doubles) - __builtin_convertvector(to, doubles);
-        sums += difference * difference;
-    }
+    for (; i + LANES * VECTORS <= dim; i += LANES * VECTORS)
+        for (size_t v = 0; v < VECTORS; v++) {
+            floats from, to;
+            memcpy(&from, a + i + v * LANES, sizeof from);
+            memcpy(&to, b + i + v * LANES, sizeof to);
+            doubles difference =
+                __builtin_convertvector(from, doubles) - __builtin_convertvector(to, doubles);
+            sums[v] += difference * difference;
+        }
+    doubles all = (sums[0] + sums[1]) + (sums[2] + sums[3]);
     for (; i < dim; i++)
-        sums[0] += ((double)a[i] - (double)b[i]) * ((double)a[i] - (double)b[i]);
-    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+        all[0] += ((double)a[i] - (double)b[i]) * ((double)a[i] - (double)b[i]);
+    return (all[0] + all[1]) + (all[2] + all[3]);
 }
 
 #if defined(__x86_64__)

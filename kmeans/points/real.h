@@ -33,14 +33,22 @@ typedef struct km_real {
 } km_real;
 
 /*
- * Chooses POINTS->real for all ranks' features, which are finite floats in POINTS->data, and
- * converts these to their stored form, by THREADS threads. If EXACT is not NULL, it has the
- * features of this rank before they were rounded to float32; then a column whose range is small
- * compared with its values keeps more of their digits. Collective; on false all ranks have the same
- * problem. The caller frees POINTS->real in either case.
+ * The features of this rank, row after row: finite FLOATS, or EXACT ones, finite when rounded to
+ * float32, whose columns keep more of their digits where the range is small compared with the
+ * values. One of both is NULL.
+ */
+typedef struct km_features {
+    const float *floats;
+    const double *exact;
+} km_features;
+
+/*
+ * Chooses POINTS->real for all ranks' features and stores these in POINTS->data, by THREADS
+ * threads. If FROM is NULL, the features are the floats in POINTS->data. Collective; on false all
+ * ranks have the same problem. The caller frees POINTS->real in either case.
  */
 struct km_points;
-bool km_real_center(struct km_points *points, const double *exact, int threads, MPI_Comm comm,
+bool km_real_center(struct km_points *points, const km_features *from, int threads, MPI_Comm comm,
                     app_problem *problem);
 void km_real_free(km_real *real);
 
@@ -50,7 +58,9 @@ void km_real_set_total(km_real *real, uint64_t total, size_t dim);
 /*
  * Convert a feature to its stored form, not rounded yet; and a stored feature to the user's value.
  */
-double km_real_store(const km_real *real, size_t column, double feature);
+static inline double km_real_store(const km_real *real, size_t column, double feature) {
+    return (feature - real->offsets[column]) * real->scale;
+}
 float km_real_feature(const km_real *real, size_t column, float kept);
 
 /*
