@@ -14,7 +14,7 @@
 #include <stdlib.h>
 
 /* SAMPLE places are considered, or PER_CLUSTER for each empty cluster if that is more. */
-enum { SAMPLE = 1 << 20, PER_CLUSTER = 16 };
+enum { SAMPLE = 1 << 16, PER_CLUSTER = 16 };
 
 /* A place that an empty cluster may get; a weight of 0 means no place. */
 typedef struct place {
