@@ -29,15 +29,17 @@ typedef struct clustering {
     uint32_t *distance2; /* each point's squared distance to its centroid */
     size_t
         window; /* points that are summed up at once, so that they span a bounded part of memory */
-    size_t *order; /* scratch memory of km_cluster_sums_add, for a window */
+    uint32_t *order; /* scratch memory of km_cluster_sums_add, for a window */
     size_t *starts;
     uint32_t *summed;  /* the cluster of each point that TOTALS has it in; or KM_NO_CLUSTER */
     COLL_Pool *totals; /* rank 0: the sums of all clusters; NULL if nothing is summed up */
     km_projection *projection; /* NULL without pruning */
     km_sketch_cache kept;      /* sketches of this rank's points; or all NULL */
     km_group_bounds bounds;    /* of this rank's points, if they are float32 */
-    bool projected;
-    uint8_t *old_centroids; /* this and the next: rank 0 only */
+    km_code_cache codes;       /* of these, if CACHED */
+    bool cached;
+    bool projected, assigned; /* in an earlier assignment */
+    uint8_t *old_centroids;   /* this and the next: rank 0 only */
     uint64_t *counts;
     km_checkpoint checkpoint;
     km_identity identity;
@@ -82,6 +84,7 @@ static void release_state(clustering *run) {
     km_projection_free(run->projection);
     km_sketch_cache_free(&run->kept);
     km_group_bounds_free(&run->bounds);
+    km_code_cache_free(&run->codes);
     free(run->counts);
     free(run->old_centroids);
     COLL_Pool_free(&run->totals);
@@ -209,6 +212,15 @@ static void make_projection(clustering *run, app_problem *problem) {
     run->projected = true;
 }
 
+/* Creates, in the first of several assignments, the cache of codes. */
+static void make_code_cache(clustering *run) {
+    const km_points *points = run->points;
+    if (!run->assigned && points->real.used && !points->storage.map && run->settings->iterations)
+        run->cached = km_code_cache_create((const float *)points->data, points->rows, points->dim,
+                                           &run->codes);
+    run->assigned = true;
+}
+
 /* Assigns every point, and sums up the objective and the number of moved points over all ranks. */
 static bool assign_points(clustering *run, km_step *step, app_problem *problem) {
     const km_rounds rounds = {report_round, run};
@@ -216,9 +228,11 @@ static bool assign_points(clustering *run, km_step *step, app_problem *problem) 
     const bool bounded = run->points->real.used && !run->settings->whole;
     km_map_sums sums = {0};
     make_projection(run, problem);
+    make_code_cache(run);
     bool good = km_map(run->points, run->settings, run->projection,
                        run->kept.corrections ? &run->kept : NULL, bounded ? &run->bounds : NULL,
-                       &run->state, run->distance2, &rounds, run->comm, &sums, problem);
+                       run->cached ? &run->codes : NULL, &run->state, run->distance2, &rounds,
+                       run->comm, &sums, problem);
     step->seconds[KM_MAP] = MPI_Wtime() - start - (run->saving - saving);
     step->objective = sums.objective;
     step->moved = sums.moved;

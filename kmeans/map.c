@@ -21,16 +21,19 @@ typedef struct map_job {
     const km_settings *settings;
     const km_sketch_cache *kept; /* or NULL */
     km_group_bounds *bounds;     /* or NULL */
+    km_code_cache *codes;        /* or NULL */
     km_state *state;
     uint32_t *distance2;
     km_centroids *centroids;
-    /* The pending points in the order of assignment, and their previous clusters and distances. */
-    size_t *which;
-    uint32_t *before, *before2; /* previous clusters and squared distances; or guesses of both */
+    /* The pending points in the order of assignment, and their clusters and distances. */
+    size_t *which; /* NULL: all points, in their own order */
+    uint32_t
+        *clusters;     /* previous or guessed ones, and after its round the nearest of each point */
+    uint32_t *before2; /* previous or guessed squared distances; NULL without sketches */
     bool guesses;
     size_t pending;
-    size_t most;           /* the most points to assign in a round */
-    uint32_t *fresh, *far; /* new clusters and squared distances of a round's points */
+    size_t most;   /* the most points to assign in a round */
+    uint32_t *far; /* new squared distances of a round's points; NULL if WHICH is */
 } map_job;
 
 /*
@@ -51,31 +54,49 @@ static size_t rows_of_round(const km_points *points, const km_settings *settings
 static void free_job(map_job *run) {
     km_centroids_free(run->centroids);
     free(run->which);
-    free(run->before);
+    free(run->clusters);
     free(run->before2);
-    free(run->fresh);
     free(run->far);
 }
 
+static size_t count_pending(const map_job *run) {
+    const uint32_t *nearest = run->state->nearest;
+    size_t pending = 0;
+#pragma omp parallel for num_threads(run->settings->threads) reduction(+ : pending)
+    for (size_t i = 0; i < run->points->rows; i++)
+        pending += (nearest[i] & KM_PENDING) != 0;
+    return pending;
+}
+
 static bool allocate_job(map_job *run) {
-    size_t rows = run->points->rows + 1, round = run->most;
+    size_t rows = run->points->rows + 1;
+    run->clusters = malloc(rows * sizeof *run->clusters);
+    if (run->kept)
+        run->before2 = malloc(rows * sizeof *run->before2);
+    if (!run->clusters || (run->kept && !run->before2))
+        return false;
+    if (!run->kept && run->pending == run->points->rows)
+        return true;
     run->which = malloc(rows * sizeof *run->which);
-    run->before = malloc(rows * sizeof *run->before);
-    run->before2 = malloc(rows * sizeof *run->before2);
-    run->fresh = malloc(round * sizeof *run->fresh);
-    run->far = malloc(round * sizeof *run->far);
-    return run->which && run->before && run->before2 && run->fresh && run->far;
+    run->far = malloc(run->most * sizeof *run->far);
+    return run->which && run->far;
 }
 
 static void list_pending(map_job *run) {
     const uint32_t *nearest = run->state->nearest;
-    run->pending = 0;
-    for (size_t i = 0; i < run->points->rows; i++) {
+    if (!run->which) {
+#pragma omp parallel for num_threads(run->settings->threads)
+        for (size_t i = 0; i < run->pending; i++)
+            run->clusters[i] = nearest[i] & ~KM_PENDING;
+        return;
+    }
+    for (size_t i = 0, n = 0; i < run->points->rows; i++) {
         if (!(nearest[i] & KM_PENDING))
             continue;
-        run->which[run->pending] = i;
-        run->before[run->pending] = nearest[i] & ~KM_PENDING;
-        run->before2[run->pending++] = run->distance2[i];
+        run->which[n] = i;
+        if (run->before2)
+            run->before2[n] = run->distance2[i];
+        run->clusters[n++] = nearest[i] & ~KM_PENDING;
     }
 }
 
@@ -86,9 +107,11 @@ static int pack_centroids(map_job *run, const km_projection *projection) {
                                    run->settings->kernel, threads, &run->centroids);
     if (!code && run->points->fixed_point)
         code = km_centroids_use_fixed_point(run->centroids, rows, threads);
-    if (!code && run->bounds &&
-        km_group_bounds_begin(run->bounds, (const float *)rows, run->distance2))
-        code = km_centroids_use_bounds(run->centroids, rows, run->bounds, threads);
+    km_group_bounds *bounds = run->bounds;
+    if (bounds && !km_group_bounds_begin(bounds, (const float *)rows, run->distance2))
+        bounds = NULL;
+    if (!code && (bounds || run->codes))
+        code = km_centroids_use_caches(run->centroids, rows, bounds, run->codes, threads);
     if (!code && projection)
         code = km_centroids_prune(run->centroids, rows, projection, threads);
     return code;
@@ -97,6 +120,8 @@ static int pack_centroids(map_job *run, const km_projection *projection) {
 /* Recomputes the distances of points that were assigned before an interruption. */
 static void recall_distances(const map_job *run) {
     const km_state *state = run->state;
+    if (run->pending == run->points->rows)
+        return;
 #pragma omp parallel for num_threads(run->settings->threads)
     for (size_t i = 0; i < run->points->rows; i++)
         if (!(state->nearest[i] & KM_PENDING))
@@ -110,8 +135,12 @@ typedef struct point_range {
 } point_range;
 
 static km_query query_of(const map_job *run, point_range some) {
-    return (km_query){run->points->data, run->points->dim, run->which + some.first, some.count,
-                      run->kept};
+    return (km_query){.rows = run->points->data,
+                      .dim = run->points->dim,
+                      .which = run->which ? run->which + some.first : NULL,
+                      .first = some.first,
+                      .n = some.count,
+                      .kept = run->kept};
 }
 
 /*
@@ -120,15 +149,15 @@ static km_query query_of(const map_job *run, point_range some) {
  */
 static int sort_range(const map_job *run, point_range some) {
     return km_reorder_points(km_centroids_positions(run->centroids), run->settings->k, some.count,
-                             run->which + some.first, run->before + some.first,
+                             run->which + some.first, run->clusters + some.first,
                              run->before2 + some.first);
 }
 
 /* Guesses clusters; if AGAIN, improves the guesses, which is quick if the points are sorted. */
 static int guess_range(const map_job *run, point_range some, bool again) {
     const km_query query = query_of(run, some);
-    return km_guess(&query, run->centroids, run->settings->threads, again, run->before + some.first,
-                    run->before2 + some.first);
+    return km_guess(&query, run->centroids, run->settings->threads, again,
+                    run->clusters + some.first, run->before2 + some.first);
 }
 
 /*
@@ -148,15 +177,21 @@ static int assign_round(const map_job *run, point_range some) {
     int code = run->guesses ? guess_range(run, some, true) : 0;
     if (!code && run->guesses)
         code = sort_range(run, some);
+    uint32_t *clusters = run->clusters + some.first;
     if (!code)
-        code = km_assign_query(&query, run->centroids, run->settings->threads,
-                               known ? run->before + some.first : NULL, run->fresh, run->far);
-    for (size_t i = 0; !code && i < some.count; i++) {
-        size_t point = query.which[i];
-        state->moved += run->fresh[i] != (state->nearest[point] & ~KM_PENDING);
-        state->nearest[point] = run->fresh[i];
-        run->distance2[point] = run->far[i];
+        code =
+            km_assign_query(&query, run->centroids, run->settings->threads, known ? clusters : NULL,
+                            clusters, run->far ? run->far : run->distance2 + some.first);
+    uint64_t moved = 0;
+#pragma omp parallel for num_threads(run->settings->threads) reduction(+ : moved)
+    for (size_t i = 0; i < (code ? 0 : some.count); i++) {
+        size_t point = query.which ? query.which[i] : some.first + i;
+        moved += clusters[i] != (state->nearest[point] & ~KM_PENDING);
+        state->nearest[point] = clusters[i];
+        if (run->far)
+            run->distance2[point] = run->far[i];
     }
+    state->moved += moved;
     return code;
 }
 
@@ -203,6 +238,7 @@ static bool add_distances(const map_job *run, MPI_Comm comm, uint64_t *objective
     const bool real = km_has_real_distances(points);
     uint64_t sums[KM_REAL_BINS + 1] = {0}; /* bins, or one sum; then the number of moved points */
     int count = real ? KM_REAL_BINS : 1;
+#pragma omp parallel for num_threads(run->settings->threads) reduction(+ : sums)
     for (size_t i = 0; i < points->rows; i++)
         if (real)
             km_real_add_to_bins(sums, run->distance2[i], km_point_weight(points, i));
@@ -217,16 +253,18 @@ static bool add_distances(const map_job *run, MPI_Comm comm, uint64_t *objective
 }
 
 bool km_map(const km_points *points, const km_settings *settings, const km_projection *projection,
-            const km_sketch_cache *kept, km_group_bounds *bounds, km_state *state,
-            uint32_t *distance2, const km_rounds *rounds, MPI_Comm comm, km_map_sums *sums,
-            app_problem *problem) {
+            const km_sketch_cache *kept, km_group_bounds *bounds, km_code_cache *codes,
+            km_state *state, uint32_t *distance2, const km_rounds *rounds, MPI_Comm comm,
+            km_map_sums *sums, app_problem *problem) {
     map_job run = {.points = points,
                    .settings = settings,
                    .kept = kept,
                    .bounds = bounds,
+                   .codes = codes,
                    .state = state,
                    .distance2 = distance2,
                    .most = rows_of_round(points, settings)};
+    run.pending = count_pending(&run);
     int code = allocate_job(&run) ? pack_centroids(&run, projection) : ENOMEM;
     if (!code)
         list_pending(&run);

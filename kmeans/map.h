@@ -6,6 +6,7 @@
 #ifndef COLL_KMEANS_MAP_H
 #define COLL_KMEANS_MAP_H
 
+#include "kmeans/assign/code_cache.h"
 #include "kmeans/assign/group_bounds.h"
 #include "kmeans/assign/projection.h"
 #include "kmeans/checkpoint.h"
@@ -28,12 +29,12 @@ typedef struct km_map_sums {
  * Assigns the pending points of STATE to its centroids, the same on all ranks, and sets the squared
  * distance of every point. A round takes some seconds; between rounds STATE is consistent.
  * PROJECTION, if not NULL, turns pruning on; KEPT, if not NULL, caches this rank's sketches. BOUNDS
- * are those of this rank's points if they are float32, else NULL.
+ * and CODES are those of this rank's points if they are float32, or NULL.
  * Collective, also for ranks that already have a problem; on false all ranks have the same problem.
  */
 bool km_map(const km_points *points, const km_settings *settings, const km_projection *projection,
-            const km_sketch_cache *kept, km_group_bounds *bounds, km_state *state,
-            uint32_t *distance2, const km_rounds *rounds, MPI_Comm comm, km_map_sums *sums,
-            app_problem *problem);
+            const km_sketch_cache *kept, km_group_bounds *bounds, km_code_cache *codes,
+            km_state *state, uint32_t *distance2, const km_rounds *rounds, MPI_Comm comm,
+            km_map_sums *sums, app_problem *problem);
 
 #endif

@@ -74,8 +74,8 @@ int km_centroids_create(const uint8_t *centroids, size_t k, size_t dim, bool rea
     made->k = k;
     made->dim = dim;
     if (real) {
-        int error = km_quantised_create((const float *)centroids, k, dim, kernel, NULL, threads,
-                                        &made->quantised);
+        int error = km_quantised_create((const float *)centroids, k, dim, kernel, NULL, NULL,
+                                        threads, &made->quantised);
         if (error)
             free(made);
         else
@@ -116,15 +116,15 @@ static km_packed describe_centroids(const km_centroids *centroids, const uint8_t
                        .fixed_point = centroids->fixed_point};
 }
 
-int km_centroids_use_bounds(km_centroids *centroids, const uint8_t *rows, km_group_bounds *bounds,
-                            int threads) {
-    km_quantised *bounded;
+int km_centroids_use_caches(km_centroids *centroids, const uint8_t *rows, km_group_bounds *bounds,
+                            km_code_cache *cache, int threads) {
+    km_quantised *made;
     int error = km_quantised_create((const float *)rows, centroids->k, centroids->dim,
-                                    centroids->kernel, bounds, threads, &bounded);
+                                    centroids->kernel, bounds, cache, threads, &made);
     if (error)
         return error;
     km_quantised_free(centroids->quantised);
-    centroids->quantised = bounded;
+    centroids->quantised = made;
     return 0;
 }
 
@@ -388,7 +388,7 @@ static void compute_distances(size_t n, const km_centroids *centroids, const wor
 static void prepare_block(const km_query *query, size_t first, size_t n,
                           const km_centroids *centroids, workspace *space) {
     for (size_t i = 0; i < n; i++) {
-        size_t number = query->which ? query->which[first + i] : first + i;
+        size_t number = km_query_number(query, first + i);
         space->rows[i] = query->rows + number * centroids->dim;
     }
     for (size_t i = 0; i < space->points; i++)
@@ -478,7 +478,7 @@ static int run_blocks(const block_job *this, int threads) {
 
 int km_assign(const uint8_t *points, size_t n, size_t dim, const km_centroids *centroids,
               int threads, uint32_t *nearest, uint32_t *distance) {
-    const km_query query = {points, dim, NULL, n, NULL};
+    const km_query query = {.rows = points, .dim = dim, .n = n};
     return km_assign_query(&query, centroids, threads, NULL, nearest, distance);
 }
 

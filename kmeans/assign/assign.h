@@ -6,6 +6,7 @@
 #ifndef COLL_KMEANS_ASSIGN_ASSIGN_H
 #define COLL_KMEANS_ASSIGN_ASSIGN_H
 
+#include "kmeans/assign/code_cache.h"
 #include "kmeans/assign/group_bounds.h"
 #include "kmeans/assign/kernel.h"
 #include "kmeans/assign/projection.h"
@@ -37,11 +38,11 @@ int km_centroids_use_fixed_point(km_centroids *centroids, const uint8_t *planes,
 
 /*
  * Lets the next assignment of CENTROIDS, of float32, use and make BOUNDS (group_bounds.h), which
- * has begun. It must assign all points of the bounds, each once, in one query or in several.
- * Returns 0 or ENOMEM.
+ * has begun, and the codes of CACHE (code_cache.h); either may be NULL. With bounds it must assign
+ * all their points, each once, in one query or in several. Returns 0 or ENOMEM.
  */
-int km_centroids_use_bounds(km_centroids *centroids, const uint8_t *rows, km_group_bounds *bounds,
-                            int threads);
+int km_centroids_use_caches(km_centroids *centroids, const uint8_t *rows, km_group_bounds *bounds,
+                            km_code_cache *cache, int threads);
 
 /*
  * Turns pruning on: from now on sketches (projection.h) rule out most centroids where that is
@@ -78,7 +79,8 @@ int km_assign(const uint8_t *points, size_t n, size_t dim, const km_centroids *c
               int threads, uint32_t *nearest, uint32_t *distance);
 
 /*
- * The points to be assigned: the N rows of ROWS with the numbers WHICH. If KEPT is not NULL, it
+ * The points to be assigned: the N rows of ROWS with the numbers WHICH, or, if that is NULL, from
+ * number FIRST on. If KEPT is not NULL, it
  * caches their sketches: sketches found there are used, and missing ones are added. It must have
  * been made for the projection of the centroids.
  */
@@ -86,13 +88,18 @@ typedef struct km_query {
     const uint8_t *rows;
     size_t dim;
     const size_t *which;
-    size_t n;
+    size_t first, n;
     const km_sketch_cache *kept;
 } km_query;
 
+/* Returns the number of point I of the query. */
+static inline size_t km_query_number(const km_query *query, size_t i) {
+    return query->which ? query->which[i] : query->first + i;
+}
+
 /*
  * Does the same for the points of QUERY. It is faster if GUESS[i] is a centroid probably near the
- * point WHICH[i], such as its centroid of the last iteration; a GUESS[i] that is no centroid's
+ * point, such as its centroid of the last iteration; a GUESS[i] that is no centroid's
  * number means that there is no guess. GUESS may be NEAREST, or NULL.
  */
 int km_assign_query(const km_query *query, const km_centroids *centroids, int threads,

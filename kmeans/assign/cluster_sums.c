@@ -63,7 +63,7 @@ static bool is_part_of(const km_change *change, size_t i) {
  * Sorts the points of CHANGE by cluster into ORDER (counting sort) and returns their number. The
  * points of cluster j end before STARTS[j].
  */
-static size_t sort_by_cluster(const km_change *change, size_t rows, size_t k, size_t *order,
+static size_t sort_by_cluster(const km_change *change, size_t rows, size_t k, uint32_t *order,
                               size_t *starts) {
     memset(starts, 0, (k + 1) * sizeof *starts);
     for (size_t i = 0; i < rows; i++)
@@ -74,14 +74,14 @@ static size_t sort_by_cluster(const km_change *change, size_t rows, size_t k, si
     size_t sorted = starts[k];
     for (size_t i = 0; i < rows; i++)
         if (is_part_of(change, i))
-            order[starts[change->clusters[i]]++] = i;
+            order[starts[change->clusters[i]]++] = (uint32_t)i;
     return sorted;
 }
 
 /*
  * Adds up the points FROM to TO - 1 of ORDER, four at a time, so that the sums are seldom accessed.
  */
-static void add_rows(const km_points *points, const size_t *order, size_t from, size_t to,
+static void add_rows(const km_points *points, const uint32_t *order, size_t from, size_t to,
                      uint32_t *sums) {
     size_t dim = points->dim, i = from;
     for (; i + 4 <= to; i += 4) {
@@ -102,17 +102,22 @@ static void add_rows(const km_points *points, const size_t *order, size_t from, 
 }
 
 /* Does the same with real features; negative sums are stored in two's complement. */
-static void add_real_rows(const km_points *points, const size_t *order, size_t from, size_t to,
+static void add_real_rows(const km_points *points, const uint32_t *order, size_t from, size_t to,
                           uint64_t *sums) {
-    size_t dim = points->dim;
-    for (size_t i = from; i < to; i++)
-        km_real_add(&points->real, (const float *)points->data + order[i] * dim, dim,
+    enum { AHEAD = 4, LINE = 64 }; /* rows that are fetched beforehand, bytes of a cache line */
+    const size_t dim = points->dim, bytes = dim * sizeof(float);
+    for (size_t i = from; i < to; i++) {
+        const uint8_t *next = points->data + order[i + AHEAD < to ? i + AHEAD : i] * bytes;
+        for (size_t at = 0; at < bytes; at += LINE)
+            __builtin_prefetch(next + at);
+        km_real_add(&points->real, (const float *)(points->data + order[i] * bytes), dim,
                     km_point_weight(points, order[i]), (int64_t *)sums, (int64_t *)sums + dim);
+    }
 }
 
 /* Does the same with weighted bytes. */
-static void add_weighted_rows(const km_points *points, const size_t *order, size_t from, size_t to,
-                              uint64_t *sums) {
+static void add_weighted_rows(const km_points *points, const uint32_t *order, size_t from,
+                              size_t to, uint64_t *sums) {
     size_t dim = points->dim;
     for (size_t i = from; i < to; i++) {
         const uint64_t weight = points->weights[order[i]];
@@ -123,7 +128,7 @@ static void add_weighted_rows(const km_points *points, const size_t *order, size
     }
 }
 
-static uint64_t weight_of(const km_points *points, const size_t *order, size_t from, size_t to) {
+static uint64_t weight_of(const km_points *points, const uint32_t *order, size_t from, size_t to) {
     uint64_t sum = 0;
     for (size_t i = from; i < to; i++)
         sum += km_point_weight(points, order[i]);
@@ -134,7 +139,7 @@ static uint64_t weight_of(const km_points *points, const size_t *order, size_t f
  * Adds the points FROM to TO - 1 of ORDER, all of one cluster, to POOL, or subtracts them. SUMS and
  * WIDE_SUMS are scratch memory.
  */
-static int add_cluster_part(const km_points *points, const size_t *order, size_t from, size_t to,
+static int add_cluster_part(const km_points *points, const uint32_t *order, size_t from, size_t to,
                             uint64_t cluster, bool subtract, COLL_Pool *pool, uint32_t *sums,
                             uint64_t *wide_sums) {
     const size_t numbers = sums_of(points) + 1;
@@ -159,7 +164,7 @@ static int add_cluster_part(const km_points *points, const size_t *order, size_t
     return COLL_Pool_add(pool, cluster, sums);
 }
 
-static int add_slice(const km_points *points, const km_change *change, const size_t *order,
+static int add_slice(const km_points *points, const km_change *change, const uint32_t *order,
                      size_t from, size_t to, COLL_Pool *pool, uint32_t *sums, uint64_t *wide_sums) {
     int code = MPI_SUCCESS;
     while (code == MPI_SUCCESS && from < to) {
@@ -175,7 +180,7 @@ static int add_slice(const km_points *points, const km_change *change, const siz
 }
 
 bool km_cluster_sums_add(const km_points *points, const km_change *change, size_t k, int threads,
-                         size_t *order, size_t *starts, COLL_Pool *pool, app_problem *problem) {
+                         uint32_t *order, size_t *starts, COLL_Pool *pool, app_problem *problem) {
     const size_t count = sort_by_cluster(change, points->rows, k, order, starts);
     int first_error = MPI_SUCCESS;
 #pragma omp parallel num_threads(threads)

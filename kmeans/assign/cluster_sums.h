@@ -28,11 +28,11 @@ typedef struct km_change {
 } km_change;
 
 /*
- * Adds CHANGE of this rank's points to POOL, using THREADS threads. There are K clusters. ORDER
- * (one number for each point) and STARTS (K + 1 numbers) are scratch memory.
+ * Adds CHANGE of this rank's points, fewer than 2^32, to POOL, using THREADS threads. There are K
+ * clusters. ORDER (one number for each point) and STARTS (K + 1 numbers) are scratch memory.
  */
 bool km_cluster_sums_add(const km_points *points, const km_change *change, size_t k, int threads,
-                         size_t *order, size_t *starts, COLL_Pool *pool, app_problem *problem);
+                         uint32_t *order, size_t *starts, COLL_Pool *pool, app_problem *problem);
 
 /* Adds the values of FROM to those of INTO. Not collective. */
 bool km_cluster_sums_merge(COLL_Pool *into, const COLL_Pool *from, app_problem *problem);

@@ -28,7 +28,7 @@
 
 enum {
     KM_BOUND_GROUP = 24, /* the size of groups is a multiple of this, and so of most panels */
-    KM_BOUND_GROUPS = 42 /* groups, at most */
+    KM_BOUND_GROUPS = 32 /* groups, at most */
 };
 
 /* The largest bound that is stored: infinity. */

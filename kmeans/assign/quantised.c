@@ -14,7 +14,13 @@ enum {
     CENTROID_OFFSET = 128
 };
 
-static bool compute_mean(const float *rows, size_t k, size_t dim, float *mean) {
+/* Sets MEAN to that of the cache, or of the centroids. */
+static bool set_mean(const km_code_cache *cache, const float *rows, size_t k, size_t dim,
+                     float *mean) {
+    if (cache) {
+        memcpy(mean, cache->mean, dim * sizeof *mean);
+        return true;
+    }
     double *sums = calloc(dim, sizeof *sums);
     if (!sums)
         return false;
@@ -106,7 +112,8 @@ static int make_panels(km_quantised *this, int threads) {
 }
 
 int km_quantised_create(const float *rows, size_t k, size_t dim, const km_kernel *kernel,
-                        km_group_bounds *bounds, int threads, km_quantised **centroids) {
+                        km_group_bounds *bounds, km_code_cache *cache, int threads,
+                        km_quantised **centroids) {
     km_quantised *made = calloc(1, sizeof *made);
     if (!made)
         return ENOMEM;
@@ -117,14 +124,15 @@ int km_quantised_create(const float *rows, size_t k, size_t dim, const km_kernel
                            .dim = dim,
                            .groups = km_quotient_up(dim, kernel->group),
                            .bounds = bounds,
+                           .cache = cache,
                            .starts = km_allocate(KM_BOUND_GROUPS + 1, sizeof *made->starts),
                            .mean = km_allocate(dim, sizeof *made->mean),
                            .positions = km_allocate(k, sizeof *made->positions)};
     made->panel_bytes = made->groups * kernel->group * kernel->element * kernel->centroids;
     made->cached = km_larger(CENTROID_BYTES / made->panel_bytes, 1);
     int error = ENOMEM;
-    if (made->starts && made->mean && made->positions && compute_mean(rows, k, dim, made->mean) &&
-        km_quantised_arrange(made))
+    if (made->starts && made->mean && made->positions &&
+        set_mean(cache, rows, k, dim, made->mean) && km_quantised_arrange(made))
         error = make_panels(made, threads);
     if (error)
         km_quantised_free(made);

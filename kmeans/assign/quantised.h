@@ -5,7 +5,8 @@
  * centroids; distances in double precision decide among the others. So the result is that of
  * km_real_distance2 for all pairs. No MPI.
  *
- * Let m be the mean of the centroids, and, for a point x and a centroid c,
+ * Let m be any vector, best one near the points and centroids: their mean. For a point x and a
+ * centroid c, let
  *
  *     y = x - m = s q + r,     e = c - m = t p + f,
  *
@@ -37,6 +38,7 @@
 #ifndef COLL_KMEANS_ASSIGN_QUANTISED_H
 #define COLL_KMEANS_ASSIGN_QUANTISED_H
 
+#include "kmeans/assign/code_cache.h"
 #include "kmeans/assign/group_bounds.h"
 #include "kmeans/assign/kernel.h"
 
@@ -49,11 +51,13 @@ typedef struct km_quantised km_quantised;
 /*
  * Quantises K rows of DIM features, which the caller keeps for as long as the result, for KERNEL,
  * using THREADS threads. If BOUNDS is not NULL, they are used and made anew by one assignment of
- * all their points; the caller has begun it (km_group_bounds_begin). Free the result with
+ * all their points; the caller has begun it (km_group_bounds_begin). If CACHE is not NULL, the
+ * codes of points that are found there are used, and missing ones are added. Free the result with
  * km_quantised_free. Returns 0 or ENOMEM.
  */
 int km_quantised_create(const float *rows, size_t k, size_t dim, const km_kernel *kernel,
-                        km_group_bounds *bounds, int threads, km_quantised **centroids);
+                        km_group_bounds *bounds, km_code_cache *cache, int threads,
+                        km_quantised **centroids);
 void km_quantised_free(km_quantised *centroids);
 
 /* km_assign_query (assign.h) for points of float32. */

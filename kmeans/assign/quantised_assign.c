@@ -66,7 +66,7 @@ static void assign_block(const km_query *query, size_t first, size_t n, const ui
         search_block(space, 0, n);
         return;
     }
-    km_bounded_begin(space->bounded, query, first, n, guess);
+    km_bounded_begin(space->bounded, query, first, n);
     search_block(space, centroids->starts[centroids->bounds->groups], n);
     km_bounded_end(space->bounded, n);
 }

@@ -11,8 +11,7 @@ struct km_bounded {
     km_group_lows lows;
     /* For each point of the block. */
     size_t *which;    /* its number in the bounds */
-    uint32_t *own;    /* its guessed centroid */
-    double *own_best; /* the squared distance of that */
+    double *own_best; /* the squared distance of its guess */
     float *reaches;   /* an upper bound of the distance of the nearest one so far */
     /* A panel of gathered points. */
     uint32_t *list;      /* points that can't leave out a group */
@@ -28,7 +27,6 @@ void km_bounded_free(km_bounded *bounded) {
         return;
     km_search_free(&bounded->search);
     free(bounded->which);
-    free(bounded->own);
     free(bounded->own_best);
     free(bounded->reaches);
     free(bounded->list);
@@ -45,17 +43,15 @@ km_bounded *km_bounded_create(km_block *block, size_t points) {
         return NULL;
     made->block = block;
     made->which = km_allocate(points, sizeof *made->which);
-    made->own = km_allocate(points, sizeof *made->own);
     made->own_best = km_allocate(points, sizeof *made->own_best);
     made->reaches = km_allocate(points, sizeof *made->reaches);
     made->list = km_allocate(points, sizeof *made->list);
     made->gathered = km_allocate(kernel->points, centroids->dim);
     made->data = km_allocate(1, block->panel_bytes);
-    made->lows.own = made->own;
     for (size_t i = 0; i < KM_BOUND_GROUPS * KM_TILE_POINTS; i++)
         made->lows.lows[i] = INFINITY;
-    if (made->which && made->own && made->own_best && made->reaches && made->list &&
-        made->gathered && made->data && km_search_create(block, &made->lows, &made->search))
+    if (made->which && made->own_best && made->reaches && made->list && made->gathered &&
+        made->data && km_search_create(block, &made->lows, &made->search))
         return made;
     km_bounded_free(made);
     return NULL;
@@ -96,12 +92,10 @@ void km_bounded_store(km_bounded *this, const km_quantised_panel *panel) {
 }
 
 /* Prepares the bounds of a block of N points of the query, from number FIRST on. */
-static void prepare_bounds(km_bounded *this, const km_query *query, size_t first, size_t n,
-                           const uint32_t *guess) {
+static void prepare_bounds(km_bounded *this, const km_query *query, size_t first, size_t n) {
     const km_group_bounds *bounds = this->block->centroids->bounds;
     for (size_t i = 0; i < n; i++) {
-        this->which[i] = query->which ? query->which[first + i] : first + i;
-        this->own[i] = guess ? guess[first + i] : KM_NO_CENTROID;
+        this->which[i] = km_query_number(query, first + i);
         this->own_best[i] = this->block->best[i];
         this->reaches[i] = (float)(sqrt(this->block->best[i]) * (1 + 0x1p-20));
     }
@@ -130,7 +124,7 @@ static km_quantised_panel gather_points(km_bounded *to, const uint32_t *numbers,
     for (size_t at = 0; at < kernel->points; at++) {
         size_t i = numbers[at < n ? at : 0];
         if (at < n)
-            memcpy(to->gathered + at * dim, from->codes + i * dim, dim);
+            memcpy(to->gathered + at * dim, from->code_rows[i], dim);
         to->halves[at] = from->halves[i];
         to->code_norms[at] = from->code_norms[i];
         to->code_rests[at] = from->code_rests[i];
@@ -164,10 +158,9 @@ static void search_group(km_bounded *this, size_t group, size_t n) {
     }
 }
 
-void km_bounded_begin(km_bounded *this, const km_query *query, size_t first, size_t n,
-                      const uint32_t *guess) {
+void km_bounded_begin(km_bounded *this, const km_query *query, size_t first, size_t n) {
     const km_quantised *centroids = this->block->centroids;
-    prepare_bounds(this, query, first, n, guess);
+    prepare_bounds(this, query, first, n);
     for (size_t group = 0; group < centroids->bounds->groups; group++)
         if (centroids->starts[group] < centroids->starts[group + 1])
             search_group(this, group, n);
@@ -177,8 +170,8 @@ void km_bounded_end(km_bounded *this, size_t n) {
     const km_quantised *centroids = this->block->centroids;
     const km_group_bounds *bounds = centroids->bounds;
     for (size_t i = 0; i < n; i++) {
-        uint32_t own = this->own[i];
-        if (own >= centroids->k || own == this->block->nearest[i])
+        uint32_t own = this->block->own[i];
+        if (own == KM_NO_CENTROID || own == this->block->nearest[i])
             continue;
         /* The guess was left out, but is no longer nearest: it lowers the bound of its group. */
         size_t group = bounds->group[own];

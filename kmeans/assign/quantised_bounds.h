@@ -25,8 +25,7 @@ km_search *km_bounded_search(km_bounded *bounded);
  * Begins the search of the block, which has N points of the query, from number FIRST on: compares
  * each point with the groups that it can't leave out.
  */
-void km_bounded_begin(km_bounded *bounded, const km_query *query, size_t first, size_t n,
-                      const uint32_t *guess);
+void km_bounded_begin(km_bounded *bounded, const km_query *query, size_t first, size_t n);
 
 /* Stores the bounds of all groups that PANEL, a panel of the block, was compared with. */
 void km_bounded_store(km_bounded *bounded, const km_quantised_panel *panel);

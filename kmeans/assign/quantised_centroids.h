@@ -30,6 +30,7 @@ struct km_quantised {
     size_t k, dim, groups, panels, panel_bytes;
     size_t cached;           /* panels that fit the cache together */
     km_group_bounds *bounds; /* or NULL */
+    km_code_cache *cache;    /* or NULL */
     size_t *starts;          /* the first panel of each group whose bounds are used, and, last, that
                                 of the centroids that are compared with all points */
     unsigned char *data;     /* panels of codes */

@@ -15,6 +15,9 @@ void km_block_free(km_block *block) {
     free(block->numbers);
     free(block->data);
     free(block->codes);
+    free(block->code_rows);
+    free(block->own);
+    free(block->own_positions);
     free(block->corrections);
     free(block->rows);
     free(block->halves);
@@ -30,57 +33,78 @@ void km_block_free(km_block *block) {
 bool km_block_create(size_t points, const km_quantised *centroids, km_block *block) {
     const km_kernel *kernel = centroids->kernel;
     size_t point_bytes = centroids->groups * kernel->group * kernel->element;
-    *block = (km_block){
-        .centroids = centroids,
-        .panel_bytes = kernel->points * point_bytes,
-        .data = km_allocate(points, point_bytes),
-        .codes = km_allocate(centroids->bounds ? points : kernel->points, centroids->dim),
-        .corrections = km_allocate(points, sizeof *block->corrections),
-        .rows = km_allocate(points, sizeof *block->rows),
-        .numbers = km_allocate(points, sizeof *block->numbers),
-        .halves = km_allocate(points, sizeof *block->halves),
-        .code_norms = km_allocate(points, sizeof *block->code_norms),
-        .code_rests = km_allocate(points, sizeof *block->code_rests),
-        .slacks = km_allocate(points, sizeof *block->slacks),
-        .bounds = km_allocate(points, sizeof *block->bounds),
-        .squares = km_allocate(points, sizeof *block->squares),
-        .best = km_allocate(points, sizeof *block->best),
-        .nearest = km_allocate(points, sizeof *block->nearest)};
+    *block = (km_block){.centroids = centroids,
+                        .panel_bytes = kernel->points * point_bytes,
+                        .data = km_allocate(points, point_bytes),
+                        .codes = km_allocate(points, centroids->dim),
+                        .code_rows = km_allocate(points, sizeof *block->code_rows),
+                        .own = km_allocate(points, sizeof *block->own),
+                        .own_positions = km_allocate(points, sizeof *block->own_positions),
+                        .corrections = km_allocate(points, sizeof *block->corrections),
+                        .rows = km_allocate(points, sizeof *block->rows),
+                        .numbers = km_allocate(points, sizeof *block->numbers),
+                        .halves = km_allocate(points, sizeof *block->halves),
+                        .code_norms = km_allocate(points, sizeof *block->code_norms),
+                        .code_rests = km_allocate(points, sizeof *block->code_rests),
+                        .slacks = km_allocate(points, sizeof *block->slacks),
+                        .bounds = km_allocate(points, sizeof *block->bounds),
+                        .squares = km_allocate(points, sizeof *block->squares),
+                        .best = km_allocate(points, sizeof *block->best),
+                        .nearest = km_allocate(points, sizeof *block->nearest)};
     for (size_t i = 0; block->numbers && i < points; i++)
         block->numbers[i] = (uint32_t)i;
-    if (block->data && block->codes && block->corrections && block->rows && block->numbers &&
-        block->halves && block->code_norms && block->code_rests && block->slacks && block->bounds &&
-        block->squares && block->best && block->nearest)
+    if (block->data && block->codes && block->code_rows && block->own && block->own_positions &&
+        block->corrections && block->rows && block->numbers && block->halves && block->code_norms &&
+        block->code_rests && block->slacks && block->bounds && block->squares && block->best &&
+        block->nearest)
         return true;
     km_block_free(block);
     return false;
 }
 
-/* Quantises point I of the block to CODES. */
-static void quantise_point(const km_block *block, size_t i, uint8_t *codes) {
-    const km_quantised *centroids = block->centroids;
+/* Quantises ROW to CODES. LEAST is the least scale. */
+static km_code_sizes quantise_row(const km_quantised *centroids, const float *row, float least,
+                                  uint8_t *codes) {
     const size_t dim = centroids->dim;
     const int range = centroids->kernel->range;
-    float deviation = km_largest_deviation(block->rows[i], centroids->mean, dim);
+    const float deviation = km_largest_deviation(row, centroids->mean, dim);
     if (!(deviation <= km_largest)) {
         memset(codes, range + 1, dim);
-        block->halves[i] = 0.5F;
-        block->code_norms[i] = 0;
-        block->code_rests[i] = INFINITY;
-        block->slacks[i] = 0;
-        block->squares[i] = INFINITY;
-        return;
+        return (km_code_sizes){.scale = 1, .norm = 0, .rest = INFINITY, .square = INFINITY};
     }
-    float factor = km_norm_factor(dim), scale = fmaxf(deviation / (float)range, km_least_scale);
-    scale = fmaxf(scale, least_share * centroids->reach);
-    km_quantum sums = km_quantise(block->rows[i], centroids->mean, dim, scale, range + 1, codes);
-    float rest = sqrtf(sums.rests2) * factor + km_vanished +
-                 km_slack * (sqrtf(sums.deviations2) * factor + centroids->reach);
-    block->halves[i] = 0.5F / scale;
-    block->code_norms[i] = sqrtf(sums.codes2) * factor;
-    block->code_rests[i] = rest / scale;
-    block->slacks[i] = sums.deviations2 * (factor - 1) * distance_error * block->halves[i];
-    block->squares[i] = sums.deviations2;
+    const float factor = km_norm_factor(dim), scale = fmaxf(deviation / (float)range, least);
+    const km_quantum sums = km_quantise(row, centroids->mean, dim, scale, range + 1, codes);
+    return (km_code_sizes){.scale = scale,
+                           .norm = sqrtf(sums.codes2) * factor,
+                           .rest = sqrtf(sums.rests2) * factor + km_vanished +
+                                   km_slack * sqrtf(sums.deviations2) * factor,
+                           .square = sums.deviations2};
+}
+
+/* Sets the codes of point I of the block, which has NUMBER among all points. */
+static void set_codes(const km_block *block, size_t i, size_t number) {
+    const km_quantised *centroids = block->centroids;
+    const km_code_cache *cache = centroids->cache;
+    const float least = fmaxf(km_least_scale, least_share * centroids->reach);
+    uint8_t *codes =
+        cache ? cache->storage.data + number * centroids->dim : block->codes + i * centroids->dim;
+    km_code_sizes sizes = {.scale = 0};
+    if (cache)
+        sizes = cache->sizes[number];
+    if (sizes.scale < least) {
+        sizes = quantise_row(centroids, block->rows[i], least, codes);
+        if (cache)
+            cache->sizes[number] = sizes;
+    }
+    block->code_rows[i] = codes;
+    block->halves[i] = 0.5F / sizes.scale;
+    block->code_norms[i] = sizes.norm;
+    block->code_rests[i] = (sizes.rest + km_slack * centroids->reach) / sizes.scale;
+    block->slacks[i] = sizes.square < INFINITY
+                           ? sizes.square * (km_norm_factor(centroids->dim) - 1) * distance_error *
+                                 block->halves[i]
+                           : 0;
+    block->squares[i] = sizes.square;
 }
 
 /* Sets the bound of point I to what its best distance implies. */
@@ -104,14 +128,12 @@ void km_block_compare(const km_block *block, size_t i, uint32_t j) {
     set_bound(block, i);
 }
 
-/* Quantises and packs the panel of N points that begins with point I of the block. */
-static void prepare_panel(const km_block *block, size_t i, size_t n) {
+/* Packs the panel of N points that begins with point I of the block. */
+static void pack_panel(const km_block *block, size_t i, size_t n) {
     const km_quantised *centroids = block->centroids;
     const km_kernel *kernel = centroids->kernel;
-    uint8_t *codes = block->codes + (centroids->bounds ? i * centroids->dim : 0);
-    for (size_t at = 0; at < n; at++)
-        quantise_point(block, i + at, codes + at * centroids->dim);
-    kernel->pack(codes, n, centroids->dim, block->data + i / kernel->points * block->panel_bytes,
+    kernel->pack(km_gather(block->code_rows + i, n, centroids->dim, block->codes), n,
+                 centroids->dim, block->data + i / kernel->points * block->panel_bytes,
                  block->corrections + i);
     for (size_t at = i + n; at < i + kernel->points; at++) {
         block->halves[at] = block->code_norms[at] = block->code_rests[at] = block->slacks[at] = 0;
@@ -125,16 +147,19 @@ void km_block_prepare(km_block *block, const km_query *query, size_t first, size
     const float *rows = (const float *)query->rows;
     size_t step = centroids->kernel->points;
     for (size_t i = 0; i < n; i++) {
-        size_t number = query->which ? query->which[first + i] : first + i;
+        size_t number = km_query_number(query, first + i);
+        uint32_t own = guess ? guess[first + i] : KM_NO_CENTROID;
         block->rows[i] = rows + number * centroids->dim;
         block->best[i] = block->bounds[i] = INFINITY;
         block->nearest[i] = KM_NO_CENTROID;
+        block->own[i] = own < centroids->k ? own : KM_NO_CENTROID;
+        block->own_positions[i] = own < centroids->k ? centroids->positions[own] : KM_NO_CENTROID;
+        set_codes(block, i, number);
+        if (own < centroids->k)
+            km_block_compare(block, i, own);
     }
     for (size_t i = 0; i < n; i += step)
-        prepare_panel(block, i, km_smaller(n - i, step));
-    for (size_t i = 0; guess && i < n; i++)
-        if (guess[first + i] < centroids->k)
-            km_block_compare(block, i, guess[first + i]);
+        pack_panel(block, i, km_smaller(n - i, step));
 }
 
 km_quantised_panel km_block_panel(const km_block *block, size_t i, size_t n) {

@@ -11,11 +11,14 @@ typedef struct km_block {
     const km_quantised *centroids;
     size_t panel_bytes;
     unsigned char *data; /* panels of codes */
-    uint8_t *codes;      /* the codes of a panel, row after row; with bounds, of the block */
+    uint8_t *codes;      /* without a cache: the codes of the block, row after row; with one,
+                            scratch memory for a panel */
     uint32_t *corrections;
     /* For each point of the block, with those that are missing in its last panel. */
     const float **rows;
-    uint32_t *numbers;                                         /* 0, 1, 2 and so on */
+    const uint8_t **code_rows;
+    uint32_t *own, *own_positions; /* its guess and the position of that; or KM_NO_CENTROID */
+    uint32_t *numbers;             /* 0, 1, 2 and so on */
     float *halves, *code_norms, *code_rests, *slacks, *bounds; /* see km_screen (vectors.h) */
     float *squares;                                            /* |y|^2 */
     double *best; /* the distance of nearest; or infinity */

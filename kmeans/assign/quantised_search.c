@@ -97,23 +97,26 @@ static km_screen describe(const km_search *search, const km_quantised_panel *pan
 
 /*
  * Replaces the products of the points of PANEL with their guessed centroids, if these have
- * positions FIRST to END - 1, by one that is less than any other, so that they are not part of the
- * lows. Their distances are known. Also notes which groups the positions belong to.
+ * positions FIRST to END - 1, by one that is less than any other, so that they are neither listed
+ * nor part of the lows. Their distances are known.
  */
 static void leave_out_guesses(km_search *search, const km_quantised_panel *panel, size_t first,
                               size_t end) {
     const int32_t least = -(1 << 30); /* below -127^2 KM_MAX_DIM */
     const km_quantised *centroids = search->block->centroids;
-    km_group_lows *lows = search->lows;
     for (size_t at = 0; at < panel->n; at++) {
-        uint32_t own = lows->own[panel->numbers[at]];
-        size_t position = own < centroids->k ? centroids->positions[own] : end;
+        const size_t position = search->block->own_positions[panel->numbers[at]];
         if (position >= first && position < end)
             search->products[(position - first) * centroids->kernel->points + at] =
                 centroids->bases[position] + least;
     }
+}
+
+/* Notes which groups the positions FIRST to END - 1 belong to. */
+static void touch_groups(km_search *search, size_t first, size_t end) {
+    const km_quantised *centroids = search->block->centroids;
     for (size_t j = first; j < end; j = centroids->ends[j])
-        lows->touched[centroids->group[j]] = true;
+        search->lows->touched[centroids->group[j]] = true;
 }
 
 void km_search_panels(km_search *search, const km_quantised_panel *panel, size_t start,
@@ -126,8 +129,9 @@ void km_search_panels(km_search *search, const km_quantised_panel *panel, size_t
         for (size_t at = start; at < next; at++)
             kernel->multiply(panel->data, centroids->data + at * centroids->panel_bytes,
                              centroids->groups, search->products + (at - start) * tile);
+        leave_out_guesses(search, panel, start * step, next * step);
         if (search->lows)
-            leave_out_guesses(search, panel, start * step, next * step);
+            touch_groups(search, start * step, next * step);
         const km_screen screen = describe(search, panel, start, next);
         size_t found = km_screen_panels(&screen, search->products, search->estimates);
         list_pairs(search, panel, start * step, found);

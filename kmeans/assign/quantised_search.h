@@ -11,7 +11,6 @@
 
 /* The least scores that a search finds in each group of the bounds (group_bounds.h). */
 typedef struct km_group_lows {
-    const uint32_t *own; /* for each point of the block: its guess, which is left out */
     float lows[KM_BOUND_GROUPS * KM_TILE_POINTS]; /* see km_screen (vectors.h) */
     bool touched[KM_BOUND_GROUPS];                /* some of a group's lows were lowered */
 } km_group_lows;

@@ -396,7 +396,8 @@ START_TEST(narrow_and_wide_sums) {
                                  255, 255, 254, 254, 0, 2,   255, 3,   255};
     for (size_t i = 0; i < sizeof totals / sizeof *totals; i++) {
         km_points points = {.data = features, .rows = 9, .dim = 2, .total = totals[i]};
-        size_t order[9], starts[5];
+        uint32_t order[9];
+        size_t starts[5];
         uint8_t centroids[8] = {7, 7, 7, 7, 7, 7, 7, 7};
         uint64_t counts[4];
         uint32_t none[9];
@@ -511,7 +512,8 @@ START_TEST(sums_of_reals) {
     const km_change changes[] = {
         {before, none, false}, {before, nearest, true}, {nearest, before, false}};
     km_points points = {.data = (uint8_t *)features, .rows = 3, .dim = 2, .total = 3};
-    size_t order[3], starts[3];
+    uint32_t order[3];
+    size_t starts[3];
     float centroids[4];
     uint64_t counts[2];
     COLL_Pool *pool = NULL;

@@ -234,7 +234,7 @@ static void check_same(const km_kernel *kernel, const uint8_t *points, const uin
     ck_assert(km_sketch_cache_create(POINTS, projection, &kept));
     for (int round = 0; round < 5; round++) {
         size_t which[POINTS];
-        const km_query query = {points, dim, which, POINTS, round ? &kept : NULL};
+        const km_query query = {points, dim, which, 0, POINTS, round ? &kept : NULL};
         for (size_t i = 0; i < POINTS; i++) {
             which[i] = i;
             found[i] = i % 3 == 0 ? wanted[i] : i % 3 == 1 ? (uint32_t)i : UINT32_MAX - (uint32_t)i;
@@ -356,7 +356,7 @@ static void check_fine(const km_kernel *kernel, const uint8_t *points, const km_
     size_t which[POINTS];
     for (size_t i = 0; i < POINTS; i++)
         which[i] = i;
-    const km_query query = {points, of->dim, which, POINTS, NULL};
+    const km_query query = {points, of->dim, which, 0, POINTS, NULL};
     ck_assert_int_eq(km_assign_query(&query, packed, 2, nearest, nearest, found.distance), 0);
     ck_assert_mem_eq(&found, wanted, sizeof found);
     km_centroids_free(packed);

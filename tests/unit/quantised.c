@@ -180,7 +180,7 @@ static void check_kernel(const problem *this, const km_kernel *kernel) {
     uint32_t *distance = malloc((this->n + 1) * sizeof *distance);
     size_t *which = malloc((this->n + 1) * sizeof *which);
     km_centroids *packed;
-    km_query query = {(const uint8_t *)this->points, this->dim, NULL, this->n, NULL};
+    km_query query = {(const uint8_t *)this->points, this->dim, NULL, 0, this->n, NULL};
     ck_assert(nearest && distance && which);
     ck_assert_int_eq(km_centroids_create((const uint8_t *)this->centroids, this->k, this->dim, true,
                                          kernel, 2, &packed),
@@ -280,11 +280,13 @@ static void move_centroids(problem *this, size_t step) {
 }
 
 /*
- * Assigns all points, in two queries and in another order, to the moved centroids. Returns the
- * number of groups that need not be compared with all points.
+ * Assigns all points, in two queries and in another order, to the moved centroids, with CACHE, or
+ * without one if that is NULL. Returns the number of groups that need not be compared with all
+ * points.
  */
 static size_t assign_with_bounds(const problem *this, const km_kernel *kernel,
-                                 km_group_bounds *bounds, uint32_t *nearest, uint32_t *distance) {
+                                 km_group_bounds *bounds, km_code_cache *cache, uint32_t *nearest,
+                                 uint32_t *distance) {
     const size_t half = this->n / 2;
     size_t *which = malloc(this->n * sizeof *which), used = 0;
     uint32_t *found = malloc(this->n * sizeof *found), *far = malloc(this->n * sizeof *far);
@@ -292,17 +294,18 @@ static size_t assign_with_bounds(const problem *this, const km_kernel *kernel,
     const uint8_t *rows = (const uint8_t *)this->centroids;
     ck_assert(which && found && far);
     ck_assert_int_eq(km_centroids_create(rows, this->k, this->dim, true, kernel, 2, &packed), 0);
-    if (km_group_bounds_begin(bounds, this->centroids, distance)) {
-        ck_assert_int_eq(km_centroids_use_bounds(packed, rows, bounds, 2), 0);
-        for (size_t group = 0; group < bounds->groups; group++)
-            used += !bounds->whole[group];
-    }
+    const bool bounded = km_group_bounds_begin(bounds, this->centroids, distance);
+    for (size_t group = 0; bounded && group < bounds->groups; group++)
+        used += !bounds->whole[group];
+    if (bounded || cache)
+        ck_assert_int_eq(km_centroids_use_caches(packed, rows, bounded ? bounds : NULL, cache, 2),
+                         0);
     for (size_t i = 0; i < this->n; i++) {
         which[i] = this->n - 1 - i;
         found[i] = nearest[which[i]];
     }
     for (size_t first = 0; first < this->n; first += half) {
-        const km_query query = {(const uint8_t *)this->points, this->dim, which + first,
+        const km_query query = {(const uint8_t *)this->points,  this->dim, which + first, 0,
                                 first ? this->n - first : half, NULL};
         ck_assert_int_eq(
             km_assign_query(&query, packed, 2, found + first, found + first, far + first), 0);
@@ -320,23 +323,33 @@ static size_t assign_with_bounds(const problem *this, const km_kernel *kernel,
     return used;
 }
 
-/* Bounds that are kept from one assignment to the next leave the result as it is. */
-static void check_bounds(size_t kind, const km_kernel *kernel, size_t n, size_t k, size_t dim) {
+/*
+ * Bounds that are kept from one assignment to the next, and if CACHED codes, leave the result as it
+ * is.
+ */
+static void check_bounds(size_t kind, const km_kernel *kernel, bool cached, size_t n, size_t k,
+                         size_t dim) {
     enum { STEPS = 9 };
     problem all = make_problem(kind, n, k, dim);
     uint32_t *nearest = malloc(n * sizeof *nearest), *distance = calloc(n, sizeof *distance);
     km_group_bounds bounds;
+    km_code_cache cache;
     size_t used = 0;
     ck_assert(nearest && distance);
     memset(nearest, 0xff, n * sizeof *nearest);
     km_group_bounds_create(n, k, dim, &bounds);
+    ck_assert(km_code_cache_create(all.points, n, dim, &cache));
     for (size_t step = 0; step < STEPS; step++) {
-        used += assign_with_bounds(&all, kernel, &bounds, nearest, distance);
+        used +=
+            assign_with_bounds(&all, kernel, &bounds, cached ? &cache : NULL, nearest, distance);
         check_result(&all, kernel, "bounds", nearest, distance);
         move_centroids(&all, step);
     }
     ck_assert_msg(kind || used, "%s: no bound was used", kernel->name);
+    for (size_t i = 0; cached && i < n; i++)
+        ck_assert_msg(cache.sizes[i].scale > 0, "%s: point %zu has no codes", kernel->name, i);
     km_group_bounds_free(&bounds);
+    km_code_cache_free(&cache);
     free(nearest);
     free(distance);
     free_problem(&all);
@@ -346,9 +359,34 @@ START_TEST(bounds_of_groups) {
     for (const km_kernel *const *kernel = km_kernel_list(); *kernel; kernel++) {
         if (!(*kernel)->supported())
             continue;
-        check_bounds((size_t)_i, *kernel, 300, 200, 20);
-        check_bounds((size_t)_i, *kernel, 2, 390, 3);
-        check_bounds((size_t)_i, *kernel, 500, 1030, 5);
+        check_bounds((size_t)_i, *kernel, false, 300, 200, 20);
+        check_bounds((size_t)_i, *kernel, true, 300, 200, 20);
+        check_bounds((size_t)_i, *kernel, true, 2, 390, 3);
+        check_bounds((size_t)_i, *kernel, true, 500, 1030, 5);
+    }
+}
+END_TEST
+
+/* Without bounds, too, codes are kept. */
+START_TEST(cached_codes) {
+    for (const km_kernel *const *kernel = km_kernel_list(); *kernel; kernel++) {
+        if (!(*kernel)->supported())
+            continue;
+        problem all = make_problem((size_t)_i, 300, 20, 33);
+        km_code_cache cache;
+        uint32_t nearest[300], distance[300];
+        memset(nearest, 0xff, sizeof nearest);
+        ck_assert(km_code_cache_create(all.points, all.n, all.dim, &cache));
+        for (size_t step = 0; step < 4; step++) {
+            km_group_bounds none;
+            km_group_bounds_create(all.n, all.k, all.dim, &none); /* too few centroids for bounds */
+            assign_with_bounds(&all, *kernel, &none, &cache, nearest, distance);
+            check_result(&all, *kernel, "cached codes", nearest, distance);
+            move_centroids(&all, step);
+            km_group_bounds_free(&none);
+        }
+        km_code_cache_free(&cache);
+        free_problem(&all);
     }
 }
 END_TEST
@@ -358,6 +396,7 @@ int main(void) {
     TCase *tests = tcase_create("quantised");
     tcase_add_loop_test(tests, all_kinds, 0, KINDS);
     tcase_add_loop_test(tests, bounds_of_groups, 0, KINDS);
+    tcase_add_loop_test(tests, cached_codes, 0, KINDS);
     tcase_add_test(tests, many_centroids);
     tcase_add_test(tests, longest_rows);
     tcase_add_test(tests, ties);
