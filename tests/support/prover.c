@@ -583,9 +583,14 @@ static bool comes_late(const play *p, const path *way) {
            (from < 0 || from == way->from);
 }
 
-/*
- * Delivers one message. Late messages are delivered only if there are no others, the oldest first.
- */
+/* Returns whether late message A arrives before B: the oldest first, or the newest if sends are
+ * eager, so that messages of different lanes come in either order. */
+static bool comes_before(const play *p, const path *a, const path *b) {
+    const uint64_t first = a->sent.first->number, second = b->sent.first->number;
+    return p->call->eager ? first > second : first < second;
+}
+
+/* Delivers one message. Late messages are delivered only if there are no others. */
 static bool deliver_one(play *p, bool *moved) {
     path *chosen = NULL;
     bool better = false;
@@ -597,7 +602,7 @@ static bool deliver_one(play *p, bool *moved) {
             continue;
         }
         better = !comes_late(p, way);
-        if (better || !chosen || way->sent.first->number < chosen->sent.first->number)
+        if (better || !chosen || comes_before(p, way, chosen))
             chosen = way;
         at = &way->next_waits;
     }
