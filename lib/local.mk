@@ -24,6 +24,7 @@ libcoll_core_la_SOURCES = \
 	lib/allreduce/halving.c \
 	lib/allreduce/levels.c \
 	lib/allreduce/multi_leader.c \
+	lib/allreduce/node_shares.c \
 	lib/allreduce/racks.c \
 	lib/allreduce/recursive_doubling.c \
 	lib/allreduce/ring.c \

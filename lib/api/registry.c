@@ -67,6 +67,7 @@ const coll_algorithm *const coll_allreduce_table[] = {
     &coll_allreduce_two_level,
     &coll_allreduce_three_level,
     &coll_allreduce_multi_leader,
+    &coll_allreduce_node_shares,
     &hlot_allreduce_all_sites,
     &hlot_allreduce_sites,
     &coll_allreduce_chain,

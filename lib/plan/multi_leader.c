@@ -20,8 +20,7 @@ static coll_cut cut_run(coll_run whole, int radix, int member) {
     return cut;
 }
 
-/* Returns the number of cuts around MEMBER of COUNT members. */
-static int count_cuts(int count, int radix, int member) {
+int coll_cut_depth(int count, int radix, int member) {
     int cuts = 0;
     for (coll_run run = {0, count}; run.count > 1; cuts++) {
         const coll_cut cut = cut_run(run, radix, member);
@@ -30,8 +29,7 @@ static int count_cuts(int count, int radix, int member) {
     return cuts;
 }
 
-/* Returns the cut around MEMBER of COUNT members at DEPTH; the outermost has depth 0. */
-static coll_cut cut_at(int count, int radix, int member, int depth) {
+coll_cut coll_cut_at(int count, int radix, int member, int depth) {
     coll_cut cut = cut_run((coll_run){0, count}, radix, member);
     while (depth-- > 0)
         cut = cut_run(coll_cut_run(&cut, cut.own), radix, member);
@@ -116,8 +114,8 @@ coll_leaders coll_leaders_open(const coll_plan_args *args, uint64_t asked, void 
     first[nodes] = args->shape->topo->ranks;
     leaders.ranks = first[leaders.node + 1] - first[leaders.node];
     leaders.place = own - first[leaders.node];
-    leaders.cuts = count_cuts(nodes, leaders.radix, leaders.node);
-    leaders.node_cuts = count_cuts(leaders.ranks, 2, leaders.place);
+    leaders.cuts = coll_cut_depth(nodes, leaders.radix, leaders.node);
+    leaders.node_cuts = coll_cut_depth(leaders.ranks, 2, leaders.place);
     return leaders;
 }
 
@@ -205,10 +203,10 @@ void coll_leaders_turn_at(const coll_leaders *leaders, int number, coll_leaders_
                              : COLL_LEADERS_SPREAD;
     turn->sends = turn->receives = 0;
     if (turn->kind != COLL_LEADERS_EXCHANGE)
-        turn->cut = cut_at(leaders->ranks, 2, leaders->place, leaders->node_cuts - 1 - inner);
+        turn->cut = coll_cut_at(leaders->ranks, 2, leaders->place, leaders->node_cuts - 1 - inner);
     turn->exchange = after < 0 ? turn->cut
-                               : cut_at(leaders->nodes, leaders->radix, leaders->node,
-                                        leaders->cuts - 1 - after / each);
+                               : coll_cut_at(leaders->nodes, leaders->radix, leaders->node,
+                                             leaders->cuts - 1 - after / each);
     turn->is_last = after < 0 || inner == leaders->node_cuts - 1;
     if (turn->kind != COLL_LEADERS_EXCHANGE) {
         exchange_inside(leaders, turn);

@@ -74,6 +74,11 @@ typedef struct coll_cut {
 /* Returns run I of CUT. */
 coll_run coll_cut_run(const coll_cut *cut, int i);
 
+/* Return the number of cuts around MEMBER of COUNT members, and the cut at DEPTH; the outermost has
+ * depth 0. */
+int coll_cut_depth(int count, int radix, int member);
+coll_cut coll_cut_at(int count, int radix, int member, int depth);
+
 typedef enum coll_leaders_kind {
     COLL_LEADERS_GATHER,
     COLL_LEADERS_EXCHANGE,

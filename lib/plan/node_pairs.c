@@ -78,6 +78,8 @@ coll_node_pair coll_node_pairs_at(const coll_node_pairs *pairs, int number) {
     const int place =
         coll_block_at((size_t)(others * pairs->parts), positions.count, (size_t)theirs);
     return (coll_node_pair){.rank = pairs->order[positions.first + place],
+                            .other = node,
+                            .part = part,
                             .node = positions,
                             .to = positions_in(pairs, node, part),
                             .for_us = positions_in(pairs, pairs->node, part)};

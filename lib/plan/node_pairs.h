@@ -46,6 +46,7 @@ coll_node_pairs coll_node_pairs_open(const coll_plan_args *args, void *memory);
 /* A message of this node. */
 typedef struct coll_node_pair {
     int rank;            /* with which it is exchanged */
+    int other, part;     /* the other node, and the part of the message */
     coll_run node;       /* the positions of the other node */
     coll_run to, for_us; /* the positions whose data is sent and received */
 } coll_node_pair;

@@ -584,6 +584,7 @@ START_TEST(over_nodes) {
         entry which;
         const coll_algorithm *algorithm;
     } made[] = {{ALLREDUCE, &coll_allreduce_multi_leader},
+                {ALLREDUCE, &coll_allreduce_node_shares},
                 {BARRIER, &coll_barrier_multi_leader},
                 {ALLGATHER, &coll_allgather_multi_leader},
                 {ALLGATHERV, &coll_allgather_multi_leader},
