@@ -125,7 +125,7 @@ runs_all() {
     persistent*) calls='COLL_[A-Z][a-z_]*_init' ;;
     *) calls='COLL_I[a-z_]*' ;;
     esac
-    test "$(grep -o "^coll: $calls " trace | sort -u | wc -l)" = 16 || fail "$program $*: not all calls"
+    test "$(grep -o "^coll: $calls " trace | sort -u | wc -l)" = 17 || fail "$program $*: not all calls"
 }
 for ranks in 2 5; do
     $limited "$mpirun" -n $ranks "$build/tests/interposed/nonblocking" >out 2>err </dev/null ||
