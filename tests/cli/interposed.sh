@@ -179,27 +179,27 @@ else
 fi
 
 # MPI 4's calls with large counts are handled like the others.
-# traced PROGRAM RANKS OPTIONS: writes to "traced" the calls for which libcoll chooses, how often, and the
+# choices PROGRAM RANKS OPTIONS: writes to "choices" the calls for which libcoll chooses, how often, and the
 # number of served calls.
-traced() {
+choices() {
     program=$1
     shift
     COLL_TRACE=1 coll_run "$@" -- "$build/tests/interposed/$program" || fail "$program with a trace"
     sed -n 's/^coll: \([a-z_]*\) .*choice=.*/\1/p; s/^coll: account .*\( served=[^ ]*\).*/\1/p' err |
-        sort | uniq -c >traced
+        sort | uniq -c >choices
 }
 if [ -x "$build/tests/interposed/collectives_c" ]; then
     same 3 random_c
     same 3 collectives_c
-    traced collectives 3 --wrap all
-    mv traced plain
-    traced collectives_c 3 --wrap all
-    diff plain traced || fail "collectives_c: others are chosen for"
+    choices collectives 3 --wrap all
+    mv choices plain
+    choices collectives_c 3 --wrap all
+    diff plain choices || fail "collectives_c: others are chosen for"
     sort out | diff alone - || fail "collectives_c with --wrap"
-    traced random 5 --dcp 2
-    mv traced plain
-    traced random_c 5 --dcp 2
-    diff plain traced || fail "random_c: others are served"
+    choices random 5 --dcp 2
+    mv choices plain
+    choices random_c 5 --dcp 2
+    diff plain choices || fail "random_c: others are served"
 else
     echo "skipped: calls with large counts, which the MPI library lacks"
 fi
