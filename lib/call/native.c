@@ -241,6 +241,53 @@ static int neighbor_alltoall(const coll_user *u, const ints *n, MPI_Comm comm,
                               u->send_type, u->receive, receive, u->receive_type);
 }
 
+/* MPICH before 4.1.1 mixes up the sizes of the blocks of a nonblocking alltoallw in place:
+ * https://github.com/pmodels/mpich/issues/6404. */
+#if defined MPICH_NUMVERSION && MPICH_NUMVERSION < 40101000
+enum { SENDS_COPY_FOR_IN_PLACE = true };
+#else
+enum { SENDS_COPY_FOR_IN_PLACE = false };
+#endif
+
+/*
+ * Turns an alltoallw in place into one that sends a packed copy of its blocks: changes USER and
+ * EACH, its arrays. MADE's memory is replaced by one that has the copy, too.
+ */
+static int send_copy(coll_user *user, coll_uneven *each, ints *made, MPI_Comm comm) {
+    int ranks, code = PMPI_Comm_size(comm, &ranks);
+    size_t bytes = 0;
+    for (int i = 0, size = 0; code == MPI_SUCCESS && i < ranks; i++, bytes += (size_t)size)
+        code = PMPI_Pack_size(made->receive_counts[i], each->receive_types[i], comm, &size);
+    if (code != MPI_SUCCESS || bytes > INT_MAX)
+        return code != MPI_SUCCESS ? code : too_many();
+    const size_t all = (size_t)ranks;
+    MPI_Datatype *types = coll_reserve_alloc(all * (sizeof *types + 4 * sizeof(int)) + bytes);
+    if (!types)
+        return coll_error(MPI_ERR_NO_MEM, "no memory for a copy of %zu bytes", bytes);
+    int *counts = (int *)(types + all);
+    char *copy = (char *)(counts + 4 * all);
+    memcpy(counts + 2 * all, made->receive_counts, all * sizeof *counts);
+    memcpy(counts + 3 * all, made->receive_places, all * sizeof *counts);
+    coll_reserve_free(made->memory);
+    *made = (ints){.send_counts = counts,
+                   .send_places = counts + all,
+                   .receive_counts = counts + 2 * all,
+                   .receive_places = counts + 3 * all,
+                   .memory = (int *)types};
+    int used = 0;
+    for (int i = 0; code == MPI_SUCCESS && i < ranks; i++) {
+        types[i] = MPI_PACKED;
+        made->send_places[i] = used;
+        code = PMPI_Pack((char *)user->receive + each->receive_places[i], made->receive_counts[i],
+                         each->receive_types[i], copy, (int)bytes, &used, comm);
+        made->send_counts[i] = used - made->send_places[i];
+    }
+    user->send = copy;
+    user->uneven = each;
+    each->send_types = types;
+    return code;
+}
+
 int coll_call_args_native(coll_operation operation, const coll_user *user, MPI_Comm comm,
                           MPI_Request *request, int **kept) {
     static native_call *const by_operation[COLL_OPERATIONS] = {
@@ -270,6 +317,18 @@ int coll_call_args_native(coll_operation operation, const coll_user *user, MPI_C
     code = convert_arrays(info, user, comm, &made);
     if (code != MPI_SUCCESS)
         return coll_raise(comm, code);
+    coll_user changed;
+    coll_uneven changed_arrays;
+    if (SENDS_COPY_FOR_IN_PLACE && request && user->send == MPI_IN_PLACE && has_types(user)) {
+        changed = *user;
+        changed_arrays = *user->uneven;
+        code = send_copy(&changed, &changed_arrays, &made, comm);
+        if (code != MPI_SUCCESS) {
+            coll_reserve_free(made.memory);
+            return coll_raise(comm, code);
+        }
+        user = &changed;
+    }
     code = by_operation[operation](user, &made, comm, request);
     if (request && code == MPI_SUCCESS)
         *kept = made.memory;
