@@ -229,11 +229,20 @@ static bool advance_all(void) {
     return moved;
 }
 
+/* Whether the program's calls have progressed requests since the thread last looked. */
+static atomic_bool calls_advance;
+
+/* Progresses all requests in a call of the program. The caller holds the lock. */
+static bool advance_in_call(void) {
+    atomic_store_explicit(&calls_advance, true, memory_order_relaxed);
+    return advance_all();
+}
+
 /* Progresses requests during the library's other waits. */
 static void advance_during_waits(void) {
     if (atomic_load(&active) == 0 || pthread_mutex_trylock(&lock) != 0)
         return;
-    advance_all();
+    advance_in_call();
     pthread_mutex_unlock(&lock);
 }
 
@@ -244,8 +253,12 @@ static int users; /* open communicators; the thread ends with the last one */
 static coll_tick advance_from_thread(void) {
     if (atomic_load(&active) == 0)
         return COLL_TICK_IDLE;
+    const bool by_calls = atomic_exchange_explicit(&calls_advance, false, memory_order_relaxed);
     pthread_mutex_lock(&lock);
-    bool moved = advance_all();
+    /* On shared cores a program that often tests or waits loses more processor time to the thread
+     * than it gains by it. */
+    const bool needed = !by_calls || !first || !coll_wait_is_polite(&first->comm->wait);
+    const bool moved = needed && advance_all();
     pthread_mutex_unlock(&lock);
     return moved ? COLL_TICK_MOVED : COLL_TICK_STILL;
 }
@@ -409,7 +422,7 @@ void coll_request_start_native(coll_request *request, MPI_Request native) {
 void coll_request_test(coll_request *request, bool *done) {
     pthread_mutex_lock(&lock);
     if (request->stage != COLL_REQUEST_COMPLETE)
-        advance_all();
+        advance_in_call();
     *done = request->stage == COLL_REQUEST_COMPLETE;
     pthread_mutex_unlock(&lock);
 }
@@ -450,7 +463,7 @@ bool coll_request_any_under_way(void) {
 bool coll_request_advance(void) {
     if (pthread_mutex_trylock(&lock) != 0)
         return false;
-    fail_overdue(advance_all());
+    fail_overdue(advance_in_call());
     pthread_mutex_unlock(&lock);
     return true;
 }
@@ -461,7 +474,7 @@ bool coll_request_advance(void) {
 static bool advance_until_timeout(coll_request *request, coll_backoff *backoff) {
     double timeout = backoff->wait->timeout;
     pthread_mutex_lock(&lock);
-    if (request->stage != COLL_REQUEST_COMPLETE && advance_all())
+    if (request->stage != COLL_REQUEST_COMPLETE && advance_in_call())
         coll_backoff_progress(backoff);
     else if (under_way(request) && coll_backoff_expired(backoff, timeout))
         complete_request(request, timeout_error(request, timeout));
@@ -521,7 +534,7 @@ static void fail_requests_of(const coll_comm *comm) {
 static bool advance_requests_of(const coll_comm *comm, coll_backoff *backoff) {
     bool none = true;
     pthread_mutex_lock(&lock);
-    const bool moved = advance_all();
+    const bool moved = advance_in_call();
     const bool expired = !moved && coll_backoff_expired(backoff, comm->wait.timeout);
     if (moved)
         coll_backoff_progress(backoff);
