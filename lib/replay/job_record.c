@@ -345,15 +345,15 @@ static bool read_rank(reading *now, const char *directory) {
 }
 
 /* Returns a rank beyond those of the job whose file is in DIRECTORY, or -1. */
-static int find_stranger(const char *directory, int ranks) {
+static long find_stranger(const char *directory, int ranks) {
     DIR *open = opendir(directory);
-    int found = -1;
+    long found = -1;
     for (struct dirent *entry; open && found < 0 && (entry = readdir(open));) {
         char *end;
         if (strncmp(entry->d_name, "rank.", 5) != 0)
             continue;
         const long rank = strtol(entry->d_name + 5, &end, 10);
-        found = !*end && rank >= ranks ? (int)rank : -1;
+        found = !*end && rank >= ranks ? rank : -1;
     }
     if (open)
         closedir(open);
@@ -396,11 +396,11 @@ int COLL_Record_read(const char *directory, COLL_Record **record) {
         if (!read_rank(&now, directory))
             code = coll_error(MPI_ERR_FILE, "%s", problem);
     free(now.announced);
-    const int stranger = code == MPI_SUCCESS ? find_stranger(directory, now.record->ranks) : -1;
+    const long stranger = code == MPI_SUCCESS ? find_stranger(directory, now.record->ranks) : -1;
     if (stranger >= 0)
-        code =
-            coll_error(MPI_ERR_FILE, "record %.150s: mixed: rank %d is not of this job of %d ranks",
-                       directory, stranger, now.record->ranks);
+        code = coll_error(MPI_ERR_FILE,
+                          "record %.150s: mixed: rank %ld is not of this job of %d ranks",
+                          directory, stranger, now.record->ranks);
     if (code == MPI_SUCCESS)
         code = coll_job_walk(now.record, unify_bytes, &calls);
     if (code == MPI_SUCCESS)

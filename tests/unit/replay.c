@@ -268,6 +268,12 @@ START_TEST(ranks_are_missing_or_too_many) {
     write_file("rank.3", three.text[2]);
     ck_assert_int_ne(COLL_Record_read(".", &record), MPI_SUCCESS);
     ck_assert_ptr_nonnull(strstr(problem, "mixed: rank 3 is not of this job of 3 ranks"));
+    remove_rank(3);
+    ck_assert_int_eq(rename("rank.2", "rank.4294967295"), 0); /* -1 as an int */
+    write_file("rank.2", three.text[2]);
+    ck_assert_int_ne(COLL_Record_read(".", &record), MPI_SUCCESS);
+    ck_assert_ptr_nonnull(strstr(problem, "mixed: rank 4294967295 is not of this job"));
+    ck_assert_int_eq(remove("rank.4294967295"), 0);
 }
 END_TEST
 
