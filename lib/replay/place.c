@@ -2,8 +2,11 @@
 /*
  * Searches for a better placement of a recorded job's ranks (COLL_Replay_place): swaps the slots of
  * two ranks, or moves a rank to a free slot, as long as that reduces the sum of the fourth powers
- * of the seconds for which links are busy, so that the busiest links count most. Begins with the
- * present placement and with some random ones.
+ * of the seconds for which links are busy. The busiest links count most in it, and yet it falls
+ * with each of several equally busy links that is relieved. Their maximum does not fall then: a
+ * search that followed it would stop. Begins with the present placement and with some random ones.
+ * The placement found replaces the present one only if the messages' time on the busiest link and
+ * the collectives, as simulated, take less together.
  *
  * Point-to-point messages load the links between their ranks. A collective of a group that is not
  * on one host (in one rack, one site) loads the link of each of its hosts (racks, sites) with its
