@@ -39,35 +39,44 @@ static long write_calc(writing *now, int64_t nanoseconds) {
     return now->labels;
 }
 
-/* Writes a step of CALL. */
-static void write_step(writing *now, const coll_cluster_choice *choice, const coll_job_call *call,
-                       const coll_step *step, coll_network *network) {
-    const coll_job_group *group = choice->group;
+/* A call of this rank that is being written. */
+typedef struct written_call {
+    writing *now;
+    const coll_cluster_choice *choice;
+    const coll_job_call *call;
+    const coll_plan *plan;
+    long begin;           /* the label of its begin */
+    round_labels *labels; /* of the rounds under way */
+    coll_step *steps;     /* scratch memory for a round */
+    coll_network network;
+} written_call;
+
+static void write_step(written_call *of, const coll_step *step) {
+    writing *now = of->now;
+    const coll_job_group *group = of->choice->group;
     if (!coll_step_is_message(step)) {
-        (void)write_calc(now, coll_network_copy(network, step->length));
+        (void)write_calc(now, coll_network_copy(&of->network, step->length));
         return;
     }
     const bool sends = step->kind == COLL_STEP_SEND;
-    const int peer = group->members[(step->peer + choice->first) % group->ranks];
+    const int peer = group->members[(step->peer + of->choice->first) % group->ranks];
     long *latest = &now->latest_messages[(step->peer * COLL_LANES + step->lane) * 2 + sends];
     fprintf(now->stream, "l%ld: %s %zub %s %d tag %d\n", ++now->labels, sends ? "send" : "recv",
-            step->length, sends ? "to" : "from", peer, COLL_LANES * call->number + step->lane);
+            step->length, sends ? "to" : "from", peer, COLL_LANES * of->call->number + step->lane);
     require(now, now->labels, "irequires", *latest);
     *latest = now->labels;
 }
 
-/* Writes ROUND of PLAN, whose rounds under way have LABELS. BEGIN is the label of the call's begin.
- */
-static void write_round(writing *now, const coll_cluster_choice *choice, const coll_job_call *call,
-                        const coll_plan *plan, uint64_t round, long begin, round_labels labels[],
-                        coll_step steps[], coll_network *network) {
-    const uint64_t window = (uint64_t)plan->size.window;
-    round_labels *own = &labels[round % window];
-    const long before = round < window ? begin : own->end;
-    const int count = plan->round(plan, round, steps);
+static void write_round(written_call *of, uint64_t round) {
+    writing *now = of->now;
+    const coll_step *steps = of->steps;
+    const uint64_t window = (uint64_t)of->plan->size.window;
+    round_labels *labels = of->labels, *own = &labels[round % window];
+    const long before = round < window ? of->begin : own->end;
+    const int count = of->plan->round(of->plan, round, of->steps);
     own->first = now->labels + 1;
     for (int i = 0; i < count; i++) {
-        write_step(now, choice, call, &steps[i], network);
+        write_step(of, &steps[i]);
         const long label = own->first + i;
         require(now, label, "requires", before);
         for (int k = 0; k < i && steps[i].after_earlier; k++)
@@ -86,29 +95,29 @@ static void write_round(writing *now, const coll_cluster_choice *choice, const c
         require(now, own->end, "requires", own->first + i);
 }
 
-/* Writes the rounds of this rank's plan, and the end of the call. */
-static bool write_plan(writing *now, const coll_cluster_choice *choice, const coll_job_call *call,
-                       const coll_cluster_plan *of, const coll_plan_args *args, long begin) {
-    coll_network network;
-    const coll_plan_size size = of->planner->size(args);
+/* Writes the rounds of this rank's plan, whose arguments are ARGS, and the end of the call. */
+static bool write_plan(written_call *of, const coll_cluster_plan *plan,
+                       const coll_plan_args *args) {
+    writing *now = of->now;
+    const coll_plan_size size = plan->planner->size(args);
     const size_t window = (size_t)size.window;
     char *memory = malloc(size.own_bytes + size.making_bytes + 1);
-    coll_step *steps = malloc((size_t)size.steps * sizeof *steps);
-    round_labels *labels = calloc(window, sizeof *labels);
-    const bool good = memory && steps && labels;
+    of->steps = malloc((size_t)size.steps * sizeof *of->steps);
+    of->labels = calloc(window, sizeof *of->labels);
+    const bool good = memory && of->steps && of->labels;
     if (good) {
-        const coll_plan *plan = of->planner->plan(args, size, memory);
-        coll_network_open(&network, &of->shape, NULL);
-        for (uint64_t round = 0; round < plan->rounds; round++)
-            write_round(now, choice, call, plan, round, begin, labels, steps, &network);
+        of->plan = plan->planner->plan(args, size, memory);
+        coll_network_open(&of->network, &plan->shape, NULL);
+        for (uint64_t round = 0; round < of->plan->rounds; round++)
+            write_round(of, round);
         now->previous = write_calc(now, 0);
-        require(now, now->previous, "requires", begin);
+        require(now, now->previous, "requires", of->begin);
         for (size_t i = 0; i < window; i++)
-            require(now, now->previous, "requires", labels[i].end);
+            require(now, now->previous, "requires", of->labels[i].end);
     }
     free(memory);
-    free(steps);
-    free(labels);
+    free(of->steps);
+    free(of->labels);
     return good;
 }
 
@@ -140,7 +149,8 @@ static int write_call(writing *now, const coll_cluster_choice *choice, const col
             now->latest_messages[i] = 0;
         const coll_plan_args args =
             coll_sim_plan_args(&plan.shape, &plan.values, line, own == plan.shape.root, &even);
-        good = write_plan(now, choice, call, &plan, &args, begin);
+        written_call of = {.now = now, .choice = choice, .call = call, .begin = begin};
+        good = write_plan(&of, &plan, &args);
     }
     free(line);
     free(visits);
