@@ -28,6 +28,7 @@ libkmeans_la_SOURCES = \
 	kmeans/assign/assign_i8mm.c \
 	kmeans/assign/assign_scalar.c \
 	kmeans/assign/assign_vnni.c \
+	kmeans/assign/blocks.c kmeans/assign/blocks.h \
 	kmeans/assign/code_cache.c kmeans/assign/code_cache.h \
 	kmeans/assign/cluster_sums.c kmeans/assign/cluster_sums.h \
 	kmeans/assign/empty_clusters.c kmeans/assign/empty_clusters.h \

@@ -9,6 +9,7 @@
  */
 #include "kmeans/assign/assign.h"
 
+#include "kmeans/assign/blocks.h"
 #include "kmeans/assign/pack.h"
 #include "kmeans/assign/pruning.h"
 #include "kmeans/assign/quantised.h"
@@ -164,7 +165,8 @@ void km_centroids_free(km_centroids *centroids) {
     free(centroids);
 }
 
-static void workspace_free(workspace *space) {
+static void free_workspace(void *scratch) {
+    workspace *space = scratch;
     free(space->rows);
     free(space->data);
     free(space->gathered);
@@ -181,6 +183,7 @@ static void workspace_free(workspace *space) {
         free(space->levels[l].errors);
         free(space->levels[l].floors);
     }
+    free(space);
 }
 
 /* Allocates what pruning needs for each filter level. */
@@ -213,27 +216,6 @@ static bool allocate_pruning(workspace *space, const km_centroids *centroids) {
     space->distances = km_allocate(space->points, sizeof *space->distances);
     return (space->exact_best || !centroids->fixed_point) && space->tile_scratch && space->packed &&
            space->distances && allocate_levels(space, centroids);
-}
-
-/*
- * Allocates scratch memory for POINTS points, a whole number of panels. Returns false if memory is
- * short.
- */
-static bool workspace_create(workspace *space, size_t points, const km_centroids *centroids) {
-    const km_kernel *kernel = centroids->kernel;
-    size_t point_bytes = centroids->groups * kernel->group * kernel->element;
-    *space = (workspace){.points = points, .panel_bytes = kernel->points * point_bytes};
-    space->rows = km_allocate(points, sizeof *space->rows);
-    space->data = km_allocate(points, point_bytes);
-    space->gathered = km_allocate(kernel->points, centroids->dim);
-    space->corrections = km_allocate(points, sizeof *space->corrections);
-    space->best = km_allocate(points, sizeof *space->best);
-    space->nearest = km_allocate(points, sizeof *space->nearest);
-    if (space->rows && space->data && space->gathered && space->corrections && space->best &&
-        space->nearest && (!centroids->pruning || allocate_pruning(space, centroids)))
-        return true;
-    workspace_free(space);
-    return false;
 }
 
 /*
@@ -400,17 +382,39 @@ static void prepare_block(const km_query *query, size_t first, size_t n,
     make_sketches(n, centroids, query->which ? query->which + first : NULL, query->kept, space);
 }
 
-/* A query and what is done with each of its blocks. */
-typedef struct block_job {
+/* A query and its results. */
+typedef struct assignment {
     const km_query *query;
     const km_centroids *centroids;
     const uint32_t *guess;
     uint32_t *nearest, *distance;
-    void (*block)(const struct block_job *block_job, size_t first, size_t n, workspace *space);
-} block_job;
+} assignment;
+
+/* Allocates scratch memory for blocks of POINTS points; see blocks.h. */
+static void *create_workspace(const void *context, size_t points) {
+    const km_centroids *centroids = ((const assignment *)context)->centroids;
+    const km_kernel *kernel = centroids->kernel;
+    size_t point_bytes = centroids->groups * kernel->group * kernel->element;
+    workspace *space = calloc(1, sizeof *space);
+    if (!space)
+        return NULL;
+    space->points = points;
+    space->panel_bytes = kernel->points * point_bytes;
+    space->rows = km_allocate(points, sizeof *space->rows);
+    space->data = km_allocate(points, point_bytes);
+    space->gathered = km_allocate(kernel->points, centroids->dim);
+    space->corrections = km_allocate(points, sizeof *space->corrections);
+    space->best = km_allocate(points, sizeof *space->best);
+    space->nearest = km_allocate(points, sizeof *space->nearest);
+    if (space->rows && space->data && space->gathered && space->corrections && space->best &&
+        space->nearest && (!centroids->pruning || allocate_pruning(space, centroids)))
+        return space;
+    free_workspace(space);
+    return NULL;
+}
 
 /* Starts with the caller's guesses; without any, guesses from sketches if there are some. */
-static void set_guesses(const block_job *this, size_t first, size_t n, workspace *space) {
+static void set_guesses(const assignment *this, size_t first, size_t n, workspace *space) {
     const km_centroids *centroids = this->centroids;
     for (size_t i = 0; i < n; i++)
         space->nearest[i] = this->guess ? this->guess[first + i] : UINT32_MAX;
@@ -419,13 +423,16 @@ static void set_guesses(const block_job *this, size_t first, size_t n, workspace
     score_guesses(space->nearest, n, centroids, space);
 }
 
-static void store_results(const block_job *this, size_t first, size_t n, workspace *space) {
+static void store_results(const assignment *this, size_t first, size_t n, workspace *space) {
     memcpy(this->nearest + first, space->nearest, n * sizeof *this->nearest);
     if (this->distance)
         compute_distances(n, this->centroids, space, this->distance + first);
 }
 
-static void assign_block(const block_job *this, size_t first, size_t n, workspace *space) {
+static void assign_block(const void *context, size_t first, size_t n, void *scratch) {
+    const assignment *this = context;
+    workspace *space = scratch;
+    prepare_block(this->query, first, n, this->centroids, space);
     if (this->centroids->pruning) {
         set_guesses(this, first, n, space);
         search_pruned(n, this->centroids, space);
@@ -439,7 +446,10 @@ static void assign_block(const block_job *this, size_t first, size_t n, workspac
  * Finds guesses only: improves the caller's, if given, by the sketches of the centroids around
  * them.
  */
-static void guess_only_block(const block_job *this, size_t first, size_t n, workspace *space) {
+static void guess_only_block(const void *context, size_t first, size_t n, void *scratch) {
+    const assignment *this = context;
+    workspace *space = scratch;
+    prepare_block(this->query, first, n, this->centroids, space);
     if (this->guess) {
         memcpy(space->nearest, this->guess + first, n * sizeof *space->nearest);
         guess_from_sketches(true, n, this->centroids, space);
@@ -450,30 +460,18 @@ static void guess_only_block(const block_job *this, size_t first, size_t n, work
     store_results(this, first, n, space);
 }
 
-static int run_blocks(const block_job *this, int threads) {
-    const km_query *query = this->query;
-    size_t size = km_block_points(this->centroids->kernel, this->centroids->groups, query->n,
-                                  threads, POINT_BYTES);
-    size_t blocks = km_quotient_up(query->n, size);
-    threads = (int)km_larger(km_smaller((size_t)threads, blocks), 1);
-    int error = 0;
-#pragma omp parallel num_threads(threads) reduction(| : error)
-    {
-        workspace space;
-        if (!workspace_create(&space, size, this->centroids))
-            error = ENOMEM;
-#pragma omp for schedule(dynamic)
-        for (size_t block = 0; block < blocks; block++) {
-            size_t first = block * size, n = km_smaller(query->n - first, size);
-            if (error)
-                continue;
-            prepare_block(query, first, n, this->centroids, &space);
-            this->block(this, first, n, &space);
-        }
-        if (!error)
-            workspace_free(&space);
-    }
-    return error;
+/* Does PROCESS with the blocks of the query. */
+static int process_query(const assignment *this, int threads,
+                         void (*process)(const void *context, size_t first, size_t n,
+                                         void *scratch)) {
+    const km_block_job job = {.kernel = this->centroids->kernel,
+                              .groups = this->centroids->groups,
+                              .bytes = POINT_BYTES,
+                              .context = this,
+                              .create_scratch = create_workspace,
+                              .free_scratch = free_workspace,
+                              .process = process};
+    return km_process_blocks(&job, this->query->n, threads);
 }
 
 int km_assign(const uint8_t *points, size_t n, size_t dim, const km_centroids *centroids,
@@ -488,15 +486,14 @@ int km_assign_query(const km_query *query, const km_centroids *centroids, int th
         return EINVAL;
     if (centroids->quantised)
         return km_quantised_assign(query, centroids->quantised, threads, guess, nearest, distance);
-    const block_job all = {query, centroids, guess, nearest, distance, assign_block};
-    return run_blocks(&all, threads);
+    const assignment all = {query, centroids, guess, nearest, distance};
+    return process_query(&all, threads, assign_block);
 }
 
 int km_guess(const km_query *query, const km_centroids *centroids, int threads, bool again,
              uint32_t *guess, uint32_t *distance) {
     if (threads < 1 || query->dim != centroids->dim || !km_centroids_positions(centroids))
         return EINVAL;
-    const block_job all = {query, centroids, again ? guess : NULL,
-                           guess, distance,  guess_only_block};
-    return run_blocks(&all, threads);
+    const assignment all = {query, centroids, again ? guess : NULL, guess, distance};
+    return process_query(&all, threads, guess_only_block);
 }

@@ -69,12 +69,3 @@ const km_kernel *km_kernel_best(char *problem, size_t size) {
             length += snprintf(problem + length, size - (size_t)length, " %s", (*kernel)->name);
     return NULL;
 }
-
-size_t km_block_points(const km_kernel *kernel, size_t groups, size_t n, int threads,
-                       size_t bytes) {
-    enum { BLOCKS_PER_THREAD = 4 }; /* at least, so that threads finish at about the same time */
-    const size_t panel_bytes = groups * kernel->group * kernel->element * kernel->points,
-                 fair = km_quotient_up(n, (size_t)threads * BLOCKS_PER_THREAD),
-                 panels = km_smaller(bytes / panel_bytes, km_quotient_up(fair, kernel->points));
-    return km_larger(panels, 1) * kernel->points;
-}

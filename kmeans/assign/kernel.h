@@ -141,10 +141,4 @@ extern const km_kernel km_kernel_scalar;
 extern const km_kernel km_kernel_avx2_narrow;
 extern const km_kernel km_kernel_scalar_panel;
 
-/*
- * Returns the number of points in a block, a whole number of panels of GROUPS groups each, when
- * THREADS threads share N points and the packed points of a block take at most BYTES.
- */
-size_t km_block_points(const km_kernel *kernel, size_t groups, size_t n, int threads, size_t bytes);
-
 #endif

@@ -5,10 +5,9 @@
  */
 #include "kmeans/assign/quantised_bounds.h"
 
+#include "kmeans/assign/blocks.h"
 #include "kmeans/points/memory.h"
 #include "kmeans/points/real.h"
-
-#include <errno.h>
 
 enum {
     POINT_BYTES = 1 << 18, /* of quantised points in a block */
@@ -21,25 +20,39 @@ typedef struct workspace {
     km_bounded *bounded; /* with bounds; else NULL */
 } workspace;
 
-static void workspace_free(workspace *space) {
+/* A query and its results. */
+typedef struct assignment {
+    const km_query *query;
+    const km_quantised *centroids;
+    const uint32_t *guess;
+    uint32_t *nearest, *distance;
+} assignment;
+
+static void free_workspace(void *scratch) {
+    workspace *space = scratch;
     km_block_free(&space->block);
     km_search_free(&space->plain);
     km_bounded_free(space->bounded);
+    free(space);
 }
 
-/* Allocates scratch memory for POINTS points, a whole number of panels. */
-static bool workspace_create(workspace *space, size_t points, const km_quantised *centroids) {
-    *space = (workspace){.bounded = NULL};
-    if (!km_block_create(points, centroids, &space->block))
-        return false;
+/* Allocates scratch memory for blocks of POINTS points; see blocks.h. */
+static void *create_workspace(const void *context, size_t points) {
+    const km_quantised *centroids = ((const assignment *)context)->centroids;
+    workspace *space = calloc(1, sizeof *space);
+    if (!space || !km_block_create(points, centroids, &space->block)) {
+        free(space);
+        return NULL;
+    }
     bool good;
     if (centroids->bounds)
         good = (space->bounded = km_bounded_create(&space->block, points)) != NULL;
     else
         good = km_search_create(&space->block, NULL, &space->plain);
-    if (!good)
-        workspace_free(space);
-    return good;
+    if (good)
+        return space;
+    free_workspace(space);
+    return NULL;
 }
 
 /* Compares a block of N points with all centroids from panel START on. */
@@ -58,43 +71,36 @@ static void search_block(workspace *space, size_t start, size_t n) {
 }
 
 /* Finds the nearest centroids of N points of the query, from number FIRST on. */
-static void assign_block(const km_query *query, size_t first, size_t n, const uint32_t *guess,
-                         workspace *space) {
-    const km_quantised *centroids = space->block.centroids;
-    km_block_prepare(&space->block, query, first, n, guess);
+static void search_points(const assignment *this, size_t first, size_t n, workspace *space) {
+    const km_quantised *centroids = this->centroids;
+    km_block_prepare(&space->block, this->query, first, n, this->guess);
     if (!space->bounded) {
         search_block(space, 0, n);
         return;
     }
-    km_bounded_begin(space->bounded, query, first, n);
+    km_bounded_begin(space->bounded, this->query, first, n);
     search_block(space, centroids->starts[centroids->bounds->groups], n);
     km_bounded_end(space->bounded, n);
 }
 
+static void assign_block(const void *context, size_t first, size_t n, void *scratch) {
+    const assignment *this = context;
+    workspace *space = scratch;
+    search_points(this, first, n, space);
+    memcpy(this->nearest + first, space->block.nearest, n * sizeof *this->nearest);
+    for (size_t i = 0; this->distance && i < n; i++)
+        this->distance[first + i] = km_real_bits(space->block.best[i]);
+}
+
 int km_quantised_assign(const km_query *query, const km_quantised *centroids, int threads,
                         const uint32_t *guess, uint32_t *nearest, uint32_t *distance) {
-    size_t size =
-        km_block_points(centroids->kernel, centroids->groups, query->n, threads, POINT_BYTES);
-    size_t blocks = km_quotient_up(query->n, size);
-    threads = (int)km_larger(km_smaller((size_t)threads, blocks), 1);
-    int error = 0;
-#pragma omp parallel num_threads(threads) reduction(| : error)
-    {
-        workspace space;
-        if (!workspace_create(&space, size, centroids))
-            error = ENOMEM;
-#pragma omp for schedule(dynamic)
-        for (size_t block = 0; block < blocks; block++) {
-            size_t first = block * size, n = km_smaller(query->n - first, size);
-            if (error)
-                continue;
-            assign_block(query, first, n, guess, &space);
-            memcpy(nearest + first, space.block.nearest, n * sizeof *nearest);
-            for (size_t i = 0; distance && i < n; i++)
-                distance[first + i] = km_real_bits(space.block.best[i]);
-        }
-        if (!error)
-            workspace_free(&space);
-    }
-    return error;
+    const assignment all = {query, centroids, guess, nearest, distance};
+    const km_block_job job = {.kernel = centroids->kernel,
+                              .groups = centroids->groups,
+                              .bytes = POINT_BYTES,
+                              .context = &all,
+                              .create_scratch = create_workspace,
+                              .free_scratch = free_workspace,
+                              .process = assign_block};
+    return km_process_blocks(&job, query->n, threads);
 }
