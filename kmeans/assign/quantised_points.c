@@ -11,55 +11,45 @@
 static const float distance_error = 0x1p-27F; /* 4 * 2^-53 / u */
 static const float least_share = 0x1p-40F;    /* the least scale, as a share of the largest |e| */
 
+/* The arrays of a km_block, and the bytes that each has for a point. */
+#define ARRAYS(DO)                                                                                 \
+    DO(data, kernel->group * kernel->element * centroids->groups)                                  \
+    DO(codes, centroids->dim)                                                                      \
+    DO(rows, sizeof *block->rows)                                                                  \
+    DO(code_rows, sizeof *block->code_rows)                                                        \
+    DO(own, sizeof *block->own)                                                                    \
+    DO(own_positions, sizeof *block->own_positions)                                                \
+    DO(numbers, sizeof *block->numbers)                                                            \
+    DO(corrections, sizeof *block->corrections)                                                    \
+    DO(halves, sizeof *block->halves)                                                              \
+    DO(code_norms, sizeof *block->code_norms)                                                      \
+    DO(code_rests, sizeof *block->code_rests)                                                      \
+    DO(slacks, sizeof *block->slacks)                                                              \
+    DO(bounds, sizeof *block->bounds)                                                              \
+    DO(squares, sizeof *block->squares)                                                            \
+    DO(best, sizeof *block->best)                                                                  \
+    DO(nearest, sizeof *block->nearest)
+
 void km_block_free(km_block *block) {
-    free(block->numbers);
-    free(block->data);
-    free(block->codes);
-    free(block->code_rows);
-    free(block->own);
-    free(block->own_positions);
-    free(block->corrections);
-    free(block->rows);
-    free(block->halves);
-    free(block->code_norms);
-    free(block->code_rests);
-    free(block->slacks);
-    free(block->bounds);
-    free(block->squares);
-    free(block->best);
-    free(block->nearest);
+#define FREE(array, bytes) free(block->array);
+    ARRAYS(FREE)
 }
 
 bool km_block_create(size_t points, const km_quantised *centroids, km_block *block) {
     const km_kernel *kernel = centroids->kernel;
-    size_t point_bytes = centroids->groups * kernel->group * kernel->element;
+    bool good = true;
     *block = (km_block){.centroids = centroids,
-                        .panel_bytes = kernel->points * point_bytes,
-                        .data = km_allocate(points, point_bytes),
-                        .codes = km_allocate(points, centroids->dim),
-                        .code_rows = km_allocate(points, sizeof *block->code_rows),
-                        .own = km_allocate(points, sizeof *block->own),
-                        .own_positions = km_allocate(points, sizeof *block->own_positions),
-                        .corrections = km_allocate(points, sizeof *block->corrections),
-                        .rows = km_allocate(points, sizeof *block->rows),
-                        .numbers = km_allocate(points, sizeof *block->numbers),
-                        .halves = km_allocate(points, sizeof *block->halves),
-                        .code_norms = km_allocate(points, sizeof *block->code_norms),
-                        .code_rests = km_allocate(points, sizeof *block->code_rests),
-                        .slacks = km_allocate(points, sizeof *block->slacks),
-                        .bounds = km_allocate(points, sizeof *block->bounds),
-                        .squares = km_allocate(points, sizeof *block->squares),
-                        .best = km_allocate(points, sizeof *block->best),
-                        .nearest = km_allocate(points, sizeof *block->nearest)};
-    for (size_t i = 0; block->numbers && i < points; i++)
+                        .panel_bytes =
+                            kernel->points * centroids->groups * kernel->group * kernel->element};
+#define ALLOCATE(array, bytes) good = (block->array = km_allocate(points, bytes)) && good;
+    ARRAYS(ALLOCATE)
+    if (!good) {
+        km_block_free(block);
+        return false;
+    }
+    for (size_t i = 0; i < points; i++)
         block->numbers[i] = (uint32_t)i;
-    if (block->data && block->codes && block->code_rows && block->own && block->own_positions &&
-        block->corrections && block->rows && block->numbers && block->halves && block->code_norms &&
-        block->code_rests && block->slacks && block->bounds && block->squares && block->best &&
-        block->nearest)
-        return true;
-    km_block_free(block);
-    return false;
+    return true;
 }
 
 /* Quantises ROW to CODES. LEAST is the least scale. */
