@@ -229,10 +229,17 @@ static bool assign_points(clustering *run, km_step *step, app_problem *problem) 
     km_map_sums sums = {0};
     make_projection(run, problem);
     make_code_cache(run);
-    bool good = km_map(run->points, run->settings, run->projection,
-                       run->kept.corrections ? &run->kept : NULL, bounded ? &run->bounds : NULL,
-                       run->cached ? &run->codes : NULL, &run->state, run->distance2, &rounds,
-                       run->comm, &sums, problem);
+    const km_map_args in = {.points = run->points,
+                            .settings = run->settings,
+                            .projection = run->projection,
+                            .kept = run->kept.corrections ? &run->kept : NULL,
+                            .bounds = bounded ? &run->bounds : NULL,
+                            .codes = run->cached ? &run->codes : NULL,
+                            .state = &run->state,
+                            .distance2 = run->distance2,
+                            .rounds = &rounds,
+                            .comm = run->comm};
+    bool good = km_map(&in, &sums, problem);
     step->seconds[KM_MAP] = MPI_Wtime() - start - (run->saving - saving);
     step->objective = sums.objective;
     step->moved = sums.moved;
@@ -353,10 +360,15 @@ static bool update_centroids(clustering *run, km_step *step, app_problem *proble
     if (!keeps_sums(run))
         COLL_Pool_free(&run->totals);
     COLL_Pool_free(&pool);
-    return good &&
-           km_refill_empty_clusters(run->points, run->state.nearest, run->distance2, run->counts, k,
-                                    run->state.centroids, run->settings->threads, run->comm,
-                                    &step->refilled, problem);
+    const km_refill refill = {.points = run->points,
+                              .nearest = run->state.nearest,
+                              .distance2 = run->distance2,
+                              .counts = run->counts,
+                              .k = k,
+                              .centroids = run->state.centroids,
+                              .threads = run->settings->threads,
+                              .comm = run->comm};
+    return good && km_refill_empty_clusters(&refill, &step->refilled, problem);
 }
 
 /*

@@ -17,13 +17,7 @@ enum {
 }; /* a round of guesses covers this many times the points of a round of assignments */
 
 typedef struct map_job {
-    const km_points *points;
-    const km_settings *settings;
-    const km_sketch_cache *kept; /* or NULL */
-    km_group_bounds *bounds;     /* or NULL */
-    km_code_cache *codes;        /* or NULL */
-    km_state *state;
-    uint32_t *distance2;
+    const km_map_args *in;
     km_centroids *centroids;
     /* The pending points in the order of assignment, and their clusters and distances. */
     size_t *which; /* NULL: all points, in their own order */
@@ -60,22 +54,22 @@ static void free_job(map_job *run) {
 }
 
 static size_t count_pending(const map_job *run) {
-    const uint32_t *nearest = run->state->nearest;
+    const uint32_t *nearest = run->in->state->nearest;
     size_t pending = 0;
-#pragma omp parallel for num_threads(run->settings->threads) reduction(+ : pending)
-    for (size_t i = 0; i < run->points->rows; i++)
+#pragma omp parallel for num_threads(run->in->settings->threads) reduction(+ : pending)
+    for (size_t i = 0; i < run->in->points->rows; i++)
         pending += (nearest[i] & KM_PENDING) != 0;
     return pending;
 }
 
 static bool allocate_job(map_job *run) {
-    size_t rows = run->points->rows + 1;
+    size_t rows = run->in->points->rows + 1;
     run->clusters = malloc(rows * sizeof *run->clusters);
-    if (run->kept)
+    if (run->in->kept)
         run->before2 = malloc(rows * sizeof *run->before2);
-    if (!run->clusters || (run->kept && !run->before2))
+    if (!run->clusters || (run->in->kept && !run->before2))
         return false;
-    if (!run->kept && run->pending == run->points->rows)
+    if (!run->in->kept && run->pending == run->in->points->rows)
         return true;
     run->which = malloc(rows * sizeof *run->which);
     run->far = malloc(run->most * sizeof *run->far);
@@ -83,50 +77,51 @@ static bool allocate_job(map_job *run) {
 }
 
 static void list_pending(map_job *run) {
-    const uint32_t *nearest = run->state->nearest;
+    const uint32_t *nearest = run->in->state->nearest;
     if (!run->which) {
-#pragma omp parallel for num_threads(run->settings->threads)
+#pragma omp parallel for num_threads(run->in->settings->threads)
         for (size_t i = 0; i < run->pending; i++)
             run->clusters[i] = nearest[i] & ~KM_PENDING;
         return;
     }
-    for (size_t i = 0, n = 0; i < run->points->rows; i++) {
+    for (size_t i = 0, n = 0; i < run->in->points->rows; i++) {
         if (!(nearest[i] & KM_PENDING))
             continue;
         run->which[n] = i;
         if (run->before2)
-            run->before2[n] = run->distance2[i];
+            run->before2[n] = run->in->distance2[i];
         run->clusters[n++] = nearest[i] & ~KM_PENDING;
     }
 }
 
-static int pack_centroids(map_job *run, const km_projection *projection) {
-    const uint8_t *rows = run->state->centroids;
-    int threads = run->settings->threads;
-    int code = km_centroids_create(rows, run->settings->k, run->points->dim, run->points->real.used,
-                                   run->settings->kernel, threads, &run->centroids);
-    if (!code && run->points->fixed_point)
+static int pack_centroids(map_job *run) {
+    const uint8_t *rows = run->in->state->centroids;
+    int threads = run->in->settings->threads;
+    int code = km_centroids_create(rows, run->in->settings->k, run->in->points->dim,
+                                   run->in->points->real.used, run->in->settings->kernel, threads,
+                                   &run->centroids);
+    if (!code && run->in->points->fixed_point)
         code = km_centroids_use_fixed_point(run->centroids, rows, threads);
-    km_group_bounds *bounds = run->bounds;
-    if (bounds && !km_group_bounds_begin(bounds, (const float *)rows, run->distance2))
+    km_group_bounds *bounds = run->in->bounds;
+    if (bounds && !km_group_bounds_begin(bounds, (const float *)rows, run->in->distance2))
         bounds = NULL;
-    if (!code && (bounds || run->codes))
-        code = km_centroids_use_caches(run->centroids, rows, bounds, run->codes, threads);
-    if (!code && projection)
-        code = km_centroids_prune(run->centroids, rows, projection, threads);
+    if (!code && (bounds || run->in->codes))
+        code = km_centroids_use_caches(run->centroids, rows, bounds, run->in->codes, threads);
+    if (!code && run->in->projection)
+        code = km_centroids_prune(run->centroids, rows, run->in->projection, threads);
     return code;
 }
 
 /* Recomputes the distances of points that were assigned before an interruption. */
 static void recall_distances(const map_job *run) {
-    const km_state *state = run->state;
-    if (run->pending == run->points->rows)
+    const km_state *state = run->in->state;
+    if (run->pending == run->in->points->rows)
         return;
-#pragma omp parallel for num_threads(run->settings->threads)
-    for (size_t i = 0; i < run->points->rows; i++)
+#pragma omp parallel for num_threads(run->in->settings->threads)
+    for (size_t i = 0; i < run->in->points->rows; i++)
         if (!(state->nearest[i] & KM_PENDING))
-            run->distance2[i] = km_point_distance2(run->points, i, state->centroids,
-                                                   run->settings->k, state->nearest[i]);
+            run->in->distance2[i] = km_point_distance2(run->in->points, i, state->centroids,
+                                                       run->in->settings->k, state->nearest[i]);
 }
 
 /* A range of the pending points: COUNT of them from number FIRST on. */
@@ -135,12 +130,12 @@ typedef struct point_range {
 } point_range;
 
 static km_query query_of(const map_job *run, point_range some) {
-    return (km_query){.rows = run->points->data,
-                      .dim = run->points->dim,
+    return (km_query){.rows = run->in->points->data,
+                      .dim = run->in->points->dim,
                       .which = run->which ? run->which + some.first : NULL,
                       .first = some.first,
                       .n = some.count,
-                      .kept = run->kept};
+                      .kept = run->in->kept};
 }
 
 /*
@@ -148,15 +143,15 @@ static km_query query_of(const map_job *run, point_range some) {
  * clusters.
  */
 static int sort_range(const map_job *run, point_range some) {
-    return km_reorder_points(km_centroids_positions(run->centroids), run->settings->k, some.count,
-                             run->which + some.first, run->clusters + some.first,
+    return km_reorder_points(km_centroids_positions(run->centroids), run->in->settings->k,
+                             some.count, run->which + some.first, run->clusters + some.first,
                              run->before2 + some.first);
 }
 
 /* Guesses clusters; if AGAIN, improves the guesses, which is quick if the points are sorted. */
 static int guess_range(const map_job *run, point_range some, bool again) {
     const km_query query = query_of(run, some);
-    return km_guess(&query, run->centroids, run->settings->threads, again,
+    return km_guess(&query, run->centroids, run->in->settings->threads, again,
                     run->clusters + some.first, run->before2 + some.first);
 }
 
@@ -171,7 +166,7 @@ static int guess_round(const map_job *run, point_range some) {
 }
 
 static int assign_round(const map_job *run, point_range some) {
-    km_state *state = run->state;
+    km_state *state = run->in->state;
     const km_query query = query_of(run, some);
     bool known = run->guesses || state->step.iteration;
     int code = run->guesses ? guess_range(run, some, true) : 0;
@@ -179,17 +174,17 @@ static int assign_round(const map_job *run, point_range some) {
         code = sort_range(run, some);
     uint32_t *clusters = run->clusters + some.first;
     if (!code)
-        code =
-            km_assign_query(&query, run->centroids, run->settings->threads, known ? clusters : NULL,
-                            clusters, run->far ? run->far : run->distance2 + some.first);
+        code = km_assign_query(&query, run->centroids, run->in->settings->threads,
+                               known ? clusters : NULL, clusters,
+                               run->far ? run->far : run->in->distance2 + some.first);
     uint64_t moved = 0;
-#pragma omp parallel for num_threads(run->settings->threads) reduction(+ : moved)
+#pragma omp parallel for num_threads(run->in->settings->threads) reduction(+ : moved)
     for (size_t i = 0; i < (code ? 0 : some.count); i++) {
         size_t point = query.which ? query.which[i] : some.first + i;
         moved += clusters[i] != (state->nearest[point] & ~KM_PENDING);
         state->nearest[point] = clusters[i];
         if (run->far)
-            run->distance2[point] = run->far[i];
+            run->in->distance2[point] = run->far[i];
     }
     state->moved += moved;
     return code;
@@ -212,9 +207,9 @@ static point_range range_of_round(const map_job *run, size_t round) {
 }
 
 /* Runs all rounds, also with a problem, because all ranks must take part in each round. */
-static void assign_all(const map_job *run, double rounds, const km_rounds *watch,
-                       app_problem *problem) {
-    size_t rows = run->points->rows, guesses = guess_rounds(run);
+static void assign_all(const map_job *run, double rounds, app_problem *problem) {
+    const km_rounds *watch = run->in->rounds;
+    size_t rows = run->in->points->rows, guesses = guess_rounds(run);
     for (size_t round = 0; (double)round < rounds; round++) {
         point_range some = range_of_round(run, round);
         int code = 0;
@@ -232,18 +227,19 @@ static void assign_all(const map_job *run, double rounds, const km_rounds *watch
  * Sums up the weighted squared distances of all ranks' points; *MOVED becomes the sum over all
  * ranks, too.
  */
-static bool add_distances(const map_job *run, MPI_Comm comm, uint64_t *objective, uint64_t *moved,
+static bool add_distances(const map_job *run, uint64_t *objective, uint64_t *moved,
                           app_problem *problem) {
-    const km_points *points = run->points;
+    const MPI_Comm comm = run->in->comm;
+    const km_points *points = run->in->points;
     const bool real = km_has_real_distances(points);
     uint64_t sums[KM_REAL_BINS + 1] = {0}; /* bins, or one sum; then the number of moved points */
     int count = real ? KM_REAL_BINS : 1;
-#pragma omp parallel for num_threads(run->settings->threads) reduction(+ : sums)
+#pragma omp parallel for num_threads(run->in->settings->threads) reduction(+ : sums)
     for (size_t i = 0; i < points->rows; i++)
         if (real)
-            km_real_add_to_bins(sums, run->distance2[i], km_point_weight(points, i));
+            km_real_add_to_bins(sums, run->in->distance2[i], km_point_weight(points, i));
         else
-            sums[0] += run->distance2[i] * km_point_weight(points, i);
+            sums[0] += run->in->distance2[i] * km_point_weight(points, i);
     sums[count] = *moved;
     app_mpi(problem, MPI_Allreduce(MPI_IN_PLACE, sums, count + 1, MPI_UINT64_T, MPI_SUM, comm));
     bool good = app_agree(problem, comm);
@@ -252,35 +248,25 @@ static bool add_distances(const map_job *run, MPI_Comm comm, uint64_t *objective
     return good;
 }
 
-bool km_map(const km_points *points, const km_settings *settings, const km_projection *projection,
-            const km_sketch_cache *kept, km_group_bounds *bounds, km_code_cache *codes,
-            km_state *state, uint32_t *distance2, const km_rounds *rounds, MPI_Comm comm,
-            km_map_sums *sums, app_problem *problem) {
-    map_job run = {.points = points,
-                   .settings = settings,
-                   .kept = kept,
-                   .bounds = bounds,
-                   .codes = codes,
-                   .state = state,
-                   .distance2 = distance2,
-                   .most = rows_of_round(points, settings)};
+bool km_map(const km_map_args *in, km_map_sums *sums, app_problem *problem) {
+    map_job run = {.in = in, .most = rows_of_round(in->points, in->settings)};
     run.pending = count_pending(&run);
-    int code = allocate_job(&run) ? pack_centroids(&run, projection) : ENOMEM;
+    int code = allocate_job(&run) ? pack_centroids(&run) : ENOMEM;
     if (!code)
         list_pending(&run);
-    run.guesses = kept && !state->step.iteration;
-    if (!code && kept && !run.guesses)
+    run.guesses = in->kept && !in->state->step.iteration;
+    if (!code && in->kept && !run.guesses)
         code = sort_range(&run, (point_range){0, run.pending});
     if (code)
         app_refuse(problem, "the centroids can't be packed: %s", strerror(code));
     /* The number of this rank's rounds; becomes that of the rank with the most. */
     double most = (double)(guess_rounds(&run) + km_quotient_up(run.pending, run.most));
-    bool good = app_agree_most(problem, &most, 1, comm);
+    bool good = app_agree_most(problem, &most, 1, in->comm);
     if (good) {
         recall_distances(&run);
-        assign_all(&run, most, rounds, problem);
-        *sums = (km_map_sums){.moved = state->moved};
-        good = add_distances(&run, comm, &sums->objective, &sums->moved, problem);
+        assign_all(&run, most, problem);
+        *sums = (km_map_sums){.moved = in->state->moved};
+        good = add_distances(&run, &sums->objective, &sums->moved, problem);
     }
     free_job(&run);
     return good;

@@ -25,16 +25,25 @@ typedef struct km_map_sums {
     uint64_t objective, moved;
 } km_map_sums;
 
+/* What is assigned, and with what. */
+typedef struct km_map_args {
+    const km_points *points; /* this rank's */
+    const km_settings *settings;
+    const km_projection *projection; /* turns pruning on; or NULL */
+    const km_sketch_cache *kept;     /* caches the points' sketches; or NULL */
+    km_group_bounds *bounds;         /* of the points if they are float32; or NULL */
+    km_code_cache *codes;            /* likewise */
+    km_state *state;                 /* with centroids that are the same on all ranks */
+    uint32_t *distance2;             /* of each point; is set */
+    const km_rounds *rounds;
+    MPI_Comm comm;
+} km_map_args;
+
 /*
- * Assigns the pending points of STATE to its centroids, the same on all ranks, and sets the squared
- * distance of every point. A round takes some seconds; between rounds STATE is consistent.
- * PROJECTION, if not NULL, turns pruning on; KEPT, if not NULL, caches this rank's sketches. BOUNDS
- * and CODES are those of this rank's points if they are float32, or NULL.
- * Collective, also for ranks that already have a problem; on false all ranks have the same problem.
+ * Assigns the pending points of the state to its centroids, and sets the squared distance of every
+ * point. A round takes some seconds; between rounds the state is consistent. Collective, also for
+ * ranks that already have a problem; on false all ranks have the same problem.
  */
-bool km_map(const km_points *points, const km_settings *settings, const km_projection *projection,
-            const km_sketch_cache *kept, km_group_bounds *bounds, km_code_cache *codes,
-            km_state *state, uint32_t *distance2, const km_rounds *rounds, MPI_Comm comm,
-            km_map_sums *sums, app_problem *problem);
+bool km_map(const km_map_args *in, km_map_sums *sums, app_problem *problem);
 
 #endif

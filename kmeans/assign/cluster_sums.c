@@ -135,13 +135,22 @@ static uint64_t weight_of(const km_points *points, const uint32_t *order, size_t
     return sum;
 }
 
-/*
- * Adds the points FROM to TO - 1 of ORDER, all of one cluster, to POOL, or subtracts them. SUMS and
- * WIDE_SUMS are scratch memory.
- */
-static int add_cluster_part(const km_points *points, const uint32_t *order, size_t from, size_t to,
-                            uint64_t cluster, bool subtract, COLL_Pool *pool, uint32_t *sums,
-                            uint64_t *wide_sums) {
+/* A thread's part of km_cluster_sums_add. */
+typedef struct adder {
+    const km_points *points;
+    const km_change *change;
+    const uint32_t *order;
+    COLL_Pool *pool;
+    uint32_t *sums; /* scratch memory for a value, and for wider numbers */
+    uint64_t *wide_sums;
+} adder;
+
+/* Adds the points FROM to TO - 1 of the order, all of CLUSTER, to the pool, or subtracts them. */
+static int add_cluster_part(const adder *this, size_t from, size_t to, uint64_t cluster) {
+    const km_points *points = this->points;
+    const uint32_t *order = this->order;
+    uint32_t *sums = this->sums;
+    uint64_t *wide_sums = this->wide_sums;
     const size_t numbers = sums_of(points) + 1;
     if (points->real.used || points->weights) {
         memset(wide_sums, 0, numbers * sizeof *wide_sums);
@@ -155,25 +164,24 @@ static int add_cluster_part(const km_points *points, const uint32_t *order, size
         for (size_t i = 0; i < numbers; i++)
             wide_sums[i] = sums[i];
     }
-    for (size_t i = 0; subtract && i < numbers; i++)
+    for (size_t i = 0; this->change->subtract && i < numbers; i++)
         wide_sums[i] = -wide_sums[i];
     if (is_wide(points))
-        return COLL_Pool_add(pool, cluster, wide_sums);
+        return COLL_Pool_add(this->pool, cluster, wide_sums);
     for (size_t i = 0; i < numbers; i++)
         sums[i] = (uint32_t)wide_sums[i];
-    return COLL_Pool_add(pool, cluster, sums);
+    return COLL_Pool_add(this->pool, cluster, sums);
 }
 
-static int add_slice(const km_points *points, const km_change *change, const uint32_t *order,
-                     size_t from, size_t to, COLL_Pool *pool, uint32_t *sums, uint64_t *wide_sums) {
+static int add_slice(const adder *this, size_t from, size_t to) {
+    const uint32_t *clusters = this->change->clusters, *order = this->order;
     int code = MPI_SUCCESS;
     while (code == MPI_SUCCESS && from < to) {
-        uint32_t cluster = change->clusters[order[from]];
+        uint32_t cluster = clusters[order[from]];
         size_t end = from + 1;
-        while (end < to && change->clusters[order[end]] == cluster)
+        while (end < to && clusters[order[end]] == cluster)
             end++;
-        code = add_cluster_part(points, order, from, end, cluster, change->subtract, pool, sums,
-                                wide_sums);
+        code = add_cluster_part(this, from, end, cluster);
         from = end;
     }
     return code;
@@ -186,18 +194,22 @@ bool km_cluster_sums_add(const km_points *points, const km_change *change, size_
 #pragma omp parallel num_threads(threads)
     {
         int code = MPI_SUCCESS;
-        uint64_t *wide_sums = malloc((sums_of(points) + 1) * sizeof *wide_sums);
-        uint32_t *sums = malloc((points->dim + 1) * sizeof *sums);
-        if (!wide_sums || !sums)
+        const adder own = {.points = points,
+                           .change = change,
+                           .order = order,
+                           .pool = pool,
+                           .sums = malloc((points->dim + 1) * sizeof *own.sums),
+                           .wide_sums = malloc((sums_of(points) + 1) * sizeof *own.wide_sums)};
+        if (!own.wide_sums || !own.sums)
             code = MPI_ERR_NO_MEM;
 #pragma omp for schedule(dynamic)
         for (size_t from = 0; from < count; from += SLICE) {
             size_t to = count - from < SLICE ? count : from + SLICE;
             if (code == MPI_SUCCESS)
-                code = add_slice(points, change, order, from, to, pool, sums, wide_sums);
+                code = add_slice(&own, from, to);
         }
-        free(sums);
-        free(wide_sums);
+        free(own.sums);
+        free(own.wide_sums);
         if (code != MPI_SUCCESS) {
 #pragma omp critical
             first_error = code;

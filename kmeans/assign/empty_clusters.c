@@ -81,12 +81,10 @@ static void merge_places(void *into, const void *from, size_t bytes, void *conte
 
 /* The places that this rank offers. */
 typedef struct place_search {
-    const km_points *points;
-    const uint32_t *nearest, *distance2;
+    const km_refill *in;
     const uint8_t *may_give; /* for each cluster: whether it has more than one member */
-    int threads;
-    double unit; /* the unit of squared distances */
-    int rarity;  /* one of 2^RARITY places is considered */
+    double unit;             /* the unit of squared distances */
+    int rarity;              /* one of 2^RARITY places is considered */
 } place_search;
 
 /*
@@ -95,9 +93,9 @@ typedef struct place_search {
  * distance count as one place, which is too rare to do harm.
  */
 static uint64_t key_of(const place_search *this, size_t i) {
-    size_t bytes = km_row_bytes(this->points);
-    uint64_t checksum = app_checksum(0, this->points->data + i * bytes, bytes);
-    return km_mix(checksum << 32 | this->distance2[i]);
+    size_t bytes = km_row_bytes(this->in->points);
+    uint64_t checksum = app_checksum(0, this->in->points->data + i * bytes, bytes);
+    return km_mix(checksum << 32 | this->in->distance2[i]);
 }
 
 static bool is_sampled(const place_search *this, uint64_t key) {
@@ -107,13 +105,14 @@ static bool is_sampled(const place_search *this, uint64_t key) {
 /* Adds to POOL the places (distinct point values to which an empty cluster may move) among this
  * rank's points. */
 static bool offer_places(const place_search *this, COLL_Pool *pool, app_problem *problem) {
-    const km_points *points = this->points;
+    const km_points *points = this->in->points;
     int code = MPI_SUCCESS;
-#pragma omp parallel for num_threads(this->threads) reduction(max : code)
+#pragma omp parallel for num_threads(this->in->threads) reduction(max : code)
     for (size_t i = 0; i < points->rows; i++) {
-        place here = {km_real_to_units(this->unit, this->distance2[i]) * km_point_weight(points, i),
+        place here = {km_real_to_units(this->unit, this->in->distance2[i]) *
+                          km_point_weight(points, i),
                       points->first + i};
-        if (!here.weight || !this->may_give[this->nearest[i]])
+        if (!here.weight || !this->may_give[this->in->nearest[i]])
             continue;
         uint64_t key = key_of(this, i);
         int error = is_sampled(this, key) ? COLL_Pool_add(pool, key, &here) : MPI_SUCCESS;
@@ -126,8 +125,9 @@ static bool offer_places(const place_search *this, COLL_Pool *pool, app_problem 
  * Finds at rank 0 the BEST places among those of all ranks, and on all ranks their number FOUND.
  * Returns whether no rank has a problem.
  */
-static bool find_places(const place_search *this, best_places *best, MPI_Comm comm, uint64_t *found,
+static bool find_places(const place_search *this, best_places *best, uint64_t *found,
                         app_problem *problem) {
+    const MPI_Comm comm = this->in->comm;
     COLL_Pool *pool = NULL;
     for (size_t i = 0; i < best->count; i++)
         best->heap[i] = none;
@@ -150,14 +150,12 @@ static bool find_places(const place_search *this, best_places *best, MPI_Comm co
  * Does the same on a sample of the places, with a larger sample if the places found are not enough,
  * and sorts them.
  */
-static bool find_best_places(place_search *this, best_places *best, MPI_Comm comm,
-                             app_problem *problem) {
+static bool find_best_places(place_search *this, best_places *best, app_problem *problem) {
     uint64_t found = 0, wanted = best->count * PER_CLUSTER;
     wanted = wanted > SAMPLE ? wanted : SAMPLE;
-    for (this->rarity = 0; this->points->total >> this->rarity > wanted;)
+    for (this->rarity = 0; this->in->points->total >> this->rarity > wanted;)
         this->rarity++;
-    while (find_places(this, best, comm, &found, problem) && this->rarity &&
-           found < wanted / PER_CLUSTER)
+    while (find_places(this, best, &found, problem) && this->rarity && found < wanted / PER_CLUSTER)
         this->rarity = this->rarity > 3 ? this->rarity - 3 : 0;
     qsort(best->heap, best->count, sizeof *best->heap, compare_places);
     return !problem->text[0];
@@ -167,13 +165,12 @@ static bool find_best_places(place_search *this, best_places *best, MPI_Comm com
  * Sets *EMPTY on all ranks to the number of empty clusters, which rank 0 counts. Returns whether no
  * rank has a problem.
  */
-static bool count_empty(const uint64_t *counts, size_t k, MPI_Comm comm, uint64_t *empty,
-                        app_problem *problem) {
-    int rank = app_rank(comm);
+static bool count_empty(const km_refill *in, uint64_t *empty, app_problem *problem) {
+    int rank = app_rank(in->comm);
     *empty = 0;
-    for (size_t j = 0; rank == 0 && !problem->text[0] && j < k; j++)
-        *empty += counts[j] == 0;
-    if (!app_agree_sum(problem, empty, 1, comm))
+    for (size_t j = 0; rank == 0 && !problem->text[0] && j < in->k; j++)
+        *empty += in->counts[j] == 0;
+    if (!app_agree_sum(problem, empty, 1, in->comm))
         return false;
     return *empty <= INT_MAX / sizeof(place) ||
            app_refuse(problem, "%" PRIu64 " empty clusters are too many to refill", *empty);
@@ -193,19 +190,20 @@ static uint64_t assign_places(const best_places *best, const uint64_t *counts, k
 }
 
 /* Sets the centroids to the points of PLACES. */
-static bool place_centroids(const km_points *points, const km_place *places, uint64_t count,
-                            size_t k, uint8_t *centroids, MPI_Comm comm, app_problem *problem) {
-    bool good = km_place_rows(points, places, count, centroids, comm, problem);
-    for (uint64_t i = 0; good && points->fixed_point && app_rank(comm) == 0 && i < count; i++)
-        km_planes_clear_fractions(centroids, k, points->dim, places[i].centroid);
+static bool place_centroids(const km_refill *in, const km_place *places, uint64_t count,
+                            app_problem *problem) {
+    bool good = km_place_rows(in->points, places, count, in->centroids, in->comm, problem);
+    for (uint64_t i = 0; good && in->points->fixed_point && app_rank(in->comm) == 0 && i < count;
+         i++)
+        km_planes_clear_fractions(in->centroids, in->k, in->points->dim, places[i].centroid);
     return good;
 }
 
 /* Moves EMPTY > 0 clusters onto points. */
-static bool move_empty_clusters(const km_points *points, const uint32_t *nearest,
-                                const uint32_t *distance2, const uint64_t *counts, size_t k,
-                                uint64_t empty, uint8_t *centroids, int threads, MPI_Comm comm,
-                                uint64_t *refilled, app_problem *problem) {
+static bool move_empty_clusters(const km_refill *in, uint64_t empty, uint64_t *refilled,
+                                app_problem *problem) {
+    const MPI_Comm comm = in->comm;
+    const size_t k = in->k;
     int rank = app_rank(comm);
     bool good = false;
     best_places best = {malloc(empty * sizeof *best.heap), empty};
@@ -216,22 +214,22 @@ static bool move_empty_clusters(const km_points *points, const uint32_t *nearest
     if (!app_agree(problem, comm))
         goto free_all;
     for (size_t j = 0; rank == 0 && j < k; j++)
-        may_give[j] = counts[j] > 1;
+        may_give[j] = in->counts[j] > 1;
     app_mpi(problem, MPI_Bcast(may_give, (int)k, MPI_UINT8_T, 0, comm));
     if (!app_agree(problem, comm))
         goto free_all;
-    place_search this = {points, nearest, distance2, may_give, threads, 0, 0};
-    if (km_has_real_distances(points) &&
-        !km_real_find_unit(&points->real, distance2, points->rows, comm, &this.unit, problem))
+    place_search this = {.in = in, .may_give = may_give};
+    if (km_has_real_distances(in->points) &&
+        !km_real_find_unit(&in->points->real, in->distance2, in->points->rows, comm, &this.unit,
+                           problem))
         goto free_all;
-    if (!find_best_places(&this, &best, comm, problem))
+    if (!find_best_places(&this, &best, problem))
         goto free_all;
     if (rank == 0)
-        *refilled = assign_places(&best, counts, places);
+        *refilled = assign_places(&best, in->counts, places);
     if (app_mpi(problem, MPI_Bcast(refilled, 1, MPI_UINT64_T, 0, comm)))
         app_mpi(problem, MPI_Bcast(places, (int)(2 * *refilled), MPI_UINT64_T, 0, comm));
-    good = app_agree(problem, comm) &&
-           place_centroids(points, places, *refilled, k, centroids, comm, problem);
+    good = app_agree(problem, comm) && place_centroids(in, places, *refilled, problem);
 free_all:
     free(may_give);
     free(places);
@@ -239,14 +237,10 @@ free_all:
     return good;
 }
 
-bool km_refill_empty_clusters(const km_points *points, const uint32_t *nearest,
-                              const uint32_t *distance2, const uint64_t *counts, size_t k,
-                              uint8_t *centroids, int threads, MPI_Comm comm, uint64_t *refilled,
-                              app_problem *problem) {
+bool km_refill_empty_clusters(const km_refill *in, uint64_t *refilled, app_problem *problem) {
     uint64_t empty;
     *refilled = 0;
-    if (!count_empty(counts, k, comm, &empty, problem))
+    if (!count_empty(in, &empty, problem))
         return false;
-    return empty == 0 || move_empty_clusters(points, nearest, distance2, counts, k, empty,
-                                             centroids, threads, comm, refilled, problem);
+    return empty == 0 || move_empty_clusters(in, empty, refilled, problem);
 }

@@ -5,6 +5,17 @@
 
 #include "kmeans/points/points.h"
 
+/* This rank's points, and the clusters that they are in. */
+typedef struct km_refill {
+    const km_points *points;             /* this rank's */
+    const uint32_t *nearest, *distance2; /* of its points */
+    const uint64_t *counts;              /* of the K clusters; significant at rank 0 only */
+    size_t k;
+    uint8_t *centroids; /* read and changed at rank 0 only */
+    int threads;
+    MPI_Comm comm;
+} km_refill;
+
 /*
  * Moves the centroid of each empty cluster onto a point. Equal points are one place, whose weight
  * is the weighted sum of their squared distances from their nearest centroid: the objective falls
@@ -16,13 +27,9 @@
  * on the numbers of ranks and threads. The objective never rises because no point had chosen the
  * moved centroids.
  *
- * NEAREST and DISTANCE2 are those of this rank's points. COUNTS and CENTROIDS, of K clusters, are
- * read and changed at rank 0 only. *REFILLED becomes the number of moved centroids on all ranks.
- * Collective, also for ranks that already have a problem; on false all ranks have the same problem.
+ * *REFILLED becomes the number of moved centroids on all ranks. Collective, also for ranks that
+ * already have a problem; on false all ranks have the same problem.
  */
-bool km_refill_empty_clusters(const km_points *points, const uint32_t *nearest,
-                              const uint32_t *distance2, const uint64_t *counts, size_t k,
-                              uint8_t *centroids, int threads, MPI_Comm comm, uint64_t *refilled,
-                              app_problem *problem);
+bool km_refill_empty_clusters(const km_refill *in, uint64_t *refilled, app_problem *problem);
 
 #endif

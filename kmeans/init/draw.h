@@ -5,7 +5,7 @@
 #ifndef COLL_KMEANS_INIT_DRAW_H
 #define COLL_KMEANS_INIT_DRAW_H
 
-#include "kmeans/points/points.h"
+#include "kmeans/init/init.h"
 
 /* Prints at rank 0, if a progress line is due, that DONE of ALL parts of METHOD are done. */
 void km_draw_report(const char *method, uint64_t done, uint64_t all, MPI_Comm comm);
@@ -53,10 +53,10 @@ bool km_draw_unit(const km_points *points, const uint32_t *distance2, MPI_Comm c
                   app_problem *problem);
 
 /*
- * Runs k-means++ on POINTS; each point of this rank stands for WEIGHTS equal points (NULL: for
- * one). All ranks get CENTROIDS. See kmeans_plus_plus.c.
+ * Runs k-means++ on the points of SEEDING; each point of this rank stands for WEIGHTS equal points
+ * (NULL: for one). All ranks get CENTROIDS. See kmeans_plus_plus.c.
  */
-bool km_plus_plus(const km_points *points, const uint64_t *weights, size_t k, uint64_t seed,
-                  int threads, uint8_t *centroids, MPI_Comm comm, app_problem *problem);
+bool km_plus_plus(const km_seeding *seeding, const uint64_t *weights, uint8_t *centroids,
+                  app_problem *problem);
 
 #endif

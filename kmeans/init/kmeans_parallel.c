@@ -209,6 +209,8 @@ static bool reduce_candidates(const parallel_job *run, uint8_t *centroids, app_p
     km_points view = km_points_share(run->count, run->dim, seeding->comm);
     view.data = run->candidates + view.first * run->bytes;
     view.real = run->points->real;
+    km_seeding candidates = *seeding;
+    candidates.points = &view;
     uint64_t *weights = calloc(run->count, sizeof *weights);
     if (!weights)
         app_refuse(problem, "out of memory");
@@ -219,8 +221,7 @@ static bool reduce_candidates(const parallel_job *run, uint8_t *centroids, app_p
         app_mpi(problem, MPI_Allreduce(MPI_IN_PLACE, weights, (int)run->count, MPI_UINT64_T,
                                        MPI_SUM, seeding->comm));
         good = app_agree(problem, seeding->comm) &&
-               km_plus_plus(&view, weights + view.first, seeding->k, seeding->seed,
-                            seeding->threads, centroids, seeding->comm, problem);
+               km_plus_plus(&candidates, weights + view.first, centroids, problem);
     }
     free(weights);
     return good;

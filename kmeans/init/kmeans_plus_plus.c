@@ -44,21 +44,22 @@ static bool draw_row(const km_points *points, const uint64_t *weights_now, size_
  * Draws one centroid after the other. WEIGHTS_NOW and NEAREST2 are scratch memory of a number for
  * each point.
  */
-static bool draw_all(const km_points *points, const uint64_t *weights, size_t k, uint64_t seed,
-                     int threads, uint8_t *centroids, uint64_t *weights_now, uint32_t *nearest2,
-                     MPI_Comm comm, app_problem *problem) {
+static bool draw_all(const km_seeding *seeding, const uint64_t *weights, uint8_t *centroids,
+                     uint64_t *weights_now, uint32_t *nearest2, app_problem *problem) {
+    const km_points *points = seeding->points;
+    const MPI_Comm comm = seeding->comm;
     uint64_t row;
     double unit;
     memset(nearest2, 0xff, points->rows * sizeof *nearest2);
     for (size_t i = 0; i < points->rows; i++)
         weights_now[i] = weights ? weights[i] : 1;
-    for (size_t j = 0; j < k; j++) {
-        km_draw_report("k-means++", j, k, comm);
+    for (size_t j = 0; j < seeding->k; j++) {
+        km_draw_report("k-means++", j, seeding->k, comm);
         uint8_t *centroid = centroids + j * km_row_bytes(points);
-        if (!draw_row(points, weights_now, j, seed, &row, comm, problem) ||
+        if (!draw_row(points, weights_now, j, seeding->seed, &row, comm, problem) ||
             !km_draw_fetch(points, row, centroid, comm, problem))
             return false;
-        km_draw_lower(points, points->data, points->rows, centroid, threads, nearest2);
+        km_draw_lower(points, points->data, points->rows, centroid, seeding->threads, nearest2);
         if (!km_draw_unit(points, nearest2, comm, &unit, problem))
             return false;
         for (size_t i = 0; i < points->rows; i++)
@@ -67,22 +68,22 @@ static bool draw_all(const km_points *points, const uint64_t *weights, size_t k,
     return true;
 }
 
-bool km_plus_plus(const km_points *points, const uint64_t *weights, size_t k, uint64_t seed,
-                  int threads, uint8_t *centroids, MPI_Comm comm, app_problem *problem) {
-    uint64_t *weights_now = malloc((points->rows + 1) * sizeof *weights_now);
-    uint32_t *nearest2 = malloc((points->rows + 1) * sizeof *nearest2);
+bool km_plus_plus(const km_seeding *seeding, const uint64_t *weights, uint8_t *centroids,
+                  app_problem *problem) {
+    const size_t rows = seeding->points->rows;
+    uint64_t *weights_now = malloc((rows + 1) * sizeof *weights_now);
+    uint32_t *nearest2 = malloc((rows + 1) * sizeof *nearest2);
     if (!weights_now || !nearest2)
         app_refuse(problem, "out of memory");
-    bool good = app_agree(problem, comm) && draw_all(points, weights, k, seed, threads, centroids,
-                                                     weights_now, nearest2, comm, problem);
+    bool good = app_agree(problem, seeding->comm) &&
+                draw_all(seeding, weights, centroids, weights_now, nearest2, problem);
     free(nearest2);
     free(weights_now);
     return good;
 }
 
 static bool choose_plus_plus(const km_seeding *seeding, uint8_t *centroids, app_problem *problem) {
-    return km_plus_plus(seeding->points, seeding->points->weights, seeding->k, seeding->seed,
-                        seeding->threads, centroids, seeding->comm, problem);
+    return km_plus_plus(seeding, seeding->points->weights, centroids, problem);
 }
 
 const km_init_method km_init_plus_plus = {"k-means++", choose_plus_plus};
