@@ -7,6 +7,7 @@
 #include "kmeans/points/real.h"
 
 #include <errno.h>
+#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -108,11 +109,36 @@ bool km_convert_record(const km_source *source, uint64_t row, const unsigned cha
                           : convert_to_bytes)(source, row, record + layout->prefix, into, problem);
 }
 
+/* Returns whether all of COUNT features are finite. */
+static bool are_finite(const float *features, size_t count) {
+    int other = 0;
+#pragma omp simd reduction(| : other)
+    for (size_t i = 0; i < count; i++)
+        other |= !(fabsf(features[i]) <= FLT_MAX);
+    return !other;
+}
+
+/* Converts COUNT records from number FIRST on to rows at INTO. If the records have the form of
+ * rows, RECORDS is INTO, and only their features are checked. */
+static bool convert_records(const km_source *source, uint64_t first, size_t count,
+                            const unsigned char *records, size_t record, uint8_t *into,
+                            app_problem *problem) {
+    const size_t dim = source->layout.dim, bytes = dim * (source->reals ? sizeof(float) : 1);
+    if (records == into && (!source->reals || are_finite((const float *)into, count * dim)))
+        return true;
+    bool good = true;
+    for (size_t i = 0; good && i < count; i++)
+        good =
+            km_convert_record(source, first + i, records + i * record, into + i * bytes, problem);
+    return good;
+}
+
 bool km_read_records(int file, const km_source *source, uint64_t first, size_t rows, uint8_t *into,
                      app_problem *problem) {
     const km_layout *layout = &source->layout;
     size_t record = layout->prefix + layout->dim * npy_type_size(layout->element);
-    const bool plain = record == layout->dim && layout->element == NPY_UINT8 && !source->reals;
+    const bool plain =
+        layout->prefix == 0 && layout->element == (source->reals ? NPY_FLOAT32 : NPY_UINT8);
     enum { BUFFER = 1 << 20 };
     size_t most = record < BUFFER ? BUFFER / record : 1;
     unsigned char *buffer = plain ? NULL : malloc(most * record);
@@ -122,12 +148,12 @@ bool km_read_records(int file, const km_source *source, uint64_t first, size_t r
     size_t size = source->reals ? sizeof(float) : 1;
     for (size_t done = 0; good && done < rows;) {
         size_t count = rows - done < most ? rows - done : most;
+        uint8_t *to = into + done * layout->dim * size;
+        unsigned char *records = plain ? to : buffer;
         km_report_read(source, "reading", done, rows);
-        good = km_read_at(file, source->path, layout->start + (first + done) * record,
-                          plain ? into + done * record : buffer, count * record, problem);
-        for (size_t i = 0; good && !plain && i < count; i++)
-            good = km_convert_record(source, first + done + i, buffer + i * record,
-                                     into + (done + i) * layout->dim * size, problem);
+        good = km_read_at(file, source->path, layout->start + (first + done) * record, records,
+                          count * record, problem) &&
+               convert_records(source, first + done, count, records, record, to, problem);
         done += count;
     }
     free(buffer);
