@@ -143,5 +143,8 @@ done
 printf 'a\n' >one
 info place rec --hostfile one --output rankfile && fail "one slot for 4 ranks"
 grep -q 'there are 1 slots for the 4 ranks' err || fail "too few slots"
+info place rec --hostfile hosts --output nowhere/rankfile && fail "an output in no directory"
+grep -q "nowhere/rankfile: can't be written" err || fail "no reason for the output"
+info replay rec --hostfile hosts --json nowhere/r.json && fail "JSON in no directory"
 info replay rec --hostfile hosts --topology /dev/null && fail "an empty topology lists hosts"
 echo "all tests passed"

@@ -86,12 +86,11 @@ static void run(command *options) {
     COLL_Placement found;
     COLL_Cluster *cluster = &options->cluster;
     slot_list slots = {.text = NULL};
-    app_output output;
+    app_output output = {.file = NULL};
     int *slot_of = NULL;
-    if (!slots_read(options->hostfile, &slots, cluster, &problem) ||
-        !app_output_open(&output, options->output, &problem))
-        return;
-    bool good = app_mpi(&problem, COLL_Record_read(options->words.words[0], &record));
+    bool good = slots_read(options->hostfile, &slots, cluster, &problem) &&
+                app_output_open(&output, options->output, &problem) &&
+                app_mpi(&problem, COLL_Record_read(options->words.words[0], &record));
     /* A job has at most as many ranks as slots, which is checked first. */
     if (good && !(slot_of = malloc((size_t)cluster->slot_count * sizeof *slot_of)))
         good = app_refuse(&problem, "out of memory for %d slots", cluster->slot_count);

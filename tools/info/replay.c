@@ -131,11 +131,10 @@ static bool replay(const COLL_Record *record, const command *options, FILE *json
 static void run(command *options) {
     COLL_Record *record = NULL;
     slot_list slots = {.text = NULL};
-    app_output output; /* GOAL, or JSON */
-    if (!slots_read(options->hostfile, &slots, &options->cluster, &problem) ||
-        !app_output_open(&output, options->goal ? options->goal : options->json, &problem))
-        return;
-    bool good = app_mpi(&problem, COLL_Record_read(options->words.words[0], &record));
+    app_output output = {.file = NULL}; /* GOAL, or JSON */
+    bool good = slots_read(options->hostfile, &slots, &options->cluster, &problem) &&
+                app_output_open(&output, options->goal ? options->goal : options->json, &problem) &&
+                app_mpi(&problem, COLL_Record_read(options->words.words[0], &record));
     if (good && options->goal)
         good = app_mpi(&problem, COLL_Replay_goal(record, &options->cluster, output.file));
     else if (good)
