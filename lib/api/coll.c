@@ -340,44 +340,73 @@ static void end_recording(uint64_t began, int code, coll_operation operation, co
                                               comm, request);                                      \
     }
 
+/*
+ * The parameters that several operations have in common, and the members of a coll_user that they
+ * set: one buffer of a reduction; equal blocks; blocks whose counts differ by rank on the receiving
+ * side, on both sides, and with a datatype for each.
+ */
+#define REDUCED                                                                                    \
+    const void *send_buffer, void *receive_buffer, MPI_Count count, MPI_Datatype type, MPI_Op op
+#define SET_REDUCED                                                                                \
+    .send = send_buffer, .receive = receive_buffer, .receive_count = count, .receive_type = type,  \
+    .op = op
+
+#define SENT const void *send_buffer, MPI_Count send_count, MPI_Datatype send_type
+#define SET_SENT .send = send_buffer, .send_count = send_count, .send_type = send_type
+
+#define BLOCKS SENT, void *receive_buffer, MPI_Count receive_count, MPI_Datatype receive_type
+#define SET_BLOCKS                                                                                 \
+    SET_SENT, .receive = receive_buffer, .receive_count = receive_count,                           \
+              .receive_type = receive_type
+
+#define BLOCKS_V                                                                                   \
+    SENT, void *receive_buffer, const MPI_Count receive_counts[], const MPI_Aint displacements[],  \
+        MPI_Datatype receive_type
+#define SET_BLOCKS_V                                                                               \
+    SET_SENT, .receive = receive_buffer, .receive_type = receive_type, .uneven = &(coll_uneven) {  \
+        .receive_counts = receive_counts, .receive_places = displacements                          \
+    }
+
+#define BOTH_V                                                                                     \
+    const void *send_buffer, const MPI_Count send_counts[], const MPI_Aint send_displacements[],   \
+        MPI_Datatype send_type, void *receive_buffer, const MPI_Count receive_counts[],            \
+        const MPI_Aint receive_displacements[], MPI_Datatype receive_type
+#define SET_BOTH_V                                                                                 \
+    .send = send_buffer, .send_type = send_type, .receive = receive_buffer,                        \
+    .receive_type = receive_type, .uneven = &(coll_uneven) {                                       \
+        .send_counts = send_counts, .send_places = send_displacements,                             \
+        .receive_counts = receive_counts, .receive_places = receive_displacements                  \
+    }
+
+#define BOTH_W                                                                                     \
+    const void *send_buffer, const MPI_Count send_counts[], const MPI_Aint send_displacements[],   \
+        const MPI_Datatype send_types[], void *receive_buffer, const MPI_Count receive_counts[],   \
+        const MPI_Aint receive_displacements[], const MPI_Datatype receive_types[]
+#define SET_BOTH_W                                                                                 \
+    .send = send_buffer, .send_type = MPI_BYTE, .receive = receive_buffer,                         \
+    .receive_type = MPI_BYTE, .uneven = &(coll_uneven) {                                           \
+        send_counts, send_displacements, receive_counts, receive_displacements, send_types,        \
+            receive_types                                                                          \
+    }
+
 ENTRIES_BY(run_bcast, COLL_Bcast, COLL_Ibcast, COLL_Bcast_init, COLL_OPERATION_BCAST,
            (void *buffer, MPI_Count count, MPI_Datatype type, int root, ), .send = MPI_IN_PLACE,
            .receive = buffer, .receive_count = count, .receive_type = type, .root = root)
 
 ENTRIES_BY(run_gather, COLL_Gather, COLL_Igather, COLL_Gather_init, COLL_OPERATION_GATHER,
-           (const void *send_buffer, MPI_Count send_count, MPI_Datatype send_type,
-            void *receive_buffer, MPI_Count receive_count, MPI_Datatype receive_type, int root, ),
-           .send = send_buffer, .send_count = send_count, .send_type = send_type,
-           .receive = receive_buffer, .receive_count = receive_count, .receive_type = receive_type,
-           .root = root)
+           (BLOCKS, int root, ), SET_BLOCKS, .root = root)
 
 ENTRIES_BY(run_described, COLL_Gatherv, COLL_Igatherv, COLL_Gatherv_init, COLL_OPERATION_GATHER,
-           (const void *send_buffer, MPI_Count send_count, MPI_Datatype send_type,
-            void *receive_buffer, const MPI_Count receive_counts[], const MPI_Aint displacements[],
-            MPI_Datatype receive_type, int root, ),
-           .send = send_buffer, .send_count = send_count, .send_type = send_type,
-           .receive = receive_buffer, .receive_type = receive_type, .root = root,
-           .uneven = &(coll_uneven){.receive_counts = receive_counts,
-                                    .receive_places = displacements})
+           (BLOCKS_V, int root, ), SET_BLOCKS_V, .root = root)
 
-ENTRIES(COLL_Allreduce, COLL_Iallreduce, COLL_Allreduce_init, COLL_OPERATION_ALLREDUCE,
-        (const void *send_buffer, void *receive_buffer, MPI_Count count, MPI_Datatype type,
-         MPI_Op op, ),
-        .send = send_buffer, .receive = receive_buffer, .receive_count = count,
-        .receive_type = type, .op = op)
+ENTRIES(COLL_Allreduce, COLL_Iallreduce, COLL_Allreduce_init, COLL_OPERATION_ALLREDUCE, (REDUCED, ),
+        SET_REDUCED)
 
-ENTRIES(COLL_Reduce, COLL_Ireduce, COLL_Reduce_init, COLL_OPERATION_REDUCE,
-        (const void *send_buffer, void *receive_buffer, MPI_Count count, MPI_Datatype type,
-         MPI_Op op, int root, ),
-        .send = send_buffer, .receive = receive_buffer, .receive_count = count,
-        .receive_type = type, .op = op, .root = root)
+ENTRIES(COLL_Reduce, COLL_Ireduce, COLL_Reduce_init, COLL_OPERATION_REDUCE, (REDUCED, int root, ),
+        SET_REDUCED, .root = root)
 
 ENTRIES(COLL_Reduce_scatter_block, COLL_Ireduce_scatter_block, COLL_Reduce_scatter_block_init,
-        COLL_OPERATION_REDUCE_SCATTER,
-        (const void *send_buffer, void *receive_buffer, MPI_Count receive_count, MPI_Datatype type,
-         MPI_Op op, ),
-        .send = send_buffer, .receive = receive_buffer, .receive_count = receive_count,
-        .receive_type = type, .op = op)
+        COLL_OPERATION_REDUCE_SCATTER, (REDUCED, ), SET_REDUCED)
 
 ENTRIES(COLL_Reduce_scatter, COLL_Ireduce_scatter, COLL_Reduce_scatter_init,
         COLL_OPERATION_REDUCE_SCATTER,
@@ -386,54 +415,23 @@ ENTRIES(COLL_Reduce_scatter, COLL_Ireduce_scatter, COLL_Reduce_scatter_init,
         .send = send_buffer, .receive = receive_buffer, .receive_type = type, .op = op,
         .uneven = &(coll_uneven){.receive_counts = receive_counts})
 
-ENTRIES(COLL_Allgather, COLL_Iallgather, COLL_Allgather_init, COLL_OPERATION_ALLGATHER,
-        (const void *send_buffer, MPI_Count send_count, MPI_Datatype send_type,
-         void *receive_buffer, MPI_Count receive_count, MPI_Datatype receive_type, ),
-        .send = send_buffer, .send_count = send_count, .send_type = send_type,
-        .receive = receive_buffer, .receive_count = receive_count, .receive_type = receive_type)
+ENTRIES(COLL_Allgather, COLL_Iallgather, COLL_Allgather_init, COLL_OPERATION_ALLGATHER, (BLOCKS, ),
+        SET_BLOCKS)
 
 ENTRIES(COLL_Allgatherv, COLL_Iallgatherv, COLL_Allgatherv_init, COLL_OPERATION_ALLGATHER,
-        (const void *send_buffer, MPI_Count send_count, MPI_Datatype send_type,
-         void *receive_buffer, const MPI_Count receive_counts[], const MPI_Aint displacements[],
-         MPI_Datatype receive_type, ),
-        .send = send_buffer, .send_count = send_count, .send_type = send_type,
-        .receive = receive_buffer, .receive_type = receive_type,
-        .uneven = &(coll_uneven){.receive_counts = receive_counts, .receive_places = displacements})
+        (BLOCKS_V, ), SET_BLOCKS_V)
 
-ENTRIES(COLL_Alltoall, COLL_Ialltoall, COLL_Alltoall_init, COLL_OPERATION_ALLTOALL,
-        (const void *send_buffer, MPI_Count send_count, MPI_Datatype send_type,
-         void *receive_buffer, MPI_Count receive_count, MPI_Datatype receive_type, ),
-        .send = send_buffer, .send_count = send_count, .send_type = send_type,
-        .receive = receive_buffer, .receive_count = receive_count, .receive_type = receive_type)
+ENTRIES(COLL_Alltoall, COLL_Ialltoall, COLL_Alltoall_init, COLL_OPERATION_ALLTOALL, (BLOCKS, ),
+        SET_BLOCKS)
 
-ENTRIES(COLL_Alltoallv, COLL_Ialltoallv, COLL_Alltoallv_init, COLL_OPERATION_ALLTOALL,
-        (const void *send_buffer, const MPI_Count send_counts[],
-         const MPI_Aint send_displacements[], MPI_Datatype send_type, void *receive_buffer,
-         const MPI_Count receive_counts[], const MPI_Aint receive_displacements[],
-         MPI_Datatype receive_type, ),
-        .send = send_buffer, .send_type = send_type, .receive = receive_buffer,
-        .receive_type = receive_type,
-        .uneven = &(coll_uneven){.send_counts = send_counts,
-                                 .send_places = send_displacements,
-                                 .receive_counts = receive_counts,
-                                 .receive_places = receive_displacements})
+ENTRIES(COLL_Alltoallv, COLL_Ialltoallv, COLL_Alltoallv_init, COLL_OPERATION_ALLTOALL, (BOTH_V, ),
+        SET_BOTH_V)
 
-ENTRIES(COLL_Alltoallw, COLL_Ialltoallw, COLL_Alltoallw_init, COLL_OPERATION_ALLTOALL,
-        (const void *send_buffer, const MPI_Count send_counts[],
-         const MPI_Aint send_displacements[], const MPI_Datatype send_types[], void *receive_buffer,
-         const MPI_Count receive_counts[], const MPI_Aint receive_displacements[],
-         const MPI_Datatype receive_types[], ),
-        .send = send_buffer, .send_type = MPI_BYTE, .receive = receive_buffer,
-        .receive_type = MPI_BYTE,
-        .uneven = &(coll_uneven){send_counts, send_displacements, receive_counts,
-                                 receive_displacements, send_types, receive_types})
+ENTRIES(COLL_Alltoallw, COLL_Ialltoallw, COLL_Alltoallw_init, COLL_OPERATION_ALLTOALL, (BOTH_W, ),
+        SET_BOTH_W)
 
 ENTRIES(COLL_Scatter, COLL_Iscatter, COLL_Scatter_init, COLL_OPERATION_SCATTER,
-        (const void *send_buffer, MPI_Count send_count, MPI_Datatype send_type,
-         void *receive_buffer, MPI_Count receive_count, MPI_Datatype receive_type, int root, ),
-        .send = send_buffer, .send_count = send_count, .send_type = send_type,
-        .receive = receive_buffer, .receive_count = receive_count, .receive_type = receive_type,
-        .root = root)
+        (BLOCKS, int root, ), SET_BLOCKS, .root = root)
 
 ENTRIES(COLL_Scatterv, COLL_Iscatterv, COLL_Scatterv_init, COLL_OPERATION_SCATTER,
         (const void *send_buffer, const MPI_Count send_counts[], const MPI_Aint displacements[],
@@ -445,61 +443,22 @@ ENTRIES(COLL_Scatterv, COLL_Iscatterv, COLL_Scatterv_init, COLL_OPERATION_SCATTE
 
 ENTRIES(COLL_Barrier, COLL_Ibarrier, COLL_Barrier_init, COLL_OPERATION_BARRIER, (), .root = 0)
 
-ENTRIES(COLL_Scan, COLL_Iscan, COLL_Scan_init, COLL_OPERATION_SCAN,
-        (const void *send_buffer, void *receive_buffer, MPI_Count count, MPI_Datatype type,
-         MPI_Op op, ),
-        .send = send_buffer, .receive = receive_buffer, .receive_count = count,
-        .receive_type = type, .op = op)
+ENTRIES(COLL_Scan, COLL_Iscan, COLL_Scan_init, COLL_OPERATION_SCAN, (REDUCED, ), SET_REDUCED)
 
-ENTRIES(COLL_Exscan, COLL_Iexscan, COLL_Exscan_init, COLL_OPERATION_EXSCAN,
-        (const void *send_buffer, void *receive_buffer, MPI_Count count, MPI_Datatype type,
-         MPI_Op op, ),
-        .send = send_buffer, .receive = receive_buffer, .receive_count = count,
-        .receive_type = type, .op = op)
+ENTRIES(COLL_Exscan, COLL_Iexscan, COLL_Exscan_init, COLL_OPERATION_EXSCAN, (REDUCED, ),
+        SET_REDUCED)
 
 ENTRIES(COLL_Neighbor_allgather, COLL_Ineighbor_allgather, COLL_Neighbor_allgather_init,
-        COLL_OPERATION_NEIGHBOR_ALLGATHER,
-        (const void *send_buffer, MPI_Count send_count, MPI_Datatype send_type,
-         void *receive_buffer, MPI_Count receive_count, MPI_Datatype receive_type, ),
-        .send = send_buffer, .send_count = send_count, .send_type = send_type,
-        .receive = receive_buffer, .receive_count = receive_count, .receive_type = receive_type)
+        COLL_OPERATION_NEIGHBOR_ALLGATHER, (BLOCKS, ), SET_BLOCKS)
 
 ENTRIES(COLL_Neighbor_allgatherv, COLL_Ineighbor_allgatherv, COLL_Neighbor_allgatherv_init,
-        COLL_OPERATION_NEIGHBOR_ALLGATHER,
-        (const void *send_buffer, MPI_Count send_count, MPI_Datatype send_type,
-         void *receive_buffer, const MPI_Count receive_counts[], const MPI_Aint displacements[],
-         MPI_Datatype receive_type, ),
-        .send = send_buffer, .send_count = send_count, .send_type = send_type,
-        .receive = receive_buffer, .receive_type = receive_type,
-        .uneven = &(coll_uneven){.receive_counts = receive_counts, .receive_places = displacements})
+        COLL_OPERATION_NEIGHBOR_ALLGATHER, (BLOCKS_V, ), SET_BLOCKS_V)
 
 ENTRIES(COLL_Neighbor_alltoall, COLL_Ineighbor_alltoall, COLL_Neighbor_alltoall_init,
-        COLL_OPERATION_NEIGHBOR_ALLTOALL,
-        (const void *send_buffer, MPI_Count send_count, MPI_Datatype send_type,
-         void *receive_buffer, MPI_Count receive_count, MPI_Datatype receive_type, ),
-        .send = send_buffer, .send_count = send_count, .send_type = send_type,
-        .receive = receive_buffer, .receive_count = receive_count, .receive_type = receive_type)
+        COLL_OPERATION_NEIGHBOR_ALLTOALL, (BLOCKS, ), SET_BLOCKS)
 
 ENTRIES(COLL_Neighbor_alltoallv, COLL_Ineighbor_alltoallv, COLL_Neighbor_alltoallv_init,
-        COLL_OPERATION_NEIGHBOR_ALLTOALL,
-        (const void *send_buffer, const MPI_Count send_counts[],
-         const MPI_Aint send_displacements[], MPI_Datatype send_type, void *receive_buffer,
-         const MPI_Count receive_counts[], const MPI_Aint receive_displacements[],
-         MPI_Datatype receive_type, ),
-        .send = send_buffer, .send_type = send_type, .receive = receive_buffer,
-        .receive_type = receive_type,
-        .uneven = &(coll_uneven){.send_counts = send_counts,
-                                 .send_places = send_displacements,
-                                 .receive_counts = receive_counts,
-                                 .receive_places = receive_displacements})
+        COLL_OPERATION_NEIGHBOR_ALLTOALL, (BOTH_V, ), SET_BOTH_V)
 
 ENTRIES(COLL_Neighbor_alltoallw, COLL_Ineighbor_alltoallw, COLL_Neighbor_alltoallw_init,
-        COLL_OPERATION_NEIGHBOR_ALLTOALL,
-        (const void *send_buffer, const MPI_Count send_counts[],
-         const MPI_Aint send_displacements[], const MPI_Datatype send_types[], void *receive_buffer,
-         const MPI_Count receive_counts[], const MPI_Aint receive_displacements[],
-         const MPI_Datatype receive_types[], ),
-        .send = send_buffer, .send_type = MPI_BYTE, .receive = receive_buffer,
-        .receive_type = MPI_BYTE,
-        .uneven = &(coll_uneven){send_counts, send_displacements, receive_counts,
-                                 receive_displacements, send_types, receive_types})
+        COLL_OPERATION_NEIGHBOR_ALLTOALL, (BOTH_W, ), SET_BOTH_W)
