@@ -305,9 +305,21 @@ static void write_calls(const bench_result *result, char text[], size_t size) {
                                    result->calls[i] * 1e6);
 }
 
-static void print_row(const command *options, const contender *c, const bench_result *result,
-                      const COLL_Candidate *prediction, int ranks, size_t bytes, double native,
-                      double wire, FILE *json) {
+/* What the rows of one size have in common. */
+typedef struct measured_size {
+    const command *options;
+    int ranks;
+    size_t bytes;
+    double native, wire; /* medians in s; 0: not measured */
+    FILE *json;
+} measured_size;
+
+/* PREDICTION is NULL if there is none. */
+static void print_row(const measured_size *of, const contender *c, const bench_result *result,
+                      const COLL_Candidate *prediction) {
+    const command *options = of->options;
+    const int ranks = of->ranks;
+    const size_t bytes = of->bytes;
     if (c->left_out && !result->count) {
         printf("%-27s %-20s %10zu %5d  left out\n", c->algorithm, c->params, bytes, 0);
         return;
@@ -323,7 +335,8 @@ static void print_row(const command *options, const contender *c, const bench_re
     size_t moved =
         operation_moved(op, bytes_of(options, bytes, ranks), ranks, options->settings.root);
     double rate = median > 0 ? (double)moved / median / 1e6 : 0;
-    double vs_native = native > 0 ? native / median : 0, of_wire = wire > 0 ? wire / median : 0;
+    double vs_native = of->native > 0 ? of->native / median : 0,
+           of_wire = of->wire > 0 ? of->wire / median : 0;
     printf("%-27s %-20s %10zu %5d %12.1f %12.1f %12.1f %12.1f %9.2f %9.2f %8.3f %9.2f",
            c->algorithm, c->params, bytes, count, samples[0] * 1e6, median * 1e6, p95 * 1e6,
            samples[count - 1] * 1e6, rate, vs_native, of_wire, result->processor * 1e3);
@@ -336,7 +349,7 @@ static void print_row(const command *options, const contender *c, const bench_re
 
     char calls[BENCH_CALLS * 24];
     write_calls(result, calls, sizeof calls);
-    app_json(json, app_json_text("op", op->name), app_json_text("algorithm", c->algorithm),
+    app_json(of->json, app_json_text("op", op->name), app_json_text("algorithm", c->algorithm),
              app_json_text("params", c->params), app_json_integer("ranks", ranks),
              app_json_integer("bytes", (int64_t)bytes), app_json_integer("reps", count),
              app_json_number("min_us", samples[0] * 1e6),
@@ -379,14 +392,17 @@ static void print_best_rival(const contender_list *list, const bench_result resu
 
 static bool print_size(const command *options, const contender_list *list,
                        const bench_result results[], int ranks, size_t bytes, FILE *json) {
-    double native = reference_median(list, results, CONTENDER_NATIVE);
-    double wire = reference_median(list, results, CONTENDER_WIRE);
+    const measured_size of = {.options = options,
+                              .ranks = ranks,
+                              .bytes = bytes,
+                              .native = reference_median(list, results, CONTENDER_NATIVE),
+                              .wire = reference_median(list, results, CONTENDER_WIRE),
+                              .json = json};
     bool good = true;
     for (int i = 0; i < list->count; i++) {
         COLL_Candidate prediction;
         bool predicted = find_prediction(options, list, &list->at[i], ranks, bytes, &prediction);
-        print_row(options, &list->at[i], &results[i], predicted ? &prediction : NULL, ranks, bytes,
-                  native, wire, json);
+        print_row(&of, &list->at[i], &results[i], predicted ? &prediction : NULL);
         if (results[i].wrong)
             good = app_refuse(&problem, "%s %s: wrong data at %zu bytes", list->at[i].algorithm,
                               list->at[i].params, bytes);
