@@ -73,7 +73,6 @@ libcoll_core_la_SOURCES = \
 	lib/base/typemap.c lib/base/typemap.h \
 	lib/base/wait.c lib/base/wait.h \
 	lib/bcast/bcast.c lib/bcast/bcast.h \
-	lib/bcast/bine.c \
 	lib/bcast/binomial.c \
 	lib/bcast/chain.c \
 	lib/bcast/circulant.c \
@@ -109,7 +108,6 @@ libcoll_core_la_SOURCES = \
 	lib/gather/straight.c lib/gather/straight.h \
 	lib/gather/supply.c \
 	lib/gather/window.c \
-	lib/pattern/bine.c lib/pattern/bine.h \
 	lib/pattern/binomial.c lib/pattern/binomial.h \
 	lib/pattern/block.c lib/pattern/block.h \
 	lib/pattern/circulant.c lib/pattern/circulant.h \

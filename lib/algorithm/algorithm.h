@@ -122,7 +122,8 @@ static inline bool coll_order_is_free(const coll_shape *call) {
 
 typedef struct coll_algorithm {
     const char *name;
-    const char *summary;                        /* one line */
+    const char *formerly; /* an algorithm that it replaces, whose name still means it; NULL: none */
+    const char *summary;  /* one line */
     coll_param params[COLL_PARAMS_MAX + 1];     /* terminated by a NULL name */
     bool (*applicable)(const coll_shape *call); /* NULL: always */
     /* in the first entry of a table: bytes below which it is always chosen within one site if each

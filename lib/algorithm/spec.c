@@ -80,7 +80,7 @@ int coll_spec_parse(const char *setting, const char *text, const coll_algorithm 
 
     size_t length = strcspn(text, ":");
     for (const coll_algorithm *const *a = table; *a; a++)
-        if (is_named((*a)->name, text, length))
+        if (is_named((*a)->name, text, length) || is_named((*a)->formerly, text, length))
             spec->algorithm = *a;
     if (!spec->algorithm)
         return unknown_algorithm(setting, text, table);

@@ -36,12 +36,17 @@
 #include <string.h>
 
 const coll_algorithm *const coll_bcast_table[] = {
-    &coll_bcast_native,       &coll_bcast_linear,
-    &coll_bcast_binomial,     &coll_bcast_scatter_allgather,
-    &coll_bcast_chain,        &coll_bcast_circulant,
-    &coll_bcast_two_tree,     &coll_bcast_bine,
-    &coll_bcast_multi_leader, &hlot_bcast_flat,
-    &hlot_bcast_hlot,         NULL,
+    &coll_bcast_native,
+    &coll_bcast_linear,
+    &coll_bcast_binomial,
+    &coll_bcast_scatter_allgather,
+    &coll_bcast_chain,
+    &coll_bcast_circulant,
+    &coll_bcast_two_tree,
+    &coll_bcast_multi_leader,
+    &hlot_bcast_flat,
+    &hlot_bcast_hlot,
+    NULL,
 };
 
 const coll_algorithm *const coll_gather_table[] = {

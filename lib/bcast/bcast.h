@@ -26,7 +26,6 @@ extern const coll_algorithm coll_bcast_scatter_allgather;
 extern const coll_algorithm coll_bcast_chain;
 extern const coll_algorithm coll_bcast_circulant;
 extern const coll_algorithm coll_bcast_two_tree;
-extern const coll_algorithm coll_bcast_bine;
 extern const coll_algorithm coll_bcast_multi_leader;
 
 /* Not in the table: the broadcasts of MPI libraries, for predictions (binomial.c). */

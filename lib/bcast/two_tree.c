@@ -62,6 +62,7 @@ static coll_plan *make_plan(const coll_plan_args *args, coll_plan_size size, voi
 
 const coll_algorithm coll_bcast_two_tree = {
     .name = "two_tree",
+    .formerly = "bine", /* a pipeline down one tree, with the same parameters */
     .summary = "segments alternate between two trees; each host forwards in only one",
     .params = {COLL_PARAM_SEGMENT_FORMERLY("chunk", COLL_MESSAGE_BYTES "; 0: by the cost model", 0),
                COLL_PARAM_WINDOW("messages in flight to each child", 8)},

@@ -89,8 +89,6 @@ static const char *small_spec(const coll_algorithm *algorithm) {
         return "circulant:block=48,window=3";
     if (strcmp(algorithm->name, "two_tree") == 0)
         return "two_tree:chunk=48,window=3";
-    if (strcmp(algorithm->name, "bine") == 0)
-        return "bine:segment=48,window=3";
     if (strcmp(algorithm->name, "hlot") == 0)
         return "hlot:segment=48,window=3";
     if (strcmp(algorithm->name, "flat") == 0)

@@ -4,7 +4,6 @@
 #include "lib/algorithm/spec.h"
 #include "lib/base/size.h"
 #include "lib/bcast/bcast.h"
-#include "lib/pattern/bine.h"
 #include "lib/pattern/binomial.h"
 #include "lib/pattern/block.h"
 #include "lib/pattern/circulant.h"
@@ -25,12 +24,7 @@ START_TEST(tree_depth) {
 }
 END_TEST
 
-/*
- * In each tree every position except 0 is the child of its parent once, and is reached within the
- * depth.
- */
-static int (*const trees[])(int p, int position, int *parent, int children[]) = {coll_tree_binomial,
-                                                                                 coll_tree_bine};
+/* Every position except 0 is the child of its parent once, and is reached within the depth. */
 START_TEST(tree_reaches_everyone_in_time) {
     for (int p = 1; p <= 200; p++) {
         int round[200], reached[200] = {0}, known = 1;
@@ -38,12 +32,12 @@ START_TEST(tree_reaches_everyone_in_time) {
         round[0] = 0;
         for (int next = 0; next < known; next++) {
             int position = reached[next], parent, children[31];
-            int count = trees[_i](p, position, &parent, children);
+            int count = coll_tree_binomial(p, position, &parent, children);
             ck_assert_int_eq(parent < 0, position == 0);
             for (int i = 0; i < count; i++) {
                 int child = children[i], of_child, unused[31];
                 ck_assert(child > 0 && child < p && round[child] == -1);
-                trees[_i](p, child, &of_child, unused);
+                coll_tree_binomial(p, child, &of_child, unused);
                 ck_assert_int_eq(of_child, position);
                 round[child] = round[position] + 1 + i;
                 ck_assert_int_le(round[child], coll_tree_depth(p));
@@ -107,40 +101,6 @@ START_TEST(usual_trees_are_those_of_mpi_libraries) {
         for (int i = 0; i < 5; i++)
             ck_assert_int_eq(i < count ? children[i] : 0, of_root[tree][i]);
     }
-}
-END_TEST
-
-static int ring_distance(int p, int a, int b) {
-    int up = (b - a + p) % p;
-    return up < p - up ? up : p - up;
-}
-
-/* Returns the sum of all distances on the ring of P positions. */
-static int all_ways(int p, int (*tree)(int p, int position, int *parent, int children[])) {
-    int sum = 0;
-    for (int position = 1; position < p; position++) {
-        int parent, children[31];
-        tree(p, position, &parent, children);
-        sum += ring_distance(p, parent, position);
-    }
-    return sum;
-}
-
-/*
- * With 2^k positions, distances are (1 - (-2)^i) / 3 in either direction. Their sum is less than
- * with a binomial tree.
- */
-START_TEST(bine_trees_have_short_ways) {
-    for (int depth = 1; depth <= 12; depth++) {
-        int p = 1 << depth, length = 0, parent, children[31];
-        ck_assert_int_eq(coll_tree_bine(p, 0, &parent, children), depth);
-        for (int i = depth - 1; i >= 0; i--) {
-            length = 1 - 2 * length;
-            ck_assert_int_eq(ring_distance(p, 0, children[i]), abs(length));
-        }
-    }
-    for (int p = 4; p <= 4096; p = p * 5 / 4)
-        ck_assert_msg(all_ways(p, coll_tree_bine) <= all_ways(p, coll_tree_binomial), "%d", p);
 }
 END_TEST
 
@@ -340,11 +300,17 @@ START_TEST(specs_are_read) {
     ck_assert_uint_eq(spec.values.at[0], 8192);
     ck_assert_uint_eq(spec.values.at[1], 3);
 
-    /* The older name. */
+    /* Older names. */
     ck_assert_int_eq(coll_spec_parse("X", "chain:window=3,chunk=8K", coll_bcast_table, &spec),
                      MPI_SUCCESS);
     ck_assert_uint_eq(spec.values.at[0], 8192);
+    ck_assert_int_eq(coll_spec_parse("X", "bine:window=3,segment=8K", coll_bcast_table, &spec),
+                     MPI_SUCCESS);
+    ck_assert_ptr_eq(spec.algorithm, &coll_bcast_two_tree);
+    ck_assert_uint_eq(spec.values.at[1], 3);
 
+    ck_assert_int_eq(coll_spec_parse("X", "chain:window=3,chunk=8K", coll_bcast_table, &spec),
+                     MPI_SUCCESS);
     char text[COLL_SPEC_MAX];
     coll_spec_print(spec.algorithm, &spec.values, text, sizeof text);
     ck_assert_str_eq(text, "chain:segment=8K,window=3,confirm=0,retry=2");
@@ -354,8 +320,8 @@ END_TEST
 START_TEST(bad_specs_name_setting_value_and_remedy) {
     ck_assert_str_eq(refusal("nonsense"),
                      "COLL_BCAST=nonsense: unknown algorithm; allowed: auto, native, linear, "
-                     "binomial, scatter_allgather, chain, circulant, two_tree, bine, multi_leader, "
-                     "flat, hlot");
+                     "binomial, scatter_allgather, chain, circulant, two_tree, multi_leader, flat, "
+                     "hlot");
     ck_assert_str_eq(refusal("chain:window=2K"),
                      "COLL_BCAST=chain:window=2K: window must be 0 to 1K");
     ck_assert_str_eq(refusal("chain:chunk=2G"),
@@ -512,9 +478,8 @@ static Suite *patterns(void) {
     Suite *suite = suite_create("patterns");
     TCase *tests = tcase_create("pure");
     tcase_add_test(tests, tree_depth);
-    tcase_add_loop_test(tests, tree_reaches_everyone_in_time, 0, sizeof trees / sizeof *trees);
+    tcase_add_test(tests, tree_reaches_everyone_in_time);
     tcase_add_test(tests, usual_trees_are_those_of_mpi_libraries);
-    tcase_add_test(tests, bine_trees_have_short_ways);
     tcase_add_test(tests, circulant_schedules_are_complete_and_optimal);
     tcase_add_test(tests, two_trees_share_the_work);
     tcase_add_test(tests, two_trees_are_shallow);

@@ -36,11 +36,6 @@ static size_t by_level(const coll_topo *topo) {
     return (size_t)coll_tree_depth(topo->ranks);
 }
 
-/* One copy for each level and each end of the range of neighbours in a rack. */
-static size_t twice_by_level(const coll_topo *topo) {
-    return 2 * by_level(topo);
-}
-
 /* One copy for each rank of a rack. */
 static size_t by_rank(const coll_topo *topo) {
     size_t most = 0, count = 0;
@@ -83,7 +78,6 @@ static const claim claims[] = {
     {&coll_bcast_chain, 0, 1, one, one, EAGER},
     {&coll_bcast_circulant, 0, 1, by_rank, unbounded, RANK},
     {&coll_bcast_two_tree, 0, 1, one, two, RANK_TO_RANK},
-    {&coll_bcast_bine, 0, 1, twice_by_level, twice_by_level, RANK_TO_RANK},
     {&coll_bcast_multi_leader, NONE, NONE, by_rank, unbounded, RANK_TO_RANK},
     {&coll_bcast_usual_line, NONE, NONE, by_rank, by_rank, RANK},
     {&coll_bcast_usual_binary, NONE, NONE, by_rank, unbounded, RANK_TO_RANK},
