@@ -224,9 +224,18 @@ static int neighbor_allgather(const coll_user *u, const ints *n, MPI_Comm comm,
 static int neighbor_alltoallw(const coll_user *u, const ints *n, MPI_Comm comm,
                               MPI_Request *request) {
     const coll_uneven *each = u->uneven;
+#if MPI_VERSION >= 4
+    /* The one with int counts mixes up the degrees in MPICH 4.0.2:
+     * https://github.com/pmodels/mpich/issues/6233. */
+    (void)n;
+    return EITHER(PMPI_Ineighbor_alltoallw_c, PMPI_Neighbor_alltoallw_c, u->send, each->send_counts,
+                  each->send_places, each->send_types, u->receive, each->receive_counts,
+                  each->receive_places, each->receive_types);
+#else
     return EITHER(PMPI_Ineighbor_alltoallw, PMPI_Neighbor_alltoallw, u->send, n->send_counts,
                   each->send_places, each->send_types, u->receive, n->receive_counts,
                   each->receive_places, each->receive_types);
+#endif
 }
 
 static int neighbor_alltoall(const coll_user *u, const ints *n, MPI_Comm comm,

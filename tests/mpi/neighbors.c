@@ -212,9 +212,15 @@ static int run_natively(const call *c, void *receive, MPI_Comm comm) {
         return MPI_Neighbor_alltoallv(c->send, c->send_counts, c->send_places, c->type, receive,
                                       c->receive_counts, c->receive_places, c->type, comm);
     default:
+#if MPI_VERSION >= 4 /* the other one mixes up the degrees in MPICH 4.0.2 */
+        return MPI_Neighbor_alltoallw_c(c->send, c->wide_send_counts, c->wide_send_places,
+                                        c->send_types, receive, c->wide_receive_counts,
+                                        c->wide_receive_places, c->receive_types, comm);
+#else
         return MPI_Neighbor_alltoallw(c->send, c->send_counts, c->wide_send_places, c->send_types,
                                       receive, c->receive_counts, c->wide_receive_places,
                                       c->receive_types, comm);
+#endif
     }
 }
 
