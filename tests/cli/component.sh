@@ -122,8 +122,8 @@ component 3 $one "$programs/dups" || fail "dups"
 # In these ways messages, or communicators of libcoll's own, would disturb the program's.
 for mode in groups idup names types; do
     # shellcheck disable=SC2086 # words
-    limited="timeout -k 10 60" component 4 $one "$programs/made" $mode || fail "made $mode"
-    limited="timeout -k 10 60" component 3 "$programs/made" $mode || fail "made $mode, by default"
+    component 4 $one "$programs/made" $mode || fail "made $mode"
+    component 3 "$programs/made" $mode || fail "made $mode, by default"
 done
 
 # Open MPI's own persistent calls crash.
@@ -165,7 +165,7 @@ late() {
     local call=$1
     shift
     [ $# -gt 0 ] || set -- env COLL_TIMEOUT=0.5
-    limited="timeout -k 10 60" component 3 "$@" "$programs/late" "$call"
+    component 3 "$@" "$programs/late" "$call"
 }
 for call in allreduce barrier iallreduce ibcast small first; do
     late $call
@@ -176,12 +176,13 @@ done
 # shellcheck disable=SC2016 # for the ranks' shells
 late barrier sh -c 'test "$OMPI_COMM_WORLD_RANK" != 0 || export COLL_TIMEOUT=0.5; exec "$@"' sh
 grep -q '^barrier: .*COLL_TIMEOUT' out || fail "a late rank: COLL_TIMEOUT on rank 0"
-late idup
+# The next calls are in time, also on a busy machine. Rank 1 calls MPI_Comm_idup 4 seconds later.
+late idup env COLL_TIMEOUT=3
 grep -qx 'idup: no error' out || fail "a late rank: MPI_Comm_idup"
 # Open MPI's blocking calls don't sleep.
 COLL_WAIT=polite component 3 -x COLL_WAIT "$programs/counted" || fail "COLL_WAIT=polite"
 grep -q passed out && fail "COLL_WAIT=polite: something is left to Open MPI"
-late type
+late type env COLL_TIMEOUT=10
 grep -qx 'type: no error' out || fail "a type that is freed while it is in use"
 
 # --- Parameters ---

@@ -57,7 +57,7 @@ static void duplicate(void) {
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     if (rank == 1) { /* the lowest free number of a communicator differs on this rank */
         MPI_Comm_dup(MPI_COMM_SELF, &own);
-        sleep(2);
+        sleep(4);
     }
     int code = MPI_Comm_idup(MPI_COMM_WORLD, &copy, &request);
     if (code == MPI_SUCCESS)
