@@ -185,6 +185,22 @@ grep -q passed out && fail "COLL_WAIT=polite: something is left to Open MPI"
 late type env COLL_TIMEOUT=10
 grep -qx 'type: no error' out || fail "a type that is freed while it is in use"
 
+# --- Faults, and programs without MPI_COMM_WORLD ---
+if "$programs/fault"; then
+    # The status is not checked: it may be that of the lost rank. The launcher mixes parts of stderr into stdout.
+    # shellcheck disable=SC2086 # words
+    component 4 --with-ft ulfm $one --mca coll_libcoll_trace 1 sh -c 'exec "$0" rank 2>>trace' "$programs/fault"
+    test "$(grep -c '^4 ranks: code 0, 0 wrong$' out)" -ge 3 || fail "before a fault"
+    test "$(grep -c '^the error is of a fault$' out)" = 3 || fail "a fault: no error, or another"
+    test "$(grep -c '^3 ranks: code 0, 0 wrong$' out)" = 3 || fail "after a fault"
+    grep -q '^coll: allreduce .* ranks=3 .*choice=ring' trace || fail "after a fault: no ring"
+    # shellcheck disable=SC2086 # words
+    component 3 $one "$programs/fault" session || fail "sessions alone"
+    test "$(grep -c '^3 ranks: code 0, 0 wrong$' out)" = 3 || fail "sessions alone"
+else
+    echo "skipped: faults and sessions, which this MPI library lacks"
+fi
+
 # --- Parameters ---
 export OMPI_MCA_opal_mca_base_component_path=SYSTEM_DEFAULT:$work/components
 ompi_info --param coll libcoll --level 9 >out 2>err || fail "ompi_info"
