@@ -148,6 +148,7 @@ libcoll_core_la_SOURCES = \
 	lib/replay/job_record.c lib/replay/job_record.h \
 	lib/replay/place.c \
 	lib/replay/replay.c \
+	lib/report/advice.c lib/report/advice.h \
 	lib/report/arrivals.c lib/report/arrivals.h \
 	lib/report/call_log.c lib/report/call_log.h \
 	lib/report/gather.c lib/report/gather.h \
@@ -155,6 +156,7 @@ libcoll_core_la_SOURCES = \
 	lib/report/report.c lib/report/report.h \
 	lib/report/rows.c lib/report/rows.h \
 	lib/report/summary.c lib/report/summary.h \
+	lib/report/summary_svg.c \
 	lib/scan/linear.c \
 	lib/scan/recursive_doubling.c \
 	lib/scan/scan.c lib/scan/scan.h \

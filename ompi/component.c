@@ -43,7 +43,7 @@ static setting settings[] = {
     {"trace", "COLL_TRACE", "1: a line on stderr for each call", NULL},
     {"report", "COLL_REPORT",
      "A report in MPI_Finalize of the calls, their time, what libcoll saved, and who arrives last: "
-     "0: off; 1: on stderr; FILE.txt or FILE.json",
+     "0: off; 1: on stderr; FILE.txt, FILE.json or FILE.svg",
      NULL},
     {"record", "COLL_RECORD",
      "A directory in which each rank records its collectives, for coll-info replay", NULL},

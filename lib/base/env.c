@@ -89,8 +89,8 @@ const COLL_Setting coll_settings[] = {
      "0: off; 1: on", "0"},
     {"COLL_REPORT",
      "a report in MPI_Finalize: the calls, their time, what libcoll saved, and who arrives last",
-     "0: off; 1: on stderr; FILE.txt: the same in a file; FILE.json: as JSON; rank 0 of "
-     "MPI_COMM_WORLD writes it",
+     "0: off; 1: on stderr; FILE.txt: the same in a file; FILE.json: as JSON; FILE.svg: "
+     "drawn; rank 0 of MPI_COMM_WORLD writes it",
      "0"},
     {"COLL_RECORD",
      "a directory in which each rank records its collectives and, under coll-run, the bytes that "

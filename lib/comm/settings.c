@@ -160,10 +160,10 @@ static int read_report(bool *report) {
     *report = text && strcmp(text, "0") != 0;
     if (!*report || strcmp(text, "1") == 0)
         return MPI_SUCCESS;
-    if (!ends_with(text, ".txt") && !ends_with(text, ".json"))
-        return coll_error(MPI_ERR_ARG,
-                          "COLL_REPORT=%s: must be 0, 1, or a file that ends in .txt or .json",
-                          text);
+    if (!ends_with(text, ".txt") && !ends_with(text, ".json") && !ends_with(text, ".svg"))
+        return coll_error(
+            MPI_ERR_ARG, "COLL_REPORT=%s: must be 0, 1, or a file that ends in .txt, .json or .svg",
+            text);
     return coll_library_is_speaker() ? check_directory(text) : MPI_SUCCESS;
 }
 

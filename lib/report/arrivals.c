@@ -23,6 +23,17 @@ static const double OWN_FAULT = 0.5;
 /* Nobody is named whose lateness is below this many times the clocks' error. */
 static const double CERTAIN = 2;
 
+/*
+ * A rank that is late now and then is named if it is so at least OFTEN times, and if that is at
+ * least MAINLY of the lateness of all ranks. With fewer times or less of it, random delays of other
+ * ranks would often name one by chance.
+ */
+enum { OFTEN = 5 };
+static const double MAINLY = 0.75;
+
+/* Delays come at a fixed period if half of the times between them differ by less than this. */
+static const double REGULAR = 0.2;
+
 typedef struct event {
     uint64_t comm, group, number;
     int ranks, seen;
@@ -148,6 +159,15 @@ static int by_kind(const void *a, const void *b) {
     return 0;
 }
 
+/* Orders events by kind and, those of one kind, by time. */
+static int by_kind_and_time(const void *a, const void *b) {
+    const event *one = a, *other = b;
+    const int order = by_kind(a, b);
+    return order ? order
+                 : (one->last_entered > other->last_entered) -
+                       (one->last_entered < other->last_entered);
+}
+
 static int by_number(const void *a, const void *b) {
     const double one = *(const double *)a, other = *(const double *)b;
     return (one > other) - (one < other);
@@ -163,8 +183,15 @@ typedef struct series {
     const int *host;
     const event *events;
     int count;
-    double each; /* s that a rank spends in an event, on average */
+    double error; /* s, of the clocks */
+    double each;  /* s that a rank spends in an event, on average */
 } series;
+
+/* Memory for numbers of a series: two for each event, and a counter for each candidate. */
+typedef struct scratch {
+    double *numbers;
+    int *counts;
+} scratch;
 
 static int candidate_of(const series *of, const event *one, bool hosts) {
     return hosts ? of->host[one->last] : one->last;
@@ -186,7 +213,7 @@ static int list_lateness(const series *of, bool hosts, int who, double late[], d
     return count;
 }
 
-/* Returns who was last most often, and sets *TIMES to how often. COUNTS is scratch memory. */
+/* Returns who was last most often, and sets *TIMES to how often. COUNTS is overwritten. */
 static int find_most_frequent(const series *of, bool hosts, int counts[], int *times) {
     int who = -1;
     *times = 0;
@@ -208,44 +235,125 @@ static int find_most_frequent(const series *of, bool hosts, int counts[], int *t
  * more; it was late by more than the clocks' ERROR; and its lateness is a large share of the time
  * in calls.
  */
-static bool stands_out(const series *of, bool hosts, double error, double scratch[], int counts[],
-                       coll_lateness *found) {
+static bool stands_out(const series *of, bool hosts, const scratch *memory, coll_lateness *found) {
     const double candidates = hosts ? 2 : found->ranks;
-    double *late = scratch, *own = scratch + of->count, sum = 0;
+    double *late = memory->numbers, *own = late + of->count;
     int times;
-    const int who = find_most_frequent(of, hosts, counts, &times);
+    const int who = find_most_frequent(of, hosts, memory->counts, &times);
     const int known = list_lateness(of, hosts, who, late, own);
     found->who = who;
     found->share = (double)times / of->count;
-    found->seconds = 0;
+    found->seconds = found->lost = 0;
     if (known == 0)
         return false;
     for (int i = 0; i < known; i++)
-        sum += late[i];
+        found->lost += late[i];
     found->seconds = median(late, known);
-    return found->share >= 0.5 + 0.5 / candidates && found->seconds > CERTAIN * error &&
+    return found->share >= 0.5 + 0.5 / candidates && found->seconds > CERTAIN * of->error &&
            median(own, known) >= OWN_FAULT * found->seconds &&
-           sum >= MATTERS * of->each * of->count;
+           found->lost >= MATTERS * of->each * of->count;
 }
 
-static void find_late(const series *of, double error, double scratch[], int counts[],
-                      coll_lateness *found) {
-    coll_lateness host = *found;
+/* --- Ranks that are late now and then --- */
+
+/* Returns the seconds by which the last rank of ONE was later than the others. */
+static double lateness_of(const event *one) {
+    return 1e-9 * (double)(one->last_entered - one->second_entered);
+}
+
+/* Returns whether most of the last rank's lateness in ONE arose outside the calls. */
+static bool is_own_fault(const event *one) {
+    const double outside = 1e-9 * (double)one->last_outside,
+                 others = (one->outside - outside) / (one->ranks - 1);
+    return one->outside >= 0 && outside - others >= OWN_FAULT * lateness_of(one);
+}
+
+/* Returns the period of the events in which WHO was late by at least LEAST; 0: there is none. */
+static double period_of(const series *of, int who, double least, double between[]) {
+    int64_t before = INT64_MIN;
+    int count = 0;
+    for (int i = 0; i < of->count; i++) {
+        const event *one = &of->events[i];
+        if (one->last != who || lateness_of(one) < least || !is_own_fault(one))
+            continue;
+        if (before != INT64_MIN)
+            between[count++] = 1e-9 * (double)(one->last_entered - before);
+        before = one->last_entered;
+    }
+    if (count < OFTEN - 1)
+        return 0;
+    const double middle = median(between, count),
+                 spread = between[3 * count / 4] - between[count / 4];
+    return spread <= REGULAR * middle ? middle : 0;
+}
+
+/*
+ * Sets FOUND to the rank whose own delays sum up to most. Returns whether it stands out: these are
+ * OFTEN or more, and most of the lateness of all ranks. No delay counts for more than the rank's
+ * longest but OFTEN - 1, so that few long ones don't make it stand out.
+ */
+static bool is_late_at_times(const series *of, const scratch *memory, coll_lateness *found) {
+    double *sums = memory->numbers, *late = sums + of->count, all = 0;
+    int who = -1, count = 0, times = 0;
+    /* SUMS has an element for each event, COUNTS one for each rank: number the ranks anew. */
+    for (int i = 0; i < of->count; i++)
+        memory->counts[of->events[i].last] = -1;
+    for (int i = 0; i < of->count; i++) {
+        const event *one = &of->events[i];
+        int *at = &memory->counts[one->last];
+        if (*at < 0)
+            sums[ *at = count++] = 0;
+        if (is_own_fault(one))
+            sums[*at] += lateness_of(one);
+        if (who < 0 || sums[*at] > sums[memory->counts[who]])
+            who = one->last;
+    }
+    count = 0;
+    for (int i = 0; i < of->count; i++)
+        if (of->events[i].last == who && is_own_fault(&of->events[i]))
+            late[count++] = lateness_of(&of->events[i]);
+    if (count < OFTEN)
+        return false;
+    qsort(late, (size_t)count, sizeof *late, by_number);
+    const double most = late[count - OFTEN], least = most / 2;
+    double lost = 0, lasted = 0;
+    for (int i = 0; i < count; i++) {
+        lasted += fmin(late[i], most);
+        lost += late[i] >= least ? late[i] : 0;
+        times += late[i] >= least;
+    }
+    for (int i = 0; i < of->count; i++)
+        all += fmin(lateness_of(&of->events[i]), most);
+    found->who = who;
+    found->share = (double)times / of->count;
+    found->seconds = late[count - (times + 1) / 2];
+    found->lost = lost;
+    found->period = period_of(of, who, least, sums);
+    return most > CERTAIN * of->error && lasted >= MAINLY * all &&
+           lasted >= MATTERS * of->each * of->count;
+}
+
+static void find_late(const series *of, const scratch *memory, coll_lateness *found) {
+    coll_lateness host = *found, at_times = *found;
     found->late = COLL_LATE_RANK;
-    if (stands_out(of, false, error, scratch, counts, found))
+    if (stands_out(of, false, memory, found))
         return;
-    if (stands_out(of, true, error, scratch, counts, &host)) {
+    if (stands_out(of, true, memory, &host)) {
         *found = host;
         found->late = COLL_LATE_HOST;
         return;
     }
-    found->late = found->seconds > CERTAIN * error ? COLL_LATE_NOBODY : COLL_LATE_UNKNOWN;
+    if (is_late_at_times(of, memory, &at_times)) {
+        *found = at_times;
+        found->late = COLL_LATE_AT_TIMES;
+        return;
+    }
+    found->late = found->seconds > CERTAIN * of->error ? COLL_LATE_NOBODY : COLL_LATE_UNKNOWN;
     if (found->share < 0.5 + 0.5 / found->ranks)
         found->late = COLL_LATE_NOBODY;
 }
 
-static void judge(const series *of, double error, double scratch[], int counts[],
-                  coll_lateness *found) {
+static void judge(series *of, const scratch *memory, coll_lateness *found) {
     *found = (coll_lateness){.operation = of->events->operation,
                              .ranks = of->events->ranks,
                              .events = of->count,
@@ -256,10 +364,9 @@ static void judge(const series *of, double error, double scratch[], int counts[]
         found->inside += one->inside;
         found->waiting += fmin(one->inside, fmax(0, last * one->ranks - one->entered));
     }
+    of->each = found->inside / of->count / found->ranks;
     if (of->count >= COLL_ARRIVALS_FEWEST)
-        find_late(
-            &(series){of->host, of->events, of->count, found->inside / of->count / found->ranks},
-            error, scratch, counts, found);
+        find_late(of, memory, found);
 }
 
 static void insert_by_time(coll_lateness found[], int *count, int most, const coll_lateness *next) {
@@ -283,20 +390,23 @@ int coll_arrivals_find(coll_arrivals *all, double error, coll_lateness found[], 
         highest = all->events[i].last > highest ? all->events[i].last : highest;
     }
     all->count = complete;
-    double *scratch = malloc((2 * complete + 1) * sizeof *scratch);
-    int *counts = calloc((size_t)highest + 1, sizeof *counts);
+    const scratch memory = {.numbers = malloc((2 * complete + 1) * sizeof *memory.numbers),
+                            .counts = calloc((size_t)highest + 1, sizeof *memory.counts)};
     if (complete > 0)
-        qsort(all->events, complete, sizeof *all->events, by_kind);
-    for (size_t i = 0, next; i < complete && scratch && counts; i = next) {
+        qsort(all->events, complete, sizeof *all->events, by_kind_and_time);
+    for (size_t i = 0, next; i < complete && memory.numbers && memory.counts; i = next) {
         for (next = i + 1; next < complete && by_kind(&all->events[i], &all->events[next]) == 0;)
             next++;
         coll_lateness one;
-        judge(&(series){all->host, &all->events[i], (int)(next - i), 0}, error, scratch, counts,
-              &one);
+        judge(&(series){.host = all->host,
+                        .events = &all->events[i],
+                        .count = (int)(next - i),
+                        .error = error},
+              &memory, &one);
         insert_by_time(found, &count, most, &one);
     }
-    free(scratch);
-    free(counts);
+    free(memory.numbers);
+    free(memory.counts);
     return count;
 }
 

@@ -41,7 +41,8 @@ typedef enum coll_late {
     COLL_LATE_UNKNOWN, /* too few events, or the clocks are not exact enough */
     COLL_LATE_NOBODY,  /* no rank or host stands out */
     COLL_LATE_RANK,
-    COLL_LATE_HOST
+    COLL_LATE_HOST,
+    COLL_LATE_AT_TIMES /* a rank, in few events, but by much */
 } coll_late;
 
 /* What the events of one operation on the same ranks say. */
@@ -53,6 +54,8 @@ typedef struct coll_lateness {
     int who;                /* the rank in MPI_COMM_WORLD, or the host, that was last most often */
     double share;           /* of the events in which it was */
     double seconds;         /* by which it was later than the others then: the median */
+    double lost;            /* s: the sum of that over these events */
+    double period;          /* s between the delays of a rank that is late at times; 0: irregular */
     bool waits;             /* no rank leaves before the last has entered: the next two are known */
     double inside, waiting; /* s of all ranks in these events, and until the last rank entered */
 } coll_lateness;

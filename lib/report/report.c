@@ -86,14 +86,17 @@ static void explain(coll_gathered *gathered) {
 
 static void write_report(const coll_summary *summary) {
     const char *path = coll_env("COLL_REPORT");
-    const size_t length = path ? strlen(path) : 0, ending = strlen(".json");
-    const bool json = length > ending && strcmp(path + length - ending, ".json") == 0;
-    if (!path || !strchr(path, '.')) {
+    const char *ending = path ? strrchr(path, '.') : NULL;
+    coll_printer *print = coll_summary_print;
+    if (!ending) {
         (void)coll_summary_print(stderr, summary);
         return;
     }
-    const int error = coll_cachefile_replace(
-        path, 0666, json ? coll_summary_print_json : coll_summary_print, summary, false);
+    if (strcmp(ending, ".json") == 0)
+        print = coll_summary_print_json;
+    else if (strcmp(ending, ".svg") == 0)
+        print = coll_summary_print_svg;
+    const int error = coll_cachefile_replace(path, 0666, print, summary, false);
     if (error)
         fprintf(stderr, "coll: COLL_REPORT=%s: not written: %s\n", path, strerror(error));
 }

@@ -5,6 +5,7 @@
 
 #include "lib/algorithm/operations.h"
 #include "lib/base/c_locale.h"
+#include "lib/report/advice.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -196,7 +197,14 @@ static void print_late(FILE *stream, const coll_summary *all, const coll_latenes
                 "    a rank of host %s arrived last in %.0f %% of %d calls, %s late on median\n",
                 all->host_names[one->who], 100 * one->share, one->events,
                 print_seconds(one->seconds, time));
-    else if (one->late == COLL_LATE_NOBODY)
+    else if (one->late == COLL_LATE_AT_TIMES) {
+        fprintf(stream, "    rank %d (host %s) arrived last and %s late in %.0f of %d calls",
+                one->who, all->host_names[all->host_of[one->who]],
+                print_seconds(one->seconds, time), one->share * one->events, one->events);
+        if (one->period > 0)
+            fprintf(stream, ", every %.2g s", one->period);
+        fputc('\n', stream);
+    } else if (one->late == COLL_LATE_NOBODY)
         fprintf(
             stream,
             "    no rank stands out: rank %d was last most often, in %.0f %% of %d calls%s\n",
@@ -243,6 +251,18 @@ static void print_saved(FILE *stream, const coll_summary *all) {
                 print_seconds(all->seconds, text));
 }
 
+static void print_advice(FILE *stream, const coll_summary *all) {
+    coll_advice advice[COLL_ADVICE_MOST];
+    char what[128], seconds[FIELD];
+    const int count = coll_advice_make(all, advice);
+    for (int i = 0; i < count; i++) {
+        coll_advice_describe(all, &advice[i], what, sizeof what);
+        fprintf(stream, "%d. %s: the run would take %s%s less\n   %s\n", i + 1, what,
+                strcmp(advice[i].kind, "native") == 0 ? "" : "at most ",
+                print_seconds(advice[i].seconds, seconds), advice[i].setting);
+    }
+}
+
 bool coll_summary_print(FILE *stream, const void *summary) {
     const coll_summary *all = summary;
     const locale_t before = coll_c_locale_begin();
@@ -257,6 +277,7 @@ bool coll_summary_print(FILE *stream, const void *summary) {
     for (int i = 0; i < all->late_count; i++)
         print_late(stream, all, &all->late[i]);
     print_saved(stream, all);
+    print_advice(stream, all);
     coll_c_locale_end(before);
     return !ferror(stream);
 }
@@ -307,8 +328,10 @@ static void print_json_late(FILE *stream, const coll_summary *all, const coll_la
     static const char *const kinds[] = {[COLL_LATE_UNKNOWN] = "unknown",
                                         [COLL_LATE_NOBODY] = "nobody",
                                         [COLL_LATE_RANK] = "rank",
-                                        [COLL_LATE_HOST] = "host"};
-    const bool rank = one->late == COLL_LATE_RANK, host = one->late == COLL_LATE_HOST;
+                                        [COLL_LATE_HOST] = "host",
+                                        [COLL_LATE_AT_TIMES] = "rank at times"};
+    const bool rank = one->late == COLL_LATE_RANK || one->late == COLL_LATE_AT_TIMES,
+               host = one->late == COLL_LATE_HOST;
     fprintf(stream, "    {\"operation\": \"%s\", \"ranks\": %d, \"calls\": %d, \"late\": \"%s\", ",
             coll_operations[one->operation].name, one->ranks, one->events, kinds[one->late]);
     if (rank)
@@ -318,9 +341,40 @@ static void print_json_late(FILE *stream, const coll_summary *all, const coll_la
         print_string(stream, all->host_names[host ? one->who : all->host_of[one->who]]);
         fprintf(stream, ", \"last_in\": %.4f, \"late_seconds\": %.9g, ", one->share, one->seconds);
     }
+    if (one->late == COLL_LATE_AT_TIMES && one->period > 0)
+        fprintf(stream, "\"period_seconds\": %.9g, ", one->period);
     if (one->waits)
         fprintf(stream, "\"waiting_seconds\": %.9g, ", one->waiting / one->ranks);
     fprintf(stream, "\"seconds\": %.9g}", one->inside / one->ranks);
+}
+
+static void print_json_advice(FILE *stream, const coll_summary *all) {
+    coll_advice advice[COLL_ADVICE_MOST];
+    char what[128];
+    const int count = coll_advice_make(all, advice);
+    fprintf(stream, ",\n  \"recommendations\": [");
+    for (int i = 0; i < count; i++) {
+        const coll_lateness *late = advice[i].late;
+        fprintf(stream, "%s\n    {\"kind\": \"%s\", ", i ? "," : "", advice[i].kind);
+        if (late && late->late != COLL_LATE_HOST)
+            fprintf(stream, "\"rank\": %d, ", late->who);
+        if (late) {
+            fprintf(stream, "\"host\": ");
+            print_string(stream,
+                         all->host_names[late->late == COLL_LATE_HOST ? late->who
+                                                                      : all->host_of[late->who]]);
+            fprintf(stream, ", ");
+        }
+        if (advice[i].row)
+            fprintf(stream, "\"operation\": \"%s\", ", advice[i].row->operation);
+        fprintf(stream, "\"gain_seconds\": %.9g, \"text\": ", advice[i].seconds);
+        coll_advice_describe(all, &advice[i], what, sizeof what);
+        print_string(stream, what);
+        fprintf(stream, ", \"setting\": ");
+        print_string(stream, advice[i].setting);
+        fputc('}', stream);
+    }
+    fprintf(stream, "\n  ]");
 }
 
 bool coll_summary_print_json(FILE *stream, const void *summary) {
@@ -358,6 +412,7 @@ bool coll_summary_print_json(FILE *stream, const void *summary) {
         fprintf(stream, ",\n  ");
         print_json_range(stream, "would_save_seconds", &all->would_save);
     }
+    print_json_advice(stream, all);
     fprintf(stream, "\n}\n");
     coll_c_locale_end(before);
     return !ferror(stream);

@@ -36,5 +36,6 @@ void coll_summary_sort(coll_summary *summary);
 /* Write SUMMARY to STREAM in the C locale. Return false after an error of writing. */
 bool coll_summary_print(FILE *stream, const void *summary);
 bool coll_summary_print_json(FILE *stream, const void *summary);
+bool coll_summary_print_svg(FILE *stream, const void *summary);
 
 #endif

@@ -66,6 +66,13 @@ for ranks in 1 2 7; do
 done
 COLL_REPORT=r.json COLL_ALLREDUCE=ring run 5 "$linked" 3 25 30 || fail "a late rank"
 check r.json 5 30 ring 3
+grep -q '^ *{"kind": "late rank", "rank": 3, "host": ".*"gain_seconds": 0\.[5-9]' r.json || fail "no recommendation"
+COLL_REPORT=r.svg COLL_ALLREDUCE=ring run 3 "$linked" 1 25 30 || fail "as a drawing"
+head -n 1 r.svg | grep -q '^<svg ' && tail -n 1 r.svg | grep -q '^</svg>$' || fail "no drawing"
+grep -q '>allreduce 16384 B, ring</text>' r.svg && grep -q '; give it less work' r.svg || fail "the drawing lacks a row"
+if command -v python3 >/dev/null; then
+    python3 -c 'import xml.dom.minidom; xml.dom.minidom.parse("r.svg")' 2>err || fail "r.svg is not XML"
+fi
 # As text, on stderr; the MPI library's own.
 COLL_REPORT=1 run 3 "$linked" 1 25 30 || fail "as text"
 grep -q '^allreduce  *16K  *30 .* native ' err || fail "no row"
@@ -90,7 +97,7 @@ COLL_REPORT=1 limited="timeout -k 10 60" run 3 "$linked" -1 0 30 abort && fail "
 # Wrong values.
 for wrong in yes r.csv; do
     COLL_REPORT=$wrong run 2 "$linked" -1 0 3 && fail "COLL_REPORT=$wrong is taken"
-    grep -q "COLL_REPORT=$wrong: must be 0, 1, or a file that ends in .txt or .json" err || fail "$wrong"
+    grep -q "COLL_REPORT=$wrong: must be 0, 1, or a file that ends in .txt, .json or .svg" err || fail "$wrong"
 done
 COLL_REPORT=none/r.json run 2 "$linked" -1 0 3 && fail "a folder that is not there"
 grep -q 'COLL_REPORT=none/r.json: No such file or directory; name a file' err || fail "none/r.json"

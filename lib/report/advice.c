@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "lib/report/advice.h"
+
+#include "lib/algorithm/operations.h"
+
+#include <string.h>
+
+/* Nothing is recommended that gains less than this fraction of the run. */
+static const double MATTERS = 0.02;
+
+/* A call is named if its transfers take at least this fraction of the run. */
+static const double DOMINATES = 0.25;
+
+static void insert_by_gain(coll_advice advice[], int *count, const coll_advice *next) {
+    int at = *count;
+    while (at > 0 && advice[at - 1].seconds < next->seconds)
+        at--;
+    if (at == COLL_ADVICE_MOST)
+        return;
+    *count += *count < COLL_ADVICE_MOST;
+    memmove(&advice[at + 1], &advice[at], (size_t)(*count - 1 - at) * sizeof *next);
+    advice[at] = *next;
+}
+
+static bool is_about_host(const coll_lateness *late) {
+    return late->late == COLL_LATE_HOST;
+}
+
+static bool is_named(const coll_lateness *late) {
+    return late->late == COLL_LATE_RANK || late->late == COLL_LATE_AT_TIMES || is_about_host(late);
+}
+
+static bool same_culprit(const coll_lateness *one, const coll_lateness *other) {
+    return is_named(one) && is_about_host(one) == is_about_host(other) && one->who == other->who;
+}
+
+/* Returns the advice about NTH's rank or host, with its delays in all operations. */
+static coll_advice about_late(const coll_summary *all, int nth) {
+    const coll_lateness *late = &all->late[nth];
+    coll_advice advice = {.kind = is_about_host(late) ? "late host" : "late rank",
+                          .late = late,
+                          .setting = late->late == COLL_LATE_AT_TIMES
+                                         ? "see what else runs there then: daemons, timers, output"
+                                         : "give it less work, or examine its host: coll-run "
+                                           "--doctor"};
+    for (int i = 0; i < all->late_count; i++)
+        if (same_culprit(&all->late[i], late))
+            advice.seconds += all->late[i].lost;
+    return advice;
+}
+
+static bool is_first_of_culprit(const coll_summary *all, int nth) {
+    for (int i = 0; i < nth; i++)
+        if (same_culprit(&all->late[i], &all->late[nth]))
+            return false;
+    return is_named(&all->late[nth]);
+}
+
+double coll_advice_transferring_share(const coll_summary *all, const char *operation) {
+    double inside = 0, waiting = 0;
+    for (int i = 0; i < all->late_count; i++)
+        if (strcmp(coll_operations[all->late[i].operation].name, operation) == 0) {
+            inside += all->late[i].inside;
+            waiting += all->late[i].waits ? all->late[i].waiting : 0;
+        }
+    return inside > 0 ? 1 - waiting / inside : 1;
+}
+
+int coll_advice_make(const coll_summary *all, coll_advice advice[COLL_ADVICE_MOST]) {
+    int count = 0;
+    const double least = MATTERS * all->seconds;
+    for (int i = 0; i < all->late_count; i++) {
+        if (!is_first_of_culprit(all, i))
+            continue;
+        const coll_advice next = about_late(all, i);
+        if (next.seconds >= least)
+            insert_by_gain(advice, &count, &next);
+    }
+    for (int i = 0; i < all->count; i++) {
+        const coll_report_row *row = &all->rows[i];
+        const coll_advice next = {
+            .kind = "call",
+            .seconds =
+                row->inside / all->ranks * coll_advice_transferring_share(all, row->operation),
+            .row = row,
+            .setting = "call it less often, with less data, or nonblocking while it computes"};
+        if (next.seconds >= DOMINATES * all->seconds)
+            insert_by_gain(advice, &count, &next);
+    }
+    const coll_advice next = {
+        .kind = "native",
+        .seconds = all->would_save.middle,
+        .setting = "coll-run --wrap all, or the component, enabled and without COLL_DISABLE"};
+    if (!all->served && all->would_known && next.seconds >= least)
+        insert_by_gain(advice, &count, &next);
+    return count;
+}
+
+void coll_advice_describe(const coll_summary *all, const coll_advice *advice, char *text,
+                          size_t size) {
+    const coll_lateness *late = advice->late;
+    char period[32] = "";
+    if (!late && !advice->row) {
+        snprintf(text, size, "libcoll can run the collectives");
+        return;
+    }
+    if (!late) {
+        snprintf(text, size, "%s of %zu bytes or more dominates the run", advice->row->operation,
+                 advice->row->bytes > 0 ? coll_class_bytes(advice->row->size_class) : 0);
+        return;
+    }
+    if (is_about_host(late)) {
+        snprintf(text, size, "the ranks of host %s arrive late", all->host_names[late->who]);
+        return;
+    }
+    if (late->period > 0)
+        snprintf(period, sizeof period, ", every %.2g s", late->period);
+    snprintf(text, size, "rank %d (host %s) arrives late%s%s", late->who,
+             all->host_names[all->host_of[late->who]],
+             late->late == COLL_LATE_AT_TIMES ? " at times" : "", period);
+}

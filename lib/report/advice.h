@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What would make the run shorter: recommendations from the report's figures, those with the
+ * largest gain first. Pure.
+ */
+#ifndef COLL_LIB_REPORT_ADVICE_H
+#define COLL_LIB_REPORT_ADVICE_H
+
+#include "lib/report/summary.h"
+
+enum { COLL_ADVICE_MOST = 5 };
+
+typedef struct coll_advice {
+    const char *kind;           /* "late rank", "late host", "native" or "call" */
+    double seconds;             /* that the run would take less; unless kind is "native", at most */
+    const coll_lateness *late;  /* of a late rank or host, in one operation; else NULL */
+    const coll_report_row *row; /* of "call"; else NULL */
+    const char *setting;        /* what to do */
+} coll_advice;
+
+/* Writes at most COLL_ADVICE_MOST recommendations, which refer to ALL, and returns their number. */
+int coll_advice_make(const coll_summary *all, coll_advice advice[COLL_ADVICE_MOST]);
+
+/* Writes what ADVICE is about to TEXT: "rank 5 (host n0) arrives late". */
+void coll_advice_describe(const coll_summary *all, const coll_advice *advice, char *text,
+                          size_t size);
+
+/* Returns the share of the time in calls of OPERATION in which a rank does not wait for others; 1
+ * if that is unknown. */
+double coll_advice_transferring_share(const coll_summary *all, const char *operation);
+
+#endif
