@@ -186,6 +186,27 @@ START_TEST(interfaces) {
 }
 END_TEST
 
+START_TEST(order) {
+    static const int random[RANKS] = {0, 1, 0, 2, 1, 2, 2, 0, 1, 0, 2, 1},
+                     rack_by_rack[RANKS] = {2, 2, 2, 2, 0, 0, 0, 0, 1, 1, 1, 1},
+                     one_out_of_place[RANKS] = {2, 2, 2, 2, 0, 0, 1, 0, 0, 1, 1, 1};
+    job.rack_of = random;
+    expect_fact(DOCTOR_ORDER, -1, true);
+    ck_assert_ptr_nonnull(strstr(found.of[0].text, "10 of 11 pairs of consecutive ranks"));
+    ck_assert_ptr_nonnull(strstr(found.of[0].text, "rack by rack it would be 2"));
+    found.count = 0;
+    job.racks_measured = true;
+    expect_fact(DOCTOR_ORDER, -1, false);
+    found.count = 0;
+    job.rack_of = rack_by_rack;
+    expect_nothing();
+    job.rack_of = one_out_of_place;
+    expect_nothing();
+    job.rack_of = (const int[RANKS]){0};
+    expect_nothing();
+}
+END_TEST
+
 /* Finds the only suspect, and has it tested with the values of bad and good pairs. */
 static void confirm(int host, int other, const double bad[DOCTOR_REPEATS][3]) {
     doctor_suspect suspects[DOCTOR_SUSPECTS];
@@ -337,6 +358,7 @@ int main(void) {
     tcase_add_test(tests, slow_cores);
     tcase_add_test(tests, busy_hosts);
     tcase_add_test(tests, interfaces);
+    tcase_add_test(tests, order);
     tcase_add_test(tests, a_slow_host);
     tcase_add_test(tests, causes);
     tcase_add_test(tests, a_delayed_host);

@@ -13,6 +13,8 @@
 #include "tools/doctor/judge.h"
 #include "tools/doctor/watchdog.h"
 
+#include <coll_tools.h>
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,8 +23,9 @@ static const char usage[] =
     "usage: [mpirun -n RANKS ...] coll-info doctor [--json FILE]\n"
     "\n"
     "Examines the hosts of a job before a program runs there: cores and bindings, limits of\n"
-    "control groups, speed, interfaces and which of them MPI uses, names, clocks, and between\n"
-    "hosts latency, rate and lost packets. Prints a table of the hosts, and at most five\n"
+    "control groups, speed, interfaces and which of them MPI uses, names, clocks, the order of\n"
+    "ranks over racks, and between hosts latency, rate and lost packets. Prints a table of the "
+    "hosts, and at most five\n"
     "findings: which host, link or rank stands out, the evidence, and what repairs it. \"may be\"\n"
     "marks what repeated measurements do not agree about. Start it with the same options of\n"
     "mpirun as the program.\n";
@@ -44,6 +47,7 @@ typedef struct doctor {
     doctor_network network;
     doctor_suspect suspects[DOCTOR_SUSPECTS];
     int suspect_count;
+    int *rack_of;          /* by rank; NULL: unknown */
     doctor_pair *together; /* on rank 0 */
     int together_count;
     double began;
@@ -110,6 +114,26 @@ static int test_network(doctor *d) {
     if (code == MPI_SUCCESS && d->host == 0)
         d->suspect_count = doctor_find_suspects(&job, d->suspects);
     return code == MPI_SUCCESS ? test_suspects(d) : code;
+}
+
+/* Finds the rack of each rank, as libcoll will in the program. Fewer than three hosts have no
+ * order. */
+static int find_racks(doctor *d) {
+    int hosts = d->first_comm == MPI_COMM_NULL ? 0 : app_ranks(d->first_comm);
+    int code = MPI_Bcast(&hosts, 1, MPI_INT, 0, d->comm);
+    if (code != MPI_SUCCESS || hosts < 3)
+        return code;
+    const int ranks = app_ranks(d->comm);
+    COLL_Place *places = malloc((size_t)ranks * sizeof *places);
+    d->rack_of = malloc((size_t)ranks * sizeof *d->rack_of);
+    if (places && d->rack_of)
+        code = COLL_Places(d->comm, places);
+    else
+        code = MPI_ERR_NO_MEM;
+    for (int rank = 0; rank < ranks && code == MPI_SUCCESS; rank++)
+        d->rack_of[rank] = places[rank].rack;
+    free(places);
+    return code;
 }
 
 /* Other ranks sleep meanwhile, so that they leave the cores to those that measure. */
@@ -188,12 +212,13 @@ static void print_host(const doctor_job *job, const doctor_findings *found, int 
 
 static void print_finding(const doctor_job *job, int nth, const doctor_finding *finding,
                           FILE *json) {
-    const char *host = job->facts[job->first[finding->host]].host;
+    const char *host = finding->host < 0 ? "" : job->facts[job->first[finding->host]].host;
     printf("%d. %s%s\n   to repair it: %s\n", nth,
            finding->certain ? "" : "may be: ", finding->text, finding->remedy);
     app_json(json, app_json_integer("finding", nth),
              app_json_text("kind", doctor_kind_name(finding->kind)),
-             app_json_integer("certain", finding->certain), app_json_text("host", host),
+             app_json_integer("certain", finding->certain),
+             app_json_if(finding->host >= 0, app_json_text("host", host)),
              app_json_if(finding->other >= 0,
                          app_json_text("other", finding->other < 0
                                                     ? ""
@@ -233,6 +258,11 @@ static int count_hosts(int ranks, const int host_of[], int first[]) {
     return hosts;
 }
 
+static bool is_named(const char *variable) {
+    const char *value = getenv(variable);
+    return value && *value && strncmp(value, "auto", 4) != 0;
+}
+
 /* Gathers the facts of all ranks on rank 0, which prints what they mean. */
 static void report(doctor *d, const char *json_path) {
     const int ranks = app_ranks(d->comm);
@@ -254,6 +284,9 @@ static void report(doctor *d, const char *json_path) {
                           .facts = facts,
                           .host_of = host_of,
                           .first = host_of + ranks,
+                          .rack_of = d->rack_of,
+                          .racks_measured =
+                              !is_named("COLL_TOPOLOGY") && !is_named("SLURM_TOPOLOGY_ADDR"),
                           .pairs = d->together,
                           .pair_count = d->together_count};
         job.hosts = count_hosts(ranks, host_of, host_of + ranks);
@@ -276,6 +309,8 @@ int doctor_main(int argc, char **argv) {
     const app_command line = {program, usage, NULL, APP_TABLE(table)};
     if (app_parse(&line, argc, argv, &problem) && json)
         app_output_check(json, &problem);
+    /* COLL_Places needs no costs, which libcoll would else measure. */
+    setenv("COLL_PROFILE", "built-in", 1);
     doctor_watchdog_start();
     d.comm = app_begin(&argc, &argv, program, &problem);
     d.began = app_seconds();
@@ -285,6 +320,8 @@ int doctor_main(int argc, char **argv) {
     doctor_watchdog_calm();
     if (code == MPI_SUCCESS)
         code = test_all(&d);
+    if (code == MPI_SUCCESS)
+        code = find_racks(&d);
     app_mpi(&problem, code);
     app_agree_or_end(d.comm, program, &problem);
     doctor_facts now;
@@ -297,6 +334,7 @@ int doctor_main(int argc, char **argv) {
     app_agree_or_end(d.comm, program, &problem);
     doctor_watchdog_end();
     free(d.together);
+    free(d.rack_of);
     free(d.network.pairs);
     MPI_Comm_free(&d.host_comm);
     if (d.first_comm != MPI_COMM_NULL)

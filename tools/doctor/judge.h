@@ -22,13 +22,15 @@ typedef enum doctor_kind {
     DOCTOR_RATE,
     DOCTOR_CLOCK,
     DOCTOR_NAME_LOOPBACK,
+    DOCTOR_ORDER,
     DOCTOR_KINDS
 } doctor_kind;
 
 typedef struct doctor_finding {
     doctor_kind kind;
     bool certain;    /* repeated measurements agree, or the host says so itself */
-    int host, other; /* the host, or the first of several; with OTHER: the link to that; else -1 */
+    int host, other; /* the host, or the first of several, or -1 if it is about the whole job; with
+                        OTHER: the link to that; else -1 */
     char text[512];  /* what stands out, and the evidence */
     const char *remedy;
 } doctor_finding;
@@ -39,6 +41,8 @@ typedef struct doctor_job {
     const doctor_facts *facts; /* by rank */
     const int *host_of;        /* by rank */
     const int *first;          /* by host: its lowest rank */
+    const int *rack_of;        /* by rank; NULL: unknown */
+    bool racks_measured;       /* by libcoll; else named by a file or by Slurm */
     const doctor_pair *pairs;  /* measured at the same time */
     int pair_count;
 } doctor_job;

@@ -316,6 +316,48 @@ static void judge_names(odd_hosts *odd, doctor_findings *found) {
                 found);
 }
 
+/* Returns how many of RACK's ranks there are. */
+static int count_in_rack(const doctor_job *job, int rack) {
+    int count = 0;
+    for (int rank = 0; rank < job->ranks; rank++)
+        count += job->rack_of[rank] == rack;
+    return count;
+}
+
+/* Looks for ranks that are not placed rack by rack, but as if at random. */
+static void judge_order(const doctor_job *job, doctor_findings *found) {
+    const int neighbours = job->ranks - 1;
+    int racks = 0, apart = 0;
+    if (!job->rack_of || found->count == DOCTOR_FINDINGS)
+        return;
+    for (int rank = 0; rank < job->ranks; rank++) {
+        racks = job->rack_of[rank] >= racks ? job->rack_of[rank] + 1 : racks;
+        apart += rank > 0 && job->rack_of[rank] != job->rack_of[rank - 1];
+    }
+    /* In a random order this is the mean number of neighbours in different racks. */
+    double at_random = neighbours;
+    for (int rack = 0; rack < racks; rack++) {
+        const double ranks = count_in_rack(job, rack);
+        at_random -= ranks * (ranks - 1) / job->ranks;
+    }
+    const int least = racks - 1;
+    if (apart - least < 2 || apart - least <= (at_random - least) / 2)
+        return;
+    doctor_finding *finding = &found->of[found->count++];
+    *finding = (doctor_finding){
+        DOCTOR_ORDER,
+        !job->racks_measured,
+        -1,
+        -1,
+        "",
+        "list the hosts rack by rack in the hostfile, or have coll-info place find an order: it "
+        "keeps messages between neighbours, and the MPI library's collectives, off the uplinks"};
+    snprintf(finding->text, sizeof finding->text,
+             "the order of the hosts: %d of %d pairs of consecutive ranks are in different racks, "
+             "rack by rack it would be %d",
+             apart, neighbours, least);
+}
+
 void doctor_judge_facts(const doctor_job *job, doctor_findings *found) {
     odd_hosts odd = {.job = job, .is_odd = calloc((size_t)job->hosts, sizeof *odd.is_odd)};
     if (!odd.is_odd)
@@ -339,5 +381,6 @@ void doctor_judge_facts(const doctor_job *job, doctor_findings *found) {
     judge_values(&odd, true, found);
     judge_errors(&odd, found);
     judge_names(&odd, found);
+    judge_order(job, found);
     free(odd.is_odd);
 }

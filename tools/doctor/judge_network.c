@@ -349,6 +349,7 @@ const char *doctor_kind_name(doctor_kind kind) {
                                         [DOCTOR_LATENCY] = "latency",
                                         [DOCTOR_RATE] = "rate",
                                         [DOCTOR_CLOCK] = "clock",
-                                        [DOCTOR_NAME_LOOPBACK] = "name"};
+                                        [DOCTOR_NAME_LOOPBACK] = "name",
+                                        [DOCTOR_ORDER] = "order"};
     return names[kind];
 }
