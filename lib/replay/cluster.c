@@ -324,6 +324,23 @@ static double estimate(coll_cluster_choice *choice, const coll_cluster_plan *pla
     return choice->known_seconds;
 }
 
+/*
+ * Sets ENDS of the senders of a gather without a plan, of which the root leaves SECONDS after the
+ * LAST rank has entered. Small blocks are sent unasked; else the root asks one rank after another.
+ */
+static void let_senders_leave(const coll_cluster_choice *choice, size_t bytes,
+                              const double starts[], double last, double seconds, double ends[]) {
+    enum { UNASKED = 16 << 10 }; /* bytes of all ranks, which fit the buffer of most switches */
+    const int ranks = choice->topo.ranks;
+    for (int i = 0; i < ranks; i++) {
+        const int nth = (i - choice->root + ranks) % ranks;
+        if (nth > 0 && bytes * (size_t)(ranks - 1) <= UNASKED)
+            ends[i] = starts[i];
+        else if (nth > 0)
+            ends[i] = last + seconds * nth / (ranks - 1);
+    }
+}
+
 int coll_cluster_time(coll_cluster_choice *choice, size_t bytes, const double starts[],
                       double ends[]) {
     const int ranks = choice->topo.ranks;
@@ -351,6 +368,8 @@ int coll_cluster_time(coll_cluster_choice *choice, size_t bytes, const double st
         const double seconds = estimate(choice, &plan, bytes);
         for (int i = 0; i < ranks; i++)
             ends[i] = last + seconds;
+        if (choice->operation == COLL_OPERATION_GATHER)
+            let_senders_leave(choice, bytes, starts, last, seconds, ends);
     }
     free(memory);
     return MPI_SUCCESS;
