@@ -15,8 +15,10 @@
 #include <string.h>
 
 /* The budget of an estimate: EVENTS for up to RANKS ranks, above that in proportion to the ranks,
- * up to EVENTS_MOST. A simulation of a subset of the ranks gets 1/PART of the budget. */
-enum { EVENTS = 6000, PART = 4, RANKS = 150, EVENTS_MOST = 32000 };
+ * up to EVENTS_MOST. A simulation of a subset of the ranks gets 1/PART of the budget; one of the
+ * whole call gets SHARED times the budget if ranks share nodes, because a subset of them then shows
+ * less. */
+enum { EVENTS = 6000, PART = 4, RANKS = 150, EVENTS_MOST = 32000, SHARED = 2 };
 
 /* BEGIN: rounds simulated for the start-up time. BEHIND: rounds beyond the window that are
  * simulated for the rate (the time of a round). PACE_LEAST: fewest rounds of all ranks that give a
@@ -349,7 +351,8 @@ static double estimate_time(estimate *e) {
     if (e->enough > 0 && lower_bound(&e->traffic) >= e->enough)
         return lower_bound(&e->traffic);
     const subset whole = {.shape = *e->whole, .room = e->room, .left = e->left};
-    if (e->traffic.events <= e->events && simulate(e, &whole, 0, e->events, &result))
+    const double most = shares_nodes(e) ? SHARED * e->events : e->events;
+    if (e->traffic.events <= most && simulate(e, &whole, 0, most, &result))
         return (double)result.time * 1e-9;
     return fmax(estimate_from_rounds(e, &time) ? time : estimate_from_ranks(e),
                 lower_bound(&e->traffic));

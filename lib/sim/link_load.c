@@ -73,7 +73,7 @@ typedef struct rank_work {
  * represents TIMES steps of each of RANKS ranks. */
 static void add_step(coll_link_load *s, int rank, const coll_step *step, double times, double ranks,
                      rank_work *all) {
-    enum { EVENTS_OF_SEND = 3, EVENTS_OF_RECEIVE = 2 };
+    enum { EVENTS_OF_SEND = 3, EVENTS_OF_SEND_INSIDE = 1, EVENTS_OF_RECEIVE = 2 };
     if (!coll_step_is_message(step)) {
         all->processor += times * (double)coll_network_copy(&s->network, step->length);
         all->events += times;
@@ -85,7 +85,9 @@ static void add_step(coll_link_load *s, int rank, const coll_step *step, double 
     const bool sends = step->kind == COLL_STEP_SEND;
     const int links[] = {place->node, place->rack, place->site};
     all->processor += times * (double)(sends ? cost->send : cost->receive);
-    all->events += times * (sends ? EVENTS_OF_SEND : EVENTS_OF_RECEIVE);
+    all->events += times * (!sends                     ? EVENTS_OF_RECEIVE
+                            : level <= COLL_LEVEL_NODE ? EVENTS_OF_SEND_INSIDE
+                                                       : EVENTS_OF_SEND);
     if (level <= COLL_LEVEL_NODE)
         return;
     const double time = times * (double)(sends ? cost->send_gap : cost->receive_gap);

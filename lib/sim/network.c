@@ -269,9 +269,6 @@ bool coll_network_enter(coll_network *network, coll_connection *via,
                         int64_t *begin) {
     const coll_topo *topo = network->topo;
     coll_port *port = port_of(network, via);
-    *begin = now;
-    if (via->level <= COLL_LEVEL_NODE)
-        return false;
     const int sender = topo->places[via->from].node, latest = port->latest;
     const bool sends = network->links[topo->ranks + topo->places[via->to].node].busy > now;
     *begin = pass_link(&port->clock, message->receive_gap, interleaves, now);

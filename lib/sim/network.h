@@ -119,9 +119,9 @@ void coll_network_dequeue(coll_network *network, coll_connection *via,
                           const coll_message_cost *message, int nth);
 
 /*
- * Puts a message onto the receiver's port at time NOW, and sets *BEGIN to when the port begins with
- * it. Returns whether it is in the port's buffer until coll_network_leave. The buffer may have to
- * hold a first TCP window of each connection.
+ * Puts a message between hosts onto the receiver's port at time NOW, and sets *BEGIN to when the
+ * port begins with it. Returns whether it is in the port's buffer until coll_network_leave. The
+ * buffer may have to hold a first TCP window of each connection.
  */
 bool coll_network_enter(coll_network *network, coll_connection *via,
                         const coll_message_cost *message, bool interleaves, int64_t now,

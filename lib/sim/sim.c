@@ -238,13 +238,19 @@ static void start_receive(simulation *sim, int position, int node) {
     process_arrival(sim, unexpected);
 }
 
+/* A copy that costs nothing, and needn't wait for the processor, is complete at once. */
 static void start_copy(simulation *sim, int position, int node) {
-    const coll_step *step = &sim->ranks[position].cursor.nodes[node].step;
+    sim_rank *rank = &sim->ranks[position];
+    const int64_t duration = coll_network_copy(&sim->network, rank->cursor.nodes[node].step.length);
+    if (duration == 0 && rank->busy_until <= sim->now) {
+        coll_cursor_complete(&rank->cursor, node);
+        return;
+    }
     const int number = new_message(sim);
     if (sim->failed)
         return;
     sim->messages[number] = (message){.channel = position, .send_node = node};
-    occupy_processor(sim, position, coll_network_copy(&sim->network, step->length), number, COPIED);
+    occupy_processor(sim, position, duration, number, COPIED);
 }
 
 /* Starts all steps that the rank at POSITION may start now. */
@@ -294,38 +300,50 @@ static void deliver(simulation *sim, int number) {
     process_arrival(sim, number);
 }
 
+/* Has the message arrive at TIME, or with the one before on its channel if that is later. */
+static void arrive_at(simulation *sim, int number, int64_t time) {
+    channel *via = &sim->channels[sim->messages[number].channel];
+    via->latest = time > via->latest ? time : via->latest;
+    schedule_stage(sim, number, ARRIVES, via->to, via->latest);
+}
+
 static void enter_port(simulation *sim, int number) {
     message *msg = &sim->messages[number];
     channel *via = &sim->channels[msg->channel];
     int64_t begin;
     msg->waits = coll_network_enter(&sim->network, &via->on, cost_of(sim, msg), msg->interleaves,
                                     sim->now, &begin);
-    const int64_t arrival = begin + msg->arrival;
-    via->latest = arrival > via->latest ? arrival : via->latest;
-    schedule_stage(sim, number, ARRIVES, via->to, via->latest);
+    arrive_at(sim, number, begin + msg->arrival);
 }
 
-/* Moves the message on from link NTH, as far as it gets without waiting. */
+/* Moves the message on from link NTH, as far as it gets without waiting for a link that others
+ * share. */
 static void pass_links(simulation *sim, int number, int nth) {
     message *msg = &sim->messages[number];
     channel *via = &sim->channels[msg->channel];
     const coll_message_cost *cost = cost_of(sim, msg);
+    int64_t now = sim->now;
     if (nth > 1) /* it has waited for the link before */
         coll_network_dequeue(&sim->network, &via->on, cost, nth - 1);
     for (; nth < COLL_WAYS; nth++) {
         const int64_t on =
-            coll_network_pass(&sim->network, &via->on, cost, nth, msg->interleaves, sim->now);
+            coll_network_pass(&sim->network, &via->on, cost, nth, msg->interleaves, now);
         if (nth == 0)
             msg->start = on;
-        if (on > sim->now) {
+        if (on > now && cost->shared_gap > 0) {
             schedule_stage(sim, number, nth + 1, via->from, on);
             return;
         }
+        now = on;
     }
     const int64_t apart = coll_network_way(&sim->network, &via->on, cost),
                   wire = cost->receive_gap < apart ? cost->receive_gap : apart;
-    msg->arrival = via->on.level <= COLL_LEVEL_NODE ? 0 : wire;
-    schedule_stage(sim, number, AT_PORT, via->to, sim->now + apart - msg->arrival);
+    if (via->on.level <= COLL_LEVEL_NODE) { /* there is no port */
+        arrive_at(sim, number, now + apart);
+        return;
+    }
+    msg->arrival = wire;
+    schedule_stage(sim, number, AT_PORT, via->to, now + apart - wire);
 }
 
 static void send_off(simulation *sim, int number) {

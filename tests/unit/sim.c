@@ -476,29 +476,49 @@ START_TEST(plans_in_step_of_many_ranks_take_as_long_as_they_do_in_full) {
 }
 END_TEST
 
+/* Sets the scene of a call without a root on NODES hosts of one rack with PER_NODE ranks each. */
+static void set_shared_scene(scene *s, const coll_algorithm *algorithm, int nodes, int per_node,
+                             size_t bytes) {
+    const double inside = 20; /* messages inside a node take this much less */
+    set_scene(s, algorithm, nodes * per_node, nodes * per_node, bytes);
+    s->topo.nodes = nodes;
+    s->topo.most_ranks_per_node = s->topo.cores_per_node = per_node;
+    for (int rank = 0; rank < nodes * per_node; rank++)
+        s->places[rank].node = rank / per_node;
+    for (int level = 0; level <= COLL_LEVEL_NODE; level++)
+        s->profile.level[level] =
+            (coll_cost){.latency = a / inside, .overhead = a / 2 / inside, .per_byte = B / inside};
+    s->shape.root = COLL_NO_ROOT;
+}
+
 /*
  * Also if the number of a plan's messages between nodes depends on how many ranks a node has: a
  * subset has whole nodes.
  */
 START_TEST(plans_by_node_take_as_long_as_they_do_in_full) {
-    enum { NODES = 17, PER_NODE = 16 };
     static const coll_algorithm *const by_node[] = {&coll_allreduce_multi_leader,
                                                     &coll_allreduce_two_level,
                                                     &coll_allreduce_recursive_doubling};
     const coll_algorithm *algorithm = by_node[_i];
-    const double inside = 20; /* messages inside a node take this much less */
     for (size_t bytes = 8; bytes <= 4096; bytes *= 8) {
         scene s;
-        set_scene(&s, algorithm, NODES * PER_NODE, NODES * PER_NODE, bytes);
-        s.topo.nodes = NODES;
-        s.topo.most_ranks_per_node = s.topo.cores_per_node = PER_NODE;
-        for (int rank = 0; rank < NODES * PER_NODE; rank++)
-            s.places[rank].node = rank / PER_NODE;
-        for (int level = 0; level <= COLL_LEVEL_NODE; level++)
-            s.profile.level[level] = (coll_cost){
-                .latency = a / inside, .overhead = a / 2 / inside, .per_byte = B / inside};
-        s.shape.root = COLL_NO_ROOT;
+        set_shared_scene(&s, algorithm, 17, 16, bytes);
         s.shape.element = 1;
+        double estimate = coll_estimate(algorithm, &s.shape, &s.values);
+        ck_assert_double_eq_tol(estimate / seconds_of(&s, algorithm), 1, 0.25);
+    }
+}
+END_TEST
+
+/* A few nodes with many ranks each have no smaller subset that does the same. */
+START_TEST(few_nodes_take_as_long_as_they_do_in_full) {
+    static const coll_algorithm *const both[] = {&coll_allgather_ring,
+                                                 &coll_allgather_multi_leader};
+    const coll_algorithm *algorithm = both[_i];
+    for (size_t bytes = 64; bytes <= 4096; bytes *= 8) {
+        scene s;
+        set_shared_scene(&s, algorithm, 6, 24, bytes);
+        s.shape.sides = coll_operations[COLL_OPERATION_ALLGATHER].sides;
         double estimate = coll_estimate(algorithm, &s.shape, &s.values);
         ck_assert_double_eq_tol(estimate / seconds_of(&s, algorithm), 1, 0.25);
     }
@@ -802,6 +822,7 @@ int main(void) {
     tcase_add_loop_test(prices, what_takes_less_than_is_enough_has_its_price, 0, COLL_OPERATIONS);
     tcase_add_loop_test(prices, some_ranks_tell_what_links_carry, 0, 3);
     tcase_add_loop_test(prices, plans_by_node_take_as_long_as_they_do_in_full, 0, 3);
+    tcase_add_loop_test(prices, few_nodes_take_as_long_as_they_do_in_full, 0, 2);
     tcase_add_loop_test(prices, plans_in_step_of_many_ranks_take_as_long_as_they_do_in_full, 0,
                         harness_proves("few") ? 1 : 2);
     tcase_add_loop_test(prices, uplinks_are_as_crowded_as_in_full, 0, 4);
