@@ -14,7 +14,8 @@
  *
  * Steps: (N - 1) / P messages to other nodes from every rank, and 2 (P - 1) inside, for N nodes of
  * P ranks. Bytes: every block once between nodes, and about twice inside. Memory: about six times
- * the blocks of a rank, which is why long calls use other algorithms.
+ * the blocks of a rank. Long calls use other algorithms: if messages between nodes reach the
+ * transport's eager limit, those of two nodes take turns on a TCP connection of Open MPI.
  * Source: after Chochia, Solt, Hursey: Applying on-node aggregation methods to MPI alltoall
  * collectives: matrix block aggregation algorithm, EuroMPI 2022.
  */
@@ -260,9 +261,17 @@ static coll_plan *make_plan(const coll_plan_args *args, coll_plan_size size, voi
     return &plan->base;
 }
 
+/* Returns the most blocks of a message between nodes of equal size. */
+static size_t blocks_of_message(const coll_topo *topo) {
+    const size_t ranks = (size_t)topo->most_ranks_per_node, others = (size_t)topo->nodes - 1,
+                 parts = ranks > others ? ranks / others : 1;
+    return (ranks + parts - 1) / parts * ranks;
+}
+
 static bool is_applicable(const coll_shape *call) {
     return coll_leaders_apply(call) && call->topo->ranks > call->topo->nodes &&
-           call->bytes <= BYTES_MOST / (size_t)call->topo->ranks;
+           call->bytes <= BYTES_MOST / (size_t)call->topo->ranks &&
+           call->bytes < COLL_EAGER / blocks_of_message(call->topo);
 }
 
 const coll_algorithm coll_alltoall_multi_leader = {

@@ -19,6 +19,10 @@
 typedef COLL_Cost coll_cost;
 typedef COLL_Curve coll_curve;
 
+/* Messages of at least this many bytes ask the receiver first: with the header, 64 KB in most
+ * transports. */
+enum { COLL_EAGER = 64 << 10 };
+
 /* Returns what is wrong with CURVE, as static text ("a time below the one before"); NULL if nothing
  * is. */
 const char *coll_curve_fault(const coll_curve *curve);

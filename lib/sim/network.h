@@ -71,10 +71,6 @@ typedef struct coll_connection {
     size_t queued[COLL_WAYS]; /* bytes that wait for each uplink */
 } coll_connection;
 
-/* Messages of at least this many bytes ask the receiver first: with the header, 64 KB in most
- * transports. */
-enum { COLL_EAGER = 64 << 10 };
-
 typedef struct coll_network {
     const coll_topo *topo;
     const double *latencies; /* between sites; NULL: the profile's */
