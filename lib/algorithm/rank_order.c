@@ -18,13 +18,6 @@ void coll_order_ranks(const coll_shape *call, coll_visit visits[], int order[]) 
         order[rank] = rank;
 }
 
-bool coll_rank_order_begins(const coll_rank_order *line, const coll_topo *topo, int position,
-                            coll_unit unit) {
-    const int *at = &line->order[position];
-    return position == 0 || unit == COLL_UNIT_RANK ||
-           coll_topo_level(topo, at[-1], at[0]) > (coll_level)unit;
-}
-
 coll_extent coll_rank_order_extent(const coll_rank_order *line, const coll_topo *topo,
                                    coll_unit unit, coll_unit whole) {
     coll_extent extent = {.fewest = topo->ranks, .most = topo->ranks};

@@ -40,9 +40,17 @@ typedef enum coll_unit {
     COLL_UNIT_ALL = COLL_LEVEL_WIDE
 } coll_unit;
 
-/* Returns whether a UNIT begins at POSITION. */
-bool coll_rank_order_begins(const coll_rank_order *line, const coll_topo *topo, int position,
-                            coll_unit unit);
+/* Returns whether a UNIT begins at POSITION. Inline: many plans ask for every rank. */
+static inline bool coll_rank_order_begins(const coll_rank_order *line, const coll_topo *topo,
+                                          int position, coll_unit unit) {
+    if (position == 0 || unit == COLL_UNIT_RANK)
+        return true;
+    const coll_place *before = &topo->places[line->order[position - 1]],
+                     *here = &topo->places[line->order[position]];
+    return unit == COLL_UNIT_NODE   ? before->node != here->node
+           : unit == COLL_UNIT_RACK ? before->rack != here->rack
+                                    : unit == COLL_UNIT_SITE && before->site != here->site;
+}
 
 /* The smallest and the largest number of UNITs in a WHOLE. */
 typedef struct coll_extent {
