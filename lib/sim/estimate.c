@@ -340,20 +340,32 @@ static void count_more_ranks(estimate *e) {
         e->traffic.rank_seconds = rank_seconds;
 }
 
-static double estimate_time(estimate *e) {
+/* Simulates a short call of all ranks to its end. Returns false if it is too long, or if making the
+ * plans of so many ranks would take too long. */
+static bool simulate_all(const estimate *e, double *time) {
+    const subset whole = {.shape = *e->whole, .room = e->room, .left = e->left};
+    const double most = shares_nodes(e) ? SHARED * e->events : e->events;
     coll_sim_result result;
+    if ((e->whole->topo->ranks > RANKS_MOST && !e->allocates) || e->traffic.events > most ||
+        !simulate(e, &whole, 0, most, &result))
+        return false;
+    *time = (double)result.time * 1e-9;
+    return true;
+}
+
+static double estimate_time(estimate *e) {
     double time;
     const double at_least = 0.9; /* the sample of rounds may overestimate */
     e->traffic = count_sample(&e->load, UINT64_MAX);
     if (e->enough > 0 && at_least * e->traffic.rank_seconds >= e->enough)
         return at_least * e->traffic.rank_seconds;
+    if (simulate_all(e, &time))
+        return time;
     count_more_ranks(e);
     if (e->enough > 0 && lower_bound(&e->traffic) >= e->enough)
         return lower_bound(&e->traffic);
-    const subset whole = {.shape = *e->whole, .room = e->room, .left = e->left};
-    const double most = shares_nodes(e) ? SHARED * e->events : e->events;
-    if (e->traffic.events <= most && simulate(e, &whole, 0, most, &result))
-        return (double)result.time * 1e-9;
+    if (simulate_all(e, &time))
+        return time;
     return fmax(estimate_from_rounds(e, &time) ? time : estimate_from_ranks(e),
                 lower_bound(&e->traffic));
 }
