@@ -104,8 +104,9 @@ int COLL_Is_complete(struct COLL_Pending *request);
 
 /*
  * Starts to record the calls of MPI_COMM_WORLD's processes: if REPORT, for the report that
- * MPI_Finalize writes (COLL_REPORT); unless RECORD is NULL, in that directory (COLL_RECORD). All of
- * them must call it, at the end of MPI_Init. Local. Returns MPI's errors, and MPI_ERR_FILE.
+ * MPI_Finalize writes (COLL_REPORT); unless RECORD is NULL, in that directory (COLL_RECORD). If
+ * neither, calls are timed no longer. All of them must call it, at the end of MPI_Init. Local.
+ * Returns MPI's errors, and MPI_ERR_FILE.
  */
 int COLL_Report_start(int report, const char *record);
 
