@@ -94,13 +94,19 @@ COLL_TIMEOUT=2 COLL_REPORT=1 run 3 "$linked" -1 0 30 asleep || fail "a rank asle
 grep -q '^rank [12].* did not report in time and .* left out$' err || fail "rank 2 is not left out"
 COLL_REPORT=1 limited="timeout -k 10 60" run 3 "$linked" -1 0 30 abort && fail "no status of an abort"
 [ $? -lt 124 ] || fail "hangs after an abort"
-# Wrong values.
+# refuses TEXT: expects that COLL_REPORT is refused with TEXT. Open MPI loses what ranks print as they abort,
+# now and then on a busy machine: then a line has ORTE_ERROR_LOG.
+refuses() {
+    for try in 1 2 3 4 5; do
+        run 2 "$linked" -1 0 3 && fail "COLL_REPORT=$COLL_REPORT is taken"
+        grep -q "ORTE_ERROR_LOG" err || break
+    done
+    grep -q -F "COLL_REPORT=$COLL_REPORT: $1" err || fail "COLL_REPORT=$COLL_REPORT: another message, try $try"
+}
 for wrong in yes r.csv; do
-    COLL_REPORT=$wrong run 2 "$linked" -1 0 3 && fail "COLL_REPORT=$wrong is taken"
-    grep -q "COLL_REPORT=$wrong: must be 0, 1, or a file that ends in .txt, .json or .svg" err || fail "$wrong"
+    COLL_REPORT=$wrong refuses "must be 0, 1, or a file that ends in .txt, .json or .svg"
 done
-COLL_REPORT=none/r.json run 2 "$linked" -1 0 3 && fail "a folder that is not there"
-grep -q 'COLL_REPORT=none/r.json: No such file or directory; name a file' err || fail "none/r.json"
+COLL_REPORT=none/r.json refuses "No such file or directory; name a file"
 
 # --- Under coll-run ---
 if [ -x "$build/coll-run" ]; then
