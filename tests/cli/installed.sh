@@ -68,7 +68,7 @@ texts() {
 while read -r file; do
     texts "$file" | sed "s|$prefix||g" >text
     [ -s text ] || fail "$file isn't readable"
-    ! grep -n -E '@[A-Za-z_]+@' text >out || fail "$file has a placeholder"
+    ! grep -n -E '@[A-Za-z_]{2,}@' text >out || fail "$file has a placeholder"
     for forbidden; do
         ! grep -n -F -e "$forbidden" text >out || fail "$file names $forbidden"
     done
