@@ -340,14 +340,22 @@ static void count_more_ranks(estimate *e) {
         e->traffic.rank_seconds = rank_seconds;
 }
 
-/* Simulates a short call of all ranks to its end. Returns false if it is too long, or if making the
- * plans of so many ranks would take too long. */
+static double most_events_of_all(const estimate *e) {
+    return shares_nodes(e) ? SHARED * e->events : e->events;
+}
+
+/* Returns whether all ranks can be simulated, as far as their load is known, and making so many
+ * plans doesn't take too long. */
+static bool is_short(const estimate *e) {
+    return (e->whole->topo->ranks <= RANKS_MOST || e->allocates) &&
+           e->traffic.events <= most_events_of_all(e);
+}
+
+/* Simulates all ranks to the end. Returns false if that is too long. */
 static bool simulate_all(const estimate *e, double *time) {
     const subset whole = {.shape = *e->whole, .room = e->room, .left = e->left};
-    const double most = shares_nodes(e) ? SHARED * e->events : e->events;
     coll_sim_result result;
-    if ((e->whole->topo->ranks > RANKS_MOST && !e->allocates) || e->traffic.events > most ||
-        !simulate(e, &whole, 0, most, &result))
+    if (!simulate(e, &whole, 0, most_events_of_all(e), &result))
         return false;
     *time = (double)result.time * 1e-9;
     return true;
@@ -359,12 +367,13 @@ static double estimate_time(estimate *e) {
     e->traffic = count_sample(&e->load, UINT64_MAX);
     if (e->enough > 0 && at_least * e->traffic.rank_seconds >= e->enough)
         return at_least * e->traffic.rank_seconds;
-    if (simulate_all(e, &time))
+    const bool tried = is_short(e);
+    if (tried && simulate_all(e, &time))
         return time;
     count_more_ranks(e);
     if (e->enough > 0 && lower_bound(&e->traffic) >= e->enough)
         return lower_bound(&e->traffic);
-    if (simulate_all(e, &time))
+    if (!tried && is_short(e) && simulate_all(e, &time))
         return time;
     return fmax(estimate_from_rounds(e, &time) ? time : estimate_from_ranks(e),
                 lower_bound(&e->traffic));
