@@ -40,6 +40,7 @@ static bool same_culprit(const coll_lateness *one, const coll_lateness *other) {
 static coll_advice about_late(const coll_summary *all, int nth) {
     const coll_lateness *late = &all->late[nth];
     coll_advice advice = {.kind = is_about_host(late) ? "late host" : "late rank",
+                          .at_most = true,
                           .late = late,
                           .setting = late->late == COLL_LATE_AT_TIMES
                                          ? "see what else runs there then: daemons, timers, output"
@@ -84,6 +85,7 @@ int coll_advice_make(const coll_summary *all, coll_advice advice[COLL_ADVICE_MOS
             .kind = "call",
             .seconds =
                 row->inside / all->ranks * coll_advice_transferring_share(all, row->operation),
+            .at_most = true,
             .row = row,
             .setting = "call it less often, with less data, or nonblocking while it computes"};
         if (next.seconds >= DOMINATES * all->seconds)

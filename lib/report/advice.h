@@ -12,7 +12,8 @@ enum { COLL_ADVICE_MOST = 5 };
 
 typedef struct coll_advice {
     const char *kind;           /* "late rank", "late host", "native" or "call" */
-    double seconds;             /* that the run would take less; unless kind is "native", at most */
+    double seconds;             /* that the run would take less */
+    bool at_most;               /* SECONDS are a limit, no estimate */
     const coll_lateness *late;  /* of a late rank or host, in one operation; else NULL */
     const coll_report_row *row; /* of "call"; else NULL */
     const char *setting;        /* what to do */

@@ -258,8 +258,8 @@ static void print_advice(FILE *stream, const coll_summary *all) {
     for (int i = 0; i < count; i++) {
         coll_advice_describe(all, &advice[i], what, sizeof what);
         fprintf(stream, "%d. %s: the run would take %s%s less\n   %s\n", i + 1, what,
-                strcmp(advice[i].kind, "native") == 0 ? "" : "at most ",
-                print_seconds(advice[i].seconds, seconds), advice[i].setting);
+                advice[i].at_most ? "at most " : "", print_seconds(advice[i].seconds, seconds),
+                advice[i].setting);
     }
 }
 
@@ -324,6 +324,11 @@ static void print_json_row(FILE *stream, const coll_summary *all, const coll_rep
             all->seconds > 0 ? row->inside / all->ranks / all->seconds : 0);
 }
 
+/* Returns the name of the late host, or of the late rank's. */
+static const char *late_host(const coll_summary *all, const coll_lateness *one) {
+    return all->host_names[one->late == COLL_LATE_HOST ? one->who : all->host_of[one->who]];
+}
+
 static void print_json_late(FILE *stream, const coll_summary *all, const coll_lateness *one) {
     static const char *const kinds[] = {[COLL_LATE_UNKNOWN] = "unknown",
                                         [COLL_LATE_NOBODY] = "nobody",
@@ -338,7 +343,7 @@ static void print_json_late(FILE *stream, const coll_summary *all, const coll_la
         fprintf(stream, "\"rank\": %d, ", one->who);
     if (rank || host) {
         fprintf(stream, "\"host\": ");
-        print_string(stream, all->host_names[host ? one->who : all->host_of[one->who]]);
+        print_string(stream, late_host(all, one));
         fprintf(stream, ", \"last_in\": %.4f, \"late_seconds\": %.9g, ", one->share, one->seconds);
     }
     if (one->late == COLL_LATE_AT_TIMES && one->period > 0)
@@ -360,9 +365,7 @@ static void print_json_advice(FILE *stream, const coll_summary *all) {
             fprintf(stream, "\"rank\": %d, ", late->who);
         if (late) {
             fprintf(stream, "\"host\": ");
-            print_string(stream,
-                         all->host_names[late->late == COLL_LATE_HOST ? late->who
-                                                                      : all->host_of[late->who]]);
+            print_string(stream, late_host(all, late));
             fprintf(stream, ", ");
         }
         if (advice[i].row)
