@@ -72,6 +72,7 @@ libcoll_core_la_SOURCES = \
 	lib/base/ticks.h \
 	lib/base/typemap.c lib/base/typemap.h \
 	lib/base/wait.c lib/base/wait.h \
+	lib/base/xml.h \
 	lib/bcast/bcast.c lib/bcast/bcast.h \
 	lib/bcast/binomial.c \
 	lib/bcast/chain.c \

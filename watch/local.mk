@@ -3,6 +3,7 @@ if HAVE_PMPI
 noinst_LTLIBRARIES += libwatch.la
 libwatch_la_SOURCES = \
 	lib/base/c_locale.c lib/base/c_locale.h \
+	lib/base/xml.h \
 	watch/addr2line.c watch/addr2line.h \
 	watch/analysis.h \
 	watch/auth.c watch/auth.h \

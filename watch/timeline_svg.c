@@ -3,6 +3,7 @@
 
 #include "watch/timeline_svg.h"
 
+#include "lib/base/xml.h"
 #include "watch/calls.h"
 
 #include <errno.h>
@@ -37,15 +38,6 @@ static const char *const colours[SORTS] = {[COMPUTES] = "#eeeeee",
                                            "#f7b6a0",
                                            "#98df8a",
                                            "#c5b0d5"};
-
-/* Writes TEXT as XML. */
-static void write_text(FILE *file, const char *text) {
-    for (; *text; text++)
-        if (*text == '&' || *text == '<')
-            fputs(*text == '&' ? "&amp;" : "&lt;", file);
-        else
-            fputc((unsigned char)*text < ' ' ? ' ' : *text, file);
-}
 
 /* Draws the time since the first call below the rows. */
 static void draw_axis(const watch_timeline_svg *picture) {
@@ -84,7 +76,7 @@ void watch_timeline_svg_begin(watch_timeline_svg *picture, int ranks, uint64_t f
             "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n"
             "<text x=\"%d\" y=\"18\" font-size=\"14\" font-weight=\"bold\">",
             LEFT + WATCH_COLUMNS + RIGHT, TOP + rows + AXIS + 50, LEFT);
-    write_text(picture->file, program_invocation_short_name);
+    coll_xml_write(picture->file, program_invocation_short_name);
     fprintf(picture->file,
             " on %d rank%s</text>\n"
             "<text x=\"%d\" y=\"34\">the last %.6f s until MPI_Finalize: at most the last 4096 "

@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include "lib/base/c_locale.h"
+#include "lib/base/xml.h"
 #include "lib/report/advice.h"
 
 #include <math.h>
@@ -17,14 +18,6 @@ enum {
     WIDTH = 560, /* of the longest bar */
     RIGHT = 90
 };
-
-static void write_text(FILE *stream, const char *text) {
-    for (; *text; text++)
-        if (*text == '&' || *text == '<')
-            fputs(*text == '&' ? "&amp;" : "&lt;", stream);
-        else
-            fputc((unsigned char)*text < ' ' ? ' ' : *text, stream);
-}
 
 static double own_seconds(const coll_summary *all, const coll_report_row *row) {
     return row->inside / all->ranks;
@@ -48,9 +41,9 @@ static void draw_row(FILE *stream, const coll_summary *all, const coll_report_ro
                  native = native_seconds(all, row), per_second = WIDTH / longest,
                  transferring = coll_advice_transferring_share(all, row->operation);
     fprintf(stream, "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">", LEFT - 8, y + BAR - 2);
-    write_text(stream, row->operation);
+    coll_xml_write(stream, row->operation);
     fprintf(stream, " %zu B, ", row->bytes > 0 ? coll_class_bytes(row->size_class) : 0);
-    write_text(stream, row->algorithm);
+    coll_xml_write(stream, row->algorithm);
     fputs("</text>\n", stream);
     draw_bar(stream, y, BAR, own * per_second, "fill=\"#c6d8ef\"");
     draw_bar(stream, y, BAR, own * per_second * transferring, "fill=\"#1a55a0\"");
@@ -67,10 +60,10 @@ static void draw_advice(FILE *stream, const coll_summary *all, const coll_advice
     for (int i = 0; i < count; i++) {
         coll_advice_describe(all, &advice[i], what, sizeof what);
         fprintf(stream, "<text x=\"12\" y=\"%.1f\">%d. ", y + i * HEIGHT, i + 1);
-        write_text(stream, what);
-        fprintf(stream, ": %s%.3g s less; ", advice[i].late || advice[i].row ? "at most " : "",
+        coll_xml_write(stream, what);
+        fprintf(stream, ": %s%.3g s less; ", advice[i].at_most ? "at most " : "",
                 advice[i].seconds);
-        write_text(stream, advice[i].setting);
+        coll_xml_write(stream, advice[i].setting);
         fputs("</text>\n", stream);
     }
 }
