@@ -24,11 +24,10 @@ static const char usage[] =
     "\n"
     "Examines the hosts of a job before a program runs there: cores and bindings, limits of\n"
     "control groups, speed, interfaces and which of them MPI uses, names, clocks, the order of\n"
-    "ranks over racks, and between hosts latency, rate and lost packets. Prints a table of the "
-    "hosts, and at most five\n"
-    "findings: which host, link or rank stands out, the evidence, and what repairs it. \"may be\"\n"
-    "marks what repeated measurements do not agree about. Start it with the same options of\n"
-    "mpirun as the program.\n";
+    "ranks over racks, and between hosts latency, rate and lost packets. Prints a table of the\n"
+    "hosts, and at most five findings: which host, link or rank stands out, the evidence, and\n"
+    "what repairs it. \"may be\" marks what repeated measurements do not agree about. Start it\n"
+    "with the same options of mpirun as the program.\n";
 
 static const char legend[] =
     "cores: of the first rank; speed: of a core, compared with the median host; share: of a\n"
