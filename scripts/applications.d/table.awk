@@ -3,8 +3,13 @@
 
 BEGIN {
     if (title)
-        printf "%-14s %5s %12s %10s %8s %6s %-9s %s\n", "program", "ranks", "collectives", "without_s",
-            "with_s", "ratio", "results", "most of libcoll's time"
+        printf "%-14s %5s %12s %10s %8s %6s %11s %-9s %s\n", "program", "ranks", "collectives", "without_s",
+            "with_s", "ratio", "init_s", "results", "most of libcoll's time"
+}
+
+# Returns the seconds in MPI_Init without and with libcoll.
+function starts() {
+    return field("without_init_s") == "null" ? "?" : sprintf("%.2f %.2f", median("without_init_s"), median("with_init_s"))
 }
 
 {
@@ -18,7 +23,7 @@ BEGIN {
     else
         most = sprintf("%d x %s of %s bytes by %s, %.0f %%", field("calls"), most, field("bytes"),
             field("algorithm"), 100 * field("of_calls"))
-    printf "%-14s %5d %12s %10.2f %8.2f %6.2f %-9s %s\n",
+    printf "%-14s %5d %12s %10.2f %8.2f %6.2f %11s %-9s %s\n",
         field("program") (field("clock") == "run" ? " (run)" : ""), field("ranks"), share, before, after,
-        before / after, field("equal") == "true" ? "equal" : "DIFFERENT", most
+        before / after, starts(), field("equal") == "true" ? "equal" : "DIFFERENT", most
 }

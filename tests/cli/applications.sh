@@ -26,6 +26,8 @@ refused() {
 }
 refused "--by must be wrapper, component or dcp, not 'dcps'" --by dcps
 refused "--told must be nothing, racks or profile, not 'all'" --told all
+refused "--network must be racks or delay, not 'slow'" --network slow
+refused '--by dcp has a lab of its own: leave out --network' --by dcp --network delay
 refused '--profile goes with --told profile' --told racks --profile here
 refused "--dcp goes with --by dcp" --dcp 1:4
 refused "--dcp goes with --by dcp" --by component --dcp 1:4
@@ -69,8 +71,8 @@ read_lines -f "$scripts/applications.d/dcp-picture.awk" lines >picture
 same "the picture's figures" '"ocean 1:8" 2 1.24 "ocean 1:4" 1.02041 1.02 "atoms 1:4" 1 1.1 "waves 1:4" 2 0.9' \
     "$(sed -n '/^"/p' picture | paste -sd ' ')"
 
-echo '{"program": "ocean", "by": "wrapper", "ranks": 16, "clock": "program", "collectives": 0.59, "without_s": [3, 1, 2], "with_s": [1, 0.5, 9], "most_time": "gather", "bytes": 4, "calls": 24, "algorithm": "native", "of_calls": 0.5, "equal": true}' >lines
-same "the table" "ocean 16 59 % 2.00 1.00 2.00 equal 24 x gather of 4 bytes by native, 50 %" \
+echo '{"program": "ocean", "by": "wrapper", "ranks": 16, "clock": "program", "collectives": 0.59, "without_s": [3, 1, 2], "with_s": [1, 0.5, 9], "without_init_s": [0.2, 0.1, 0.3], "with_init_s": [0.5, 0.4, 0.6], "most_time": "gather", "bytes": 4, "calls": 24, "algorithm": "native", "of_calls": 0.5, "equal": true}' >lines
+same "the table" "ocean 16 59 % 2.00 1.00 2.00 0.20 0.50 equal 24 x gather of 4 bytes by native, 50 %" \
     "$(read_lines -v title=0 -f "$scripts/applications.d/table.awk" lines | sed 's/  */ /g')"
 
 # The output of the installation must not be on stdout.
