@@ -196,4 +196,4 @@ libcoll_core_la_LIBADD = $(HWLOC_LIBS)
 lib_LTLIBRARIES += libcoll.la
 libcoll_la_SOURCES = lib/base/loaded.c
 libcoll_la_LIBADD = libcoll_core.la
-libcoll_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 -export-symbols-regex '^(COLL|DCP)_'
+libcoll_la_LDFLAGS = $(AM_LDFLAGS) -version-info 1:0:1 -export-symbols-regex '^(COLL|DCP)_'

@@ -14,7 +14,7 @@
 
 (package
   (name "libcoll")
-  (version "0.1.0")
+  (version "0.2.0")
   (source (local-file ".." "libcoll-checkout"
                       #:recursive? #t
                       #:select? (git-predicate (string-append (current-source-directory) "/.."))))

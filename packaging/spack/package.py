@@ -11,11 +11,11 @@ class Libcoll(AutotoolsPackage):
     that use them, among them an exact K-means over MPI."""
 
     manual_download = True
-    url = "file://{0}/libcoll-0.1.0.tar.gz".format(os.getcwd())
+    url = "file://{0}/libcoll-0.2.0.tar.gz".format(os.getcwd())
 
     license("BSD-3-Clause")
 
-    version("0.1.0")
+    version("0.2.0")
 
     depends_on("c", type="build")
     depends_on("pkgconfig", type="build")

@@ -118,8 +118,18 @@ if [ -e "$build/html/index.html" ]; then
     done
 fi
 
+# The version is that of configure.ac everywhere.
 version=$(sed -n 's/^AC_INIT(\[libcoll\], \[\([^]]*\)\].*/\1/p' "$source_dir/configure.ac")
-grep -q -x -e "version: $version" "$source_dir/CITATION.cff" || fail "CITATION.cff is not of version $version"
+# carries FILE LINE: FILE must have LINE, which has the version.
+carries() {
+    grep -q -x -F -e "$2" "$source_dir/$1" || fail "$1 is not of version $version of configure.ac: no line \"$2\""
+}
+carries CITATION.cff "version: $version"
+carries debian/changelog "libcoll ($version) unstable; urgency=medium"
+carries packaging/guix.scm "  (version \"$version\")"
+carries packaging/spack/package.py "    version(\"$version\")"
+carries python/pyproject.toml "version = \"$version\""
+grep -q "^## $version (" "$source_dir/CHANGELOG.md" || fail "CHANGELOG.md has no section on $version"
 
 # shown PAGE LANGUAGE FILE BEGINNING: checks that the program on PAGE is FILE from the line BEGINNING on.
 shown() {
