@@ -25,6 +25,7 @@ dist_docpages_DATA = \
 	docs/kmeans.md \
 	docs/labs.md \
 	docs/languages.md \
+	docs/packages.md \
 	docs/papers.md \
 	docs/releasing.md \
 	docs/report.md \

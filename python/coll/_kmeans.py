@@ -7,7 +7,7 @@ import sys
 import numpy
 from mpi4py import MPI
 
-from ._library import handle_type, ffi, handle_of
+from ._library import handle_type, ffi, handle_of, path
 
 _NAME = "libcoll_kmeans.so.0"
 _PROBLEM = 1024
@@ -32,8 +32,8 @@ int COLL_Kmeans_transform(const COLL_Kmeans_points *, const COLL_Kmeans_model *,
 
 
 def _load():
-    """Loads libcoll_kmeans: from the folder of COLL_LIBRARY, or else as the loader finds it."""
-    name = os.path.join(os.path.dirname(os.environ.get("COLL_LIBRARY", "")), _NAME)
+    """Loads libcoll_kmeans as libcoll was: from the folder of that file, or as the loader finds it."""
+    name = os.path.join(os.path.dirname(path), _NAME)
     try:
         return ffi.dlopen(name, os.RTLD_NOW | os.RTLD_NODELETE)
     except OSError as error:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Loads libcoll: the file named by COLL_LIBRARY, or else the one that the loader finds."""
+"""Loads libcoll: the file named by COLL_LIBRARY, else the one in this package, which wheels have, or else the
+one that the loader finds."""
 
 import os
 
@@ -7,6 +8,7 @@ import cffi
 from mpi4py import MPI
 
 NAME = "libcoll.so.0"
+_IN_WHEEL = os.path.join(os.path.dirname(__file__), "lib", NAME)
 
 ffi = cffi.FFI()
 ffi.cdef("const char *COLL_Version(void); int MPI_Get_library_version(char *, int *);")
@@ -31,15 +33,15 @@ def _check_mpi(library, name):
         )
 
 
-def _load():
-    name = os.environ.get("COLL_LIBRARY") or NAME
+def _load(name):
     try:
         # libcoll is called until the end of MPI_Finalize, when Python has already released it.
         library = ffi.dlopen(name, os.RTLD_NOW | os.RTLD_NODELETE)
     except OSError as error:
-        raise ImportError(
-            f"coll: {error}; COLL_LIBRARY names the file {NAME}, LD_LIBRARY_PATH its folder"
-        ) from None
+        remedy = f"COLL_LIBRARY names the file {NAME}, LD_LIBRARY_PATH its folder"
+        if name == _IN_WHEEL:
+            remedy = "the wheel is for another MPI library or a newer system; build one here by make wheel"
+        raise ImportError(f"coll: {error}; {remedy}") from None
     try:
         library.COLL_Version
     except AttributeError:
@@ -48,7 +50,8 @@ def _load():
     return library
 
 
-_library = _load()
+path = os.environ.get("COLL_LIBRARY") or (_IN_WHEEL if os.path.exists(_IN_WHEEL) else NAME)
+_library = _load(path)
 version = ffi.string(_library.COLL_Version()).decode()
 
 # The type of MPI's handles: pointers or ints, depending on the MPI library.

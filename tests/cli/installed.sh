@@ -147,6 +147,26 @@ assert len(set(labels[:5])) == len(set(labels[5:])) == 1 and labels[0] != labels
         fail "KMeans in Python"
 }
 
+# wheel_works: tests WHEEL in ./venv. Only its own libraries may be loaded.
+wheel_works() {
+    PIP_NO_INDEX=1 venv/bin/pip install --no-deps --force-reinstall "$WHEEL" >out 2>err || fail "pip install $WHEEL"
+    cat >wheel.py <<'PYTHON'
+import coll, numpy, sys
+from mpi4py import MPI
+one, all = numpy.ones(1000), numpy.empty(1000)
+coll.Allreduce(one, all)
+assert (all == MPI.COMM_WORLD.size).all()
+labels = coll.KMeans(2, random_state=1).fit_predict(numpy.repeat([[0.5], [9]], 5, axis=0))
+assert len(set(labels[:5])) == len(set(labels[5:])) == 1 and labels[0] != labels[5]
+loaded = {line.split()[-1] for line in open("/proc/self/maps") if "/libcoll" in line}
+assert len(loaded) == 2 and min(file.startswith(sys.prefix) for file in loaded), loaded
+PYTHON
+    ranks 4 env -u COLL_LIBRARY venv/bin/python3 wheel.py || fail "the wheel with 4 ranks"
+    [ -e "$libdir/libcoll_pmpi.so" ] || return 0
+    COLL_TRACE=1 run venv/bin/coll-run -n 2 --wrap all --bcast chain -- "$python" -c 'from mpi4py import MPI
+MPI.COMM_WORLD.Bcast(bytearray(8))' && grep -q '^coll: bcast .*choice=chain' err || fail "coll-run of the wheel"
+}
+
 # The Python package of the system, or one installed as README says.
 python=
 for try in ${PYTHON:-} python3 /usr/bin/python3; do
@@ -171,6 +191,7 @@ else
     ranks 2 venv/bin/python3 "$source_dir/examples/first.py" || fail "a program in Python"
     greets 2 "a program in Python"
     clusters venv/bin/python3
+    [ -z "${WHEEL-}" ] || wheel_works
 fi
 
 # --- Programs as they are ---

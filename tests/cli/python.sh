@@ -32,4 +32,7 @@ refused() {
 refused "$work/none" "$work/none: cannot open"
 refused libm.so.6 "libm.so.6 is not libcoll; COLL_LIBRARY names the file libcoll.so.0"
 refused "$build/.libs/libforeign.so" "libforeign.so was built with SomeMPI 7.1, and mpi4py with "
+# A wheel has the library in the package.
+cp -r "$source_dir/python/coll" . && mkdir coll/lib && echo none >coll/lib/libcoll.so.0
+PYTHONPATH=$work refused '' "the wheel is for another MPI library or a newer system; build one here by make wheel"
 echo "all as it should be"
