@@ -1,4 +1,4 @@
-# The files for packaging: Debian's, and recipes for Guix and Spack.
+# The files for packaging: Debian's, an RPM spec, and recipes for Guix and Spack.
 EXTRA_DIST += \
 	debian/changelog \
 	debian/control \
@@ -24,4 +24,5 @@ EXTRA_DIST += \
 	debian/tests/installed \
 	debian/tests/python \
 	packaging/guix.scm \
+	packaging/libcoll.spec \
 	packaging/spack/package.py
