@@ -1,4 +1,4 @@
-# The files for packaging: Debian's, an RPM spec, and recipes for Guix and Spack.
+# The files for packaging: Debian's, an RPM spec, and recipes for other package managers.
 EXTRA_DIST += \
 	debian/changelog \
 	debian/control \
@@ -25,4 +25,22 @@ EXTRA_DIST += \
 	debian/tests/python \
 	packaging/guix.scm \
 	packaging/libcoll.spec \
-	packaging/spack/package.py
+	$(recipes:=.in)
+
+# recipes: fills the name and the checksum of the tarball in recipes, which the tarball itself can't have. URL is
+# where the tarball is published; by default it's the file in this build.
+recipes = packaging/conda/recipe.yaml packaging/easybuild/libcoll.eb packaging/spack/package.py
+tarball = $(PACKAGE)-$(VERSION).tar.gz
+URL = file://$(abs_builddir)/$(tarball)
+.PHONY: recipes
+recipes:
+	@[ -f $(tarball) ] || { echo "recipes: no $(tarball) here; run make dist first" >&2; exit 1; }
+	@case '$(URL)' in */$(tarball)) ;; *) \
+		echo "recipes: URL=$(URL): must end in /$(tarball)" >&2; exit 1 ;; esac
+	@for recipe in $(recipes); do \
+		mkdir -p `dirname recipes/$${recipe#packaging/}` && \
+		sed -e 's|[@]VERSION@|$(VERSION)|g' -e 's|[@]URL@|$(URL)|g' -e 's|[@]FOLDER@|$(URL:/$(tarball)=)|g' \
+			-e "s|[@]SHA256@|`sha256sum $(tarball) | cut -c 1-64`|g" \
+			$(srcdir)/$$recipe.in >recipes/$${recipe#packaging/} && echo "recipes/$${recipe#packaging/}" || exit 1; \
+	done
+CLEANFILES += $(recipes:packaging/%=recipes/%)

@@ -127,7 +127,6 @@ carries() {
 carries CITATION.cff "version: $version"
 carries debian/changelog "libcoll ($version) unstable; urgency=medium"
 carries packaging/guix.scm "  (version \"$version\")"
-carries packaging/spack/package.py "    version(\"$version\")"
 carries python/pyproject.toml "version = \"$version\""
 grep -q "^## $version (" "$source_dir/CHANGELOG.md" || fail "CHANGELOG.md has no section on $version"
 
