@@ -8,6 +8,7 @@
  *     seeded sleep RANK SECONDS       RANK sleeps for 0.15 s every second
  *     seeded allgather RANK SECONDS   an MPI_Allgather of 64 KB a rank takes most of the time
  */
+#include "config.h"
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
