@@ -1,5 +1,6 @@
-# The files for packaging: Debian's, an RPM spec, and recipes for other package managers.
+# The files for packaging: Debian's, an RPM spec, a container's, and recipes for other package managers.
 EXTRA_DIST += \
+	.dockerignore \
 	debian/changelog \
 	debian/control \
 	debian/copyright \
@@ -23,6 +24,7 @@ EXTRA_DIST += \
 	debian/tests/fortran \
 	debian/tests/installed \
 	debian/tests/python \
+	packaging/Containerfile \
 	packaging/guix.scm \
 	packaging/libcoll.spec \
 	$(recipes:=.in)

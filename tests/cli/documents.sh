@@ -130,6 +130,14 @@ carries packaging/guix.scm "  (version \"$version\")"
 carries python/pyproject.toml "version = \"$version\""
 grep -q "^## $version (" "$source_dir/CHANGELOG.md" || fail "CHANGELOG.md has no section on $version"
 
+# The container is built with the packages that docs/building.md names; scripts/packages calls Open MPI's mpi.
+sed -n '/^RUN .tmp.packages/,/[^\\]$/p' "$source_dir/packaging/Containerfile" >installs
+needed=$(sed -n 's/^| building | `\(.*\)` |$/\1/p' "$source_dir/docs/building.md" | sed 's/openmpi-bin libopenmpi-dev/mpi/')
+[ -n "$needed" ] || fail "docs/building.md names no packages for building"
+for package in $needed; do
+    grep -q -w -e "$package" installs || fail "packaging/Containerfile doesn't install $package"
+done
+
 # shown PAGE LANGUAGE FILE BEGINNING: checks that the program on PAGE is FILE from the line BEGINNING on.
 shown() {
     sed -n "/^\`\`\`$2\$/,/^\`\`\`\$/p" "$source_dir/$1" | sed '1d; $d' >of_page
