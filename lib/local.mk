@@ -144,6 +144,7 @@ libcoll_core_la_SOURCES = \
 	lib/reduce_scatter/reduce_scatter.h \
 	lib/reduce_scatter/ring.c \
 	lib/reduce_scatter/usual.c \
+	lib/replay/call_log.c lib/replay/call_log.h \
 	lib/replay/cluster.c lib/replay/cluster.h \
 	lib/replay/goal.c \
 	lib/replay/job_record.c lib/replay/job_record.h \
@@ -151,7 +152,6 @@ libcoll_core_la_SOURCES = \
 	lib/replay/replay.c \
 	lib/report/advice.c lib/report/advice.h \
 	lib/report/arrivals.c lib/report/arrivals.h \
-	lib/report/call_log.c lib/report/call_log.h \
 	lib/report/gather.c lib/report/gather.h \
 	lib/report/record.c lib/report/record.h \
 	lib/report/report.c lib/report/report.h \

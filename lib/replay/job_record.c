@@ -5,7 +5,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/textfile.h"
-#include "lib/report/call_log.h"
+#include "lib/replay/call_log.h"
 
 #include <dirent.h>
 #include <errno.h>

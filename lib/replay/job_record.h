@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads what COLL_RECORD has recorded of a job (lib/report/call_log.h). Needs no MPI but for
+/* Reads what COLL_RECORD has recorded of a job (lib/replay/call_log.h). Needs no MPI but for
  * errors. */
 #ifndef COLL_LIB_REPLAY_JOB_RECORD_H
 #define COLL_LIB_REPLAY_JOB_RECORD_H

@@ -6,7 +6,7 @@
 #include "lib/base/dcp_hooks.h"
 #include "lib/base/hash.h"
 #include "lib/base/ticks.h"
-#include "lib/report/call_log.h"
+#include "lib/replay/call_log.h"
 #include "lib/tuning/state.h"
 
 #include <pthread.h>

@@ -8,7 +8,7 @@
 #include "lib/base/env.h"
 #include "lib/base/error.h"
 #include "lib/base/textfile.h"
-#include "lib/report/call_log.h"
+#include "lib/replay/call_log.h"
 #include "lib/report/gather.h"
 #include "lib/report/record.h"
 #include "lib/tuning/state.h"

@@ -2,7 +2,7 @@
 /*
  * The report at MPI_Finalize (COLL_REPORT): starts the recording, gathers what the ranks have
  * recorded to rank 0 of MPI_COMM_WORLD, and writes it there. Sends no messages before MPI_Finalize.
- * The same recording feeds the call log (COLL_RECORD, call_log.h).
+ * The same recording feeds the call log (COLL_RECORD, lib/replay/call_log.h).
  */
 #ifndef COLL_LIB_REPORT_REPORT_H
 #define COLL_LIB_REPORT_REPORT_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
-#include "lib/report/call_log.h"
+#include "lib/replay/call_log.h"
 
 #include "lib/base/error.h"
 #include "lib/base/hash.h"

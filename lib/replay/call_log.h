@@ -15,8 +15,8 @@
  * bytes as in the report, the ticks since the previous call, and those inside it. The line "start"
  * is the same for a nonblocking call, whose end is not recorded. Any thread may call.
  */
-#ifndef COLL_LIB_REPORT_CALL_LOG_H
-#define COLL_LIB_REPORT_CALL_LOG_H
+#ifndef COLL_LIB_REPLAY_CALL_LOG_H
+#define COLL_LIB_REPLAY_CALL_LOG_H
 
 #include <stdbool.h>
 #include <stdint.h>
