@@ -218,7 +218,10 @@ static int set_topo(const coll_cluster *cluster, int first, coll_cluster_choice 
 static int choose(const coll_cluster *cluster, size_t bytes, coll_cluster_choice *choice) {
     const coll_operation_info *info = &coll_operations[choice->operation];
     int code = set_topo(cluster, 0, choice);
-    if (code == MPI_SUCCESS && !choice->native) {
+    if (code == MPI_SUCCESS && choice->asked && !choice->asked->native) {
+        choice->algorithm = choice->asked;
+        choice->values = coll_values_default(choice->asked);
+    } else if (code == MPI_SUCCESS && !choice->asked) {
         coll_shape shape = shape_of(choice, &cluster->profile, bytes);
         /* In the others all ranks know all counts. */
         if (choice->uneven && (choice->operation == COLL_OPERATION_GATHER ||
@@ -242,16 +245,16 @@ static int choose(const coll_cluster *cluster, size_t bytes, coll_cluster_choice
 }
 
 static bool is_for(const coll_cluster_choice *choice, const coll_job_group *group,
-                   const coll_job_call *call, bool native) {
+                   const coll_job_call *call, const coll_algorithm *asked) {
     return choice->group == group && choice->operation == call->operation &&
            choice->size_class == coll_size_class(call->bytes) && choice->root == call->root &&
-           choice->uneven == call->uneven && choice->native == native;
+           choice->uneven == call->uneven && choice->asked == asked;
 }
 
 coll_cluster_choice *coll_cluster_choose(coll_cluster *cluster, const coll_job_group *group,
-                                         const coll_job_call *call, bool native) {
+                                         const coll_job_call *call, const coll_algorithm *asked) {
     for (size_t i = 0; i < cluster->choice_count; i++)
-        if (is_for(cluster->choices[i], group, call, native))
+        if (is_for(cluster->choices[i], group, call, asked))
             return cluster->choices[i];
     coll_cluster_choice **more =
         realloc(cluster->choices, (cluster->choice_count + 1) * sizeof *more);
@@ -265,7 +268,7 @@ coll_cluster_choice *coll_cluster_choose(coll_cluster *cluster, const coll_job_g
     made->size_class = coll_size_class(call->bytes);
     made->root = call->root;
     made->uneven = call->uneven;
-    made->native = native;
+    made->asked = asked;
     if (choose(cluster, call->bytes, made) != MPI_SUCCESS) {
         coll_topo_free(&made->topo);
         free(made);

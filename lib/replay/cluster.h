@@ -17,7 +17,8 @@ typedef struct coll_cluster_choice {
     const coll_job_group *group;
     coll_operation operation;
     int size_class, root;
-    bool uneven, native;             /* NATIVE: the MPI library's own was asked for */
+    bool uneven;
+    const coll_algorithm *asked;     /* the algorithm that was asked for; NULL: libcoll's choice */
     const coll_algorithm *algorithm; /* NULL: the MPI library's own */
     coll_values values;
     coll_topo topo; /* of the group; for the MPI library's own, beginning with the root */
@@ -51,10 +52,10 @@ void coll_cluster_free(coll_cluster *cluster);
 int coll_cluster_make_topo(const COLL_Record *record, const char *path, int count,
                            const char *const hosts[], coll_topo *topo);
 
-/* Returns the choice for CALL of GROUP, libcoll's or, if NATIVE, the MPI library's own; NULL
- * without memory. CLUSTER owns it. */
+/* Returns the choice for CALL of GROUP: the algorithm ASKED for or, if that is NULL, libcoll's
+ * choice. Returns NULL without memory. CLUSTER owns it. */
 coll_cluster_choice *coll_cluster_choose(coll_cluster *cluster, const coll_job_group *group,
-                                         const coll_job_call *call, bool native);
+                                         const coll_job_call *call, const coll_algorithm *asked);
 
 /* What is simulated for a call of BYTES with a choice. */
 typedef struct coll_cluster_plan {

@@ -165,7 +165,7 @@ static int write_rank(writing *now, coll_cluster *cluster) {
     for (size_t i = 0; i < own->call_count && code == MPI_SUCCESS; i++) {
         const coll_job_call *call = &own->calls[i];
         const coll_job_group *group = &record->groups[record->comm_groups[call->comm]];
-        const coll_cluster_choice *choice = coll_cluster_choose(cluster, group, call, false);
+        const coll_cluster_choice *choice = coll_cluster_choose(cluster, group, call, NULL);
         int member = 0;
         while (group->members[member] != now->rank)
             member++;

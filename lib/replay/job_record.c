@@ -360,35 +360,11 @@ static long find_stranger(const char *directory, int ranks) {
     return found;
 }
 
-/* Gives the calls of one collective the mean of their bytes, and its number, which it counts in
- * CONTEXT. */
-static int unify_bytes(void *context, const coll_job_group *group, coll_job_call *const calls[]) {
-    const coll_operation operation = calls[0]->operation;
-    const bool all_blocks =
-        operation == COLL_OPERATION_ALLTOALL || operation == COLL_OPERATION_REDUCE_SCATTER;
-    double sum = 0;
-    bool uneven = false;
-    int *number = context;
-    for (int i = 0; i < group->ranks; i++) {
-        sum += (double)calls[i]->bytes / group->ranks;
-        uneven = uneven || calls[i]->uneven;
-    }
-    if (uneven && all_blocks)
-        sum /= group->ranks;
-    for (int i = 0; i < group->ranks; i++) {
-        calls[i]->bytes = (size_t)(sum + 0.5);
-        calls[i]->uneven = uneven;
-        calls[i]->number = *number;
-    }
-    ++*number;
-    return MPI_SUCCESS;
-}
-
 int COLL_Record_read(const char *directory, COLL_Record **record) {
     char problem[COLL_TEXTFILE_PROBLEM] = "";
     reading now = {.record = calloc(1, sizeof *now.record),
                    .lines = {.kind = "record", .problem = problem}};
-    int code = MPI_SUCCESS, calls = 0;
+    int code = MPI_SUCCESS;
     if (!now.record)
         return coll_error(MPI_ERR_NO_MEM, "no memory for the record %.150s", directory);
     now.record->ranks = 1; /* until rank 0 is read */
@@ -402,7 +378,7 @@ int COLL_Record_read(const char *directory, COLL_Record **record) {
                           "record %.150s: mixed: rank %ld is not of this job of %d ranks",
                           directory, stranger, now.record->ranks);
     if (code == MPI_SUCCESS)
-        code = coll_job_walk(now.record, unify_bytes, &calls);
+        code = coll_job_unify(now.record);
     if (code == MPI_SUCCESS)
         *record = now.record;
     else
@@ -500,4 +476,33 @@ int coll_job_walk(const COLL_Record *record, coll_job_visit *visit, void *contex
     free(now.ready);
     free(now.calls);
     return code;
+}
+
+/* Gives the calls of one collective the mean of their bytes, and its number, which is counted in
+ * CONTEXT. */
+static int unify_bytes(void *context, const coll_job_group *group, coll_job_call *const calls[]) {
+    const coll_operation operation = calls[0]->operation;
+    const bool all_blocks =
+        operation == COLL_OPERATION_ALLTOALL || operation == COLL_OPERATION_REDUCE_SCATTER;
+    double sum = 0;
+    bool uneven = false;
+    int *number = context;
+    for (int i = 0; i < group->ranks; i++) {
+        sum += (double)calls[i]->bytes / group->ranks;
+        uneven = uneven || calls[i]->uneven;
+    }
+    if (uneven && all_blocks)
+        sum /= group->ranks;
+    for (int i = 0; i < group->ranks; i++) {
+        calls[i]->bytes = (size_t)(sum + 0.5);
+        calls[i]->uneven = uneven;
+        calls[i]->number = *number;
+    }
+    ++*number;
+    return MPI_SUCCESS;
+}
+
+int coll_job_unify(const COLL_Record *record) {
+    int calls = 0;
+    return coll_job_walk(record, unify_bytes, &calls);
 }

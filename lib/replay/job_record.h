@@ -64,4 +64,8 @@ typedef int coll_job_visit(void *context, const coll_job_group *group,
                            coll_job_call *const calls[]);
 int coll_job_walk(const COLL_Record *record, coll_job_visit *visit, void *context);
 
+/* Gives the calls of one collective the mean of their ranks' bytes, and its number. Returns the
+ * errors of coll_job_walk. */
+int coll_job_unify(const COLL_Record *record);
+
 #endif

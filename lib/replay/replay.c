@@ -60,8 +60,10 @@ static int replay_one_way(replay *of, int way, const coll_job_group *group,
 static int replay_call(void *context, const coll_job_group *group, coll_job_call *const calls[]) {
     replay *of = context;
     COLL_Replay_row *row = find_row(of, calls[0]);
-    coll_cluster_choice *own = coll_cluster_choose(&of->cluster, group, calls[0], false),
-                        *native = coll_cluster_choose(&of->cluster, group, calls[0], true);
+    coll_cluster_choice *own = coll_cluster_choose(&of->cluster, group, calls[0], NULL),
+                        *native =
+                            coll_cluster_choose(&of->cluster, group, calls[0],
+                                                coll_operations[calls[0]->operation].table[0]);
     double seconds[WAYS];
     if (!own || !native)
         return coll_error(MPI_ERR_NO_MEM, "no memory to choose algorithms");

@@ -5,6 +5,7 @@
 
 #include "lib/algorithm/operations.h"
 #include "lib/base/ticks.h"
+#include "lib/report/job_calls.h"
 #include "lib/topology/rank_info.h"
 
 #include <math.h>
@@ -16,6 +17,9 @@
 /* Seconds that rank 0 waits for the others, and how many times longer they wait for rank 0, which
  * may be waiting for another one or still be writing results. */
 static const double FOR_RANKS = 60, TIMES_FOR_ROOT = 10;
+
+/* A replay of the calls takes at most this many seconds. */
+static const double REPLAY = 5;
 
 /* Rank 0 asks each host for its time this many times; the shortest round trip counts. */
 enum { ROUND_TRIPS = 12 };
@@ -40,24 +44,21 @@ enum { TELL_TIME, SEND_ALL, LEAVE_OUT };
  * multiples of 8, so that all are aligned. */
 typedef struct comm_header {
     uint64_t id, group, first; /* number of the first event */
-    int64_t events, ranks;
+    int64_t events, ranks, place;
 } comm_header;
-typedef struct sent_event {
-    int64_t entered, left; /* ns, on the sender's clock */
-    int64_t operation;
-} sent_event;
 
-static const sent_event *events_on(const comm_header *comm) {
-    return (const void *)(comm + 1);
+/* Events: times are on the sender's clock, and rows are the sender's. */
+static coll_job_part *events_on(comm_header *comm) {
+    return (void *)(comm + 1);
 }
 
-static const comm_header *next_comm(const comm_header *comm) {
-    return (const void *)(events_on(comm) + comm->events);
+static comm_header *next_comm(comm_header *comm) {
+    return (void *)(events_on(comm) + comm->events);
 }
 
 static size_t data_bytes(const hello *of) {
     return (size_t)of->rows * sizeof(coll_report_row) + (size_t)of->comms * sizeof(comm_header) +
-           (size_t)of->events * sizeof(sent_event);
+           (size_t)of->events * sizeof(coll_job_part);
 }
 
 /* --- Waiting --- */
@@ -124,23 +125,37 @@ static void describe(hello *own, int64_t rows, int64_t most) {
     }
 }
 
-static void pack_events(void *to, int64_t most) {
+/* Returns the place of RANK in GROUP. */
+static int place_in(const coll_report_group *group, int rank) {
+    int place = 0;
+    while (place < group->ranks - 1 && group->members[place] != rank)
+        place++;
+    return place;
+}
+
+static void pack_events(int rank, const int row_of[], void *to, int64_t most) {
     for (const coll_report_comm *one = coll_report_comms(); one; one = one->next) {
         const int64_t count = events_of(one, most);
         if (count == 0)
             continue;
         most -= count;
         comm_header *header = to;
-        sent_event *next = (void *)(header + 1);
+        coll_job_part *next = events_on(header);
         *header = (comm_header){.id = one->id,
                                 .group = one->group->hash,
                                 .first = one->calls - (uint64_t)count,
                                 .events = count,
-                                .ranks = one->group->ranks};
+                                .ranks = one->group->ranks,
+                                .place = place_in(one->group, rank)};
         for (uint64_t n = header->first; n < one->calls; n++) {
             const coll_report_event *kept = &one->events[n & (one->room - 1)];
-            *next++ = (sent_event){coll_report_date(kept->entered), coll_report_date(kept->left),
-                                   kept->operation};
+            *next++ = (coll_job_part){.entered = coll_report_date(kept->entered),
+                                      .left = coll_report_date(kept->left),
+                                      .bytes = kept->bytes,
+                                      .operation = (coll_operation)kept->operation,
+                                      .root = kept->root,
+                                      .row = kept->cell < 0 ? -1 : row_of[kept->cell],
+                                      .uneven = kept->uneven};
         }
         to = next;
     }
@@ -150,19 +165,19 @@ static void pack_events(void *to, int64_t most) {
  * NULL without memory. */
 static char *make_data(MPI_Comm world, hello *own) {
     coll_report_row *rows = malloc(COLL_REPORT_ROWS * sizeof *rows);
+    int rank, row_of[COLL_REPORT_ROWS];
     memset(own, 0, sizeof *own);
-    int rank;
     if (!rows || PMPI_Comm_rank(world, &rank) != MPI_SUCCESS ||
         coll_rank_info_make(&own->info) != MPI_SUCCESS) {
         free(rows);
         return NULL;
     }
     const int64_t most = most_events(world);
-    describe(own, coll_report_make_rows(rank, rows), most);
+    describe(own, coll_report_make_rows(rank, rows, row_of), most);
     char *data = malloc(data_bytes(own) + 1);
     if (data) {
         memcpy(data, rows, (size_t)own->rows * sizeof *rows);
-        pack_events(data + (size_t)own->rows * sizeof *rows, most);
+        pack_events(rank, row_of, data + (size_t)own->rows * sizeof *rows, most);
     }
     free(rows);
     return data;
@@ -213,6 +228,7 @@ typedef struct gathering {
     bool *here;
     host *host;
     coll_arrivals *arrivals;
+    coll_job_calls *calls; /* NULL: some are missing */
     char *own;             /* rank 0's data */
     coll_summary *summary; /* the result */
 } gathering;
@@ -280,10 +296,10 @@ static bool measure_clock(gathering *all, int rank) {
 }
 
 /* Returns rank 0's communicator ID; NULL: it has none. */
-static const comm_header *find_own_comm(const gathering *all, uint64_t id) {
+static comm_header *find_own_comm(const gathering *all, uint64_t id) {
     const hello *own = &all->hellos[0];
-    const coll_report_row *rows = (const void *)all->own;
-    const comm_header *comm = (const void *)(rows + own->rows);
+    coll_report_row *rows = (void *)all->own;
+    comm_header *comm = (void *)(rows + own->rows);
     for (int64_t i = 0; i < own->comms; i++, comm = next_comm(comm))
         if (comm->id == id)
             return comm;
@@ -294,17 +310,16 @@ static const comm_header *find_own_comm(const gathering *all, uint64_t id) {
  * Returns the rate by which the clock of the events on COMM gains on rank 0's: all ranks leave a
  * call at about the same time, so that their differences show it.
  */
-static double find_drift(const gathering *all, int64_t offset, const comm_header *comm) {
+static double find_drift(const gathering *all, int64_t offset, comm_header *comm) {
     static int64_t time[FITTED], apart[FITTED];
-    const comm_header *own = find_own_comm(all, comm->id);
+    comm_header *own = find_own_comm(all, comm->id);
     int count = 0;
     if (!own)
         return 0;
     for (int64_t i = 0; i < comm->events && count < FITTED; i++) {
         const int64_t same = (int64_t)(comm->first + (uint64_t)i - own->first);
-        const sent_event *one = events_on(comm) + i;
-        if (same < 0 || same >= own->events ||
-            !coll_operation_synchronizes((coll_operation)one->operation))
+        const coll_job_part *one = events_on(comm) + i;
+        if (same < 0 || same >= own->events || !coll_operation_synchronizes(one->operation))
             continue;
         time[count] = events_on(own)[same].left;
         apart[count] = one->left + offset - time[count];
@@ -313,22 +328,33 @@ static double find_drift(const gathering *all, int64_t offset, const comm_header
     return coll_arrivals_drift(count, time, apart);
 }
 
-static void add_events(gathering *all, int rank, const comm_header *comm) {
+/* Moves the events on COMM of RANK to rank 0's clock, and gives them the rows in ROW_OF. */
+static void translate_events(const gathering *all, int rank, const int row_of[],
+                             comm_header *comm) {
     const host *of = &all->host[all->summary->host_of[rank]];
     const int64_t offset = of->offset, now = (int64_t)coll_nanoseconds();
     const double drift = of->error > 0 ? find_drift(all, offset, comm) : 0;
-    const sent_event *next = events_on(comm);
+    coll_job_part *next = events_on(comm);
+    for (int64_t i = 0; i < comm->events; i++, next++) {
+        const int64_t moved = offset + (int64_t)(drift * (double)(now - next->entered - offset));
+        next->entered += moved;
+        next->left += moved;
+        next->row = next->row < 0 ? -1 : row_of[next->row];
+    }
+}
+
+static void add_arrivals(gathering *all, int rank, comm_header *comm) {
+    const coll_job_part *next = events_on(comm);
     int64_t left = -1;
     for (int64_t i = 0; i < comm->events && all->arrivals; i++, next++) {
-        const int64_t moved = offset + (int64_t)(drift * (double)(now - next->entered - offset));
         const coll_arrival one = {.comm = comm->id,
                                   .group = comm->group,
                                   .number = comm->first + (uint64_t)i,
                                   .ranks = (int)comm->ranks,
-                                  .operation = (coll_operation)next->operation,
+                                  .operation = next->operation,
                                   .rank = rank,
-                                  .entered = next->entered + moved,
-                                  .left = next->left + moved,
+                                  .entered = next->entered,
+                                  .left = next->left,
                                   .outside = left < 0 ? -1 : next->entered - left};
         left = next->left;
         if (!coll_arrivals_add(all->arrivals, &one)) {
@@ -338,16 +364,37 @@ static void add_events(gathering *all, int rank, const comm_header *comm) {
     }
 }
 
+static void add_calls(gathering *all, int rank, comm_header *comm) {
+    const coll_job_series series = {.comm = comm->id,
+                                    .rank = rank,
+                                    .place = (int)comm->place,
+                                    .ranks = (int)comm->ranks,
+                                    .first = comm->first,
+                                    .count = comm->events};
+    if (!all->calls || coll_job_calls_add(all->calls, &series, events_on(comm)))
+        return;
+    coll_job_calls_free(all->calls);
+    all->calls = NULL;
+}
+
 /* Adds the data that RANK has sent. */
-static void add_data(gathering *all, int rank, const char *data) {
+static void add_data(gathering *all, int rank, char *data) {
     const hello *of = &all->hellos[rank];
     coll_summary *into = all->summary;
-    const coll_report_row *rows = (const void *)data;
-    const comm_header *comm = (const void *)(rows + of->rows);
-    for (int64_t i = 0; i < of->rows; i++)
+    coll_report_row *rows = (void *)data;
+    comm_header *comm = (void *)(rows + of->rows);
+    int row_of[COLL_REPORT_ROWS];
+    for (int64_t i = 0; i < of->rows; i++) {
         into->count = coll_report_add_row(into->rows, into->count, COLL_REPORT_ROWS, &rows[i]);
-    for (int64_t i = 0; i < of->comms; i++, comm = next_comm(comm))
-        add_events(all, rank, comm);
+        row_of[i] = coll_report_find_row(into->rows, into->count, &rows[i]);
+        if (row_of[i] == into->count)
+            row_of[i] = -1;
+    }
+    for (int64_t i = 0; i < of->comms; i++, comm = next_comm(comm)) {
+        translate_events(all, rank, row_of, comm);
+        add_arrivals(all, rank, comm);
+        add_calls(all, rank, comm);
+    }
     into->lost += of->lost;
 }
 
@@ -401,8 +448,36 @@ static bool allocate(gathering *all) {
         return false;
     all->own = make_data(all->world, &all->hellos[0]);
     all->arrivals = coll_arrivals_make(into->host_of);
+    all->calls = coll_job_calls_make(all->ranks);
     all->here[0] = true;
     return all->own;
+}
+
+/* Returns a group of all ranks whose places and costs of messages are known; NULL: there is none.
+ */
+static const coll_report_group *find_whole_group(int ranks) {
+    int count;
+    const coll_report_cell *cells = coll_report_cells(&count);
+    for (int i = 0; i < count; i++)
+        if (cells[i].group && cells[i].group->ranks == ranks && cells[i].group->common)
+            return cells[i].group;
+    return NULL;
+}
+
+/* Sets what was saved by a replay of the calls, if all of the job's ranks are known. */
+static void replay(gathering *all) {
+    const coll_report_group *whole = find_whole_group(all->ranks);
+    int *place_of = malloc((size_t)all->ranks * sizeof *place_of);
+    coll_topo topo = {.ranks = 0};
+    for (int i = 0; i < all->ranks && whole && place_of; i++)
+        place_of[whole->members[i]] = i;
+    if (whole && place_of && whole->topo.sites == 1 && all->summary->missing == 0 &&
+        coll_topo_part(&whole->topo, all->ranks, place_of, &topo) == MPI_SUCCESS)
+        (void)coll_job_calls_replay(all->calls, REPLAY, &topo,
+                                    &coll_job_cache_facts_of(whole->common)->profile,
+                                    all->summary->count, all->summary->rows);
+    coll_topo_free(&topo);
+    free(place_of);
 }
 
 static void summarize(gathering *all, const bool expected[], coll_topo *topo) {
@@ -423,6 +498,8 @@ static void summarize(gathering *all, const bool expected[], coll_topo *topo) {
         into->served = into->served || strcmp(into->rows[i].algorithm, "native") != 0;
         coll_report_finish_saved(&into->rows[i]);
     }
+    if (into->served && all->calls)
+        replay(all);
     coll_summary_sort(into);
     const coll_rank_infos infos = {(const char *)&all->hellos[0].info, sizeof *all->hellos};
     if (into->ranks == all->ranks && !coll_topo_make(&infos, all->ranks, topo))
@@ -443,6 +520,7 @@ bool coll_gather(MPI_Comm world, int tag, double timeout, const bool expected[],
         summarize(&all, expected, &gathered->topo);
     }
     coll_arrivals_free(all.arrivals);
+    coll_job_calls_free(all.calls);
     free(all.hellos);
     free(all.here);
     free(all.host);

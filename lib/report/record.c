@@ -216,14 +216,12 @@ static void enlarge_events(coll_report_comm *one) {
     one->room = room;
 }
 
-static void add_event(coll_report_comm *one, uint64_t entered, uint64_t left,
-                      coll_operation operation) {
+static void add_event(coll_report_comm *one, const coll_report_event *event) {
     /* The ring grows only before it wraps for the first time. */
     if (one->id && one->calls == one->room)
         enlarge_events(one);
     if (one->room)
-        one->events[one->calls & (one->room - 1)] =
-            (coll_report_event){entered, left, (uint32_t)operation};
+        one->events[one->calls & (one->room - 1)] = *event;
     one->calls++;
 }
 
@@ -357,7 +355,9 @@ void coll_report_end(uint64_t began, int code, coll_operation operation, coll_re
     if ((!cell || has_block) && own && count > 0 &&
         PMPI_Type_size(amount->type, &size) != MPI_SUCCESS)
         size = 0;
-    const size_t given = (size_t)count * (size_t)size, bytes = cell ? current_bytes : given;
+    const size_t given = (size_t)count * (size_t)size, bytes = cell ? current_bytes : given,
+                 part = has_block ? given : bytes;
+    const int root = coll_operations[operation].rootless ? COLL_NO_ROOT : amount->root;
     pthread_mutex_lock(&lock);
     if (own && !own->numbered)
         number_comm(own);
@@ -375,17 +375,22 @@ void coll_report_end(uint64_t began, int code, coll_operation operation, coll_re
         lost++;
     }
     if (own && kind == COLL_REPORT_BLOCKING)
-        add_event(own, began, now, operation);
+        add_event(own, &(coll_report_event){.entered = began,
+                                            .left = now,
+                                            .bytes = part,
+                                            .root = root,
+                                            .cell = (int16_t)(cell ? cell - cells : -1),
+                                            .operation = (uint8_t)operation,
+                                            .uneven = amount->uneven});
     if (own && operation != COLL_OPERATION_AGGREGATE && coll_call_log_is_open())
-        log_call(own, &(coll_logged_call){
-                          .operation = coll_operations[operation].name,
-                          .comm = own->id,
-                          .uneven = amount->uneven,
-                          .started = kind != COLL_REPORT_BLOCKING,
-                          .root = coll_operations[operation].rootless ? -1 : amount->root,
-                          .bytes = has_block ? given : bytes,
-                          .entered = began,
-                          .left = now});
+        log_call(own, &(coll_logged_call){.operation = coll_operations[operation].name,
+                                          .comm = own->id,
+                                          .uneven = amount->uneven,
+                                          .started = kind != COLL_REPORT_BLOCKING,
+                                          .root = root,
+                                          .bytes = part,
+                                          .entered = began,
+                                          .left = now});
     pthread_mutex_unlock(&lock);
 }
 

@@ -51,7 +51,11 @@ typedef struct coll_report_cell {
 /* One blocking call. */
 typedef struct coll_report_event {
     uint64_t entered, left; /* ticks */
-    uint32_t operation;
+    uint64_t bytes;         /* of this rank's data or block */
+    int32_t root;           /* in the communicator; or COLL_NO_ROOT */
+    int16_t cell;           /* its row in coll_report_cells; negative: none */
+    uint8_t operation;
+    bool uneven; /* the call has a count for each rank */
 } coll_report_event;
 
 /* The latest calls of a communicator that are kept, and those of all communicators. */

@@ -16,15 +16,12 @@
  */
 static const double MEASURED_WITHIN = 0.1;
 
-/* A predicted time is assumed to be right within this fraction. */
-static const double PREDICTED_WITHIN = 0.3;
-
 static bool is_native(const coll_report_cell *cell) {
     return !cell->dcp && (!cell->algorithm || cell->algorithm->native);
 }
 
 static const char *algorithm_name(const coll_report_cell *cell) {
-    return cell->dcp ? "dcp" : cell->algorithm ? cell->algorithm->name : "native";
+    return cell->dcp ? COLL_REPORT_DCP : cell->algorithm ? cell->algorithm->name : "native";
 }
 
 /* Returns the seconds that autotuning has measured for CELL's calls by ALGORITHM; 0: unknown. */
@@ -74,7 +71,8 @@ static bool predict_saved(const coll_shape *call, const coll_algorithm *own,
         const coll_profile *costs = networks ? &network : NULL;
         const double theirs = coll_predicted_on(native, call, &none, costs),
                      ours = coll_predicted_on(own, call, values, costs),
-                     ran = ran_native ? theirs : ours, within = PREDICTED_WITHIN * (theirs + ours);
+                     ran = ran_native ? theirs : ours,
+                     within = COLL_REPORT_PREDICTED_WITHIN * (theirs + ours);
         if (!(ran > 0) || !isfinite(theirs) || !isfinite(ours))
             return false;
         saved->low = fmin(saved->low, (theirs - ours - within) / ran);
@@ -187,13 +185,14 @@ static coll_report_row make_row(const coll_report_cell *cell, int rank) {
     return row;
 }
 
-int coll_report_make_rows(int rank, coll_report_row rows[]) {
+int coll_report_make_rows(int rank, coll_report_row rows[], int row_of[]) {
     int cells, count = 0;
     const coll_report_cell *all = coll_report_cells(&cells);
     for (int i = 0; i < cells; i++)
         if (all[i].calls > 0) {
             const coll_report_row row = make_row(&all[i], rank);
             count = coll_report_add_row(rows, count, COLL_REPORT_ROWS, &row);
+            row_of[i] = coll_report_find_row(rows, count, &row);
         }
     return count;
 }
@@ -213,12 +212,17 @@ static int combined_source(int a, int b) {
     return a == COLL_REPORT_UNKNOWN ? b : COLL_REPORT_MIXED;
 }
 
-int coll_report_add_row(coll_report_row sums[], int count, int most, const coll_report_row *row) {
+int coll_report_find_row(const coll_report_row sums[], int count, const coll_report_row *row) {
     int i = 0;
     while (i < count && (sums[i].size_class != row->size_class ||
                          strcmp(sums[i].operation, row->operation) != 0 ||
                          strcmp(sums[i].algorithm, row->algorithm) != 0))
         i++;
+    return i;
+}
+
+int coll_report_add_row(coll_report_row sums[], int count, int most, const coll_report_row *row) {
+    const int i = coll_report_find_row(sums, count, row);
     if (i == most)
         return count;
     if (i == count) {

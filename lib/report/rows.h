@@ -31,6 +31,9 @@ static inline void coll_report_range_add(coll_report_range *sum, const coll_repo
     sum->high += more->high;
 }
 
+/* The algorithm of a row whose calls dedicated processors ran. */
+#define COLL_REPORT_DCP "dcp"
+
 typedef struct coll_report_row {
     char operation[20]; /* "allreduce"; "iallreduce" if nonblocking, "allreduce_init" if persistent
                          */
@@ -50,12 +53,16 @@ typedef struct coll_report_row {
 /* The most rows, of one rank and of all; further ones are left out. */
 enum { COLL_REPORT_ROWS = 1024 };
 
+/* A predicted time is assumed to be right within this fraction. */
+#define COLL_REPORT_PREDICTED_WITHIN 0.3
+
 /*
  * Writes the rows of this rank, RANK in MPI_COMM_WORLD, to ROWS, which has room for
- * COLL_REPORT_ROWS, and returns their number. Predictions take a while, so the first rank of each
- * group alone estimates what was saved.
+ * COLL_REPORT_ROWS, and returns their number. Sets ROW_OF[i] to the row of the ith of
+ * coll_report_cells. Predictions take a while, so the first rank of each group alone estimates what
+ * was saved.
  */
-int coll_report_make_rows(int rank, coll_report_row rows[]);
+int coll_report_make_rows(int rank, coll_report_row rows[], int row_of[]);
 
 /*
  * Sets what ROW, a sum over all ranks, has saved: scales it from predicted times to those that the
@@ -63,6 +70,10 @@ int coll_report_make_rows(int rank, coll_report_row rows[]);
  * how long a call took: the root of a broadcast leaves early.
  */
 void coll_report_finish_saved(coll_report_row *row);
+
+/* Returns the index of the row of the same calls as ROW among the COUNT rows of SUMS; COUNT: there
+ * is none. */
+int coll_report_find_row(const coll_report_row sums[], int count, const coll_report_row *row);
 
 /* Adds ROW to that of the same calls among the COUNT rows of SUMS, or behind them if there is none
  * and fewer than MOST. Returns the new count. */

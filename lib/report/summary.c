@@ -106,7 +106,10 @@ static double each(const coll_report_row *row) {
 
 /* Returns the seconds that the MPI library's own takes for a call; negative: unknown. */
 static double native_each(const coll_report_row *row) {
-    return row->estimated > 0 ? row->inside / row->calls + row->saved.middle / row->estimated : -1;
+    const double ran = row->inside / row->calls;
+    return row->source == COLL_REPORT_NATIVE ? ran
+           : row->estimated > 0              ? ran + row->saved.middle / row->estimated
+                                             : -1;
 }
 
 static const char mark_of[] = {[COLL_REPORT_UNKNOWN] = ' ',
@@ -141,7 +144,8 @@ static void print_row(FILE *stream, const coll_summary *all, const coll_report_r
             print_count(row->calls / all->ranks, false, calls),
             print_count(row->bytes / all->ranks, true, bytes), row->algorithm,
             print_seconds(row->inside / all->ranks, time), one, native,
-            is_sum ? ' ' : mark_of[row->source], row->source == COLL_REPORT_NATIVE ? "" : saved,
+            is_sum ? ' ' : mark_of[row->source],
+            row->source == COLL_REPORT_NATIVE && is_nothing(&row->saved) ? "" : saved,
             all->seconds > 0 ? 100 * row->inside / all->ranks / all->seconds : 0);
 }
 

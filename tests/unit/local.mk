@@ -18,6 +18,7 @@ UNIT_TESTS = \
 	tests/unit/hog \
 	tests/unit/images \
 	tests/unit/incast \
+	tests/unit/job_calls \
 	tests/unit/kernels \
 	tests/unit/npy \
 	tests/unit/order \

@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "lib/report/job_calls.h"
+
+#include "lib/base/comm.h"
+#include "lib/base/ticks.h"
+#include "lib/replay/cluster.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* All ranks together keep at most MOST calls, but each rank may keep LEAST. */
+enum { MOST = 1 << 18, LEAST = 64 };
+
+/* A communicator, and its calls of which all ranks' parts are known. */
+typedef struct known_comm {
+    uint64_t id;
+    int ranks, joined; /* how many of the ranks have calls here */
+    int *members;      /* of those */
+    uint64_t from, to; /* numbers of the calls */
+} known_comm;
+
+typedef struct kept_call {
+    int comm;
+    uint64_t number;
+    coll_job_part part;
+} kept_call;
+
+typedef struct kept_calls {
+    size_t count;
+    kept_call *of;
+} kept_calls;
+
+struct coll_job_calls {
+    int ranks, comm_count;
+    known_comm *comms;
+    kept_calls *kept; /* of each rank */
+};
+
+coll_job_calls *coll_job_calls_make(int ranks) {
+    coll_job_calls *all = calloc(1, sizeof *all);
+    kept_calls *kept = calloc((size_t)ranks, sizeof *kept);
+    if (!all || !kept) {
+        free(all);
+        free(kept);
+        return NULL;
+    }
+    *all = (coll_job_calls){.ranks = ranks, .kept = kept};
+    return all;
+}
+
+void coll_job_calls_free(coll_job_calls *all) {
+    if (!all)
+        return;
+    for (int rank = 0; rank < all->ranks; rank++)
+        free(all->kept[rank].of);
+    for (int i = 0; i < all->comm_count; i++)
+        free(all->comms[i].members);
+    free(all->comms);
+    free(all->kept);
+    free(all);
+}
+
+/* Returns the number of the communicator of SERIES; -1 without memory. */
+static int find_comm(coll_job_calls *all, const coll_job_series *series) {
+    int i = 0;
+    while (i < all->comm_count &&
+           (all->comms[i].id != series->comm || all->comms[i].ranks != series->ranks))
+        i++;
+    if (i < all->comm_count)
+        return i;
+    known_comm *more = realloc(all->comms, (size_t)(i + 1) * sizeof *more);
+    if (!more)
+        return -1;
+    all->comms = more;
+    all->comms[i] = (known_comm){.id = series->comm,
+                                 .ranks = series->ranks,
+                                 .members = calloc((size_t)series->ranks, sizeof(int)),
+                                 .to = UINT64_MAX};
+    if (!all->comms[i].members)
+        return -1;
+    all->comm_count++;
+    return i;
+}
+
+bool coll_job_calls_add(coll_job_calls *all, const coll_job_series *series,
+                        const coll_job_part parts[]) {
+    const size_t share = (size_t)(MOST / all->ranks > LEAST ? MOST / all->ranks : LEAST);
+    kept_calls *own = &all->kept[series->rank];
+    const int comm = find_comm(all, series);
+    if (comm < 0)
+        return false;
+    const size_t room = share - own->count, given = (size_t)series->count,
+                 count = given < room ? given : room;
+    kept_call *more = realloc(own->of, (own->count + count + 1) * sizeof *more);
+    if (!more)
+        return false;
+    own->of = more;
+    known_comm *known = &all->comms[comm];
+    const uint64_t end = series->first + given, from = end - count;
+    known->joined++;
+    known->members[series->place] = series->rank;
+    known->from = from > known->from ? from : known->from;
+    known->to = end < known->to ? end : known->to;
+    for (size_t i = 0; i < count; i++)
+        own->of[own->count++] = (kept_call){comm, from + i, parts[given - count + i]};
+    return true;
+}
+
+/* --- A record of these calls --- */
+
+static bool is_known(const coll_job_calls *all, const kept_call *call) {
+    const known_comm *comm = &all->comms[call->comm];
+    return comm->joined == comm->ranks && call->number >= comm->from && call->number < comm->to &&
+           call->part.row >= 0 && !coll_operations[call->part.operation].neighbors &&
+           call->part.operation != COLL_OPERATION_AGGREGATE;
+}
+
+static int by_entry(const void *a, const void *b) {
+    const coll_job_part *one = &((const kept_call *)a)->part,
+                        *other = &((const kept_call *)b)->part;
+    return (one->entered > other->entered) - (one->entered < other->entered);
+}
+
+/* Sets the calls of RANK, which begin to count at START, and their ROWS. */
+static bool record_rank(const coll_job_calls *all, int rank, int64_t start, coll_job_rank *own,
+                        int **rows) {
+    kept_calls *kept = &all->kept[rank];
+    own->calls = malloc((kept->count + 1) * sizeof *own->calls);
+    *rows = malloc((kept->count + 1) * sizeof **rows);
+    if (!own->calls || !*rows)
+        return false;
+    if (kept->count > 0)
+        qsort(kept->of, kept->count, sizeof *kept->of, by_entry);
+    for (size_t i = 0; i < kept->count; i++) {
+        const coll_job_part *part = &kept->of[i].part;
+        if (!is_known(all, &kept->of[i]))
+            continue;
+        (*rows)[own->call_count] = part->row;
+        own->calls[own->call_count++] =
+            (coll_job_call){.operation = part->operation,
+                            .comm = kept->of[i].comm,
+                            .root = part->root,
+                            .uneven = part->uneven,
+                            .bytes = (size_t)part->bytes,
+                            .before = 1e-9 * fmax(0, (double)(part->entered - start)),
+                            .inside = 1e-9 * (double)(part->left - part->entered)};
+        start = part->left;
+    }
+    return true;
+}
+
+/* Returns when the first call began. */
+static int64_t first_entry(const coll_job_calls *all) {
+    int64_t first = INT64_MAX;
+    for (int rank = 0; rank < all->ranks; rank++)
+        for (size_t i = 0; i < all->kept[rank].count; i++)
+            if (is_known(all, &all->kept[rank].of[i]) && all->kept[rank].of[i].part.entered < first)
+                first = all->kept[rank].of[i].part.entered;
+    return first;
+}
+
+/* Makes a record of the calls, and the ROWS of each rank's calls. The caller frees both, even if it
+ * returns NULL. */
+static COLL_Record *make_record(const coll_job_calls *all, int *rows[]) {
+    const size_t comms = (size_t)all->comm_count + 1;
+    COLL_Record *record = calloc(1, sizeof *record);
+    if (!record)
+        return NULL;
+    record->ranks = all->ranks;
+    record->of = calloc((size_t)all->ranks, sizeof *record->of);
+    record->comm_groups = calloc(comms, sizeof *record->comm_groups);
+    record->groups = calloc(comms, sizeof *record->groups);
+    bool good = record->of && record->comm_groups && record->groups;
+    for (int i = 0; i < all->comm_count && good; i++) {
+        const size_t bytes = (size_t)all->comms[i].ranks * sizeof(int);
+        coll_job_group *group = &record->groups[i];
+        record->comm_groups[i] = i;
+        *group = (coll_job_group){all->comms[i].ranks, malloc(bytes)};
+        record->comm_count = record->group_count = i + 1;
+        good = group->members;
+        if (good)
+            memcpy(group->members, all->comms[i].members, bytes);
+    }
+    const int64_t start = good ? first_entry(all) : 0;
+    for (int rank = 0; rank < all->ranks && good; rank++)
+        good = record_rank(all, rank, start, &record->of[rank], &rows[rank]);
+    if (good && coll_job_unify(record) == MPI_SUCCESS)
+        return record;
+    COLL_Record_free(record);
+    return NULL;
+}
+
+/* --- The replay --- */
+
+enum { RAN, NATIVE, WAYS };
+
+/* The replayed calls of a row of the report: how many, and the seconds of all ranks in them. */
+typedef struct row_times {
+    double calls, recorded, seconds[WAYS];
+} row_times;
+
+typedef struct replay {
+    coll_cluster cluster;
+    int *const *row_of; /* of each rank's calls */
+    const coll_report_row *rows;
+    row_times *times;      /* of each row */
+    double *now[WAYS];     /* of each rank: when it left its last call, s */
+    double *starts, *ends; /* of the members of a group */
+    double deadline;
+} replay;
+
+static int row_of(const replay *of, const coll_job_group *group, coll_job_call *const calls[],
+                  int i) {
+    const int rank = group->members[i];
+    return of->row_of[rank][calls[i] - of->cluster.record->of[rank].calls];
+}
+
+/* Returns the algorithm that ran CALL, in ROW. */
+static const coll_algorithm *algorithm_of(const coll_report_row *row, const coll_job_call *call) {
+    const coll_algorithm *const *table = coll_operations[call->operation].table;
+    for (int i = 0; table[i]; i++)
+        if (strcmp(table[i]->name, row->algorithm) == 0)
+            return table[i];
+    return table[0];
+}
+
+static int replay_one_way(replay *of, int way, const coll_algorithm *algorithm,
+                          const coll_job_group *group, coll_job_call *const calls[]) {
+    coll_cluster_choice *choice = coll_cluster_choose(&of->cluster, group, calls[0], algorithm);
+    if (!choice)
+        return MPI_ERR_NO_MEM;
+    for (int i = 0; i < group->ranks; i++)
+        of->starts[i] = of->now[way][group->members[i]] + calls[i]->before;
+    const int code = coll_cluster_time(choice, calls[0]->bytes, of->starts, of->ends);
+    for (int i = 0; i < group->ranks && code == MPI_SUCCESS; i++) {
+        of->times[row_of(of, group, calls, i)].seconds[way] += of->ends[i] - of->starts[i];
+        of->now[way][group->members[i]] = of->ends[i];
+    }
+    return code;
+}
+
+/* Replays a call both ways, unless the time is over. */
+static int replay_call(void *context, const coll_job_group *group, coll_job_call *const calls[]) {
+    replay *of = context;
+    const coll_operation_info *info = &coll_operations[calls[0]->operation];
+    const coll_report_row *row = &of->rows[row_of(of, group, calls, 0)];
+    const coll_algorithm *ran = algorithm_of(row, calls[0]);
+    if (coll_monotonic() > of->deadline)
+        return MPI_SUCCESS;
+    int code = replay_one_way(of, RAN, ran, group, calls);
+    if (code == MPI_SUCCESS)
+        code =
+            replay_one_way(of, NATIVE, info->table[0]->native ? info->table[0] : ran, group, calls);
+    for (int i = 0; i < group->ranks && code == MPI_SUCCESS; i++) {
+        row_times *times = &of->times[row_of(of, group, calls, i)];
+        times->calls++;
+        times->recorded += calls[i]->inside;
+    }
+    return code;
+}
+
+/* Replays RECORD, and sets TIMES. */
+static bool replay_record(const COLL_Record *record, int *const row_of_call[], double limit,
+                          const coll_topo *topo, const coll_profile *profile,
+                          const coll_report_row rows[], row_times times[]) {
+    const size_t ranks = (size_t)record->ranks;
+    double *memory = calloc((WAYS + 2) * ranks, sizeof *memory);
+    if (!memory)
+        return false;
+    replay of = {.cluster = {.record = record, .topo = *topo, .profile = *profile},
+                 .row_of = row_of_call,
+                 .rows = rows,
+                 .times = times,
+                 .now = {memory, memory + ranks},
+                 .starts = memory + 2 * ranks,
+                 .ends = memory + 3 * ranks,
+                 .deadline = coll_monotonic() + limit};
+    const int code = coll_job_walk(record, replay_call, &of);
+    of.cluster.topo = (coll_topo){.ranks = 0}; /* the caller's */
+    coll_cluster_free(&of.cluster);
+    free(memory);
+    return code == MPI_SUCCESS;
+}
+
+/* The whole replay: how the two ways compare with what was recorded and estimated. */
+typedef struct findings {
+    double share; /* of the replayed seconds that count, as the calls took less */
+    double kept;  /* of what single calls save: the rest is lost again by waiting */
+} findings;
+
+/* Returns the seconds of TIMES by which the MPI library's own way is longer. */
+static double difference(const row_times *times) {
+    return times->seconds[NATIVE] - times->seconds[RAN];
+}
+
+static findings compare(int count, const coll_report_row rows[], const row_times times[]) {
+    double recorded = 0, ran = 0, whole = 0, single = 0;
+    for (int i = 0; i < count; i++) {
+        recorded += times[i].recorded;
+        ran += times[i].seconds[RAN];
+        whole += difference(&times[i]);
+        single += rows[i].saved.middle * times[i].calls / rows[i].calls;
+    }
+    /* What the calls took beyond the replay is waiting for something that is not replayed. */
+    const double share = ran > recorded ? recorded / ran : 1;
+    return (findings){share, single > 0 ? fmin(fmax(share * whole / single, 0), 1) : 1};
+}
+
+/*
+ * Sets what ROW has saved: the difference of the two ways in the calls that were replayed, and of
+ * the others as much of their estimate as FOUND is kept. The range keeps its width.
+ */
+static void set_saved(coll_report_row *row, const row_times *times, const findings *found) {
+    if (row->source == COLL_REPORT_MEASURED || row->source == COLL_REPORT_MIXED ||
+        strcmp(row->algorithm, COLL_REPORT_DCP) == 0 || times->calls == 0)
+        return;
+    const bool is_new = row->source == COLL_REPORT_UNKNOWN;
+    const double replayed = times->calls / row->calls, by = found->share / (is_new ? replayed : 1),
+                 rest = (1 - replayed) * found->kept * row->saved.middle;
+    if (is_new) {
+        const double within =
+            COLL_REPORT_PREDICTED_WITHIN * by * (times->seconds[NATIVE] + times->seconds[RAN]);
+        row->source = COLL_REPORT_ESTIMATED;
+        row->estimated = row->calls;
+        row->saved = (coll_report_range){-within, 0, within};
+    }
+    const double moved = by * difference(times) + rest - row->saved.middle;
+    coll_report_range_add(&row->saved, &(coll_report_range){moved, moved, moved});
+}
+
+bool coll_job_calls_replay(const coll_job_calls *all, double limit, const coll_topo *topo,
+                           const coll_profile *profile, int count, coll_report_row rows[]) {
+    int **row_of_call = calloc((size_t)all->ranks, sizeof *row_of_call);
+    row_times *times = calloc((size_t)count + 1, sizeof *times);
+    COLL_Record *record = row_of_call && times ? make_record(all, row_of_call) : NULL;
+    const bool good =
+        record && replay_record(record, row_of_call, limit, topo, profile, rows, times);
+    const findings found = good ? compare(count, rows, times) : (findings){0, 0};
+    for (int i = 0; i < count && good; i++)
+        set_saved(&rows[i], &times[i], &found);
+    COLL_Record_free(record);
+    for (int rank = 0; rank < all->ranks && row_of_call; rank++)
+        free(row_of_call[rank]);
+    free(row_of_call);
+    free(times);
+    return good;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The latest blocking calls of all ranks, and what the job would have taken without libcoll. A rank
+ * that leaves a call earlier often waits for longer in its next one, so savings of single calls do
+ * not add up: the calls are replayed in their order, with the time that passed between them, once
+ * with the algorithms that ran and once with the MPI library's own. Sends no messages.
+ */
+#ifndef COLL_LIB_REPORT_JOB_CALLS_H
+#define COLL_LIB_REPORT_JOB_CALLS_H
+
+#include "lib/cost/profile.h"
+#include "lib/report/rows.h"
+#include "lib/topology/topo.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* One rank's part in a call. */
+typedef struct coll_job_part {
+    int64_t entered, left; /* ns, on rank 0's clock */
+    uint64_t bytes;        /* of this rank's data or block */
+    coll_operation operation;
+    int root; /* in the communicator; or COLL_NO_ROOT */
+    int row;  /* of the report that has the call */
+    bool uneven;
+} coll_job_part;
+
+/* A rank's latest calls on a communicator. */
+typedef struct coll_job_series {
+    uint64_t comm;  /* the id of the communicator */
+    int rank;       /* in MPI_COMM_WORLD */
+    int place;      /* the rank in the communicator */
+    int ranks;      /* of the communicator */
+    uint64_t first; /* the number of the first call: the nth is the same on all ranks */
+    int64_t count;  /* of calls */
+} coll_job_series;
+
+typedef struct coll_job_calls coll_job_calls;
+
+/* Returns an empty collection for a job of RANKS ranks, or NULL without memory. The caller frees it
+ * with coll_job_calls_free. */
+coll_job_calls *coll_job_calls_make(int ranks);
+void coll_job_calls_free(coll_job_calls *all);
+
+/* Adds the calls of SERIES: PARTS has one for each. Returns false without memory. */
+bool coll_job_calls_add(coll_job_calls *all, const coll_job_series *series,
+                        const coll_job_part parts[]);
+
+/*
+ * Replays the calls of which all ranks' parts are known, for at most LIMIT seconds, on the hosts of
+ * TOPO with the costs of PROFILE, and sets what was saved in those of the COUNT ROWS that have such
+ * calls, unless autotuning has measured that. ROWS are sums over all ranks, and finished. Returns
+ * false, and leaves ROWS as they are, if the calls can't be replayed.
+ */
+bool coll_job_calls_replay(const coll_job_calls *all, double limit, const coll_topo *topo,
+                           const coll_profile *profile, int count, coll_report_row rows[]);
+
+#endif
