@@ -4,6 +4,7 @@
 #include "lib/report/advice.h"
 
 #include "lib/algorithm/operations.h"
+#include "lib/report/list.h"
 
 #include <string.h>
 
@@ -13,15 +14,13 @@ static const double MATTERS = 0.02;
 /* A call is named if its transfers take at least this fraction of the run. */
 static const double DOMINATES = 0.25;
 
-static void insert_by_gain(coll_advice advice[], int *count, const coll_advice *next) {
-    int at = *count;
-    while (at > 0 && advice[at - 1].seconds < next->seconds)
-        at--;
-    if (at == COLL_ADVICE_MOST)
-        return;
-    *count += *count < COLL_ADVICE_MOST;
-    memmove(&advice[at + 1], &advice[at], (size_t)(*count - 1 - at) * sizeof *next);
-    advice[at] = *next;
+static int by_most_gain(const void *a, const void *b) {
+    const coll_advice *one = a, *other = b;
+    return (one->seconds < other->seconds) - (one->seconds > other->seconds);
+}
+
+static void insert(coll_advice advice[], int *count, const coll_advice *next) {
+    coll_list_insert(advice, count, COLL_ADVICE_MOST, next, sizeof *next, by_most_gain);
 }
 
 static bool is_about_host(const coll_lateness *late) {
@@ -29,20 +28,27 @@ static bool is_about_host(const coll_lateness *late) {
 }
 
 static bool is_named(const coll_lateness *late) {
-    return late->late == COLL_LATE_RANK || late->late == COLL_LATE_AT_TIMES || is_about_host(late);
+    return late->late == COLL_LATE_RANK || late->late == COLL_LATE_AT_TIMES ||
+           late->late == COLL_LATE_MOVES || is_about_host(late);
 }
 
 static bool same_culprit(const coll_lateness *one, const coll_lateness *other) {
+    if (one->late == COLL_LATE_MOVES || other->late == COLL_LATE_MOVES)
+        return one->late == other->late && one->ranks == other->ranks;
     return is_named(one) && is_about_host(one) == is_about_host(other) && one->who == other->who;
 }
 
 /* Returns the advice about NTH's rank or host, with its delays in all operations. */
 static coll_advice about_late(const coll_summary *all, int nth) {
     const coll_lateness *late = &all->late[nth];
-    coll_advice advice = {.kind = is_about_host(late) ? "late host" : "late rank",
+    const bool moves = late->late == COLL_LATE_MOVES;
+    coll_advice advice = {.kind = moves                 ? "moving work"
+                                  : is_about_host(late) ? "late host"
+                                                        : "late rank",
                           .at_most = true,
                           .late = late,
-                          .setting = late->late == COLL_LATE_AT_TIMES
+                          .setting = moves ? "divide the work of each step evenly among the ranks"
+                                     : late->late == COLL_LATE_AT_TIMES
                                          ? "see what else runs there then: daemons, timers, output"
                                          : "give it less work, or examine its host: coll-run "
                                            "--doctor"};
@@ -77,7 +83,7 @@ int coll_advice_make(const coll_summary *all, coll_advice advice[COLL_ADVICE_MOS
             continue;
         const coll_advice next = about_late(all, i);
         if (next.seconds >= least)
-            insert_by_gain(advice, &count, &next);
+            insert(advice, &count, &next);
     }
     for (int i = 0; i < all->count; i++) {
         const coll_report_row *row = &all->rows[i];
@@ -89,14 +95,14 @@ int coll_advice_make(const coll_summary *all, coll_advice advice[COLL_ADVICE_MOS
             .row = row,
             .setting = "call it less often, with less data, or nonblocking while it computes"};
         if (next.seconds >= DOMINATES * all->seconds)
-            insert_by_gain(advice, &count, &next);
+            insert(advice, &count, &next);
     }
     const coll_advice next = {
         .kind = "native",
         .seconds = all->would_save.middle,
         .setting = "coll-run --wrap all, or the component, enabled and without COLL_DISABLE"};
     if (!all->served && all->would_known && next.seconds >= least)
-        insert_by_gain(advice, &count, &next);
+        insert(advice, &count, &next);
     return count;
 }
 
@@ -111,6 +117,10 @@ void coll_advice_describe(const coll_summary *all, const coll_advice *advice, ch
     if (!late) {
         snprintf(text, size, "%s of %zu bytes or more dominates the run", advice->row->operation,
                  advice->row->bytes > 0 ? coll_class_bytes(advice->row->size_class) : 0);
+        return;
+    }
+    if (late->late == COLL_LATE_MOVES) {
+        snprintf(text, size, "%d of %d ranks in turn arrive late", late->late_ranks, late->ranks);
         return;
     }
     if (is_about_host(late)) {

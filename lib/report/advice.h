@@ -11,7 +11,7 @@
 enum { COLL_ADVICE_MOST = 5 };
 
 typedef struct coll_advice {
-    const char *kind;           /* "late rank", "late host", "native" or "call" */
+    const char *kind;           /* "late rank", "late host", "moving work", "native" or "call" */
     double seconds;             /* that the run would take less */
     bool at_most;               /* SECONDS are a limit, no estimate */
     const coll_lateness *late;  /* of a late rank or host, in one operation; else NULL */

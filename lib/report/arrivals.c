@@ -5,6 +5,7 @@
 
 #include "lib/algorithm/operations.h"
 #include "lib/base/hash.h"
+#include "lib/report/list.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -31,6 +32,15 @@ static const double CERTAIN = 2;
 enum { OFTEN = 5 };
 static const double MAINLY = 0.75;
 
+/*
+ * The work moves between ranks if the last rank is late by itself in MOSTLY of the events, on
+ * median by FAR times what the others are apart, and by about the same time: the interquartile
+ * range is below REGULARLY of the median. Random delays of all ranks are not like that: the second
+ * last rank is late, too, and times differ by more. No rank may be last more than TWICE as often as
+ * if they were in turn.
+ */
+static const double FAR = 2, REGULARLY = 0.75, MOSTLY = 0.67, TWICE = 2;
+
 /* Delays come at a fixed period if half of the times between them differ by less than this. */
 static const double REGULAR = 0.2;
 
@@ -41,6 +51,7 @@ typedef struct event {
     int last;               /* the rank that entered last */
     int64_t last_entered;   /* ns */
     int64_t second_entered; /* of all other ranks */
+    int64_t first_entered;  /* of all ranks */
     int64_t other_entered;  /* of the ranks on other hosts than LAST's; INT64_MIN: none */
     int64_t last_outside;   /* of LAST */
     double outside;         /* the sum of all ranks; negative: unknown of some */
@@ -110,6 +121,7 @@ static event *find_event(coll_arrivals *all, const coll_arrival *one) {
                                           .last = -1,
                                           .last_entered = INT64_MIN,
                                           .second_entered = INT64_MIN,
+                                          .first_entered = INT64_MAX,
                                           .other_entered = INT64_MIN,
                                           .first = one->entered};
         *bucket = ++all->count;
@@ -138,6 +150,8 @@ bool coll_arrivals_add(coll_arrivals *all, const coll_arrival *one) {
         if (!same_host)
             to->other_entered = later(to->other_entered, one->entered);
     }
+    if (one->entered < to->first_entered)
+        to->first_entered = one->entered;
     if (to->operation != one->operation)
         to->ranks = -1; /* the ranks disagree: never complete */
     to->seen++;
@@ -333,8 +347,40 @@ static bool is_late_at_times(const series *of, const scratch *memory, coll_laten
            lasted >= MATTERS * of->each * of->count;
 }
 
+/* --- Work that moves --- */
+
+/*
+ * Sets FOUND to the ranks that are late in turn. Returns whether they stand out: see FAR. Two ranks
+ * are not enough, as the later one of two is always alone.
+ */
+static bool moves(const series *of, const scratch *memory, coll_lateness *found) {
+    double *late = memory->numbers, *others = late + of->count, lost = 0;
+    int count = 0, most = 0;
+    for (int i = 0; i < of->count; i++)
+        memory->counts[of->events[i].last] = 0;
+    found->late_ranks = 0;
+    for (int i = 0; i < of->count; i++) {
+        const event *one = &of->events[i];
+        if (!is_own_fault(one))
+            continue;
+        late[count] = lateness_of(one);
+        others[count] = 1e-9 * (double)(one->second_entered - one->first_entered);
+        lost += late[count++];
+        found->late_ranks += memory->counts[one->last]++ == 0;
+        most = memory->counts[one->last] > most ? memory->counts[one->last] : most;
+    }
+    if (found->ranks < 3 || count < MOSTLY * of->count)
+        return false;
+    found->seconds = median(late, count);
+    found->share = (double)count / of->count;
+    found->lost = lost;
+    return found->seconds > FAR * median(others, count) && found->seconds > CERTAIN * of->error &&
+           late[3 * count / 4] - late[count / 4] <= REGULARLY * found->seconds &&
+           most * found->late_ranks <= TWICE * count && lost >= MATTERS * of->each * of->count;
+}
+
 static void find_late(const series *of, const scratch *memory, coll_lateness *found) {
-    coll_lateness host = *found, at_times = *found;
+    coll_lateness host = *found, at_times = *found, moving = *found;
     found->late = COLL_LATE_RANK;
     if (stands_out(of, false, memory, found))
         return;
@@ -346,6 +392,11 @@ static void find_late(const series *of, const scratch *memory, coll_lateness *fo
     if (is_late_at_times(of, memory, &at_times)) {
         *found = at_times;
         found->late = COLL_LATE_AT_TIMES;
+        return;
+    }
+    if (moves(of, memory, &moving)) {
+        *found = moving;
+        found->late = COLL_LATE_MOVES;
         return;
     }
     found->late = found->seconds > CERTAIN * of->error ? COLL_LATE_NOBODY : COLL_LATE_UNKNOWN;
@@ -369,15 +420,9 @@ static void judge(series *of, const scratch *memory, coll_lateness *found) {
         find_late(of, memory, found);
 }
 
-static void insert_by_time(coll_lateness found[], int *count, int most, const coll_lateness *next) {
-    int at = *count;
-    while (at > 0 && found[at - 1].inside < next->inside)
-        at--;
-    if (at == most)
-        return;
-    *count += *count < most;
-    memmove(&found[at + 1], &found[at], (size_t)(*count - 1 - at) * sizeof *next);
-    found[at] = *next;
+static int by_most_time(const void *a, const void *b) {
+    const coll_lateness *one = a, *other = b;
+    return (one->inside < other->inside) - (one->inside > other->inside);
 }
 
 int coll_arrivals_find(coll_arrivals *all, double error, coll_lateness found[], int most) {
@@ -403,7 +448,7 @@ int coll_arrivals_find(coll_arrivals *all, double error, coll_lateness found[], 
                         .count = (int)(next - i),
                         .error = error},
               &memory, &one);
-        insert_by_time(found, &count, most, &one);
+        coll_list_insert(found, &count, most, &one, sizeof one, by_most_time);
     }
     free(memory.numbers);
     free(memory.counts);

@@ -2,7 +2,7 @@
 /*
  * Who arrives last in collectives. The nth call on a communicator is the same event on all its
  * ranks. From the times at which the ranks enter and leave it, on one clock, this splits their time
- * into waiting for the last rank and transferring, and finds a rank or host that is late so often
+ * into waiting for the last rank and transferring, and finds ranks or a host that are late so often
  * and by so much that it is no coincidence. Pure.
  */
 #ifndef COLL_LIB_REPORT_ARRIVALS_H
@@ -42,7 +42,8 @@ typedef enum coll_late {
     COLL_LATE_NOBODY,  /* no rank or host stands out */
     COLL_LATE_RANK,
     COLL_LATE_HOST,
-    COLL_LATE_AT_TIMES /* a rank, in few events, but by much */
+    COLL_LATE_AT_TIMES, /* a rank, in few events, but by much */
+    COLL_LATE_MOVES     /* one rank at a time, but not always the same */
 } coll_late;
 
 /* What the events of one operation on the same ranks say. */
@@ -55,6 +56,7 @@ typedef struct coll_lateness {
     double share;           /* of the events in which it was */
     double seconds;         /* by which it was later than the others then: the median */
     double lost;            /* s: the sum of that over these events */
+    int late_ranks;         /* if the work moves: how many are last in turn */
     double period;          /* s between the delays of a rank that is late at times; 0: irregular */
     bool waits;             /* no rank leaves before the last has entered: the next two are known */
     double inside, waiting; /* s of all ranks in these events, and until the last rank entered */

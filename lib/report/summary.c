@@ -208,7 +208,13 @@ static void print_late(FILE *stream, const coll_summary *all, const coll_latenes
         if (one->period > 0)
             fprintf(stream, ", every %.2g s", one->period);
         fputc('\n', stream);
-    } else if (one->late == COLL_LATE_NOBODY)
+    } else if (one->late == COLL_LATE_MOVES)
+        fprintf(stream,
+                "    the work moves: %d ranks in turn arrived last in %.0f %% of %d calls, each "
+                "in about 1/%d,\n        %s late on median\n",
+                one->late_ranks, 100 * one->share, one->events, one->late_ranks,
+                print_seconds(one->seconds, time));
+    else if (one->late == COLL_LATE_NOBODY)
         fprintf(
             stream,
             "    no rank stands out: rank %d was last most often, in %.0f %% of %d calls%s\n",
@@ -338,7 +344,8 @@ static void print_json_late(FILE *stream, const coll_summary *all, const coll_la
                                         [COLL_LATE_NOBODY] = "nobody",
                                         [COLL_LATE_RANK] = "rank",
                                         [COLL_LATE_HOST] = "host",
-                                        [COLL_LATE_AT_TIMES] = "rank at times"};
+                                        [COLL_LATE_AT_TIMES] = "rank at times",
+                                        [COLL_LATE_MOVES] = "moves"};
     const bool rank = one->late == COLL_LATE_RANK || one->late == COLL_LATE_AT_TIMES,
                host = one->late == COLL_LATE_HOST;
     fprintf(stream, "    {\"operation\": \"%s\", \"ranks\": %d, \"calls\": %d, \"late\": \"%s\", ",
@@ -350,6 +357,9 @@ static void print_json_late(FILE *stream, const coll_summary *all, const coll_la
         print_string(stream, late_host(all, one));
         fprintf(stream, ", \"last_in\": %.4f, \"late_seconds\": %.9g, ", one->share, one->seconds);
     }
+    if (one->late == COLL_LATE_MOVES)
+        fprintf(stream, "\"late_ranks\": %d, \"last_in\": %.4f, \"late_seconds\": %.9g, ",
+                one->late_ranks, one->share, one->seconds);
     if (one->late == COLL_LATE_AT_TIMES && one->period > 0)
         fprintf(stream, "\"period_seconds\": %.9g, ", one->period);
     if (one->waits)
@@ -365,9 +375,10 @@ static void print_json_advice(FILE *stream, const coll_summary *all) {
     for (int i = 0; i < count; i++) {
         const coll_lateness *late = advice[i].late;
         fprintf(stream, "%s\n    {\"kind\": \"%s\", ", i ? "," : "", advice[i].kind);
-        if (late && late->late != COLL_LATE_HOST)
+        const bool named = late && late->late != COLL_LATE_MOVES;
+        if (named && late->late != COLL_LATE_HOST)
             fprintf(stream, "\"rank\": %d, ", late->who);
-        if (late) {
+        if (named) {
             fprintf(stream, "\"host\": ");
             print_string(stream, late_host(all, late));
             fprintf(stream, ", ");

@@ -5,6 +5,7 @@
  * sleeping, so that emulated hosts can share processors.
  *
  *     seeded compute RANK SECONDS     RANK computes 1.5 times longer
+ *     seeded moving RANK SECONDS      one rank after the other computes 1.5 times longer
  *     seeded sleep RANK SECONDS       RANK sleeps for 0.15 s every second
  *     seeded allgather RANK SECONDS   an MPI_Allgather of 64 KB a rank takes most of the time
  */
@@ -24,8 +25,10 @@ static void sleep_for(double seconds) {
 }
 
 /* Returns the seconds of the next computation, and sets *SLEPT if it is one that sleeps. */
-static double next_computation(const char *problem, int is_seeded, double *slept) {
+static double next_computation(const char *problem, int is_seeded, int is_in_turn, double *slept) {
     if (is_seeded && strcmp(problem, "compute") == 0)
+        return 1.5 * COMPUTES;
+    if (is_in_turn && strcmp(problem, "moving") == 0)
         return 1.5 * COMPUTES;
     if (is_seeded && strcmp(problem, "sleep") == 0 && MPI_Wtime() - *slept >= EVERY) {
         *slept = MPI_Wtime();
@@ -37,7 +40,7 @@ static double next_computation(const char *problem, int is_seeded, double *slept
 int main(int argc, char **argv) {
     int rank, ranks;
     if (argc != 4) {
-        fprintf(stderr, "seeded: seeded compute|sleep|allgather RANK SECONDS\n");
+        fprintf(stderr, "seeded: seeded compute|moving|sleep|allgather RANK SECONDS\n");
         return 2;
     }
     MPI_Init(&argc, &argv);
@@ -50,8 +53,8 @@ int main(int argc, char **argv) {
     char *block = calloc(1, BLOCK), *all = calloc((size_t)ranks, BLOCK);
     if (!block || !all)
         MPI_Abort(MPI_COMM_WORLD, 1);
-    while (most < limit) {
-        sleep_for(next_computation(problem, is_seeded, &slept));
+    for (int step = 0; most < limit; step++) {
+        sleep_for(next_computation(problem, is_seeded, step % ranks == rank, &slept));
         own = MPI_Wtime() - began;
         MPI_Allreduce(&own, &most, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
         if (strcmp(problem, "allgather") == 0)

@@ -26,6 +26,7 @@ typedef struct made_up {
     bool own_fault; /* it arose outside the calls */
     int64_t offset; /* of the clock of the last host, ns */
     int events;
+    int turns; /* instead of LATE, ranks 0 to TURNS - 1 are late in turn */
 } made_up;
 
 static coll_arrivals *make(const made_up *of) {
@@ -36,8 +37,9 @@ static coll_arrivals *make(const made_up *of) {
         int64_t entered[RANKS], last = 0;
         const int of_host = 2 * of->host + below(&random, 2);
         for (int rank = 0; rank < RANKS; rank++) {
+            const int culprit = of->turns ? n % of->turns : of->late;
             const bool late =
-                (rank == of->late || (of->host >= 0 && rank == of_host)) && n % of->every == 0;
+                (rank == culprit || (of->host >= 0 && rank == of_host)) && n % of->every == 0;
             entered[rank] = start + below(&random, (int)MS) + (late ? of->by : 0);
             last = entered[rank] > last ? entered[rank] : last;
         }
@@ -70,7 +72,7 @@ static coll_lateness find(const made_up *of, double error) {
 }
 
 START_TEST(late_rank) {
-    const coll_lateness found = find(&(made_up){5, -1, 3 * MS, 1, true, 0, EVENTS}, 0);
+    const coll_lateness found = find(&(made_up){5, -1, 3 * MS, 1, true, 0, EVENTS, 0}, 0);
     ck_assert_int_eq(found.late, COLL_LATE_RANK);
     ck_assert_int_eq(found.who, 5);
     ck_assert(found.share == 1);
@@ -84,21 +86,21 @@ START_TEST(late_rank) {
 END_TEST
 
 START_TEST(nobody) {
-    coll_lateness found = find(&(made_up){-1, -1, 0, 1, true, 0, EVENTS}, 0);
+    coll_lateness found = find(&(made_up){-1, -1, 0, 1, true, 0, EVENTS, 0}, 0);
     ck_assert_int_eq(found.late, COLL_LATE_NOBODY);
     ck_assert(found.share < 0.5);
     /* Few delays are a coincidence, however long. */
-    found = find(&(made_up){5, -1, 80 * MS, 30, true, 0, EVENTS}, 0);
+    found = find(&(made_up){5, -1, 80 * MS, 30, true, 0, EVENTS, 0}, 0);
     ck_assert_int_eq(found.late, COLL_LATE_NOBODY);
     /* It is the algorithm that lets it leave, and so enter, last. */
-    found = find(&(made_up){5, -1, 3 * MS, 1, false, 0, EVENTS}, 0);
+    found = find(&(made_up){5, -1, 3 * MS, 1, false, 0, EVENTS, 0}, 0);
     ck_assert_int_ne(found.late, COLL_LATE_RANK);
 }
 END_TEST
 
 START_TEST(late_at_times) {
     /* Events are 0.1 s apart. */
-    const coll_lateness found = find(&(made_up){5, -1, 20 * MS, 10, true, 0, EVENTS}, 0);
+    const coll_lateness found = find(&(made_up){5, -1, 20 * MS, 10, true, 0, EVENTS, 0}, 0);
     ck_assert_int_eq(found.late, COLL_LATE_AT_TIMES);
     ck_assert_int_eq(found.who, 5);
     ck_assert_double_eq_tol(found.share, 0.1, 1e-9);
@@ -106,28 +108,54 @@ START_TEST(late_at_times) {
     ck_assert_double_eq_tol(found.lost, 10 * 19.5e-3, 10e-3);
     ck_assert_double_eq_tol(found.period, 1, 0.01);
     /* The algorithm lets it leave last, or the clocks are wrong by as much. */
-    ck_assert_int_ne(find(&(made_up){5, -1, 20 * MS, 10, false, 0, EVENTS}, 0).late,
+    ck_assert_int_ne(find(&(made_up){5, -1, 20 * MS, 10, false, 0, EVENTS, 0}, 0).late,
                      COLL_LATE_AT_TIMES);
-    ck_assert_int_ne(find(&(made_up){5, -1, 20 * MS, 10, true, 0, EVENTS}, 20e-3).late,
+    ck_assert_int_ne(find(&(made_up){5, -1, 20 * MS, 10, true, 0, EVENTS, 0}, 20e-3).late,
                      COLL_LATE_AT_TIMES);
 }
 END_TEST
 
 START_TEST(late_host) {
-    const coll_lateness found = find(&(made_up){-1, 2, 3 * MS, 1, true, 0, EVENTS}, 0);
+    const coll_lateness found = find(&(made_up){-1, 2, 3 * MS, 1, true, 0, EVENTS, 0}, 0);
     ck_assert_int_eq(found.late, COLL_LATE_HOST);
     ck_assert_int_eq(found.who, 2);
 }
 END_TEST
 
+START_TEST(work_that_moves) {
+    made_up turns = {-1, -1, 20 * MS, 1, true, 0, EVENTS, RANKS};
+    coll_lateness found = find(&turns, 0);
+    ck_assert_int_eq(found.late, COLL_LATE_MOVES);
+    ck_assert_int_eq(found.late_ranks, RANKS);
+    ck_assert_double_eq_tol(found.seconds, 19.5e-3, 1e-3);
+    ck_assert_double_eq_tol(found.lost, EVENTS * 19.5e-3, EVENTS * 1e-3);
+    ck_assert(found.share == 1);
+    turns.turns = 3;
+    found = find(&turns, 0);
+    ck_assert_int_eq(found.late, COLL_LATE_MOVES);
+    ck_assert_int_eq(found.late_ranks, 3);
+    /* The clocks are wrong by as much, the algorithm is the reason, half of the events are usual.
+     */
+    ck_assert_int_ne(find(&turns, 20e-3).late, COLL_LATE_MOVES);
+    turns.own_fault = false;
+    ck_assert_int_ne(find(&turns, 0).late, COLL_LATE_MOVES);
+    turns.own_fault = true;
+    turns.every = 2;
+    ck_assert_int_ne(find(&turns, 0).late, COLL_LATE_MOVES);
+    /* It is no more than the ranks are apart anyway. */
+    ck_assert_int_eq(find(&(made_up){-1, -1, MS / 2, 1, true, 0, EVENTS, RANKS}, 0).late,
+                     COLL_LATE_NOBODY);
+}
+END_TEST
+
 START_TEST(uncertain) {
     /* The clock of a host is 2 ms fast: it seems to be late, within the clocks' error. */
-    coll_lateness found = find(&(made_up){-1, -1, 0, 1, true, 2 * MS, EVENTS}, 2e-3);
+    coll_lateness found = find(&(made_up){-1, -1, 0, 1, true, 2 * MS, EVENTS, 0}, 2e-3);
     ck_assert_int_ne(found.late, COLL_LATE_RANK);
     ck_assert_int_ne(found.late, COLL_LATE_HOST);
-    found = find(&(made_up){5, -1, 3 * MS, 1, true, 0, EVENTS}, 2e-3);
+    found = find(&(made_up){5, -1, 3 * MS, 1, true, 0, EVENTS, 0}, 2e-3);
     ck_assert_int_eq(found.late, COLL_LATE_UNKNOWN);
-    found = find(&(made_up){5, -1, 3 * MS, 1, true, 0, COLL_ARRIVALS_FEWEST - 1}, 0);
+    found = find(&(made_up){5, -1, 3 * MS, 1, true, 0, COLL_ARRIVALS_FEWEST - 1, 0}, 0);
     ck_assert_int_eq(found.late, COLL_LATE_UNKNOWN);
 }
 END_TEST
@@ -182,23 +210,44 @@ static const coll_report_row some_rows[] = {
     {"bcast", "native", 10, COLL_REPORT_NATIVE, 20, 20 * 1500, 1, 0, 0, 20, 0, {0, 0, 0}},
 };
 
+static char names[2][COLL_SUMMARY_HOST] = {"n\"0", "n1"};
+
+/* Returns a summary of two ranks, the first and the second on hosts of their own if HOSTS is 2. */
+static coll_summary make_summary(int host_count, coll_report_row rows[2]) {
+    static int apart[2] = {0, 1};
+    return (coll_summary){.ranks = 2,
+                          .hosts = host_count,
+                          .seconds = 40,
+                          .count = 2,
+                          .rows = memcpy(rows, some_rows, sizeof some_rows),
+                          .served = true,
+                          .host_names = names,
+                          .host_of = host_count == 2 ? apart : hosts};
+}
+
+/* Adds to OF that WHO, of two ranks, was late for LOST seconds. */
+static void add_late(coll_summary *of, coll_operation operation, coll_late late, int who,
+                     double lost) {
+    of->late[of->late_count++] = (coll_lateness){.operation = operation,
+                                                 .ranks = 2,
+                                                 .events = 400,
+                                                 .late = late,
+                                                 .who = who,
+                                                 .share = 0.81,
+                                                 .seconds = 2.1e-3,
+                                                 .lost = lost,
+                                                 .inside = 1};
+}
+
 START_TEST(text) {
-    static char names[1][COLL_SUMMARY_HOST] = {"n\"0"};
     coll_report_row rows[2];
-    memcpy(rows, some_rows, sizeof rows);
+    coll_summary of = make_summary(1, rows);
     coll_report_finish_saved(&rows[0]); /* from half of the calls, which took half as predicted */
     coll_report_finish_saved(&rows[1]);
-    coll_summary of = {.ranks = 2,
-                       .hosts = 1,
-                       .seconds = 40,
-                       .count = 2,
-                       .rows = rows,
-                       .served = true,
-                       .host_names = names,
-                       .host_of = hosts,
-                       .late_count = 1,
-                       .late = {{COLL_OPERATION_ALLREDUCE, 2, 400, COLL_LATE_RANK, 1, 0.81, 2.1e-3,
-                                 1.5, 0, true, 8, 4}}};
+    add_late(&of, COLL_OPERATION_ALLREDUCE, COLL_LATE_RANK, 1, 1.5);
+    of.late[0].waits = true;
+    of.late[0].inside = 8;
+    of.late[0].waiting = 4;
     const bool comma = harness_comma();
     char *out = written(coll_summary_print, &of);
     harness_point();
@@ -246,26 +295,17 @@ END_TEST
 /* The delays of one rank in two operations add up; a host's are its own; a call that takes most of
  * the run is named for what is not waiting; small gains are not. */
 START_TEST(recommendations) {
-    static char names[2][COLL_SUMMARY_HOST] = {"n0", "n1"};
-    static int host_of[2] = {0, 1};
     coll_report_row rows[2];
     coll_advice advice[COLL_ADVICE_MOST];
-    memcpy(rows, some_rows, sizeof rows);
+    coll_summary of = make_summary(2, rows);
     rows[0].inside = 48; /* of two ranks, and a quarter of it waiting */
-    coll_summary of = {
-        .ranks = 2,
-        .hosts = 2,
-        .seconds = 40,
-        .count = 2,
-        .rows = rows,
-        .served = true,
-        .host_names = names,
-        .host_of = host_of,
-        .late_count = 4,
-        .late = {{COLL_OPERATION_ALLREDUCE, 2, 400, COLL_LATE_RANK, 1, 1, 1, 3, 0, true, 48, 12},
-                 {COLL_OPERATION_BCAST, 2, 400, COLL_LATE_AT_TIMES, 1, 0.1, 1, 4, 0, false, 1, 0},
-                 {COLL_OPERATION_GATHER, 2, 400, COLL_LATE_HOST, 1, 1, 1, 2, 0, false, 1, 0},
-                 {COLL_OPERATION_REDUCE, 2, 400, COLL_LATE_RANK, 0, 1, 1, 0.1, 0, false, 1, 0}}};
+    add_late(&of, COLL_OPERATION_ALLREDUCE, COLL_LATE_RANK, 1, 3);
+    of.late[0].waits = true;
+    of.late[0].inside = 48;
+    of.late[0].waiting = 12;
+    add_late(&of, COLL_OPERATION_BCAST, COLL_LATE_AT_TIMES, 1, 4);
+    add_late(&of, COLL_OPERATION_GATHER, COLL_LATE_HOST, 1, 2);
+    add_late(&of, COLL_OPERATION_REDUCE, COLL_LATE_RANK, 0, 0.1);
     ck_assert_int_eq(coll_advice_make(&of, advice), 3);
     ck_assert_str_eq(advice[0].kind, "call");
     ck_assert_ptr_eq(advice[0].row, &rows[0]);
@@ -279,6 +319,20 @@ START_TEST(recommendations) {
     of.would_save.middle = 10;
     ck_assert_int_eq(coll_advice_make(&of, advice), 4);
     ck_assert_str_eq(advice[1].kind, "native");
+    /* Work that moves adds up over operations, as it is of the same ranks. */
+    add_late(&of, COLL_OPERATION_BARRIER, COLL_LATE_MOVES, 0, 5);
+    add_late(&of, COLL_OPERATION_SCAN, COLL_LATE_MOVES, 1, 6);
+    of.late[4].late_ranks = of.late[5].late_ranks = 2;
+    ck_assert_int_eq(coll_advice_make(&of, advice), 5);
+    ck_assert_str_eq(advice[1].kind, "moving work");
+    ck_assert_double_eq_tol(advice[1].seconds, 11, 1e-9);
+    char *out = written(coll_summary_print, &of);
+    ck_assert_ptr_nonnull(strstr(out,
+                                 "    the work moves: 2 ranks in turn arrived last in 81 % of 400 "
+                                 "calls, each in about 1/2,\n        2.10 ms late on median\n"));
+    ck_assert_ptr_nonnull(strstr(
+        out, "2. 2 of 2 ranks in turn arrive late: the run would take at most 11.0 s less\n"));
+    free(out);
 }
 END_TEST
 
@@ -306,6 +360,7 @@ int main(void) {
     tcase_add_test(all, nobody);
     tcase_add_test(all, late_at_times);
     tcase_add_test(all, late_host);
+    tcase_add_test(all, work_that_moves);
     tcase_add_test(all, uncertain);
     tcase_add_test(all, incomplete);
     tcase_add_test(all, drift);
