@@ -271,7 +271,8 @@ typedef struct COLL_Cluster {
     int slot_count;
     int ranks_per_host;   /* without SLOTS: fills the hosts one after the other */
     const char *topology; /* file (default: the racks of the recorded hosts, if known; else one) */
-    const char *profile;  /* file (default: that of the hosts, if there is one, or built-in) */
+    const char *profile;  /* file (default: that of the hosts, if there is one, else what a job
+                             on these hosts measured within the last week, or built-in) */
     const char *algorithms; /* "allreduce=ring;bcast=chain:segment=32K" (default: chosen) */
 } COLL_Cluster;
 
@@ -317,6 +318,8 @@ int COLL_Replay_goal(const COLL_Record *record, const COLL_Cluster *cluster, FIL
 typedef struct COLL_Placement {
     double messages[2];    /* in which the busiest link passes the ranks' point-to-point bytes */
     double collectives[2]; /* in blocking collectives, as COLL_Replay estimates them for libcoll */
+    int no_uplinks;        /* the profile has no limit of the racks' uplinks: they are taken to pass
+                              all that their hosts send */
 } COLL_Placement;
 
 /*

@@ -4,6 +4,7 @@
 #include "lib/replay/cluster.h"
 
 #include "lib/base/error.h"
+#include "lib/cost/network_cache.h"
 #include "lib/cost/networks.h"
 #include "lib/topology/topofile.h"
 #include "lib/tuning/ompi_decision_table.h"
@@ -166,6 +167,9 @@ int coll_cluster_make(const COLL_Record *record, const COLL_Cluster *how, coll_c
                           problem);
     if (code == MPI_SUCCESS && *problem)
         code = coll_error(MPI_ERR_FILE, "%s", problem);
+    if (code == MPI_SUCCESS && !(how->profile && *how->profile) &&
+        coll_profile_is_builtin(&cluster->profile))
+        (void)coll_network_cache_load(&cluster->topo, &cluster->profile);
     free(chosen);
     free(memory);
     return code;

@@ -45,6 +45,7 @@ typedef struct search {
     int units[KINDS];               /* number of hosts, racks and sites */
     double *out[KINDS], *in[KINDS]; /* bytes over the link of each */
     double per_byte[KINDS];         /* s */
+    bool no_uplinks;                /* their rate is not known */
     uint64_t random;
 } search;
 
@@ -294,6 +295,7 @@ static void price_links(search *now, const coll_profile *profile) {
     now->per_byte[HOSTS] = costs->level[COLL_LEVEL_RACK].per_byte;
     for (int kind = RACKS; kind < KINDS; kind++) {
         const int level = kind == RACKS ? COLL_LEVEL_SITE : COLL_LEVEL_WIDE;
+        now->no_uplinks = now->no_uplinks || (now->units[kind] > 1 && !(network.rate[level] > 0));
         /* Uplinks without a known limit pass what all their hosts send. */
         now->per_byte[kind] = network.rate[level] > 0 ? 1 / network.rate[level]
                                                       : costs->level[level].per_byte *
@@ -427,6 +429,7 @@ int COLL_Replay_place(const COLL_Record *record, const COLL_Cluster *cluster, un
     if (code == MPI_SUCCESS) {
         price_links(&now, &costs.profile);
         code = find_better(&now, cluster, slots, found);
+        found->no_uplinks = now.no_uplinks;
     }
     release(&now);
     coll_cluster_free(&costs);

@@ -42,6 +42,7 @@ static void tear_down(void) {
     for (int rank = 0; rank <= MOST; rank++)
         remove_rank(rank);
     unlink("topology");
+    unlink("profile");
     ck_assert_int_eq(rmdir(directory), 0);
 }
 
@@ -679,6 +680,33 @@ START_TEST(pairs_and_racks) {
 }
 END_TEST
 
+/* A profile without the rate of the uplinks can't tell how good a placement is. */
+START_TEST(unknown_uplinks) {
+    job *two = begin_job(2);
+    for (int rank = 0; rank < 2; rank++)
+        end_rank(two, rank, 0, 1);
+    write_file("topology", "SwitchName=r0 Nodes=x0\nSwitchName=r1 Nodes=x1\n"
+                           "SwitchName=s Switches=r[0-1]\n");
+    static const char level[] = "latency_s 1e-4 overhead_s 1e-6 per_byte_s 1e-7";
+    const COLL_Cluster cluster = {
+        .slots = hosts + 1, .slot_count = 2, .topology = "topology", .profile = "profile"};
+    for (int known = 0; known < 2; known++) {
+        char text[300];
+        int slots[2];
+        snprintf(text, sizeof text,
+                 "libcoll-profile 3\ndate 2026-01-01T00:00:00Z\nhosts x0,x1\nlevel rack %s\n"
+                 "level site %s%s\nend\n",
+                 level, level, known ? " together_bytes_per_s 1e6" : "");
+        write_file("profile", text);
+        ck_assert_int_eq(place(two, &cluster, 1, slots).no_uplinks, !known);
+    }
+    /* Nor are there any in one rack. */
+    int slots[2];
+    ck_assert_int_eq(
+        place(two, &(COLL_Cluster){.slots = hosts + 1, .slot_count = 2}, 1, slots).no_uplinks, 0);
+}
+END_TEST
+
 /* Groups that call collectives come together; a free slot may be used. */
 START_TEST(groups_and_free_slots) {
     job *four = begin_job(4);
@@ -812,6 +840,7 @@ static Suite *replay_suite(void) {
     tcase_add_test(tests, goal_messages);
     tcase_add_test(tests, goal_needs_plans);
     tcase_add_test(tests, pairs_and_racks);
+    tcase_add_test(tests, unknown_uplinks);
     tcase_add_test(tests, groups_and_free_slots);
     tcase_add_test(tests, the_recorded_placement);
     tcase_add_test(tests, random_messages);

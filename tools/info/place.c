@@ -79,6 +79,10 @@ static void print_gain(const COLL_Placement *found) {
         printf("# communication takes %.2f times less\n", before / after);
     else
         puts("# no better placement was found");
+    if (found->no_uplinks)
+        puts("# the profile has no rate of the uplinks (together_bytes_per_s of the level between "
+             "racks or\n# sites): they are taken to pass all that their hosts send. If they are "
+             "slower, run\n# coll-profile in these racks");
 }
 
 static void run(command *options) {

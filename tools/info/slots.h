@@ -21,7 +21,7 @@
     {                                                                                              \
         "profile", "FILE",                                                                         \
             "what messages cost there, as for COLL_PROFILE (default: the hosts' own profile, if "  \
-            "they have one, or built-in)",                                                         \
+            "they have one, else what a job measured there in the last week, or built-in)",        \
             .text = &(cluster)->profile                                                            \
     }
 
