@@ -5,7 +5,7 @@
  * sleeping, so that emulated hosts can share processors.
  *
  *     seeded compute RANK SECONDS     RANK computes 1.5 times longer
- *     seeded moving RANK SECONDS      one rank after the other computes 1.5 times longer
+ *     seeded moving RANK SECONDS      one rank after the other computes 3 times as long
  *     seeded sleep RANK SECONDS       RANK sleeps for 0.15 s every second
  *     seeded allgather RANK SECONDS   an MPI_Allgather of 64 KB a rank takes most of the time
  */
@@ -29,7 +29,7 @@ static double next_computation(const char *problem, int is_seeded, int is_in_tur
     if (is_seeded && strcmp(problem, "compute") == 0)
         return 1.5 * COMPUTES;
     if (is_in_turn && strcmp(problem, "moving") == 0)
-        return 1.5 * COMPUTES;
+        return 3 * COMPUTES;
     if (is_seeded && strcmp(problem, "sleep") == 0 && MPI_Wtime() - *slept >= EVERY) {
         *slept = MPI_Wtime();
         return COMPUTES + SLEEPS;
