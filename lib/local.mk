@@ -35,6 +35,7 @@ libcoll_core_la_SOURCES = \
 	lib/alltoall/multi_leader.c \
 	lib/alltoall/pairwise.c \
 	lib/alltoall/racks.c \
+	lib/alltoall/tuna.c \
 	lib/api/coll.c \
 	lib/api/component.c \
 	lib/api/info.c \

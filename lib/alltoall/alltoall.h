@@ -6,6 +6,6 @@
 #include "lib/algorithm/algorithm.h"
 
 extern const coll_algorithm coll_alltoall_pairwise, coll_alltoall_racks, coll_alltoall_bruck,
-    coll_alltoall_linear, coll_alltoall_multi_leader;
+    coll_alltoall_linear, coll_alltoall_multi_leader, coll_alltoall_tuna;
 
 #endif

@@ -94,25 +94,14 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
     return count;
 }
 
-/* Returns the most blocks of a message, which is the first one of some round. */
-static int longest_message(int ranks, int radix) {
-    int most = 0;
-    for (int round = 0; round < coll_radix_digits(ranks, radix); round++) {
-        int distance = coll_radix_worth(radix, round), turn = radix * distance,
-            blocks = ranks / turn * distance, rest = ranks % turn - distance;
-        blocks += rest < 0 ? 0 : rest < distance ? rest : distance;
-        most = blocks > most ? blocks : most;
-    }
-    return most;
-}
-
 static coll_plan_size plan_size(const coll_plan_args *args) {
     int ranks = args->shape->topo->ranks, radix = coll_radix_asked(args),
         others = (radix < ranks ? radix : ranks) - 1;
     return (coll_plan_size){.window = 1,
                             .steps = 2 * (ranks - 1) + 2 * others,
                             .segments = 2 * others,
-                            .segment = (size_t)longest_message(ranks, radix) * args->shape->bytes,
+                            .segment =
+                                (size_t)coll_radix_most_ones(ranks, radix) * args->shape->bytes,
                             .own_bytes = sizeof(bruck_plan)};
 }
 

@@ -101,13 +101,9 @@ const coll_algorithm *const coll_allgather_table[] = {
     &coll_allgather_native, &coll_allgather_ring,         &coll_allgather_sparbit,
     &coll_allgather_bruck,  &coll_allgather_multi_leader, NULL};
 
-const coll_algorithm *const coll_alltoall_table[] = {&coll_alltoall_native,
-                                                     &coll_alltoall_pairwise,
-                                                     &coll_alltoall_racks,
-                                                     &coll_alltoall_bruck,
-                                                     &coll_alltoall_linear,
-                                                     &coll_alltoall_multi_leader,
-                                                     NULL};
+const coll_algorithm *const coll_alltoall_table[] = {
+    &coll_alltoall_native, &coll_alltoall_pairwise,     &coll_alltoall_racks, &coll_alltoall_bruck,
+    &coll_alltoall_linear, &coll_alltoall_multi_leader, &coll_alltoall_tuna,  NULL};
 
 const coll_algorithm *const coll_scatter_table[] = {&coll_scatter_native, &coll_scatter_straight,
                                                     &coll_scatter_binomial, NULL};

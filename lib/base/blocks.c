@@ -75,8 +75,9 @@ void coll_blocks_move(coll_blocks *blocks, MPI_Aint offset) {
 }
 
 size_t coll_blocks_bytes(const coll_blocks *blocks, int rank) {
-    return blocks->each ? blocks->each[rank].bytes
-                        : (size_t)(count_of(blocks, rank) * blocks->size);
+    const size_t bytes =
+        blocks->each ? blocks->each[rank].bytes : (size_t)(count_of(blocks, rank) * blocks->size);
+    return bytes < blocks->empty_below ? 0 : bytes;
 }
 
 size_t coll_blocks_longest(const coll_blocks *blocks) {

@@ -30,7 +30,8 @@ typedef struct coll_blocks_layout {
 typedef struct coll_blocks {
     coll_blocks_layout layout;
     int ranks;
-    coll_data *each; /* the blocks if each has its own datatype, else NULL */
+    coll_data *each;    /* the blocks if each has its own datatype, else NULL */
+    size_t empty_below; /* shorter blocks count as empty; 0: none */
 
     /* If all blocks have one datatype: */
     MPI_Count size;    /* bytes of data in an element */

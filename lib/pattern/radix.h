@@ -36,4 +36,17 @@ static inline int coll_radix_others(int p, int radix, int number) {
     return others < radix ? others : radix - 1;
 }
 
+/* Returns the most numbers below P that have the digit 1 in one place. */
+static inline int coll_radix_most_ones(int p, int radix) {
+    int most = 0;
+    for (int digit = 0; digit < coll_radix_digits(p, radix); digit++) {
+        const int worth = coll_radix_worth(radix, digit), turn = radix * worth;
+        const int rest = p % turn - worth;
+        const int last = rest < 0 ? 0 : rest < worth ? rest : worth;
+        const int ones = p / turn * worth + last;
+        most = ones > most ? ones : most;
+    }
+    return most;
+}
+
 #endif

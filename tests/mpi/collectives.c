@@ -449,7 +449,7 @@ static void compare(const sample *s, manner how, MPI_Comm comm, const char *spec
 
 /*
  * Writes a spec of ALGORITHM to SPEC. In half of the turns segment and window have their minimum,
- * and there is a radix.
+ * there is a radix, and only some blocks are packed.
  */
 static void small_spec(const coll_algorithm *algorithm, int turn, char *spec, size_t size) {
     static const int radices[] = {2, 3, 4, 8};
@@ -457,6 +457,7 @@ static void small_spec(const coll_algorithm *algorithm, int turn, char *spec, si
     for (int i = 0; turn % 4 < 2 && algorithm->params[i].name; i++) {
         const char *name = algorithm->params[i].name;
         int value = strcmp(name, "segment") == 0  ? 8
+                    : strcmp(name, "packed") == 0 ? 40
                     : strcmp(name, "window") == 0 ? 2
                     : strcmp(name, "radix") == 0  ? radices[turn / 4 % 4]
                                                   : 0;
