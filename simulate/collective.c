@@ -6,7 +6,9 @@
  * choice if SPEC is "auto". With VERIFY in the environment it first compares the results with the
  * MPI library's, which only works if ranks don't share buffers.
  *
- * BYTES is the total size. Operations with blocks divide BYTES into blocks of at least one byte.
+ * BYTES is the total size. Operations with blocks divide BYTES into blocks of at least one byte. In
+ * an alltoallv this is the longest block; in a sparse_alltoallv a rank has such blocks for at
+ * most six others.
  */
 #include "simulate/clock.h"
 
@@ -52,6 +54,46 @@ static int alltoall(const call *c) {
                    : MPI_Alltoall(c->mine, n, MPI_BYTE, c->all, n, MPI_BYTE, COMM);
 }
 
+/* Runs an alltoallv in which FROM sends BYTES(c, FROM, TO) bytes to TO, at most a block. */
+static int run_alltoallv(const call *c, size_t (*bytes)(const call *, int from, int to)) {
+    int rank, ranks;
+    MPI_Comm_rank(COMM, &rank);
+    MPI_Comm_size(COMM, &ranks);
+    int out[ranks], in[ranks], places[ranks];
+    MPI_Count long_out[ranks], long_in[ranks];
+    MPI_Aint long_places[ranks];
+    for (int i = 0; i < ranks; i++) {
+        long_out[i] = out[i] = (int)bytes(c, rank, i);
+        long_in[i] = in[i] = (int)bytes(c, i, rank);
+        long_places[i] = places[i] = i * c->block;
+    }
+    return c->ours
+               ? COLL_Alltoallv(c->mine, long_out, long_places, MPI_BYTE, c->all, long_in,
+                                long_places, MPI_BYTE, COMM)
+               : MPI_Alltoallv(c->mine, out, places, MPI_BYTE, c->all, in, places, MPI_BYTE, COMM);
+}
+
+/* From no bytes to a whole block, by the two ranks. */
+static size_t unequal_bytes(const call *c, int from, int to) {
+    return ((unsigned)from * 7919 + (unsigned)to * 104729) % 97 * ((unsigned)c->block + 1) / 97;
+}
+
+static int alltoallv(const call *c) {
+    return run_alltoallv(c, unequal_bytes);
+}
+
+/* Blocks for the next and the previous rank, and those 8 and 32 further on and back. */
+static size_t sparse_bytes(const call *c, int from, int to) {
+    int ranks, distance = abs(from - to);
+    MPI_Comm_size(COMM, &ranks);
+    distance = distance > ranks / 2 ? ranks - distance : distance;
+    return distance == 1 || distance == 8 || distance == 32 ? (size_t)c->block : 0;
+}
+
+static int sparse_alltoallv(const call *c) {
+    return run_alltoallv(c, sparse_bytes);
+}
+
 static int gather(const call *c) {
     int n = c->block;
     return c->ours ? COLL_Gather(c->mine, n, MPI_BYTE, c->all, n, MPI_BYTE, ROOT, COMM)
@@ -80,12 +122,15 @@ static const struct operation {
     int (*run)(const call *c);
     side mine, all;
     int blocks;
+    const char *setting; /* libcoll's name for it if sizes differ by rank; else NULL */
 } operations[] = {
     {"allreduce", allreduce, WHOLE, WHOLE, 0},
     {"reduce", reduce, WHOLE, WHOLE_AT_ROOT, 0},
     {"reduce_scatter", reduce_scatter, WHOLE, BLOCK, 1},
     {"allgather", allgather, BLOCK, WHOLE, 1},
     {"alltoall", alltoall, WHOLE, WHOLE, 1},
+    {"alltoallv", alltoallv, WHOLE, WHOLE, 1, "alltoall"},
+    {"sparse_alltoallv", sparse_alltoallv, WHOLE, WHOLE, 1, "alltoall"},
     {"gather", gather, BLOCK, WHOLE_AT_ROOT, 1},
     {"scatter", scatter, WHOLE_AT_ROOT, BLOCK, 1},
     {"bcast", bcast, NOTHING, WHOLE, 0},
@@ -201,8 +246,10 @@ int main(int argc, char **argv) {
     const struct operation *operation = find_operation(argv[1]);
     int rank, ours = strcmp(argv[2], "mpi") != 0, repeats = argc > 4 ? atoi(argv[4]) : 1;
     call c = call_of(operation, atof(argv[3]), ours);
-    char *choice = strcmp(argv[2], "auto") == 0 ? choice_for(operation, &c) : NULL;
-    if (ours && COLL_Set(COMM, operation->name, choice ? choice : argv[2]) != MPI_SUCCESS)
+    const char *setting = operation->setting ? operation->setting : operation->name;
+    char *choice =
+        strcmp(argv[2], "auto") == 0 && !operation->setting ? choice_for(operation, &c) : NULL;
+    if (ours && COLL_Set(COMM, setting, choice ? choice : argv[2]) != MPI_SUCCESS)
         clock_fail("collective: bad SPEC");
 
     call first = {.ours = ours, .whole = 1, .block = 1, .mine = c.mine, .all = c.all};
