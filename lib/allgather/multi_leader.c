@@ -14,9 +14,9 @@
  * packed in scratch memory.
  *
  * Steps: log_k N between N nodes, and ceil(log2 P) inside for each, and once before. Bytes: every
- * block once to each rank inside the node, and once from a node to another for each node; over an
- * uplink, in rounds between racks, what its rack lacks once for each of the rack's nodes. Memory:
- * all blocks, which is why long calls use other algorithms.
+ * block once to each rank inside the node, and once to each node from another; in rounds between
+ * racks, every node of a rack receives all blocks that the rack lacks over its uplink. Memory: all
+ * blocks, which is why long calls use other algorithms.
  * Source: after Bienz, Gautam, Kharel: A locality-aware Bruck allgather, EuroMPI 2022.
  */
 #include "config.h"
@@ -37,7 +37,7 @@ typedef struct draft {
 
 enum { PIECES = 2 };
 
-/* Runs of positions whose blocks a message has: those behind this node's run, and those before. */
+/* Runs of positions whose blocks are in one message: one after this node's run, one before it. */
 typedef struct pieces {
     coll_run piece[PIECES];
 } pieces;
@@ -56,7 +56,7 @@ static coll_run positions_in(const coll_leaders *leaders, const coll_cut *cut, i
     return positions_of(leaders, from.first, last.first + last.count - from.first);
 }
 
-/* Returns what the ranks or nodes in run I of TURN's cut send. */
+/* Returns the blocks that the ranks or nodes in run I of TURN's cut send. */
 static pieces pieces_of(const coll_leaders *leaders, const coll_leaders_turn *turn, int i) {
     const coll_run run = coll_cut_run(&turn->cut, i);
     if (turn->kind == COLL_LEADERS_GATHER)

@@ -37,8 +37,8 @@ static int doubling_round(const coll_plan *base, uint64_t round, coll_step steps
 
 /*
  * Returns the first of the two blocks that POSITION receives in ROUND. After the first round a pair
- * of ranks has its own two blocks; those of other pairs arrive from both sides in turn, each time
- * from farther away.
+ * of ranks has its own two blocks. Then the blocks of other pairs arrive alternately from either
+ * side, in each round from a pair farther away.
  */
 static int received_in(const coll_plan *base, int position, int round) {
     const int ranks = base->args->shape->topo->ranks, pair = position - position % 2,

@@ -38,8 +38,8 @@
 #include <string.h>
 
 /*
- * Segments of a round's memory. Those from ROOMS on are for received sums; as many for forwarded
- * results follow.
+ * Segments of a round's memory. From ROOMS on come the segments for received sums, then the same
+ * number for forwarded results.
  */
 enum { SENT, GATHERED, ROOMS };
 enum { PIECES = 2 }; /* of a range of blocks that wraps around */
@@ -55,7 +55,8 @@ typedef struct group {
 
 typedef struct circulant_plan {
     coll_plan base;
-    /* segments for received sums, and as many for forwarded results: 1, or one for each skip */
+    /* number of segments for received sums, and of those for forwarded results: 1, or one for each
+     * skip */
     int rooms;
     int levels; /* levels in which this rank takes part */
     group group[LEVELS];

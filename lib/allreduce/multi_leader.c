@@ -14,9 +14,9 @@
  * line. If operands must be combined in order, a run of ranks on one node counts as a node.
  *
  * Steps: log_k N between N nodes, and ceil(log2 P) inside for each, and once before. Bytes: k - 1
- * sums in a round from every node and to it, up to twice as many if groups differ in size; over an
- * uplink as many for each of the rack's nodes in rounds between racks. A radix of 2 has the fewest
- * bytes there, those of two_level. Memory: all sums that a rank receives or gets passed on.
+ * sums in a round from every node and to it, up to twice as many if groups differ in size. In
+ * rounds between racks the sums of all the rack's nodes cross its uplink; they are fewest with a
+ * radix of 2: as few as with two_level. Memory: all sums that a rank receives or gets passed on.
  * Source: Bienz, Olson, Gropp: Node-aware improvements to allreduce, ExaMPI 2019; for one rank on
  * each node, Ruefenacht, Bull, Booth: Generalisation of recursive doubling for AllReduce, 2017.
  */
@@ -65,8 +65,10 @@ static coll_step *add_message(draft *d, coll_step_kind kind, int peer, coll_run 
     return message;
 }
 
-/* Adds a combination with the sum NUMBER. The FIRST of several follows all steps so far, which read
- * what it changes; the others follow one another. */
+/*
+ * Adds a combination with the sum NUMBER. The combination at index FIRST follows all steps so far,
+ * because they read the data that it changes; each further combination follows the one before it.
+ */
 static void add_sum(draft *d, coll_step combination, int number, int first) {
     coll_step *sum = add_step(d, combination);
     sum->at = d->at + (size_t)number * d->what.length;
@@ -99,7 +101,7 @@ static void exchange(draft *d, const coll_leaders_turn *turn) {
                     (coll_run){coll_cut_number(&turn->cut, turn->cut.own, turn->run[i]), 1});
 }
 
-/* Passes on what the node's ranks have received. */
+/* Exchanges the received sums with other ranks of the node. */
 static void spread(draft *d, const coll_leaders *leaders, const coll_leaders_turn *turn) {
     for (int i = 0; i < turn->sends; i++)
         add_message(d, COLL_STEP_SEND, turn->to[i],

@@ -131,8 +131,10 @@ static int send_data(draft *d, int rank, coll_range range, size_t at) {
     return sent;
 }
 
-/* Adds the receive of RANGE and its combination with the data, which it comes BEFORE or behind. The
- * latter depends on SENDS, the steps that send what it changes. */
+/*
+ * Adds the receive of RANGE and its combination with the data; BEFORE: the received operand is the
+ * first one. The combination depends on SENDS, the COUNT steps that send the data that it changes.
+ */
 static void receive_and_combine(draft *d, int rank, coll_range range, bool before,
                                 const int sends[], int count) {
     const int arrival = add_message(d, COLL_STEP_RECEIVE, rank, range, d->at);
@@ -191,7 +193,8 @@ static void reduce_scatter_inside(draft *d) {
     }
 }
 
-/* Returns the piece of this node's share that comes with PAIR, or that of the other one. */
+/* Returns the piece of a node's share that this rank exchanges with PAIR: of its own node's share
+ * if OWN, else of the other node's. */
 static coll_range piece_with(const draft *d, const coll_node_pair *pair, bool own) {
     const coll_node_pairs *pairs = &d->plan->pairs;
     return piece_at(d, (own ? pairs->node : pair->other) * pairs->parts + pair->part);
@@ -253,7 +256,7 @@ static void allgather_inside(draft *d) {
             for (int to = cut.index; to < cut.other.count; to += cut.own.count) {
                 const int send = add_message(d, COLL_STEP_SEND, rank_at(d, cut.other.first + to),
                                              ranges[i], d->at);
-                d->steps[send].after_earlier = true; /* after the receives of what it sends */
+                d->steps[send].after_earlier = true; /* after the receives of RANGES */
             }
             d->at += ranges[i].length;
         }
@@ -291,7 +294,7 @@ static size_t segment_of(const coll_plan_args *args) {
     return coll_least(coll_segment_of(shape, args->values->at[COLL_SEGMENT]), shape->bytes);
 }
 
-/* The most of what a rank of a node has. */
+/* Maxima over the ranks of a node. */
 typedef struct needs {
     int cuts, messages, pieces; /* pieces: of scratch memory */
 } needs;

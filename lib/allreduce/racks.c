@@ -100,7 +100,7 @@ static int exchange_with_rack(const racks_plan *plan, coll_range piece, int othe
 }
 
 /*
- * Returns the index of the step that adds or stores what was received of PIECE: it follows the
+ * Returns the index of the step that adds or stores the received part of PIECE. It comes after the
  * receives.
  */
 static int place_of_merge(const racks_plan *plan, coll_range piece) {
@@ -217,7 +217,8 @@ static int receive_inside(const racks_plan *plan, const moment *now, uint64_t tu
     return count;
 }
 
-/* Writes hop HOP around the rack: receives parts, and sends what the last hop has received. */
+/* Writes hop HOP around the rack: receives parts, and sends the parts that the last hop has
+ * received. */
 static int hop_inside(const racks_plan *plan, const moment *now, uint64_t turn, int hop,
                       coll_step steps[]) {
     int n = plan->ranks, count = receive_inside(plan, now, turn, hop, steps);

@@ -62,8 +62,11 @@ static coll_step *add_message(draft *d, coll_step_kind kind, int rank, size_t at
     return message;
 }
 
-/* Adds the copies of the blocks in RUN between BUFFER and scratch memory at AT. The first comes
- * after step AFTER, if that is not negative, and the second after the first. */
+/*
+ * Adds the copies of the blocks in RUN between BUFFER and scratch memory at AT. A run that wraps
+ * around takes two copies. The first comes after step AFTER, unless that is negative, and the
+ * second after the first.
+ */
 static void add_copies(draft *d, coll_buffer buffer, coll_run run, size_t at, int after) {
     const int ranks = d->args->shape->topo->ranks;
     while (run.count > 0) {
@@ -107,8 +110,8 @@ static void send_inside(draft *d) {
 }
 
 /*
- * Receives such blocks, and sorts those to be forwarded: by destination, then by source. Returns
- * where they are.
+ * Receives the blocks that the other ranks of the node send, and sorts those to be forwarded by
+ * destination, then by source. Returns where the sorted blocks are.
  */
 static size_t receive_inside(draft *d) {
     const coll_node_pairs *pairs = d->pairs;

@@ -41,8 +41,8 @@ enum { SEGMENT_LEAST = 4 << 10, SEGMENT_MOST = 32 << 10, TIMES = 8 };
 
 /*
  * WINDOW: segments in flight to a rank, in addition to those that the link carries meanwhile.
- * AHEAD: rounds in flight in addition to those of that window, few enough that streams which share
- * an uplink fit its buffer.
+ * AHEAD: rounds in flight in addition to those of WINDOW; so few that streams which share an uplink
+ * fit its buffer.
  */
 enum { WINDOW = 2, AHEAD = 4, ROUNDS_MOST = 256 };
 
@@ -78,7 +78,7 @@ static size_t bytes_from(const coll_plan_args *args, int position) {
 /* Scratch memory for listing turns, one element for each position and slot. */
 typedef struct seat {
     int wanted; /* the slot at which this position spreads its rack best */
-    int before; /* number of positions that want an earlier slot */
+    int before; /* number of positions that prefer an earlier slot */
     int sender; /* the position that has this slot */
 } seat;
 
@@ -91,7 +91,7 @@ static int end_of_rack(const coll_plan_args *args, int begin) {
     return end;
 }
 
-/* Gives each position a slot; positions that want the same slot keep the order of the line. */
+/* Gives each position a slot; positions that prefer the same slot keep the order of the line. */
 static void assign_slots(const coll_plan_args *args, seat seats[]) {
     const int ranks = args->shape->topo->ranks;
     for (int i = 0; i < ranks; i++)

@@ -63,7 +63,7 @@ static size_t known_bytes(const coll_state *state, coll_operation operation,
 static bool reduces_like(const coll_state *state, coll_operation operation, const coll_user *user,
                          const coll_shape *last) {
     int commutes = 1;
-    (void)PMPI_Op_commutative(user->op, &commutes); /* valid, since it is the known one */
+    (void)PMPI_Op_commutative(user->op, &commutes); /* can't fail: MPI has accepted this handle */
     return (last->reproducible || !commutes) == last->ordered &&
            last->element == (size_t)state->plain_bytes &&
            last->served ==
@@ -98,9 +98,9 @@ static const coll_comm *can_go_directly(coll_operation operation, const coll_use
 
 /*
  * The same for a broadcast or a gather, whose native algorithm passes bytes (lib/bcast/native.c);
- * sets *BYTES to those of this rank's data. The data must fit the communicator's scratch memory,
- * whose size is the same on all ranks, and one native call. Empty calls don't take the fast path,
- * since they send nothing.
+ * sets *BYTES to the bytes of this rank's data. The data must fit the communicator's scratch
+ * memory, whose size is the same on all ranks, and one native call. Empty calls don't take the fast
+ * path, since they send nothing.
  */
 static inline const coll_comm *can_go_directly_as_bytes(coll_operation operation, MPI_Comm comm,
                                                         MPI_Count count, MPI_Datatype type,

@@ -13,7 +13,7 @@ enum { COLL_BARRIER_RADIX = 64 }; /* the highest radix */
 /*
  * Writes the steps in ROUND of the rank at PLACE in a dissemination among COUNT RANKS, and returns
  * their number. In round j a rank sends a message to the ranks that are 1, 2, ..., RADIX - 1 times
- * RADIX^j places behind it, and receives one from the ranks as far before it; after
+ * RADIX^j places behind it, and receives one from each rank that is as many places before it; after
  * coll_radix_digits(COUNT, RADIX) rounds (lib/pattern/radix.h) each has heard from all, directly or
  * indirectly.
  */

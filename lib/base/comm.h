@@ -96,7 +96,7 @@ typedef struct coll_comm_key {
     /*
      * Called on first use of a communicator (not of a part). If COMM needs no duplicate, sets
      * PRIVATE and TRANSPORT and is local. Else it is collective and returns the same error on all
-     * ranks: MPI_ERR_NO_MEM if READY is false on any rank, which may then lack its slots.
+     * ranks: MPI_ERR_NO_MEM if READY is false on any rank. Such a rank may have no slots.
      */
     int (*meet)(coll_comm *comm, bool ready);
     /* Called after MEET; collective. COMM is a part of WHOLE, or WHOLE is NULL. */

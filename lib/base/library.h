@@ -9,9 +9,9 @@
 #include <stdbool.h>
 
 /*
- * Returns whether the running MPI library's version string begins otherwise than with BUILT, and if
- * so prints one line for the whole job, with CONSEQUENCE: "" or "stands aside: ". May be called
- * before MPI_Init.
+ * Returns whether the version string of the running MPI library doesn't begin with BUILT. If so,
+ * prints one line for the whole job, with CONSEQUENCE: "" or "stands aside: ". May be called before
+ * MPI_Init.
  */
 bool coll_library_differs(const char *built, const char *consequence);
 

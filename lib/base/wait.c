@@ -30,7 +30,7 @@ static const double FIRST_SLEEP_SHARE = 1.0 / 2, SLEEP_SHARE = 1.0 / 8;
 static const double SHORTEST_SLEEP = 20e-6, LONGEST_SLEEP = 1e-3;
 
 /*
- * After the doorbell has ended this many consecutive waits, it is relied upon: sleeps are as long
+ * After wake-ups have ended this many consecutive waits, they are relied upon: sleeps are as long
  * as the time waited so far, up to 10 ms. A wait that it fails to end is late once, and then the
  * shorter sleeps apply again.
  */

@@ -32,7 +32,7 @@ typedef struct coll_wait {
     double usual;            /* s: moving average of the duration of recent waits */
     double longest_sleep;    /* s: longest sleep on a shared core; 0: the default of 1 ms */
     double silence; /* s of waiting after which it sleeps even on a core of its own; 0: never */
-    int rung;       /* consecutive sleeping waits that the doorbell ended */
+    int rung;       /* consecutive sleeping waits that a wake-up (socket_wakeup.h) ended */
     int turn;       /* the request that coll_wait_any tests first, for fairness */
 } coll_wait;
 
@@ -145,7 +145,7 @@ typedef struct coll_backoff {
     int taken;     /* consecutive yields after which another process ran */
     bool woken;    /* the last pause was a sleep, not yet followed by a second test */
     bool slept;    /* it has slept since it began */
-    bool rung;     /* the doorbell ended the last sleep */
+    bool rung;     /* a wake-up ended the last sleep */
 } coll_backoff;
 
 coll_backoff coll_backoff_begin(coll_wait *wait);

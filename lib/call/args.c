@@ -29,7 +29,7 @@ static const coll_uneven *uneven_of(const coll_user *user) {
 
 /* --- Arguments --- */
 
-/* Returns the number of blocks of the data, or of the INPUT. */
+/* Returns the number of blocks of this rank's input, or else of its data. */
 static int count_blocks(const coll_call_args *call, bool input) {
     const coll_graph *graph = call->shape.graph;
     return !coll_operations[call->operation].neighbors ? call->comm->ranks
@@ -392,8 +392,8 @@ static int describe_scatter(coll_call_args *call) {
                             call->own.bytes, call->data.bytes);
 }
 
-/* Describes a neighbourhood collective. All blocks have the same size: a rank that sends none knows
- * it by what it receives. */
+/* Describes a neighbourhood collective. All blocks have the same size, so a rank that sends none
+ * knows it from the blocks that it receives. */
 static int describe_neighbors(coll_call_args *call) {
     const coll_user *user = call->user;
     const bool shares = call->operation == COLL_OPERATION_NEIGHBOR_ALLGATHER;

@@ -96,8 +96,8 @@ static inline bool coll_call_args_copies(const coll_call_args *call) {
     return call->lowest;
 }
 
-/* Returns the most bytes of such a call on COMM that dedicated processors serve (the shape's
- * `served`). Local. */
+/* Returns up to how many bytes dedicated processors serve a call of OPERATION with TYPE and OP on
+ * COMM (the shape's `served`). Local. */
 static inline size_t coll_call_args_served(coll_operation operation, const coll_comm *comm,
                                            MPI_Datatype type, MPI_Op op) {
     return operation == COLL_OPERATION_ALLREDUCE ? coll_dcp_served(comm->user, type, op) : 0;

@@ -50,7 +50,7 @@ typedef struct exchange {
     coll_topo places;       /* the ranks' places according to COMMON */
     contribution own;
     size_t contribution_bytes;
-    char *contributions; /* on rank 0: those of all ranks */
+    char *contributions; /* on rank 0: the contributions of all ranks */
     bool only_one;       /* rank 0 is out of memory: it kept one contribution, an arbitrary one */
     struct {
         size_t bytes; /* of the decision */
@@ -123,8 +123,8 @@ static int make_overlapping_type(size_t bytes, MPI_Datatype *type) {
     return code == MPI_SUCCESS ? PMPI_Type_commit(type) : code;
 }
 
-/* Receives all contributions in the memory of one: without memory for more, rank 0 must still take
- * part in the gather before it can tell the other ranks. */
+/* Receives all contributions in the memory of one. Even if rank 0 has no memory for more, it must
+ * take part in the gather before it can tell the other ranks. */
 static int gather_into_one(exchange *x) {
     MPI_Request request;
     MPI_Datatype type;
@@ -267,7 +267,8 @@ static void carry_decision(coll_pack_buffer *pack, decision *made) {
     coll_profile_carry(pack, &made->facts.profile);
 }
 
-/* Packs rank 0's decision. Without memory for that the decision becomes this error, which fits. */
+/* Packs rank 0's decision. If there is no memory for that, packs MPI_ERR_NO_MEM instead, which fits
+ * in the reserve. */
 static coll_pack_buffer pack_decision(decision *made) {
     coll_pack_buffer pack = {.bytes = NULL};
     carry_decision(&pack, made);

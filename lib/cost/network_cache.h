@@ -10,9 +10,9 @@
 #include "lib/topology/topo.h"
 
 /*
- * Sets PROFILE, which must be built in, to what is kept of the hosts of TOPO. Returns false if that
- * is nothing, if it is older than a week or damaged, or if racks were known then and are not now,
- * or the other way round.
+ * Completes PROFILE, which must be built in, with the costs kept for the hosts of TOPO. Returns
+ * false if none are kept, if they are older than a week or damaged, or if racks were known then and
+ * are not now, or the other way round.
  */
 bool coll_network_cache_load(const coll_topo *topo, coll_profile *profile);
 

@@ -16,10 +16,10 @@ typedef struct coll_network_rates {
 } coll_network_rates;
 
 /*
- * Measures RATES between the hosts of TOPO, COMM's topology: at least two hosts. LATENCY is that of
- * a message in seconds, at least roughly: on a longer path a rate takes more bytes to measure.
- * Collective over COMM, on which nothing else is in flight. All ranks get the same error: one of
- * MPI or of memory, or a timeout.
+ * Measures RATES between the hosts of TOPO, COMM's topology: at least two hosts. LATENCY is the
+ * approximate time of a message in seconds: the longer it is, the more bytes are needed to measure
+ * a rate. Collective over COMM, on which nothing else is in flight. All ranks get the same error:
+ * one of MPI or of memory, or a timeout.
  */
 int coll_network_probe(coll_comm *comm, const coll_topo *topo, double latency,
                        coll_network_rates *rates);

@@ -6,9 +6,9 @@
 #include <assert.h>
 
 /*
- * What is assumed of the links between hosts: the rate of a link in bytes/s, seconds of a processor
- * for a message, the bytes that a switch buffers for a port (each 0: as the profile says), and the
- * share of the buffer that the job has.
+ * Assumptions about the links between hosts: the rate of a link in bytes/s, the seconds that a
+ * message takes a processor, the bytes that a switch buffers for a port (0 in any of these: the
+ * profile's value), and the share of the buffer that the job has.
  */
 typedef struct assumption {
     double rate, overhead, buffer, share;
@@ -19,8 +19,8 @@ typedef struct assumption {
 static const assumption unmeasured[] = {
     {50e6, 10e-6, 256e3, 1}, {5e6, 10e-6, 100e3, 1}, {500e6, 10e-6, 1e6, 1}};
 
-/* Only rates were measured (lib/cost/network_probe.h). Messages take a processor longer where ranks
- * share cores. */
+/* Only rates were measured (lib/cost/network_probe.h). The second network is for ranks that share
+ * cores: messages take their processors longer. */
 static const assumption only_rates[] = {{0, 10e-6, 256e3, 1}, {0, 50e-6, 64e3, 1}};
 
 /* Everything was measured, but other traffic may use a part of the buffer. */

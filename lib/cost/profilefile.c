@@ -76,7 +76,7 @@ static bool parse_date(parser *p, char *rest) {
     return coll_words_ended(&p->at, rest);
 }
 
-/* Appends the list to those of earlier lines. */
+/* Appends this line's list of hosts to those of earlier lines. */
 static bool parse_hosts(parser *p, char *rest) {
     coll_profilefile *file = p->file;
     char *list = coll_word(&rest);
@@ -344,7 +344,7 @@ bool coll_profilefile_fault(const COLL_Cost *cost, char *problem, size_t size) {
     return false;
 }
 
-/* Checks that the parser reads HOST back as this one name. */
+/* Checks that HOST, written to a profile, is read back as one and the same name. */
 static bool check_host(const char *host, char *problem) {
     if (*host && strlen(host) <= COLL_HOSTLIST_NAME && !strpbrk(host, "[],# \t") &&
         !coll_hostlist_fault(host))

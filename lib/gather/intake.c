@@ -31,7 +31,7 @@ typedef struct coll_source {
     bool begun;     /* some of its bytes have arrived */
 } coll_source;
 
-/* Senders that are asked one after the other: all senders, or those of a rack. */
+/* Senders that the root asks one after the other: all senders, or those of one rack. */
 typedef struct coll_lane {
     int first;         /* index of its first sender */
     size_t bytes;      /* bytes of all its blocks */

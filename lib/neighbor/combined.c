@@ -231,7 +231,7 @@ static bool is_applicable(const coll_shape *call) {
            call->bytes <= (BYTES_MOST - steps) / (size_t)load->blocks;
 }
 
-/* Adds to the time between nodes that of two messages inside, and of all copies. */
+/* Returns the time between nodes plus that of two messages inside a node and of all copies. */
 static double predict(const coll_shape *call, const coll_values *values) {
     const coll_graph_load *load = load_of(call);
     const coll_cost *inside = &coll_shape_costs(call)->level[COLL_LEVEL_NODE];

@@ -41,7 +41,8 @@ static void add_message(draft *d, coll_buffer buffer, int block, int peer) {
     step->at = (size_t)d->count++ * d->segment;
 }
 
-/* Adds the messages of BUNDLE: what this rank receives or, from COLL_INPUT, sends. */
+/* Adds this rank's messages of BUNDLE: its receives if BUFFER is COLL_DATA, its sends if it is
+ * COLL_INPUT. */
 static void add_bundle(draft *d, const coll_edge_bundle *bundle, coll_buffer buffer) {
     const int own = d->args->line->order[d->args->line->position];
     const coll_edge *edge = &d->args->shape->graph->edge[bundle->first];

@@ -19,9 +19,9 @@ static inline bool coll_neighbor_shares(const coll_shape *call) {
 }
 
 /*
- * Returns the seconds that messages of BLOCKS blocks between nodes take: one of them, and what the
- * cores and the link of the node with the largest LOAD need for all of them. One message without a
- * LOAD.
+ * Returns the seconds that messages of BLOCKS blocks between nodes take: the time of one message,
+ * plus the time that the cores and the link of the busiest node need for all. LOAD is that node's
+ * load, or NULL for one message alone.
  */
 static inline double coll_neighbor_seconds(const coll_shape *call, const coll_graph_load *load,
                                            int blocks) {

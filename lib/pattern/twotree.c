@@ -61,7 +61,8 @@ static void attach_rack(growth *g, int from, int to, int entry, int next) {
         attach_host(g, next);
         next = -1;
     }
-    /* Inner nodes first, those with two children before the one with one, then the leaves. */
+    /* Attach inner nodes first, those with two children before the one with one, and then the
+     * leaves. */
     for (int children = 2; children >= 0; children--)
         for (int h = from; h < to; h++) {
             if (h == entry || g->budget[h] != children)

@@ -22,7 +22,7 @@ typedef struct coll_exec_args {
     const coll_data *data;           /* if it is one piece; blocks are in ARGS */
     const coll_data *input;          /* the same */
     const coll_reduction *reduction; /* for combinations; NULL if there are none */
-    int tag;                         /* messages use the COLL_LANES tags from this one on */
+    int tag;                         /* the first of the COLL_LANES tags that messages use */
 } coll_exec_args;
 
 /* The bytes of the data that a segment holds, packed or received. */

@@ -59,7 +59,8 @@ static double seconds_of(const coll_plan_args *args, int rounds, int radix, int 
                      node_cuts * coll_cost_relay(&profile->level[COLL_LEVEL_NODE], 0));
 }
 
-/* Returns the smallest radix with as many exchanges as take the least time. */
+/* Returns the radix that takes the least time; of several with the same number of exchanges, the
+ * smallest. */
 static int best_radix(const coll_plan_args *args, int nodes, int fewest, int node_cuts) {
     double least = 0;
     int best = 0;

@@ -5,18 +5,18 @@
  *
  * Nodes are numbered along the line. All nodes are cut into RADIX runs of nearly equal length, and
  * each run again, until they are single nodes. From the innermost cut outwards, every node receives
- * what each other run of its cut has, from one node of that run; so a node always has the
- * contributions of a run. Within a node the ranks are cut in the same way, in two. The turns of a
- * rank are
+ * the contributions of each other run of its cut, from one node of that run; so a node always has
+ * the contributions of a whole run. Within a node the ranks are cut in the same way, in two. The
+ * turns of a rank are
  *
  * 1. COLL_LEADERS_GATHER: for each cut of the node, an exchange with the other run of the node;
  * 2. for each cut of the nodes: COLL_LEADERS_EXCHANGE, in which the node's ranks divide the
  *    messages to and from other nodes among themselves; then COLL_LEADERS_SPREAD, for each cut of
  *    the node, an exchange of what its ranks have received.
  *
- * The number of messages that a rank sends or receives in an exchange is that of the other runs,
- * divided by the ranks of its node; it is up to twice as many if run lengths differ. Nodes may have
- * any number of ranks.
+ * In an exchange a node sends one message to each other run and receives one from it; up to twice
+ * as many if run lengths differ. Its ranks divide these messages evenly. Nodes may have any number
+ * of ranks.
  *
  * Source: Bienz, Olson, Gropp: Node-aware improvements to allreduce, ExaMPI 2019, with as many runs
  * as a node has ranks; Ruefenacht, Bull, Booth: Generalisation of recursive doubling for AllReduce,
@@ -106,7 +106,8 @@ void coll_leaders_turn_at(const coll_leaders *leaders, int number, coll_leaders_
 /*
  * The other runs of a cut are numbered cyclically, beginning with the run behind the own one. So
  * messages go to different nodes at the same time, even if all nodes send in the order of the
- * numbers. Return the number of run I, as run OWN numbers it, and the run with number NTH.
+ * numbers. The first function returns the number that run OWN gives to run I; the second returns
+ * the run to which this rank's own run gives number NTH.
  */
 static inline int coll_cut_number(const coll_cut *cut, int own, int i) {
     return (i - own - 1 + cut->parts) % cut->parts;

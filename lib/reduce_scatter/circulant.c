@@ -13,8 +13,8 @@
  * Long blocks move in segments, each with all its rounds. Sums are always added in the same order,
  * so they have the same bits in every run.
  *
- * Steps: ceil(log2 p). Bytes: p - 1 blocks from every rank and to it; over an uplink up to as much
- * for each of its hosts. Memory: two segments of all blocks, for each round of the window.
+ * Steps: ceil(log2 p). Bytes: p - 1 blocks from every rank and to it; over an uplink up to p - 1
+ * blocks for each host behind it. Memory: two segments of all blocks, for each round of the window.
  * Source: Traeff: Optimal, Non-pipelined Reduce-scatter and Allreduce Algorithms, arXiv 2410.14234.
  */
 #include "config.h"

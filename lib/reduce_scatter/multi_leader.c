@@ -140,8 +140,8 @@ static sum sum_inside(draft *d) {
     return total;
 }
 
-/* Sends the parts of the node's SUM to the nodes that this rank serves. Returns the sum of what
- * comes from these, for the ranks of this node in *WHOSE. */
+/* Sends the parts of the node's SUM to the nodes that this rank serves. Returns the sum of the
+ * parts that these nodes send back, and sets *WHOSE to the ranks of this node that it is for. */
 static sum exchange(draft *d, sum node, coll_run *whose) {
     const coll_node_pairs *pairs = d->pairs;
     const coll_run numbers = coll_node_pairs_of(pairs, pairs->place);
@@ -166,8 +166,8 @@ static sum exchange(draft *d, sum node, coll_run *whose) {
     return total;
 }
 
-/* Combines this rank's data with what is at AT after step AFTER; DATA is the step that had changed
- * it. Returns the step that changes it now. */
+/* Combines this rank's data with the sum that is at AT after step AFTER. DATA is the step that
+ * changed the data last. Returns the combination, which is now that step. */
 static int add_to_data(draft *d, size_t at, int after, int data) {
     const int own = d->args->line->position;
     coll_step *combination =

@@ -8,8 +8,8 @@
  * 2. It adds them to the sum of its nearer neighbours' contributions, one at either end, so
  *    operands are always combined in the order of the line. Blocks move in segments.
  *
- * Steps: p - 1 turns. Bytes: p - 1 blocks from every rank and to it; over an uplink all that its
- * hosts exchange with others. Memory: four segments for each round of the window.
+ * Steps: p - 1 turns. Bytes: p - 1 blocks from every rank and to it; over an uplink all blocks that
+ * its hosts exchange with hosts elsewhere. Memory: four segments for each round of the window.
  * Source: the pairwise exchange of Thakur, Rabenseifner, Gropp: Optimization of Collective
  * Communication Operations in MPICH, IJHPCA 2005, for operations that don't commute.
  */

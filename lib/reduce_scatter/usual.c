@@ -9,8 +9,8 @@
  * 3. Blocks are sent to their owners: the second of a pair has the first one's block, and after a
  *    butterfly a rank has the block whose number has the rank's bits in reverse order.
  *
- * Messages are not cut. Bytes: m (1 - 1 / p'), m in all, from every rank and to it; another m to
- * those of a pair.
+ * Messages are not cut. Bytes, for m in all: m (1 - 1 / p') from every rank and to it, and another
+ * m between the ranks of each pair.
  * Source: coll_base_reduce_scatter_block.c of Open MPI 4.1.
  */
 #include "config.h"

@@ -33,7 +33,7 @@ static int peers;
 static sum *sent; /* by rank */
 static uint64_t calls, latest;
 
-/* Returns a number that all processes of this job have in common; 0 if the launcher tells none. */
+/* Returns a number that is the same in all processes of this job; 0 if the launcher has none. */
 static uint64_t job_number(void) {
     const char *name = getenv("PMIX_NAMESPACE");
     return name ? coll_hash(COLL_HASH_NOTHING, name, strlen(name)) : 0;

@@ -60,7 +60,7 @@ static const coll_job_rank *find_recorded(const COLL_Record *record, const char 
     return NULL;
 }
 
-/* Sets the racks and sites of TOPO's nodes to those of the record, if it has all of them. */
+/* Copies the racks and sites of TOPO's nodes from the record, if it has all these nodes. */
 static void copy_places(const COLL_Record *record, const coll_topo *topo, int racks[],
                         int sites[]) {
     for (int node = 0; node < topo->nodes; node++)
@@ -218,7 +218,7 @@ static int set_topo(const coll_cluster *cluster, int first, coll_cluster_choice 
     return code;
 }
 
-/* Sets the algorithm of CHOICE, for calls like that of BYTES. */
+/* Chooses the algorithm of CHOICE for calls of BYTES. */
 static int choose(const coll_cluster *cluster, size_t bytes, coll_cluster_choice *choice) {
     const coll_operation_info *info = &coll_operations[choice->operation];
     int code = set_topo(cluster, 0, choice);
@@ -227,7 +227,7 @@ static int choose(const coll_cluster *cluster, size_t bytes, coll_cluster_choice
         choice->values = coll_values_default(choice->asked);
     } else if (code == MPI_SUCCESS && !choice->asked) {
         coll_shape shape = shape_of(choice, &cluster->profile, bytes);
-        /* In the others all ranks know all counts. */
+        /* In all other operations the ranks know all counts. */
         if (choice->uneven && (choice->operation == COLL_OPERATION_GATHER ||
                                choice->operation == COLL_OPERATION_SCATTER ||
                                choice->operation == COLL_OPERATION_ALLTOALL))
@@ -332,8 +332,8 @@ static double estimate(coll_cluster_choice *choice, const coll_cluster_plan *pla
 }
 
 /*
- * Sets ENDS of the senders of a gather without a plan, of which the root leaves SECONDS after the
- * LAST rank has entered. Small blocks are sent unasked; else the root asks one rank after another.
+ * Sets the ENDS of the senders in a gather without a plan. Its root leaves SECONDS after LAST, when
+ * the last rank entered. Small blocks are sent unasked; else the root asks one rank after another.
  */
 static void let_senders_leave(const coll_cluster_choice *choice, size_t bytes,
                               const double starts[], double last, double seconds, double ends[]) {

@@ -45,9 +45,9 @@ int coll_cluster_make(const COLL_Record *record, const COLL_Cluster *how, coll_c
 void coll_cluster_free(coll_cluster *cluster);
 
 /*
- * Makes the topology of COUNT ranks on HOSTS, with the racks of the file at PATH; without one, with
- * those of the record if it knows all these hosts, else with one. Returns MPI errors with a text.
- * The caller frees TOPO even then.
+ * Makes the topology of COUNT ranks on HOSTS. The racks are those of the file at PATH; if PATH is
+ * NULL, those of the record if it knows all these hosts, else all hosts are in one rack. Returns
+ * MPI errors with a text. The caller frees TOPO even then.
  */
 int coll_cluster_make_topo(const COLL_Record *record, const char *path, int count,
                            const char *const hosts[], coll_topo *topo);
@@ -57,7 +57,7 @@ int coll_cluster_make_topo(const COLL_Record *record, const char *path, int coun
 coll_cluster_choice *coll_cluster_choose(coll_cluster *cluster, const coll_job_group *group,
                                          const coll_job_call *call, const coll_algorithm *asked);
 
-/* What is simulated for a call of BYTES with a choice. */
+/* The simulation of a call of BYTES with a choice. */
 typedef struct coll_cluster_plan {
     coll_shape shape;
     coll_values values;

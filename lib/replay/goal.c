@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* The labels of a round under way; those of its steps follow FIRST. */
+/* The labels of a round under way; the labels of its steps follow FIRST. */
 typedef struct round_labels {
     long first, end;
 } round_labels;

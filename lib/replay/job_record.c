@@ -66,10 +66,10 @@ static const char truncated[] = "is truncated, or the program did not get to MPI
 
 static const double LONGEST_RUN = 1e9; /* s; as whole nanoseconds that fits into 63 bits */
 
-/* What is known while the files are read. Times of a rank are in ticks until its last line. */
+/* The state of reading the files. Times of a rank are in ticks until its last line. */
 typedef struct reading {
     COLL_Record *record;
-    int *announced; /* of each communicator: the last rank that had a line "comm" for it */
+    int *announced; /* for each communicator: the last rank whose file has a line "comm" for it */
     coll_lines lines;
     int rank;
     uint64_t job;    /* of rank 0 */
@@ -205,8 +205,8 @@ static bool read_comm(reading *now, char *rest) {
     return true;
 }
 
-/* Reads a call. One that was only STARTED, or that is among neighbours, counts as part of what the
- * rank does between calls. */
+/* Reads a call. A call that was only STARTED, or that is among neighbours, counts as time between
+ * calls. */
 static bool read_call(reading *now, char *rest, bool started) {
     coll_job_rank *own = &now->record->of[now->rank];
     coll_operation operation;
@@ -344,7 +344,7 @@ static bool read_rank(reading *now, const char *directory) {
     return good;
 }
 
-/* Returns a rank beyond those of the job whose file is in DIRECTORY, or -1. */
+/* Returns a rank whose file is in DIRECTORY although the job has fewer ranks, or -1. */
 static long find_stranger(const char *directory, int ranks) {
     DIR *open = opendir(directory);
     long found = -1;

@@ -56,7 +56,7 @@ static int unit_of(const search *now, int kind, int slot) {
 
 /* --- Loads --- */
 
-/* Adds SIGN times RANK's messages to the links; those with rank EXCEPT are left out. */
+/* Adds RANK's messages, times SIGN, to the loads of links. Leaves out messages with rank EXCEPT. */
 static void add_messages(search *now, int rank, int except, double sign) {
     for (const edge *one = now->edges[rank]; one < now->edges[rank] + now->edge_counts[rank]; one++)
         for (int kind = 0; kind < KINDS && one->peer != except; kind++) {
@@ -106,7 +106,7 @@ static void count_rank(search *now, int rank, int by) {
             count_member(now, group, now->slot_of[rank], by);
 }
 
-/* Exchanges what is at slots A and B. A has a rank. */
+/* Exchanges the contents of slots A and B. A has a rank; B may be free. */
 static void swap(search *now, int a, int b) {
     const int one = now->rank_at[a], other = now->rank_at[b];
     add_messages(now, one, NEVER, -1);
@@ -187,7 +187,8 @@ static int random_below(search *now, int limit) {
     return (int)(now->random % (uint64_t)limit);
 }
 
-/* Swaps as long as that helps, in at most TRIES. Returns the cost. */
+/* Makes swaps that reduce the cost, until there are none or TRIES have been tried. Returns the
+ * cost. */
 static double improve(search *now, double tries) {
     double least = cost(now);
     for (bool better = true; better && tries > 0;) {

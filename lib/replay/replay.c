@@ -91,7 +91,7 @@ static int by_time(const void *a, const void *b) {
     return (one < other) - (one > other);
 }
 
-/* Adds up what is known when all calls have been made. */
+/* Sums up the results after all calls. */
 static void finish_sum(replay *of) {
     const COLL_Record *record = of->cluster.record;
     COLL_Replay_sum *sum = of->sum;

@@ -22,7 +22,7 @@ typedef struct coll_advice {
 /* Writes at most COLL_ADVICE_MOST recommendations, which refer to ALL, and returns their number. */
 int coll_advice_make(const coll_summary *all, coll_advice advice[COLL_ADVICE_MOST]);
 
-/* Writes what ADVICE is about to TEXT: "rank 5 (host n0) arrives late". */
+/* Writes the subject of ADVICE to TEXT: "rank 5 (host n0) arrives late". */
 void coll_advice_describe(const coll_summary *all, const coll_advice *advice, char *text,
                           size_t size);
 

@@ -25,9 +25,9 @@ static const double OWN_FAULT = 0.5;
 static const double CERTAIN = 2;
 
 /*
- * A rank that is late now and then is named if it is so at least OFTEN times, and if that is at
- * least MAINLY of the lateness of all ranks. With fewer times or less of it, random delays of other
- * ranks would often name one by chance.
+ * A rank that is late now and then is named if it was late at least OFTEN times, and if its
+ * lateness is at least MAINLY of all ranks' lateness. With lower limits a rank would often be named
+ * by chance, because of random delays.
  */
 enum { OFTEN = 5 };
 static const double MAINLY = 0.75;
@@ -245,9 +245,9 @@ static int find_most_frequent(const series *of, bool hosts, int counts[], int *t
 
 /*
  * Sets FOUND to the rank, or the host if HOSTS, that was last most often. Returns whether it stands
- * out: it was last in more than half of the events, and if there are few candidates in clearly
- * more; it was late by more than the clocks' ERROR; and its lateness is a large share of the time
- * in calls.
+ * out: it was last in more than half of the events, or in clearly more than half if there are few
+ * candidates; it was late by more than the clocks' ERROR; and its lateness is a large share of the
+ * time in calls.
  */
 static bool stands_out(const series *of, bool hosts, const scratch *memory, coll_lateness *found) {
     const double candidates = hosts ? 2 : found->ranks;
@@ -302,14 +302,15 @@ static double period_of(const series *of, int who, double least, double between[
 }
 
 /*
- * Sets FOUND to the rank whose own delays sum up to most. Returns whether it stands out: these are
- * OFTEN or more, and most of the lateness of all ranks. No delay counts for more than the rank's
- * longest but OFTEN - 1, so that few long ones don't make it stand out.
+ * Sets FOUND to the rank whose own delays sum up to most. Returns whether it stands out: it has
+ * OFTEN such delays or more, which are most of the lateness of all ranks. A delay counts at most as
+ * much as the rank's OFTENth longest, so that a few long delays don't make it stand out.
  */
 static bool is_late_at_times(const series *of, const scratch *memory, coll_lateness *found) {
     double *sums = memory->numbers, *late = sums + of->count, all = 0;
     int who = -1, count = 0, times = 0;
-    /* SUMS has an element for each event, COUNTS one for each rank: number the ranks anew. */
+    /* SUMS has an element for each event, but COUNTS one for each rank. So the ranks that were last
+     * are renumbered from 0. */
     for (int i = 0; i < of->count; i++)
         memory->counts[of->events[i].last] = -1;
     for (int i = 0; i < of->count; i++) {

@@ -46,7 +46,7 @@ typedef enum coll_late {
     COLL_LATE_MOVES     /* one rank at a time, but not always the same */
 } coll_late;
 
-/* What the events of one operation on the same ranks say. */
+/* Findings from the events of one operation on the same ranks. */
 typedef struct coll_lateness {
     coll_operation operation;
     int ranks;
@@ -64,7 +64,7 @@ typedef struct coll_lateness {
 
 /*
  * Writes the findings to FOUND, at most MOST, those with the most time first; returns their number.
- * ERROR is that of clocks of different hosts, in seconds.
+ * ERROR is the error between the clocks of different hosts, in seconds.
  */
 int coll_arrivals_find(coll_arrivals *all, double error, coll_lateness found[], int most);
 

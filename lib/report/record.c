@@ -251,7 +251,7 @@ static coll_report_cell *find_cell(const coll_report_cell *key) {
     return NULL;
 }
 
-/* Lets GROUP have a copy of STATE's topology and profile. The lock is held. */
+/* Copies STATE's topology and profile to GROUP. The lock is held. */
 static void set_places(coll_report_group *group, const coll_state *state) {
     int *all = malloc((size_t)state->topo.ranks * sizeof *all);
     for (int i = 0; i < state->topo.ranks && all; i++)
@@ -346,7 +346,7 @@ void coll_report_end(uint64_t began, int code, coll_operation operation, coll_re
         return;
     coll_report_comm *own = find_comm(comm);
     int size = 0;
-    /* The block of one rank, in calls for which libcoll knows only the bytes of all. */
+    /* Whether AMOUNT is one rank's block, while libcoll knows only the bytes of all blocks. */
     const bool has_block = amount->uneven && operation != COLL_OPERATION_ALLTOALL &&
                            operation != COLL_OPERATION_REDUCE_SCATTER &&
                            !coll_operations[operation].neighbors;

@@ -58,7 +58,7 @@ typedef struct coll_report_event {
     bool uneven; /* the call has a count for each rank */
 } coll_report_event;
 
-/* The latest calls of a communicator that are kept, and those of all communicators. */
+/* How many of the latest calls are kept: of one communicator, and of all together. */
 enum { COLL_REPORT_EVENTS = 4096, COLL_REPORT_ALL_EVENTS = 16 * COLL_REPORT_EVENTS };
 
 /* A communicator and its latest blocking calls. */
@@ -67,7 +67,7 @@ typedef struct coll_report_comm {
     bool numbered; /* has had a collective, and so an ID if there was one left */
     uint64_t id;   /* the same on all ranks; 0: unknown */
     coll_report_group *group;
-    uint64_t calls;            /* blocking ones so far: the nth is the same on all ranks */
+    uint64_t calls;            /* blocking calls so far: the nth one is the same on all ranks */
     coll_report_event *events; /* the nth is at n % ROOM */
     size_t room;               /* of EVENTS, a power of two; 0: none are kept */
 } coll_report_comm;
@@ -80,8 +80,7 @@ typedef struct coll_report_amount {
     bool uneven; /* the call has a count for each rank */
 } coll_report_amount;
 
-/* Whether calls are recorded. Until the first communicator is set up, which tells, they are timed.
- */
+/* Whether calls are recorded. Until the first communicator is set up, they are timed. */
 typedef enum coll_report_state {
     COLL_REPORT_UNDECIDED,
     COLL_REPORT_ON,

@@ -57,7 +57,7 @@ static void find_would_save(coll_gathered *gathered, const coll_profile *profile
     }
 }
 
-/* Says why libcoll ran no call, and what it would have saved. */
+/* Sets the summary's reason why libcoll ran no call, and the time that libcoll would have saved. */
 static void explain(coll_gathered *gathered) {
     const char *profile_name = coll_env("COLL_PROFILE");
     char problem[COLL_TEXTFILE_PROBLEM];

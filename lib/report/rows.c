@@ -99,17 +99,17 @@ static coll_shape average_call(const coll_report_cell *cell, const coll_shape *l
 }
 
 /*
- * Returns the share of a call's predicted seconds that count for what it saved, if calls take EACH
- * seconds on average. What they take beyond the prediction is waiting for late ranks, which no
- * algorithm shortens.
+ * Returns the fraction by which predicted savings are multiplied, if calls take EACH seconds on
+ * average. The time beyond the prediction counts as waiting for late ranks, which no algorithm
+ * shortens.
  */
 static double counted_share(double each, double predicted) {
     return predicted > 0 ? fmin(each / predicted, 1) : 1;
 }
 
 /*
- * Sets SAVED to what all calls of CELL have saved, if they took *PREDICTED seconds; *PREDICTED is 0
- * if that is known without a prediction. Returns where SAVED is known from.
+ * Sets SAVED to the seconds that all calls of CELL have saved if they took *PREDICTED seconds;
+ * *PREDICTED is 0 if SAVED needs no prediction. Returns the source of SAVED.
  */
 static coll_report_source find_saved(const coll_report_cell *cell, double *predicted,
                                      coll_report_range *saved) {

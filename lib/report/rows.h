@@ -10,13 +10,13 @@
 
 #include <stdint.h>
 
-/* Where the time of the MPI library's own algorithm comes from. */
+/* The source of the time of the MPI library's own algorithm. */
 typedef enum coll_report_source {
     COLL_REPORT_UNKNOWN,
     COLL_REPORT_NATIVE,    /* it ran */
     COLL_REPORT_MEASURED,  /* autotuning ran both algorithms, in this run or an earlier one */
     COLL_REPORT_ESTIMATED, /* predicted */
-    COLL_REPORT_MIXED      /* of sums: some are measured, others estimated */
+    COLL_REPORT_MIXED      /* a sum of which some parts are measured and others estimated */
 } coll_report_source;
 
 /* Seconds, with the range that they are estimated to be in. */
@@ -39,15 +39,15 @@ typedef struct coll_report_row {
                          */
     char algorithm[32];
     int32_t size_class;
-    int32_t source;          /* a coll_report_source */
-    double calls, bytes;     /* bytes: of this rank's data or block, of all calls */
-    double inside;           /* s in calls, which for requests are starts and waits */
-    double completed;        /* requests whose completion was seen */
-    double until;            /* s from their starts to their completions */
-    double estimated;        /* calls for which SAVED is known */
-    double predicted;        /* s that these calls were predicted to take; 0: not predicted */
-    coll_report_range saved; /* s that these calls would have taken longer natively, if they took
-                                PREDICTED */
+    int32_t source;      /* a coll_report_source */
+    double calls, bytes; /* bytes: of this rank's data or block, of all calls */
+    double inside;       /* s in calls, which for requests are starts and waits */
+    double completed;    /* requests whose completion was seen */
+    double until;        /* s from their starts to their completions */
+    double estimated;    /* calls for which SAVED is known */
+    double predicted;    /* s that these calls were predicted to take; 0: not predicted */
+    coll_report_range
+        saved; /* s by which these calls would have taken longer natively, if they took PREDICTED */
 } coll_report_row;
 
 /* The most rows, of one rank and of all; further ones are left out. */
@@ -65,9 +65,9 @@ enum { COLL_REPORT_ROWS = 1024 };
 int coll_report_make_rows(int rank, coll_report_row rows[], int row_of[]);
 
 /*
- * Sets what ROW, a sum over all ranks, has saved: scales it from predicted times to those that the
- * calls took, and from the calls for which it is known to all. A single rank's time does not tell
- * how long a call took: the root of a broadcast leaves early.
+ * Scales the SAVED of ROW, a sum over all ranks: from predicted times to the times that the calls
+ * took, and from the calls with an estimate to all calls. A single rank's time does not tell how
+ * long a call took: the root of a broadcast leaves early.
  */
 void coll_report_finish_saved(coll_report_row *row);
 

@@ -26,8 +26,9 @@ typedef struct coll_summary {
     int *host_of;                          /* of each rank */
     bool served;                           /* libcoll ran some calls */
     const char *why;                       /* why it ran none; NULL: unknown */
-    bool would_known;                      /* the next is */
-    coll_report_range would_save;          /* s of rank 0, if libcoll had chosen */
+    bool would_known;                      /* WOULD_SAVE is known */
+    coll_report_range
+        would_save; /* s that rank 0 would have saved if libcoll had chosen the algorithms */
 } coll_summary;
 
 /* Sorts the rows, those with the most time first. */

@@ -23,7 +23,7 @@ static double own_seconds(const coll_summary *all, const coll_report_row *row) {
     return row->inside / all->ranks;
 }
 
-/* Returns the seconds that the MPI library's own would have taken; negative: unknown. */
+/* Returns the seconds that the MPI library's own algorithm would have taken; -1 if unknown. */
 static double native_seconds(const coll_summary *all, const coll_report_row *row) {
     if (!(row->estimated > 0))
         return -1;

@@ -14,10 +14,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The budget of an estimate: EVENTS for up to RANKS ranks, above that in proportion to the ranks,
- * up to EVENTS_MOST. A simulation of a subset of the ranks gets 1/PART of the budget; one of the
- * whole call gets SHARED times the budget if ranks share nodes, because a subset of them then shows
- * less. */
+/*
+ * The budget of an estimate: EVENTS for up to RANKS ranks, above that in proportion to the ranks,
+ * up to EVENTS_MOST. A simulation of a subset of the ranks gets 1/PART of the budget; a simulation
+ * of the whole call gets SHARED times the budget if ranks share nodes, because then a subset is
+ * less representative.
+ */
 enum { EVENTS = 6000, PART = 4, RANKS = 150, EVENTS_MOST = 32000, SHARED = 2 };
 
 /* BEGIN: rounds simulated for the start-up time. BEHIND: rounds beyond the window that are
@@ -213,7 +215,8 @@ static bool simulate_subset(const estimate *e, subset_size size, uint64_t rounds
     return true;
 }
 
-/* Extrapolates the waiting time to ALL units from those of UNITS, half and a quarter of them. */
+/* Extrapolates the waiting time to ALL units from WAITS, the waiting times of UNITS units, of half
+ * and of a quarter of them. */
 static double extrapolate_wait(const double waits[], int units, int all) {
     const double doubles = 1.7, too_much = 2.5; /* 2 with a tolerance */
     const double first = waits[1] - waits[2], second = waits[0] - waits[1];
@@ -302,9 +305,11 @@ static bool estimate_from_rounds(const estimate *e, double *time) {
     return true;
 }
 
-/* Returns whether all rounds of a subset are better than its first rounds and their rate: in a few
- * rounds hardly a message crosses to another site, or to another node from one of many ranks, and
- * such messages take longest. */
+/*
+ * Returns whether all rounds of a subset must be simulated, and not only its first rounds and their
+ * rate. The longest messages are those to other sites or, if nodes have many ranks, to other nodes;
+ * in a few rounds there is hardly any of them.
+ */
 static bool needs_all_rounds(const estimate *e) {
     return is_far(e) || (shares_nodes(e) && e->traffic.rounds <= SHORT);
 }
@@ -344,8 +349,8 @@ static double most_events_of_all(const estimate *e) {
     return shares_nodes(e) ? SHARED * e->events : e->events;
 }
 
-/* Returns whether all ranks can be simulated, as far as their load is known, and making so many
- * plans doesn't take too long. */
+/* Returns whether all ranks can be simulated: making their plans doesn't take too long, and as far
+ * as their load is known, there are not too many events. */
 static bool is_short(const estimate *e) {
     return (e->whole->topo->ranks <= RANKS_MOST || e->allocates) &&
            e->traffic.events <= most_events_of_all(e);

@@ -52,8 +52,8 @@ bool coll_link_load_open(coll_link_load *load, const coll_algorithm *algorithm,
  * ranks and about STEPS steps in all, evenly spread. */
 coll_traffic coll_link_load_count(coll_link_load *load, uint64_t rounds, int ranks, int64_t steps);
 
-/* Sets *TRAFFIC to the load of all rounds, counting as many steps as take a few seconds. Returns
- * MPI_ERR_NO_MEM without memory. */
+/* Sets *TRAFFIC to the load of all rounds and ranks, or of a sample of them if counting all would
+ * take longer than a few seconds. Returns MPI_ERR_NO_MEM without memory. */
 int coll_traffic_find(const coll_algorithm *algorithm, const coll_shape *shape,
                       const coll_values *values, coll_traffic *traffic);
 

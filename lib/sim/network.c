@@ -85,18 +85,18 @@ bool coll_network_make_links(coll_network *network, char **room, size_t *left) {
 }
 
 /*
- * Returns the seconds for which a message occupies its host's link, where GAP is that of its size
- * and EMPTY that of an empty message: the ranks of a host share the time that each needs without
- * regard to the bytes, because their cores work at the same time.
+ * Returns the seconds for which a message with a gap of GAP seconds occupies its host's link. EMPTY
+ * is the gap of an empty message, which is the part that doesn't depend on the bytes. That part is
+ * divided by CORES, because the cores of a host work on messages at the same time.
  */
 static double link_seconds(double gap, double empty, int cores) {
     return gap - empty + empty / cores;
 }
 
 /*
- * Returns how many times a message of BYTES between hosts crosses the network one after the other:
- * a long one asks the receiver, which answers, before its data leaves. A measured transfer time
- * includes these crossings.
+ * Returns how many times a message of BYTES crosses the network: 3 if it is long and between hosts,
+ * since a request goes to the receiver and an answer comes back before the data leaves; otherwise
+ * 1. A measured transfer time includes these crossings.
  */
 static int crossings(const coll_cost *cost, int level, size_t bytes) {
     bool asks = level > COLL_LEVEL_NODE && bytes >= COLL_EAGER && !cost->curve[COLL_TRANSFER].knots;
@@ -222,9 +222,11 @@ static coll_port *port_of(const coll_network *network, const coll_connection *vi
     return &network->ports[network->topo->places[via->to].node];
 }
 
-/* Returns whether a message counts among the bytes that wait for the receiver's port as soon as it
- * is sent: it shares the sender's link with other messages, so it meets messages of other senders
- * at the port whatever their order, also if the simulated port is idle when it arrives. */
+/*
+ * Returns whether a message counts among the bytes that wait for the receiver's port as soon as it
+ * is sent. A long message shares the sender's link with other messages, so its packets mix with
+ * those of other senders at the port, even if the simulated port is idle when it arrives.
+ */
 static bool waits_early(const coll_message_cost *message) {
     return message->level > COLL_LEVEL_NODE && message->bytes > LONG;
 }

@@ -35,8 +35,9 @@ typedef struct coll_message_cost {
     int64_t send_gap;    /* time on the sender's link: gs */
     int64_t receive_gap; /* time on the receiver's link: gr */
     int64_t shared_gap;  /* time on each shared link; 0: unlimited */
-    int crossings;       /* of the network: 3 if it asks the receiver before its data leaves */
-    int64_t latency;     /* L between any two ranks at this level, all crossings included */
+    int crossings;   /* how often it crosses the network: 3 if it asks the receiver before its data
+                        leaves */
+    int64_t latency; /* L between any two ranks at this level, all crossings included */
 } coll_message_cost;
 
 /* A link is busy until: */
@@ -106,8 +107,9 @@ int64_t coll_network_copy(coll_network *network, size_t bytes);
 
 /*
  * Puts a message that is at link NTH (from 0 to COLL_WAYS - 1) at time NOW onto that link, and
- * returns when it gets to the next one. INTERLEAVES: it waits only for other such messages. If it
- * has to wait for an uplink, it is in that uplink's buffer until coll_network_dequeue.
+ * returns when it gets to the next one. INTERLEAVES: the message waits only for others that
+ * interleave, too. If it has to wait for an uplink, it is in that uplink's buffer until
+ * coll_network_dequeue.
  */
 int64_t coll_network_pass(coll_network *network, coll_connection *via,
                           const coll_message_cost *message, int nth, bool interleaves, int64_t now);

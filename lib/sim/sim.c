@@ -47,7 +47,7 @@ typedef struct channel {
     int from, to; /* positions in the chain order */
     int lane;
     int64_t latest;     /* arrival of the last message: messages never overtake each other */
-    int long_messages;  /* under way: those that take turns with the other direction */
+    int long_messages;  /* messages under way that take turns with the other direction */
     int reverse;        /* the channel back; NONE before the first long message */
     int held;           /* own messages held until the reverse channel's long ones arrive */
     queue held_by_this; /* messages of the reverse channel held until this one's arrive */

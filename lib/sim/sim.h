@@ -22,8 +22,8 @@ typedef struct coll_sim_call {
     const coll_planner *planner; /* the algorithm's with these values */
     const coll_shape *shape;     /* in a gather all blocks have its bytes */
     const coll_values *values;
-    /* If the shape's topology is a subset of the ranks: that of all ranks, which share the links;
-     * else it may be NULL. */
+    /* The topology of all ranks, which share the links, if the shape has only a subset of the
+     * ranks; else it may be NULL. */
     const coll_topo *whole;
     int budget;      /* most events */
     int64_t enough;  /* the simulation stops at this time (ns); 0: never */

@@ -26,9 +26,9 @@ enum { EVEN_ROWS = 3, FEW_NODES = 8 };
 enum { ROUNDS = 5 };
 
 /*
- * Most checks, one of which must agree with what is known; else all is measured again, up to
- * ATTEMPTS times. A rack is checked against all others if there are at most FEW_RACKS racks, else
- * against SOME_RACKS of them.
+ * At most CHECKS checks are made until one agrees with what is known. If none does, all is measured
+ * again, up to ATTEMPTS times. A rack is checked against all others if there are at most FEW_RACKS
+ * racks, else against SOME_RACKS of them.
  */
 enum { CHECKS = 4, ATTEMPTS = 4, FEW_RACKS = 8, SOME_RACKS = 3 };
 

@@ -8,8 +8,8 @@
  * only makes round trips longer: a node that seems far because of noise measures a row of its own
  * later, and is then near to its rack. Finally one node of each rack measures some nodes of its own
  * and of other racks, until nothing changes. If something still changes after a few checks, all is
- * measured again. That there are no racks counts only if it is found twice. With R racks of equal
- * size that is about R / 2 * nodes + R * R pairs.
+ * measured again. The result that there are no racks counts only if it is found twice. With R racks
+ * of equal size that is about R / 2 * nodes + R * R pairs.
  */
 #ifndef COLL_LIB_TOPOLOGY_FINDRACKS_H
 #define COLL_LIB_TOPOLOGY_FINDRACKS_H

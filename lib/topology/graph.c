@@ -67,8 +67,11 @@ static int find_neighbors(MPI_Comm comm, neighbors *found) {
 
 /* --- The edges of all ranks --- */
 
-/* Writes the edges of a Cartesian topology to EDGE, which has room for two for each rank and
- * dimension, and sets *COUNT. What goes down comes from above, also if both are the same rank. */
+/*
+ * Writes the edges of a Cartesian topology to EDGE, which has room for two for each rank and
+ * dimension, and sets *COUNT. A message to the lower neighbour arrives there as from the upper one,
+ * even if both are the same rank.
+ */
 static void list_cart(int ranks, int dimensions, const int size[], const int periodic[],
                       coll_edge edge[], int *count) {
     for (int d = dimensions - 1, stride = 1; d >= 0; stride *= size[d--])
@@ -210,7 +213,8 @@ static void add_duty(duties *one, bool shared, int steps, int blocks) {
     one->blocks[shared] += blocks;
 }
 
-/* Adds what the ranks do for BUNDLE, between two nodes: see lib/neighbor/combined.c. */
+/* Adds the steps and blocks of the ranks for BUNDLE, which is between two nodes
+ * (lib/neighbor/combined.c). */
 static void add_remote_duties(const coll_graph *graph, const coll_edge_bundle *bundle, bool shared,
                               duties all[]) {
     const int blocks = shared ? bundle->sources : bundle->count;
@@ -226,7 +230,8 @@ static void add_remote_duties(const coll_graph *graph, const coll_edge_bundle *b
     }
 }
 
-/* Adds one message for each edge of BUNDLE: what they do within a node, and without combining. */
+/* Adds one message for each edge of BUNDLE. That is what ranks do within a node, and everywhere if
+ * blocks are not combined. */
 static void add_linear_duties(const coll_graph *graph, const coll_edge_bundle *bundle,
                               duties all[]) {
     const bool local = bundle->from == bundle->to;
@@ -246,7 +251,7 @@ static void raise_to(int *most, int value) {
     *most = value > *most ? value : *most;
 }
 
-/* What passes between a node and the others in one direction. */
+/* The messages between a node and the others in one direction. */
 typedef struct passage {
     int bundles, edges, sources;
 } passage;
@@ -387,7 +392,7 @@ static int make_cart(const coll_comm *comm, const coll_topo *topo, coll_graph **
     return code;
 }
 
-/* What the ranks tell one another: their degrees, in and out, and their neighbours. */
+/* The data that the ranks exchange: their degrees, in and out, and their neighbours. */
 typedef struct gathered {
     int *degrees;          /* IN and OUT of each rank */
     int *all;              /* sources, then destinations, of each rank */

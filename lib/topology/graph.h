@@ -27,10 +27,10 @@ typedef struct coll_edge_bundle {
     int sender, receiver;
 } coll_edge_bundle;
 
-/* Most of one rank, or of one node, over all of them. */
+/* The maximum of each number over all ranks, or over all nodes. */
 typedef struct coll_graph_load {
     int remote;      /* messages of a node to and from others */
-    int steps;       /* messages and copies of a rank, and one more */
+    int steps;       /* messages and copies of a rank, plus 1 */
     int blocks;      /* of scratch memory */
     int message;     /* blocks of a message between nodes */
     int node_blocks; /* blocks that leave a node, or arrive at it */
@@ -60,9 +60,9 @@ int coll_graph_degrees(MPI_Comm comm, int *in, int *out);
 int coll_graph_gather(coll_comm *comm, const coll_topo *topo);
 
 /*
- * Sets *GRAPH to the edges of COMM; to NULL if not all ranks know them: it has no topology, their
- * ends don't match, or coll_graph_gather was not called, which a Cartesian topology doesn't need.
- * Local. Errors: MPI_ERR_NO_MEM.
+ * Sets *GRAPH to the edges of COMM, or to NULL if not all ranks know them: COMM has no topology,
+ * the ranks disagree about an edge, or coll_graph_gather was not called. A Cartesian topology
+ * doesn't need that call. Local. Errors: MPI_ERR_NO_MEM.
  */
 int coll_graph_of(coll_comm *comm, const coll_topo *topo, const coll_graph **graph);
 

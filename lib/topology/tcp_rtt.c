@@ -25,7 +25,7 @@ enum { BATCHES = 2 };
 enum { TRIES = 40, ALIKE = 6 };
 static const double ABOUT = 1.05;
 
-/* Seconds: longer round trips are not near. */
+/* In seconds; addresses with longer round trips are not near. */
 static const double NEAR = 1e-3;
 
 /* Seconds of polling without sleep before sleeping, since waking up takes time. */

@@ -50,7 +50,7 @@ typedef struct source {
 
 struct coll_topofile {
     coll_lines lines; /* reading position, and place of a problem */
-    source *sources;  /* the file and those that it includes */
+    source *sources;  /* the file and the files that it includes */
     int source_count;
     switch_line *switches;
     int count, room;

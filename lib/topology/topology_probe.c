@@ -245,8 +245,8 @@ static int measure_nodes(probe *s) {
 }
 
 /*
- * Allocates memory and sends rank 0 how this host is reached (OWN). All ranks agree on whether they
- * have the memory.
+ * Allocates memory, and sends this host's addresses and port (OWN) to rank 0. All ranks agree on
+ * whether they have the memory.
  */
 static int prepare_probe(probe *s, const reach *own) {
     int ranks;

@@ -24,8 +24,8 @@ static const double SHORT = 250e-6;
 /* Rank 0's earlier results must have arrived after this many calls. */
 enum { EARLIER_AFTER = 2 };
 
-/* Rank 0's message with them: the fastest algorithm (its index in the table, plus 1; 0: none), its
- * time, and the times of all candidates. */
+/* The message in which rank 0 sends its earlier results: the fastest algorithm (its index in the
+ * table, plus 1; 0: none), its time, and the times of all candidates. */
 enum { BEST, BEST_TIME, TIMES, RESULTS = TIMES + COLL_LIKELY };
 
 struct coll_autotuning {

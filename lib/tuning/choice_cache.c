@@ -69,8 +69,11 @@ static cached_choice **list_of(uint64_t key, const coll_shape *call) {
     return &lists[coll_hash(key, class, sizeof class) % LISTS];
 }
 
-/* Returns the link to the choices for calls like CALL, else to the oldest of a full list, else
- * NULL. Sets *FOUND to whether there are such choices. The caller holds the lock. */
+/*
+ * Returns the link to the choices for calls like CALL. If there are none, returns the link to the
+ * oldest choices if the list is full, else a link that is NULL. Sets *FOUND to whether there are
+ * such choices. The caller holds the lock.
+ */
 static cached_choice **find_link(uint64_t key, const coll_spec *asked, bool started,
                                  const coll_shape *call, bool *found) {
     cached_choice **link = list_of(key, call);

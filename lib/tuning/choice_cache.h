@@ -26,7 +26,7 @@ bool coll_choice_cache_find(uint64_t key, const coll_spec *asked, bool started,
 
 /*
  * Caches CHOICES for calls like CALL, if there is memory. Choices made without predictions are not
- * cached, since making them takes no time. Of very many choices the oldest are dropped.
+ * cached, since making them takes no time. If there are very many choices, the oldest are dropped.
  */
 void coll_choice_cache_keep(uint64_t key, const coll_spec *asked, bool started,
                             const coll_shape *call, const coll_choices *choices);

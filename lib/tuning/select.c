@@ -51,8 +51,8 @@ static coll_choice default_choice(const coll_algorithm *algorithm, const char *w
 
 /*
  * Returns the call that stands for CALL in predictions: the shortest of its size class, with the
- * usual element, and within one site from rank 0. So few calls are predicted, and a choice does not
- * depend on which call of a class came first.
+ * usual element, and within one site from rank 0. So only a few calls are predicted, and a choice
+ * does not depend on which call of a class came first.
  */
 static coll_shape class_representative(const coll_shape *call) {
     coll_shape usual = *call;

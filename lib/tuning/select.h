@@ -31,7 +31,7 @@ typedef struct coll_choices {
 /*
  * Returns the size class of BYTES: the sizes from a power of two up to below the next. A prediction
  * is made for the power of two, and holds for the whole class. MPI libraries change their
- * algorithms at powers of two, so theirs is the same within a class.
+ * algorithms at powers of two, so an MPI library runs one algorithm within a class.
  */
 static inline int coll_size_class(size_t bytes) {
     return bytes > 1 ? 63 - __builtin_clzll(bytes) : 0;
@@ -66,7 +66,7 @@ static inline bool coll_select_applicable(const coll_algorithm *algorithm, const
 double coll_predicted(const coll_algorithm *algorithm, const coll_shape *call,
                       const coll_values *values);
 
-/* The same with the message costs of NETWORK; NULL: those of the call's profile. */
+/* Returns the same with the message costs of NETWORK, or of the call's profile if it is NULL. */
 double coll_predicted_on(const coll_algorithm *algorithm, const coll_shape *call,
                          const coll_values *values, const coll_profile *network);
 
@@ -91,8 +91,11 @@ bool coll_select_native(const coll_topo *topo, const coll_spec *user);
 coll_choice coll_select(const coll_algorithm *const table[], const coll_shape *call,
                         const coll_spec *user);
 
-/* The same, followed by the other algorithms of TABLE that are faster on some network, except those
- * that are so slow on another one that their time was not predicted exactly. */
+/*
+ * Chooses as coll_select does. Returns the choice, followed by the other algorithms of TABLE that
+ * are faster on some network. Leaves out algorithms that are so slow on another network that their
+ * time was not predicted exactly.
+ */
 coll_choices coll_select_likely(const coll_algorithm *const table[], const coll_shape *call,
                                 const coll_spec *user);
 

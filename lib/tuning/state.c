@@ -32,7 +32,7 @@ bool coll_state_always_native(const coll_state *state, coll_operation operation)
     return asked ? asked == head && head->native : is_left_to_mpi(state, operation);
 }
 
-/* Sets what depends on OPERATION's settings. */
+/* Resets the members of STATE that depend on OPERATION's settings. */
 static void reset_choices(coll_state *state, coll_operation operation) {
     state->native[operation] = !state->trace && is_left_to_mpi(state, operation);
     state->last_native[operation] = (coll_shape){.bytes = 0};
