@@ -46,7 +46,7 @@ typedef struct app_option {
     app_take *take;
     void *context;
     const char *separators; /* for a list: characters between the parts that TAKE or WORDS get */
-    const char *fallback;   /* what TAKE gets if the option isn't given */
+    const char *fallback;   /* the text that TAKE gets if the option isn't given */
     double least, most;     /* bounds of a value; MOST of 0: no upper bound */
     bool above;             /* the value must exceed LEAST */
     bool required;

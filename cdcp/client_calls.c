@@ -39,8 +39,8 @@ static bool are_valid_buffers(const void *sendbuf, const void *recvbuf, MPI_Coun
 }
 
 /*
- * Makes a request for OPERATION with the operands looked up last: COUNT elements are the result,
- * and TIMES as many are contributed.
+ * Makes a request for OPERATION with the operands looked up last. The result has COUNT elements;
+ * SENDBUF has COUNT * TIMES.
  */
 static inline int make_reduction(coll_dcp_operation operation, const void *sendbuf, void *recvbuf,
                                  MPI_Count count, int times, coll_client_comm *client_comm,

@@ -226,8 +226,8 @@ static int radix_of(const coll_dcp_call *call) {
 }
 
 /*
- * Returns the number of stages. There is at least one, in which a DCP takes the data for its own
- * ranks.
+ * Returns the number of stages. There is at least one: even a single DCP takes the data for its own
+ * ranks in a stage.
  */
 static int stages_of(const coll_dcp_call *call) {
     const coll_server_comm *comm = call->comm;

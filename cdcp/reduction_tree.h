@@ -46,7 +46,8 @@ void coll_reduction_tree_free(coll_reduction_tree *tree);
 
 /*
  * Adds a node and copies its value, which may have any alignment. The node must not overlap
- * existing ones. Sets *ERROR to what COMBINE has returned, or 0. Returns false if memory is short.
+ * existing ones. Sets *ERROR to the error that COMBINE returned, or 0. Returns false if memory is
+ * short.
  */
 bool coll_reduction_tree_add(coll_reduction_tree *tree, int first, int height, const void *value,
                              coll_reduction_tree_combine *combine, void *context, int *error);

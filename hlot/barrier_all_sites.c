@@ -5,7 +5,8 @@
  * 1. In every site, notifications go up binomial trees to its first rank (hlot/sites.h).
  * 2. From there, each site's notification goes to all others, down the tree of the shortest paths
  *    from its site.
- * 3. A site that has those of all others notifies its ranks down the trees.
+ * 3. When the notifications of all other sites have arrived at a site, it notifies its ranks down
+ *    the trees.
  *
  * Steps: the longest of the shortest paths between any two sites, and 2 ceil(log2 n) for n ranks of
  * a site. All messages are empty: with S sites, S - 1 reach each of them, and on average as many
@@ -41,7 +42,8 @@ static int exchange_with_sites(const barrier_plan *plan, coll_step steps[]) {
     return count;
 }
 
-/* Round 0 goes up; round 1 to and from the parent or the other sites; round 2 down. */
+/* Round 0 notifies upwards; round 1 exchanges with the parent or the other sites; round 2 notifies
+ * downwards. */
 static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
     const coll_trees *trees = (const coll_trees *)base;
     if (round == 1 && trees->parent < 0)

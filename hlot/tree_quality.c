@@ -13,7 +13,8 @@ static double random_number(uint32_t *state) {
     return (double)*state / MODULUS;
 }
 
-/* Generates the next random network. *STATE is that of the random numbers; initially the seed. */
+/* Generates the next random network. *STATE is the state of the random number generator; initially
+ * the seed. */
 static void make_network(const hlot_tree_quality_settings *settings, uint32_t *state,
                          hlot_network *network) {
     static const double corner_to_corner = 0.1, longest_detour = 3;
@@ -85,7 +86,8 @@ static hlot_tree_quality summarise(double quotients[], int count) {
     return quality;
 }
 
-/* Computes the quotients of one network, the NTH. Those of one kind are stored consecutively. */
+/* Computes the quotients of one network, the NTH. The quotients of one kind of tree are stored
+ * consecutively. */
 static void rate_kinds(const hlot_network *network, double quotients[], int nth, int networks) {
     hlot_tree tree;
     double time[HLOT_KINDS], best = INFINITY;

@@ -123,9 +123,9 @@ typedef struct COLL_Report_amount {
 
 /*
  * Records a call that the MPI library runs without libcoll. COLL_Report_begin returns 0 if the call
- * is not recorded; if not, COLL_Report_end must follow, with what that has returned, the call's
- * CODE and this rank's AMOUNT. OPERATION is the number that COLL_Report_operation returns for a
- * name; STARTED says that the call is nonblocking. Local.
+ * is not recorded. Otherwise COLL_Report_end must follow, with the value that COLL_Report_begin
+ * returned, the call's CODE and this rank's AMOUNT. OPERATION is the number that
+ * COLL_Report_operation returns for a name; STARTED says that the call is nonblocking. Local.
  */
 uint64_t COLL_Report_begin(void);
 void COLL_Report_end(uint64_t began, int code, int operation, int started,

@@ -41,8 +41,8 @@ typedef struct COLL_Candidate {
 
 /*
  * Describes which algorithm would run OPERATION on COMM with BYTES from or to ROOT. On rank 0 the
- * choice includes what was learnt before (COLL_LEARN), which other ranks learn with their first
- * call. Writes up to CAPACITY candidates, in the order of their table, and sets *COUNT to the
+ * choice includes the results of earlier autotuning (COLL_LEARN), which other ranks get with their
+ * first call. Writes up to CAPACITY candidates, in the order of their table, and sets *COUNT to the
  * number of registered ones; with a CAPACITY of 0 it only counts. Collective like the operation
  * itself on a communicator's first use, local afterwards. The texts are valid as long as the
  * program runs.
@@ -251,7 +251,7 @@ typedef struct COLL_Setting {
 /* Returns all settings, terminated by a NULL name. Not collective. */
 const COLL_Setting *COLL_Settings(void);
 
-/* What COLL_RECORD has recorded of a job. */
+/* The record that COLL_RECORD has written of a job. */
 typedef struct COLL_Record COLL_Record;
 
 /*
@@ -280,12 +280,13 @@ typedef struct COLL_Cluster {
 typedef struct COLL_Replay_row {
     const char *operation;
     char algorithm[32]; /* libcoll's; "several" if communicators differ */
-    size_t bytes;       /* the calls have at least these, and less than twice as many */
+    size_t bytes;       /* the calls have from BYTES to less than twice as many */
     double calls;
     double recorded, libcoll, native; /* s, the mean of all ranks of the job */
 } COLL_Replay_row;
 
-/* The whole job. Seconds are recorded, with libcoll, and with the MPI library's own algorithms. */
+/* The whole job. An array of three has the recorded seconds, those with libcoll, and those with the
+ * MPI library's own algorithms. */
 typedef struct COLL_Replay_sum {
     int ranks, hosts, racks, sites;
     char profile[1024];    /* the file, or "built-in" */
@@ -333,9 +334,9 @@ int COLL_Replay_place(const COLL_Record *record, const COLL_Cluster *cluster, un
 /*
  * Dedicated collective processors (DCPs) in a program without libcoll_pmpi. Collective over
  * MPI_COMM_WORLD. SPEC says which ranks serve, as COLL_DCP does: "1:4", "2". Ranks that serve get
- * an *APP of MPI_COMM_NULL, and must call DCP_Serve; all others get the communicator of the others,
- * on which DCP_IAllreduce is served until DCP_Stop, which frees it. These three functions return
- * their errors without invoking an error handler. A bad SPEC is MPI_ERR_ARG on all ranks.
+ * an *APP of MPI_COMM_NULL, and must call DCP_Serve; all other ranks get a communicator of these
+ * ranks, on which DCP_IAllreduce is served until DCP_Stop, which frees it. These three functions
+ * return their errors without invoking an error handler. A bad SPEC is MPI_ERR_ARG on all ranks.
  */
 int DCP_Start(const char *spec, MPI_Comm *app);
 

@@ -259,7 +259,7 @@ bool km_map(const km_map_args *in, km_map_sums *sums, app_problem *problem) {
         code = sort_range(&run, (point_range){0, run.pending});
     if (code)
         app_refuse(problem, "the centroids can't be packed: %s", strerror(code));
-    /* The number of this rank's rounds; becomes that of the rank with the most. */
+    /* The number of this rank's rounds, and then the largest number of any rank. */
     double most = (double)(guess_rounds(&run) + km_quotient_up(run.pending, run.most));
     bool good = app_agree_most(problem, &most, 1, in->comm);
     if (good) {

@@ -162,8 +162,8 @@ static bool unset_first_setting_in(const char *text) {
 }
 
 /*
- * Checks the settings in each process, because those of a communicator's rank 0 hold for all its
- * ranks, and any process may be such a rank 0. But only the speaker ends the job.
+ * Checks the settings in each process: the settings of a communicator's rank 0 hold for all its
+ * ranks, and any process may be rank 0 of some communicator. But only the speaker ends the job.
  */
 static void check_settings(void) {
     char text[MPI_MAX_ERROR_STRING];

@@ -80,7 +80,8 @@ static int add_types(int code, vectors *wide, MPI_Datatype const send_types[],
     return code;
 }
 
-/* Converts the lists for the neighbours on COMM with datatypes, whose displacements are wide. */
+/* Converts the lists for the neighbours on COMM. The lists have datatypes, and their displacements
+ * are MPI_Aint. */
 static int convert_typed_edges(vectors *wide, void **memory, MPI_Comm comm, const int send_counts[],
                                const MPI_Aint send_places[], MPI_Datatype const send_types[],
                                const int receive_counts[], const MPI_Aint receive_places[],

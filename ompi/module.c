@@ -84,8 +84,8 @@ static int ask_libcoll(libcoll_module *module, struct ompi_communicator_t *comm)
 static bool job_is_set_up;
 
 /*
- * Returns whether all of COMM's processes belong to this job and it is set up. The same on all of
- * them.
+ * Returns whether all of COMM's processes belong to this job and it is set up. The result is the
+ * same on all of them.
  */
 static bool is_of_the_job(struct ompi_communicator_t *comm) {
     for (int rank = 0; rank < ompi_comm_size(comm); rank++)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A program that configure runs on one process, to check that Open MPI's library has the structures
- * that its headers declare. Compares sizes, and reads values that are known otherwise. Writes the
- * name of a structure that differs to conftest.out and fails.
+ * that its headers declare. Compares sizes, and reads members whose values are also known from
+ * elsewhere. Writes the name of a structure that differs to conftest.out and fails.
  */
 #include "ompi/structures.h"
 

@@ -24,9 +24,9 @@ watch_fate watch_host_look(watch_process process);
 uint64_t watch_host_id(const char *name);
 
 /*
- * Finds the address of this host on the network that the job uses: that of an interface in
- * OMPI_MCA_btl_tcp_if_include or UCX_NET_DEVICES, or else the one used to talk to Open MPI's
- * daemons, or else that of the first interface. Returns false if there is none.
+ * Finds the address of this host on the network that the job uses: the address of an interface in
+ * OMPI_MCA_btl_tcp_if_include or UCX_NET_DEVICES, else the one used to talk to Open MPI's daemons,
+ * else the address of the first interface. Returns false if there is none.
  */
 bool watch_host_address(struct in_addr *address);
 

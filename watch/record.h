@@ -107,7 +107,8 @@ typedef struct watch_state_head {
     uint8_t overflown;       /* MESSAGE_COUNTS is incomplete */
     uint8_t frames;          /* number of entries in STACK */
     char asleep[WATCH_NAME]; /* name of the system call in which the thread sleeps, or "" */
-    /* Stack of the thread that called MPI_Init; if it is in a call, only where it made that. */
+    /* Stack of the thread that called MPI_Init. If the thread is in an MPI call, only the place of
+     * that call. */
     watch_place stack[WATCH_FRAMES];
 } watch_state_head;
 

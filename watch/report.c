@@ -86,7 +86,7 @@ static int shift_of(const watch_state *state, const watch_awaited *what) {
     return watch_shift_of(watch_comm_known(what->comm, state, 1), what->peer);
 }
 
-/* Updates GROUP by what state B has in common with A, which represents the group. */
+/* Clears the flags of GROUP that no longer hold with state B. A represents the group so far. */
 static void update_group(watch_group *group, const watch_state *a, const watch_state *b) {
     const watch_record *x = oldest_open_call(a), *y = oldest_open_call(b);
     watch_awaited of_a[SAID + 1], of_b[SAID + 1];

@@ -262,7 +262,8 @@ static void append_json(const watch_report *made) {
     free(text);
 }
 
-/* Does what COLL_WATCH_ON_HANG asks for, if the report proves that the job hangs. */
+/* Aborts the job or runs a command, as COLL_WATCH_ON_HANG says, if the report proves that the job
+ * hangs. */
 static void act_on_hang(const watch_report *made) {
     const char *action = watch_own.settings->on_hang;
     if (!action[0])

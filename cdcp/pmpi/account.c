@@ -78,7 +78,8 @@ void coll_account_one_served(void) {
         served++;
 }
 
-/* Handles are addresses at least a cache line apart, or small numbers. */
+/* Returns the slot for REQUEST. Handles are addresses at least a cache line apart, or small
+ * numbers, so both the lowest bits and those above a cache line select the slot. */
 static MPI_Request *place_of(MPI_Request request) {
     uintptr_t handle = (uintptr_t)request;
     return &noted[(handle ^ handle >> 6) % NOTED];

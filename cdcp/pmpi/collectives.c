@@ -181,7 +181,7 @@ static bool is_at(int root, MPI_Comm comm) {
 
 /*
  * Has libcoll start or prepare a call by CREATE, after PREPARATION, and sets *REQUEST and CODE. OP
- * is that of a reduction or MPI_OP_NULL.
+ * is the reduction's MPI_Op, or MPI_OP_NULL.
  */
 #define CREATE_REQUEST(op, preparation, create)                                                    \
     do {                                                                                           \

@@ -37,8 +37,8 @@ static int set_rank_and_size(const char *const ranks[], const char *const sizes[
 }
 
 /*
- * Corrects Open MPI's universe, which has a slot for every rank that may run. It may be larger than
- * the world, and then stays.
+ * Corrects Open MPI's universe, which has a slot for every rank that may run. A universe that is
+ * larger than the world is not changed.
  */
 static int correct_universe(MPI_Comm app) {
     static const char *const universe[] = {"OMPI_UNIVERSE_SIZE", NULL};

@@ -55,7 +55,7 @@ static int delete_shown(coll_function *ours, MPI_Comm comm, int keyval, int kind
                                                kind, value, attribute->c_extra);
 }
 
-/* Also called for keys of datatypes and windows, which have no record. */
+/* MPICH also calls this for keys of datatypes and windows, which have no record. */
 void MPII_Keyval_set_proxy(int keyval, copy_by *copy, delete_by *delete);
 void MPII_Keyval_set_proxy(int keyval, copy_by *copy, delete_by *delete) {
     void (*below)(int, copy_by *, delete_by *);

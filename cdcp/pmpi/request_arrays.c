@@ -77,7 +77,8 @@ static void complete_one(MPI_Request *request, MPI_Status statuses[], int at, ou
 }
 
 /*
- * Errors of several requests are returned in their statuses, all of which the program then reads.
+ * Clears the errors of all STATUSES: if a call returns MPI_ERR_IN_STATUS, the program reads the
+ * error of each.
  */
 static void clear_errors(int count, MPI_Status statuses[]) {
     for (int i = 0; i < count && statuses != MPI_STATUSES_IGNORE; i++)

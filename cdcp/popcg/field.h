@@ -12,7 +12,7 @@ struct shape {
     size_t width, height; /* without the border */
 };
 
-/* Return the cells from one row to the next, and those of the whole field. */
+/* Return the number of cells from one row to the next, and the number in the whole field. */
 size_t field_line(struct shape shape);
 size_t field_cells(struct shape shape);
 

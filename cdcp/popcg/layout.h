@@ -38,7 +38,8 @@ struct block {
 };
 struct block layout_block(const struct layout *layout, int rank);
 
-/* Returns the rank that owns a block of the cut, whose columns wrap around the earth, or -1. */
+/* Returns the rank that owns the block at COLUMN and ROW of the cut, or -1. Columns wrap around the
+ * earth. */
 int layout_owner(const struct layout *layout, int column, int row);
 
 #endif

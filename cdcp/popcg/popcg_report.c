@@ -92,7 +92,8 @@ void popcg_report_end(const struct ocean *ocean, double lowest, double highest) 
 
 enum { TAG = 0 };
 
-/* Its geometry in pixels: the map, with a pixel for each cell, and what is around it. */
+/* The geometry of the picture in pixels: the map, with a pixel for each cell, and the margins for
+ * its title, numbers and legend. */
 enum {
     MARGIN = 16,
     LEFT = MARGIN + 5 * APP_LETTER_WIDTH + 8, /* with the numbers of rows */

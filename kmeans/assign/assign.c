@@ -33,7 +33,7 @@ struct km_centroids {
     size_t panels;
     size_t panel_bytes;
     size_t cached;       /* panels that fit the cache together */
-    unsigned char *data; /* panels, in the caller's order or in that of the pruning index */
+    unsigned char *data; /* panels, in the caller's order or in the pruning index's */
     uint32_t *norms;
     km_pruning *pruning;         /* or NULL */
     km_fixed_point *fixed_point; /* NULL if centroids are bytes */
@@ -54,8 +54,9 @@ typedef struct workspace {
     km_tile_scratch *tile_scratch; /* this and all below: only with pruning */
     bool *packed;                  /* which panels of data have been packed */
     float *distances;
-    km_tally tally; /* of the block */
-    struct { /* for each filter level, see km_point_panel; that of rows uses data and corrections */
+    km_tally tally;   /* of the block */
+    struct {          /* for each filter level, see km_point_panel; the level of rows uses data and
+                         corrections */
         size_t bytes; /* bytes of a packed point */
         unsigned char *panels;
         uint32_t *corrections;

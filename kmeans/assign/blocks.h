@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-/* What is done with the blocks. */
+/* The work on each block. */
 typedef struct km_block_job {
     const km_kernel *kernel;
     size_t groups; /* of a packed point */

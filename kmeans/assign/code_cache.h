@@ -11,16 +11,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What belongs to the codes q of a point y = s q + r; see quantised.h. */
+/* The numbers kept with the codes q of a point y = s q + r; see quantised.h. */
 typedef struct km_code_sizes {
     float scale;  /* s; 0: the codes have not been made */
     float norm;   /* at least |q| */
-    float rest;   /* at least |r|, with the errors of rounding that depend on the point alone */
+    float rest;   /* at least |r| plus those rounding errors that depend on the point alone */
     float square; /* |y|^2 */
 } km_code_sizes;
 
 typedef struct km_code_cache {
-    float *mean;              /* what is subtracted from points */
+    float *mean;              /* subtracted from points */
     km_point_storage storage; /* of the codes, row after row */
     km_code_sizes *sizes;
 } km_code_cache;

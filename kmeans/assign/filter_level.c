@@ -49,7 +49,7 @@ static void multiply_axes(const km_filter_level *level, const void *panel,
 typedef struct sketch_scratch {
     unsigned char *panel;
     int32_t sums[AXIS_SUMS];        /* the centroids' products with the axes */
-    int32_t second_sums[AXIS_SUMS]; /* those of fixed-point centroids' second plane */
+    int32_t second_sums[AXIS_SUMS]; /* products of the second plane of fixed-point centroids */
 } sketch_scratch;
 
 static void sketch_scratch_free(sketch_scratch *space) {

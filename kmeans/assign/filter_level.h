@@ -20,7 +20,7 @@ typedef struct km_packed {
     const km_kernel *kernel;
     const uint8_t *rows; /* K rows of DIM bytes; for fixed-point centroids the first plane */
     size_t k, dim;
-    unsigned char *data; /* their panels, in the caller's order or in that of the index */
+    unsigned char *data; /* their panels, in the caller's order or in the index's */
     const uint32_t *norms;
     size_t block;                      /* the most panels that are processed together */
     const km_fixed_point *fixed_point; /* NULL if centroids are bytes */
@@ -37,7 +37,7 @@ typedef struct km_filter_level {
     int32_t *starts;       /* - norms / 2 */
     float slack;           /* the largest error e (projection.h) of a centroid's sketch */
     float out_of_reach;    /* more than the distance between any two sketches */
-    float stretch;         /* that of the projection, or 1 for rows */
+    float stretch;         /* the projection's stretch, or 1 for rows */
     uint8_t *bytes;        /* the sketches, until they are packed */
     float *errors;         /* their errors e, until they are packed */
     unsigned char *packed; /* data and norms, unless they belong to the caller */

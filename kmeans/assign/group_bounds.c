@@ -10,7 +10,8 @@
 enum { LEAST_UNITS = 2 }; /* of KM_BOUND_GROUP centroids in a group */
 enum { SAMPLE = 512 };    /* points whose bounds are looked at before an assignment */
 
-/* What comparing a pair of a group costs, if only some points are compared, in that of a pair. */
+/* The cost of comparing a pair of a point and a centroid if only some points are compared with a
+ * group, relative to the cost if all are. */
 static const double GATHERED = 1.25;
 /* A group is compared as a whole if less than this share of its pairs can be left out. */
 static const double WORTHWHILE = 0.1;

@@ -16,7 +16,7 @@
  * with all points, and its bounds are made anew.
  *
  * A bound is stored with the drifts of its group so far added to it, so that a group that is left
- * out needs no update. It has 16 bits: those of a float, cut off.
+ * out needs no update. It has 16 bits: the upper half of a float.
  */
 #ifndef COLL_KMEANS_ASSIGN_GROUP_BOUNDS_H
 #define COLL_KMEANS_ASSIGN_GROUP_BOUNDS_H
@@ -56,8 +56,8 @@ void km_group_bounds_free(km_group_bounds *bounds);
 
 /*
  * Begins an assignment of all points to CENTROIDS. DISTANCE2 are the squared distances that the
- * last one found (real.h). Returns whether it shall use and make bounds: not if it is the first, if
- * there are few centroids, or if memory is short.
+ * last one found (real.h). Returns whether the assignment must use and make bounds. It must not if
+ * it is the first, if there are few centroids, or if memory is short.
  */
 bool km_group_bounds_begin(km_group_bounds *bounds, const float *centroids,
                            const uint32_t *distance2);

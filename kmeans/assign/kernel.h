@@ -60,8 +60,8 @@ typedef struct km_kernel {
 
     /*
      * Fills PANEL, 64-byte aligned, with N rows of DIM bytes, 1 <= N <= points, and with zeros for
-     * missing points. Sets corrections[i] to sum x (x - 256), which added to a score of point i
-     * gives the squared distance.
+     * missing points. Sets corrections[i] to the sum of x (x - 256). A score of point i plus its
+     * correction is the squared distance.
      */
     void (*pack)(const uint8_t *rows, size_t n, size_t dim, void *panel, uint32_t *corrections);
 
@@ -110,7 +110,7 @@ typedef struct km_kernel {
     double (*burn)(size_t rounds);
 } km_kernel;
 
-/* The functions of a kernel for bytes whose file names them like the members. */
+/* The functions of a kernel for bytes, if its file gives them the names of the members. */
 #define KM_KERNEL_FUNCTIONS                                                                        \
     .supported = supported, .pack = pack, .pack_centroids = km_pack_centroids, .tile = tile,       \
     .multiply = multiply, .find_candidates = find_candidates, .multiply_rows = multiply_rows,      \

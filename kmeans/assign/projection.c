@@ -24,7 +24,7 @@ typedef struct axes_search {
     size_t rows, dim, count; /* COUNT of the axes in use */
     float *centered;         /* rows x dim */
     float *mean;
-    float *found;  /* KM_AXES x dim: the principal axes, that of the largest variance first */
+    float *found;  /* KM_AXES x dim: the principal axes, in descending order of variance */
     float *axes;   /* count x dim: the axes in use, mixed */
     float *images; /* rows x count */
 } axes_search;
@@ -47,7 +47,8 @@ static bool axes_search_create(axes_search *space, size_t rows, size_t dim) {
     return space->centered && space->mean && space->found && space->axes && space->images;
 }
 
-/* Samples rows at even distances from the N and subtracts their mean. Returns their variance. */
+/* Samples ROWS, every (N / sample size)th one, and subtracts the sample's mean. Returns the
+ * sample's variance. */
 static double center_sample(axes_search *space, const uint8_t *rows, size_t n) {
     double variance = 0;
     for (size_t i = 0; i < space->rows; i++) {
@@ -278,8 +279,8 @@ static void prepare_rest(km_projection *projection, const axes_search *space, sq
 }
 
 /*
- * Returns the scale that takes the sample's largest number to WIDEST. A's rows are FACTOR times the
- * axes.
+ * Returns the scale that makes the largest number of the sample's sketches WIDEST. The rows of A
+ * are the axes multiplied by FACTOR.
  */
 static float fit_scale(axes_search *space, float factor) {
     float largest = 1;
@@ -403,8 +404,9 @@ float km_projection_deviation2(const km_projection *projection, uint32_t correct
 }
 
 /*
- * Returns the clamped and rounded number that, repeated KM_REST times, stands for the length that A
- * does not see. On entry *ERROR is the square of the other numbers' error; it becomes the error e.
+ * Returns the clamped and rounded number that, repeated KM_REST times, stands for the part of the
+ * length that the projection A loses. On entry *ERROR is the square of the other numbers' error; it
+ * becomes the error e.
  */
 static uint8_t round_rest(const km_projection *projection, float deviation2, float projected2,
                           float *error) {

@@ -227,8 +227,8 @@ static float distance_of(const km_point_panel *points, size_t i) {
 }
 
 /*
- * Returns the least x.c - |c|^2 / 2 that a centroid at DISTANCE or nearer can have at level L, x
- * being the sketch of point I and c that of the centroid, whose error e is at most SLACK. This
+ * Returns the least x.c - |c|^2 / 2 that a centroid at DISTANCE or nearer can have at level L. x is
+ * the sketch of point I; c is the sketch of the centroid, and its error e is at most SLACK. This
  * follows from the equation |x - c|^2 = |c|^2 - 2 x.c + the correction of x. The result is a little
  * less, to be safe from rounding.
  */
@@ -240,7 +240,7 @@ static int32_t floor_of(const km_pruning *pruning, const km_point_panel *points,
     return (int32_t)(((double)(int32_t)points->levels[l].corrections[i] - far * far) / 2) - 4;
 }
 
-/* Sets the floors of point I to what its best centroid implies. */
+/* Sets the floors of point I from the distance of its best centroid. */
 static void set_floors(const km_pruning *pruning, const km_point_panel *points, size_t i) {
     points->distances[i] = distance_of(points, i);
     for (size_t l = 0; l < pruning->sketches + pruning->rows_usable; l++)

@@ -17,7 +17,7 @@ enum {
 
 /* The constants of the bounds; see quantised.h. */
 static const float km_slack = 0x1p-18F;    /* 64 u */
-static const float km_vanished = 0x1p-60F; /* more than the norm of what may underflow */
+static const float km_vanished = 0x1p-60F; /* more than the norm of numbers that may underflow */
 static const float km_largest = 0x1p40F;   /* the largest deviation that is quantised */
 static const float km_least_scale = 0x1p-60F;
 
@@ -31,15 +31,16 @@ struct km_quantised {
     size_t cached;           /* panels that fit the cache together */
     km_group_bounds *bounds; /* or NULL */
     km_code_cache *cache;    /* or NULL */
-    size_t *starts;          /* the first panel of each group whose bounds are used, and, last, that
-                                of the centroids that are compared with all points */
-    unsigned char *data;     /* panels of codes */
+    size_t *starts; /* the first panel of each group whose bounds are used; last, the first panel of
+                       the centroids that are compared with all points */
+    unsigned char *data; /* panels of codes */
     float *mean;
     float reach;         /* the largest finite |e| */
     uint32_t *positions; /* of the centroids */
     /*
-     * The centroids' numbers, or KM_NO_CENTROID: by group if there are bounds, else and within a
-     * group sorted by |e|, so that those of a panel are alike. What follows is in this order.
+     * The centroids' numbers, or KM_NO_CENTROID. With bounds they are sorted by group, and within a
+     * group by |e|; without bounds by |e| alone. So the centroids of a panel have similar |e|. The
+     * arrays that follow are in this order.
      */
     uint32_t *order;
     float *squares, *scales, *norms, *rests;
@@ -50,7 +51,7 @@ struct km_quantised {
     float *panel_norms, *panel_rests;
 };
 
-/* Returns what norms of DIM features are multiplied by to be upper bounds. */
+/* Returns the factor by which rounded norms of DIM features are multiplied to get upper bounds. */
 static inline float km_norm_factor(size_t dim) {
     return 1 + ((float)dim + 16) * FLT_EPSILON;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The order of quantised centroids. Without bounds they are sorted by |e|. With bounds of groups
- * come first the centroids of groups that can be left out, group by group; then groups that are
- * compared as a whole; then centroids that moved and are compared with all points. Each of these
- * parts is sorted by |e|.
+ * The order of quantised centroids. Without bounds they are sorted by |e|. With bounds the order
+ * is: the centroids of groups that can be left out, group by group; the groups that are compared as
+ * a whole; the centroids that moved and are compared with all points. Each of these parts is sorted
+ * by |e|.
  */
 #include "kmeans/assign/quantised_centroids.h"
 
@@ -53,8 +53,9 @@ static norm_key *sort_by_norm(const km_quantised *this) {
 }
 
 /*
- * Returns the part of the order to which a centroid belongs: its group, if that can be left out;
- * else one of as many parts for groups that are compared as a whole; else one for those that moved.
+ * Returns the part of the order to which a centroid belongs. There is a part for each group that
+ * can be left out, then one for each group that is compared as a whole, and then one for each
+ * group's centroids that moved.
  */
 static size_t part_of(const km_group_bounds *bounds, uint32_t centroid) {
     if (!bounds)

@@ -14,7 +14,7 @@ typedef struct km_block {
     uint8_t *codes;      /* without a cache: the codes of the block, row after row; with one,
                             scratch memory for a panel */
     uint32_t *corrections;
-    /* For each point of the block, with those that are missing in its last panel. */
+    /* For each point of the block, its last panel filled up. */
     const float **rows;
     const uint8_t **code_rows;
     uint32_t *own, *own_positions; /* its guess and the position of that; or KM_NO_CENTROID */
@@ -35,8 +35,8 @@ typedef struct km_quantised_panel {
 } km_quantised_panel;
 
 /*
- * Allocates a block of POINTS points, a whole number of panels, for CENTROIDS, which the caller
- * keeps as long. Returns false if memory is short. Free it with km_block_free.
+ * Allocates a block of POINTS points, a whole number of panels, for CENTROIDS, which must exist as
+ * long as the block. Returns false if memory is short. Free it with km_block_free.
  */
 bool km_block_create(size_t points, const km_quantised *centroids, km_block *block);
 void km_block_free(km_block *block);

@@ -179,7 +179,7 @@ LOOP bool lower_bounds(const km_screen *screen, size_t first, size_t start, size
     return is_any(any);
 }
 
-/* Lists those of LANES points, from number FIRST on, to which centroid J may be nearest. */
+/* Lists the points, among LANES points from number FIRST on, to which centroid J may be nearest. */
 LOOP size_t list_points(const km_screen *screen, size_t first, size_t j, const int32_t *products,
                         km_estimate *pairs) {
     floats halves, code_norms, code_rests, bounds;

@@ -35,7 +35,7 @@ void km_image_squares(const float *lower, size_t size, const int32_t *numbers,
 /* Returns the largest |row[i] - mean[i]|; NaN or infinity if that overflows. */
 float km_largest_deviation(const float *row, const float *mean, size_t n);
 
-/* What quantising a row leaves, as sums over its N features. */
+/* Sums over the N features of a row that was quantised. */
 typedef struct km_quantum {
     float deviations2; /* squares of row - mean */
     float codes2;      /* squares of the codes */
@@ -71,16 +71,16 @@ void km_distance_bounds(const float *lows, const float *squares, const float *ha
 typedef struct km_screen {
     size_t points, count, step;                    /* POINTS is a multiple of 8, on ARM of 4 */
     const float *halves, *code_norms, *code_rests; /* for each point: h, |q| and |r| / s */
-    const float *slacks;                           /* for each point: what B is raised by */
-    float *bounds;                                 /* for each point: B */
+    const float *slacks; /* for each point: the amount by which B is raised */
+    float *bounds;       /* for each point: B */
     const float *squares, *scales, *norms, *rests; /* for each centroid: |e|^2, t, |e| and |f| */
     const int32_t *bases;                          /* for each centroid: its sum of codes, times the
                                                       offset of the points' codes */
     const float *panel_norms, *panel_rests;        /* the largest of a panel's norms and rests */
     size_t first;                                  /* the position of the first centroid */
-    const uint32_t *ends;                          /* for each centroid: where its segment ends, of
-                                                      centroids of a panel that are of one group */
-    const uint32_t *groups;                        /* for each centroid: its group */
+    const uint32_t *ends;   /* for each centroid: the end of its segment, which is the centroids of
+                               its group in its panel */
+    const uint32_t *groups; /* for each centroid: its group */
     float *lows; /* for group g and point i at g * POINTS + i: a lower bound of the scores so far of
                     the group's centroids; or NULL */
 } km_screen;

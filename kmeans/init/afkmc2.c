@@ -114,7 +114,7 @@ static int compare_draws(const void *a, const void *b) {
     return (left->place > right->place) - (left->place < right->place);
 }
 
-/* Finds the rows of COUNT draws in proportion to WEIGHTS, those of this rank's points. */
+/* Finds the rows of COUNT draws in proportion to WEIGHTS, the weights of this rank's points. */
 static bool find_rows(afkmc2_job *run, const uint64_t *weights, draw *draws, size_t count,
                       app_problem *problem) {
     uint64_t *rows = run->draws + run->most;
@@ -130,7 +130,7 @@ static bool find_rows(afkmc2_job *run, const uint64_t *weights, draw *draws, siz
 
 /*
  * Draws COUNT candidates, which have the numbers FIRST and up among all, and brings them to rank 0.
- * DRAWS is scratch memory for as many.
+ * DRAWS is scratch memory for COUNT draws.
  */
 static bool draw_candidates(afkmc2_job *run, uint64_t first, size_t count, draw *draws,
                             app_problem *problem) {
@@ -183,8 +183,8 @@ static double distance_of(const afkmc2_job *run, size_t candidate) {
 }
 
 /*
- * Returns the end of the chain through the candidates FIRST and up; NUMBER is that of FIRST among
- * all.
+ * Returns the end of the chain through the candidates FIRST and up; NUMBER is the number of FIRST
+ * among all candidates.
  */
 static size_t walk_chain(const afkmc2_job *run, size_t first, uint64_t number) {
     size_t at = first;

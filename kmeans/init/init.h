@@ -63,10 +63,9 @@ bool km_init_name(const km_init *start, char name[KM_INIT_NAME_SIZE], app_proble
 bool km_init_is_given(const km_init *start);
 
 /*
- * Stores VALUE as feature I, counted over all rows, of K CENTROIDS of POINTS, whose features are
- * real or whose centroids are fixed-point. Reports a problem with SOURCE, where VALUE is from, if
- * it is out of range: for bytes 0 to 255, else a distance from the points whose square fits
- * float32.
+ * Stores VALUE as feature I, counted over all rows, of K CENTROIDS of POINTS. The points have real
+ * features or fixed-point centroids. Reports a problem with SOURCE, where VALUE is from, if it is
+ * out of range: for bytes 0 to 255, else a distance from the points whose square fits float32.
  */
 bool km_init_store(const km_points *points, size_t k, const char *source, size_t i, double value,
                    uint8_t *centroids, app_problem *problem);

@@ -70,7 +70,7 @@ static bool find_range(const km_points *points, const double *weights, const cha
     return bound_sum(points, weights, range, comm, problem);
 }
 
-/* Returns the bits after the point that integer weights stand for. */
+/* Returns how many fractional bits the integer weights have. */
 static int choose_bits(const km_points *points, const weights_range *range) {
     const double most = largest_sum(points);
     int bits;

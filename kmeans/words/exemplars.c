@@ -97,7 +97,7 @@ static uint64_t distance_of(const uint8_t *a, const uint8_t *b, uint64_t width) 
 
 /*
  * Inserts a row into the nearest ones of a word, if it is near enough. Rows come in order, so that
- * of equally near ones the first stays first.
+ * of several equally near rows the first stays first.
  */
 static void insert_if_near(struct word *word, size_t per_word, struct near candidate) {
     size_t place = word->found;

@@ -85,7 +85,7 @@ auto() {
     # A cell in which processors limit the speed.
     row racks gather auto 1000 0.1 "$(auto '3000 3000 3000 3000')"
     row racks gather native 1000 1.5
-    # With nothing told, it is slower than with racks told.
+    # A job that is not told the racks is slower than one that is.
     row nothing bcast auto 1100 0.1 "$(auto '2000 2000 2000 2000 2000')"
     row nothing bcast native 2000 0.1
 } >rows

@@ -85,7 +85,7 @@ for points in parts "parts/b.txt parts/a.txt"; do
     cmp c.npy c2.npy && cmp a.npy a2.npy || fail "other files from $points"
 done
 
-# Without --assign there are the centroids alone. The times of all parts are told.
+# Without --assign only the centroids are written. The times of all parts are printed.
 run 2 --k 12 points.txt --centroids c2.npy || fail "no --assign"
 cmp c.npy c2.npy || fail "other centroids without --assign"
 grep -q '^time: reading .* first centroids .* iterations .* final assignment .* writing ' out || fail "times"
@@ -97,7 +97,7 @@ sed -n 's/.*"objective": \([0-9]*\),.*/\1/p' steps.json >objectives
 sort -n -r -c objectives || fail "the objective rises: $(tr '\n' ' ' <objectives)"
 test "$(wc -l <objectives)" = $(($(cat count) + 1)) || fail "an objective each, and the final one"
 
-# Centroids can be used as points. With a cluster for each of them they do not change.
+# Centroids can be used as points. With as many clusters as points they do not change.
 run 2 --k 12 c.npy --centroids c3.npy --assign a3.npy || fail "centroids as points"
 grep -q '^final objective 0,' out || fail "a centroid on each point"
 # Two files give two copies of the points.

@@ -115,7 +115,7 @@ run() {
 
 # --- Looking ---
 
-# Prints the options of mpirun. That of Open MPI 5 describes each option separately.
+# Prints the options of mpirun. The mpirun of Open MPI 5 describes each option separately.
 help_of_mpirun() {
     mpirun --help all | tee out
     grep -q -e --hostfile out && return

@@ -55,7 +55,7 @@ for ranks in 4 7; do
     component $ranks $other "$programs/operations" || fail "operations by others, $ranks ranks"
 done
 
-# With a time-out that no call reaches.
+# The same with a time-out that no call reaches.
 COLL_TIMEOUT=600 component 5 -x COLL_TIMEOUT "$programs/operations" || fail "operations with a time-out"
 grep -qx '0 wrong' out || fail "operations with a time-out"
 
@@ -144,7 +144,7 @@ run 4 --mca pml_monitoring_enable 1 --mca pml_monitoring_enable_output 3 --mca p
     "$work/alone" "$programs/made" dup 50 0 || fail "made dup without libcoll"
 alone=$(cat alone.*.prof | awk '$1 == "E" || $1 == "I" { sum += $6 } END { print sum + 0 }')
 rm -f alone.*.prof count.*.prof
-# An allreduce by recursive doubling sends 8 messages. Apart from those of MPI_Init there are no others.
+# An allreduce by recursive doubling sends 8 messages. Apart from the messages of MPI_Init there are no others.
 test $((used - duplicates)) = $((50 * 8)) || fail "$((used - duplicates)) messages for 50 allreduces"
 test $((duplicates - none)) -le "$alone" || fail "$duplicates messages for 50 communicators, $alone without libcoll"
 

@@ -11,7 +11,7 @@ doctor() {
     $limited "$mpirun" -n "$ranks" "$build/coll-info" doctor "$@" >out 2>err </dev/null
 }
 
-# Without mpirun, and on two ranks. That ranks share cores, if they do, is no error.
+# The doctor runs without mpirun, and on two ranks. It is no error if ranks share cores.
 $limited "$build/coll-info" doctor >out 2>err </dev/null || fail "one rank"
 grep -q '^doctor: 1 rank on 1 host' out || fail "one rank: no table"
 doctor 2 --json found.json || fail "two ranks"

@@ -47,12 +47,12 @@ def persistent(name, *given, starts=2, **named):
 
 
 ways = blocking, nonblocking, persistent
-# What is in place changes with each start.
+# Data in place changes with each start, so it is started once.
 ways_in_place = blocking, nonblocking, functools.partial(persistent, starts=1)
 
 
 def compare(name, make, ways=ways, comm=comm):
-    """MAKE() returns the buffer that is to be compared, and what the operation NAME takes."""
+    """MAKE() returns the buffer to compare, followed by the arguments of operation NAME."""
     expected, *given = make()
     getattr(comm, name)(*given)
     for way in ways:
@@ -247,7 +247,7 @@ def forms():
 
 
 def requests():
-    """Who forgets a request or its buffers breaks nothing."""
+    """A program may drop a request or its buffers before the operation is complete."""
     given, sums = [numpy.full(1000, float(rank + i)) for i in range(20)], [space(1000) for i in range(20)]
     started = [coll.Iallreduce(a.copy(), b, comm=comm) for a, b in zip(given, sums)]
     gc.collect()
@@ -292,8 +292,8 @@ def refused():
 
 
 def memory():
-    """Nothing is written to memory that is read-only, and nothing is read or written outside of it. Only what
-    all ranks refuse can be called here, or what the root alone may do."""
+    """Nothing is written to memory that is read-only, and nothing is read or written outside of it. Each call
+    here must be refused by all ranks, or need the root alone."""
 
     def raises(kind, text, name, *given, **named):
         for entry in (name, "I" + name.lower(), name + "_init"):

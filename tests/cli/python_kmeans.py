@@ -123,7 +123,7 @@ assert model.fit_transform(data, sample_weight=list(counts)).shape == (400, 6)
 X = (data / 250).astype("f2")
 model = KMeans(6, random_state=1).fit(X)
 
-# Restored, and with other centroids; those of bytes also for points that are no bytes.
+# A restored model, and one with other centroids. Centroids of bytes also serve points that are no bytes.
 again = pickle.loads(pickle.dumps(model))
 assert (again.predict(X) == model.labels_).all() and again._fitted[0] is again.cluster_centers_
 again.cluster_centers_ = model.cluster_centers_[::-1].copy()
@@ -158,7 +158,7 @@ for X in data, data.astype("f4"), data.round().astype("u1"):
     starts = [("k-means++", "euclidean"), ("random", "cosine"), ("k-means||", "euclidean"), ("afk-mc2", "cosine")]
     for init, metric in starts if X is data else [(X[:6], "euclidean")]:
         alone = KMeans(6, init=init, metric=metric, random_state=3).fit(X)
-        # The seed is that of rank 0.
+        # Rank 0's seed counts.
         together = KMeans(6, init=init, metric=metric, random_state=3 + rank, comm=world, n_threads=1 + rank % 2)
         together.fit(mine)
         assert (together.cluster_centers_ == alone.cluster_centers_).all()

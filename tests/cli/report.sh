@@ -8,7 +8,7 @@ export COLL_PROFILE=built-in XDG_CACHE_HOME="$work/cache"
 linked=$build/tests/report/linked
 late=$build/tests/report/late
 
-# run RANKS COMMAND...: runs a program on so many ranks, with its output in out and err.
+# run RANKS COMMAND...: runs a program on RANKS ranks, with its output in the files out and err.
 run() {
     ranks=$1
     shift
@@ -94,8 +94,8 @@ COLL_TIMEOUT=2 COLL_REPORT=1 run 3 "$linked" -1 0 30 asleep || fail "a rank asle
 grep -q '^rank [12].* did not report in time and .* left out$' err || fail "rank 2 is not left out"
 COLL_REPORT=1 limited="timeout -k 10 60" run 3 "$linked" -1 0 30 abort && fail "no status of an abort"
 [ $? -lt 124 ] || fail "hangs after an abort"
-# refuses TEXT: expects that COLL_REPORT is refused with TEXT. Open MPI loses what ranks print as they abort,
-# now and then on a busy machine: then a line has ORTE_ERROR_LOG.
+# refuses TEXT: expects that COLL_REPORT is refused with TEXT. On a busy machine Open MPI sometimes loses the output
+# of ranks that abort: then a line has ORTE_ERROR_LOG.
 refuses() {
     for try in 1 2 3 4 5; do
         run 2 "$linked" -1 0 3 && fail "COLL_REPORT=$COLL_REPORT is taken"

@@ -167,7 +167,7 @@ grep -q "^\* chain:segment=8K,window=0,confirm=0,retry=2 .*  chosen: it was aske
 run 0 coll-info explain allreduce 1M --ranks 25 --racks 5 || fail "explain --racks"
 grep -q '^# as if 25 ranks were spread over 5 racks, 1 a node$' out || fail "explain --racks"
 grep -q '^[* ] ring:' out || fail "explain allreduce"
-# Of many ranks only some are simulated, which represent all. Plans must have a predicted time.
+# If there are many ranks, only some are simulated, which represent all. Plans must have a predicted time.
 run 0 coll-info explain allreduce 1K --ranks 16384 --racks 512 --sites 16 --json j || fail "explain --sites"
 grep -q '^# as if 16384 ranks were spread over 512 racks of 16 sites, 1 a node$' out || fail "explain --sites"
 grep -q ' played_us  *host_bytes  *rack_bytes  *site_bytes$' out || fail "what is played is told"
@@ -308,8 +308,8 @@ run 3 coll-bench bcast --sizes 4,4K --most 7 --give-up 1 --json j || fail "coll-
 refuses "--reps and --most" coll-bench bcast --sizes 4 --reps 2 --most 7
 
 # The same for the other operations, and with all algorithms that MPI can be forced to run. Open MPI's
-# component tuned is controlled by variables; that for allgatherv is constant, and scatterv has none. Sizes
-# are rounded to floats, or are those of all blocks; a barrier has none.
+# component tuned is controlled by variables; that for allgatherv is constant, and scatterv has none. Sizes are
+# rounded to floats, or are the sum of all blocks; a barrier has none.
 "$mpirun" --version 2>/dev/null | grep -q 'Open MPI' && forced=yes || forced=no
 for operation in allreduce reduce reduce_scatter reduce_scatter_block allgather allgatherv alltoall \
     alltoallv scatter scatterv barrier scan exscan; do

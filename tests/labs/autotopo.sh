@@ -100,7 +100,7 @@ complaint() {
     for attempt in 1 2 3; do
         checked=$(places "check:$1")
         said=$(grep '^coll:' "$work/err")
-        # shellcheck disable=SC2053  # a pattern it is
+        # shellcheck disable=SC2053  # a pattern is meant
         [[ $said != $2 ]] || break
         echo "check of $1: measurement $attempt was disturbed"
     done

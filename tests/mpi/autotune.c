@@ -60,8 +60,8 @@ static MPI_Comm open_comm(const char *setting, const char *value) {
 }
 
 /*
- * Returns what calls of OPERATION with BYTES on COMM run from now on. Without an algorithm,
- * autotuning has not finished.
+ * Returns the algorithm that calls of OPERATION with BYTES on COMM run from now on. Without an
+ * algorithm, autotuning has not finished.
  */
 static coll_choice settled(MPI_Comm comm, coll_operation operation, size_t bytes) {
     coll_comm *state;

@@ -116,7 +116,7 @@ static void draw_spec(generator *g, int operation, char spec[COLL_SPEC_MAX]) {
     coll_spec_print(table[pick], &values, spec, COLL_SPEC_MAX);
 }
 
-/* Draws this rank's environment. That of a communicator's rank 0 applies. */
+/* Draws this rank's environment. The environment of a communicator's rank 0 applies. */
 static void draw_environment(generator *g) {
     static const struct {
         const char *name, *values[4];

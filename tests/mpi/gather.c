@@ -171,7 +171,7 @@ static bool check_one(MPI_Comm comm, int root, bool even, bool in_place, int kin
     return good;
 }
 
-/* Returns the bytes of such a gather as all ranks know them. */
+/* Returns the bytes of a gather's shape: UNITS units of each rank, or unknown unless EVEN. */
 static size_t call_bytes(bool even, int units) {
     return even ? (size_t)units * UNIT : COLL_BYTES_UNKNOWN;
 }

@@ -336,8 +336,8 @@ START_TEST(other_numbers_of_ranks_are_explained) {
 }
 END_TEST
 
-/* Sets PLAYED to what bcasts take on 8 hosts with such a profile, and returns how many there are.
- */
+/* Writes the profile BODY to the file NAME, sets PLAYED to the simulated bcasts on 8 hosts with it,
+ * and returns their number. */
 static int play(const char *name, const char *body, COLL_Candidate played[], int most) {
     const COLL_Question question = {.operation = "bcast",
                                     .bytes = 1 << 20,
@@ -358,7 +358,7 @@ static int play(const char *name, const char *body, COLL_Candidate played[], int
     return count;
 }
 
-/* Predictions leave out a profile's curves: so do the links in what explain --events prints. */
+/* Simulated links use no curves of a profile, as predictions don't. */
 START_TEST(links_are_played_without_curves) {
     COLL_Candidate plain[MOST], curved[MOST];
     int count = play("plain", LEVEL "end\n", plain, MOST);

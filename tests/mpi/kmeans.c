@@ -111,7 +111,7 @@ static bool is_equal(const struct reference *it, const struct trial *trial, size
 }
 
 /*
- * Sets the distance of the first of equal points to the sum of theirs, and those of the others to
+ * For each set of equal points, sets the first one's distance to the sum of all, and the others' to
  * 0.
  */
 static void weigh(struct reference *it, const struct trial *trial) {

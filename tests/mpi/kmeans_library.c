@@ -175,7 +175,7 @@ START_TEST(weights_are_repetitions) {
     harness_assert(same, "repeated rows give another result: inertia %g and %g", alone.inertia,
                    other.inertia);
 
-    /* Fractions, which are rounded, in a prediction. */
+    /* A prediction with fractional weights, which are rounded. */
     for (size_t row = 0; row < ROWS; row++)
         weights[row] *= 1e-3;
     double inertia;

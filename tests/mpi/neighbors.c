@@ -391,7 +391,7 @@ START_TEST(every_algorithm_does_as_mpi_does) {
 }
 END_TEST
 
-/* Blocks of several segments, and of more than what is combined. */
+/* Blocks are longer than a segment, and too long to be combined. */
 START_TEST(blocks_may_be_long) {
     MPI_Comm comm = make_topology(BOX);
     const edges of = edges_of(comm);
@@ -432,7 +432,8 @@ START_TEST(nonblocking_calls_come_first) {
 }
 END_TEST
 
-/* What goes down in a dimension arrives from above, also if both are the same rank. */
+/* A message to the lower neighbour in a dimension arrives there as from the upper one, even if both
+ * are the same rank. */
 START_TEST(directions_are_kept) {
     if (mixes_edges && world_ranks == 1)
         return; /* one rank runs MPI's own */

@@ -96,8 +96,8 @@ START_TEST(room_does_not_overflow) {
 END_TEST
 
 /*
- * The bytes of the wire: for blocks of different sizes, all bytes of the busiest of 16 ranks,
- * computed by hand.
+ * The bytes that bound a call's time were computed by hand. For blocks of different sizes they are
+ * all bytes of the busiest of 16 ranks.
  */
 START_TEST(the_busiest_rank_is_the_limit) {
     static const struct {

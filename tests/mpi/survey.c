@@ -123,8 +123,8 @@ START_TEST(floods_that_cannot_arrive_end) {
 END_TEST
 
 /*
- * A flood takes about a second, so that nobody is told before it unless a line is due anyway. The
- * ranks pretend to be on hosts of one rack.
+ * A flood takes about a second, so no progress line is printed before it unless one is due anyway.
+ * The ranks pretend to be on hosts of one rack.
  */
 START_TEST(floods_are_not_announced) {
     static survey s;

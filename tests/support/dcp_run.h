@@ -34,7 +34,7 @@ bool dcp_run(MPI_Comm world, const char *spec, const char *transport, dcp_work *
  */
 bool dcp_run_everywhere(int ranks, int most, dcp_work *work, void *context);
 
-/* Returns the number of application ranks if the tests vary the number of DCPs. */
+/* Returns the number of application ranks to pass to dcp_run_everywhere. */
 int dcp_run_applications(void);
 
 /* Returns whether DCPs serve an allreduce of COUNT elements. */

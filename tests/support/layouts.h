@@ -30,8 +30,8 @@ void fill(unsigned char *bytes, size_t count, unsigned seed);
 void pretend_layout(MPI_Comm comm, int nodes, int racks);
 
 /*
- * Pretends that the ranks of COMM are scattered over SITES sites of two nodes each. This host
- * answers for all of them.
+ * Pretends that the ranks of COMM are scattered over SITES sites of two nodes each. All of them
+ * have this host's address.
  */
 void pretend_sites(MPI_Comm comm, int sites);
 

@@ -33,7 +33,8 @@ typedef struct mutation {
 } mutation;
 
 /*
- * The mutation that is simulated. A plan's rounds get it as a constant, and record what they did.
+ * The mutation that is simulated. A plan's rounds get the plan as a constant, so they record here
+ * whether they changed anything.
  */
 extern mutation mutant;
 

@@ -40,8 +40,8 @@ typedef struct prover_call {
 typedef struct prover_report {
     char problem[256]; /* "" if all is right */
     int under_way;     /* the most messages with data in flight from one rank to another */
-    int senders;       /* the most ranks from which such messages are in flight to one rank */
-    int sending;       /* the most such messages in flight from one rank */
+    int senders;       /* the most ranks from which messages with data are in flight to one rank */
+    int sending;       /* the most messages with data in flight from one rank */
     uint64_t
         trees; /* a hash of the tree by which each rank's results were combined; 0: several trees */
     size_t into_rack, out_of_rack; /* the most bytes over the uplink of any rack */

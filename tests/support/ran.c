@@ -21,7 +21,7 @@ static coll_operation operation_of(const char *name) {
     return (coll_operation)i;
 }
 
-/* Returns the choice for a call like the one that ran. */
+/* Returns libcoll's choice for another call with the same OPERATION, BYTES and ROOT. */
 static coll_choice what_ran(MPI_Comm comm, coll_operation operation, size_t bytes, int root) {
     coll_comm *state;
     bool learns;

@@ -25,8 +25,7 @@ bool can_run(MPI_Comm comm, const coll_algorithm *algorithm, size_t bytes, int r
 void assert_ran(MPI_Comm comm, const char *operation, size_t bytes, const char *spec);
 
 /*
- * Returns whether the last such call ran the algorithm that COMM sets, if it sets one and that
- * algorithm can run it.
+ * Returns true unless COMM sets an algorithm that can run the call, and the call ran another one.
  */
 bool ran_as_told(MPI_Comm comm, const char *operation, size_t bytes, int root);
 

@@ -18,7 +18,8 @@ enum { RANKS = 5, CALLS = 3000, PARTS = 50 };
 /* Returns the time of ALGORITHM on RANK in call CALL. */
 typedef int64_t clock_of(void *context, int algorithm, int rank, int call);
 
-/* The expected time of each algorithm, and what is known of it before the third call. */
+/* The expected time of each algorithm, and its time as known from earlier runs before the third
+ * call. */
 typedef struct lot {
     coll_choices expected;
     int64_t known[COLL_LIKELY];
@@ -165,7 +166,8 @@ START_TEST(nothing_is_tried_in_a_few_calls) {
 }
 END_TEST
 
-/* Trials that would gain less in as many further calls as there were are not made. */
+/* A trial is not made if it would gain less than it costs, in as many further calls as there were
+ * before it. */
 START_TEST(nothing_is_tried_that_does_not_pay) {
     world w = {.time = {1000, 990}};
     lot all = alike(2);

@@ -153,8 +153,8 @@ static coll_values small_values(const coll_algorithm *algorithm, int turn) {
 }
 
 /*
- * Returns whether blocks of SUBJECT may differ: 1 if all ranks know all sizes, 2 if each knows its
- * own.
+ * Returns whether blocks may differ in size: 0 if not, 1 if all ranks know all sizes, 2 if each
+ * rank knows only its own.
  */
 static int unevenness(const subject *what) {
     if (what->even)

@@ -41,7 +41,7 @@ static uint8_t next_byte(void) {
     return (uint8_t)(state >> 24);
 }
 
-/* Makes random bytes, or only 0 and 255 for the greatest sums. */
+/* Makes random bytes; if EXTREME only 0 and 255, which give the greatest sums. */
 static uint8_t *make_rows(size_t bytes, bool extreme) {
     uint8_t *rows = allocate(bytes);
     for (size_t i = 0; i < bytes; i++)

@@ -329,7 +329,7 @@ static void make_counts(size_t counts[], int ranks, size_t bytes, bool even) {
                                            : (size_t)(rank * 5 + 3) % 7 * bytes / 4;
 }
 
-/* Returns a gather with such amounts. */
+/* Returns a gather to ROOT, and sets COUNTS to the ranks' amounts. */
 static prover_call gather_call(const gather_claim *what, const coll_topo *topo, int root,
                                size_t counts[], size_t bytes) {
     make_counts(counts, topo->ranks, bytes, !what->uneven);

@@ -448,8 +448,8 @@ START_TEST(connections_of_one_host_have_no_round_trip) {
 }
 END_TEST
 
-/* The master of a pseudo-terminal has what the slave wrote, and then an error: nobody has it open.
- */
+/* Reading from the master of a pseudo-terminal returns the text that the slave wrote, and then an
+ * error, because nobody has the slave open. */
 START_TEST(a_trace_with_a_read_error_is_refused) {
     static const char account[] = "coll: account ranks=2 dcps=0 Tcomp=1 Tcoll=1 Tpoint=0 "
                                   "Tserved=1 Tstarted=0 Tcpu=1\n";

@@ -112,7 +112,7 @@ static const struct {
 
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
-/* The rows of a test, and what a search in double precision finds. */
+/* The rows of a test, and the results of a search in double precision. */
 typedef struct problem {
     const char *name;
     size_t n, k, dim;

@@ -749,8 +749,8 @@ END_TEST
 
 enum { SIX = 6 };
 
-/* What a search minimizes, with six slots on three hosts, of which two are in one rack: the fourth
- * powers of the seconds of all links. Two uplinks pass what three hosts send. */
+/* Returns the cost that a search minimizes, the sum of the fourth powers of the seconds of all
+ * links. There are six slots on three hosts, two of them in one rack, and two uplinks. */
 static double cost_of(double bytes[SIX][SIX], const int slots[]) {
     double sum = 0;
     for (int kind = 0; kind < 2; kind++)

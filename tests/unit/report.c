@@ -17,12 +17,12 @@ enum { RANKS = 8, EVENTS = 100, MOST = 4 };
 static const int64_t MS = 1000000;
 static int hosts[RANKS] = {0, 0, 1, 1, 2, 2, 3, 3};
 
-/* What is made up: all arrive within a millisecond, but LATE, or one of the ranks of HOST, later.
- */
+/* Made-up arrivals: all ranks arrive within a millisecond, except that LATE, or one of the ranks of
+ * HOST, is later. */
 typedef struct made_up {
     int late, host;
     int64_t by;     /* ns */
-    int every;      /* LATE is late in one of so many events */
+    int every;      /* LATE is late in one of this many events */
     bool own_fault; /* it arose outside the calls */
     int64_t offset; /* of the clock of the last host, ns */
     int events;
@@ -167,7 +167,7 @@ START_TEST(incomplete) {
     ck_assert(coll_arrivals_add(all, &one));
     ck_assert_int_eq(coll_arrivals_find(all, 0, found, MOST), 0);
     coll_arrivals_free(all);
-    /* The ranks disagree about what the event is. */
+    /* The ranks disagree about the operation of the event. */
     all = coll_arrivals_make(hosts);
     ck_assert(coll_arrivals_add(all, &one));
     one.rank = 1;
@@ -293,7 +293,7 @@ START_TEST(text) {
 END_TEST
 
 /* The delays of one rank in two operations add up; a host's are its own; a call that takes most of
- * the run is named for what is not waiting; small gains are not. */
+ * the run is named, with its time without waiting; small gains are not. */
 START_TEST(recommendations) {
     coll_report_row rows[2];
     coll_advice advice[COLL_ADVICE_MOST];

@@ -279,7 +279,7 @@ START_TEST(long_exchanges_take_twice_as_long) {
     s.shape.element = 4;
     const double once = EXCHANGED * (a + BYTES / EXCHANGED * B);
     ck_assert_double_eq_tol(seconds_of(&s, algorithm) / once, 1,
-                            0.2); /* in short chunks, it takes as long */
+                            0.2); /* short chunks take no turns */
     s.values.at[COLL_SEGMENT] = BYTES;
     ck_assert_double_eq_tol(seconds_of(&s, algorithm) / (2 * once), 1, 0.02);
     ck_assert_double_eq_tol(coll_estimate(algorithm, &s.shape, &s.values) / (2 * once), 1, 0.02);
@@ -571,7 +571,7 @@ START_TEST(long_plays_tell_what_a_full_one_does) {
 }
 END_TEST
 
-/* The rounds of a rank alone can exceed the limit of events, or those of four ranks. */
+/* Calls in which the rounds of one rank, or of four ranks, exceed the limit of events. */
 static const struct {
     coll_operation operation;
     const coll_algorithm *algorithm;

@@ -139,7 +139,7 @@ static int run_once(const series *s, const contender *c, unsigned seed, double *
 }
 
 /*
- * Does the same, and repeats it with an earlier announcement as long as some rank got it too late.
+ * Calls run_once, and repeats it with an earlier announcement as long as some rank got it too late.
  * Afterwards the announcement time shrinks again, because delays are rare and a long announcement
  * would make most of a short run's time waiting.
  */
@@ -204,9 +204,9 @@ static bool is_named(const contender *c) {
 }
 
 /*
- * Called after the first counted round. Of the contenders accepted by COUNTS, gives up those that
- * are more than TIMES times as slow as the best of them. One that takes SLOW seconds and was less
- * far behind at the previous size won't catch up: it is left out of the next sizes.
+ * Called after the first counted round. Among the contenders accepted by COUNTS, gives up those
+ * that take more than TIMES times as long as the best. One that takes SLOW seconds and was less far
+ * behind at the previous size won't catch up: it is left out of the next sizes.
  */
 static void give_up_hopeless(const series *s, const bench_result results[],
                              bool (*counts)(const contender *), double times) {

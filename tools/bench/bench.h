@@ -22,8 +22,8 @@ typedef struct bench_settings {
     double steady;   /* or whose medians are all known to within this share of themselves */
     double
         hopeless; /* a rival this many times slower than the best one isn't repeated; 0: all are */
-    double give_up; /* the same for libcoll's algorithms, except auto, and the library's default; 0:
-                       all are repeated */
+    double give_up; /* the same factor for libcoll's algorithms, except auto, and for the library's
+                       default; 0: all are repeated */
     bool progress;  /* rank 0 prints progress after every round */
     bool verify;    /* check the received data after every run */
     const char *drops; /* command that prints the number of packets dropped so far; or NULL */

@@ -305,7 +305,7 @@ static void write_calls(const bench_result *result, char text[], size_t size) {
                                    result->calls[i] * 1e6);
 }
 
-/* What the rows of one size have in common. */
+/* Data that all rows of one size share. */
 typedef struct measured_size {
     const command *options;
     int ranks;

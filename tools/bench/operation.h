@@ -76,7 +76,7 @@ struct operation_run {
     unsigned seed; /* seed of the data */
     size_t moved;  /* result of operation_moved */
     unsigned char *buffer;
-    size_t room;            /* bytes of the buffer: at least those of both parts, and MOVED */
+    size_t room;            /* bytes of the buffer: at least the bytes of both parts, and MOVED */
     operation_part in, out; /* in the buffer */
     MPI_Count most;         /* the largest count or place */
 };

@@ -38,7 +38,7 @@ enum { SHOWN = 5 };
 
 static app_problem problem;
 
-/* What all ranks have, and what only rank 0 and the first ranks of hosts have. */
+/* Data of all ranks, then data of rank 0 and of the first ranks of hosts alone. */
 typedef struct doctor {
     MPI_Comm comm, host_comm, first_comm; /* FIRST_COMM is MPI_COMM_NULL on other ranks */
     int host;                             /* of this rank */
@@ -52,7 +52,7 @@ typedef struct doctor {
     double began;
 } doctor;
 
-/* Makes the communicators. The host's number is that of its first rank among the first ones. */
+/* Makes the communicators. A host's number is the rank of its first rank in FIRST_COMM. */
 static int find_hosts(doctor *d) {
     int local;
     int code = MPI_Comm_split_type(d->comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &d->host_comm);

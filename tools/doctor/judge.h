@@ -30,12 +30,12 @@ typedef struct doctor_finding {
     doctor_kind kind;
     bool certain;    /* repeated measurements agree, or the host says so itself */
     int host, other; /* the host, or the first of several, or -1 if it is about the whole job; with
-                        OTHER: the link to that; else -1 */
+                        OTHER: the link between both */
     char text[512];  /* what stands out, and the evidence */
     const char *remedy;
 } doctor_finding;
 
-/* What was found about all ranks. Hosts are numbered as their first ranks are. */
+/* The facts and measurements of all ranks. Hosts are numbered in the order of their first ranks. */
 typedef struct doctor_job {
     int ranks, hosts;
     const doctor_facts *facts; /* by rank */
@@ -56,14 +56,14 @@ typedef struct doctor_findings {
 
 /*
  * A host or link that is to be measured again: between three hosts, of which CORNER has the suspect
- * first. Of two hosts, the third is -1.
+ * first. In a job of two hosts, the third is -1.
  */
 typedef struct doctor_suspect {
     int host, other; /* as in a finding */
     int corner[3];
 } doctor_suspect;
 
-/* Adds what the facts of ranks and hosts show. */
+/* Adds findings from the facts of ranks and hosts. */
 void doctor_judge_facts(const doctor_job *job, doctor_findings *found);
 
 /* Sets the hosts and links that stand out in the pairs of JOB; returns how many. */

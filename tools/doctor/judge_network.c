@@ -30,8 +30,8 @@ static const struct {
                   "compare the link's speed with that of the other hosts, and look for other "
                   "traffic: ethtool INTERFACE, sar -n DEV 1"}};
 
-/* If more than 1/FEW of the hosts or 1/MANY of the links stand out, there are several kinds of
- * them. */
+/* If more than 1/FEW of the hosts or 1/MANY of the links stand out, they are not faulty: the job
+ * has several kinds of hosts or links. */
 enum { FEW = 3, MANY = 12 };
 
 /* One host or link for each quantity, so that noise in one does not hide the others. */
@@ -175,9 +175,10 @@ static int suspect_host(const doctor_job *job, const usual_values *usual, quanti
 }
 
 /*
- * Adds the link that is worst in WHAT, if neither of its hosts is bad. Links lose packets one by
- * one, but may be long or slow because of where they lead to: then more than a few are. Of two
- * hosts only losses can be judged: there is nothing to compare with. Returns the new COUNT.
+ * Adds the link that is worst in WHAT, if neither of its hosts is bad. A link that loses packets is
+ * faulty by itself. A long or slow link may lead to another place, but then many links are long or
+ * slow. In a job of two hosts only losses can be judged: there is nothing to compare with. Returns
+ * the new COUNT.
  */
 static int suspect_link(const doctor_job *job, const usual_values *usual, quantity what,
                         doctor_suspect suspects[], int count) {
@@ -261,9 +262,10 @@ static void add_finding(const doctor_job *job, const doctor_suspect *s, quantity
 }
 
 /*
- * Judges one quantity. A host is bad if it is with both others, which are good with one another; a
- * link if it is worse than the links of both its hosts to a third one. That is certain if all
- * repeats show it, even without waiting for processors. Returns whether there is a finding.
+ * Judges one quantity. A host is bad if its links to both others are bad and the link between these
+ * is good; a link is bad if it is worse than the links of both its hosts to a third one. The
+ * finding is certain if all repeats show it, even without the time of waiting for processors.
+ * Returns whether there is a finding.
  */
 static bool judge_quantity(const doctor_job *job, const doctor_suspect *s, quantity what,
                            const doctor_pair alone[], int stride, doctor_findings *found) {

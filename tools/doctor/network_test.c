@@ -13,9 +13,9 @@
 static const double NAP = 200e-6, LONGEST_NAP = 2e-3;
 
 /*
- * The rounds of a tournament in which each plays against each other (the circle method): player I
- * meets ROUND - I, and the one who would meet himself meets the last one. The rounds that are
- * played are spread evenly, so that near hosts and far ones are met.
+ * Pairs hosts by the circle method, in which each host meets each other host in one round: in round
+ * R host I meets host R - I, and a host that would meet itself meets the last one. The rounds that
+ * are measured are spread evenly, so that a host meets near and far ones.
  */
 int doctor_network_partner(int host, int hosts, int nth) {
     const int players = hosts + hosts % 2, rounds = players - 1,
@@ -35,7 +35,7 @@ static int wait_for_all(MPI_Comm comm) {
     return code == MPI_SUCCESS ? app_wait_asleep(&request, NAP, LONGEST_NAP) : code;
 }
 
-/* Appends the measured pairs of hosts. HALVES has what each host measured with its peer. */
+/* Appends the measured pairs of hosts. HALVES has each host's measurement with its peer. */
 static void append_pairs(doctor_network *n, const doctor_half halves[], int hosts) {
     for (int a = 0; a < hosts; a++)
         if (halves[a].peer > a)

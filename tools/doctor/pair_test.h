@@ -7,7 +7,7 @@
 
 #include <mpi.h>
 
-/* What one of the two found. */
+/* The results of one of the two hosts. */
 typedef struct doctor_half {
     int peer;            /* -1: it was not measured */
     double latency;      /* s: half of the shortest of some round trips */

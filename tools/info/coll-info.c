@@ -46,7 +46,7 @@ typedef struct command {
     bool algorithms;       /* list OPERATION's algorithms and their parameters; NULL: of all */
     const char *operation; /* else NULL: show what the library found */
     uint64_t bytes;
-    int ranks, racks, sites, root; /* RANKS of 0: those of the job */
+    int ranks, racks, sites, root; /* RANKS 0: as many as the job has */
     int events;                    /* negative: depends on the number of ranks */
     const char *json;
 } command;

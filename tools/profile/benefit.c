@@ -73,7 +73,7 @@ static double processor_part(const benefit_times *times) {
     return shared ? times->processor / times->computation : 1;
 }
 
-/* Returns how many times as long the computation takes if one rank in SERVED + 1 is a DCP. */
+/* Returns the factor by which the computation takes longer if one rank in SERVED + 1 is a DCP. */
 static double computation_growth(const benefit_times *times, int served) {
     double grown = (1 + 1.0 / served) * processor_part(times);
     return grown > 1 ? grown : 1;

@@ -24,7 +24,8 @@ typedef struct model_level {
 } model_level;
 
 typedef struct model {
-    const survey *survey; /* that the model was made from; the caller's */
+    const survey
+        *survey; /* the measurements from which the model was made; belongs to the caller */
     model_level level[COLL_LEVELS];
     model_curve copy[COLL_COPIES];
 } model;

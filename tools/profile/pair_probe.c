@@ -28,7 +28,7 @@ enum {
     TRIES = 3                   /* of a measurement during which the kernel preempts this process */
 };
 
-/* What the server does with COUNT messages of BYTES each. */
+/* The server's task with COUNT messages of BYTES each. */
 typedef enum task {
     ECHO,       /* returns each message */
     TAKE,       /* receives them */
@@ -283,8 +283,8 @@ static int measure_undisturbed(const link *l, probe_figure figure, int bytes, do
 }
 
 /*
- * Measures all figures once at probe_size[S]. *TRIP is half a round trip of the round before, or 0,
- * and is set to that of this round.
+ * Measures all figures once at probe_size[S]. *TRIP is half a round trip of the previous round, or
+ * 0 in the first; it is set to half a round trip of this round.
  */
 static int measure_size(const link *l, int s, probe_result *result, double *trip) {
     int code = MPI_SUCCESS;

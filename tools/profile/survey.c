@@ -204,7 +204,8 @@ typedef union task_result {
     flood_result flood;
 } task_result;
 
-/* Returns the rank that has the result of T; if T has one per pair, that of pair number PAIR. */
+/* Returns the rank that has the result of T; if T has one result per pair, the rank with the result
+ * of pair number PAIR. */
 static int result_rank(const survey_level *l, const task *t, int pair) {
     return t->kind == PAIR    ? l->pair[t->number].leader
            : t->kind == CROWD ? l->crowd_pair[pair].leader

@@ -34,7 +34,7 @@ typedef struct survey_level {
     double crowd_message[SURVEY_CROWDS]; /* s: half a round trip of a byte; median of the pairs */
     double crowd_rate[SURVEY_CROWDS];    /* bytes/s: the sum of all pairs */
 
-    /* Of relays, converging streams and floods, which need at least 2 senders. */
+    /* Results of relays, converging streams and floods, which need at least 2 senders. */
     int receiver, senders;
     int sender[CROWD_SENDERS];
     double relay;            /* s: what each further rank adds to a chain; 0: not measured */
