@@ -115,7 +115,6 @@ libcoll_core_la_SOURCES = \
 	lib/pattern/circulant.c lib/pattern/circulant.h \
 	lib/pattern/incast.c lib/pattern/incast.h \
 	lib/pattern/multiply.c lib/pattern/multiply.h \
-	lib/pattern/order.c lib/pattern/order.h \
 	lib/pattern/partition.c lib/pattern/partition.h \
 	lib/pattern/radix.h \
 	lib/pattern/twotree.c lib/pattern/twotree.h \

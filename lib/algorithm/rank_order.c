@@ -3,7 +3,7 @@
 
 #include "lib/algorithm/rank_order.h"
 
-#include "lib/pattern/order.h"
+#include <stddef.h>
 
 /* The order is followed by scratch memory for coll_order_ranks. */
 coll_comm_key coll_rank_order_key = {.bytes = sizeof(coll_rank_order),
@@ -11,9 +11,68 @@ coll_comm_key coll_rank_order_key = {.bytes = sizeof(coll_rank_order),
 
 enum { BY_RANK = -1 };
 
+/* The members of a place, from the innermost. */
+static const size_t parts[] = {offsetof(coll_place, numa), offsetof(coll_place, node),
+                               offsetof(coll_place, rack), offsetof(coll_place, site)};
+
+static int number_of(const coll_place *place, size_t part) {
+    return *(const int *)((const char *)place + part);
+}
+
+/* Returns one more than the highest number of PART. */
+static int count_numbers(const coll_topo *topo, size_t part) {
+    int most = 0;
+    for (int i = 0; i < topo->ranks; i++)
+        if (number_of(&topo->places[i], part) >= most)
+            most = number_of(&topo->places[i], part) + 1;
+    return most;
+}
+
+/* Returns by how many steps NUMBER follows FIRST, both less than COUNT, going around. */
+static int steps_between(int first, int number, int count) {
+    return number >= first ? number - first : number + (count - first);
+}
+
+/*
+ * Sorts ORDER (stably) by one digit of a PART of the ranks' places, counted from FIRST on: a pass
+ * of a radix sort with radix topo->ranks, whose digit is worth UNITS.
+ */
+static void sort_by_digit(const coll_topo *topo, int first, size_t part, int count, int units,
+                          coll_visit visits[], int order[]) {
+    const int ranks = topo->ranks;
+    for (int i = 0; i < ranks; i++)
+        visits[i] = (coll_visit){.rank = order[i]};
+    for (int i = 0; i < ranks; i++) {
+        int far = steps_between(first, number_of(&topo->places[i], part), count);
+        visits[far / units % ranks].next++;
+    }
+    for (int i = 0, before = 0; i < ranks; i++) {
+        const int here = visits[i].next;
+        visits[i].next = before;
+        before += here;
+    }
+    for (int i = 0; i < ranks; i++) {
+        const int rank = visits[i].rank,
+                  far = steps_between(first, number_of(&topo->places[rank], part), count);
+        order[visits[far / units % ranks].next++] = rank;
+    }
+}
+
+/* Writes the ranks of TOPO to ORDER in chain order, ROOT first. */
+static void sort_into_chain(const coll_topo *topo, int root, coll_visit visits[], int order[]) {
+    for (int i = 0; i < topo->ranks; i++)
+        order[i] = (root + i) % topo->ranks;
+    for (size_t i = 0; topo->ranks > 1 && i < sizeof parts / sizeof *parts; i++) {
+        const int first = number_of(&topo->places[root], parts[i]),
+                  count = count_numbers(topo, parts[i]);
+        for (int units = 1; units < count; units *= topo->ranks)
+            sort_by_digit(topo, first, parts[i], count, units, visits, order);
+    }
+}
+
 void coll_order_ranks(const coll_shape *call, coll_visit visits[], int order[]) {
     if (!call->ordered)
-        coll_order_chain(call->topo, coll_rank_order_head(call), visits, order);
+        sort_into_chain(call->topo, coll_rank_order_head(call), visits, order);
     for (int rank = 0; call->ordered && rank < call->topo->ranks; rank++)
         order[rank] = rank;
 }

@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The line: the order in which algorithms arrange the ranks of a call. It is the chain order
- * (lib/pattern/order.h) from the root, or from rank 0 if there is no root; it is the order of rank
- * numbers, whatever the root, if operands must be combined in order. A communicator caches the line
- * of its last root.
+ * The rank order, or line: the order in which algorithms arrange the ranks of a call. It is the
+ * chain order from the root, or from rank 0 if there is no root; it is the order of rank numbers,
+ * whatever the root, if operands must be combined in order. A communicator caches the line of its
+ * last root.
+ *
+ * The chain order visits ranks so that every uplink is crossed once in each direction: the root's
+ * NUMA domain, then the rest of its node, of its rack, of its site, then the other sites. At every
+ * level a unit is finished before the next one begins. Ranks, nodes, racks and sites are in
+ * ascending order from the root's on, and around from 0.
  */
 #ifndef COLL_LIB_ALGORITHM_RANK_ORDER_H
 #define COLL_LIB_ALGORITHM_RANK_ORDER_H
 
 #include "lib/algorithm/algorithm.h"
 #include "lib/base/comm.h"
-#include "lib/pattern/order.h"
 
 typedef struct coll_rank_order {
     int next_root; /* the root plus 1; -1: order of rank numbers; 0: there is no line yet */
@@ -24,6 +28,12 @@ static inline int coll_rank_order_head(const coll_shape *call) {
 }
 
 extern coll_comm_key coll_rank_order_key;
+
+/* Scratch memory for one rank. */
+typedef struct coll_visit {
+    int rank;
+    int next; /* where the next rank with the same digit goes, indexed by digit */
+} coll_visit;
 
 /*
  * Writes the ranks of CALL to ORDER, in the order of the line. VISITS is scratch memory, one

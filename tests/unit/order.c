@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests properties of the chain's order on random topologies. */
+/* Tests properties of the chain order on random topologies. */
 #include "config.h"
 
-#include "lib/pattern/order.h"
+#include "lib/algorithm/rank_order.h"
 #include "tests/support/harness.h"
 
 #include <check.h>
@@ -102,7 +102,7 @@ START_TEST(every_group_is_visited_at_once_and_the_root_first) {
         int order[RANKS_MOST];
         coll_visit visits[RANKS_MOST];
         bool seen[RANKS_MOST] = {false};
-        coll_order_chain(&topo, root, visits, order);
+        coll_order_ranks(&(coll_shape){.topo = &topo, .root = root}, visits, order);
         ck_assert_int_eq(order[0], root);
         for (int i = 0; i < topo.ranks; i++) {
             ck_assert(order[i] >= 0 && order[i] < topo.ranks && !seen[order[i]]);
@@ -120,7 +120,7 @@ START_TEST(equals_come_in_ascending_order_from_the_root_on) {
     coll_topo topo = {.ranks = 5, .sites = 1, .racks = 1, .nodes = 1, .places = places};
     int order[5];
     coll_visit visits[5];
-    coll_order_chain(&topo, 3, visits, order);
+    coll_order_ranks(&(coll_shape){.topo = &topo, .root = 3}, visits, order);
     static const int around[] = {3, 4, 0, 1, 2};
     ck_assert_mem_eq(order, around, sizeof around);
 }
@@ -136,7 +136,7 @@ START_TEST(a_small_cluster_is_visited_from_near_to_far) {
     static const int from_4[] = {4, 6, 1, 7, 2, 5, 0, 3};
     int order[8];
     coll_visit visits[8];
-    coll_order_chain(&topo, 4, visits, order);
+    coll_order_ranks(&(coll_shape){.topo = &topo, .root = 4}, visits, order);
     for (int i = 0; i < topo.ranks; i++)
         ck_assert_int_eq(order[i], from_4[i]);
 }
