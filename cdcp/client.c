@@ -39,9 +39,9 @@ struct coll_message_pair {
     alignas(max_align_t) char buffers[];
 };
 
-/* This rank's mailbox, and the doorbell of its DCP; guarded by the job's lock. */
+/* This rank's mailbox, and the wake-up of its DCP; guarded by the job's lock. */
 static coll_mailbox box;
-static const coll_wakeup *bell;
+static const coll_wakeup *wakeup;
 static bool large_slot_in_use[COLL_MAILBOX_LARGE_SLOTS];
 
 /* Allows as many requests at a time as there are tags for their results. */
@@ -66,7 +66,7 @@ int coll_client_open(void) {
         code =
             coll_mailbox_open(&job->mailboxes, job->wire, job->mapping.dcp_of[job->rank], &of_dcp);
     if (code == MPI_SUCCESS)
-        bell = of_dcp.bell;
+        wakeup = of_dcp.wakeup;
     return code;
 }
 
@@ -154,7 +154,7 @@ static bool post_to_mailbox(coll_dcp_request *request) {
     pack_values(coll_mailbox_data(&box, slot), &request->call.given);
     atomic_store_explicit(&slot->state, coll_mailbox_state(box.ticket++, COLL_MAILBOX_POSTED),
                           memory_order_release);
-    coll_wakeup_ring(bell);
+    coll_wakeup_notify(wakeup);
     request->slot = slot;
     return true;
 }

@@ -191,7 +191,7 @@ static int write_result_to_slot(const coll_dcp_call *call, const coll_contributo
     coll_mailbox_event event = good ? COLL_MAILBOX_DONE : COLL_MAILBOX_FAILED;
     atomic_store_explicit(&slot->state, coll_mailbox_state(to->ticket, event),
                           memory_order_release);
-    coll_wakeup_ring(to->bell);
+    coll_wakeup_notify(to->wakeup);
     return MPI_SUCCESS;
 }
 

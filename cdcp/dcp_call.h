@@ -36,7 +36,7 @@ typedef struct coll_contributor {
     coll_mailbox_slot *slot; /* NULL if it communicates by messages */
     uint32_t ticket;
     void *data; /* its values in the mailbox */
-    const coll_wakeup *bell;
+    const coll_wakeup *wakeup;
     int source, reply; /* its rank in the job; the tag of the result */
 } coll_contributor;
 

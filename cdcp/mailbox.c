@@ -7,11 +7,11 @@
 #include "lib/base/agree.h"
 
 /*
- * A rank's part of the window begins with its doorbell. It has one cache line more, because MPI
+ * A rank's part of the window begins with its wake-up. It has one cache line more, because MPI
  * does not define the alignment of parts.
  */
-enum { BELL_BYTES = 2 * COLL_MAILBOX_LINE };
-_Static_assert(sizeof(coll_wakeup) <= COLL_MAILBOX_LINE, "a bell has a line");
+enum { WAKEUP_BYTES = 2 * COLL_MAILBOX_LINE };
+_Static_assert(sizeof(coll_wakeup) <= COLL_MAILBOX_LINE, "a wake-up fits a line");
 
 static size_t in_lines(size_t bytes) {
     const size_t line = COLL_MAILBOX_LINE;
@@ -59,7 +59,7 @@ int coll_mailboxes_make(coll_mailboxes *boxes, MPI_Comm job, const coll_mapping 
     bool has_box = dcp >= 0 && node_of[dcp] == node_of[rank];
     size_t needed =
         COLL_MAILBOX_SLOTS * boxes->stride + COLL_MAILBOX_LARGE_SLOTS * boxes->large_slot_bytes;
-    size_t bytes = BELL_BYTES + (has_box ? needed : 0);
+    size_t bytes = WAKEUP_BYTES + (has_box ? needed : 0);
     void *base;
     code = PMPI_Win_allocate_shared((MPI_Aint)bytes, 1, MPI_INFO_NULL, boxes->node, &base,
                                     &boxes->window);
@@ -71,15 +71,15 @@ int coll_mailboxes_make(coll_mailboxes *boxes, MPI_Comm job, const coll_mapping 
     if (code == MPI_SUCCESS && own.slots)
         initialise_slots(own.slots, own.stride);
     if (code == MPI_SUCCESS) {
-        *own.bell = (coll_wakeup){.name = ""};
-        coll_wakeup_hang(own.bell);
+        *own.wakeup = (coll_wakeup){.name = ""};
+        coll_wakeup_install(own.wakeup);
     }
     return code == MPI_SUCCESS ? PMPI_Barrier(boxes->node) : code;
 }
 
 int coll_mailboxes_free(coll_mailboxes *boxes) {
     int code = MPI_SUCCESS;
-    coll_wakeup_hang(NULL);
+    coll_wakeup_install(NULL);
     if (boxes->window != MPI_WIN_NULL)
         code = PMPI_Win_free(&boxes->window);
     if (code == MPI_SUCCESS && boxes->node != MPI_COMM_NULL)
@@ -122,8 +122,8 @@ int coll_mailbox_open(const coll_mailboxes *boxes, MPI_Comm job, int rank, coll_
         return code;
     char *line =
         base + (COLL_MAILBOX_LINE - (uintptr_t)base % COLL_MAILBOX_LINE) % COLL_MAILBOX_LINE;
-    box->bell = (coll_wakeup *)(void *)line;
-    if (bytes <= BELL_BYTES)
+    box->wakeup = (coll_wakeup *)(void *)line;
+    if (bytes <= WAKEUP_BYTES)
         return MPI_SUCCESS;
     box->slots = line + COLL_MAILBOX_LINE;
     box->large_slots = box->slots + COLL_MAILBOX_SLOTS * box->stride;

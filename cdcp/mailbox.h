@@ -8,8 +8,8 @@
  * the slot's state to "t posted" after everything else is written. The DCP processes the posts in
  * order; it writes the result over the values and sets the state to "t done" or "t failed". When
  * the rank has fetched the result, it sets the state to "free". Cost: two transfers of the cache
- * line. Each side has a doorbell in a cache line of its own, which the other side rings if it
- * sleeps.
+ * line. Each side has a wake-up in a cache line of its own, which the other side notifies if
+ * it sleeps.
  *
  * Data that doesn't fit into a slot, such as the blocks of an alltoall, goes to one of a few
  * large_slots next to the slots.
@@ -60,7 +60,7 @@ static inline coll_mailbox_event coll_mailbox_event_in(const coll_mailbox_slot *
 
 /* A rank's mailbox as mapped into this process. Without slots if there is no mailbox. */
 typedef struct coll_mailbox {
-    coll_wakeup *bell; /* doorbell of the rank; NULL if it shares no memory with this rank */
+    coll_wakeup *wakeup; /* wake-up of the rank; NULL if it shares no memory with this rank */
     char *slots, *large_slots;
     size_t stride, large_slot_bytes;
     uint32_t ticket; /* number of the next post, counted by the rank and by its DCP */

@@ -243,7 +243,7 @@ static int poll_mailbox(server *s, coll_mailbox *box, bool *moved) {
                                      .rank = slot->rank};
     void *data = coll_mailbox_data(box, slot);
     const coll_contributor where = {
-        .slot = slot, .ticket = box->ticket++, .data = data, .bell = box->bell};
+        .slot = slot, .ticket = box->ticket++, .data = data, .wakeup = box->wakeup};
     *moved = true;
     int code = coll_dcp_call_contribute(&s->context, comm, &header, data, &where);
     drop_if_over(s, comm);

@@ -43,7 +43,7 @@ struct watch_link {
 };
 
 static watch_link links[WATCH_LINKS];
-static int listener = -1, local = -1, bell = -1;
+static int listener = -1, local = -1, wakeup = -1;
 static watch_wire_user user;
 static watch_secret secret;
 static bool trusted;
@@ -121,7 +121,7 @@ bool watch_wire_open(const struct in_addr *address, uint16_t *port, const watch_
     for (int i = 0; i < WATCH_LINKS; i++)
         links[i] = (watch_link){.role = FREE, .fd = -1};
     user = *served;
-    bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    wakeup = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (address) {
         name.sin_addr = *address;
         listener = listen_on(AF_INET, &name, sizeof name);
@@ -132,9 +132,9 @@ bool watch_wire_open(const struct in_addr *address, uint16_t *port, const watch_
         listen_on(AF_UNIX, &local_name, (socklen_t)local_length);
     bool listens = listener >= 0 && getsockname(listener, (struct sockaddr *)&name, &length) == 0;
     *port = listens ? ntohs(name.sin_port) : 0;
-    if (bell < 0)
+    if (wakeup < 0)
         watch_wire_close();
-    return bell >= 0;
+    return wakeup >= 0;
 }
 
 void watch_wire_trust(const watch_secret *job) {
@@ -143,7 +143,7 @@ void watch_wire_trust(const watch_secret *job) {
 }
 
 void watch_wire_drop(void) {
-    int *const all[] = {&listener, &local, &bell};
+    int *const all[] = {&listener, &local, &wakeup};
     for (int i = 0; i < 3; i++) {
         if (*all[i] >= 0)
             close(*all[i]);
@@ -445,7 +445,7 @@ static void fail_expired_links(uint64_t now) {
 
 void watch_wire_turn(int milliseconds) {
     enum { FIXED = 3 };
-    struct pollfd polled[FIXED + WATCH_LINKS] = {{.fd = bell, .events = POLLIN},
+    struct pollfd polled[FIXED + WATCH_LINKS] = {{.fd = wakeup, .events = POLLIN},
                                                  {.fd = listener, .events = POLLIN},
                                                  {.fd = local, .events = POLLIN}};
     watch_link *link_at[FIXED + WATCH_LINKS];
@@ -465,9 +465,9 @@ void watch_wire_turn(int milliseconds) {
     }
     int ready = poll(polled, count, milliseconds);
     if (ready > 0) {
-        uint64_t rung;
-        if (polled[0].revents && read(bell, &rung, sizeof rung) < 0)
-            rung = 0; /* the event was already consumed */
+        uint64_t wakeups;
+        if (polled[0].revents && read(wakeup, &wakeups, sizeof wakeups) < 0)
+            wakeups = 0; /* the event was already consumed */
         if (polled[1].revents)
             accept_connections(listener, false);
         if (polled[2].revents)
@@ -482,7 +482,7 @@ void watch_wire_turn(int milliseconds) {
 
 void watch_wire_wake(void) {
     uint64_t one = 1;
-    if (bell >= 0 && write(bell, &one, sizeof one) < 0)
+    if (wakeup >= 0 && write(wakeup, &one, sizeof one) < 0)
         return; /* a wake-up is already pending */
 }
 

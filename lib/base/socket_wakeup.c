@@ -40,9 +40,9 @@ static _Atomic bool has_connections;
 static double next_search,
     pause_between = FIRST_PAUSE; /* a time of the monotonic clock, and a duration in seconds */
 
-/* This process's bell, and the socket that receives its rings and sends rings to others. */
+/* This process's wake-up, and the socket that receives its notifications and notifies others. */
 static coll_wakeup *_Atomic own;
-static _Atomic int bell = -1;
+static _Atomic int notifications = -1;
 
 static void open_epoll(void) {
     epoll = epoll_create1(EPOLL_CLOEXEC);
@@ -100,7 +100,7 @@ static void search_if_due(void) {
  * Opens a datagram socket with an abstract name that the kernel chooses, and writes the name to
  * NAME, which has ROOM bytes. Returns the descriptor, or -1.
  */
-static int open_bell(char *name, size_t room) {
+static int open_socket(char *name, size_t room) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     socklen_t size = sizeof address;
     struct epoll_event event = {.events = EPOLLIN | EPOLLET};
@@ -120,48 +120,48 @@ static int open_bell(char *name, size_t room) {
     return made;
 }
 
-void coll_wakeup_hang(coll_wakeup *hung) {
+void coll_wakeup_install(coll_wakeup *wakeup) {
     pthread_once(&once, open_epoll);
     own = NULL;
-    if (bell >= 0)
-        close(bell);
-    bell = hung && epoll >= 0 ? open_bell(hung->name, sizeof hung->name) : -1;
-    own = bell >= 0 ? hung : NULL;
+    if (notifications >= 0)
+        close(notifications);
+    notifications = wakeup && epoll >= 0 ? open_socket(wakeup->name, sizeof wakeup->name) : -1;
+    own = notifications >= 0 ? wakeup : NULL;
 }
 
-void coll_wakeup_doze(bool asleep) {
-    coll_wakeup *hung = own;
-    if (hung)
-        hung->asleep = asleep;
+void coll_wakeup_announce(bool asleep) {
+    coll_wakeup *wakeup = own;
+    if (wakeup)
+        wakeup->asleep = asleep;
 }
 
 /*
- * A ring that cannot be sent is harmless: either the queue holds other rings, or the owner's sleep
- * times out.
+ * A notification that cannot be sent is harmless: either the queue holds other ones, or the owner's
+ * sleep times out.
  */
-void coll_wakeup_wake(const coll_wakeup *other) {
+void coll_wakeup_send(const coll_wakeup *other) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     size_t length = strnlen(other->name, sizeof other->name);
     memcpy(address.sun_path + 1, other->name, length);
-    if (bell >= 0 && length)
-        (void)sendto(bell, "", 0, MSG_DONTWAIT | MSG_NOSIGNAL, (struct sockaddr *)&address,
+    if (notifications >= 0 && length)
+        (void)sendto(notifications, "", 0, MSG_DONTWAIT | MSG_NOSIGNAL, (struct sockaddr *)&address,
                      (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + length));
 }
 
 bool coll_wakeup_sleep(double seconds) {
     pthread_once(&once, open_epoll);
-    coll_wakeup *hung = own;
+    coll_wakeup *wakeup = own;
     if (!has_connections)
         search_if_due();
-    if (epoll < 0 || (!has_connections && !hung))
+    if (epoll < 0 || (!has_connections && !wakeup))
         return sleep_blindly(seconds);
 
     struct epoll_event events[16];
     struct timespec time = {.tv_nsec = (long)(seconds * 1e9)};
     int count = epoll_pwait2(epoll, events, sizeof events / sizeof *events, &time, NULL);
-    char ring;
-    while (hung && recv(bell, &ring, sizeof ring, MSG_DONTWAIT) >= 0)
-        ; /* discards received rings: the socket's queue is short */
+    char received;
+    while (wakeup && recv(notifications, &received, sizeof received, MSG_DONTWAIT) >= 0)
+        ; /* discards all that have arrived: the socket's queue is short */
     if (count < 0 && errno != EINTR)
         return sleep_blindly(seconds); /* a kernel before 5.11, without epoll_pwait2 */
     if (count == 0)
@@ -171,15 +171,15 @@ bool coll_wakeup_sleep(double seconds) {
 
 #else
 
-void coll_wakeup_hang(coll_wakeup *hung) {
-    (void)hung;
+void coll_wakeup_install(coll_wakeup *wakeup) {
+    (void)wakeup;
 }
 
-void coll_wakeup_doze(bool asleep) {
+void coll_wakeup_announce(bool asleep) {
     (void)asleep;
 }
 
-void coll_wakeup_wake(const coll_wakeup *other) {
+void coll_wakeup_send(const coll_wakeup *other) {
     (void)other;
 }
 

@@ -12,40 +12,40 @@
 #include <stdbool.h>
 
 /*
- * A bell that other processes of this host ring after writing to memory shared with the bell's
- * owner. It is itself in shared memory, zeroed at first.
+ * The wake-up of a process. Other processes of this host notify it after writing to memory that
+ * they share with the process, its owner. It is itself in shared memory, zeroed at first.
  */
 typedef struct coll_wakeup {
-    atomic_bool asleep; /* the owner sleeps or is about to, so ringing is needed */
+    atomic_bool asleep; /* the owner sleeps or is about to, so notifications are needed */
     char name[15];      /* abstract socket name without its leading NUL; "" if there is none */
 } coll_wakeup;
 
 /*
- * From now on ringing BELL also ends this process's sleeps; NULL removes the bell. A process has
- * one bell at a time. If the system does not support it, ringing has no effect.
+ * From now on notifications of WAKEUP also end this process's sleeps; NULL removes the wake-up. A
+ * process has one at a time. If the system does not support it, notifications have no effect.
  */
-void coll_wakeup_hang(coll_wakeup *bell);
+void coll_wakeup_install(coll_wakeup *wakeup);
 
 /*
  * Announces whether this process will sleep unless its next look finds what it waits for. Call this
  * before the last test that precedes the sleep; then no wake-up is lost.
  */
-void coll_wakeup_doze(bool asleep);
+void coll_wakeup_announce(bool asleep);
 
-/* Sends a ring from this process's own bell. Call coll_wakeup_ring instead. */
-void coll_wakeup_wake(const coll_wakeup *bell);
+/* Sends a notification even if the owner doesn't sleep. Call coll_wakeup_notify instead. */
+void coll_wakeup_send(const coll_wakeup *wakeup);
 
-/* Ends the current or next sleep of BELL's owner. BELL may be NULL. */
-static inline void coll_wakeup_ring(const coll_wakeup *bell) {
-    if (bell && atomic_load_explicit(&bell->asleep, memory_order_relaxed))
-        coll_wakeup_wake(bell);
+/* Ends the current or next sleep of WAKEUP's owner. WAKEUP may be NULL. */
+static inline void coll_wakeup_notify(const coll_wakeup *wakeup) {
+    if (wakeup && atomic_load_explicit(&wakeup->asleep, memory_order_relaxed))
+        coll_wakeup_send(wakeup);
 }
 
 /*
  * Sleeps SECONDS (less than 1). Returns true, possibly earlier, if data arrives on a TCP
- * connection, a connection becomes writable, or this process's bell is rung. If the system cannot
- * report such events, or there are no connections, it sleeps for the whole time. Thread-safe; each
- * event wakes one of the sleeping threads.
+ * connection, a connection becomes writable, or this process's wake-up is notified. If the system
+ * cannot report such events, or there are no connections, it sleeps for the whole time.
+ * Thread-safe; each event wakes one of the sleeping threads.
  */
 bool coll_wakeup_sleep(double seconds);
 

@@ -70,9 +70,11 @@ void coll_backoff_progress(coll_backoff *backoff) {
     if (backoff->pauses)
         wait->usual += (backoff->waited - wait->usual) * LAST_WAIT_SHARE;
     if (backoff->slept)
-        wait->rung = !backoff->rung ? 0 : wait->rung < RELIABLE ? wait->rung + 1 : RELIABLE;
+        wait->early_wakeups = !backoff->woken_early            ? 0
+                              : wait->early_wakeups < RELIABLE ? wait->early_wakeups + 1
+                                                               : RELIABLE;
     if (backoff->pauses)
-        coll_wakeup_doze(false);
+        coll_wakeup_announce(false);
     backoff->slept = false;
     backoff->since = backoff->looked = PMPI_Wtime();
     backoff->pauses = 0;
@@ -95,7 +97,7 @@ bool coll_backoff_expired(coll_backoff *backoff, double seconds) {
 
 static void sleep_for(coll_backoff *backoff, double longest, double sleep) {
     sleep = sleep < SHORTEST_SLEEP ? SHORTEST_SLEEP : sleep < longest ? sleep : longest;
-    backoff->rung = coll_wakeup_sleep(sleep);
+    backoff->woken_early = coll_wakeup_sleep(sleep);
     backoff->woken = backoff->slept = true;
 }
 
@@ -126,7 +128,7 @@ void coll_backoff_relax(coll_backoff *backoff) {
     double now = PMPI_Wtime(), waited = backoff->waited = now - backoff->since;
     int pause = backoff->pauses++;
     if (wait->silence > 0 && waited > wait->silence) {
-        coll_wakeup_doze(true);
+        coll_wakeup_announce(true);
         sleep_for(backoff, LONGEST_SILENT_SLEEP, waited * SILENT_SLEEP_SHARE);
         return;
     }
@@ -136,8 +138,8 @@ void coll_backoff_relax(coll_backoff *backoff) {
             yield_core(backoff, now);
         return;
     }
-    coll_wakeup_doze(true);
-    bool reliable = wait->rung == RELIABLE;
+    coll_wakeup_announce(true);
+    bool reliable = wait->early_wakeups == RELIABLE;
     double longest = reliable                  ? LONGEST_HEARD_SLEEP
                      : wait->longest_sleep > 0 ? wait->longest_sleep
                                                : LONGEST_SLEEP;

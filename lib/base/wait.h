@@ -31,9 +31,9 @@ typedef struct coll_wait {
     double shared_until;     /* time (PMPI_Wtime) until which the core counts as shared */
     double usual;            /* s: moving average of the duration of recent waits */
     double longest_sleep;    /* s: longest sleep on a shared core; 0: the default of 1 ms */
-    double silence; /* s of waiting after which it sleeps even on a core of its own; 0: never */
-    int rung;       /* consecutive sleeping waits that a wake-up (socket_wakeup.h) ended */
-    int turn;       /* the request that coll_wait_any tests first, for fairness */
+    double silence;    /* s of waiting after which it sleeps even on a core of its own; 0: never */
+    int early_wakeups; /* consecutive sleeping waits that a wake-up (socket_wakeup.h) ended */
+    int turn;          /* the request that coll_wait_any tests first, for fairness */
 } coll_wait;
 
 /* The values of COLL_WAIT, terminated by NULL. */
@@ -138,14 +138,14 @@ void *coll_wait_leave(void *memory);
  */
 typedef struct coll_backoff {
     coll_wait *wait;
-    double since;  /* when it began, or the last progress */
-    double looked; /* when coll_backoff_expired was last called; initially SINCE */
-    double waited; /* s from SINCE to the last test that found nothing */
-    int pauses;    /* pauses since it began */
-    int taken;     /* consecutive yields after which another process ran */
-    bool woken;    /* the last pause was a sleep, not yet followed by a second test */
-    bool slept;    /* it has slept since it began */
-    bool rung;     /* a wake-up ended the last sleep */
+    double since;     /* when it began, or the last progress */
+    double looked;    /* when coll_backoff_expired was last called; initially SINCE */
+    double waited;    /* s from SINCE to the last test that found nothing */
+    int pauses;       /* pauses since it began */
+    int taken;        /* consecutive yields after which another process ran */
+    bool woken;       /* the last pause was a sleep, not yet followed by a second test */
+    bool slept;       /* it has slept since it began */
+    bool woken_early; /* a wake-up ended the last sleep */
 } coll_backoff;
 
 coll_backoff coll_backoff_begin(coll_wait *wait);

@@ -100,23 +100,23 @@ END_TEST
 
 /* This process both sleeps and wakes itself. */
 START_TEST(another_rings_the_bell) {
-    static coll_wakeup bell;
-    coll_wakeup_hang(&bell);
-    coll_wakeup_ring(NULL);
-    coll_wakeup_ring(&bell); /* the process does not sleep */
+    static coll_wakeup wakeup;
+    coll_wakeup_install(&wakeup);
+    coll_wakeup_notify(NULL);
+    coll_wakeup_notify(&wakeup); /* the process does not sleep */
     ck_assert(!coll_wakeup_sleep(1e-3));
-    coll_wakeup_doze(true);
-    for (int ring = 0; ring < 50; ring++) { /* between two sleeps, more than the socket buffers */
-        coll_wakeup_ring(&bell);
-        coll_wakeup_ring(&bell);
+    coll_wakeup_announce(true);
+    for (int i = 0; i < 50; i++) { /* between two sleeps, more than the socket buffers */
+        coll_wakeup_notify(&wakeup);
+        coll_wakeup_notify(&wakeup);
         ck_assert_int_eq(rings_within_tries(), supported());
     }
     ck_assert(!coll_wakeup_sleep(1e-3)); /* no wake-up is left */
-    coll_wakeup_doze(false);
-    coll_wakeup_ring(&bell);
+    coll_wakeup_announce(false);
+    coll_wakeup_notify(&wakeup);
     ck_assert(!coll_wakeup_sleep(1e-3));
-    coll_wakeup_hang(NULL);
-    coll_wakeup_ring(&bell);
+    coll_wakeup_install(NULL);
+    coll_wakeup_notify(&wakeup);
     ck_assert(!coll_wakeup_sleep(1e-3));
 }
 END_TEST
@@ -160,11 +160,11 @@ START_TEST(waits_rely_on_it_while_it_rings) {
         wait_for_a_sleep(&wait);
         ck_assert_int_eq(read(ends[1], &byte, 1), 1);
     }
-    ck_assert_int_eq(wait.rung > 0, supported());
+    ck_assert_int_eq(wait.early_wakeups > 0, supported());
     int sleeps = sleeps_in(&wait, 0.2);
     if (supported())
         ck_assert_int_lt(sleeps, MANY);
-    ck_assert_int_eq(wait.rung, 0);
+    ck_assert_int_eq(wait.early_wakeups, 0);
     close_ends();
 }
 END_TEST
