@@ -13,7 +13,7 @@ int coll_native_start(coll_operation operation, const coll_user *user, MPI_Comm 
     MPI_Request *native = malloc(sizeof *native);
     if (!native)
         return coll_raise(comm, coll_error(MPI_ERR_NO_MEM, "no memory for a request"));
-    code = coll_call_args_native(operation, user, comm, native, &none);
+    code = coll_native_run(operation, user, comm, native, &none);
     if (code != MPI_SUCCESS)
         free(native);
     else

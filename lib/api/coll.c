@@ -193,7 +193,7 @@ static int run_described(coll_operation operation, const coll_user *user, MPI_Co
     if (code != MPI_SUCCESS)
         return code;
     if (!own)
-        return coll_call_args_native(operation, user, comm, NULL, NULL);
+        return coll_native_run(operation, user, comm, NULL, NULL);
     if (coll_operations[operation].neighbors)
         code = coll_graph_gather(own, &coll_state_of(own)->topo);
     if (code != MPI_SUCCESS)
@@ -240,9 +240,9 @@ int COLL_Aggregate(COLL_Pool *pool, int root, MPI_Comm comm, COLL_Aggregate_stat
 static int run_blocking(coll_operation operation, const coll_user *user, MPI_Comm comm) {
     const coll_comm *direct = can_go_directly(operation, user, comm);
     if (direct)
-        return coll_raise(comm, coll_call_args_native(operation, user,
-                                                      coll_call_args_comm(operation, direct), NULL,
-                                                      NULL));
+        return coll_raise(
+            comm,
+            coll_native_run(operation, user, coll_call_args_comm(operation, direct), NULL, NULL));
     return run_described(operation, user, comm);
 }
 

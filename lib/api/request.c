@@ -28,8 +28,8 @@ static int find_comm(MPI_Comm comm, coll_operation operation, coll_comm **own) {
 
 static int start_natively(const coll_request_call *entry, MPI_Comm comm, coll_request *request) {
     MPI_Request native = MPI_REQUEST_NULL;
-    const int code = coll_call_args_native(entry->operation, entry->user, coll_dcp_comm(comm),
-                                           &native, &request->native_arguments);
+    const int code = coll_native_run(entry->operation, entry->user, coll_dcp_comm(comm), &native,
+                                     &request->native_arguments);
     if (code == MPI_SUCCESS)
         coll_request_start_native(request, native);
     return code;

@@ -496,8 +496,8 @@ void coll_call_args_begin(coll_call_args *call) {
 
 /* --- Running a call --- */
 
-coll_exec_args coll_call_args_planned(const coll_algorithm *algorithm, const coll_call_args *call,
-                                      const coll_values *values) {
+coll_exec_args coll_call_args_exec(const coll_algorithm *algorithm, const coll_call_args *call,
+                                   const coll_values *values) {
     const coll_sides *sides = &call->shape.sides;
     coll_side data = is_root(call) ? sides->root_data : sides->data;
     return (coll_exec_args){
@@ -531,9 +531,9 @@ static int run_natively(const coll_call_args *call) {
     const MPI_Comm runs_on = coll_call_args_comm(call->operation, comm);
     int *ints = NULL;
     if (coll_wait_as_mpi(&comm->wait))
-        return coll_call_args_native(call->operation, call->user, runs_on, NULL, NULL);
+        return coll_native_run(call->operation, call->user, runs_on, NULL, NULL);
     MPI_Request request;
-    int code = coll_call_args_native(call->operation, call->user, runs_on, &request, &ints);
+    int code = coll_native_run(call->operation, call->user, runs_on, &request, &ints);
     if (code == MPI_SUCCESS)
         code = coll_wait_native(&comm->wait, &request, name_of(call));
     coll_reserve_free(ints);
@@ -575,8 +575,8 @@ static int run_plan(coll_call_args *call, const coll_algorithm *algorithm,
         return code;
     }
     coll_call_args_begin(call);
-    const coll_exec_args planned = coll_call_args_planned(algorithm, call, values);
-    code = coll_exec_args_run(&planned);
+    const coll_exec_args exec = coll_call_args_exec(algorithm, call, values);
+    code = coll_exec_args_run(&exec);
     if (code == MPI_SUCCESS)
         free(copy);
     else

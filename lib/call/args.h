@@ -108,8 +108,8 @@ int coll_call_args_run(coll_call_args *call, const coll_algorithm *algorithm,
                        const coll_values *values);
 
 /* Returns the engine's arguments for running CALL with ALGORITHM and VALUES; they refer to CALL. */
-coll_exec_args coll_call_args_planned(const coll_algorithm *algorithm, const coll_call_args *call,
-                                      const coll_values *values);
+coll_exec_args coll_call_args_exec(const coll_algorithm *algorithm, const coll_call_args *call,
+                                   const coll_values *values);
 
 /* Returns the communicator on which the MPI library runs CALL: the user's, if it has the topology.
  */
@@ -122,8 +122,8 @@ static inline MPI_Comm coll_call_args_comm(coll_operation operation, const coll_
  * be set to counts that it needs until it is complete, to be freed with coll_reserve_free. Raises
  * errors on COMM: the library's own, and MPI_ERR_COUNT for counts that don't fit an int.
  */
-int coll_call_args_native(coll_operation operation, const coll_user *user, MPI_Comm comm,
-                          MPI_Request *request, int **ints);
+int coll_native_run(coll_operation operation, const coll_user *user, MPI_Comm comm,
+                    MPI_Request *request, int **ints);
 
 /* The MPI library's own algorithms, the first of each table. */
 extern const coll_algorithm coll_allreduce_native, coll_reduce_native, coll_reduce_scatter_native,

@@ -297,8 +297,8 @@ static int send_copy(coll_user *user, coll_uneven *each, ints *made, MPI_Comm co
     return code;
 }
 
-int coll_call_args_native(coll_operation operation, const coll_user *user, MPI_Comm comm,
-                          MPI_Request *request, int **kept) {
+int coll_native_run(coll_operation operation, const coll_user *user, MPI_Comm comm,
+                    MPI_Request *request, int **kept) {
     static native_call *const by_operation[COLL_OPERATIONS] = {
         [COLL_OPERATION_BCAST] = bcast,
         [COLL_OPERATION_GATHER] = gather,

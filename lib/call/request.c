@@ -157,8 +157,7 @@ static size_t copy_bytes(const coll_request *request) {
 }
 
 static coll_exec_args engine_arguments(const coll_request *request) {
-    return coll_call_args_planned(request->choice.algorithm, &request->call,
-                                  &request->choice.values);
+    return coll_call_args_exec(request->choice.algorithm, &request->call, &request->choice.values);
 }
 
 static void open_task(coll_request *request) {
@@ -368,9 +367,9 @@ static int start_without_plan(coll_request *request) {
     coll_reserve_free(request->native_arguments);
     request->native_arguments = NULL;
     request->stage = COLL_REQUEST_NATIVE;
-    return coll_call_args_native(call->operation, call->user,
-                                 coll_call_args_comm(call->operation, request->comm),
-                                 &request->native, &request->native_arguments);
+    return coll_native_run(call->operation, call->user,
+                           coll_call_args_comm(call->operation, request->comm), &request->native,
+                           &request->native_arguments);
 }
 
 int coll_request_start(coll_request *request) {

@@ -435,7 +435,7 @@ static void compare(const sample *s, manner how, MPI_Comm comm, const char *spec
         memcpy(a.theirs, a.before, a.receive_bytes);
         memcpy(a.ours, a.before, a.receive_bytes);
         a.user.receive = a.theirs;
-        int native = coll_call_args_native(entries[s->which].operation, &a.user, comm, NULL, NULL);
+        int native = coll_native_run(entries[s->which].operation, &a.user, comm, NULL, NULL);
         a.user.receive = a.ours;
         int code = go(s->which, how, &a.user, comm, a.before, a.receive_bytes);
         bool good = native == MPI_SUCCESS && code == MPI_SUCCESS &&
