@@ -20,46 +20,46 @@ typedef int64_t clock_of(void *context, int algorithm, int rank, int call);
 
 /* The expected time of each algorithm, and its time as known from earlier runs before the third
  * call. */
-typedef struct lot {
+typedef struct candidates {
     coll_choices expected;
     int64_t known[COLL_LIKELY];
     int left_out; /* 0 for none */
-} lot;
+} candidates;
 
-typedef struct course {
+typedef struct outcome {
     int settled; /* the call at which it settled; -1 for never */
     int best;
     int ran[COLL_LIKELY];
     int turn[CALLS];
-} course;
+} outcome;
 
-static void hear_or_heed(coll_autotune_rounds *lesson, const lot *all, int call,
-                         const int64_t largest[]) {
+static void handle_agreements(coll_autotune_rounds *rounds, const candidates *all, int call,
+                              const int64_t largest[]) {
     if (call == 2)
-        coll_autotune_rounds_know(lesson, all->known);
-    if (coll_autotune_rounds_due(lesson))
-        coll_autotune_rounds_heed(lesson, largest);
-    if (all->left_out && coll_autotune_rounds_turn(lesson) == all->left_out)
-        coll_autotune_rounds_leave_out(lesson);
+        coll_autotune_rounds_know(rounds, all->known);
+    if (coll_autotune_rounds_due(rounds))
+        coll_autotune_rounds_heed(rounds, largest);
+    if (all->left_out && coll_autotune_rounds_turn(rounds) == all->left_out)
+        coll_autotune_rounds_leave_out(rounds);
 }
 
 /* Runs the trials of all ranks in one process, with agreements on the largest times. */
-static course teach(const lot *all, clock_of *clock, void *context) {
-    coll_autotune_rounds lesson[RANKS];
+static outcome run_calls(const candidates *all, clock_of *clock, void *context) {
+    coll_autotune_rounds rounds[RANKS];
     int64_t largest[COLL_AUTOTUNE_TIMES];
-    course made = {.settled = -1};
+    outcome made = {.settled = -1};
     for (int rank = 0; rank < RANKS; rank++)
-        coll_autotune_rounds_begin(&lesson[rank], &all->expected);
+        coll_autotune_rounds_begin(&rounds[rank], &all->expected);
     for (int call = 0; call < CALLS; call++) {
         for (int rank = 0; rank < RANKS; rank++)
-            hear_or_heed(&lesson[rank], all, call, largest);
-        if (lesson[0].settled && made.settled < 0)
+            handle_agreements(&rounds[rank], all, call, largest);
+        if (rounds[0].settled && made.settled < 0)
             made.settled = call;
-        int turn = coll_autotune_rounds_turn(&lesson[0]), agreeing = 0;
+        int turn = coll_autotune_rounds_turn(&rounds[0]), agreeing = 0;
         ck_assert_int_lt(turn, all->expected.count);
         for (int rank = 0; rank < RANKS; rank++) {
-            ck_assert_int_eq(coll_autotune_rounds_turn(&lesson[rank]), turn);
-            agreeing += coll_autotune_rounds_take(&lesson[rank], clock(context, turn, rank, call));
+            ck_assert_int_eq(coll_autotune_rounds_turn(&rounds[rank]), turn);
+            agreeing += coll_autotune_rounds_take(&rounds[rank], clock(context, turn, rank, call));
         }
         made.ran[turn]++;
         made.turn[call] = turn;
@@ -67,8 +67,8 @@ static course teach(const lot *all, clock_of *clock, void *context) {
         for (int i = 0; agreeing && i < COLL_AUTOTUNE_TIMES; i++) {
             largest[i] = 0;
             for (int rank = 0; rank < RANKS; rank++)
-                if (lesson[rank].own[i] > largest[i])
-                    largest[i] = lesson[rank].own[i];
+                if (rounds[rank].own[i] > largest[i])
+                    largest[i] = rounds[rank].own[i];
         }
     }
     made.best = made.turn[CALLS - 1];
@@ -80,8 +80,8 @@ static course teach(const lot *all, clock_of *clock, void *context) {
 /*
  * Returns COUNT algorithms, each of which is expected to gain a tenth, and to cost at most a tenth.
  */
-static lot alike(int count) {
-    lot made = {.expected = {.count = count}};
+static candidates equal_candidates(int count) {
+    candidates made = {.expected = {.count = count}};
     for (int i = 0; i < COLL_LIKELY; i++)
         made.expected.of[i] = (coll_choice){.most = i ? 1100 : 1000, .gain = i ? 100 : 0};
     return made;
@@ -107,7 +107,7 @@ static int64_t least_of(const world *w, int count) {
     return least;
 }
 
-static int first_try(const course *made) {
+static int first_try(const outcome *made) {
     int call = 0;
     while (call < CALLS && made->turn[call] == 0)
         call++;
@@ -117,7 +117,7 @@ static int first_try(const course *made) {
 START_TEST(it_ends_with_one_of_the_fastest) {
     for (int seed = 0; seed < 1000; seed++) {
         world w = {.random = {(uint64_t)seed}, .noise = 2};
-        lot all = alike(1 + below(&w.random, COLL_LIKELY));
+        candidates all = equal_candidates(1 + below(&w.random, COLL_LIKELY));
         for (int i = 0; i < COLL_LIKELY; i++)
             w.time[i] = 1000 * (900 + below(&w.random, 201));
         for (int i = 1; i < all.expected.count; i++) {
@@ -125,7 +125,7 @@ START_TEST(it_ends_with_one_of_the_fastest) {
             all.expected.of[i].gain =
                 all.expected.of[i].most < 1000 ? 1001 - all.expected.of[i].most : 1;
         }
-        course made = teach(&all, noisy, &w);
+        outcome made = run_calls(&all, noisy, &w);
         ck_assert_int_le(w.time[made.best] * 100, least_of(&w, all.expected.count) * 105);
     }
 }
@@ -135,14 +135,14 @@ END_TEST
 START_TEST(tries_cost_a_fiftieth_of_all_time_at_most) {
     for (int seed = 0; seed < 1000; seed++) {
         world w = {.random = {(uint64_t)seed}};
-        lot all = alike(COLL_LIKELY);
+        candidates all = equal_candidates(COLL_LIKELY);
         for (int i = 0; i < COLL_LIKELY; i++)
             w.time[i] = 1000 * (i ? 500 + below(&w.random, 2000) : 1000);
         for (int i = 1; i < COLL_LIKELY; i++) {
             all.expected.of[i].most = (int)(w.time[i] / 1000) + below(&w.random, 1000);
             all.expected.of[i].gain = 1 + below(&w.random, 1000);
         }
-        course made = teach(&all, noisy, &w);
+        outcome made = run_calls(&all, noisy, &w);
         int64_t spent = 0, extra = 0;
         int runs = 0, row = 0; /* the algorithm that runs apart from trials, and the calls of one
                                   kind in a row */
@@ -160,8 +160,8 @@ END_TEST
 
 START_TEST(nothing_is_tried_in_a_few_calls) {
     world w = {.time = {1000, 500, 500, 500, 500}};
-    lot all = alike(COLL_LIKELY);
-    course made = teach(&all, noisy, &w);
+    candidates all = equal_candidates(COLL_LIKELY);
+    outcome made = run_calls(&all, noisy, &w);
     ck_assert_int_ge(first_try(&made), PARTS * COLL_AUTOTUNE_TRY / 10);
 }
 END_TEST
@@ -170,12 +170,12 @@ END_TEST
  * before it. */
 START_TEST(nothing_is_tried_that_does_not_pay) {
     world w = {.time = {1000, 990}};
-    lot all = alike(2);
+    candidates all = equal_candidates(2);
     all.expected.of[1].gain = 1;
-    course made = teach(&all, noisy, &w);
+    outcome made = run_calls(&all, noisy, &w);
     ck_assert_int_ge(first_try(&made), COLL_AUTOTUNE_TRY * 100);
     all.expected.of[1].gain = 0;
-    made = teach(&all, noisy, &w);
+    made = run_calls(&all, noisy, &w);
     ck_assert_int_eq(made.ran[1], 0);
     ck_assert_int_ge(made.settled, 0);
 }
@@ -184,8 +184,8 @@ END_TEST
 /* Until its cost is a fiftieth of all time, there are no other trials either. */
 START_TEST(what_took_far_longer_than_expected_never_runs_again) {
     world w = {.time = {1000, 4000, 900}};
-    lot all = alike(3);
-    course made = teach(&all, noisy, &w);
+    candidates all = equal_candidates(3);
+    outcome made = run_calls(&all, noisy, &w);
     ck_assert_int_eq(made.ran[1], COLL_AUTOTUNE_TRY);
     ck_assert_int_eq(made.best, 2);
     int call = 0;
@@ -197,10 +197,10 @@ END_TEST
 
 START_TEST(what_is_as_fast_does_not_take_over) {
     world w = {.time = {1000, 990, 985, 1000, 990}};
-    lot all = alike(COLL_LIKELY);
-    ck_assert_int_eq(teach(&all, noisy, &w).best, 0);
+    candidates all = equal_candidates(COLL_LIKELY);
+    ck_assert_int_eq(run_calls(&all, noisy, &w).best, 0);
     w.time[3] = 970;
-    ck_assert_int_eq(teach(&all, noisy, &w).best, 3);
+    ck_assert_int_eq(run_calls(&all, noisy, &w).best, 3);
 }
 END_TEST
 
@@ -219,8 +219,8 @@ static int64_t cold(void *context, int algorithm, int rank, int call) {
 
 START_TEST(first_calls_do_not_count) {
     bool warm[COLL_LIKELY] = {false};
-    lot all = alike(3);
-    ck_assert_int_eq(teach(&all, cold, warm).best, 1);
+    candidates all = equal_candidates(3);
+    ck_assert_int_eq(run_calls(&all, cold, warm).best, 1);
 }
 END_TEST
 
@@ -235,8 +235,8 @@ static int64_t overlapped(void *context, int algorithm, int rank, int call) {
 
 START_TEST(calls_after_others_do_not_count) {
     int last = 0;
-    lot all = alike(2);
-    ck_assert_int_eq(teach(&all, overlapped, &last).best, 0);
+    candidates all = equal_candidates(2);
+    ck_assert_int_eq(run_calls(&all, overlapped, &last).best, 0);
 }
 END_TEST
 
@@ -247,35 +247,35 @@ static int64_t disturbed(void *context, int algorithm, int rank, int call) {
 }
 
 START_TEST(a_disturbance_is_no_matter) {
-    lot all = alike(2);
+    candidates all = equal_candidates(2);
     for (int when = 0; when < 40; when++)
-        ck_assert_int_eq(teach(&all, disturbed, &when).best, 1);
+        ck_assert_int_eq(run_calls(&all, disturbed, &when).best, 1);
 }
 END_TEST
 
 START_TEST(what_is_known_from_before_holds) {
     world w = {.time = {1000, 500, 900, 800}};
-    lot all = alike(4);
+    candidates all = equal_candidates(4);
     all.expected.of[3].gain = 200;
     all.known[0] = 1000;
     all.known[1] = 1500; /* the time that was known then */
     all.known[2] = 900;
-    course made = teach(&all, noisy, &w);
+    outcome made = run_calls(&all, noisy, &w);
     ck_assert_int_eq(made.turn[1], 0);
     ck_assert_int_eq(made.turn[2], 2);
     ck_assert_int_eq(made.ran[0], 2);
     ck_assert_int_eq(made.ran[1], 0);
     ck_assert_int_eq(made.best, 3); /* an algorithm without a known time is tried */
     all.known[0] = 0;               /* no time is known */
-    ck_assert_int_eq(teach(&all, noisy, &w).settled, 2);
+    ck_assert_int_eq(run_calls(&all, noisy, &w).settled, 2);
 }
 END_TEST
 
 START_TEST(what_is_left_out_never_runs) {
     world w = {.time = {1000, 500, 900}};
-    lot all = alike(3);
+    candidates all = equal_candidates(3);
     all.left_out = 1;
-    course made = teach(&all, noisy, &w);
+    outcome made = run_calls(&all, noisy, &w);
     ck_assert_int_eq(made.ran[1], 0);
     ck_assert_int_eq(made.best, 2);
 }
