@@ -3,8 +3,8 @@
  * sites: for data at several sites.
  *
  * 1. In every site, sums go up binomial trees to its first rank (hlot/sites.h).
- * 2. Between sites they go up HLOT's tree of shortest paths, to the site whose longest path, there
- *    and back, is the shortest.
+ * 2. Between sites they go up HLOT's tree of shortest paths. Its root is the site whose longest
+ *    path, there and back, is the shortest.
  * 3. The result goes down the same trees.
  *
  * Steps: the longest path, there and back, and 2 ceil(log2 n) for n ranks of a site.

@@ -26,7 +26,7 @@ int hlot_levels_group(const hlot_network *network, int groups[]);
 /*
  * Makes the tree that enters each group once, at the site with the fastest link from ROOT: a tree
  * of KIND over these sites, and flat within the groups. If the tree of KIND over all sites is
- * faster, makes that instead. Returns its time, as hlot_tree_make does.
+ * faster, makes that tree instead. Returns its time, as hlot_tree_make does.
  */
 double hlot_levels_tree(const hlot_network *network, hlot_kind kind, int root, hlot_tree *tree);
 

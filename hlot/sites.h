@@ -45,7 +45,8 @@ coll_plan_size hlot_sites_size(const coll_plan_args *args);
 coll_trees *hlot_sites_open(const coll_plan_args *args, coll_plan_size size, void *memory,
                             int first[]);
 
-/* On a site's first rank: adds its neighbours in TREE, from FIRST, as its parent and children. */
+/* On a site's first rank, sets its parent and adds children: the first ranks, in FIRST, of the
+ * neighbours of its site in TREE. */
 void hlot_sites_join(coll_trees *plan, const hlot_tree *tree, const int first[]);
 
 /* A message from SITE that reaches this site on the tree of shortest paths from SITE. */

@@ -21,7 +21,7 @@ typedef struct watch_call {
     const int *counts;
     MPI_Op op;
     MPI_Request *request;  /* the request that it creates */
-    MPI_Request *requests; /* the requests that it is passed: COUNT, or one */
+    MPI_Request *requests; /* the requests that the program passes to it: COUNT, or one */
     MPI_Comm *made, *freed;
     MPI_Datatype *freed_type;
     const char *name;

@@ -34,8 +34,9 @@ static inline bool coll_nonblocking_owns(const void *record) {
 }
 
 /*
- * Returns whether libcoll runs nonblocking calls of OPERATION on COMM: the program's user asks for
- * it, COMM is set up, and they are not always the MPI library's own. The same on all ranks. Local.
+ * Returns whether libcoll runs nonblocking calls of OPERATION on COMM: the user asks for it, COMM
+ * is set up, and libcoll would not leave all of them to the MPI library. The same on all ranks.
+ * Local.
  */
 bool coll_nonblocking_takes(coll_operation operation, MPI_Comm comm);
 

@@ -330,7 +330,8 @@ static void score_guesses(const uint32_t *guess, size_t n, const km_centroids *c
     }
 }
 
-/* Returns the block of centroids that holds the nearest so far of the middle one of N points. */
+/* Returns the block of centroids that contains the nearest centroid so far of the middle one of N
+ * points. */
 static size_t block_around(size_t n, const km_centroids *centroids, const workspace *space) {
     uint32_t near = space->nearest[n / 2];
     size_t rows = centroids->cached * centroids->kernel->centroids;

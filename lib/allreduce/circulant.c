@@ -145,7 +145,7 @@ static void replace_last(draft *d, const int last[], int count) {
     d->lasts = count > 0 ? count : d->lasts;
 }
 
-/* Advances R to the next room, if each skip has its own. */
+/* Advances R to the next segments if each skip has segments of its own. */
 static void advance_room(const draft *d, room *r) {
     if (d->many)
         *r = (room){.segment = r->segment + 1};

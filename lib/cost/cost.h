@@ -3,9 +3,9 @@
  * The costs of messages at one level of the machine, in seconds as functions of their size: the
  * parameters of Tam and Wang's model. Pure.
  *
- * A measured parameter is a curve. One that was not measured is derived from three figures that
- * every level has: a message takes Os + L + Or + Ur = latency + m * per_byte, of which each end
- * spends the overhead.
+ * A measured parameter is a curve. A parameter that was not measured is derived from three figures
+ * that every level has: a message takes Os + L + Or + Ur = latency + m * per_byte, of which each
+ * end spends the overhead.
  *
  * Source: Tam and Wang, section 3.2.
  */

@@ -24,7 +24,7 @@ typedef struct coll_profile {
     char source[COLL_PROFILE_SOURCE]; /* "built-in" or the file it was read from */
     coll_cost level[COLL_LEVELS];
     bool measured[COLL_LEVELS]; /* false: the built-in values */
-    bool only_rates;            /* of measured levels only the rates were measured */
+    bool only_rates;            /* only the rates of the measured levels were measured */
     coll_curve copy[COLL_COPIES];
 } coll_profile;
 
@@ -81,8 +81,8 @@ size_t coll_profile_segment(const coll_cost *link, size_t bytes, double fill);
 size_t coll_profile_segment_or(uint64_t wanted, const coll_cost *link, size_t bytes, double fill);
 
 /*
- * Returns WANTED, the user's radix; if WANTED is below 2, the radix r from 2 to 8 with which RANKS
- * ranks need the least time for rounds of r - 1 short messages each.
+ * Returns WANTED, the user's radix. If WANTED is below 2, returns the radix r from 2 to 8 with
+ * which RANKS ranks need the least time for rounds of r - 1 short messages each.
  */
 int coll_profile_radix_or(uint64_t wanted, const coll_cost *link, int ranks);
 

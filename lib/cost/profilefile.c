@@ -101,7 +101,8 @@ static const char *name_of_key(int key) {
     return key < KEYS ? keys[key].name : NULL;
 }
 
-/* Returns which of the names that NAME_OF returns, until NULL, is NAME; their number if none is. */
+/* Returns the index at which NAME_OF returns NAME, or at which it returns NULL if there is no such
+ * name. */
 static int find_name(const char *(*name_of)(int), const char *name) {
     int i = 0;
     while (name_of(i) && strcmp(name_of(i), name) != 0)

@@ -27,8 +27,8 @@ int coll_incast_most(double gs, double gr, double buffer, double items, int send
 
 /*
  * Returns eq. 7, w: the largest number between FEWEST and MOST for which the last group also keeps
- * the link full, when SENDERS send in groups of w. A complete group counts as a last one. Returns
- * FEWEST if there is no such number, but never more than SENDERS.
+ * the link full, when SENDERS send in groups of w. If all groups are complete, any of them counts
+ * as the last one. Returns FEWEST if there is no such number, but never more than SENDERS.
  */
 int coll_incast_window(int fewest, int most, int senders);
 

@@ -100,7 +100,8 @@ int coll_cluster_make_topo(const COLL_Record *record, const char *path, int coun
     return code;
 }
 
-/* Sets HOSTS to those on which HOW puts the ranks, which are in *MEMORY, if new ones are made. */
+/* Sets HOSTS to the hosts on which HOW puts the ranks. Sets *MEMORY to new memory for their names
+ * if HOW doesn't have them. */
 static int place_ranks(const COLL_Record *record, const COLL_Cluster *how, const char *hosts[],
                        char **memory) {
     enum { NAME = 32 };

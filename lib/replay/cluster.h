@@ -24,7 +24,7 @@ typedef struct coll_cluster_choice {
     coll_topo topo; /* of the group; for the MPI library's own, beginning with the root */
     int first;      /* the member that is TOPO's rank 0; the others follow in their order */
     coll_profile network;
-    size_t known_bytes; /* whose time without a plan is KNOWN_SECONDS; 0: none */
+    size_t known_bytes; /* bytes of a call for which KNOWN_SECONDS was computed; 0: none */
     double known_seconds;
 } coll_cluster_choice;
 

@@ -412,8 +412,8 @@ void COLL_Record_free(COLL_Record *record) {
 typedef struct walk {
     const COLL_Record *record;
     size_t *next; /* call of each rank */
-    int *waiting; /* members of each communicator whose next call is on it */
-    int *ready;   /* communicators on which all members wait */
+    int *waiting; /* for each communicator: number of members whose next call is on it */
+    int *ready;   /* the communicators on which all members wait */
     int ready_count;
     coll_job_call **calls; /* of the members */
 } walk;

@@ -25,7 +25,7 @@ typedef struct coll_job_call {
     int number;    /* of the call in the job, from 0; the same on all ranks */
     int root;      /* in the communicator; or COLL_NO_ROOT */
     bool uneven;   /* counts differ by rank */
-    size_t bytes;  /* of the data or a block, the mean of the ranks; the same on all ranks */
+    size_t bytes;  /* of the data or a block: the mean over the ranks, so it is the same on all */
     double before; /* s from the previous call to this one */
     double inside; /* s */
 } coll_job_call;

@@ -211,8 +211,11 @@ static int candidate_of(const series *of, const event *one, bool hosts) {
     return hosts ? of->host[one->last] : one->last;
 }
 
-/* Returns how often WHO, a rank or a host, was last, and writes how much later than the others to
- * LATE, and how much longer than they it was outside the calls to OWN. */
+/*
+ * Lists the events in which WHO, a rank or a host, was last, and returns their number. Sets LATE to
+ * the seconds by which it was later than the others, and OWN to the seconds by which it was longer
+ * outside the calls than they were.
+ */
 static int list_lateness(const series *of, bool hosts, int who, double late[], double own[]) {
     int count = 0;
     for (int i = 0; i < of->count; i++) {
@@ -227,7 +230,8 @@ static int list_lateness(const series *of, bool hosts, int who, double late[], d
     return count;
 }
 
-/* Returns who was last most often, and sets *TIMES to how often. COUNTS is overwritten. */
+/* Returns the rank or host that was last most often, and sets *TIMES to how often it was.
+ * Overwrites COUNTS. */
 static int find_most_frequent(const series *of, bool hosts, int counts[], int *times) {
     int who = -1;
     *times = 0;

@@ -14,8 +14,8 @@
 #include <string.h>
 #include <time.h>
 
-/* Seconds that rank 0 waits for the others, and how many times longer they wait for rank 0, which
- * may be waiting for another one or still be writing results. */
+/* Seconds that rank 0 waits for each other rank. The others wait TIMES_FOR_ROOT times as long for
+ * rank 0, which may be waiting for another rank or still be writing results. */
 static const double FOR_RANKS = 60, TIMES_FOR_ROOT = 10;
 
 /* A replay of the calls takes at most this many seconds. */
@@ -216,7 +216,7 @@ void coll_gather_send(MPI_Comm world, int tag, double timeout) {
 typedef struct host {
     uint64_t node;
     bool known;
-    int64_t offset; /* ns, to be added to its clock for rank 0's, now */
+    int64_t offset; /* ns to add to its clock to get rank 0's, at the time of measuring */
     double error;   /* s */
 } host;
 
@@ -307,8 +307,8 @@ static comm_header *find_own_comm(const gathering *all, uint64_t id) {
 }
 
 /*
- * Returns the rate by which the clock of the events on COMM gains on rank 0's: all ranks leave a
- * call at about the same time, so that their differences show it.
+ * Returns the rate by which the clock of the events on COMM gains on rank 0's. It follows from when
+ * both leave a call, because all ranks do that at about the same time.
  */
 static double find_drift(const gathering *all, int64_t offset, comm_header *comm) {
     static int64_t time[FITTED], apart[FITTED];

@@ -147,7 +147,7 @@ int *coll_report_members(MPI_Comm comm, int *ranks) {
     return good ? own : NULL;
 }
 
-/* Makes the record of COMM. Returns NULL if COMM is none that is recorded, or without memory. */
+/* Makes the record of COMM. Returns NULL if calls on it are not recorded, or if memory is short. */
 static coll_report_comm *add_comm(MPI_Comm comm) {
     int inter = 0, ranks;
     if (PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter)

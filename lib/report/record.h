@@ -93,7 +93,7 @@ extern _Atomic coll_report_state coll_report_is;
  * processors. Returns MPI's error, and then records nothing. Local.
  */
 int coll_report_begin_recording(MPI_Comm world);
-/* Ends recording, or says that there is none. Closes the call log, if one is open. */
+/* Ends recording, or decides that nothing is recorded. Closes the call log, if one is open. */
 void coll_report_end_recording(void);
 
 /*

@@ -53,8 +53,8 @@ static bool saved_as_measured(const coll_report_cell *cell, coll_report_range *s
 
 /*
  * Estimates a call that RAN runs on the slowest network that the job may be running on: sets
- * *PREDICTED to its seconds, and SAVED to the seconds that it takes less with OWN than with NATIVE.
- * On another network the ratio of the two times may be different: that gives SAVED's range. Returns
+ * *PREDICTED to its seconds, and SAVED to the seconds by which OWN is faster than NATIVE. On
+ * another network the ratio of the two times may be different: that gives SAVED's range. Returns
  * false if there is no prediction.
  */
 static bool predict_saved(const coll_shape *call, const coll_algorithm *own,

@@ -99,12 +99,12 @@ static coll_report_range per_rank(const coll_report_range *range, int ranks) {
     return (coll_report_range){range->low / ranks, range->middle / ranks, range->high / ranks};
 }
 
-/* Returns the seconds that a call of ROW takes or, of a request, from its start to its end. */
+/* Returns the average seconds of a call of ROW; for requests, from start to completion. */
 static double each(const coll_report_row *row) {
     return row->completed > 0 ? row->until / row->completed : row->inside / row->calls;
 }
 
-/* Returns the seconds that the MPI library's own takes for a call; negative: unknown. */
+/* Returns the seconds that the MPI library's own algorithm takes for a call; negative: unknown. */
 static double native_each(const coll_report_row *row) {
     const double ran = row->inside / row->calls;
     return row->source == COLL_REPORT_NATIVE ? ran

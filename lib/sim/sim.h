@@ -9,8 +9,8 @@
  *   time if it was idle. It works first come, first served.
  * - The message then passes the links of network.h, one after the other, and takes L.
  * - The send of a message shorter than the eager limit is complete when the sender's processor has
- *   finished; that of a longer one when the message is received. Between hosts a longer one also
- *   crosses the network twice more, to ask the receiver and to be answered.
+ *   finished; the send of a longer one is complete when the message has been received. Between
+ *   hosts a longer one also crosses the network twice more, to ask the receiver and to be answered.
  */
 #ifndef COLL_LIB_SIM_SIM_H
 #define COLL_LIB_SIM_SIM_H

@@ -492,8 +492,7 @@ static int kind_of(const coll_comm *comm) {
                : MPI_UNDEFINED;
 }
 
-/* Makes the graph unless it has been made, by messages if COLLECTIVE; else only if it needs none.
- */
+/* Makes the graph unless it has been made. Only if COLLECTIVE may it send messages. */
 static int make_known(coll_comm *comm, const coll_topo *topo, bool collective) {
     known *own = known_of(comm);
     if (own->done)

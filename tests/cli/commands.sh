@@ -79,7 +79,7 @@ export PIP_NO_INDEX=1 PIP_QUIET=1 PIP_DISABLE_PIP_VERSION_CHECK=1
 
 # --- Running ---
 
-# lacking BLOCK: prints what BLOCK needs and is missing, and is not needed to build libcoll.
+# lacking BLOCK: prints what is missing for BLOCK, if it is something that libcoll can be built without.
 lacking() {
     case $(cat "$1") in
     *coll-run* | *libcoll_pmpi*) [ -x "$build/coll-run" ] || echo "libcoll_pmpi" ;;
