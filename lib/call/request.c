@@ -527,8 +527,8 @@ static void fail_requests_of(const coll_comm *comm) {
 }
 
 /*
- * Progresses all requests once, and fails those of COMM after the timeout. Returns whether none of
- * COMM's is under way. Other threads may complete and free them meanwhile.
+ * Progresses all requests once, and fails those of COMM after the timeout. Returns true if no
+ * request of COMM is under way. Other threads may complete and free them meanwhile.
  */
 static bool advance_requests_of(const coll_comm *comm, coll_backoff *backoff) {
     bool none = true;

@@ -307,8 +307,8 @@ static bool estimate_from_rounds(const estimate *e, double *time) {
 
 /*
  * Returns whether all rounds of a subset must be simulated, and not only its first rounds and their
- * rate. The longest messages are those to other sites or, if nodes have many ranks, to other nodes;
- * in a few rounds there is hardly any of them.
+ * rate. The slowest messages go to other sites or, if nodes have many ranks, to other nodes; in a
+ * few rounds there are hardly any of them.
  */
 static bool needs_all_rounds(const estimate *e) {
     return is_far(e) || (shares_nodes(e) && e->traffic.rounds <= SHORT);

@@ -206,8 +206,10 @@ static double regret(const comparison *all, int i) {
     return product;
 }
 
-/* Returns the candidate with the least regret. The first one is preferred to those that take, in
- * the geometric mean over the networks, at least CLEARLY times its time. */
+/*
+ * Returns the candidate with the least regret. The first candidate is preferred to each candidate
+ * whose time, in the geometric mean over the networks, is at least CLEARLY times the first one's.
+ */
 static int find_best(const comparison *all, double clearly, int count) {
     double clear = 1;
     int best = 0;
