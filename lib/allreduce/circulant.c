@@ -265,7 +265,7 @@ typedef struct hierarchy {
     coll_extent extent[LEVELS];
 } hierarchy;
 
-/* Returns a hierarchy with its units only. */
+/* Returns a hierarchy whose units are set; the extents are not. */
 static hierarchy units_of(const coll_topo *topo, bool levels) {
     hierarchy f = {.unit = {COLL_UNIT_RANK}};
     if (levels && topo->nodes > 1 && topo->nodes < topo->ranks)

@@ -8,10 +8,10 @@
  * for each other node, these divide its share (lib/plan/node_pairs.h).
  *
  * 1. Reduce-scatter inside: each rank gets the node's sums of the shares of the nodes that it
- *    serves. Halves of the node's ranks exchange what the other half serves, then quarters, and so
- *    on.
- * 2. Each rank sends these to the nodes that it serves, and adds what comes from them to its own
- *    contribution to its node's share.
+ *    serves. Each half of the node's ranks sends its contributions to the shares that the other
+ *    half serves, then each quarter, and so on.
+ * 2. Each rank sends these sums to the nodes that it serves, and adds the sums that these nodes
+ *    send to its own contribution to its node's share.
  * 3. Allreduce inside, of the node's share, by recursive doubling: the share is then complete.
  * 4. Each rank sends it to the nodes that it serves, and receives their shares.
  * 5. Allgather inside: the exchanges of the first step in reverse.
@@ -56,7 +56,8 @@ typedef struct draft {
     int changed; /* the last step that changed the data; NONE: none yet */
     coll_range what;
     size_t at; /* bytes of the memory used so far */
-    /* the steps that have sent the results which each cut receives in the end, or NONE */
+    /* for each cut, the steps that sent the ranges whose results this rank receives at the end; or
+     * NONE */
     int given[CUTS_MOST][RANGES];
 } draft;
 
@@ -230,8 +231,8 @@ static void allreduce_inside(draft *d) {
     }
 }
 
-/* Sends the node's share, and receives others where the sums were that step SENT and the following
- * ones have sent. */
+/* Sends the node's share, and receives those of other nodes in place of the sums that step SENT and
+ * the following ones have sent. */
 static void exchange_results(draft *d, int sent) {
     const coll_node_pairs *pairs = &d->plan->pairs;
     const coll_run numbers = coll_node_pairs_of(pairs, pairs->place);

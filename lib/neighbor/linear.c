@@ -69,7 +69,8 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
     return d.count;
 }
 
-/* Doesn't depend on the bytes, which a rank without neighbours need not know. */
+/* Returns a size that doesn't depend on the bytes, which a rank without neighbours need not know.
+ * */
 static coll_plan_size plan_size(const coll_plan_args *args) {
     const int steps = args->shape->graph->linear.steps > 0 ? args->shape->graph->linear.steps : 1;
     size_t segment = coll_least(args->values->at[COLL_SEGMENT], SEGMENTS_MOST / (size_t)steps);

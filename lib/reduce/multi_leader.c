@@ -47,7 +47,7 @@ static coll_plan *make_plan(const coll_plan_args *args, coll_plan_size size, voi
     tree_plan *plan = memory;
     int parent;
     const int count = coll_leader_tree(args, &parent, plan->children);
-    for (int i = 0, j = count - 1; i < j; i++, j--) { /* the sums that come first, first */
+    for (int i = 0, j = count - 1; i < j; i++, j--) { /* in the order in which their sums arrive */
         const int child = plan->children[i];
         plan->children[i] = plan->children[j];
         plan->children[j] = child;

@@ -153,7 +153,7 @@ static sum exchange(draft *d, sum node, coll_run *whose) {
         if (sent > 0)
             add_message(d, COLL_STEP_SEND, pair.rank, node.at, sent, node.after);
         node.at += sent;
-        *whose = pair.for_us; /* the same for all, if they are several */
+        *whose = pair.for_us; /* the same for all messages of this rank */
         if (received == 0)
             continue;
         const size_t at = take(d, received);

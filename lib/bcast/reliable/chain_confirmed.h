@@ -13,7 +13,7 @@
  *    discards everything older. After a restart every rank sends its own acknowledgement, once
  *    everything that was sent to it has arrived, so that nothing stale is left in the network.
  * 4. After the allowed number of restarts the root tells all ranks why it failed. A rank that
- * receives nothing from the root for the duration of all attempts gives up by itself.
+ *    receives nothing from the root for the duration of all attempts gives up by itself.
  *
  * The root and the other ranks send each other heartbeats four times per COLL_TIMEOUT. Without
  * COLL_TIMEOUT only damaged segments cause restarts.
