@@ -22,7 +22,7 @@ static coll_operation operation_of(const char *name) {
 }
 
 /* Returns libcoll's choice for another call with the same OPERATION, BYTES and ROOT. */
-static coll_choice what_ran(MPI_Comm comm, coll_operation operation, size_t bytes, int root) {
+static coll_choice choice_of(MPI_Comm comm, coll_operation operation, size_t bytes, int root) {
     coll_comm *state;
     bool learns;
     ck_assert_int_eq(coll_comm_get(comm, &state), MPI_SUCCESS);
@@ -30,9 +30,9 @@ static coll_choice what_ran(MPI_Comm comm, coll_operation operation, size_t byte
     return coll_state_choose(coll_state_of(state), operation, &call, &learns);
 }
 
-static bool is_word(coll_choice ran, const coll_spec *word) {
-    return ran.algorithm == word->algorithm &&
-           memcmp(&ran.values, &word->values, sizeof ran.values) == 0;
+static bool is_asked(coll_choice ran, const coll_spec *asked) {
+    return ran.algorithm == asked->algorithm &&
+           memcmp(&ran.values, &asked->values, sizeof ran.values) == 0;
 }
 
 static bool sends_nothing(MPI_Comm comm, size_t bytes) {
@@ -45,23 +45,23 @@ bool ran_as_told(MPI_Comm comm, const char *operation, size_t bytes, int root) {
     coll_comm *state;
     coll_operation which = operation_of(operation);
     ck_assert_int_eq(coll_comm_get(comm, &state), MPI_SUCCESS);
-    const coll_spec *word = &coll_state_of(state)->specs[which];
-    return sends_nothing(comm, bytes) || !word->algorithm ||
-           !can_run(comm, word->algorithm, bytes, root) ||
-           is_word(what_ran(comm, which, bytes, root), word);
+    const coll_spec *asked = &coll_state_of(state)->specs[which];
+    return sends_nothing(comm, bytes) || !asked->algorithm ||
+           !can_run(comm, asked->algorithm, bytes, root) ||
+           is_asked(choice_of(comm, which, bytes, root), asked);
 }
 
 void assert_ran(MPI_Comm comm, const char *operation, size_t bytes, const char *spec) {
     coll_operation which = operation_of(operation);
-    coll_spec word;
+    coll_spec asked;
     char ran[COLL_SPEC_MAX];
-    ck_assert_int_eq(coll_spec_parse(operation, spec, coll_operations[which].table, &word),
+    ck_assert_int_eq(coll_spec_parse(operation, spec, coll_operations[which].table, &asked),
                      MPI_SUCCESS);
-    if (sends_nothing(comm, bytes) || !word.algorithm || !can_run(comm, word.algorithm, bytes, 0))
+    if (sends_nothing(comm, bytes) || !asked.algorithm || !can_run(comm, asked.algorithm, bytes, 0))
         return;
-    coll_choice choice = what_ran(comm, which, bytes, 0);
+    coll_choice choice = choice_of(comm, which, bytes, 0);
     coll_spec_print(choice.algorithm, &choice.values, ran, sizeof ran);
-    ck_assert_msg(is_word(choice, &word), "%s of %zu bytes: %s ran in the place of %s", operation,
+    ck_assert_msg(is_asked(choice, &asked), "%s of %zu bytes: %s ran in the place of %s", operation,
                   bytes, ran, spec);
 }
 
