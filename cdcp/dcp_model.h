@@ -27,9 +27,9 @@ double coll_model_exchange(int dcps, int radix, size_t bytes, const coll_cost *c
 int coll_model_radix(int dcps, const coll_cost *cost);
 
 /*
- * Returns the seconds in which PARTIES, each with BYTES in equal blocks for all of them, exchange
- * these by the digits of the distances (lib/pattern/radix.h), with the least radix that gives
- * DIGITS digits.
+ * Returns the seconds of an exchange among PARTIES by the digits of the distances
+ * (lib/pattern/radix.h), with the least radix that gives DIGITS digits. Each party has BYTES, in
+ * equal blocks for all parties.
  */
 double coll_model_blocks_exchange(int parties, int digits, double bytes, const coll_cost *cost);
 

@@ -62,8 +62,8 @@ static void add_level(rack_plan *plan, const coll_plan_args *args, coll_unit in)
 }
 
 /*
- * Writes a round: the first goes up, the last goes down; the rounds in between exchange messages
- * with the parent or with the other groups.
+ * Writes a round. The first round notifies the parent, the last one the children; the rounds in
+ * between exchange messages with the parent or with the other groups.
  */
 static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
     const rack_plan *plan = (const rack_plan *)base;

@@ -53,8 +53,8 @@ typedef struct coll_lateness {
     int events; /* number of events of which all ranks' arrivals are known */
     coll_late late;
     int who;                /* the rank in MPI_COMM_WORLD, or the host, that was last most often */
-    double share;           /* share of the events in which it was last */
-    double seconds;         /* median of how much later than the others it was in these */
+    double share;           /* of the events in which it was */
+    double seconds;         /* by which it was later than the others then: the median */
     double lost;            /* s: the sum of that over these events */
     int late_ranks;         /* if the work moves: how many are last in turn */
     double period;          /* s between the delays of a rank that is late at times; 0: irregular */

@@ -23,8 +23,8 @@ void *area_buffer(const area *a, unsigned char *bytes);
 enum { DATATYPE_CONSTRUCTORS = 12 };
 
 /*
- * Return uncommitted types, which the caller frees: a type without a constructor, and one with one
- * constructor around INNER.
+ * Return uncommitted types, which the caller frees. The first returns one without a constructor,
+ * the second one with CONSTRUCTOR around INNER.
  */
 MPI_Datatype datatype_leaf(generator *g);
 MPI_Datatype datatype_construct(generator *g, int constructor, const MPI_Datatype inner[2]);

@@ -12,7 +12,7 @@ same() {
 
 # matches WHAT PATTERN GOT: counts a failure unless GOT matches PATTERN.
 matches() {
-    # shellcheck disable=SC2053  # a pattern it is
+    # shellcheck disable=SC2053  # a pattern is meant
     [[ $3 == $2 ]] && return
     printf 'FAILED: %s\n  expected: %s\n  got:      %q\n' "$1" "$2" "$3"
     failures=$((failures + 1))

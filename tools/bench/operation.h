@@ -102,7 +102,7 @@ bool operation_open(operation_run *run, const operation *op, size_t bytes, int r
                     int root);
 void operation_close(operation_run *run);
 
-/* Contenders' runs with libcoll, and with MPI, which may be nonblocking. */
+/* Run an operation with libcoll, and with MPI's own call, which may be nonblocking. */
 contender_run operation_ours, operation_native;
 
 #endif

@@ -141,7 +141,7 @@ static int time_chain(MPI_Comm chain, double limit, double *median) {
         code = chain_once(chain, rank, ranks, &more);
         samples[count % MOST_SAMPLES] = MPI_Wtime() - start;
     }
-    if (rank == 0 && code == MPI_SUCCESS) /* without the first one, which set libcoll up */
+    if (rank == 0 && code == MPI_SUCCESS) /* not the first: it set libcoll up */
         *median = app_stats_median(samples + 1, count - 1);
     return code;
 }
