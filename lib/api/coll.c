@@ -272,33 +272,52 @@ static int run_gather(coll_operation operation, const coll_user *user, MPI_Comm 
 
 /* --- Recording of calls for the report --- */
 
-/* Returns this rank's data or block. In an operation whose ranks have many blocks, these must have
- * one count. */
+/* Returns whether this rank's data or block is what it sends, not what it receives. */
+static bool is_amount_sent(coll_operation operation, const coll_user *user) {
+    switch (operation) {
+    case COLL_OPERATION_GATHER:
+    case COLL_OPERATION_ALLGATHER:
+    case COLL_OPERATION_ALLTOALL:
+    case COLL_OPERATION_NEIGHBOR_ALLGATHER:
+    case COLL_OPERATION_NEIGHBOR_ALLTOALL:
+        return user->send != MPI_IN_PLACE;
+    case COLL_OPERATION_SCATTER:
+        return user->receive == MPI_IN_PLACE;
+    default:
+        return false;
+    }
+}
+
+/* Returns the elements of this rank's block in a call whose counts differ by rank; 0 if the call
+ * doesn't give them, or gives several. */
+static MPI_Count find_own_count(coll_operation operation, const coll_user *user, MPI_Comm comm) {
+    int rank;
+    switch (operation) {
+    case COLL_OPERATION_SCATTER:
+        return user->receive == MPI_IN_PLACE ? 0 : user->receive_count;
+    case COLL_OPERATION_ALLGATHER:
+        if (user->send == MPI_IN_PLACE && user->uneven->receive_counts &&
+            PMPI_Comm_rank(comm, &rank) == MPI_SUCCESS)
+            return user->uneven->receive_counts[rank];
+        return user->send == MPI_IN_PLACE ? 0 : user->send_count;
+    case COLL_OPERATION_GATHER:
+    case COLL_OPERATION_NEIGHBOR_ALLGATHER:
+        return user->send == MPI_IN_PLACE ? 0 : user->send_count;
+    default:
+        return 0;
+    }
+}
+
+/* Returns this rank's data or, if ranks have blocks, its block. */
 static coll_report_amount find_amount(coll_operation operation, const coll_user *user,
                                       MPI_Comm comm) {
-    const bool gathers = operation == COLL_OPERATION_GATHER ||
-                         operation == COLL_OPERATION_ALLGATHER ||
-                         operation == COLL_OPERATION_NEIGHBOR_ALLGATHER,
-               both = gathers || operation == COLL_OPERATION_ALLTOALL ||
-                      coll_operations[operation].neighbors,
-               sent = both ? user->send != MPI_IN_PLACE
-                           : operation == COLL_OPERATION_SCATTER && user->receive == MPI_IN_PLACE;
-    const bool in_place = gathers ? !sent : sent; /* if the counts differ */
-    coll_report_amount amount = {.count = sent ? user->send_count : user->receive_count,
-                                 .type = sent ? user->send_type : user->receive_type,
-                                 .root = user->root,
-                                 .uneven = user->uneven};
-    int rank = 0;
-    if (!user->uneven)
-        return amount;
-    if (!gathers && operation != COLL_OPERATION_SCATTER)
-        amount.count = 0;
-    else if (in_place)
-        amount.count = operation == COLL_OPERATION_ALLGATHER && user->uneven->receive_counts &&
-                               PMPI_Comm_rank(comm, &rank) == MPI_SUCCESS
-                           ? user->uneven->receive_counts[rank]
-                           : 0;
-    return amount;
+    const bool sent = is_amount_sent(operation, user);
+    const MPI_Count count = sent ? user->send_count : user->receive_count;
+    return (coll_report_amount){.count =
+                                    user->uneven ? find_own_count(operation, user, comm) : count,
+                                .type = sent ? user->send_type : user->receive_type,
+                                .root = user->root,
+                                .uneven = user->uneven};
 }
 
 static void end_recording(uint64_t began, int code, coll_operation operation, coll_report_kind kind,
