@@ -2,10 +2,15 @@
 if HAVE_PMPI
 bin_SCRIPTS = coll-run
 endif
+# With the MPI ABI, coll-run asks the launcher whose it is.
 if OPEN_MPI
 launcher = openmpi
 else
+if MPI_ABI
+launcher = any
+else
 launcher = mpich
+endif
 endif
 coll-run: scripts/coll-run.in Makefile
 	$(AM_V_GEN)sed -e 's|[@]libdir@|$(libdir)|g' -e 's|[@]VERSION@|$(VERSION)|g' \

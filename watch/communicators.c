@@ -106,7 +106,11 @@ int watch_comm_begin(void) {
     snprintf(self.name, sizeof self.name, "MPI_COMM_SELF");
     store_comm(MPI_COMM_WORLD, &world);
     store_comm(MPI_COMM_SELF, &self);
+#ifdef COLL_MPI_ABI
+    other_world = MPI_COMM_WORLD;
+#else
     other_world = PMPI_Comm_f2c(PMPI_Comm_c2f(MPI_COMM_WORLD));
+#endif
     return MPI_SUCCESS;
 }
 

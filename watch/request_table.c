@@ -26,8 +26,8 @@ static size_t place_of(MPI_Request request) {
  * the leading bits show, for all operations that are complete when their call returns.
  */
 static bool is_nothing(MPI_Request request) {
-#ifdef MPICH
-    return !request || request == MPI_REQUEST_NULL || (unsigned)request >> 30 == 1;
+#if defined MPICH || defined COLL_MPI_ABI
+    return !request || request == MPI_REQUEST_NULL || (uintptr_t)request >> 30 == 1;
 #else
     return !request || request == MPI_REQUEST_NULL;
 #endif

@@ -83,7 +83,9 @@ int MPI_Comm_create_keyval(MPI_Comm_copy_attr_function *copy, MPI_Comm_delete_at
     return code;
 }
 
+#if HAVE_DECL_MPI_ATTR_GET /* otherwise MPI-1's functions are missing */
 int MPI_Keyval_create(MPI_Copy_function *copy, MPI_Delete_function *delete, int *keyval,
                       void *extra) {
     return MPI_Comm_create_keyval(copy, delete, keyval, extra);
 }
+#endif

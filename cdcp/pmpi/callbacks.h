@@ -20,6 +20,9 @@ int coll_callbacks_keep_handler(MPI_Errhandler handler, coll_function *function)
 /* With Open MPI: returns the program's function of COMM's error handler, or NULL. */
 coll_function *coll_callbacks_handler(MPI_Comm comm);
 
+/* With MPICH: returns the program's function if FUNCTION is its stand-in, otherwise FUNCTION. */
+coll_function *coll_callbacks_behind(coll_function *function);
+
 /* Fortran's integers for addresses. MPI-1 uses default integers. */
 typedef union coll_callbacks_integer {
     MPI_Aint wide;

@@ -38,17 +38,20 @@ pmpi_by_hand = \
 	cdcp/pmpi/request_arrays.c \
 	cdcp/pmpi/requests.c \
 	cdcp/pmpi/world.c
-# How other languages reach C's calls depends on the MPI library.
+# How other languages reach C's calls depends on the MPI library. With the MPI ABI they make the calls of C.
 if OPEN_MPI
 pmpi_by_hand += cdcp/pmpi/cplusplus.c cdcp/pmpi/fortran.c cdcp/pmpi/handlers.c
 else
+pmpi_by_hand += cdcp/pmpi/handler_stand_ins.c
+if !MPI_ABI
 pmpi_by_hand += cdcp/pmpi/mpich.c
+endif
 endif
 
 # Generated from the MPI library's header.
 pmpi_made = cdcp/pmpi/doors.c cdcp/pmpi/passed.c cdcp/pmpi/wrap.ld
 cdcp/pmpi/mpi.i: $(srcdir)/cdcp/pmpi/mpi_all.h
-	$(AM_V_GEN)mkdir -p cdcp/pmpi && $(CPP) $(srcdir)/cdcp/pmpi/mpi_all.h >$@
+	$(AM_V_GEN)mkdir -p cdcp/pmpi && $(CPP) $(CPPFLAGS) $(srcdir)/cdcp/pmpi/mpi_all.h >$@
 $(pmpi_made): cdcp/pmpi/mpi.i $(srcdir)/cdcp/pmpi/generate.awk $(pmpi_by_hand)
 	$(AM_V_GEN)cd $(srcdir) && awk -f cdcp/pmpi/generate.awk $(pmpi_by_hand) \
 		$(abs_builddir)/cdcp/pmpi/mpi.i $@.in >$(abs_builddir)/$@

@@ -11,9 +11,6 @@
 #include "cdcp/pmpi/world.h"
 
 #include <dlfcn.h>
-#include <stdatomic.h>
-#include <stdbool.h>
-#include <stddef.h>
 
 /* The MPI library's own function NAME. */
 #define FIND_BELOW(below, name) (*(void **)&(below) = dlsym(RTLD_NEXT, name))
@@ -71,45 +68,6 @@ void MPII_Keyval_set_proxy(int keyval, copy_by *copy, delete_by *delete) {
 }
 
 /*
- * Error handlers. While MPICH calls one, it holds the communicator's lock, so it can't be asked
- * which handler it is. So each function of the program gets a stand-in of ours. When all stand-ins
- * are in use, further functions are called directly and see MPICH's communicator.
- */
-enum { STAND_INS = 16 };
-static coll_function *_Atomic functions[STAND_INS];
-
-static void call_shown(int i, MPI_Comm *comm, int *code) {
-    MPI_Comm shown = coll_world_shown(*comm);
-    ((MPI_Comm_errhandler_function *)functions[i])(&shown, code);
-}
-
-#define STAND_IN(i)                                                                                \
-    static void stand_in_##i(MPI_Comm *comm, int *code, ...) {                                     \
-        call_shown(i, comm, code);                                                                 \
-    }
-#define EACH(do_)                                                                                  \
-    do_(0) do_(1) do_(2) do_(3) do_(4) do_(5) do_(6) do_(7) do_(8) do_(9) do_(10) do_(11) do_(12)  \
-        do_(13) do_(14) do_(15)
-EACH(STAND_IN)
-#define NAME(i) stand_in_##i,
-static MPI_Comm_errhandler_function *const stand_ins[STAND_INS] = {EACH(NAME)};
-
-static MPI_Comm_errhandler_function *stand_in(coll_function *function) {
-    for (int i = 0; i < STAND_INS; i++) {
-        coll_function *there = NULL;
-        if (atomic_compare_exchange_strong(&functions[i], &there, function) || there == function)
-            return stand_ins[i];
-    }
-    return (MPI_Comm_errhandler_function *)function;
-}
-
-int MPI_Comm_create_errhandler(MPI_Comm_errhandler_function *function, MPI_Errhandler *handler) {
-    bool substituted = coll_dcp_substituted.app != MPI_COMM_NULL && function;
-    return PMPI_Comm_create_errhandler(substituted ? stand_in((coll_function *)function) : function,
-                                       handler);
-}
-
-/*
  * In C++, MPICH calls handlers through a function of the binding. HANDLE is a communicator's if
  * KIND is 0.
  */
@@ -119,10 +77,7 @@ static call_by *call_in_cplusplus;
 
 static void call_shown_in_cplusplus(int kind, int *handle, int *code, coll_function *function) {
     int shown = kind == 0 ? coll_world_shown(*handle) : *handle;
-    for (int i = 0; i < STAND_INS; i++)
-        if (function == (coll_function *)stand_ins[i])
-            function = functions[i];
-    call_in_cplusplus(kind, &shown, code, function);
+    call_in_cplusplus(kind, &shown, code, coll_callbacks_behind(function));
 }
 
 void MPII_Errhandler_set_cxx(MPI_Errhandler handler, call_by *call);

@@ -192,3 +192,15 @@ MPI_Request MPI_Request_f2c(MPI_Fint handle) {
     return coll_requests_handle(coll_requests_numbered(handle));
 }
 #endif
+
+/* The integers of the MPI ABI. MPICH's own handles are integers already. */
+#if HAVE_DECL_MPI_COMM_TOINT && !defined MPICH
+int MPI_Request_toint(MPI_Request request) {
+    return coll_requests_own(request) ? coll_requests_number(request) : PMPI_Request_toint(request);
+}
+
+MPI_Request MPI_Request_fromint(int handle) {
+    MPI_Request request = coll_requests_handle(coll_requests_numbered(handle));
+    return coll_requests_own(request) ? request : PMPI_Request_fromint(handle);
+}
+#endif

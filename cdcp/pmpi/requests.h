@@ -36,19 +36,19 @@ static inline void *coll_requests_numbered(MPI_Fint number) {
 }
 
 static inline MPI_Request coll_requests_handle(void *address) {
-#ifdef OPEN_MPI
-    return (MPI_Request)address;
-#else
+#ifdef MPICH
     return coll_requests_number(address);
+#else
+    return (MPI_Request)address;
 #endif
 }
 
 /* Returns the address of the request behind REQUEST, if that is ours. */
 static inline void *coll_requests_address(MPI_Request request) {
-#ifdef OPEN_MPI
-    return request;
-#else
+#ifdef MPICH
     return coll_requests_numbered(request);
+#else
+    return request;
 #endif
 }
 

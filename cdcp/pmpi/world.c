@@ -75,9 +75,11 @@ int MPI_Comm_get_attr(MPI_Comm comm, int keyval, void *value, int *flag) {
     return PMPI_Comm_get_attr(coll_world_holder(comm, keyval), keyval, value, flag);
 }
 
+#if HAVE_DECL_MPI_ATTR_GET
 int MPI_Attr_get(MPI_Comm comm, int keyval, void *value, int *flag) {
     return PMPI_Attr_get(coll_world_holder(comm, keyval), keyval, value, flag);
 }
+#endif
 
 /*
  * Errors without a communicator are raised on MPI_COMM_WORLD itself, so that gets the same handler.
@@ -97,8 +99,15 @@ int MPI_Abort(MPI_Comm comm, int status) {
 }
 
 /* Fortran's handle of MPI_COMM_WORLD is a constant, as in C. In MPICH 4.0 both are the same. */
-#ifndef MPI_Comm_c2f
+#if HAVE_DECL_MPI_COMM_C2F && !defined MPI_Comm_c2f
 MPI_Fint MPI_Comm_c2f(MPI_Comm comm) {
     return PMPI_Comm_c2f(coll_world_shown(comm));
+}
+#endif
+
+/* The integer of the MPI ABI, which its Fortran bindings use. */
+#if HAVE_DECL_MPI_COMM_TOINT
+int MPI_Comm_toint(MPI_Comm comm) {
+    return PMPI_Comm_toint(coll_world_shown(comm));
 }
 #endif

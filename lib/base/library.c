@@ -35,21 +35,45 @@ static int file_name(const char **name) {
     return (int)strcspn(*name, ".");
 }
 
+/*
+ * Returns the version of the MPI ABI that the running MPI library has, or 0 if it has its own ABI.
+ * The ABI's library may also be loaded because libcoll needs it, while the program uses another
+ * one.
+ */
+static int running_abi(void) {
+    int (*get_version)(int *, int *), major = 0, minor;
+    void *running = dlsym(RTLD_DEFAULT, "PMPI_Get_library_version");
+    Dl_info library, abi;
+    *(void **)&get_version = dlsym(RTLD_DEFAULT, "PMPI_Abi_get_version");
+    bool known = running && get_version && dladdr(running, &library) &&
+                 dladdr(*(void **)&get_version, &abi) && library.dli_fbase == abi.dli_fbase &&
+                 get_version(&major, &minor) == MPI_SUCCESS;
+    return known && major > 0 ? major : 0;
+}
+
+static bool fits(const char *built, const char *running) {
+#ifdef COLL_MPI_ABI
+    (void)built, (void)running;
+    return running_abi() == MPI_ABI_VERSION;
+#else
+    return strncmp(running, built, strlen(built)) == 0 && running_abi() == 0;
+#endif
+}
+
 bool coll_library_differs(const char *built, const char *consequence) {
     static char running[LONGEST];
     int length = 0;
-    if (PMPI_Get_library_version(running, &length) != MPI_SUCCESS ||
-        strncmp(running, built, strlen(built)) == 0)
+    if (PMPI_Get_library_version(running, &length) != MPI_SUCCESS || fits(built, running))
         return false;
     if (!coll_library_is_speaker())
         return true;
     running[strcspn(running, ",\n")] = '\0';
     const char *name;
     length = file_name(&name);
-    fprintf(stderr,
-            "%.*s: %sbuilt for %s, but the program runs with %s: build libcoll with that one's "
-            "mpicc\n",
-            length, name, consequence, built, running);
+    bool abi = running_abi() != 0;
+    fprintf(stderr, "%.*s: %sbuilt for %s, but the program runs with %s%s: %s\n", length, name,
+            consequence, built, abi ? "the MPI ABI of " : "", running,
+            abi ? "configure libcoll --with-mpi-abi" : "build libcoll with that one's mpicc");
     fflush(stderr);
     return true;
 }

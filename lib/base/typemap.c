@@ -88,6 +88,21 @@ static int contents_read(MPI_Datatype type, contents *c) {
     return error;
 }
 
+/*
+ * Open MPI 6.0.0rc2 returns its own constants from MPI_Type_get_contents also with the MPI ABI,
+ * whose constants are others.
+ */
+#ifdef COLL_MPI_ABI
+enum { ORDER_C = 0, DISTRIBUTE_BLOCK = 0, DISTRIBUTE_NONE = 2, DISTRIBUTE_DFLT_DARG = -1 };
+#else
+enum {
+    ORDER_C = MPI_ORDER_C,
+    DISTRIBUTE_BLOCK = MPI_DISTRIBUTE_BLOCK,
+    DISTRIBUTE_NONE = MPI_DISTRIBUTE_NONE,
+    DISTRIBUTE_DFLT_DARG = MPI_DISTRIBUTE_DFLT_DARG
+};
+#endif
+
 /* A type's shape, and the distance between consecutive elements. */
 typedef struct base {
     run shape;
@@ -207,7 +222,7 @@ static int decode_list(coll_typemap *map, const contents *c, run *shape) {
 
 /* Returns the dimension of an array that varies Ith fastest. */
 static int nth_fastest(int order, int dimensions, int i) {
-    return order == MPI_ORDER_C ? dimensions - 1 - i : i;
+    return order == MPI_ORDER_C || order == ORDER_C ? dimensions - 1 - i : i;
 }
 
 static int decode_subarray(coll_typemap *map, const contents *c, base *b) {
@@ -240,11 +255,13 @@ typedef struct deal {
 } deal;
 
 static size_t dealt_block(int distribution, int argument, size_t size, size_t sharers) {
-    if (distribution == MPI_DISTRIBUTE_NONE)
+    if (distribution == MPI_DISTRIBUTE_NONE || distribution == DISTRIBUTE_NONE)
         return size;
-    if (argument != MPI_DISTRIBUTE_DFLT_DARG)
+    if (argument != MPI_DISTRIBUTE_DFLT_DARG && argument != DISTRIBUTE_DFLT_DARG)
         return (size_t)argument;
-    return distribution == MPI_DISTRIBUTE_BLOCK ? (size + sharers - 1) / sharers : 1;
+    return distribution == MPI_DISTRIBUTE_BLOCK || distribution == DISTRIBUTE_BLOCK
+               ? (size + sharers - 1) / sharers
+               : 1;
 }
 
 /*

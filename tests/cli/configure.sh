@@ -7,6 +7,10 @@ configure=$(cd "$(dirname "$0")/../.." && pwd)/configure
 . "$(dirname "$0")/../support/programs.sh"
 compiler=$(sed -n 's/^CC = //p' "$build/Makefile")
 compiler=${compiler%% -std*}
+if grep -q '^#define COLL_MPI_ABI' "$build/build-aux/config.h"; then
+    echo "skipped: configure without the MPI ABI"
+    exit 77
+fi
 
 # lacks TEXT WORDS...: expects that configure with WORDS fails with an error that has TEXT.
 lacks() {
@@ -24,6 +28,10 @@ exec $compiler "\$@"
 END
 chmod +x old-mpicc
 lacks "compiles no C11; install a newer compiler (the package gcc)" CC="$work/old-mpicc"
+
+# The MPI ABI needs a header of its own.
+lacks "no $work/include/mpi.h; name the folder of MPICH 5" CC="$compiler" --with-mpi-abi="$work"
+lacks "mpi.h is not that of the MPI ABI" CC="$compiler" --with-mpi-abi
 
 # The component isn't built if Open MPI's library has other structures than its headers declare.
 if [ -f "$build/.libs/mca_coll_libcoll.so" ]; then

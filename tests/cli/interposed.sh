@@ -355,6 +355,15 @@ if [ -f "$build/.libs/libother.so" ]; then
     sort out | diff alone - || fail "another MPI library: other output"
     grep -q '^libcoll_pmpi: stands aside: .* runs with SomeMPI Version: 7.1: build' err || fail "another MPI library: no word"
     test "$(wc -l <err)" = 1 || fail "another MPI library: not one line"
+    # The same library with the MPI ABI has other handles.
+    name=$(sed -n 's/.* built for \(.*\), but .*/\1/p' err)
+    if [ "$name" != "the MPI ABI" ]; then
+        COLL_TEST_ABI=1 COLL_TEST_MPI="$name, or so" LD_PRELOAD="$build/.libs/libother.so" leaky coll_run 3 --dcp 1 -- \
+            "$calls" || fail "the MPI ABI"
+        sort out | diff alone - || fail "the MPI ABI: other output"
+        grep -q "^libcoll_pmpi: stands aside: .* runs with the MPI ABI of $name: configure libcoll --with-mpi-abi\$" err ||
+            fail "the MPI ABI: no word"
+    fi
     LD_PRELOAD="$build/.libs/libother.so" coll_run 1 --dcp 1 -- env || fail "another MPI library: env"
     grep -q "^LD_PRELOAD=$build/.libs/libother.so\$" out || fail "another MPI library: LD_PRELOAD"
 else

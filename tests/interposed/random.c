@@ -368,10 +368,14 @@ static void end_program(void) {
  * Returns the handle of the next communicator. The lowest free number is assigned, so communicators
  * that are not freed make it grow.
  */
-static MPI_Fint next_handle(void) {
+static int next_handle(void) {
     MPI_Comm copy;
     MPI_Comm_dup(MPI_COMM_WORLD, &copy);
-    MPI_Fint handle = MPI_Comm_c2f(copy);
+#if defined MPI_ABI_VERSION && MPI_ABI_VERSION > 0 /* the MPI ABI has no Fortran */
+    int handle = MPI_Comm_toint(copy);
+#else
+    int handle = MPI_Comm_c2f(copy);
+#endif
     MPI_Comm_free(&copy);
     return handle;
 }
@@ -396,7 +400,7 @@ int main(int argc, char **argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     make_operands();
     MPI_Barrier(MPI_COMM_WORLD); /* libcoll may make a communicator of its own in this call */
-    MPI_Fint handle = next_handle();
+    int handle = next_handle();
     for (int i = 0; i < programs; i++)
         run_program(first + (uint64_t)i);
     if (next_handle() != handle)

@@ -117,6 +117,14 @@ void harness_skip(const char *part) {
     printf("skipped: %s\n", part);
 }
 
+static int number_of(MPI_Comm comm) {
+#ifdef COLL_MPI_ABI
+    return PMPI_Comm_toint(comm);
+#else
+    return PMPI_Comm_c2f(comm);
+#endif
+}
+
 /*
  * Returns whether the MPI library assigns the lowest free number. MPICH assigns the one that was
  * freed last.
@@ -125,11 +133,11 @@ static bool gives_the_lowest_number(MPI_Comm comm) {
     MPI_Comm first, second, third;
     PMPI_Comm_dup(comm, &first);
     PMPI_Comm_dup(comm, &second);
-    MPI_Fint lowest = PMPI_Comm_c2f(first);
+    int lowest = number_of(first);
     PMPI_Comm_free(&first);
     PMPI_Comm_free(&second);
     PMPI_Comm_dup(comm, &third);
-    bool gives = PMPI_Comm_c2f(third) == lowest;
+    bool gives = number_of(third) == lowest;
     PMPI_Comm_free(&third);
     return gives;
 }
@@ -145,7 +153,7 @@ int harness_next_communicator(MPI_Comm comm) {
         return 0;
     MPI_Comm copy;
     PMPI_Comm_dup(comm, &copy);
-    MPI_Fint number = PMPI_Comm_c2f(copy);
+    int number = number_of(copy);
     PMPI_Comm_free(&copy);
     return number;
 }
