@@ -118,8 +118,15 @@ bool coll_error_return(bool returned) {
     return before;
 }
 
+/* The longest text of an error. Open MPI 6's ABI allows 512 bytes, but its memory has 256. */
+#ifdef COLL_MPI_ABI
+enum { LONGEST_TEXT = 256 };
+#else
+enum { LONGEST_TEXT = MPI_MAX_ERROR_STRING };
+#endif
+
 int coll_error(int error_class, const char *format, ...) {
-    char text[MPI_MAX_ERROR_STRING];
+    char text[LONGEST_TEXT];
     va_list arguments;
     va_start(arguments, format);
     locale_t before = coll_c_locale_begin();
