@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#define _GNU_SOURCE
 #include "config.h"
 
 #include "tests/support/harness.h"
 
 #include "lib/base/error.h"
 
+#include <dlfcn.h>
+#include <execinfo.h>
 #include <locale.h>
 #include <mpi.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -92,6 +96,38 @@ const char *harness_text(int code) {
     return text;
 }
 
+/* Prints the function and line of ADDRESS, after the number of this RANK. */
+static void print_line_of(const void *address, int rank) {
+    Dl_info where;
+    char command[512], line[512];
+    if (!dladdr(address, &where))
+        return;
+    snprintf(command, sizeof command, "addr2line -sfpe '%s' %#tx", where.dli_fname,
+             (const char *)address - (const char *)where.dli_fbase);
+    FILE *lines = popen(command, "r");
+    while (lines && fgets(line, sizeof line, lines))
+        fprintf(stderr, "rank %d: %s", rank, line);
+    if (lines)
+        pclose(lines);
+}
+
+/*
+ * Prints the stack of this rank, when the test's time is over (tests/support/launch). Waits for the
+ * other ranks to do the same, and ends the job. A signal handler may not call all of these
+ * functions, but the rank hangs in any case.
+ */
+static void print_stack(int signal) {
+    (void)signal;
+    int rank = 0;
+    void *stack[64];
+    int depth = backtrace(stack, (int)(sizeof stack / sizeof *stack));
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    for (int i = 0; i < depth; i++)
+        print_line_of(stack[i], rank);
+    sleep(5);
+    _exit(EXIT_FAILURE);
+}
+
 static int run(bool threads, int argc, char **argv, const char *ranks, Suite *(*suite)(void)) {
     if (argc > 1 && strcmp(argv[1], "--ranks") == 0) {
         puts(ranks);
@@ -103,6 +139,7 @@ static int run(bool threads, int argc, char **argv, const char *ranks, Suite *(*
     else
         MPI_Init(&argc, &argv); /* at the thread level that tests/support/launch sets */
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    signal(SIGUSR1, print_stack);
 
     SRunner *runner = srunner_create(suite());
     srunner_set_fork_status(runner, CK_NOFORK);
