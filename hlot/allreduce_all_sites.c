@@ -88,7 +88,7 @@ static coll_plan *make_plan(const coll_plan_args *args, coll_plan_size size, voi
     if (plan->trees.parent >= 0)
         return &plan->trees.base;
     hlot_sites_messages(args, first, plan->messages, plan->ranks);
-    plan->trees.meet = exchange_sums;
+    plan->trees.exchange = exchange_sums;
     return &plan->trees.base;
 }
 

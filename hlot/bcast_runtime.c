@@ -272,15 +272,15 @@ static size_t requests_most(const relay *r) {
 static int allocate_buffers(relay *r) {
     void *memory;
     size_t requests = requests_most(r) * sizeof *r->receives, first = sizeof(header) + r->segment;
-    int code = coll_comm_room(
+    int code = coll_comm_scratch(
         r->call->comm,
-        coll_comm_room_of(requests) + coll_comm_room_of(first) + r->window * r->segment, &memory);
+        coll_scratch_bytes(requests) + coll_scratch_bytes(first) + r->window * r->segment, &memory);
     if (code != MPI_SUCCESS)
         return code;
     char *next = memory;
-    r->receives = coll_comm_room_take(&next, requests);
+    r->receives = coll_scratch_alloc(&next, requests);
     r->sends = r->receives + r->window;
-    r->first = coll_comm_room_take(&next, first);
+    r->first = coll_scratch_alloc(&next, first);
     if (!coll_data_in_place(r->call->data))
         r->memory = next;
     for (size_t i = 0; i < requests_most(r); i++)

@@ -82,11 +82,11 @@ static void set_segments(coll_exchange *x, size_t most, const coll_values *value
 
 int coll_exchange_open(const coll_aggregate_call *call, size_t most_pairs,
                        const coll_values *values, coll_exchange **exchange) {
-    void *room;
-    int code = coll_comm_room(call->comm, sizeof **exchange, &room);
+    void *scratch;
+    int code = coll_comm_scratch(call->comm, sizeof **exchange, &scratch);
     if (code != MPI_SUCCESS)
         return code;
-    coll_exchange *x = *exchange = room;
+    coll_exchange *x = *exchange = scratch;
     *x = (coll_exchange){.call = *call};
     x->pair_bytes = coll_pool_pair_bytes(call->pool);
     set_segments(x, most_pairs, values);

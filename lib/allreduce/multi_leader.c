@@ -98,7 +98,7 @@ static void exchange(draft *d, const coll_leaders_turn *turn) {
         send_data(d, turn->to[i]);
     for (int i = 0; i < turn->receives; i++)
         add_message(d, COLL_STEP_RECEIVE, turn->from[i],
-                    (coll_run){coll_cut_number(&turn->cut, turn->cut.own, turn->run[i]), 1});
+                    (coll_run){coll_cut_number_of_run(&turn->cut, turn->cut.own, turn->run[i]), 1});
 }
 
 /* Exchanges the received sums with other ranks of the node. */

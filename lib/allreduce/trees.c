@@ -69,7 +69,7 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
                               coll_segment_length(plan->base.args->shape->bytes, segment, round)};
     for (int i = 0; i < plan->children; i++)
         receive_and_combine(&d, plan->child[i], 1 + i, false, d.changed);
-    plan->meet(plan, &d);
+    plan->exchange(plan, &d);
     if (plan->parent != NONE) {
         send_data(&d, plan->parent);
         coll_trees_add(&d, coll_step_receive(plan->parent, d.from, d.length), d.count - 1);
@@ -88,7 +88,7 @@ coll_trees *coll_trees_open(const coll_plan_args *args, coll_plan_size size, voi
                                               coll_segment_count(args->shape->bytes, size.segment),
                                               plan_round),
                          .parent = NONE,
-                         .meet = exchange_with_peers};
+                         .exchange = exchange_with_peers};
     return plan;
 }
 

@@ -36,7 +36,7 @@ typedef struct coll_trees {
      * Adds the steps between the way up and the way down: roots exchange their sums with their
      * peers, or something else. It may use the segments after those of the children.
      */
-    void (*meet)(const struct coll_trees *plan, coll_trees_draft *d);
+    void (*exchange)(const struct coll_trees *plan, coll_trees_draft *d);
 } coll_trees;
 
 /* Adds STEP, which depends on step AFTER of the round, unless that is -1. */

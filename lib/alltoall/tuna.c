@@ -64,7 +64,7 @@ static int others_of(const coll_plan_args *args) {
 }
 
 static size_t message_of(const coll_plan_args *args) {
-    return coll_comm_room_of(
+    return coll_scratch_bytes(
         (size_t)coll_radix_most_ones(args->shape->topo->ranks, coll_radix_asked(args)) *
         (sizeof(length) + packed_of(args)));
 }
@@ -179,7 +179,7 @@ static int write_blocks(const tuna *t) {
 static void show_rest(tuna *t) {
     t->task = *t->rest;
     t->task.start = t->rounds.start;
-    t->task.take = t->rounds.take;
+    t->task.handle_completed = t->rounds.handle_completed;
 }
 
 /* Begins the next round, or exchanges the long blocks. */
@@ -205,7 +205,7 @@ static int start_rounds(coll_task *task) {
 static int handle_completions(coll_task *task, int count) {
     tuna *t = (tuna *)task;
     if (t->task.requests != t->rounds.requests) {
-        int code = t->rest->take(t->rest, count);
+        int code = t->rest->handle_completed(t->rest, count);
         show_rest(t);
         return code;
     }
@@ -241,38 +241,41 @@ static size_t task_bytes(const coll_exec_args *call) {
     coll_blocks blocks, input;
     coll_values values;
     keep_long_blocks(&rest, &blocks, &input, &values);
-    return coll_comm_room_of(sizeof(tuna)) + coll_comm_room_of(requests * sizeof(MPI_Request)) +
-           coll_comm_room_of(requests * sizeof(MPI_Status)) +
-           2 * coll_comm_room_of(requests * sizeof(int)) +
-           coll_comm_room_of(ranks * sizeof(length)) + coll_comm_room_of(ranks * packed_of(args)) +
-           2 * coll_comm_room_of(requests / 2 * message_of(args)) + coll_exec_args_bytes(&rest);
+    return coll_scratch_bytes(sizeof(tuna)) + coll_scratch_bytes(requests * sizeof(MPI_Request)) +
+           coll_scratch_bytes(requests * sizeof(MPI_Status)) +
+           2 * coll_scratch_bytes(requests * sizeof(int)) +
+           coll_scratch_bytes(ranks * sizeof(length)) +
+           coll_scratch_bytes(ranks * packed_of(args)) +
+           2 * coll_scratch_bytes(requests / 2 * message_of(args)) + coll_exec_args_bytes(&rest);
 }
 
 static coll_task *open_task(const coll_exec_args *call, void *memory) {
     const coll_plan_args *args = &call->args;
     const size_t ranks = (size_t)args->shape->topo->ranks, requests = 2 * (size_t)others_of(args);
-    char *room = memory;
-    tuna *t = coll_comm_room_take(&room, sizeof *t);
-    *t = (tuna){.rounds = {.start = start_rounds, .take = handle_completions, .comm = call->comm},
+    char *scratch = memory;
+    tuna *t = coll_scratch_alloc(&scratch, sizeof *t);
+    *t = (tuna){.rounds = {.start = start_rounds,
+                           .handle_completed = handle_completions,
+                           .comm = call->comm},
                 .call = *call,
                 .ranks = (int)ranks,
                 .own = args->line->position,
                 .radix = coll_radix_asked(args),
                 .packed = packed_of(args),
                 .message = message_of(args)};
-    t->rounds.requests = coll_comm_room_take(&room, requests * sizeof(MPI_Request));
-    t->rounds.statuses = coll_comm_room_take(&room, requests * sizeof(MPI_Status));
-    t->rounds.peers = coll_comm_room_take(&room, requests * sizeof(int));
-    t->rounds.indices = coll_comm_room_take(&room, requests * sizeof(int));
-    t->lengths = coll_comm_room_take(&room, ranks * sizeof *t->lengths);
-    t->slots = coll_comm_room_take(&room, ranks * t->packed);
-    t->sent = coll_comm_room_take(&room, requests / 2 * t->message);
-    t->received = coll_comm_room_take(&room, requests / 2 * t->message);
+    t->rounds.requests = coll_scratch_alloc(&scratch, requests * sizeof(MPI_Request));
+    t->rounds.statuses = coll_scratch_alloc(&scratch, requests * sizeof(MPI_Status));
+    t->rounds.peers = coll_scratch_alloc(&scratch, requests * sizeof(int));
+    t->rounds.indices = coll_scratch_alloc(&scratch, requests * sizeof(int));
+    t->lengths = coll_scratch_alloc(&scratch, ranks * sizeof *t->lengths);
+    t->slots = coll_scratch_alloc(&scratch, ranks * t->packed);
+    t->sent = coll_scratch_alloc(&scratch, requests / 2 * t->message);
+    t->received = coll_scratch_alloc(&scratch, requests / 2 * t->message);
     for (size_t i = 0; i < requests; i++)
         t->rounds.requests[i] = MPI_REQUEST_NULL;
     coll_exec_args rest = *call;
     keep_long_blocks(&rest, &t->blocks, &t->input, &t->values);
-    t->rest = coll_exec_args_open(&rest, room);
+    t->rest = coll_exec_args_open(&rest, scratch);
     t->task = t->rounds;
     return &t->task;
 }

@@ -109,7 +109,8 @@ static inline const coll_comm *can_go_directly_as_bytes(coll_operation operation
     if (!own || !coll_wait_as_mpi(&own->wait))
         return NULL;
     const coll_state *state = coll_state_of(own);
-    const size_t most = own->room_bytes < COLL_NATIVE_MOST ? own->room_bytes : COLL_NATIVE_MOST;
+    const size_t most =
+        own->scratch_bytes < COLL_NATIVE_MOST ? own->scratch_bytes : COLL_NATIVE_MOST;
     const int blocks = coll_operations[operation].blocks ? own->ranks : 1;
     MPI_Count size;
     size_t room;
@@ -172,7 +173,7 @@ static int end_call(const running *call, int code, size_t bytes) {
         code = coll_autotune_end(call->trial, seconds);
     if (code != MPI_SUCCESS && !info->errors_agreed && !call->comm->agreed)
         call->comm->broken = code;
-    coll_comm_leave_room(call->comm);
+    coll_comm_release_scratch(call->comm);
     coll_trace(call->comm, info->name, call->shape, bytes, &call->choice, seconds);
     coll_report_ran(call->comm, COLL_REPORT_BLOCKING, call->shape, bytes, &call->choice);
     return code;

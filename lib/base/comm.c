@@ -17,21 +17,21 @@
 #include <unistd.h>
 
 /*
- * Scratch memory ("room") of an operation. LEAST_ROOM covers the default windows of the algorithms;
- * every communicator may use it without an agreement. MOST_KEPT bytes stay allocated once an
- * operation needed more. Pages that nobody writes to take no memory.
+ * Scratch memory of an operation. LEAST_SCRATCH covers the default windows of the algorithms; every
+ * communicator may use it without an agreement. MOST_KEPT bytes stay allocated once an operation
+ * needed more. Pages that nobody writes to take no memory.
  */
-static const size_t LEAST_ROOM = (1 << 20) + (64 << 10), MOST_KEPT = 4 << 20;
+static const size_t LEAST_SCRATCH = (1 << 20) + (64 << 10), MOST_KEPT = 4 << 20;
 
 /*
- * Free scratch buffers of LEAST_ROOM bytes each; at most MOST_SPARE_ROOMS are kept. An operation
- * takes one and gives it back, so there are as many as concurrent operations, not as many as
- * communicators.
+ * Free scratch buffers of LEAST_SCRATCH bytes each; at most MOST_SPARE_SCRATCH are kept. An
+ * operation takes one and gives it back, so there are as many as concurrent operations, not as many
+ * as communicators.
  */
-enum { MOST_SPARE_ROOMS = 8 };
-static pthread_mutex_t rooms_lock = PTHREAD_MUTEX_INITIALIZER;
-static void *spare_rooms[MOST_SPARE_ROOMS];
-static int spare_room_count;
+enum { MOST_SPARE_SCRATCH = 8 };
+static pthread_mutex_t scratch_lock = PTHREAD_MUTEX_INITIALIZER;
+static void *spare_scratch[MOST_SPARE_SCRATCH];
+static int spare_scratch_count;
 
 /* Guards the two keys and the list of live states. Each state is guarded by its users. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -47,28 +47,28 @@ static _Thread_local struct {
     unsigned gone;
 } recent = {.state = NULL};
 
-static void *take_room(void) {
-    void *room = NULL;
-    pthread_mutex_lock(&rooms_lock);
-    if (spare_room_count > 0)
-        room = spare_rooms[--spare_room_count];
-    pthread_mutex_unlock(&rooms_lock);
-    return room ? room : malloc(LEAST_ROOM);
+static void *take_scratch(void) {
+    void *scratch = NULL;
+    pthread_mutex_lock(&scratch_lock);
+    if (spare_scratch_count > 0)
+        scratch = spare_scratch[--spare_scratch_count];
+    pthread_mutex_unlock(&scratch_lock);
+    return scratch ? scratch : malloc(LEAST_SCRATCH);
 }
 
-static void give_room(void *room) {
-    pthread_mutex_lock(&rooms_lock);
-    if (room && spare_room_count < MOST_SPARE_ROOMS) {
-        spare_rooms[spare_room_count++] = room;
-        room = NULL;
+static void give_scratch(void *scratch) {
+    pthread_mutex_lock(&scratch_lock);
+    if (scratch && spare_scratch_count < MOST_SPARE_SCRATCH) {
+        spare_scratch[spare_scratch_count++] = scratch;
+        scratch = NULL;
     }
-    pthread_mutex_unlock(&rooms_lock);
-    free(room);
+    pthread_mutex_unlock(&scratch_lock);
+    free(scratch);
 }
 
 /* Rounded up, so that all slots in an allocation are aligned. */
 static size_t slot_bytes(const coll_comm_key *key, int ranks) {
-    return coll_comm_room_of(key->bytes + (size_t)ranks * key->bytes_per_rank);
+    return coll_scratch_bytes(key->bytes + (size_t)ranks * key->bytes_per_rank);
 }
 
 /*
@@ -79,7 +79,7 @@ static void **make_slots(int ranks) {
     size_t count = 0, bytes = 0;
     for (; coll_comm_keys[count]; count++)
         bytes += slot_bytes(coll_comm_keys[count], ranks);
-    size_t list = coll_comm_room_of(count * sizeof(void *));
+    size_t list = coll_scratch_bytes(count * sizeof(void *));
     void **slots = calloc(1, list + bytes);
     char *next = (char *)slots + list;
     for (size_t i = 0; i < count && slots; i++) {
@@ -119,13 +119,14 @@ static bool has_duplicate(const coll_comm *state) {
     return state->private != MPI_COMM_NULL && !state->transport && !state->members;
 }
 
-/* Makes STATE's room available to other communicators, or frees it if it is larger than theirs. */
+/* Makes STATE's scratch available to other communicators, or frees it if it is larger than theirs.
+ */
 static void return_room(coll_comm *state) {
-    if (state->room_bytes == LEAST_ROOM)
-        give_room(state->room);
+    if (state->scratch_bytes == LEAST_SCRATCH)
+        give_scratch(state->scratch);
     else
-        free(state->room);
-    state->room = NULL;
+        free(state->scratch);
+    state->scratch = NULL;
 }
 
 static void free_state(coll_comm *state) {
@@ -133,7 +134,7 @@ static void free_state(coll_comm *state) {
     if (has_duplicate(state))
         receive_leftovers(state->private);
     if (state->broken) { /* messages may still arrive in this memory */
-        coll_wait_leave(state->room);
+        coll_wait_leave(state->scratch);
         coll_wait_leave(state->slots);
         coll_wait_leave(state);
         return;
@@ -182,8 +183,8 @@ static int delete_all(MPI_Comm self, int key, void *value, void *extra) {
         code = PMPI_Comm_delete_attr(live_states->user, state_key);
     if (alone != MPI_COMM_NULL)
         PMPI_Comm_free(&alone);
-    while (spare_room_count > 0)
-        free(spare_rooms[--spare_room_count]);
+    while (spare_scratch_count > 0)
+        free(spare_scratch[--spare_scratch_count]);
     return code;
 }
 
@@ -234,9 +235,9 @@ static int make_keys(void) {
 /* Allocates what every communicator needs; returns false if out of memory. */
 static bool make_memory(coll_comm *state) {
     state->slots = make_slots(state->ranks);
-    state->room = take_room();
-    state->room_bytes = LEAST_ROOM;
-    return make_alone() == MPI_SUCCESS && state->slots && state->room;
+    state->scratch = take_scratch();
+    state->scratch_bytes = LEAST_SCRATCH;
+    return make_alone() == MPI_SUCCESS && state->slots && state->scratch;
 }
 
 /* Opens the slots of STATE, which is a part of WHOLE or, if WHOLE is NULL, not a part. */
@@ -256,8 +257,8 @@ static int wait_for_all_ranks(coll_comm *state) {
     int code = MPI_SUCCESS;
     bool ready = make_memory(state);
     for (int i = 0; code == MPI_SUCCESS && coll_comm_keys[i]; i++)
-        if (coll_comm_keys[i]->meet)
-            code = coll_comm_keys[i]->meet(state, ready);
+        if (coll_comm_keys[i]->set_up)
+            code = coll_comm_keys[i]->set_up(state, ready);
     return code;
 }
 
@@ -289,7 +290,7 @@ static int make_state(MPI_Comm comm, coll_comm **made) {
         live_states->link_live = &state->next_live;
     live_states = state;
     pthread_mutex_unlock(&lock);
-    coll_comm_leave_room(state);
+    coll_comm_release_scratch(state);
     *made = state;
     return MPI_SUCCESS;
 }
@@ -397,7 +398,7 @@ int coll_comm_forget(MPI_Comm comm) {
                                 : MPI_SUCCESS;
 }
 
-/* Enlarges the room to BYTES on all ranks, or on none if one has no memory. */
+/* Enlarges the scratch to BYTES on all ranks, or on none if one has no memory. */
 static int grow_room(coll_comm *comm, size_t bytes) {
     void *made = malloc(bytes);
     int code =
@@ -409,41 +410,42 @@ static int grow_room(coll_comm *comm, size_t bytes) {
         return code;
     }
     return_room(comm);
-    comm->room = made;
-    comm->room_bytes = bytes;
+    comm->scratch = made;
+    comm->scratch_bytes = bytes;
     return MPI_SUCCESS;
 }
 
-int coll_comm_room(coll_comm *comm, size_t bytes, void **memory) {
+int coll_comm_scratch(coll_comm *comm, size_t bytes, void **memory) {
     int code = MPI_SUCCESS;
-    if (bytes > comm->room_bytes)
+    if (bytes > comm->scratch_bytes)
         code = grow_room(comm, bytes < MOST_KEPT ? MOST_KEPT : bytes);
-    else if (!comm->room && !(comm->room = take_room()))
-        code =
-            coll_error(MPI_ERR_NO_MEM, "no memory for %zu bytes of messages in flight", LEAST_ROOM);
+    else if (!comm->scratch && !(comm->scratch = take_scratch()))
+        code = coll_error(MPI_ERR_NO_MEM, "no memory for %zu bytes of messages in flight",
+                          LEAST_SCRATCH);
     if (code != MPI_SUCCESS)
         return code;
-    comm->room_used = bytes > comm->room_used ? bytes : comm->room_used;
-    *memory = comm->room;
+    comm->scratch_used = bytes > comm->scratch_used ? bytes : comm->scratch_used;
+    *memory = comm->scratch;
     return MPI_SUCCESS;
 }
 
 /*
- * A room larger than LEAST_ROOM keeps its size, so that the next such operation needs no agreement.
+ * A scratch larger than LEAST_SCRATCH keeps its size, so that the next such operation needs no
+ * agreement.
  */
-void coll_comm_leave_room(coll_comm *comm) {
+void coll_comm_release_scratch(coll_comm *comm) {
     if (comm->broken)
         return;
-    if (comm->room_bytes == LEAST_ROOM) {
+    if (comm->scratch_bytes == LEAST_SCRATCH) {
         return_room(comm);
         return;
     }
-    if (comm->room_used <= MOST_KEPT)
+    if (comm->scratch_used <= MOST_KEPT)
         return;
-    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), room = (uintptr_t)comm->room,
-                    from = (room + MOST_KEPT + page - 1) / page * page,
-                    end = (room + comm->room_used) / page * page;
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), scratch = (uintptr_t)comm->scratch,
+                    from = (scratch + MOST_KEPT + page - 1) / page * page,
+                    end = (scratch + comm->scratch_used) / page * page;
     if (from < end)
         (void)madvise((void *)from, end - from, MADV_DONTNEED);
-    comm->room_used = 0;
+    comm->scratch_used = 0;
 }

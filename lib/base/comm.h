@@ -74,13 +74,14 @@ typedef struct coll_comm {
     int rank, ranks;
     int *members; /* for a part, its ranks in PRIVATE; else NULL */
     coll_wait wait;
-    int broken;  /* the error after which messages may still be in flight, or MPI_SUCCESS */
-    bool agreed; /* coll_agree has returned the current call's error on all ranks */
-    void *room;  /* scratch memory that coll_comm_room returns; NULL between operations */
-    /* bytes of ROOM that an operation may use without an agreement; the same on all ranks */
-    size_t room_bytes;
-    /* most bytes of ROOM used since coll_comm_leave_room last returned memory to the system */
-    size_t room_used;
+    int broken;    /* the error after which messages may still be in flight, or MPI_SUCCESS */
+    bool agreed;   /* coll_agree has returned the current call's error on all ranks */
+    void *scratch; /* scratch memory that coll_comm_scratch returns; NULL between operations */
+    /* bytes of SCRATCH that an operation may use without an agreement; the same on all ranks */
+    size_t scratch_bytes;
+    /* most bytes of SCRATCH used since coll_comm_release_scratch last returned memory to the system
+     */
+    size_t scratch_used;
     coll_agree_memory agreeing;
     /* data of other modules, in the order of coll_comm_keys */
     void **slots;
@@ -98,8 +99,8 @@ typedef struct coll_comm_key {
      * PRIVATE and TRANSPORT and is local. Else it is collective and returns the same error on all
      * ranks: MPI_ERR_NO_MEM if READY is false on any rank. Such a rank may have no slots.
      */
-    int (*meet)(coll_comm *comm, bool ready);
-    /* Called after MEET; collective. COMM is a part of WHOLE, or WHOLE is NULL. */
+    int (*set_up)(coll_comm *comm, bool ready);
+    /* Called after set_up; collective. COMM is a part of WHOLE, or WHOLE is NULL. */
     int (*open)(coll_comm *comm, const coll_comm *whole);
     void (*close)(void *slot); /* called while COMM still works, also after an error of OPEN */
     int number;                /* index of the slot; set by coll_comm_get */
@@ -169,34 +170,34 @@ void coll_comm_free_part(coll_comm *part);
  * Collective if COMM has never had that much. After an error that left messages in flight, the
  * memory is not used again.
  */
-int coll_comm_room(coll_comm *comm, size_t bytes, void **memory);
+int coll_comm_scratch(coll_comm *comm, size_t bytes, void **memory);
 
 /*
- * Dividing scratch memory: coll_comm_room_of returns BYTES rounded up to the alignment;
- * coll_comm_room_take returns the memory at *NEXT and advances *NEXT by that much.
+ * Dividing scratch memory: coll_scratch_bytes returns BYTES rounded up to the alignment;
+ * coll_scratch_alloc returns the memory at *NEXT and advances *NEXT by that much.
  */
-static inline size_t coll_comm_room_of(size_t bytes) {
+static inline size_t coll_scratch_bytes(size_t bytes) {
     return (bytes + alignof(max_align_t) - 1) / alignof(max_align_t) * alignof(max_align_t);
 }
-static inline void *coll_comm_room_take(char **next, size_t bytes) {
+static inline void *coll_scratch_alloc(char **next, size_t bytes) {
     void *taken = *next;
-    *next += coll_comm_room_of(bytes);
+    *next += coll_scratch_bytes(bytes);
     return taken;
 }
 
 /* Does the same if *LEFT bytes are enough; returns NULL if they are not. */
-static inline void *coll_comm_room_cut(char **next, size_t *left, size_t bytes) {
-    if (coll_comm_room_of(bytes) > *left)
+static inline void *coll_scratch_alloc_within(char **next, size_t *left, size_t bytes) {
+    if (coll_scratch_bytes(bytes) > *left)
         return NULL;
-    *left -= coll_comm_room_of(bytes);
-    return coll_comm_room_take(next, bytes);
+    *left -= coll_scratch_bytes(bytes);
+    return coll_scratch_alloc(next, bytes);
 }
 
 /*
  * Ends an operation: makes its scratch memory available to others, or returns to the system what
  * exceeds the size worth keeping.
  */
-void coll_comm_leave_room(coll_comm *comm);
+void coll_comm_release_scratch(coll_comm *comm);
 
 static inline int coll_comm_peer(const coll_comm *comm, int rank) {
     return comm->members && rank >= 0 ? comm->members[rank] : rank;

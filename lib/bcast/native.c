@@ -34,7 +34,7 @@ static int run_native(const coll_exec_args *call) {
     const coll_data *data = call->data;
     size_t most = data->bytes < COLL_NATIVE_MOST ? data->bytes : COLL_NATIVE_MOST;
     void *segment;
-    int code = coll_comm_room(call->comm, most, &segment);
+    int code = coll_comm_scratch(call->comm, most, &segment);
     bool is_root = call->comm->rank == call->args.shape->root;
     for (size_t from = 0; from < data->bytes && code == MPI_SUCCESS; from += most) {
         size_t length = data->bytes - from < most ? data->bytes - from : most;

@@ -74,7 +74,7 @@ bool coll_request_exists(const coll_request *request) {
 }
 
 coll_request *coll_request_create(const char *name, MPI_Comm comm, int ranks) {
-    size_t line = coll_comm_room_of(sizeof(coll_request));
+    size_t line = coll_scratch_bytes(sizeof(coll_request));
     char *memory = coll_reserve_alloc(line + sizeof(coll_rank_order) + (size_t)ranks * sizeof(int));
     if (!memory)
         return NULL;
@@ -153,7 +153,7 @@ static void set_tag(coll_request *request, int turn) {
 
 /* Returns the bytes for the copy of in-place input, which is behind the task's memory. */
 static size_t copy_bytes(const coll_request *request) {
-    return coll_call_args_copies(&request->call) ? coll_comm_room_of(request->call.copied + 1) : 0;
+    return coll_call_args_copies(&request->call) ? coll_scratch_bytes(request->call.copied + 1) : 0;
 }
 
 static coll_exec_args engine_arguments(const coll_request *request) {

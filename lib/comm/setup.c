@@ -289,16 +289,16 @@ static int broadcast(exchange *x, void *bytes, size_t count) {
 /* Broadcasts the bytes beyond the head through the communicator's scratch memory, which all ranks
  * have. */
 static int broadcast_rest(exchange *x, const coll_pack_buffer *packed, char *whole) {
-    size_t all = x->head.bytes, most = x->comm->room_bytes;
-    char *room = x->comm->room;
+    size_t all = x->head.bytes, most = x->comm->scratch_bytes;
+    char *scratch = x->comm->scratch;
     int code = MPI_SUCCESS;
     for (size_t at = HEAD; at < all && code == MPI_SUCCESS; at += most) {
         size_t now = all - at < most ? all - at : most;
         if (is_root(x))
-            memcpy(room, packed->bytes + at, now);
-        code = broadcast(x, room, now);
+            memcpy(scratch, packed->bytes + at, now);
+        code = broadcast(x, scratch, now);
         if (whole)
-            memcpy(whole + at, room, now);
+            memcpy(whole + at, scratch, now);
     }
     return code;
 }
@@ -479,7 +479,7 @@ static bool set_up_from_job(coll_comm *comm, bool ready, coll_setup *setup, int 
     return true;
 }
 
-int coll_setup_meet(coll_comm *comm, bool ready, coll_setup *setup) {
+int coll_setup_exchange(coll_comm *comm, bool ready, coll_setup *setup) {
     bool all = true;
     int code;
     *setup = (coll_setup){.common = NULL};
@@ -514,11 +514,11 @@ int coll_setup_meet(coll_comm *comm, bool ready, coll_setup *setup) {
 static int measure_places(coll_comm *comm, coll_job_cache *common, coll_topo *topo) {
     const coll_job_cache_facts *facts = coll_job_cache_facts_of(common);
     char note[COLL_TOPOLOGY_SOURCE_NOTE] = "";
-    void *room;
-    int code = coll_comm_room(comm, 3 * (size_t)topo->nodes * sizeof(int), &room);
+    void *scratch;
+    int code = coll_comm_scratch(comm, 3 * (size_t)topo->nodes * sizeof(int), &scratch);
     if (code != MPI_SUCCESS)
         return code;
-    int *racks = room, *sites = racks + topo->nodes, *leaders = sites + topo->nodes;
+    int *racks = scratch, *sites = racks + topo->nodes, *leaders = sites + topo->nodes;
     for (int rank = topo->ranks - 1; rank >= 0; rank--) {
         const coll_place *place = &topo->places[rank];
         leaders[place->node] = rank;

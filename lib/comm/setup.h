@@ -41,7 +41,7 @@ void coll_setup_keep_job(coll_job_cache *common, const coll_agreed_settings *set
  * the same error: MPI_ERR_ARG of settings, MPI_ERR_FILE of a topology or profile, MPI_ERR_NO_MEM;
  * or errors of MPI and timeouts. The caller frees what SETUP holds even after an error.
  */
-int coll_setup_meet(coll_comm *comm, bool ready, coll_setup *setup);
+int coll_setup_exchange(coll_comm *comm, bool ready, coll_setup *setup);
 
 /*
  * Measures racks and sites if they are not known yet, and stores them in COMMON and in TOPO, COMM's

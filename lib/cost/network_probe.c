@@ -246,12 +246,12 @@ int coll_network_probe(coll_comm *comm, const coll_topo *topo, double latency,
                .enough = ENOUGH + LATENCIES * latency};
     const size_t values_bytes = (size_t)comm->ranks * sizeof *p.values,
                  first_bytes = (size_t)topo->nodes * sizeof *p.first;
-    void *room;
+    void *scratch;
     int code =
-        coll_comm_room(comm, 2 * PIECE + sizeof *p.usual + values_bytes + first_bytes, &room);
+        coll_comm_scratch(comm, 2 * PIECE + sizeof *p.usual + values_bytes + first_bytes, &scratch);
     if (code != MPI_SUCCESS)
         return code;
-    p.out = memset(room, 0, PIECE);
+    p.out = memset(scratch, 0, PIECE);
     p.in = p.out + PIECE;
     p.usual = (double *)(p.in + PIECE);
     p.values = p.usual + 1;
@@ -259,6 +259,6 @@ int coll_network_probe(coll_comm *comm, const coll_topo *topo, double latency,
     p.wait.longest_sleep = LONGEST_SLEEP;
     find_first_ranks(topo, p.first);
     code = measure_links(&p, rates);
-    coll_comm_leave_room(comm);
+    coll_comm_release_scratch(comm);
     return code;
 }

@@ -142,7 +142,7 @@ size_t coll_intake_bytes(const coll_exec_args *call, const coll_credit *credit) 
     size_t segment = usual_segment(credit, call->args.shape->bytes),
            taker = intake_bytes(call, credit),
            sender = sizeof(uint64_t) + COLL_SUPPLY_SENDS * segment;
-    return coll_comm_room_of(sizeof(coll_intake)) + coll_comm_room_of(sizeof(coll_supply)) +
+    return coll_scratch_bytes(sizeof(coll_intake)) + coll_scratch_bytes(sizeof(coll_supply)) +
            (taker > sender ? taker : sender);
 }
 
@@ -298,7 +298,7 @@ coll_comm_key coll_intake_share_key = {.bytes = sizeof(_Atomic double)};
 /* Asks for more; once everything has arrived, saves the share of the window for the next gather. */
 static int continue_intake(coll_intake *in) {
     int code = ask_all(in);
-    in->since = in->looked = PMPI_Wtime();
+    in->since = in->tested = PMPI_Wtime();
     if (code == MPI_SUCCESS && in->task.active == 0) {
         _Atomic double *kept = coll_comm_slot(in->call.comm, &coll_intake_share_key);
         *kept = coll_incast_share(in->share, in->stalled);
@@ -335,25 +335,25 @@ static int handle_completions(coll_task *task, int count) {
     coll_intake *intake = (coll_intake *)task;
     task->active -= count;
     for (int i = 0; i < count; i++)
-        handle_completion(intake, task->indices[i], intake->looked - intake->since);
+        handle_completion(intake, task->indices[i], intake->tested - intake->since);
     return continue_intake(intake);
 }
 
 /* Time without polls does not count as a stall. */
-static void note_look(coll_task *task) {
-    ((coll_intake *)task)->looked = PMPI_Wtime();
+static void note_test(coll_task *task) {
+    ((coll_intake *)task)->tested = PMPI_Wtime();
 }
 
 coll_task *coll_intake_open(const coll_exec_args *call, const coll_credit *credit, void *memory) {
-    char *room = memory;
-    coll_intake *intake = coll_comm_room_take(&room, sizeof *intake);
+    char *scratch = memory;
+    coll_intake *intake = coll_scratch_alloc(&scratch, sizeof *intake);
     *intake = (coll_intake){.task = {.start = start_intake,
-                                     .take = handle_completions,
-                                     .looked = note_look,
+                                     .handle_completed = handle_completions,
+                                     .after_test = note_test,
                                      .comm = call->comm},
                             .call = *call,
                             .credit = *credit,
-                            .senders = (void *)room};
+                            .senders = (void *)scratch};
     intake->lanes = (void *)(intake->senders + call->comm->ranks);
     list_senders(intake);
     list_lanes(intake);

@@ -62,7 +62,7 @@ typedef struct coll_intake {
     int slot_count, unused_count;
     struct coll_slot *slots;
     int *unused;          /* slots without a pending request */
-    double since, looked; /* times: of the last arrival, and of the last look after it */
+    double since, tested; /* times: of the last arrival, and of the last look after it */
 } coll_intake;
 
 /* Creates CALL's intake in MEMORY. */

@@ -88,12 +88,12 @@ static int rank_gather_even(const coll_exec_args *call, size_t segment, char *me
 
 static int run_even(const coll_exec_args *call) {
     size_t segment = segment_of(call);
-    void *room;
-    int code = coll_comm_room(call->comm, segment * (size_t)call->comm->ranks, &room);
+    void *scratch;
+    int code = coll_comm_scratch(call->comm, segment * (size_t)call->comm->ranks, &scratch);
     if (code != MPI_SUCCESS)
         return code;
-    return call->comm->rank == call->args.shape->root ? root_gather_even(call, segment, room)
-                                                      : rank_gather_even(call, segment, room);
+    return call->comm->rank == call->args.shape->root ? root_gather_even(call, segment, scratch)
+                                                      : rank_gather_even(call, segment, scratch);
 }
 
 /* Describes the root's blocks by MPI_Gatherv's ints; returns false if they don't fit. */
@@ -116,11 +116,11 @@ static bool convert_to_ints(const coll_exec_args *call, int counts[], int places
 static int run_uneven(const coll_exec_args *call) {
     coll_comm *comm = call->comm;
     const coll_data *mine = call->data;
-    void *room;
-    int code = coll_comm_room(comm, 2 * (size_t)comm->ranks * sizeof(int), &room);
+    void *scratch;
+    int code = coll_comm_scratch(comm, 2 * (size_t)comm->ranks * sizeof(int), &scratch);
     if (code != MPI_SUCCESS)
         return code;
-    int *counts = room, *places = counts + comm->ranks;
+    int *counts = scratch, *places = counts + comm->ranks;
     const bool is_root = comm->rank == call->args.shape->root;
     const int64_t fits = is_root && convert_to_ints(call, counts, places);
     int64_t root_fits;

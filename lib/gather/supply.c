@@ -59,10 +59,10 @@ static int handle_completions(coll_task *task, int count) {
 coll_task *coll_supply_open(const coll_exec_args *call, const coll_credit *credit, void *memory) {
     size_t bytes = call->data->bytes;
     int place = call->args.line->position - 1;
-    char *room = memory;
-    coll_supply *supply = coll_comm_room_take(&room, sizeof *supply);
+    char *scratch = memory;
+    coll_supply *supply = coll_scratch_alloc(&scratch, sizeof *supply);
     *supply = (coll_supply){.task = {.start = start_supply,
-                                     .take = handle_completions,
+                                     .handle_completed = handle_completions,
                                      .comm = call->comm,
                                      .count = REQUESTS,
                                      .requests = supply->requests,
@@ -72,7 +72,7 @@ coll_task *coll_supply_open(const coll_exec_args *call, const coll_credit *credi
                             .call = *call,
                             .segment = coll_least(credit->segment, bytes),
                             .unasked = coll_intake_unasked(call, credit, place, bytes),
-                            .grant = (void *)room};
+                            .grant = (void *)scratch};
     if (!coll_data_in_place(call->data))
         supply->memory = (char *)(supply->grant + 1);
     for (int i = 0; i < REQUESTS; i++) {

@@ -17,19 +17,19 @@ enum { BY_ROUND = 3 };
 
 size_t coll_cursor_bytes(const coll_plan_size *size) {
     size_t nodes = count_nodes(size), ints = (LINKS + 1) * nodes + BY_ROUND * (size_t)size->window;
-    return coll_comm_room_of(nodes * sizeof(coll_node)) +
-           coll_comm_room_of((size_t)size->steps * sizeof(coll_step)) +
-           coll_comm_room_of(nodes * sizeof(uint64_t)) + coll_comm_room_of(ints * sizeof(int));
+    return coll_scratch_bytes(nodes * sizeof(coll_node)) +
+           coll_scratch_bytes((size_t)size->steps * sizeof(coll_step)) +
+           coll_scratch_bytes(nodes * sizeof(uint64_t)) + coll_scratch_bytes(ints * sizeof(int));
 }
 
 void coll_cursor_open(coll_cursor *cursor, const coll_plan *plan, void *memory) {
     size_t nodes = count_nodes(&plan->size), window = (size_t)plan->size.window;
-    char *room = memory;
+    char *scratch = memory;
     *cursor = (coll_cursor){.plan = plan};
-    cursor->nodes = coll_comm_room_take(&room, nodes * sizeof *cursor->nodes);
-    cursor->steps = coll_comm_room_take(&room, (size_t)plan->size.steps * sizeof *cursor->steps);
-    cursor->latest = coll_comm_room_take(&room, nodes * sizeof *cursor->latest);
-    cursor->links = (void *)room;
+    cursor->nodes = coll_scratch_alloc(&scratch, nodes * sizeof *cursor->nodes);
+    cursor->steps = coll_scratch_alloc(&scratch, (size_t)plan->size.steps * sizeof *cursor->steps);
+    cursor->latest = coll_scratch_alloc(&scratch, nodes * sizeof *cursor->latest);
+    cursor->links = (void *)scratch;
     cursor->ready = cursor->links + LINKS * nodes;
     cursor->left = cursor->ready + nodes;
     cursor->fence = cursor->left + window;

@@ -235,13 +235,13 @@ size_t coll_exec_args_bytes(const coll_exec_args *call) {
     coll_plan_size size = planner_of(call)->size(&call->args);
     size_t nodes = (size_t)size.window * (size_t)size.steps,
            segments = (size_t)size.window * (size_t)size.segments;
-    return coll_comm_room_of(sizeof(coll_engine)) +
-           coll_comm_room_of(size.own_bytes + size.making_bytes) + coll_cursor_bytes(&size) +
-           coll_comm_room_of(nodes * sizeof(MPI_Request)) +
-           coll_comm_room_of(nodes * sizeof(MPI_Status)) +
-           3 * coll_comm_room_of(nodes * sizeof(int)) +
-           coll_comm_room_of(segments * sizeof(coll_held)) +
-           coll_comm_room_of(segments * size.segment) +
+    return coll_scratch_bytes(sizeof(coll_engine)) +
+           coll_scratch_bytes(size.own_bytes + size.making_bytes) + coll_cursor_bytes(&size) +
+           coll_scratch_bytes(nodes * sizeof(MPI_Request)) +
+           coll_scratch_bytes(nodes * sizeof(MPI_Status)) +
+           3 * coll_scratch_bytes(nodes * sizeof(int)) +
+           coll_scratch_bytes(segments * sizeof(coll_held)) +
+           coll_scratch_bytes(segments * size.segment) +
            (call->reduction ? coll_reduction_spare(call->reduction) : 0);
 }
 
@@ -251,23 +251,23 @@ coll_task *coll_exec_args_open(const coll_exec_args *call, void *memory) {
     coll_plan_size size = planner_of(call)->size(&call->args);
     size_t nodes = (size_t)size.window * (size_t)size.steps,
            segments = (size_t)size.window * (size_t)size.segments;
-    char *room = memory;
-    coll_engine *engine = coll_comm_room_take(&room, sizeof *engine);
+    char *scratch = memory;
+    coll_engine *engine = coll_scratch_alloc(&scratch, sizeof *engine);
     *engine = (coll_engine){
-        .task = {.start = begin_engine, .take = handle_completions, .comm = call->comm},
+        .task = {.start = begin_engine, .handle_completed = handle_completions, .comm = call->comm},
         .call = *call};
     engine->plan = planner_of(call)->plan(
-        &engine->call.args, size, coll_comm_room_take(&room, size.own_bytes + size.making_bytes));
+        &engine->call.args, size, coll_scratch_alloc(&scratch, size.own_bytes + size.making_bytes));
     coll_cursor_open(&engine->cursor, engine->plan,
-                     coll_comm_room_take(&room, coll_cursor_bytes(&size)));
-    engine->task.requests = coll_comm_room_take(&room, nodes * sizeof(MPI_Request));
-    engine->task.statuses = coll_comm_room_take(&room, nodes * sizeof(MPI_Status));
-    engine->task.peers = coll_comm_room_take(&room, nodes * sizeof(int));
-    engine->nodes = coll_comm_room_take(&room, nodes * sizeof(int));
-    engine->task.indices = coll_comm_room_take(&room, nodes * sizeof(int));
-    engine->held = coll_comm_room_take(&room, segments * sizeof(coll_held));
-    engine->segments = coll_comm_room_take(&room, segments * size.segment);
-    engine->spare = room;
+                     coll_scratch_alloc(&scratch, coll_cursor_bytes(&size)));
+    engine->task.requests = coll_scratch_alloc(&scratch, nodes * sizeof(MPI_Request));
+    engine->task.statuses = coll_scratch_alloc(&scratch, nodes * sizeof(MPI_Status));
+    engine->task.peers = coll_scratch_alloc(&scratch, nodes * sizeof(int));
+    engine->nodes = coll_scratch_alloc(&scratch, nodes * sizeof(int));
+    engine->task.indices = coll_scratch_alloc(&scratch, nodes * sizeof(int));
+    engine->held = coll_scratch_alloc(&scratch, segments * sizeof(coll_held));
+    engine->segments = coll_scratch_alloc(&scratch, segments * size.segment);
+    engine->spare = scratch;
     return &engine->task;
 }
 
@@ -275,6 +275,6 @@ int coll_exec_args_run(const coll_exec_args *call) {
     void *memory;
     if (!planner_of(call) && call->algorithm->run)
         return call->algorithm->run(call);
-    int code = coll_comm_room(call->comm, coll_exec_args_bytes(call), &memory);
+    int code = coll_comm_scratch(call->comm, coll_exec_args_bytes(call), &memory);
     return code == MPI_SUCCESS ? coll_task_run(coll_exec_args_open(call, memory)) : code;
 }

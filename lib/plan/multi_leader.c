@@ -145,8 +145,8 @@ coll_run coll_leaders_received(const coll_leaders *leaders, const coll_leaders_t
 static void send_to_run(const coll_leaders *leaders, coll_leaders_turn *turn, int i) {
     const coll_cut *cut = &turn->cut;
     const coll_run own = coll_cut_run(cut, cut->own), other = coll_cut_run(cut, i);
-    const int others = cut->parts - 1, here = coll_cut_number(cut, cut->own, i),
-              there = coll_cut_number(cut, i, cut->own);
+    const int others = cut->parts - 1, here = coll_cut_number_of_run(cut, cut->own, i),
+              there = coll_cut_number_of_run(cut, i, cut->own);
     int second = 0;
     for (int to = leaders->node - own.first; to < other.count; to += own.count, second++) {
         const int node = other.first + to;
@@ -160,7 +160,8 @@ static void send_to_run(const coll_leaders *leaders, coll_leaders_turn *turn, in
 /* Adds the receive of this rank from run I of TURN's cut. */
 static void receive_from_run(const coll_leaders *leaders, coll_leaders_turn *turn, int i) {
     const coll_cut *cut = &turn->cut;
-    const int node = source_in(cut, i, leaders->node), there = coll_cut_number(cut, i, cut->own),
+    const int node = source_in(cut, i, leaders->node),
+              there = coll_cut_number_of_run(cut, i, cut->own),
               second =
                   (leaders->node - coll_cut_run(cut, cut->own).first) / coll_cut_run(cut, i).count;
     turn->run[turn->receives] = i;
@@ -172,9 +173,9 @@ static void receive_from_run(const coll_leaders *leaders, coll_leaders_turn *tur
 static void exchange_with_nodes(const coll_leaders *leaders, coll_leaders_turn *turn) {
     const coll_run received = received_by(leaders, &turn->cut, (coll_run){leaders->place, 1});
     for (int nth = 0; nth < turn->cut.parts - 1; nth++)
-        send_to_run(leaders, turn, coll_cut_numbered(&turn->cut, nth));
+        send_to_run(leaders, turn, coll_cut_run_of_number(&turn->cut, nth));
     for (int nth = received.first; nth < received.first + received.count; nth++)
-        receive_from_run(leaders, turn, coll_cut_numbered(&turn->cut, nth));
+        receive_from_run(leaders, turn, coll_cut_run_of_number(&turn->cut, nth));
 }
 
 /* In a gather, or a spread, a rank exchanges with the other run of its node's ranks. */

@@ -109,11 +109,11 @@ void coll_leaders_turn_at(const coll_leaders *leaders, int number, coll_leaders_
  * numbers. The first function returns the number that run OWN gives to run I; the second returns
  * the run to which this rank's own run gives number NTH.
  */
-static inline int coll_cut_number(const coll_cut *cut, int own, int i) {
+static inline int coll_cut_number_of_run(const coll_cut *cut, int own, int i) {
     return (i - own - 1 + cut->parts) % cut->parts;
 }
 
-static inline int coll_cut_numbered(const coll_cut *cut, int nth) {
+static inline int coll_cut_run_of_number(const coll_cut *cut, int nth) {
     return (cut->own + 1 + nth) % cut->parts;
 }
 

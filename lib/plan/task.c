@@ -12,9 +12,9 @@ int coll_task_advance(coll_task *task, bool *moved) {
         return coll_wait_error(code, count, task->statuses);
     *moved = *moved || count > 0;
     if (count > 0)
-        return task->take(task, count);
-    if (task->looked)
-        task->looked(task);
+        return task->handle_completed(task, count);
+    if (task->after_test)
+        task->after_test(task);
     return MPI_SUCCESS;
 }
 
@@ -24,10 +24,10 @@ int coll_task_run(coll_task *task) {
         int count;
         code = coll_wait_some(&task->comm->wait, task->count, task->requests, task->peers, &count,
                               task->indices, task->statuses);
-        if (code == MPI_SUCCESS && task->looked)
-            task->looked(task);
+        if (code == MPI_SUCCESS && task->after_test)
+            task->after_test(task);
         if (code == MPI_SUCCESS)
-            code = task->take(task, count);
+            code = task->handle_completed(task, count);
     }
     if (code != MPI_SUCCESS)
         coll_task_abandon(task);

@@ -19,9 +19,9 @@ struct coll_task {
     int (*start)(coll_task *task);
     /* Handles the completion of COUNT requests, whose positions are in INDICES, and starts all
      * messages that may start then. Never waits. */
-    int (*take)(coll_task *task, int count);
+    int (*handle_completed)(coll_task *task, int count);
     /* Called after a test that found no request complete, and after each wait; or NULL. */
-    void (*looked)(coll_task *task);
+    void (*after_test)(coll_task *task);
     coll_comm *comm;
     int active; /* requests that aren't null; 0 when the task has ended */
     int count;  /* used length of the arrays */

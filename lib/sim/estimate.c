@@ -52,8 +52,8 @@ typedef struct estimate {
     coll_place *places;   /* of these */
     int *numbers;         /* scratch: two for each node */
     double *latencies;    /* between its sites */
-    char *room;
-    size_t left; /* bytes of ROOM */
+    char *scratch;
+    size_t left; /* bytes of SCRATCH */
 } estimate;
 
 /* --- Subsets of the ranks --- */
@@ -129,13 +129,13 @@ typedef struct subset {
     coll_shape shape;
     coll_topo topo;
     coll_link_load load;
-    char *room; /* memory for a simulation */
+    char *scratch; /* memory for a simulation */
     size_t left;
 } subset;
 
 /* Opens the subset of the COUNT chosen ranks. */
 static bool open_subset(const estimate *e, int count, subset *p) {
-    *p = (subset){.shape = *e->whole, .room = e->room, .left = e->left};
+    *p = (subset){.shape = *e->whole, .scratch = e->scratch, .left = e->left};
     if (count < e->whole->topo->ranks) {
         p->topo = subset_topology(e, count);
         p->shape.topo = &p->topo;
@@ -143,7 +143,7 @@ static bool open_subset(const estimate *e, int count, subset *p) {
         p->shape.root = p->shape.root == COLL_NO_ROOT ? COLL_NO_ROOT : 0;
     }
     return coll_link_load_open(&p->load, e->algorithm, &p->shape, e->values, e->whole->topo,
-                               &p->room, &p->left);
+                               &p->scratch, &p->left);
 }
 
 /* Counts a sample of steps that takes about as long as a short simulation. */
@@ -169,7 +169,7 @@ static bool simulate(const estimate *e, const subset *p, uint64_t rounds, double
         .budget = (int)fmin(2 * events, INT_MAX), /* EVENTS is itself an estimate */
         .enough = all && e->enough > 0 && e->enough < 1e9 ? (int64_t)(e->enough * 1e9) + 1 : 0,
         .messages = e->allocates ? 0 : MESSAGES,
-        .memory = e->allocates ? NULL : p->room,
+        .memory = e->allocates ? NULL : p->scratch,
         .bytes = p->left};
     return coll_simulate(&call, result) == MPI_SUCCESS && result->time != COLL_SIM_UNKNOWN;
 }
@@ -358,7 +358,7 @@ static bool is_short(const estimate *e) {
 
 /* Simulates all ranks to the end. Returns false if that is too long. */
 static bool simulate_all(const estimate *e, double *time) {
-    const subset whole = {.shape = *e->whole, .room = e->room, .left = e->left};
+    const subset whole = {.shape = *e->whole, .scratch = e->scratch, .left = e->left};
     coll_sim_result result;
     if (!simulate(e, &whole, 0, most_events_of_all(e), &result))
         return false;
@@ -387,14 +387,16 @@ static double estimate_time(estimate *e) {
 static bool open_estimate(estimate *e, char *memory, size_t bytes) {
     const coll_topo *topo = e->whole->topo;
     const size_t sites = e->whole->latencies ? (size_t)topo->sites : 0;
-    e->room = memory;
+    e->scratch = memory;
     e->left = bytes;
-    e->places = coll_comm_room_cut(&e->room, &e->left, (size_t)topo->ranks * sizeof *e->places);
-    e->chosen = coll_comm_room_cut(&e->room, &e->left, (size_t)topo->ranks * sizeof(int));
-    e->numbers = coll_comm_room_cut(&e->room, &e->left, 2 * (size_t)topo->nodes * sizeof(int));
-    e->latencies = coll_comm_room_cut(&e->room, &e->left, sites * sites * sizeof(double));
+    e->places =
+        coll_scratch_alloc_within(&e->scratch, &e->left, (size_t)topo->ranks * sizeof *e->places);
+    e->chosen = coll_scratch_alloc_within(&e->scratch, &e->left, (size_t)topo->ranks * sizeof(int));
+    e->numbers =
+        coll_scratch_alloc_within(&e->scratch, &e->left, 2 * (size_t)topo->nodes * sizeof(int));
+    e->latencies = coll_scratch_alloc_within(&e->scratch, &e->left, sites * sites * sizeof(double));
     return e->chosen && e->places && e->numbers && e->latencies &&
-           coll_link_load_open(&e->load, e->algorithm, e->whole, e->values, NULL, &e->room,
+           coll_link_load_open(&e->load, e->algorithm, e->whole, e->values, NULL, &e->scratch,
                                &e->left);
 }
 

@@ -45,21 +45,21 @@ static void set_position(coll_link_load *s, int position) {
 
 bool coll_link_load_open(coll_link_load *s, const coll_algorithm *algorithm,
                          const coll_shape *shape, const coll_values *values, const coll_topo *whole,
-                         char **room, size_t *left) {
+                         char **scratch, size_t *left) {
     const size_t ranks = (size_t)shape->topo->ranks;
     *s = (coll_link_load){.planner = algorithm->planner, .shape = shape, .values = values};
-    s->line = coll_comm_room_cut(room, left, sizeof *s->line + ranks * sizeof(int));
-    s->bytes = coll_comm_room_cut(room, left, size_of_links(shape->topo));
-    s->busy = coll_comm_room_cut(room, left, size_of_busy(shape->topo));
-    coll_visit *visits = coll_comm_room_cut(room, left, ranks * sizeof *visits);
+    s->line = coll_scratch_alloc_within(scratch, left, sizeof *s->line + ranks * sizeof(int));
+    s->bytes = coll_scratch_alloc_within(scratch, left, size_of_links(shape->topo));
+    s->busy = coll_scratch_alloc_within(scratch, left, size_of_busy(shape->topo));
+    coll_visit *visits = coll_scratch_alloc_within(scratch, left, ranks * sizeof *visits);
     if (!s->line || !s->bytes || !s->busy || !visits)
         return false;
     coll_order_ranks(shape, visits, s->line->order);
     coll_network_open(&s->network, shape, whole);
     set_position(s, 0);
     s->size = s->planner->size(&s->args);
-    s->own = coll_comm_room_cut(room, left, s->size.own_bytes + s->size.making_bytes);
-    s->steps = coll_comm_room_cut(room, left, (size_t)s->size.steps * sizeof *s->steps);
+    s->own = coll_scratch_alloc_within(scratch, left, s->size.own_bytes + s->size.making_bytes);
+    s->steps = coll_scratch_alloc_within(scratch, left, (size_t)s->size.steps * sizeof *s->steps);
     return s->own && s->steps;
 }
 
@@ -190,9 +190,9 @@ int coll_traffic_find(const coll_algorithm *algorithm, const coll_shape *shape,
     char *memory = NULL;
     for (size_t bytes = BYTES; !found && (memory = malloc(bytes)); bytes *= 2) {
         coll_link_load load;
-        char *room = memory;
+        char *scratch = memory;
         size_t left = bytes;
-        found = coll_link_load_open(&load, algorithm, shape, values, NULL, &room, &left);
+        found = coll_link_load_open(&load, algorithm, shape, values, NULL, &scratch, &left);
         if (found)
             *traffic = coll_link_load_count(&load, UINT64_MAX, shape->topo->ranks, STEPS);
         free(memory);

@@ -68,12 +68,13 @@ void coll_network_open(coll_network *network, const coll_shape *call, const coll
             shared_link_rate(whole ? whole : call->topo, &network->profile->level[level], level);
 }
 
-bool coll_network_make_links(coll_network *network, char **room, size_t *left) {
+bool coll_network_make_links(coll_network *network, char **scratch, size_t *left) {
     const coll_topo *topo = network->topo;
     const size_t uplinks = count_uplinks(topo), links = (size_t)first_uplink(topo) + uplinks;
-    network->links = coll_comm_room_cut(room, left, links * sizeof *network->links);
-    network->queues = coll_comm_room_cut(room, left, uplinks * sizeof *network->queues);
-    network->ports = coll_comm_room_cut(room, left, (size_t)topo->nodes * sizeof *network->ports);
+    network->links = coll_scratch_alloc_within(scratch, left, links * sizeof *network->links);
+    network->queues = coll_scratch_alloc_within(scratch, left, uplinks * sizeof *network->queues);
+    network->ports =
+        coll_scratch_alloc_within(scratch, left, (size_t)topo->nodes * sizeof *network->ports);
     if (!network->links || !network->queues || !network->ports)
         return false;
     memset(network->links, 0, links * sizeof *network->links);

@@ -90,9 +90,9 @@ typedef struct coll_network {
  * ranks of WHOLE, the shared links get the rates of WHOLE; else WHOLE may be NULL. */
 void coll_network_open(coll_network *network, const coll_shape *call, const coll_topo *whole);
 
-/* Makes NETWORK's links, all idle, in the *LEFT bytes of memory at *ROOM, and advances both past
+/* Makes NETWORK's links, all idle, in the *LEFT bytes of memory at *SCRATCH, and advances both past
  * the bytes used. Returns false if the memory is too small. */
-bool coll_network_make_links(coll_network *network, char **room, size_t *left);
+bool coll_network_make_links(coll_network *network, char **scratch, size_t *left);
 
 /* Returns a message's costs; valid until the next call. */
 const coll_message_cost *coll_network_message_cost(coll_network *network, coll_level level,

@@ -440,7 +440,7 @@ static void run_stage(simulation *sim, int number) {
 /* Cuts BYTES off the memory. Returns NULL if too few are left, and in all later calls, so that only
  * the last of several results must be checked. */
 static void *cut_memory(simulation *sim, size_t bytes) {
-    void *taken = coll_comm_room_cut(&sim->memory, &sim->left, bytes);
+    void *taken = coll_scratch_alloc_within(&sim->memory, &sim->left, bytes);
     if (!taken)
         sim->left = 0;
     return taken;

@@ -35,19 +35,19 @@ struct coll_autotuning {
     coll_operation operation;
     size_t bytes;     /* only calls of this size are timed: others are not comparable */
     bool has_earlier; /* rank 0's earlier results have arrived */
-    coll_autotune_rounds lesson;
+    coll_autotune_rounds rounds;
     coll_agreement agreement; /* on times, or with rank 0's earlier results */
 };
 
 /* All tuning on a communicator. */
-typedef struct lessons {
+typedef struct comm_tunings {
     coll_comm *comm; /* NULL: never opened */
     bool off;
     int count;
     coll_autotuning *first;
-} lessons;
+} comm_tunings;
 
-static lessons *lessons_of(const coll_comm *comm) {
+static comm_tunings *tunings_of(const coll_comm *comm) {
     return coll_comm_slot(comm, &coll_autotune_key);
 }
 
@@ -64,7 +64,7 @@ static bool may_differ(const coll_state *state, coll_operation operation, const 
 }
 
 /* Returns whether calls like CALL are tuned, provided that it pays. */
-static bool is_tuned(const lessons *all, coll_operation operation, const coll_shape *call) {
+static bool is_tuned(const comm_tunings *all, coll_operation operation, const coll_shape *call) {
     const coll_state *state = coll_state_of(all->comm);
     return !all->off && state->settings->learn != COLL_AUTOTUNE_NOTHING &&
            !coll_operations[operation].neighbors && !state->specs[operation].algorithm &&
@@ -73,11 +73,11 @@ static bool is_tuned(const lessons *all, coll_operation operation, const coll_sh
 }
 
 /* Returns whether tuning may pay. Without a prediction there are no other candidates. */
-static bool may_pay(const lessons *all, const coll_choice *choice) {
+static bool may_pay(const comm_tunings *all, const coll_choice *choice) {
     return all->count < MOST && choice->predicted >= SHORT;
 }
 
-static coll_autotuning *find_tuning(const lessons *all, coll_operation operation,
+static coll_autotuning *find_tuning(const comm_tunings *all, coll_operation operation,
                                     const coll_shape *call) {
     coll_autotuning *one = all->first;
     while (one && (one->operation != operation ||
@@ -87,7 +87,7 @@ static coll_autotuning *find_tuning(const lessons *all, coll_operation operation
 }
 
 static const coll_choice *best_choice(const coll_autotuning *one) {
-    return &one->lesson.candidates.of[one->lesson.best];
+    return &one->rounds.candidates.of[one->rounds.best];
 }
 
 /* --- Results of earlier tuning --- */
@@ -153,8 +153,8 @@ static int share_earlier_results(coll_autotuning *one, const coll_shape *call) {
     if (one->comm->rank == 0) {
         coll_tuning_entry note = entry_for(one->operation, call);
         results[BEST] = 1 + recall_best(one->operation, call, &note, &results[BEST_TIME]);
-        for (int i = 0; i < one->lesson.candidates.count; i++)
-            results[TIMES + i] = recall_time(&note, one->lesson.candidates.of[i].algorithm);
+        for (int i = 0; i < one->rounds.candidates.count; i++)
+            results[TIMES + i] = recall_time(&note, one->rounds.candidates.of[i].algorithm);
     }
     return start_agreement(one, RESULTS, results);
 }
@@ -164,18 +164,18 @@ static void save_results(const coll_autotuning *one, const coll_shape *call, int
     const bool first = one->comm->rank == 0;
     coll_tuning_entry notes[] = {entry_for(one->operation, call), entry_for(one->operation, call)};
     for (int i = 0; i < 2; i++) {
-        const coll_choice *choice = &one->lesson.candidates.of[i ? new : old];
+        const coll_choice *choice = &one->rounds.candidates.of[i ? new : old];
         notes[i].seconds = choice->predicted;
         snprintf(notes[i].algorithm, sizeof notes[i].algorithm, "%s", choice->algorithm->name);
     }
     int error = coll_tuning_db_keep(notes, 2, first);
     if (first && coll_state_of(one->comm)->trace)
-        coll_trace_learnt(&notes[one->lesson.best == new], error);
+        coll_trace_learnt(&notes[one->rounds.best == new], error);
 }
 
 /* --- Tuning --- */
 
-static int begin_tuning(lessons *all, coll_operation operation, const coll_shape *call,
+static int begin_tuning(comm_tunings *all, coll_operation operation, const coll_shape *call,
                         coll_autotuning **begun) {
     const coll_choices likely = coll_state_likely(coll_state_of(all->comm), operation, call);
     static_assert((int)MOST <= (int)COLL_TAGS_LEARN, "a tag for each");
@@ -188,9 +188,9 @@ static int begin_tuning(lessons *all, coll_operation operation, const coll_shape
                              .operation = operation,
                              .bytes = call->bytes};
     all->first = one;
-    coll_autotune_rounds_begin(&one->lesson, &likely);
+    coll_autotune_rounds_begin(&one->rounds, &likely);
     for (int i = 1; i < likely.count; i++)
-        one->lesson.candidates.of[i].why = "tried, to learn whether it is faster";
+        one->rounds.candidates.of[i].why = "tried, to learn whether it is faster";
     *begun = one;
     return all->comm->broken = share_earlier_results(one, call);
 }
@@ -200,7 +200,7 @@ static int begin_tuning(lessons *all, coll_operation operation, const coll_shape
 static void use_earlier_results(coll_autotuning *one) {
     const int64_t *results = one->agreement.highest, *times = results + TIMES;
     const int best = (int)results[BEST] - 1;
-    const coll_choices *candidates = &one->lesson.candidates;
+    const coll_choices *candidates = &one->rounds.candidates;
     int i = 0;
     one->has_earlier = true;
     if (best >= 0) {
@@ -208,14 +208,14 @@ static void use_earlier_results(coll_autotuning *one) {
         while (i < candidates->count && candidates->of[i].algorithm != choice.algorithm)
             i++;
         if (i < candidates->count) {
-            one->lesson.candidates.of[i].why = choice.why;
-            one->lesson.candidates.of[i].predicted = choice.predicted;
+            one->rounds.candidates.of[i].why = choice.why;
+            one->rounds.candidates.of[i].predicted = choice.predicted;
         } else {
-            coll_autotune_rounds_begin(&one->lesson, &(coll_choices){1, {choice}});
+            coll_autotune_rounds_begin(&one->rounds, &(coll_choices){1, {choice}});
             times = results + BEST_TIME;
         }
     }
-    coll_autotune_rounds_know(&one->lesson, times);
+    coll_autotune_rounds_set_known(&one->rounds, times);
 }
 
 /* Starts the agreement on this rank's times. Agreements take the maximum; times are negated to get
@@ -223,31 +223,31 @@ static void use_earlier_results(coll_autotuning *one) {
 static int agree_on_times(coll_autotuning *one) {
     int64_t sign = coll_operation_synchronizes(one->operation) ? -1 : 1, times[COLL_AUTOTUNE_TIMES];
     for (int i = 0; i < COLL_AUTOTUNE_TIMES; i++)
-        times[i] = sign * one->lesson.own[i];
+        times[i] = sign * one->rounds.own[i];
     return start_agreement(one, COLL_AUTOTUNE_TIMES, times);
 }
 
 static void use_agreed_times(coll_autotuning *one, const coll_shape *call) {
-    coll_autotune_rounds *lesson = &one->lesson;
-    coll_choice *of = lesson->candidates.of;
+    coll_autotune_rounds *rounds = &one->rounds;
+    coll_choice *of = rounds->candidates.of;
     int64_t sign = coll_operation_synchronizes(one->operation) ? -1 : 1,
             *times = one->agreement.highest;
-    const int tried = lesson->tried, best = lesson->best;
+    const int tried = rounds->tried, best = rounds->best;
     for (int i = 0; i < COLL_AUTOTUNE_TIMES; i++)
         times[i] *= sign;
-    coll_autotune_rounds_heed(lesson, times);
-    of[tried].predicted = 1e-9 * (double)lesson->time[tried];
-    of[best].predicted = 1e-9 * (double)lesson->time[best];
+    coll_autotune_rounds_use_agreed(rounds, times);
+    of[tried].predicted = 1e-9 * (double)rounds->time[tried];
+    of[best].predicted = 1e-9 * (double)rounds->time[best];
     if (tried == best)
         return;
-    of[lesson->best].why = "learnt: the fastest of those tried";
+    of[rounds->best].why = "learnt: the fastest of those tried";
     save_results(one, call, best, tried);
 }
 
 /* Advances the agreement before the next call, and uses its result if that is due. */
 static int advance_agreement(coll_autotuning *one, const coll_shape *call) {
-    bool earlier_due = !one->has_earlier && one->lesson.calls == EARLIER_AFTER, done;
-    if (!earlier_due && !coll_autotune_rounds_due(&one->lesson))
+    bool earlier_due = !one->has_earlier && one->rounds.calls == EARLIER_AFTER, done;
+    if (!earlier_due && !coll_autotune_rounds_due(&one->rounds))
         return coll_agreement_advance(&one->agreement, &done);
     int code = coll_agreement_finish(&one->agreement);
     if (code == MPI_SUCCESS && earlier_due)
@@ -259,23 +259,23 @@ static int advance_agreement(coll_autotuning *one, const coll_shape *call) {
 
 /* Returns whether the next try is the MPI library's own algorithm and that was slower than another
  * in smaller calls. */
-static bool native_has_lost(const lessons *all, const coll_autotuning *large) {
-    const coll_autotune_rounds *lesson = &large->lesson;
-    const coll_algorithm *next = lesson->candidates.of[coll_autotune_rounds_turn(lesson)].algorithm;
+static bool native_has_lost(const comm_tunings *all, const coll_autotuning *large) {
+    const coll_autotune_rounds *rounds = &large->rounds;
+    const coll_algorithm *next = rounds->candidates.of[coll_autotune_rounds_next(rounds)].algorithm;
     if (next == best_choice(large)->algorithm || !next->native)
         return false;
     for (const coll_autotuning *one = all->first; one; one = one->next)
-        for (int i = 0; i < one->lesson.candidates.count; i++)
+        for (int i = 0; i < one->rounds.candidates.count; i++)
             if (one->operation == large->operation && one->bytes < large->bytes &&
-                i != one->lesson.best && one->lesson.time[i] > 0 &&
-                one->lesson.candidates.of[i].algorithm == next)
+                i != one->rounds.best && one->rounds.time[i] > 0 &&
+                one->rounds.candidates.of[i].algorithm == next)
                 return true;
     return false;
 }
 
 int coll_autotune_begin(coll_comm *comm, coll_operation operation, const coll_shape *call,
                         coll_choice *choice, coll_autotuning **trial) {
-    lessons *all = lessons_of(comm);
+    comm_tunings *all = tunings_of(comm);
     coll_autotuning *one = find_tuning(all, operation, call);
     int code = one ? MPI_SUCCESS : begin_tuning(all, operation, call, &one);
     if (code != MPI_SUCCESS)
@@ -284,45 +284,45 @@ int coll_autotune_begin(coll_comm *comm, coll_operation operation, const coll_sh
     if (timed)
         code = advance_agreement(one, call);
     if (timed && native_has_lost(all, one))
-        coll_autotune_rounds_leave_out(&one->lesson);
+        coll_autotune_rounds_skip_try(&one->rounds);
     const coll_choice *next =
-        timed ? &one->lesson.candidates.of[coll_autotune_rounds_turn(&one->lesson)]
+        timed ? &one->rounds.candidates.of[coll_autotune_rounds_next(&one->rounds)]
               : best_choice(one);
     *trial = NULL;
     if (!coll_select_applicable(next->algorithm, call))
         return code;
     *choice = *next;
-    *trial = timed && !one->lesson.settled ? one : NULL;
+    *trial = timed && !one->rounds.settled ? one : NULL;
     return code;
 }
 
 int coll_autotune_end(coll_autotuning *trial, double seconds) {
     int64_t time = nanoseconds(seconds);
-    return coll_autotune_rounds_take(&trial->lesson, time > 0 ? time : 1) ? agree_on_times(trial)
-                                                                          : MPI_SUCCESS;
+    return coll_autotune_rounds_record(&trial->rounds, time > 0 ? time : 1) ? agree_on_times(trial)
+                                                                            : MPI_SUCCESS;
 }
 
 /* --- Results --- */
 
 bool coll_autotune_settled(const coll_comm *comm, coll_operation operation, const coll_shape *call,
                            coll_choice *choice) {
-    lessons *all = lessons_of(comm);
+    comm_tunings *all = tunings_of(comm);
     if (!is_tuned(all, operation, call))
         return true;
     const coll_autotuning *one = find_tuning(all, operation, call);
     if (!one)
         return !may_pay(all, choice);
-    if (one->lesson.settled && coll_select_applicable(best_choice(one)->algorithm, call))
+    if (one->rounds.settled && coll_select_applicable(best_choice(one)->algorithm, call))
         *choice = *best_choice(one);
-    return one->lesson.settled;
+    return one->rounds.settled;
 }
 
 void coll_autotune_started(const coll_comm *comm, coll_operation operation, const coll_shape *call,
                            coll_choice *choice) {
-    lessons *all = lessons_of(comm);
+    comm_tunings *all = tunings_of(comm);
     const coll_autotuning *one =
         is_tuned(all, operation, call) ? find_tuning(all, operation, call) : NULL;
-    if (!one || one->lesson.time[one->lesson.best] == 0)
+    if (!one || one->rounds.time[one->rounds.best] == 0)
         return;
     const coll_choice *best = best_choice(one);
     if (coll_select_can_start(best->algorithm, &best->values) &&
@@ -332,7 +332,7 @@ void coll_autotune_started(const coll_comm *comm, coll_operation operation, cons
 
 void coll_autotune_tell(const coll_comm *comm, coll_operation operation, const coll_shape *call,
                         coll_choice *choice) {
-    lessons *all = lessons_of(comm);
+    comm_tunings *all = tunings_of(comm);
     if (call->topo != &coll_state_of(comm)->topo || !is_tuned(all, operation, call))
         return;
     const coll_autotuning *one = find_tuning(all, operation, call);
@@ -349,16 +349,16 @@ void coll_autotune_tell(const coll_comm *comm, coll_operation operation, const c
 
 /* --- The communicator's slot --- */
 
-static int open_lessons(coll_comm *comm, const coll_comm *whole) {
-    lessons *all = lessons_of(comm);
+static int open_tunings(coll_comm *comm, const coll_comm *whole) {
+    comm_tunings *all = tunings_of(comm);
     all->comm = comm;
     all->off = whole;
     return MPI_SUCCESS;
 }
 
 /* All ranks of a communicator close it, or none does, unless it is broken. */
-static void close_lessons(void *slot) {
-    for (coll_autotuning *next, *one = ((lessons *)slot)->first; one; one = next) {
+static void close_tunings(void *slot) {
+    for (coll_autotuning *next, *one = ((comm_tunings *)slot)->first; one; one = next) {
         next = one->next;
         if (!one->comm->broken)
             (void)coll_agreement_finish(&one->agreement);
@@ -369,4 +369,4 @@ static void close_lessons(void *slot) {
 }
 
 coll_comm_key coll_autotune_key = {
-    .bytes = sizeof(lessons), .open = open_lessons, .close = close_lessons};
+    .bytes = sizeof(comm_tunings), .open = open_tunings, .close = close_tunings};

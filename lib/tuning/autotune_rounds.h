@@ -49,25 +49,25 @@ typedef struct coll_autotune_rounds {
 } coll_autotune_rounds;
 
 /* Begins tuning: the first of CANDIDATES runs. */
-void coll_autotune_rounds_begin(coll_autotune_rounds *lesson, const coll_choices *candidates);
+void coll_autotune_rounds_begin(coll_autotune_rounds *rounds, const coll_choices *candidates);
 
 /* Sets the candidates' times known from earlier tuning; 0 for those not known. */
-void coll_autotune_rounds_know(coll_autotune_rounds *lesson, const int64_t times[]);
+void coll_autotune_rounds_set_known(coll_autotune_rounds *rounds, const int64_t times[]);
 
 /* Returns the index of the candidate for the next call. */
-int coll_autotune_rounds_turn(const coll_autotune_rounds *lesson);
+int coll_autotune_rounds_next(const coll_autotune_rounds *rounds);
 
 /* Drops the next try. */
-void coll_autotune_rounds_leave_out(coll_autotune_rounds *lesson);
+void coll_autotune_rounds_skip_try(coll_autotune_rounds *rounds);
 
 /* Records that a call took TIME ns (more than 0) on this rank. Returns true if the ranks must start
  * to agree on the times now. */
-bool coll_autotune_rounds_take(coll_autotune_rounds *lesson, int64_t time);
+bool coll_autotune_rounds_record(coll_autotune_rounds *rounds, int64_t time);
 
 /* Returns whether that agreement must be complete before the next call. */
-bool coll_autotune_rounds_due(const coll_autotune_rounds *lesson);
+bool coll_autotune_rounds_due(const coll_autotune_rounds *rounds);
 
 /* Continues with the AGREED times, which are the same on all ranks. */
-void coll_autotune_rounds_heed(coll_autotune_rounds *lesson, const int64_t agreed[]);
+void coll_autotune_rounds_use_agreed(coll_autotune_rounds *rounds, const int64_t agreed[]);
 
 #endif

@@ -48,7 +48,7 @@ static void init_choices(coll_state *state) {
 
 static int set_up_state(coll_comm *comm, bool ready) {
     coll_setup setup;
-    int code = coll_setup_meet(comm, ready, &setup);
+    int code = coll_setup_exchange(comm, ready, &setup);
     if (!ready) {
         free(setup.own_settings);
         return code;
@@ -100,7 +100,7 @@ static void close_state(void *slot) {
 }
 
 coll_comm_key coll_state_key = {
-    .bytes = sizeof(coll_state), .meet = set_up_state, .open = open_state, .close = close_state};
+    .bytes = sizeof(coll_state), .set_up = set_up_state, .open = open_state, .close = close_state};
 
 /* Gives the communicator its own copy of the settings. Returns false without memory. */
 static bool make_own_settings(coll_state *state) {

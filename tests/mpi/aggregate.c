@@ -74,7 +74,7 @@ static int aggregate(COLL_Pool *pool, int root, coll_comm *comm,
 static void comm_free(coll_comm *comm) {
     free(placed.places);
     MPI_Comm_free(&comm->private);
-    free(comm->room);
+    free(comm->scratch);
 }
 
 /* Which ranks hold which keys. */

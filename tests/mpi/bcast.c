@@ -344,11 +344,12 @@ END_TEST
 
 /* Returns the bytes of COMM's scratch memory that are resident. */
 static size_t resident(const coll_comm *comm) {
-    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), room = (uintptr_t)comm->room,
-                    from = room / page * page, pages = (room + comm->room_bytes - from) / page;
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), scratch = (uintptr_t)comm->scratch,
+                    from = scratch / page * page,
+                    pages = (scratch + comm->scratch_bytes - from) / page;
     unsigned char *there = malloc(pages);
     size_t count = 0;
-    if (!comm->room)
+    if (!comm->scratch)
         return 0;
     ck_assert_int_eq(mincore((void *)from, pages * page, there), 0);
     for (size_t i = 0; i < pages; i++)
@@ -371,8 +372,8 @@ START_TEST(packed_copies_leave_memory) {
     int code = COLL_Bcast(data, 1, gaps, 0, comm);
     harness_assert(code == MPI_SUCCESS && *last == 7, "%s", harness_text(code));
     ck_assert_int_eq(coll_comm_get(comm, &state), MPI_SUCCESS);
-    harness_assert(world_ranks == 1 || state->room_bytes >= COUNT * sizeof *data, "%zu bytes",
-                   state->room_bytes);
+    harness_assert(world_ranks == 1 || state->scratch_bytes >= COUNT * sizeof *data, "%zu bytes",
+                   state->scratch_bytes);
     harness_assert(resident(state) <= KEPT, "%zu bytes", resident(state));
     free(data);
     MPI_Type_free(&gaps);

@@ -542,7 +542,8 @@ START_TEST(parameters_may_be_extreme) {
         ck_assert_int_eq(COLL_Set(comm, coll_operations[entries[which].operation].name, spec),
                          MPI_SUCCESS);
         compare(&s, turn % 4 < 2 ? BLOCKING : NONBLOCKING, comm, spec);
-        harness_assert(state->room_bytes <= MOST, "%s takes %zu bytes", spec, state->room_bytes);
+        harness_assert(state->scratch_bytes <= MOST, "%s takes %zu bytes", spec,
+                       state->scratch_bytes);
     }
     MPI_Comm_free(&comm);
 }

@@ -306,7 +306,7 @@ START_TEST(large_windows_need_little_memory) {
     ck_assert_int_eq(COLL_Set(comm, "gather", "credit:segment=1G,window=1T,run=1T"), MPI_SUCCESS);
     harness_assert(check_one(comm, 0, false, false, 0, 2, 3), "a gather");
     ck_assert_int_eq(coll_comm_get(comm, &state), MPI_SUCCESS);
-    harness_assert(state->room_bytes <= MOST, "%zu bytes", state->room_bytes);
+    harness_assert(state->scratch_bytes <= MOST, "%zu bytes", state->scratch_bytes);
     MPI_Comm_free(&comm);
 }
 END_TEST

@@ -36,11 +36,11 @@ typedef struct outcome {
 static void handle_agreements(coll_autotune_rounds *rounds, const candidates *all, int call,
                               const int64_t largest[]) {
     if (call == 2)
-        coll_autotune_rounds_know(rounds, all->known);
+        coll_autotune_rounds_set_known(rounds, all->known);
     if (coll_autotune_rounds_due(rounds))
-        coll_autotune_rounds_heed(rounds, largest);
-    if (all->left_out && coll_autotune_rounds_turn(rounds) == all->left_out)
-        coll_autotune_rounds_leave_out(rounds);
+        coll_autotune_rounds_use_agreed(rounds, largest);
+    if (all->left_out && coll_autotune_rounds_next(rounds) == all->left_out)
+        coll_autotune_rounds_skip_try(rounds);
 }
 
 /* Runs the trials of all ranks in one process, with agreements on the largest times. */
@@ -55,11 +55,12 @@ static outcome run_calls(const candidates *all, clock_of *clock, void *context) 
             handle_agreements(&rounds[rank], all, call, largest);
         if (rounds[0].settled && made.settled < 0)
             made.settled = call;
-        int turn = coll_autotune_rounds_turn(&rounds[0]), agreeing = 0;
+        int turn = coll_autotune_rounds_next(&rounds[0]), agreeing = 0;
         ck_assert_int_lt(turn, all->expected.count);
         for (int rank = 0; rank < RANKS; rank++) {
-            ck_assert_int_eq(coll_autotune_rounds_turn(&rounds[rank]), turn);
-            agreeing += coll_autotune_rounds_take(&rounds[rank], clock(context, turn, rank, call));
+            ck_assert_int_eq(coll_autotune_rounds_next(&rounds[rank]), turn);
+            agreeing +=
+                coll_autotune_rounds_record(&rounds[rank], clock(context, turn, rank, call));
         }
         made.ran[turn]++;
         made.turn[call] = turn;

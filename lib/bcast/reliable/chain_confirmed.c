@@ -469,18 +469,18 @@ static int complete_requests(rank_state *p) {
  * messages that are still in flight after an error may use it. The outboxes of later attempts are
  * allocated when these begin; a rank without memory for one is as silent as one that has failed.
  */
-static size_t room_bytes(const rank_state *p) {
-    return coll_comm_room_of(sizeof *p) + coll_ring_buffers_bytes(&p->buffers) +
-           coll_comm_room_of((size_t)p->comm->ranks * sizeof *p->order);
+static size_t scratch_bytes(const rank_state *p) {
+    return coll_scratch_bytes(sizeof *p) + coll_ring_buffers_bytes(&p->buffers) +
+           coll_scratch_bytes((size_t)p->comm->ranks * sizeof *p->order);
 }
 
-/* Copies PLANNED to ROOM, together with its arrays. */
-static rank_state *place_in_room(const rank_state *planned, char *room) {
-    rank_state *p = coll_comm_room_take(&room, sizeof *p);
+/* Copies PLANNED to SCRATCH, together with its arrays. */
+static rank_state *place_in_scratch(const rank_state *planned, char *scratch) {
+    rank_state *p = coll_scratch_alloc(&scratch, sizeof *p);
     *p = *planned;
     size_t bytes = (size_t)p->comm->ranks * sizeof *p->order;
-    coll_ring_buffers_furnish(&p->buffers, &room);
-    p->order = coll_comm_room_take(&room, bytes);
+    coll_ring_buffers_furnish(&p->buffers, &scratch);
+    p->order = coll_scratch_alloc(&scratch, bytes);
     memcpy(p->order, p->call->args.line->order, bytes);
     return p;
 }
@@ -522,11 +522,11 @@ int coll_chain_confirmed_run(const coll_exec_args *call, size_t segment, int win
                              unsigned retry) {
     coll_comm *comm = call->comm;
     rank_state planned = initial_state(call, segment, window, retry);
-    void *room;
-    int code = coll_comm_room(comm, room_bytes(&planned), &room);
+    void *scratch;
+    int code = coll_comm_scratch(comm, scratch_bytes(&planned), &scratch);
     if (code != MPI_SUCCESS)
         return code;
-    rank_state *p = place_in_room(&planned, room);
+    rank_state *p = place_in_scratch(&planned, scratch);
     if (is_root(p) && !coll_failure_detector_create(&p->detector, comm->rank, comm->ranks, 0))
         return coll_error(MPI_ERR_NO_MEM, "no memory to watch %d ranks", comm->ranks);
 

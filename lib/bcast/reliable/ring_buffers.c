@@ -29,21 +29,21 @@ static size_t max_requests(const coll_ring_buffers *buffers) {
 }
 
 size_t coll_ring_buffers_bytes(const coll_ring_buffers *buffers) {
-    return coll_comm_room_of(buffers->epochs * sizeof *buffers->outboxes) +
-           coll_comm_room_of(max_requests(buffers) * sizeof *buffers->requests) +
-           coll_comm_room_of(buffers->window * message_size(buffers)) +
-           coll_comm_room_of(outbox_bytes(buffers)) +
-           coll_comm_room_of(buffers->window * sizeof *buffers->arrived);
+    return coll_scratch_bytes(buffers->epochs * sizeof *buffers->outboxes) +
+           coll_scratch_bytes(max_requests(buffers) * sizeof *buffers->requests) +
+           coll_scratch_bytes(buffers->window * message_size(buffers)) +
+           coll_scratch_bytes(outbox_bytes(buffers)) +
+           coll_scratch_bytes(buffers->window * sizeof *buffers->arrived);
 }
 
-void coll_ring_buffers_furnish(coll_ring_buffers *buffers, char **room) {
-    buffers->outboxes = coll_comm_room_take(room, buffers->epochs * sizeof *buffers->outboxes);
+void coll_ring_buffers_furnish(coll_ring_buffers *buffers, char **scratch) {
+    buffers->outboxes = coll_scratch_alloc(scratch, buffers->epochs * sizeof *buffers->outboxes);
     buffers->requests =
-        coll_comm_room_take(room, max_requests(buffers) * sizeof *buffers->requests);
-    buffers->inbox = coll_comm_room_take(room, buffers->window * message_size(buffers));
+        coll_scratch_alloc(scratch, max_requests(buffers) * sizeof *buffers->requests);
+    buffers->inbox = coll_scratch_alloc(scratch, buffers->window * message_size(buffers));
     memset(buffers->outboxes, 0, buffers->epochs * sizeof *buffers->outboxes);
-    buffers->outboxes[0] = coll_comm_room_take(room, outbox_bytes(buffers));
-    buffers->arrived = coll_comm_room_take(room, buffers->window * sizeof *buffers->arrived);
+    buffers->outboxes[0] = coll_scratch_alloc(scratch, outbox_bytes(buffers));
+    buffers->arrived = coll_scratch_alloc(scratch, buffers->window * sizeof *buffers->arrived);
     memset(buffers->arrived, 0, buffers->window * sizeof *buffers->arrived);
     for (size_t i = 0; i < max_requests(buffers); i++)
         buffers->requests[i] = MPI_REQUEST_NULL;

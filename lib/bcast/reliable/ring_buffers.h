@@ -43,9 +43,10 @@ typedef struct coll_ring_buffers {
 size_t coll_ring_buffers_bytes(const coll_ring_buffers *buffers);
 
 /*
- * Takes that memory from *ROOM, advances *ROOM, and initializes all requests to MPI_REQUEST_NULL.
+ * Takes that memory from *SCRATCH, advances *SCRATCH, and initializes all requests to
+ * MPI_REQUEST_NULL.
  */
-void coll_ring_buffers_furnish(coll_ring_buffers *buffers, char **room);
+void coll_ring_buffers_furnish(coll_ring_buffers *buffers, char **scratch);
 
 /* Allocates the outbox of EPOCH, if it does not exist. Error: MPI_ERR_NO_MEM. */
 int coll_ring_buffers_open(coll_ring_buffers *buffers, uint32_t epoch);
