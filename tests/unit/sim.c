@@ -71,21 +71,21 @@ static void set_scene(scene *s, const coll_algorithm *algorithm, int ranks, int 
         s->profile.level[level] = make_cost();
 }
 
-static coll_sim_result play(const scene *s, const coll_algorithm *algorithm, int budget) {
+static coll_sim_result simulate(const scene *s, const coll_algorithm *algorithm, int budget) {
     const coll_sim_call call = {.algorithm = algorithm,
                                 .planner = algorithm->planner,
                                 .shape = &s->shape,
                                 .values = &s->values,
                                 .budget = budget};
-    coll_sim_result price;
-    ck_assert_int_eq(coll_simulate(&call, &price), MPI_SUCCESS);
-    return price;
+    coll_sim_result result;
+    ck_assert_int_eq(coll_simulate(&call, &result), MPI_SUCCESS);
+    return result;
 }
 
 static double seconds_of(const scene *s, const coll_algorithm *algorithm) {
-    coll_sim_result price = play(s, algorithm, BUDGET);
-    ck_assert_int_ge(price.time, 0);
-    return (double)price.time * 1e-9;
+    coll_sim_result result = simulate(s, algorithm, BUDGET);
+    ck_assert_int_ge(result.time, 0);
+    return (double)result.time * 1e-9;
 }
 
 static const coll_algorithm *const chain = &coll_bcast_chain;
@@ -406,7 +406,7 @@ static bool set_call(scene *s, const coll_operation_info *operation,
  * A prediction may stop at `enough` if the time is longer than that. Shorter times are not
  * affected.
  */
-START_TEST(what_takes_less_than_is_enough_has_its_price) {
+START_TEST(what_takes_less_than_is_enough_has_its_time) {
     static const int ranks[] = {16, 33, 150};
     const coll_operation_info *operation = &coll_operations[_i];
     for (const coll_algorithm *const *one = operation->table; *one; one++)
@@ -558,7 +558,7 @@ static void set_scene_of_many(scene *s, const struct call_of_many *c, int sites,
  * With fewer events than a full simulation needs, long calls are predicted to take about the same
  * time. But a few rounds do not show how the pipeline of racks fills.
  */
-START_TEST(long_plays_tell_what_a_full_one_does) {
+START_TEST(long_simulations_agree_with_full_ones) {
     const struct call_of_many *c = &of_many[_i];
     scene s;
     set_scene_of_many(&s, c, 16, 4);
@@ -655,21 +655,21 @@ START_TEST(sites_have_latencies_of_their_own) {
 }
 END_TEST
 
-START_TEST(a_price_is_always_the_same) {
+START_TEST(a_result_is_always_the_same) {
     for (int i = 0; i < 2; i++) {
         const coll_algorithm *algorithm = i ? two_tree : chain;
         scene s;
         set_scene(&s, algorithm, 24, 6, 300000);
-        int64_t first = play(&s, algorithm, BUDGET).time;
+        int64_t first = simulate(&s, algorithm, BUDGET).time;
         for (s.shape.root = 0; s.shape.root < 24; s.shape.root++)
-            ck_assert_int_eq(play(&s, algorithm, BUDGET).time, first);
+            ck_assert_int_eq(simulate(&s, algorithm, BUDGET).time, first);
     }
 }
 END_TEST
 
 /* With too little memory for a simulation, the predicted time is right or there is none. */
-START_TEST(with_too_little_memory_there_is_no_price) {
-    enum { RANKS = 64, ENOUGH = 4 << 20, STEP = 1000, PRICES = 50 };
+START_TEST(with_too_little_memory_there_is_no_time) {
+    enum { RANKS = 64, ENOUGH = 4 << 20, STEP = 1000, RESULTS = 50 };
     for (int i = 0; i < 2; i++) {
         const coll_algorithm *algorithm = i ? two_tree : chain;
         scene s;
@@ -682,16 +682,16 @@ START_TEST(with_too_little_memory_there_is_no_price) {
                               .messages = 1 << 12,
                               .memory = malloc(ENOUGH)};
         ck_assert_ptr_nonnull(call.memory);
-        int64_t right = play(&s, algorithm, BUDGET).time;
-        int priced = 0;
-        for (call.bytes = 0; call.bytes <= ENOUGH && priced < PRICES; call.bytes += STEP) {
-            coll_sim_result price;
-            ck_assert_int_eq(coll_simulate(&call, &price), MPI_SUCCESS);
-            if (price.time != COLL_SIM_UNKNOWN)
-                ck_assert_int_eq(price.time, right);
-            priced += price.time == right;
+        int64_t right = simulate(&s, algorithm, BUDGET).time;
+        int known = 0;
+        for (call.bytes = 0; call.bytes <= ENOUGH && known < RESULTS; call.bytes += STEP) {
+            coll_sim_result result;
+            ck_assert_int_eq(coll_simulate(&call, &result), MPI_SUCCESS);
+            if (result.time != COLL_SIM_UNKNOWN)
+                ck_assert_int_eq(result.time, right);
+            known += result.time == right;
         }
-        ck_assert_int_eq(priced, PRICES);
+        ck_assert_int_eq(known, RESULTS);
         free(call.memory);
     }
 }
@@ -727,25 +727,25 @@ START_TEST(every_message_is_seen) {
                                 .watch = see,
                                 .context = &all,
                                 .ends = ends};
-    coll_sim_result price;
-    ck_assert_int_eq(coll_simulate(&call, &price), MPI_SUCCESS);
+    coll_sim_result result;
+    ck_assert_int_eq(coll_simulate(&call, &result), MPI_SUCCESS);
     for (int rank = 0; rank < RANKS; rank++)
         last = ends[rank] > last ? ends[rank] : last;
     ck_assert_uint_eq(all.bytes, (RANKS - 1) * BYTES);
-    ck_assert_int_eq(all.last, price.time);
-    ck_assert_int_eq(last, price.time);
+    ck_assert_int_eq(all.last, result.time);
+    ck_assert_int_eq(last, result.time);
 }
 END_TEST
 
-START_TEST(what_the_budget_cant_pay_has_no_price) {
+START_TEST(calls_beyond_the_budget_have_no_time) {
     scene s;
     set_scene(&s, chain, 150, 5, 1 << 20);
     for (int budget = 1; budget < 10000; budget *= 3)
-        ck_assert_int_eq(play(&s, chain, budget).time, COLL_SIM_UNKNOWN);
+        ck_assert_int_eq(simulate(&s, chain, budget).time, COLL_SIM_UNKNOWN);
 }
 END_TEST
 
-START_TEST(what_predicts_nothing_is_priced) {
+START_TEST(algorithms_without_a_prediction_are_simulated) {
     coll_algorithm silent = *two_tree;
     silent.predict = NULL;
     scene s;
@@ -778,7 +778,7 @@ static const struct usual_call {
     {COLL_OPERATION_REDUCE_SCATTER, 12, 4 << 10, true, 11 + 11.0 / 12},
 };
 
-START_TEST(the_library_is_priced_as_what_it_runs) {
+START_TEST(native_takes_the_time_of_what_it_runs) {
     const struct usual_call *call = &usual_calls[_i];
     const coll_operation_info *info = &coll_operations[call->operation];
     scene s;
@@ -795,51 +795,51 @@ START_TEST(the_library_is_priced_as_what_it_runs) {
 }
 END_TEST
 
-START_TEST(where_nothing_is_to_do_nothing_is_played) {
+START_TEST(empty_calls_are_not_simulated) {
     scene s;
     set_scene(&s, chain, 1, 1, 1000);
-    ck_assert_int_eq(play(&s, chain, 1).time, 0);
+    ck_assert_int_eq(simulate(&s, chain, 1).time, 0);
     set_scene(&s, chain, 9, 3, 0);
-    ck_assert_int_eq(play(&s, chain, 1).time, 0);
+    ck_assert_int_eq(simulate(&s, chain, 1).time, 0);
 }
 END_TEST
 
 int main(void) {
     Suite *suite = suite_create("sim");
-    TCase *prices = tcase_create("sim");
-    tcase_set_timeout(prices, 60);
-    tcase_add_test(prices, a_chain_takes_as_long_as_zhang_says);
-    tcase_add_loop_test(prices, others_take_as_many_messages_as_is_said, 0,
+    TCase *cases = tcase_create("sim");
+    tcase_set_timeout(cases, 60);
+    tcase_add_test(cases, a_chain_takes_as_long_as_zhang_says);
+    tcase_add_loop_test(cases, others_take_as_many_messages_as_is_said, 0,
                         sizeof formulas / sizeof *formulas);
-    tcase_add_test(prices, two_messages_on_an_uplink_take_twice_as_long);
-    tcase_add_test(prices, messages_on_links_of_their_own_dont_wait);
-    tcase_add_test(prices, a_buffer_that_overflows_costs_one_timeout);
-    tcase_add_loop_test(prices, long_calls_take_as_long_as_they_do_in_full, 0, 2);
-    tcase_add_loop_test(prices, long_exchanges_take_twice_as_long, 0, 2);
-    tcase_add_loop_test(prices, exchanges_among_all_take_as_long_as_they_do_in_full, 0, 4);
-    tcase_add_test(prices, long_calls_in_shares_take_as_long_as_they_do_in_full);
-    tcase_add_test(prices, empty_rounds_tell_nothing);
-    tcase_add_loop_test(prices, what_takes_less_than_is_enough_has_its_price, 0, COLL_OPERATIONS);
-    tcase_add_loop_test(prices, some_ranks_tell_what_links_carry, 0, 3);
-    tcase_add_loop_test(prices, plans_by_node_take_as_long_as_they_do_in_full, 0, 3);
-    tcase_add_loop_test(prices, few_nodes_take_as_long_as_they_do_in_full, 0, 2);
-    tcase_add_loop_test(prices, plans_in_step_of_many_ranks_take_as_long_as_they_do_in_full, 0,
+    tcase_add_test(cases, two_messages_on_an_uplink_take_twice_as_long);
+    tcase_add_test(cases, messages_on_links_of_their_own_dont_wait);
+    tcase_add_test(cases, a_buffer_that_overflows_costs_one_timeout);
+    tcase_add_loop_test(cases, long_calls_take_as_long_as_they_do_in_full, 0, 2);
+    tcase_add_loop_test(cases, long_exchanges_take_twice_as_long, 0, 2);
+    tcase_add_loop_test(cases, exchanges_among_all_take_as_long_as_they_do_in_full, 0, 4);
+    tcase_add_test(cases, long_calls_in_shares_take_as_long_as_they_do_in_full);
+    tcase_add_test(cases, empty_rounds_tell_nothing);
+    tcase_add_loop_test(cases, what_takes_less_than_is_enough_has_its_time, 0, COLL_OPERATIONS);
+    tcase_add_loop_test(cases, some_ranks_tell_what_links_carry, 0, 3);
+    tcase_add_loop_test(cases, plans_by_node_take_as_long_as_they_do_in_full, 0, 3);
+    tcase_add_loop_test(cases, few_nodes_take_as_long_as_they_do_in_full, 0, 2);
+    tcase_add_loop_test(cases, plans_in_step_of_many_ranks_take_as_long_as_they_do_in_full, 0,
                         harness_proves("few") ? 1 : 2);
-    tcase_add_loop_test(prices, uplinks_are_as_crowded_as_in_full, 0, 4);
-    tcase_add_loop_test(prices, long_plays_tell_what_a_full_one_does, 0,
+    tcase_add_loop_test(cases, uplinks_are_as_crowded_as_in_full, 0, 4);
+    tcase_add_loop_test(cases, long_simulations_agree_with_full_ones, 0,
                         sizeof of_many / sizeof *of_many);
-    tcase_add_loop_test(prices, calls_of_very_many_rounds_between_sites_have_a_time, 0,
+    tcase_add_loop_test(cases, calls_of_very_many_rounds_between_sites_have_a_time, 0,
                         sizeof very_long / sizeof *very_long);
-    tcase_add_test(prices, calls_go_by_the_shortest_ways_between_sites);
-    tcase_add_test(prices, sites_have_latencies_of_their_own);
-    tcase_add_test(prices, a_price_is_always_the_same);
-    tcase_add_test(prices, with_too_little_memory_there_is_no_price);
-    tcase_add_test(prices, every_message_is_seen);
-    tcase_add_test(prices, what_the_budget_cant_pay_has_no_price);
-    tcase_add_test(prices, what_predicts_nothing_is_priced);
-    tcase_add_test(prices, where_nothing_is_to_do_nothing_is_played);
-    tcase_add_loop_test(prices, the_library_is_priced_as_what_it_runs, 0,
+    tcase_add_test(cases, calls_go_by_the_shortest_ways_between_sites);
+    tcase_add_test(cases, sites_have_latencies_of_their_own);
+    tcase_add_test(cases, a_result_is_always_the_same);
+    tcase_add_test(cases, with_too_little_memory_there_is_no_time);
+    tcase_add_test(cases, every_message_is_seen);
+    tcase_add_test(cases, calls_beyond_the_budget_have_no_time);
+    tcase_add_test(cases, algorithms_without_a_prediction_are_simulated);
+    tcase_add_test(cases, empty_calls_are_not_simulated);
+    tcase_add_loop_test(cases, native_takes_the_time_of_what_it_runs, 0,
                         sizeof usual_calls / sizeof *usual_calls);
-    suite_add_tcase(suite, prices);
+    suite_add_tcase(suite, cases);
     return harness_unit(suite);
 }
