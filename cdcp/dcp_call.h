@@ -130,9 +130,10 @@ static inline char *coll_dcp_put(char *body, const void *from, size_t bytes) {
 typedef struct coll_dcp_context {
     const coll_job *job;
     coll_send_queue send_queue;
-    char *body; /* a buffer for message bodies, of coll_wire_room bytes */
-    bool timed; /* there is a timeout, so late ranks are reported */
-    int under_way;
+    char *body;     /* a buffer for message bodies, of coll_wire_room bytes */
+    bool timed;     /* there is a timeout, so late ranks are reported */
+    int under_way;  /* calls */
+    int unanswered; /* questions to other DCPs */
 } coll_dcp_context;
 
 /* Sends copies of HEADER and of BYTES of BODY to RANK with TAG. */

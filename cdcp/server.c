@@ -36,6 +36,9 @@ typedef struct server {
     coll_mailbox *boxes;
     /* number of ranks; those with mailboxes; those that have stopped */
     int served, box_count, stopped;
+    /* the other DCPs that serve ranks; how many of them have stopped, too */
+    int *others, other_count, others_stopped;
+    bool told_others; /* they know that this DCP has stopped */
     MPI_Request receives[RECEIVES];
     char *buffers; /* RECEIVES buffers, each for a header and a body */
     int next;      /* the receive that completes next */
@@ -161,6 +164,7 @@ static int process_question(server *s, const coll_wire_header *header, int sourc
 
 static int process_answer(server *s, const coll_wire_header *header, int source) {
     coll_server_comm *comm = find_comm(s, header->comm);
+    s->context.unanswered--;
     if (!comm)
         return MPI_SUCCESS;
     int code = coll_straggler_process_answer(&s->context, comm, header, (const void *)(header + 1),
@@ -172,7 +176,10 @@ static int process_answer(server *s, const coll_wire_header *header, int source)
 static int process_message(server *s, const coll_wire_header *header, size_t bytes, int source) {
     switch ((coll_wire_kind)header->kind) {
     case COLL_WIRE_STOP:
-        s->stopped++;
+        if (s->context.job->mapping.dcp_of[source] < 0)
+            s->others_stopped++;
+        else
+            s->stopped++;
         return MPI_SUCCESS;
     case COLL_WIRE_QUESTION:
         return process_question(s, header, source);
@@ -272,8 +279,27 @@ static int search_for_late_ranks(server *s) {
     return code;
 }
 
+/* Tells the other DCPs that this one has stopped: it will only answer their questions. */
+static int tell_others(server *s) {
+    const coll_wire_header header = {.kind = COLL_WIRE_STOP};
+    int code = MPI_SUCCESS;
+    for (int i = 0; i < s->other_count && code == MPI_SUCCESS; i++)
+        code = coll_dcp_send(&s->context, s->others[i], COLL_JOB_TAG_TO_DCP, &header, NULL, 0);
+    s->told_others = true;
+    return code;
+}
+
+static int stop_if_idle(server *s) {
+    bool idle = s->stopped == s->served && s->context.under_way == 0 && s->context.unanswered == 0;
+    return idle && !s->told_others ? tell_others(s) : MPI_SUCCESS;
+}
+
+/*
+ * Returns whether no message to this DCP is under way. Otherwise the communicator could not be
+ * freed: Open MPI would take the message for one on the next communicator with the same number.
+ */
 static bool is_done(const server *s) {
-    return s->stopped == s->served && s->context.under_way == 0;
+    return s->told_others && s->others_stopped == s->other_count;
 }
 
 /* Serves messages only, for DCPs without mailboxes. */
@@ -285,6 +311,8 @@ static int serve_messages(server *s) {
             code = coll_send_queue_clear(&s->context.send_queue);
         if (code == MPI_SUCCESS)
             code = search_for_late_ranks(s);
+        if (code == MPI_SUCCESS)
+            code = stop_if_idle(s);
     }
     return code;
 }
@@ -303,6 +331,8 @@ static int serve_mailboxes(server *s) {
             code = coll_send_queue_clear(&s->context.send_queue);
         if (code == MPI_SUCCESS && full_turn)
             code = search_for_late_ranks(s);
+        if (code == MPI_SUCCESS && full_turn)
+            code = stop_if_idle(s);
         if (moved)
             coll_backoff_progress(&backoff);
         else if (full_turn)
@@ -349,6 +379,25 @@ static int open_boxes(server *s) {
     return MPI_SUCCESS;
 }
 
+static int list_others(server *s) {
+    const coll_job *job = s->context.job;
+    const size_t ranks = (size_t)job->mapping.ranks;
+    bool *serves = calloc(ranks, sizeof *serves);
+    s->others = malloc(ranks * sizeof *s->others);
+    if (!serves || !s->others) {
+        free(serves);
+        return coll_error(MPI_ERR_NO_MEM, "no memory for %zu ranks", ranks);
+    }
+    for (size_t rank = 0; rank < ranks; rank++)
+        if (job->mapping.dcp_of[rank] >= 0)
+            serves[job->mapping.dcp_of[rank]] = true;
+    for (int dcp = 0; dcp < job->mapping.ranks; dcp++)
+        if (serves[dcp] && dcp != job->rank)
+            s->others[s->other_count++] = dcp;
+    free(serves);
+    return MPI_SUCCESS;
+}
+
 static int open_receives(server *s) {
     s->buffers = malloc(RECEIVES * buffer_bytes(s));
     s->context.body = malloc(coll_wire_room(s->context.job->limit, s->context.job->blocks));
@@ -371,6 +420,7 @@ static int close_server(server *s) {
         while (s->table[i])
             drop_comm(s, s->table[i]);
     free(s->boxes);
+    free(s->others);
     free(s->buffers);
     free(s->context.body);
     return code;
@@ -386,9 +436,13 @@ int coll_server_run(const coll_job *job) {
     if (code == MPI_SUCCESS)
         code = make_world(&s);
     if (code == MPI_SUCCESS)
+        code = list_others(&s);
+    if (code == MPI_SUCCESS)
         code = open_receives(&s);
     if (code == MPI_SUCCESS && s.served)
         code = s.box_count ? serve_mailboxes(&s) : serve_messages(&s);
+    if (code != MPI_SUCCESS && !s.told_others)
+        (void)tell_others(&s); /* so that they don't wait for this DCP */
     int closing = close_server(&s);
     return code == MPI_SUCCESS ? closing : code;
 }

@@ -115,6 +115,7 @@ static int ask_other_dcps(coll_dcp_context *context, coll_dcp_call *call) {
     int code = coll_straggler_hold(context, call->comm, call->sequence);
     call->asked = true;
     call->answers = 0;
+    context->unanswered += call->comm->stations - 1;
     call->all = own_answer(call->comm, call->sequence);
     return code == MPI_SUCCESS ? send_to_others(context, call, COLL_WIRE_QUESTION, NULL, 0) : code;
 }

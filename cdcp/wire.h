@@ -16,7 +16,7 @@ typedef enum coll_wire_kind {
     COLL_WIRE_MEMBERS,
     COLL_WIRE_FORGET,       /* the sender has freed the communicator, after SEQUENCE posts */
     COLL_WIRE_CONTRIBUTION, /* its values for a collective call */
-    COLL_WIRE_STOP,         /* this is the sender's last message */
+    COLL_WIRE_STOP,         /* the sender's last message; a DCP still answers questions */
     /* from a DCP to another one */
     COLL_WIRE_ITEMS,    /* items of a call, perhaps in pieces */
     COLL_WIRE_FAILURE,  /* instead of items; to application ranks, instead of a result */

@@ -6,7 +6,9 @@
 
 #include "app/agreement.h"
 #include "cdcp/dcp.h"
+#include "cdcp/job.h"
 #include "cdcp/operands.h"
+#include "cdcp/wire.h"
 #include "coll.h"
 #include "tests/support/dcp_run.h"
 #include "tests/support/harness.h"
@@ -17,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { MOST_BYTES = 8192 };
 
@@ -477,6 +480,24 @@ int PMPI_Irecv(void *buffer, int count, MPI_Datatype type, int source, int tag, 
     return below(buffer, count, type, source, tag, comm, request);
 }
 
+/* Delays messages between DCPs: items by as much times the rank, and answers, in microseconds. */
+static useconds_t items_delay, answers_delay;
+
+int PMPI_Isend(const void *buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
+               MPI_Request *request) {
+    static int (*below)(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
+    if (!below)
+        *(void **)&below = dlsym(RTLD_NEXT, "PMPI_Isend");
+    const coll_wire_header *header = buffer;
+    if (answers_delay && comm == coll_the_job.wire && tag == COLL_JOB_TAG_TO_DCP) {
+        if (header->kind == COLL_WIRE_ITEMS)
+            usleep(items_delay * (useconds_t)coll_the_job.rank);
+        else if (header->kind == COLL_WIRE_ANSWER)
+            usleep(answers_delay);
+    }
+    return below(buffer, count, type, to, tag, comm, request);
+}
+
 /*
  * Starts as many operations as there are tags. One more is a clear error, and the others complete.
  * Then repeats that.
@@ -656,6 +677,35 @@ START_TEST(late_or_not) {
 }
 END_TEST
 
+static bool sums_up(MPI_Comm app, void *context) {
+    (void)context;
+    const int one = 1;
+    int sum = 0;
+    return allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, app) && sum == app_ranks(app);
+}
+
+/*
+ * A DCP asks for late ranks, and the call completes before the answer comes. The answer must be
+ * received before the job's communicator is freed. Open MPI takes it for a message on the next one,
+ * which has the same number, and hangs.
+ */
+START_TEST(answers_after_the_call) {
+    MPI_Comm half, next;
+    MPI_Comm_split(MPI_COMM_WORLD, app_rank(MPI_COMM_WORLD) < 3, 0, &half);
+    setenv("COLL_TIMEOUT", "600", 1);
+    dcp_run_timeout = 0.02;
+    items_delay = 30000;
+    answers_delay = 100000;
+    bool good = app_ranks(MPI_COMM_WORLD) < 5 || dcp_run(MPI_COMM_WORLD, "2", "p2p", sums_up, NULL);
+    answers_delay = 0;
+    unsetenv("COLL_TIMEOUT");
+    MPI_Comm_dup(half, &next);
+    MPI_Comm_free(&next);
+    MPI_Comm_free(&half);
+    harness_assert(good, "answers after the call");
+}
+END_TEST
+
 static bool refuses(const char *spec, const char *part) {
     MPI_Comm app, world;
     MPI_Comm_dup(MPI_COMM_WORLD, &world);
@@ -690,6 +740,7 @@ static Suite *suite(void) {
     tcase_add_test(cases, mismatched_calls);
     tcase_add_test(cases, late);
     tcase_add_test(cases, late_or_not);
+    tcase_add_test(cases, answers_after_the_call);
     tcase_add_test(cases, bad_settings);
     suite_add_tcase(suite, cases);
     return suite;
