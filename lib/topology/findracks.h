@@ -8,8 +8,9 @@
  * only makes round trips longer: a node that seems far because of noise measures a row of its own
  * later, and is then near to its rack. Finally one node of each rack measures some nodes of its own
  * and of other racks, until nothing changes. If something still changes after a few checks, all is
- * measured again. The result that there are no racks counts only if it is found twice. With R racks
- * of equal size that is about R / 2 * nodes + R * R pairs.
+ * measured again. The result that there are no racks counts only if it is found twice, and on a
+ * site of its own only if some round trip is fast: longer ones hide the difference that a switch
+ * makes. With R racks of equal size that is about R / 2 * nodes + R * R pairs.
  */
 #ifndef COLL_LIB_TOPOLOGY_FINDRACKS_H
 #define COLL_LIB_TOPOLOGY_FINDRACKS_H
@@ -26,7 +27,8 @@ typedef bool coll_measure_row(void *context, int pivot, int count, const int tar
 typedef struct coll_racks_found {
     int racks, sites;
     double near, far; /* s: medians within racks, and between racks of a site; FAR 0: no racks */
-    bool sure;        /* false: there may be racks, but the times vary too much to tell */
+    bool sure;        /* false: there may be racks, but the times vary too much to tell, or: */
+    bool slow;        /* all round trips are too long to tell */
 } coll_racks_found;
 
 /*

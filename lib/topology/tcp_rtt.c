@@ -19,11 +19,12 @@
 enum { BATCHES = 2 };
 
 /*
- * Most tries of a near address. They end once ALIKE of them were within ABOUT of the fastest one,
- * which is then not due to chance.
+ * Most tries of a near address, and the seconds that they may take together if each takes as long
+ * as the fastest. They end once ALIKE of them were within ABOUT of the fastest one, which is then
+ * not due to chance.
  */
 enum { TRIES = 40, ALIKE = 6 };
-static const double ABOUT = 1.05;
+static const double LONGEST = 3e-3, ABOUT = 1.05;
 
 /* In seconds; addresses with longer round trips are not near. */
 static const double NEAR = 1e-3;
@@ -122,7 +123,9 @@ static void measure_near(int count, const struct sockaddr_in to[], double second
     int alike[COLL_TCP_RTTS] = {0};
     for (int i = 0; i < TRIES * count; i++) {
         double *least = &seconds[i % count];
-        if (is_not_near(seconds, i % count) || alike[i % count] == ALIKE)
+        const int tries = i / count;
+        if (is_not_near(seconds, i % count) || alike[i % count] == ALIKE ||
+            tries * *least > LONGEST)
             continue;
         double now = measure_one(&to[i % count]);
         if (now < 0 || now > ABOUT * *least)

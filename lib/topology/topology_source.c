@@ -129,7 +129,9 @@ static void describe_measurement(const location *at, const coll_topology_probe_r
                  1e6 * found->far);
     else
         snprintf(text + length, size - (size_t)length, "%s",
-                 found->sure ? "no difference tells racks apart" : "times are too unsteady");
+                 found->slow   ? "round trips are too long to tell racks apart"
+                 : found->sure ? "no difference tells racks apart"
+                               : "times are too unsteady");
     coll_c_locale_end(before);
 }
 
