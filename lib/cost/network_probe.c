@@ -14,22 +14,27 @@
  */
 enum { PIECE = 8 << 10, FEWEST = 4, MOST = 256, GROWTH = 4 };
 
-/* Exchanges grow until the difference takes ENOUGH seconds, and as long as LATENCIES messages
- * without data. If it is shorter than NOISY, the fastest of REPEATS exchanges counts. */
-static const double ENOUGH = 4e-3, NOISY = 30e-3;
-enum { LATENCIES = 8, REPEATS = 3 };
+/* Messages with times use TIMES_TAG, since those with data are received from any source. */
+enum { TIMES_TAG = COLL_TAG_COLLECTIVE + 1 };
+
+/* Exchanges grow until the difference takes ENOUGH seconds and as long as LATENCIES messages
+ * without data. If it is shorter than NOISY, the fastest of up to REPEATS exchanges counts: fewer
+ * if the two fastest differ by at most ALIKE times the difference. Exchanges grow further if less
+ * than half of the difference is left then: TCP had been slow at first. */
+static const double ENOUGH = 4e-3, NOISY = 30e-3, ALIKE = 0.1;
+enum { LATENCIES = 4, REPEATS = 3 };
 
 static const double MEDIAN = 0.5, UPPER_DECILE = 0.9;
 
-/* Longest sleep of a receiver, which makes times uncertain. */
-static const double LONGEST_SLEEP = 100e-6;
+/* Longest sleeps of a receiver, which makes times uncertain, and of ranks that don't measure. */
+static const double LONGEST_SLEEP = 100e-6, LONG_SLEEP = 1e-3;
 
 typedef struct probe {
     coll_comm *comm;
     const coll_topo *topo;
     coll_wait wait;
     char *out, *in; /* PIECE bytes each */
-    double *values; /* on rank 0: of all ranks */
+    double *values; /* on rank 0: of all hosts; on others: the host's own */
     double *usual;  /* their quantile QUANTILE */
     int *first;     /* of each host's ranks */
     double quantile;
@@ -83,7 +88,7 @@ static partners partners_in_rack(const probe *p, int shift) {
     const coll_place *place = &p->topo->places[p->comm->rank];
     const int hosts = count_hosts(p, place->rack, p->topo->nodes),
               nth = count_hosts(p, place->rack, place->node);
-    if (hosts < 2 || !speaks_for_host(p))
+    if (hosts < 2)
         return nobody;
     return (partners){rank_of_host(p, place->rack, (nth + shift) % hosts), 1, 1, 1};
 }
@@ -96,8 +101,6 @@ static partners partners_across(const probe *p) {
               hosts = count_hosts(p, place->rack, all),
               nth = count_hosts(p, place->rack, place->node),
               sending = count_hosts(p, (place->rack + racks - 1) % racks, all);
-    if (!speaks_for_host(p))
-        return nobody;
     return (partners){rank_of_host(p, next, nth % count_hosts(p, next, all)), hosts,
                       sending / hosts + (nth < sending % hosts), sending};
 }
@@ -144,21 +147,38 @@ static double find_quantile(int count, double values[], double share) {
     return values[none + (int)((count - 1 - none) * share)];
 }
 
-/* Sets *USUAL to the quantile of what each rank has measured, of which this is OWN; 0: the rank
- * received nothing. No rank leaves before all have entered. */
-static int share_quantile(probe *p, double own, double *usual) {
+static int send_time(probe *p, const double *seconds, int to) {
     MPI_Request request;
-    MPI_Comm comm = p->comm->private;
-    int index,
-        code = PMPI_Igather(&own, 1, MPI_DOUBLE, p->values, 1, MPI_DOUBLE, 0, comm, &request);
-    if (code == MPI_SUCCESS)
-        code = coll_wait_any(&p->wait, 1, &request, NULL, &index);
-    if (code == MPI_SUCCESS && p->comm->rank == 0)
-        *p->usual = find_quantile(p->comm->ranks, p->values, p->quantile);
-    if (code == MPI_SUCCESS)
-        code = PMPI_Ibcast(p->usual, 1, MPI_DOUBLE, 0, comm, &request);
-    if (code == MPI_SUCCESS)
-        code = coll_wait_any(&p->wait, 1, &request, NULL, &index);
+    int code = coll_isend(p->comm, seconds, 1, MPI_DOUBLE, to, TIMES_TAG, &request);
+    return code == MPI_SUCCESS ? coll_wait_all(&p->wait, 1, &request, NULL) : code;
+}
+
+static int receive_time(probe *p, double *seconds, int from) {
+    MPI_Request request;
+    int code = coll_irecv(p->comm, seconds, 1, MPI_DOUBLE, from, TIMES_TAG, &request);
+    return code == MPI_SUCCESS ? coll_wait_all(&p->wait, 1, &request, NULL) : code;
+}
+
+/* Sets *USUAL to the quantile of what each host has measured, of which this is OWN; 0: the host
+ * received nothing. No host leaves before all have entered. Rank 0 receives from each host and
+ * sends to each: that is two latencies, and a tree would take more. */
+static int share_quantile(probe *p, double own, double *usual) {
+    const int hosts = p->topo->nodes;
+    int code = MPI_SUCCESS;
+    p->values[0] = own;
+    if (p->comm->rank != 0) {
+        code = send_time(p, p->values, 0);
+        if (code == MPI_SUCCESS)
+            code = receive_time(p, p->usual, 0);
+    } else {
+        for (int i = 1; i < hosts && code == MPI_SUCCESS; i++)
+            code = receive_time(p, &p->values[i], MPI_ANY_SOURCE);
+        if (code == MPI_SUCCESS)
+            *p->usual = find_quantile(hosts, p->values, p->quantile);
+        for (int host = 0; host < hosts && code == MPI_SUCCESS; host++)
+            if (p->first[host] != 0)
+                code = send_time(p, p->usual, p->first[host]);
+    }
     *usual = *p->usual;
     return code;
 }
@@ -182,15 +202,29 @@ static int exchange(probe *p, const partners *whom, int bytes, double *seconds) 
     return code == MPI_SUCCESS ? code : (p->comm->broken = code);
 }
 
-/* Repeats an exchange, so that *SECONDS is the least of TIMES, of which it is the first. */
-static int repeat_exchange(probe *p, const partners *whom, int bytes, int times, double *seconds) {
+/* Repeats an exchange, so that *SECONDS is the least of up to REPEATS, of which it is the first.
+ * Ends when the two least ones differ by at most CLOSE seconds. */
+static int repeat_exchange(probe *p, const partners *whom, int bytes, double close,
+                           double *seconds) {
+    double other = INFINITY;
     int code = MPI_SUCCESS;
-    for (int i = 1; i < times && code == MPI_SUCCESS; i++) {
+    for (int i = 1; i < REPEATS && code == MPI_SUCCESS && other - *seconds > close; i++) {
         double again;
         code = exchange(p, whom, bytes, &again);
+        other = fmin(other, fmax(*seconds, again));
         *seconds = fmin(*seconds, again);
     }
     return code;
+}
+
+/* Repeats exchanges of BYTES and of the size before if the difference of their times, *AFTER and
+ * *BEFORE, is noisy. */
+static int confirm(probe *p, const partners *whom, int bytes, double *before, double *after) {
+    const double close = ALIKE * (*after - *before);
+    if (*after - *before >= NOISY)
+        return MPI_SUCCESS;
+    int code = repeat_exchange(p, whom, bytes, close, after);
+    return code == MPI_SUCCESS ? repeat_exchange(p, whom, bytes / GROWTH, close, before) : code;
 }
 
 /* Sets *RATE to the usual rate of all hosts' links or all racks' uplinks. */
@@ -203,17 +237,34 @@ static int measure(probe *p, const partners *whom, double *rate) {
     for (after = before; code == MPI_SUCCESS; before = after) {
         bytes *= GROWTH;
         code = exchange(p, whom, bytes, &after);
-        if (after - before >= p->enough || bytes >= MOST * PIECE)
+        const bool last = bytes >= MOST * PIECE;
+        if (code != MPI_SUCCESS || (!last && after - before < p->enough))
+            continue;
+        code = confirm(p, whom, bytes, &before, &after);
+        if (last || after - before >= p->enough / 2)
             break;
     }
-    const int times = after - before < NOISY ? REPEATS : 1;
-    if (code == MPI_SUCCESS)
-        code = repeat_exchange(p, whom, bytes, times, &after);
-    if (code == MPI_SUCCESS)
-        code = repeat_exchange(p, whom, bytes / GROWTH, times, &before);
     const double least = 1e-6;
     *rate = (bytes - bytes / GROWTH) / fmax(after - before, least);
     return code;
+}
+
+/* Broadcasts RATES, which hosts' first ranks have measured, to all ranks. The others have waited
+ * for all exchanges by then, so their timeout is longer. */
+static int broadcast_rates(probe *p, coll_network_rates *rates) {
+    enum { LONGER = 10 };
+    coll_network_rates *shared = (coll_network_rates *)p->in;
+    MPI_Request request;
+    if (p->comm->rank == 0)
+        *shared = *rates;
+    p->wait.longest_sleep = LONG_SLEEP;
+    p->wait.timeout *= LONGER;
+    int code = PMPI_Ibcast(shared, sizeof *shared, MPI_BYTE, 0, p->comm->private, &request);
+    if (code == MPI_SUCCESS)
+        code = coll_wait_all(&p->wait, 1, &request, NULL);
+    if (code == MPI_SUCCESS)
+        *rates = *shared;
+    return code == MPI_SUCCESS ? code : (p->comm->broken = code);
 }
 
 /*
@@ -244,7 +295,7 @@ int coll_network_probe(coll_comm *comm, const coll_topo *topo, double latency,
                .wait = comm->wait,
                .quantile = MEDIAN,
                .enough = ENOUGH + LATENCIES * latency};
-    const size_t values_bytes = (size_t)comm->ranks * sizeof *p.values,
+    const size_t values_bytes = (size_t)topo->nodes * sizeof *p.values,
                  first_bytes = (size_t)topo->nodes * sizeof *p.first;
     void *scratch;
     int code =
@@ -255,10 +306,13 @@ int coll_network_probe(coll_comm *comm, const coll_topo *topo, double latency,
     p.in = p.out + PIECE;
     p.usual = (double *)(p.in + PIECE);
     p.values = p.usual + 1;
-    p.first = (int *)(p.values + comm->ranks);
+    p.first = (int *)(p.values + topo->nodes);
     p.wait.longest_sleep = LONGEST_SLEEP;
     find_first_ranks(topo, p.first);
-    code = measure_links(&p, rates);
+    if (speaks_for_host(&p))
+        code = measure_links(&p, rates);
+    if (code == MPI_SUCCESS)
+        code = broadcast_rates(&p, rates);
     coll_comm_release_scratch(comm);
     return code;
 }
