@@ -22,15 +22,31 @@ int COLL_Check_settings(char text[], size_t size) {
 }
 
 /* Sets MPI_COMM_WORLD up, which takes messages once, and saves the result as the job's facts. */
-int COLL_Setup_job(const COLL_Transport *transport) {
+static int set_up_world(void) {
     coll_comm *world;
-    coll_report_start_later();
     int code = coll_comm_get(MPI_COMM_WORLD, &world);
     if (code != MPI_SUCCESS)
         return code;
     const coll_state *state = coll_state_of(world);
-    coll_setup_keep_job(state->common, state->settings, transport);
+    coll_setup_keep_job(state->common, state->settings);
     return coll_comm_forget(MPI_COMM_WORLD);
+}
+
+int COLL_Setup_job(const COLL_Transport *transport) {
+    MPI_Errhandler before;
+    coll_report_start_later();
+    int code = PMPI_Comm_get_errhandler(MPI_COMM_WORLD, &before);
+    if (code != MPI_SUCCESS)
+        return code;
+    code = PMPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    coll_setup_begin_job(transport);
+    if (code == MPI_SUCCESS)
+        code = set_up_world();
+    if (code != MPI_SUCCESS)
+        coll_setup_begin_job(NULL);
+    (void)PMPI_Comm_set_errhandler(MPI_COMM_WORLD, before);
+    (void)PMPI_Errhandler_free(&before);
+    return code;
 }
 
 double COLL_Timeout(MPI_Comm comm) {

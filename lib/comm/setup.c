@@ -9,6 +9,7 @@
 #include "lib/base/textfile.h"
 #include "lib/cost/network_cache.h"
 #include "lib/topology/tcp_info.h"
+#include "lib/topology/topology_probe.h"
 
 #include <stdalign.h>
 #include <stddef.h>
@@ -81,6 +82,25 @@ static int wait_for_request(exchange *x, int code, MPI_Request *request) {
     return code;
 }
 
+/* Gathers OWN of all ranks in the memory of the contributions, which rank 0 no longer needs, and
+ * broadcasts the smallest: by the connections that the set-up has opened. A reduction would open
+ * others. */
+static int find_smallest(exchange *x, int own, int *smallest) {
+    MPI_Request request;
+    int *all = (int *)x->contributions;
+    x->good = x->all_good = own;
+    int code = PMPI_Igather(&x->good, 1, MPI_INT, all, 1, MPI_INT, 0, x->comm->user, &request);
+    code = wait_for_request(x, code, &request);
+    for (int rank = 0; code == MPI_SUCCESS && is_root(x) && rank < x->comm->ranks; rank++)
+        x->all_good = all[rank] < x->all_good ? all[rank] : x->all_good;
+    if (code == MPI_SUCCESS)
+        code = PMPI_Ibcast(&x->all_good, 1, MPI_INT, 0, x->comm->user, &request);
+    if (code == MPI_SUCCESS)
+        code = wait_for_request(x, code, &request);
+    *smallest = x->all_good;
+    return code;
+}
+
 /*
  * Agrees on whether GOOD holds on all ranks. If one rank's timeout expired just before the last
  * rank arrived, other ranks have received all messages and would go on to waits inside the MPI
@@ -89,14 +109,11 @@ static int wait_for_request(exchange *x, int code, MPI_Request *request) {
  */
 static int agree_on_success(exchange *x, bool good, bool *all) {
     enum { LONGER = 10 };
-    MPI_Request request;
-    x->good = good;
+    int smallest;
     x->comm->wait.timeout *= LONGER;
-    int code =
-        PMPI_Iallreduce(&x->good, &x->all_good, 1, MPI_INT, MPI_MIN, x->comm->user, &request);
-    code = wait_for_request(x, code, &request);
+    int code = find_smallest(x, good, &smallest);
     x->comm->wait.timeout /= LONGER;
-    *all = x->all_good;
+    *all = smallest;
     return code;
 }
 
@@ -438,23 +455,30 @@ static int apply_info_keys(coll_comm *comm, coll_setup *setup) {
 
 /* The job's facts, known to every process of MPI_COMM_WORLD after COLL_Setup_job. */
 static struct {
-    coll_job_cache *common;
+    coll_job_cache *common; /* NULL: the job isn't known */
     coll_agreed_settings settings;
-    const COLL_Transport *transport; /* NULL: the job isn't known */
+    const COLL_Transport *transport; /* NULL: the job is not to be set up as a whole */
 } job;
 
-void coll_setup_keep_job(coll_job_cache *common, const coll_agreed_settings *settings,
-                         const COLL_Transport *transport) {
+void coll_setup_begin_job(const COLL_Transport *transport) {
+    job.transport = transport;
+}
+
+void coll_setup_keep_job(coll_job_cache *common, const coll_agreed_settings *settings) {
     coll_job_cache_retain(common);
     job.common = common;
     job.settings = *settings;
-    job.transport = transport;
+}
+
+static void use_transport(coll_comm *comm) {
+    comm->private = comm->user;
+    comm->transport = job.transport;
 }
 
 /* Sets COMM up from the job's facts. Returns false, on all ranks, if there is no job or COMM has a
  * process of another job; *CODE is the result otherwise. Local. */
 static bool set_up_from_job(coll_comm *comm, bool ready, coll_setup *setup, int *code) {
-    if (!job.transport)
+    if (!job.transport || !job.common)
         return false;
     int *ranks = coll_reserve_alloc((size_t)comm->ranks * sizeof *ranks);
     if (ranks && !job.transport->world_ranks(comm->user, ranks)) {
@@ -472,8 +496,7 @@ static bool set_up_from_job(coll_comm *comm, bool ready, coll_setup *setup, int 
     coll_job_cache_retain(job.common);
     setup->common = job.common;
     setup->settings = &job.settings;
-    comm->private = comm->user;
-    comm->transport = job.transport;
+    use_transport(comm);
     coll_wait_init(&comm->wait, setup->topo.crowded, job.settings.manner, job.settings.timeout);
     *code = apply_info_keys(comm, setup);
     return true;
@@ -504,6 +527,8 @@ int coll_setup_exchange(coll_comm *comm, bool ready, coll_setup *setup) {
     if (code == MPI_SUCCESS)
         coll_wait_init(&comm->wait, setup->topo.crowded, setup->settings->manner,
                        setup->settings->timeout);
+    if (code == MPI_SUCCESS && job.transport && !job.common)
+        use_transport(comm);
     free_exchange(x);
     return code;
 }
@@ -515,7 +540,10 @@ static int measure_places(coll_comm *comm, coll_job_cache *common, coll_topo *to
     const coll_job_cache_facts *facts = coll_job_cache_facts_of(common);
     char note[COLL_TOPOLOGY_SOURCE_NOTE] = "";
     void *scratch;
-    int code = coll_comm_scratch(comm, 3 * (size_t)topo->nodes * sizeof(int), &scratch);
+    const size_t numbers = 3 * (size_t)topo->nodes;
+    int code = coll_comm_scratch(
+        comm, numbers * sizeof(int) + coll_topology_probe_bytes(topo->nodes, topo->ranks),
+        &scratch);
     if (code != MPI_SUCCESS)
         return code;
     int *racks = scratch, *sites = racks + topo->nodes, *leaders = sites + topo->nodes;
@@ -526,7 +554,8 @@ static int measure_places(coll_comm *comm, coll_job_cache *common, coll_topo *to
         sites[place->node] = place->site;
     }
     const coll_topology_source_state at = {topo->nodes, topo->hosts, racks, sites, note};
-    code = coll_topology_source_rest_of(comm->private, facts->rest, facts->topology, leaders, &at);
+    code = coll_topology_source_rest_of(comm->private, facts->rest, facts->topology, leaders,
+                                        racks + numbers, &at);
     if (code != MPI_SUCCESS)
         return code;
     coll_topo_locate(topo, racks, sites);

@@ -24,11 +24,15 @@ typedef struct coll_setup {
 } coll_setup;
 
 /*
- * Saves the job's facts: COMMON, of MPI_COMM_WORLD, and SETTINGS, which hold for all communicators.
- * Their messages use TRANSPORT. Called at most once, on all processes, by COLL_Setup_job.
+ * Begins to set up the job as a whole: the next communicator to be set up, MPI_COMM_WORLD, uses
+ * TRANSPORT instead of a private communicator, whose creation would take longer than all the rest.
+ * Called on all processes, by COLL_Setup_job, which passes NULL after an error.
  */
-void coll_setup_keep_job(coll_job_cache *common, const coll_agreed_settings *settings,
-                         const COLL_Transport *transport);
+void coll_setup_begin_job(const COLL_Transport *transport);
+
+/* Saves the job's facts: COMMON, of MPI_COMM_WORLD, and SETTINGS, which hold for all communicators.
+ */
+void coll_setup_keep_job(coll_job_cache *common, const coll_agreed_settings *settings);
 
 /*
  * Does the first step of COMM's set-up. READY: this rank has memory for the state.

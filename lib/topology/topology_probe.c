@@ -3,8 +3,6 @@
 
 #include "lib/topology/topology_probe.h"
 
-#include "lib/base/agree.h"
-#include "lib/base/error.h"
 #include "lib/base/wait.h"
 #include "lib/topology/addresses.h"
 #include "lib/topology/tcp_rtt.h"
@@ -244,36 +242,28 @@ static int measure_nodes(probe *s) {
     return code == MPI_SUCCESS ? broadcast_outcome(s) : code;
 }
 
-/*
- * Allocates memory, and sends this host's addresses and port (OWN) to rank 0. All ranks agree on
- * whether they have the memory.
- */
-static int prepare_probe(probe *s, const reach *own) {
-    int ranks;
-    bool all, first = s->rank == 0;
-    int code = PMPI_Comm_size(s->comm, &ranks);
-    if (code != MPI_SUCCESS)
-        return code;
-    s->row = malloc(row_bytes(s->nodes));
-    if (first)
-        s->reach = malloc((size_t)ranks * sizeof *s->reach);
-    code = coll_agree_good(s->comm, s->row && (!first || s->reach), &all);
-    if (code == MPI_SUCCESS && !all)
-        code =
-            coll_error(MPI_ERR_NO_MEM, "no memory to measure the topology of %d nodes", s->nodes);
-    return code == MPI_SUCCESS ? PMPI_Gather(own, sizeof *own, MPI_BYTE, s->reach, sizeof *own,
-                                             MPI_BYTE, 0, s->comm)
-                               : code;
+/* Sends this host's addresses and port (OWN) to rank 0. */
+static int gather_addresses(probe *s, const reach *own) {
+    MPI_Request request;
+    int index, code = PMPI_Igather(own, sizeof *own, MPI_BYTE, s->reach, sizeof *own, MPI_BYTE, 0,
+                                   s->comm, &request);
+    return code == MPI_SUCCESS ? coll_wait_any(&s->wait, 1, &request, NULL, &index) : code;
+}
+
+size_t coll_topology_probe_bytes(int nodes, int ranks) {
+    return row_bytes(nodes) + (size_t)ranks * sizeof(reach);
 }
 
 int coll_topology_probe(MPI_Comm comm, int nodes, const int leaders[],
-                        coll_topology_probe_limits limits, int racks[], int sites[],
+                        coll_topology_probe_limits limits, void *memory, int racks[], int sites[],
                         coll_topology_probe_report *report) {
     probe s = {.comm = comm,
                .wait = {.manner = COLL_WAIT_POLITE, .longest_sleep = LONGEST_SLEEP},
                .nodes = nodes,
                .leaders = leaders,
                .limits = limits,
+               .row = memory,
+               .reach = (reach *)((char *)memory + row_bytes(nodes)),
                .racks = racks,
                .sites = sites};
     reach own = {.port = 0};
@@ -284,7 +274,7 @@ int coll_topology_probe(MPI_Comm comm, int nodes, const int leaders[],
         coll_addresses_find(&own.addresses);
     }
     if (code == MPI_SUCCESS)
-        code = prepare_probe(&s, &own);
+        code = gather_addresses(&s, &own);
     if (code == MPI_SUCCESS)
         code = measure_nodes(&s);
     if (code == MPI_SUCCESS)
@@ -295,7 +285,5 @@ int coll_topology_probe(MPI_Comm comm, int nodes, const int leaders[],
                                                .pairs = s.pairs};
     if (reserved >= 0)
         close(reserved);
-    free(s.row);
-    free(s.reach);
     return code;
 }

@@ -12,6 +12,7 @@
 #include "lib/topology/findracks.h"
 
 #include <mpi.h>
+#include <stddef.h>
 
 /* Time limits, in seconds. */
 typedef struct coll_topology_probe_limits {
@@ -36,14 +37,17 @@ typedef struct coll_topology_probe_report {
     coll_racks_found found; /* on rank 0: the result */
 } coll_topology_probe_report;
 
+/* Returns how many bytes of memory a measurement of NODES nodes needs in a job of RANKS ranks. */
+size_t coll_topology_probe_bytes(int nodes, int ranks);
+
 /*
  * Sets RACKS and SITES of NODES nodes on rank 0, if REPORT->end is COLL_TOPOLOGY_PROBE_DONE.
- * LEADERS[node] is the rank that measures for the node; LEADERS[0] is 0. Collective over COMM,
- * whose error handler must return errors. All ranks get the same error: MPI_ERR_NO_MEM with text,
- * or MPI's.
+ * LEADERS[node] is the rank that measures for the node; LEADERS[0] is 0. MEMORY, aligned for
+ * integers, is as long as coll_topology_probe_bytes says. Collective over COMM, whose error handler
+ * must return errors. All ranks get the same error of MPI.
  */
 int coll_topology_probe(MPI_Comm comm, int nodes, const int leaders[],
-                        coll_topology_probe_limits limits, int racks[], int sites[],
+                        coll_topology_probe_limits limits, void *memory, int racks[], int sites[],
                         coll_topology_probe_report *report);
 
 #endif

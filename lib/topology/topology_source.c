@@ -46,6 +46,7 @@ typedef struct team {
     MPI_Comm comm;
     int rank;
     const int *leaders;
+    void *memory;
 } team;
 
 /* --- from Slurm, from a file --- */
@@ -164,8 +165,8 @@ static void write_cache(const location *at, coll_topocache_kind kind, const char
 static int locate_by_measurement(const team *who, const location *at,
                                  coll_topology_probe_report *report) {
     char how[200];
-    int code = coll_topology_probe(who->comm, at->nodes, who->leaders, ASKED, at->racks, at->sites,
-                                   report);
+    int code = coll_topology_probe(who->comm, at->nodes, who->leaders, ASKED, who->memory,
+                                   at->racks, at->sites, report);
     if (code != MPI_SUCCESS)
         return code;
     describe_measurement(at, report, how, sizeof how);
@@ -186,8 +187,8 @@ static int measure_by_default(const team *who, const location *at) {
     coll_topology_probe_report report;
     coll_topology_probe_limits limits = UNASKED;
     limits.longest += at->nodes * EACH_NODE;
-    int code = coll_topology_probe(who->comm, at->nodes, who->leaders, limits, at->racks, at->sites,
-                                   &report);
+    int code = coll_topology_probe(who->comm, at->nodes, who->leaders, limits, who->memory,
+                                   at->racks, at->sites, &report);
     if (code != MPI_SUCCESS || who->rank != 0)
         return code;
     const coll_racks_found *found = &report.found;
@@ -348,9 +349,22 @@ coll_topology_source_rest coll_topology_source(const coll_topology_source_state 
     return COLL_TOPOLOGY_SOURCE_NOTHING;
 }
 
+/* Broadcasts racks, sites and note at the same time, by the connections of earlier broadcasts of
+ * this kind: MPI_Bcast would open others. */
+static int broadcast_places(MPI_Comm comm, const location *at) {
+    MPI_Request requests[3];
+    int code = PMPI_Ibcast(at->racks, at->nodes, MPI_INT, 0, comm, &requests[0]);
+    if (code == MPI_SUCCESS)
+        code = PMPI_Ibcast(at->sites, at->nodes, MPI_INT, 0, comm, &requests[1]);
+    if (code == MPI_SUCCESS)
+        code = PMPI_Ibcast(at->note, COLL_TOPOLOGY_SOURCE_NOTE, MPI_CHAR, 0, comm, &requests[2]);
+    return code == MPI_SUCCESS ? PMPI_Waitall(3, requests, MPI_STATUSES_IGNORE) : code;
+}
+
 int coll_topology_source_rest_of(MPI_Comm comm, coll_topology_source_rest rest, const char *source,
-                                 const int leaders[], const coll_topology_source_state *at) {
-    team who = {.comm = comm, .leaders = leaders};
+                                 const int leaders[], void *memory,
+                                 const coll_topology_source_state *at) {
+    team who = {.comm = comm, .leaders = leaders, .memory = memory};
     coll_topology_probe_report report;
     int code = PMPI_Comm_rank(comm, &who.rank);
     if (code == MPI_SUCCESS && rest == COLL_TOPOLOGY_SOURCE_MEASURE)
@@ -359,11 +373,5 @@ int coll_topology_source_rest_of(MPI_Comm comm, coll_topology_source_rest rest, 
         code = measure_by_default(&who, at);
     if (code == MPI_SUCCESS && rest == COLL_TOPOLOGY_SOURCE_COMPARE)
         code = check_by_measurement(&who, at, source + strlen(CHECK));
-    if (code == MPI_SUCCESS)
-        code = PMPI_Bcast(at->racks, at->nodes, MPI_INT, 0, comm);
-    if (code == MPI_SUCCESS)
-        code = PMPI_Bcast(at->sites, at->nodes, MPI_INT, 0, comm);
-    if (code == MPI_SUCCESS)
-        code = PMPI_Bcast(at->note, COLL_TOPOLOGY_SOURCE_NOTE, MPI_CHAR, 0, comm);
-    return code;
+    return code == MPI_SUCCESS ? broadcast_places(comm, at) : code;
 }
