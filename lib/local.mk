@@ -154,6 +154,7 @@ libcoll_core_la_SOURCES = \
 	lib/report/arrivals.c lib/report/arrivals.h \
 	lib/report/gather.c lib/report/gather.h \
 	lib/report/job_calls.c lib/report/job_calls.h \
+	lib/report/links.c lib/report/links.h \
 	lib/report/list.h \
 	lib/report/record.c lib/report/record.h \
 	lib/report/report.c lib/report/report.h \

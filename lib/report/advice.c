@@ -75,6 +75,22 @@ double coll_advice_transferring_share(const coll_summary *all, const char *opera
     return inside > 0 ? 1 - waiting / inside : 1;
 }
 
+bool coll_advice_names_link(const coll_summary *all) {
+    return all->link.problem != COLL_LINK_GOOD && all->link.seconds >= MATTERS * all->seconds;
+}
+
+double coll_advice_excess(const coll_summary *all, const coll_report_row *row) {
+    if (!(row->predicted > 0) || row->everywhere < row->calls)
+        return 0;
+    return row->inside * coll_advice_transferring_share(all, row->operation) / row->predicted;
+}
+
+void coll_advice_name_link(const coll_summary *all, const coll_link *link, char *text,
+                           size_t size) {
+    snprintf(text, size, "the %s of host %s", link->uplink ? "uplink of the rack" : "link",
+             all->host_names[link->host]);
+}
+
 int coll_advice_make(const coll_summary *all, coll_advice advice[COLL_ADVICE_MOST]) {
     int count = 0;
     const double least = MATTERS * all->seconds;
@@ -97,6 +113,13 @@ int coll_advice_make(const coll_summary *all, coll_advice advice[COLL_ADVICE_MOS
         if (next.seconds >= DOMINATES * all->seconds)
             insert(advice, &count, &next);
     }
+    const coll_advice slow = {.kind = "link",
+                              .seconds = all->link.seconds,
+                              .at_most = true,
+                              .link = &all->link,
+                              .setting = "examine the hosts and links: coll-run --doctor"};
+    if (coll_advice_names_link(all))
+        insert(advice, &count, &slow);
     const coll_advice next = {
         .kind = "native",
         .seconds = all->would_save.middle,
@@ -110,6 +133,13 @@ void coll_advice_describe(const coll_summary *all, const coll_advice *advice, ch
                           size_t size) {
     const coll_lateness *late = advice->late;
     char period[32] = "";
+    if (advice->link) {
+        char name[128];
+        coll_advice_name_link(all, advice->link, name, sizeof name);
+        snprintf(text, size, "%s %s", name,
+                 advice->link->problem == COLL_LINK_LOSES ? "loses packets" : "is slow");
+        return;
+    }
     if (!late && !advice->row) {
         snprintf(text, size, "libcoll can run the collectives");
         return;

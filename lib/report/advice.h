@@ -11,11 +11,12 @@
 enum { COLL_ADVICE_MOST = 5 };
 
 typedef struct coll_advice {
-    const char *kind;           /* "late rank", "late host", "moving work", "native" or "call" */
-    double seconds;             /* that the run would take less */
-    bool at_most;               /* SECONDS are a limit, no estimate */
+    const char *kind; /* "late rank", "late host", "moving work", "link", "native" or "call" */
+    double seconds;   /* that the run would take less */
+    bool at_most;     /* SECONDS are a limit, no estimate */
     const coll_lateness *late;  /* of a late rank or host, in one operation; else NULL */
     const coll_report_row *row; /* of "call"; else NULL */
+    const coll_link *link;      /* of "link"; else NULL */
     const char *setting;        /* what to do */
 } coll_advice;
 
@@ -25,6 +26,18 @@ int coll_advice_make(const coll_summary *all, coll_advice advice[COLL_ADVICE_MOS
 /* Writes the subject of ADVICE to TEXT: "rank 5 (host n0) arrives late". */
 void coll_advice_describe(const coll_summary *all, const coll_advice *advice, char *text,
                           size_t size);
+
+/* Writes the name of LINK to TEXT: "the link of host n2". */
+void coll_advice_name_link(const coll_summary *all, const coll_link *link, char *text, size_t size);
+
+/* Returns whether LINK costs so much of the run that it is named. */
+bool coll_advice_names_link(const coll_summary *all);
+
+/*
+ * Returns how many times as long as predicted ROW's calls took, without the time in which ranks
+ * waited for others; 0 if that is unknown, or if some were not on all ranks.
+ */
+double coll_advice_excess(const coll_summary *all, const coll_report_row *row);
 
 /* Returns the share of the time in calls of OPERATION in which a rank does not wait for others; 1
  * if that is unknown. */

@@ -7,6 +7,7 @@
 #include "lib/base/ticks.h"
 #include "lib/report/job_calls.h"
 #include "lib/topology/rank_info.h"
+#include "lib/topology/tcp_info.h"
 
 #include <math.h>
 #include <sched.h>
@@ -27,21 +28,24 @@ enum { ROUND_TRIPS = 12 };
 /* All ranks together send at most ALL_EVENTS, but each rank may send LEAST_EVENTS. */
 enum { ALL_EVENTS = 1 << 22, LEAST_EVENTS = 256 };
 
+/* Links are compared on at most so many hosts, and so many TCP connections. */
+enum { LINK_HOSTS = 256, CONNECTIONS = 1 << 20 };
+
 /* Differences of clocks are fitted to at most this many events of one host. */
 enum { FITTED = 4096 };
 
 /* What each rank sends first. */
 typedef struct hello {
     coll_rank_info info;
-    int64_t rows, comms, events; /* that will follow */
+    int64_t rows, comms, events, connections; /* that will follow */
     double lost;
 } hello;
 
 /* Rank 0's requests. */
 enum { TELL_TIME, SEND_ALL, LEAVE_OUT };
 
-/* A message has the rows, and then each communicator, followed by its events. The sizes of all are
- * multiples of 8, so that all are aligned. */
+/* A message has the rows, then each communicator, followed by its events, and then the TCP
+ * connections. The sizes of all are multiples of 8, so that all are aligned. */
 typedef struct comm_header {
     uint64_t id, group, first; /* number of the first event */
     int64_t events, ranks, place;
@@ -58,7 +62,8 @@ static comm_header *next_comm(comm_header *comm) {
 
 static size_t data_bytes(const hello *of) {
     return (size_t)of->rows * sizeof(coll_report_row) + (size_t)of->comms * sizeof(comm_header) +
-           (size_t)of->events * sizeof(coll_job_part);
+           (size_t)of->events * sizeof(coll_job_part) +
+           (size_t)of->connections * sizeof(coll_tcp_connection);
 }
 
 /* --- Waiting --- */
@@ -133,7 +138,8 @@ static int place_in(const coll_report_group *group, int rank) {
     return place;
 }
 
-static void pack_events(int rank, const int row_of[], void *to, int64_t most) {
+/* Returns the end of what it packs. */
+static void *pack_events(int rank, const int row_of[], void *to, int64_t most) {
     for (const coll_report_comm *one = coll_report_comms(); one; one = one->next) {
         const int64_t count = events_of(one, most);
         if (count == 0)
@@ -159,25 +165,30 @@ static void pack_events(int rank, const int row_of[], void *to, int64_t most) {
         }
         to = next;
     }
+    return to;
 }
 
 /* Makes what this rank sends: sets OWN, and returns the data that follows, which the caller frees;
  * NULL without memory. */
 static char *make_data(MPI_Comm world, hello *own) {
+    static coll_tcp_connection connections[COLL_TCP_CONNECTIONS];
     coll_report_row *rows = malloc(COLL_REPORT_ROWS * sizeof *rows);
-    int rank, row_of[COLL_REPORT_ROWS];
+    int rank, ranks, row_of[COLL_REPORT_ROWS];
     memset(own, 0, sizeof *own);
     if (!rows || PMPI_Comm_rank(world, &rank) != MPI_SUCCESS ||
+        PMPI_Comm_size(world, &ranks) != MPI_SUCCESS ||
         coll_rank_info_make(&own->info) != MPI_SUCCESS) {
         free(rows);
         return NULL;
     }
     const int64_t most = most_events(world);
-    describe(own, coll_report_make_rows(rank, rows, row_of), most);
+    own->connections = coll_tcp_info_read(connections);
+    describe(own, coll_report_make_rows(rank, ranks, rows, row_of), most);
     char *data = malloc(data_bytes(own) + 1);
     if (data) {
         memcpy(data, rows, (size_t)own->rows * sizeof *rows);
-        pack_events(rank, row_of, data + (size_t)own->rows * sizeof *rows, most);
+        void *end = pack_events(rank, row_of, data + (size_t)own->rows * sizeof *rows, most);
+        memcpy(end, connections, (size_t)own->connections * sizeof *connections);
     }
     free(rows);
     return data;
@@ -220,6 +231,12 @@ typedef struct host {
     double error;   /* s */
 } host;
 
+/* A TCP connection, and the host that sends on it. */
+typedef struct sender {
+    int host;
+    coll_tcp_connection to;
+} sender;
+
 typedef struct gathering {
     MPI_Comm world;
     int tag, ranks;
@@ -229,6 +246,8 @@ typedef struct gathering {
     host *host;
     coll_arrivals *arrivals;
     coll_job_calls *calls; /* NULL: some are missing */
+    sender *senders;
+    int64_t sender_count;  /* negative: some are missing */
     char *own;             /* rank 0's data */
     coll_summary *summary; /* the result */
 } gathering;
@@ -377,6 +396,24 @@ static void add_calls(gathering *all, int rank, comm_header *comm) {
     all->calls = NULL;
 }
 
+/* Adds the connections of RANK. */
+static void add_connections(gathering *all, int rank, const coll_tcp_connection list[]) {
+    const int64_t count = all->hellos[rank].connections, before = all->sender_count;
+    if (before < 0)
+        return;
+    if (before + count > CONNECTIONS) {
+        all->sender_count = -1;
+        return;
+    }
+    sender *more = realloc(all->senders, (size_t)(before + count + 1) * sizeof *more);
+    all->sender_count = more ? before + count : -1;
+    if (!more)
+        return;
+    all->senders = more;
+    for (int64_t i = 0; i < count; i++)
+        more[before + i] = (sender){all->summary->host_of[rank], list[i]};
+}
+
 /* Adds the data that RANK has sent. */
 static void add_data(gathering *all, int rank, char *data) {
     const hello *of = &all->hellos[rank];
@@ -395,6 +432,7 @@ static void add_data(gathering *all, int rank, char *data) {
         add_arrivals(all, rank, comm);
         add_calls(all, rank, comm);
     }
+    add_connections(all, rank, (void *)comm);
     into->lost += of->lost;
 }
 
@@ -464,9 +502,82 @@ static const coll_report_group *find_whole_group(int ranks) {
     return NULL;
 }
 
+/* --- Links --- */
+
+/* An IPv4 address, and the host that has it. */
+typedef struct host_address {
+    uint32_t address;
+    int host;
+} host_address;
+
+static int by_address(const void *a, const void *b) {
+    const host_address *one = a, *other = b;
+    return (one->address > other->address) - (one->address < other->address);
+}
+
+/* Returns the addresses that the hosts send from, in order, and sets *COUNT; some are listed more
+ * than once. The caller frees them. Returns NULL without memory. */
+static host_address *list_addresses(const gathering *all, size_t *count) {
+    host_address *list = malloc(((size_t)all->sender_count + 1) * sizeof *list);
+    *count = 0;
+    for (int64_t i = 0; i < all->sender_count && list; i++) {
+        const uint32_t own = all->senders[i].to.own;
+        if (*count == 0 || list[*count - 1].address != own)
+            list[(*count)++] = (host_address){own, all->senders[i].host};
+    }
+    if (*count > 0)
+        qsort(list, *count, sizeof *list, by_address);
+    return list;
+}
+
+/* Sets FLOWS to what each host has sent to each other one; returns the number of these pairs. */
+static int list_flows(const gathering *all, coll_flow flows[]) {
+    const int hosts = all->summary->hosts;
+    size_t addresses;
+    int count = 0;
+    host_address *address = list_addresses(all, &addresses);
+    for (int64_t i = 0; i < all->sender_count && address; i++) {
+        const coll_tcp_connection *c = &all->senders[i].to;
+        const host_address *to = bsearch(&(host_address){.address = c->peer}, address, addresses,
+                                         sizeof *address, by_address);
+        const int from = all->senders[i].host;
+        if (!to || to->host == from)
+            continue;
+        coll_flow *flow = &flows[from * hosts + to->host];
+        flow->from = from;
+        flow->to = to->host;
+        flow->bytes += c->bytes;
+        flow->busy += c->busy;
+        flow->sent += (double)c->sent;
+        flow->resent += (double)c->resent;
+    }
+    free(address);
+    for (int i = 0; i < hosts * hosts; i++)
+        if (flows[i].from != flows[i].to)
+            flows[count++] = flows[i];
+    return count;
+}
+
+/* Finds the link that is worse than the others, of WHOLE's racks, if WHOLE is not NULL. On several
+ * sites links differ anyway. */
+static void find_link(gathering *all, const coll_report_group *whole) {
+    const size_t hosts = (size_t)all->summary->hosts;
+    if (all->sender_count < 0 || hosts > LINK_HOSTS || all->summary->missing > 0 ||
+        (whole && whole->topo.sites != 1))
+        return;
+    coll_flow *flows = calloc(hosts * hosts, sizeof *flows);
+    int *rack_of = calloc(hosts, sizeof *rack_of);
+    for (int i = 0; i < all->ranks && whole && rack_of; i++)
+        rack_of[all->summary->host_of[whole->members[i]]] = whole->topo.places[i].rack;
+    if (flows && rack_of)
+        all->summary->link = coll_links_find(list_flows(all, flows), flows, (int)hosts,
+                                             whole && whole->topo.racks > 1 ? rack_of : NULL);
+    free(flows);
+    free(rack_of);
+}
+
 /* Sets what was saved by a replay of the calls, if all of the job's ranks are known. */
-static void replay(gathering *all) {
-    const coll_report_group *whole = find_whole_group(all->ranks);
+static void replay(gathering *all, const coll_report_group *whole) {
     int *place_of = malloc((size_t)all->ranks * sizeof *place_of);
     coll_topo topo = {.ranks = 0};
     for (int i = 0; i < all->ranks && whole && place_of; i++)
@@ -498,8 +609,10 @@ static void summarize(gathering *all, const bool expected[], coll_topo *topo) {
         into->served = into->served || strcmp(into->rows[i].algorithm, "native") != 0;
         coll_report_finish_saved(&into->rows[i]);
     }
+    const coll_report_group *whole = find_whole_group(all->ranks);
+    find_link(all, whole);
     if (into->served && all->calls)
-        replay(all);
+        replay(all, whole);
     coll_summary_sort(into);
     const coll_rank_infos infos = {(const char *)&all->hellos[0].info, sizeof *all->hellos};
     if (into->ranks == all->ranks && !coll_topo_make(&infos, all->ranks, topo))
@@ -521,6 +634,7 @@ bool coll_gather(MPI_Comm world, int tag, double timeout, const bool expected[],
     }
     coll_arrivals_free(all.arrivals);
     coll_job_calls_free(all.calls);
+    free(all.senders);
     free(all.hellos);
     free(all.here);
     free(all.host);

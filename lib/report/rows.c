@@ -166,13 +166,15 @@ bool coll_report_would_save(const coll_report_cell *cell, const coll_topo *topo,
     return true;
 }
 
-static coll_report_row make_row(const coll_report_cell *cell, int rank) {
+static coll_report_row make_row(const coll_report_cell *cell, int rank, int ranks) {
     coll_report_row row = {.size_class = cell->size_class,
                            .calls = (double)cell->calls,
                            .bytes = (double)cell->bytes,
                            .inside = 1e-9 * coll_report_length(cell->inside),
                            .completed = (double)cell->completed,
                            .until = 1e-9 * coll_report_length(cell->until)};
+    if (cell->group && cell->group->ranks == ranks)
+        row.everywhere = row.calls;
     const char *name = coll_operations[cell->operation].name;
     snprintf(row.operation, sizeof row.operation, "%s%s%s",
              cell->kind == COLL_REPORT_NONBLOCKING ? "i" : "", name,
@@ -185,12 +187,12 @@ static coll_report_row make_row(const coll_report_cell *cell, int rank) {
     return row;
 }
 
-int coll_report_make_rows(int rank, coll_report_row rows[], int row_of[]) {
+int coll_report_make_rows(int rank, int ranks, coll_report_row rows[], int row_of[]) {
     int cells, count = 0;
     const coll_report_cell *all = coll_report_cells(&cells);
     for (int i = 0; i < cells; i++)
         if (all[i].calls > 0) {
-            const coll_report_row row = make_row(&all[i], rank);
+            const coll_report_row row = make_row(&all[i], rank, ranks);
             count = coll_report_add_row(rows, count, COLL_REPORT_ROWS, &row);
             row_of[i] = coll_report_find_row(rows, count, &row);
         }
@@ -202,8 +204,8 @@ void coll_report_finish_saved(coll_report_row *row) {
         return;
     const double share = counted_share(row->inside / row->calls, row->predicted / row->estimated);
     scale(&row->saved, share * row->calls / row->estimated);
+    row->predicted *= row->calls / row->estimated;
     row->estimated = row->calls;
-    row->predicted = 0;
 }
 
 static int combined_source(int a, int b) {
@@ -238,6 +240,7 @@ int coll_report_add_row(coll_report_row sums[], int count, int most, const coll_
     sum->until += row->until;
     sum->estimated += row->estimated;
     sum->predicted += row->predicted;
+    sum->everywhere += row->everywhere;
     coll_report_range_add(&sum->saved, &row->saved);
     return count;
 }

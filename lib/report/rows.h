@@ -46,6 +46,7 @@ typedef struct coll_report_row {
     double until;        /* s from their starts to their completions */
     double estimated;    /* calls for which SAVED is known */
     double predicted;    /* s that these calls were predicted to take; 0: not predicted */
+    double everywhere;   /* calls on communicators of all ranks */
     coll_report_range
         saved; /* s by which these calls would have taken longer natively, if they took PREDICTED */
 } coll_report_row;
@@ -57,17 +58,17 @@ enum { COLL_REPORT_ROWS = 1024 };
 #define COLL_REPORT_PREDICTED_WITHIN 0.3
 
 /*
- * Writes the rows of this rank, RANK in MPI_COMM_WORLD, to ROWS, which has room for
+ * Writes the rows of this rank, RANK of RANKS in MPI_COMM_WORLD, to ROWS, which has room for
  * COLL_REPORT_ROWS, and returns their number. Sets ROW_OF[i] to the row of the ith of
  * coll_report_cells. Predictions take a while, so the first rank of each group alone estimates what
  * was saved.
  */
-int coll_report_make_rows(int rank, coll_report_row rows[], int row_of[]);
+int coll_report_make_rows(int rank, int ranks, coll_report_row rows[], int row_of[]);
 
 /*
- * Scales the SAVED of ROW, a sum over all ranks: from predicted times to the times that the calls
- * took, and from the calls with an estimate to all calls. A single rank's time does not tell how
- * long a call took: the root of a broadcast leaves early.
+ * Scales the SAVED and PREDICTED of ROW, a sum over all ranks: SAVED from predicted times to the
+ * times that the calls took, and both from the calls with an estimate to all calls. A single rank's
+ * time does not tell how long a call took: the root of a broadcast leaves early.
  */
 void coll_report_finish_saved(coll_report_row *row);
 

@@ -175,9 +175,17 @@ static const char *plural(int count) {
     return count == 1 ? "" : "s";
 }
 
+/* What takes less than this fraction of the run is not worth a line. */
+static const double HARDLY = 0.01;
+
+/* Calls that take this many times as long as predicted need an explanation. */
+static const double LARGE = 2;
+
+/* Megabits in a byte. */
+static const double MBIT = 8e-6;
+
 /* Prints who was late in the calls of ONE, unless they took hardly any of the run. */
 static void print_late(FILE *stream, const coll_summary *all, const coll_lateness *one) {
-    static const double HARDLY = 0.01;
     if (one->inside / one->ranks < HARDLY * all->seconds)
         return;
     char time[FIELD], whole[FIELD];
@@ -227,6 +235,31 @@ static void print_late(FILE *stream, const coll_summary *all, const coll_latenes
     else
         fprintf(stream, "    the clocks agree within %s only, too little to say who arrives last\n",
                 print_seconds(all->clock_error, time));
+}
+
+/* Prints the link that is worse than the others, and the calls which it explains. */
+static void print_link(FILE *stream, const coll_summary *all) {
+    const coll_link *link = &all->link;
+    char name[128], time[FIELD], size[FIELD];
+    if (!coll_advice_names_link(all))
+        return;
+    coll_advice_name_link(all, link, name, sizeof name);
+    if (link->problem == COLL_LINK_LOSES)
+        fprintf(stream,
+                "%s loses packets: TCP sent %.1f %% of the segments again, %.1f %% usually\n", name,
+                100 * link->value, 100 * link->usual);
+    else
+        fprintf(stream, "%s is slow: %.3g Mbit/s in the fastest connection, %.3g Mbit/s usually\n",
+                name, MBIT * link->value, MBIT * link->usual);
+    for (int i = 0; i < all->count; i++) {
+        const coll_report_row *row = &all->rows[i];
+        const double excess = coll_advice_excess(all, row);
+        if (excess >= LARGE && row->inside / all->ranks >= HARDLY * all->seconds)
+            fprintf(
+                stream, "    this explains why %s of %s took %.1f times as long as predicted, %s\n",
+                row->operation, print_count((double)coll_class_bytes(row->size_class), true, size),
+                excess, print_seconds(row->inside / all->ranks, time));
+    }
 }
 
 static void print_saved(FILE *stream, const coll_summary *all) {
@@ -286,6 +319,7 @@ bool coll_summary_print(FILE *stream, const void *summary) {
     print_table(stream, all);
     for (int i = 0; i < all->late_count; i++)
         print_late(stream, all, &all->late[i]);
+    print_link(stream, all);
     print_saved(stream, all);
     print_advice(stream, all);
     coll_c_locale_end(before);
@@ -367,6 +401,18 @@ static void print_json_late(FILE *stream, const coll_summary *all, const coll_la
     fprintf(stream, "\"seconds\": %.9g}", one->inside / one->ranks);
 }
 
+static void print_json_link(FILE *stream, const coll_summary *all) {
+    const coll_link *link = &all->link;
+    const char *unit = link->problem == COLL_LINK_LOSES ? "share" : "bytes_per_second";
+    if (!coll_advice_names_link(all))
+        return;
+    fprintf(stream, ",\n  \"link\": {\"of\": \"%s\", \"host\": ", link->uplink ? "rack" : "host");
+    print_string(stream, all->host_names[link->host]);
+    fprintf(stream, ", \"problem\": \"%s\", \"%s\": %.6g, \"usual_%s\": %.6g, \"seconds\": %.9g}",
+            link->problem == COLL_LINK_LOSES ? "loses" : "slow", unit, link->value, unit,
+            link->usual, link->seconds);
+}
+
 static void print_json_advice(FILE *stream, const coll_summary *all) {
     coll_advice advice[COLL_ADVICE_MOST];
     char what[128];
@@ -381,6 +427,11 @@ static void print_json_advice(FILE *stream, const coll_summary *all) {
         if (named) {
             fprintf(stream, "\"host\": ");
             print_string(stream, late_host(all, late));
+            fprintf(stream, ", ");
+        }
+        if (advice[i].link) {
+            fprintf(stream, "\"host\": ");
+            print_string(stream, all->host_names[advice[i].link->host]);
             fprintf(stream, ", ");
         }
         if (advice[i].row)
@@ -430,6 +481,7 @@ bool coll_summary_print_json(FILE *stream, const void *summary) {
         fprintf(stream, ",\n  ");
         print_json_range(stream, "would_save_seconds", &all->would_save);
     }
+    print_json_link(stream, all);
     print_json_advice(stream, all);
     fprintf(stream, "\n}\n");
     coll_c_locale_end(before);

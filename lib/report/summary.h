@@ -4,6 +4,7 @@
 #define COLL_LIB_REPORT_SUMMARY_H
 
 #include "lib/report/arrivals.h"
+#include "lib/report/links.h"
 #include "lib/report/rows.h"
 
 #include <stdbool.h>
@@ -24,6 +25,7 @@ typedef struct coll_summary {
     double clock_error;                    /* s, between hosts */
     char (*host_names)[COLL_SUMMARY_HOST]; /* of each host */
     int *host_of;                          /* of each rank */
+    coll_link link;                        /* that explains calls which take too long */
     bool served;                           /* libcoll ran some calls */
     const char *why;                       /* why it ran none; NULL: unknown */
     bool would_known;                      /* WOULD_SAVE is known */

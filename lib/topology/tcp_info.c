@@ -64,3 +64,37 @@ double coll_tcp_info_round_trip(void) {
     closedir(descriptors);
     return shortest;
 }
+
+static bool read_connection(int socket, coll_tcp_connection *c) {
+    const double microsecond = 1e-6;
+    struct sockaddr_in own, peer;
+    struct tcp_info info = {.tcpi_state = 0};
+    socklen_t own_size = sizeof own, peer_size = sizeof peer, size = sizeof info;
+    if (getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size) != 0 ||
+        size < offsetof(struct tcp_info, tcpi_rwnd_limited) + sizeof info.tcpi_rwnd_limited ||
+        getsockname(socket, (void *)&own, &own_size) != 0 || own.sin_family != AF_INET ||
+        getpeername(socket, (void *)&peer, &peer_size) != 0 ||
+        own.sin_addr.s_addr == peer.sin_addr.s_addr)
+        return false;
+    const uint64_t limited = info.tcpi_rwnd_limited, busy = info.tcpi_busy_time;
+    *c = (coll_tcp_connection){.own = own.sin_addr.s_addr,
+                               .peer = peer.sin_addr.s_addr,
+                               .bytes = (double)info.tcpi_bytes_acked,
+                               .busy = microsecond * (double)(busy > limited ? busy - limited : 0),
+                               .sent = info.tcpi_data_segs_out,
+                               .resent = info.tcpi_total_retrans};
+    return true;
+}
+
+int coll_tcp_info_read(coll_tcp_connection list[]) {
+    int count = 0;
+    DIR *descriptors = opendir("/proc/self/fd");
+    if (!descriptors)
+        return 0;
+    for (const struct dirent *entry;
+         count < COLL_TCP_CONNECTIONS && (entry = readdir(descriptors));)
+        if (*entry->d_name != '.' && read_connection(atoi(entry->d_name), &list[count]))
+            count++;
+    closedir(descriptors);
+    return count;
+}

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests who is named as late, from made-up arrivals, and how clocks are compared. */
+/* Tests who is named as late, from made-up arrivals, how clocks are compared, and which link is
+ * named, from made-up flows. */
 #include "config.h"
 
 #include "lib/base/cachefile.h"
 #include "lib/report/advice.h"
 #include "lib/report/arrivals.h"
+#include "lib/report/links.h"
 #include "lib/report/summary.h"
 #include "tests/support/generator.h"
 #include "tests/support/harness.h"
@@ -206,8 +208,20 @@ static char *written(coll_printer *print, const coll_summary *summary) {
 }
 
 static const coll_report_row some_rows[] = {
-    {"allreduce", "racks", 16, COLL_REPORT_ESTIMATED, 800, 800 * 65536, 8, 0, 0, 400, 8, {3, 4, 6}},
-    {"bcast", "native", 10, COLL_REPORT_NATIVE, 20, 20 * 1500, 1, 0, 0, 20, 0, {0, 0, 0}},
+    {"allreduce",
+     "racks",
+     16,
+     COLL_REPORT_ESTIMATED,
+     800,
+     800 * 65536,
+     8,
+     0,
+     0,
+     400,
+     8,
+     800,
+     {3, 4, 6}},
+    {"bcast", "native", 10, COLL_REPORT_NATIVE, 20, 20 * 1500, 1, 0, 0, 20, 0, 20, {0, 0, 0}},
 };
 
 static char names[2][COLL_SUMMARY_HOST] = {"n\"0", "n1"};
@@ -353,6 +367,120 @@ START_TEST(sums) {
 }
 END_TEST
 
+/* --- Links --- */
+
+enum { HOSTS = 8, RACKS = 4 };
+static const int racks[HOSTS] = {0, 0, 1, 1, 2, 2, 3, 3};
+
+/* What is wrong in a lab of HOSTS hosts. Rates are in bytes/s. */
+typedef struct fault {
+    int host, rack;    /* with the fault; negative: none */
+    double rate, loss; /* of what passes its link or uplink */
+    bool star;         /* hosts exchange messages with HOST alone, else all with one another */
+    bool short_messages;
+} fault;
+
+static bool crosses(int from, int to, int rack) {
+    return racks[from] != racks[to] && (racks[from] == rack || racks[to] == rack);
+}
+
+static coll_link find_link(const fault *of, bool know_racks) {
+    coll_flow flows[HOSTS * HOSTS];
+    generator random = {.state = 3};
+    int count = 0;
+    for (int from = 0; from < HOSTS; from++)
+        for (int to = 0; to < HOSTS; to++) {
+            if (from == to || (of->star && from != of->host && to != of->host))
+                continue;
+            const bool hit = from == of->host || to == of->host ||
+                             (of->rack >= 0 && crosses(from, to, of->rack));
+            const bool leaves =
+                from == of->host || (racks[from] == of->rack && crosses(from, to, of->rack));
+            const double bytes = 1e7,
+                         rate = (hit && of->rate > 0 ? of->rate : 1e7) *
+                                (1 + 0.01 * below(&random, 30)),
+                         sent = of->short_messages ? bytes / 100 : bytes / 1448;
+            flows[count++] = (coll_flow){.from = from,
+                                         .to = to,
+                                         .bytes = bytes,
+                                         .busy = bytes / rate,
+                                         .sent = sent,
+                                         .resent = sent * (leaves ? of->loss : 0.001)};
+        }
+    return coll_links_find(count, flows, HOSTS, know_racks ? racks : NULL);
+}
+
+START_TEST(slow_or_lossy_link) {
+    coll_link link = find_link(&(fault){.host = 2, .rack = -1, .rate = 4e5}, true);
+    ck_assert(link.problem == COLL_LINK_SLOW && !link.uplink && link.host == 2);
+    ck_assert(link.value < 6e5 && link.usual > 1e7 && link.seconds > 15);
+    link = find_link(&(fault){.host = 2, .rack = -1, .rate = 4e5}, false);
+    ck_assert(link.problem == COLL_LINK_SLOW && !link.uplink && link.host == 2);
+    link = find_link(&(fault){.host = 5, .rack = -1, .loss = 0.02}, true);
+    ck_assert(link.problem == COLL_LINK_LOSES && !link.uplink && link.host == 5);
+    ck_assert_double_eq_tol(link.value, 0.0105, 0.01);
+    link = find_link(&(fault){.host = -1, .rack = 3, .rate = 4e5}, true);
+    ck_assert(link.problem == COLL_LINK_SLOW && link.uplink && racks[link.host] == 3);
+    link = find_link(&(fault){.host = -1, .rack = 1, .loss = 0.02}, true);
+    ck_assert(link.problem == COLL_LINK_LOSES && link.uplink && racks[link.host] == 1);
+}
+END_TEST
+
+/* A link is not named if nothing is wrong, if another one explains the same, if all links are like
+ * it, or if messages were so short that they tell no rate. */
+START_TEST(no_link) {
+    ck_assert(find_link(&(fault){.host = -1, .rack = -1}, true).problem == COLL_LINK_GOOD);
+    ck_assert(find_link(&(fault){.host = -1, .rack = 3, .rate = 4e5}, false).problem ==
+              COLL_LINK_GOOD);
+    ck_assert(find_link(&(fault){.host = 2, .rack = -1, .rate = 4e5, .star = true}, true).problem ==
+              COLL_LINK_GOOD);
+    ck_assert(find_link(&(fault){.host = 2, .rack = -1, .rate = 4e5, .short_messages = true}, true)
+                  .problem == COLL_LINK_GOOD);
+    /* The messages of two hosts share a link, so each is slow. */
+    const coll_flow shared[] = {{0, 1, 1e7, 1, 7000, 7},
+                                {1, 2, 1e7, 1, 7000, 7},
+                                {2, 0, 1e7, 1, 7000, 7},
+                                {0, 3, 1e6, 0.5, 700, 0},
+                                {3, 0, 1e6, 0.5, 700, 0}};
+    ck_assert(coll_links_find(5, shared, 4, NULL).problem == COLL_LINK_GOOD);
+    ck_assert(coll_links_find(0, NULL, 1, NULL).problem == COLL_LINK_GOOD);
+}
+END_TEST
+
+/* The link is reported with the calls that took much longer than predicted, unless some of these
+ * were not on all ranks; and not if it cost hardly any of the run. */
+START_TEST(link_and_calls) {
+    coll_report_row rows[2];
+    coll_summary of = make_summary(2, rows);
+    of.link = (coll_link){COLL_LINK_SLOW, false, 1, 1.25e6, 12.5e6, 3};
+    rows[0].predicted = 2;
+    char *out = written(coll_summary_print, &of);
+    ck_assert_ptr_nonnull(strstr(
+        out,
+        "the link of host n1 is slow: 10 Mbit/s in the fastest connection, 100 Mbit/s usually\n"
+        "    this explains why allreduce of 64K took 4.0 times as long as predicted, 4.00 s\n"));
+    ck_assert_ptr_nonnull(
+        strstr(out, "1. the link of host n1 is slow: the run would take at most 3.00 s less\n"));
+    free(out);
+    out = written(coll_summary_print_json, &of);
+    ck_assert_ptr_nonnull(
+        strstr(out, "\"link\": {\"of\": \"host\", \"host\": \"n1\", \"problem\": \"slow\", "));
+    ck_assert_ptr_nonnull(strstr(out, "{\"kind\": \"link\", \"host\": \"n1\", "));
+    free(out);
+    rows[0].everywhere = 400;
+    of.link = (coll_link){COLL_LINK_LOSES, true, 1, 0.02, 0.001, 3};
+    out = written(coll_summary_print, &of);
+    ck_assert_ptr_nonnull(strstr(out, "the uplink of the rack of host n1 loses packets: TCP sent "
+                                      "2.0 % of the segments again, 0.1 % usually\n"));
+    ck_assert_ptr_null(strstr(out, "explains"));
+    free(out);
+    of.link.seconds = 0.5;
+    out = written(coll_summary_print, &of);
+    ck_assert_ptr_null(strstr(out, "link"));
+    free(out);
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("report");
     TCase *all = tcase_create("report");
@@ -367,6 +495,9 @@ int main(void) {
     tcase_add_test(all, text);
     tcase_add_test(all, recommendations);
     tcase_add_test(all, sums);
+    tcase_add_test(all, slow_or_lossy_link);
+    tcase_add_test(all, no_link);
+    tcase_add_test(all, link_and_calls);
     suite_add_tcase(suite, all);
     return harness_unit(suite);
 }

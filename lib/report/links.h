@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Finds the link of a host, or the uplink of a rack, that is slower or loses more packets than the
+ * others, from what TCP has counted between each pair of hosts. Names none unless it alone explains
+ * all that stands out. Pure.
+ */
+#ifndef COLL_LIB_REPORT_LINKS_H
+#define COLL_LIB_REPORT_LINKS_H
+
+#include <stdbool.h>
+
+/* What one host has sent to another. */
+typedef struct coll_flow {
+    int from, to;        /* hosts */
+    double bytes, busy;  /* busy: s in which some of them waited to be acknowledged */
+    double sent, resent; /* segments with data */
+} coll_flow;
+
+typedef enum coll_link_problem {
+    COLL_LINK_GOOD,
+    COLL_LINK_LOSES,
+    COLL_LINK_SLOW
+} coll_link_problem;
+
+typedef struct coll_link {
+    coll_link_problem problem;
+    bool uplink;         /* of a rack */
+    int host;            /* whose link it is, or the first one of the rack */
+    double value, usual; /* segments sent again, as a fraction; or bytes/s */
+    double seconds;      /* that its busiest flow would have taken less at the usual rate */
+} coll_link;
+
+/*
+ * Returns the link that explains what stands out in the COUNT FLOWS, at most one for each pair of
+ * HOSTS hosts. RACK_OF has the rack of each host, from 0; NULL: unknown. Returns a good link
+ * without memory, too.
+ */
+coll_link coll_links_find(int count, const coll_flow flows[], int hosts, const int rack_of[]);
+
+#endif
