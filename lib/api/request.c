@@ -141,14 +141,14 @@ static int wait_or_test(const char *name, COLL_Request *handle, bool wait, int *
     if (code != MPI_SUCCESS || !coll_request_active(*handle))
         return code;
     const uint64_t began = coll_report_begin();
-    coll_report_cell *cell = (*handle)->cell;
+    coll_report_class *class = (*handle)->class;
     bool done = true;
     if (wait)
         coll_request_wait(*handle);
     else
         coll_request_test(*handle, &done);
     if (began)
-        coll_report_end_wait(began, cell);
+        coll_report_end_wait(began, class);
     *flag = done;
     return done ? end_request(handle) : MPI_SUCCESS;
 }

@@ -143,7 +143,7 @@ static void complete_request(coll_request *request, int code) {
         coll_trace(request->comm, request->name, &request->call.shape,
                    coll_call_args_amount(&request->call), &request->choice, seconds);
     if (code == MPI_SUCCESS)
-        coll_report_completed(request->cell, seconds);
+        coll_report_completed(request->class, seconds);
 }
 
 /* Sets the call's tags. Must be called before the task is opened, which copies them. */
@@ -377,7 +377,7 @@ int coll_request_start(coll_request *request) {
     if (code != MPI_SUCCESS)
         return code;
     if (request->choice.algorithm)
-        request->cell = coll_report_ran(
+        request->class = coll_report_ran(
             request->comm, request->persistent ? COLL_REPORT_PERSISTENT : COLL_REPORT_NONBLOCKING,
             &request->call.shape, coll_call_args_amount(&request->call), &request->choice);
     pthread_mutex_lock(&lock);

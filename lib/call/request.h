@@ -50,7 +50,7 @@ struct COLL_Pending {
     coll_uneven uneven;  /* the counts and displacements that they refer to */
     coll_call_args call;
     coll_choice choice;
-    coll_report_cell *cell; /* the row that counts it in the report; NULL: none */
+    coll_report_class *class; /* that counts it in the report; NULL: none */
     coll_task *task;
     uint64_t turn; /* its number among the communicator's requests; determines its tags */
     size_t bytes;  /* memory that it needs; 0: nothing has to be sent */

@@ -160,7 +160,7 @@ static void *pack_events(int rank, const int row_of[], void *to, int64_t most) {
                                       .bytes = kept->bytes,
                                       .operation = (coll_operation)kept->operation,
                                       .root = kept->root,
-                                      .row = kept->cell < 0 ? -1 : row_of[kept->cell],
+                                      .row = kept->class < 0 ? -1 : row_of[kept->class],
                                       .uneven = kept->uneven};
         }
         to = next;
@@ -495,10 +495,10 @@ static bool allocate(gathering *all) {
  */
 static const coll_report_group *find_whole_group(int ranks) {
     int count;
-    const coll_report_cell *cells = coll_report_cells(&count);
+    const coll_report_class *classes = coll_report_classes(&count);
     for (int i = 0; i < count; i++)
-        if (cells[i].group && cells[i].group->ranks == ranks && cells[i].group->common)
-            return cells[i].group;
+        if (classes[i].group && classes[i].group->ranks == ranks && classes[i].group->common)
+            return classes[i].group;
     return NULL;
 }
 

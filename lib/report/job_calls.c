@@ -316,28 +316,46 @@ static findings compare(int count, const coll_report_row rows[], const row_times
  */
 static const double LOST = 0.5;
 
+/* Returns SAVED, or if ROW's calls can't have saved so little the least that they can: the MPI
+ * library's own took no less than no time. */
+static double within_reason(const coll_report_row *row, double saved) {
+    return fmax(saved, -row->inside);
+}
+
+/* Sets what ROW, which has no estimate, has saved: the difference of the two ways, from the calls
+ * that were replayed to all. */
+static void take_difference(coll_report_row *row, const row_times *times, double share) {
+    const double by = share * row->calls / times->calls,
+                 middle = within_reason(row, by * difference(times)),
+                 within = COLL_REPORT_PREDICTED_WITHIN * by *
+                          (times->seconds[NATIVE] + times->seconds[RAN]);
+    row->source = COLL_REPORT_ESTIMATED;
+    row->estimated = row->calls;
+    row->saved = (coll_report_range){middle - within, middle, middle + within};
+}
+
 /*
- * Moves what ROW has saved towards the difference of the two ways in the calls that were replayed,
- * and of the others towards as much of their estimate as FOUND is kept. The range keeps its width.
+ * Moves what ROW has saved by the estimates of single calls towards what the replay says: the
+ * difference of the two ways in the calls that were replayed, and of the others as much of their
+ * estimate as FOUND is kept. The range keeps its width.
  */
+static void move_to_difference(coll_report_row *row, const row_times *times,
+                               const findings *found) {
+    const double single = row->saved.middle, replayed = times->calls / row->calls,
+                 whole = found->share * difference(times) + (1 - replayed) * found->kept * single,
+                 moved = within_reason(row, single + LOST * (whole - single)) - single;
+    coll_report_range_add(&row->saved, &(coll_report_range){moved, moved, moved});
+}
+
+/* Sets what ROW has saved from the replay, unless it is measured. */
 static void set_saved(coll_report_row *row, const row_times *times, const findings *found) {
     if (row->source == COLL_REPORT_MEASURED || row->source == COLL_REPORT_MIXED ||
         strcmp(row->algorithm, COLL_REPORT_DCP) == 0 || times->calls == 0)
         return;
-    const bool is_new = row->source == COLL_REPORT_UNKNOWN;
-    const double replayed = times->calls / row->calls, by = found->share / (is_new ? replayed : 1),
-                 rest = (1 - replayed) * found->kept * row->saved.middle;
-    if (is_new) {
-        const double within =
-            COLL_REPORT_PREDICTED_WITHIN * by * (times->seconds[NATIVE] + times->seconds[RAN]);
-        row->source = COLL_REPORT_ESTIMATED;
-        row->estimated = row->calls;
-        row->saved = (coll_report_range){-within, 0, within};
-    }
-    const double change = (is_new ? 1 : LOST) * (by * difference(times) + rest - row->saved.middle);
-    /* The MPI library's own took no less than no time. */
-    const double moved = fmax(change, -row->inside - row->saved.middle);
-    coll_report_range_add(&row->saved, &(coll_report_range){moved, moved, moved});
+    if (row->source == COLL_REPORT_UNKNOWN)
+        take_difference(row, times, found->share);
+    else
+        move_to_difference(row, times, found);
 }
 
 bool coll_job_calls_replay(const coll_job_calls *all, double limit, const coll_topo *topo,

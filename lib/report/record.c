@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CELLS = 1024, GROUPS = 256, IDS = 1024 };
+enum { CLASSES = 1024, GROUPS = 256, IDS = 1024 };
 
 /* Communicators that are freed after fewer calls are forgotten: there may be many of them. */
 enum { WORTH_KEEPING = 8 };
@@ -29,8 +29,8 @@ static int comm_key = MPI_KEYVAL_INVALID;
 
 /* Guards all that follows. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static coll_report_cell cells[CELLS];
-static int cell_count, buckets[2 * CELLS]; /* a hash table of indices in CELLS, plus 1 */
+static coll_report_class classes[CLASSES];
+static int class_count, buckets[2 * CLASSES]; /* a hash table of indices in CLASSES, plus 1 */
 static uint64_t lost, unlogged;
 static coll_report_group groups[GROUPS];
 static int group_count;
@@ -40,9 +40,9 @@ static size_t event_count;
  */
 static struct { uint64_t hash, count; } made[IDS];
 
-/* This thread's current call: how deep it is in the library's entries, and its row if known. */
+/* This thread's current call: how deep it is in the library's entries, and its class if known. */
 static _Thread_local int depth;
-static _Thread_local coll_report_cell *current;
+static _Thread_local coll_report_class *current;
 static _Thread_local size_t current_bytes;
 static _Thread_local bool current_served;
 
@@ -225,24 +225,24 @@ static void add_event(coll_report_comm *one, const coll_report_event *event) {
     one->calls++;
 }
 
-/* --- Rows --- */
+/* --- Classes of calls --- */
 
-/* Returns the row like KEY, which it copies if the row is new; NULL if the table is full. The lock
- * is held. */
-static coll_report_cell *find_cell(const coll_report_cell *key) {
+/* Returns the class like KEY, which it copies if the class is new; NULL if the table is full. The
+ * lock is held. */
+static coll_report_class *find_class(const coll_report_class *key) {
     const uintptr_t mixed =
         (uintptr_t)key->algorithm ^ (uintptr_t)key->group >> 4 ^
         ((uintptr_t)key->operation << 8 | (uintptr_t)key->kind << 6 | (uintptr_t)key->size_class) *
             (uintptr_t)0x9e3779b1u;
-    for (size_t try = 0; try < 2 * CELLS; try++) {
-        int *bucket = &buckets[(mixed / 16 + try) % (2 * CELLS)];
-        if (!*bucket && cell_count == CELLS)
+    for (size_t try = 0; try < 2 * CLASSES; try++) {
+        int *bucket = &buckets[(mixed / 16 + try) % (2 * CLASSES)];
+        if (!*bucket && class_count == CLASSES)
             return NULL;
         if (!*bucket) {
-            cells[cell_count] = *key;
-            *bucket = ++cell_count;
+            classes[class_count] = *key;
+            *bucket = ++class_count;
         }
-        coll_report_cell *one = &cells[*bucket - 1];
+        coll_report_class *one = &classes[*bucket - 1];
         if (one->algorithm == key->algorithm && one->group == key->group &&
             one->operation == key->operation && one->kind == key->kind &&
             one->size_class == key->size_class && one->dcp == key->dcp)
@@ -264,9 +264,9 @@ static void set_places(coll_report_group *group, const coll_state *state) {
     free(all);
 }
 
-coll_report_cell *coll_report_ran(const coll_comm *comm, coll_report_kind kind,
-                                  const coll_shape *shape, size_t bytes,
-                                  const coll_choice *choice) {
+coll_report_class *coll_report_ran(const coll_comm *comm, coll_report_kind kind,
+                                   const coll_shape *shape, size_t bytes,
+                                   const coll_choice *choice) {
     if (coll_report_is != COLL_REPORT_ON || depth == 0)
         return NULL;
     const coll_report_comm *own = find_comm(comm->user);
@@ -274,21 +274,21 @@ coll_report_cell *coll_report_ran(const coll_comm *comm, coll_report_kind kind,
         bytes = 0; /* its shape has one */
     pthread_mutex_lock(&lock);
     coll_report_group *group = own ? own->group : NULL;
-    coll_report_cell key = {.operation = shape->operation,
-                            .kind = kind,
-                            .size_class = coll_size_class(bytes),
-                            .algorithm = choice->algorithm,
-                            .group = group,
-                            .values = choice->values,
-                            .shape = *shape,
-                            .why = choice->why};
+    coll_report_class key = {.operation = shape->operation,
+                             .kind = kind,
+                             .size_class = coll_size_class(bytes),
+                             .algorithm = choice->algorithm,
+                             .group = group,
+                             .values = choice->values,
+                             .shape = *shape,
+                             .why = choice->why};
     if (group && !group->common)
         set_places(group, coll_state_of(comm));
     key.shape.topo = group && group->common ? &group->topo : NULL;
     key.shape.profile =
         group && group->common ? &coll_job_cache_facts_of(group->common)->profile : NULL;
     key.shape.latencies = NULL;
-    current = find_cell(&key);
+    current = find_class(&key);
     current_bytes = bytes;
     pthread_mutex_unlock(&lock);
     return current;
@@ -298,13 +298,13 @@ void coll_report_served(void) {
     current_served = true;
 }
 
-void coll_report_completed(coll_report_cell *cell, double seconds) {
-    if (!cell || coll_report_is != COLL_REPORT_ON)
+void coll_report_completed(coll_report_class *class, double seconds) {
+    if (!class || coll_report_is != COLL_REPORT_ON)
         return;
     const double ticks = 1e9 * seconds / tick();
     pthread_mutex_lock(&lock);
-    cell->completed++;
-    cell->until += (uint64_t)ticks;
+    class->completed++;
+    class->until += (uint64_t)ticks;
     pthread_mutex_unlock(&lock);
 }
 
@@ -319,13 +319,13 @@ uint64_t coll_report_begin_call(void) {
     return coll_ticks();
 }
 
-void coll_report_end_wait(uint64_t began, coll_report_cell *cell) {
+void coll_report_end_wait(uint64_t began, coll_report_class *class) {
     const uint64_t now = coll_ticks();
     depth = 0;
-    if (!cell)
+    if (!class)
         return;
     pthread_mutex_lock(&lock);
-    cell->inside += now - began;
+    class->inside += now - began;
     pthread_mutex_unlock(&lock);
 }
 
@@ -340,7 +340,7 @@ static void log_call(const coll_report_comm *one, coll_logged_call *call) {
 void coll_report_end(uint64_t began, int code, coll_operation operation, coll_report_kind kind,
                      const coll_report_amount *amount, MPI_Comm comm) {
     const uint64_t now = coll_ticks();
-    coll_report_cell *cell = current;
+    coll_report_class *class = current;
     depth = 0;
     if (code != MPI_SUCCESS || coll_report_is != COLL_REPORT_ON)
         return;
@@ -352,25 +352,25 @@ void coll_report_end(uint64_t began, int code, coll_operation operation, coll_re
                            !coll_operations[operation].neighbors;
     const MPI_Count count = amount->count > 0 ? amount->count : 0;
     /* On an intercommunicator TYPE may not be significant. */
-    if ((!cell || has_block) && own && count > 0 &&
+    if ((!class || has_block) && own && count > 0 &&
         PMPI_Type_size(amount->type, &size) != MPI_SUCCESS)
         size = 0;
-    const size_t given = (size_t)count * (size_t)size, bytes = cell ? current_bytes : given,
+    const size_t given = (size_t)count * (size_t)size, bytes = class ? current_bytes : given,
                  part = has_block ? given : bytes;
     const int root = coll_operations[operation].rootless ? COLL_NO_ROOT : amount->root;
     pthread_mutex_lock(&lock);
     if (own && !own->numbered)
         number_comm(own);
-    if (!cell)
-        cell = find_cell(&(coll_report_cell){.operation = operation,
-                                             .kind = kind,
-                                             .size_class = coll_size_class(bytes),
-                                             .dcp = current_served,
-                                             .group = own ? own->group : NULL});
-    if (cell) {
-        cell->calls++;
-        cell->bytes += bytes;
-        cell->inside += now - began;
+    if (!class)
+        class = find_class(&(coll_report_class){.operation = operation,
+                                                .kind = kind,
+                                                .size_class = coll_size_class(bytes),
+                                                .dcp = current_served,
+                                                .group = own ? own->group : NULL});
+    if (class) {
+        class->calls++;
+        class->bytes += bytes;
+        class->inside += now - began;
     } else {
         lost++;
     }
@@ -379,7 +379,7 @@ void coll_report_end(uint64_t began, int code, coll_operation operation, coll_re
                                             .left = now,
                                             .bytes = part,
                                             .root = root,
-                                            .cell = (int16_t)(cell ? cell - cells : -1),
+                                            .class = (int16_t)(class ? class - classes : -1),
                                             .operation = (uint8_t)operation,
                                             .uneven = amount->uneven});
     if (own && operation != COLL_OPERATION_AGGREGATE && coll_call_log_is_open())
@@ -438,9 +438,9 @@ void coll_report_end_recording(void) {
         (void)PMPI_Group_free(&world_group);
 }
 
-const coll_report_cell *coll_report_cells(int *count) {
-    *count = cell_count;
-    return cells;
+const coll_report_class *coll_report_classes(int *count) {
+    *count = class_count;
+    return classes;
 }
 
 const coll_report_comm *coll_report_comms(void) {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Records this process's collective calls for the report at MPI_Finalize (COLL_REPORT). A call is
- * timed at the program's side: two reads of a clock, and an addition to a table that has a row for
- * each operation, size class, group of ranks and algorithm. Sends no messages. Any thread may call.
+ * timed at the program's side: two reads of a clock, and an addition to a table that has an entry
+ * for each operation, size class, group of ranks and algorithm. Sends no messages. Any thread may
+ * call.
  */
 #ifndef COLL_LIB_REPORT_RECORD_H
 #define COLL_LIB_REPORT_RECORD_H
@@ -32,8 +33,8 @@ typedef struct coll_report_group {
     coll_job_cache *common; /* has the profile; NULL without places */
 } coll_report_group;
 
-/* A row of the table. Times are in ticks (lib/base/ticks.h). */
-typedef struct coll_report_cell {
+/* Calls that count together. Times are in ticks (lib/base/ticks.h). */
+typedef struct coll_report_class {
     coll_operation operation;
     coll_report_kind kind;
     int size_class;
@@ -46,14 +47,14 @@ typedef struct coll_report_cell {
     uint64_t calls, bytes;
     uint64_t inside;           /* the time in calls, which for requests are starts and waits */
     uint64_t completed, until; /* requests: how many completed, and their time from start to that */
-} coll_report_cell;
+} coll_report_class;
 
 /* One blocking call. */
 typedef struct coll_report_event {
     uint64_t entered, left; /* ticks */
     uint64_t bytes;         /* of this rank's data or block */
     int32_t root;           /* in the communicator; or COLL_NO_ROOT */
-    int16_t cell;           /* its row in coll_report_cells; negative: none */
+    int16_t class;          /* its index in coll_report_classes; negative: none */
     uint8_t operation;
     bool uneven; /* the call has a count for each rank */
 } coll_report_event;
@@ -124,27 +125,29 @@ void coll_report_end(uint64_t began, int code, coll_operation operation, coll_re
  */
 void coll_report_sent(MPI_Count count, MPI_Datatype type, int to, MPI_Comm comm);
 
-/* Adds the time since BEGAN to that inside CELL's calls; CELL may be NULL. */
-void coll_report_end_wait(uint64_t began, coll_report_cell *cell);
+/* Adds the time since BEGAN to that inside CLASS's calls; CLASS may be NULL. */
+void coll_report_end_wait(uint64_t began, coll_report_class *class);
 
 /*
  * Records that libcoll runs this thread's current call with CHOICE: BYTES and SHAPE are those of
- * the call. Returns its row, or NULL if the call is not recorded.
+ * the call. Returns its class, or NULL if the call is not recorded.
  */
-coll_report_cell *coll_report_ran(const coll_comm *comm, coll_report_kind kind,
-                                  const coll_shape *shape, size_t bytes, const coll_choice *choice);
+coll_report_class *coll_report_ran(const coll_comm *comm, coll_report_kind kind,
+                                   const coll_shape *shape, size_t bytes,
+                                   const coll_choice *choice);
 
 /* Records that dedicated processors run this thread's current call. */
 void coll_report_served(void);
 
-/* Records that a request of CELL, which may be NULL, completed SECONDS after its start. */
-void coll_report_completed(coll_report_cell *cell, double seconds);
+/* Records that a request of CLASS, which may be NULL, completed SECONDS after its start. */
+void coll_report_completed(coll_report_class *class, double seconds);
 
-/* After the end: the rows, and the communicators. Both lists stay valid until the process ends. */
-const coll_report_cell *coll_report_cells(int *count);
+/* After the end: the classes of calls, and the communicators. Both lists stay valid until the
+ * process ends. */
+const coll_report_class *coll_report_classes(int *count);
 const coll_report_comm *coll_report_comms(void);
 
-/* Returns how many calls are in no row, because the table was full. */
+/* Returns how many calls are in no class, because the table was full. */
 uint64_t coll_report_lost(void);
 
 /* Returns the nanoseconds of TICKS ticks, and the CLOCK_MONOTONIC time in ns at TICKS. */

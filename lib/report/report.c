@@ -39,10 +39,10 @@ void coll_report_set_aside(const char *why) {
 
 /* Estimates what libcoll would have saved of rank 0's calls. */
 static void find_would_save(coll_gathered *gathered, const coll_profile *profile) {
-    int cells;
-    const coll_report_cell *all = coll_report_cells(&cells);
+    int classes;
+    const coll_report_class *all = coll_report_classes(&classes);
     coll_summary *summary = &gathered->summary;
-    for (int i = 0; i < cells; i++) {
+    for (int i = 0; i < classes; i++) {
         const coll_report_group *group = all[i].group;
         coll_report_range next;
         coll_topo part;
@@ -62,16 +62,16 @@ static void explain(coll_gathered *gathered) {
     const char *profile_name = coll_env("COLL_PROFILE");
     char problem[COLL_TEXTFILE_PROBLEM];
     coll_profile *profile = malloc(sizeof *profile);
-    int cells;
-    const coll_report_cell *all = coll_report_cells(&cells);
+    int classes;
+    const coll_report_class *all = coll_report_classes(&classes);
     coll_summary *summary = &gathered->summary;
     uint64_t most = 0;
     bool disabled = false;
     (void)coll_env_switch("COLL_DISABLE", &disabled);
     summary->why = disabled ? "COLL_DISABLE is set" : aside;
-    for (int i = 0; i < cells && !summary->why; i++)
+    for (int i = 0; i < classes && !summary->why; i++)
         most = all[i].why && all[i].inside > most ? all[i].inside : most;
-    for (int i = 0; i < cells && !summary->why; i++)
+    for (int i = 0; i < classes && !summary->why; i++)
         if (all[i].why && all[i].inside == most)
             summary->why = all[i].why;
     if (!summary->why && gathered->topo.ranks > 0 && gathered->topo.nodes == 1)

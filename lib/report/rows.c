@@ -16,20 +16,20 @@
  */
 static const double MEASURED_WITHIN = 0.1;
 
-static bool is_native(const coll_report_cell *cell) {
-    return !cell->dcp && (!cell->algorithm || cell->algorithm->native);
+static bool is_native(const coll_report_class *class) {
+    return !class->dcp && (!class->algorithm || class->algorithm->native);
 }
 
-static const char *algorithm_name(const coll_report_cell *cell) {
-    return cell->dcp ? COLL_REPORT_DCP : cell->algorithm ? cell->algorithm->name : "native";
+static const char *algorithm_name(const coll_report_class *class) {
+    return class->dcp ? COLL_REPORT_DCP : class->algorithm ? class->algorithm->name : "native";
 }
 
-/* Returns the seconds that autotuning has measured for CELL's calls by ALGORITHM; 0: unknown. */
-static double measured_seconds(const coll_report_cell *cell, const char *algorithm) {
-    coll_tuning_entry like = {.placement = coll_tuning_db_placement(&cell->group->topo),
-                              .ranks = cell->group->ranks,
-                              .bytes = coll_class_bytes(cell->size_class)};
-    snprintf(like.operation, sizeof like.operation, "%s", coll_operations[cell->operation].name);
+/* Returns the seconds that autotuning has measured for CLASS's calls by ALGORITHM; 0: unknown. */
+static double measured_seconds(const coll_report_class *class, const char *algorithm) {
+    coll_tuning_entry like = {.placement = coll_tuning_db_placement(&class->group->topo),
+                              .ranks = class->group->ranks,
+                              .bytes = coll_class_bytes(class->size_class)};
+    snprintf(like.operation, sizeof like.operation, "%s", coll_operations[class->operation].name);
     snprintf(like.algorithm, sizeof like.algorithm, "%s", algorithm);
     return coll_tuning_db_find(&like);
 }
@@ -41,9 +41,9 @@ static void scale(coll_report_range *range, double by) {
 }
 
 /* Sets SAVED to what a call saves according to autotuning. Returns false if it did not measure. */
-static bool saved_as_measured(const coll_report_cell *cell, coll_report_range *saved) {
-    const double native = measured_seconds(cell, "native"),
-                 own = measured_seconds(cell, cell->algorithm->name);
+static bool saved_as_measured(const coll_report_class *class, coll_report_range *saved) {
+    const double native = measured_seconds(class, "native"),
+                 own = measured_seconds(class, class->algorithm->name);
     if (!(native > 0 && own > 0))
         return false;
     const double within = MEASURED_WITHIN * native;
@@ -85,11 +85,11 @@ static bool predict_saved(const coll_shape *call, const coll_algorithm *own,
     return true;
 }
 
-/* Returns the shape of CELL's average call. */
-static coll_shape average_call(const coll_report_cell *cell, const coll_shape *like) {
+/* Returns the shape of CLASS's average call. */
+static coll_shape average_call(const coll_report_class *class, const coll_shape *like) {
     coll_shape call = *like;
     if (call.bytes != COLL_BYTES_UNKNOWN && call.operation != COLL_OPERATION_BARRIER)
-        call.bytes = (size_t)(cell->bytes / cell->calls);
+        call.bytes = (size_t)(class->bytes / class->calls);
     call.element = coll_select_element(&call);
     if (call.element)
         call.bytes -= call.bytes % call.element;
@@ -108,48 +108,49 @@ static double counted_share(double each, double predicted) {
 }
 
 /*
- * Sets SAVED to the seconds that all calls of CELL have saved if they took *PREDICTED seconds;
+ * Sets SAVED to the seconds that all calls of CLASS have saved if they took *PREDICTED seconds;
  * *PREDICTED is 0 if SAVED needs no prediction. Returns the source of SAVED.
  */
-static coll_report_source find_saved(const coll_report_cell *cell, double *predicted,
+static coll_report_source find_saved(const coll_report_class *class, double *predicted,
                                      coll_report_range *saved) {
     coll_report_source source = COLL_REPORT_MEASURED;
     *saved = (coll_report_range){0, 0, 0};
     *predicted = 0;
-    if (is_native(cell))
+    if (is_native(class))
         return COLL_REPORT_NATIVE;
-    const coll_shape *first = &cell->shape;
-    const coll_algorithm *native = coll_operations[cell->operation].table[0];
-    if (coll_operations[cell->operation].neighbors || cell->dcp ||
-        cell->kind != COLL_REPORT_BLOCKING || !first->topo || first->topo->sites != 1 ||
+    const coll_shape *first = &class->shape;
+    const coll_algorithm *native = coll_operations[class->operation].table[0];
+    if (coll_operations[class->operation].neighbors || class->dcp ||
+        class->kind != COLL_REPORT_BLOCKING || !first->topo || first->topo->sites != 1 ||
         first->bytes == COLL_BYTES_UNKNOWN || !native->native)
         return COLL_REPORT_UNKNOWN;
-    if (!saved_as_measured(cell, saved)) {
-        const coll_shape call = average_call(cell, first);
+    if (!saved_as_measured(class, saved)) {
+        const coll_shape call = average_call(class, first);
         source = COLL_REPORT_ESTIMATED;
-        if (!predict_saved(&call, cell->algorithm, &cell->values, native, false, predicted, saved))
+        if (!predict_saved(&call, class->algorithm, &class->values, native, false, predicted,
+                           saved))
             return COLL_REPORT_UNKNOWN;
     }
-    scale(saved, (double)cell->calls);
-    *predicted *= (double)cell->calls;
+    scale(saved, (double)class->calls);
+    *predicted *= (double)class->calls;
     return source;
 }
 
-bool coll_report_would_save(const coll_report_cell *cell, const coll_topo *topo,
+bool coll_report_would_save(const coll_report_class *class, const coll_topo *topo,
                             const coll_profile *profile, coll_report_range *saved) {
-    const coll_operation_info *info = &coll_operations[cell->operation];
+    const coll_operation_info *info = &coll_operations[class->operation];
     static const coll_spec automatic = {.algorithm = NULL};
-    if (!is_native(cell) || cell->kind != COLL_REPORT_BLOCKING || cell->calls == 0 ||
+    if (!is_native(class) || class->kind != COLL_REPORT_BLOCKING || class->calls == 0 ||
         !info->table[0]->native || info->neighbors)
         return false;
-    const coll_shape like = {.operation = cell->operation,
+    const coll_shape like = {.operation = class->operation,
                              .sides = info->sides,
                              .bytes = 1,
                              .root = info->rootless ? COLL_NO_ROOT : 0,
                              .element = info->reduces,
                              .topo = topo,
                              .profile = profile};
-    const coll_shape call = average_call(cell, &like);
+    const coll_shape call = average_call(class, &like);
     *saved = (coll_report_range){0, 0, 0};
     if (call.bytes == 0)
         return true;
@@ -160,37 +161,37 @@ bool coll_report_would_save(const coll_report_cell *cell, const coll_topo *topo,
     if (!predict_saved(&call, choice.algorithm, &choice.values, info->table[0], true, &predicted,
                        saved))
         return false;
-    const double calls = (double)cell->calls,
-                 each = 1e-9 * coll_report_length(cell->inside) / calls;
+    const double calls = (double)class->calls,
+                 each = 1e-9 * coll_report_length(class->inside) / calls;
     scale(saved, calls * counted_share(each, predicted));
     return true;
 }
 
-static coll_report_row make_row(const coll_report_cell *cell, int rank, int ranks) {
-    coll_report_row row = {.size_class = cell->size_class,
-                           .calls = (double)cell->calls,
-                           .bytes = (double)cell->bytes,
-                           .inside = 1e-9 * coll_report_length(cell->inside),
-                           .completed = (double)cell->completed,
-                           .until = 1e-9 * coll_report_length(cell->until)};
-    if (cell->group && cell->group->ranks == ranks)
+static coll_report_row make_row(const coll_report_class *class, int rank, int ranks) {
+    coll_report_row row = {.size_class = class->size_class,
+                           .calls = (double)class->calls,
+                           .bytes = (double)class->bytes,
+                           .inside = 1e-9 * coll_report_length(class->inside),
+                           .completed = (double)class->completed,
+                           .until = 1e-9 * coll_report_length(class->until)};
+    if (class->group && class->group->ranks == ranks)
         row.everywhere = row.calls;
-    const char *name = coll_operations[cell->operation].name;
+    const char *name = coll_operations[class->operation].name;
     snprintf(row.operation, sizeof row.operation, "%s%s%s",
-             cell->kind == COLL_REPORT_NONBLOCKING ? "i" : "", name,
-             cell->kind == COLL_REPORT_PERSISTENT ? "_init" : "");
-    snprintf(row.algorithm, sizeof row.algorithm, "%s", algorithm_name(cell));
-    if (is_native(cell) || (cell->group && cell->group->members[0] == rank))
-        row.source = find_saved(cell, &row.predicted, &row.saved);
+             class->kind == COLL_REPORT_NONBLOCKING ? "i" : "", name,
+             class->kind == COLL_REPORT_PERSISTENT ? "_init" : "");
+    snprintf(row.algorithm, sizeof row.algorithm, "%s", algorithm_name(class));
+    if (is_native(class) || (class->group && class->group->members[0] == rank))
+        row.source = find_saved(class, &row.predicted, &row.saved);
     if (row.source != COLL_REPORT_UNKNOWN)
         row.estimated = row.calls;
     return row;
 }
 
 int coll_report_make_rows(int rank, int ranks, coll_report_row rows[], int row_of[]) {
-    int cells, count = 0;
-    const coll_report_cell *all = coll_report_cells(&cells);
-    for (int i = 0; i < cells; i++)
+    int classes, count = 0;
+    const coll_report_class *all = coll_report_classes(&classes);
+    for (int i = 0; i < classes; i++)
         if (all[i].calls > 0) {
             const coll_report_row row = make_row(&all[i], rank, ranks);
             count = coll_report_add_row(rows, count, COLL_REPORT_ROWS, &row);

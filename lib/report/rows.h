@@ -60,8 +60,8 @@ enum { COLL_REPORT_ROWS = 1024 };
 /*
  * Writes the rows of this rank, RANK of RANKS in MPI_COMM_WORLD, to ROWS, which has room for
  * COLL_REPORT_ROWS, and returns their number. Sets ROW_OF[i] to the row of the ith of
- * coll_report_cells. Predictions take a while, so the first rank of each group alone estimates what
- * was saved.
+ * coll_report_classes. Predictions take a while, so the first rank of each group alone estimates
+ * what was saved.
  */
 int coll_report_make_rows(int rank, int ranks, coll_report_row rows[], int row_of[]);
 
@@ -81,10 +81,10 @@ int coll_report_find_row(const coll_report_row sums[], int count, const coll_rep
 int coll_report_add_row(coll_report_row sums[], int count, int most, const coll_report_row *row);
 
 /*
- * Estimates what libcoll would have saved of CELL's calls, which the MPI library ran, if the ranks
+ * Estimates what libcoll would have saved of CLASS's calls, which the MPI library ran, if the ranks
  * were on the hosts of TOPO with the costs of PROFILE. Returns false if there is no estimate.
  */
-bool coll_report_would_save(const coll_report_cell *cell, const coll_topo *topo,
+bool coll_report_would_save(const coll_report_class *class, const coll_topo *topo,
                             const coll_profile *profile, coll_report_range *saved);
 
 #endif
