@@ -138,8 +138,9 @@ static const element *find_cause(const network *of, stands_out *test, int count,
     return cause;
 }
 
-/* Lists the links of all hosts, and the uplinks of racks of several hosts; returns their number.
- * Others have one link for both. If TWICE, each direction is an element. */
+/* Lists the links of all hosts, and the uplinks of racks of several hosts, as a single host's link
+ * can't be told from its rack's uplink; returns their number. If TWICE, each direction is an
+ * element. */
 static int list_links(const network *of, int racks, bool twice, element links[]) {
     int count = 0;
     for (int kind = 0; kind < 2; kind++)
