@@ -169,6 +169,7 @@ libcoll_core_la_SOURCES = \
 	lib/scatter/straight.c \
 	lib/sim/estimate.c lib/sim/estimate.h \
 	lib/sim/event_queue.c lib/sim/event_queue.h \
+	lib/sim/fair_link.c lib/sim/fair_link.h \
 	lib/sim/link_load.c lib/sim/link_load.h \
 	lib/sim/network.c lib/sim/network.h \
 	lib/sim/sim.c lib/sim/sim.h \

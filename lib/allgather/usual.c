@@ -17,6 +17,8 @@
 #include "lib/pattern/binomial.h"
 #include "lib/plan/plan.h"
 
+enum { EXCHANGES = 2 }; /* of a rank with its neighbors, in a round */
+
 /* Returns a message of COUNT blocks, from FIRST on, to or from the rank at POSITION. */
 static coll_step block_message(const coll_plan_args *args, coll_step_kind kind, int position,
                                int first, int count) {
@@ -36,45 +38,58 @@ static int doubling_round(const coll_plan *base, uint64_t round, coll_step steps
 }
 
 /*
- * Returns the first of the two blocks that POSITION receives in ROUND. After the first round a pair
+ * Returns the first of the two blocks that POSITION receives in TURN. After the first turn a pair
  * of ranks has its own two blocks. Then the blocks of other pairs arrive alternately from either
- * side, in each round from a pair farther away.
+ * side, in each turn from a pair farther away.
  */
-static int received_in(const coll_plan *base, int position, int round) {
-    const int ranks = base->args->shape->topo->ranks, pair = position - position % 2,
-              away = (round + 1) / 2 * 2;
-    return (round % 2 == position % 2 ? pair + away : pair - away + ranks) % ranks;
+static int received_in(const coll_plan_args *args, int position, int turn) {
+    const int ranks = args->shape->topo->ranks, pair = position - position % 2,
+              away = (turn + 1) / 2 * 2;
+    return (turn % 2 == position % 2 ? pair + away : pair - away + ranks) % ranks;
 }
 
+/* Writes the two steps of exchange TURN. */
+static void exchange_with_neighbor(const coll_plan_args *args, int turn, coll_step steps[]) {
+    const int ranks = args->shape->topo->ranks, own = args->line->position,
+              other = (turn % 2 == own % 2 ? own + 1 : own - 1 + ranks) % ranks,
+              received = turn ? received_in(args, own, turn) : other,
+              sent = turn ? received_in(args, own, turn - 1) : own, count = turn ? 2 : 1;
+    steps[0] = block_message(args, COLL_STEP_RECEIVE, other, received, count);
+    steps[1] = block_message(args, COLL_STEP_SEND, other, sent, count);
+}
+
+/* A round has the exchanges with both neighbors: on a node with several ranks only one of them goes
+ * to another node, and rounds are alike. */
 static int neighbors_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
     const coll_plan_args *args = base->args;
-    const int ranks = args->shape->topo->ranks, own = args->line->position, turn = (int)round,
-              other = (turn % 2 == own % 2 ? own + 1 : own - 1 + ranks) % ranks;
-    if (turn == 0) {
-        steps[0] = block_message(args, COLL_STEP_RECEIVE, other, other, 1);
-        steps[1] = block_message(args, COLL_STEP_SEND, other, own, 1);
-    } else {
-        steps[0] = block_message(args, COLL_STEP_RECEIVE, other, received_in(base, own, turn), 2);
-        steps[1] = block_message(args, COLL_STEP_SEND, other, received_in(base, own, turn - 1), 2);
-    }
-    return 2;
+    const int turn = EXCHANGES * (int)round;
+    exchange_with_neighbor(args, turn, steps);
+    if (turn + 1 == args->shape->topo->ranks / 2)
+        return 2;
+    exchange_with_neighbor(args, turn + 1, steps + 2);
+    steps[2].segment += 2;
+    steps[3].segment += 2;
+    coll_step_after(&steps[3], 0, 0);
+    coll_step_pace(&steps[3], 0, 1);
+    return 4;
 }
 
-/* Returns the size of a plan whose longest message has BLOCKS blocks. */
-static coll_plan_size size_of(const coll_plan_args *args, int blocks) {
+/* Returns the size of a plan whose rounds have EXCHANGES exchanges, and whose longest message has
+ * BLOCKS blocks. */
+static coll_plan_size size_of(const coll_plan_args *args, int exchanges, int blocks) {
     return (coll_plan_size){.window = 1,
-                            .steps = 2,
-                            .segments = 2,
+                            .steps = 2 * exchanges,
+                            .segments = 2 * exchanges,
                             .segment = (size_t)blocks * args->shape->bytes,
                             .own_bytes = sizeof(coll_plan)};
 }
 
 static coll_plan_size doubling_size(const coll_plan_args *args) {
-    return size_of(args, args->shape->topo->ranks / 2);
+    return size_of(args, 1, args->shape->topo->ranks / 2);
 }
 
 static coll_plan_size neighbors_size(const coll_plan_args *args) {
-    return size_of(args, 2);
+    return size_of(args, EXCHANGES, 2);
 }
 
 static coll_plan *doubling_plan(const coll_plan_args *args, coll_plan_size size, void *memory) {
@@ -86,7 +101,8 @@ static coll_plan *doubling_plan(const coll_plan_args *args, coll_plan_size size,
 
 static coll_plan *neighbors_plan(const coll_plan_args *args, coll_plan_size size, void *memory) {
     coll_plan *plan = memory;
-    *plan = coll_plan_of(args, size, (uint64_t)args->shape->topo->ranks / 2, neighbors_round);
+    *plan = coll_plan_of(args, size, (uint64_t)(args->shape->topo->ranks / 2 + 1) / EXCHANGES,
+                         neighbors_round);
     return plan;
 }
 

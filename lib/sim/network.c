@@ -234,6 +234,14 @@ static bool waits_early(const coll_message_cost *message) {
 
 /* --- The way of a message --- */
 
+bool coll_network_shares_link(const coll_network *network, const coll_message_cost *message) {
+    return network->topo->most_ranks_per_node > 1 && waits_early(message);
+}
+
+int64_t coll_network_link_free(const coll_network *network, int node) {
+    return network->links[network->topo->ranks + node].busy;
+}
+
 int64_t coll_network_pass(coll_network *network, coll_connection *via,
                           const coll_message_cost *message, int nth, bool interleaves,
                           int64_t now) {

@@ -10,6 +10,7 @@
  * - Links are cut-through: a message may enter the next link before it has left the previous one,
  *   so a link delays it only while the link is busy with earlier messages.
  * - The buffers of ports and of uplinks can overflow.
+ * - Long messages of a host's ranks share its link (lib/sim/fair_link.h).
  * - A message of one packet interleaves with longer messages of other connections: it takes its
  *   time on a link, but waits only for other such messages.
  * - If several hosts stream to a host that is itself sending, they use its port less efficiently
@@ -104,6 +105,13 @@ int64_t coll_network_way(const coll_network *network, const coll_connection *via
 
 /* Returns the cost of copying BYTES in memory, ns. */
 int64_t coll_network_copy(coll_network *network, size_t bytes);
+
+/* Returns whether a message shares the link of its sender's host with messages of the host's other
+ * ranks, instead of leaving after those sent before. */
+bool coll_network_shares_link(const coll_network *network, const coll_message_cost *message);
+
+/* Returns when the link of NODE is free. */
+int64_t coll_network_link_free(const coll_network *network, int node);
 
 /*
  * Puts a message that is at link NTH (from 0 to COLL_WAYS - 1) at time NOW onto that link, and

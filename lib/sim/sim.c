@@ -7,6 +7,7 @@
 #include "lib/base/error.h"
 #include "lib/plan/cursor.h"
 #include "lib/sim/event_queue.h"
+#include "lib/sim/fair_link.h"
 #include "lib/sim/network.h"
 
 #include <stdlib.h>
@@ -17,6 +18,7 @@ enum { NONE = -1, MESSAGES_MOST = 1 << 18 };
 /* A message's next stage. The stages 1 to COLL_WAYS are the links still to pass (pass_links). */
 typedef enum stage {
     SENT = COLL_WAYS + 1, /* the sender's processor has sent it */
+    LEAVES,               /* it may have left the sender's host, whose link others share */
     AT_PORT,              /* its first byte is at the port of the receiver's host */
     ARRIVES,              /* its last byte has passed that port */
     RECEIVED,             /* the receiver's processor has received it */
@@ -31,6 +33,7 @@ typedef struct message {
     int receive_node; /* of the receiver's cursor */
     bool interleaves; /* fits one packet, which passes between messages of other connections */
     bool waits;       /* is in the buffer of the receiver's port */
+    bool leaves;      /* an event for LEAVES is scheduled */
     size_t bytes;
     int64_t start;
     int64_t arrival; /* before it enters the port: the time from there until it has arrived */
@@ -62,8 +65,9 @@ typedef struct sim_rank {
     coll_plan_args args;
     const coll_plan *plan;
     coll_cursor cursor;
-    int64_t busy_until; /* its processor */
-    int *next_posted;   /* links of the channels' queues of posted receives, by node */
+    int64_t busy_until;  /* its processor */
+    coll_fair_rank fair; /* its messages on the host's link */
+    int *next_posted;    /* links of the channels' queues of posted receives, by node */
 } sim_rank;
 
 typedef struct simulation {
@@ -78,7 +82,9 @@ typedef struct simulation {
     coll_network network;
     coll_plan_size plan_size;
     coll_event_queue events;
+    coll_fair_link *links; /* of hosts whose ranks share them; else NULL */
     message *messages;
+    coll_fair_message *fair_messages; /* the same on LINKS */
     int *next_message;
     channel *channels;
     int *first_channel; /* by hash */
@@ -163,6 +169,10 @@ static void free_message(simulation *sim, int number) {
 
 /* --- Time --- */
 
+static int64_t later(int64_t a, int64_t b) {
+    return a > b ? a : b;
+}
+
 /* Schedules a message's next stage at TIME for the rank at POSITION. Simultaneous events are
  * handled in chain order, so that the result depends on where ranks are, not on their numbers. */
 static void schedule_stage(simulation *sim, int number, int next, int position, int64_t time) {
@@ -177,7 +187,7 @@ static void schedule_stage(simulation *sim, int number, int next, int position, 
 static void occupy_processor(simulation *sim, int position, int64_t duration, int number,
                              int next) {
     sim_rank *rank = &sim->ranks[position];
-    rank->busy_until = (rank->busy_until > sim->now ? rank->busy_until : sim->now) + duration;
+    rank->busy_until = later(rank->busy_until, sim->now) + duration;
     schedule_stage(sim, number, next, position, rank->busy_until);
 }
 
@@ -303,37 +313,34 @@ static void deliver(simulation *sim, int number) {
 /* Has the message arrive at TIME, or with the one before on its channel if that is later. */
 static void arrive_at(simulation *sim, int number, int64_t time) {
     channel *via = &sim->channels[sim->messages[number].channel];
-    via->latest = time > via->latest ? time : via->latest;
+    via->latest = later(time, later(via->latest, sim->now));
     schedule_stage(sim, number, ARRIVES, via->to, via->latest);
 }
 
-static void enter_port(simulation *sim, int number) {
+/* Puts the message, whose first byte came at time BEGIN, onto the port of the receiver's host. */
+static void enter_port(simulation *sim, int number, int64_t begin) {
     message *msg = &sim->messages[number];
     channel *via = &sim->channels[msg->channel];
-    int64_t begin;
     msg->waits = coll_network_enter(&sim->network, &via->on, cost_of(sim, msg), msg->interleaves,
-                                    sim->now, &begin);
+                                    begin, &begin);
     arrive_at(sim, number, begin + msg->arrival);
 }
 
-/* Moves the message on from link NTH, as far as it gets without waiting for a link that others
- * share. */
-static void pass_links(simulation *sim, int number, int nth) {
+/* Moves the message, which is at link NTH (from 1) since NOW, on as far as it gets without waiting
+ * for a link that others share. */
+static void pass_links(simulation *sim, int number, int nth, int64_t now) {
     message *msg = &sim->messages[number];
     channel *via = &sim->channels[msg->channel];
     const coll_message_cost *cost = cost_of(sim, msg);
-    int64_t now = sim->now;
-    if (nth > 1) /* it has waited for the link before */
-        coll_network_dequeue(&sim->network, &via->on, cost, nth - 1);
     for (; nth < COLL_WAYS; nth++) {
         const int64_t on =
             coll_network_pass(&sim->network, &via->on, cost, nth, msg->interleaves, now);
-        if (nth == 0)
-            msg->start = on;
-        if (on > now && cost->shared_gap > 0) {
+        if (on > now && on > sim->now) {
             schedule_stage(sim, number, nth + 1, via->from, on);
             return;
         }
+        if (on > now)
+            coll_network_dequeue(&sim->network, &via->on, cost, nth);
         now = on;
     }
     const int64_t apart = coll_network_way(&sim->network, &via->on, cost),
@@ -343,7 +350,88 @@ static void pass_links(simulation *sim, int number, int nth) {
         return;
     }
     msg->arrival = wire;
-    schedule_stage(sim, number, AT_PORT, via->to, now + apart - wire);
+    if (now + apart - wire >= sim->now)
+        schedule_stage(sim, number, AT_PORT, via->to, now + apart - wire);
+    else
+        enter_port(sim, number, now + apart - wire);
+}
+
+/* Goes on with a message that has waited for a link. */
+static void resume_links(simulation *sim, int number) {
+    const message *msg = &sim->messages[number];
+    const int nth = msg->stage;
+    if (nth > 1)
+        coll_network_dequeue(&sim->network, &sim->channels[msg->channel].on, cost_of(sim, msg),
+                             nth - 1);
+    pass_links(sim, number, nth, sim->now);
+}
+
+static coll_fair_link *first_link(const simulation *sim, const message *msg) {
+    const int from = sim->channels[msg->channel].on.from;
+    return &sim->links[sim->shape.topo->places[from].node];
+}
+
+/* Schedules when the first message of LINK leaves it, unless there is an event, perhaps an earlier
+ * one. */
+static void schedule_leaving(simulation *sim, const coll_fair_link *link) {
+    const int number = link->first;
+    if (number == NONE || sim->messages[number].leaves)
+        return;
+    message *msg = &sim->messages[number];
+    msg->leaves = true;
+    schedule_stage(sim, number, LEAVES, sim->channels[msg->channel].from,
+                   later(coll_fair_link_end(link, sim->fair_messages), sim->now));
+}
+
+/* Puts the message on the link of the sender's host, or on the sender's own if it stays in the
+ * host. */
+static void enter_first_link(simulation *sim, int number) {
+    message *msg = &sim->messages[number];
+    channel *via = &sim->channels[msg->channel];
+    const coll_message_cost *cost = cost_of(sim, msg);
+    coll_fair_link *link =
+        sim->links && via->on.level > COLL_LEVEL_NODE ? first_link(sim, msg) : NULL;
+    const int64_t free =
+        link ? coll_network_link_free(&sim->network, sim->shape.topo->places[via->on.from].node)
+             : 0;
+    msg->start = coll_network_pass(&sim->network, &via->on, cost, 0, msg->interleaves, sim->now);
+    if (link && coll_network_shares_link(&sim->network, cost)) {
+        msg->start = later(sim->now, link->ranks ? 0 : free);
+        coll_fair_link_add(link, sim->fair_messages, number, &sim->ranks[via->from].fair,
+                           cost->send_gap, sim->now, free);
+        schedule_leaving(sim, link);
+        return;
+    }
+    if (link)
+        coll_fair_link_delay(link, cost->send_gap);
+    if (msg->start > sim->now && cost->shared_gap > 0)
+        schedule_stage(sim, number, 1, via->from, msg->start);
+    else
+        pass_links(sim, number, 1, msg->start);
+}
+
+/* Moves the message on if it has left its host. Other messages that came later may have delayed
+ * it. */
+static void leave_host(simulation *sim, int number) {
+    message *msg = &sim->messages[number];
+    channel *via = &sim->channels[msg->channel];
+    const coll_message_cost *cost = cost_of(sim, msg);
+    coll_fair_link *link = first_link(sim, msg);
+    coll_fair_rank *rank = &sim->ranks[via->from].fair;
+    msg->leaves = false;
+    const bool left =
+        link->first == number && coll_fair_link_end(link, sim->fair_messages) <= sim->now;
+    if (left) {
+        msg->start = later(msg->start, rank->left);
+        coll_fair_link_remove(link, sim->fair_messages, rank, sim->now);
+    }
+    schedule_leaving(sim, link);
+    if (!left)
+        return;
+    /* Its first byte left at START, its last one now. */
+    via->latest = later(via->latest, sim->now - cost->send_gap +
+                                         coll_network_way(&sim->network, &via->on, cost));
+    pass_links(sim, number, 1, msg->start);
 }
 
 static void send_off(simulation *sim, int number) {
@@ -357,7 +445,7 @@ static void send_off(simulation *sim, int number) {
     msg->interleaves = msg->bytes <= COLL_PACKET && via->on.in_order == 0;
     via->on.in_order += !msg->interleaves;
     via->long_messages += takes_turns(sim, msg);
-    pass_links(sim, number, 0);
+    enter_first_link(sim, number);
 }
 
 /* Sends the message, or holds it until the long messages in the opposite direction have arrived.
@@ -415,8 +503,11 @@ static void run_stage(simulation *sim, int number) {
     case SENT:
         send_off_in_turn(sim, number);
         break;
+    case LEAVES:
+        leave_host(sim, number);
+        break;
     case AT_PORT:
-        enter_port(sim, number);
+        enter_port(sim, number, sim->now);
         break;
     case ARRIVES:
         if (msg->waits)
@@ -431,7 +522,7 @@ static void run_stage(simulation *sim, int number) {
         complete_step(sim, msg->channel, msg->send_node);
         break;
     default:
-        pass_links(sim, number, msg->stage);
+        resume_links(sim, number);
     }
 }
 
@@ -466,6 +557,7 @@ static bool open_rank(simulation *sim, int position) {
         plan->rounds = sim->call->rounds;
     const coll_plan_size size = plan->size = cursor_size(plan);
     rank->plan = plan;
+    rank->fair = (coll_fair_rank){0};
     memory = cut_memory(sim, coll_cursor_bytes(&size));
     rank->next_posted = cut_memory(sim, (size_t)size.window * (size_t)size.steps * sizeof(int));
     rank->busy_until = sim->call->starts ? sim->call->starts[sim->line->order[position]] : 0;
@@ -518,6 +610,13 @@ static bool open_simulation(simulation *sim) {
     coll_network_open(&sim->network, &sim->shape, sim->call->whole);
     if (!order_ranks(sim) || !coll_network_make_links(&sim->network, &sim->memory, &sim->left))
         return false;
+    if (sim->shape.topo->most_ranks_per_node > 1) {
+        const size_t nodes = (size_t)sim->shape.topo->nodes;
+        sim->links = cut_memory(sim, nodes * sizeof *sim->links);
+        sim->fair_messages = cut_memory(sim, most * sizeof *sim->fair_messages);
+        for (size_t i = 0; sim->fair_messages && i < nodes; i++)
+            coll_fair_link_open(&sim->links[i]);
+    }
     sim->messages = cut_memory(sim, most * sizeof(message));
     sim->next_message = cut_memory(sim, most * sizeof(int));
     sim->channels = cut_memory(sim, most * sizeof(channel));

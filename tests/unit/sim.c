@@ -525,6 +525,35 @@ START_TEST(few_nodes_take_as_long_as_they_do_in_full) {
 }
 END_TEST
 
+/*
+ * Two ranks of each node send to other nodes at the same time. Neither is ahead, so every second
+ * exchange takes the time of two messages on the link, and a latency.
+ */
+START_TEST(ranks_of_a_node_share_its_link) {
+    enum { NODES = 8, RANKS = 64, BLOCK = 16 << 10 };
+    const coll_algorithm *algorithm = &coll_allgather_usual_neighbors;
+    const double latency = 30 * a, message = 2 * BLOCK * B;
+    scene s;
+    set_shared_scene(&s, algorithm, NODES, RANKS / NODES, BLOCK);
+    s.shape.sides = coll_operations[COLL_OPERATION_ALLGATHER].sides;
+    s.profile.level[COLL_LEVEL_RACK].latency = latency;
+    ck_assert_double_eq_tol(seconds_of(&s, algorithm) / (RANKS / 4 * (2 * message + latency)), 1,
+                            0.1);
+}
+END_TEST
+
+/* A rank of each node exchanges with another node in every second step. */
+START_TEST(long_exchanges_of_neighbors_take_as_long_as_they_do_in_full) {
+    const coll_algorithm *algorithm = &coll_allgather_usual_neighbors;
+    scene s;
+    set_shared_scene(&s, algorithm, 12, 12, 16 << 10);
+    s.shape.sides = coll_operations[COLL_OPERATION_ALLGATHER].sides;
+    s.profile.level[COLL_LEVEL_RACK].latency = 30 * a;
+    double estimate = coll_estimate(algorithm, &s.shape, &s.values);
+    ck_assert_double_eq_tol(estimate / seconds_of(&s, algorithm), 1, 0.1);
+}
+END_TEST
+
 /* Calls of many ranks that all do the same. */
 static const struct call_of_many {
     const coll_algorithm *algorithm;
@@ -822,6 +851,8 @@ int main(void) {
     tcase_add_loop_test(cases, what_takes_less_than_is_enough_has_its_time, 0, COLL_OPERATIONS);
     tcase_add_loop_test(cases, some_ranks_tell_what_links_carry, 0, 3);
     tcase_add_loop_test(cases, plans_by_node_take_as_long_as_they_do_in_full, 0, 3);
+    tcase_add_test(cases, ranks_of_a_node_share_its_link);
+    tcase_add_test(cases, long_exchanges_of_neighbors_take_as_long_as_they_do_in_full);
     tcase_add_loop_test(cases, few_nodes_take_as_long_as_they_do_in_full, 0, 2);
     tcase_add_loop_test(cases, plans_in_step_of_many_ranks_take_as_long_as_they_do_in_full, 0,
                         harness_proves("few") ? 1 : 2);

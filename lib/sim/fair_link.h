@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A host's link that several ranks share fairly: messages of different ranks leave at the same
+ * time, each at an equal part of the rate, as TCP connections do. Messages of one rank leave one
+ * after the other. Pure.
+ *
+ * SERVED is the time for which the link alone would have been busy with each waiting rank's
+ * messages. So a message is complete when SERVED reaches a value that later messages don't change
+ * (generalized processor sharing, by Parekh and Gallager).
+ */
+#ifndef COLL_LIB_SIM_FAIR_LINK_H
+#define COLL_LIB_SIM_FAIR_LINK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A message that waits for the link. */
+typedef struct coll_fair_message {
+    int64_t complete; /* SERVED when it has left */
+    int next;         /* the message that leaves next; -1: none */
+} coll_fair_message;
+
+/* The messages of one rank. */
+typedef struct coll_fair_rank {
+    int waiting;
+    int64_t complete; /* that of the last one */
+    int64_t left;     /* the time when one left last */
+} coll_fair_rank;
+
+typedef struct coll_fair_link {
+    int64_t served; /* ns */
+    int64_t since;  /* the time of SERVED */
+    int ranks;      /* that have messages */
+    int first;      /* the message that leaves next; -1: none */
+} coll_fair_link;
+
+/* Opens an idle link. */
+void coll_fair_link_open(coll_fair_link *link);
+
+/* Adds message NUMBER of ALL, which RANK sends at time NOW and which takes DURATION. An idle link
+ * begins at FREE if that is later. */
+void coll_fair_link_add(coll_fair_link *link, coll_fair_message all[], int number,
+                        coll_fair_rank *rank, int64_t duration, int64_t now, int64_t free);
+
+/* Delays all messages by DURATION: the link passes something else. */
+void coll_fair_link_delay(coll_fair_link *link, int64_t duration);
+
+/* Returns when the first message will have left if no other comes. There must be one. */
+int64_t coll_fair_link_end(const coll_fair_link *link, const coll_fair_message all[]);
+
+/* Removes the first message, which RANK sent and which has left at time NOW. */
+void coll_fair_link_remove(coll_fair_link *link, const coll_fair_message all[],
+                           coll_fair_rank *rank, int64_t now);
+
+#endif
