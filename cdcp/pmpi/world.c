@@ -71,6 +71,14 @@ int coll_world_made(int code, MPI_Comm made) {
     return code;
 }
 
+int MPI_Comm_free(MPI_Comm *comm) {
+    return coll_comm_free_by(PMPI_Comm_free, comm);
+}
+
+int MPI_Comm_disconnect(MPI_Comm *comm) {
+    return coll_comm_free_by(PMPI_Comm_disconnect, comm);
+}
+
 int MPI_Comm_get_attr(MPI_Comm comm, int keyval, void *value, int *flag) {
     return PMPI_Comm_get_attr(coll_world_holder(comm, keyval), keyval, value, flag);
 }

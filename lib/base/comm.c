@@ -121,7 +121,7 @@ static bool has_duplicate(const coll_comm *state) {
 
 /* Makes STATE's scratch available to other communicators, or frees it if it is larger than theirs.
  */
-static void return_room(coll_comm *state) {
+static void return_scratch(coll_comm *state) {
     if (state->scratch_bytes == LEAST_SCRATCH)
         give_scratch(state->scratch);
     else
@@ -129,22 +129,30 @@ static void return_room(coll_comm *state) {
     state->scratch = NULL;
 }
 
-static void free_state(coll_comm *state) {
+/* Frees all that STATE holds, but not STATE itself. */
+static void free_contents(coll_comm *state) {
     close_slots(state);
     if (has_duplicate(state))
         receive_leftovers(state->private);
     if (state->broken) { /* messages may still arrive in this memory */
         coll_wait_leave(state->scratch);
         coll_wait_leave(state->slots);
-        coll_wait_leave(state);
         return;
     }
     if (has_duplicate(state))
         PMPI_Comm_free(&state->private);
-    return_room(state);
+    return_scratch(state);
     free(state->slots);
     free(state->members);
-    coll_reserve_free(state);
+}
+
+static void free_state(coll_comm *state) {
+    if (!state->emptied)
+        free_contents(state);
+    if (state->broken)
+        coll_wait_leave(state);
+    else
+        coll_reserve_free(state);
 }
 
 static void unlink_state(coll_comm *state) {
@@ -157,11 +165,34 @@ static void unlink_state(coll_comm *state) {
     pthread_mutex_unlock(&lock);
 }
 
+/* The state of the communicator that this thread is freeing; NULL once it is deleted. */
+static _Thread_local coll_comm *being_freed;
+
 static int delete_state(MPI_Comm comm, int key, void *value, void *extra) {
     (void)comm, (void)key, (void)extra;
+    coll_comm *state = value;
+    if (state == being_freed)
+        being_freed = NULL;
+    if (!state->emptied) {
+        atomic_fetch_add(&gone, 1);
+        unlink_state(state);
+    }
+    free_state(state);
+    return MPI_SUCCESS;
+}
+
+int coll_comm_free_by(int (*mpi_free)(MPI_Comm *), MPI_Comm *comm) {
+    coll_comm *const outer = being_freed; /* a callback of the program may free another one */
+    being_freed = comm && *comm != MPI_COMM_NULL ? coll_comm_find(*comm) : NULL;
+    int code = mpi_free(comm);
+    coll_comm *state = being_freed;
+    being_freed = outer;
+    if (code != MPI_SUCCESS || !state)
+        return code;
     atomic_fetch_add(&gone, 1);
-    unlink_state(value);
-    free_state(value);
+    unlink_state(state);
+    free_contents(state);
+    state->emptied = true;
     return MPI_SUCCESS;
 }
 
@@ -409,7 +440,7 @@ static int grow_room(coll_comm *comm, size_t bytes) {
         free(made);
         return code;
     }
-    return_room(comm);
+    return_scratch(comm);
     comm->scratch = made;
     comm->scratch_bytes = bytes;
     return MPI_SUCCESS;
@@ -437,7 +468,7 @@ void coll_comm_release_scratch(coll_comm *comm) {
     if (comm->broken)
         return;
     if (comm->scratch_bytes == LEAST_SCRATCH) {
-        return_room(comm);
+        return_scratch(comm);
         return;
     }
     if (comm->scratch_used <= MOST_KEPT)

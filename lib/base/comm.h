@@ -75,12 +75,12 @@ typedef struct coll_comm {
     int *members; /* for a part, its ranks in PRIVATE; else NULL */
     coll_wait wait;
     int broken;    /* the error after which messages may still be in flight, or MPI_SUCCESS */
+    bool emptied;  /* the user has freed the communicator, which exists until its messages arrive */
     bool agreed;   /* coll_agree has returned the current call's error on all ranks */
     void *scratch; /* scratch memory that coll_comm_scratch returns; NULL between operations */
     /* bytes of SCRATCH that an operation may use without an agreement; the same on all ranks */
     size_t scratch_bytes;
-    /* most bytes of SCRATCH used since coll_comm_release_scratch last returned memory to the system
-     */
+    /* most bytes of it used since coll_comm_release_scratch last returned memory to the system */
     size_t scratch_used;
     coll_agree_memory agreeing;
     /* data of other modules, in the order of coll_comm_keys */
@@ -137,6 +137,13 @@ coll_comm *coll_comm_find(MPI_Comm comm);
 
 /* Frees the state of COMM, if there is one. Collective if creating the state was collective. */
 int coll_comm_forget(MPI_Comm comm);
+
+/*
+ * Frees COMM by MPI_FREE, PMPI_Comm_free or PMPI_Comm_disconnect, and its state. If messages are
+ * pending, MPICH deletes attributes only when the last one is complete, inside another call, where
+ * a state cannot be freed because that needs MPI. Then this frees what the state holds.
+ */
+int coll_comm_free_by(int (*mpi_free)(MPI_Comm *), MPI_Comm *comm);
 
 /* Returns whether MPI_Finalize is freeing the states. */
 bool coll_comm_finalizing(void);

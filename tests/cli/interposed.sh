@@ -57,6 +57,15 @@ same() {
 }
 same 3 calls
 same 1 calls
+# A communicator that is freed with a pending message. With MPICH and DCPs that ends the program: the rank's message
+# to its DCP would be sent inside MPI_Wait.
+pending="$build/tests/interposed/calls calls.data pending"
+# shellcheck disable=SC2086 # words
+leaky $limited "$mpirun" -n 3 $pending >out 2>err </dev/null || fail "a pending message without libcoll"
+sort out >alone
+# shellcheck disable=SC2086 # words
+coll_run 3 --wrap all -- $pending || fail "a pending message"
+sort out | diff alone - || fail "a pending message"
 same 3 early
 same 3 requests
 same 3 random

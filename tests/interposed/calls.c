@@ -202,6 +202,27 @@ static void intercommunicators(void) {
     MPI_Comm_free(&merged);
 }
 
+/* The communicator of a pending message is freed; MPICH deletes it when the message arrives. */
+static void free_before_message(void) {
+    enum { TAG = 7 };
+    int received = -1;
+    MPI_Comm dup;
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Comm_dup(MPI_COMM_WORLD, &dup);
+    if (rank == ranks - 1) {
+        MPI_Irecv(&received, 1, MPI_INT, 0, TAG, dup, &request);
+        MPI_Comm_free(&dup);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0)
+        MPI_Send(&ranks, 1, MPI_INT, ranks - 1, TAG, dup);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    if (rank == ranks - 1)
+        say("after its communicator was freed came %d", received);
+    else
+        MPI_Comm_free(&dup);
+}
+
 static void windows(void) {
     MPI_Win window;
     MPI_Group group;
@@ -267,6 +288,8 @@ int main(int argc, char **argv) {
     windows();
     files(argc > 1 ? argv[1] : "calls.data");
     messages();
+    if (argc > 2)
+        free_before_message();
     MPI_Finalize();
     return 0;
 }
