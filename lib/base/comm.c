@@ -119,8 +119,8 @@ static bool has_duplicate(const coll_comm *state) {
     return state->private != MPI_COMM_NULL && !state->transport && !state->members;
 }
 
-/* Makes STATE's scratch available to other communicators, or frees it if it is larger than theirs.
- */
+/* Makes STATE's scratch memory available to other communicators, or frees it if it is larger than
+ * theirs. */
 static void return_scratch(coll_comm *state) {
     if (state->scratch_bytes == LEAST_SCRATCH)
         give_scratch(state->scratch);
@@ -429,8 +429,8 @@ int coll_comm_forget(MPI_Comm comm) {
                                 : MPI_SUCCESS;
 }
 
-/* Enlarges the scratch to BYTES on all ranks, or on none if one has no memory. */
-static int grow_room(coll_comm *comm, size_t bytes) {
+/* Enlarges the scratch memory to BYTES on all ranks, or on none if one has no memory. */
+static int grow_scratch(coll_comm *comm, size_t bytes) {
     void *made = malloc(bytes);
     int code =
         coll_agree(comm, made ? MPI_SUCCESS
@@ -449,7 +449,7 @@ static int grow_room(coll_comm *comm, size_t bytes) {
 int coll_comm_scratch(coll_comm *comm, size_t bytes, void **memory) {
     int code = MPI_SUCCESS;
     if (bytes > comm->scratch_bytes)
-        code = grow_room(comm, bytes < MOST_KEPT ? MOST_KEPT : bytes);
+        code = grow_scratch(comm, bytes < MOST_KEPT ? MOST_KEPT : bytes);
     else if (!comm->scratch && !(comm->scratch = take_scratch()))
         code = coll_error(MPI_ERR_NO_MEM, "no memory for %zu bytes of messages in flight",
                           LEAST_SCRATCH);
@@ -461,8 +461,8 @@ int coll_comm_scratch(coll_comm *comm, size_t bytes, void **memory) {
 }
 
 /*
- * A scratch larger than LEAST_SCRATCH keeps its size, so that the next such operation needs no
- * agreement.
+ * Scratch memory of more than LEAST_SCRATCH keeps its size, so that the next such operation needs
+ * no agreement.
  */
 void coll_comm_release_scratch(coll_comm *comm) {
     if (comm->broken)

@@ -82,38 +82,30 @@ static int wait_for_request(exchange *x, int code, MPI_Request *request) {
     return code;
 }
 
-/* Gathers OWN of all ranks in the memory of the contributions, which rank 0 no longer needs, and
- * broadcasts the smallest: by the connections that the set-up has opened. A reduction would open
- * others. */
-static int find_smallest(exchange *x, int own, int *smallest) {
-    MPI_Request request;
-    int *all = (int *)x->contributions;
-    x->good = x->all_good = own;
-    int code = PMPI_Igather(&x->good, 1, MPI_INT, all, 1, MPI_INT, 0, x->comm->user, &request);
-    code = wait_for_request(x, code, &request);
-    for (int rank = 0; code == MPI_SUCCESS && is_root(x) && rank < x->comm->ranks; rank++)
-        x->all_good = all[rank] < x->all_good ? all[rank] : x->all_good;
-    if (code == MPI_SUCCESS)
-        code = PMPI_Ibcast(&x->all_good, 1, MPI_INT, 0, x->comm->user, &request);
-    if (code == MPI_SUCCESS)
-        code = wait_for_request(x, code, &request);
-    *smallest = x->all_good;
-    return code;
-}
-
 /*
  * Agrees on whether GOOD holds on all ranks. If one rank's timeout expired just before the last
  * rank arrived, other ranks have received all messages and would go on to waits inside the MPI
  * library, which have no timeout. They notice it here. The timeout is longer here, so that no rank
  * gives up while others, which come at about the same time, still arrive.
+ * A gather and a broadcast use the connections that the set-up has opened; a reduction would open
+ * others.
  */
 static int agree_on_success(exchange *x, bool good, bool *all) {
     enum { LONGER = 10 };
-    int smallest;
+    MPI_Request request;
+    int *of_ranks = (int *)x->contributions; /* rank 0 no longer needs these */
+    x->good = x->all_good = good;
     x->comm->wait.timeout *= LONGER;
-    int code = find_smallest(x, good, &smallest);
+    int code = PMPI_Igather(&x->good, 1, MPI_INT, of_ranks, 1, MPI_INT, 0, x->comm->user, &request);
+    code = wait_for_request(x, code, &request);
+    for (int rank = 0; code == MPI_SUCCESS && is_root(x) && rank < x->comm->ranks; rank++)
+        x->all_good = x->all_good && of_ranks[rank];
+    if (code == MPI_SUCCESS)
+        code = PMPI_Ibcast(&x->all_good, 1, MPI_INT, 0, x->comm->user, &request);
+    if (code == MPI_SUCCESS)
+        code = wait_for_request(x, code, &request);
     x->comm->wait.timeout /= LONGER;
-    *all = smallest;
+    *all = x->all_good;
     return code;
 }
 
