@@ -183,9 +183,11 @@ libcoll_core_la_SOURCES = \
 	lib/topology/tcp_rtt.c lib/topology/tcp_rtt.h \
 	lib/topology/topo.c lib/topology/topo.h \
 	lib/topology/topocache.c lib/topology/topocache.h \
-	lib/topology/topofile.c lib/topology/topofile.h \
+	lib/topology/topofile.c lib/topology/topofile.h lib/topology/topofile_parse.h \
+	lib/topology/topology_conf.c \
 	lib/topology/topology_probe.c lib/topology/topology_probe.h \
 	lib/topology/topology_source.c lib/topology/topology_source.h \
+	lib/topology/topology_yaml.c \
 	lib/tuning/autotune.c lib/tuning/autotune.h \
 	lib/tuning/autotune_rounds.c lib/tuning/autotune_rounds.h \
 	lib/tuning/choice_cache.c lib/tuning/choice_cache.h \
@@ -194,8 +196,8 @@ libcoll_core_la_SOURCES = \
 	lib/tuning/state.c lib/tuning/state.h \
 	lib/tuning/trace.c lib/tuning/trace.h \
 	lib/tuning/tuning_db.c lib/tuning/tuning_db.h
-libcoll_core_la_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS)
-libcoll_core_la_LIBADD = $(HWLOC_LIBS)
+libcoll_core_la_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS) $(YAML_CFLAGS)
+libcoll_core_la_LIBADD = $(HWLOC_LIBS) $(YAML_LIBS)
 
 lib_LTLIBRARIES += libcoll.la
 libcoll_la_SOURCES = lib/base/loaded.c

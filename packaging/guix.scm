@@ -10,7 +10,8 @@
              (gnu packages image)
              (gnu packages maths)
              (gnu packages mpi)
-             (gnu packages pkg-config))
+             (gnu packages pkg-config)
+             (gnu packages web))
 
 (package
   (name "libcoll")
@@ -22,7 +23,7 @@
   ;; The tests run programs with mpirun and take twenty minutes.
   (arguments (list #:tests? #f))
   (native-inputs (list autoconf automake libtool pkg-config))
-  (inputs (list `(,hwloc "lib") libpng zlib))
+  (inputs (list `(,hwloc "lib") libpng libyaml zlib))
   (propagated-inputs (list openmpi))
   (home-page #f)
   (synopsis "MPI collectives for commodity Ethernet")

@@ -27,9 +27,8 @@
  *           - switch: rack0
  *             nodes: n[0-3]
  *
- * It may also have "block:" with "blocks:", a list of "block:" and "nodes:". The parser accepts the
- * YAML that Slurm's manual shows: lists and keys in lines of their own, nested by indentation,
- * plain or quoted values, comments.
+ * It may also have "block:" with "blocks:", a list of "block:" and "nodes:". Any YAML is read if
+ * configure found libyaml; else such a file is refused.
  *
  * A host's rack is the switch or block that lists it, the first one if several do. Its site is all
  * switches that are connected with that one, so a fat tree with several spines is one site. If the

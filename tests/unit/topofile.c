@@ -257,6 +257,7 @@ static const char YAML[] = "# by hand\n"
                            "...\n"
                            "anything\n";
 
+#ifdef HAVE_YAML
 START_TEST(yaml_is_read) {
     ck_assert_str_eq(PLACES(YAML, "of its 3 topologies 'main' is used", "node01", "node03",
                             "node02", "login#1", "far", "node04"),
@@ -268,6 +269,11 @@ START_TEST(yaml_is_read) {
                             "", "n1", "n3", "n2"),
                      "0/0 1/0 0/0");
     ck_assert_str_eq(PLACES(blocks, "", "node01", "node04"), "0/0 0/0");
+    ck_assert_str_eq(PLACES("- {topology: t, tree: {switches: [{switch: a, nodes: \"n[1-2]\"},\n"
+                            "  {switch: b, nodes: &more n3}, {switch: c, nodes: n4}]}}\n"
+                            "- topology: *more\n",
+                            "of its 2 topologies 't' is used", "n1", "n3", "n4", "n2"),
+                     "0/0 1/0 2/0 0/0");
     ck_assert_str_eq(PLACES("- topology: f\n  flat: true\n",
                             "it lists no hosts: all are in one rack", "n1", "n3"),
                      "0/0 0/0");
@@ -277,6 +283,7 @@ START_TEST(yaml_is_read) {
                      "0/0");
 }
 END_TEST
+#endif
 
 static void write_file(const char *path, const char *text) {
     FILE *file = fopen(path, "w");
@@ -318,21 +325,30 @@ START_TEST(files_are_included) {
     ck_assert_msg(file != NULL, "%s", problem);
     ck_assert_str_eq(coll_topofile_note(file), "Slurm itself reads the topology.yaml next to it");
     coll_topofile_free(file);
+#ifdef HAVE_YAML
     file = coll_topofile_read(other, problem);
     ck_assert_msg(file != NULL, "%s", problem);
     ck_assert_str_eq(coll_topofile_note(file), "of its 3 topologies 'main' is used");
     coll_topofile_free(file);
+#endif
     unlink(path);
     unlink(other);
     rmdir(folder);
 }
 END_TEST
 
-static const char *const mutated[] = {TWO_SITES, YAML};
+static const char *const mutated[] = {
+    TWO_SITES,
+#ifdef HAVE_YAML
+    YAML,
+#endif
+};
 
-static const struct {
+struct refused {
     const char *text, *problem;
-} refused[] = {
+};
+
+static const struct refused refused[] = {
     {"", "line 1: the file ends without a switch; add SwitchName=NAME Nodes=LIST"},
     {"# nothing\n\n", "line 2: the file ends without a switch; add SwitchName=NAME Nodes=LIST"},
     {"Nodes=n1", "line 1: no SwitchName=; write SwitchName=NAME Nodes=LIST or Switches=LIST"},
@@ -390,28 +406,6 @@ static const struct {
      "name or remove the line"},
     {"BlockName=a Nodes=n1\nBlockName=a Nodes=n2",
      "line 2: block a is there already, in line 1; rename or remove one"},
-    {"---\n",
-     "line 1: there is no list of topologies; write it as for Slurm: - topology: NAME, and "
-     "tree: or block: below"},
-    {"- topology: t\n\tflat: true", "line 2: a tab indents the line; use spaces"},
-    {"- topology: t\n  flat",
-     "line 2: KEY: VALUE expected at 'flat'; write a list of topologies as "
-     "for Slurm"},
-    {"- topology: t\n  tree: {switches: []}",
-     "line 2: '{switches: []}' cannot be read here; write tree: and a plain value"},
-    {"- topology: t\n  tree:\n    switches:\n    - switch: s\n      nodes: \"n1",
-     "line 5: '\"n1' cannot be read here; write nodes: and a plain value"},
-    {"- topology: t\n  tree:\n    switches:\n    - switch: s\n      nodes:\n      - n1",
-     "line 5: nothing follows nodes: in its line; write it like n[0-3,7]"},
-    {"- topology: t\n  tree:\n    switches:\n    - switch: s\n      nodes: n1\n      nodes: n2",
-     "line 6: nodes: is there twice; keep one"},
-    {"- topology: t\n  block:\n    blocks:\n    - nodes: n1",
-     "line 4: a block without a name; add block: NAME"},
-    {"- topology: t\n  block:\n    blocks:\n    - block: b\n      nodes: n[1",
-     "line 4: a bad bracket in the list 'n[1' of block b; write it like n[0-3,7],login1"},
-    {"- - - - - - - - - - - - - - - - - t",
-     "line 1: nested too deeply; write a list of topologies as "
-     "for Slurm"},
     {"SwitchName=a Nodes=n1,\\\n",
      "line 1: the file ends where a backslash continues the line; is it complete?"},
     {"SwitchName=a Nodes=n1\n\x7f"
@@ -419,13 +413,60 @@ static const struct {
      "line 2: byte 0x7f is not text; give a text file"},
 };
 
-START_TEST(bad_files_are_refused_with_line_and_remedy) {
-    char problem[COLL_TEXTFILE_PROBLEM];
-    ck_assert_ptr_null(
-        coll_topofile_parse("t.conf", refused[_i].text, strlen(refused[_i].text), problem));
-    char expected[2 * COLL_TEXTFILE_PROBLEM];
-    snprintf(expected, sizeof expected, "topology file t.conf, %s", refused[_i].problem);
+#ifdef HAVE_YAML
+static const struct refused refused_yaml[] = {
+    {"---\n",
+     "line 1: there is no list of topologies; write it as for Slurm: - topology: NAME, and "
+     "tree: or block: below"},
+    {"- topology: t\n\tflat: true",
+     "line 2: no YAML: found a tab character that violates indentation; write a list of topologies "
+     "as for Slurm"},
+    {"- topology: t\n  flat",
+     "line 3: no YAML: could not find expected ':'; write a list of topologies as for Slurm"},
+    {"- topology: t\n\n  name: \xff",
+     "line 3: no YAML: invalid leading UTF-8 octet; write a list of topologies as for Slurm"},
+    {"[]", "line 1: there is no list of topologies; write it as for Slurm: - topology: NAME, and "
+           "tree: or block: below"},
+    {"- topology: t\n  tree: s",
+     "line 2: tree: has no list of switches; write switches: below it, and a list"},
+    {"- topology: t\n  block:\n    - b",
+     "line 3: block: has no list of blocks; write blocks: below it, and a list"},
+    {"- topology: t\n  tree:\n    switches:\n    - s",
+     "line 4: switch: and nodes: expected; write it as for Slurm"},
+    {"- topology: t\n  tree:\n    switches:\n    - switch: s\n      nodes: \"n1",
+     "line 5: no YAML: found unexpected end of stream; write a list of topologies as for Slurm"},
+    {"- topology: t\n  tree:\n    switches:\n    - switch: s\n      nodes:\n      - n1",
+     "line 5: nodes: needs a text; write it like n[0-3,7], in quotes within { }"},
+    {"- topology: t\n  tree:\n    switches:\n    - switch: s\n      nodes:\n",
+     "line 5: nodes: needs a text; write it like n[0-3,7], in quotes within { }"},
+    {"- topology: t\n  tree:\n    switches:\n    - switch: s\n      nodes: n1\n      nodes: n2",
+     "line 6: nodes: is there twice; keep one"},
+    {"- topology: t\n  block:\n    blocks:\n    - nodes: n1",
+     "line 4: a block without a name; add block: NAME"},
+    {"- topology: t\n  block:\n    blocks:\n    - block: b\n      nodes: n[1",
+     "line 4: a bad bracket in the list 'n[1' of block b; write it like n[0-3,7],login1"},
+};
+#else
+static const struct refused refused_yaml[] = {
+    {"- topology: t", "line 1: this libcoll was built without libyaml, which reads topology.yaml; "
+                      "give a topology.conf, or build with libyaml"},
+};
+#endif
+
+static void check_refused(const struct refused *file) {
+    char problem[COLL_TEXTFILE_PROBLEM], expected[2 * COLL_TEXTFILE_PROBLEM];
+    ck_assert_ptr_null(coll_topofile_parse("t.conf", file->text, strlen(file->text), problem));
+    snprintf(expected, sizeof expected, "topology file t.conf, %s", file->problem);
     ck_assert_str_eq(problem, expected);
+}
+
+START_TEST(bad_files_are_refused_with_line_and_remedy) {
+    check_refused(&refused[_i]);
+}
+END_TEST
+
+START_TEST(bad_yaml_is_refused_with_line_and_remedy) {
+    check_refused(&refused_yaml[_i]);
 }
 END_TEST
 
@@ -595,12 +636,16 @@ int main(void) {
     tcase_add_test(tests, hosts_of_several_racks_are_in_the_first);
     tcase_add_test(tests, blocks_are_racks);
     tcase_add_test(tests, a_bare_root_is_one_rack);
+#ifdef HAVE_YAML
     tcase_add_test(tests, yaml_is_read);
+#endif
     tcase_add_test(tests, files_are_included);
     tcase_add_test(tests, huge_ranges_cost_nothing);
     tcase_add_test(tests, a_host_in_one_rack_twice_is_fine);
     tcase_add_loop_test(tests, bad_files_are_refused_with_line_and_remedy, 0,
                         (int)(sizeof refused / sizeof *refused));
+    tcase_add_loop_test(tests, bad_yaml_is_refused_with_line_and_remedy, 0,
+                        (int)(sizeof refused_yaml / sizeof refused_yaml[0]));
     tcase_add_test(tests, nul_bytes_and_missing_files_are_refused);
     tcase_add_test(tests, reading_a_file_ends);
     tcase_add_test(tests, a_deep_chain_of_switches_is_one_site);
