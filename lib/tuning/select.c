@@ -12,8 +12,9 @@
 
 /*
  * The MPI library's own algorithm runs unless another is predicted to take less than this fraction
- * of its time. The time that a message of at most SMALL bytes takes is mostly the processors', and
- * no prediction knows what other ranks do on them.
+ * of its time. The time that a message of less than SMALL bytes takes is mostly the processors',
+ * and no prediction knows what other ranks do on them. SMALL is a power of two, so a size class is
+ * small as a whole.
  */
 enum { SMALL = 1024 };
 static const double CLEARLY = 0.9, CLEARLY_IF_SMALL = 0.75;
@@ -259,7 +260,7 @@ coll_choices coll_select_likely(const coll_algorithm *const table[], const coll_
     comparison by_time;
     int count = find_candidates(table, call, false, false, reason_for_prediction(call), candidates);
     compare_candidates(call, MOST_REGRET, candidates, count, &by_time);
-    const double clearly = call->bytes <= SMALL ? CLEARLY_IF_SMALL : CLEARLY;
+    const double clearly = call->bytes < SMALL ? CLEARLY_IF_SMALL : CLEARLY;
     int best = compares ? find_best(&by_time, clearly, count) : 0;
     while (!compares && best < count && candidates[best].algorithm != all.of[0].algorithm)
         best++;

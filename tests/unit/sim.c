@@ -684,6 +684,21 @@ START_TEST(sites_have_latencies_of_their_own) {
 }
 END_TEST
 
+/* Also at 1 KB, from where on the MPI library's own algorithm needs less of an advantage. */
+START_TEST(a_size_class_has_one_choice) {
+    enum { LEAST = 1 << 10, MOST = 2 * LEAST - 1 };
+    const coll_spec none = {.algorithm = NULL};
+    const coll_operation_info *operation = &coll_operations[_i];
+    scene s;
+    set_shared_scene(&s, operation->table[0], 8, 8, LEAST);
+    set_operation(&s, operation);
+    const coll_choice of_least = coll_select(operation->table, &s.shape, &none);
+    s.shape.bytes = MOST;
+    const coll_choice of_most = coll_select(operation->table, &s.shape, &none);
+    ck_assert_str_eq(of_least.algorithm->name, of_most.algorithm->name);
+}
+END_TEST
+
 START_TEST(a_result_is_always_the_same) {
     for (int i = 0; i < 2; i++) {
         const coll_algorithm *algorithm = i ? two_tree : chain;
@@ -863,6 +878,8 @@ int main(void) {
                         sizeof very_long / sizeof *very_long);
     tcase_add_test(cases, calls_go_by_the_shortest_ways_between_sites);
     tcase_add_test(cases, sites_have_latencies_of_their_own);
+    tcase_add_loop_test(cases, a_size_class_has_one_choice, COLL_OPERATION_ALLREDUCE,
+                        COLL_OPERATION_SCATTER + 1);
     tcase_add_test(cases, a_result_is_always_the_same);
     tcase_add_test(cases, with_too_little_memory_there_is_no_time);
     tcase_add_test(cases, every_message_is_seen);
