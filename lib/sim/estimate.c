@@ -202,12 +202,8 @@ static bool simulate_subset(const estimate *e, subset_size size, uint64_t rounds
     if (shares_nodes(e)) /* a few ranks don't show the load of their hosts' links */
         all = coll_link_load_count(&p.load, rounds, ranks, (int64_t)events);
     const uint64_t simulated = coll_least(rounds, all.rounds), second = simulated - simulated / 2;
-    /*
-     * The faster half gives the rate: a TCP timeout, which occurs once, is in the other one. If no
-     * ranks share nodes, the first half counts as if it had as many rounds as the second one: the
-     * choices that were measured on such networks were made so.
-     */
-    const uint64_t rounds_of_first = shares_nodes(e) && simulated > 1 ? simulated / 2 : second;
+    /* The faster half gives the rate: a TCP timeout, which occurs once, is in the other one. */
+    const uint64_t rounds_of_first = simulated > 1 ? simulated / 2 : second;
     const double late = (double)(result.time - result.halfway) / (double)second,
                  early = (double)result.halfway / (double)rounds_of_first;
     const coll_traffic first =
