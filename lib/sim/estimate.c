@@ -24,8 +24,9 @@ enum { EVENTS = 6000, PART = 4, RANKS = 150, EVENTS_MOST = 32000, SHARED = 2 };
 
 /* BEGIN: rounds simulated for the start-up time. BEHIND: rounds beyond the window that are
  * simulated for the rate (the time of a round). PACE_LEAST: fewest rounds of all ranks that give a
- * rate. SHORT: most rounds of a plan all of which are simulated if ranks share nodes. */
-enum { BEGIN = 2, BEHIND = 2, PACE_LEAST = 6, SHORT = 32 };
+ * rate. SHORT: most rounds of a plan all of which are simulated if ranks share nodes, unless it is
+ * a pipeline, which has at least PIPELINE_LEAST rounds. */
+enum { BEGIN = 2, BEHIND = 2, PACE_LEAST = 6, SHORT = 32, PIPELINE_LEAST = 4 };
 
 /* Sizes of a subset of ranks: fewer are not representative; plans for more take long to make. */
 enum { RANKS_LEAST = 4, RANKS_MOST = 512 };
@@ -47,7 +48,8 @@ typedef struct estimate {
     double events;        /* most events of a simulation */
     bool allocates;       /* simulations allocate their memory */
     coll_link_load load;  /* of all ranks */
-    coll_traffic traffic; /* its result */
+    coll_traffic sampled; /* its result from a few ranks */
+    coll_traffic traffic; /* the same, or that of more ranks */
     int *chosen;          /* the ranks of a subset */
     coll_place *places;   /* of these */
     int *numbers;         /* scratch: two for each node */
@@ -174,20 +176,50 @@ static bool simulate(const estimate *e, const subset *p, uint64_t rounds, double
     return coll_simulate(&call, result) == MPI_SUCCESS && result->time != COLL_SIM_UNKNOWN;
 }
 
-/* Results of a simulation of the first rounds, in seconds. */
+/* Results of simulations of the first rounds, in seconds. */
 typedef struct sample {
     double time, pace;       /* time of all these rounds; time of one further round */
     double busy, of_a_round; /* busy time of the busiest rank or host's link in TIME and in PACE */
 } sample;
 
+/*
+ * Sets FOUND's pace; FOUND has the time of ROUNDS rounds. The first half of them is simulated again
+ * without the others, since rounds of a pipeline overlap. The faster half gives the pace: a TCP
+ * timeout, which occurs once, is in the other one.
+ */
+static bool find_pace(const estimate *e, const subset *p, uint64_t rounds, double events,
+                      sample *found) {
+    const uint64_t first = rounds / 2;
+    coll_sim_result result = {.time = 0};
+    if (first > 0 && !simulate(e, p, first, events, &result))
+        return false;
+    const double time = (double)result.time * 1e-9,
+                 early = first > 0 ? time / (double)first : found->time;
+    found->pace = fmin(early, (found->time - time) / (double)(rounds - first));
+    return true;
+}
+
 static double busy_seconds(const coll_traffic *traffic) {
     return fmax(traffic->rank_seconds, traffic->host_seconds);
 }
 
-/* Simulates the first ROUNDS rounds of a subset of SIZE. Returns false if that exceeds EVENTS or
- * the memory. */
+/* Returns how long the busiest rank or host's link is busy in the first ROUNDS rounds. */
+static double busy_in_rounds(const estimate *e, subset *p, uint64_t rounds, double events) {
+    /* A few ranks don't show the load of their hosts' links. */
+    const coll_traffic load =
+        shares_nodes(e)
+            ? coll_link_load_count(&p->load, rounds, p->shape.topo->ranks, (int64_t)events)
+            : count_sample(&p->load, rounds);
+    return busy_seconds(&load);
+}
+
+/* What a sample tells besides the time. */
+enum { PACE = 1, BUSY = 2 };
+
+/* Simulates the first ROUNDS rounds of a subset of SIZE, and finds WHAT. Returns false if that
+ * exceeds EVENTS or the memory. */
 static bool simulate_subset(const estimate *e, subset_size size, uint64_t rounds, double events,
-                            sample *found) {
+                            int what, sample *found) {
     subset p;
     coll_sim_result result;
     const int ranks = choose_ranks(e, size);
@@ -196,23 +228,18 @@ static bool simulate_subset(const estimate *e, subset_size size, uint64_t rounds
         return true;
     if (!open_subset(e, ranks, &p))
         return false;
-    coll_traffic all = count_sample(&p.load, rounds);
-    if (all.events > events || !simulate(e, &p, rounds, events, &result))
+    const coll_traffic load = count_sample(&p.load, rounds);
+    if (load.events > events || !simulate(e, &p, rounds, events, &result))
         return false;
-    if (shares_nodes(e)) /* a few ranks don't show the load of their hosts' links */
-        all = coll_link_load_count(&p.load, rounds, ranks, (int64_t)events);
-    const uint64_t simulated = coll_least(rounds, all.rounds), second = simulated - simulated / 2;
-    /* The faster half gives the rate: a TCP timeout, which occurs once, is in the other one. */
-    const uint64_t rounds_of_first = simulated > 1 ? simulated / 2 : second;
-    const double late = (double)(result.time - result.halfway) / (double)second,
-                 early = (double)result.halfway / (double)rounds_of_first;
-    const coll_traffic first =
-        shares_nodes(e) ? coll_link_load_count(&p.load, simulated / 2, ranks, (int64_t)events)
-                        : count_sample(&p.load, simulated / 2);
-    *found = (sample){.time = (double)result.time * 1e-9,
-                      .pace = fmin(early, late) * 1e-9,
-                      .busy = busy_seconds(&all),
-                      .of_a_round = (busy_seconds(&all) - busy_seconds(&first)) / (double)second};
+    rounds = coll_least(rounds, load.rounds);
+    found->time = (double)result.time * 1e-9;
+    if (what & PACE && !find_pace(e, &p, rounds, events, found))
+        return false;
+    if (what & BUSY)
+        found->busy = shares_nodes(e) ? busy_in_rounds(e, &p, rounds, events) : busy_seconds(&load);
+    if (what == (PACE | BUSY))
+        found->of_a_round = (found->busy - busy_in_rounds(e, &p, rounds / 2, events)) /
+                            (double)(rounds - rounds / 2);
     return true;
 }
 
@@ -254,31 +281,60 @@ static subset_size first_size(const estimate *e, double all_events, double event
     return size;
 }
 
-/* Estimates the waiting time of all ranks in the first ROUNDS rounds, or, if PACE, in one further
- * round, which hardly depends on the number of ranks. */
-static bool estimate_wait(const estimate *e, uint64_t rounds, bool pace, double *wait) {
-    const subset_size all = whole_size(e->whole->topo);
-    const double most = e->events / PART;
-    double waits[3];
-    sample found;
-    subset_size size =
-        first_size(e, e->traffic.events * (double)rounds / (double)e->traffic.rounds, most);
-    for (; !simulate_subset(e, size, rounds, most, &found); size = smaller(size))
-        if (count_most_ranks(size) <= RANKS_LEAST)
+/* Simulates the first ROUNDS rounds of the largest subset that takes at most EVENTS, and finds
+ * WHAT. Sets *SIZE to that of the subset. */
+static bool simulate_largest(const estimate *e, uint64_t rounds, double events, int what,
+                             subset_size *size, sample *found) {
+    const double of_a_round = e->traffic.events / (double)e->traffic.rounds;
+    *size = first_size(e, of_a_round * (double)rounds, events);
+    for (; !simulate_subset(e, *size, rounds, events, what, found); *size = smaller(*size))
+        if (count_most_ranks(*size) <= RANKS_LEAST)
             return false;
-    const bool is_all = size.nodes == all.nodes && size.per_node == all.per_node,
-               by_nodes = size.nodes < all.nodes;
+    return true;
+}
+
+/* Returns the waiting time in one further round, which hardly depends on the number of ranks. */
+static double wait_of_a_round(const sample *found) {
+    return fmax(found->pace - found->of_a_round, 0);
+}
+
+static double wait_of_all(const sample *found) {
+    return fmax(found->time - found->busy, 0);
+}
+
+/* Estimates the waiting time of a round from the first ROUNDS rounds. */
+static bool estimate_pace(const estimate *e, uint64_t rounds, double *pace) {
+    subset_size size;
+    sample found;
+    if (!simulate_largest(e, rounds, e->events / PART, PACE | BUSY, &size, &found))
+        return false;
+    *pace = wait_of_a_round(&found);
+    return true;
+}
+
+/* Estimates the waiting time of all ranks in the first ROUNDS rounds, *WAIT, and, unless PACE is
+ * NULL, in one further round, *PACE. */
+static bool estimate_wait(const estimate *e, uint64_t rounds, double events, double *wait,
+                          double *pace) {
+    const subset_size all = whole_size(e->whole->topo);
+    subset_size size;
+    sample found;
+    if (!simulate_largest(e, rounds, events, pace ? PACE | BUSY : BUSY, &size, &found))
+        return false;
+    if (pace)
+        *pace = wait_of_a_round(&found);
+    const bool by_nodes = size.nodes < all.nodes,
+               is_all = !by_nodes && size.per_node == all.per_node;
     const int units = by_nodes ? size.nodes : count_most_ranks(size),
               all_units = by_nodes ? all.nodes : count_most_ranks(all);
-    for (int i = 0;; i++) {
-        waits[i] = fmax(pace ? found.pace - found.of_a_round : found.time - found.busy, 0);
-        if (i == 2 || is_all || pace)
-            break;
+    double waits[3] = {wait_of_all(&found)};
+    for (int i = 1; i < 3 && !is_all; i++) {
         size = by_nodes ? (subset_size){half(size.nodes), size.per_node} : smaller(size);
-        if (!simulate_subset(e, size, rounds, most, &found))
+        if (!simulate_subset(e, size, rounds, events, BUSY, &found))
             return false;
+        waits[i] = wait_of_all(&found);
     }
-    *wait = is_all || pace ? waits[0] : extrapolate_wait(waits, units, all_units);
+    *wait = is_all ? waits[0] : extrapolate_wait(waits, units, all_units);
     return true;
 }
 
@@ -293,17 +349,38 @@ static bool is_far(const estimate *e) {
     return e->whole->topo->sites > 1;
 }
 
+static double most_events_of_all(const estimate *e) {
+    return shares_nodes(e) ? SHARED * e->events : e->events;
+}
+
+/* Returns how many events of first rounds are simulated. Half of them are simulated again, and
+ * their number is itself an estimate, so they are fewer than those of a whole call. */
+static double events_of_rounds(const estimate *e) {
+    return shares_nodes(e) ? most_events_of_all(e) / 3 : e->events / 2;
+}
+
 /* Estimates the time from the first rounds of all ranks. Returns false if the budget allows too few
  * rounds for a rate. */
 static bool estimate_from_rounds(const estimate *e, double *time) {
-    const double all = (double)e->traffic.rounds, rounds = e->events / 2 * all / e->traffic.events;
+    const double all = (double)e->traffic.rounds,
+                 rounds = events_of_rounds(e) * all / e->traffic.events;
     sample found;
     if (is_far(e) || rounds < PACE_LEAST ||
-        !simulate_subset(e, whole_size(e->whole->topo), (uint64_t)fmin(rounds, all), e->events,
-                         &found))
+        !simulate_subset(e, whole_size(e->whole->topo), (uint64_t)fmin(rounds, all),
+                         most_events_of_all(e), PACE, &found))
         return false;
     *time = found.time + found.pace * fmax(all - floor(rounds), 0);
     return true;
+}
+
+/* Returns whether ranks and links of shared nodes have as much to do in the first ROUNDS rounds as
+ * in others. */
+static bool are_rounds_alike(estimate *e, uint64_t rounds) {
+    const double share = (double)rounds / (double)e->sampled.rounds, least = 0.8, most = 1.25;
+    const coll_traffic first = count_sample(&e->load, rounds);
+    const double events = first.events / (e->sampled.events * share),
+                 busy = first.host_seconds / (e->sampled.host_seconds * share);
+    return events > least && events < most && busy > least && busy < most;
 }
 
 /*
@@ -315,18 +392,32 @@ static bool needs_all_rounds(const estimate *e) {
     return is_far(e) || (shares_nodes(e) && e->traffic.rounds <= SHORT);
 }
 
+/* Estimates the waiting time of a pipeline of a few rounds on shared nodes. Its first rounds tell
+ * more than all rounds of fewer ranks. Returns false if it is none. */
+static bool estimate_pipeline(estimate *e, double *wait) {
+    const uint64_t all = e->traffic.rounds;
+    double begin, pace;
+    if (is_far(e) || !shares_nodes(e) || all < PIPELINE_LEAST || all > SHORT ||
+        !are_rounds_alike(e, BEGIN) || !estimate_wait(e, BEGIN, events_of_rounds(e), &begin, &pace))
+        return false;
+    *wait = begin + pace * (double)(all - BEGIN);
+    return true;
+}
+
 /* Estimates the time from a subset of the ranks: all their rounds, or their first rounds and their
  * rate. */
-static double estimate_from_ranks(const estimate *e) {
+static double estimate_from_ranks(estimate *e) {
     const uint64_t all = e->traffic.rounds, few = coll_least(BEGIN, all);
     uint64_t begun = needs_all_rounds(e) ? all : few,
              rounds = coll_least((uint64_t)e->load.size.window + BEHIND, all);
     double begin = 0, pace = 0;
-    if (!estimate_wait(e, begun, false, &begin)) {
+    if (estimate_pipeline(e, &begin))
+        return lower_bound(&e->traffic) + begin;
+    if (!estimate_wait(e, begun, e->events / PART, &begin, NULL)) {
         begun = needs_all_rounds(e) ? few : all;
-        (void)estimate_wait(e, begun, false, &begin);
+        (void)estimate_wait(e, begun, e->events / PART, &begin, NULL);
     }
-    while (begun < all && rounds > 1 && !estimate_wait(e, rounds, true, &pace))
+    while (begun < all && rounds > 1 && !estimate_pace(e, rounds, &pace))
         rounds /= 2;
     return lower_bound(&e->traffic) + begin + pace * (double)(all - begun);
 }
@@ -344,10 +435,6 @@ static void count_more_ranks(estimate *e) {
     e->traffic = closer;
     if (!closer.exact)
         e->traffic.rank_seconds = rank_seconds;
-}
-
-static double most_events_of_all(const estimate *e) {
-    return shares_nodes(e) ? SHARED * e->events : e->events;
 }
 
 /* Returns whether all ranks can be simulated: making their plans doesn't take too long, and as far
@@ -370,7 +457,7 @@ static bool simulate_all(const estimate *e, double *time) {
 static double estimate_time(estimate *e) {
     double time;
     const double at_least = 0.9; /* the sample of rounds may overestimate */
-    e->traffic = count_sample(&e->load, UINT64_MAX);
+    e->sampled = e->traffic = count_sample(&e->load, UINT64_MAX);
     if (e->enough > 0 && at_least * e->traffic.rank_seconds >= e->enough)
         return at_least * e->traffic.rank_seconds;
     const bool tried = is_short(e);

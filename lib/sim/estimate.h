@@ -4,8 +4,8 @@
  * (lib/sim/sim.h), so that the cost of an estimate is bounded for any size and number of ranks.
  *
  * 1. A call of few events is simulated.
- * 2. For a longer call the first rounds of all plans are simulated, and their time is extrapolated
- *    at the rate of the last of these rounds.
+ * 2. For a longer call the first rounds of all plans are simulated, and the first half of these
+ *    again alone. Both times give the rate at which the rest is extrapolated.
  * 3. If these are still too many events, a subset of the ranks is simulated, evenly chosen from the
  *    chain order: whole nodes if eight of them are few enough ranks, else some ranks of each of
  *    these. The busy time of a rank is computed for the full number of ranks. The waiting time is

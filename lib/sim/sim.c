@@ -277,20 +277,13 @@ static void start_ready_steps(simulation *sim, int position) {
         by_kind[started->step.kind](sim, position, node);
 }
 
-static bool is_halfway(const sim_rank *rank) {
-    return rank->cursor.first >= rank->plan->rounds / 2;
-}
-
 static void complete_step(simulation *sim, int position, int node) {
     sim_rank *rank = &sim->ranks[position];
-    const bool was_halfway = is_halfway(rank);
     coll_cursor_complete(&rank->cursor, node);
     sim->end = sim->now;
     if (sim->call->ends)
         sim->call->ends[sim->line->order[position]] = sim->now;
     start_ready_steps(sim, position);
-    if (!was_halfway && is_halfway(rank))
-        sim->result->halfway = sim->now;
 }
 
 /* --- From sender to receiver --- */

@@ -43,7 +43,6 @@ typedef struct coll_sim_result {
     int64_t time;    /* when the last rank ends, or `enough` if that is earlier; COLL_SIM_UNKNOWN
                         if the events or the memory do not suffice, or if a rank waits for a round
                         that is not simulated */
-    int64_t halfway; /* when the last rank has ended half of its rounds */
     int events;
     bool lossy; /* the buffer of a port or an uplink overflowed */
 } coll_sim_result;

@@ -525,6 +525,25 @@ START_TEST(few_nodes_take_as_long_as_they_do_in_full) {
 }
 END_TEST
 
+/* Segments follow each other, each by all ranks of all nodes. */
+START_TEST(pipelines_on_shared_nodes_take_as_long_as_they_do_in_full) {
+    static const struct {
+        const coll_algorithm *algorithm;
+        int nodes, per_node;
+        size_t bytes;
+    } cases[] = {{&coll_allreduce_node_shares, 8, 8, 1 << 20},
+                 {&coll_allreduce_node_shares, 12, 12, 256 << 10},
+                 {&coll_allreduce_ring, 40, 4, 1 << 20}};
+    const coll_algorithm *algorithm = cases[_i].algorithm;
+    scene s;
+    set_shared_scene(&s, algorithm, cases[_i].nodes, cases[_i].per_node, cases[_i].bytes);
+    s.shape.element = 1;
+    s.profile.level[COLL_LEVEL_RACK].latency = 30 * a;
+    const double estimate = coll_estimate(algorithm, &s.shape, &s.values);
+    ck_assert_double_eq_tol(estimate / seconds_of(&s, algorithm), 1, 0.12);
+}
+END_TEST
+
 /*
  * Two ranks of each node send to other nodes at the same time. Neither is ahead, so every second
  * exchange takes the time of two messages on the link, and a latency.
@@ -866,6 +885,7 @@ int main(void) {
     tcase_add_loop_test(cases, what_takes_less_than_is_enough_has_its_time, 0, COLL_OPERATIONS);
     tcase_add_loop_test(cases, some_ranks_tell_what_links_carry, 0, 3);
     tcase_add_loop_test(cases, plans_by_node_take_as_long_as_they_do_in_full, 0, 3);
+    tcase_add_loop_test(cases, pipelines_on_shared_nodes_take_as_long_as_they_do_in_full, 0, 3);
     tcase_add_test(cases, ranks_of_a_node_share_its_link);
     tcase_add_test(cases, long_exchanges_of_neighbors_take_as_long_as_they_do_in_full);
     tcase_add_loop_test(cases, few_nodes_take_as_long_as_they_do_in_full, 0, 2);
