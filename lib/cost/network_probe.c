@@ -83,25 +83,36 @@ static bool speaks_for_host(const probe *p) {
     return p->first[p->topo->places[rank].node] == rank;
 }
 
-/* Returns this rank's partners if each host sends to the host that is SHIFT further in its rack. */
-static partners partners_in_rack(const probe *p, int shift) {
+/* Returns whom NTH of COUNT sends to (STEP 1) or receives from (STEP -1): two exchange with each
+ * other, so that they open one connection, not two; the last three of an odd number form a ring. */
+static int neighbor(int nth, int count, int step) {
+    enum { RING = 3 };
+    const int ring = count - RING;
+    if (count % 2 == 0 || nth < ring)
+        return nth ^ 1;
+    return ring + (nth - ring + RING + step) % RING;
+}
+
+/* Returns this rank's partners if each host exchanges with a host of its rack: with a near one in
+ * the order of ranks, or with a far one. */
+static partners partners_in_rack(const probe *p, bool near) {
     const coll_place *place = &p->topo->places[p->comm->rank];
     const int hosts = count_hosts(p, place->rack, p->topo->nodes),
               nth = count_hosts(p, place->rack, place->node);
     if (hosts < 2)
         return nobody;
-    return (partners){rank_of_host(p, place->rack, (nth + shift) % hosts), 1, 1, 1};
+    const int to = near ? neighbor(nth, hosts, 1) : (nth + hosts / 2) % hosts;
+    return (partners){rank_of_host(p, place->rack, to), 1, 1, 1};
 }
 
-/* Returns this rank's partners if each rack sends to the next one. Hosts of a small rack receive
+/* Returns this rank's partners if each rack exchanges with another. Hosts of a small rack receive
  * from several of a large one. */
 static partners partners_across(const probe *p) {
     const coll_place *place = &p->topo->places[p->comm->rank];
-    const int racks = p->topo->racks, all = p->topo->nodes, next = (place->rack + 1) % racks,
-              hosts = count_hosts(p, place->rack, all),
-              nth = count_hosts(p, place->rack, place->node),
-              sending = count_hosts(p, (place->rack + racks - 1) % racks, all);
-    return (partners){rank_of_host(p, next, nth % count_hosts(p, next, all)), hosts,
+    const int racks = p->topo->racks, all = p->topo->nodes, to = neighbor(place->rack, racks, 1),
+              from = neighbor(place->rack, racks, -1), hosts = count_hosts(p, place->rack, all),
+              nth = count_hosts(p, place->rack, place->node), sending = count_hosts(p, from, all);
+    return (partners){rank_of_host(p, to, nth % count_hosts(p, to, all)), hosts,
                       sending / hosts + (nth < sending % hosts), sending};
 }
 
@@ -274,8 +285,8 @@ static int broadcast_rates(probe *p, coll_network_rates *rates) {
 static int measure_links(probe *p, coll_network_rates *rates) {
     const int racks = p->topo->racks;
     const bool has_links = racks < p->topo->nodes;
-    const partners near = partners_in_rack(p, 1),
-                   far = racks > 1 ? partners_across(p) : partners_in_rack(p, p->topo->nodes / 2);
+    const partners near = partners_in_rack(p, true),
+                   far = racks > 1 ? partners_across(p) : partners_in_rack(p, false);
     double link = INFINITY, other;
     int code = has_links ? measure(p, &near, &link) : MPI_SUCCESS;
     p->quantile = racks > 1 ? UPPER_DECILE : MEDIAN;
