@@ -39,6 +39,7 @@ char *coll_topocache_path(coll_topocache_kind kind, int nodes, char *const hosts
     static const struct {
         const char *first, *last;
     } parts[] = {[COLL_TOPOCACHE_SURE] = {"topology", ".conf"},
+                 [COLL_TOPOCACHE_SLOW] = {"topology", "-slow.conf"},
                  [COLL_TOPOCACHE_DOUBTFUL] = {"topology", "-doubtful.conf"},
                  [COLL_TOPOCACHE_NETWORK] = {"network", ".profile"}};
     uint64_t hash;

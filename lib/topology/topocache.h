@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Cache files of measured topologies, one for each set of hosts: topology-HASH.conf, or
- * topology-HASH-doubtful.conf if a measurement by default has found nothing (lib/base/cachefile.h).
- * Their syntax is that of lib/topology/topofile.h. network-HASH.profile is for the rates of the
- * same hosts (lib/cost/network_cache.h). No MPI.
+ * topology-HASH-slow.conf if round trips are too long to tell racks apart, or
+ * topology-HASH-doubtful.conf if a measurement has failed (lib/base/cachefile.h). Their syntax is
+ * that of lib/topology/topofile.h. network-HASH.profile is for the rates of the same hosts
+ * (lib/cost/network_cache.h). No MPI.
  */
 #ifndef COLL_LIB_TOPOLOGY_TOPOCACHE_H
 #define COLL_LIB_TOPOLOGY_TOPOCACHE_H
@@ -12,6 +13,7 @@
 
 typedef enum coll_topocache_kind {
     COLL_TOPOCACHE_SURE,
+    COLL_TOPOCACHE_SLOW,
     COLL_TOPOCACHE_DOUBTFUL,
     COLL_TOPOCACHE_NETWORK
 } coll_topocache_kind;

@@ -36,8 +36,9 @@ static const double EACH_NODE = 16e-3;
 /* With fewer nodes racks make no difference. */
 enum { FEWEST_NODES = 3 };
 
-/* Seconds for which a measurement by default that found nothing is not repeated. */
-enum { DOUBT = 600 };
+/* Seconds for which a measurement is not repeated: one by default that has failed, and one that
+ * found round trips too long to tell racks apart, which is a property of the network. */
+enum { DOUBT = 600, DAY = 24 * 3600 };
 
 typedef coll_topology_source_state location;
 
@@ -162,6 +163,15 @@ static void write_cache(const location *at, coll_topocache_kind kind, const char
     free(path);
 }
 
+/* Returns the kind of cache file for what was measured. */
+static coll_topocache_kind cache_kind(const coll_topology_probe_report *report) {
+    if (report->end != COLL_TOPOLOGY_PROBE_DONE)
+        return COLL_TOPOCACHE_DOUBTFUL;
+    return report->found.sure   ? COLL_TOPOCACHE_SURE
+           : report->found.slow ? COLL_TOPOCACHE_SLOW
+                                : COLL_TOPOCACHE_DOUBTFUL;
+}
+
 static int locate_by_measurement(const team *who, const location *at,
                                  coll_topology_probe_report *report) {
     char how[200];
@@ -174,7 +184,7 @@ static int locate_by_measurement(const team *who, const location *at,
         return coll_error(MPI_ERR_OTHER,
                           "cannot measure the topology: %s; set COLL_TOPOLOGY to a file", how);
     if (who->rank == 0)
-        write_cache(at, report->found.sure ? COLL_TOPOCACHE_SURE : COLL_TOPOCACHE_DOUBTFUL, how);
+        write_cache(at, cache_kind(report), how);
     return MPI_SUCCESS;
 }
 
@@ -191,14 +201,13 @@ static int measure_by_default(const team *who, const location *at) {
                                    at->racks, at->sites, &report);
     if (code != MPI_SUCCESS || who->rank != 0)
         return code;
-    const coll_racks_found *found = &report.found;
-    bool sure = report.end == COLL_TOPOLOGY_PROBE_DONE && found->sure;
+    const coll_topocache_kind kind = cache_kind(&report);
     describe_measurement(at, &report, how, sizeof how);
-    if (!sure) {
+    if (kind != COLL_TOPOCACHE_SURE) {
         locate_in_one_rack(at, how);
         snprintf(how, sizeof how, "%.190s", at->note);
     }
-    write_cache(at, sure ? COLL_TOPOCACHE_SURE : COLL_TOPOCACHE_DOUBTFUL, how);
+    write_cache(at, kind, how);
     return MPI_SUCCESS;
 }
 
@@ -305,9 +314,15 @@ static bool locate_by_cache(const location *at, coll_topocache_kind kind, time_t
     return kept && !*problem;
 }
 
+/* Locates the nodes by the result of a measurement that had an end, if there is one. */
+static bool locate_by_result(const location *at, char *problem) {
+    return locate_by_cache(at, COLL_TOPOCACHE_SURE, 0, problem) ||
+           locate_by_cache(at, COLL_TOPOCACHE_SLOW, time(NULL) - DAY, problem);
+}
+
 static coll_topology_source_rest locate_by_auto(const location *at) {
     char problem[COLL_TEXTFILE_PROBLEM] = "";
-    if (locate_by_cache(at, COLL_TOPOCACHE_SURE, 0, problem))
+    if (locate_by_result(at, problem))
         return COLL_TOPOLOGY_SOURCE_NOTHING;
     if (*problem)
         warn_of_damage(problem);
@@ -322,7 +337,7 @@ static coll_topology_source_rest locate_by_default(const location *at) {
         locate_in_one_rack(at, "there are fewer than three hosts");
         return COLL_TOPOLOGY_SOURCE_NOTHING;
     }
-    if (locate_by_cache(at, COLL_TOPOCACHE_SURE, 0, problem) ||
+    if (locate_by_result(at, problem) ||
         locate_by_cache(at, COLL_TOPOCACHE_DOUBTFUL, time(NULL) - DOUBT, problem))
         return COLL_TOPOLOGY_SOURCE_NOTHING;
     return COLL_TOPOLOGY_SOURCE_TRY;

@@ -43,7 +43,7 @@ if ((EUID != 0)); then
 fi
 set_up up --racks-of 5,3,1,2 --link 20mbit --uplink 100mbit
 finds 'uneven racks' --order scrambled
-kept=$(find "$XDG_CACHE_HOME/libcoll" -name 'topology-*.conf' ! -name '*-doubtful.conf')
+kept=$(find "$XDG_CACHE_HOME/libcoll" -name 'topology-*.conf' ! -name 'topology-*-*.conf')
 matches 'what is kept says how' '# libcoll, *: 11 hosts; * pairs measured in *' "$(head -n 1 "$kept")"
 same 'what is kept is a topology file' "$(places "$work/topology")" "$(places "$kept")"
 
@@ -54,7 +54,7 @@ same 'that is from the cache, too' "# from $kept" "$(<"$work/origin")"
 same 'flat is one rack' 0 "$(places flat | awk '{ n += $2 + $3 } END { print n + 0 }')"
 matches 'flat says so' '# one rack: by COLL_TOPOLOGY' "$(<"$work/origin")"
 finds 'fewer hosts' -n 9
-same 'fewer hosts have their own file' 2 "$(find "$XDG_CACHE_HOME/libcoll" -name 'topology-*.conf' ! -name '*-doubtful.conf' | wc -l)"
+same 'fewer hosts have their own file' 2 "$(find "$XDG_CACHE_HOME/libcoll" -name 'topology-*.conf' ! -name 'topology-*-*.conf' | wc -l)"
 
 # Without a profile the rates are measured, too: the links have 20 Mbit/s. They are kept for the next job.
 # On a busy machine this may take several attempts.
@@ -74,15 +74,15 @@ same 'the next job measures nothing' '' "$(diff "$work/network" "$XDG_CACHE_HOME
 # attempts.
 rm "$kept"
 for attempt in {1..10}; do
-    rm -f "$XDG_CACHE_HOME"/libcoll/*-doubtful.conf
+    rm -f "$XDG_CACHE_HOME"/libcoll/topology-*-*.conf
     found=$(places '')
     [[ ! -e $kept ]] || break
-    matches 'what is doubtful says so' '# one rack: *; kept in *-doubtful.conf' "$(<"$work/origin")"
+    matches 'what is doubtful says so' '# one rack: *; kept in */topology-*-*.conf' "$(<"$work/origin")"
     same 'that is kept for a while' "$found" "$(places '')"
 done
 same 'without being told' "$(places "$work/topology")" "$found"
 echo 'SwitchName=rack0' >"$kept"
-rm -f "$XDG_CACHE_HOME"/libcoll/*-doubtful.conf
+rm -f "$XDG_CACHE_HOME"/libcoll/topology-*-*.conf
 places '' >"$work/found"
 same 'a bad cache is no news for who was told nothing' 0 "$(grep -c '^coll:' "$work/err")"
 
@@ -119,6 +119,18 @@ finds 'tight uplinks'
 
 set_up up --racks 1 --hosts 5 --link 20mbit
 finds 'one rack'
+"$netlab" down --name "$lab"
+
+# Round trips of 0.8 ms hide racks: that is kept, and no job measures it again.
+set_up up --racks 2 --hosts 2 --link 100mbit --uplink 100mbit --delay 200us
+rm -f "$XDG_CACHE_HOME"/libcoll/*
+places auto >"$work/found"
+matches 'round trips are too long' '# * round trips are too long to tell racks apart; kept in *-slow.conf' "$(<"$work/origin")"
+for topology in auto ''; do
+    same "long round trips, then '$topology'" "$(<"$work/found")" "$(places "$topology")"
+    matches "that is from the cache: '$topology'" '# from *-slow.conf' "$(<"$work/origin")"
+done
+unset topology
 "$netlab" down --name "$lab"
 
 printf '0 10 40\n10 0 35\n40 35 0\n' >"$work/matrix"
