@@ -9,6 +9,7 @@ libapp_core_la_SOURCES = \
 	app/agreement.c app/agreement.h \
 	app/checksum.c app/checksum.h \
 	app/clocks.c app/clocks.h \
+	app/connections.c app/connections.h \
 	app/files.c app/files.h \
 	app/json.c app/json.h \
 	app/options.c app/options.h \
@@ -20,5 +21,6 @@ libapp_core_la_SOURCES = \
 	lib/base/cgroup.c lib/base/cgroup.h \
 	lib/base/crc32c.c lib/base/crc32c.h \
 	lib/base/c_locale.c lib/base/c_locale.h \
+	lib/base/descriptors.c lib/base/descriptors.h \
 	lib/base/size.c lib/base/size.h \
 	lib/base/textfile.c lib/base/textfile.h

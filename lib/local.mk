@@ -55,6 +55,7 @@ libcoll_core_la_SOURCES = \
 	lib/base/crc32c.c lib/base/crc32c.h \
 	lib/base/data.c lib/base/data.h \
 	lib/base/dcp_hooks.h \
+	lib/base/descriptors.c lib/base/descriptors.h \
 	lib/base/env.c lib/base/env.h \
 	lib/base/error.c lib/base/error.h \
 	lib/base/hash.h \

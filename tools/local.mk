@@ -20,7 +20,6 @@ coll_bench_LDADD = libbench.la libapp.la libcoll.la
 # libdoctor.la: what coll-info doctor measures, and concludes from it.
 noinst_LTLIBRARIES += libdoctor.la
 libdoctor_la_SOURCES = \
-	tools/doctor/connections.c tools/doctor/connections.h \
 	tools/doctor/facts.c tools/doctor/facts.h \
 	tools/doctor/judge.h \
 	tools/doctor/judge_facts.c \

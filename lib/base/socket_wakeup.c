@@ -3,6 +3,7 @@
 
 #include "lib/base/socket_wakeup.h"
 
+#include "lib/base/descriptors.h"
 #include "lib/base/ticks.h"
 
 #include <time.h>
@@ -14,12 +15,10 @@ static bool sleep_blindly(double seconds) {
 
 #ifdef HAVE_EPOLL_PWAIT2
 
-#include <dirent.h>
 #include <errno.h>
 #include <math.h>
 #include <pthread.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -60,24 +59,15 @@ static bool is_tcp_connection(int descriptor) {
 }
 
 /*
- * Adds new TCP connections to the epoll set and returns whether there were any; closed ones leave
- * the set by themselves. Edge-triggered, because data that the MPI library leaves unread must not
- * end every sleep.
+ * Adds DESCRIPTOR to the epoll set, and sets the bool FOUND, if it is a TCP connection that is not
+ * in the set. Edge-triggered, because data that the MPI library leaves unread must not end every
+ * sleep.
  */
-static bool add_new_connections(void) {
-    DIR *descriptors = opendir("/proc/self/fd");
-    bool found = false;
-    if (!descriptors)
-        return false;
-    for (const struct dirent *entry; (entry = readdir(descriptors));) {
-        int descriptor = atoi(entry->d_name);
-        struct epoll_event event = {.events = EPOLLIN | EPOLLOUT | EPOLLET};
-        if (entry->d_name[0] != '.' && is_tcp_connection(descriptor) &&
-            epoll_ctl(epoll, EPOLL_CTL_ADD, descriptor, &event) == 0)
-            found = true;
-    }
-    closedir(descriptors);
-    return found;
+static bool add_new_connection(void *found, int descriptor) {
+    struct epoll_event event = {.events = EPOLLIN | EPOLLOUT | EPOLLET};
+    if (is_tcp_connection(descriptor) && epoll_ctl(epoll, EPOLL_CTL_ADD, descriptor, &event) == 0)
+        *(bool *)found = true;
+    return true;
 }
 
 /*
@@ -88,7 +78,8 @@ static void search_if_due(void) {
     if (pthread_mutex_trylock(&lock) != 0)
         return;
     if (coll_monotonic() >= next_search) {
-        bool found = add_new_connections();
+        bool found = false;
+        coll_descriptors_visit(add_new_connection, &found); /* closed ones leave by themselves */
         has_connections = has_connections || found;
         pause_between = found ? FIRST_PAUSE : fmin(2 * pause_between, LONGEST_PAUSE);
         next_search = coll_monotonic() + pause_between;

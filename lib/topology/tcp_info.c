@@ -3,13 +3,13 @@
 
 #include "lib/topology/tcp_info.h"
 
-#include <dirent.h>
+#include "lib/base/descriptors.h"
+
 #include <linux/tcp.h>
 #include <netinet/in.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -46,23 +46,25 @@ static double round_trip_of(int socket) {
     return info.tcpi_min_rtt * microsecond;
 }
 
+typedef struct search {
+    int left; /* connections that are still read */
+    double shortest;
+} search;
+
+static bool find_shorter(void *context, int socket) {
+    search *of = context;
+    if (!leaves_host(socket))
+        return true;
+    const double seconds = round_trip_of(socket);
+    if (seconds > 0 && (of->shortest == 0 || seconds < of->shortest))
+        of->shortest = seconds;
+    return --of->left > 0;
+}
+
 double coll_tcp_info_round_trip(void) {
-    double shortest = 0;
-    int left = MOST;
-    DIR *descriptors = opendir("/proc/self/fd");
-    if (!descriptors)
-        return 0;
-    for (const struct dirent *entry; left > 0 && (entry = readdir(descriptors));) {
-        const int socket = atoi(entry->d_name);
-        if (*entry->d_name == '.' || !leaves_host(socket))
-            continue;
-        const double seconds = round_trip_of(socket);
-        if (seconds > 0 && (shortest == 0 || seconds < shortest))
-            shortest = seconds;
-        left--;
-    }
-    closedir(descriptors);
-    return shortest;
+    search of = {.left = MOST};
+    coll_descriptors_visit(find_shorter, &of);
+    return of.shortest;
 }
 
 static bool read_connection(int socket, coll_tcp_connection *c) {
@@ -86,15 +88,20 @@ static bool read_connection(int socket, coll_tcp_connection *c) {
     return true;
 }
 
+typedef struct connections {
+    int count;
+    coll_tcp_connection *list;
+} connections;
+
+static bool add_connection(void *context, int socket) {
+    connections *of = context;
+    if (read_connection(socket, &of->list[of->count]))
+        of->count++;
+    return of->count < COLL_TCP_CONNECTIONS;
+}
+
 int coll_tcp_info_read(coll_tcp_connection list[]) {
-    int count = 0;
-    DIR *descriptors = opendir("/proc/self/fd");
-    if (!descriptors)
-        return 0;
-    for (const struct dirent *entry;
-         count < COLL_TCP_CONNECTIONS && (entry = readdir(descriptors));)
-        if (*entry->d_name != '.' && read_connection(atoi(entry->d_name), &list[count]))
-            count++;
-    closedir(descriptors);
-    return count;
+    connections of = {.list = list};
+    coll_descriptors_visit(add_connection, &of);
+    return of.count;
 }

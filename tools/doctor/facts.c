@@ -4,8 +4,8 @@
 #include "tools/doctor/facts.h"
 
 #include "app/clocks.h"
+#include "app/connections.h"
 #include "app/processor_limit.h"
-#include "tools/doctor/connections.h"
 
 #include <arpa/inet.h>
 #include <ifaddrs.h>
@@ -108,8 +108,8 @@ static void read_interfaces(doctor_facts *facts) {
 }
 
 static void count_connections(doctor_facts *facts) {
-    doctor_connection list[DOCTOR_CONNECTIONS];
-    const int count = doctor_connections_read(list);
+    app_connection list[APP_CONNECTIONS];
+    const int count = app_connections_read(list);
     for (int c = 0; c < count; c++)
         for (int i = 0; i < facts->interface_count; i++)
             facts->interfaces[i].connections += list[c].own == facts->interfaces[i].address;

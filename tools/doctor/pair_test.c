@@ -5,7 +5,7 @@
 
 #include "app/agreement.h"
 #include "app/clocks.h"
-#include "tools/doctor/connections.h"
+#include "app/connections.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -113,8 +113,8 @@ typedef struct addresses {
 
 /* Adds SIGN times the segments that were sent to a host with the addresses THERE. */
 static void count_segments(const addresses *there, int sign, doctor_half *half) {
-    doctor_connection list[DOCTOR_CONNECTIONS];
-    const int count = doctor_connections_read(list);
+    app_connection list[APP_CONNECTIONS];
+    const int count = app_connections_read(list);
     for (int c = 0; c < count; c++)
         for (int i = 0; i < DOCTOR_INTERFACES; i++) {
             if (there->of[i] == 0 || list[c].peer != there->of[i])

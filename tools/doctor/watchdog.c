@@ -4,7 +4,7 @@
 #include "tools/doctor/watchdog.h"
 
 #include "app/clocks.h"
-#include "tools/doctor/connections.h"
+#include "app/connections.h"
 #include "tools/doctor/facts.h"
 
 #include <arpa/inet.h>
@@ -41,7 +41,7 @@ static const doctor_interface *interface_of(const doctor_facts *facts, uint32_t 
 }
 
 /* Names the connection C, which gets no answer, and ends the program. */
-static void report(const doctor_connection *c) {
+static void report(const app_connection *c) {
     static doctor_facts facts;
     char own[INET_ADDRSTRLEN], peer[INET_ADDRSTRLEN];
     doctor_facts_read(&facts);
@@ -70,9 +70,9 @@ static void report(const doctor_connection *c) {
  * Notes in *LOST a connection that gets no answer. One that the kernel has given up is not there
  * any more, and may have been the cause.
  */
-static void look(doctor_connection *lost) {
-    static doctor_connection list[DOCTOR_CONNECTIONS];
-    const int count = doctor_connections_read(list);
+static void look(app_connection *lost) {
+    static app_connection list[APP_CONNECTIONS];
+    const int count = app_connections_read(list);
     for (int i = 0; i < count; i++)
         if (list[i].peer && (list[i].connecting || list[i].unanswered >= OFTEN))
             *lost = list[i];
@@ -82,7 +82,7 @@ static void look(doctor_connection *lost) {
 static void *watch(void *unused) {
     double waited = 0;
     int seen = -1, begun = 0;
-    doctor_connection lost = {.peer = 0};
+    app_connection lost = {.peer = 0};
     while (!ends) {
         app_sleep(PAUSE);
         waited += PAUSE;

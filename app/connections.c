@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
-#include "tools/doctor/connections.h"
+#include "app/connections.h"
 
-#include <dirent.h>
+#include "lib/base/descriptors.h"
+
 #include <linux/tcp.h>
 #include <netinet/in.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/socket.h>
 
 /* The kernel's TCP_SYN_SENT, which linux/tcp.h lacks. */
@@ -31,7 +31,7 @@ static uint32_t find_peer(const struct sockaddr_in *own) {
     return found ? peer : 0;
 }
 
-static bool read_connection(int socket, doctor_connection *c) {
+static bool read_connection(int socket, app_connection *c) {
     struct sockaddr_in own, peer = {.sin_family = AF_INET};
     struct tcp_info info = {.tcpi_state = 0};
     socklen_t own_size = sizeof own, peer_size = sizeof peer, size = sizeof info;
@@ -45,24 +45,30 @@ static bool read_connection(int socket, doctor_connection *c) {
         return false;
     if (peer.sin_addr.s_addr == own.sin_addr.s_addr)
         return false;
-    *c = (doctor_connection){.own = own.sin_addr.s_addr,
-                             .peer = peer.sin_addr.s_addr,
-                             .connecting = connecting,
-                             .unanswered = info.tcpi_retransmits,
-                             .segment = (int)info.tcpi_snd_mss,
-                             .sent = info.tcpi_data_segs_out,
-                             .resent = info.tcpi_total_retrans};
+    *c = (app_connection){.own = own.sin_addr.s_addr,
+                          .peer = peer.sin_addr.s_addr,
+                          .connecting = connecting,
+                          .unanswered = info.tcpi_retransmits,
+                          .segment = (int)info.tcpi_snd_mss,
+                          .sent = info.tcpi_data_segs_out,
+                          .resent = info.tcpi_total_retrans};
     return true;
 }
 
-int doctor_connections_read(doctor_connection list[]) {
-    int count = 0;
-    DIR *descriptors = opendir("/proc/self/fd");
-    if (!descriptors)
-        return 0;
-    for (const struct dirent *entry; count < DOCTOR_CONNECTIONS && (entry = readdir(descriptors));)
-        if (*entry->d_name != '.' && read_connection(atoi(entry->d_name), &list[count]))
-            count++;
-    closedir(descriptors);
-    return count;
+typedef struct connections {
+    int count;
+    app_connection *list;
+} connections;
+
+static bool add_connection(void *context, int socket) {
+    connections *of = context;
+    if (read_connection(socket, &of->list[of->count]))
+        of->count++;
+    return of->count < APP_CONNECTIONS;
+}
+
+int app_connections_read(app_connection list[]) {
+    connections of = {.list = list};
+    coll_descriptors_visit(add_connection, &of);
+    return of.count;
 }
