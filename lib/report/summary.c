@@ -262,6 +262,28 @@ static void print_link(FILE *stream, const coll_summary *all) {
     }
 }
 
+/* Prints how to leave the operations to the MPI library in which libcoll was slower. SLOWER: it was
+ * in all operations together. */
+static void print_remedy(FILE *stream, const coll_summary *all, bool slower) {
+    const char *settings[COLL_OPERATIONS];
+    int count = 0;
+    for (int operation = 0; operation < COLL_OPERATIONS; operation++) {
+        double saved = 0;
+        for (int i = 0; i < all->count; i++)
+            if (strcmp(all->rows[i].operation, coll_operations[operation].name) == 0 &&
+                strcmp(all->rows[i].algorithm, "native") != 0)
+                saved += all->rows[i].saved.middle / all->ranks;
+        if (saved < -fmax(NOTHING, HARDLY * all->seconds))
+            settings[count++] = coll_operations[operation].variable;
+    }
+    if (count == 0 && !slower)
+        return;
+    fprintf(stream, "leave the slower calls to the MPI library by");
+    for (int i = 0; i < count; i++)
+        fprintf(stream, " %s=native", settings[i]);
+    fprintf(stream, "%s\n", count == 0 ? " COLL_DISABLE=1" : "");
+}
+
 static void print_saved(FILE *stream, const coll_summary *all) {
     const coll_report_row sum = sum_of(all->rows, all->count);
     char text[2 * FIELD];
@@ -269,7 +291,7 @@ static void print_saved(FILE *stream, const coll_summary *all) {
                             *range = all->served ? &saved : &all->would_save;
     const int digits = decimals(fmax(fabs(range->high), fabs(range->low)));
     if (all->served && sum.estimated > 0 && is_nothing(range))
-        fprintf(stream, "estimate: libcoll saved less than %.2f s of %s\n", 2 * NOTHING,
+        fprintf(stream, "estimate: libcoll saved nothing, or less than %.2f s of %s\n", 2 * NOTHING,
                 print_seconds(all->seconds, text));
     else if (all->served && sum.estimated > 0 && range->middle >= 0)
         fprintf(stream,
@@ -278,8 +300,8 @@ static void print_saved(FILE *stream, const coll_summary *all) {
                 digits, range->middle, digits, range->low, digits, range->high,
                 print_seconds(all->seconds + range->middle, text));
     else if (all->served && sum.estimated > 0)
-        fprintf(stream, "estimate: libcoll lost %.*f s (%.*f to %.*f) of %s\n", digits,
-                -range->middle, digits, -range->high, digits, -range->low,
+        fprintf(stream, "estimate: libcoll made the run slower, by %.*f s (%.*f to %.*f) of %s\n",
+                digits, -range->middle, digits, -range->high, digits, -range->low,
                 print_seconds(all->seconds, text));
     else if (all->served)
         fprintf(stream, "what libcoll saved is not known: there is no estimate for these calls\n");
@@ -292,6 +314,8 @@ static void print_saved(FILE *stream, const coll_summary *all) {
         fprintf(stream, "estimate: it would have saved %.*f s (%.*f to %.*f) of %s\n", digits,
                 range->middle, digits, range->low, digits, range->high,
                 print_seconds(all->seconds, text));
+    if (all->served && sum.estimated > 0)
+        print_remedy(stream, all, range->middle < 0 && !is_nothing(range));
 }
 
 static void print_advice(FILE *stream, const coll_summary *all) {
@@ -320,8 +344,8 @@ bool coll_summary_print(FILE *stream, const void *summary) {
     for (int i = 0; i < all->late_count; i++)
         print_late(stream, all, &all->late[i]);
     print_link(stream, all);
-    print_saved(stream, all);
     print_advice(stream, all);
+    print_saved(stream, all);
     coll_c_locale_end(before);
     return !ferror(stream);
 }

@@ -284,11 +284,23 @@ START_TEST(text) {
     free(out);
     rows[0].saved = (coll_report_range){-3, -2, -1};
     out = written(coll_summary_print, &of);
-    ck_assert_ptr_nonnull(strstr(out, "estimate: libcoll lost 1.00 s (0.50 to 1.50) of 40.0 s\n"));
+    ck_assert_ptr_nonnull(
+        strstr(out, "estimate: libcoll made the run slower, by 1.00 s (0.50 to 1.50) of 40.0 s\n"
+                    "leave the slower calls to the MPI library by COLL_ALLREDUCE=native\n"));
+    ck_assert_str_eq(strrchr(out, ' '), " COLL_ALLREDUCE=native\n"); /* nothing comes after it */
     free(out);
+    rows[0].saved.middle = 2; /* the other operation lost */
+    snprintf(rows[1].algorithm, sizeof rows[1].algorithm, "chain");
+    rows[1].saved.middle = -1;
+    out = written(coll_summary_print, &of);
+    ck_assert_ptr_nonnull(strstr(out, "estimate: libcoll saved 0.50 s"));
+    ck_assert_str_eq(strrchr(out, ' '), " COLL_BCAST=native\n");
+    free(out);
+    rows[1].saved.middle = 0;
     rows[0].saved = (coll_report_range){-1e-3, 0, 1e-3};
     out = written(coll_summary_print, &of);
-    ck_assert_ptr_nonnull(strstr(out, "estimate: libcoll saved less than 0.01 s of 40.0 s\n"));
+    ck_assert_ptr_nonnull(
+        strstr(out, "estimate: libcoll saved nothing, or less than 0.01 s of 40.0 s\n"));
     free(out);
     of.served = false;
     of.why = "COLL_DISABLE is set";
