@@ -140,6 +140,7 @@ static int place_in(const coll_report_group *group, int rank) {
 
 /* Returns the end of what it packs. */
 static void *pack_events(int rank, const int row_of[], void *to, int64_t most) {
+    const double tick = coll_report_tick();
     for (const coll_report_comm *one = coll_report_comms(); one; one = one->next) {
         const int64_t count = events_of(one, most);
         if (count == 0)
@@ -155,8 +156,8 @@ static void *pack_events(int rank, const int row_of[], void *to, int64_t most) {
                                 .place = place_in(one->group, rank)};
         for (uint64_t n = header->first; n < one->calls; n++) {
             const coll_report_event *kept = &one->events[n & (one->room - 1)];
-            *next++ = (coll_job_part){.entered = coll_report_date(kept->entered),
-                                      .left = coll_report_date(kept->left),
+            *next++ = (coll_job_part){.entered = coll_report_date(tick, kept->entered),
+                                      .left = coll_report_date(tick, kept->left),
                                       .bytes = kept->bytes,
                                       .operation = (coll_operation)kept->operation,
                                       .root = kept->root,

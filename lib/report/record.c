@@ -57,23 +57,33 @@ static _Thread_local struct {
 
 /* --- Time --- */
 
+/* Reads both clocks at the same time: again if the thread was suspended between the readings. */
+static void read_clocks(uint64_t *nanoseconds, uint64_t *ticks) {
+    enum { TRIES = 100, ENOUGH = 1000 }; /* ns */
+    uint64_t least = UINT64_MAX;
+    for (int i = 0; i < TRIES && least > ENOUGH; i++) {
+        const uint64_t before = coll_nanoseconds(), at = coll_ticks(),
+                       took = coll_nanoseconds() - before;
+        if (took >= least)
+            continue;
+        least = took;
+        *nanoseconds = before + took / 2;
+        *ticks = at;
+    }
+}
+
 __attribute__((constructor)) static void note_load(void) {
-    first_nanoseconds = coll_nanoseconds();
-    first_ticks = coll_ticks();
+    read_clocks(&first_nanoseconds, &first_ticks);
 }
 
-/* Returns the nanoseconds of a tick. */
-static double tick(void) {
-    const uint64_t ticks = coll_ticks() - first_ticks;
-    return (double)(coll_nanoseconds() - first_nanoseconds) / (double)ticks;
+double coll_report_tick(void) {
+    uint64_t nanoseconds, ticks;
+    read_clocks(&nanoseconds, &ticks);
+    return (double)(nanoseconds - first_nanoseconds) / (double)(ticks - first_ticks);
 }
 
-double coll_report_length(uint64_t ticks) {
-    return tick() * (double)ticks;
-}
-
-int64_t coll_report_date(uint64_t ticks) {
-    return (int64_t)first_nanoseconds + (int64_t)(tick() * (double)(int64_t)(ticks - first_ticks));
+int64_t coll_report_date(double tick, uint64_t ticks) {
+    return (int64_t)first_nanoseconds + (int64_t)(tick * (double)(int64_t)(ticks - first_ticks));
 }
 
 double coll_report_age(void) {
@@ -301,10 +311,9 @@ void coll_report_served(void) {
 void coll_report_completed(coll_report_class *class, double seconds) {
     if (!class || coll_report_is != COLL_REPORT_ON)
         return;
-    const double ticks = 1e9 * seconds / tick();
     pthread_mutex_lock(&lock);
     class->completed++;
-    class->until += (uint64_t)ticks;
+    class->until += seconds;
     pthread_mutex_unlock(&lock);
 }
 
@@ -426,7 +435,8 @@ static void close_log(void) {
         for (int k = 0; k < all && groups[i].ranks == all && groups[i].common; k++)
             if (groups[i].members[k] == rank)
                 place = &groups[i].topo.places[k];
-    coll_call_log_close(place ? place->site : -1, place ? place->rack : -1, tick(), unlogged);
+    coll_call_log_close(place ? place->site : -1, place ? place->rack : -1, coll_report_tick(),
+                        unlogged);
 }
 
 void coll_report_end_recording(void) {

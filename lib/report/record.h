@@ -45,8 +45,9 @@ typedef struct coll_report_class {
     coll_shape shape;                /* of the first call, if there is an ALGORITHM */
     const char *why;                 /* the reason for the choice; NULL: unknown. Static */
     uint64_t calls, bytes;
-    uint64_t inside;           /* the time in calls, which for requests are starts and waits */
-    uint64_t completed, until; /* requests: how many completed, and their time from start to that */
+    uint64_t inside;    /* the time in calls, which for requests are starts and waits */
+    uint64_t completed; /* requests that completed */
+    double until;       /* s from their starts to their completions */
 } coll_report_class;
 
 /* One blocking call. */
@@ -150,9 +151,11 @@ const coll_report_comm *coll_report_comms(void);
 /* Returns how many calls are in no class, because the table was full. */
 uint64_t coll_report_lost(void);
 
-/* Returns the nanoseconds of TICKS ticks, and the CLOCK_MONOTONIC time in ns at TICKS. */
-double coll_report_length(uint64_t ticks);
-int64_t coll_report_date(uint64_t ticks);
+/* Returns the nanoseconds of a tick, which differ a bit from call to call. */
+double coll_report_tick(void);
+
+/* Returns the CLOCK_MONOTONIC time in ns at TICKS. Dates that are compared need the same TICK. */
+int64_t coll_report_date(double tick, uint64_t ticks);
 
 /* Returns the seconds since this library was loaded. */
 double coll_report_age(void);

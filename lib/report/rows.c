@@ -136,6 +136,10 @@ static coll_report_source find_saved(const coll_report_class *class, double *pre
     return source;
 }
 
+static double seconds_inside(const coll_report_class *class) {
+    return 1e-9 * coll_report_tick() * (double)class->inside;
+}
+
 bool coll_report_would_save(const coll_report_class *class, const coll_topo *topo,
                             const coll_profile *profile, coll_report_range *saved) {
     const coll_operation_info *info = &coll_operations[class->operation];
@@ -161,8 +165,7 @@ bool coll_report_would_save(const coll_report_class *class, const coll_topo *top
     if (!predict_saved(&call, choice.algorithm, &choice.values, info->table[0], true, &predicted,
                        saved))
         return false;
-    const double calls = (double)class->calls,
-                 each = 1e-9 * coll_report_length(class->inside) / calls;
+    const double calls = (double)class->calls, each = seconds_inside(class) / calls;
     scale(saved, calls * counted_share(each, predicted));
     return true;
 }
@@ -171,9 +174,9 @@ static coll_report_row make_row(const coll_report_class *class, int rank, int ra
     coll_report_row row = {.size_class = class->size_class,
                            .calls = (double)class->calls,
                            .bytes = (double)class->bytes,
-                           .inside = 1e-9 * coll_report_length(class->inside),
+                           .inside = seconds_inside(class),
                            .completed = (double)class->completed,
-                           .until = 1e-9 * coll_report_length(class->until)};
+                           .until = class->until};
     if (class->group && class->group->ranks == ranks)
         row.everywhere = row.calls;
     const char *name = coll_operations[class->operation].name;
