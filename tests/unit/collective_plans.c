@@ -8,6 +8,7 @@
 #include "lib/allgather/allgather.h"
 #include "lib/allreduce/allreduce.h"
 #include "lib/alltoall/alltoall.h"
+#include "lib/barrier/barrier.h"
 #include "lib/pattern/binomial.h"
 #include "lib/reduce/reduce.h"
 #include "lib/reduce_scatter/reduce_scatter.h"
@@ -120,6 +121,8 @@ static void find_subjects(void) {
         {COLL_OPERATION_REDUCE_SCATTER, &coll_reduce_scatter_usual_butterfly, true},
         {COLL_OPERATION_ALLGATHER, &coll_allgather_usual_doubling, true},
         {COLL_OPERATION_ALLGATHER, &coll_allgather_usual_neighbors, true},
+        {COLL_OPERATION_BARRIER, &coll_barrier_usual_linear, true},
+        {COLL_OPERATION_BARRIER, &coll_barrier_usual_doubling, true},
     };
     for (size_t i = 0; i < sizeof stand_ins / sizeof *stand_ins; i++)
         subjects[subject_count++] = stand_ins[i];
