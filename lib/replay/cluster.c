@@ -304,19 +304,25 @@ coll_cluster_plan coll_cluster_plan_of(const coll_cluster_choice *choice, size_t
     return plan;
 }
 
-/* Simulates PLAN; returns false if it has too many events. */
-static bool simulate(const coll_cluster_plan *plan, const int64_t starts[], int64_t ends[]) {
-    enum { EVENTS = 400000 };
+/* Simulates PLAN, which CHOICE has; returns false if it has too many events. */
+static bool simulate(coll_cluster_choice *choice, const coll_cluster_plan *plan,
+                     const int64_t starts[], int64_t ends[]) {
+    enum { EVENTS = 400000, FEW = 16 }; /* FEW: messages of a rank */
     const coll_sim_call call = {.algorithm = plan->algorithm,
                                 .planner = plan->planner,
                                 .shape = &plan->shape,
                                 .values = &plan->values,
                                 .budget = EVENTS,
+                                .messages = choice->many ? 0 : FEW * plan->shape.topo->ranks,
                                 .starts = starts,
                                 .ends = ends};
     coll_sim_result result;
-    return plan->planner && coll_simulate(&call, &result) == MPI_SUCCESS &&
-           result.time != COLL_SIM_UNKNOWN;
+    if (!plan->planner || coll_simulate(&call, &result) != MPI_SUCCESS)
+        return false;
+    if (result.time != COLL_SIM_UNKNOWN || choice->many)
+        return result.time != COLL_SIM_UNKNOWN;
+    choice->many = true;
+    return simulate(choice, plan, starts, ends);
 }
 
 /* Returns the seconds of a call of BYTES whose plan is not simulated. */
@@ -366,7 +372,7 @@ int coll_cluster_time(coll_cluster_choice *choice, size_t bytes, const double st
         memory[i] = (int64_t)(1e9 * (starts[(i + choice->first) % ranks] - first));
     if (plan.shape.bytes == 0) {
         /* nothing is sent */
-    } else if (simulate(&plan, memory, after)) {
+    } else if (simulate(choice, &plan, memory, after)) {
         for (int i = 0; i < ranks; i++) {
             const int member = (i + choice->first) % ranks;
             const double end = first + 1e-9 * (double)after[i];

@@ -26,6 +26,7 @@ typedef struct coll_cluster_choice {
     coll_profile network;
     size_t known_bytes; /* bytes of a call for which KNOWN_SECONDS was computed; 0: none */
     double known_seconds;
+    bool many; /* more messages are under way than a small simulation has memory for */
 } coll_cluster_choice;
 
 typedef struct coll_cluster {
