@@ -145,7 +145,7 @@ bool coll_profile_is_builtin(const coll_profile *profile) {
 }
 
 /* Sets the latencies between hosts to TIMES the built-in ones. */
-static void set_latencies(coll_profile *profile, double times) {
+static void scale_latencies(coll_profile *profile, double times) {
     for (int level = COLL_LEVEL_RACK; level < COLL_LEVEL_WIDE; level++)
         profile->level[level].latency = times * coll_profile_builtin()->level[level].latency;
 }
@@ -155,7 +155,17 @@ void coll_profile_set_round_trip(coll_profile *profile, double round_trip) {
     double times = 1;
     while (times < most && round_trip / 2 > M_SQRT2 * times * near)
         times *= 2;
-    set_latencies(profile, times);
+    scale_latencies(profile, times);
+}
+
+void coll_profile_set_latencies(coll_profile *profile, double rack, double site) {
+    coll_cost *in_rack = &profile->level[COLL_LEVEL_RACK],
+              *in_site = &profile->level[COLL_LEVEL_SITE];
+    const double ratio = in_site->latency / in_rack->latency;
+    if ((!profile->only_rates && !coll_profile_is_builtin(profile)) || (rack == 0 && site == 0))
+        return;
+    in_rack->latency = rack > 0 ? rack : site / ratio;
+    in_site->latency = site > 0 ? site : rack * ratio;
 }
 
 void coll_profile_set_rates(coll_profile *profile, const coll_topo *topo,
@@ -183,7 +193,7 @@ void coll_profile_carry(coll_pack_buffer *pack, coll_profile *profile) {
     }
     coll_pack_buffer_move(pack, &times, sizeof times);
     *profile = *coll_profile_builtin();
-    set_latencies(profile, times);
+    scale_latencies(profile, times);
 }
 
 size_t coll_profile_segment(const coll_cost *link, size_t bytes, double fill) {

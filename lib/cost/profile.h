@@ -50,6 +50,13 @@ void coll_profile_load(const char *path, const coll_topo *topo, coll_profile *pr
 void coll_profile_set_round_trip(coll_profile *profile, double round_trip);
 
 /*
+ * Sets PROFILE's latencies in a rack and between racks to RACK and SITE, in seconds,
+ * unless coll-profile has measured them. If one of the two is 0, which means unknown, it keeps its
+ * ratio to the other.
+ */
+void coll_profile_set_latencies(coll_profile *profile, double rack, double site);
+
+/*
  * Sets the rates between the hosts of PROFILE, which must be built in, to RATES, measured between
  * the hosts of TOPO. SOURCE says where they come from.
  */

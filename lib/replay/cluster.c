@@ -325,12 +325,13 @@ static bool simulate(coll_cluster_choice *choice, const coll_cluster_plan *plan,
     return simulate(choice, plan, starts, ends);
 }
 
-/* Returns the seconds of a call of BYTES whose plan is not simulated. */
+/* Returns the seconds of a call of BYTES with PLAN, which all members enter at the same time. */
 static double estimate(coll_cluster_choice *choice, const coll_cluster_plan *plan, size_t bytes) {
-    if (choice->known_bytes == bytes)
+    if (choice->known && choice->known_bytes == bytes)
         return choice->known_seconds;
     coll_shape shape = plan->shape;
     shape.ordered = false;
+    choice->known = true;
     choice->known_bytes = bytes;
     choice->known_seconds = choice->algorithm ? coll_predicted_on(choice->algorithm, &shape,
                                                                   &plan->values, &choice->network)
@@ -387,4 +388,11 @@ int coll_cluster_time(coll_cluster_choice *choice, size_t bytes, const double st
     }
     free(memory);
     return MPI_SUCCESS;
+}
+
+double coll_cluster_time_alone(coll_cluster_choice *choice, size_t bytes) {
+    if (choice->known)
+        return choice->known_seconds; /* an estimate takes milliseconds: one for all sizes */
+    const coll_cluster_plan plan = coll_cluster_plan_of(choice, bytes);
+    return plan.shape.bytes > 0 ? estimate(choice, &plan, bytes) : 0;
 }

@@ -24,7 +24,8 @@ typedef struct coll_cluster_choice {
     coll_topo topo; /* of the group; for the MPI library's own, beginning with the root */
     int first;      /* the member that is TOPO's rank 0; the others follow in their order */
     coll_profile network;
-    size_t known_bytes; /* bytes of a call for which KNOWN_SECONDS was computed; 0: none */
+    bool known; /* KNOWN_SECONDS are those of a call of KNOWN_BYTES */
+    size_t known_bytes;
     double known_seconds;
     bool many; /* more messages are under way than a small simulation has memory for */
 } coll_cluster_choice;
@@ -71,5 +72,9 @@ coll_cluster_plan coll_cluster_plan_of(const coll_cluster_choice *choice, size_t
 /* Sets ENDS[i], when member i leaves a call of BYTES if the members enter it at STARTS, in s. */
 int coll_cluster_time(coll_cluster_choice *choice, size_t bytes, const double starts[],
                       double ends[]);
+
+/* Returns the estimated seconds of a call of BYTES that all members enter at the same time, or of
+ * an earlier one of CHOICE, whose calls are of one size class. */
+double coll_cluster_time_alone(coll_cluster_choice *choice, size_t bytes);
 
 #endif

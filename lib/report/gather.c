@@ -230,6 +230,7 @@ typedef struct host {
     bool known;
     int64_t offset; /* ns to add to its clock to get rank 0's, at the time of measuring */
     double error;   /* s */
+    double trip;    /* s: of a short message, one way */
 } host;
 
 /* A TCP connection, and the host that sends on it. */
@@ -304,7 +305,7 @@ static bool measure_clock(gathering *all, int rank) {
         const double error = 0.5e-9 * (double)(end - start);
         if (error >= of->error)
             continue;
-        of->error = error;
+        of->error = of->trip = error;
         of->offset = (int64_t)(start + (end - start) / 2) - theirs;
     }
     /* Hosts that share a clock, as emulated ones do, have no error: clocks count from the boot. */
@@ -577,6 +578,19 @@ static void find_link(gathering *all, const coll_report_group *whole) {
     free(rack_of);
 }
 
+/* Sets the latencies of PROFILE to those of the short messages that compared the clocks: PROFILE's
+ * own are rounded. */
+static void set_latencies(const gathering *all, const coll_topo *topo, coll_profile *profile) {
+    double sum[COLL_LEVELS] = {0}, mean[COLL_LEVELS] = {0};
+    int count[COLL_LEVELS] = {0};
+    for (int rank = 1; rank < all->ranks; rank++) {
+        const coll_level level = coll_topo_level(topo, 0, rank);
+        sum[level] += all->host[all->summary->host_of[rank]].trip;
+        mean[level] = sum[level] / ++count[level];
+    }
+    coll_profile_set_latencies(profile, mean[COLL_LEVEL_RACK], mean[COLL_LEVEL_SITE]);
+}
+
 /* Sets what was saved by a replay of the calls, if all of the job's ranks are known. */
 static void replay(gathering *all, const coll_report_group *whole) {
     int *place_of = malloc((size_t)all->ranks * sizeof *place_of);
@@ -584,10 +598,12 @@ static void replay(gathering *all, const coll_report_group *whole) {
     for (int i = 0; i < all->ranks && whole && place_of; i++)
         place_of[whole->members[i]] = i;
     if (whole && place_of && whole->topo.sites == 1 && all->summary->missing == 0 &&
-        coll_topo_part(&whole->topo, all->ranks, place_of, &topo) == MPI_SUCCESS)
-        (void)coll_job_calls_replay(all->calls, REPLAY, &topo,
-                                    &coll_job_cache_facts_of(whole->common)->profile,
-                                    all->summary->count, all->summary->rows);
+        coll_topo_part(&whole->topo, all->ranks, place_of, &topo) == MPI_SUCCESS) {
+        coll_profile profile = coll_job_cache_facts_of(whole->common)->profile;
+        set_latencies(all, &topo, &profile);
+        (void)coll_job_calls_replay(all->calls, REPLAY, &topo, &profile, all->summary->count,
+                                    all->summary->rows);
+    }
     coll_topo_free(&topo);
     free(place_of);
 }

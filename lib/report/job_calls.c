@@ -197,9 +197,10 @@ static COLL_Record *make_record(const coll_job_calls *all, int *rows[]) {
 
 enum { RAN, NATIVE, WAYS };
 
-/* The replayed calls of a row of the report: how many, and the seconds of all ranks in them. */
+/* The replayed calls of a row of the report: how many, the seconds of all ranks in them, and in
+ * calls of the same kind that all ranks enter at the same time. */
 typedef struct row_times {
-    double calls, recorded, seconds[WAYS];
+    double calls, recorded, seconds[WAYS], alone[WAYS];
 } row_times;
 
 typedef struct replay {
@@ -235,8 +236,11 @@ static int replay_one_way(replay *of, int way, const coll_algorithm *algorithm,
     for (int i = 0; i < group->ranks; i++)
         of->starts[i] = of->now[way][group->members[i]] + calls[i]->before;
     const int code = coll_cluster_time(choice, calls[0]->bytes, of->starts, of->ends);
+    const double alone = coll_cluster_time_alone(choice, calls[0]->bytes);
     for (int i = 0; i < group->ranks && code == MPI_SUCCESS; i++) {
-        of->times[row_of(of, group, calls, i)].seconds[way] += of->ends[i] - of->starts[i];
+        row_times *times = &of->times[row_of(of, group, calls, i)];
+        times->seconds[way] += of->ends[i] - of->starts[i];
+        times->alone[way] += alone;
         of->now[way][group->members[i]] = of->ends[i];
     }
     return code;
@@ -296,17 +300,13 @@ static double difference(const row_times *times) {
     return times->seconds[NATIVE] - times->seconds[RAN];
 }
 
-static findings compare(int count, const coll_report_row rows[], const row_times times[]) {
-    double recorded = 0, ran = 0, whole = 0, single = 0;
-    for (int i = 0; i < count; i++) {
-        recorded += times[i].recorded;
-        ran += times[i].seconds[RAN];
-        whole += difference(&times[i]);
-        single += rows[i].saved.middle * times[i].calls / rows[i].calls;
-    }
-    /* What the calls took beyond the replay is waiting for something that is not replayed. */
-    const double share = ran > recorded ? recorded / ran : 1;
-    return (findings){share, single > 0 ? fmin(fmax(share * whole / single, 0), 1) : 1};
+/* Returns the seconds that the calls of TIMES save if each is alone: time beyond the estimate is
+ * waiting, which no algorithm shortens. */
+static double saved_alone(const row_times *times) {
+    const double ran = times->alone[RAN], longer = times->alone[NATIVE] - ran;
+    if (!isfinite(longer))
+        return difference(times); /* there is no estimate of a call alone */
+    return longer * (ran > 0 ? fmin(times->recorded / ran, 1) : 1);
 }
 
 /*
@@ -315,6 +315,27 @@ static findings compare(int count, const coll_report_row rows[], const row_times
  * programs lost was between both, or nearly so (docs/report.md).
  */
 static const double LOST = 0.5;
+
+/* Returns what the replayed calls of TIMES have saved, if SHARE of the replayed seconds counts. */
+static double saved_together(const row_times *times, double share) {
+    const double alone = saved_alone(times);
+    return alone + LOST * (share * difference(times) - alone);
+}
+
+static findings compare(int count, const row_times times[]) {
+    double recorded = 0, ran = 0, together = 0, alone = 0;
+    for (int i = 0; i < count; i++) {
+        recorded += times[i].recorded;
+        ran += times[i].seconds[RAN];
+    }
+    /* What the calls took beyond the replay is waiting for something that is not replayed. */
+    const double share = ran > recorded ? recorded / ran : 1;
+    for (int i = 0; i < count; i++) {
+        together += saved_together(&times[i], share);
+        alone += saved_alone(&times[i]);
+    }
+    return (findings){share, alone > 0 ? fmin(fmax(together / alone, 0), 1) : 1};
+}
 
 /* Returns SAVED, or if ROW's calls can't have saved so little the least that they can: the MPI
  * library's own took no less than no time. */
@@ -335,16 +356,19 @@ static void take_difference(coll_report_row *row, const row_times *times, double
 }
 
 /*
- * Moves what ROW has saved by the estimates of single calls towards what the replay says: the
- * difference of the two ways in the calls that were replayed, and of the others as much of their
- * estimate as FOUND is kept. The range keeps its width.
+ * Replaces what ROW has saved by the estimates of single calls: of the calls that were replayed by
+ * what these have saved together, and of the others by as much of the estimate as FOUND is kept.
+ * The range keeps its width; that of the MPI library's own calls, which had none, gets one.
  */
-static void move_to_difference(coll_report_row *row, const row_times *times,
-                               const findings *found) {
+static void move_to_replay(coll_report_row *row, const row_times *times, const findings *found) {
     const double single = row->saved.middle, replayed = times->calls / row->calls,
-                 whole = found->share * difference(times) + (1 - replayed) * found->kept * single,
-                 moved = within_reason(row, single + LOST * (whole - single)) - single;
-    coll_report_range_add(&row->saved, &(coll_report_range){moved, moved, moved});
+                 whole =
+                     saved_together(times, found->share) + (1 - replayed) * found->kept * single,
+                 moved = within_reason(row, whole) - single,
+                 within = row->source == COLL_REPORT_NATIVE
+                              ? COLL_REPORT_PREDICTED_WITHIN * fabs(moved)
+                              : 0;
+    coll_report_range_add(&row->saved, &(coll_report_range){moved - within, moved, moved + within});
 }
 
 /* Sets what ROW has saved from the replay, unless it is measured. */
@@ -355,7 +379,7 @@ static void set_saved(coll_report_row *row, const row_times *times, const findin
     if (row->source == COLL_REPORT_UNKNOWN)
         take_difference(row, times, found->share);
     else
-        move_to_difference(row, times, found);
+        move_to_replay(row, times, found);
 }
 
 bool coll_job_calls_replay(const coll_job_calls *all, double limit, const coll_topo *topo,
@@ -365,7 +389,7 @@ bool coll_job_calls_replay(const coll_job_calls *all, double limit, const coll_t
     COLL_Record *record = row_of_call && times ? make_record(all, row_of_call) : NULL;
     const bool good =
         record && replay_record(record, row_of_call, limit, topo, profile, rows, times);
-    const findings found = good ? compare(count, rows, times) : (findings){0, 0};
+    const findings found = good ? compare(count, times) : (findings){0, 0};
     for (int i = 0; i < count && good; i++)
         set_saved(&rows[i], &times[i], &found);
     COLL_Record_free(record);

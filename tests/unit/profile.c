@@ -392,6 +392,32 @@ START_TEST(round_trips_set_the_latency) {
 }
 END_TEST
 
+START_TEST(latencies_are_set_unless_measured) {
+    const coll_cost *builtin = coll_profile_builtin()->level;
+    const double ratio = builtin[COLL_LEVEL_SITE].latency / builtin[COLL_LEVEL_RACK].latency;
+    static const struct { double rack, site; } cases[] = {{2e-3, 3e-3}, {2e-3, 0}, {0, 3e-3}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const double rack = cases[i].rack, site = cases[i].site;
+        coll_profile profile = *coll_profile_builtin();
+        coll_profile_set_latencies(&profile, rack, site);
+        ck_assert_double_eq_tol(profile.level[COLL_LEVEL_RACK].latency,
+                                rack > 0 ? rack : site / ratio, 1e-12);
+        ck_assert_double_eq_tol(profile.level[COLL_LEVEL_SITE].latency,
+                                site > 0 ? site : rack * ratio, 1e-12);
+        ck_assert(profile.level[COLL_LEVEL_WIDE].latency == builtin[COLL_LEVEL_WIDE].latency);
+    }
+    coll_profile profile = *coll_profile_builtin();
+    coll_profile_set_latencies(&profile, 0, 0);
+    ck_assert(profile.level[COLL_LEVEL_RACK].latency == builtin[COLL_LEVEL_RACK].latency);
+    snprintf(profile.source, sizeof profile.source, "a file");
+    coll_profile_set_latencies(&profile, 2e-3, 3e-3);
+    ck_assert(profile.level[COLL_LEVEL_RACK].latency == builtin[COLL_LEVEL_RACK].latency);
+    profile.only_rates = true;
+    coll_profile_set_latencies(&profile, 2e-3, 3e-3);
+    ck_assert(profile.level[COLL_LEVEL_RACK].latency == 2e-3);
+}
+END_TEST
+
 START_TEST(measured_profiles_are_carried_whole) {
     coll_profile profile = *coll_profile_builtin();
     snprintf(profile.source, sizeof profile.source, "a file");
@@ -487,6 +513,7 @@ int main(void) {
     tcase_add_test(tests, mutated_files_are_parsed_or_refused_cleanly);
     tcase_add_test(tests, the_locale_does_not_matter);
     tcase_add_test(tests, round_trips_set_the_latency);
+    tcase_add_test(tests, latencies_are_set_unless_measured);
     tcase_add_test(tests, measured_profiles_are_carried_whole);
     tcase_add_test(tests, a_level_without_figures_has_those_of_its_neighbour);
     tcase_add_test(tests, connections_of_one_host_have_no_round_trip);
