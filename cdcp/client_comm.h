@@ -8,6 +8,7 @@
 #define COLL_CDCP_CLIENT_COMM_H
 
 #include <mpi.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -29,6 +30,9 @@ typedef struct coll_client_comm {
     int code;
     size_t extent;
     MPI_Count most;
+    atomic_int holds; /* of the attribute, of the list or else requests, of a call that frees */
+    bool being_freed; /* coll_client_comm_free_by frees its communicator, or has freed it */
+    bool detached;    /* its attribute was deleted after that began */
     struct coll_client_comm *next, **link; /* links of the list of all of them */
 } coll_client_comm;
 
@@ -52,14 +56,24 @@ coll_client_comm *coll_client_comm_reducing(MPI_Datatype type, MPI_Op op, MPI_Co
  */
 int coll_client_comm_make(MPI_Comm comm);
 
-/*
- * Drops a request's reference. Frees the entry if that was the last reference and its communicator
- * is gone. The caller holds the job's lock.
- */
-static inline void coll_client_comm_let_go(coll_client_comm *client_comm) {
-    if (--client_comm->requests == 0 && client_comm->comm == MPI_COMM_NULL)
+/* Frees the entry if this was the last hold on it. */
+static inline void coll_client_comm_release(coll_client_comm *client_comm) {
+    if (atomic_fetch_sub(&client_comm->holds, 1) == 1)
         free(client_comm);
 }
+
+/* Drops a request's reference; the last one is a hold. The caller holds the job's lock. */
+static inline void coll_client_comm_let_go(coll_client_comm *client_comm) {
+    if (--client_comm->requests == 0 && client_comm->comm == MPI_COMM_NULL)
+        coll_client_comm_release(client_comm);
+}
+
+/*
+ * Frees COMM by MPI_FREE, and then its entry, which takes a message to the DCP. If messages are
+ * pending on COMM, MPICH deletes its attributes when the last one is complete, inside another call,
+ * where no message can be sent.
+ */
+int coll_client_comm_free_by(int (*mpi_free)(MPI_Comm *), MPI_Comm *comm);
 
 /* Detaches all entries from their communicators, without messages to DCPs. */
 int coll_client_comm_end_all(void);

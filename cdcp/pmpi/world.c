@@ -8,6 +8,7 @@
 
 #include "cdcp/pmpi/world.h"
 
+#include "cdcp/client_comm.h"
 #include "cdcp/pmpi/collectives.h"
 #include "lib/base/comm.h"
 #include "lib/base/error.h"
@@ -72,11 +73,11 @@ int coll_world_made(int code, MPI_Comm made) {
 }
 
 int MPI_Comm_free(MPI_Comm *comm) {
-    return coll_comm_free_by(PMPI_Comm_free, comm);
+    return coll_client_comm_free_by(PMPI_Comm_free, comm);
 }
 
 int MPI_Comm_disconnect(MPI_Comm *comm) {
-    return coll_comm_free_by(PMPI_Comm_disconnect, comm);
+    return coll_client_comm_free_by(PMPI_Comm_disconnect, comm);
 }
 
 int MPI_Comm_get_attr(MPI_Comm comm, int keyval, void *value, int *flag) {
