@@ -46,6 +46,7 @@ libcoll_core_la_SOURCES = \
 	lib/barrier/multi_leader.c \
 	lib/barrier/racks.c \
 	lib/barrier/usual.c \
+	lib/base/abort.c lib/base/abort.h \
 	lib/base/agree.c lib/base/agree.h \
 	lib/base/blocks.c lib/base/blocks.h \
 	lib/base/c_locale.c lib/base/c_locale.h \

@@ -3,6 +3,7 @@
 
 #include "watch/check.h"
 
+#include "lib/base/abort.h"
 #include "watch/calls.h"
 #include "watch/diagnosis.h"
 #include "watch/signature.h"
@@ -168,7 +169,7 @@ int watch_check(watch_call *call) {
         if (code != MPI_SUCCESS)
             return code;
         watch_inside = false; /* MPI calls in the program's error handler are the program's own */
-        PMPI_Comm_call_errhandler(call->comm, MPI_ERR_ARG);
+        coll_abort_by_handler(call->comm, MPI_ERR_ARG);
         watch_inside = true;
         return MPI_ERR_ARG;
     }

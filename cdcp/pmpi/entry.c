@@ -12,6 +12,7 @@
 #include "cdcp/pmpi/collectives.h"
 #include "cdcp/pmpi/environment.h"
 #include "cdcp/pmpi/world.h"
+#include "lib/base/abort.h"
 #include "lib/base/env.h"
 #include "lib/base/error.h"
 #include "lib/base/preloaded.h"
@@ -291,10 +292,10 @@ static int start_report(const user_settings *settings) {
     int fails = started == MPI_SUCCESS ? INT_MAX : rank;
     if (code == MPI_SUCCESS)
         code = PMPI_Allreduce(&fails, &first, 1, MPI_INT, MPI_MIN, world);
-    if (code == MPI_SUCCESS && first == rank)
+    if (code == MPI_SUCCESS && first == rank) {
         fprintf(stderr, "libcoll_pmpi: rank %d: %s\n", rank, error_text(started));
-    if (code == MPI_SUCCESS && first == rank)
-        PMPI_Abort(MPI_COMM_WORLD, 1);
+        coll_abort();
+    }
     if (code == MPI_SUCCESS && first < INT_MAX)
         code = PMPI_Barrier(world); /* until rank FIRST has ended the job */
     return code;

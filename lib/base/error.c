@@ -3,6 +3,7 @@
 
 #include "lib/base/error.h"
 
+#include "lib/base/abort.h"
 #include "lib/base/c_locale.h"
 #include "lib/base/reserve_alloc.h"
 
@@ -148,7 +149,7 @@ int coll_error(int error_class, const char *format, ...) {
 
 void coll_call_handler(MPI_Comm comm, int code) {
     if (!error_mode.returned)
-        PMPI_Comm_call_errhandler(comm == MPI_COMM_NULL ? MPI_COMM_WORLD : comm, code);
+        coll_abort_by_handler(comm == MPI_COMM_NULL ? MPI_COMM_WORLD : comm, code);
 }
 
 void coll_error_list(char *list, size_t size, const char *item) {

@@ -3,6 +3,7 @@
 
 #include "lib/base/preloaded.h"
 
+#include "lib/base/abort.h"
 #include "lib/base/c_locale.h"
 #include "lib/base/ticks.h"
 
@@ -46,7 +47,6 @@ static void report_missing_library(const char *library, int rank, double seconds
         "%.*s: rank %d runs without %s: it sent nothing for %g s after MPI_Init; give "
         "every program of the job the same LD_PRELOAD, as coll-run does\n",
         (int)strcspn(library, "."), library, rank, library, seconds);
-    fflush(stderr);
 }
 
 /*
@@ -64,7 +64,7 @@ static int exchange_with_neighbours(const char *library, int tag, int to, int fr
         code = wait_for(&received, seconds, &arrived);
     if (code == MPI_SUCCESS && !arrived) {
         report_missing_library(library, from, seconds);
-        return PMPI_Abort(MPI_COMM_WORLD, 1);
+        coll_abort();
     }
     return code == MPI_SUCCESS ? wait_for(&sent, 0, &arrived) : code;
 }
