@@ -175,7 +175,8 @@ done
 installed_python=$("$python" -c 'import importlib.util as u; print(u.find_spec("coll").origin)' 2>/dev/null)
 if [ -z "$python" ]; then
     skipped Python "python3-mpi4py, python3-numpy and python3-cffi"
-elif "$python" -c 'import mpi4py; print(mpi4py.get_config())' | grep -q openmpi &&
+elif "$python" -c 'import mpi4py; mpi4py.rc.initialize = False; from mpi4py import MPI; print(MPI.get_vendor()[0])' \
+    2>err | grep -q 'Open MPI' &&
     ! "$mpicc" -show 2>/dev/null | grep -q openmpi; then
     skipped Python "an mpi4py for this MPI library"
 elif [ -n "$installed_python" ]; then
