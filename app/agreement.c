@@ -5,6 +5,7 @@
 
 #include "app/output.h"
 #include "app/progress.h"
+#include "lib/base/abort.h"
 
 #include <assert.h>
 #include <limits.h>
@@ -93,7 +94,7 @@ bool app_agree_most(app_problem *problem, double *values, int count, MPI_Comm co
 void app_agree_or_end(MPI_Comm comm, const char *program, const app_problem *problem) {
     int rank, first;
     if (find_first_problem(problem, comm, &first) != MPI_SUCCESS)
-        MPI_Abort(comm, 1);
+        coll_abort();
     if (first == INT_MAX)
         return;
     app_progress_hide();
@@ -121,7 +122,7 @@ int app_end(MPI_Comm *comm) {
     return EXIT_SUCCESS;
 }
 
-void app_abort(MPI_Comm comm, const char *program, const char *format, ...) {
+void app_abort(const char *program, const char *format, ...) {
     char text[1024];
     va_list arguments;
     va_start(arguments, format);
@@ -130,6 +131,5 @@ void app_abort(MPI_Comm comm, const char *program, const char *format, ...) {
     app_progress_hide();
     fprintf(stderr, "%s: %s\n", program, text);
     app_output_abandon();
-    MPI_Abort(comm, EXIT_FAILURE);
-    abort();
+    coll_abort();
 }

@@ -53,9 +53,9 @@ int app_end(MPI_Comm *comm);
 
 /*
  * Ends the program at once from one rank, when the other ranks can't take part: prints "PROGRAM:
- * text" to stderr and calls MPI_Abort(comm, 1).
+ * text" to stderr. The job's status is 1.
  */
-_Noreturn void app_abort(MPI_Comm comm, const char *program, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+_Noreturn void app_abort(const char *program, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -18,6 +18,7 @@ libapp_core_la_SOURCES = \
 	app/processor_limit.c app/processor_limit.h \
 	app/progress.c app/progress.h \
 	app/stats.c app/stats.h \
+	lib/base/abort.c lib/base/abort.h \
 	lib/base/cgroup.c lib/base/cgroup.h \
 	lib/base/crc32c.c lib/base/crc32c.h \
 	lib/base/c_locale.c lib/base/c_locale.h \

@@ -199,10 +199,10 @@ _Noreturn static void run_dedicated_processor(void) {
     int code = DCP_Serve();
     if (code != MPI_SUCCESS) {
         fprintf(stderr, "libcoll_pmpi: dedicated processor: %s\n", error_text(code));
-        PMPI_Abort(MPI_COMM_WORLD, 1);
+        coll_abort();
     }
     PMPI_Finalize();
-    leave(code == MPI_SUCCESS ? 0 : 1);
+    leave(0);
 }
 
 /*

@@ -30,10 +30,10 @@ static void wait_until_read(int file) {
 }
 
 _Noreturn void coll_abort(void) {
-    fflush(stderr);
+    fflush(NULL);
     wait_until_read(STDERR_FILENO);
     PMPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
-    exit(EXIT_FAILURE); /* MPI_Abort of MPICH 4.2 sends a message and returns */
+    _Exit(EXIT_FAILURE); /* MPI_Abort of MPICH 4.2 sends a message and returns */
 }
 
 /* Returns whether COMM's handler is MPI_ERRORS_ARE_FATAL and MPI_COMM_WORLD can be aborted. */

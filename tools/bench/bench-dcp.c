@@ -118,7 +118,7 @@ static int measure_schemes(overlap_call *call, const char *spec, const overlap_m
         samples[i] = malloc((size_t)call->repetitions * sizeof *samples[i]);
         call->scheme = (overlap_scheme)i;
         if (!samples[i])
-            app_abort(MPI_COMM_WORLD, program, "out of memory for %d samples", call->repetitions);
+            app_abort(program, "out of memory for %d samples", call->repetitions);
         if (rank == 0)
             app_progress_ahead(
                 call->repetitions * call->compute, "%s with dcp %s: %d bytes, %g us of computation",

@@ -151,7 +151,7 @@ static bool measure_manner(bench *b, manner how, double medians[2]) {
     int reps = b->options->reps;
     double *totals = calloc(2 * (size_t)reps, sizeof *totals), *works = totals + reps, one[2];
     if (!totals)
-        app_abort(MPI_COMM_WORLD, program, "out of memory for %d samples", reps);
+        app_abort(program, "out of memory for %d samples", reps);
     bool good = run_repetition(b, how, one); /* warm-up */
     for (int i = 0; i < reps && good; i++) {
         if (app_rank(b->comm) == 0)

@@ -421,7 +421,7 @@ static bool measure_size(const command *options, contender_list *list, const app
     int rank = app_rank(comm), ranks = app_ranks(comm);
     bench_result *results = calloc((size_t)list->count, sizeof *results);
     if (!results)
-        app_abort(comm, program, "out of memory for %d results", list->count);
+        app_abort(program, "out of memory for %d results", list->count);
     int code =
         bench_run(list, bytes_of(options, bytes, ranks), &options->settings, clock, comm, results);
     if (code == MPI_ERR_NO_MEM)

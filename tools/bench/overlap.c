@@ -133,7 +133,7 @@ static void abort_on_error(const char *program, int code) {
     if (code == MPI_SUCCESS)
         return;
     app_mpi(&problem, code);
-    app_abort(MPI_COMM_WORLD, program, "%s", problem.text);
+    app_abort(program, "%s", problem.text);
 }
 
 static int work_on(MPI_Comm comm, dcp_job_work *work, void *context) {

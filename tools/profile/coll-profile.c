@@ -140,12 +140,12 @@ static bool plan_measurements(survey *s) {
  * Ends a step of all ranks that returned CODE. An error aborts the job, since it may have occurred
  * on one rank only, for which the other ranks wait.
  */
-static void finish_step(const survey *s, int code) {
+static void finish_step(int code) {
     app_progress_hide();
     if (code == MPI_SUCCESS)
         return;
     app_mpi(&problem, code);
-    app_abort(s->comm, program, "%s", problem.text);
+    app_abort(program, "%s", problem.text);
 }
 
 /* Warns of options that no longer have an effect. */
@@ -168,7 +168,7 @@ static void measure_and_report(const command *options, survey *s) {
     plan_measurements(s);
     agree_or_end(s->comm);
     app_progress_expect(options->seconds);
-    finish_step(s, survey_run(s));
+    finish_step(survey_run(s));
     if (s->rank == 0 && write_results(options, s, &profile, json.file))
         app_output_commit(&json, &problem);
     agree_or_end(s->comm);
