@@ -40,9 +40,9 @@ typedef struct coll_sim_call {
 
 enum { COLL_SIM_UNKNOWN = -1 };
 typedef struct coll_sim_result {
-    int64_t time;    /* when the last rank ends, or `enough` if that is earlier; COLL_SIM_UNKNOWN
-                        if the events or the memory do not suffice, or if a rank waits for a round
-                        that is not simulated */
+    int64_t time; /* when the last rank ends, or `enough` if that is earlier; COLL_SIM_UNKNOWN
+                     if the events or the memory do not suffice, or if a rank waits for a round
+                     that is not simulated */
     int events;
     bool lossy; /* the buffer of a port or an uplink overflowed */
 } coll_sim_result;
