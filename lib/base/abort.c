@@ -30,7 +30,9 @@ static void wait_until_read(int file) {
 }
 
 _Noreturn void coll_abort(void) {
-    fflush(NULL);
+    /* Not all streams: a thread that reads one, such as stdin, holds its lock. */
+    fflush(stdout);
+    fflush(stderr);
     wait_until_read(STDERR_FILENO);
     PMPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
     _Exit(EXIT_FAILURE); /* MPI_Abort of MPICH 4.2 sends a message and returns */
