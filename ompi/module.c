@@ -230,6 +230,8 @@ static void start_report(void) {
         COLL_Report_start(libcoll_first_word()->reports, record && *record ? record : NULL);
     libcoll_leave();
     libcoll_reports = code == MPI_SUCCESS;
+    if (libcoll_reports && libcoll_first_word()->reports)
+        (void)setenv(LIBCOLL_COMPONENT_REPORTS, "1", 1);
     if (code != MPI_SUCCESS && record)
         end_without_record(code);
 }

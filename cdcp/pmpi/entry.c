@@ -20,9 +20,7 @@
 #include "lib/comm/settings.h"
 #include "lib/report/record.h"
 #include "lib/report/report.h"
-#ifdef HAVE_OMPI_TRANSPORT
 #include "ompi/transport.h"
-#endif
 
 #include <limits.h>
 #include <stdio.h>
@@ -167,6 +165,13 @@ static int read_routes(bool routed[COLL_OPERATIONS]) {
     return code;
 }
 
+static bool uses_libcoll(const user_settings *settings) {
+    int routed = 0;
+    while (routed < COLL_OPERATIONS && !settings->routed[routed])
+        routed++;
+    return *settings->dcp || routed < COLL_OPERATIONS;
+}
+
 /* Reads rank 0's settings. Collective over MPI_COMM_WORLD. */
 static int read_user_settings(user_settings *settings) {
     int rank;
@@ -186,8 +191,9 @@ static int read_user_settings(user_settings *settings) {
                                sizeof settings->record - 1);
         if (wrong != MPI_SUCCESS)
             snprintf(settings->problem, sizeof settings->problem, "%s", error_text(wrong));
-        settings->report = report && strcmp(report, "0") != 0;
         snprintf(settings->dcp, sizeof settings->dcp, "%s", dcp ? dcp : "");
+        settings->report = report && strcmp(report, "0") != 0 &&
+                           (uses_libcoll(settings) || !getenv(LIBCOLL_COMPONENT_REPORTS));
         snprintf(settings->record, sizeof settings->record, "%.*s",
                  (int)sizeof settings->record - 1, record);
     }
@@ -265,13 +271,6 @@ static void set_up_job(void) {
     if (code != MPI_SUCCESS)
         end_with_problem(error_text(code));
 #endif
-}
-
-static bool uses_libcoll(const user_settings *settings) {
-    int routed = 0;
-    while (routed < COLL_OPERATIONS && !settings->routed[routed])
-        routed++;
-    return *settings->dcp || routed < COLL_OPERATIONS;
 }
 
 /* Starts the report and the record that SETTINGS ask for. Ends the job if a rank can't write its

@@ -142,6 +142,10 @@ if [ -f "$build/.libs/mca_coll_libcoll.so" ]; then
     grep -q '^libcoll left all calls to the MPI library: all ranks on one host$' err || fail "no reason"
     COLL_DISABLE=1 component 3 -x COLL_DISABLE --mca coll_libcoll_report 1 "$late" -1 0 30 || fail "disabled"
     grep -q '^libcoll left all calls to the MPI library: COLL_DISABLE is set$' err || fail "no COLL_DISABLE"
+    coll_run 3 --report --mca opal_mca_base_component_path "SYSTEM_DEFAULT:$work/components" -- "$late" -1 0 30 ||
+        fail "coll-run beside the component"
+    same reports "$(grep -c '^libcoll .* on 3 ranks, 1 host$' err)" 1
+    grep -q '^libcoll left all calls to the MPI library: all ranks on one host$' err || fail "not the component's"
     limited=$aborting component 2 --mca coll_libcoll_report yes "$late" -1 0 3 && fail "the component takes yes"
 fi
 echo "all as it should be"
