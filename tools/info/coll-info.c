@@ -74,7 +74,8 @@ static bool parse_words(command *options) {
     if (strcmp(words[0], "explain") != 0)
         return app_refuse(
             &problem,
-            "unknown command %s; known: explain, draw, doctor, algorithms, learnt, settings",
+            "unknown command %s; known: explain, draw, doctor, replay, place, algorithms, learnt, "
+            "settings",
             words[0]);
     if (count < 3)
         return app_refuse(&problem, "explain needs an operation and a size, as in: explain bcast "

@@ -70,7 +70,8 @@ static bool parse_options(int argc, char **argv, command *options) {
 }
 
 static void print_table(const COLL_Replay_row rows[], int count, const COLL_Replay_sum *sum) {
-    printf("# %d ranks on %d hosts in %d rack%s; costs: %s\n", sum->ranks, sum->hosts, sum->racks,
+    printf("# %d rank%s on %d host%s in %d rack%s; costs: %s\n", sum->ranks,
+           sum->ranks == 1 ? "" : "s", sum->hosts, sum->hosts == 1 ? "" : "s", sum->racks,
            sum->racks == 1 ? "" : "s", sum->profile);
     printf("%-14s %6s %9s %11s %11s %11s  %s\n", "operation", "size", "calls", "recorded_s",
            "libcoll_s", "native_s", "libcoll's algorithm");
