@@ -272,12 +272,25 @@ static double reference_median(const contender_list *list, const bench_result re
     return c ? median_of(&results[c - list->at]) : 0;
 }
 
-static void print_heading(const command *options, int ranks) {
-    printf(
-        "# %d ranks; times in us\n%-27s %-20s %10s %5s %12s %12s %12s %12s %9s %9s %8s %9s%s%s\n",
-        ranks, "algorithm", "params", "bytes", "reps", "min", "median", "p95", "max", "MB/s",
-        "vs_native", "of_wire", "cpu_ms", options->settings.drops ? "   dropped" : "",
-        options->predict ? "    predicted  error_%" : "");
+/* Returns the width of the column of parameters. */
+static int params_width(const contender_list *list) {
+    int width = 12;
+    for (int i = 0; i < list->count; i++)
+        if ((int)strlen(list->at[i].params) > width)
+            width = (int)strlen(list->at[i].params);
+    return width;
+}
+
+static void print_heading(const command *options, const contender_list *list, int ranks) {
+    if (ranks == 1)
+        fprintf(stderr, "%s: one rank alone sends nothing; compare several: mpirun -n RANKS %s\n",
+                program, program);
+    printf("# %d rank%s; times in us\n"
+           "%-27s %-*s %10s %5s %12s %12s %12s %12s %9s %9s %8s %9s%s%s\n",
+           ranks, ranks == 1 ? "" : "s", "algorithm", params_width(list), "params", "bytes", "reps",
+           "min", "median", "p95", "max", "MB/s", "vs_native", "of_wire", "cpu_ms",
+           options->settings.drops ? "   dropped" : "",
+           options->predict ? "    predicted  error_%" : "");
 }
 
 /*
@@ -308,7 +321,7 @@ static void write_calls(const bench_result *result, char text[], size_t size) {
 /* Data that all rows of one size share. */
 typedef struct measured_size {
     const command *options;
-    int ranks;
+    int ranks, params_width;
     size_t bytes;
     double native, wire; /* medians in s; 0: not measured */
     FILE *json;
@@ -321,11 +334,13 @@ static void print_row(const measured_size *of, const contender *c, const bench_r
     const int ranks = of->ranks;
     const size_t bytes = of->bytes;
     if (c->left_out && !result->count) {
-        printf("%-27s %-20s %10zu %5d  left out\n", c->algorithm, c->params, bytes, 0);
+        printf("%-27s %-*s %10zu %5d  left out\n", c->algorithm, of->params_width, c->params, bytes,
+               0);
         return;
     }
     if (!result->count) {
-        printf("%-27s %-20s %10zu %5d  failed\n", c->algorithm, c->params, bytes, 0);
+        printf("%-27s %-*s %10zu %5d  failed\n", c->algorithm, of->params_width, c->params, bytes,
+               0);
         return;
     }
     const double *samples = result->samples;
@@ -337,8 +352,8 @@ static void print_row(const measured_size *of, const contender *c, const bench_r
     double rate = median > 0 ? (double)moved / median / 1e6 : 0;
     double vs_native = of->native > 0 ? of->native / median : 0,
            of_wire = of->wire > 0 ? of->wire / median : 0;
-    printf("%-27s %-20s %10zu %5d %12.1f %12.1f %12.1f %12.1f %9.2f %9.2f %8.3f %9.2f",
-           c->algorithm, c->params, bytes, count, samples[0] * 1e6, median * 1e6, p95 * 1e6,
+    printf("%-27s %-*s %10zu %5d %12.1f %12.1f %12.1f %12.1f %9.2f %9.2f %8.3f %9.2f", c->algorithm,
+           of->params_width, c->params, bytes, count, samples[0] * 1e6, median * 1e6, p95 * 1e6,
            samples[count - 1] * 1e6, rate, vs_native, of_wire, result->processor * 1e3);
     if (options->settings.drops)
         printf(" %9.2f", result->dropped);
@@ -394,6 +409,7 @@ static bool print_size(const command *options, const contender_list *list,
                        const bench_result results[], int ranks, size_t bytes, FILE *json) {
     const measured_size of = {.options = options,
                               .ranks = ranks,
+                              .params_width = params_width(list),
                               .bytes = bytes,
                               .native = reference_median(list, results, CONTENDER_NATIVE),
                               .wire = reference_median(list, results, CONTENDER_WIRE),
@@ -460,7 +476,7 @@ static void measure_sizes(command *options, MPI_Comm comm) {
     agree_or_end(comm);
 
     if (rank == 0)
-        print_heading(options, ranks);
+        print_heading(options, &list, ranks);
     for (int i = 0; i < options->size_count; i++) {
         app_progress_expect(options->settings.seconds * (options->size_count - i));
         measure_size(options, &list, &clock, comm, options->sizes[i], json.file);
