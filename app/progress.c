@@ -35,16 +35,16 @@ bool app_progress_due(void) {
     return last < 0 ? now - begun >= (every < PATIENCE ? every : PATIENCE) : now - last >= every;
 }
 
+/* Writes a line at once: mpirun of Open MPI 5 sometimes loses the first of several short pieces. */
 static void write_line(const char *format, va_list arguments) {
     const bool terminal = isatty(STDERR_FILENO);
+    char text[1024], left[64] = "";
     last = app_seconds();
     visible = terminal;
-    fputs(terminal ? "\r\033[K" : "# ", stderr);
-    vfprintf(stderr, format, arguments);
+    vsnprintf(text, sizeof text, format, arguments);
     if (end > last)
-        fprintf(stderr, ", up to %.0f s left", end - last);
-    if (!terminal)
-        fputc('\n', stderr);
+        snprintf(left, sizeof left, ", up to %.0f s left", end - last);
+    fprintf(stderr, "%s%s%s%s", terminal ? "\r\033[K" : "# ", text, left, terminal ? "" : "\n");
     fflush(stderr);
 }
 
