@@ -45,55 +45,32 @@ static int tell_end(const coll_client_comm *client_comm) {
     return coll_job_tell(&header, sizeof header);
 }
 
-/* Ends the calls of CLIENT_COMM. The DCP gets this message after all posts of this rank. */
-static int end_entry(coll_client_comm *client_comm) {
+/* Ends the calls of an entry. The DCP gets this message after all posts of this rank. */
+static int end_entry(coll_attribute *attribute) {
+    coll_client_comm *client_comm = (coll_client_comm *)attribute;
     int code = MPI_SUCCESS;
+    if (recent == client_comm)
+        recent = NULL;
     if (coll_the_job.posts && client_comm->served && client_comm->number != COLL_JOB_WORLD)
         code = tell_end(client_comm);
     coll_job_enter();
     unlink_entry(client_comm);
     client_comm->comm = MPI_COMM_NULL;
-    if (client_comm->requests == 0)
-        coll_client_comm_release(client_comm);
+    if (client_comm->requests > 0)
+        atomic_fetch_add(&attribute->holders, 1);
     coll_job_leave();
     return code;
 }
 
-/*
- * Attribute callback. While coll_client_comm_free_by frees the communicator, or after that, this
- * neither sends nor locks: it may be called inside another MPI call, of any thread.
- */
-static int detach_entry(MPI_Comm comm, int which, void *value, void *extra) {
-    (void)comm, (void)which, (void)extra;
-    coll_client_comm *client_comm = value;
-    int code = MPI_SUCCESS;
-    if (recent == client_comm)
-        recent = NULL;
-    if (client_comm->being_freed)
-        client_comm->detached = true;
-    else
-        code = end_entry(client_comm);
-    coll_client_comm_release(client_comm);
-    return code;
+static void free_entry(coll_attribute *attribute) {
+    free(attribute);
 }
 
 int coll_client_comm_free_by(int (*mpi_free)(MPI_Comm *), MPI_Comm *comm) {
-    coll_client_comm *client_comm = comm ? coll_client_comm_of(*comm) : NULL;
-    if (!client_comm)
-        return coll_comm_free_by(mpi_free, comm);
-    atomic_fetch_add(&client_comm->holds, 1);
-    client_comm->being_freed = true;
-    int code = coll_comm_free_by(mpi_free, comm);
-    if (recent == client_comm)
-        recent = NULL;
-    if (code != MPI_SUCCESS && !client_comm->detached) {
-        client_comm->being_freed = false;
-    } else {
-        int ended = end_entry(client_comm);
-        code = code == MPI_SUCCESS ? coll_raise(MPI_COMM_NULL, ended) : code;
-    }
-    coll_client_comm_release(client_comm);
-    return code;
+    const MPI_Comm freed = comm ? *comm : MPI_COMM_NULL;
+    coll_attribute *const attributes[] = {coll_comm_attribute(freed),
+                                          (coll_attribute *)coll_client_comm_of(freed)};
+    return coll_attribute_free_comm(mpi_free, comm, 2, attributes);
 }
 
 int coll_client_comm_end_all(void) {
@@ -110,9 +87,12 @@ static coll_client_comm *attach(MPI_Comm comm) {
     coll_client_comm *made = calloc(1, sizeof *made);
     if (!made)
         return NULL;
-    *made = (coll_client_comm){
-        .comm = comm, .type = MPI_DATATYPE_NULL, .op = MPI_OP_NULL, .code = -1, .most = -1};
-    atomic_init(&made->holds, 2); /* of the attribute and of the list */
+    *made = (coll_client_comm){.attribute = {.end = end_entry, .destroy = free_entry, .holders = 1},
+                               .comm = comm,
+                               .type = MPI_DATATYPE_NULL,
+                               .op = MPI_OP_NULL,
+                               .code = -1,
+                               .most = -1};
     if (PMPI_Comm_rank(comm, &made->rank) != MPI_SUCCESS ||
         PMPI_Comm_size(comm, &made->ranks) != MPI_SUCCESS ||
         PMPI_Comm_set_attr(comm, key, made) != MPI_SUCCESS) {
@@ -124,7 +104,7 @@ static coll_client_comm *attach(MPI_Comm comm) {
 }
 
 int coll_client_comm_begin(void) {
-    int code = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, detach_entry, &key, NULL);
+    int code = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, coll_attribute_delete, &key, NULL);
     if (code != MPI_SUCCESS)
         return code;
     coll_client_comm *world = attach(coll_the_job.app);

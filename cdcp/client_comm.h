@@ -7,20 +7,21 @@
 #ifndef COLL_CDCP_CLIENT_COMM_H
 #define COLL_CDCP_CLIENT_COMM_H
 
+#include "lib/base/attribute.h"
+
 #include <mpi.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
 
 typedef struct coll_client_comm {
+    coll_attribute attribute;
     MPI_Comm comm;     /* MPI_COMM_NULL after the program has freed it */
     bool served;       /* it has a number, and DCPs take its calls */
     uint64_t number;   /* unique in the job, the same on all members */
     int rank, ranks;   /* this rank in the communicator, and its size */
     uint32_t sequence; /* number of the next call */
-    int requests;      /* number of requests that refer to it */
+    int requests;      /* number of requests that refer to it; they hold ATTRIBUTE after its end */
     /*
      * The operands looked up last: their code, the extent of the type, and the largest number of
      * elements that DCPs take.
@@ -30,9 +31,6 @@ typedef struct coll_client_comm {
     int code;
     size_t extent;
     MPI_Count most;
-    atomic_int holds; /* of the attribute, of the list or else requests, of a call that frees */
-    bool being_freed; /* coll_client_comm_free_by frees its communicator, or has freed it */
-    bool detached;    /* its attribute was deleted after that began */
     struct coll_client_comm *next, **link; /* links of the list of all of them */
 } coll_client_comm;
 
@@ -56,23 +54,13 @@ coll_client_comm *coll_client_comm_reducing(MPI_Datatype type, MPI_Op op, MPI_Co
  */
 int coll_client_comm_make(MPI_Comm comm);
 
-/* Frees the entry if this was the last hold on it. */
-static inline void coll_client_comm_release(coll_client_comm *client_comm) {
-    if (atomic_fetch_sub(&client_comm->holds, 1) == 1)
-        free(client_comm);
-}
-
-/* Drops a request's reference; the last one is a hold. The caller holds the job's lock. */
+/* Drops a request's reference. The caller holds the job's lock. */
 static inline void coll_client_comm_let_go(coll_client_comm *client_comm) {
     if (--client_comm->requests == 0 && client_comm->comm == MPI_COMM_NULL)
-        coll_client_comm_release(client_comm);
+        coll_attribute_release(&client_comm->attribute);
 }
 
-/*
- * Frees COMM by MPI_FREE, and then its entry, which takes a message to the DCP. If messages are
- * pending on COMM, MPICH deletes its attributes when the last one is complete, inside another call,
- * where no message can be sent.
- */
+/* Frees COMM by MPI_FREE, then libcoll's state of it and its entry, and tells the DCP. */
 int coll_client_comm_free_by(int (*mpi_free)(MPI_Comm *), MPI_Comm *comm);
 
 /* Detaches all entries from their communicators, without messages to DCPs. */

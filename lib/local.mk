@@ -48,6 +48,7 @@ libcoll_core_la_SOURCES = \
 	lib/barrier/usual.c \
 	lib/base/abort.c lib/base/abort.h \
 	lib/base/agree.c lib/base/agree.h \
+	lib/base/attribute.c lib/base/attribute.h \
 	lib/base/blocks.c lib/base/blocks.h \
 	lib/base/c_locale.c lib/base/c_locale.h \
 	lib/base/cachefile.c lib/base/cachefile.h \

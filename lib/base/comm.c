@@ -146,54 +146,38 @@ static void free_contents(coll_comm *state) {
     free(state->members);
 }
 
-static void free_state(coll_comm *state) {
-    if (!state->emptied)
-        free_contents(state);
+static void free_memory(coll_attribute *attribute) {
+    coll_comm *state = (coll_comm *)attribute;
     if (state->broken)
         coll_wait_leave(state);
     else
         coll_reserve_free(state);
 }
 
-static void unlink_state(coll_comm *state) {
-    pthread_mutex_lock(&lock);
-    if (state->link_live) {
-        *state->link_live = state->next_live;
-        if (state->next_live)
-            state->next_live->link_live = state->link_live;
-    }
-    pthread_mutex_unlock(&lock);
+static void free_state(coll_comm *state) {
+    free_contents(state);
+    free_memory(&state->attribute);
 }
 
-/* The state of the communicator that this thread is freeing; NULL once it is deleted. */
-static _Thread_local coll_comm *being_freed;
+static int end_state(coll_attribute *attribute) {
+    coll_comm *state = (coll_comm *)attribute;
+    pthread_mutex_lock(&lock);
+    *state->link_live = state->next_live;
+    if (state->next_live)
+        state->next_live->link_live = state->link_live;
+    pthread_mutex_unlock(&lock);
+    free_contents(state);
+    return MPI_SUCCESS;
+}
 
 static int delete_state(MPI_Comm comm, int key, void *value, void *extra) {
-    (void)comm, (void)key, (void)extra;
-    coll_comm *state = value;
-    if (state == being_freed)
-        being_freed = NULL;
-    if (!state->emptied) {
-        atomic_fetch_add(&gone, 1);
-        unlink_state(state);
-    }
-    free_state(state);
-    return MPI_SUCCESS;
+    atomic_fetch_add(&gone, 1);
+    return coll_attribute_delete(comm, key, value, extra);
 }
 
-int coll_comm_free_by(int (*mpi_free)(MPI_Comm *), MPI_Comm *comm) {
-    coll_comm *const outer = being_freed; /* a callback of the program may free another one */
-    being_freed = comm && *comm != MPI_COMM_NULL ? coll_comm_find(*comm) : NULL;
-    int code = mpi_free(comm);
-    coll_comm *state = being_freed;
-    being_freed = outer;
-    if (code != MPI_SUCCESS || !state)
-        return code;
-    atomic_fetch_add(&gone, 1);
-    unlink_state(state);
-    free_contents(state);
-    state->emptied = true;
-    return MPI_SUCCESS;
+coll_attribute *coll_comm_attribute(MPI_Comm comm) {
+    coll_comm *state = comm == MPI_COMM_NULL ? NULL : coll_comm_find(comm);
+    return state && has_duplicate(state) ? &state->attribute : NULL;
 }
 
 static bool finalizing;
@@ -297,6 +281,7 @@ static int make_state(MPI_Comm comm, coll_comm **made) {
     coll_comm *state = coll_reserve_calloc(1, sizeof *state);
     if (!state)
         return coll_error(MPI_ERR_NO_MEM, "not even %zu bytes left", sizeof *state);
+    state->attribute = (coll_attribute){.end = end_state, .destroy = free_memory, .holders = 1};
     state->user = comm;
     state->private = MPI_COMM_NULL;
     int code = PMPI_Comm_rank(comm, &state->rank);

@@ -8,6 +8,7 @@
 #define COLL_LIB_BASE_COMM_H
 
 #include "coll_component.h"
+#include "lib/base/attribute.h"
 #include "lib/base/wait.h"
 
 #include <mpi.h>
@@ -63,6 +64,7 @@ typedef struct coll_agree_memory {
 } coll_agree_memory;
 
 typedef struct coll_comm {
+    coll_attribute attribute;
     MPI_Comm user; /* the user's communicator; MPI_COMM_NULL for a part */
     /*
      * Carries libcoll's messages and the MPI library's own collectives. It is the user's
@@ -75,7 +77,6 @@ typedef struct coll_comm {
     int *members; /* for a part, its ranks in PRIVATE; else NULL */
     coll_wait wait;
     int broken;    /* the error after which messages may still be in flight, or MPI_SUCCESS */
-    bool emptied;  /* the user has freed the communicator, which exists until its messages arrive */
     bool agreed;   /* coll_agree has returned the current call's error on all ranks */
     void *scratch; /* scratch memory that coll_comm_scratch returns; NULL between operations */
     /* bytes of SCRATCH that an operation may use without an agreement; the same on all ranks */
@@ -139,11 +140,11 @@ coll_comm *coll_comm_find(MPI_Comm comm);
 int coll_comm_forget(MPI_Comm comm);
 
 /*
- * Frees COMM by MPI_FREE, PMPI_Comm_free or PMPI_Comm_disconnect, and its state. If messages are
- * pending, MPICH deletes attributes only when the last one is complete, inside another call, where
- * a state cannot be freed because that needs MPI. Then this frees what the state holds.
+ * Returns the attribute with the state of COMM, for coll_attribute_free_comm. Returns NULL if there
+ * is no state, or if it can end only while COMM works: it has a transport, and Open MPI, for which
+ * these are, always deletes attributes at once.
  */
-int coll_comm_free_by(int (*mpi_free)(MPI_Comm *), MPI_Comm *comm);
+coll_attribute *coll_comm_attribute(MPI_Comm comm);
 
 /* Returns whether MPI_Finalize is freeing the states. */
 bool coll_comm_finalizing(void);

@@ -66,6 +66,8 @@ same 3 early
 same 3 requests
 same 3 random
 same 3 threads
+coll_run 3 --wrap all -- "$build/tests/interposed/threads" || fail "threads with --wrap all"
+sort out | diff alone - || fail "threads with --wrap all"
 # This is how tests/support/launch runs it.
 free_cores same 2 random || exit
 free_cores same 2 threads || exit

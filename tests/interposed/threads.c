@@ -1,25 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Runs threads under MPI_THREAD_MULTIPLE, each with its own communicators: collectives of all kinds
- * at the same time, and requests that one thread starts and another completes. Prints the thread
- * level before and after, and whether all sums were right.
+ * at the same time, requests that one thread starts and another completes, and communicators that
+ * one thread frees while another frees their last requests. Prints the thread level before and
+ * after, and whether all sums were right.
  *
  * At most 16 ranks.
  *
  *   threads free     also frees communicators before their requests are complete, which Open
  *                    MPI survives only if DCPs serve them
  */
+#include "config.h"
+
 #include <mpi.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 
-enum { THREADS = 4, ROUNDS = 100, PENDING = 6, RANKS = 16 };
+enum { THREADS = 4, ROUNDS = 100, FREED = 10, PENDING = 6, RANKS = 16 };
 
 typedef struct worker {
     pthread_t thread;
     int number, wrong;
-    MPI_Comm comm, spare;
+    MPI_Comm comm, spare, freed;
+    MPI_Request last; /* on FREED; the neighbour frees it */
     /* The neighbour thread completes these. */
     MPI_Request requests[PENDING];
     int from[PENDING], sums[PENDING];
@@ -27,6 +31,7 @@ typedef struct worker {
 
 static int rank, ranks;
 static bool frees_early;
+static pthread_barrier_t together;
 static worker workers[THREADS];
 
 static int level(void) {
@@ -90,6 +95,27 @@ static void *complete(void *given) {
     return NULL;
 }
 
+/*
+ * Frees communicators while the neighbour frees requests on them. MPICH deletes the communicator in
+ * the later one of the two calls.
+ */
+static void *free_comms(void *given) {
+    worker *own = given, *other = &workers[(own->number + 1) % THREADS];
+    int received;
+    for (int i = 0; i < FREED; i++) {
+        MPI_Comm_dup(own->comm, &own->freed);
+        MPI_Recv_init(&received, 1, MPI_INT, 0, 0, own->freed, &own->last);
+        pthread_barrier_wait(&together);
+        if (own->number % 2 == 0)
+            MPI_Comm_free(&own->freed);
+        MPI_Request_free(&other->last);
+        if (own->number % 2 == 1)
+            MPI_Comm_free(&own->freed);
+        pthread_barrier_wait(&together);
+    }
+    return NULL;
+}
+
 static void run(void *(*what)(void *)) {
     for (int i = 0; i < THREADS; i++)
         pthread_create(&workers[i].thread, NULL, what, &workers[i]);
@@ -110,8 +136,10 @@ int main(int argc, char **argv) {
         MPI_Comm_dup(MPI_COMM_WORLD, &workers[i].comm);
         MPI_Comm_dup(MPI_COMM_WORLD, &workers[i].spare);
     }
+    pthread_barrier_init(&together, NULL, THREADS);
     run(work);
     run(complete);
+    run(free_comms);
     for (int i = 0; i < THREADS; i++) {
         wrong += workers[i].wrong;
         MPI_Comm_free(&workers[i].comm);

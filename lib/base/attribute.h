@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Data attached to a communicator as an attribute, whose end takes messages or locks. If messages
+ * are pending on a communicator that is freed, MPICH deletes its attributes when the last one is
+ * complete: inside another MPI call, perhaps of another thread, where nothing can be sent or
+ * locked. So the call that frees the communicator ends the data, and whichever of the two comes
+ * last frees the memory.
+ */
+#ifndef COLL_LIB_BASE_ATTRIBUTE_H
+#define COLL_LIB_BASE_ATTRIBUTE_H
+
+#include <mpi.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+/* The first member of the data. */
+typedef struct coll_attribute {
+    int (*end)(struct coll_attribute *);      /* called once; returns MPI's errors */
+    void (*destroy)(struct coll_attribute *); /* frees the memory; calls no MPI */
+    atomic_int holders; /* the communicator, a call that frees it, and those that END adds */
+    bool ended;
+} coll_attribute;
+
+/*
+ * The callback that deletes such an attribute. Ends the data, unless coll_attribute_free_comm does.
+ */
+int coll_attribute_delete(MPI_Comm comm, int key, void *value, void *extra);
+
+/* Drops a hold on ATTRIBUTE. The last one frees it. */
+void coll_attribute_release(coll_attribute *attribute);
+
+/*
+ * Frees COMM by MPI_FREE, which is PMPI_Comm_free or PMPI_Comm_disconnect, and then ends the COUNT
+ * ATTRIBUTES of COMM, in this order; NULL stands for none.
+ */
+int coll_attribute_free_comm(int (*mpi_free)(MPI_Comm *), MPI_Comm *comm, int count,
+                             coll_attribute *const attributes[]);
+
+#endif
