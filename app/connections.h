@@ -1,22 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the kernel knows of this process's TCP connections to other hosts. */
+/* What the kernel knows of this process's TCP connections to other hosts, for programs. */
 #ifndef COLL_APP_CONNECTIONS_H
 #define COLL_APP_CONNECTIONS_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "lib/base/tcp_connections.h"
 
-enum { APP_CONNECTIONS = 1024 };
+enum { APP_CONNECTIONS = COLL_TCP_CONNECTIONS };
 
-typedef struct app_connection {
-    uint32_t own, peer;    /* IPv4 addresses in network byte order */
-    bool connecting;       /* the peer has not answered yet */
-    int unanswered;        /* how often the same data was sent again in a row without an answer */
-    int segment;           /* the most bytes of a segment that is sent */
-    uint64_t sent, resent; /* segments with data */
-} app_connection;
+typedef coll_tcp_connection app_connection;
 
 /* Reads the connections to LIST, which has APP_CONNECTIONS elements; returns how many. */
-int app_connections_read(app_connection list[]);
+static inline int app_connections_read(app_connection list[]) {
+    return coll_tcp_connections_read(list);
+}
 
 #endif

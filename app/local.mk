@@ -9,7 +9,7 @@ libapp_core_la_SOURCES = \
 	app/agreement.c app/agreement.h \
 	app/checksum.c app/checksum.h \
 	app/clocks.c app/clocks.h \
-	app/connections.c app/connections.h \
+	app/connections.h \
 	app/files.c app/files.h \
 	app/json.c app/json.h \
 	app/options.c app/options.h \
@@ -24,4 +24,5 @@ libapp_core_la_SOURCES = \
 	lib/base/c_locale.c lib/base/c_locale.h \
 	lib/base/descriptors.c lib/base/descriptors.h \
 	lib/base/size.c lib/base/size.h \
+	lib/base/tcp_connections.c lib/base/tcp_connections.h \
 	lib/base/textfile.c lib/base/textfile.h

@@ -73,6 +73,7 @@ libcoll_core_la_SOURCES = \
 	lib/base/size.c lib/base/size.h \
 	lib/base/socket_wakeup.c lib/base/socket_wakeup.h \
 	lib/base/stand_aside.c lib/base/stand_aside.h \
+	lib/base/tcp_connections.c lib/base/tcp_connections.h \
 	lib/base/textfile.c lib/base/textfile.h \
 	lib/base/ticks.h \
 	lib/base/typemap.c lib/base/typemap.h \

@@ -4,10 +4,10 @@
 #include "lib/report/gather.h"
 
 #include "lib/algorithm/operations.h"
+#include "lib/base/tcp_connections.h"
 #include "lib/base/ticks.h"
 #include "lib/report/job_calls.h"
 #include "lib/topology/rank_info.h"
-#include "lib/topology/tcp_info.h"
 
 #include <math.h>
 #include <sched.h>
@@ -183,7 +183,7 @@ static char *make_data(MPI_Comm world, hello *own) {
         return NULL;
     }
     const int64_t most = most_events(world);
-    own->connections = coll_tcp_info_read(connections);
+    own->connections = coll_tcp_connections_read(connections);
     describe(own, coll_report_make_rows(rank, ranks, rows, row_of), most);
     char *data = malloc(data_bytes(own) + 1);
     if (data) {
@@ -543,7 +543,7 @@ static int list_flows(const gathering *all, coll_flow flows[]) {
         const host_address *to = bsearch(&(host_address){.address = c->peer}, address, addresses,
                                          sizeof *address, by_address);
         const int from = all->senders[i].host;
-        if (!to || to->host == from)
+        if (!to || to->host == from || c->connecting)
             continue;
         coll_flow *flow = &flows[from * hosts + to->host];
         flow->from = from;

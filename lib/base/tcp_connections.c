@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
-#include "app/connections.h"
+#include "lib/base/tcp_connections.h"
 
 #include "lib/base/descriptors.h"
 
@@ -31,7 +31,8 @@ static uint32_t find_peer(const struct sockaddr_in *own) {
     return found ? peer : 0;
 }
 
-static bool read_connection(int socket, app_connection *c) {
+static bool read_connection(int socket, coll_tcp_connection *c) {
+    const double microsecond = 1e-6;
     struct sockaddr_in own, peer = {.sin_family = AF_INET};
     struct tcp_info info = {.tcpi_state = 0};
     socklen_t own_size = sizeof own, peer_size = sizeof peer, size = sizeof info;
@@ -45,29 +46,32 @@ static bool read_connection(int socket, app_connection *c) {
         return false;
     if (peer.sin_addr.s_addr == own.sin_addr.s_addr)
         return false;
-    *c = (app_connection){.own = own.sin_addr.s_addr,
-                          .peer = peer.sin_addr.s_addr,
-                          .connecting = connecting,
-                          .unanswered = info.tcpi_retransmits,
-                          .segment = (int)info.tcpi_snd_mss,
-                          .sent = info.tcpi_data_segs_out,
-                          .resent = info.tcpi_total_retrans};
+    const uint64_t limited = info.tcpi_rwnd_limited, busy = info.tcpi_busy_time;
+    *c = (coll_tcp_connection){.own = own.sin_addr.s_addr,
+                               .peer = peer.sin_addr.s_addr,
+                               .connecting = connecting,
+                               .unanswered = info.tcpi_retransmits,
+                               .segment = (int)info.tcpi_snd_mss,
+                               .bytes = (double)info.tcpi_bytes_acked,
+                               .busy = microsecond * (double)(busy > limited ? busy - limited : 0),
+                               .sent = info.tcpi_data_segs_out,
+                               .resent = info.tcpi_total_retrans};
     return true;
 }
 
 typedef struct connections {
     int count;
-    app_connection *list;
+    coll_tcp_connection *list;
 } connections;
 
 static bool add_connection(void *context, int socket) {
     connections *of = context;
     if (read_connection(socket, &of->list[of->count]))
         of->count++;
-    return of->count < APP_CONNECTIONS;
+    return of->count < COLL_TCP_CONNECTIONS;
 }
 
-int app_connections_read(app_connection list[]) {
+int coll_tcp_connections_read(coll_tcp_connection list[]) {
     connections of = {.list = list};
     coll_descriptors_visit(add_connection, &of);
     return of.count;
