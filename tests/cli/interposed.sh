@@ -13,7 +13,12 @@ export COLL_PROFILE=built-in
 library=mpich
 "$mpirun" --version 2>err | grep -q 'Open MPI' && library=openmpi
 
-# coll_run RANKS OPTIONS -- PROGRAM ARGUMENTS: runs a program, with its output in out and err.
+# run OPTIONS PROGRAM ARGUMENTS: runs a program without libcoll, with its output in out and err.
+run() {
+    $limited "$mpirun" "$@" >out 2>err </dev/null
+}
+
+# coll_run RANKS OPTIONS -- PROGRAM ARGUMENTS: does the same under coll-run.
 coll_run() {
     $limited "$build/coll-run" -n "$@" >out 2>err </dev/null
 }
@@ -40,8 +45,7 @@ same() {
         return
     }
     echo "== $1 with $ranks ranks"
-    leaky $limited "$mpirun" -n "$ranks" "$program" >out 2>err </dev/null ||
-        fail "$1 without libcoll"
+    leaky run -n "$ranks" "$program" || fail "$1 without libcoll"
     sort out >alone
     coll_run "$ranks" -- "$program" || fail "$1 with the wrapper alone"
     sort out | diff alone - || fail "$1 with the wrapper alone"
@@ -135,8 +139,7 @@ runs_all() {
     test "$(grep -o "^coll: $calls " trace | sort -u | wc -l)" = 17 || fail "$program $*: not all calls"
 }
 for ranks in 2 5; do
-    $limited "$mpirun" -n $ranks "$build/tests/interposed/nonblocking" >out 2>err </dev/null ||
-        fail "nonblocking without libcoll"
+    run -n $ranks "$build/tests/interposed/nonblocking" || fail "nonblocking without libcoll"
     sort out >natively
     runs_all $ranks nonblocking freed refused
     runs_all $ranks nonblocking persistent freed
@@ -151,7 +154,7 @@ fi
 # Requests of DCPs, of libcoll and of the MPI library are completed together. Communicators that random finds
 # to be left are those that libcoll made.
 for program in requests random; do
-    $limited "$mpirun" -n 3 "$build/tests/interposed/$program" >out 2>err </dev/null || fail "$program"
+    run -n 3 "$build/tests/interposed/$program" || fail "$program"
     grep -v ' is left$' out | sort >natively
     for options in "-n 3" "-n 5 --dcp 2"; do
         # shellcheck disable=SC2086
@@ -261,8 +264,8 @@ fi
 # 5.0.7 crashes on them.
 calls=$build/tests/interposed/calls
 preloads="$build/.libs/libcoll_pmpi.so $build/.libs/libcoll_watch.so"
-if $limited "$mpirun" -n 1 true : -n 1 true >out 2>err </dev/null; then
-    $limited "$mpirun" -n 2 "$calls" : -n 1 "$calls" >out 2>err </dev/null || fail "two programs without libcoll"
+if run -n 1 true : -n 1 true; then
+    run -n 2 "$calls" : -n 1 "$calls" || fail "two programs without libcoll"
     sort out >alone
     coll_run 2 --dcp 1 -- "$calls" : -n 2 "$calls" || fail "two programs"
     sort out | diff alone - || fail "two programs"
@@ -279,7 +282,7 @@ partial() {
     missing=$2
     name=$(basename "$1")
     shift 2
-    leaky timeout -k 10 60 "$mpirun" "$@" >out 2>err </dev/null
+    aborting leaky run "$@"
     status=$?
     case $status in
     0 | 124 | 137) fail "rank $missing without $name: status $status" ;;
@@ -325,7 +328,7 @@ printf 'rank 0 read one\nrank 0 read two\n' | diff - out || fail "standard input
 refuses() {
     text=$1
     shift
-    leaky coll_run "$@" && fail "not refused: $*"
+    aborting leaky coll_run "$@" && fail "not refused: $*"
     test "$(grep -c '^\(libcoll_pmpi\|coll-run\): ' err)" = 1 || fail "not one line: $*"
     grep -F -q -e "$text" err || fail "no \"$text\": $*"
     test -s out && fail "output: $*"
@@ -392,13 +395,13 @@ ended() {
     fail "processes are left after $1: $(running)"
 }
 for rank in 0 2; do
-    coll_run 5 --dcp 2 -- "$work/ends" abort $rank
+    aborting coll_run 5 --dcp 2 -- "$work/ends" abort $rank
     test $? = 3 || fail "the status of an abort"
     ended "an abort"
 done
 
 # Ranks that belong to two dedicated processors call collectives that are handled differently.
-coll_run 5 --dcp 2 -- "$work/ends" mismatch && fail "a mismatch is taken"
+aborting coll_run 5 --dcp 2 -- "$work/ends" mismatch && fail "a mismatch is taken"
 grep -q 'dedicated processor: rank [0-2] calls .* where rank [0-2] calls ' err || fail "no word of a mismatch"
 ended "a mismatch"
 

@@ -106,7 +106,7 @@ if [ -f "$build/.libs/mca_coll_libcoll.so" ]; then
     coll_run 2 --component --record own --allreduce ring -- "$recorded" 2 4096 1 || fail "the component"
     info replay own --json o.json || fail "a record of the component"
     same "calls" "$(value o.json calls '"operation": "alltoall"')" 2
-    coll_run 2 --component --record own -- "$recorded" 2 4096 && fail "the component mixes two records"
+    aborting coll_run 2 --component --record own -- "$recorded" 2 4096 && fail "the component mixes two records"
     grep -q 'COLL_RECORD=own: has a record already; name another directory' err || fail "no reason"
     not_estimated 4 --component --record near -- "$recorded" 2 64 -1
 fi
@@ -121,7 +121,7 @@ refused() {
     info replay "$1" && fail "$1 is taken"
     [ "$(wc -l <err)" -eq 1 ] && grep -q "$2" err || fail "$1: not \"$2\""
 }
-coll_run 4 --record rec -- "$recorded" 1 64 && fail "two records mix"
+aborting coll_run 4 --record rec -- "$recorded" 1 64 && fail "two records mix"
 grep -q 'rec: has a record already; name another directory' err || fail "no reason"
 copy() {
     rm -rf bad && cp -r rec bad

@@ -73,7 +73,7 @@ grep -q 'COLL_WATCH_TRACE=/nowhere/trace' err || fail "a trace that can't be wri
 refuses() {
     spec=$1 text=$2
     shift 2
-    watched 2 "$spec" "$@" -- "$seeded" none 1 && fail "not refused: $spec $*"
+    aborting watched 2 "$spec" "$@" -- "$seeded" none 1 && fail "not refused: $spec $*"
     test "$(grep -c '^coll: COLL_WATCH' err)" = 1 || fail "not one line: $spec $*"
     grep -q -e "$text" err || fail "no \"$text\": $spec $*"
 }
@@ -84,19 +84,19 @@ refuses 60 'COLL_WATCH_DIR=/nowhere' -x COLL_WATCH_DIR=/nowhere
 refuses 60 'COLL_WATCH_ABORT=yes' -x COLL_WATCH_ABORT=yes
 
 # COLL_WATCH_ABORT ends a program that hangs, after a report, also as JSON.
-watched 3 0.5 -x COLL_WATCH_ABORT=1 -x COLL_WATCH_JSON=report.json -- "$seeded" tag 3 &&
+aborting watched 3 0.5 -x COLL_WATCH_ABORT=1 -x COLL_WATCH_JSON=report.json -- "$seeded" tag 3 &&
     fail "COLL_WATCH_ABORT: no error"
 grep -q '^coll: watch: diagnosis: ' err || fail "COLL_WATCH_ABORT: no report"
 grep -q '^{"ranks": 3, .*"findings": \[{"kind": "unsent"' report.json || fail "no report as JSON"
 
 # The diagnosis names the process and the host of a silent rank.
-watched 3 0.5 -x COLL_WATCH_ABORT=1 -- "$seeded" stop 3 && fail "a stopped rank: no error"
+aborting watched 3 0.5 -x COLL_WATCH_ABORT=1 -- "$seeded" stop 3 && fail "a stopped rank: no error"
 grep -q '^coll: watch: diagnosis: rank [0-2] is stopped, as by SIGSTOP or a debugger (process [1-9][0-9]* on ' err ||
     fail "a stopped rank: no process"
 
 # The report has each rank's own partner, and the name of a predefined operation.
 hangs_in() {
-    watched 3 0.5 -x COLL_WATCH_ABORT=1 -- "$build/tests/watch/partners" "$1" && fail "partners $1: no error"
+    aborting watched 3 0.5 -x COLL_WATCH_ABORT=1 -- "$build/tests/watch/partners" "$1" && fail "partners $1: no error"
     grep -q "^coll: watch:   $2" err || fail "partners $1: not \"$2\""
 }
 hangs_in ring 'ranks 0-2: MPI_Ssend of 4194304 MPI_CHAR to the next rank, tag 0'
@@ -104,7 +104,7 @@ hangs_in wait 'ranks 0-2: MPI_Waitall for 2 requests: MPI_Irecv from the next ra
 hangs_in reduce 'ranks 0 and 1: MPI_Wait: MPI_Iallreduce with MPI_MAX'
 
 # --on-hang runs a command with the report, or ends the job; the command is not watched itself.
-watched 3 0.5 --on-hang 'cat >hang.json; echo "[$LD_PRELOAD]" >preload' -x COLL_WATCH_ABORT=1 -- "$seeded" tag 3 &&
+aborting watched 3 0.5 --on-hang 'cat >hang.json; echo "[$LD_PRELOAD]" >preload' -x COLL_WATCH_ABORT=1 -- "$seeded" tag 3 &&
     fail "--on-hang COMMAND: no error"
 for _ in $(seq 100); do
     [ -s preload ] && break
@@ -112,7 +112,7 @@ for _ in $(seq 100); do
 done
 grep -q '^{"ranks": 3, .*"hang": true, "findings": \[{"kind": "unsent"' hang.json || fail "--on-hang: no report"
 grep -qx '\[\]' preload || fail "--on-hang: the command has LD_PRELOAD"
-watched 3 0.5 --on-hang abort -- "$seeded" stop 3 && fail "--on-hang abort: no error"
+aborting watched 3 0.5 --on-hang abort -- "$seeded" stop 3 && fail "--on-hang abort: no error"
 grep -q '^coll: watch: the job ends here, as COLL_WATCH_ON_HANG=abort asks' err || fail "--on-hang abort: not said"
 # The job must not end before the command, whose message mpirun passes on.
 $limited "$build/coll-run" -n 3 --watch 0.5 --on-hang 'exit 7' -- "$seeded" tag 3 >out 2>err </dev/null &
@@ -141,13 +141,13 @@ if "$mpirun" --version 2>/dev/null | grep -q HYDRA; then
 fi
 
 # A full disk is reported in one line.
-watched 3 0.5 -x COLL_WATCH_ABORT=1 -x COLL_WATCH_JSON=/dev/full -- "$seeded" tag 3 && fail "a full disk: no error"
+aborting watched 3 0.5 -x COLL_WATCH_ABORT=1 -x COLL_WATCH_JSON=/dev/full -- "$seeded" tag 3 && fail "a full disk: no error"
 test "$(grep -c '^coll: COLL_WATCH_JSON=/dev/full: .*No space left' err)" = 1 || fail "a full disk: not one line"
 grep -q '^coll: watch: diagnosis: ' err || fail "a full disk: no report"
 
 # The same works through files in a directory, of which none is left.
 mkdir files
-watched 5 0.5 -x COLL_WATCH_ABORT=1 -x COLL_WATCH_DIR=files -- "$seeded" loop 3 &&
+aborting watched 5 0.5 -x COLL_WATCH_ABORT=1 -x COLL_WATCH_DIR=files -- "$seeded" loop 3 &&
     fail "COLL_WATCH_DIR: no error"
 grep -q '^coll: watch: diagnosis: rank [0-4] is in no MPI call' err || fail "COLL_WATCH_DIR: no report"
 [ -z "$(ls -A files)" ] || fail "COLL_WATCH_DIR: files are left: $(ls -A files)"

@@ -30,3 +30,11 @@ free_cores() (
     export MPIR_CVAR_DEFAULT_THREAD_LEVEL=MPI_THREAD_MULTIPLE
     "$@"
 )
+
+# aborting COMMAND...: runs COMMAND, a function that starts ranks under $limited, for less time, since the ranks
+# abort: mpirun of Open MPI 4.1.4 sometimes waits for ever in PMIx_server_finalize after all of them have ended.
+aborting() (
+    # shellcheck disable=SC2034
+    limited="timeout -k 10 60"
+    "$@"
+)
