@@ -6,7 +6,7 @@
 set -u
 source_dir=$(cd "$(dirname "$0")/../.." && pwd)
 . "$(dirname "$0")/../support/programs.sh"
-"$mpirun" --version 2>/dev/null | grep -q 'Open MPI' || {
+[ "$launcher" = openmpi ] || {
     echo "skipped: the commands are for Open MPI's mpirun"
     exit 77
 }

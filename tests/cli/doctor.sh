@@ -11,9 +11,6 @@ doctor() {
     $limited "$mpirun" -n "$ranks" "$build/coll-info" doctor "$@" >out 2>err </dev/null
 }
 
-mpich=no
-! "$mpirun" --version | grep -q HYDRA || mpich=yes
-
 # The doctor runs without mpirun, and on two ranks. It is no error if ranks share cores.
 $limited "$build/coll-info" doctor >out 2>err </dev/null || fail "one rank"
 grep -q '^doctor: 1 rank on 1 host' out || fail "one rank: no table"
@@ -38,7 +35,7 @@ fi
 # coll-run runs it with the same options of mpirun, then the program; its arguments stay as they are.
 if [ -x "$build/coll-run" ]; then
     set -- -x GREETING=hello
-    [ "$mpich" = no ] || set -- -genv GREETING hello
+    [ "$launcher" != mpich ] || set -- -genv GREETING hello
     $limited "$build/coll-run" -n 2 "$@" --doctor -- sh -c 'echo "$GREETING $1"' sh 'a  b' >out 2>err \
         </dev/null || fail "coll-run --doctor"
     grep -q '^doctor: 2 ranks on 1 host' out || fail "coll-run --doctor: no table"
@@ -55,7 +52,7 @@ doctor 2 --json /nowhere/found && fail "a file that can't be written"
 doctor 2 --deep && fail "an unknown option"
 [ "$(grep -c '^coll-info doctor: .*--deep' err)" = 1 ] || fail "an unknown option is not named"
 # With MPICH a program that mpirun hasn't started has an mpiexec of its own, which writes its output.
-if [ "$mpich" = no ]; then
+if [ "$launcher" != mpich ]; then
     $limited "$build/coll-info" doctor >/dev/full 2>err </dev/null && fail "a full disk"
     grep -q '^coll-info doctor: the output ' err || fail "a full disk is not named"
 fi

@@ -10,8 +10,6 @@ set -u
 }
 . "$(dirname "$0")/../support/programs.sh"
 export COLL_PROFILE=built-in
-library=mpich
-"$mpirun" --version 2>err | grep -q 'Open MPI' && library=openmpi
 
 # run OPTIONS PROGRAM ARGUMENTS: runs a program without libcoll, with its output in out and err.
 run() {
@@ -81,7 +79,7 @@ same 3 mpif_h
 same 3 use_mpi
 same 3 use_mpi_f08
 same 2 bindings
-if [ $library = openmpi ]; then
+if [ "$launcher" = openmpi ]; then
     same 3 family
     same 3 arguments
     coll_run 5 --dcp 2 --bcast chain --gather linear -- "$build/tests/interposed/arguments" ||
@@ -180,7 +178,7 @@ test "$(sed -n 's/^coll: \([a-z_]*\) .*choice=.*/\1/p' err | sort -u | tr '\n' '
     fail "collectives with two wrapped"
 
 # Ranks describe the same data differently.
-if [ $library = openmpi ]; then
+if [ "$launcher" = openmpi ]; then
     same 3 descriptions
     coll_run 5 --wrap all -- "$build/tests/interposed/descriptions" 20 21 ||
         fail "descriptions with --wrap"
@@ -235,7 +233,7 @@ for variable in _RANK _SIZE '_\(LOCALRANKID\|LOCAL_RANK\)' '_\(LOCALNRANKS\|LOCA
 done
 grep ', not ' out && fail "environment with --dcp"
 for slots in 5:3 7:7; do
-    [ $library = openmpi ] || break
+    [ "$launcher" = openmpi ] || break
     coll_run 5 --dcp 2 --host "localhost:${slots%:*}" -- "$environment" || fail "environment with slots"
     test "$(grep -c "^${slots#*:} slots$" out)" = 3 || fail "not ${slots#*:} slots"
 done
@@ -307,7 +305,7 @@ if [ -f "$build/.libs/libcounting.so" ]; then
     tool=$build/.libs/libcounting.so${LD_PRELOAD:+:$LD_PRELOAD}
     LD_PRELOAD=$tool coll_run 4 --dcp 1 -- "$calls" || fail "a tool"
     test "$(grep -c '^counting: calls$' err)" = 3 || fail "a tool sees no calls"
-    if [ $library = openmpi ]; then
+    if [ "$launcher" = openmpi ]; then
         coll_run 4 --dcp 1 -x LD_PRELOAD="$tool" -- "$calls" || fail "a tool by -x"
         test "$(grep -c '^counting: calls$' err)" = 3 || fail "a tool by -x sees no calls"
     fi
@@ -317,7 +315,7 @@ fi
 
 # Other things that belong to the program.
 # MPICH's launcher, which has forgotten a rank by that time, often reports a failure, also without libcoll.
-coll_run 5 --dcp 2 -- "$build/tests/interposed/ends" atexit || [ $library = mpich ] ||
+coll_run 5 --dcp 2 -- "$build/tests/interposed/ends" atexit || [ "$launcher" = mpich ] ||
     fail "MPI_Finalize by atexit"
 test "$(grep -c 'finalizes, sum 3$' out)" = 3 || fail "MPI_Finalize by atexit"
 printf 'one\ntwo\n' | $limited "$build/coll-run" -n 4 --dcp 1 -- "$build/tests/interposed/ends" \
@@ -351,12 +349,12 @@ refuses "a second program comes after --" 2 "$calls" : -n 1 -- "$calls"
 "$build/coll-run" --dcp 1 -- "$calls" 2>&1 | grep -q "how many ranks" || fail "no ranks are named"
 (
     unset OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
-    if [ "$(id -u)" = 0 ] && [ $library = openmpi ]; then
+    if [ "$(id -u)" = 0 ] && [ "$launcher" = openmpi ]; then
         refuses "set OMPI_ALLOW_RUN_AS_ROOT=1" 3 -- "$calls"
     else
         echo "skipped: what root is refused"
     fi
-    [ $library != openmpi ] || coll_run 3 --allow-run-as-root -- "$calls" || fail "root by an option"
+    [ "$launcher" != openmpi ] || coll_run 3 --allow-run-as-root -- "$calls" || fail "root by an option"
 ) || exit 1
 if [ -f "$build/.libs/libother.so" ]; then
     # libcoll stands aside, and the other libraries stay preloaded.

@@ -310,7 +310,6 @@ refuses "--reps and --most" coll-bench bcast --sizes 4 --reps 2 --most 7
 # The same for the other operations, and with all algorithms that MPI can be forced to run. Open MPI's
 # component tuned is controlled by variables; that for allgatherv is constant, and scatterv has none. Sizes are
 # rounded to floats, or are the sum of all blocks; a barrier has none.
-"$mpirun" --version 2>/dev/null | grep -q 'Open MPI' && forced=yes || forced=no
 for operation in allreduce reduce reduce_scatter reduce_scatter_block allgather allgatherv alltoall \
     alltoallv scatter scatterv barrier scan exscan; do
     run 3 coll-bench $operation --sizes 63,64,4K --reps 2 --verify --rivals --json j ||
@@ -323,9 +322,11 @@ for operation in allreduce reduce reduce_scatter reduce_scatter_block allgather 
     esac
     [ "$sizes" = "$wanted" ] || fail "coll-bench $operation: sizes $sizes"
     grep -q 'failed' out && fail "coll-bench $operation: $(grep failed out)"
-    case $forced:$operation in
-    no:* | yes:allgatherv | yes:scatterv) ;;
-    *) grep -v -e ompi_han -e ompi_adapt j | grep -q '"algorithm": "ompi_' || fail "coll-bench $operation: no rivals" ;;
+    case $launcher:$operation in
+    openmpi:allgatherv | openmpi:scatterv) ;;
+    openmpi:*)
+        grep -v -e ompi_han -e ompi_adapt j | grep -q '"algorithm": "ompi_' || fail "coll-bench $operation: no rivals"
+        ;;
     esac
 done
 run 3 coll-bench alltoall --sizes 3000 --reps 1 --total --json j || fail "coll-bench --total"

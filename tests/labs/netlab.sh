@@ -4,6 +4,7 @@
 # that the machine lacks them. No check depends on speed.
 set -u
 . "$(dirname "$0")/../support/expect.sh"
+. "$(dirname "$0")/../support/launcher.sh"
 netlab=$(cd "$(dirname "$0")/../.." && pwd)/scripts/netlab
 one=test-$$-1
 two=test-$$-2
@@ -288,7 +289,7 @@ refused 1 '--update changes latencies alone, not --link' \
 
 # --- runs ---
 
-if "${MPIRUN:-mpirun}" --version 2>/dev/null | grep -q 'Open MPI\|HYDRA'; then
+if [[ $launcher != other ]]; then
     # where ARGUMENTS: prints "rank host" of each rank, in the order of ranks.
     where() {
         # shellcheck disable=SC2016  # the ranks expand these

@@ -4,11 +4,11 @@
 # any setting, and get right results. Needs root and Slurm; skipped (77) if netlab reports that something is
 # missing.
 set -u
-"${MPIRUN:-mpirun}" --version 2>/dev/null | grep -q 'Open MPI' || {
+. "$(dirname "$0")/../support/lab.sh"
+[[ $launcher == openmpi ]] || {
     echo 'skipped: no mpirun of Open MPI, whose ranks ask Slurm'
     exit 77
 }
-. "$(dirname "$0")/../support/lab.sh"
 . "$(dirname "$0")/../support/expect.sh"
 build=$PWD
 unset COLL_TOPOLOGY COLL_TRACE

@@ -15,7 +15,8 @@ cleanup() {
 trap cleanup EXIT
 trap 'exit 1' INT TERM
 
-if ! "${MPIRUN:-mpirun}" --version 2>/dev/null | grep -q 'Open MPI\|HYDRA'; then
+. "$(dirname "$0")/../support/launcher.sh"
+if [[ $launcher == other ]]; then
     echo 'skipped: no mpirun of Open MPI or MPICH'
     exit 77
 fi

@@ -26,6 +26,7 @@ EXTRA_DIST += \
 	tests/support/find_python.sh \
 	tests/support/lab.sh \
 	tests/support/launch \
+	tests/support/launcher.sh \
 	tests/support/leaks.supp \
 	tests/support/programs.sh \
 	tests/support/ranks.sh
