@@ -4,7 +4,6 @@ noinst_LTLIBRARIES += libcoll_core.la
 libcoll_core_la_SOURCES = \
 	lib/aggregate/aggregate.c lib/aggregate/aggregate.h \
 	lib/aggregate/direct.c \
-	lib/aggregate/exchange.c lib/aggregate/exchange.h \
 	lib/aggregate/group_by.c \
 	lib/aggregate/pool.c lib/aggregate/pool.h \
 	lib/aggregate/three_stage.c \
