@@ -27,20 +27,6 @@ static int number_of(const char *host, const char *names[], int *count) {
     return i;
 }
 
-/* Sets TOPO's host names, which are in one block of memory. */
-static bool set_hosts(coll_topo *topo, const char *const names[]) {
-    size_t bytes = 0;
-    for (int i = 0; i < topo->nodes; i++)
-        bytes += sizeof *topo->hosts + strlen(names[i]) + 1;
-    topo->hosts = malloc(bytes);
-    char *next = (char *)(topo->hosts + topo->nodes);
-    for (int i = 0; i < topo->nodes && topo->hosts; i++) {
-        topo->hosts[i] = strcpy(next, names[i]);
-        next += strlen(next) + 1;
-    }
-    return topo->hosts;
-}
-
 /* Sets the racks and sites of the nodes of TOPO according to the file at PATH. */
 static int read_topology(const char *path, const coll_topo *topo, int racks[], int sites[]) {
     char problem[COLL_TEXTFILE_PROBLEM] = "";
@@ -83,7 +69,7 @@ int coll_cluster_make_topo(const COLL_Record *record, const char *path, int coun
     bool good = names && racks && topo->places;
     for (size_t rank = 0; rank < ranks && good; rank++)
         topo->places[rank].node = number_of(hosts[rank], names, &topo->nodes);
-    good = good && set_hosts(topo, names);
+    good = good && coll_topo_set_hosts(topo, names);
     int code = good ? MPI_SUCCESS
                     : coll_error(MPI_ERR_NO_MEM, "no memory for the places of %zu ranks", ranks);
     if (code == MPI_SUCCESS && path && *path)

@@ -13,8 +13,7 @@
 
 /* What is counted for a node. */
 typedef struct node_count {
-    uint64_t node;     /* NODE of the reports */
-    const char *names; /* its host name and, after the NUL, its switches */
+    uint64_t node; /* NODE of the reports */
     /* number of its NUMA domains, and the first rank of the newest one */
     int domains, newest;
     uint64_t bound[COLL_CORES_WORDS]; /* the cores that its ranks may use */
@@ -36,9 +35,10 @@ static int most(int a, int b) {
 
 /*
  * Counts the rank that sent REPORT. Returns the index of its node among COUNT nodes, adding the
- * node if it is new.
+ * node, and its host's name and switches to NAMES, if it is new.
  */
-static int count_rank(const coll_rank_info *report, node_count nodes[], int *count) {
+static int count_rank(const coll_rank_info *report, node_count nodes[], const char *names[],
+                      int *count) {
     int node = 0;
     while (node < *count && nodes[node].node != report->node)
         node++;
@@ -46,7 +46,7 @@ static int count_rank(const coll_rank_info *report, node_count nodes[], int *cou
     if (node == *count) {
         (*count)++;
         here->node = report->node;
-        here->names = report->text;
+        names[node] = report->text;
     }
     here->ranks++;
     here->cores = most(here->cores, report->cores);
@@ -91,37 +91,45 @@ static size_t names_bytes(const char *names) {
     return name_bytes(names) + name_bytes(names + name_bytes(names));
 }
 
-/* Sets TOPO's host names, which are in the same block of memory, after the pointers to them. */
-static bool set_hosts(const node_count nodes[], coll_topo *topo) {
+/* Sets TOPO's hosts to NAMES, of BYTES_OF each, in one block of memory after the pointers to them.
+ */
+static bool set_hosts(coll_topo *topo, const char *const names[],
+                      size_t (*bytes_of)(const char *)) {
     size_t bytes = (size_t)topo->nodes * sizeof *topo->hosts;
     for (int node = 0; node < topo->nodes; node++)
-        bytes += names_bytes(nodes[node].names);
+        bytes += bytes_of(names[node]);
     topo->hosts = malloc(bytes);
     char *next = (char *)(topo->hosts + topo->nodes);
     for (int node = 0; topo->hosts && node < topo->nodes; node++) {
-        size_t length = names_bytes(nodes[node].names);
-        topo->hosts[node] = memcpy(next, nodes[node].names, length);
+        size_t length = bytes_of(names[node]);
+        topo->hosts[node] = memcpy(next, names[node], length);
         next += length;
     }
     return topo->hosts;
 }
 
+bool coll_topo_set_hosts(coll_topo *topo, const char *const names[]) {
+    return set_hosts(topo, names, name_bytes);
+}
+
 bool coll_topo_make(const coll_rank_infos *all, int ranks, coll_topo *topo) {
     coll_topo made = {.ranks = ranks, .racks = 1, .sites = 1};
     node_count *nodes = calloc((size_t)ranks, sizeof *nodes);
+    const char **names = malloc((size_t)ranks * sizeof *names);
     int *before = malloc((size_t)ranks * sizeof *before);
     made.places = calloc((size_t)ranks, sizeof *made.places);
     made.origin = calloc(1, COLL_TOPOLOGY_SOURCE_NOTE);
-    bool good = nodes && before && made.places && made.origin;
+    bool good = nodes && names && before && made.places && made.origin;
     for (int rank = 0; good && rank < ranks; rank++) {
-        int node = count_rank(report_of(all, rank), nodes, &made.nodes);
+        int node = count_rank(report_of(all, rank), nodes, names, &made.nodes);
         made.places[rank].node = node;
         made.places[rank].numa = numa_number(all, made.places, &nodes[node], before, rank);
     }
     if (good)
         set_occupancy(nodes, &made);
-    good = good && set_hosts(nodes, &made);
+    good = good && set_hosts(&made, names, names_bytes);
     free(before);
+    free(names);
     free(nodes);
     if (good)
         *topo = made;
@@ -251,41 +259,24 @@ void coll_topo_number(coll_topo *part, const coll_topo *whole, int scratch[]) {
     (void)coll_topo_fewest(part, COLL_LEVEL_NODE, &part->most_ranks_per_node);
 }
 
-/* Sets the host names of PART, whose ranks are WHOLE's RANKS. */
-static bool copy_hosts(const coll_topo *whole, const int ranks[], coll_topo *part) {
-    size_t bytes = (size_t)part->nodes * sizeof *part->hosts;
-    int node = 0;
-    for (int i = 0; i < part->ranks; i++)
-        if (part->places[i].node == node) {
-            bytes += name_bytes(whole->hosts[whole->places[ranks[i]].node]);
-            node++;
-        }
-    part->hosts = malloc(bytes);
-    char *next = (char *)(part->hosts + part->nodes);
-    node = 0;
-    for (int i = 0; i < part->ranks && part->hosts; i++)
-        if (part->places[i].node == node) {
-            const char *host = whole->hosts[whole->places[ranks[i]].node];
-            part->hosts[node++] = memcpy(next, host, name_bytes(host));
-            next += name_bytes(host);
-        }
-    return part->hosts;
-}
-
 int coll_topo_part(const coll_topo *whole, int count, const int ranks[], coll_topo *part) {
     coll_topo made = {
         .ranks = count, .cores_per_node = whole->cores_per_node, .crowded = whole->crowded};
     int *scratch = malloc((size_t)whole->nodes * sizeof *scratch);
+    const char **names = malloc((size_t)whole->nodes * sizeof *names);
     made.places = malloc((size_t)count * sizeof *made.places);
     made.origin = whole->origin ? strdup(whole->origin) : NULL;
-    bool good = scratch && made.places && (made.origin || !whole->origin);
+    bool good = scratch && names && made.places && (made.origin || !whole->origin);
     if (good) {
         for (int i = 0; i < count; i++)
             made.places[i] = whole->places[ranks[i]];
         coll_topo_number(&made, whole, scratch);
-        good = !whole->hosts || copy_hosts(whole, ranks, &made);
+        for (int i = 0; i < count && whole->hosts; i++)
+            names[made.places[i].node] = whole->hosts[whole->places[ranks[i]].node];
+        good = !whole->hosts || coll_topo_set_hosts(&made, names);
     }
     free(scratch);
+    free(names);
     if (good)
         *part = made;
     else

@@ -54,6 +54,9 @@ typedef struct coll_rank_infos {
 bool coll_topo_make(const coll_rank_infos *all, int ranks, coll_topo *topo);
 void coll_topo_free(coll_topo *topo);
 
+/* Sets the host names of TOPO's nodes to copies of NAMES. Returns false if out of memory. */
+bool coll_topo_set_hosts(coll_topo *topo, const char *const names[]);
+
 /* Sets the RACKS and SITES of TOPO's nodes, numbered from 0 in order of first appearance. */
 void coll_topo_locate(coll_topo *topo, const int racks[], const int sites[]);
 
