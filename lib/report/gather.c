@@ -423,12 +423,8 @@ static void add_data(gathering *all, int rank, char *data) {
     coll_report_row *rows = (void *)data;
     comm_header *comm = (void *)(rows + of->rows);
     int row_of[COLL_REPORT_ROWS];
-    for (int64_t i = 0; i < of->rows; i++) {
-        into->count = coll_report_add_row(into->rows, into->count, COLL_REPORT_ROWS, &rows[i]);
-        row_of[i] = coll_report_find_row(into->rows, into->count, &rows[i]);
-        if (row_of[i] == into->count)
-            row_of[i] = -1;
-    }
+    for (int64_t i = 0; i < of->rows; i++)
+        row_of[i] = coll_report_add_row(into->rows, &into->count, COLL_REPORT_ROWS, &rows[i]);
     for (int64_t i = 0; i < of->comms; i++, comm = next_comm(comm)) {
         translate_events(all, rank, row_of, comm);
         add_arrivals(all, rank, comm);

@@ -197,8 +197,7 @@ int coll_report_make_rows(int rank, int ranks, coll_report_row rows[], int row_o
     for (int i = 0; i < classes; i++)
         if (all[i].calls > 0) {
             const coll_report_row row = make_row(&all[i], rank, ranks);
-            count = coll_report_add_row(rows, count, COLL_REPORT_ROWS, &row);
-            row_of[i] = coll_report_find_row(rows, count, &row);
+            row_of[i] = coll_report_add_row(rows, &count, COLL_REPORT_ROWS, &row);
         }
     return count;
 }
@@ -218,22 +217,17 @@ static int combined_source(int a, int b) {
     return a == COLL_REPORT_UNKNOWN ? b : COLL_REPORT_MIXED;
 }
 
-int coll_report_find_row(const coll_report_row sums[], int count, const coll_report_row *row) {
+int coll_report_add_row(coll_report_row sums[], int *count, int most, const coll_report_row *row) {
     int i = 0;
-    while (i < count && (sums[i].size_class != row->size_class ||
-                         strcmp(sums[i].operation, row->operation) != 0 ||
-                         strcmp(sums[i].algorithm, row->algorithm) != 0))
+    while (i < *count && (sums[i].size_class != row->size_class ||
+                          strcmp(sums[i].operation, row->operation) != 0 ||
+                          strcmp(sums[i].algorithm, row->algorithm) != 0))
         i++;
-    return i;
-}
-
-int coll_report_add_row(coll_report_row sums[], int count, int most, const coll_report_row *row) {
-    const int i = coll_report_find_row(sums, count, row);
     if (i == most)
-        return count;
-    if (i == count) {
-        sums[count++] = *row;
-        return count;
+        return -1;
+    if (i == *count) {
+        sums[(*count)++] = *row;
+        return i;
     }
     coll_report_row *sum = &sums[i];
     sum->source = combined_source(sum->source, row->source);
@@ -246,5 +240,5 @@ int coll_report_add_row(coll_report_row sums[], int count, int most, const coll_
     sum->predicted += row->predicted;
     sum->everywhere += row->everywhere;
     coll_report_range_add(&sum->saved, &row->saved);
-    return count;
+    return i;
 }

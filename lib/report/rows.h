@@ -72,13 +72,9 @@ int coll_report_make_rows(int rank, int ranks, coll_report_row rows[], int row_o
  */
 void coll_report_finish_saved(coll_report_row *row);
 
-/* Returns the index of the row of the same calls as ROW among the COUNT rows of SUMS; COUNT: there
- * is none. */
-int coll_report_find_row(const coll_report_row sums[], int count, const coll_report_row *row);
-
-/* Adds ROW to that of the same calls among the COUNT rows of SUMS, or behind them if there is none
- * and fewer than MOST. Returns the new count. */
-int coll_report_add_row(coll_report_row sums[], int count, int most, const coll_report_row *row);
+/* Adds ROW to that of the same calls among the *COUNT rows of SUMS, or behind them if there is none
+ * and fewer than MOST. Returns the index of the row that has it; negative: none. */
+int coll_report_add_row(coll_report_row sums[], int *count, int most, const coll_report_row *row);
 
 /*
  * Estimates what libcoll would have saved of CLASS's calls, which the MPI library ran, if the ranks

@@ -27,12 +27,13 @@ void coll_summary_sort(coll_summary *summary) {
 /* Returns the sum of all rows that have an estimate. */
 static coll_report_row sum_of(const coll_report_row rows[], int count) {
     coll_report_row sum = {.operation = ""};
+    int one = 1;
     for (int i = 0; i < count; i++) {
         coll_report_row next = rows[i];
         memcpy(next.operation, sum.operation, sizeof sum.operation);
         memcpy(next.algorithm, sum.algorithm, sizeof sum.algorithm);
         next.size_class = sum.size_class;
-        (void)coll_report_add_row(&sum, 1, 1, &next);
+        (void)coll_report_add_row(&sum, &one, one, &next);
     }
     return sum;
 }

@@ -364,17 +364,18 @@ END_TEST
 
 START_TEST(sums) {
     coll_report_row sum[2];
-    int count = coll_report_add_row(sum, 0, 2, &some_rows[0]);
-    count = coll_report_add_row(sum, count, 2, &some_rows[0]);
-    count = coll_report_add_row(sum, count, 2, &some_rows[1]);
+    int count = 0;
+    ck_assert_int_eq(coll_report_add_row(sum, &count, 2, &some_rows[0]), 0);
+    ck_assert_int_eq(coll_report_add_row(sum, &count, 2, &some_rows[0]), 0);
+    ck_assert_int_eq(coll_report_add_row(sum, &count, 2, &some_rows[1]), 1);
     ck_assert_int_eq(count, 2);
     ck_assert(sum[0].calls == 1600 && sum[0].saved.high == 12 && sum[1].calls == 20);
     coll_report_row other = some_rows[0];
     other.size_class++;
-    ck_assert_int_eq(coll_report_add_row(sum, count, 2, &other), 2);
+    ck_assert_int_eq(coll_report_add_row(sum, &count, 2, &other), -1);
     other = some_rows[0];
     other.source = COLL_REPORT_MEASURED;
-    coll_report_add_row(sum, count, 2, &other);
+    coll_report_add_row(sum, &count, 2, &other);
     ck_assert_int_eq(sum[0].source, COLL_REPORT_MIXED);
 }
 END_TEST
