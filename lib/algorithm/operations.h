@@ -24,21 +24,6 @@ typedef struct coll_operation_info {
     bool blocks;        /* native needs scratch memory for a block of each rank; else for one */
 } coll_operation_info;
 
-extern const coll_algorithm *const coll_bcast_table[];
-extern const coll_algorithm *const coll_gather_table[];
-extern const coll_algorithm *const coll_aggregate_table[];
-extern const coll_algorithm *const coll_allreduce_table[];
-extern const coll_algorithm *const coll_reduce_table[];
-extern const coll_algorithm *const coll_reduce_scatter_table[];
-extern const coll_algorithm *const coll_allgather_table[];
-extern const coll_algorithm *const coll_alltoall_table[];
-extern const coll_algorithm *const coll_scatter_table[];
-extern const coll_algorithm *const coll_barrier_table[];
-extern const coll_algorithm *const coll_scan_table[];
-extern const coll_algorithm *const coll_exscan_table[];
-extern const coll_algorithm *const coll_neighbor_allgather_table[];
-extern const coll_algorithm *const coll_neighbor_alltoall_table[];
-
 extern const coll_operation_info coll_operations[COLL_OPERATIONS];
 
 /* Sets *OPERATION to the operation NAME. If NAME is unknown, returns MPI_ERR_ARG without calling

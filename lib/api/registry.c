@@ -35,7 +35,7 @@
 
 #include <string.h>
 
-const coll_algorithm *const coll_bcast_table[] = {
+static const coll_algorithm *const bcast_table[] = {
     &coll_bcast_native,
     &coll_bcast_linear,
     &coll_bcast_binomial,
@@ -49,19 +49,19 @@ const coll_algorithm *const coll_bcast_table[] = {
     NULL,
 };
 
-const coll_algorithm *const coll_gather_table[] = {
+static const coll_algorithm *const gather_table[] = {
     &coll_gather_native, &coll_gather_linear, &coll_gather_binomial,
     &coll_gather_window, &coll_gather_credit, NULL,
 };
 
-const coll_algorithm *const coll_aggregate_table[] = {
+static const coll_algorithm *const aggregate_table[] = {
     &coll_aggregate_three_stage.base,
     &coll_aggregate_group_by.base,
     &coll_aggregate_direct.base,
     NULL,
 };
 
-const coll_algorithm *const coll_allreduce_table[] = {
+static const coll_algorithm *const allreduce_table[] = {
     &coll_allreduce_native,
     &coll_allreduce_ring,
     &coll_allreduce_racks,
@@ -81,7 +81,7 @@ const coll_algorithm *const coll_allreduce_table[] = {
     NULL,
 };
 
-const coll_algorithm *const coll_reduce_table[] = {
+static const coll_algorithm *const reduce_table[] = {
     &coll_reduce_native,
     &coll_reduce_chain,
     &coll_reduce_two_tree,
@@ -91,50 +91,50 @@ const coll_algorithm *const coll_reduce_table[] = {
     NULL,
 };
 
-const coll_algorithm *const coll_reduce_scatter_table[] = {
+static const coll_algorithm *const reduce_scatter_table[] = {
     &coll_reduce_scatter_native,       &coll_reduce_scatter_ring,
     &coll_reduce_scatter_circulant,    &coll_reduce_scatter_pairwise,
     &coll_reduce_scatter_multi_leader, NULL,
 };
 
-const coll_algorithm *const coll_allgather_table[] = {
+static const coll_algorithm *const allgather_table[] = {
     &coll_allgather_native, &coll_allgather_ring,         &coll_allgather_sparbit,
     &coll_allgather_bruck,  &coll_allgather_multi_leader, NULL};
 
-const coll_algorithm *const coll_alltoall_table[] = {
+static const coll_algorithm *const alltoall_table[] = {
     &coll_alltoall_native, &coll_alltoall_pairwise,     &coll_alltoall_racks, &coll_alltoall_bruck,
     &coll_alltoall_linear, &coll_alltoall_multi_leader, &coll_alltoall_tuna,  NULL};
 
-const coll_algorithm *const coll_scatter_table[] = {&coll_scatter_native, &coll_scatter_straight,
-                                                    &coll_scatter_binomial, NULL};
+static const coll_algorithm *const scatter_table[] = {&coll_scatter_native, &coll_scatter_straight,
+                                                      &coll_scatter_binomial, NULL};
 
-const coll_algorithm *const coll_barrier_table[] = {
+static const coll_algorithm *const barrier_table[] = {
     &coll_barrier_native,       &coll_barrier_dissemination, &coll_barrier_racks,
     &coll_barrier_multi_leader, &hlot_barrier_all_sites,     NULL,
 };
 
-const coll_algorithm *const coll_scan_table[] = {
+static const coll_algorithm *const scan_table[] = {
     &coll_scan_native,
     &coll_scan_linear,
     &coll_scan_recursive_doubling,
     NULL,
 };
 
-const coll_algorithm *const coll_neighbor_allgather_table[] = {
+static const coll_algorithm *const neighbor_allgather_table[] = {
     &coll_neighbor_allgather_native,
     &coll_neighbor_linear,
     &coll_neighbor_combined,
     NULL,
 };
 
-const coll_algorithm *const coll_neighbor_alltoall_table[] = {
+static const coll_algorithm *const neighbor_alltoall_table[] = {
     &coll_neighbor_alltoall_native,
     &coll_neighbor_linear,
     &coll_neighbor_combined,
     NULL,
 };
 
-const coll_algorithm *const coll_exscan_table[] = {
+static const coll_algorithm *const exscan_table[] = {
     &coll_exscan_native,
     &coll_exscan_linear,
     &coll_exscan_recursive_doubling,
@@ -148,7 +148,7 @@ const coll_algorithm *const coll_exscan_table[] = {
 #define COLLECTIVE(what, setting, ...)                                                             \
     {                                                                                              \
         .name = #what, .variable = "COLL_" #setting, .info_key = "coll_" #what,                    \
-        .table = coll_##what##_table, __VA_ARGS__                                                  \
+        .table = what##_table, __VA_ARGS__                                                         \
     }
 
 const coll_operation_info coll_operations[COLL_OPERATIONS] = {
@@ -158,7 +158,7 @@ const coll_operation_info coll_operations[COLL_OPERATIONS] = {
     [COLL_OPERATION_AGGREGATE] = {.name = "aggregate",
                                   .variable = "COLL_AGGREGATE",
                                   .info_key = "coll_aggregate",
-                                  .table = coll_aggregate_table,
+                                  .table = aggregate_table,
                                   .uneven = true,
                                   .errors_agreed = true},
     [COLL_OPERATION_ALLREDUCE] =

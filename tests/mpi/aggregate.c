@@ -207,7 +207,8 @@ static void try(const coll_aggregate_algorithm *algorithm, coll_comm *comm, enum
 
 /* Tests all scenarios at root 0. If there are many ranks, each other root tests one of them. */
 START_TEST(every_root_and_scenario) {
-    for (const coll_algorithm *const *a = coll_aggregate_table; *a; a++) {
+    for (const coll_algorithm *const *a = coll_operations[COLL_OPERATION_AGGREGATE].table; *a;
+         a++) {
         coll_comm comm = comm_create((enum placement)_i);
         for (int root = 0; root < comm.ranks; root++)
             for (int scenario = 0; scenario < SCENARIOS; scenario++)
@@ -221,7 +222,7 @@ END_TEST
 
 START_TEST(every_size_and_setting) {
     coll_comm comm = comm_create(THREE_ONE_FOUR);
-    for (const coll_algorithm *const *a = coll_aggregate_table; *a; a++)
+    for (const coll_algorithm *const *a = coll_operations[COLL_OPERATION_AGGREGATE].table; *a; a++)
         for (int s = 0; s < SETTINGS; s++)
             try(coll_aggregate_of(*a), &comm, OVERLAPPING, comm.ranks - 1, value_sizes[_i],
                 settings[s]);
@@ -232,7 +233,8 @@ END_TEST
 /* Pools that were aggregated once take further keys and can be aggregated again. */
 START_TEST(again) {
     coll_comm comm = comm_create(SCATTERED);
-    for (const coll_algorithm *const *a = coll_aggregate_table; *a; a++) {
+    for (const coll_algorithm *const *a = coll_operations[COLL_OPERATION_AGGREGATE].table; *a;
+         a++) {
         COLL_Pool *pool = pool_create(8, add_words);
         bool good = true;
         for (int root = 0; root < comm.ranks; root++) {
@@ -321,7 +323,8 @@ START_TEST(order_is_fixed) {
     ck_assert(coll_layout_create(&placed, &layout));
     srand((unsigned)comm.rank * 77 + 5);
 
-    for (const coll_algorithm *const *a = coll_aggregate_table; *a; a++) {
+    for (const coll_algorithm *const *a = coll_operations[COLL_OPERATION_AGGREGATE].table; *a;
+         a++) {
         for (int run = 0; run < 2; run++) {
             int root = run * (comm.ranks - 1);
             COLL_Pool *pool = NULL;
@@ -376,7 +379,8 @@ START_TEST(floating_sums_repeat) {
     enum { KEYS = 500 };
     coll_comm comm = comm_create(THREE_ONE_FOUR);
     srand((unsigned)comm.rank + 1);
-    for (const coll_algorithm *const *a = coll_aggregate_table; *a; a++) {
+    for (const coll_algorithm *const *a = coll_operations[COLL_OPERATION_AGGREGATE].table; *a;
+         a++) {
         bit_digest runs[2] = {{0}};
         bool good = true;
         for (int run = 0; run < 2; run++) {
@@ -406,7 +410,8 @@ START_TEST(memory_is_bounded) {
     enum { VALUE = 520, PAIR = VALUE + 8, POSSIBLE = 1000000 };
     coll_comm comm = comm_create(SCATTERED);
     size_t touched = comm.ranks <= 4 ? 100000 : 400000 / (size_t)comm.ranks;
-    for (const coll_algorithm *const *a = coll_aggregate_table; *a; a++) {
+    for (const coll_algorithm *const *a = coll_operations[COLL_OPERATION_AGGREGATE].table; *a;
+         a++) {
         COLL_Pool *pool = pool_create(VALUE, add_words);
         uint32_t *value = calloc(1, VALUE);
         ck_assert_ptr_nonnull(value);
@@ -450,7 +455,8 @@ END_TEST
  */
 START_TEST(out_of_memory_is_shared) {
     coll_comm comm = comm_create(THREE_ONE_FOUR);
-    for (const coll_algorithm *const *a = coll_aggregate_table; *a; a++) {
+    for (const coll_algorithm *const *a = coll_operations[COLL_OPERATION_AGGREGATE].table; *a;
+         a++) {
         int failures = 0;
         for (int poor = 0; poor < comm.ranks; poor += comm.ranks / 3 + 1) {
             for (int nth = 1; nth < 40; nth += 9) {
@@ -514,8 +520,8 @@ START_TEST(predictions) {
     const coll_topo topo = {
         .ranks = 1000, .sites = 1, .racks = 1, .nodes = 125, .most_ranks_per_node = 8};
     double big[3], small[3];
-    for (int i = 0; coll_aggregate_table[i]; i++) {
-        const coll_algorithm *base = coll_aggregate_table[i];
+    for (int i = 0; coll_operations[COLL_OPERATION_AGGREGATE].table[i]; i++) {
+        const coll_algorithm *base = coll_operations[COLL_OPERATION_AGGREGATE].table[i];
         coll_values values = {{0}};
         coll_shape call = {
             .operation = COLL_OPERATION_AGGREGATE, .bytes = 0, .topo = &topo, .profile = &profile};

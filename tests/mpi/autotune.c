@@ -288,7 +288,7 @@ START_TEST(what_rank_0_knows_holds_where_files_differ) {
     make_calls(BCAST, TOLD, 3, comm);
     int learnt = agreed(comm, COLL_OPERATION_BCAST, TOLD);
     if (world_ranks > 1)
-        ck_assert_str_eq(coll_bcast_table[learnt]->name, "binomial");
+        ck_assert_str_eq(coll_operations[COLL_OPERATION_BCAST].table[learnt]->name, "binomial");
     MPI_Comm_free(&comm);
     setenv("XDG_CACHE_HOME", directory, 1);
     ck_assert(unlink(path) == 0 && rmdir(below) == 0 && rmdir(own) == 0);

@@ -98,7 +98,7 @@ static const char *small_spec(const coll_algorithm *algorithm) {
 
 START_TEST(all_roots_layouts_and_sizes) {
     static const int units[] = {0, 1, 3, 4, 5, 57};
-    for (const coll_algorithm *const *a = coll_bcast_table; *a; a++) {
+    for (const coll_algorithm *const *a = coll_operations[COLL_OPERATION_BCAST].table; *a; a++) {
         MPI_Comm comm = dup_for(MPI_COMM_WORLD, *a);
         for (size_t i = 0; i < sizeof units / sizeof *units; i++)
             check_all(comm, small_spec(*a), units[i]);
@@ -112,7 +112,7 @@ START_TEST(scattered_over_nodes_and_racks) {
     MPI_Comm comm;
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     pretend_layout(comm, 5, 2);
-    for (const coll_algorithm *const *a = coll_bcast_table; *a; a++)
+    for (const coll_algorithm *const *a = coll_operations[COLL_OPERATION_BCAST].table; *a; a++)
         if (can_run(comm, *a, 1, 0))
             check_all(comm, small_spec(*a), 21);
     check_all(comm, "auto", 21);
@@ -165,7 +165,7 @@ END_TEST
 /* Tests default parameters with data of several chunks that is not contiguous. */
 START_TEST(megabytes) {
     int units = (3 << 20) / UNIT + 5;
-    for (const coll_algorithm *const *a = coll_bcast_table; *a; a++) {
+    for (const coll_algorithm *const *a = coll_operations[COLL_OPERATION_BCAST].table; *a; a++) {
         MPI_Comm comm = dup_for(MPI_COMM_WORLD, *a);
         ck_assert_int_eq(COLL_Set(comm, "bcast", (*a)->name), MPI_SUCCESS);
         for (int kind = 0; kind < 2; kind++) {
@@ -187,7 +187,7 @@ END_TEST
 START_TEST(sub_communicators) {
     MPI_Comm even_or_odd;
     MPI_Comm_split(MPI_COMM_WORLD, world_rank % 2, -world_rank, &even_or_odd);
-    for (const coll_algorithm *const *a = coll_bcast_table; *a; a++) {
+    for (const coll_algorithm *const *a = coll_operations[COLL_OPERATION_BCAST].table; *a; a++) {
         int rank, ranks;
         MPI_Comm half = dup_for(even_or_odd, *a);
         MPI_Comm_rank(half, &rank);

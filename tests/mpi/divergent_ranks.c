@@ -144,15 +144,16 @@ static void check(const char *operation, const coll_algorithm *algorithm, bool l
 
 START_TEST(broadcasts) {
     check("bcast", NULL, true, broadcast);
-    for (const coll_algorithm *const *a = coll_bcast_table; *a; a++)
-        check("bcast", *a, a == coll_bcast_table, broadcast);
+    for (const coll_algorithm *const *a = coll_operations[COLL_OPERATION_BCAST].table; *a; a++)
+        check("bcast", *a, a == coll_operations[COLL_OPERATION_BCAST].table, broadcast);
 }
 END_TEST
 
 START_TEST(gathers) {
     check("gather", NULL, world_ranks < 4, gather);
-    for (const coll_algorithm *const *a = coll_gather_table; *a; a++)
-        check("gather", *a, a == coll_gather_table && world_ranks < 4, gather);
+    for (const coll_algorithm *const *a = coll_operations[COLL_OPERATION_GATHER].table; *a; a++)
+        check("gather", *a, a == coll_operations[COLL_OPERATION_GATHER].table && world_ranks < 4,
+              gather);
 }
 END_TEST
 

@@ -217,7 +217,7 @@ static const char *small_spec(const coll_algorithm *algorithm) {
 
 START_TEST(all_roots_layouts_and_sizes) {
     static const int units[] = {0, 1, 5, 57};
-    for (const coll_algorithm *const *a = coll_gather_table; *a; a++)
+    for (const coll_algorithm *const *a = coll_operations[COLL_OPERATION_GATHER].table; *a; a++)
         for (size_t i = 0; i < sizeof units / sizeof *units; i++)
             check_all(MPI_COMM_WORLD, small_spec(*a), true, units[i]);
 }
@@ -225,14 +225,14 @@ END_TEST
 
 START_TEST(uneven_amounts) {
     static const int units[] = {0, 1, 9};
-    for (const coll_algorithm *const *a = coll_gather_table; *a; a++)
+    for (const coll_algorithm *const *a = coll_operations[COLL_OPERATION_GATHER].table; *a; a++)
         for (size_t i = 0; i < sizeof units / sizeof *units && takes_uneven(*a); i++)
             check_all(MPI_COMM_WORLD, small_spec(*a), false, units[i]);
 }
 END_TEST
 
 START_TEST(uneven_amounts_go_to_mpi_where_an_algorithm_takes_none) {
-    for (const coll_algorithm *const *a = coll_gather_table; *a; a++) {
+    for (const coll_algorithm *const *a = coll_operations[COLL_OPERATION_GATHER].table; *a; a++) {
         if (takes_uneven(*a) || world_ranks == 1)
             continue;
         ck_assert_int_eq(COLL_Set(MPI_COMM_WORLD, "gather", (*a)->name), MPI_SUCCESS);
@@ -248,7 +248,7 @@ START_TEST(scattered_over_nodes_and_racks) {
     MPI_Comm comm;
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     pretend_layout(comm, 5, 2);
-    for (const coll_algorithm *const *a = coll_gather_table; *a; a++)
+    for (const coll_algorithm *const *a = coll_operations[COLL_OPERATION_GATHER].table; *a; a++)
         for (int even = !takes_uneven(*a); even < 2; even++)
             check_all(comm, small_spec(*a), even, 8);
     check_all(comm, "auto", true, 21);
@@ -379,7 +379,7 @@ END_TEST
 /* Tests default parameters, with many segments of data that is not contiguous. */
 START_TEST(megabytes) {
     int units = (1 << 20) / UNIT + 5;
-    for (const coll_algorithm *const *a = coll_gather_table; *a; a++)
+    for (const coll_algorithm *const *a = coll_operations[COLL_OPERATION_GATHER].table; *a; a++)
         for (int kind = 0; kind < 4; kind += 3)
             for (int even = !takes_uneven(*a); even < 2; even++) {
                 int some = even ? units : units / 4;
@@ -394,7 +394,7 @@ END_TEST
 /* There is nothing between the calls that would synchronise the ranks. */
 START_TEST(gathers_follow_each_other_closely) {
     enum { TIMES = 100, INTS = 30 };
-    for (const coll_algorithm *const *a = coll_gather_table; *a; a++) {
+    for (const coll_algorithm *const *a = coll_operations[COLL_OPERATION_GATHER].table; *a; a++) {
         ck_assert_int_eq(COLL_Set(MPI_COMM_WORLD, "gather", small_spec(*a)), MPI_SUCCESS);
         int bad = 0, *all = malloc((size_t)world_ranks * INTS * sizeof *all);
         for (int i = 0; i < TIMES; i++) {
@@ -417,7 +417,7 @@ END_TEST
 START_TEST(sub_communicators) {
     MPI_Comm half;
     MPI_Comm_split(MPI_COMM_WORLD, world_rank % 2, -world_rank, &half);
-    for (const coll_algorithm *const *a = coll_gather_table; *a; a++) {
+    for (const coll_algorithm *const *a = coll_operations[COLL_OPERATION_GATHER].table; *a; a++) {
         int ranks, all[64];
         MPI_Comm_size(half, &ranks);
         ck_assert_int_eq(COLL_Set(half, "gather", (*a)->name), MPI_SUCCESS);

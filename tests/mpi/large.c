@@ -91,19 +91,19 @@ static void check(const char *operation, const coll_algorithm *algorithm, size_t
 }
 
 START_TEST(broadcasts) {
-    for (const coll_algorithm *const *a = coll_bcast_table; *a; a++)
+    for (const coll_algorithm *const *a = coll_operations[COLL_OPERATION_BCAST].table; *a; a++)
         check("bcast", *a, words * 8, broadcast);
 }
 END_TEST
 
 START_TEST(gathers) {
-    for (const coll_algorithm *const *a = coll_gather_table; *a; a++)
+    for (const coll_algorithm *const *a = coll_operations[COLL_OPERATION_GATHER].table; *a; a++)
         check("gather", *a, words / 2 * 8, gather_halves);
 }
 END_TEST
 
 START_TEST(gathers_from_one) {
-    for (const coll_algorithm *const *a = coll_gather_table; *a; a++)
+    for (const coll_algorithm *const *a = coll_operations[COLL_OPERATION_GATHER].table; *a; a++)
         if (can_run(MPI_COMM_WORLD, *a, COLL_BYTES_UNKNOWN, ROOT))
             check("gather", *a, COLL_BYTES_UNKNOWN, gather_from_one);
 }

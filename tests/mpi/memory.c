@@ -295,7 +295,7 @@ static void check_table(const operation *o, const coll_algorithm *const table[])
 }
 
 START_TEST(broadcasts) {
-    check_table(&bcasts, coll_bcast_table);
+    check_table(&bcasts, coll_operations[COLL_OPERATION_BCAST].table);
     check(&bcasts, &coll_bcast_chain, "chain:confirm=1");
 }
 END_TEST
@@ -313,19 +313,19 @@ START_TEST(what_is_started) {
 END_TEST
 
 START_TEST(sums_and_exchanges) {
-    check_table(&started_sums, coll_allreduce_table);
-    check_table(&exchanges, coll_alltoall_table);
+    check_table(&started_sums, coll_operations[COLL_OPERATION_ALLREDUCE].table);
+    check_table(&exchanges, coll_operations[COLL_OPERATION_ALLTOALL].table);
 }
 END_TEST
 
 START_TEST(gathers) {
-    check_table(&even_gathers, coll_gather_table);
-    check_table(&uneven_gathers, coll_gather_table);
+    check_table(&even_gathers, coll_operations[COLL_OPERATION_GATHER].table);
+    check_table(&uneven_gathers, coll_operations[COLL_OPERATION_GATHER].table);
 }
 END_TEST
 
 START_TEST(aggregations) {
-    check_table(&aggregates, coll_aggregate_table);
+    check_table(&aggregates, coll_operations[COLL_OPERATION_AGGREGATE].table);
 }
 END_TEST
 

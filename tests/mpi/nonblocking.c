@@ -133,7 +133,7 @@ START_TEST(broadcasts_at_once_by_every_plan) {
     MPI_Comm comm;
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     pretend_layout(comm, 3, 2);
-    for (const coll_algorithm *const *a = coll_bcast_table; *a; a++) {
+    for (const coll_algorithm *const *a = coll_operations[COLL_OPERATION_BCAST].table; *a; a++) {
         char spec[COLL_SPEC_MAX];
         if (!(*a)->planner && !(*a)->open)
             continue;
@@ -342,7 +342,7 @@ START_TEST(gathers_at_once_by_every_plan) {
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     collect_at_once(comm, "unknown");
     pretend_layout(comm, 3, 2);
-    for (const coll_algorithm *const *a = coll_gather_table; *a; a++) {
+    for (const coll_algorithm *const *a = coll_operations[COLL_OPERATION_GATHER].table; *a; a++) {
         char spec[COLL_SPEC_MAX];
         if (!(*a)->planner && !(*a)->open)
             continue;

@@ -280,36 +280,46 @@ END_TEST
 
 static const char *refusal(const char *spec_text) {
     coll_spec spec;
-    int code = coll_spec_parse("COLL_BCAST", spec_text, coll_bcast_table, &spec);
+    int code = coll_spec_parse("COLL_BCAST", spec_text, coll_operations[COLL_OPERATION_BCAST].table,
+                               &spec);
     ck_assert_msg(code != MPI_SUCCESS, "%s was accepted", spec_text);
     return harness_text(code);
 }
 
 START_TEST(specs_are_read) {
     coll_spec spec;
-    ck_assert_int_eq(coll_spec_parse("X", NULL, coll_bcast_table, &spec), MPI_SUCCESS);
+    ck_assert_int_eq(coll_spec_parse("X", NULL, coll_operations[COLL_OPERATION_BCAST].table, &spec),
+                     MPI_SUCCESS);
     ck_assert_ptr_null(spec.algorithm);
-    ck_assert_int_eq(coll_spec_parse("X", "auto", coll_bcast_table, &spec), MPI_SUCCESS);
+    ck_assert_int_eq(
+        coll_spec_parse("X", "auto", coll_operations[COLL_OPERATION_BCAST].table, &spec),
+        MPI_SUCCESS);
     ck_assert_ptr_null(spec.algorithm);
-    ck_assert_int_eq(coll_spec_parse("X", "chain", coll_bcast_table, &spec), MPI_SUCCESS);
+    ck_assert_int_eq(
+        coll_spec_parse("X", "chain", coll_operations[COLL_OPERATION_BCAST].table, &spec),
+        MPI_SUCCESS);
     ck_assert_ptr_eq(spec.algorithm, &coll_bcast_chain);
     ck_assert_uint_eq(spec.values.at[0], 0);
     ck_assert_uint_eq(spec.values.at[1], 0);
-    ck_assert_int_eq(coll_spec_parse("X", "chain:window=3,segment=8K", coll_bcast_table, &spec),
+    ck_assert_int_eq(coll_spec_parse("X", "chain:window=3,segment=8K",
+                                     coll_operations[COLL_OPERATION_BCAST].table, &spec),
                      MPI_SUCCESS);
     ck_assert_uint_eq(spec.values.at[0], 8192);
     ck_assert_uint_eq(spec.values.at[1], 3);
 
     /* Older names. */
-    ck_assert_int_eq(coll_spec_parse("X", "chain:window=3,chunk=8K", coll_bcast_table, &spec),
+    ck_assert_int_eq(coll_spec_parse("X", "chain:window=3,chunk=8K",
+                                     coll_operations[COLL_OPERATION_BCAST].table, &spec),
                      MPI_SUCCESS);
     ck_assert_uint_eq(spec.values.at[0], 8192);
-    ck_assert_int_eq(coll_spec_parse("X", "bine:window=3,segment=8K", coll_bcast_table, &spec),
+    ck_assert_int_eq(coll_spec_parse("X", "bine:window=3,segment=8K",
+                                     coll_operations[COLL_OPERATION_BCAST].table, &spec),
                      MPI_SUCCESS);
     ck_assert_ptr_eq(spec.algorithm, &coll_bcast_two_tree);
     ck_assert_uint_eq(spec.values.at[1], 3);
 
-    ck_assert_int_eq(coll_spec_parse("X", "chain:window=3,chunk=8K", coll_bcast_table, &spec),
+    ck_assert_int_eq(coll_spec_parse("X", "chain:window=3,chunk=8K",
+                                     coll_operations[COLL_OPERATION_BCAST].table, &spec),
                      MPI_SUCCESS);
     char text[COLL_SPEC_MAX];
     coll_spec_print(spec.algorithm, &spec.values, text, sizeof text);
@@ -382,7 +392,7 @@ static coll_shape shape_of(coll_operation operation, size_t bytes, const coll_to
 static const char *chosen(const coll_topo *topo, size_t bytes, const char *user) {
     const coll_spec spec = named(COLL_OPERATION_BCAST, user);
     const coll_shape shape = shape_of(COLL_OPERATION_BCAST, bytes, topo);
-    return coll_select(coll_bcast_table, &shape, &spec).algorithm->name;
+    return coll_select(coll_operations[COLL_OPERATION_BCAST].table, &shape, &spec).algorithm->name;
 }
 
 START_TEST(choice_follows_word_node_and_model) {
