@@ -82,7 +82,7 @@ static int note_request(int code, MPI_Request *request, coll_account_kind kind) 
 
 /*
  * Ends the recording of a call that began at BEGAN and has returned CODE. AMOUNT is a
- * coll_report_amount, in parentheses: the count and the type of this rank's data or block, and one
+ * COLL_Report_amount, in parentheses: the count and the type of this rank's data or block, and one
  * of the four below. It may be invalid if the call has failed.
  */
 #define EACH(...) __VA_ARGS__
@@ -90,7 +90,7 @@ static int note_request(int code, MPI_Request *request, coll_account_kind kind) 
     do {                                                                                           \
         if (began && code == MPI_SUCCESS)                                                          \
             coll_report_end(began, code, COLL_OPERATION_##operation, kind,                         \
-                            &(coll_report_amount){EACH amount}, comm);                             \
+                            &(COLL_Report_amount){EACH amount}, comm);                             \
         else if (began)                                                                            \
             coll_report_end_wait(began, NULL);                                                     \
     } while (0)

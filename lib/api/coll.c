@@ -232,7 +232,7 @@ int COLL_Aggregate(COLL_Pool *pool, int root, MPI_Comm comm, COLL_Aggregate_stat
     const int code = aggregate(pool, root, comm, stats);
     if (began)
         coll_report_end(began, code, COLL_OPERATION_AGGREGATE, COLL_REPORT_BLOCKING,
-                        &(coll_report_amount){.type = MPI_BYTE}, comm);
+                        &(COLL_Report_amount){.type = MPI_BYTE}, comm);
     return code;
 }
 
@@ -310,20 +310,20 @@ static MPI_Count find_own_count(coll_operation operation, const coll_user *user,
 }
 
 /* Returns this rank's data or, if ranks have blocks, its block. */
-static coll_report_amount find_amount(coll_operation operation, const coll_user *user,
+static COLL_Report_amount find_amount(coll_operation operation, const coll_user *user,
                                       MPI_Comm comm) {
     const bool sent = is_amount_sent(operation, user);
     const MPI_Count count = sent ? user->send_count : user->receive_count;
-    return (coll_report_amount){.count =
+    return (COLL_Report_amount){.count =
                                     user->uneven ? find_own_count(operation, user, comm) : count,
                                 .type = sent ? user->send_type : user->receive_type,
                                 .root = user->root,
-                                .uneven = user->uneven};
+                                .uneven = user->uneven != NULL};
 }
 
 static void end_recording(uint64_t began, int code, coll_operation operation, coll_report_kind kind,
                           const coll_user *user, MPI_Comm comm) {
-    const coll_report_amount amount = find_amount(operation, user, comm);
+    const COLL_Report_amount amount = find_amount(operation, user, comm);
     coll_report_end(began, code, operation, kind, &amount, comm);
 }
 

@@ -95,10 +95,8 @@ uint64_t COLL_Report_begin(void) {
 
 void COLL_Report_end(uint64_t began, int code, int operation, int started,
                      const COLL_Report_amount *amount, MPI_Comm comm) {
-    coll_report_end(
-        began, code, (coll_operation)operation,
-        started ? COLL_REPORT_NONBLOCKING : COLL_REPORT_BLOCKING,
-        &(coll_report_amount){amount->count, amount->type, amount->root, amount->uneven}, comm);
+    coll_report_end(began, code, (coll_operation)operation,
+                    started ? COLL_REPORT_NONBLOCKING : COLL_REPORT_BLOCKING, amount, comm);
 }
 
 int COLL_Report_operation(const char *name) {

@@ -98,7 +98,7 @@ static int start_recorded(coll_request *request) {
     const int code = coll_request_start(request);
     if (began)
         coll_report_end(began, code, request->call.operation, COLL_REPORT_PERSISTENT,
-                        &(coll_report_amount){.type = MPI_BYTE}, request->user);
+                        &(COLL_Report_amount){.type = MPI_BYTE}, request->user);
     return code;
 }
 

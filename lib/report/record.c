@@ -347,7 +347,7 @@ static void log_call(const coll_report_comm *one, coll_logged_call *call) {
 }
 
 void coll_report_end(uint64_t began, int code, coll_operation operation, coll_report_kind kind,
-                     const coll_report_amount *amount, MPI_Comm comm) {
+                     const COLL_Report_amount *amount, MPI_Comm comm) {
     const uint64_t now = coll_ticks();
     coll_report_class *class = current;
     depth = 0;

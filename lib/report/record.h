@@ -8,6 +8,7 @@
 #ifndef COLL_LIB_REPORT_RECORD_H
 #define COLL_LIB_REPORT_RECORD_H
 
+#include "coll_component.h"
 #include "lib/algorithm/operations.h"
 #include "lib/base/comm.h"
 #include "lib/comm/job_cache.h"
@@ -74,14 +75,6 @@ typedef struct coll_report_comm {
     size_t room;               /* of EVENTS, a power of two; 0: none are kept */
 } coll_report_comm;
 
-/* This rank's data, or its block, in a call. */
-typedef struct coll_report_amount {
-    MPI_Count count; /* elements of TYPE */
-    MPI_Datatype type;
-    int root;    /* of the call; any value if its operation has none */
-    bool uneven; /* the call has a count for each rank */
-} coll_report_amount;
-
 /* Whether calls are recorded. Until the first communicator is set up, they are timed. */
 typedef enum coll_report_state {
     COLL_REPORT_UNDECIDED,
@@ -115,10 +108,10 @@ static inline uint64_t coll_report_begin(void) {
 
 /*
  * Ends the call of OPERATION on COMM that BEGAN then and returned CODE. If libcoll did not run it,
- * it counts as one of AMOUNT.
+ * it counts as one of AMOUNT, this rank's data or block.
  */
 void coll_report_end(uint64_t began, int code, coll_operation operation, coll_report_kind kind,
-                     const coll_report_amount *amount, MPI_Comm comm);
+                     const COLL_Report_amount *amount, MPI_Comm comm);
 
 /*
  * Counts, for COLL_RECORD, a message of COUNT elements of TYPE to rank TO of COMM. Messages on
