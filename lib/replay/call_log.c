@@ -11,7 +11,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <mpi.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,8 +24,6 @@ typedef struct sum {
 } sum;
 
 static atomic_bool is_open;
-/* Guards all that follows. */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static FILE *file;
 static char path[4096 + 32];
 static int peers;
@@ -77,10 +74,8 @@ bool coll_call_log_is_open(void) {
 }
 
 void coll_call_log_comm(uint64_t id, int ranks, const int members[]) {
-    pthread_mutex_lock(&lock);
-    if (file)
-        fprintf(file, "comm %" PRIx64 " ", id);
-    for (int i = 0, last; i < ranks && file; i = last + 1) {
+    fprintf(file, "comm %" PRIx64 " ", id);
+    for (int i = 0, last; i < ranks; i = last + 1) {
         for (last = i; last + 1 < ranks && members[last + 1] == members[last] + 1;)
             last++;
         fprintf(file, "%d", members[i]);
@@ -88,37 +83,25 @@ void coll_call_log_comm(uint64_t id, int ranks, const int members[]) {
             fprintf(file, "-%d", members[last]);
         fputc(last + 1 < ranks ? ',' : '\n', file);
     }
-    pthread_mutex_unlock(&lock);
 }
 
 void coll_call_log_call(const coll_logged_call *call) {
-    pthread_mutex_lock(&lock);
     /* Calls of several threads may overlap; each is then taken to begin after the one before. */
     const uint64_t from = call->entered > latest ? call->entered : latest,
                    to = call->left > from ? call->left : from;
-    if (file)
-        fprintf(file, "%s %s %" PRIx64 " %s %d %" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
-                call->started ? "start" : "call", call->operation, call->comm,
-                call->uneven ? "uneven" : "even", call->root, call->bytes, from - latest,
-                to - from);
+    fprintf(file, "%s %s %" PRIx64 " %s %d %" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
+            call->started ? "start" : "call", call->operation, call->comm,
+            call->uneven ? "uneven" : "even", call->root, call->bytes, from - latest, to - from);
     latest = to;
     calls++;
-    pthread_mutex_unlock(&lock);
 }
 
 void coll_call_log_sent(int to, uint64_t bytes) {
-    pthread_mutex_lock(&lock);
-    if (file) {
-        sent[to].messages++;
-        sent[to].bytes += bytes;
-    }
-    pthread_mutex_unlock(&lock);
+    sent[to].messages++;
+    sent[to].bytes += bytes;
 }
 
 void coll_call_log_close(int site, int rack, double nanoseconds_per_tick, uint64_t lost) {
-    if (!is_open)
-        return;
-    pthread_mutex_lock(&lock);
     is_open = false;
     for (int to = 0; to < peers; to++)
         if (sent[to].messages > 0)
@@ -132,7 +115,5 @@ void coll_call_log_close(int site, int rack, double nanoseconds_per_tick, uint64
     const bool failed = ferror(file);
     if (fclose(file) != 0 || failed)
         fprintf(stderr, "coll: COLL_RECORD: %s is not complete: %s\n", path, strerror(errno));
-    file = NULL;
     free(sent);
-    pthread_mutex_unlock(&lock);
 }

@@ -13,7 +13,8 @@
  *
  * A call has its communicator, "even" or "uneven" for counts that differ by rank, its root or -1,
  * bytes as in the report, the ticks since the previous call, and those inside it. The line "start"
- * is the same for a nonblocking call, whose end is not recorded. Any thread may call.
+ * is the same for a nonblocking call, whose end is not recorded. The caller sees to it that only
+ * one thread calls at a time, but any may ask whether a file is open.
  */
 #ifndef COLL_LIB_REPLAY_CALL_LOG_H
 #define COLL_LIB_REPLAY_CALL_LOG_H

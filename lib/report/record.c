@@ -409,8 +409,10 @@ void coll_report_sent(MPI_Count count, MPI_Datatype type, int to, MPI_Comm comm)
         PMPI_Type_size(type, &size) != MPI_SUCCESS)
         return;
     const coll_report_comm *own = find_comm(comm);
-    if (own && own->group && to < own->group->ranks)
+    pthread_mutex_lock(&lock);
+    if (own && own->group && to < own->group->ranks && coll_call_log_is_open())
         coll_call_log_sent(own->group->members[to], (uint64_t)count * (uint64_t)size);
+    pthread_mutex_unlock(&lock);
 }
 
 /* --- Begin and end --- */
@@ -423,7 +425,8 @@ int coll_report_begin_recording(MPI_Comm world) {
     return code;
 }
 
-/* Closes the call log, with this rank's place if libcoll has set up MPI_COMM_WORLD. */
+/* Closes the call log, with this rank's place if libcoll has set up MPI_COMM_WORLD. The lock is
+ * held. */
 static void close_log(void) {
     int all = 0, rank = 0;
     const coll_place *place = NULL;
@@ -441,7 +444,9 @@ static void close_log(void) {
 
 void coll_report_end_recording(void) {
     coll_report_is = COLL_REPORT_OFF;
+    pthread_mutex_lock(&lock);
     close_log();
+    pthread_mutex_unlock(&lock);
     if (comm_key != MPI_KEYVAL_INVALID)
         (void)PMPI_Comm_free_keyval(&comm_key);
     if (world_group != MPI_GROUP_NULL)
