@@ -93,17 +93,14 @@ static coll_plan_size neighbors_size(const coll_plan_args *args) {
 }
 
 static coll_plan *doubling_plan(const coll_plan_args *args, coll_plan_size size, void *memory) {
-    coll_plan *plan = memory;
-    *plan = coll_plan_of(args, size, (uint64_t)coll_tree_depth(args->shape->topo->ranks),
-                         doubling_round);
-    return plan;
+    return coll_plan_make(args, size, memory, (uint64_t)coll_tree_depth(args->shape->topo->ranks),
+                          doubling_round);
 }
 
 static coll_plan *neighbors_plan(const coll_plan_args *args, coll_plan_size size, void *memory) {
-    coll_plan *plan = memory;
-    *plan = coll_plan_of(args, size, (uint64_t)(args->shape->topo->ranks / 2 + 1) / EXCHANGES,
-                         neighbors_round);
-    return plan;
+    return coll_plan_make(args, size, memory,
+                          (uint64_t)(args->shape->topo->ranks / 2 + 1) / EXCHANGES,
+                          neighbors_round);
 }
 
 static bool is_power_of_two(const coll_shape *call) {

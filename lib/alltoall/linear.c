@@ -52,12 +52,10 @@ static coll_plan_size plan_size(const coll_plan_args *args) {
 }
 
 static coll_plan *make_plan(const coll_plan_args *args, coll_plan_size size, void *memory) {
-    coll_plan *plan = memory;
     size_t sent = coll_blocks_longest(args->input), received = coll_blocks_longest(args->blocks);
-    *plan = coll_plan_of(args, size,
-                         coll_segment_count(sent > received ? sent : received, size.segment),
-                         plan_round);
-    return plan;
+    return coll_plan_make(args, size, memory,
+                          coll_segment_count(sent > received ? sent : received, size.segment),
+                          plan_round);
 }
 
 const coll_algorithm coll_alltoall_linear = {

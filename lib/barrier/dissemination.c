@@ -46,10 +46,8 @@ static coll_plan_size plan_size(const coll_plan_args *args) {
 }
 
 static coll_plan *make_plan(const coll_plan_args *args, coll_plan_size size, void *memory) {
-    coll_plan *plan = memory;
     int rounds = coll_radix_digits(args->shape->topo->ranks, (int)args->values->at[RADIX]);
-    *plan = coll_plan_of(args, size, (uint64_t)rounds, plan_round);
-    return plan;
+    return coll_plan_make(args, size, memory, (uint64_t)rounds, plan_round);
 }
 
 const coll_algorithm coll_barrier_dissemination = {

@@ -51,9 +51,7 @@ static coll_plan_size linear_size(const coll_plan_args *args) {
 }
 
 static coll_plan *linear_plan(const coll_plan_args *args, coll_plan_size size, void *memory) {
-    coll_plan *plan = memory;
-    *plan = coll_plan_of(args, size, LINEAR_ROUNDS, linear_round);
-    return plan;
+    return coll_plan_make(args, size, memory, LINEAR_ROUNDS, linear_round);
 }
 
 /* --- doubling --- */
@@ -89,11 +87,9 @@ static coll_plan_size doubling_size(const coll_plan_args *args) {
 }
 
 static coll_plan *doubling_plan(const coll_plan_args *args, coll_plan_size size, void *memory) {
-    coll_plan *plan = memory;
     const int ranks = args->shape->topo->ranks, exchanges = exchanges_of(ranks);
-    *plan = coll_plan_of(args, size, (uint64_t)exchanges + (ranks > 1 << exchanges ? 2 : 0),
-                         doubling_round);
-    return plan;
+    return coll_plan_make(args, size, memory,
+                          (uint64_t)exchanges + (ranks > 1 << exchanges ? 2 : 0), doubling_round);
 }
 
 const coll_algorithm coll_barrier_usual_linear = {

@@ -215,9 +215,7 @@ static coll_plan_size plan_size(const coll_plan_args *args) {
 }
 
 static coll_plan *make_plan(const coll_plan_args *args, coll_plan_size size, void *memory) {
-    coll_plan *plan = memory;
-    *plan = coll_plan_of(args, size, 1, plan_round);
-    return plan;
+    return coll_plan_make(args, size, memory, 1, plan_round);
 }
 
 /* If blocks differ in size, the ranks that carry them don't know it. */

@@ -82,14 +82,12 @@ static coll_plan_size plan_size(const coll_plan_args *args) {
 }
 
 static coll_plan *make_plan(const coll_plan_args *args, coll_plan_size size, void *memory) {
-    coll_plan *plan = memory;
     const size_t sent = args->input ? coll_blocks_longest(args->input) : args->own,
                  received = coll_blocks_longest(args->blocks);
-    *plan = coll_plan_of(
-        args, size,
+    return coll_plan_make(
+        args, size, memory,
         coll_segment_count(sent > received ? sent : received, size.segment / (size_t)size.steps),
         plan_round);
-    return plan;
 }
 
 static bool is_applicable(const coll_shape *call) {

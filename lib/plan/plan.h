@@ -125,6 +125,14 @@ static inline coll_plan coll_plan_of(const coll_plan_args *args, coll_plan_size 
     return (coll_plan){.size = size, .args = args, .rounds = rounds, .round = round};
 }
 
+/* Makes such a plan in MEMORY, for algorithms whose rounds depend on nothing else. */
+static inline coll_plan *coll_plan_make(const coll_plan_args *args, coll_plan_size size,
+                                        void *memory, uint64_t rounds, coll_round *round) {
+    coll_plan *plan = memory;
+    *plan = coll_plan_of(args, size, rounds, round);
+    return plan;
+}
+
 /* Returns the bytes of the block at POSITION of BLOCKS, ARGS's data or input. */
 static inline size_t coll_plan_args_block(const coll_plan_args *args, const coll_blocks *blocks,
                                           int position) {
