@@ -52,7 +52,7 @@ typedef struct comm_header {
 } comm_header;
 
 /* Events: times are on the sender's clock, and rows are the sender's. */
-static coll_job_part *events_on(comm_header *comm) {
+static coll_report_event *events_on(comm_header *comm) {
     return (void *)(comm + 1);
 }
 
@@ -62,7 +62,7 @@ static comm_header *next_comm(comm_header *comm) {
 
 static size_t data_bytes(const hello *of) {
     return (size_t)of->rows * sizeof(coll_report_row) + (size_t)of->comms * sizeof(comm_header) +
-           (size_t)of->events * sizeof(coll_job_part) +
+           (size_t)of->events * sizeof(coll_report_event) +
            (size_t)of->connections * sizeof(coll_tcp_connection);
 }
 
@@ -139,7 +139,7 @@ static int place_in(const coll_report_group *group, int rank) {
 }
 
 /* Returns the end of what it packs. */
-static void *pack_events(int rank, const int row_of[], void *to, int64_t most) {
+static void *pack_events(int rank, const int16_t row_of[], void *to, int64_t most) {
     const double tick = coll_report_tick();
     for (const coll_report_comm *one = coll_report_comms(); one; one = one->next) {
         const int64_t count = events_of(one, most);
@@ -147,7 +147,7 @@ static void *pack_events(int rank, const int row_of[], void *to, int64_t most) {
             continue;
         most -= count;
         comm_header *header = to;
-        coll_job_part *next = events_on(header);
+        coll_report_event *next = events_on(header);
         *header = (comm_header){.id = one->id,
                                 .group = one->group->hash,
                                 .first = one->calls - (uint64_t)count,
@@ -155,14 +155,11 @@ static void *pack_events(int rank, const int row_of[], void *to, int64_t most) {
                                 .ranks = one->group->ranks,
                                 .place = place_in(one->group, rank)};
         for (uint64_t n = header->first; n < one->calls; n++) {
-            const coll_report_event *kept = &one->events[n & (one->room - 1)];
-            *next++ = (coll_job_part){.entered = coll_report_date(tick, kept->entered),
-                                      .left = coll_report_date(tick, kept->left),
-                                      .bytes = kept->bytes,
-                                      .operation = (coll_operation)kept->operation,
-                                      .root = kept->root,
-                                      .row = kept->class < 0 ? -1 : row_of[kept->class],
-                                      .uneven = kept->uneven};
+            *next = one->events[n & (one->room - 1)];
+            next->entered = coll_report_date(tick, next->entered);
+            next->left = coll_report_date(tick, next->left);
+            next->row = next->row < 0 ? -1 : row_of[next->row];
+            next++;
         }
         to = next;
     }
@@ -174,7 +171,8 @@ static void *pack_events(int rank, const int row_of[], void *to, int64_t most) {
 static char *make_data(MPI_Comm world, hello *own) {
     static coll_tcp_connection connections[COLL_TCP_CONNECTIONS];
     coll_report_row *rows = malloc(COLL_REPORT_ROWS * sizeof *rows);
-    int rank, ranks, row_of[COLL_REPORT_ROWS];
+    int rank, ranks;
+    int16_t row_of[COLL_REPORT_ROWS];
     memset(own, 0, sizeof *own);
     if (!rows || PMPI_Comm_rank(world, &rank) != MPI_SUCCESS ||
         PMPI_Comm_size(world, &ranks) != MPI_SUCCESS ||
@@ -339,7 +337,7 @@ static double find_drift(const gathering *all, int64_t offset, comm_header *comm
         return 0;
     for (int64_t i = 0; i < comm->events && count < FITTED; i++) {
         const int64_t same = (int64_t)(comm->first + (uint64_t)i - own->first);
-        const coll_job_part *one = events_on(comm) + i;
+        const coll_report_event *one = events_on(comm) + i;
         if (same < 0 || same >= own->events || !coll_operation_synchronizes(one->operation))
             continue;
         time[count] = events_on(own)[same].left;
@@ -350,12 +348,12 @@ static double find_drift(const gathering *all, int64_t offset, comm_header *comm
 }
 
 /* Moves the events on COMM of RANK to rank 0's clock, and gives them the rows in ROW_OF. */
-static void translate_events(const gathering *all, int rank, const int row_of[],
+static void translate_events(const gathering *all, int rank, const int16_t row_of[],
                              comm_header *comm) {
     const host *of = &all->host[all->summary->host_of[rank]];
     const int64_t offset = of->offset, now = (int64_t)coll_nanoseconds();
     const double drift = of->error > 0 ? find_drift(all, offset, comm) : 0;
-    coll_job_part *next = events_on(comm);
+    coll_report_event *next = events_on(comm);
     for (int64_t i = 0; i < comm->events; i++, next++) {
         const int64_t moved = offset + (int64_t)(drift * (double)(now - next->entered - offset));
         next->entered += moved;
@@ -365,7 +363,7 @@ static void translate_events(const gathering *all, int rank, const int row_of[],
 }
 
 static void add_arrivals(gathering *all, int rank, comm_header *comm) {
-    const coll_job_part *next = events_on(comm);
+    const coll_report_event *next = events_on(comm);
     int64_t left = -1;
     for (int64_t i = 0; i < comm->events && all->arrivals; i++, next++) {
         const coll_arrival one = {.comm = comm->id,
@@ -422,9 +420,10 @@ static void add_data(gathering *all, int rank, char *data) {
     coll_summary *into = all->summary;
     coll_report_row *rows = (void *)data;
     comm_header *comm = (void *)(rows + of->rows);
-    int row_of[COLL_REPORT_ROWS];
+    int16_t row_of[COLL_REPORT_ROWS];
     for (int64_t i = 0; i < of->rows; i++)
-        row_of[i] = coll_report_add_row(into->rows, &into->count, COLL_REPORT_ROWS, &rows[i]);
+        row_of[i] =
+            (int16_t)coll_report_add_row(into->rows, &into->count, COLL_REPORT_ROWS, &rows[i]);
     for (int64_t i = 0; i < of->comms; i++, comm = next_comm(comm)) {
         translate_events(all, rank, row_of, comm);
         add_arrivals(all, rank, comm);

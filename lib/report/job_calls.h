@@ -15,16 +15,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* One rank's part in a call. */
-typedef struct coll_job_part {
-    int64_t entered, left; /* ns, on rank 0's clock */
-    uint64_t bytes;        /* of this rank's data or block */
-    coll_operation operation;
-    int root; /* in the communicator; or COLL_NO_ROOT */
-    int row;  /* of the report that has the call */
-    bool uneven;
-} coll_job_part;
-
 /* A rank's latest calls on a communicator. */
 typedef struct coll_job_series {
     uint64_t comm;  /* the id of the communicator */
@@ -42,9 +32,10 @@ typedef struct coll_job_calls coll_job_calls;
 coll_job_calls *coll_job_calls_make(int ranks);
 void coll_job_calls_free(coll_job_calls *all);
 
-/* Adds the calls of SERIES: PARTS has one for each. Returns false without memory. */
+/* Adds the calls of SERIES: PARTS has one for each, with times on rank 0's clock. Returns false
+ * without memory. */
 bool coll_job_calls_add(coll_job_calls *all, const coll_job_series *series,
-                        const coll_job_part parts[]);
+                        const coll_report_event parts[]);
 
 /*
  * Replays the calls of which all ranks' parts are known, for at most LIMIT seconds, on the hosts of

@@ -82,8 +82,8 @@ double coll_report_tick(void) {
     return (double)(nanoseconds - first_nanoseconds) / (double)(ticks - first_ticks);
 }
 
-int64_t coll_report_date(double tick, uint64_t ticks) {
-    return (int64_t)first_nanoseconds + (int64_t)(tick * (double)(int64_t)(ticks - first_ticks));
+int64_t coll_report_date(double tick, int64_t ticks) {
+    return (int64_t)first_nanoseconds + (int64_t)(tick * (double)(ticks - (int64_t)first_ticks));
 }
 
 double coll_report_age(void) {
@@ -384,11 +384,11 @@ void coll_report_end(uint64_t began, int code, coll_operation operation, coll_re
         lost++;
     }
     if (own && kind == COLL_REPORT_BLOCKING)
-        add_event(own, &(coll_report_event){.entered = began,
-                                            .left = now,
+        add_event(own, &(coll_report_event){.entered = (int64_t)began,
+                                            .left = (int64_t)now,
                                             .bytes = part,
                                             .root = root,
-                                            .class = (int16_t)(class ? class - classes : -1),
+                                            .row = (int16_t)(class ? class - classes : -1),
                                             .operation = (uint8_t)operation,
                                             .uneven = amount->uneven});
     if (own && operation != COLL_OPERATION_AGGREGATE && coll_call_log_is_open())

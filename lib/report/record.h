@@ -51,12 +51,12 @@ typedef struct coll_report_class {
     double until;       /* s from their starts to their completions */
 } coll_report_class;
 
-/* One blocking call. */
+/* One rank's part in a blocking call. */
 typedef struct coll_report_event {
-    uint64_t entered, left; /* ticks */
-    uint64_t bytes;         /* of this rank's data or block */
-    int32_t root;           /* in the communicator; or COLL_NO_ROOT */
-    int16_t class;          /* its index in coll_report_classes; negative: none */
+    int64_t entered, left; /* ticks; after the end ns, on this rank's clock and then on rank 0's */
+    uint64_t bytes;        /* of this rank's data or block */
+    int32_t root;          /* in the communicator; or COLL_NO_ROOT */
+    int16_t row; /* the index in coll_report_classes, later in the report's rows; negative: none */
     uint8_t operation;
     bool uneven; /* the call has a count for each rank */
 } coll_report_event;
@@ -148,7 +148,7 @@ uint64_t coll_report_lost(void);
 double coll_report_tick(void);
 
 /* Returns the CLOCK_MONOTONIC time in ns at TICKS. Dates that are compared need the same TICK. */
-int64_t coll_report_date(double tick, uint64_t ticks);
+int64_t coll_report_date(double tick, int64_t ticks);
 
 /* Returns the seconds since this library was loaded. */
 double coll_report_age(void);

@@ -191,13 +191,13 @@ static coll_report_row make_row(const coll_report_class *class, int rank, int ra
     return row;
 }
 
-int coll_report_make_rows(int rank, int ranks, coll_report_row rows[], int row_of[]) {
+int coll_report_make_rows(int rank, int ranks, coll_report_row rows[], int16_t row_of[]) {
     int classes, count = 0;
     const coll_report_class *all = coll_report_classes(&classes);
     for (int i = 0; i < classes; i++)
         if (all[i].calls > 0) {
             const coll_report_row row = make_row(&all[i], rank, ranks);
-            row_of[i] = coll_report_add_row(rows, &count, COLL_REPORT_ROWS, &row);
+            row_of[i] = (int16_t)coll_report_add_row(rows, &count, COLL_REPORT_ROWS, &row);
         }
     return count;
 }

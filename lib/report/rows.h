@@ -63,7 +63,7 @@ enum { COLL_REPORT_ROWS = 1024 };
  * coll_report_classes. Predictions take a while, so the first rank of each group alone estimates
  * what was saved.
  */
-int coll_report_make_rows(int rank, int ranks, coll_report_row rows[], int row_of[]);
+int coll_report_make_rows(int rank, int ranks, coll_report_row rows[], int16_t row_of[]);
 
 /*
  * Scales the SAVED and PREDICTED of ROW, a sum over all ranks: SAVED from predicted times to the
