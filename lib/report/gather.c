@@ -44,24 +44,20 @@ typedef struct hello {
 /* Rank 0's requests. */
 enum { TELL_TIME, SEND_ALL, LEAVE_OUT };
 
-/* A message has the rows, then each communicator, followed by its events, and then the TCP
- * connections. The sizes of all are multiples of 8, so that all are aligned. */
-typedef struct comm_header {
-    uint64_t id, group, first; /* number of the first event */
-    int64_t events, ranks, place;
-} comm_header;
-
-/* Events: times are on the sender's clock, and rows are the sender's. */
-static coll_report_event *events_on(comm_header *comm) {
+/* A message has the rows, then the series of each communicator, followed by its events, and then
+ * the TCP connections. The sizes of all are multiples of 8, so that all are aligned. Events: times
+ * are on the sender's clock, and rows are the sender's. */
+static coll_report_event *events_on(coll_job_series *comm) {
     return (void *)(comm + 1);
 }
 
-static comm_header *next_comm(comm_header *comm) {
-    return (void *)(events_on(comm) + comm->events);
+static coll_job_series *next_comm(coll_job_series *comm) {
+    return (void *)(events_on(comm) + comm->count);
 }
 
 static size_t data_bytes(const hello *of) {
-    return (size_t)of->rows * sizeof(coll_report_row) + (size_t)of->comms * sizeof(comm_header) +
+    return (size_t)of->rows * sizeof(coll_report_row) +
+           (size_t)of->comms * sizeof(coll_job_series) +
            (size_t)of->events * sizeof(coll_report_event) +
            (size_t)of->connections * sizeof(coll_tcp_connection);
 }
@@ -146,14 +142,14 @@ static void *pack_events(int rank, const int16_t row_of[], void *to, int64_t mos
         if (count == 0)
             continue;
         most -= count;
-        comm_header *header = to;
+        coll_job_series *header = to;
         coll_report_event *next = events_on(header);
-        *header = (comm_header){.id = one->id,
-                                .group = one->group->hash,
-                                .first = one->calls - (uint64_t)count,
-                                .events = count,
-                                .ranks = one->group->ranks,
-                                .place = place_in(one->group, rank)};
+        *header = (coll_job_series){.comm = one->id,
+                                    .group = one->group->hash,
+                                    .first = one->calls - (uint64_t)count,
+                                    .count = count,
+                                    .ranks = one->group->ranks,
+                                    .place = place_in(one->group, rank)};
         for (uint64_t n = header->first; n < one->calls; n++) {
             *next = one->events[n & (one->room - 1)];
             next->entered = coll_report_date(tick, next->entered);
@@ -315,12 +311,12 @@ static bool measure_clock(gathering *all, int rank) {
 }
 
 /* Returns rank 0's communicator ID; NULL: it has none. */
-static comm_header *find_own_comm(const gathering *all, uint64_t id) {
+static coll_job_series *find_own_comm(const gathering *all, uint64_t id) {
     const hello *own = &all->hellos[0];
     coll_report_row *rows = (void *)all->own;
-    comm_header *comm = (void *)(rows + own->rows);
+    coll_job_series *comm = (void *)(rows + own->rows);
     for (int64_t i = 0; i < own->comms; i++, comm = next_comm(comm))
-        if (comm->id == id)
+        if (comm->comm == id)
             return comm;
     return NULL;
 }
@@ -329,16 +325,16 @@ static comm_header *find_own_comm(const gathering *all, uint64_t id) {
  * Returns the rate by which the clock of the events on COMM gains on rank 0's. It follows from when
  * both leave a call, because all ranks do that at about the same time.
  */
-static double find_drift(const gathering *all, int64_t offset, comm_header *comm) {
+static double find_drift(const gathering *all, int64_t offset, coll_job_series *comm) {
     static int64_t time[FITTED], apart[FITTED];
-    comm_header *own = find_own_comm(all, comm->id);
+    coll_job_series *own = find_own_comm(all, comm->comm);
     int count = 0;
     if (!own)
         return 0;
-    for (int64_t i = 0; i < comm->events && count < FITTED; i++) {
+    for (int64_t i = 0; i < comm->count && count < FITTED; i++) {
         const int64_t same = (int64_t)(comm->first + (uint64_t)i - own->first);
         const coll_report_event *one = events_on(comm) + i;
-        if (same < 0 || same >= own->events || !coll_operation_synchronizes(one->operation))
+        if (same < 0 || same >= own->count || !coll_operation_synchronizes(one->operation))
             continue;
         time[count] = events_on(own)[same].left;
         apart[count] = one->left + offset - time[count];
@@ -349,12 +345,12 @@ static double find_drift(const gathering *all, int64_t offset, comm_header *comm
 
 /* Moves the events on COMM of RANK to rank 0's clock, and gives them the rows in ROW_OF. */
 static void translate_events(const gathering *all, int rank, const int16_t row_of[],
-                             comm_header *comm) {
+                             coll_job_series *comm) {
     const host *of = &all->host[all->summary->host_of[rank]];
     const int64_t offset = of->offset, now = (int64_t)coll_nanoseconds();
     const double drift = of->error > 0 ? find_drift(all, offset, comm) : 0;
     coll_report_event *next = events_on(comm);
-    for (int64_t i = 0; i < comm->events; i++, next++) {
+    for (int64_t i = 0; i < comm->count; i++, next++) {
         const int64_t moved = offset + (int64_t)(drift * (double)(now - next->entered - offset));
         next->entered += moved;
         next->left += moved;
@@ -362,11 +358,11 @@ static void translate_events(const gathering *all, int rank, const int16_t row_o
     }
 }
 
-static void add_arrivals(gathering *all, int rank, comm_header *comm) {
+static void add_arrivals(gathering *all, int rank, coll_job_series *comm) {
     const coll_report_event *next = events_on(comm);
     int64_t left = -1;
-    for (int64_t i = 0; i < comm->events && all->arrivals; i++, next++) {
-        const coll_arrival one = {.comm = comm->id,
+    for (int64_t i = 0; i < comm->count && all->arrivals; i++, next++) {
+        const coll_arrival one = {.comm = comm->comm,
                                   .group = comm->group,
                                   .number = comm->first + (uint64_t)i,
                                   .ranks = (int)comm->ranks,
@@ -383,14 +379,8 @@ static void add_arrivals(gathering *all, int rank, comm_header *comm) {
     }
 }
 
-static void add_calls(gathering *all, int rank, comm_header *comm) {
-    const coll_job_series series = {.comm = comm->id,
-                                    .rank = rank,
-                                    .place = (int)comm->place,
-                                    .ranks = (int)comm->ranks,
-                                    .first = comm->first,
-                                    .count = comm->events};
-    if (!all->calls || coll_job_calls_add(all->calls, &series, events_on(comm)))
+static void add_calls(gathering *all, int rank, coll_job_series *comm) {
+    if (!all->calls || coll_job_calls_add(all->calls, rank, comm, events_on(comm)))
         return;
     coll_job_calls_free(all->calls);
     all->calls = NULL;
@@ -419,7 +409,7 @@ static void add_data(gathering *all, int rank, char *data) {
     const hello *of = &all->hellos[rank];
     coll_summary *into = all->summary;
     coll_report_row *rows = (void *)data;
-    comm_header *comm = (void *)(rows + of->rows);
+    coll_job_series *comm = (void *)(rows + of->rows);
     int16_t row_of[COLL_REPORT_ROWS];
     for (int64_t i = 0; i < of->rows; i++)
         row_of[i] =

@@ -76,7 +76,7 @@ static int find_comm(coll_job_calls *all, const coll_job_series *series) {
         return -1;
     all->comms = more;
     all->comms[i] = (known_comm){.id = series->comm,
-                                 .ranks = series->ranks,
+                                 .ranks = (int)series->ranks,
                                  .members = calloc((size_t)series->ranks, sizeof(int)),
                                  .to = UINT64_MAX};
     if (!all->comms[i].members)
@@ -85,10 +85,10 @@ static int find_comm(coll_job_calls *all, const coll_job_series *series) {
     return i;
 }
 
-bool coll_job_calls_add(coll_job_calls *all, const coll_job_series *series,
+bool coll_job_calls_add(coll_job_calls *all, int rank, const coll_job_series *series,
                         const coll_report_event parts[]) {
     const size_t share = (size_t)(MOST / all->ranks > LEAST ? MOST / all->ranks : LEAST);
-    kept_calls *own = &all->kept[series->rank];
+    kept_calls *own = &all->kept[rank];
     const int comm = find_comm(all, series);
     if (comm < 0)
         return false;
@@ -101,7 +101,7 @@ bool coll_job_calls_add(coll_job_calls *all, const coll_job_series *series,
     known_comm *known = &all->comms[comm];
     const uint64_t end = series->first + given, from = end - count;
     known->joined++;
-    known->members[series->place] = series->rank;
+    known->members[series->place] = rank;
     known->from = from > known->from ? from : known->from;
     known->to = end < known->to ? end : known->to;
     for (size_t i = 0; i < count; i++)

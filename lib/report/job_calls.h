@@ -15,14 +15,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A rank's latest calls on a communicator. */
+/* A rank's latest calls on a communicator; sent as it is in memory. */
 typedef struct coll_job_series {
-    uint64_t comm;  /* the id of the communicator */
-    int rank;       /* in MPI_COMM_WORLD */
-    int place;      /* the rank in the communicator */
-    int ranks;      /* of the communicator */
-    uint64_t first; /* the number of the first call: the nth is the same on all ranks */
-    int64_t count;  /* of calls */
+    uint64_t comm, group; /* the ids of the communicator and of its ranks */
+    uint64_t first;       /* the number of the first call: the nth is the same on all ranks */
+    int64_t count;        /* of calls */
+    int64_t ranks, place; /* of the communicator, and this rank's number there */
 } coll_job_series;
 
 typedef struct coll_job_calls coll_job_calls;
@@ -32,9 +30,9 @@ typedef struct coll_job_calls coll_job_calls;
 coll_job_calls *coll_job_calls_make(int ranks);
 void coll_job_calls_free(coll_job_calls *all);
 
-/* Adds the calls of SERIES: PARTS has one for each, with times on rank 0's clock. Returns false
- * without memory. */
-bool coll_job_calls_add(coll_job_calls *all, const coll_job_series *series,
+/* Adds the calls of SERIES of RANK, its rank in MPI_COMM_WORLD: PARTS has one for each, with times
+ * on rank 0's clock. Returns false without memory. */
+bool coll_job_calls_add(coll_job_calls *all, int rank, const coll_job_series *series,
                         const coll_report_event parts[]);
 
 /*

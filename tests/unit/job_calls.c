@@ -50,13 +50,12 @@ static coll_job_calls *make_calls(const made_up *of) {
                                               rank == 0 ? of->barrier_of_0 : COLL_OPERATION_BARRIER,
                                               false};
         }
-        coll_job_series series = {
-            .comm = 7, .rank = rank, .place = rank, .ranks = 3, .first = 5, .count = CALLS};
+        coll_job_series series = {.comm = 7, .place = rank, .ranks = 3, .first = 5, .count = CALLS};
         if (rank <= of->last_rank)
-            ck_assert(coll_job_calls_add(all, &series, bcasts));
+            ck_assert(coll_job_calls_add(all, rank, &series, bcasts));
         series.comm = 8;
         series.ranks = RANKS;
-        ck_assert(coll_job_calls_add(all, &series, barriers));
+        ck_assert(coll_job_calls_add(all, rank, &series, barriers));
     }
     return all;
 }
