@@ -23,6 +23,7 @@ typedef struct coll_job_call {
     coll_operation operation;
     int comm;      /* its number in COLL_Record */
     int number;    /* of the call in the job, from 0; the same on all ranks */
+    int row;       /* of the report that has the call (lib/report/job_calls.h); else 0 */
     int root;      /* in the communicator; or COLL_NO_ROOT */
     bool uneven;   /* counts differ by rank */
     size_t bytes;  /* of the data or a block: the mean over the ranks, so it is the same on all */

@@ -17,9 +17,9 @@ enum { MOST = 1 << 18, LEAST = 64 };
 /* A communicator, and its calls of which all ranks' parts are known. */
 typedef struct known_comm {
     uint64_t id;
-    int ranks, joined; /* how many of the ranks have calls here */
-    int *members;      /* of those */
-    uint64_t from, to; /* numbers of the calls */
+    coll_job_group group; /* the members that have calls here */
+    int joined;           /* how many these are */
+    uint64_t from, to;    /* numbers of the calls */
 } known_comm;
 
 typedef struct kept_call {
@@ -57,7 +57,7 @@ void coll_job_calls_free(coll_job_calls *all) {
     for (int rank = 0; rank < all->ranks; rank++)
         free(all->kept[rank].of);
     for (int i = 0; i < all->comm_count; i++)
-        free(all->comms[i].members);
+        free(all->comms[i].group.members);
     free(all->comms);
     free(all->kept);
     free(all);
@@ -67,7 +67,7 @@ void coll_job_calls_free(coll_job_calls *all) {
 static int find_comm(coll_job_calls *all, const coll_job_series *series) {
     int i = 0;
     while (i < all->comm_count &&
-           (all->comms[i].id != series->comm || all->comms[i].ranks != series->ranks))
+           (all->comms[i].id != series->comm || all->comms[i].group.ranks != series->ranks))
         i++;
     if (i < all->comm_count)
         return i;
@@ -76,10 +76,10 @@ static int find_comm(coll_job_calls *all, const coll_job_series *series) {
         return -1;
     all->comms = more;
     all->comms[i] = (known_comm){.id = series->comm,
-                                 .ranks = (int)series->ranks,
-                                 .members = calloc((size_t)series->ranks, sizeof(int)),
+                                 .group = {.ranks = (int)series->ranks,
+                                           .members = calloc((size_t)series->ranks, sizeof(int))},
                                  .to = UINT64_MAX};
-    if (!all->comms[i].members)
+    if (!all->comms[i].group.members)
         return -1;
     all->comm_count++;
     return i;
@@ -101,7 +101,7 @@ bool coll_job_calls_add(coll_job_calls *all, int rank, const coll_job_series *se
     known_comm *known = &all->comms[comm];
     const uint64_t end = series->first + given, from = end - count;
     known->joined++;
-    known->members[series->place] = rank;
+    known->group.members[series->place] = rank;
     known->from = from > known->from ? from : known->from;
     known->to = end < known->to ? end : known->to;
     for (size_t i = 0; i < count; i++)
@@ -113,8 +113,9 @@ bool coll_job_calls_add(coll_job_calls *all, int rank, const coll_job_series *se
 
 static bool is_known(const coll_job_calls *all, const kept_call *call) {
     const known_comm *comm = &all->comms[call->comm];
-    return comm->joined == comm->ranks && call->number >= comm->from && call->number < comm->to &&
-           call->part.row >= 0 && !coll_operations[call->part.operation].neighbors &&
+    return comm->joined == comm->group.ranks && call->number >= comm->from &&
+           call->number < comm->to && call->part.row >= 0 &&
+           !coll_operations[call->part.operation].neighbors &&
            call->part.operation != COLL_OPERATION_AGGREGATE;
 }
 
@@ -124,13 +125,11 @@ static int by_entry(const void *a, const void *b) {
     return (one->entered > other->entered) - (one->entered < other->entered);
 }
 
-/* Sets the calls of RANK, which begin to count at START, and their ROWS. */
-static bool record_rank(const coll_job_calls *all, int rank, int64_t start, coll_job_rank *own,
-                        int **rows) {
+/* Sets the calls of RANK, which begin to count at START. */
+static bool record_rank(const coll_job_calls *all, int rank, int64_t start, coll_job_rank *own) {
     kept_calls *kept = &all->kept[rank];
     own->calls = malloc((kept->count + 1) * sizeof *own->calls);
-    *rows = malloc((kept->count + 1) * sizeof **rows);
-    if (!own->calls || !*rows)
+    if (!own->calls)
         return false;
     if (kept->count > 0)
         qsort(kept->of, kept->count, sizeof *kept->of, by_entry);
@@ -138,10 +137,10 @@ static bool record_rank(const coll_job_calls *all, int rank, int64_t start, coll
         const coll_report_event *part = &kept->of[i].part;
         if (!is_known(all, &kept->of[i]))
             continue;
-        (*rows)[own->call_count] = part->row;
         own->calls[own->call_count++] =
             (coll_job_call){.operation = part->operation,
                             .comm = kept->of[i].comm,
+                            .row = part->row,
                             .root = part->root,
                             .uneven = part->uneven,
                             .bytes = (size_t)part->bytes,
@@ -162,9 +161,9 @@ static int64_t first_entry(const coll_job_calls *all) {
     return first;
 }
 
-/* Makes a record of the calls, and the ROWS of each rank's calls. The caller frees both, even if it
- * returns NULL. */
-static COLL_Record *make_record(const coll_job_calls *all, int *rows[]) {
+/* Returns a record of the calls, which the caller frees; NULL if it can't be made. The record takes
+ * the members of ALL's communicators. */
+static COLL_Record *make_record(coll_job_calls *all) {
     const size_t comms = (size_t)all->comm_count + 1;
     COLL_Record *record = calloc(1, sizeof *record);
     if (!record)
@@ -175,18 +174,14 @@ static COLL_Record *make_record(const coll_job_calls *all, int *rows[]) {
     record->groups = calloc(comms, sizeof *record->groups);
     bool good = record->of && record->comm_groups && record->groups;
     for (int i = 0; i < all->comm_count && good; i++) {
-        const size_t bytes = (size_t)all->comms[i].ranks * sizeof(int);
-        coll_job_group *group = &record->groups[i];
         record->comm_groups[i] = i;
-        *group = (coll_job_group){all->comms[i].ranks, malloc(bytes)};
+        record->groups[i] = all->comms[i].group;
+        all->comms[i].group.members = NULL;
         record->comm_count = record->group_count = i + 1;
-        good = group->members;
-        if (good)
-            memcpy(group->members, all->comms[i].members, bytes);
     }
     const int64_t start = good ? first_entry(all) : 0;
     for (int rank = 0; rank < all->ranks && good; rank++)
-        good = record_rank(all, rank, start, &record->of[rank], &rows[rank]);
+        good = record_rank(all, rank, start, &record->of[rank]);
     if (good && coll_job_unify(record) == MPI_SUCCESS)
         return record;
     COLL_Record_free(record);
@@ -205,19 +200,12 @@ typedef struct row_times {
 
 typedef struct replay {
     coll_cluster cluster;
-    int *const *row_of; /* of each rank's calls */
     const coll_report_row *rows;
     row_times *times;      /* of each row */
     double *now[WAYS];     /* of each rank: when it left its last call, s */
     double *starts, *ends; /* of the members of a group */
     double deadline;
 } replay;
-
-static int row_of(const replay *of, const coll_job_group *group, coll_job_call *const calls[],
-                  int i) {
-    const int rank = group->members[i];
-    return of->row_of[rank][calls[i] - of->cluster.record->of[rank].calls];
-}
 
 /* Returns the algorithm that ran CALL, in ROW. */
 static const coll_algorithm *algorithm_of(const coll_report_row *row, const coll_job_call *call) {
@@ -238,7 +226,7 @@ static int replay_one_way(replay *of, int way, const coll_algorithm *algorithm,
     const int code = coll_cluster_time(choice, calls[0]->bytes, of->starts, of->ends);
     const double alone = coll_cluster_time_alone(choice, calls[0]->bytes);
     for (int i = 0; i < group->ranks && code == MPI_SUCCESS; i++) {
-        row_times *times = &of->times[row_of(of, group, calls, i)];
+        row_times *times = &of->times[calls[i]->row];
         times->seconds[way] += of->ends[i] - of->starts[i];
         times->alone[way] += alone;
         of->now[way][group->members[i]] = of->ends[i];
@@ -250,7 +238,7 @@ static int replay_one_way(replay *of, int way, const coll_algorithm *algorithm,
 static int replay_call(void *context, const coll_job_group *group, coll_job_call *const calls[]) {
     replay *of = context;
     const coll_operation_info *info = &coll_operations[calls[0]->operation];
-    const coll_report_row *row = &of->rows[row_of(of, group, calls, 0)];
+    const coll_report_row *row = &of->rows[calls[0]->row];
     const coll_algorithm *ran = algorithm_of(row, calls[0]);
     if (coll_monotonic() > of->deadline)
         return MPI_SUCCESS;
@@ -259,7 +247,7 @@ static int replay_call(void *context, const coll_job_group *group, coll_job_call
         code =
             replay_one_way(of, NATIVE, info->table[0]->native ? info->table[0] : ran, group, calls);
     for (int i = 0; i < group->ranks && code == MPI_SUCCESS; i++) {
-        row_times *times = &of->times[row_of(of, group, calls, i)];
+        row_times *times = &of->times[calls[i]->row];
         times->calls++;
         times->recorded += calls[i]->inside;
     }
@@ -267,15 +255,14 @@ static int replay_call(void *context, const coll_job_group *group, coll_job_call
 }
 
 /* Replays RECORD, and sets TIMES. */
-static bool replay_record(const COLL_Record *record, int *const row_of_call[], double limit,
-                          const coll_topo *topo, const coll_profile *profile,
-                          const coll_report_row rows[], row_times times[]) {
+static bool replay_record(const COLL_Record *record, double limit, const coll_topo *topo,
+                          const coll_profile *profile, const coll_report_row rows[],
+                          row_times times[]) {
     const size_t ranks = (size_t)record->ranks;
     double *memory = calloc((WAYS + 2) * ranks, sizeof *memory);
     if (!memory)
         return false;
     replay of = {.cluster = {.record = record, .topo = *topo, .profile = *profile},
-                 .row_of = row_of_call,
                  .rows = rows,
                  .times = times,
                  .now = {memory, memory + ranks},
@@ -382,20 +369,15 @@ static void set_saved(coll_report_row *row, const row_times *times, const findin
         move_to_replay(row, times, found);
 }
 
-bool coll_job_calls_replay(const coll_job_calls *all, double limit, const coll_topo *topo,
+bool coll_job_calls_replay(coll_job_calls *all, double limit, const coll_topo *topo,
                            const coll_profile *profile, int count, coll_report_row rows[]) {
-    int **row_of_call = calloc((size_t)all->ranks, sizeof *row_of_call);
     row_times *times = calloc((size_t)count + 1, sizeof *times);
-    COLL_Record *record = row_of_call && times ? make_record(all, row_of_call) : NULL;
-    const bool good =
-        record && replay_record(record, row_of_call, limit, topo, profile, rows, times);
+    COLL_Record *record = times ? make_record(all) : NULL;
+    const bool good = record && replay_record(record, limit, topo, profile, rows, times);
     const findings found = good ? compare(count, times) : (findings){0, 0};
     for (int i = 0; i < count && good; i++)
         set_saved(&rows[i], &times[i], &found);
     COLL_Record_free(record);
-    for (int rank = 0; rank < all->ranks && row_of_call; rank++)
-        free(row_of_call[rank]);
-    free(row_of_call);
     free(times);
     return good;
 }

@@ -39,9 +39,9 @@ bool coll_job_calls_add(coll_job_calls *all, int rank, const coll_job_series *se
  * Replays the calls of which all ranks' parts are known, for at most LIMIT seconds, on the hosts of
  * TOPO with the costs of PROFILE, and sets what was saved in those of the COUNT ROWS that have such
  * calls, unless autotuning has measured that. ROWS are sums over all ranks, and finished. Returns
- * false, and leaves ROWS as they are, if the calls can't be replayed.
+ * false, and leaves ROWS as they are, if the calls can't be replayed. To be called once.
  */
-bool coll_job_calls_replay(const coll_job_calls *all, double limit, const coll_topo *topo,
+bool coll_job_calls_replay(coll_job_calls *all, double limit, const coll_topo *topo,
                            const coll_profile *profile, int count, coll_report_row rows[]);
 
 #endif
