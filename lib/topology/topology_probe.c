@@ -54,13 +54,10 @@ typedef struct probe {
 
     /* On rank 0: */
     reach *reach; /* of each rank at first, later of each node */
-    int pairs;    /* pairs of nodes measured */
     int *racks, *sites;
-    coll_racks_found found;
     int code; /* MPI's error of a row */
 
-    coll_topology_probe_end end;
-    int missing[2]; /* if END is COLL_TOPOLOGY_PROBE_SILENT */
+    coll_topology_probe_report report;
 } probe;
 
 /* --- a row --- */
@@ -146,14 +143,14 @@ static int measure_at(probe *s, int pivot) {
     return code == MPI_SUCCESS ? receive_row(s, s->leaders[pivot]) : code;
 }
 
-/* Returns the seconds of a pair, or sets s->end if there are none. */
+/* Returns the seconds of a pair, or sets s->report.end if there are none. */
 static double read_time(probe *s, int pivot, int node, int nanoseconds) {
     if (nanoseconds == TOO_LATE)
-        s->end = COLL_TOPOLOGY_PROBE_LATE;
+        s->report.end = COLL_TOPOLOGY_PROBE_LATE;
     if (nanoseconds == UNREACHED) {
-        s->end = COLL_TOPOLOGY_PROBE_SILENT;
-        s->missing[0] = pivot;
-        s->missing[1] = node;
+        s->report.end = COLL_TOPOLOGY_PROBE_SILENT;
+        s->report.missing[0] = pivot;
+        s->report.missing[1] = node;
     }
     return 1e-9 * nanoseconds;
 }
@@ -163,8 +160,8 @@ static bool measure_for_racks(void *context, int pivot, int count, const int tar
                               double seconds[]) {
     probe *s = context;
     if (is_late(s))
-        s->end = COLL_TOPOLOGY_PROBE_LATE;
-    if (s->end != COLL_TOPOLOGY_PROBE_DONE)
+        s->report.end = COLL_TOPOLOGY_PROBE_LATE;
+    if (s->report.end != COLL_TOPOLOGY_PROBE_DONE)
         return false;
     s->row->count = count;
     for (int i = 0; i < count; i++) {
@@ -175,10 +172,10 @@ static bool measure_for_racks(void *context, int pivot, int count, const int tar
     s->code = measure_at(s, pivot);
     if (s->code != MPI_SUCCESS)
         return false;
-    for (int i = 0; i < count && s->end != COLL_TOPOLOGY_PROBE_SILENT; i++)
+    for (int i = 0; i < count && s->report.end != COLL_TOPOLOGY_PROBE_SILENT; i++)
         seconds[i] = read_time(s, pivot, targets[i], s->row->of[i].nanoseconds);
-    s->pairs += count;
-    return s->end == COLL_TOPOLOGY_PROBE_DONE;
+    s->report.pairs += count;
+    return s->report.end == COLL_TOPOLOGY_PROBE_DONE;
 }
 
 /*
@@ -200,10 +197,11 @@ static bool select_leaders(probe *s) {
 static int find_on_root(probe *s) {
     bool able = select_leaders(s);
     if (able)
-        able = coll_find_racks(s->nodes, measure_for_racks, s, s->racks, s->sites, &s->found) ||
-               s->end != COLL_TOPOLOGY_PROBE_DONE;
+        able =
+            coll_find_racks(s->nodes, measure_for_racks, s, s->racks, s->sites, &s->report.found) ||
+            s->report.end != COLL_TOPOLOGY_PROBE_DONE;
     if (!able)
-        s->end = COLL_TOPOLOGY_PROBE_UNABLE;
+        s->report.end = COLL_TOPOLOGY_PROBE_UNABLE;
     s->row->count = 0;
     for (int node = 1; node < s->nodes && s->code == MPI_SUCCESS; node++)
         s->code = send_row(s, s->leaders[node]);
@@ -222,13 +220,13 @@ static bool is_leader(const probe *s) {
 /* Broadcasts rank 0's outcome; the other ranks sleep until then. */
 static int broadcast_outcome(probe *s) {
     MPI_Request request;
-    int index, told[] = {(int)s->end, s->missing[0], s->missing[1]};
+    int index, told[] = {(int)s->report.end, s->report.missing[0], s->report.missing[1]};
     int code = PMPI_Ibcast(told, 3, MPI_INT, 0, s->comm, &request);
     if (code == MPI_SUCCESS)
         code = coll_wait_any(&s->wait, 1, &request, NULL, &index);
-    s->end = (coll_topology_probe_end)told[0];
-    s->missing[0] = told[1];
-    s->missing[1] = told[2];
+    s->report.end = (coll_topology_probe_end)told[0];
+    s->report.missing[0] = told[1];
+    s->report.missing[1] = told[2];
     return code;
 }
 
@@ -277,12 +275,9 @@ int coll_topology_probe(MPI_Comm comm, int nodes, const int leaders[],
         code = gather_addresses(&s, &own);
     if (code == MPI_SUCCESS)
         code = measure_nodes(&s);
+    s.report.seconds = PMPI_Wtime() - s.start;
     if (code == MPI_SUCCESS)
-        *report = (coll_topology_probe_report){.found = s.found,
-                                               .end = s.end,
-                                               .missing = {s.missing[0], s.missing[1]},
-                                               .seconds = PMPI_Wtime() - s.start,
-                                               .pairs = s.pairs};
+        *report = s.report;
     if (reserved >= 0)
         close(reserved);
     return code;
