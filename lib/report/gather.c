@@ -593,7 +593,7 @@ static void replay(gathering *all, const coll_report_group *whole) {
     free(place_of);
 }
 
-static void summarize(gathering *all, const bool expected[], coll_topo *topo) {
+static void summarize(gathering *all, const bool expected[]) {
     coll_summary *into = all->summary;
     for (int rank = 0; rank < all->ranks; rank++) {
         into->ranks += all->here[rank];
@@ -617,22 +617,20 @@ static void summarize(gathering *all, const bool expected[], coll_topo *topo) {
         replay(all, whole);
     coll_summary_sort(into);
     const coll_rank_infos infos = {(const char *)&all->hellos[0].info, sizeof *all->hellos};
-    if (into->ranks == all->ranks && !coll_topo_make(&infos, all->ranks, topo))
-        *topo = (coll_topo){.ranks = 0};
+    if (into->ranks == all->ranks)
+        (void)coll_topo_make(&infos, all->ranks, &into->topo);
 }
 
 bool coll_gather(MPI_Comm world, int tag, double timeout, const bool expected[],
-                 coll_gathered *gathered) {
-    gathering all = {.world = world,
-                     .tag = tag,
-                     .limit = timeout > 0 ? timeout : FOR_RANKS,
-                     .summary = &gathered->summary};
-    *gathered = (coll_gathered){.topo = {.ranks = 0}};
+                 coll_summary *summary) {
+    gathering all = {
+        .world = world, .tag = tag, .limit = timeout > 0 ? timeout : FOR_RANKS, .summary = summary};
+    *summary = (coll_summary){.ranks = 0};
     bool good = PMPI_Comm_size(world, &all.ranks) == MPI_SUCCESS && allocate(&all) &&
                 receive_hellos(&all, expected);
     if (good) {
         receive_all(&all, expected);
-        summarize(&all, expected, &gathered->topo);
+        summarize(&all, expected);
     }
     coll_arrivals_free(all.arrivals);
     coll_job_calls_free(all.calls);
@@ -644,9 +642,9 @@ bool coll_gather(MPI_Comm world, int tag, double timeout, const bool expected[],
     return good;
 }
 
-void coll_gathered_free(coll_gathered *gathered) {
-    coll_topo_free(&gathered->topo);
-    free(gathered->summary.rows);
-    free(gathered->summary.host_names);
-    free(gathered->summary.host_of);
+void coll_gather_free(coll_summary *summary) {
+    coll_topo_free(&summary->topo);
+    free(summary->rows);
+    free(summary->host_names);
+    free(summary->host_of);
 }

@@ -38,16 +38,15 @@ void coll_report_set_aside(const char *why) {
 }
 
 /* Estimates what libcoll would have saved of rank 0's calls. */
-static void find_would_save(coll_gathered *gathered, const coll_profile *profile) {
+static void find_would_save(coll_summary *summary, const coll_profile *profile) {
     int classes;
     const coll_report_class *all = coll_report_classes(&classes);
-    coll_summary *summary = &gathered->summary;
     for (int i = 0; i < classes; i++) {
         const coll_report_group *group = all[i].group;
         coll_report_range next;
         coll_topo part;
         if (!group || group->ranks < 2 ||
-            coll_topo_part(&gathered->topo, group->ranks, group->members, &part) != MPI_SUCCESS)
+            coll_topo_part(&summary->topo, group->ranks, group->members, &part) != MPI_SUCCESS)
             continue;
         if (part.nodes > 1 && coll_report_would_save(&all[i], &part, profile, &next)) {
             summary->would_known = true;
@@ -58,13 +57,12 @@ static void find_would_save(coll_gathered *gathered, const coll_profile *profile
 }
 
 /* Sets the summary's reason why libcoll ran no call, and the time that libcoll would have saved. */
-static void explain(coll_gathered *gathered) {
+static void explain(coll_summary *summary) {
     const char *profile_name = coll_env("COLL_PROFILE");
     char problem[COLL_TEXTFILE_PROBLEM];
     coll_profile *profile = malloc(sizeof *profile);
     int classes;
     const coll_report_class *all = coll_report_classes(&classes);
-    coll_summary *summary = &gathered->summary;
     uint64_t most = 0;
     bool disabled = false;
     (void)coll_env_switch("COLL_DISABLE", &disabled);
@@ -74,12 +72,12 @@ static void explain(coll_gathered *gathered) {
     for (int i = 0; i < classes && !summary->why; i++)
         if (all[i].why && all[i].inside == most)
             summary->why = all[i].why;
-    if (!summary->why && gathered->topo.ranks > 0 && gathered->topo.nodes == 1)
+    if (!summary->why && summary->topo.ranks > 0 && summary->topo.nodes == 1)
         summary->why = "all ranks are on one host";
-    if (profile && gathered->topo.ranks > 0) {
-        coll_profile_load(profile_name ? profile_name : "", &gathered->topo, profile, problem);
+    if (profile && summary->topo.ranks > 0) {
+        coll_profile_load(profile_name ? profile_name : "", &summary->topo, profile, problem);
         if (!*problem)
-            find_would_save(gathered, profile);
+            find_would_save(summary, profile);
     }
     free(profile);
 }
@@ -115,15 +113,15 @@ static int report(MPI_Comm self, int key, void *value, void *extra) {
     if (world_rank != 0) {
         coll_gather_send(world, TAG, timeout);
     } else {
-        coll_gathered gathered;
-        if (coll_gather(world, TAG, timeout, expected, &gathered)) {
-            if (!gathered.summary.served)
-                explain(&gathered);
-            write_report(&gathered.summary);
+        coll_summary summary;
+        if (coll_gather(world, TAG, timeout, expected, &summary)) {
+            if (!summary.served)
+                explain(&summary);
+            write_report(&summary);
         } else {
             fprintf(stderr, "coll: COLL_REPORT: no memory for the report\n");
         }
-        coll_gathered_free(&gathered);
+        coll_gather_free(&summary);
     }
     (void)PMPI_Comm_set_errhandler(world, handler);
     (void)PMPI_Errhandler_free(&handler);

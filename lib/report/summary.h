@@ -6,6 +6,7 @@
 #include "lib/report/arrivals.h"
 #include "lib/report/links.h"
 #include "lib/report/rows.h"
+#include "lib/topology/topo.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -25,6 +26,7 @@ typedef struct coll_summary {
     double clock_error;                    /* s, between hosts */
     char (*host_names)[COLL_SUMMARY_HOST]; /* of each host */
     int *host_of;                          /* of each rank */
+    coll_topo topo;                        /* one rack; no places if a rank is missing */
     coll_link link;                        /* that explains calls which take too long */
     bool served;                           /* libcoll ran some calls */
     const char *why;                       /* why it ran none; NULL: unknown */
