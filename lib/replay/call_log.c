@@ -3,6 +3,7 @@
 
 #include "lib/replay/call_log.h"
 
+#include "lib/algorithm/operations.h"
 #include "lib/base/error.h"
 #include "lib/base/hash.h"
 #include "lib/base/ticks.h"
@@ -28,7 +29,8 @@ static FILE *file;
 static char path[4096 + 32];
 static int peers;
 static sum *sent; /* by rank */
-static uint64_t calls, latest;
+static uint64_t calls;
+static int64_t latest;
 
 /* Returns a number that is the same in all processes of this job; 0 if the launcher has none. */
 static uint64_t job_number(void) {
@@ -64,7 +66,7 @@ int coll_call_log_open(const char *directory, int rank, int ranks) {
     peers = ranks;
     fprintf(file, "coll-record %d\nrank %d of %d job %" PRIx64 " host %s\n", COLL_CALL_LOG_VERSION,
             rank, ranks, job_number(), *host ? host : "unknown");
-    latest = coll_ticks();
+    latest = (int64_t)coll_ticks();
     is_open = true;
     return MPI_SUCCESS;
 }
@@ -85,12 +87,12 @@ void coll_call_log_comm(uint64_t id, int ranks, const int members[]) {
     }
 }
 
-void coll_call_log_call(const coll_logged_call *call) {
+void coll_call_log_call(uint64_t comm, bool started, const coll_recorded_call *call) {
     /* Calls of several threads may overlap; each is then taken to begin after the one before. */
-    const uint64_t from = call->entered > latest ? call->entered : latest,
-                   to = call->left > from ? call->left : from;
-    fprintf(file, "%s %s %" PRIx64 " %s %d %" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
-            call->started ? "start" : "call", call->operation, call->comm,
+    const int64_t from = call->entered > latest ? call->entered : latest,
+                  to = call->left > from ? call->left : from;
+    fprintf(file, "%s %s %" PRIx64 " %s %d %" PRIu64 " %" PRId64 " %" PRId64 "\n",
+            started ? "start" : "call", coll_operations[call->operation].name, comm,
             call->uneven ? "uneven" : "even", call->root, call->bytes, from - latest, to - from);
     latest = to;
     calls++;
@@ -110,8 +112,8 @@ void coll_call_log_close(int site, int rack, double nanoseconds_per_tick, uint64
     if (rack >= 0)
         fprintf(file, "place %d %d\n", site, rack);
     /* In integers, as the program's locale may have another decimal point. */
-    fprintf(file, "end %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", calls,
-            (uint64_t)(nanoseconds_per_tick * 1e6), coll_ticks() - latest, lost);
+    fprintf(file, "end %" PRIu64 " %" PRIu64 " %" PRId64 " %" PRIu64 "\n", calls,
+            (uint64_t)(nanoseconds_per_tick * 1e6), (int64_t)coll_ticks() - latest, lost);
     const bool failed = ferror(file);
     if (fclose(file) != 0 || failed)
         fprintf(stderr, "coll: COLL_RECORD: %s is not complete: %s\n", path, strerror(errno));

@@ -24,14 +24,15 @@
 
 enum { COLL_CALL_LOG_VERSION = 1 };
 
-/* A call to be written. Times are in ticks (lib/base/ticks.h). */
-typedef struct coll_logged_call {
-    const char *operation;
-    uint64_t comm;
-    bool uneven, started;
-    int root; /* or -1 */
-    uint64_t bytes, entered, left;
-} coll_logged_call;
+/* One rank's part in a call. */
+typedef struct coll_recorded_call {
+    int64_t entered, left; /* ticks; in a report ns, on this rank's clock and then on rank 0's */
+    uint64_t bytes;        /* of this rank's data or block */
+    int32_t root;          /* in the communicator; or COLL_NO_ROOT */
+    int16_t row; /* for the report: the index of its class, or later of its row; negative: none */
+    uint8_t operation;
+    bool uneven; /* the call has a count for each rank */
+} coll_recorded_call;
 
 /*
  * Creates DIRECTORY, if need be, and in it the file of RANK, one of RANKS. Returns MPI_ERR_FILE
@@ -42,9 +43,9 @@ int coll_call_log_open(const char *directory, int rank, int ranks);
 /* Returns whether a file is open. */
 bool coll_call_log_is_open(void);
 
-/* Write a communicator, before its first call, and a call. */
+/* Write a communicator, before its first call, and a call on it; STARTED: a nonblocking one. */
 void coll_call_log_comm(uint64_t id, int ranks, const int members[]);
-void coll_call_log_call(const coll_logged_call *call);
+void coll_call_log_call(uint64_t comm, bool started, const coll_recorded_call *call);
 
 /* Counts a message of BYTES to rank TO of MPI_COMM_WORLD. */
 void coll_call_log_sent(int to, uint64_t bytes);

@@ -47,7 +47,7 @@ enum { TELL_TIME, SEND_ALL, LEAVE_OUT };
 /* A message has the rows, then the series of each communicator, followed by its events, and then
  * the TCP connections. The sizes of all are multiples of 8, so that all are aligned. Events: times
  * are on the sender's clock, and rows are the sender's. */
-static coll_report_event *events_on(coll_job_series *comm) {
+static coll_recorded_call *events_on(coll_job_series *comm) {
     return (void *)(comm + 1);
 }
 
@@ -58,7 +58,7 @@ static coll_job_series *next_comm(coll_job_series *comm) {
 static size_t data_bytes(const hello *of) {
     return (size_t)of->rows * sizeof(coll_report_row) +
            (size_t)of->comms * sizeof(coll_job_series) +
-           (size_t)of->events * sizeof(coll_report_event) +
+           (size_t)of->events * sizeof(coll_recorded_call) +
            (size_t)of->connections * sizeof(coll_tcp_connection);
 }
 
@@ -143,7 +143,7 @@ static void *pack_events(int rank, const int16_t row_of[], void *to, int64_t mos
             continue;
         most -= count;
         coll_job_series *header = to;
-        coll_report_event *next = events_on(header);
+        coll_recorded_call *next = events_on(header);
         *header = (coll_job_series){.comm = one->id,
                                     .group = one->group->hash,
                                     .first = one->calls - (uint64_t)count,
@@ -333,7 +333,7 @@ static double find_drift(const gathering *all, int64_t offset, coll_job_series *
         return 0;
     for (int64_t i = 0; i < comm->count && count < FITTED; i++) {
         const int64_t same = (int64_t)(comm->first + (uint64_t)i - own->first);
-        const coll_report_event *one = events_on(comm) + i;
+        const coll_recorded_call *one = events_on(comm) + i;
         if (same < 0 || same >= own->count || !coll_operation_synchronizes(one->operation))
             continue;
         time[count] = events_on(own)[same].left;
@@ -349,7 +349,7 @@ static void translate_events(const gathering *all, int rank, const int16_t row_o
     const host *of = &all->host[all->summary->host_of[rank]];
     const int64_t offset = of->offset, now = (int64_t)coll_nanoseconds();
     const double drift = of->error > 0 ? find_drift(all, offset, comm) : 0;
-    coll_report_event *next = events_on(comm);
+    coll_recorded_call *next = events_on(comm);
     for (int64_t i = 0; i < comm->count; i++, next++) {
         const int64_t moved = offset + (int64_t)(drift * (double)(now - next->entered - offset));
         next->entered += moved;
@@ -359,7 +359,7 @@ static void translate_events(const gathering *all, int rank, const int16_t row_o
 }
 
 static void add_arrivals(gathering *all, int rank, coll_job_series *comm) {
-    const coll_report_event *next = events_on(comm);
+    const coll_recorded_call *next = events_on(comm);
     int64_t left = -1;
     for (int64_t i = 0; i < comm->count && all->arrivals; i++, next++) {
         const coll_arrival one = {.comm = comm->comm,

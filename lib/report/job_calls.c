@@ -25,7 +25,7 @@ typedef struct known_comm {
 typedef struct kept_call {
     int comm;
     uint64_t number;
-    coll_report_event part;
+    coll_recorded_call part;
 } kept_call;
 
 typedef struct kept_calls {
@@ -86,7 +86,7 @@ static int find_comm(coll_job_calls *all, const coll_job_series *series) {
 }
 
 bool coll_job_calls_add(coll_job_calls *all, int rank, const coll_job_series *series,
-                        const coll_report_event parts[]) {
+                        const coll_recorded_call parts[]) {
     const size_t share = (size_t)(MOST / all->ranks > LEAST ? MOST / all->ranks : LEAST);
     kept_calls *own = &all->kept[rank];
     const int comm = find_comm(all, series);
@@ -120,8 +120,8 @@ static bool is_known(const coll_job_calls *all, const kept_call *call) {
 }
 
 static int by_entry(const void *a, const void *b) {
-    const coll_report_event *one = &((const kept_call *)a)->part,
-                            *other = &((const kept_call *)b)->part;
+    const coll_recorded_call *one = &((const kept_call *)a)->part,
+                             *other = &((const kept_call *)b)->part;
     return (one->entered > other->entered) - (one->entered < other->entered);
 }
 
@@ -134,7 +134,7 @@ static bool record_rank(const coll_job_calls *all, int rank, int64_t start, coll
     if (kept->count > 0)
         qsort(kept->of, kept->count, sizeof *kept->of, by_entry);
     for (size_t i = 0; i < kept->count; i++) {
-        const coll_report_event *part = &kept->of[i].part;
+        const coll_recorded_call *part = &kept->of[i].part;
         if (!is_known(all, &kept->of[i]))
             continue;
         own->calls[own->call_count++] =

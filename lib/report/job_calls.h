@@ -33,7 +33,7 @@ void coll_job_calls_free(coll_job_calls *all);
 /* Adds the calls of SERIES of RANK, its rank in MPI_COMM_WORLD: PARTS has one for each, with times
  * on rank 0's clock. Returns false without memory. */
 bool coll_job_calls_add(coll_job_calls *all, int rank, const coll_job_series *series,
-                        const coll_report_event parts[]);
+                        const coll_recorded_call parts[]);
 
 /*
  * Replays the calls of which all ranks' parts are known, for at most LIMIT seconds, on the hosts of

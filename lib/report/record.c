@@ -6,7 +6,6 @@
 #include "lib/base/dcp_hooks.h"
 #include "lib/base/hash.h"
 #include "lib/base/ticks.h"
-#include "lib/replay/call_log.h"
 #include "lib/tuning/state.h"
 
 #include <pthread.h>
@@ -218,7 +217,7 @@ static void enlarge_events(coll_report_comm *one) {
     const size_t room = one->room ? 2 * one->room : FIRST;
     if (room > COLL_REPORT_EVENTS || event_count + room - one->room > COLL_REPORT_ALL_EVENTS)
         return;
-    coll_report_event *more = realloc(one->events, room * sizeof *more);
+    coll_recorded_call *more = realloc(one->events, room * sizeof *more);
     if (!more)
         return;
     event_count += room - one->room;
@@ -226,7 +225,7 @@ static void enlarge_events(coll_report_comm *one) {
     one->room = room;
 }
 
-static void add_event(coll_report_comm *one, const coll_report_event *event) {
+static void add_event(coll_report_comm *one, const coll_recorded_call *event) {
     /* The ring grows only before it wraps for the first time. */
     if (one->id && one->calls == one->room)
         enlarge_events(one);
@@ -338,14 +337,6 @@ void coll_report_end_wait(uint64_t began, coll_report_class *class) {
     pthread_mutex_unlock(&lock);
 }
 
-/* Writes a call on ONE to the call log. The lock is held. */
-static void log_call(const coll_report_comm *one, coll_logged_call *call) {
-    if (!one->id)
-        unlogged += !one->group || one->group->ranks > 1;
-    else
-        coll_call_log_call(call);
-}
-
 void coll_report_end(uint64_t began, int code, coll_operation operation, coll_report_kind kind,
                      const COLL_Report_amount *amount, MPI_Comm comm) {
     const uint64_t now = coll_ticks();
@@ -383,23 +374,20 @@ void coll_report_end(uint64_t began, int code, coll_operation operation, coll_re
     } else {
         lost++;
     }
+    const coll_recorded_call call = {.entered = (int64_t)began,
+                                     .left = (int64_t)now,
+                                     .bytes = part,
+                                     .root = root,
+                                     .row = (int16_t)(class ? class - classes : -1),
+                                     .operation = (uint8_t)operation,
+                                     .uneven = amount->uneven};
     if (own && kind == COLL_REPORT_BLOCKING)
-        add_event(own, &(coll_report_event){.entered = (int64_t)began,
-                                            .left = (int64_t)now,
-                                            .bytes = part,
-                                            .root = root,
-                                            .row = (int16_t)(class ? class - classes : -1),
-                                            .operation = (uint8_t)operation,
-                                            .uneven = amount->uneven});
-    if (own && operation != COLL_OPERATION_AGGREGATE && coll_call_log_is_open())
-        log_call(own, &(coll_logged_call){.operation = coll_operations[operation].name,
-                                          .comm = own->id,
-                                          .uneven = amount->uneven,
-                                          .started = kind != COLL_REPORT_BLOCKING,
-                                          .root = root,
-                                          .bytes = part,
-                                          .entered = began,
-                                          .left = now});
+        add_event(own, &call);
+    const bool logged = own && operation != COLL_OPERATION_AGGREGATE && coll_call_log_is_open();
+    if (logged && own->id)
+        coll_call_log_call(own->id, kind != COLL_REPORT_BLOCKING, &call);
+    else if (logged)
+        unlogged += !own->group || own->group->ranks > 1;
     pthread_mutex_unlock(&lock);
 }
 

@@ -12,6 +12,7 @@
 #include "lib/algorithm/operations.h"
 #include "lib/base/comm.h"
 #include "lib/comm/job_cache.h"
+#include "lib/replay/call_log.h"
 #include "lib/tuning/select.h"
 
 #include <mpi.h>
@@ -51,16 +52,6 @@ typedef struct coll_report_class {
     double until;       /* s from their starts to their completions */
 } coll_report_class;
 
-/* One rank's part in a blocking call. */
-typedef struct coll_report_event {
-    int64_t entered, left; /* ticks; after the end ns, on this rank's clock and then on rank 0's */
-    uint64_t bytes;        /* of this rank's data or block */
-    int32_t root;          /* in the communicator; or COLL_NO_ROOT */
-    int16_t row; /* the index in coll_report_classes, later in the report's rows; negative: none */
-    uint8_t operation;
-    bool uneven; /* the call has a count for each rank */
-} coll_report_event;
-
 /* How many of the latest calls are kept: of one communicator, and of all together. */
 enum { COLL_REPORT_EVENTS = 4096, COLL_REPORT_ALL_EVENTS = 16 * COLL_REPORT_EVENTS };
 
@@ -70,9 +61,9 @@ typedef struct coll_report_comm {
     bool numbered; /* has had a collective, and so an ID if there was one left */
     uint64_t id;   /* the same on all ranks; 0: unknown */
     coll_report_group *group;
-    uint64_t calls;            /* blocking calls so far: the nth one is the same on all ranks */
-    coll_report_event *events; /* the nth is at n % ROOM */
-    size_t room;               /* of EVENTS, a power of two; 0: none are kept */
+    uint64_t calls;             /* blocking calls so far: the nth one is the same on all ranks */
+    coll_recorded_call *events; /* the nth is at n % ROOM */
+    size_t room;                /* of EVENTS, a power of two; 0: none are kept */
 } coll_report_comm;
 
 /* Whether calls are recorded. Until the first communicator is set up, they are timed. */

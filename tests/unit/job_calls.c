@@ -36,19 +36,20 @@ static coll_topo make_topo(void) {
 static coll_job_calls *make_calls(const made_up *of) {
     coll_job_calls *all = coll_job_calls_make(RANKS);
     for (int rank = 0; rank < RANKS; rank++) {
-        coll_report_event bcasts[CALLS], barriers[CALLS];
+        coll_recorded_call bcasts[CALLS], barriers[CALLS];
         for (int i = 0; i < CALLS; i++) {
             const int64_t begin = (of->late + 300 * MS) * i + of->later,
                           computed = begin + of->late;
-            bcasts[i] = (coll_report_event){begin, begin + 100 * MS,     BYTES, 0,
-                                            BCAST, COLL_OPERATION_BCAST, false};
-            barriers[i] = (coll_report_event){rank < 3 ? begin + 100 * MS : computed,
-                                              computed + 10 * MS,
-                                              0,
-                                              COLL_NO_ROOT,
-                                              BARRIER,
-                                              rank == 0 ? of->barrier_of_0 : COLL_OPERATION_BARRIER,
-                                              false};
+            bcasts[i] = (coll_recorded_call){begin, begin + 100 * MS,     BYTES, 0,
+                                             BCAST, COLL_OPERATION_BCAST, false};
+            barriers[i] =
+                (coll_recorded_call){rank < 3 ? begin + 100 * MS : computed,
+                                     computed + 10 * MS,
+                                     0,
+                                     COLL_NO_ROOT,
+                                     BARRIER,
+                                     rank == 0 ? of->barrier_of_0 : COLL_OPERATION_BARRIER,
+                                     false};
         }
         coll_job_series series = {.comm = 7, .place = rank, .ranks = 3, .first = 5, .count = CALLS};
         if (rank <= of->last_rank)
