@@ -182,13 +182,11 @@ static void schedule_stage(simulation *sim, int number, int next, int position, 
         sim->failed = true;
 }
 
-/* Occupies the processor of the rank at POSITION for DURATION once it is free; the message's
- * stage NEXT follows. */
-static void occupy_processor(simulation *sim, int position, int64_t duration, int number,
-                             int next) {
+/* Occupies the processor of the rank at POSITION for DURATION once it is free. Returns when that
+ * ends. */
+static int64_t occupy_processor(simulation *sim, int position, int64_t duration) {
     sim_rank *rank = &sim->ranks[position];
-    rank->busy_until = later(rank->busy_until, sim->now) + duration;
-    schedule_stage(sim, number, next, position, rank->busy_until);
+    return rank->busy_until = later(rank->busy_until, sim->now) + duration;
 }
 
 /* --- Steps --- */
@@ -204,7 +202,8 @@ static void process_arrival(simulation *sim, int number) {
     const int to = sim->channels[msg->channel].to;
     const coll_message_cost *cost = cost_of(sim, msg);
     bool idle = sim->ranks[to].busy_until < sim->now;
-    occupy_processor(sim, to, cost->receive + (idle ? cost->wake : 0), number, RECEIVED);
+    schedule_stage(sim, number, RECEIVED, to,
+                   occupy_processor(sim, to, cost->receive + (idle ? cost->wake : 0)));
 }
 
 /* Returns whether the send completes only when the message is received (rendezvous). */
@@ -218,6 +217,20 @@ static bool takes_turns(const simulation *sim, const message *msg) {
     return is_long(msg) && sim->channels[msg->channel].on.level > COLL_LEVEL_NODE;
 }
 
+/*
+ * Returns the place of VIA's sender among those who send at the same time. If two ranks then send
+ * to each other, small delays decide which of them has the first turn. If nodes have several ranks,
+ * the turns of about half of the pairs must begin in either direction, so that links are busy in
+ * both: with the rank that has the other one less than half of the ranks behind it, and in every
+ * second pair with the other rank.
+ */
+static int place_of_turn(const simulation *sim, const channel *via) {
+    const int ranks = sim->shape.topo->ranks, away = 2 * ((via->to - via->from + ranks) % ranks);
+    const bool near = away < ranks || (away == ranks && via->from < via->to),
+               first = near == ((near ? via->from : via->to) % 2 == 0);
+    return sim->links && first != (via->from < via->to) ? via->to : via->from;
+}
+
 static void start_send(simulation *sim, int position, int node) {
     const coll_step *step = &sim->ranks[position].cursor.nodes[node].step;
     const int to = sim->positions[step->peer], number = new_message(sim),
@@ -229,7 +242,8 @@ static void start_send(simulation *sim, int position, int node) {
     *msg = (message){.channel = channel_number, .send_node = node, .bytes = step->length};
     if (takes_turns(sim, msg) && via->reverse == NONE)
         via->reverse = find_channel(sim, to, position, step->lane);
-    occupy_processor(sim, position, cost_of(sim, msg)->send, number, SENT);
+    schedule_stage(sim, number, SENT, takes_turns(sim, msg) ? place_of_turn(sim, via) : position,
+                   occupy_processor(sim, position, cost_of(sim, msg)->send));
 }
 
 static void start_receive(simulation *sim, int position, int node) {
@@ -260,7 +274,7 @@ static void start_copy(simulation *sim, int position, int node) {
     if (sim->failed)
         return;
     sim->messages[number] = (message){.channel = position, .send_node = node};
-    occupy_processor(sim, position, duration, number, COPIED);
+    schedule_stage(sim, number, COPIED, position, occupy_processor(sim, position, duration));
 }
 
 /* Starts all steps that the rank at POSITION may start now. */

@@ -561,6 +561,22 @@ START_TEST(ranks_of_a_node_share_its_link) {
 }
 END_TEST
 
+/*
+ * In each pair of ranks on different nodes, long messages in opposite directions take turns. But
+ * while some ranks of a node wait for their turn, others use its link.
+ */
+START_TEST(exchanges_of_several_pairs_use_both_directions) {
+    enum { NODES = 8, PER_NODE = 8, BLOCK = 16 << 10 };
+    const coll_algorithm *algorithm = &coll_allgather_multi_leader;
+    scene s;
+    set_shared_scene(&s, algorithm, NODES, PER_NODE, BLOCK);
+    s.shape.sides = coll_operations[COLL_OPERATION_ALLGATHER].sides;
+    s.values.at[0] = NODES;
+    const double link = (NODES - 1) * PER_NODE * BLOCK * B;
+    ck_assert_double_eq_tol(seconds_of(&s, algorithm) / link, 1.3, 0.3);
+}
+END_TEST
+
 /* A rank of each node exchanges with another node in every second step. */
 START_TEST(long_exchanges_of_neighbors_take_as_long_as_they_do_in_full) {
     const coll_algorithm *algorithm = &coll_allgather_usual_neighbors;
@@ -887,6 +903,7 @@ int main(void) {
     tcase_add_loop_test(cases, plans_by_node_take_as_long_as_they_do_in_full, 0, 3);
     tcase_add_loop_test(cases, pipelines_on_shared_nodes_take_as_long_as_they_do_in_full, 0, 3);
     tcase_add_test(cases, ranks_of_a_node_share_its_link);
+    tcase_add_test(cases, exchanges_of_several_pairs_use_both_directions);
     tcase_add_test(cases, long_exchanges_of_neighbors_take_as_long_as_they_do_in_full);
     tcase_add_loop_test(cases, few_nodes_take_as_long_as_they_do_in_full, 0, 2);
     tcase_add_loop_test(cases, plans_in_step_of_many_ranks_take_as_long_as_they_do_in_full, 0,
