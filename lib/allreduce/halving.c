@@ -172,18 +172,39 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
 }
 
 /*
+ * Returns how many chunks keep a host's link busy while their messages cross the network one after
+ * the other: FEWEST, or up to MOST if these fit the buffer before a host. The least number that is
+ * enough counts twice, since chunks under way share the link. The result is a power of two, as most
+ * numbers of chunks are.
+ */
+static size_t window_of(const coll_plan_args *args, size_t chunk) {
+    enum { FEWEST = 4, MOST = 8 };
+    const coll_topo *topo = args->shape->topo;
+    const coll_cost *link = coll_profile_outermost(args->shape->profile, topo);
+    if (args->values->at[COLL_WINDOW])
+        return (size_t)args->values->at[COLL_WINDOW];
+    const double latency = 2 * coll_tree_depth(topo->nodes) * coll_cost_relay(link, 0),
+                 busy = 2 * (double)chunk * link->per_byte, enough = 2 * (1 + latency / busy),
+                 fit = link->buffer > 0 ? link->buffer / (double)chunk : MOST;
+    size_t window = FEWEST;
+    while (window < MOST && (double)window < enough && 2 * (double)window <= fit)
+        window *= 2;
+    return window;
+}
+
+/*
  * For each peer: a send, a receive and a combination, and a send and a receive. A chunk has the
  * same number of elements for each part.
  */
 static coll_plan_size plan_size(const coll_plan_args *args) {
     const coll_shape *shape = args->shape;
     size_t chunk = coll_chunk_of(args, shape->element << coll_tree_depth(shape->topo->ranks));
-    return (coll_plan_size){.window = (int)coll_least(args->values->at[COLL_WINDOW],
-                                                      coll_segment_count(shape->bytes, chunk)),
-                            .steps = 5 * coll_tree_depth(shape->topo->ranks) + 3,
-                            .segments = SEGMENTS,
-                            .segment = chunk,
-                            .own_bytes = sizeof(coll_trees)};
+    return (coll_plan_size){
+        .window = (int)coll_least(window_of(args, chunk), coll_segment_count(shape->bytes, chunk)),
+        .steps = 5 * coll_tree_depth(shape->topo->ranks) + 3,
+        .segments = SEGMENTS,
+        .segment = chunk,
+        .own_bytes = sizeof(coll_trees)};
 }
 
 static coll_plan *make_plan(const coll_plan_args *args, coll_plan_size size, void *memory) {
@@ -197,7 +218,7 @@ const coll_algorithm coll_allreduce_halving = {
     .name = "halving",
     .summary = "pairs of ranks halve the data, sum it up, and gather it again",
     .params = {COLL_PARAM_SEGMENT("most bytes of a chunk, which is halved", 64 << 10),
-               COLL_PARAM_WINDOW("chunks in flight", 4)},
+               COLL_PARAM_WINDOW("chunks in flight; 0: by the cost model", 0)},
     .reproducible = true,
     .planner = &(const coll_planner){.size = plan_size, .plan = make_plan},
 };
