@@ -15,6 +15,7 @@
 
 struct coll_comm;
 struct coll_exec_args;
+struct coll_traffic;
 
 enum { COLL_PARAMS_MAX = 6 };
 
@@ -100,6 +101,9 @@ typedef struct coll_shape {
     int events;
     /* a prediction may stop at this many seconds and return that lower bound; 0: no limit */
     double enough;
+    /* the sampled load of one algorithm's plan, kept from one estimate of the call to the next: its
+     * `rounds` are 0 until an estimate sets it. NULL: not kept */
+    struct coll_traffic *sampled;
     const coll_topo *topo;
     /* of a neighbourhood collective: its edges; NULL if not all ranks know them */
     const struct coll_graph *graph;

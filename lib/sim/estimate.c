@@ -454,10 +454,21 @@ static bool simulate_all(const estimate *e, double *time) {
     return true;
 }
 
+/* Returns the load of a few ranks, counted unless an earlier estimate has kept it. */
+static coll_traffic sampled_load(estimate *e) {
+    coll_traffic *kept = e->whole->sampled;
+    if (kept && kept->rounds > 0)
+        return *kept;
+    const coll_traffic sampled = count_sample(&e->load, UINT64_MAX);
+    if (kept)
+        *kept = sampled;
+    return sampled;
+}
+
 static double estimate_time(estimate *e) {
     double time;
     const double at_least = 0.9; /* the sample of rounds may overestimate */
-    e->sampled = e->traffic = count_sample(&e->load, UINT64_MAX);
+    e->sampled = e->traffic = sampled_load(e);
     if (e->enough > 0 && at_least * e->traffic.rank_seconds >= e->enough)
         return at_least * e->traffic.rank_seconds;
     const bool tried = is_short(e);

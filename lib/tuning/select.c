@@ -5,6 +5,7 @@
 
 #include "lib/cost/networks.h"
 #include "lib/sim/estimate.h"
+#include "lib/sim/link_load.h"
 #include "lib/tuning/ompi_decision_table.h"
 
 #include <math.h>
@@ -130,6 +131,11 @@ static const char *reason_for_prediction(const coll_shape *call) {
                : "least predicted time";
 }
 
+/* Returns whether ALGORITHM's prediction is one estimate of its plan for the same call. */
+static bool keeps_load(const coll_algorithm *algorithm) {
+    return !algorithm->native && !algorithm->predict;
+}
+
 /*
  * Sets SECONDS to the predicted times of the candidates. A candidate that takes at least TIMES the
  * least of these times may get a lower bound of its time instead, which is not less than that
@@ -141,9 +147,13 @@ static void predict_all(const coll_shape *call, double times, const coll_choice 
     coll_shape asked = *call;
     double least = INFINITY;
     bool done[MOST] = {false};
+    coll_traffic sampled[MOST];
     asked.enough = 1e-9;
-    for (int i = 0; i < count; i++)
+    for (int i = 0; i < count; i++) {
+        sampled[i].rounds = 0;
+        asked.sampled = keeps_load(candidates[i].algorithm) ? &sampled[i] : NULL;
         seconds[i] = predict(candidates[i].algorithm, &asked, &candidates[i].values);
+    }
     for (int predicted = 0; predicted < count; predicted++) {
         int next = -1;
         for (int i = 0; i < count; i++)
@@ -151,6 +161,7 @@ static void predict_all(const coll_shape *call, double times, const coll_choice 
                 next = i;
         done[next] = true;
         asked.enough = isinf(least) ? 0 : times * least;
+        asked.sampled = keeps_load(candidates[next].algorithm) ? &sampled[next] : NULL;
         if (seconds[next] < times * least)
             seconds[next] = predict(candidates[next].algorithm, &asked, &candidates[next].values);
         least = fmin(least, seconds[next]);
