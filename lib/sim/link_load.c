@@ -161,12 +161,10 @@ static void find_busiest(const coll_link_load *s, coll_traffic *traffic) {
     }
 }
 
-/* Returns the position of rank NTH of a sample of COUNT. If there are several nodes for each, ranks
- * at different places of their nodes are chosen: in many plans the first one has the most work. */
+/* Returns the position of rank NTH of a sample of COUNT. The ranks are at different places of their
+ * nodes and racks: in many plans the first ones have the most work, or the least. */
 static int sampled_position(const coll_topo *topo, int nth, int count) {
-    const int per_node = topo->most_ranks_per_node,
-              from = (int)((int64_t)nth * topo->ranks / count);
-    return topo->ranks / count < per_node ? from : from + nth % per_node;
+    return (int)((int64_t)nth * topo->ranks / count) + nth % (topo->ranks / count);
 }
 
 coll_traffic coll_link_load_count(coll_link_load *s, uint64_t rounds, int ranks, int64_t steps) {
