@@ -52,7 +52,7 @@ typedef struct estimate {
     coll_traffic traffic; /* the same, or that of more ranks */
     int *chosen;          /* the ranks of a subset */
     coll_place *places;   /* of these */
-    int *numbers;         /* scratch: two for each node */
+    int *numbers;         /* scratch: three for each node */
     double *latencies;    /* between its sites */
     char *scratch;
     size_t left; /* bytes of SCRATCH */
@@ -84,18 +84,40 @@ static bool is_chosen(int64_t i, int part, int whole) {
     return (whole - i * part % whole) % whole < part;
 }
 
-/* Sets the estimate's CHOSEN to the ranks of a subset of SIZE, in the chain order. Returns their
- * number. */
+/* Returns the number of nodes of each rack, or 0 if racks differ. MET and OF_RACK are scratch
+ * memory, each for a number of each node. */
+static int nodes_per_rack(const coll_topo *topo, int met[], int of_rack[]) {
+    memset(met, 0, (size_t)topo->nodes * sizeof *met);
+    memset(of_rack, 0, (size_t)topo->nodes * sizeof *of_rack);
+    for (int i = 0; i < topo->ranks; i++)
+        of_rack[topo->places[i].rack] += met[topo->places[i].node]++ == 0;
+    for (int rack = 0; rack < topo->racks; rack++)
+        if (of_rack[rack] != of_rack[0])
+            return 0;
+    return of_rack[0];
+}
+
+/*
+ * Sets the estimate's CHOSEN to the ranks of a subset of about SIZE, in the chain order. Returns
+ * their number. Racks of equal size remain so, if there are enough nodes: many plans have other
+ * rounds if racks differ.
+ */
 static int choose_ranks(const estimate *e, subset_size size) {
     const coll_topo *whole = e->whole->topo;
-    int *index = e->numbers, *met = e->numbers + whole->nodes; /* of a node; ranks of it so far */
+    int *index = e->numbers, *met = index + whole->nodes; /* of a node; ranks of it so far */
+    int *seen = met + whole->nodes;                       /* nodes of a rack so far */
+    const int per_rack = nodes_per_rack(whole, met, seen);
+    const bool by_rack = per_rack > 0 && size.nodes >= whole->racks;
+    const int all = by_rack ? per_rack : whole->nodes,
+              part = by_rack ? (size.nodes + whole->racks / 2) / whole->racks : size.nodes;
     int count = 0, nodes = 0;
     memset(met, 0, (size_t)whole->nodes * sizeof *met);
+    memset(seen, 0, (size_t)whole->nodes * sizeof *seen);
     for (int i = 0; i < whole->ranks; i++) {
         const int rank = e->load.line->order[i], node = whole->places[rank].node;
         if (met[node] == 0)
-            index[node] = nodes++;
-        if (is_chosen(index[node], size.nodes, whole->nodes) &&
+            index[node] = by_rack ? seen[whole->places[rank].rack]++ : nodes++;
+        if (is_chosen(index[node], part, all) &&
             is_chosen(met[node], size.per_node, whole->most_ranks_per_node))
             e->chosen[count++] = rank;
         met[node]++;
@@ -492,7 +514,7 @@ static bool open_estimate(estimate *e, char *memory, size_t bytes) {
         coll_scratch_alloc_within(&e->scratch, &e->left, (size_t)topo->ranks * sizeof *e->places);
     e->chosen = coll_scratch_alloc_within(&e->scratch, &e->left, (size_t)topo->ranks * sizeof(int));
     e->numbers =
-        coll_scratch_alloc_within(&e->scratch, &e->left, 2 * (size_t)topo->nodes * sizeof(int));
+        coll_scratch_alloc_within(&e->scratch, &e->left, 3 * (size_t)topo->nodes * sizeof(int));
     e->latencies = coll_scratch_alloc_within(&e->scratch, &e->left, sites * sites * sizeof(double));
     return e->chosen && e->places && e->numbers && e->latencies &&
            coll_link_load_open(&e->load, e->algorithm, e->whole, e->values, NULL, &e->scratch,
