@@ -44,7 +44,9 @@ for spec in 20 20,check; do
     ! grep -q '^coll: watch' err || fail "random with --watch $spec: a false alarm"
 done
 watched 5 20 --dcp 2 --wrap all -- "$random" 6 || fail "random with DCPs"
-sort out | diff alone - || fail "random with DCPs differs"
+# Communicators that random finds to be left are those that libcoll made or, with MPICH, freed in another order.
+grep -v ' is left$' alone >natively
+grep -v ' is left$' out | sort | diff natively - || fail "random with DCPs differs"
 for program in mpif_h use_mpi use_mpi_f08; do
     [ -x "$build/tests/interposed/$program" ] || continue
     $limited "$mpirun" -n 3 "$build/tests/interposed/$program" 2>err </dev/null | sort >alone
