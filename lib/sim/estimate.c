@@ -53,6 +53,7 @@ typedef struct estimate {
     int *chosen;          /* the ranks of a subset */
     coll_place *places;   /* of these */
     int *numbers;         /* scratch: three for each node */
+    int per_rack;         /* nodes of each rack; 0: racks differ. For subsets */
     double *latencies;    /* between its sites */
     char *scratch;
     size_t left; /* bytes of SCRATCH */
@@ -106,9 +107,8 @@ static int choose_ranks(const estimate *e, subset_size size) {
     const coll_topo *whole = e->whole->topo;
     int *index = e->numbers, *met = index + whole->nodes; /* of a node; ranks of it so far */
     int *seen = met + whole->nodes;                       /* nodes of a rack so far */
-    const int per_rack = nodes_per_rack(whole, met, seen);
-    const bool by_rack = per_rack > 0 && size.nodes >= whole->racks;
-    const int all = by_rack ? per_rack : whole->nodes,
+    const bool by_rack = e->per_rack > 0 && size.nodes >= whole->racks;
+    const int all = by_rack ? e->per_rack : whole->nodes,
               part = by_rack ? (size.nodes + whole->racks / 2) / whole->racks : size.nodes;
     int count = 0, nodes = 0;
     memset(met, 0, (size_t)whole->nodes * sizeof *met);
@@ -501,6 +501,7 @@ static double estimate_time(estimate *e) {
         return lower_bound(&e->traffic);
     if (!tried && is_short(e) && simulate_all(e, &time))
         return time;
+    e->per_rack = nodes_per_rack(e->whole->topo, e->numbers, e->numbers + e->whole->topo->nodes);
     return fmax(estimate_from_rounds(e, &time) ? time : estimate_from_ranks(e),
                 lower_bound(&e->traffic));
 }
