@@ -283,7 +283,7 @@ static int params_width(const contender_list *list) {
 
 static void print_heading(const command *options, const contender_list *list, int ranks) {
     if (ranks == 1)
-        fprintf(stderr, "%s: one rank alone sends nothing; compare several: mpirun -n RANKS %s\n",
+        fprintf(stderr, "%s: one rank alone sends nothing; start more: mpirun -n RANKS %s\n",
                 program, program);
     printf("# %d rank%s; times in us\n"
            "%-27s %-*s %10s %5s %12s %12s %12s %12s %9s %9s %8s %9s%s%s\n",
