@@ -67,10 +67,11 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
 }
 
 static coll_plan_size plan_size(const coll_plan_args *args) {
-    return (coll_plan_size){.window = (int)args->values->at[COLL_WINDOW],
+    const coll_block_flow flow = coll_block_flow_of(args, coll_blocks_longest(args->blocks));
+    return (coll_plan_size){.window = (int)flow.window,
                             .steps = 2,
                             .segments = 2,
-                            .segment = coll_segment_even(args, coll_blocks_longest(args->blocks)),
+                            .segment = flow.segment,
                             .own_bytes = sizeof(ring_plan) +
                                          ((size_t)args->shape->topo->ranks + 1) * sizeof(uint64_t)};
 }

@@ -94,7 +94,8 @@ static coll_plan_size plan_size(const coll_plan_args *args) {
     return (coll_plan_size){.window = (int)args->values->at[COLL_WINDOW],
                             .steps = 3,
                             .segments = 2,
-                            .segment = coll_segment_even(args, longest_part(args->shape)),
+                            .segment = coll_segment_even(args->shape, longest_part(args->shape),
+                                                         args->values->at[COLL_SEGMENT]),
                             .own_bytes = sizeof(ring_plan)};
 }
 

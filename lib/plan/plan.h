@@ -267,14 +267,36 @@ static inline size_t coll_even(size_t all, size_t most) {
     return parts ? (all - 1) / (size_t)parts + 1 : 1;
 }
 
-/* Returns the user's segment, reduced so that LONGEST bytes are divided evenly. */
-static inline size_t coll_segment_even(const coll_plan_args *args, size_t longest) {
-    const coll_shape *shape = args->shape;
-    size_t most = coll_segment_of(shape, args->values->at[COLL_SEGMENT]),
-           even = coll_even(longest, most), element = shape->element;
+/* Returns the size of segments that divides LONGEST bytes evenly: whole elements, at most MOST
+ * bytes unless an element has more. At least 1. */
+static inline size_t coll_segment_even(const coll_shape *shape, size_t longest, size_t most) {
+    most = coll_segment_of(shape, most);
+    size_t even = coll_even(longest, most), element = shape->element;
     if (longest == 0)
         return 1;
     return coll_least(coll_segment_of(shape, even + (element ? element - 1 : 0)), most);
+}
+
+/* How blocks travel around a ring. */
+typedef struct coll_block_flow {
+    size_t segment;  /* bytes */
+    uint64_t window; /* segments in flight */
+} coll_block_flow;
+
+/* Returns the user's segment and window for blocks of which the longest has LONGEST bytes. If that
+ * is more than twice the mean, segments have at most a quarter of the mean, or 4 KB, so that many
+ * ranks forward parts of that block at the same time. The window remains as many bytes. */
+static inline coll_block_flow coll_block_flow_of(const coll_plan_args *args, size_t longest) {
+    enum { SHORT = 4 << 10, MOST = 1 << 10 };
+    const size_t asked = args->values->at[COLL_SEGMENT], mean = args->shape->bytes,
+                 few = mean / 4 > SHORT ? mean / 4 : SHORT,
+                 whole = coll_segment_even(args->shape, longest, asked);
+    coll_block_flow flow = {whole, args->values->at[COLL_WINDOW]};
+    if (longest / 2 > mean && few < whole) {
+        flow.segment = coll_segment_even(args->shape, longest, few);
+        flow.window = coll_least(flow.window * (whole / flow.segment), MOST);
+    }
+    return flow;
 }
 
 /* Returns the size of chunks that divides the shape's bytes evenly: a multiple of LEAST bytes, at

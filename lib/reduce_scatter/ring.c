@@ -62,12 +62,13 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
 }
 
 static coll_plan_size plan_size(const coll_plan_args *args) {
-    size_t longest = coll_blocks_longest(args->input), segment = coll_segment_even(args, longest);
-    uint64_t segments = coll_segment_count(longest, segment);
-    return (coll_plan_size){.window = 2 * (int)coll_least(args->values->at[COLL_WINDOW], segments),
+    const size_t longest = coll_blocks_longest(args->input);
+    const coll_block_flow flow = coll_block_flow_of(args, longest);
+    const uint64_t segments = coll_segment_count(longest, flow.segment);
+    return (coll_plan_size){.window = 2 * (int)coll_least(flow.window, segments),
                             .steps = 3,
                             .segments = 1,
-                            .segment = segment,
+                            .segment = flow.segment,
                             .own_bytes = sizeof(ring_plan)};
 }
 

@@ -287,6 +287,24 @@ START_TEST(all_plans_are_right) {
 }
 END_TEST
 
+/* With the default parameters, and one block so long that rings cut it into shorter segments. */
+START_TEST(plans_for_one_long_block_are_right) {
+    enum { BYTES = 8 << 10, MOST_RANKS = 17 };
+    const subject *what = &subjects[_i];
+    for (int ranks = 2; unevenness(what) == 1 && ranks <= MOST_RANKS; ranks += 1 + ranks / 6)
+        for (int turn = 1; turn < 24; turn += 4) { /* turns with blocks of different sizes */
+            trial t = make_trial(what, ranks, 0, BYTES, turn);
+            prover_report report = {.problem = ""};
+            t.call.shape.topo = &t.topo;
+            t.call.values = coll_values_default(what->algorithm);
+            if (applies(&t) && !is_proved(&t, &report))
+                ck_abort_msg("%s %s, %d ranks, turn %d: %s", coll_operations[what->operation].name,
+                             what->algorithm->name, ranks, turn, report.problem);
+            end_trial(&t);
+        }
+}
+END_TEST
+
 /*
  * All reproducible algorithms combine by the same tree, whatever the size, the placement and the
  * parameters.
@@ -369,6 +387,7 @@ int main(void) {
     TCase *proofs = tcase_create("proofs");
     tcase_set_timeout(proofs, 0); /* no time limit, because PROVE=all takes minutes */
     tcase_add_loop_test(proofs, all_plans_are_right, 0, subject_count);
+    tcase_add_loop_test(proofs, plans_for_one_long_block_are_right, 0, subject_count);
     tcase_add_loop_test(proofs, wrong_plans_are_caught, 0, subject_count);
     tcase_add_loop_test(proofs, reproducible_plans_have_one_tree, COLL_OPERATION_ALLREDUCE,
                         COLL_OPERATIONS);
