@@ -32,8 +32,8 @@ int coll_find_operation(const char *name, coll_operation *operation);
 
 /* Returns whether no rank leaves OPERATION before all have entered it. */
 static inline bool coll_operation_synchronizes(coll_operation operation) {
-    return coll_operations[operation].rootless && operation != COLL_OPERATION_SCAN &&
-           operation != COLL_OPERATION_EXSCAN;
+    return coll_operations[operation].rootless && !coll_operations[operation].neighbors &&
+           operation != COLL_OPERATION_SCAN && operation != COLL_OPERATION_EXSCAN;
 }
 
 #endif
