@@ -63,8 +63,10 @@ static int find_length(MPI_Comm comm, MPI_Fint root, int *length) {
     if (code == MPI_SUCCESS)
         code = MPI_Comm_rank(comm, &rank);
     if (code == MPI_SUCCESS)
-        code = between ? MPI_Comm_remote_size(comm, length) : MPI_Comm_size(comm, length);
-    if (code == MPI_SUCCESS && root != COLL_F08_ALL && root != (between ? MPI_ROOT : rank))
+        code = between && root != COLL_F08_OWN ? MPI_Comm_remote_size(comm, length)
+                                               : MPI_Comm_size(comm, length);
+    if (code == MPI_SUCCESS && root != COLL_F08_ALL && root != COLL_F08_OWN &&
+        root != (between ? MPI_ROOT : rank))
         *length = 0;
     return code;
 }

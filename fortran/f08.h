@@ -30,8 +30,9 @@ typedef struct coll_f08_call {
     int sends, receives;
 } coll_f08_call;
 
-/* Instead of a root: the lists are significant on every rank; and they are of its neighbours. */
-enum { COLL_F08_ALL = -99, COLL_F08_NEIGHBORS };
+/* Instead of a root: the lists are significant on every rank; so they are, and between two groups
+ * they are of the ranks of its own; and they are of its neighbours. */
+enum { COLL_F08_ALL = -99, COLL_F08_OWN, COLL_F08_NEIGHBORS };
 
 /*
  * Checks the buffers of a call of the operation NAME, and allocates LISTS lists; the lists are

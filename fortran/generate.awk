@@ -15,7 +15,7 @@
 #   @parameters@            the parameters of the C function behind it
 #   @call@                  COLL_Bcast(...): the call of libcoll's function
 #   @lists@                 how many of its arguments are lists of numbers, one for each rank
-#   @root@                  its root, COLL_F08_ALL or COLL_F08_NEIGHBORS
+#   @root@                  its root, COLL_F08_ALL, COLL_F08_OWN or COLL_F08_NEIGHBORS
 #   @buffers@               its two buffers; NULL for missing ones
 #   @request@               its request, or NULL
 
@@ -180,7 +180,7 @@ function filled(f, suffix,    i, text, large, started, dummies, declared, parame
     large = suffix == "_large"
     wide_places = name_of[f] ~ /eighbor_alltoallw/ # as in mpi_f08
     started = parameters_of[f] ~ /_Request/
-    root = name_of[f] ~ /eighbor/ ? "COLL_F08_NEIGHBORS" : "COLL_F08_ALL"
+    root = name_of[f] ~ /eighbor/ ? "COLL_F08_NEIGHBORS" : name_of[f] ~ /educe_scatter/ ? "COLL_F08_OWN" : "COLL_F08_ALL"
     buffers[1] = buffers[2] = request = "NULL"
     for (i = 1; i <= arguments; i++) {
         dummies = dummies dummy[i] ", "

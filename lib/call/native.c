@@ -50,11 +50,12 @@ static int too_many(void) {
 }
 
 /* Sets *RANKS to the length of the arrays of counts: the number of ranks (of the remote group, in
- * an intercommunicator), or 0 if they are significant only at a root elsewhere. */
+ * an intercommunicator, unless the operation reduces), or 0 if they are significant only at a root
+ * elsewhere. */
 static int array_length(const coll_operation_info *info, int root, MPI_Comm comm, int *ranks) {
     int inter, rank, code = PMPI_Comm_test_inter(comm, &inter);
     *ranks = 0;
-    if (code == MPI_SUCCESS && inter)
+    if (code == MPI_SUCCESS && inter && !info->reduces)
         return info->rootless || root == MPI_ROOT ? PMPI_Comm_remote_size(comm, ranks) : code;
     if (code == MPI_SUCCESS)
         code = PMPI_Comm_rank(comm, &rank);
