@@ -30,7 +30,8 @@ int coll_reduction_open(coll_reduction *reduction, MPI_Datatype type, MPI_Op op)
     return MPI_SUCCESS;
 }
 
-/* Returns whether elements have the same layout in memory as when packed. */
+/* Returns whether elements have no gaps. They may still have another order when packed, which is
+ * that of the type map. */
 static bool is_packed(const coll_reduction *reduction) {
     return reduction->lower == 0 && (size_t)reduction->extent == reduction->element &&
            (size_t)reduction->bytes == reduction->element;
@@ -128,7 +129,7 @@ static int combine_laid_out(const coll_reduction *reduction, const coll_operands
 
 int coll_reduction_combine(const coll_reduction *reduction, const coll_operands *operands,
                            char *spare) {
-    bool packed = is_packed(reduction) && (operands->others || coll_data_in_place(operands->data));
+    bool packed = is_packed(reduction) && coll_data_in_place(operands->data);
     bool whole = packed && !(operands->bytes_first && operands->to_bytes);
     /*
      * Data of a type with gaps is contiguous only if it is a single element. It then has no map for
