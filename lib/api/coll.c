@@ -195,8 +195,10 @@ static int run_described(coll_operation operation, const coll_user *user, MPI_Co
         return code;
     if (!own)
         return coll_native_run(operation, user, comm, NULL, NULL);
-    if (coll_operations[operation].neighbors)
-        code = coll_graph_gather(own, &coll_state_of(own)->topo);
+    coll_state *state = coll_state_of(own);
+    /* Some ranks may be on the fast path if the MPI library runs all calls. */
+    if (coll_operations[operation].neighbors && !coll_state_always_native(state, operation))
+        code = coll_graph_gather(own, &state->topo);
     if (code != MPI_SUCCESS)
         return coll_raise(comm, code);
     coll_call_args args;

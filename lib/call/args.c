@@ -11,6 +11,7 @@
 #include "lib/tuning/select.h"
 #include "lib/tuning/state.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -121,8 +122,11 @@ static int check_operation(coll_call_args *call) {
     if (state->known_op == user->op && state->known_type == user->receive_type)
         return MPI_SUCCESS;
     char nothing;
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* one collective at a time */
+    pthread_mutex_lock(&lock);
     int code =
         PMPI_Allreduce(MPI_IN_PLACE, &nothing, 0, user->receive_type, user->op, coll_comm_alone());
+    pthread_mutex_unlock(&lock);
     if (code == MPI_SUCCESS) {
         state->known_op = user->op;
         state->known_type = user->receive_type;
@@ -253,15 +257,15 @@ static int describe_reduce(coll_call_args *call) {
 }
 
 /* Describes an exscan. Its input must be read before the results are written, so in-place input is
- * copied. */
+ * copied. Rank 0 gets no result, and may pass no buffer for it. */
 static int describe_exscan(coll_call_args *call) {
     const coll_user *user = call->user;
     bool in_place = user->send == MPI_IN_PLACE;
-    int code = open_data(call, &call->data, user->receive, user->receive_count, user->receive_type);
-    call->shape.bytes = call->data.bytes;
-    if (code == MPI_SUCCESS)
-        code = open_data(call, &call->input, in_place ? user->receive : user->send,
+    int code = open_data(call, &call->input, in_place ? user->receive : user->send,
                          user->receive_count, user->receive_type);
+    call->shape.bytes = call->input.bytes;
+    if (code == MPI_SUCCESS && call->comm->rank > 0)
+        code = open_data(call, &call->data, user->receive, user->receive_count, user->receive_type);
     if (code == MPI_SUCCESS && in_place) {
         call->copied =
             call->shape.bytes
@@ -536,12 +540,20 @@ static int run_natively(const coll_call_args *call) {
     int code = coll_native_run(call->operation, call->user, runs_on, &request, &ints);
     if (code == MPI_SUCCESS)
         code = coll_wait_native(&comm->wait, &request, name_of(call));
-    coll_reserve_free(ints);
+    if (code == MPI_SUCCESS)
+        coll_reserve_free(ints);
+    else
+        coll_wait_leave(ints); /* the MPI library may still read them */
     return code;
 }
 
-/* Allocates the copy of in-place input. Either all ranks are in place or none, so all ranks agree
- * on whether they have the memory. */
+bool coll_call_args_all_copy(const coll_call_args *call) {
+    return coll_call_args_copies(call) && call->operation != COLL_OPERATION_EXSCAN &&
+           !(call->operation == COLL_OPERATION_REDUCE_SCATTER && call->user->uneven);
+}
+
+/* Allocates the copy of in-place input. If all ranks copy theirs, they agree on whether they have
+ * the memory. Else the others don't know of an error here. */
 static int allocate_copy(coll_call_args *call, char **copy) {
     int code = MPI_SUCCESS;
     if (!coll_call_args_copies(call))
@@ -550,7 +562,10 @@ static int allocate_copy(coll_call_args *call, char **copy) {
     if (!*copy)
         code = coll_error(MPI_ERR_NO_MEM, "%s: no memory to copy %zu bytes", name_of(call),
                           call->copied);
-    code = coll_agree(call->comm, code);
+    if (coll_call_args_all_copy(call))
+        code = coll_agree(call->comm, code);
+    else if (code != MPI_SUCCESS)
+        call->comm->broken = code;
     if (code == MPI_SUCCESS)
         coll_call_args_move_input(call, *copy);
     return code;

@@ -91,10 +91,14 @@ void coll_call_args_begin(coll_call_args *call);
 /* Makes COPY, `copied` bytes of the caller's, the copy of the in-place input. */
 void coll_call_args_move_input(coll_call_args *call, char *copy);
 
-/* Returns whether in-place input must be copied; the same on all ranks. */
+/* Returns whether this rank's in-place input must be copied. */
 static inline bool coll_call_args_copies(const coll_call_args *call) {
     return call->lowest;
 }
+
+/* Returns whether it must, and all other ranks copy theirs, too. In an exscan, and in a
+ * reduce_scatter with a count for each rank, MPI lets some ranks be in place and others not. */
+bool coll_call_args_all_copy(const coll_call_args *call);
 
 /* Returns up to how many bytes dedicated processors serve a call of OPERATION with TYPE and OP on
  * COMM (the shape's `served`). Local. */

@@ -396,7 +396,8 @@ int coll_request_start(coll_request *request) {
     }
     if (request->bytes == 0)
         code = start_without_plan(request);
-    else if (!request->persistent && (request->bytes > RESERVE || copy_bytes(request)))
+    else if (!request->persistent && (request->bytes - copy_bytes(request) > RESERVE ||
+                                      coll_call_args_all_copy(&request->call)))
         code = agree_on_memory(request);
     else
         start_if_possible(request);

@@ -28,6 +28,7 @@ MPI_TESTS = \
 	tests/mpi/patterns.mpi \
 	tests/mpi/points.mpi \
 	tests/mpi/popcg.mpi \
+	tests/mpi/rare_arguments.mpi \
 	tests/mpi/readers.mpi \
 	tests/mpi/survey.mpi \
 	tests/mpi/topo.mpi \
