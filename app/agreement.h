@@ -23,15 +23,14 @@ bool app_mpi(app_problem *problem, int code);
 
 /*
  * Returns true on all ranks if none has a problem. Otherwise returns false on all ranks and sets
- * PROBLEM everywhere to that of the lowest rank that has one, so that all ranks take the same path.
- * Collective. Call it wherever a single rank may fail, so that no rank waits forever.
+ * PROBLEM everywhere to the problem of the lowest rank that has one, so that all ranks take the
+ * same path. Collective. Call it wherever a single rank may fail, so that no rank waits forever.
  */
 bool app_agree(app_problem *problem, MPI_Comm comm);
 
 /*
- * Do the same, and with the same message compute, on all ranks, the sum or the maximum over all
- * ranks of each of COUNT VALUES. On false VALUES are undefined. More than eight VALUES take more
- * messages.
+ * Agree like app_agree, and in the same allreduce set each of COUNT VALUES to its sum or maximum
+ * over all ranks. On false VALUES are undefined. More than eight VALUES take more allreduces.
  */
 bool app_agree_sum(app_problem *problem, uint64_t *values, int count, MPI_Comm comm);
 bool app_agree_most(app_problem *problem, double *values, int count, MPI_Comm comm);

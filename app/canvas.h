@@ -31,9 +31,10 @@ void app_canvas_fill(app_canvas *canvas, size_t x, size_t y, size_t width, size_
 size_t app_canvas_text_width(const char *text, size_t scale);
 
 /*
- * Draws TEXT from (X, Y), its upper left corner: digits, letters and ",.:-+/()", in pixels of SCALE
- * x SCALE. Other characters are blanks. It must be within the canvas; some letters reach 2 SCALE
- * below APP_LETTER_HEIGHT.
+ * Draws TEXT with its upper left corner at (X, Y). Each pixel of a letter becomes SCALE x SCALE
+ * pixels. Digits, letters and ",.:-+/()" are drawn; other characters are blanks. The text must be
+ * within the canvas; some letters reach 2 SCALE pixels below their height of SCALE times
+ * APP_LETTER_HEIGHT.
  */
 void app_canvas_text(app_canvas *canvas, size_t x, size_t y, const char *text, size_t scale,
                      unsigned ink);

@@ -28,8 +28,8 @@ int app_wait_asleep(MPI_Request *request, double nap, double longest) {
 }
 
 /*
- * Each rank makes EXCHANGES exchanges. If they are slow (another site), it stops after LONGEST, but
- * makes at least FEWEST.
+ * Each rank makes EXCHANGES exchanges with rank 0. If these are slow (another site), the rank stops
+ * after LONGEST, but makes at least FEWEST exchanges.
  */
 enum { EXCHANGES = 20, FEWEST = 3, TAG = 7, TAG_TURN };
 static const double LONGEST = 50e-3; /* s */
@@ -46,7 +46,7 @@ static const double NAP = 1e-3;
 /* Shorter sleeps may end too late; s. */
 static const double shortest_sleep = 200e-6;
 
-/* At rank 0: gives RANK its turn, and answers each of its requests with the time. */
+/* Runs on rank 0: gives RANK its turn, and answers each of its requests with the time. */
 static int serve_time(int rank, MPI_Comm comm) {
     char turn = 0;
     char question = MORE;
@@ -63,8 +63,8 @@ static int serve_time(int rank, MPI_Comm comm) {
 /*
  * Measures this rank's offset; half the shortest round trip bounds its error. If 0 is within this
  * bound, the offset is set to 0. Clocks of separate machines count from their boots and differ by
- * much more. Emulated hosts share a clock, but would seem to differ over a wide-area network with
- * unequal directions.
+ * much more. Emulated hosts share one clock, but would seem to have different clocks if the two
+ * directions of an emulated wide-area link had different delays.
  */
 static int measure_offset(app_clock *clock, MPI_Comm comm) {
     double shortest = -1;

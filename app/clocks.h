@@ -36,7 +36,7 @@ void app_clock_wait(const app_clock *clock, double date);
 
 /*
  * Waits for *REQUEST without disturbing the processes being measured: sleeps between tests, first
- * for NAP seconds, then each time twice as long, up to LONGEST or more.
+ * for NAP seconds, then each time twice as long until a sleep takes at least LONGEST seconds.
  */
 int app_wait_asleep(MPI_Request *request, double nap, double longest);
 

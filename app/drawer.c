@@ -37,7 +37,9 @@ static FILE *start_drawer(const app_drawer *drawer, const app_output *output,
     return stream;
 }
 
-/* Returns whether the file ends with a PNG's last chunk; a pipe can't be checked. */
+/*
+ * Returns whether the file ends with a PNG's last chunk; true for a pipe, which can't be checked.
+ */
 static bool is_complete_png(const app_output *output) {
     char end[8] = "";
     if (!output->temporary)

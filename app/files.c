@@ -14,14 +14,17 @@
 
 enum { WRITTEN_MOST = 8 };
 
-/* The identity of a file: its own, if it exists; else its directory and the name in it. */
+/*
+ * The identity of a file: its device and inode if it exists, else those of its directory, and the
+ * file's name there.
+ */
 typedef struct identity {
     dev_t device;
     ino_t inode;
     char *name; /* NULL if the file exists */
 } identity;
 
-/* An output. */
+/* An output, and the option that names it. */
 typedef struct output_claim {
     const char *option, *path;
     identity id;
@@ -33,7 +36,10 @@ static bool is_same(const identity *a, const identity *b) {
     return !a->name || strcmp(a->name, b->name) == 0;
 }
 
-/* Identifies a file to be created at PATH. Returns false if its directory doesn't exist. */
+/*
+ * Identifies a file to be created at PATH. Returns false if its directory doesn't exist, or memory
+ * is short.
+ */
 static bool identify_new(const char *path, identity *id) {
     struct stat about;
     char *target = app_path_follow(path), *directory = target ? app_path_directory(target) : NULL;
@@ -47,7 +53,10 @@ static bool identify_new(const char *path, identity *id) {
     return found && id->name;
 }
 
-/* Identifies the file at PATH. Returns false if it is not a regular file. */
+/*
+ * Identifies the file at PATH, which need not exist yet. Returns false if it can't be identified,
+ * or exists and is not a regular file.
+ */
 static bool identify_file(const char *path, identity *id) {
     struct stat about;
     if (stat(path, &about))
@@ -64,7 +73,10 @@ static const output_claim *find_claim(const output_claim *claims, size_t count,
     return NULL;
 }
 
-/* Adds an output to CLAIMS; reports a problem if it is there already. */
+/*
+ * Adds an output to CLAIMS unless it is another kind of file than a regular one. Reports a problem
+ * if PATH can't be written, or CLAIMS already has an output to the same file.
+ */
 static bool add_claim(output_claim *claims, size_t *count, const char *option, const char *path,
                       app_problem *problem) {
     identity id;

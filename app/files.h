@@ -15,14 +15,17 @@ typedef struct app_file_use {
     const char *name;         /* what messages call them: "--json", "POINTS" */
     const char *const *paths; /* NULLs among them are skipped */
     size_t count;
-    /* Returns whether a file NAME of a directory is read; NULL: all but hidden files are. */
+    /*
+     * Returns whether the file NAME in a directory among PATHS is read. NULL: all files except
+     * hidden ones are read.
+     */
     bool (*reads)(const char *name);
 } app_file_use;
 
 /*
- * Checks that each file to be written can be (app_output_check), and is not named as another output
- * or as an input. It compares files rather than paths: it sees through links and "./", and includes
- * files that don't exist yet. Only regular files are compared.
+ * Checks that each file to be written can be written (app_output_check), and is not named as
+ * another output or as an input. Compares files rather than paths, so different paths to one file
+ * are found, and includes files that don't exist yet. Only regular files are compared.
  */
 bool app_files_check(const app_file_use *uses, size_t count, app_problem *problem);
 

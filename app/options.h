@@ -25,9 +25,9 @@ void app_words_free(app_words *list);
 typedef bool app_take(const char *text, void *context, app_problem *problem);
 
 /*
- * One option. Exactly one of the pointers from flag to take is set; it determines the kind of the
- * value and where it is stored. The value stored there before parsing is the default; --help shows
- * it if it is within the bounds.
+ * One option. Exactly one of the pointers from flag to take is set, except that choice needs nth,
+ * too. This pointer determines the kind of the value and where it is stored. The value stored there
+ * before parsing is the default; --help shows it if it is within the bounds.
  */
 typedef struct app_option {
     const char *name;     /* without the dashes */
@@ -46,11 +46,12 @@ typedef struct app_option {
     app_take *take;
     void *context;
     const char *separators; /* for a list: characters between the parts that TAKE or WORDS get */
-    const char *fallback;   /* the text that TAKE gets if the option isn't given */
+    const char *fallback;   /* the list that is parsed if the option isn't given; needs
+                               SEPARATORS */
     double least, most;     /* bounds of a value; MOST of 0: no upper bound */
     bool above;             /* the value must exceed LEAST */
     bool required;
-    bool alone; /* a flag that makes all required options optional */
+    bool alone; /* if this option is given, required options may be missing */
 } app_option;
 
 /* The --json option of most programs. */

@@ -74,7 +74,9 @@ static bool refuse_path(const char *path, const char *why, app_problem *problem)
     return app_refuse(problem, "%s: can't be written: %s", path, why);
 }
 
-/* Gets the state of the file at PATH; its mode is 0 if it doesn't exist. */
+/*
+ * Gets the state of the file at PATH; the mode is 0 if there is no such file. Refuses directories.
+ */
 static bool get_state(const char *path, struct stat *about, app_problem *problem) {
     *about = (struct stat){.st_mode = 0};
     if (!*path)
@@ -191,7 +193,7 @@ static bool create_temporary(app_output *output, const struct stat *old, app_pro
         return app_output_failed(output, problem);
     mode_t mode = old->st_mode ? old->st_mode & 0777 : 0666 & ~mask;
     if (old->st_mode && fchown(descriptor, old->st_uid, old->st_gid))
-        errno = 0; /* only root may give files away; otherwise the file stays ours */
+        errno = 0; /* only root may give files away; otherwise the file stays this user's */
     if (!replace_entry(NULL, output->temporary))
         errno = EMFILE;
     else if (!fchmod(descriptor, mode))
@@ -268,8 +270,8 @@ bool app_output_finish(app_output *output, app_problem *problem) {
 }
 
 /*
- * Makes a rename durable: its directory must be on disk. If the file system can't synchronise
- * directories, nothing more can be done.
+ * Makes the rename of a file to PATH durable by writing its directory to disk. If the file system
+ * can't synchronise directories, nothing more can be done.
  */
 static void sync_directory(const char *path) {
     char *directory = app_path_directory(path);

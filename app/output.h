@@ -2,10 +2,11 @@
 /*
  * An output file that appears under its name only when it is complete and on disk. It is written
  * next to its final place under a hidden temporary name; the temporary file is removed on failure,
- * at the program's end, and if a signal ends the program. Until then an existing file of that name
- * stays as it is. The new file gets the old one's permissions, or those of the umask. For a
- * symbolic link, the file it points to is replaced. If the path is no regular file (/dev/null, a
- * pipe), or is this program's own standard output, it is written to directly.
+ * at the program's end, and if a signal ends the program. Until the new file is complete, an
+ * existing file of that name stays as it is. The new file gets the permissions of the file that it
+ * replaces or, if there is none, those of the umask. For a symbolic link, the file it points to is
+ * replaced. If the path is no regular file (/dev/null, a pipe), or is the file of this program's
+ * own standard output or error, it is written to directly.
  */
 #ifndef COLL_APP_OUTPUT_H
 #define COLL_APP_OUTPUT_H
@@ -27,8 +28,8 @@ typedef struct app_output {
 bool app_output_check(const char *path, app_problem *problem);
 
 /*
- * Opens an output for PATH, a string that must outlive it; does nothing if PATH is NULL. A program
- * can have APP_OUTPUT_MOST outputs open at a time.
+ * Opens an output for PATH, a string that must outlive the output; opens nothing if PATH is NULL. A
+ * program can have APP_OUTPUT_MOST outputs open at a time.
  */
 enum { APP_OUTPUT_MOST = 8 };
 bool app_output_open(app_output *output, const char *path, app_problem *problem);
@@ -65,14 +66,15 @@ void app_output_abandon(void);
 bool app_output_is_temporary(const char *name, const char *path);
 
 /*
- * Returns the directory of PATH, "." for a name alone; NULL if memory is short. The caller frees
- * it.
+ * Returns the directory of PATH, "." if PATH has no slash; NULL if memory is short. The caller
+ * frees the result.
  */
 char *app_path_directory(const char *path);
 
 /*
  * Returns PATH with a symbolic link at its end resolved repeatedly; the last target need not exist.
- * Returns NULL with errno if the links form a loop. The caller frees the result.
+ * Returns NULL with errno if there are 40 links or more, as in a loop, or if memory is short. The
+ * caller frees the result.
  */
 char *app_path_follow(const char *path);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Prints progress on stderr: on a terminal as a line that is overwritten, elsewhere, as under
- * mpirun, as separate lines, the first of them after two seconds. Only one rank should call these
- * functions.
+ * Prints progress on stderr: on a terminal as one line that is overwritten; elsewhere (such as
+ * under mpirun) as separate lines, the first of them after at most two seconds. Only one rank
+ * should call these functions.
  */
 #ifndef COLL_APP_PROGRESS_H
 #define COLL_APP_PROGRESS_H
@@ -12,7 +12,7 @@
 /* Seconds between lines if stderr is no terminal; 0: every call prints one. */
 extern double app_progress_every;
 
-/* Set by a library, which prints nothing: no line is ever due. */
+/* Set to true by a library, which prints nothing: app_progress_due then returns false. */
 extern bool app_progress_off;
 
 /* The option of programs that print progress. */
