@@ -75,8 +75,8 @@ typedef struct COLL_Pending *COLL_Request;
 
 /*
  * MPI_Ibcast, MPI_Igather and MPI_Igatherv: nonblocking COLL_Bcast, COLL_Gather and COLL_Gatherv.
- * *REQUEST is complete when COLL_Wait or COLL_Test says so, which also frees it. They also return
- * the errors that occur while the operation is in progress.
+ * *REQUEST is complete when COLL_Wait or COLL_Test says so, which also frees it. COLL_Wait and
+ * COLL_Test also return the errors that occur while the operation is in progress.
  */
 int COLL_Ibcast(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm,
                 COLL_Request *request);
@@ -260,10 +260,10 @@ int COLL_Exscan_init(const void *send_buffer, void *receive_buffer, MPI_Count co
 
 /*
  * Neighbourhood collectives, on a communicator with a Cartesian, graph or distributed graph
- * topology. Blocks are in the order that MPI says, counts and displacements are those of a rank's
- * neighbours, and MPI_IN_PLACE is not allowed. A nonblocking call goes to the MPI library until the
- * first blocking or persistent one, which tells all ranks the edges of the graph; those of a
- * Cartesian topology are known.
+ * topology. Blocks are in the order that MPI specifies, lists of counts and displacements have an
+ * element for each neighbour, and MPI_IN_PLACE is not allowed. On a graph, nonblocking calls go to
+ * the MPI library until the first blocking or persistent call, in which all ranks learn the edges
+ * of the graph. The edges of a Cartesian topology are known without that.
  */
 int COLL_Neighbor_allgather(const void *send_buffer, MPI_Count send_count, MPI_Datatype send_type,
                             void *receive_buffer, MPI_Count receive_count,
@@ -338,9 +338,9 @@ int COLL_Neighbor_alltoallw_init(const void *send_buffer, const MPI_Count send_c
                                  COLL_Request *request);
 
 /*
- * Starts a persistent *REQUEST. Local. Returns MPI_ERR_REQUEST if it is active already or not a
- * request. A reduction's MPI_Op must not be freed before the request, since MPI has no way to keep
- * it alive.
+ * Starts a persistent *REQUEST. Local. Returns MPI_ERR_REQUEST if *REQUEST is active already or not
+ * a request. A reduction's MPI_Op must not be freed before the request, since MPI has no way to
+ * keep an MPI_Op alive.
  */
 int COLL_Start(COLL_Request *request);
 

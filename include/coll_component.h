@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What ompi and cdcp/pmpi need of libcoll, which run the collectives of an MPI library through it.
- * Not installed: they belong to the same build. libcoll.so exports these functions, but only for
- * them.
+ * The functions of libcoll for ompi and cdcp/pmpi, which run the collectives of an MPI library
+ * through libcoll, and for fortran. Not installed, since these belong to the same build. libcoll.so
+ * exports these functions only for them.
  */
 #ifndef COLL_COMPONENT_H
 #define COLL_COMPONENT_H
@@ -54,13 +54,16 @@ int COLL_Check_settings(char text[], size_t size);
 
 /*
  * Sets *NATIVE to whether every call of OPERATION on COMM would run the MPI library's own
- * collective, and wait as that does, so that libcoll need not be called at all; the same on all
- * ranks. Local after COLL_Setup_job; otherwise collective on a communicator's first use.
+ * collective, and wait in the same way as the MPI library, so that libcoll need not be called at
+ * all. *NATIVE is the same on all ranks. Local after COLL_Setup_job; otherwise collective on a
+ * communicator's first use.
  */
 int COLL_Always_native(const char *operation, MPI_Comm comm, int *native);
 
-/* Sets *IN and *OUT to the numbers of neighbours from which this rank receives on COMM and to which
- * it sends. Local. Errors: MPI_ERR_TOPOLOGY. */
+/*
+ * Sets *IN to the number of neighbours from which this rank receives on COMM, and *OUT to the
+ * number of neighbours to which it sends. Local. Errors: MPI_ERR_TOPOLOGY.
+ */
 int COLL_Degrees(MPI_Comm comm, int *in, int *out);
 
 /*
@@ -83,8 +86,8 @@ int COLL_Timed_out(const char *name, double seconds);
 
 /*
  * Sets whether this thread's calls only return their errors, since the caller is an MPI function
- * that invokes the error handler itself. Initially they invoke it, too. Returns the previous
- * setting. Local.
+ * that invokes the error handler itself. Initially the calls also invoke the error handler. Returns
+ * the previous setting. Local.
  */
 int COLL_Return_errors(int returned);
 
@@ -103,18 +106,20 @@ int COLL_Advance(void);
 int COLL_Is_complete(struct COLL_Pending *request);
 
 /*
- * Starts to record the calls of MPI_COMM_WORLD's processes: if REPORT, for the report that
- * MPI_Finalize writes (COLL_REPORT); unless RECORD is NULL, in that directory (COLL_RECORD). If
- * neither, calls are timed no longer. All of them must call it, at the end of MPI_Init. Local.
- * Returns MPI's errors, and MPI_ERR_FILE.
+ * Starts to record the calls of this process: for the report that MPI_Finalize writes (COLL_REPORT)
+ * if REPORT is not 0, and in the directory RECORD (COLL_RECORD) if RECORD is not NULL. If REPORT is
+ * 0 and RECORD is NULL, calls are no longer timed. All processes of MPI_COMM_WORLD must call it, at
+ * the end of MPI_Init. Local. Returns MPI's errors, and MPI_ERR_FILE.
  */
 int COLL_Report_start(int report, const char *record);
 
 /* Sets the reason, a static text, that the report gives if libcoll runs no call at all. Local. */
 void COLL_Report_aside(const char *why);
 
-/* A rank's data or block: COUNT elements of TYPE; the call's root, if it has one; and whether it
- * has a count for each rank. */
+/*
+ * A rank's data or block: COUNT elements of TYPE; the call's root, or -1 if it has none; and
+ * whether the call has a count for each rank.
+ */
 typedef struct COLL_Report_amount {
     MPI_Count count;
     MPI_Datatype type;

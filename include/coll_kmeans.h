@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * K-means of rows in memory, by libcoll_kmeans: what coll-kmeans does with files. Every rank of a
- * communicator passes its own rows; the result is that of all rows in the order of the ranks, with
- * the same bits for any number of ranks and threads. One process passes MPI_COMM_SELF.
+ * communicator passes its own rows; the result is that of one rank with all rows in the order of
+ * the ranks, with the same bits for any number of ranks and threads. One process passes
+ * MPI_COMM_SELF.
  *
  * All functions are collective unless stated otherwise. They return MPI_SUCCESS; MPI_ERR_ARG if an
  * argument is wrong; or another error code. On an error all ranks return the same code and the same
@@ -42,13 +43,13 @@ typedef struct COLL_Kmeans_points {
 /* The settings of a fit, the same on all ranks. */
 typedef struct COLL_Kmeans_settings {
     size_t k;
-    const char *start;       /* a method as coll-kmeans --start takes it, but file: */
+    const char *start;       /* a method as in coll-kmeans --start, except file: */
     const double *centroids; /* the k x dim initial centroids instead; NULL: chosen by START */
     uint64_t seed;           /* of the choice by START */
     int iterations;          /* the most iterations */
     double tolerance; /* stop when the sum of the squared distances that centroids move is at most
                          this times the mean variance of the features; 0: no such rule */
-    int threads;      /* threads of this rank; 0: its processors, shared fairly */
+    int threads;      /* threads of this rank; 0: its fair share of the processors */
     int cosine;       /* not 0: rows and centroids are scaled to length 1; then half a squared
                          distance is 1 minus the cosine */
 } COLL_Kmeans_settings;
@@ -57,33 +58,31 @@ typedef struct COLL_Kmeans_settings {
 typedef struct COLL_Kmeans_model {
     size_t k, dim;
     double *centroids; /* k x dim */
-    double *offsets;   /* dim: with SCALE, how features are stored before they are compared. NULL in
-                          a prediction: derived from the centroids */
+    double *offsets;   /* dim: feature f of column i is stored as (f - offsets[i]) * scale. NULL
+                          in a prediction: OFFSETS and SCALE are derived from the centroids */
     double scale;
     int cosine; /* as in the settings */
 } COLL_Kmeans_model;
 
 /*
- * Clusters POINTS. Sets MODEL, whose arrays have room for k x dim centroids and dim offsets; the
- * cluster of each of this rank's points, in LABELS; the weighted sum of the squared distances of
- * all points from their centroids; and the number of iterations.
+ * Clusters POINTS. Sets MODEL, whose arrays have room for k x dim centroids and dim offsets; LABELS
+ * to the cluster of each of this rank's points; *INERTIA to the weighted sum of the squared
+ * distances of all points from their centroids; and *ITERATIONS to the number of iterations.
  */
 int COLL_Kmeans_fit(const COLL_Kmeans_points *points, const COLL_Kmeans_settings *settings,
                     MPI_Comm comm, COLL_Kmeans_model *model, int32_t *labels, double *inertia,
                     int *iterations, char *problem, size_t size);
 
 /*
- * Finds the nearest centroid of each of this rank's points, in LABELS, with THREADS threads (0: as
- * above), and the weighted sum of the squared distances of all points. The points that MODEL was
- * fitted to get the labels that the fit gave them.
+ * Sets LABELS to the nearest centroid of each of this rank's points, and *INERTIA to the weighted
+ * sum of the squared distances of all points from their centroids. Uses THREADS threads (0: as
+ * above). Points to which MODEL was fitted get the same labels as in the fit.
  */
 int COLL_Kmeans_predict(const COLL_Kmeans_points *points, const COLL_Kmeans_model *model,
                         int threads, MPI_Comm comm, int32_t *labels, double *inertia, char *problem,
                         size_t size);
 
-/*
- * Computes the distances of each of this rank's points from all centroids: rows x k DISTANCES.
- */
+/* Sets DISTANCES, rows x k, to the distance of each of this rank's points from each centroid. */
 int COLL_Kmeans_transform(const COLL_Kmeans_points *points, const COLL_Kmeans_model *model,
                           int threads, MPI_Comm comm, double *distances, char *problem,
                           size_t size);

@@ -25,13 +25,15 @@ typedef struct COLL_Candidate {
     const char *summary;
     char spec[200]; /* the name with all parameters: "chain:segment=32K,window=16" */
     int applicable; /* can run this call */
-    /* can run a similar call whose sizes differ, with some ranks knowing only their own */
+    /*
+     * can run a similar call in which sizes differ by rank, and some ranks know only their own size
+     */
     int uneven;
     int chosen;       /* chosen for this call */
     int rival;        /* baseline for comparisons: runs only if it is named, is never chosen */
     double predicted; /* seconds, from the cost model; 0 if not applicable */
     double otherwise; /* if only COLL_REPRODUCIBLE rules it out, its predicted seconds; else 0 */
-    double played;    /* seconds, from simulations as long as requested; 0 if none was */
+    double played;    /* seconds, from a simulation as long as requested; 0 without one */
     /* from the same simulations: bytes over the busiest host's link, rack's uplink and site's
        uplink, one way; 0 if the algorithm has no plan */
     double host_bytes, rack_bytes, site_bytes;
@@ -43,9 +45,9 @@ typedef struct COLL_Candidate {
  * Describes which algorithm would run OPERATION on COMM with BYTES from or to ROOT. On rank 0 the
  * choice includes the results of earlier autotuning (COLL_LEARN), which other ranks get with their
  * first call. Writes up to CAPACITY candidates, in the order of their table, and sets *COUNT to the
- * number of registered ones; with a CAPACITY of 0 it only counts. Collective like the operation
- * itself on a communicator's first use, local afterwards. The texts are valid as long as the
- * program runs.
+ * number of registered algorithms; with a CAPACITY of 0 it only counts. Collective like the
+ * operation itself on a communicator's first use, local afterwards. The texts are valid as long as
+ * the program runs.
  */
 int COLL_Explain(const char *operation, MPI_Count bytes, int root, MPI_Comm comm,
                  COLL_Candidate candidates[], int capacity, int *count);
@@ -67,8 +69,8 @@ typedef struct COLL_Question {
 } COLL_Question;
 
 /*
- * Answers QUESTION as COLL_Explain does. CHOSEN is what a job would choose, in the short time that
- * it has for predictions. One rank is enough for long simulations.
+ * Answers QUESTION as COLL_Explain does. CHOSEN marks the algorithm that a job would choose in the
+ * short time that a job has for predictions. One rank is enough for long simulations.
  */
 int COLL_Explain_question(const COLL_Question *question, MPI_Comm comm, COLL_Candidate candidates[],
                           int capacity, int *count);
@@ -123,17 +125,17 @@ typedef struct COLL_Simulation {
     COLL_Place *places; /* HOST is NULL if the question names ranks or racks */
     int *order;         /* the ranks in chain order: the root's host and rack first */
     int64_t *ends;      /* nanoseconds after which each rank has ended */
-    int64_t time;       /* the last of them */
+    int64_t time;       /* the largest of ENDS */
     int nodes, racks, sites;
     int root;       /* -1 if the operation has none */
     char spec[200]; /* the algorithm with all parameters */
 } COLL_Simulation;
 
 /*
- * Simulates the call that QUESTION is about, in at most its EVENTS. SPEC names the algorithm
- * ("chain:segment=32K"); NULL, "" and "auto" stand for the one that would be chosen. Local like
- * COLL_Explain. Errors: MPI_ERR_ARG if the algorithm has no plan, MPI_ERR_COUNT if there are too
- * many events.
+ * Simulates the call that QUESTION is about, with at most QUESTION->events events. SPEC names the
+ * algorithm ("chain:segment=32K"); NULL, "" and "auto" stand for the algorithm that would be
+ * chosen. Local like COLL_Explain. Errors: MPI_ERR_ARG if the algorithm has no plan, MPI_ERR_COUNT
+ * if there are too many events.
  */
 int COLL_Simulate(const COLL_Question *question, const char *spec, MPI_Comm comm,
                   COLL_Simulation *simulation);
@@ -217,8 +219,8 @@ typedef struct COLL_Description {
 int COLL_Describe(MPI_Comm comm, COLL_Description *description);
 
 /*
- * The contents of a profile. COST[level] is valid if MEASURED[level] is not 0, a curve if it has
- * knots.
+ * The contents of a profile. COST[level] is valid if MEASURED[level] is not 0. A curve, in a COST
+ * or in COPY, is valid if its KNOTS is not 0.
  */
 typedef struct COLL_Profile {
     COLL_Cost cost[COLL_LEVELS];
@@ -228,8 +230,8 @@ typedef struct COLL_Profile {
 
 /*
  * Writes PROFILE, measured on the hosts of COMM, to the file at PATH, which is replaced atomically.
- * Call it on one rank; collective on a communicator's first use. Errors: MPI_ERR_ARG for values out
- * of bounds or no level at all, MPI_ERR_FILE.
+ * Call it on one rank, after the first use of COMM, which is collective. Errors: MPI_ERR_ARG for
+ * values out of bounds or no level at all, MPI_ERR_FILE.
  */
 int COLL_Profile_write(const char *path, MPI_Comm comm, const COLL_Profile *profile);
 
@@ -280,20 +282,22 @@ typedef struct COLL_Cluster {
 typedef struct COLL_Replay_row {
     const char *operation;
     char algorithm[32]; /* libcoll's; "several" if communicators differ */
-    size_t bytes;       /* the calls have from BYTES to less than twice as many */
+    size_t bytes;       /* the calls have at least BYTES and less than 2 BYTES */
     double calls;
     double recorded, libcoll, native; /* s, the mean of all ranks of the job */
 } COLL_Replay_row;
 
-/* The whole job. An array of three has the recorded seconds, those with libcoll, and those with the
- * MPI library's own algorithms. */
+/*
+ * The whole job. An array of three has the recorded seconds, the seconds with libcoll, and the
+ * seconds with the MPI library's own algorithms.
+ */
 typedef struct COLL_Replay_sum {
     int ranks, hosts, racks, sites;
     char profile[1024];    /* the file, or "built-in" */
     double run[3];         /* s from MPI_Init to MPI_Finalize, of the last rank */
     double collectives[3]; /* s in blocking collectives, the mean of the ranks */
-    double skipped;        /* calls of all ranks that are not estimated: nonblocking and persistent
-                              ones, and those among neighbours */
+    double skipped;        /* calls of all ranks that are not estimated: nonblocking and
+                              persistent calls, and calls among neighbours */
     double sent;           /* bytes that ranks sent point to point */
 } COLL_Replay_sum;
 
@@ -301,8 +305,9 @@ enum { COLL_REPLAY_ROWS = 512 };
 
 /*
  * Estimates the job on CLUSTER: the ranks make their calls in the recorded order, with the recorded
- * time between them, and each call is simulated from the times at which its ranks arrive. Sets
- * *COUNT rows, at most COLL_REPLAY_ROWS, those with the most time first. Local.
+ * time between them, and each call is simulated from the times at which its ranks arrive. Writes at
+ * most COLL_REPLAY_ROWS rows to ROWS, in descending order of time, and their number to *COUNT.
+ * Local.
  */
 int COLL_Replay(const COLL_Record *record, const COLL_Cluster *cluster, COLL_Replay_row rows[],
                 int *count, COLL_Replay_sum *sum);
@@ -319,8 +324,8 @@ int COLL_Replay_goal(const COLL_Record *record, const COLL_Cluster *cluster, FIL
 typedef struct COLL_Placement {
     double messages[2];    /* in which the busiest link passes the ranks' point-to-point bytes */
     double collectives[2]; /* in blocking collectives, as COLL_Replay estimates them for libcoll */
-    int no_uplinks;        /* the profile has no limit of the racks' uplinks: they are taken to pass
-                              all that their hosts send */
+    int no_uplinks;        /* the profile has no limit of the racks' uplinks: an uplink is
+                              assumed to pass all that its hosts send */
 } COLL_Placement;
 
 /*
@@ -334,9 +339,10 @@ int COLL_Replay_place(const COLL_Record *record, const COLL_Cluster *cluster, un
 /*
  * Dedicated collective processors (DCPs) in a program without libcoll_pmpi. Collective over
  * MPI_COMM_WORLD. SPEC says which ranks serve, as COLL_DCP does: "1:4", "2". Ranks that serve get
- * an *APP of MPI_COMM_NULL, and must call DCP_Serve; all other ranks get a communicator of these
- * ranks, on which DCP_IAllreduce is served until DCP_Stop, which frees it. These three functions
- * return their errors without invoking an error handler. A bad SPEC is MPI_ERR_ARG on all ranks.
+ * an *APP of MPI_COMM_NULL, and must call DCP_Serve; all other ranks get a communicator of the
+ * ranks that don't serve. DCP_IAllreduce is served on it until DCP_Stop, which frees the
+ * communicator. These three functions return their errors without invoking an error handler. A bad
+ * SPEC is MPI_ERR_ARG on all ranks.
  */
 int DCP_Start(const char *spec, MPI_Comm *app);
 
