@@ -37,8 +37,8 @@ static int raise_error(MPI_Comm comm, int code) {
 }
 
 /*
- * Raises the error that a buffer of NAME has gaps: the compiler's copy would not last until it is
- * read.
+ * Raises the error that a buffer of NAME has gaps: the compiler would free its contiguous copy
+ * before the operation is complete.
  */
 static int refuse_gaps(const char *name, MPI_Comm comm) {
     char text[MPI_MAX_ERROR_STRING];
@@ -102,7 +102,10 @@ void coll_f08_close(coll_f08_call *call, coll_f08_request *request, int code, MP
     set_ierror(ierror, code);
 }
 
-/* Copies the LENGTH elements of FROM, each by CONVERT, to the next list of CALL, of TYPE. */
+/*
+ * Converts the LENGTH elements of FROM with CONVERT and stores them as the next list of CALL, whose
+ * elements have type TYPE. Returns that list.
+ */
 #define COPY(type, convert)                                                                        \
     type *list = (type *)(void *)call->next;                                                       \
     for (int i = 0; i < length; i++)                                                               \

@@ -30,15 +30,18 @@ typedef struct coll_f08_call {
     int sends, receives;
 } coll_f08_call;
 
-/* Instead of a root: the lists are significant on every rank; so they are, and between two groups
- * they are of the ranks of its own; and they are of its neighbours. */
+/*
+ * Passed instead of a root: ALL if the lists are significant on every rank, OWN if so and, between
+ * two groups, they have an element for each rank of its own group, NEIGHBORS if they have one for
+ * each of its neighbours.
+ */
 enum { COLL_F08_ALL = -99, COLL_F08_OWN, COLL_F08_NEIGHBORS };
 
 /*
- * Checks the buffers of a call of the operation NAME, and allocates LISTS lists; the lists are
- * empty on ranks on which they aren't significant because they aren't the root. FIRST and SECOND
- * may be NULL. Returns an error after raising it on COMM: MPI_ERR_BUFFER for an array section with
- * gaps, MPI_ERR_NO_MEM. Call coll_f08_close also after an error.
+ * Checks the buffers of a call of the operation NAME, and allocates LISTS lists. If the operation
+ * has a root, the lists are empty on the other ranks, on which they aren't significant. FIRST and
+ * SECOND may be NULL. Returns an error after raising it on COMM: MPI_ERR_BUFFER for an array
+ * section with gaps, MPI_ERR_NO_MEM. Call coll_f08_close also after an error.
  */
 int coll_f08_open(coll_f08_call *call, const char *name, const CFI_cdesc_t *first,
                   const CFI_cdesc_t *second, MPI_Fint comm, MPI_Fint root, int lists);
@@ -52,7 +55,7 @@ void coll_f08_close(coll_f08_call *call, coll_f08_request *request, int code, MP
 /* Returns a buffer's address in C, also for MPI_IN_PLACE and MPI_BOTTOM. */
 void *coll_f08_address(const CFI_cdesc_t *buffer);
 
-/* Copy a list of LENGTH elements, one of CALL's. */
+/* Convert a list of LENGTH elements to C, and return the converted list, which is CALL's next. */
 const MPI_Count *coll_f08_counts_int(coll_f08_call *call, int length, const MPI_Fint counts[]);
 const MPI_Count *coll_f08_counts_large(coll_f08_call *call, int length, const MPI_Count counts[]);
 const MPI_Aint *coll_f08_places_int(coll_f08_call *call, int length, const MPI_Fint places[]);
@@ -74,7 +77,7 @@ void coll_f08_request_free(coll_f08_request *request, MPI_Fint *ierror);
 void coll_f08_dcp_wait(coll_f08_request *request, MPI_Fint *ierror);
 void coll_f08_dcp_test(coll_f08_request *request, MPI_Fint *flag, MPI_Fint *ierror);
 
-/* The same for functions that take COMM as a Fortran handle. */
+/* The other functions, whose arguments need a conversion. */
 void coll_f08_set(const MPI_Fint *comm, const char *operation, const char *spec, MPI_Fint *ierror);
 void coll_f08_pool_add(COLL_Pool *const *pool, const int64_t *key, const CFI_cdesc_t *value,
                        MPI_Fint *ierror);

@@ -14,7 +14,7 @@
 #   @declarations@          their declarations
 #   @parameters@            the parameters of the C function behind it
 #   @call@                  COLL_Bcast(...): the call of libcoll's function
-#   @lists@                 how many of its arguments are lists of numbers, one for each rank
+#   @lists@                 the number of its lists, which have an element for each rank or neighbour
 #   @root@                  its root, COLL_F08_ALL, COLL_F08_OWN or COLL_F08_NEIGHBORS
 #   @buffers@               its two buffers; NULL for missing ones
 #   @request@               its request, or NULL
