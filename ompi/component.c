@@ -130,7 +130,7 @@ static bool is_speaker(void) {
     return OMPI_PROC_MY_NAME->vpid == 0;
 }
 
-/* The same with any release of Open MPI. */
+/* Returns the same as is_speaker, and works with any release of Open MPI. */
 static bool is_speaker_of_any_release(void) {
     const char *rank = getenv("OMPI_COMM_WORLD_RANK");
     if (!rank)

@@ -59,15 +59,16 @@ void libcoll_set_functions(mca_coll_base_module_t *base);
 
 /*
  * Returns whether a call of OPERATION on COMM is passed to the previous function; to be called if
- * libcoll_passes has returned false. If the call is not passed on, sets *CODE to MPI_SUCCESS if
- * libcoll can run it, or to an error. Local; the result is the same on all ranks.
+ * libcoll_passes has returned false. *CODE must be MPI_SUCCESS before; on an error, sets *CODE and
+ * returns false. Local; the result is the same on all ranks.
  */
 bool libcoll_asks_and_passes(libcoll_module *module, libcoll_operation operation,
                              struct ompi_communicator_t *comm, int *code);
 
 /*
- * At the end of MPI_Init: makes libcoll exchange what all processes need to know of each other, if
- * they can use libcoll together. Collective over MPI_COMM_WORLD.
+ * Makes libcoll exchange what all processes need to know of each other, if they can use libcoll
+ * together, and starts the report and the record. Called at the end of MPI_Init. Collective over
+ * MPI_COMM_WORLD.
  */
 void libcoll_set_up_job(void);
 
@@ -82,8 +83,8 @@ static inline void libcoll_count(unsigned long *count) {
 }
 
 /*
- * Returns whether it is known already that a call is passed to the previous function, and counts
- * such a call.
+ * Returns whether this rank already knows that calls of OPERATION are passed to the previous
+ * function, and counts such a call.
  */
 static inline bool libcoll_passes(libcoll_module *module, libcoll_operation operation) {
     if (!module->passes[operation] || !libcoll_is_recent(module))
@@ -103,8 +104,8 @@ extern int libcoll_report_numbers[LIBCOLL_COUNT];
 /* --- What processes know of each other without messages (peers.c) --- */
 
 /*
- * What a process publishes. If the takes_part, one_host or reports of ranks differ, those of the
- * job's first process hold.
+ * What a process publishes. The other processes use takes_part, one_host, reports and records of
+ * the job's first process.
  */
 typedef struct libcoll_word {
     bool gpu; /* its buffers may be in GPU memory */
@@ -127,8 +128,8 @@ typedef enum libcoll_fit {
 } libcoll_fit;
 
 /*
- * Returns whether this job's RANKS processes can use libcoll together. If several can't, the first
- * one determines the result, which is the same on all of them.
+ * Returns whether this job's RANKS processes can use libcoll together. If several can't, the one
+ * with the lowest rank determines the result, which is the same on all processes.
  */
 libcoll_fit libcoll_find_fit(int ranks);
 

@@ -24,8 +24,9 @@ static void convert_list(int many, const int counts[], const int places[], MPI_C
 }
 
 /*
- * Converts SENDS and RECEIVES of Open MPI's counts and displacements to *WIDE, in *MEMORY, which is
- * allocated again. Counts that are NULL are not significant on this rank.
+ * Converts Open MPI's counts and displacements to *WIDE: lists of SENDS and of RECEIVES elements.
+ * Reallocates *MEMORY, which then contains the converted lists. Counts that are NULL are not
+ * significant on this rank, and become 0.
  */
 static int convert_lists(vectors *wide, void **memory, int sends, const int send_counts[],
                          const int send_places[], int receives, const int receive_counts[],
@@ -49,7 +50,7 @@ static int convert_lists(vectors *wide, void **memory, int sends, const int send
     return MPI_SUCCESS;
 }
 
-/* Converts those for the ranks of a communicator. */
+/* Converts counts and displacements, one of each for every rank of a communicator. */
 static int convert_vectors(vectors *wide, void **memory, int ranks, const int send_counts[],
                            const int send_places[], const int receive_counts[],
                            const int receive_places[]) {
@@ -58,7 +59,7 @@ static int convert_vectors(vectors *wide, void **memory, int ranks, const int se
 }
 #define WIDEN(...) convert_vectors(&wide, memory, ompi_comm_size(comm), __VA_ARGS__)
 
-/* Converts those for the neighbours on COMM. */
+/* Converts counts and displacements, one of each for every neighbour on COMM. */
 static int convert_edges(vectors *wide, void **memory, MPI_Comm comm, const int send_counts[],
                          const int send_places[], const int receive_counts[],
                          const int receive_places[]) {
@@ -69,8 +70,10 @@ static int convert_edges(vectors *wide, void **memory, MPI_Comm comm, const int 
 }
 #define WIDEN_EDGES(...) convert_edges(&wide, memory, comm, __VA_ARGS__)
 
-/* Copies the datatypes of blocks to WIDE, unless the conversion returned an error: CODE. Open MPI's
- * Fortran calls free their arrays at once. */
+/*
+ * Copies the datatypes of blocks to WIDE, unless CODE, the result of the conversion, is an error.
+ * Open MPI's Fortran functions free their arrays when they return.
+ */
 static int add_types(int code, vectors *wide, MPI_Datatype const send_types[],
                      MPI_Datatype const receive_types[]) {
     for (size_t i = 0; code == MPI_SUCCESS && i < wide->sends; i++)
@@ -80,8 +83,10 @@ static int add_types(int code, vectors *wide, MPI_Datatype const send_types[],
     return code;
 }
 
-/* Converts the lists for the neighbours on COMM. The lists have datatypes, and their displacements
- * are MPI_Aint. */
+/*
+ * Converts counts, displacements (here MPI_Aint) and datatypes, one of each for every neighbour on
+ * COMM.
+ */
 static int convert_typed_edges(vectors *wide, void **memory, MPI_Comm comm, const int send_counts[],
                                const MPI_Aint send_places[], MPI_Datatype const send_types[],
                                const int receive_counts[], const MPI_Aint receive_places[],
@@ -112,26 +117,26 @@ static bool is_agreement(int count, MPI_Datatype type) {
 #define NO_OP MPI_OP_NULL
 
 /*
- * Returns whether Open MPI has made TYPE for its own use, for files and intercommunicators. MPI
- * can't tell what such a type consists of. The result is the same on all ranks.
+ * Returns whether Open MPI has made TYPE for its own use, for files and intercommunicators. MPI's
+ * functions can't decode such a type. The result is the same on all ranks.
  */
 static bool is_inner(MPI_Datatype type) {
     return type && !ompi_datatype_is_predefined(type) && !type->args;
 }
 #define NO_TYPE false
 /*
- * Whether the type of the data is an inner one. SENT is for operations in which all ranks send,
- * SCATTERED for those in which the root sends.
+ * Whether is_inner holds for the type of the data. SENT is for operations in which all ranks send,
+ * SCATTERED for operations in which the root sends.
  */
 #define SENT is_inner(send == MPI_IN_PLACE ? receive_type : send_type)
 #define SCATTERED is_inner(ompi_comm_rank(comm) == root ? send_type : receive_type)
 
 /*
  * Defines the entries of FUNCTION, its name in Open MPI's table; NAME is its name in libcoll.
- * PARAMETERS are passed to the previous function as ARGUMENTS. INNER tells whether their types are
- * inner ones, AGREEMENT whether the call may be an agreement of Open MPI. KEPT_OP is the MPI_Op to
- * which a request keeps a reference. WIDENING is done first; then LIBCOLL is passed to libcoll.
- * AMOUNT is for END_RECORDING. Lists are in parentheses.
+ * PARAMETERS are passed to the previous function as ARGUMENTS. INNER tells whether is_inner holds
+ * for their types, AGREEMENT whether the call may be an agreement of Open MPI. KEPT_OP is the
+ * MPI_Op to which a request keeps a reference. WIDENING converts arguments; then libcoll is called
+ * with LIBCOLL. AMOUNT is for END_RECORDING. Lists are in parentheses.
  */
 #define ENTRIES(function, name, operation, parameters, arguments, inner, agreement, kept_op,       \
                 widening, libcoll, amount)                                                         \
@@ -198,13 +203,15 @@ static bool is_inner(MPI_Datatype type) {
     }
 #define EACH(...) __VA_ARGS__
 
-/* Begins a call of the program that is passed on. Returns 0 if it is not recorded. */
+/* Begins the recording of a call that is passed on. Returns 0 if the call is not recorded. */
 static inline uint64_t begin_recording(void) {
     return libcoll_reports && libcoll_inside == 0 ? COLL_Report_begin() : 0;
 }
 
-/* AMOUNT is a COLL_Report_amount: the count and the type of this rank's data or block, and one of
- * the four below. */
+/*
+ * AMOUNT is a COLL_Report_amount in parentheses: the count and the type of this rank's data or
+ * block, and EVEN, EVEN_ROOTED, UNEVEN or UNEVEN_ROOTED.
+ */
 #define END_RECORDING(operation, started, amount)                                                  \
     COLL_Report_end(began, code, libcoll_report_numbers[LIBCOLL_##operation], started,             \
                     &(COLL_Report_amount){EACH amount}, comm)
@@ -213,7 +220,10 @@ static inline uint64_t begin_recording(void) {
 #define UNEVEN -1, true
 #define UNEVEN_ROOTED root, true
 #define WHOLE count, type
-/* The data of a rank that sends or, in place, has it in its receive buffer; and the opposite. */
+/*
+ * Count and type of the data of this rank. SENDS: of the data that it sends, which is in its
+ * receive buffer if the send buffer is MPI_IN_PLACE. RECEIVES: the same with the buffers exchanged.
+ */
 #define SENDS                                                                                      \
     send == MPI_IN_PLACE ? receive_count : send_count,                                             \
         send == MPI_IN_PLACE ? receive_type : send_type
@@ -356,7 +366,7 @@ ENTRIES(alltoallv, Alltoallv, alltoall, (ALLTOALLV_PARAMETERS, ), (ALLTOALLV, ),
 #define WIDE_ALLTOALLW                                                                             \
     send, wide.send_counts, wide.send_places, wide.send_types, receive, wide.receive_counts,       \
         wide.receive_places, wide.receive_types
-/* Open MPI itself calls none. */
+/* Open MPI itself doesn't call alltoallw, so its types are never inner ones. */
 ENTRIES(alltoallw, Alltoallw, alltoall, (ALLTOALLW_PARAMETERS(int), ), (ALLTOALLW, ), NO_TYPE,
         NO_AGREEMENT, NO_OP,
         add_types(WIDEN(send == MPI_IN_PLACE ? NULL : send_counts, send_places, receive_counts,

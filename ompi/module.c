@@ -51,8 +51,8 @@ static int save_previous_functions(mca_coll_base_module_t *base, struct ompi_com
 /* --- Which calls libcoll runs --- */
 
 /*
- * Notes why the component takes no part, for the report, and prints it on rank 0 if COLL_TRACE=1;
- * not twice in a row.
+ * Stores WHY the component takes no part, for the report, if COMM is MPI_COMM_WORLD. Prints WHY and
+ * REMEDY on rank 0 of COMM if COLL_TRACE=1, unless WHY was the last reason printed.
  */
 static void trace_reason(const struct ompi_communicator_t *comm, const char *why,
                          const char *remedy) {
@@ -84,8 +84,8 @@ static int ask_libcoll(libcoll_module *module, struct ompi_communicator_t *comm)
 static bool job_is_set_up;
 
 /*
- * Returns whether all of COMM's processes belong to this job and it is set up. The result is the
- * same on all of them.
+ * Returns whether all of COMM's processes belong to this job, and the job is set up. The result is
+ * the same on all these processes.
  */
 static bool is_of_the_job(struct ompi_communicator_t *comm) {
     for (int rank = 0; rank < ompi_comm_size(comm); rank++)
@@ -145,9 +145,9 @@ static bool is_one_of(const char *name, const char *const names[]) {
 }
 
 /*
- * Returns the name of the transport if it is not one for which libcoll is made, otherwise NULL. The
- * point-to-point component is the same on all ranks (*SAME_ON_ALL is true then). But each rank
- * chooses its byte transfer layers itself.
+ * Returns the name of a transport in use for which libcoll is not made, or NULL if there is none.
+ * *SAME_ON_ALL becomes true if the point-to-point component is not ob1: all ranks have the same
+ * one. With ob1, each rank chooses its byte transfer layers itself.
  */
 static const char *other_network(bool *same_on_all) {
     static const char *const known[] = {"tcp", "vader", "sm", "self", NULL};

@@ -84,7 +84,8 @@ static int progress_requests(void) {
 
 /*
  * Adds a started request to the active ones, even if it is complete already: Open MPI must not see
- * it complete yet, because after the return it still stores what it has to release at completion.
+ * it complete yet, because Open MPI stores the objects to release at completion only after this
+ * function has returned.
  */
 static void add_to_active(libcoll_request *request) {
     pthread_mutex_lock(&lock);

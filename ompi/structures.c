@@ -21,7 +21,7 @@ static bool is_derived(const void *object, const opal_class_t *base) {
     return class;
 }
 
-/* Each function of the communicator must be in the table of its module, too. */
+/* Returns whether each function of the communicator is also in the table of its module. */
 static bool tables_agree(struct ompi_communicator_t *comm) {
 #define COMPARE(entry)                                                                             \
     if (comm->c_coll->coll_##entry &&                                                              \
@@ -50,7 +50,10 @@ static bool type_agrees(void) {
            made->super.size == 3 * sizeof(int) && PMPI_Type_free(&made) == MPI_SUCCESS;
 }
 
-/* Receives a message of this process by a persistent request. */
+/*
+ * Returns whether a persistent request, with which this process receives from itself, has the
+ * expected members.
+ */
 static bool request_agrees(void) {
     int value = 0;
     MPI_Request made;

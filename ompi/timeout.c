@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * COLL_TIMEOUT for nonblocking calls that are left to the MPI library. The program gets a request
- * of the component, which completes with the library's request, or with an error if that takes too
- * long. The messages are the same as without a timeout.
+ * of the component, which completes with the library's request, or with an error if the library's
+ * request takes too long. The messages are the same as without a timeout.
  */
 #include "ompi/component.h"
 
@@ -109,7 +109,10 @@ static int progress_requests(void) {
     return count;
 }
 
-/* Frees a complete request, for Open MPI or the program. */
+/*
+ * Frees a complete request, for Open MPI or the program. A late request only moves to the list of
+ * given up ones.
+ */
 static int free_request(ompi_request_t **handle) {
     timed_request *request = (timed_request *)*handle;
     if (!REQUEST_COMPLETE(*handle))

@@ -14,14 +14,14 @@ typedef enum libcoll_tags { LIBCOLL_TAGS_COMPONENT, LIBCOLL_TAGS_WRAPPER } libco
 
 /*
  * The environment variable that the component sets within a process if it is going to write the
- * report: the wrapper's copy of libcoll must not write one of the same calls.
+ * report, so that the wrapper's copy of libcoll does not write a report of the same calls.
  */
 #define LIBCOLL_COMPONENT_REPORTS "LIBCOLL_COMPONENT_REPORTS"
 
 /*
  * Returns the transport with the tags of WHICH. Returns NULL, with the reason in TEXT, if the
- * running Open MPI isn't the release that this was built for, because its internal structures may
- * differ between releases. Call it after MPI_Init or in a component.
+ * running Open MPI isn't the release that this was built for, or has a structure of another size:
+ * internal structures differ between releases. Call it after MPI_Init or in a component.
  */
 const COLL_Transport *libcoll_transport(libcoll_tags which, char text[], size_t size);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Replaces a header of Open MPI 5.0 that Debian doesn't install, although installed headers include
- * it. Has what their types and inline functions need of POSIX mutexes and conditions.
+ * it. Defines the mutexes and conditions that these headers need, with POSIX threads.
  */
 #ifndef COLL_OMPI_THREADS_PTHREADS_MUTEX_H
 #define COLL_OMPI_THREADS_PTHREADS_MUTEX_H
@@ -12,7 +12,7 @@
 typedef pthread_mutex_t opal_thread_internal_mutex_t;
 typedef pthread_cond_t opal_thread_internal_cond_t;
 
-/* The headers make no recursive mutexes. */
+/* Open MPI's headers create no recursive mutexes. */
 static inline int opal_thread_internal_mutex_init(opal_thread_internal_mutex_t *mutex,
                                                   bool recursive) {
     return recursive ? -1 : pthread_mutex_init(mutex, NULL);

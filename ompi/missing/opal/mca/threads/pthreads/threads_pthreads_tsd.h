@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Replaces a header of Open MPI 5.0 that Debian doesn't install, although installed headers include
- * it. Has what they need of thread-specific data of POSIX.
+ * it. Defines the thread-specific data that these headers need, with POSIX threads.
  */
 #ifndef COLL_OMPI_THREADS_PTHREADS_TSD_H
 #define COLL_OMPI_THREADS_PTHREADS_TSD_H
