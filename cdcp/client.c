@@ -2,8 +2,8 @@
 /*
  * Posts an application rank's values and fetches the result.
  *
- * Values go through the mailbox in the node's shared memory if the rank has one and its next slot
- * is free, and otherwise in a message to the DCP. The result comes back the same way. A rank may
+ * Values go through the rank's mailbox in the node's shared memory, or in a message to the DCP if
+ * the rank has no mailbox, or the mailbox is full. The result comes back the same way. A rank may
  * use both: the DCP identifies a call by its communicator and its number.
  *
  * Cost with a mailbox: a post and a completed wait need two copies of the value and about four
@@ -117,7 +117,9 @@ static size_t larger(size_t one, size_t other) {
     return one > other ? one : other;
 }
 
-/* Reserves a large slot if the data of CALL doesn't fit into a slot. Returns false if none is free.
+/*
+ * Sets *LARGE_SLOT to a reserved large slot if the data of CALL doesn't fit into a slot, else to
+ * COLL_MAILBOX_NO_LARGE_SLOT. Returns false if all large slots are in use.
  */
 static bool reserve_large_slot(const coll_client_call *call, int *large_slot) {
     *large_slot = COLL_MAILBOX_NO_LARGE_SLOT;
@@ -133,8 +135,8 @@ static bool reserve_large_slot(const coll_client_call *call, int *large_slot) {
 }
 
 /*
- * Writes the values to the next slot. Returns false if there is no mailbox, no free slot, or no
- * free large slot that is needed.
+ * Writes the values to the next slot. Returns false if there is no mailbox, the next slot is not
+ * free, or a large slot is needed and none is free.
  */
 static bool post_to_mailbox(coll_dcp_request *request) {
     if (!box.slots)
@@ -243,7 +245,10 @@ MPI_Comm coll_dcp_request_comm(const coll_dcp_request *request) {
     return comm;
 }
 
-/* Returns whether the result has arrived: after the post only the DCP changes the state. */
+/*
+ * Returns whether the result or a failure has arrived: after the post only the DCP changes the
+ * state.
+ */
 static bool has_arrived(const coll_mailbox_slot *slot) {
     return coll_mailbox_event_in(slot, memory_order_acquire) != COLL_MAILBOX_POSTED;
 }

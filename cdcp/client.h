@@ -8,8 +8,9 @@
 #include "cdcp/request_pool.h"
 
 /*
- * Makes an inactive, not persistent request. The caller then describes its call in it. Sets
- * *REQUEST to NULL and returns MPI_ERR_NO_MEM if there are too many.
+ * Creates an inactive request for a call on CLIENT_COMM, not a persistent one. The caller then sets
+ * the request's CALL. Sets *REQUEST to NULL and returns MPI_ERR_NO_MEM if too many requests are in
+ * use.
  */
 static inline int coll_client_request(coll_client_comm *client_comm, coll_dcp_request **request) {
     coll_job_enter();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The collectives that DCPs serve, as application ranks call them; and those of coll.h, which the
- * MPI library runs if no DCP takes them.
+ * The calls by which application ranks post collectives to DCPs, and the functions DCP_I... of
+ * coll.h, which run a collective with the MPI library if no DCP takes it.
  */
 #include "config.h"
 
@@ -14,8 +14,8 @@
 #include "lib/base/error.h"
 
 /*
- * Posts *REQUEST, unless it is NULL because DCPs don't take the call. CODE is the error of
- * describing the call; on errors, ends the request.
+ * Posts *REQUEST, unless it is NULL because DCPs don't take the call. CODE is the result of making
+ * the request. After an error, ends the request.
  */
 static int post_request(int code, coll_dcp_request **request) {
     if (!*request)
@@ -39,8 +39,8 @@ static bool are_valid_buffers(const void *sendbuf, const void *recvbuf, MPI_Coun
 }
 
 /*
- * Makes a request for OPERATION with the operands looked up last. The result has COUNT elements;
- * SENDBUF has COUNT * TIMES.
+ * Makes a request for OPERATION with the operands that CLIENT_COMM has looked up last. The result
+ * has COUNT elements; SENDBUF has COUNT * TIMES elements.
  */
 static inline int make_reduction(coll_dcp_operation operation, const void *sendbuf, void *recvbuf,
                                  MPI_Count count, int times, coll_client_comm *client_comm,
@@ -113,14 +113,14 @@ static bool is_data(const void *buffer, MPI_Count count, MPI_Datatype type, MPI_
         return false;
     if (buffer || *bytes == 0)
         return true;
-    /* MPI_BOTTOM, if the type has addresses */
+    /* A null BUFFER can only be MPI_BOTTOM, which needs a derived type with absolute addresses. */
     return PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner) == MPI_SUCCESS &&
            combiner != MPI_COMBINER_NAMED;
 }
 
 /*
- * Opens DATA. Only the MPI library can check whether TYPE is committed. If no other MPI call here
- * would do so, an empty send to MPI_PROC_NULL makes it check.
+ * Opens DATA. Only the MPI library can check whether TYPE is committed. If TYPE is not a predefined
+ * type without gaps, an empty send to MPI_PROC_NULL makes the MPI library check.
  */
 static int open_data(coll_data *data, const void *buffer, MPI_Count count, MPI_Datatype type) {
     const char nothing = 0;

@@ -14,7 +14,7 @@
 /* Lists of members are sent to the DCPs in pieces that fit into an eager message. */
 enum { PIECE = 512 };
 
-/* The job's lock guards all of these except the key, which doesn't change. */
+/* The job's lock guards these variables, except the key, which doesn't change. */
 static int key = MPI_KEYVAL_INVALID;
 static coll_client_comm *all;
 static uint32_t numbers_given;
@@ -45,7 +45,11 @@ static int tell_end(const coll_client_comm *client_comm) {
     return coll_job_tell(&header, sizeof header);
 }
 
-/* Ends the calls of an entry. The DCP gets this message after all posts of this rank. */
+/*
+ * Ends the entry of a communicator that is freed: tells the DCP how many posts this rank has made
+ * on the communicator, and removes the entry from the list. The DCP may read this message before
+ * the last posts in the mailbox.
+ */
 static int end_entry(coll_attribute *attribute) {
     coll_client_comm *client_comm = (coll_client_comm *)attribute;
     int code = MPI_SUCCESS;
@@ -82,7 +86,10 @@ int coll_client_comm_end_all(void) {
     return code;
 }
 
-/* Attaches a new entry to COMM, which is not served yet. Returns NULL if memory is short. */
+/*
+ * Attaches a new entry to COMM, which DCPs don't serve yet. Returns NULL on an error, such as too
+ * little memory.
+ */
 static coll_client_comm *attach(MPI_Comm comm) {
     coll_client_comm *made = calloc(1, sizeof *made);
     if (!made)
@@ -165,10 +172,14 @@ typedef struct roster {
     MPI_Group group;
     int count;
     bool eligible; /* DCPs may serve the communicator */
-    bool speaks;   /* this rank, the first that its DCP serves, tells that DCP the members */
+    bool speaks;   /* this rank is the first member that its DCP serves, and sends the DCP the
+                      list of members */
 } roster;
 
-/* Looks up the ranks in the job of *ITEMS members from FIRST on: as many as a piece holds. */
+/*
+ * Sets IN_JOB to the ranks in the job of the members from FIRST on, as many as a piece holds, and
+ * *ITEMS to their number.
+ */
 static int translate_piece(const roster *members, int first, int in_job[PIECE], int *items) {
     int own[PIECE];
     *items = members->count - first < PIECE ? members->count - first : PIECE;
@@ -228,7 +239,10 @@ static uint64_t give_number(void) {
     return number;
 }
 
-/* COMM's first rank gives it a number. If a rank has no CLIENT_COMM, all ranks drop theirs. */
+/*
+ * COMM's first rank chooses its number, and all ranks learn it. If CLIENT_COMM is NULL on a rank,
+ * all ranks delete their entries.
+ */
 static int agree_on_number(MPI_Comm comm, coll_client_comm *client_comm, const roster *members) {
     enum { NUMBER, FAILED, WORDS };
     uint64_t words[WORDS] = {[FAILED] = !client_comm};

@@ -21,7 +21,8 @@ typedef struct coll_client_comm {
     uint64_t number;   /* unique in the job, the same on all members */
     int rank, ranks;   /* this rank in the communicator, and its size */
     uint32_t sequence; /* number of the next call */
-    int requests;      /* number of requests that refer to it; they hold ATTRIBUTE after its end */
+    int requests;      /* number of requests of this communicator; they keep ATTRIBUTE after the
+                          communicator is freed */
     /*
      * The operands looked up last: their code, the extent of the type, and the largest number of
      * elements that DCPs take.
@@ -31,26 +32,29 @@ typedef struct coll_client_comm {
     int code;
     size_t extent;
     MPI_Count most;
-    struct coll_client_comm *next, **link; /* links of the list of all of them */
+    struct coll_client_comm *next, **link; /* links of the list of all entries */
 } coll_client_comm;
 
-/* Makes the entry of the application's world. coll_client_comm_end_all ends them all. */
+/* Makes the entry of the application's world. coll_client_comm_end_all ends all entries. */
 int coll_client_comm_begin(void);
 
-/* Returns the entry of COMM, or NULL if there is none or no DCPs serve. Local. */
+/* Returns the entry of COMM, or NULL if COMM has none or no DCP serves this process. Local. */
 coll_client_comm *coll_client_comm_of(MPI_Comm comm);
 
 /* Returns the entry of COMM if DCPs take its calls, otherwise NULL. */
 coll_client_comm *coll_client_comm_served(MPI_Comm comm);
 
-/* Does the same and looks up the operands TYPE and OP, which sets code, extent and most. */
+/*
+ * Returns the entry of COMM if DCPs take its calls, otherwise NULL. Sets its CODE, EXTENT and MOST
+ * for the operands TYPE and OP.
+ */
 coll_client_comm *coll_client_comm_reducing(MPI_Datatype type, MPI_Op op, MPI_Comm comm);
 
 /*
- * Makes the entry of COMM, which has none: its members agree on a number, and DCPs are told the
- * members. Collective over COMM. Intercommunicators, communicators with ranks that aren't this
- * job's application ranks, and communicators of one rank are not served. If a rank has no memory,
- * no rank gets an entry.
+ * Makes the entry of COMM, which has none: the members agree on a number, and each DCP gets the
+ * list of members from one of the ranks that it serves. Collective over COMM. Intercommunicators,
+ * communicators with ranks that aren't this job's application ranks, and communicators of one rank
+ * are not served. If a rank is out of memory, no rank keeps an entry.
  */
 int coll_client_comm_make(MPI_Comm comm);
 
@@ -60,10 +64,16 @@ static inline void coll_client_comm_let_go(coll_client_comm *client_comm) {
         coll_attribute_release(&client_comm->attribute);
 }
 
-/* Frees COMM by MPI_FREE, then libcoll's state of it and its entry, and tells the DCP. */
+/*
+ * Frees COMM with MPI_FREE, then ends libcoll's state of COMM and COMM's entry, which notifies the
+ * DCP.
+ */
 int coll_client_comm_free_by(int (*mpi_free)(MPI_Comm *), MPI_Comm *comm);
 
-/* Detaches all entries from their communicators, without messages to DCPs. */
+/*
+ * Detaches all entries from their communicators. The job's POSTS must be false, so that no messages
+ * are sent to DCPs.
+ */
 int coll_client_comm_end_all(void);
 
 #endif

@@ -199,8 +199,8 @@ int DCP_Stop(void) {
     if (code == MPI_SUCCESS)
         code = end_job();
     /*
-     * Not earlier: while the communicators were freed, attribute callbacks had to see
-     * MPI_COMM_WORLD.
+     * This is the last step, because attribute callbacks must see MPI_COMM_WORLD while the
+     * communicators are freed.
      */
     coll_dcp_substituted = (coll_dcp_substitute){MPI_COMM_NULL, MPI_COMM_NULL, NULL};
     return code;

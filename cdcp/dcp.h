@@ -40,15 +40,18 @@ int coll_dcp_start(const char *spec, MPI_Comm world, MPI_Comm *app);
 
 /*
  * Registers COMM, so that DCPs take its collectives: its members agree on a number for it with one
- * allreduce of 16 bytes. Collective over COMM, and waits for the others; call it where
- * communicators are made, or in another call that may wait. DCPs don't serve intercommunicators,
+ * allreduce of 16 bytes. Collective over COMM, and waits for the other ranks; call it when a
+ * communicator is created, or in another call that may wait. DCPs don't serve intercommunicators,
  * communicators with ranks that aren't application ranks of this job, and communicators of one
  * rank. Does nothing for MPI_COMM_NULL, for a COMM that is registered already, and if there are no
  * DCPs.
  */
 int coll_dcp_register(MPI_Comm comm);
 
-/* Returns whether there is nothing to register. The same on all ranks of COMM. */
+/*
+ * Returns whether coll_dcp_register has nothing to do for COMM, which is not MPI_COMM_NULL: COMM
+ * has been registered or refused already, or there are no DCPs. The same on all ranks of COMM.
+ */
 bool coll_dcp_knows(MPI_Comm comm);
 
 /*
@@ -59,8 +62,8 @@ bool coll_dcp_knows(MPI_Comm comm);
 typedef struct DCP_Pending coll_dcp_request;
 
 /*
- * A request begins with this number of ints for its holder's own use, which remain when the request
- * is reused.
+ * A request begins with this number of ints for its holder's own use. They keep their values when
+ * the request is reused.
  */
 enum { COLL_DCP_ROOM = 64 };
 
@@ -93,8 +96,8 @@ int coll_dcp_post(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datat
                   MPI_Comm comm, coll_dcp_request **request);
 
 /*
- * Makes the same call a persistent request. coll_dcp_begin reads its SENDBUF and posts it. After a
- * wait or test that completes it, it is inactive; coll_dcp_release ends it.
+ * Makes a persistent request for the same call. coll_dcp_begin reads SENDBUF and posts the request.
+ * When a wait or test has completed the request, it is inactive again. coll_dcp_release ends it.
  */
 int coll_dcp_prepare(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype type,
                      MPI_Op op, MPI_Comm comm, coll_dcp_request **request);
@@ -120,7 +123,7 @@ int coll_dcp_post_reduce_scatter(const void *sendbuf, void *recvbuf, MPI_Count c
                                  MPI_Datatype type, MPI_Op op, MPI_Comm comm,
                                  coll_dcp_request **request);
 
-/* Returns whether DCPs take a reduce_scatter with these arguments. */
+/* Returns whether DCPs take a reduce_scatter with these arguments, if its buffers are correct. */
 bool coll_dcp_takes_reduce_scatter(MPI_Count count, MPI_Datatype type, MPI_Op op, MPI_Comm comm);
 
 /* --- Requests --- */

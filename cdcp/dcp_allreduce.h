@@ -11,7 +11,8 @@ extern const coll_algorithm coll_allreduce_dcp;
 
 /*
  * Returns the bytes of the largest allreduce with OP of TYPE on COMM that DCPs take, or 0 if they
- * take none: there are no DCPs, or COMM isn't registered. Local, and the same on all ranks of COMM.
+ * take none: there are no DCPs, COMM isn't registered, or OP or TYPE isn't predefined. Local, and
+ * the same on all ranks of COMM.
  */
 size_t coll_dcp_most(MPI_Comm comm, MPI_Datatype type, MPI_Op op);
 

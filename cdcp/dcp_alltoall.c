@@ -32,7 +32,7 @@ static int alltoall_radix(const coll_server_comm *comm) {
 
 /*
  * Returns the blocks that travel TOTAL stations in all or, at the end, have come from that
- * distance.
+ * distance. For TOTAL = comm->stations, returns the memory behind all blocks, for a rank's result.
  */
 static char *blocks_at_distance(const coll_dcp_call *call, int total) {
     return call->rows + (size_t)call->comm->place_of[total] * call->bytes;
@@ -95,7 +95,7 @@ static int count_items(const coll_dcp_call *call, int station, size_t *bytes) {
     const coll_server_comm *comm = call->comm;
     int distance = distance_to(comm, station), count = 0;
     *bytes = call->bytes;
-    if (distance == 0) /* the blocks of its own ranks are in place */
+    if (distance == 0) /* the blocks between this DCP's own ranks are in place */
         return 0;
     for (int total = distance; total < comm->stations;
          total = next_total(comm, call->sent, distance, total))

@@ -162,7 +162,7 @@ static void fail_for_mismatch(coll_dcp_call *call, const coll_wire_header *heade
                            before);
 }
 
-/* Stores the first description of the call; later ones must be the same. */
+/* Stores the first description of the call. If a later description differs, the call fails. */
 static int check_description(coll_dcp_call *call, const coll_wire_header *header) {
     if (call->known) {
         if (call->code != header->code || call->count != header->count)
@@ -226,8 +226,8 @@ static int radix_of(const coll_dcp_call *call) {
 }
 
 /*
- * Returns the number of stages. There is at least one: even a single DCP takes the data for its own
- * ranks in a stage.
+ * Returns the number of stages. With a radix there is at least one: even a single DCP takes the
+ * data for its own ranks in a stage.
  */
 static int stages_of(const coll_dcp_call *call) {
     const coll_server_comm *comm = call->comm;
@@ -247,7 +247,8 @@ static int receives_of(const coll_dcp_call *call, int stage) {
 }
 
 /*
- * Sends a message to COUNT stations, at the positions TO. A message to itself is absorbed at once.
+ * Sends a message to COUNT stations, at the positions TO. If one of them is this DCP, the message
+ * is absorbed at once.
  */
 static int send_to_stations(coll_dcp_context *context, coll_dcp_call *call, int count,
                             const int to[], const coll_wire_header *header, const void *body,
@@ -325,8 +326,8 @@ static int send_stage(coll_dcp_context *context, coll_dcp_call *call) {
 }
 
 /*
- * Checks that a message belongs to the same kind of exchange. Otherwise the expected messages will
- * not come, and the call can't continue.
+ * Checks that a message belongs to the same kind of exchange as CALL. Otherwise the messages that
+ * CALL expects will not come, and CALL can't continue.
  */
 static int check_exchange(const coll_dcp_call *call, const coll_wire_header *header) {
     const coll_dcp_service *other = services[coll_dcp_operation_of(header->code)];
@@ -347,7 +348,10 @@ static int absorb_message(coll_dcp_call *call, const coll_wire_header *header, c
     return code;
 }
 
-/* Processes the early messages of the stage that was sent last, in their order. */
+/*
+ * Processes the messages of the stage that this DCP has sent last, if they arrived before this DCP
+ * sent the stage. Processes them in their order.
+ */
 static int absorb_unexpected(coll_dcp_call *call) {
     int depth = depth_of(call, call->sent - 1), code = MPI_SUCCESS;
     coll_unexpected_message *message;

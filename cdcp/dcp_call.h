@@ -6,12 +6,13 @@
  * service defines what is done with the values.
  *
  * When all of its ranks have contributed, the DCP exchanges data with the other DCPs in stages: by
- * recursive multiplying (lib/pattern/multiply.h) or, if each DCP gets different data, by the digits
- * of the distance to it (lib/pattern/radix.h).
+ * recursive multiplying (lib/pattern/multiply.h) or, if each DCP gets different data, as in Bruck's
+ * algorithm: in stage s an item moves by digit s of the distance from its source to its destination
+ * DCP (digits: lib/pattern/radix.h).
  *
  * A failure (operands that don't match, no memory) is sent instead of values, so that every DCP
  * learns of it and gets as many messages as it expects. Only a report of late ranks is sent at once
- * to the ranks that wait; the others get it when they post. A DCP that holds a call sends no
+ * to the ranks that wait; the other ranks get it when they post. A DCP that holds a call sends no
  * values, so that no DCP can complete it.
  *
  * Cost with k ranks to a DCP and D DCPs, messages of latency L and overhead o: L + k o to the DCP,
@@ -33,9 +34,9 @@
 /* A rank that has contributed, and where its result goes. */
 typedef struct coll_contributor {
     int place;               /* index into the communicator's OWN */
-    coll_mailbox_slot *slot; /* NULL if it communicates by messages */
+    coll_mailbox_slot *slot; /* NULL if the rank communicates by messages */
     uint32_t ticket;
-    void *data; /* its values in the mailbox */
+    void *data; /* the rank's values in the mailbox */
     const coll_wakeup *wakeup;
     int source, reply; /* its rank in the job; the tag of the result */
 } coll_contributor;
@@ -53,8 +54,8 @@ struct coll_dcp_call {
     coll_server_comm *comm;
     uint32_t sequence;
     /*
-     * The call (cdcp/dcp_operation.h) as the first message described it, and the member that did.
-     * Other descriptions must be the same.
+     * The call (cdcp/dcp_operation.h) as the first message described it, and the rank of a member
+     * with this description. Other descriptions must be the same.
      */
     bool known;
     int code, count, rank;
@@ -66,16 +67,21 @@ struct coll_dcp_call {
     size_t rows_room;
     coll_contributor *contributors; /* in the order of arrival; room for all ranks here */
     int arrived, answered;
-    /* number of stages that have been sent; number of messages of the last one that have arrived */
+    /*
+     * number of stages that this DCP has sent; number of DCPs whose items of the last of these
+     * stages have arrived
+     */
     int sent, received;
     coll_unexpected_queue unexpected; /* messages of later stages */
     int error_class; /* MPI_SUCCESS, or the call has failed for the reason in TEXT */
     char text[COLL_WIRE_TEXT];
     /* The search for late ranks (cdcp/straggler.h). */
     double since; /* when the call began, or when the last search ended */
-    /* this DCP has told others that its ranks are late: a verdict will come */
+    /*
+     * ranks of this DCP were late when this or another DCP asked: sends no values before a verdict
+     */
     bool held;
-    coll_stragglers own, all; /* its own late ranks; all late ranks reported so far */
+    coll_stragglers own, all; /* late ranks of this DCP; late ranks in all answers so far */
     int answers;
     bool asked, reported;
     struct coll_dcp_call *next; /* next unused call */
@@ -117,8 +123,8 @@ extern const coll_dcp_service coll_dcp_allreduce, coll_dcp_bcast, coll_dcp_allto
     coll_dcp_reduce_scatter;
 
 /*
- * Copies BYTES, which may be 0 if FROM is NULL, to BODY. Returns the end of the copy. Bodies are
- * read and written byte by byte, so they need no alignment.
+ * Copies BYTES from FROM, which may be NULL if BYTES is 0, to BODY. Returns the end of the copy.
+ * Bodies are read and written byte by byte, so they need no alignment.
  */
 static inline char *coll_dcp_put(char *body, const void *from, size_t bytes) {
     if (bytes)
@@ -126,7 +132,7 @@ static inline char *coll_dcp_put(char *body, const void *from, size_t bytes) {
     return body + bytes;
 }
 
-/* Working data of a DCP. All its sends go through the send queue: it never waits for one. */
+/* Working data of a DCP. All its sends go through the send queue: it never waits for a send. */
 typedef struct coll_dcp_context {
     const coll_job *job;
     coll_send_queue send_queue;
@@ -144,7 +150,7 @@ int coll_dcp_send(coll_dcp_context *context, int rank, int tag, const coll_wire_
 int coll_dcp_call_of(coll_dcp_context *context, coll_server_comm *comm, uint32_t sequence,
                      coll_dcp_call **call);
 
-/* Returns that call if it is under way, otherwise NULL. */
+/* Returns call number SEQUENCE of COMM if it is under way, otherwise NULL. */
 coll_dcp_call *coll_dcp_call_find(const coll_server_comm *comm, uint32_t sequence);
 
 /* Adds the contribution that HEADER describes; WHERE is where the result goes. */

@@ -23,13 +23,13 @@ typedef struct coll_model_job {
 /* Returns the seconds of exchanging BYTES among DCPS by recursive multiplying with RADIX. */
 double coll_model_exchange(int dcps, int radix, size_t bytes, const coll_cost *cost);
 
-/* Returns the radix with the fastest exchange of 8 bytes, the paper's usual size; at least 2. */
+/* Returns the radix, at least 2, with the fastest exchange of 8 bytes, the paper's usual size. */
 int coll_model_radix(int dcps, const coll_cost *cost);
 
 /*
  * Returns the seconds of an exchange among PARTIES by the digits of the distances
- * (lib/pattern/radix.h), with the least radix that gives DIGITS digits. Each party has BYTES, in
- * equal blocks for all parties.
+ * (lib/pattern/radix.h), with the smallest radix that needs at most DIGITS digits. Each party has
+ * BYTES, in equal blocks for all parties.
  */
 double coll_model_blocks_exchange(int parties, int digits, double bytes, const coll_cost *cost);
 
@@ -41,10 +41,10 @@ int coll_model_digits(int parties, double bytes, const coll_cost *cost);
 double coll_model_latency(const coll_model_job *job, int radix, size_t bytes);
 
 /*
- * Returns the bytes up to which DCPs take an allreduce: the largest power of two for which they are
- * not slower than the ranks themselves. The result is at least COLL_MODEL_LIMIT_LEAST, the largest
- * size that the paper measures: up to there, DCPs save an order of magnitude of the ranks'
- * processor time, even if the latency is a little longer.
+ * Returns the bytes up to which DCPs take an allreduce: the largest power of two, at most
+ * COLL_MODEL_LIMIT_MOST, up to which they are not slower than the ranks themselves. The result is
+ * at least COLL_MODEL_LIMIT_LEAST, the largest size that the paper measures: up to this size, DCPs
+ * save an order of magnitude of the ranks' processor time, even if the latency is a little longer.
  */
 enum { COLL_MODEL_LIMIT_LEAST = 1024, COLL_MODEL_LIMIT_MOST = 8192 };
 size_t coll_model_limit(const coll_model_job *job, int radix);
@@ -59,7 +59,8 @@ double coll_model_blocks_native(const coll_model_job *job, size_t bytes);
 
 /*
  * Returns the bytes of all blocks of a rank up to which DCPs take an alltoall or reduce_scatter:
- * determined as for an allreduce, but no more than a node's memory should hold for each rank.
+ * determined as for an allreduce, but at most COLL_MODEL_BLOCKS_MOST, to limit the shared memory
+ * for each rank.
  */
 enum { COLL_MODEL_BLOCKS_MOST = 32768, COLL_MODEL_BLOCKS_PER_LIMIT = 32 };
 size_t coll_model_blocks(const coll_model_job *job, int digits);

@@ -25,8 +25,8 @@ static int no_memory(void) {
 }
 
 /*
- * Computes WITH op INTO with the MPI library, so that the result has exactly the bits that it
- * gives.
+ * Sets INTO to WITH op INTO, computed by the MPI library, so that the result has exactly the bits
+ * of the MPI library's own operation.
  */
 static int reduce_local(void *into, const void *with, int count, const coll_dcp_call *call) {
     int operand = coll_dcp_detail_of(call->code);
@@ -169,7 +169,7 @@ const coll_dcp_service coll_dcp_bcast = {
     .result = bcast_result,
 };
 
-/* --- Reduce_scatter of equal blocks: TREE has all blocks, SHARE those of this DCP's ranks --- */
+/* --- Reduce_scatter of equal blocks. TREE: all blocks; SHARE: blocks for this DCP's ranks --- */
 
 static int combine_all_blocks(void *into, const void *with, void *context) {
     const coll_dcp_call *call = context;

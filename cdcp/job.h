@@ -22,7 +22,7 @@ typedef struct coll_job {
     int rank;        /* rank in the job, like all ranks here */
     MPI_Comm wire;   /* private communicator of all ranks, whose errors return */
     MPI_Group group; /* of all ranks */
-    MPI_Comm app;    /* communicator of the application ranks, on these ranks */
+    MPI_Comm app;    /* communicator of the application ranks; MPI_COMM_NULL on DCPs */
     coll_mapping mapping;
     coll_model_job model;
     coll_mailboxes mailboxes;
@@ -30,7 +30,10 @@ typedef struct coll_job {
     /* largest sum of the bytes of a rank's blocks, in operations with a block for each rank */
     size_t blocks;
     int radix; /* radix of the exchange among DCPs */
-    /* its largest number of stages if each DCP has different data for each other one */
+    /*
+     * largest number of stages of an exchange in which each DCP has different data for every other
+     * DCP
+     */
     int digits;
     double timeout; /* seconds until late ranks are reported; 0 for never */
     coll_wait wait;
@@ -67,13 +70,16 @@ int coll_job_tell(const void *message, size_t bytes);
 /* Registers the application's world and opens this rank's mailbox. */
 int coll_client_open(void);
 
-/* Tells this rank's DCP that nothing more will come. */
+/* Tells this rank's DCP that this rank posts nothing more. */
 int coll_client_close(void);
 
 /* Runs a DCP: serves until all of its application ranks have called DCP_Stop. */
 int coll_server_run(const coll_job *job);
 
-/* The communicator number of the application's world. Other numbers are agreed on. */
+/*
+ * The communicator number of the application's world. Other communicators' numbers come from their
+ * first rank.
+ */
 #define COLL_JOB_WORLD UINT64_C(0)
 
 /* Tags of messages, and the highest tag that every MPI library allows. */

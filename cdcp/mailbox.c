@@ -7,8 +7,8 @@
 #include "lib/base/agree.h"
 
 /*
- * A rank's part of the window begins with its wake-up. It has one cache line more, because MPI
- * does not define the alignment of parts.
+ * A rank's part of the window begins with the rank's wake-up. The part is one cache line longer,
+ * because MPI does not define the alignment of parts.
  */
 enum { WAKEUP_BYTES = 2 * COLL_MAILBOX_LINE };
 _Static_assert(sizeof(coll_wakeup) <= COLL_MAILBOX_LINE, "a wake-up fits a line");
@@ -29,7 +29,10 @@ static void initialise_slots(char *slots, size_t stride) {
         atomic_init(&coll_mailbox_slot_at(&box, i)->state, COLL_MAILBOX_FREE);
 }
 
-/* Agrees on whether all ranks of the node have the window. If not, those that have it free it. */
+/*
+ * Agrees on whether all ranks of the node have the window. If not, the ranks that have the window
+ * free it.
+ */
 static int agree_on_window(coll_mailboxes *boxes, bool good) {
     bool all;
     int code = coll_agree_good(boxes->node, good, &all);
@@ -88,8 +91,8 @@ int coll_mailboxes_free(coll_mailboxes *boxes) {
 }
 
 /*
- * Sets *FOUND to the rank in the node's communicator of RANK in JOB, or to MPI_UNDEFINED if it is
- * on another node.
+ * Sets *FOUND to the rank in the node's communicator of the process that is RANK in JOB, or to
+ * MPI_UNDEFINED if the process is on another node.
  */
 static int find_on_node(const coll_mailboxes *boxes, MPI_Comm job, int rank, int *found) {
     MPI_Group of_job, of_node;

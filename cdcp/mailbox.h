@@ -8,11 +8,11 @@
  * the slot's state to "t posted" after everything else is written. The DCP processes the posts in
  * order; it writes the result over the values and sets the state to "t done" or "t failed". When
  * the rank has fetched the result, it sets the state to "free". Cost: two transfers of the cache
- * line. Each side has a wake-up in a cache line of its own, which the other side notifies if
- * it sleeps.
+ * line. The rank and the DCP each have a wake-up in a separate cache line, through which the other
+ * one wakes them if they sleep.
  *
- * Data that doesn't fit into a slot, such as the blocks of an alltoall, goes to one of a few
- * large_slots next to the slots.
+ * Data that doesn't fit into a slot, such as the blocks of an alltoall, goes to one of a few large
+ * slots behind the slots.
  */
 #ifndef COLL_CDCP_MAILBOX_H
 #define COLL_CDCP_MAILBOX_H
@@ -42,7 +42,7 @@ typedef struct coll_mailbox_slot {
     uint32_t sequence;
     int32_t count;
     int32_t rank;       /* in the communicator */
-    int32_t large_slot; /* large slot with the data, or COLL_MAILBOX_NO_LARGE_SLOT if it is here */
+    int32_t large_slot; /* large slot with the data, or COLL_MAILBOX_NO_LARGE_SLOT */
     unsigned char data[COLL_MAILBOX_LINE / 2]; /* and more, up to the stride */
 } coll_mailbox_slot;
 
@@ -90,9 +90,10 @@ typedef struct coll_mailboxes {
 } coll_mailboxes;
 
 /*
- * Makes mailboxes for values of at most LIMIT bytes, and for blocks of at most BLOCKS bytes,
- * between the ranks of JOB on each node. Collective over JOB; succeeds on all ranks of a node or on
- * none. Free them with coll_mailboxes_free, collective over the node.
+ * Makes mailboxes for values of at most LIMIT bytes, and for blocks of at most BLOCKS bytes in all,
+ * between the ranks of JOB on each node. Collective over JOB. If a rank of a node has no shared
+ * memory, none of the node's ranks has mailboxes; this is no error. Free them with
+ * coll_mailboxes_free, collective over the node.
  */
 int coll_mailboxes_make(coll_mailboxes *boxes, MPI_Comm job, const coll_mapping *mapping,
                         const int node_of[], size_t limit, size_t blocks);

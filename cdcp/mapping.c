@@ -48,7 +48,7 @@ static int count_dcps(const coll_mapping_wish *wish, int ranks, int *dcps) {
     return MPI_SUCCESS;
 }
 
-/* The ranks of a node, ascending; the last ones are DCPs. */
+/* The ranks of a node, ascending; the last DCPS of them are DCPs. */
 typedef struct node {
     int ranks, dcps;
     int *rank;
@@ -84,9 +84,9 @@ static node *list_nodes(int ranks, const int node_of[], int count) {
 }
 
 /*
- * Distributes the DCPs over the nodes: the node that completes the next DCP's share of ranks gets
- * it. Node 0, with rank 0, always keeps an application rank, since floor(dcps * size / ranks) <
- * size.
+ * Distributes the DCPs over the nodes: the node with which the next DCP's share of ranks is
+ * complete gets this DCP. Node 0, with rank 0, always keeps an application rank, since floor(dcps *
+ * size / ranks) < size.
  */
 static void distribute_dcps(node *nodes, int count, int ranks, int dcps) {
     long long ranks_so_far = 0, dcps_so_far = 0;
@@ -98,7 +98,7 @@ static void distribute_dcps(node *nodes, int count, int ranks, int dcps) {
 }
 
 /*
- * Lets each DCP of a node serve a block of its application ranks. Block sizes differ by at most
+ * Lets each DCP of node N serve a block of N's application ranks. Block sizes differ by at most
  * one.
  */
 static void assign_within_node(const node *n, int dcp_of[], int load[]) {
@@ -125,8 +125,9 @@ static int nearest_with_room(const node *nodes, int count, int home, int share, 
 }
 
 /*
- * Assigns the ranks of a node without a DCP. The shares add up to at least the number of
- * application ranks, so some DCP has room.
+ * Assigns the ranks of node HOME, which has no DCP, to the nearest DCPs on other nodes that serve
+ * fewer than SHARE ranks. The shares add up to at least the number of application ranks, so some
+ * DCP has room.
  */
 static void assign_to_other_nodes(const node *nodes, int count, int home, int share, int dcp_of[],
                                   int load[]) {

@@ -9,8 +9,8 @@
 
 /*
  * The number of DCPs that the user wants. "1:4" is the paper's ratio: one DCP for four application
- * ranks, taken from the existing ranks (its second mode: 640 ranks become 512 + 128). "8" is the
- * number of DCPs.
+ * ranks, taken from the existing ranks (the paper's second mode: 640 ranks become 512 + 128). "8"
+ * is the number of DCPs.
  */
 typedef struct coll_mapping_wish {
     int served; /* application ranks per DCP, or 0 if a number is given */
@@ -27,11 +27,12 @@ typedef struct coll_mapping {
 
 /*
  * Maps RANKS ranks, where rank i is on node node_of[i] (numbered from 0 in the order of first
- * appearance). A ratio of 1:r takes the fewest DCPs with at most r ranks each, on average. DCPs are
- * distributed over the nodes in proportion to their ranks, and are the last ranks of their nodes.
- * Rank 0 always runs the application. If a node has DCPs, these serve its ranks, in equal shares.
- * Otherwise they are served by DCPs that serve fewer ranks than their share, on the nearest node
- * (in the order of nodes) that has such DCPs; consecutive ranks share a DCP.
+ * appearance). A ratio of 1:r takes the fewest DCPs with at most r ranks each, on average. The
+ * number of DCPs on a node is in proportion to the node's ranks, and DCPs are the last ranks of
+ * their nodes. Rank 0 always runs the application. If a node has DCPs, these serve the node's other
+ * ranks, in equal shares. Otherwise the node's ranks are served by DCPs that serve less than the
+ * mean number of ranks, rounded up, on the nearest node (in the order of nodes) that has such DCPs;
+ * consecutive ranks share a DCP.
  *
  * Returns MPI_ERR_ARG if there are not enough ranks, or MPI_ERR_NO_MEM. MAPPING is set only on
  * success; then coll_mapping_free must free it.

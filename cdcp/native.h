@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Runs the calls of coll.h that no DCP takes with the MPI library. A DCP_Request is then the
- * address of an MPI_Request; otherwise it is a coll_dcp_request. coll_dcp_owns distinguishes them.
+ * Runs calls of coll.h's DCP_ functions with the MPI library if no DCP takes them. The DCP_Request
+ * is then the address of an MPI_Request; otherwise it is a coll_dcp_request. coll_dcp_owns
+ * distinguishes them.
  */
 #ifndef COLL_CDCP_NATIVE_H
 #define COLL_CDCP_NATIVE_H
@@ -18,7 +19,7 @@
 int coll_native_start(coll_operation operation, const coll_user *user, MPI_Comm comm,
                       DCP_Request *request);
 
-/* Do DCP_Wait and DCP_Test of such requests, and of DCP_REQUEST_NULL. */
+/* Do what DCP_Wait and DCP_Test do, for such requests and for DCP_REQUEST_NULL. */
 int coll_native_wait(DCP_Request *request);
 int coll_native_test(DCP_Request *request, int *flag);
 

@@ -100,8 +100,8 @@ static bool are_halves(const coll_reduction_tree *tree, int left, int right) {
 }
 
 /*
- * Combines the node at AT with its other half, and so on upwards, as long as the other half is
- * present.
+ * Combines the node at AT with its sibling, then their parent with its sibling, and so on, as long
+ * as the sibling is present.
  */
 static int combine_halves(coll_reduction_tree *tree, int at, coll_reduction_tree_combine *combine,
                           void *context) {

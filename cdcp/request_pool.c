@@ -16,7 +16,8 @@ enum { MOST = 1 << 17 };
 coll_dcp_range coll_dcp_arena;
 
 static coll_dcp_request *requests, *unused;
-static int used, allowed; /* number of requests used so far in this job; largest number at a time */
+static int used, allowed; /* number of different requests used so far in this job; largest number
+                             in use at a time */
 
 static int reserve_addresses(void) {
     size_t bytes = MOST * sizeof *requests;

@@ -11,7 +11,7 @@
 #include "cdcp/mailbox.h"
 #include "lib/base/data.h"
 
-/* A contribution and its result as messages. */
+/* The messages of a contribution and its result. */
 typedef struct coll_message_pair coll_message_pair;
 
 /* The call (cdcp/dcp_operation.h), this rank's contribution, and where its result goes. */

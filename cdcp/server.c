@@ -19,9 +19,10 @@
 
 /*
  * RECEIVES receives are posted for any message; they complete in the order of the messages. Polling
- * mailboxes is cheap, polling messages and reading the clock are not. So there are LOOKS polls of
- * mailboxes for each of the others. On a core that other processes want, no poll is cheap, and each
- * is followed by a pause.
+ * mailboxes is cheap, reading the clock is not. So the send queue and the clock are looked at after
+ * every LOOKS polls of mailboxes, and so are messages if they are rare: with one DCP, all of whose
+ * ranks have mailboxes. On a core that other processes want, no poll is cheap: everything is polled
+ * each time, followed by a pause.
  */
 enum { RECEIVES = 16, TABLE = 64, LOOKS = 16 };
 
@@ -38,7 +39,7 @@ typedef struct server {
     int served, box_count, stopped;
     /* the other DCPs that serve ranks; how many of them have stopped, too */
     int *others, other_count, others_stopped;
-    bool told_others; /* they know that this DCP has stopped */
+    bool told_others; /* the others know that this DCP has stopped */
     MPI_Request receives[RECEIVES];
     char *buffers; /* RECEIVES buffers, each for a header and a body */
     int next;      /* the receive that completes next */
@@ -114,7 +115,7 @@ static int process_for_ready_comm(server *s, coll_server_comm *comm, const coll_
         comm->posted += header->sequence;
         return MPI_SUCCESS;
     }
-    if (header->kind == COLL_WIRE_QUESTION) /* it was answered when it arrived */
+    if (header->kind == COLL_WIRE_QUESTION) /* the question was answered when it arrived */
         return coll_straggler_hold(&s->context, comm, header->sequence);
     if (header->kind == COLL_WIRE_VERDICT)
         return coll_straggler_process_verdict(&s->context, comm, header, body);
@@ -215,7 +216,7 @@ static int poll_messages(server *s, bool *moved) {
     return MPI_SUCCESS;
 }
 
-/* Waits for a message; for DCPs without mailboxes. */
+/* Waits for a message, at most until the next search for late ranks; for DCPs without mailboxes. */
 static int wait_for_message(server *s) {
     MPI_Status status;
     if (s->wait.manner == COLL_WAIT_BLOCK && !s->context.timed) {
@@ -295,8 +296,8 @@ static int stop_if_idle(server *s) {
 }
 
 /*
- * Returns whether no message to this DCP is under way. Otherwise the communicator could not be
- * freed: Open MPI would take the message for one on the next communicator with the same number.
+ * Returns whether no message to this DCP is under way any more. Before, the communicator must not
+ * be freed: Open MPI would match the message on the next communicator with the same number.
  */
 static bool is_done(const server *s) {
     return s->told_others && s->others_stopped == s->other_count;
@@ -442,7 +443,7 @@ int coll_server_run(const coll_job *job) {
     if (code == MPI_SUCCESS && s.served)
         code = s.box_count ? serve_mailboxes(&s) : serve_messages(&s);
     if (code != MPI_SUCCESS && !s.told_others)
-        (void)tell_others(&s); /* so that they don't wait for this DCP */
+        (void)tell_others(&s); /* so that the others don't wait for this DCP */
     int closing = close_server(&s);
     return code == MPI_SUCCESS ? closing : code;
 }

@@ -22,8 +22,9 @@ typedef struct coll_server_comm {
     int listed;
     int *members; /* their ranks in the job */
     /*
-     * The members that this DCP serves, ascending; for each, the number of its contributions so
-     * far.
+     * The members that this DCP serves, ascending; for each, the number after that of the last call
+     * to which it has contributed. Contributions through the mailbox and in messages may overtake
+     * each other.
      */
     int here;
     const int *own;
@@ -37,20 +38,22 @@ typedef struct coll_server_comm {
     /* The DCPs that take part, by their ranks in the job. This DCP is at POSITION. */
     int stations, *station, position;
     /*
-     * All members, sorted by station and rank; for each station the index of its first member,
-     * followed by the total; and the station of each member.
+     * All members, sorted by station and rank; for each station the index of its first member among
+     * them, followed by the number of members; and the station of each member.
      */
     int *grouped, *group, *station_of;
     int stages;
     coll_multiply_stage *stage;
     /*
-     * For exchanges by the digits of the distance between two stations (lib/pattern/radix.h): their
-     * radix; and for each distance, the index of the first block that travels this distance in a
-     * DCP's memory, in any stage.
+     * For exchanges by the digits of the distance between two stations (lib/pattern/radix.h): the
+     * radix; and for each distance, the index in a DCP's memory of the first block that travels
+     * this distance, the same in all stages.
      */
     int radix, *place_of;
     coll_unexpected_queue unexpected; /* messages that arrived before the list of members */
-    /* The calls under way, at their numbers modulo a power of two; and unused ones. */
+    /*
+     * The calls under way, at their numbers modulo a power of two, WINDOW_SIZE; and unused calls.
+     */
     coll_dcp_call **window;
     uint32_t window_size;
     int under_way;
@@ -95,13 +98,14 @@ int coll_server_comm_place(const coll_server_comm *comm, int rank);
 void coll_server_comm_count(coll_server_comm *comm, int place, uint32_t sequence);
 
 /*
- * Returns whether the contribution of the member at index PLACE of OWN to call SEQUENCE is missing.
+ * Returns whether the member at index PLACE of OWN has contributed neither to call SEQUENCE nor to
+ * a later one.
  */
 bool coll_server_comm_misses(const coll_server_comm *comm, int place, uint32_t sequence);
 
 /*
- * Returns whether all members that this DCP serves have freed the communicator, and no post and no
- * call of it is outstanding.
+ * Returns whether all members that this DCP serves have freed the communicator, and none of its
+ * posts and calls is outstanding.
  */
 bool coll_server_comm_is_over(const coll_server_comm *comm);
 

@@ -8,8 +8,8 @@
 #include <string.h>
 
 /*
- * Adds RANK to the names, of which the lowest ones are kept in ascending order: the text is then
- * the same whatever the order of the answers.
+ * Adds RANK to the named ranks, which are the lowest ranks in ascending order: the text is then the
+ * same whatever the order of the answers.
  */
 static void add_name(coll_stragglers *late, int32_t rank) {
     int at = late->named;
@@ -42,7 +42,7 @@ static coll_stragglers list_missing(const coll_server_comm *comm, uint32_t seque
     return late;
 }
 
-/* Adds all ranks that DCP serves, because it doesn't know the communicator yet. */
+/* Adds all ranks that DCP serves, because DCP doesn't know the communicator yet. */
 static void add_served(coll_stragglers *late, const coll_server_comm *comm, const coll_job *job,
                        int dcp) {
     for (int i = 0; i < comm->ranks; i++)
@@ -105,7 +105,7 @@ int coll_straggler_hold(coll_dcp_context *context, coll_server_comm *comm, uint3
     return code;
 }
 
-/* Returns the answer of this DCP about its ranks. */
+/* Returns this DCP's answer about its ranks: the late ranks for which it holds the call, if any. */
 static coll_stragglers own_answer(const coll_server_comm *comm, uint32_t sequence) {
     const coll_dcp_call *call = coll_dcp_call_find(comm, sequence);
     return call && call->held ? call->own : (coll_stragglers){0};
@@ -162,7 +162,7 @@ int coll_straggler_process_verdict(coll_dcp_context *context, coll_server_comm *
                                    const coll_wire_header *header, const char *text) {
     bool over = !coll_dcp_call_find(comm, header->sequence) &&
                 list_missing(comm, header->sequence).count == 0;
-    if (over) /* the call has failed already, because of an earlier verdict of another DCP */
+    if (over) /* the call has ended already, after an earlier verdict of another DCP */
         return MPI_SUCCESS;
     coll_dcp_call *call;
     int code = coll_dcp_call_of(context, comm, header->sequence, &call);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Finds the ranks for which a collective call is waiting. All ranks report the same ones:
+ * Finds the ranks for which a collective call is waiting. All ranks report the same late ranks:
  *
  * 1. A DCP whose ranks have waited for longer than COLL_TIMEOUT asks the other DCPs of the
  *    communicator which of their ranks are missing.
@@ -36,7 +36,7 @@ int coll_straggler_process_answer(coll_dcp_context *context, coll_server_comm *c
                                   const coll_wire_header *header, const int32_t named[],
                                   int source);
 
-/* Processes the verdict of another DCP on late ranks, whose message is TEXT. */
+/* Processes the verdict of another DCP on late ranks. TEXT is the error message. */
 int coll_straggler_process_verdict(coll_dcp_context *context, coll_server_comm *comm,
                                    const coll_wire_header *header, const char *text);
 

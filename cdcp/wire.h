@@ -15,7 +15,7 @@ typedef enum coll_wire_kind {
     /* a communicator: the ranks of its members in the job, perhaps in pieces */
     COLL_WIRE_MEMBERS,
     COLL_WIRE_FORGET,       /* the sender has freed the communicator, after SEQUENCE posts */
-    COLL_WIRE_CONTRIBUTION, /* its values for a collective call */
+    COLL_WIRE_CONTRIBUTION, /* the sender's values for a collective call */
     COLL_WIRE_STOP,         /* the sender's last message; a DCP still answers questions */
     /* from a DCP to another one */
     COLL_WIRE_ITEMS,    /* items of a call, perhaps in pieces */
@@ -32,13 +32,14 @@ typedef struct coll_wire_header {
     uint64_t comm;     /* the communicator's number */
     uint32_t sequence; /* number of the call on its communicator */
     int32_t kind;
-    int32_t code;  /* the call (cdcp/dcp_operation.h); error class of a failure */
-    int32_t count; /* count of the call; number of members; number of missing ranks in an answer */
+    int32_t code;  /* the call (cdcp/dcp_operation.h); to a rank: error class of a failure */
+    int32_t count; /* count of the call; number of members; in an answer, number of missing
+                      ranks, or -1 if the DCP doesn't know the members yet */
     /* rank of the sender in the communicator; from a DCP: of a member whose operands it has */
     int32_t rank;
     int32_t reply; /* tag for the result */
     int32_t depth; /* depth of the exchange's stage */
-    int32_t first; /* first member or item in this piece */
+    int32_t first; /* first member or item in this piece; to a DCP: error class of a failure */
     int32_t items; /* number of members or items in this piece */
     int32_t more;  /* another piece follows */
 } coll_wire_header;
