@@ -50,13 +50,13 @@ static inline void coll_account_served(void) {
 
 /*
  * Notes that REQUEST, of the MPI library, belongs to a nonblocking collective: waits for it count
- * as COLL_ACCOUNT_started. If very many are under way, some may be forgotten.
+ * as COLL_ACCOUNT_started. If very many such requests are under way, some may be forgotten.
  */
 void coll_account_note(MPI_Request request);
 
 /*
- * Returns what a wait for REQUESTS of the MPI library counts as. COMPLETES tells whether it
- * completes all of them.
+ * Returns the kind as which a wait for or a test of REQUESTS of the MPI library counts. COMPLETES
+ * tells whether the call completes all of them.
  */
 static inline coll_account_kind coll_account_waiting(int count, const MPI_Request requests[],
                                                      bool completes) {

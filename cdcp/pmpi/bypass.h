@@ -4,8 +4,8 @@
 #define COLL_CDCP_PMPI_BYPASS_H
 
 /*
- * Notes that the program's MPI_Init has reached libcoll_pmpi. At the exit of a process that has
- * initialised MPI without that, one rank of the job prints a message.
+ * Notes that the program's MPI_Init has reached libcoll_pmpi. If this function was not called in a
+ * process that has initialised MPI, one rank of the job prints a message at its exit.
  */
 void coll_bypass_ruled_out(void);
 

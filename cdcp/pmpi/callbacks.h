@@ -34,7 +34,7 @@ typedef struct coll_callbacks_attribute {
     coll_function *copy, *delete;
     void *c_extra;                        /* the extra state of C */
     coll_callbacks_integer fortran_extra; /* or of Fortran */
-    /* with MPICH: functions that call them in languages other than C */
+    /* with MPICH: functions that call COPY and DELETE in languages other than C */
     coll_function *copy_by, *delete_by;
     int keyval; /* set by coll_callbacks_name_attribute */
     /* number of this record; set by coll_callbacks_keep_attribute */

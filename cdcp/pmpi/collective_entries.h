@@ -83,8 +83,10 @@ static int FORM(convert_many)(vectors *made, int many, const COUNT counts[], con
     return MPI_SUCCESS;
 }
 
-/* Converts those for the ranks of COMM. Does nothing unless they are NEEDED on this rank, since
- * otherwise they may be invalid. */
+/*
+ * Converts counts and displacements, one of each for every rank of COMM. Does nothing unless these
+ * lists are NEEDED on this rank, since otherwise they may be invalid.
+ */
 static int FORM(convert_vectors)(vectors *made, bool needed, const COUNT counts[],
                                  const PLACE places[], MPI_Comm comm) {
     int ranks;
@@ -94,7 +96,10 @@ static int FORM(convert_vectors)(vectors *made, bool needed, const COUNT counts[
     return code == MPI_SUCCESS ? FORM(convert_many)(made, ranks, counts, places, comm) : code;
 }
 
-/* Converts those for the neighbours from which this rank receives, or to which it sends. */
+/*
+ * Converts counts and displacements, one of each for every neighbour from which this rank receives
+ * if RECEIVES, else for every neighbour to which it sends.
+ */
 static int FORM(convert_edges)(vectors *made, bool receives, const COUNT counts[],
                                const PLACE places[], MPI_Comm comm) {
     int in, out, code = coll_graph_degrees(comm, &in, &out);
@@ -102,7 +107,7 @@ static int FORM(convert_edges)(vectors *made, bool receives, const COUNT counts[
                                : coll_raise(comm, code);
 }
 
-/* --- The other collectives --- */
+/* --- The collectives with counts, except the neighbourhood collectives --- */
 
 #define REDUCTION_PARAMETERS                                                                       \
     const void *sendbuf, void *recvbuf, COUNT count, MPI_Datatype type, MPI_Op op
@@ -136,8 +141,8 @@ ALL_FORMS(Reduce_scatter_block, Ireduce_scatter_block, REDUCE_SCATTER, (count, t
           NOT_SERVED, op, KEEP(true, type), (REDUCTION, ))
 
 /*
- * Returns the count if COUNTS has the same one for all of COMM's ranks and it matters for dedicated
- * processors or the account. Otherwise returns -1, which DCPs don't take.
+ * Returns the first of COUNTS if all of COMM's ranks have the same count. Returns -1, which DCPs
+ * don't take, if counts differ, and if neither dedicated processors nor the account need the count.
  */
 static MPI_Count FORM(common_count)(const COUNT counts[], MPI_Datatype type, MPI_Op op,
                                     MPI_Comm comm) {
@@ -173,7 +178,7 @@ ALL_FORMS(Scan, Iscan, SCAN, (count, type, EVEN), (REDUCTION_PARAMETERS, ), (RED
 ALL_FORMS(Exscan, Iexscan, EXSCAN, (count, type, EVEN), (REDUCTION_PARAMETERS, ), (REDUCTION, ),
           COLL_ACCOUNT_collective, NOT_SERVED, NOT_SERVED, op, KEEP(true, type), (REDUCTION, ))
 
-/* Types are kept only if they are significant on this rank. */
+/* A type is kept only if it is significant on this rank. */
 ALL_FORMS(Gather, Igather, GATHER, (SENDS, EVEN_ROOTED), (BLOCKS_PARAMETERS, int root, ),
           (BLOCKS, root, ), COLL_ACCOUNT_collective, NOT_SERVED, NOT_SERVED, MPI_OP_NULL,
           (KEEP(sendbuf != MPI_IN_PLACE, sendtype), KEEP(is_at(root, comm), recvtype)),
@@ -248,7 +253,7 @@ ALL_FORMS(Alltoallw, Ialltoallw, ALLTOALL,
            CONVERT_TYPED(from, true, recvcounts, rdispls, recvtypes)),
           (OUR_ALLTOALLW, ))
 
-/* --- Those among neighbours --- */
+/* --- The neighbourhood collectives --- */
 
 ALL_FORMS(Neighbor_allgather, Ineighbor_allgather, NEIGHBOR_ALLGATHER, (sendcount, sendtype, EVEN),
           (BLOCKS_PARAMETERS, ), (BLOCKS, ), COLL_ACCOUNT_collective, NOT_SERVED, NOT_SERVED,

@@ -23,9 +23,9 @@
 bool coll_routed[COLL_OPERATIONS];
 
 /*
- * Returns the kind of a call: SUCH if dedicated processors would serve it in any job, because it
- * fits the smallest limit that a job can have. It has COUNT elements for each of BLOCKS ranks, and
- * reduces unless OP is MPI_OP_NULL.
+ * Returns the kind of a call: SUCH if dedicated processors would serve the call in any job without
+ * COLL_DCP_LIMIT, because its data fits the smallest limit that the cost model can choose. The call
+ * has COUNT elements for each of BLOCKS ranks, and reduces unless OP is MPI_OP_NULL.
  */
 static coll_account_kind kind_if_served(coll_account_kind such, MPI_Count count, int blocks,
                                         MPI_Datatype type, MPI_Op op) {
@@ -52,15 +52,15 @@ static coll_account_kind kind_of_blocks(MPI_Count count, MPI_Datatype type, MPI_
 }
 
 /*
- * Registers a communicator that got no number when it was created, by MPI_Comm_idup, in its first
- * blocking allreduce: nonblocking calls may not wait for the other ranks. Returns whether it was
+ * Registers COMM in its first blocking allreduce, if MPI_Comm_idup has created it: nonblocking
+ * calls may not wait for the other ranks, so COMM has got no number. Returns whether COMM was
  * registered now.
  */
 static bool is_registered_now(MPI_Comm comm) {
     return !coll_dcp_knows(comm) && coll_raise(comm, coll_dcp_register(comm)) == MPI_SUCCESS;
 }
 
-/* Waits for SERVED, whose post has returned CODE. */
+/* Waits for SERVED, whose post has returned CODE; for none if SERVED is NULL. */
 static int wait_for_served(int code, coll_dcp_request *served, MPI_Comm comm) {
     if (served) {
         coll_account_served();
@@ -82,8 +82,8 @@ static int note_request(int code, MPI_Request *request, coll_account_kind kind) 
 
 /*
  * Ends the recording of a call that began at BEGAN and has returned CODE. AMOUNT is a
- * COLL_Report_amount, in parentheses: the count and the type of this rank's data or block, and one
- * of the four below. It may be invalid if the call has failed.
+ * COLL_Report_amount, in parentheses: the count and the type of this rank's data or block, and
+ * EVEN, EVEN_ROOTED, UNEVEN or UNEVEN_ROOTED. AMOUNT may be invalid if the call has failed.
  */
 #define EACH(...) __VA_ARGS__
 #define END_RECORDING(operation, kind, amount)                                                     \
@@ -102,8 +102,11 @@ static int note_request(int code, MPI_Request *request, coll_account_kind kind) 
 #define UNEVEN -1, true
 #define UNEVEN_ROOTED root, true
 
-/* The count and type of a rank that sends or, in place, has its data in its receive buffer; the
- * opposite; and those of a rank whose block has a count of its own. */
+/*
+ * Count and type of the data of this rank. SENDS: of the data that it sends, which is in its
+ * receive buffer if the send buffer is MPI_IN_PLACE. RECEIVES: the same with the buffers exchanged.
+ * SENDS_OWN and RECEIVES_OWN: the same without the data that is in place.
+ */
 #define SENDS                                                                                      \
     sendbuf == MPI_IN_PLACE ? recvcount : sendcount, sendbuf == MPI_IN_PLACE ? recvtype : sendtype
 #define RECEIVES                                                                                   \
@@ -113,8 +116,10 @@ static int note_request(int code, MPI_Request *request, coll_account_kind kind) 
 #define RECEIVES_OWN                                                                               \
     recvbuf == MPI_IN_PLACE ? 0 : recvcount, recvbuf == MPI_IN_PLACE ? MPI_BYTE : recvtype
 
-/* Counts and displacements of MANY blocks in libcoll's types, and a copy of their datatypes if each
- * has its own. */
+/*
+ * Counts and displacements of MANY blocks in libcoll's types, and copies of the datatypes if each
+ * block has a datatype.
+ */
 typedef struct vectors {
     int many;
     MPI_Count *counts;
@@ -122,7 +127,10 @@ typedef struct vectors {
     MPI_Datatype *types; /* set by keep_types */
 } vectors;
 
-/* Copies TYPES to MADE, and has RECORD keep them unless it is NULL. */
+/*
+ * Copies TYPES to MADE. Unless RECORD is NULL, replaces each derived type by a duplicate that
+ * RECORD owns.
+ */
 static int keep_types(vectors *made, coll_nonblocking *record, const MPI_Datatype types[]) {
     int code = MPI_SUCCESS;
     for (int i = 0; i < made->many && code == MPI_SUCCESS; i++) {
@@ -156,9 +164,10 @@ static bool is_at(int root, MPI_Comm comm) {
 }
 
 /*
- * Parts of a PREPARATION, separated by commas: keep a type, unless the call blocks, or convert a
- * vector to TO or FROM, if that is NEEDED on this rank, and add types to it. After an error they do
- * nothing.
+ * Parts of a PREPARATION, separated by commas. KEEP duplicates a type, unless the call blocks.
+ * CONVERT sets VECTOR, which is TO or FROM, to the converted counts and displacements. ADD_TYPES
+ * adds types to it. KEEP and CONVERT act only if this is NEEDED on this rank. After an error none
+ * of them acts.
  */
 #define KEEP(needed, type)                                                                         \
     (code = code == MPI_SUCCESS && record && (needed) ? coll_nonblocking_keep_type(record, &type)  \
@@ -172,7 +181,7 @@ static bool is_at(int root, MPI_Comm comm) {
 
 #define CONVERT_TYPED(vector, needed, counts, places, types)                                       \
     (CONVERT(vector, needed, counts, places), ADD_TYPES(vector, types))
-/* The displacements of neighbours' blocks are wide if these have types. */
+/* In MPI's neighbourhood collectives with a type for each block, displacements are MPI_Aint. */
 #define CONVERT_TYPED_EDGES(vector, receives, counts, places, types)                               \
     (CONVERT_EDGES(vector, receives, counts, NULL), copy_places(&vector, places),                  \
      ADD_TYPES(vector, types))
@@ -180,8 +189,8 @@ static bool is_at(int root, MPI_Comm comm) {
     (code = code == MPI_SUCCESS ? keep_types(&vector, record, types) : code)
 
 /*
- * Has libcoll start or prepare a call by CREATE, after PREPARATION, and sets *REQUEST and CODE. OP
- * is the reduction's MPI_Op, or MPI_OP_NULL.
+ * Evaluates PREPARATION and then CREATE, the call of libcoll that starts or prepares the operation.
+ * Sets *REQUEST and CODE. OP is the reduction's MPI_Op, or MPI_OP_NULL.
  */
 #define CREATE_REQUEST(op, preparation, create)                                                    \
     do {                                                                                           \
@@ -229,8 +238,8 @@ static bool is_at(int root, MPI_Comm comm) {
                 preparation, ours)
 
 /*
- * Defines MPI_INAME and MPI_NAME_init. PARAMETERS come before the communicator, and are passed to
- * the MPI library as ARGUMENTS, to libcoll, after PREPARATION, as OURS; these lists are in
+ * Defines MPI_INAME and MPI_NAME_init. PARAMETERS come before the communicator. The MPI library
+ * gets them as ARGUMENTS, libcoll gets them, after PREPARATION, as OURS. These lists are in
  * parentheses, and end with a comma unless they are empty. A nonblocking call counts as KIND, and
  * in the report as OPERATION with AMOUNT. POST and PREPARE let dedicated processors take a call and
  * set SERVED.

@@ -70,7 +70,10 @@ static bool is_routed(void) {
  * that it registered with atexit before MPI_Init. prepare() is called before the MPI library's
  * MPI_Init.
  */
-/* Keeps COLL_RECORD for itself: an installed component would record the same calls. */
+/*
+ * Moves COLL_RECORD from the environment to RECORD: an installed component would record the same
+ * calls.
+ */
 static void take_record(void) {
     const char *directory = coll_env("COLL_RECORD");
     snprintf(record, sizeof record, "%s", directory ? directory : "");
@@ -82,7 +85,7 @@ static void take_record(void) {
 static void prepare(void) {
     take_record();
     if (is_routed() || coll_env("COLL_DCP"))
-        (void)setenv("OMPI_MCA_coll_libcoll_enable", "0", 0); /* without memory both serve calls */
+        (void)setenv("OMPI_MCA_coll_libcoll_enable", "0", 0); /* if it fails, both serve calls */
 }
 
 _Noreturn static void leave(int status) {
@@ -115,7 +118,7 @@ _Noreturn static void leave(int status) {
 }
 #endif
 
-/* Ends a job that can't begin. Collective; rank 0 prints PROBLEM. */
+/* Ends a job that can't begin. Collective; rank 0 of MPI_COMM_WORLD prints PROBLEM. */
 _Noreturn static void end_with_problem(const char *problem) {
     int rank = 0;
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -212,8 +215,8 @@ _Noreturn static void run_dedicated_processor(void) {
 }
 
 /*
- * Ends the service. MPI_Finalize first deletes the attributes of MPI_COMM_SELF, and this one last,
- * because it was set first.
+ * Ends the service. MPI_Finalize first deletes the attributes of MPI_COMM_SELF, the newest first;
+ * this one is the oldest, so the service ends after the program's own callbacks.
  */
 static int end_service(MPI_Comm self, int keyval, void *value, void *extra) {
     (void)self, (void)keyval, (void)value, (void)extra;
@@ -309,7 +312,8 @@ static int begin_libcoll(void) {
         return code;
     if (*settings.problem)
         end_with_problem(settings.problem);
-    coll_report_start_later(); /* below, when dedicated processors are not in its MPI_COMM_WORLD */
+    coll_report_start_later(); /* start_report starts it, when its MPI_COMM_WORLD has no
+                                  dedicated processors any more */
     if (uses_libcoll(&settings))
         set_up_job();
     if (*settings.dcp && !is_spawned())
@@ -328,12 +332,13 @@ static int begin_libcoll(void) {
 /*
  * Returns whether libcoll's progress thread is to run, which needs MPI_THREAD_MULTIPLE. It is the
  * default if libcoll runs collectives of the program: a rank that waits inside the MPI library, as
- * in MPI_Comm_split, advances nonblocking collectives in no other way, and others may wait for one.
+ * in MPI_Comm_split, advances nonblocking collectives in no other way, and other ranks may wait for
+ * such a collective.
  */
 static bool wants_thread(void) {
     if (!is_routed())
         return false;
-    if (!coll_env("COLL_PROGRESS")) /* without memory for it there is no thread */
+    if (!coll_env("COLL_PROGRESS")) /* if setenv fails, there is no thread */
         (void)setenv("COLL_PROGRESS", "thread", 1);
     const char *progress = coll_env("COLL_PROGRESS");
     return progress && strcmp(progress, "thread") == 0;

@@ -16,7 +16,7 @@ static const char *const local_ranks[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_CO
                                           "MPI_LOCALRANKID", NULL};
 static const char *const local_sizes[] = {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", NULL};
 
-/* Sets the variables in NAMES, which NULL ends, that exist already. */
+/* Sets those variables in NAMES, a list that NULL ends, that exist already. */
 static int set_existing(const char *const names[], int value) {
     char text[20];
     snprintf(text, sizeof text, "%d", value);
@@ -37,8 +37,8 @@ static int set_rank_and_size(const char *const ranks[], const char *const sizes[
 }
 
 /*
- * Corrects Open MPI's universe, which has a slot for every rank that may run. A universe that is
- * larger than the world is not changed.
+ * If OMPI_UNIVERSE_SIZE equals the size of MPI_COMM_WORLD, sets it to the number of application
+ * ranks. A larger universe is not changed.
  */
 static int correct_universe(MPI_Comm app) {
     static const char *const universe[] = {"OMPI_UNIVERSE_SIZE", NULL};

@@ -91,7 +91,7 @@ void ompi_comm_create_errhandler_f(error_function *function, MPI_Fint *handler, 
 
 /*
  * Values and extra states of attributes are MPI_Aints, but MPI_Fints in MPI-1's calls; pointers to
- * either pass through unchanged. The library gets the number of a record as the extra state.
+ * them pass through unchanged. The extra state that the library gets is the number of a record.
  */
 typedef void copy_function(MPI_Fint *comm, MPI_Fint *keyval, void *extra, void *from, void *to,
                            MPI_Fint *flag, MPI_Fint *code);
@@ -117,8 +117,8 @@ static void on_delete(MPI_Fint *comm, MPI_Fint *keyval, void *value, void *extra
 }
 
 /*
- * Creates a keyval with the library's own function NAME, in which integers for addresses have BYTES
- * bytes.
+ * Creates a keyval with the MPI library's function NAME, whose EXTRA state is a Fortran integer of
+ * BYTES bytes.
  */
 static void create_keyval_below(const char *name, size_t bytes, copy_function *copy,
                                 delete_function *delete, MPI_Fint *keyval, void *extra,

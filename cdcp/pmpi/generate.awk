@@ -157,7 +157,8 @@ function bare_name(f,    bare) {
     return bare
 }
 
-# Returns what a call waits for, for watch/: NOTE if for nothing, but it is noted; NO if it isn't recorded.
+# Returns what a call waits for, for watch/: NOTE if it waits for nothing but is recorded, NO if it isn't
+# recorded.
 function waits(bare) {
     bare = plain(bare)
     if (bare ~ /^Wait(all|any|some)?$/)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Error handlers with MPICH and with the MPI ABI. While MPICH calls one, it holds the
- * communicator's lock, so it can't be asked which handler it is. So each function of the program
- * gets a stand-in of ours. When all stand-ins are in use, further functions are called directly and
- * see the MPI library's communicator.
+ * Error handlers with MPICH and with the MPI ABI. MPICH holds the communicator's lock while it
+ * calls an error handler, so the handler cannot ask MPICH which error handler the communicator has.
+ * So each function of the program gets a stand-in of ours. When all stand-ins are in use, further
+ * functions are called directly and see the MPI library's communicator.
  */
 #include "config.h"
 

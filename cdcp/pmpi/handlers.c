@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Error handlers with Open MPI, which can tell the error handler of a communicator even while that
- * is being called.
+ * Error handlers with Open MPI, which returns the error handler of a communicator even while it is
+ * calling this handler.
  */
 #include "config.h"
 

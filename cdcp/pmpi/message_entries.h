@@ -98,7 +98,7 @@ int FORM(MPI_Sendrecv_replace)(void *buffer, COUNT count, MPI_Datatype type, int
 
 int FORM(MPI_Mrecv)(void *buffer, COUNT count, MPI_Datatype type, MPI_Message *message,
                     MPI_Status *status) {
-    MPI_Comm comm = MPI_COMM_NULL; /* the message has it */
+    MPI_Comm comm = MPI_COMM_NULL; /* MESSAGE determines the communicator */
     PASS(FORM(PMPI_Mrecv)(buffer, count, type, message, status),
          FORM(PMPI_Imrecv)(buffer, count, type, message, &request), status);
 }

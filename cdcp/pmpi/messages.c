@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The program's blocking messages. While libcoll's nonblocking collectives are under way, a message
- * that waits inside the MPI library would hold them up, perhaps for ever: another rank may wait for
- * one before it sends the message. Then the messages are started, and progress along with the
- * collectives.
+ * The program's blocking messages. While libcoll's nonblocking collectives are under way, a rank
+ * that waits for a message inside the MPI library would not advance them, perhaps for ever: another
+ * rank may wait for such a collective before it sends the message. So blocking messages are then
+ * started as nonblocking ones, and the rank advances the collectives while it waits for them.
  */
 #include "config.h"
 
@@ -25,7 +25,7 @@
         return code;                                                                               \
     } while (0)
 
-/* The same if OTHERS starts a request, for whose completion with STATUS it then waits. */
+/* The same, if OTHERS starts REQUEST: then waits until the request is complete, and sets STATUS. */
 #define PASS(theirs, others, status)                                                               \
     do {                                                                                           \
         MPI_Request request = MPI_REQUEST_NULL;                                                    \
@@ -50,7 +50,10 @@ static int wait_for_started(int code, MPI_Request *request, MPI_Status *status) 
 #include "cdcp/pmpi/message_entries.h"
 #endif
 
-/* Tests by TEST, which sets FLAG, until a message is there, while the collectives progress. */
+/*
+ * Evaluates TEST, which sets FLAG, until there is a message. Advances the collectives between the
+ * tests.
+ */
 #define POLL(test)                                                                                 \
     coll_requests_wait wait;                                                                       \
     int flag = 0, code;                                                                            \
@@ -76,7 +79,7 @@ int MPI_Mprobe(int from, int tag, MPI_Comm comm, MPI_Message *message, MPI_Statu
             mprobe(from, tag, comm, message, status));
 }
 
-/* A program may poll for a message in place of a wait. */
+/* A program may poll for a message instead of waiting for it. */
 int MPI_Iprobe(int from, int tag, MPI_Comm comm, int *flag, MPI_Status *status) {
     coll_requests_advance();
     comm = coll_dcp_comm(comm);

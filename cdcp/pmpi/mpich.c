@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Fortran and C++ with MPICH. Their calls are C's with the same handles, so they reach the wrapper
- * like those of a C program. Only attributes and callbacks differ: after the program has created a
- * key or handler, the binding gives the library functions that call the program's in its language.
- * The library gets functions of ours instead, which pass on the communicator that the program sees.
+ * Fortran and C++ with MPICH. Their functions call C's functions with the same handles, so the
+ * calls reach the wrapper like the calls of a C program. Only attributes and callbacks differ:
+ * after the program has created a key or handler, the binding gives the library functions that call
+ * the program's in its language. The library gets functions of ours instead, which pass on the
+ * communicator that the program sees.
  */
 #include "config.h"
 
@@ -68,8 +69,8 @@ void MPII_Keyval_set_proxy(int keyval, copy_by *copy, delete_by *delete) {
 }
 
 /*
- * In C++, MPICH calls handlers through a function of the binding. HANDLE is a communicator's if
- * KIND is 0.
+ * In C++, MPICH calls handlers through a function of the binding. HANDLE is a communicator if KIND
+ * is 0.
  */
 typedef void call_by(int kind, int *handle, int *code, coll_function *function);
 

@@ -103,7 +103,7 @@ static bool mark_freed(MPI_Op op) {
     return found;
 }
 
-/* MPI frees an operation when the calls that use it are complete. */
+/* As MPI requires, an operation is freed only when the calls that use it are complete. */
 int MPI_Op_free(MPI_Op *op) {
     bool in_use = false;
     pthread_mutex_lock(&lock);

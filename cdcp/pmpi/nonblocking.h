@@ -2,8 +2,8 @@
 /*
  * The program's nonblocking and persistent collectives that libcoll runs. Each has a record, to
  * which the program's MPI_Request refers (cdcp/pmpi/requests.h). The record owns what the program
- * may free while the collective is under way. They progress in the calls of cdcp/pmpi/requests.c,
- * request_arrays.c and messages.c, and in libcoll's own.
+ * may free while the collective is under way. The collectives progress in the calls of
+ * cdcp/pmpi/requests.c, request_arrays.c and messages.c, and in libcoll's own.
  */
 #ifndef COLL_CDCP_PMPI_NONBLOCKING_H
 #define COLL_CDCP_PMPI_NONBLOCKING_H
@@ -40,10 +40,15 @@ static inline bool coll_nonblocking_owns(const void *record) {
  */
 bool coll_nonblocking_takes(coll_operation operation, MPI_Comm comm);
 
-/* The same for persistent calls, whose creation may also set up COMM. */
+/*
+ * Returns the same for persistent calls, for which COMM need not be set up: their creation does so.
+ */
 bool coll_nonblocking_prepares(coll_operation operation, MPI_Comm comm);
 
-/* Creates a record for a call that reduces by OP or MPI_OP_NULL. Sets *MADE to NULL on errors. */
+/*
+ * Creates a record for a call that reduces with OP; MPI_OP_NULL if the call doesn't reduce. Sets
+ * *MADE to NULL on errors.
+ */
 int coll_nonblocking_create(MPI_Op op, coll_nonblocking **made);
 
 /* Replaces *TYPE by a duplicate that RECORD owns, unless the type is predefined. */

@@ -2,7 +2,7 @@
 /*
  * Calls with several requests. If some of these are ours, they are handled here, while the MPI
  * library sees MPI_REQUEST_NULL instead of them. While libcoll's nonblocking collectives are under
- * way, the calls that wait do so by tests, between which these progress.
+ * way, a call that waits tests repeatedly instead, and advances the collectives between the tests.
  */
 #include "config.h"
 
@@ -78,7 +78,7 @@ static void complete_one(MPI_Request *request, MPI_Status statuses[], int at, ou
 
 /*
  * Clears the errors of all STATUSES: if a call returns MPI_ERR_IN_STATUS, the program reads the
- * error of each.
+ * error of each status.
  */
 static void clear_errors(int count, MPI_Status statuses[]) {
     for (int i = 0; i < count && statuses != MPI_STATUSES_IGNORE; i++)

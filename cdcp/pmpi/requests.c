@@ -36,7 +36,7 @@ static MPI_Comm comm_of(MPI_Request request) {
                                           : coll_dcp_request_comm(address);
 }
 
-/* Waits for SERVED, of a dedicated processor. */
+/* Waits for and completes SERVED, a request to a dedicated processor. */
 static int complete_served(MPI_Request *request, coll_dcp_request *served, MPI_Comm *comm) {
     if (coll_request_any_under_way()) {
         coll_requests_wait wait;

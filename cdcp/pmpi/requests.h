@@ -43,7 +43,7 @@ static inline MPI_Request coll_requests_handle(void *address) {
 #endif
 }
 
-/* Returns the address of the request behind REQUEST, if that is ours. */
+/* Returns the address of the request behind REQUEST, if it is ours. */
 static inline void *coll_requests_address(MPI_Request request) {
 #ifdef MPICH
     return coll_requests_numbered(request);
@@ -57,7 +57,9 @@ static inline bool coll_requests_own(MPI_Request request) {
     return coll_dcp_owns(address) || coll_nonblocking_owns(address);
 }
 
-/* Returns whether there is a request and it is ours. The MPI library reports null pointers. */
+/*
+ * Returns whether REQUEST is not NULL, and *REQUEST is ours. The MPI library reports null pointers.
+ */
 static inline bool coll_requests_own_at(const MPI_Request *request) {
     return request && coll_requests_own(*request);
 }
@@ -67,15 +69,15 @@ bool coll_requests_active(MPI_Request request);
 
 /*
  * Returns whether REQUEST, which must be ours, can be completed without waiting, or is inactive.
- * Lets the MPI library make progress if dedicated processors have it; those of libcoll need
- * coll_requests_advance.
+ * Lets the MPI library make progress if REQUEST is at a dedicated processor; libcoll's requests
+ * need coll_requests_advance.
  */
 bool coll_requests_ready(MPI_Request request);
 
 /*
- * Waits for *REQUEST, which must be ours, and sets STATUS except for its error. Sets the handle to
- * MPI_REQUEST_NULL unless it is persistent. Returns the operation's error, for *COMM's error
- * handler, which is not called.
+ * Waits for *REQUEST, which must be ours, and sets STATUS except for its error. Sets *REQUEST to
+ * MPI_REQUEST_NULL unless the request is persistent. Returns the operation's error, for *COMM's
+ * error handler, which is not called.
  */
 int coll_requests_complete(MPI_Request *request, MPI_Status *status, MPI_Comm *comm);
 
@@ -88,7 +90,10 @@ static inline void coll_requests_advance(void) {
         (void)coll_request_advance();
 }
 
-/* A wait that progresses them, between tests: begin it, and pause after each test that fails. */
+/*
+ * A wait that advances these collectives between its tests: call coll_requests_begin first, and
+ * coll_requests_pause after each test that fails.
+ */
 typedef struct coll_requests_wait {
     coll_wait wait;
     coll_backoff backoff;

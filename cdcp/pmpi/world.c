@@ -50,7 +50,7 @@ MPI_Comm coll_world_holder(MPI_Comm comm, int keyval) {
 
 /*
  * A nonblocking call may not wait for other ranks, so communicators are set up for libcoll when
- * they are created. Errors are reported by the first call that needs libcoll.
+ * they are created. The first call that needs libcoll reports an error of the set-up.
  */
 static void set_up(MPI_Comm made) {
     int inter = 0, ranks = 1, routed = 0;
@@ -91,7 +91,8 @@ int MPI_Attr_get(MPI_Comm comm, int keyval, void *value, int *flag) {
 #endif
 
 /*
- * Errors without a communicator are raised on MPI_COMM_WORLD itself, so that gets the same handler.
+ * Errors without a communicator are raised on the real MPI_COMM_WORLD, so it must get the same
+ * handler.
  */
 int MPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler handler) {
     comm = coll_dcp_comm(comm);

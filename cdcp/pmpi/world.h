@@ -8,8 +8,8 @@
 #include <mpi.h>
 
 /*
- * Gives APP, a communicator of some ranks of MPI_COMM_WORLD, that communicator's name and
- * attributes. Not collective.
+ * Gives APP, the communicator that stands for MPI_COMM_WORLD, the name "MPI_COMM_WORLD" and a mark,
+ * by which coll_world_holder finds it and its duplicates. Not collective.
  */
 int coll_world_dress(MPI_Comm app);
 
