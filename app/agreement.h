@@ -44,8 +44,8 @@ void app_agree_or_end(MPI_Comm comm, const char *program, const app_problem *pro
 /*
  * Initialises MPI with MPI_THREAD_FUNNELED. If PROBLEM says what is wrong with the command line,
  * ends the program like app_agree_or_end. Returns a duplicate of MPI_COMM_WORLD that returns
- * errors, so that they can be reported in one clear line. app_end frees it, finalizes MPI, and
- * returns EXIT_SUCCESS for main.
+ * errors, so that they can be reported in one clear line. app_end frees the duplicate, finalizes
+ * MPI, and returns EXIT_SUCCESS for main.
  */
 MPI_Comm app_begin(int *argc, char ***argv, const char *program, const app_problem *problem);
 int app_end(MPI_Comm *comm);

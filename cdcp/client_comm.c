@@ -167,7 +167,7 @@ coll_client_comm *coll_client_comm_reducing(MPI_Datatype type, MPI_Op op, MPI_Co
     return as_before ? recent : look_up_reducing(type, op, comm);
 }
 
-/* The members of a communicator; the first three fields are the same on all of them. */
+/* The members of a communicator; the first three fields are the same on all members. */
 typedef struct roster {
     MPI_Group group;
     int count;
@@ -231,7 +231,10 @@ static int tell_members(const coll_client_comm *client_comm, const roster *membe
     return code;
 }
 
-/* Returns a unique number: the rank in the job of its creator, from 1, and the creator's count. */
+/*
+ * Returns a unique number, made of this rank in the job plus 1 and of the count of this rank's
+ * numbers.
+ */
 static uint64_t give_number(void) {
     coll_job_enter();
     uint64_t number = ((uint64_t)coll_the_job.rank + 1) << 32 | numbers_given++;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A communicator on an application rank: its number in messages to DCPs, and the number of its
- * calls so far. It is made by a collective call on the communicator, cached as an attribute, and
- * freed with the communicator.
+ * calls so far. This entry is made by a collective call on the communicator, cached as an
+ * attribute, and freed with the communicator.
  */
 #ifndef COLL_CDCP_CLIENT_COMM_H
 #define COLL_CDCP_CLIENT_COMM_H

@@ -7,16 +7,16 @@
  * Every rank calls coll_dcp_start after MPI_Init. A DCP then calls DCP_Serve, which returns when
  * its application ranks have called DCP_Stop (coll_tools.h). If DCP_Serve fails, some application
  * ranks may wait for ever, and MPI_Abort should end the job. Application ranks use the communicator
- * that coll_dcp_start gave them and those derived from it, and complete their requests before
- * DCP_Stop. All ranks finalize MPI.
+ * that coll_dcp_start gave them and communicators derived from it, and complete their requests
+ * before DCP_Stop. All ranks finalize MPI.
  *
  * Reductions follow one tree over the ranks of the communicator. So every rank gets the same bits,
  * for any order of arrival and any number of DCPs.
  *
  * Every function that returns an int returns MPI_SUCCESS or an MPI error code, whose text
- * MPI_Error_string gives; none of them calls an error handler (those of coll.h do). Functions are
- * local unless they say "collective". With MPI_THREAD_MULTIPLE, several threads may call them at
- * once, under the same conditions as the corresponding MPI functions.
+ * MPI_Error_string gives; none of them calls an error handler (the functions of coll.h do).
+ * Functions are local unless they say "collective". With MPI_THREAD_MULTIPLE, several threads may
+ * call them at once, under the same conditions as the corresponding MPI functions.
  */
 #ifndef COLL_CDCP_DCP_H
 #define COLL_CDCP_DCP_H

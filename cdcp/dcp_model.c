@@ -11,7 +11,7 @@ static double handling_time(const coll_cost *cost, size_t bytes) {
     return cost->overhead + (double)bytes * cost->per_byte;
 }
 
-/* Returns the time of a stage that sends to and receives from PEERS others. */
+/* Returns the time of a stage with one message to and one from each of PEERS peers. */
 static double stage_time(int peers, size_t bytes, const coll_cost *cost) {
     return cost->latency + 2 * peers * handling_time(cost, bytes);
 }

@@ -5,7 +5,7 @@
  *
  * An allreduce combines the values of all ranks by recursive multiplying, until each DCP has one
  * node, the result. A broadcast has one value, its root's, and uses the same exchange: it too
- * completes only when all ranks have posted, so that a mismatch is found on all of them. In a
+ * completes only when all ranks have posted, so that a mismatch is found on all ranks. In a
  * reduce_scatter, a DCP combines all blocks of its own ranks and sends each other DCP the blocks
  * for that DCP's ranks. It uses the same tree, so the bits are those of an allreduce.
  */

@@ -8,8 +8,8 @@
  * the slot's state to "t posted" after everything else is written. The DCP processes the posts in
  * order; it writes the result over the values and sets the state to "t done" or "t failed". When
  * the rank has fetched the result, it sets the state to "free". Cost: two transfers of the cache
- * line. The rank and the DCP each have a wake-up in a separate cache line, through which the other
- * one wakes them if they sleep.
+ * line. The rank and the DCP each have a wake-up, in a separate cache line, through which the other
+ * side can end their sleep.
  *
  * Data that doesn't fit into a slot, such as the blocks of an alltoall, goes to one of a few large
  * slots behind the slots.

@@ -8,10 +8,10 @@
  * The tree depends on n alone. A coll_reduction_tree holds the nodes that can be computed from the
  * values that have arrived; two halves become one node as soon as both are present. Its nodes can
  * be sent and added to another coll_reduction_tree: the result has the same bits, whatever the
- * number of intermediate stations. A run of c consecutive ranks needs at most 2 log2(c) nodes. It
- * needs only one if it is itself a node, as with DCPs that serve equal powers of two; then the
- * fixed order costs nothing. Ranks that are distributed over the hosts round-robin remain separate
- * nodes.
+ * number of intermediate stations. A run of c consecutive ranks needs at most 2 log2(c) nodes. A
+ * run needs only one node if it has exactly the leaves of this node, as when every DCP serves the
+ * same power of two of consecutive ranks; then the fixed order costs nothing. If ranks are
+ * distributed over the hosts round-robin, each rank of a DCP remains a separate node of the tree.
  */
 #ifndef COLL_CDCP_REDUCTION_TREE_H
 #define COLL_CDCP_REDUCTION_TREE_H
@@ -32,7 +32,7 @@ typedef struct coll_reduction_tree {
     size_t bytes, stride; /* bytes of a value; distance of slots, aligned for any type */
     int count, capacity;  /* nodes */
     coll_reduction_tree_node
-        *nodes;   /* in ascending order; those beyond count keep the unused slots */
+        *nodes;   /* in ascending order; the nodes beyond COUNT have the unused slots */
     char *values; /* slots */
 } coll_reduction_tree;
 

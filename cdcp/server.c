@@ -19,10 +19,11 @@
 
 /*
  * RECEIVES receives are posted for any message; they complete in the order of the messages. Polling
- * mailboxes is cheap, reading the clock is not. So the send queue and the clock are looked at after
- * every LOOKS polls of mailboxes, and so are messages if they are rare: with one DCP, all of whose
- * ranks have mailboxes. On a core that other processes want, no poll is cheap: everything is polled
- * each time, followed by a pause.
+ * mailboxes is cheap, reading the clock is not. So the clock is read and the send queue is cleared
+ * only once in LOOKS polls of mailboxes. Messages, too, are polled only then if they are rare: if
+ * the job has one DCP, and all its ranks have mailboxes. Otherwise messages are polled each time.
+ * On a core that other processes want, no poll is cheap: everything is polled each time, followed
+ * by a pause.
  */
 enum { RECEIVES = 16, TABLE = 64, LOOKS = 16 };
 
@@ -35,9 +36,9 @@ typedef struct server {
     coll_server_comm *table[TABLE]; /* by number */
     coll_server_comm *recent;
     coll_mailbox *boxes;
-    /* number of ranks; those with mailboxes; those that have stopped */
+    /* numbers of ranks that this DCP serves: all, with a mailbox, and stopped */
     int served, box_count, stopped;
-    /* the other DCPs that serve ranks; how many of them have stopped, too */
+    /* the other DCPs that serve ranks; their number; the number of them that have stopped */
     int *others, other_count, others_stopped;
     bool told_others; /* the others know that this DCP has stopped */
     MPI_Request receives[RECEIVES];
@@ -280,7 +281,7 @@ static int search_for_late_ranks(server *s) {
     return code;
 }
 
-/* Tells the other DCPs that this one has stopped: it will only answer their questions. */
+/* Tells the other DCPs that this DCP has stopped: it only answers questions from now on. */
 static int tell_others(server *s) {
     const coll_wire_header header = {.kind = COLL_WIRE_STOP};
     int code = MPI_SUCCESS;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A communicator on a DCP: its members, those that this DCP serves, and the DCPs that take part
- * ("stations"). The DCPs are sorted by the lowest member that each of them serves.
+ * A communicator on a DCP: all members, the members that this DCP serves, and the DCPs that take
+ * part ("stations"). The DCPs are sorted by the lowest member that each of them serves.
  */
 #ifndef COLL_CDCP_SERVER_COMM_H
 #define COLL_CDCP_SERVER_COMM_H
@@ -63,7 +63,7 @@ typedef struct coll_server_comm {
 
 /*
  * Returns a new communicator of which only NUMBER is known, or NULL if memory is short. Its calls
- * must be freed before it (coll_dcp_call_free_all).
+ * must be freed before the communicator (coll_dcp_call_free_all).
  */
 coll_server_comm *coll_server_comm_new(uint64_t number);
 void coll_server_comm_free(coll_server_comm *comm);

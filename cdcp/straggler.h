@@ -5,8 +5,8 @@
  * 1. A DCP whose ranks have waited for longer than COLL_TIMEOUT asks the other DCPs of the
  *    communicator which of their ranks are missing.
  * 2. A DCP with missing ranks names them in its answer, and holds the call: even if these ranks
- *    arrive now, it sends no values, so that no DCP can complete a call that another one reports.
- *    It gives the same answer to every DCP that asks.
+ *    arrive now, it sends no values, so that no DCP can complete a call that another DCP reports
+ *    as failed. It gives the same answer to every DCP that asks.
  * 3. If ranks are missing, the DCP that asked names them to the other DCPs. Each DCP reports them
  *    to its ranks: at once to those that wait, to the others when they arrive.
  *

@@ -39,9 +39,9 @@ enum { COLL_F08_ALL = -99, COLL_F08_OWN, COLL_F08_NEIGHBORS };
 
 /*
  * Checks the buffers of a call of the operation NAME, and allocates LISTS lists. If the operation
- * has a root, the lists are empty on the other ranks, on which they aren't significant. FIRST and
- * SECOND may be NULL. Returns an error after raising it on COMM: MPI_ERR_BUFFER for an array
- * section with gaps, MPI_ERR_NO_MEM. Call coll_f08_close also after an error.
+ * has a root, the lists are empty on all ranks except the root, since they aren't significant
+ * there. FIRST and SECOND may be NULL. Returns an error after raising it on COMM: MPI_ERR_BUFFER
+ * for an array section with gaps, MPI_ERR_NO_MEM. Call coll_f08_close also after an error.
  */
 int coll_f08_open(coll_f08_call *call, const char *name, const CFI_cdesc_t *first,
                   const CFI_cdesc_t *second, MPI_Fint comm, MPI_Fint root, int lists);

@@ -5,7 +5,7 @@
  * than coll.h: any version may add members to structures, so build a tool with the version that it
  * runs with.
  *
- * Functions return MPI_SUCCESS or an MPI error code, as those of coll.h do.
+ * Functions return MPI_SUCCESS or an MPI error code, as the functions of coll.h do.
  */
 #ifndef COLL_TOOLS_H
 #define COLL_TOOLS_H
@@ -57,7 +57,7 @@ typedef struct COLL_Question {
     const char *operation;
     MPI_Count bytes;
     int root;
-    int ranks; /* 0: those of the communicator */
+    int ranks; /* 0: as many as in the communicator */
     int racks; /* racks over which the ranks are spread; 0: as in the communicator */
     /* sites over which the racks are spread; 0: as in the communicator, or one if RACKS is given */
     int sites;

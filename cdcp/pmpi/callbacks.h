@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Calls the program's error handlers and attribute callbacks with MPI_COMM_WORLD if the MPI library
- * calls them with the communicator that stands for it. This works in the same way for C and
- * Fortran: the MPI library is given a function of ours instead of the program's.
+ * calls them with the communicator that stands for MPI_COMM_WORLD. This works in the same way for C
+ * and Fortran: the MPI library is given a function of ours instead of the program's.
  */
 #ifndef COLL_CDCP_PMPI_CALLBACKS_H
 #define COLL_CDCP_PMPI_CALLBACKS_H
@@ -20,7 +20,10 @@ int coll_callbacks_keep_handler(MPI_Errhandler handler, coll_function *function)
 /* With Open MPI: returns the program's function of COMM's error handler, or NULL. */
 coll_function *coll_callbacks_handler(MPI_Comm comm);
 
-/* With MPICH: returns the program's function if FUNCTION is its stand-in, otherwise FUNCTION. */
+/*
+ * With MPICH: if FUNCTION is a stand-in, returns the program's function that it calls, otherwise
+ * FUNCTION.
+ */
 coll_function *coll_callbacks_behind(coll_function *function);
 
 /* Fortran's integers for addresses. MPI-1 uses default integers. */

@@ -10,8 +10,8 @@
 
 /*
  * Changes the launcher's environment variables, which count the ranks of MPI_COMM_WORLD, to the
- * values for APP, the communicator that stands for it. Sets no variable that is unset. Collective
- * over APP.
+ * values for APP, the communicator that stands for MPI_COMM_WORLD. Sets no variable that is unset.
+ * Collective over APP.
  */
 int coll_environment_correct(MPI_Comm app);
 

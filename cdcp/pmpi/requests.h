@@ -2,9 +2,9 @@
 /*
  * Our requests behind MPI_Request handles: those of dedicated processors (coll_dcp_request) and of
  * libcoll's nonblocking and persistent collectives (coll_nonblocking). Their addresses distinguish
- * them from the MPI library's requests. If a handle is an int, as in MPICH and in Fortran, it is
- * the request's distance from the first one plus COLL_REQUESTS_DCP or COLL_REQUESTS_LIBCOLL; the
- * leading bits of MPICH's own handles are different.
+ * them from the MPI library's requests. If a handle is an int, as in MPICH and in Fortran, the
+ * handle is the request's distance in bytes from the first request, plus COLL_REQUESTS_DCP or
+ * COLL_REQUESTS_LIBCOLL; the leading bits of MPICH's own handles are different.
  */
 #ifndef COLL_CDCP_PMPI_REQUESTS_H
 #define COLL_CDCP_PMPI_REQUESTS_H

@@ -16,7 +16,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* An attribute that marks the communicator that stands for MPI_COMM_WORLD, and its duplicates. */
+/*
+ * The attribute that marks the communicator that stands for MPI_COMM_WORLD, and this communicator's
+ * duplicates.
+ */
 static int mark = MPI_KEYVAL_INVALID;
 
 int coll_world_dress(MPI_Comm app) {
@@ -91,8 +94,8 @@ int MPI_Attr_get(MPI_Comm comm, int keyval, void *value, int *flag) {
 #endif
 
 /*
- * Errors without a communicator are raised on the real MPI_COMM_WORLD, so it must get the same
- * handler.
+ * Errors without a communicator are raised on the real MPI_COMM_WORLD, so MPI_COMM_WORLD must get
+ * the same handler.
  */
 int MPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler handler) {
     comm = coll_dcp_comm(comm);

@@ -9,20 +9,21 @@
 
 /*
  * Gives APP, the communicator that stands for MPI_COMM_WORLD, the name "MPI_COMM_WORLD" and a mark,
- * by which coll_world_holder finds it and its duplicates. Not collective.
+ * by which coll_world_holder recognises APP and APP's duplicates. Not collective.
  */
 int coll_world_dress(MPI_Comm app);
 
 /*
- * Returns the communicator that has the predefined attribute KEYVAL which the program reads from
- * COMM: MPI_COMM_WORLD if COMM is the communicator that stands for it or a duplicate of that,
- * otherwise COMM.
+ * Returns the communicator from which to read the attribute KEYVAL that the program reads from
+ * COMM: MPI_COMM_WORLD if KEYVAL is predefined and COMM is MPI_COMM_WORLD, the communicator that
+ * stands for MPI_COMM_WORLD, or a duplicate of one of them (but MPI_LASTUSEDCODE is not read from
+ * MPI_COMM_WORLD for duplicates); otherwise coll_dcp_comm(COMM).
  */
 MPI_Comm coll_world_holder(MPI_Comm comm, int keyval);
 
 /*
  * Registers MADE, created by a call that waits for the other ranks and returned CODE, with the
- * dedicated processors, and sets it up for libcoll if that runs collectives of the program.
+ * dedicated processors, and sets it up for libcoll if libcoll runs collectives of the program.
  * Collective over MADE. Returns CODE or the error of the registration.
  */
 int coll_world_made(int code, MPI_Comm made);
