@@ -17,7 +17,7 @@ static const bool launcher_is_told = true;
 static const bool launcher_is_told = false;
 #endif
 
-/* Waits until the pipe FILE has been read, for a second at most. */
+/* If FILE is a pipe, waits until all that was written to it has been read, at most a second. */
 static void wait_until_read(int file) {
     enum { TRIES = 1000 };
     const struct timespec millisecond = {.tv_nsec = 1000000};
@@ -30,7 +30,9 @@ static void wait_until_read(int file) {
 }
 
 _Noreturn void coll_abort(void) {
-    /* Not all streams: a thread that reads one, such as stdin, holds its lock. */
+    /*
+     * Do not flush all streams: a thread that is reading a stream, such as stdin, holds its lock.
+     */
     fflush(stdout);
     fflush(stderr);
     wait_until_read(STDERR_FILENO);

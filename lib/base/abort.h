@@ -6,15 +6,16 @@
 #include <mpi.h>
 
 /*
- * Ends the job with status 1. Waits first until the launcher has read this process's stderr:
- * MPICH's loses what it has not read by then.
+ * Ends the job with status 1. If stderr is a pipe, first waits, at most a second, until the
+ * launcher has read it: MPICH's launcher loses output that it has not read when the job ends.
  */
 _Noreturn void coll_abort(void);
 
 /*
  * Invokes the error handler of COMM with CODE. MPICH's MPI_ERRORS_ARE_FATAL may end a process
- * without telling the launcher, which returns 0 if all ranks of a host do so at the same time; in
- * its place this prints the error and calls coll_abort.
+ * without telling the launcher; if all ranks of a host end in this way at the same time, the
+ * launcher returns 0. So in place of this handler of MPICH, the function prints the error and calls
+ * coll_abort.
  */
 void coll_abort_by_handler(MPI_Comm comm, int code);
 

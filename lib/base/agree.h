@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Agreements among the ranks of a communicator: all ranks leave an operation with the same outcome,
- * and no rank waits for one that has failed alone. Collective. Waits as the communicator does, for
- * at most COLL_TIMEOUT. After a communication error the communicator can no longer be used.
+ * and no rank waits for one that has failed alone. Collective. Waits as the communicator does, and
+ * fails if no message arrives for COLL_TIMEOUT. After a communication error the communicator can no
+ * longer be used.
  */
 #ifndef COLL_LIB_BASE_AGREE_H
 #define COLL_LIB_BASE_AGREE_H
@@ -30,12 +31,15 @@ int coll_agreement_advance(coll_agreement *agreement, bool *done);
 /* Returns whether messages may still arrive in AGREEMENT's memory. */
 bool coll_agreement_under_way(const coll_agreement *agreement);
 
-/* Waits until AGREEMENT is complete, at most for the communicator's timeout. */
+/*
+ * Waits until AGREEMENT is complete. Fails if none of its messages is complete within the
+ * communicator's timeout; the error names the silent ranks if they are known.
+ */
 int coll_agreement_finish(coll_agreement *agreement);
 
 /*
  * Returns MPI_SUCCESS if CODE is MPI_SUCCESS on every rank, else the error of the lowest rank that
- * has one. In the latter case it sets COMM->agreed: all ranks then know that the current call has
+ * has one. In the latter case sets COMM->agreed: all ranks then know that the current call has
  * failed and has left no message in flight.
  */
 int coll_agree(coll_comm *comm, int code);

@@ -13,7 +13,10 @@ void coll_attribute_release(coll_attribute *attribute) {
 int coll_attribute_delete(MPI_Comm comm, int key, void *value, void *extra) {
     (void)comm, (void)key, (void)extra;
     coll_attribute *attribute = value;
-    /* A call that frees COMM holds the attribute, or has ended it before it dropped its hold. */
+    /*
+     * A call that frees COMM still holds the attribute, or has ended the data before dropping its
+     * hold.
+     */
     const bool alone = atomic_load(&attribute->holders) == 1 && !attribute->ended;
     const int code = alone ? attribute->end(attribute) : MPI_SUCCESS;
     coll_attribute_release(attribute);

@@ -19,7 +19,7 @@ static MPI_Count longest_count(const coll_blocks *blocks) {
     return longest;
 }
 
-/* Describes blocks of which each has its own datatype. */
+/* Describes blocks that each have their own datatype. */
 static int open_each(coll_blocks *blocks) {
     const coll_blocks_layout *layout = &blocks->layout;
     int code = MPI_SUCCESS;

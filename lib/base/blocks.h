@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The receive buffer of a gather's root: one block for each rank, with equal or individual counts,
- * of one datatype or of a datatype for each. Each block is read and written as coll_data. One
- * datatype of all blocks is analysed only once.
+ * A buffer of one block for each rank or neighbour, such as the receive buffer of a gather's root.
+ * The blocks have equal or individual counts, and one datatype or a datatype for each block. Each
+ * block is read and written as coll_data. If all blocks have one datatype, it is analysed only
+ * once.
  */
 #ifndef COLL_LIB_BASE_BLOCKS_H
 #define COLL_LIB_BASE_BLOCKS_H
@@ -31,15 +32,15 @@ typedef struct coll_blocks {
     coll_blocks_layout layout;
     int ranks;
     coll_data *each;    /* the blocks if each has its own datatype, else NULL */
-    size_t empty_below; /* shorter blocks count as empty; 0: none */
+    size_t empty_below; /* blocks of fewer bytes count as empty; 0: no such limit */
 
     /* If all blocks have one datatype: */
     MPI_Count size;    /* bytes of data in an element */
-    MPI_Aint extent;   /* from one element to the next */
+    MPI_Aint extent;   /* bytes from one element to the next */
     coll_data longest; /* the longest block, as if it began at the start of the buffer */
 } coll_blocks;
 
-/* Describes the blocks of RANKS ranks. Errors: those of coll_data_open. */
+/* Describes RANKS blocks. Errors: those of coll_data_open. */
 int coll_blocks_open(coll_blocks *blocks, const coll_blocks_layout *layout, int ranks);
 void coll_blocks_close(coll_blocks *blocks);
 
@@ -56,7 +57,10 @@ bool coll_blocks_even(const coll_blocks *blocks);
 /* Returns the block of RANK. It borrows from BLOCKS; do not close it. */
 coll_data coll_blocks_at(const coll_blocks *blocks, int rank);
 
-/* Returns whether the blocks together are one contiguous run of bytes in rank order. */
+/*
+ * Returns whether all blocks have one count and together are one contiguous run of bytes in rank
+ * order.
+ */
 bool coll_blocks_in_a_row(const coll_blocks *blocks);
 
 #endif

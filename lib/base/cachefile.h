@@ -21,8 +21,8 @@ typedef bool coll_printer(FILE *stream, const void *context);
 
 /*
  * Writes the file at PATH by calling PRINT, and replaces an old file atomically. Creates missing
- * directories. With LASTING, either the old or the new file survives a crash of the machine, which
- * costs the time to sync the disk. Returns 0 or an errno; ECANCELED if PRINT returned false.
+ * directories. With LASTING, either the old or the new file survives a crash of the machine; this
+ * takes the time to sync the disk. Returns 0 or an errno; ECANCELED if PRINT returned false.
  */
 int coll_cachefile_write(const char *path, coll_printer *print, const void *context, bool lasting);
 

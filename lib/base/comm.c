@@ -18,8 +18,9 @@
 
 /*
  * Scratch memory of an operation. LEAST_SCRATCH covers the default windows of the algorithms; every
- * communicator may use it without an agreement. MOST_KEPT bytes stay allocated once an operation
- * needed more. Pages that nobody writes to take no memory.
+ * communicator may use it without an agreement. If an operation needs more, the memory becomes at
+ * least MOST_KEPT bytes large and stays allocated; between operations only its first MOST_KEPT
+ * bytes keep their pages. Pages that nobody writes to take no memory.
  */
 static const size_t LEAST_SCRATCH = (1 << 20) + (64 << 10), MOST_KEPT = 4 << 20;
 
@@ -33,7 +34,10 @@ static pthread_mutex_t scratch_lock = PTHREAD_MUTEX_INITIALIZER;
 static void *spare_scratch[MOST_SPARE_SCRATCH];
 static int spare_scratch_count;
 
-/* Guards the two keys and the list of live states. Each state is guarded by its users. */
+/*
+ * Guards the two keys, the list of live states and ALONE. A state itself has no lock, since MPI
+ * forbids concurrent collectives on one communicator.
+ */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int state_key = MPI_KEYVAL_INVALID, finalize_key = MPI_KEYVAL_INVALID;
 static coll_comm *live_states;
@@ -66,7 +70,7 @@ static void give_scratch(void *scratch) {
     free(scratch);
 }
 
-/* Rounded up, so that all slots in an allocation are aligned. */
+/* Returns the bytes of a slot, rounded up so that all slots in an allocation are aligned. */
 static size_t slot_bytes(const coll_comm_key *key, int ranks) {
     return coll_scratch_bytes(key->bytes + (size_t)ranks * key->bytes_per_rank);
 }
@@ -89,7 +93,7 @@ static void **make_slots(int ranks) {
     return slots;
 }
 
-/* Closes in reverse order: a slot may depend on those opened before it. */
+/* Closes the slots in reverse order: a slot may depend on the slots opened before it. */
 static void close_slots(coll_comm *state) {
     int count = 0;
     while (coll_comm_keys[count])
@@ -265,8 +269,8 @@ static int open_slots(coll_comm *state, const coll_comm *whole) {
 }
 
 /*
- * Waits until all ranks are here, with a timeout. After this, calls of the MPI library wait without
- * one.
+ * Allocates memory, and calls set_up of each slot, which waits until all ranks are here, with a
+ * timeout. After this, calls of the MPI library wait without a timeout.
  */
 static int wait_for_all_ranks(coll_comm *state) {
     int code = MPI_SUCCESS;
@@ -446,8 +450,8 @@ int coll_comm_scratch(coll_comm *comm, size_t bytes, void **memory) {
 }
 
 /*
- * Scratch memory of more than LEAST_SCRATCH keeps its size, so that the next such operation needs
- * no agreement.
+ * Scratch memory of more than LEAST_SCRATCH keeps its size, so that the next operation of that size
+ * needs no agreement.
  */
 void coll_comm_release_scratch(coll_comm *comm) {
     if (comm->broken)

@@ -33,7 +33,8 @@ enum {
     COLL_TAG_WIDE =
         1 << 14, /* and the next COLL_TAGS_WIDE - 1 tags, used in turn (hlot/bcast_runtime.c) */
     COLL_TAGS_WIDE = 1 << 13,
-    COLL_TAG_STARTED = COLL_TAG_WIDE + COLL_TAGS_WIDE, /* likewise (lib/call/request.c) */
+    COLL_TAG_STARTED = COLL_TAG_WIDE + COLL_TAGS_WIDE, /* and the next COLL_TAGS_STARTED - 1 tags,
+                                                          used in turn (lib/call/request.c) */
     COLL_TAGS_STARTED = 1 << 12 /* all tags are below 32767, the smallest MPI_TAG_UB allowed */
 };
 
@@ -48,12 +49,14 @@ typedef struct coll_agreement {
     int64_t highest[COLL_AGREE_MOST], sent[COLL_AGREE_MOST], received[COLL_AGREE_MOST];
 } coll_agreement;
 
-/*
- * Message buffers of blocking agreements; messages in flight may write to them even after an error.
- */
+/* The result of a roll call. */
 typedef struct coll_roll {
     int first, silent; /* the lowest silent rank, and the number of silent ranks */
 } coll_roll;
+
+/*
+ * Message buffers of blocking agreements; messages in flight may write to them even after an error.
+ */
 typedef struct coll_agree_memory {
     coll_agreement numbers;
     struct {
@@ -81,7 +84,9 @@ typedef struct coll_comm {
     void *scratch; /* scratch memory that coll_comm_scratch returns; NULL between operations */
     /* bytes of SCRATCH that an operation may use without an agreement; the same on all ranks */
     size_t scratch_bytes;
-    /* most bytes of it used since coll_comm_release_scratch last returned memory to the system */
+    /*
+     * most bytes of SCRATCH used since coll_comm_release_scratch last returned memory to the system
+     */
     size_t scratch_used;
     coll_agree_memory agreeing;
     /* data of other modules, in the order of coll_comm_keys */
@@ -97,8 +102,9 @@ typedef struct coll_comm_key {
     size_t bytes, bytes_per_rank;
     /*
      * Called on first use of a communicator (not of a part). If COMM needs no duplicate, sets
-     * PRIVATE and TRANSPORT and is local. Else it is collective and returns the same error on all
-     * ranks: MPI_ERR_NO_MEM if READY is false on any rank. Such a rank may have no slots.
+     * COMM->private and COMM->transport and is local. Else it is collective and returns the same
+     * error on all ranks: MPI_ERR_NO_MEM if READY is false on any rank. On a rank whose READY is
+     * false, COMM may have no slots.
      */
     int (*set_up)(coll_comm *comm, bool ready);
     /* Called after set_up; collective. COMM is a part of WHOLE, or WHOLE is NULL. */
@@ -141,8 +147,8 @@ int coll_comm_forget(MPI_Comm comm);
 
 /*
  * Returns the attribute with the state of COMM, for coll_attribute_free_comm. Returns NULL if there
- * is no state, or if it can end only while COMM works: it has a transport, and Open MPI, for which
- * these are, always deletes attributes at once.
+ * is no state, or if the state has a transport and so must end while COMM still works. Transports
+ * are for Open MPI, which deletes attributes at once when a communicator is freed.
  */
 coll_attribute *coll_comm_attribute(MPI_Comm comm);
 
@@ -163,20 +169,20 @@ coll_comm *coll_comm_recent(MPI_Comm comm);
 
 /*
  * Creates the state of a part: COUNT ranks of WHOLE, listed in ascending order by MEMBERS, which
- * include the calling rank. For algorithms that consist of others. Collective over WHOLE; its ranks
- * may be in different parts. A part sends its messages on WHOLE's communicator, so WHOLE must not
- * run another operation at the same time. A part has no native algorithms. The caller frees *PART
- * with coll_comm_free_part.
+ * include the calling rank. For algorithms that run other algorithms on parts. Collective over
+ * WHOLE; its ranks may be in different parts. A part sends its messages on WHOLE's communicator, so
+ * WHOLE must not run another operation at the same time. A part has no native algorithms. The
+ * caller frees *PART with coll_comm_free_part.
  */
 int coll_comm_part(coll_comm *whole, int count, const int members[], coll_comm **part);
 void coll_comm_free_part(coll_comm *part);
 
 /*
  * Sets *MEMORY to BYTES of scratch memory for one operation, aligned for any type and valid until
- * the next such call on COMM. All ranks must ask for the same size, needed or not. If any rank is
- * out of memory, all get MPI_ERR_NO_MEM, so that none waits for a rank that cannot take part.
- * Collective if COMM has never had that much. After an error that left messages in flight, the
- * memory is not used again.
+ * the next such call on COMM. All ranks must ask for the same size, also those that need less. If
+ * any rank is out of memory, all get MPI_ERR_NO_MEM, so that none waits for a rank that cannot take
+ * part. Collective if COMM has never had that much. After an error that left messages in flight,
+ * the memory is not used again.
  */
 int coll_comm_scratch(coll_comm *comm, size_t bytes, void **memory);
 
@@ -202,8 +208,9 @@ static inline void *coll_scratch_alloc_within(char **next, size_t *left, size_t 
 }
 
 /*
- * Ends an operation: makes its scratch memory available to others, or returns to the system what
- * exceeds the size worth keeping.
+ * Ends an operation: makes scratch memory of the usual size available to other communicators; of
+ * larger scratch memory, returns the pages beyond the size worth keeping to the system. Does
+ * nothing after an error that left messages in flight.
  */
 void coll_comm_release_scratch(coll_comm *comm);
 

@@ -21,7 +21,7 @@ static int multiply_size(MPI_Count count, MPI_Count size, size_t *bytes) {
 
 /*
  * Sets *IS_PLAIN to whether TYPE is predefined and without gaps, the common case, which needs no
- * map.
+ * map. Sets *SIZE to the bytes of a predefined type.
  */
 static int check_plain(MPI_Datatype type, MPI_Count *size, bool *is_plain) {
     int integers, addresses, types, combiner;

@@ -25,7 +25,8 @@ typedef struct coll_data {
 
 /*
  * Describes the data; BUFFER stays the user's. Errors: MPI_ERR_COUNT if no memory could hold the
- * data, MPI_ERR_BUFFER for a null address, MPI_ERR_TYPE, MPI_ERR_NO_MEM.
+ * data, MPI_ERR_BUFFER if BUFFER is NULL, COUNT is not 0 and TYPE is predefined without gaps;
+ * MPI_ERR_TYPE, MPI_ERR_NO_MEM.
  */
 int coll_data_open(coll_data *data, void *buffer, MPI_Count count, MPI_Datatype type);
 

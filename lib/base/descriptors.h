@@ -5,8 +5,8 @@
 
 #include <stdbool.h>
 
-/* Calls VISIT with CONTEXT and each open descriptor until VISIT returns false. Visits none if /proc
- * is not mounted. */
+/* Calls VISIT with CONTEXT and each open descriptor until VISIT returns false. Calls it for no
+ * descriptor if /proc is not mounted. */
 void coll_descriptors_visit(bool (*visit)(void *context, int descriptor), void *context);
 
 #endif

@@ -135,7 +135,7 @@ static const COLL_Setting retired[] = {
     {.name = NULL},
 };
 
-/* Returns the setting in LIST whose name VARIABLE ("NAME=VALUE") has, or NULL. */
+/* Returns the setting in LIST with the name of VARIABLE ("NAME=VALUE"), or NULL. */
 static const COLL_Setting *find_setting(const COLL_Setting list[], const char *variable) {
     size_t length = strcspn(variable, "=");
     for (const COLL_Setting *s = list; s->name; s++)

@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-/* Every environment variable that libcoll and its programs read, terminated by a NULL name. */
+/* Every COLL_... variable that libcoll and its programs read, terminated by a NULL name. */
 extern const COLL_Setting coll_settings[];
 
 /* Returns the value of the setting NAME, or NULL if it is unset or empty. */

@@ -48,14 +48,14 @@ size_t coll_iov_size(const coll_iov *run);
 coll_iov coll_iov_repeated(const coll_iov *inner, size_t count, coll_distance stride);
 
 /*
- * Returns whether COUNT copies of ITEM exceed PTRDIFF_MAX bytes, which no object does but a
+ * Returns whether COUNT copies of ITEM exceed PTRDIFF_MAX bytes. No object in memory does, but a
  * datatype can.
  */
 bool coll_iov_too_large(const coll_iov *item, size_t count);
 
 /*
- * Copies ITEM for coll_iov_repeated: into a list of OWNER if the result would point to it, else
- * into SPARE. Returns the copy, or NULL if out of memory.
+ * Copies ITEM for coll_iov_repeated: into a list of OWNER if the result of coll_iov_repeated may
+ * point to ITEM, else into SPARE. Returns the copy, or NULL if out of memory.
  */
 const coll_iov *coll_iov_keep(coll_iov_list **owner, const coll_iov *item, coll_iov *spare);
 
@@ -65,7 +65,7 @@ const coll_iov *coll_iov_keep(coll_iov_list **owner, const coll_iov *item, coll_
  */
 coll_iov_list *coll_iov_list_new(size_t capacity);
 
-/* Appends NEXT to LIST, or merges it with the last run if it continues that. */
+/* Appends NEXT to LIST, or merges NEXT with the last run if NEXT continues that run. */
 void coll_iov_list_append(coll_iov_list *list, coll_iov next);
 
 /* Returns one run that represents all of LIST; OWNER becomes the owner of LIST. */

@@ -37,8 +37,8 @@ static int file_name(const char **name) {
 
 /*
  * Returns the version of the MPI ABI that the running MPI library has, or 0 if it has its own ABI.
- * The ABI's library may also be loaded because libcoll needs it, while the program uses another
- * one.
+ * A library with the MPI ABI may be loaded only because libcoll needs it, while the program uses
+ * another MPI library.
  */
 static int running_abi(void) {
     int (*get_version)(int *, int *), major = 0, minor;

@@ -25,7 +25,10 @@ static inline coll_pack_buffer coll_pack_buffer_open(char *bytes) {
     return (coll_pack_buffer){.bytes = bytes, .unpacked = true};
 }
 
-/* Appends BYTES at DATA to a buffer that is packed, or reads the next BYTES of one into DATA. */
+/*
+ * Appends BYTES at DATA to a buffer that is being packed, or reads the next BYTES of a buffer that
+ * is being unpacked into DATA.
+ */
 void coll_pack_buffer_move(coll_pack_buffer *pack, void *data, size_t bytes);
 
 /* Moves a string of less than SIZE bytes. */

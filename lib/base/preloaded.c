@@ -24,8 +24,8 @@ static double read_timeout(void) {
 }
 
 /*
- * Sets *ARRIVED to whether REQUEST completes within SECONDS (0: no limit). Counts only the time
- * that it asked to sleep, so that a process that was stopped doesn't blame others.
+ * Sets *ARRIVED to whether REQUEST completes within SECONDS (0: no limit). Counts only the sleep
+ * times that it asks for, so that a process that was stopped doesn't blame other ranks.
  */
 static int wait_for(MPI_Request *request, double seconds, bool *arrived) {
     double slept = 0, sleep = SHORTEST_SLEEP;

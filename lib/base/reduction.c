@@ -38,15 +38,15 @@ static bool is_packed(const coll_reduction *reduction) {
 }
 
 /*
- * Returns the elements that are combined at a time when scratch memory is needed; they are EXTENT
- * apart.
+ * Returns how many elements are combined at a time when scratch memory is needed. There the
+ * elements are reduction->extent apart.
  */
 static size_t elements_at_once(const coll_reduction *reduction) {
     MPI_Aint extent = reduction->extent;
     return extent < reduction->bytes || extent > PIECE / 2 ? 1 : (size_t)(PIECE / extent);
 }
 
-/* Returns the bytes of scratch memory for that many elements. */
+/* Returns the bytes of scratch memory for the elements that are combined at a time. */
 static size_t piece_bytes(const coll_reduction *reduction) {
     size_t bytes = (elements_at_once(reduction) - 1) * (size_t)reduction->extent +
                    (size_t)reduction->bytes + ALIGNMENT;
@@ -132,8 +132,8 @@ int coll_reduction_combine(const coll_reduction *reduction, const coll_operands 
     bool packed = is_packed(reduction) && coll_data_in_place(operands->data);
     bool whole = packed && !(operands->bytes_first && operands->to_bytes);
     /*
-     * Data of a type with gaps is contiguous only if it is a single element. It then has no map for
-     * several elements.
+     * Data of a type with gaps is contiguous only if it is a single element. Such data has no map,
+     * which several elements would need, so combine one element at a time.
      */
     bool alone = !packed && coll_data_in_place(operands->data);
     size_t most = whole   ? operands->length

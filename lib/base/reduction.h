@@ -29,7 +29,7 @@ size_t coll_reduction_spare(const coll_reduction *reduction);
 
 /*
  * The two operands of a combination: the whole elements in bytes [FROM, FROM + LENGTH) of DATA,
- * which has the reduction's type, and as many packed elements at BYTES.
+ * which has the reduction's type, and the same number of packed elements at BYTES.
  */
 typedef struct coll_operands {
     const coll_data *data;

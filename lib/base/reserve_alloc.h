@@ -10,8 +10,8 @@
 #include <stddef.h>
 
 /*
- * Returns BYTES aligned for any type, to be freed with coll_reserve_free; NULL if the reserve is
- * used up.
+ * Returns BYTES aligned for any type, to be freed with coll_reserve_free; NULL if malloc fails and
+ * the reserve has too little left.
  */
 void *coll_reserve_alloc(size_t bytes);
 

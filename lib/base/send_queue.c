@@ -15,7 +15,7 @@ int coll_queued_send_new(size_t bytes, int to, coll_queued_send **message) {
     return MPI_SUCCESS;
 }
 
-/* Frees the message at LINK if it has been sent, and sets *SENT to whether it has. */
+/* Sets *SENT to whether the message at LINK has been sent. If so, removes and frees it. */
 static int remove_if_sent(coll_queued_send **link, int *sent) {
     coll_queued_send *message = *link;
     *sent = 0;

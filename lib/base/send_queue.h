@@ -16,20 +16,20 @@ typedef struct coll_queued_send {
     alignas(max_align_t) char bytes[];
 } coll_queued_send;
 
-/* The messages whose sends are not complete. It is empty if it is all zeros. */
+/* The messages whose sends are not complete. A queue of all zeros is empty. */
 typedef struct coll_send_queue {
     coll_queued_send *first;
 } coll_send_queue;
 
 /*
- * Sets *MESSAGE to a message of BYTES to rank TO, which the caller fills in, sends with its request
- * and passes to coll_send_queue_add. Returns MPI_SUCCESS or MPI_ERR_NO_MEM.
+ * Sets *MESSAGE to a message of BYTES to rank TO, which the caller fills in, sends with
+ * (*MESSAGE)->request and passes to coll_send_queue_add. Returns MPI_SUCCESS or MPI_ERR_NO_MEM.
  */
 int coll_queued_send_new(size_t bytes, int to, coll_queued_send **message);
 
 /*
- * Keeps MESSAGE until it has been sent. CODE is what starting the send returned; if it is an error,
- * frees MESSAGE and returns it. Returns MPI's errors.
+ * Keeps MESSAGE until it has been sent. CODE is the result of starting the send; if CODE is an
+ * error, frees MESSAGE and returns CODE. Returns MPI's errors.
  */
 int coll_send_queue_add(coll_send_queue *queue, coll_queued_send *message, int code);
 
@@ -37,8 +37,9 @@ int coll_send_queue_add(coll_send_queue *queue, coll_queued_send *message, int c
 int coll_send_queue_clear(coll_send_queue *queue);
 
 /*
- * Waits until all messages have been sent, or until the first one has not been sent within SECONDS
- * (0: no limit); the messages left stay in the queue. Returns MPI's errors.
+ * Waits until all messages have been sent, but at most SECONDS for each message in turn (0: no
+ * limit). After a timeout, which is not an error, the remaining messages stay in the queue. Returns
+ * MPI's errors.
  */
 int coll_send_queue_finish(coll_send_queue *queue, coll_wait *wait, double seconds);
 

@@ -79,7 +79,7 @@ static void search_if_due(void) {
         return;
     if (coll_monotonic() >= next_search) {
         bool found = false;
-        coll_descriptors_visit(add_new_connection, &found); /* closed ones leave by themselves */
+        coll_descriptors_visit(add_new_connection, &found); /* the kernel removes closed ones */
         has_connections = has_connections || found;
         pause_between = found ? FIRST_PAUSE : fmin(2 * pause_between, LONGEST_PAUSE);
         next_search = coll_monotonic() + pause_between;
@@ -152,7 +152,7 @@ bool coll_wakeup_sleep(double seconds) {
     int count = epoll_pwait2(epoll, events, sizeof events / sizeof *events, &time, NULL);
     char received;
     while (wakeup && recv(notifications, &received, sizeof received, MSG_DONTWAIT) >= 0)
-        ; /* discards all that have arrived: the socket's queue is short */
+        ; /* discards all notifications: the socket's queue is short */
     if (count < 0 && errno != EINTR)
         return sleep_blindly(seconds); /* a kernel before 5.11, without epoll_pwait2 */
     if (count == 0)

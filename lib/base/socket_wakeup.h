@@ -12,8 +12,8 @@
 #include <stdbool.h>
 
 /*
- * The wake-up of a process. Other processes of this host notify it after writing to memory that
- * they share with the process, its owner. It is itself in shared memory, zeroed at first.
+ * The wake-up of a process, its owner. Other processes of the host notify it after writing to
+ * memory that they share with the owner. The wake-up is itself in shared memory, zeroed at first.
  */
 typedef struct coll_wakeup {
     atomic_bool asleep; /* the owner sleeps or is about to, so notifications are needed */
@@ -35,16 +35,19 @@ void coll_wakeup_announce(bool asleep);
 /* Sends a notification even if the owner doesn't sleep. Call coll_wakeup_notify instead. */
 void coll_wakeup_send(const coll_wakeup *wakeup);
 
-/* Ends the current or next sleep of WAKEUP's owner. WAKEUP may be NULL. */
+/*
+ * Ends the current or next sleep of WAKEUP's owner, if the owner has announced a sleep. WAKEUP may
+ * be NULL.
+ */
 static inline void coll_wakeup_notify(const coll_wakeup *wakeup) {
     if (wakeup && atomic_load_explicit(&wakeup->asleep, memory_order_relaxed))
         coll_wakeup_send(wakeup);
 }
 
 /*
- * Sleeps SECONDS (less than 1). Returns true, possibly earlier, if data arrives on a TCP
- * connection, a connection becomes writable, or this process's wake-up is notified. If the system
- * cannot report such events, or there are no connections, it sleeps for the whole time.
+ * Sleeps SECONDS (less than 1). Ends earlier and returns true if data arrives on a TCP connection,
+ * a connection becomes writable, or this process's wake-up is notified. Sleeps for the whole time
+ * if the system cannot report such events, or if the process has neither connections nor a wake-up.
  * Thread-safe; each event wakes one of the sleeping threads.
  */
 bool coll_wakeup_sleep(double seconds);

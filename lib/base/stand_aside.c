@@ -17,7 +17,9 @@ static bool is_libcoll(const char *path) {
     return strncmp(slash ? slash + 1 : path, "libcoll_", strlen("libcoll_")) == 0;
 }
 
-/* Removes libcoll's libraries from LD_PRELOAD. Returns false if there is none. */
+/*
+ * Removes libcoll's libraries from LD_PRELOAD. Returns false if there was none, or after an error.
+ */
 static bool remove_from_preloads(void) {
     const char *list = getenv("LD_PRELOAD");
     char *words = list ? strdup(list) : NULL, *kept = list ? calloc(strlen(list) + 1, 1) : NULL;

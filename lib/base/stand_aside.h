@@ -4,8 +4,9 @@
 #define COLL_LIB_BASE_STAND_ASIDE_H
 
 /*
- * Starts the program ARGV again in this process, without the preloaded libraries of libcoll, if its
- * MPI library is another one than BUILT. Call it when a preloaded library is loaded.
+ * Starts the program ARGV again in this process, without the preloaded libraries of libcoll, if the
+ * program's MPI library is not BUILT; exits with status 1 if that fails. Call it when a preloaded
+ * library is loaded.
  */
 void coll_stand_aside(const char *built, char **argv);
 

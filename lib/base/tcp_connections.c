@@ -13,9 +13,8 @@
 /* The kernel's TCP_SYN_SENT, which linux/tcp.h lacks. */
 enum { SYN_SENT = 2 };
 
-/* Returns the peer of the connecting socket at OWN, which getpeername does not know yet; 0:
- * unknown.
- */
+/* Returns the peer of the socket at OWN, which is still connecting, so that getpeername does not
+ * know its peer; 0 if unknown. */
 static uint32_t find_peer(const struct sockaddr_in *own) {
     char line[256];
     unsigned address, port, peer, state;

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <time.h>
 
-/* Returns the monotonic clock, which starts at a different time on each host. */
+/* Returns the monotonic clock in nanoseconds; it starts at a different time on each host. */
 static inline uint64_t coll_nanoseconds(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);

@@ -89,8 +89,8 @@ static int contents_read(MPI_Datatype type, contents *c) {
 }
 
 /*
- * Open MPI 6.0.0rc2 returns its own constants from MPI_Type_get_contents also with the MPI ABI,
- * whose constants are others.
+ * Open MPI 6.0.0rc2 returns its own constants from MPI_Type_get_contents even with the MPI ABI,
+ * which has other constants.
  */
 #ifdef COLL_MPI_ABI
 enum { ORDER_C = 0, DISTRIBUTE_BLOCK = 0, DISTRIBUTE_NONE = 2, DISTRIBUTE_DFLT_DARG = -1 };
@@ -266,7 +266,7 @@ static size_t dealt_block(int distribution, int argument, size_t size, size_t sh
 
 /*
  * Replaces SHAPE by this process's share of a dimension: whole blocks at regular distances, then
- * possibly part of one.
+ * possibly part of a block.
  */
 static int decode_deal(coll_typemap *map, const deal *d, distance stride, run *shape) {
     size_t first = d->place * d->block, cycle = d->sharers * d->block;

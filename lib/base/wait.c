@@ -30,8 +30,8 @@ static const double FIRST_SLEEP_SHARE = 1.0 / 2, SLEEP_SHARE = 1.0 / 8;
 static const double SHORTEST_SLEEP = 20e-6, LONGEST_SLEEP = 1e-3;
 
 /*
- * After wake-ups have ended this many consecutive waits, they are relied upon: sleeps are as long
- * as the time waited so far, up to 10 ms. A wait that it fails to end is late once, and then the
+ * After wake-ups have ended this many consecutive waits, sleeps rely on wake-ups: they are as long
+ * as the time waited so far, up to 10 ms. A wait that no wake-up ends is late once, and then the
  * shorter sleeps apply again.
  */
 enum { RELIABLE = 8 };
@@ -54,8 +54,8 @@ static const double LAST_WAIT_SHARE = 1.0 / 4;
 
 /*
  * If a yield takes longer than TAKEN seconds, another process has run. After TAKEN_OFTEN such
- * yields in a row the core counts as shared for SHARED seconds. Yields to nobody return sooner, and
- * interrupts are rarer.
+ * yields in a row the core counts as shared for SHARED seconds. A yield returns sooner if no other
+ * process wants the core, and interrupts are too rare to delay so many yields in a row.
  */
 static const double TAKEN = 1.5e-6, SHARED = 1;
 enum { TAKEN_OFTEN = 8 };

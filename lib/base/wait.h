@@ -14,7 +14,8 @@
 
 /*
  * How a rank waits. COLL_WAIT_BLOCK calls the MPI library's blocking functions (MPI_Waitany and the
- * like), without timeouts: for simulators in which time passes only in MPI calls.
+ * like), which have no timeout: for simulators in which time passes only in MPI calls. Only
+ * coll_wait_any, coll_wait_any_for and coll_wait_native poll if they have a timeout.
  */
 typedef enum coll_wait_manner {
     COLL_WAIT_AUTO,
@@ -26,12 +27,12 @@ typedef enum coll_wait_manner {
 
 typedef struct coll_wait {
     coll_wait_manner manner; /* the user's choice */
-    bool crowded;            /* more processes than cores */
+    bool crowded;            /* more processes than cores, or Open MPI yields when idle */
     double timeout;          /* s without progress after which waiting fails; 0: never */
     double shared_until;     /* time (PMPI_Wtime) until which the core counts as shared */
     double usual;            /* s: moving average of the duration of recent waits */
     double longest_sleep;    /* s: longest sleep on a shared core; 0: the default of 1 ms */
-    double silence;    /* s of waiting after which it sleeps even on a core of its own; 0: never */
+    double silence; /* s of waiting after which a wait sleeps even on a core of its own; 0: never */
     int early_wakeups; /* consecutive sleeping waits that a wake-up (socket_wakeup.h) ended */
     int turn;          /* the request that coll_wait_any tests first, for fairness */
 } coll_wait;
@@ -91,7 +92,7 @@ int coll_wait_all(coll_wait *wait, int count, MPI_Request requests[], const int 
 
 /*
  * If not NULL, every wait calls this function each time its test finds nothing. It must not wait.
- * Not called with COLL_WAIT_BLOCK.
+ * Blocking calls under COLL_WAIT_BLOCK do not call it.
  */
 extern void (*_Atomic coll_wait_meanwhile)(void);
 
@@ -138,7 +139,7 @@ void *coll_wait_leave(void *memory);
  */
 typedef struct coll_backoff {
     coll_wait *wait;
-    double since;     /* when it began, or the last progress */
+    double since;     /* when the back-off began, or the last progress */
     double looked;    /* when coll_backoff_expired was last called; initially SINCE */
     double waited;    /* s from SINCE to the last test that found nothing */
     int pauses;       /* pauses since it began */
@@ -157,9 +158,9 @@ void coll_backoff_relax(coll_backoff *backoff);
 void coll_backoff_progress(coll_backoff *backoff);
 
 /*
- * Returns whether more than SECONDS have passed since it began; always false if SECONDS is 0. Call
- * it before each pause. If this process did not run for a while (SIGSTOP, a debugger, a suspended
- * host), the time begins again, since the others may have answered meanwhile.
+ * Returns whether more than SECONDS have passed since the back-off began; always false if SECONDS
+ * is 0. Call it before each pause. If this process did not run for a while (SIGSTOP, a debugger, a
+ * suspended host), the time begins again, since the others may have answered meanwhile.
  */
 bool coll_backoff_expired(coll_backoff *backoff, double seconds);
 
