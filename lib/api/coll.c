@@ -34,7 +34,11 @@
 
 /* --- The fast path --- */
 
-/* Returns whether the call's datatype and operation are those of the last call described. */
+/*
+ * Returns whether the call's datatype is the last plain one described and, in a reduction, its
+ * MPI_Op is the last one found valid for that datatype. False for scatters and if counts differ by
+ * rank.
+ */
 static bool is_known(const coll_state *state, coll_operation operation, const coll_user *user) {
     if (user->uneven || operation == COLL_OPERATION_SCATTER ||
         user->receive_type != state->plain_type)
@@ -57,8 +61,8 @@ static size_t known_bytes(const coll_state *state, coll_operation operation,
 
 /*
  * Returns whether the call reduces as LAST did, which had the same datatype. Asks MPI each time
- * whether the operation commutes: a new operation can have the handle of a freed one, perhaps on
- * some ranks only.
+ * whether the MPI_Op commutes: a new MPI_Op can have the handle of a freed one, perhaps on some
+ * ranks only.
  */
 static bool reduces_like(const coll_state *state, coll_operation operation, const coll_user *user,
                          const coll_shape *last) {
@@ -83,8 +87,8 @@ static bool is_native_again(const coll_state *state, coll_operation operation,
 
 /*
  * Returns COMM's state if the call can take the fast path, else NULL. Empty reductions don't take
- * it: ranks that describe them send nothing, but the MPI library may (MPICH does if the operation
- * is the program's).
+ * it: ranks that describe them send nothing, but the MPI library may send messages (MPICH does if
+ * the MPI_Op is user-defined).
  */
 static const coll_comm *can_go_directly(coll_operation operation, const coll_user *user,
                                         MPI_Comm comm) {
@@ -311,7 +315,7 @@ static MPI_Count find_own_count(coll_operation operation, const coll_user *user,
     }
 }
 
-/* Returns this rank's data or, if ranks have blocks, its block. */
+/* Returns the count and datatype of this rank's data or, if ranks have blocks, of its block. */
 static COLL_Report_amount find_amount(coll_operation operation, const coll_user *user,
                                       MPI_Comm comm) {
     const bool sent = is_amount_sent(operation, user);
@@ -365,7 +369,7 @@ static void end_recording(uint64_t began, int code, coll_operation operation, co
 /*
  * The parameters that several operations have in common, and the members of a coll_user that they
  * set: one buffer of a reduction; equal blocks; blocks whose counts differ by rank on the receiving
- * side, on both sides, and with a datatype for each.
+ * side; on both sides; on both sides with a datatype for each block.
  */
 #define REDUCED                                                                                    \
     const void *send_buffer, void *receive_buffer, MPI_Count count, MPI_Datatype type, MPI_Op op

@@ -21,7 +21,10 @@ int COLL_Check_settings(char text[], size_t size) {
     return code;
 }
 
-/* Sets MPI_COMM_WORLD up, which takes messages once, and saves the result as the job's facts. */
+/*
+ * Sets up MPI_COMM_WORLD, the only set-up that sends messages, and saves the result as the job's
+ * facts.
+ */
 static int set_up_world(void) {
     coll_comm *world;
     int code = coll_comm_get(MPI_COMM_WORLD, &world);

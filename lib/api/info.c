@@ -77,8 +77,8 @@ static void describe_candidate(const coll_shape *call, const coll_choice *choice
         candidate->otherwise = coll_predicted(algorithm, &otherwise, &values);
 }
 
-/* Sets CANDIDATE's time from simulations of up to EVENTS events, and the bytes that its plans send.
- */
+/* Sets CANDIDATE's time from simulations of up to EVENTS events, and the bytes that its plans send
+ * over the busiest link of each kind. */
 static int simulate_at_length(const coll_algorithm *algorithm, const coll_shape *call, int events,
                               COLL_Candidate *candidate) {
     coll_values values = coll_values_default(algorithm);
@@ -143,8 +143,8 @@ static int check_question(const question *asked) {
     return MPI_SUCCESS;
 }
 
-/* Makes the imagined topology, if the question has one: ranks spread over its racks and sites, or,
- * if it names none, like the communicator's. */
+/* Makes the imagined topology if the question names ranks or racks. The ranks are spread over the
+ * question's racks and sites or, if it names no racks, placed like the communicator's ranks. */
 static int imagine_ranks(question *asked) {
     const COLL_Question *of = asked->of;
     coll_topo now = asked->state->topo;
@@ -210,8 +210,8 @@ char *COLL_Learnt_file(void) {
     return coll_tuning_db_path();
 }
 
-/* Chooses the algorithm to draw: that of SPEC, or the one that would run. Returns an error if it
- * can't be drawn. */
+/* Chooses the algorithm to draw: the one that SPEC names or, if SPEC names none, the one that would
+ * run. Returns an error if the algorithm can't be drawn. */
 static int choose_drawn(const question *asked, const char *spec, coll_choice *choice) {
     const coll_algorithm *const *table = coll_operations[asked->operation].table;
     if (coll_operations[asked->operation].neighbors)

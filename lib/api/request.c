@@ -13,8 +13,8 @@
 
 /* --- Creation --- */
 
-/* Sets *OWN to COMM's state if libcoll runs a nonblocking OPERATION on COMM, else to NULL. The same
- * on all ranks. */
+/* Sets *OWN to COMM's state if libcoll runs a nonblocking OPERATION on COMM, else to NULL. The
+ * result is the same on all ranks. */
 static int find_comm(MPI_Comm comm, coll_operation operation, coll_comm **own) {
     *own = comm == MPI_COMM_NULL ? NULL : coll_comm_find(comm);
     if (comm == MPI_COMM_NULL)
@@ -36,7 +36,7 @@ static int start_natively(const coll_request_call *entry, MPI_Comm comm, coll_re
 }
 
 /* Creates the request of a call, and starts it unless it is PERSISTENT. If OWN is NULL, the MPI
- * library runs it, and raises its own errors. */
+ * library runs the call, and raises its own errors. */
 static int create_request(const coll_request_call *entry, MPI_Comm comm, coll_comm *own,
                           bool persistent, COLL_Request *handle) {
     coll_request *request = coll_request_create(entry->name, comm, own ? own->ranks : 0);

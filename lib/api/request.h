@@ -17,8 +17,8 @@ typedef struct coll_request_call {
 } coll_request_call;
 
 /*
- * Starts a nonblocking call. The MPI library runs it if the communicator is not set up or is an
- * intercommunicator, or if the user asks for native.
+ * Starts a nonblocking call. The MPI library runs the call if the communicator is not set up or is
+ * an intercommunicator, or if the user asks for native.
  */
 int coll_request_start_call(const coll_request_call *entry, MPI_Comm comm, COLL_Request *handle);
 

@@ -30,7 +30,7 @@ static const coll_uneven *uneven_of(const coll_user *user) {
 
 /* --- Arguments --- */
 
-/* Returns the number of blocks of this rank's input, or else of its data. */
+/* Returns the number of blocks of this rank's input if INPUT, else of its data. */
 static int count_blocks(const coll_call_args *call, bool input) {
     const coll_graph *graph = call->shape.graph;
     return !coll_operations[call->operation].neighbors ? call->comm->ranks
@@ -177,7 +177,10 @@ static int open_data(const coll_call_args *call, coll_data *data, const void *bu
     return code;
 }
 
-/* Sets this rank's local copy: the send buffer to INTO. None if it is MPI_IN_PLACE. */
+/*
+ * Describes this rank's local copy, from the send buffer to INTO. There is none if the send buffer
+ * is MPI_IN_PLACE.
+ */
 static int set_local_copy(coll_call_args *call, MPI_Count count, MPI_Datatype type,
                           coll_data into) {
     if (call->user->send == MPI_IN_PLACE) {
@@ -197,7 +200,7 @@ static int set_local_copy(coll_call_args *call, MPI_Count count, MPI_Datatype ty
  * overwrite it. */
 static int set_copied_range(coll_call_args *call) {
     MPI_Count lower = 0, bytes = 0, bound, extent = 0;
-    MPI_Datatype known = MPI_DATATYPE_NULL; /* the type that has these */
+    MPI_Datatype known = MPI_DATATYPE_NULL; /* the datatype of LOWER, BYTES and EXTENT */
     int code = MPI_SUCCESS;
     MPI_Aint lowest = PTRDIFF_MAX, end = PTRDIFF_MIN;
     for (int rank = 0; rank < call->comm->ranks; rank++) {
@@ -224,14 +227,14 @@ static int set_copied_range(coll_call_args *call) {
     return MPI_SUCCESS;
 }
 
-/* Opens in-place input blocks, which are where the results go. */
+/* Opens the blocks of in-place input, which the results may overwrite. */
 static int open_input_in_place(coll_call_args *call, const coll_blocks_layout *layout) {
     int code = open_blocks(call, layout, true);
     return code == MPI_SUCCESS ? set_copied_range(call) : code;
 }
 
-/* Describes a broadcast, an allreduce or a scan: it works in the data, to which the rank's
- * contribution is copied first. */
+/* Describes a broadcast, an allreduce or a scan: its algorithms work in the data, to which the
+ * rank's contribution is copied first. */
 static int describe_data(coll_call_args *call) {
     const coll_user *user = call->user;
     int code = open_data(call, &call->data, user->receive, user->receive_count, user->receive_type);
@@ -293,7 +296,10 @@ static int set_displacements(coll_call_args *call, coll_blocks_layout *layout) {
     return MPI_SUCCESS;
 }
 
-/* Returns the bytes of a block; if the sizes differ, and all ranks know them, the mean. */
+/*
+ * Returns the bytes of a block; if the sizes differ, their mean, rounded up. For operations in
+ * which all ranks know all sizes.
+ */
 static size_t mean_block_bytes(const coll_blocks *blocks) {
     size_t all = 0, ranks = (size_t)blocks->ranks;
     if (!blocks->layout.counts)
@@ -396,8 +402,8 @@ static int describe_scatter(coll_call_args *call) {
                             call->own.bytes, call->data.bytes);
 }
 
-/* Describes a neighbourhood collective. All blocks have the same size, so a rank that sends none
- * knows it from the blocks that it receives. */
+/* Describes a neighbourhood collective. Unless counts are given for each neighbour, all blocks have
+ * the same size, so a rank that sends none takes the size from the blocks that it receives. */
 static int describe_neighbors(coll_call_args *call) {
     const coll_user *user = call->user;
     const bool shares = call->operation == COLL_OPERATION_NEIGHBOR_ALLGATHER;
@@ -451,7 +457,7 @@ int coll_call_args_open(coll_call_args *call, coll_operation operation, const co
     if (info->neighbors)
         code = coll_graph_of(comm, call->shape.topo, &call->shape.graph);
     if (code == MPI_SUCCESS && info->neighbors && !call->shape.graph) {
-        call->shape.bytes = COLL_BYTES_UNKNOWN; /* the MPI library runs it, and checks it */
+        call->shape.bytes = COLL_BYTES_UNKNOWN; /* the MPI library checks and runs the call */
         return MPI_SUCCESS;
     }
     if (code == MPI_SUCCESS)
@@ -595,7 +601,7 @@ static int run_plan(coll_call_args *call, const coll_algorithm *algorithm,
     if (code == MPI_SUCCESS)
         free(copy);
     else
-        coll_wait_leave(copy); /* messages may still be sent from it */
+        coll_wait_leave(copy); /* messages may still be sent from the copy */
     return code;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The description of a call of any operation except aggregate: the user's arguments, checked and
- * translated into what plans need. lib/algorithm/operations.h has the operations' differences.
+ * translated into what plans need. lib/algorithm/operations.h says how the operations differ.
  */
 #ifndef COLL_LIB_CALL_ARGS_H
 #define COLL_LIB_CALL_ARGS_H
@@ -30,8 +30,8 @@ typedef struct coll_uneven {
 
 /*
  * The arguments as in MPI; those that an operation doesn't have are 0. Reductions and broadcasts,
- * which have one count and type, use the receive ones; a broadcast's send buffer is MPI_IN_PLACE.
- * At most 80 bytes, which compilers clear without a loop.
+ * which have one count and datatype, use RECEIVE_COUNT and RECEIVE_TYPE; a broadcast's send buffer
+ * is MPI_IN_PLACE. At most 80 bytes, which compilers clear without a loop.
  */
 typedef struct coll_user {
     const void *send;
@@ -53,12 +53,12 @@ typedef struct coll_call_args {
     int tag;                     /* first tag of its messages; 0: the blocking calls' tags */
     const coll_rank_order *line; /* a request's own chain order; NULL: the communicator's */
 
-    coll_data data, input;           /* if they are one piece */
-    coll_blocks blocks, inputs;      /* if they are a block for each rank */
+    coll_data data, input;           /* this rank's data and input, if they are one piece */
+    coll_blocks blocks, inputs;      /* the data and input, if they are a block for each rank */
     bool has_blocks, has_inputs;     /* whether BLOCKS and INPUTS are opened */
     coll_data own, own_into;         /* source and target of this rank's local copy at a start */
     bool own_opened;                 /* this call must close OWN, which it opened for itself */
-    const coll_reduction *reduction; /* NULL: none; else HOW */
+    const coll_reduction *reduction; /* HOW; NULL if the operation does not reduce */
     coll_reduction how;
     MPI_Aint *places; /* displacements of a reduce_scatter's blocks, if they differ; or NULL */
 
@@ -77,18 +77,21 @@ int coll_call_args_open(coll_call_args *call, coll_operation operation, const co
                         coll_comm *comm);
 void coll_call_args_close(coll_call_args *call);
 
-/* Returns true if the call sends no messages; coll_call_args_begin then completes it. The same on
- * all ranks. */
+/* Returns true if the call sends no messages; coll_call_args_begin then completes it. The result is
+ * the same on all ranks. */
 bool coll_call_args_is_local(const coll_call_args *call);
 
-/* Returns the shape's bytes; if sizes differ by rank, those of all this rank's blocks or its data.
- */
+/* Returns the shape's bytes; if these are unknown, since sizes differ by rank, the bytes of all
+ * blocks of this rank or of its data. */
 size_t coll_call_args_amount(const coll_call_args *call);
 
 /* Makes the local copies before each start: this rank's own contribution, and in-place input. */
 void coll_call_args_begin(coll_call_args *call);
 
-/* Makes COPY, `copied` bytes of the caller's, the copy of the in-place input. */
+/*
+ * Uses COPY, memory of `copied` bytes that belongs to the caller, for the copy of the in-place
+ * input.
+ */
 void coll_call_args_move_input(coll_call_args *call, char *copy);
 
 /* Returns whether this rank's in-place input must be copied. */
@@ -96,12 +99,13 @@ static inline bool coll_call_args_copies(const coll_call_args *call) {
     return call->lowest;
 }
 
-/* Returns whether it must, and all other ranks copy theirs, too. In an exscan, and in a
- * reduce_scatter with a count for each rank, MPI lets some ranks be in place and others not. */
+/* Returns whether this rank must copy its in-place input, and all other ranks theirs. In an exscan,
+ * and in a reduce_scatter with a count for each rank, MPI lets some ranks be in place and others
+ * not. */
 bool coll_call_args_all_copy(const coll_call_args *call);
 
-/* Returns up to how many bytes dedicated processors serve a call of OPERATION with TYPE and OP on
- * COMM (the shape's `served`). Local. */
+/* Returns the bytes of the largest call of OPERATION with TYPE and OP on COMM that DCPs serve, or 0
+ * (the shape's `served`). Local. */
 static inline size_t coll_call_args_served(coll_operation operation, const coll_comm *comm,
                                            MPI_Datatype type, MPI_Op op) {
     return operation == COLL_OPERATION_ALLREDUCE ? coll_dcp_served(comm->user, type, op) : 0;
@@ -115,16 +119,17 @@ int coll_call_args_run(coll_call_args *call, const coll_algorithm *algorithm,
 coll_exec_args coll_call_args_exec(const coll_algorithm *algorithm, const coll_call_args *call,
                                    const coll_values *values);
 
-/* Returns the communicator on which the MPI library runs CALL: the user's, if it has the topology.
- */
+/* Returns the communicator on which the MPI library runs OPERATION: the user's for operations among
+ * neighbours, which need its topology, else the private one. */
 static inline MPI_Comm coll_call_args_comm(coll_operation operation, const coll_comm *comm) {
     return coll_operations[operation].neighbors ? comm->user : comm->private;
 }
 
 /*
- * Runs the MPI library's own operation on COMM; nonblocking if REQUEST isn't NULL. Then *INTS may
- * be set to counts that it needs until it is complete, to be freed with coll_reserve_free. Raises
- * errors on COMM: the library's own, and MPI_ERR_COUNT for counts that don't fit an int.
+ * Runs the MPI library's own operation on COMM; nonblocking if REQUEST isn't NULL. In that case
+ * *INTS may be set to counts that the MPI library needs until the operation is complete; the caller
+ * frees them with coll_reserve_free. Raises errors on COMM: the library's own, and MPI_ERR_COUNT
+ * for counts that don't fit an int.
  */
 int coll_native_run(coll_operation operation, const coll_user *user, MPI_Comm comm,
                     MPI_Request *request, int **ints);

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Counts and displacements as ints, which MPI's operations take. */
+/* Counts and displacements as ints, for MPI's functions with int arguments. */
 typedef struct ints {
     int *send_counts, *send_places, *receive_counts, *receive_places;
     int *memory;
@@ -50,8 +50,8 @@ static int too_many(void) {
 }
 
 /* Sets *RANKS to the length of the arrays of counts: the number of ranks (of the remote group, in
- * an intercommunicator, unless the operation reduces), or 0 if they are significant only at a root
- * elsewhere. */
+ * an intercommunicator, unless the operation reduces), or 0 if the arrays are significant only at
+ * the root and this rank is not the root. */
 static int array_length(const coll_operation_info *info, int root, MPI_Comm comm, int *ranks) {
     int inter, rank, code = PMPI_Comm_test_inter(comm, &inter);
     *ranks = 0;
@@ -63,7 +63,7 @@ static int array_length(const coll_operation_info *info, int root, MPI_Comm comm
                                                                    : code;
 }
 
-/* Sets *IN and *OUT to the lengths of the arrays for what is received and for what is sent. */
+/* Sets *IN and *OUT to the lengths of the receiving and the sending arrays. */
 static int array_lengths(const coll_operation_info *info, int root, MPI_Comm comm, int *in,
                          int *out) {
     if (info->neighbors)
@@ -226,7 +226,7 @@ static int neighbor_alltoallw(const coll_user *u, const ints *n, MPI_Comm comm,
                               MPI_Request *request) {
     const coll_uneven *each = u->uneven;
 #if MPI_VERSION >= 4
-    /* The one with int counts mixes up the degrees in MPICH 4.0.2:
+    /* The function with int counts mixes up the degrees in MPICH 4.0.2:
      * https://github.com/pmodels/mpich/issues/6233. */
     (void)n;
     return EITHER(PMPI_Ineighbor_alltoallw_c, PMPI_Neighbor_alltoallw_c, u->send, each->send_counts,
@@ -261,7 +261,7 @@ enum { SENDS_COPY_FOR_IN_PLACE = false };
 
 /*
  * Turns an alltoallw in place into one that sends a packed copy of its blocks: changes USER and
- * EACH, its arrays. MADE's memory is replaced by one that has the copy, too.
+ * EACH, its arrays. MADE's memory is replaced by memory that also holds the copy.
  */
 static int send_copy(coll_user *user, coll_uneven *each, ints *made, MPI_Comm comm) {
     int ranks, code = PMPI_Comm_size(comm, &ranks);
@@ -349,7 +349,10 @@ int coll_native_run(coll_operation operation, const coll_user *user, MPI_Comm co
 
 /* --- Entries of the tables --- */
 
-/* Returns whether the counts may fit an int; if sizes differ by rank that is not known. */
+/*
+ * Returns whether the call's bytes, and thus its counts, fit an int; true if sizes differ by rank,
+ * as the bytes are then unknown.
+ */
 static bool fits(const coll_shape *call) {
     return call->bytes <= INT_MAX || call->bytes == COLL_BYTES_UNKNOWN;
 }

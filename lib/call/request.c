@@ -23,10 +23,11 @@
 enum { TURNS = COLL_TAGS_STARTED / COLL_LANES / 2 };
 
 /*
- * Bytes that every communicator reserves for a request that gets no memory; further ones queue for
- * the reserve. Since all ranks start requests in the same order, and each rank can always run at
- * least one, the oldest request progresses on all ranks. For requests that need more than the
- * reserve, the ranks first agree on whether all have the memory.
+ * Bytes that every communicator reserves for a request for which malloc fails; further such
+ * requests queue for the reserve. Since all ranks start requests in the same order, and each rank
+ * can always run at least one, the oldest request progresses on all ranks. For requests that need
+ * more than the reserve or copy in-place input, the ranks first agree on whether all have the
+ * memory.
  */
 enum { RESERVE = 3 << 19 };
 
@@ -93,8 +94,8 @@ static bool under_way(const coll_request *request) {
 
 /* --- Memory and tags --- */
 
-/* Frees REQUEST's memory or returns it to the reserve. If ASTRAY, messages may still arrive in it:
- * it is leaked, or the reserve stays in use. */
+/* Frees REQUEST's memory or returns it to the reserve. If ASTRAY, messages may still arrive in the
+ * memory: it is never freed, or the reserve stays in use. */
 static void release_memory(coll_request *request, bool astray) {
     if (request->reserved)
         requests_of(request->comm)->reserve_taken = astray;
@@ -146,7 +147,7 @@ static void complete_request(coll_request *request, int code) {
         coll_report_completed(request->class, seconds);
 }
 
-/* Sets the call's tags. Must be called before the task is opened, which copies them. */
+/* Sets the call's tags. Call it before the task is opened, since the task copies the tags. */
 static void set_tag(coll_request *request, int turn) {
     request->call.tag = COLL_TAG_STARTED + COLL_LANES * turn;
 }
@@ -255,7 +256,7 @@ static coll_tick advance_from_thread(void) {
     const bool by_calls = atomic_exchange_explicit(&calls_advance, false, memory_order_relaxed);
     pthread_mutex_lock(&lock);
     /* On shared cores a program that often tests or waits loses more processor time to the thread
-     * than it gains by it. */
+     * than the thread's progress saves. */
     const bool needed = !by_calls || !first || !coll_wait_is_polite(&first->comm->wait);
     const bool moved = needed && advance_all();
     pthread_mutex_unlock(&lock);
@@ -289,7 +290,7 @@ void coll_request_free(coll_request *request) {
         release_memory(request, request->code != MPI_SUCCESS);
     pthread_mutex_unlock(&lock);
     if (request->native != MPI_REQUEST_NULL || coll_agreement_under_way(&request->agreement)) {
-        /* it failed by a timeout: the MPI library may still write to it */
+        /* REQUEST failed by a timeout: the MPI library may still write to its memory */
         coll_wait_leave(request);
         return;
     }
@@ -381,8 +382,8 @@ int coll_request_start(coll_request *request) {
             request->comm, request->persistent ? COLL_REPORT_PERSISTENT : COLL_REPORT_NONBLOCKING,
             &request->call.shape, coll_call_args_amount(&request->call), &request->choice);
     pthread_mutex_lock(&lock);
-    /* Allocated at the first start: most communicators start nothing. Without memory, the next
-     * start tries again. */
+    /* The reserve is allocated at the first start, as most communicators start nothing. If malloc
+     * fails, the next start tries again. */
     requests *all = requests_of(request->comm);
     if (!all->reserve)
         all->reserve = malloc(RESERVE);

@@ -50,17 +50,17 @@ struct COLL_Pending {
     coll_uneven uneven;  /* the counts and displacements that they refer to */
     coll_call_args call;
     coll_choice choice;
-    coll_report_class *class; /* that counts it in the report; NULL: none */
+    coll_report_class *class; /* the class that counts it in the report; NULL: none */
     coll_task *task;
     uint64_t turn; /* its number among the communicator's requests; determines its tags */
-    size_t bytes;  /* memory that it needs; 0: nothing has to be sent */
+    size_t bytes;  /* memory that it needs; 0: it sends nothing, or the MPI library runs it */
     void *memory;
     bool reserved;         /* MEMORY is the communicator's reserve */
-    coll_rank_order *line; /* a copy: the communicator's own changes with the root */
+    coll_rank_order *line; /* a copy: the communicator's own rank order changes with the root */
 };
 
 /* Creates a request for the entry NAME on COMM, which has RANKS ranks (0: not set up). Returns NULL
- * without memory. */
+ * if out of memory. */
 coll_request *coll_request_create(const char *name, MPI_Comm comm, int ranks);
 
 /* Frees a request that isn't active, with all that it owns. */
@@ -78,7 +78,10 @@ int coll_request_prepare(coll_request *request, coll_operation operation, const 
  */
 int coll_request_keep(coll_request *request, int code);
 
-/* Starts REQUEST; local. After an error it is not active. */
+/*
+ * Starts REQUEST; local. After an error REQUEST is not active or, if it is persistent, may be
+ * active and complete with the same error.
+ */
 int coll_request_start(coll_request *request);
 
 /* Makes REQUEST track NATIVE, a request that the MPI library has started. */
@@ -104,7 +107,7 @@ bool coll_request_advance(void);
 /* Progresses all requests, and sets *DONE to whether REQUEST is complete. */
 void coll_request_test(coll_request *request, bool *done);
 
-/* Waits until REQUEST is complete, or fails because nothing progressed during COLL_TIMEOUT. */
+/* Waits until REQUEST is complete. Makes REQUEST fail if no request progresses for COLL_TIMEOUT. */
 void coll_request_wait(coll_request *request);
 
 /* Returns a complete request's result. Persistent requests may then be started again. */
