@@ -18,7 +18,10 @@ struct coll_job_cache {
     struct coll_job_cache *next;
 };
 
-/* This process's entries: those with more ranks first, then the newest. */
+/*
+ * This process's entries in descending order of their ranks; among entries of equally many ranks
+ * the newest is first.
+ */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static coll_job_cache *known;
 
@@ -95,7 +98,9 @@ const coll_job_cache_facts *coll_job_cache_facts_of(const coll_job_cache *common
     return &common->facts;
 }
 
-/* Returns whether all ranks of WORLD are in COMMON, and sets WORLD's `within`. */
+/*
+ * Returns whether all ranks of WORLD are in COMMON and COMMON can be shared. Sets WORLD's `within`.
+ */
 static bool contains(const coll_job_cache *common, const coll_world *world) {
     for (int i = 0; i < world->count; i++) {
         int rank = world->ranks[i];
@@ -135,7 +140,10 @@ coll_job_cache *coll_job_cache_find(const coll_world *world, const coll_rank_inf
     return common;
 }
 
-/* Returns whether all processes are in this MPI_COMM_WORLD, so that ranks of it identify them. */
+/*
+ * Returns whether all processes are in this MPI_COMM_WORLD, so that ranks in it identify the
+ * processes.
+ */
 static bool is_one_world(const coll_world *world) {
     for (int i = 0; i < world->count; i++)
         if (world->ranks[i] == MPI_UNDEFINED)

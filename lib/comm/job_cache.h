@@ -44,18 +44,18 @@ void coll_world_free(coll_world *world);
 
 /*
  * Returns this process's entry that covers all ranks of WORLD, has these sources (TOPOLOGY NULL:
- * any) and the same REPORT; NULL if there is none. The caller releases it. Sets *PLACES to the
- * topology of WORLD's ranks. Other ranks may find another entry: the caller must compare the ids.
+ * any) and the same REPORT, and needs no more measurements; NULL if there is none or if out of
+ * memory. The caller releases the entry. Sets *PLACES to the topology of WORLD's ranks. Other ranks
+ * may find another entry: the caller must compare the ids.
  */
 coll_job_cache *coll_job_cache_find(const coll_world *world, const coll_rank_info *report,
                                     const char *topology, const char *profile, coll_topo *places);
 
-/* Returns the id for a new entry of WORLD's ranks; 0 if they are of several worlds. Called on rank
- * 0.
- */
+/* Returns the id for a new entry of WORLD's ranks; 0 if some of them are in another MPI_COMM_WORLD.
+ * Called on rank 0. */
 int64_t coll_job_cache_number(const coll_world *world);
 
-/* Adds an entry made of FACTS, whose topology it then owns. Returns NULL without memory. */
+/* Adds an entry made of FACTS, whose topology it then owns. Returns NULL if out of memory. */
 coll_job_cache *coll_job_cache_make(coll_job_cache_facts *facts, const coll_world *world);
 
 /* Completes an entry with its nodes' measured RACKS and SITES; NOTE says how they were found. */

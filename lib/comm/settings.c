@@ -41,7 +41,7 @@ static void make_all_native(coll_agreed_settings *found) {
             strcpy(found->specs[i], "native");
 }
 
-/* Checks OPERATION's setting, which is from SOURCE. */
+/* Checks OPERATION's setting in FOUND; SOURCE is the variable or info key that set it. */
 static int check_spec(const char *source, coll_operation operation,
                       const coll_agreed_settings *found) {
     const coll_operation_info *info = &coll_operations[operation];
@@ -103,7 +103,7 @@ int coll_settings_read_info(MPI_Comm comm, coll_agreed_settings *found) {
     return code;
 }
 
-/* Reads the settings that name files. */
+/* Reads the settings that name files or directories. */
 static int read_sources(coll_agreed_settings *found) {
     int code = copy_setting("COLL_TOPOLOGY", found->topology, sizeof found->topology);
     if (code == MPI_SUCCESS)
@@ -153,8 +153,8 @@ static int check_directory(const char *path) {
                             path, strerror(errno));
 }
 
-/* Reads COLL_REPORT. The process that prints messages, on whose host the file will be, checks it.
- */
+/* Reads COLL_REPORT. The process that prints messages checks the directory, since the file will be
+ * on its host. */
 static int read_report(bool *report) {
     const char *text = coll_env("COLL_REPORT");
     *report = text && strcmp(text, "0") != 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The user's settings for a communicator. Rank 0's settings, from its environment and the
- * communicator's info keys, hold for all ranks, because those of other ranks may differ or be
- * empty.
+ * communicator's info keys, hold for all ranks, because the settings of other ranks may differ or
+ * be empty.
  */
 #ifndef COLL_LIB_COMM_SETTINGS_H
 #define COLL_LIB_COMM_SETTINGS_H

@@ -20,7 +20,7 @@
 
 /* Each rank's message to rank 0. */
 typedef struct contribution {
-    int64_t known;    /* id of the cached facts that this rank has of all these ranks; or 0 */
+    int64_t known;    /* id of this rank's cached entry that covers all these ranks; 0: none */
     bool ready;       /* it has memory for the communicator's state */
     bool has_timeout; /* its COLL_TIMEOUT is set */
     coll_rank_info
@@ -30,7 +30,7 @@ typedef struct contribution {
 /* Rank 0's decision. If there is an error, or MORE is not 0, only MORE, ERROR and TEXT are sent. */
 typedef struct decision {
     size_t more; /* if not 0: repeat the gather with this many bytes for each rank */
-    int error;   /* its class, or MPI_SUCCESS */
+    int error;   /* class of the error, or MPI_SUCCESS */
     char text[MPI_MAX_ERROR_STRING];
     bool known; /* all ranks have the same facts cached */
     coll_agreed_settings settings;
@@ -39,7 +39,7 @@ typedef struct decision {
 
 /*
  * Contributions have USUAL bytes unless some rank needs more. The first HEAD bytes of the decision
- * are one message; with a measured profile or many ranks the rest follows in others.
+ * are one message; with a measured profile or many ranks the rest follows in further messages.
  */
 enum { USUAL = 256, HEAD = 512 + MPI_MAX_ERROR_STRING };
 
@@ -47,7 +47,7 @@ enum { USUAL = 256, HEAD = 512 + MPI_MAX_ERROR_STRING };
 typedef struct exchange {
     coll_comm *comm;
     coll_world world;
-    coll_job_cache *common; /* facts that this rank has cached; or NULL */
+    coll_job_cache *common; /* this rank's cached entry for these ranks; or NULL */
     coll_topo places;       /* the ranks' places according to COMMON */
     contribution own;
     size_t contribution_bytes;
@@ -85,10 +85,9 @@ static int wait_for_request(exchange *x, int code, MPI_Request *request) {
 /*
  * Agrees on whether GOOD holds on all ranks. If one rank's timeout expired just before the last
  * rank arrived, other ranks have received all messages and would go on to waits inside the MPI
- * library, which have no timeout. They notice it here. The timeout is longer here, so that no rank
- * gives up while others, which come at about the same time, still arrive.
- * A gather and a broadcast use the connections that the set-up has opened; a reduction would open
- * others.
+ * library, which have no timeout. Here they notice that this rank is missing. The timeout is longer
+ * here, so that no rank gives up here while the others are still arriving. A gather and a broadcast
+ * use the connections that the set-up has opened; a reduction would open further connections.
  */
 static int agree_on_success(exchange *x, bool good, bool *all) {
     enum { LONGER = 10 };
@@ -132,8 +131,8 @@ static int make_overlapping_type(size_t bytes, MPI_Datatype *type) {
     return code == MPI_SUCCESS ? PMPI_Type_commit(type) : code;
 }
 
-/* Receives all contributions in the memory of one. Even if rank 0 has no memory for more, it must
- * take part in the gather before it can tell the other ranks. */
+/* Receives all contributions in the memory of one contribution. Even if rank 0 has no memory for
+ * more, it must take part in the gather before it can report the error to the other ranks. */
 static int gather_into_one(exchange *x) {
     MPI_Request request;
     MPI_Datatype type;
@@ -197,8 +196,9 @@ static bool find_places(const exchange *x, const char *source, coll_job_cache_fa
 }
 
 /*
- * Returns whether the network is to be measured: the user asked for nothing else, there are enough
- * hosts for a choice of algorithms to matter, and nothing is known of it. The same on all ranks.
+ * Returns whether the network is to be measured: the user named neither a profile nor a flat
+ * topology, there are enough hosts for a choice of algorithms to matter, and the profile is the
+ * built-in one. The result is the same on all ranks.
  */
 static bool probes_network(const coll_agreed_settings *settings,
                            const coll_job_cache_facts *facts) {
@@ -276,8 +276,8 @@ static void carry_decision(coll_pack_buffer *pack, decision *made) {
     coll_profile_carry(pack, &made->facts.profile);
 }
 
-/* Packs rank 0's decision. If there is no memory for that, packs MPI_ERR_NO_MEM instead, which fits
- * in the reserve. */
+/* Packs rank 0's decision. If there is no memory for the decision, packs the error MPI_ERR_NO_MEM
+ * instead, which fits in the reserve. */
 static coll_pack_buffer pack_decision(decision *made) {
     coll_pack_buffer pack = {.bytes = NULL};
     carry_decision(&pack, made);
@@ -325,8 +325,8 @@ static int broadcast_decision(exchange *x) {
     return code;
 }
 
-/* Receives the decision. Without memory for it this rank still takes part in all broadcasts, and
- * reports the error in agree_on_success. */
+/* Receives the decision. A rank without memory for the decision still takes part in all broadcasts,
+ * and reports the error in agree_on_success. */
 static int receive_decision(exchange *x) {
     int code = broadcast(x, &x->head, sizeof x->head);
     if (code != MPI_SUCCESS)
@@ -346,7 +346,7 @@ static int receive_decision(exchange *x) {
 
 /* --- The whole exchange --- */
 
-/* Prepares this rank's contribution, and on rank 0 the settings. Returns false without memory. */
+/* Prepares this rank's contribution, and on rank 0 the settings. Returns false if out of memory. */
 static bool prepare_contribution(exchange *x) {
     coll_agreed_settings *settings = &x->decision.settings;
     int code = is_root(x) ? coll_settings_read(x->comm->user, settings) : MPI_SUCCESS;
@@ -380,7 +380,7 @@ static int run_exchange(exchange *x, bool ready) {
     return code;
 }
 
-/* Waits by this rank's environment until rank 0's settings are known. */
+/* Initializes WAIT from this rank's environment, for the time until rank 0's settings are known. */
 static void init_local_wait(coll_wait *wait) {
     int manner = COLL_WAIT_AUTO;
     double timeout = 0;
@@ -389,7 +389,7 @@ static void init_local_wait(coll_wait *wait) {
     coll_wait_init(wait, false, (coll_wait_manner)manner, timeout);
 }
 
-/* Moves the decision into SETUP. Returns false without memory. */
+/* Moves the decision into SETUP. Returns false if out of memory. */
 static bool adopt_decision(exchange *x, coll_setup *setup) {
     decision *made = &x->decision;
     coll_job_cache_facts *facts = &made->facts;
@@ -468,7 +468,7 @@ static void use_transport(coll_comm *comm) {
 }
 
 /* Sets COMM up from the job's facts. Returns false, on all ranks, if there is no job or COMM has a
- * process of another job; *CODE is the result otherwise. Local. */
+ * process of another job. Otherwise returns true and sets *CODE to the result. Local. */
 static bool set_up_from_job(coll_comm *comm, bool ready, coll_setup *setup, int *code) {
     if (!job.transport || !job.common)
         return false;
@@ -553,12 +553,12 @@ static int measure_places(coll_comm *comm, coll_job_cache *common, coll_topo *to
     coll_topo_locate(topo, racks, sites);
     coll_job_cache_locate(common, racks, sites, note);
     free(topo->origin);
-    topo->origin = strdup(note); /* only for display: NULL without memory is fine */
+    topo->origin = strdup(note); /* only for display, so NULL is fine if strdup fails */
     return MPI_SUCCESS;
 }
 
-/* Measures the network between the hosts of TOPO, stores it in COMMON, and keeps it for later jobs.
- */
+/* Measures the network between the hosts of TOPO, stores the rates in COMMON, and keeps them for
+ * later jobs. Measures nothing if the hosts are in several sites. */
 static int measure_network(coll_comm *comm, coll_job_cache *common, const coll_topo *topo) {
     coll_profile profile = coll_job_cache_facts_of(common)->profile;
     coll_network_rates rates;

@@ -2,7 +2,8 @@
 /*
  * Setting up a communicator. If its ranks belong to a job that was set up as a whole
  * (COLL_Setup_job), each process knows all places and settings already, and no message is sent.
- * Else rank 0 gathers a contribution of each rank, decides, and broadcasts the decision.
+ * Else rank 0 gathers a contribution from each rank, decides on settings and topology, and
+ * broadcasts the decision.
  */
 #ifndef COLL_LIB_COMM_SETUP_H
 #define COLL_LIB_COMM_SETUP_H
@@ -25,8 +26,8 @@ typedef struct coll_setup {
 
 /*
  * Begins to set up the job as a whole: the next communicator to be set up, MPI_COMM_WORLD, uses
- * TRANSPORT instead of a private communicator, whose creation would take longer than all the rest.
- * Called on all processes, by COLL_Setup_job, which passes NULL after an error.
+ * TRANSPORT instead of a private communicator, whose creation would take longer than the rest of
+ * the set-up. Called on all processes, by COLL_Setup_job, which passes NULL after an error.
  */
 void coll_setup_begin_job(const COLL_Transport *transport);
 
@@ -37,20 +38,22 @@ void coll_setup_keep_job(coll_job_cache *common, const coll_agreed_settings *set
 /*
  * Does the first step of COMM's set-up. READY: this rank has memory for the state.
  *
- * If the job is known, the call is local, and COMM uses the job's transport from then on. Errors:
- * MPI_ERR_NO_MEM, and MPI_ERR_ARG of COMM's info keys, which must be the same on all ranks.
+ * If the job is known and all processes of COMM belong to it, the call is local, and COMM uses the
+ * job's transport from then on. Errors: MPI_ERR_NO_MEM, and MPI_ERR_ARG of COMM's info keys, which
+ * must be the same on all ranks.
  *
- * Else the call is collective on the user's communicator. Each rank waits by its own environment
- * variables until it knows rank 0's settings; COMM waits by these from then on. All ranks return
- * the same error: MPI_ERR_ARG of settings, MPI_ERR_FILE of a topology or profile, MPI_ERR_NO_MEM;
- * or errors of MPI and timeouts. The caller frees what SETUP holds even after an error.
+ * Else the call is collective on the user's communicator. Each rank waits as its own environment
+ * variables say until it knows rank 0's settings; from then on COMM waits as rank 0's settings say.
+ * All ranks return the same error: MPI_ERR_ARG of settings, MPI_ERR_FILE of a topology or profile,
+ * MPI_ERR_NO_MEM; or errors of MPI and timeouts. The caller frees what SETUP holds even after an
+ * error.
  */
 int coll_setup_exchange(coll_comm *comm, bool ready, coll_setup *setup);
 
 /*
  * Measures racks and sites if they are not known yet, and stores them in COMMON and in TOPO, COMM's
- * topology; then the network, if that is to be done, and stores it in COMMON. Uses COMM's private
- * communicator. Collective.
+ * topology. Then measures the network if COMMON says so, and stores the rates in COMMON. Uses
+ * COMM's private communicator. Collective.
  */
 int coll_setup_measure(coll_comm *comm, coll_job_cache *common, coll_topo *topo);
 
