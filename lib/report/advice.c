@@ -38,7 +38,10 @@ static bool same_culprit(const coll_lateness *one, const coll_lateness *other) {
     return is_named(one) && is_about_host(one) == is_about_host(other) && one->who == other->who;
 }
 
-/* Returns the advice about NTH's rank or host, with its delays in all operations. */
+/*
+ * Returns the advice about the NTH finding, with the delays of the same rank or host in all
+ * operations.
+ */
 static coll_advice about_late(const coll_summary *all, int nth) {
     const coll_lateness *late = &all->late[nth];
     const bool moves = late->late == COLL_LATE_MOVES;

@@ -13,8 +13,8 @@ enum { COLL_ADVICE_MOST = 5 };
 typedef struct coll_advice {
     const char *kind; /* "late rank", "late host", "moving work", "link", "native" or "call" */
     double seconds;   /* that the run would take less */
-    bool at_most;     /* SECONDS are a limit, no estimate */
-    const coll_lateness *late;  /* of a late rank or host, in one operation; else NULL */
+    bool at_most;     /* SECONDS are an upper limit, not an estimate */
+    const coll_lateness *late;  /* about a late rank, a late host or moving work; else NULL */
     const coll_report_row *row; /* of "call"; else NULL */
     const coll_link *link;      /* of "link"; else NULL */
     const char *setting;        /* what to do */
@@ -30,12 +30,12 @@ void coll_advice_describe(const coll_summary *all, const coll_advice *advice, ch
 /* Writes the name of LINK to TEXT: "the link of host n2". */
 void coll_advice_name_link(const coll_summary *all, const coll_link *link, char *text, size_t size);
 
-/* Returns whether LINK costs so much of the run that it is named. */
+/* Returns whether ALL has a bad link that costs enough of the run to be named. */
 bool coll_advice_names_link(const coll_summary *all);
 
 /*
  * Returns how many times as long as predicted ROW's calls took, without the time in which ranks
- * waited for others; 0 if that is unknown, or if some were not on all ranks.
+ * waited for others; 0 if that is unknown, or if some of these calls were not on all ranks.
  */
 double coll_advice_excess(const coll_summary *all, const coll_report_row *row);
 

@@ -33,15 +33,19 @@ enum { OFTEN = 5 };
 static const double MAINLY = 0.75;
 
 /*
- * The work moves between ranks if the last rank is late by itself in MOSTLY of the events, on
- * median by FAR times what the others are apart, and by about the same time: the interquartile
- * range is below REGULARLY of the median. Random delays of all ranks are not like that: the second
- * last rank is late, too, and times differ by more. No rank may be last more than TWICE as often as
- * if they were in turn.
+ * The work moves between ranks if at least MOSTLY of the events have a last rank whose lateness is
+ * its own fault, if the median of these delays is above FAR times the median time between the first
+ * and the second last rank, and if the delays are similar: their interquartile range is at most
+ * REGULARLY of their median. Random delays of all ranks look different: the second last rank is
+ * late, too, and the delays differ by more. No rank may be last more than TWICE as often as if the
+ * late ranks took turns.
  */
 static const double FAR = 2, REGULARLY = 0.75, MOSTLY = 0.67, TWICE = 2;
 
-/* Delays come at a fixed period if half of the times between them differ by less than this. */
+/*
+ * Delays come at a fixed period if the interquartile range of the times between them is at most
+ * this fraction of their median.
+ */
 static const double REGULAR = 0.2;
 
 typedef struct event {
@@ -50,13 +54,13 @@ typedef struct event {
     coll_operation operation;
     int last;               /* the rank that entered last */
     int64_t last_entered;   /* ns */
-    int64_t second_entered; /* of all other ranks */
-    int64_t first_entered;  /* of all ranks */
-    int64_t other_entered;  /* of the ranks on other hosts than LAST's; INT64_MIN: none */
-    int64_t last_outside;   /* of LAST */
-    double outside;         /* the sum of all ranks; negative: unknown of some */
-    double entered, inside; /* sums of all ranks: s since FIRST, and s */
-    int64_t first;          /* the first arrival that was added, from which ENTERED counts */
+    int64_t second_entered; /* the latest of all other ranks */
+    int64_t first_entered;  /* the earliest of all ranks */
+    int64_t other_entered; /* the latest of the ranks on other hosts than LAST's; INT64_MIN: none */
+    int64_t last_outside;  /* of LAST */
+    double outside;        /* s, the sum of all ranks; negative: unknown of some rank */
+    double entered, inside; /* sums of all ranks: s from FIRST to the entry, and s inside */
+    int64_t first;          /* the entry, in ns, of the arrival that was added first */
 } event;
 
 struct coll_arrivals {
@@ -173,7 +177,7 @@ static int by_kind(const void *a, const void *b) {
     return 0;
 }
 
-/* Orders events by kind and, those of one kind, by time. */
+/* Orders events by kind, and events of one kind by time. */
 static int by_kind_and_time(const void *a, const void *b) {
     const event *one = a, *other = b;
     const int order = by_kind(a, b);
@@ -213,8 +217,8 @@ static int candidate_of(const series *of, const event *one, bool hosts) {
 
 /*
  * Lists the events in which WHO, a rank or a host, was last, and returns their number. Sets LATE to
- * the seconds by which it was later than the others, and OWN to the seconds by which it was longer
- * outside the calls than they were.
+ * the seconds by which WHO was later than the others, and OWN to the seconds that the last rank was
+ * outside the calls longer than the others on average.
  */
 static int list_lateness(const series *of, bool hosts, int who, double late[], double own[]) {
     int count = 0;
@@ -249,9 +253,9 @@ static int find_most_frequent(const series *of, bool hosts, int counts[], int *t
 
 /*
  * Sets FOUND to the rank, or the host if HOSTS, that was last most often. Returns whether it stands
- * out: it was last in more than half of the events, or in clearly more than half if there are few
- * candidates; it was late by more than the clocks' ERROR; and its lateness is a large share of the
- * time in calls.
+ * out: with N candidates (N is 2 if HOSTS) it was last in at least 1/2 + 1/(2 N) of the events; its
+ * median lateness is more than CERTAIN times the clocks' ERROR and arose mostly outside the calls;
+ * and its lateness is a large share of the time in calls.
  */
 static bool stands_out(const series *of, bool hosts, const scratch *memory, coll_lateness *found) {
     const double candidates = hosts ? 2 : found->ranks;
@@ -306,9 +310,10 @@ static double period_of(const series *of, int who, double least, double between[
 }
 
 /*
- * Sets FOUND to the rank whose own delays sum up to most. Returns whether it stands out: it has
- * OFTEN such delays or more, which are most of the lateness of all ranks. A delay counts at most as
- * much as the rank's OFTENth longest, so that a few long delays don't make it stand out.
+ * Sets FOUND to the rank whose own delays have the largest sum. Returns whether the rank stands
+ * out: it has at least OFTEN such delays, and they are most of the lateness of all ranks. A delay
+ * counts at most as much as the rank's OFTENth longest, so that a few long delays don't make a rank
+ * stand out.
  */
 static bool is_late_at_times(const series *of, const scratch *memory, coll_lateness *found) {
     double *sums = memory->numbers, *late = sums + of->count, all = 0;
@@ -356,7 +361,7 @@ static bool is_late_at_times(const series *of, const scratch *memory, coll_laten
 
 /*
  * Sets FOUND to the ranks that are late in turn. Returns whether they stand out: see FAR. Two ranks
- * are not enough, as the later one of two is always alone.
+ * are not enough, since of two ranks the later one is always late alone.
  */
 static bool moves(const series *of, const scratch *memory, coll_lateness *found) {
     double *late = memory->numbers, *others = late + of->count, lost = 0;

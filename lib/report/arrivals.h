@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Who arrives last in collectives. The nth call on a communicator is the same event on all its
- * ranks. From the times at which the ranks enter and leave it, on one clock, this splits their time
- * into waiting for the last rank and transferring, and finds ranks or a host that are late so often
- * and by so much that it is no coincidence. Pure.
+ * ranks. From the times at which the ranks enter and leave an event, on one clock, this splits the
+ * ranks' time in calls into waiting for the last rank and transferring, and finds ranks or a host
+ * that are late so often and by so much that this is no coincidence. Pure.
  */
 #ifndef COLL_LIB_REPORT_ARRIVALS_H
 #define COLL_LIB_REPORT_ARRIVALS_H
@@ -30,11 +30,11 @@ enum { COLL_ARRIVALS_FEWEST = 20 };
 typedef struct coll_arrivals coll_arrivals;
 
 /* Returns an empty collection; HOST[r], which it refers to, is the host of rank r in
- * MPI_COMM_WORLD. Returns NULL without memory. The caller frees it with coll_arrivals_free. */
+ * MPI_COMM_WORLD. Returns NULL if out of memory. The caller frees it with coll_arrivals_free. */
 coll_arrivals *coll_arrivals_make(const int host[]);
 void coll_arrivals_free(coll_arrivals *all);
 
-/* Adds an arrival. Returns false without memory. */
+/* Adds an arrival. Returns false if out of memory. */
 bool coll_arrivals_add(coll_arrivals *all, const coll_arrival *one);
 
 typedef enum coll_late {
@@ -52,14 +52,14 @@ typedef struct coll_lateness {
     int ranks;
     int events; /* number of events of which all ranks' arrivals are known */
     coll_late late;
-    int who;                /* the rank in MPI_COMM_WORLD, or the host, that was last most often */
-    double share;           /* of the events in which it was */
-    double seconds;         /* by which it was later than the others then: the median */
-    double lost;            /* s: the sum of that over these events */
-    int late_ranks;         /* if the work moves: how many are last in turn */
-    double period;          /* s between the delays of a rank that is late at times; 0: irregular */
-    bool waits;             /* no rank leaves before the last has entered: the next two are known */
-    double inside, waiting; /* s of all ranks in these events, and until the last rank entered */
+    int who;        /* the rank in MPI_COMM_WORLD, or the host, that was last most often */
+    double share;   /* fraction of the events in which WHO was late or, if work moves, any rank */
+    double seconds; /* s that it was later than all others in these events: the median */
+    double lost;    /* s: the sum of these delays */
+    int late_ranks; /* if the work moves: how many are last in turn */
+    double period;  /* s between the delays of a rank that is late at times; 0: irregular */
+    bool waits;     /* no rank leaves before the last has entered: WAITING is valid */
+    double inside, waiting; /* s of all ranks: in these events; until the last rank entered */
 } coll_lateness;
 
 /*
@@ -69,9 +69,9 @@ typedef struct coll_lateness {
 int coll_arrivals_find(coll_arrivals *all, double error, coll_lateness found[], int most);
 
 /*
- * Returns the rate by which one clock gains on another, as a fraction: APART[i] is the difference
- * at TIME[i], in ns and in ascending order. Differences have noise and outliers. Returns 0 if they
- * are too few or too noisy.
+ * Returns the rate by which one clock gains on another, as a fraction: APART[i] is their difference
+ * at TIME[i], in ns; TIME is in ascending order. The differences may have noise and outliers.
+ * Returns 0 if they are too few or too noisy. Changes the order of APART.
  */
 double coll_arrivals_drift(int count, const int64_t time[], int64_t apart[]);
 

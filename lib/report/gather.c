@@ -28,7 +28,7 @@ enum { ROUND_TRIPS = 12 };
 /* All ranks together send at most ALL_EVENTS, but each rank may send LEAST_EVENTS. */
 enum { ALL_EVENTS = 1 << 22, LEAST_EVENTS = 256 };
 
-/* Links are compared on at most so many hosts, and so many TCP connections. */
+/* Links are compared only if there are at most LINK_HOSTS hosts and CONNECTIONS TCP connections. */
 enum { LINK_HOSTS = 256, CONNECTIONS = 1 << 20 };
 
 /* Differences of clocks are fitted to at most this many events of one host. */
@@ -37,7 +37,7 @@ enum { FITTED = 4096 };
 /* What each rank sends first. */
 typedef struct hello {
     coll_rank_info info;
-    int64_t rows, comms, events, connections; /* that will follow */
+    int64_t rows, comms, events, connections; /* numbers of elements that will follow */
     double lost;
 } hello;
 
@@ -73,7 +73,10 @@ static void nap(int tries) {
         nanosleep(&pause, NULL);
 }
 
-/* Waits for *REQUEST until DEADLINE. Returns whether it completed; else gives it up. */
+/*
+ * Waits for *REQUEST until DEADLINE. Returns whether the request completed in time; if not, cancels
+ * it.
+ */
 static bool wait_until(MPI_Request *request, double deadline) {
     for (int tries = 0, done = 0;; tries++) {
         if (PMPI_Test(request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS)
@@ -103,7 +106,7 @@ static bool send(const void *data, size_t bytes, int to, int tag, MPI_Comm world
 
 /* --- What a rank sends --- */
 
-/* Returns how many of ONE's latest events are sent if MOST may be. */
+/* Returns how many of ONE's latest events are sent if at most MOST may be sent. */
 static int64_t events_of(const coll_report_comm *one, int64_t most) {
     int64_t count = (int64_t)(one->calls < one->room ? one->calls : one->room);
     return count < most ? count : most;
@@ -134,7 +137,10 @@ static int place_in(const coll_report_group *group, int rank) {
     return place;
 }
 
-/* Returns the end of what it packs. */
+/*
+ * Packs the communicators with their latest events, at most MOST events, to TO. Returns the end of
+ * the packed data.
+ */
 static void *pack_events(int rank, const int16_t row_of[], void *to, int64_t most) {
     const double tick = coll_report_tick();
     for (const coll_report_comm *one = coll_report_comms(); one; one = one->next) {
@@ -163,7 +169,7 @@ static void *pack_events(int rank, const int16_t row_of[], void *to, int64_t mos
 }
 
 /* Makes what this rank sends: sets OWN, and returns the data that follows, which the caller frees;
- * NULL without memory. */
+ * NULL if out of memory. */
 static char *make_data(MPI_Comm world, hello *own) {
     static coll_tcp_connection connections[COLL_TCP_CONNECTIONS];
     coll_report_row *rows = malloc(COLL_REPORT_ROWS * sizeof *rows);
@@ -248,7 +254,7 @@ typedef struct gathering {
     coll_summary *summary; /* the result */
 } gathering;
 
-/* Receives the hellos of the ranks that are EXPECTED, until the time is over. */
+/* Receives the hellos of the ranks that are EXPECTED, at most for the time limit. */
 static bool receive_hellos(gathering *all, const bool expected[]) {
     MPI_Request *requests = malloc((size_t)all->ranks * sizeof *requests);
     const double deadline = coll_monotonic() + all->limit;
@@ -302,7 +308,10 @@ static bool measure_clock(gathering *all, int rank) {
         of->error = of->trip = error;
         of->offset = (int64_t)(start + (end - start) / 2) - theirs;
     }
-    /* Hosts that share a clock, as emulated ones do, have no error: clocks count from the boot. */
+    /*
+     * The clocks count from the boot of each host. If they differ by less than the error, the hosts
+     * share a clock, as emulated hosts do, and there is no error.
+     */
     if (fabs(1e-9 * (double)of->offset) <= of->error) {
         of->offset = 0;
         of->error = 0;
@@ -310,7 +319,7 @@ static bool measure_clock(gathering *all, int rank) {
     return of->known = true;
 }
 
-/* Returns rank 0's communicator ID; NULL: it has none. */
+/* Returns rank 0's series of the communicator ID, or NULL if rank 0 has none. */
 static coll_job_series *find_own_comm(const gathering *all, uint64_t id) {
     const hello *own = &all->hellos[0];
     coll_report_row *rows = (void *)all->own;
@@ -322,8 +331,9 @@ static coll_job_series *find_own_comm(const gathering *all, uint64_t id) {
 }
 
 /*
- * Returns the rate by which the clock of the events on COMM gains on rank 0's. It follows from when
- * both leave a call, because all ranks do that at about the same time.
+ * Returns the rate by which the clock of the events on COMM gains on rank 0's. The rate follows
+ * from the times at which both ranks leave the same calls, because all ranks leave a call at about
+ * the same time.
  */
 static double find_drift(const gathering *all, int64_t offset, coll_job_series *comm) {
     static int64_t time[FITTED], apart[FITTED];
@@ -343,7 +353,10 @@ static double find_drift(const gathering *all, int64_t offset, coll_job_series *
     return coll_arrivals_drift(count, time, apart);
 }
 
-/* Moves the events on COMM of RANK to rank 0's clock, and gives them the rows in ROW_OF. */
+/*
+ * Converts the times of RANK's events on COMM to rank 0's clock, and replaces their rows by
+ * ROW_OF[row].
+ */
 static void translate_events(const gathering *all, int rank, const int16_t row_of[],
                              coll_job_series *comm) {
     const host *of = &all->host[all->summary->host_of[rank]];
@@ -437,8 +450,8 @@ static bool receive_data(gathering *all, int rank) {
     return good;
 }
 
-/* Gathers from all ranks that are here, one after the other: memory for the data of one is enough.
- */
+/* Gathers from all ranks that are here, one after the other, so that memory for the data of one
+ * rank is enough. */
 static void receive_all(gathering *all, const bool expected[]) {
     static const int question = LEAVE_OUT; /* static: it may be sent after the return */
     MPI_Request request;
@@ -503,7 +516,7 @@ static int by_address(const void *a, const void *b) {
 }
 
 /* Returns the addresses that the hosts send from, in order, and sets *COUNT; some are listed more
- * than once. The caller frees them. Returns NULL without memory. */
+ * than once. The caller frees them. Returns NULL if out of memory. */
 static host_address *list_addresses(const gathering *all, size_t *count) {
     host_address *list = malloc(((size_t)all->sender_count + 1) * sizeof *list);
     *count = 0;
@@ -517,7 +530,7 @@ static host_address *list_addresses(const gathering *all, size_t *count) {
     return list;
 }
 
-/* Sets FLOWS to what each host has sent to each other one; returns the number of these pairs. */
+/* Sets FLOWS to what each host has sent to each other one; returns the number of pairs of hosts. */
 static int list_flows(const gathering *all, coll_flow flows[]) {
     const int hosts = all->summary->hosts;
     size_t addresses;
@@ -545,8 +558,8 @@ static int list_flows(const gathering *all, coll_flow flows[]) {
     return count;
 }
 
-/* Finds the link that is worse than the others, of WHOLE's racks, if WHOLE is not NULL. On several
- * sites links differ anyway. */
+/* Finds the link that is worse than the others. Uplinks of racks are known only if WHOLE is not
+ * NULL. With several sites it finds none, since links then differ anyway. */
 static void find_link(gathering *all, const coll_report_group *whole) {
     const size_t hosts = (size_t)all->summary->hosts;
     if (all->sender_count < 0 || hosts > LINK_HOSTS || all->summary->missing > 0 ||
@@ -564,7 +577,7 @@ static void find_link(gathering *all, const coll_report_group *whole) {
 }
 
 /* Sets the latencies of PROFILE to those of the short messages that compared the clocks: PROFILE's
- * own are rounded. */
+ * own latencies are rounded. */
 static void set_latencies(const gathering *all, const coll_topo *topo, coll_profile *profile) {
     double sum[COLL_LEVELS] = {0}, mean[COLL_LEVELS] = {0};
     int count[COLL_LEVELS] = {0};
@@ -576,7 +589,7 @@ static void set_latencies(const gathering *all, const coll_topo *topo, coll_prof
     coll_profile_set_latencies(profile, mean[COLL_LEVEL_RACK], mean[COLL_LEVEL_SITE]);
 }
 
-/* Sets what was saved by a replay of the calls, if all of the job's ranks are known. */
+/* Replays the calls to find what libcoll has saved, if the places of all ranks are known. */
 static void replay(gathering *all, const coll_report_group *whole) {
     int *place_of = malloc((size_t)all->ranks * sizeof *place_of);
     coll_topo topo = {.ranks = 0};

@@ -13,14 +13,14 @@
 #include <stdbool.h>
 
 /*
- * Sends what this rank has recorded to rank 0 of WORLD, when that asks for it. TAG is for these
+ * Sends what this rank has recorded to rank 0 of WORLD, when rank 0 asks for it. TAG is for these
  * messages alone. Gives up if rank 0 is silent for ten times TIMEOUT seconds (0: ten minutes).
  */
 void coll_gather_send(MPI_Comm world, int tag, double timeout);
 
 /*
  * On rank 0: gathers from the ranks for which EXPECTED is true, and from itself. Waits TIMEOUT
- * seconds (0: one minute) for the others. Returns false without memory. The caller frees SUMMARY
+ * seconds (0: one minute) for the others. Returns false if out of memory. The caller frees SUMMARY
  * with coll_gather_free even then.
  */
 bool coll_gather(MPI_Comm world, int tag, double timeout, const bool expected[],

@@ -63,7 +63,7 @@ void coll_job_calls_free(coll_job_calls *all) {
     free(all);
 }
 
-/* Returns the number of the communicator of SERIES; -1 without memory. */
+/* Returns the index of the communicator of SERIES; -1 if out of memory. */
 static int find_comm(coll_job_calls *all, const coll_job_series *series) {
     int i = 0;
     while (i < all->comm_count &&
@@ -125,7 +125,9 @@ static int by_entry(const void *a, const void *b) {
     return (one->entered > other->entered) - (one->entered < other->entered);
 }
 
-/* Sets the calls of RANK, which begin to count at START. */
+/*
+ * Sets OWN to the known calls of RANK. The time before the first of them counts from START, in ns.
+ */
 static bool record_rank(const coll_job_calls *all, int rank, int64_t start, coll_job_rank *own) {
     kept_calls *kept = &all->kept[rank];
     own->calls = malloc((kept->count + 1) * sizeof *own->calls);
@@ -151,7 +153,7 @@ static bool record_rank(const coll_job_calls *all, int rank, int64_t start, coll
     return true;
 }
 
-/* Returns when the first call began. */
+/* Returns the time, in ns, at which the first known call began. */
 static int64_t first_entry(const coll_job_calls *all) {
     int64_t first = INT64_MAX;
     for (int rank = 0; rank < all->ranks; rank++)
@@ -192,8 +194,8 @@ static COLL_Record *make_record(coll_job_calls *all) {
 
 enum { RAN, NATIVE, WAYS };
 
-/* The replayed calls of a row of the report: how many, the seconds of all ranks in them, and in
- * calls of the same kind that all ranks enter at the same time. */
+/* The replayed calls of a row of the report, as sums of all ranks: how many, the recorded and the
+ * replayed seconds in them, and the seconds if all ranks entered each call at the same time. */
 typedef struct row_times {
     double calls, recorded, seconds[WAYS], alone[WAYS];
 } row_times;
@@ -207,7 +209,7 @@ typedef struct replay {
     double deadline;
 } replay;
 
-/* Returns the algorithm that ran CALL, in ROW. */
+/* Returns the algorithm that ran CALL, according to ROW. */
 static const coll_algorithm *algorithm_of(const coll_report_row *row, const coll_job_call *call) {
     const coll_algorithm *const *table = coll_operations[call->operation].table;
     for (int i = 0; table[i]; i++)
@@ -278,11 +280,11 @@ static bool replay_record(const COLL_Record *record, double limit, const coll_to
 
 /* The whole replay: how the two ways compare with what was recorded and estimated. */
 typedef struct findings {
-    double share; /* of the replayed seconds that count, as the calls took less */
-    double kept;  /* of what single calls save: the rest is lost again by waiting */
+    double share; /* fraction of the replayed seconds that counts; below 1 if calls took less */
+    double kept;  /* fraction of the single calls' savings that is not lost by waiting */
 } findings;
 
-/* Returns the seconds of TIMES by which the MPI library's own way is longer. */
+/* Returns the seconds that the calls of TIMES take longer with the MPI library's own algorithm. */
 static double difference(const row_times *times) {
     return times->seconds[NATIVE] - times->seconds[RAN];
 }
@@ -297,9 +299,10 @@ static double saved_alone(const row_times *times) {
 }
 
 /*
- * Programs lose less than the replay says, in which each rank computes as long as it did however
- * long it has waited, and more than nothing, as their ranks do wait for one another. What measured
- * programs lost was between both, or nearly so (docs/report.md).
+ * The fraction of the replay's loss by waiting that counts. Programs lose less than the replay
+ * says, since there each rank computes as long as in the run, however long it has waited. They lose
+ * more than nothing, since their ranks do wait for one another. What measured programs lost was
+ * between the two, or nearly so (docs/report.md).
  */
 static const double LOST = 0.5;
 
@@ -324,14 +327,14 @@ static findings compare(int count, const row_times times[]) {
     return (findings){share, alone > 0 ? fmin(fmax(together / alone, 0), 1) : 1};
 }
 
-/* Returns SAVED, or if ROW's calls can't have saved so little the least that they can: the MPI
- * library's own took no less than no time. */
+/* Returns SAVED, but at least minus the time of ROW's calls, since the MPI library's own algorithm
+ * can't take less than 0 s. */
 static double within_reason(const coll_report_row *row, double saved) {
     return fmax(saved, -row->inside);
 }
 
-/* Sets what ROW, which has no estimate, has saved: the difference of the two ways, from the calls
- * that were replayed to all. */
+/* Sets what ROW, which has no estimate, has saved: the difference between the two ways, scaled from
+ * the replayed calls to all calls. */
 static void take_difference(coll_report_row *row, const row_times *times, double share) {
     const double by = share * row->calls / times->calls,
                  middle = within_reason(row, by * difference(times)),
@@ -343,9 +346,10 @@ static void take_difference(coll_report_row *row, const row_times *times, double
 }
 
 /*
- * Replaces what ROW has saved by the estimates of single calls: of the calls that were replayed by
- * what these have saved together, and of the others by as much of the estimate as FOUND is kept.
- * The range keeps its width; that of the MPI library's own calls, which had none, gets one.
+ * Replaces the savings of ROW, which are estimates of single calls. For the replayed calls they
+ * become what these calls have saved together; of the estimate for the other calls, the fraction
+ * FOUND->kept remains. The range keeps its width, except for a row of the MPI library's own calls,
+ * whose range had no width and gets one.
  */
 static void move_to_replay(coll_report_row *row, const row_times *times, const findings *found) {
     const double single = row->saved.middle, replayed = times->calls / row->calls,

@@ -18,28 +18,29 @@
 /* A rank's latest calls on a communicator; sent as it is in memory. */
 typedef struct coll_job_series {
     uint64_t comm, group; /* the ids of the communicator and of its ranks */
-    uint64_t first;       /* the number of the first call: the nth is the same on all ranks */
-    int64_t count;        /* of calls */
+    uint64_t first; /* the number of the first call; all ranks number the calls in the same way */
+    int64_t count;  /* of calls */
     int64_t ranks, place; /* of the communicator, and this rank's number there */
 } coll_job_series;
 
 typedef struct coll_job_calls coll_job_calls;
 
-/* Returns an empty collection for a job of RANKS ranks, or NULL without memory. The caller frees it
- * with coll_job_calls_free. */
+/* Returns an empty collection for a job of RANKS ranks, or NULL if out of memory. The caller frees
+ * it with coll_job_calls_free. */
 coll_job_calls *coll_job_calls_make(int ranks);
 void coll_job_calls_free(coll_job_calls *all);
 
-/* Adds the calls of SERIES of RANK, its rank in MPI_COMM_WORLD: PARTS has one for each, with times
- * on rank 0's clock. Returns false without memory. */
+/* Adds the calls of SERIES, which rank RANK of MPI_COMM_WORLD has recorded. PARTS has an element
+ * for each of them, with times on rank 0's clock. Returns false if out of memory. */
 bool coll_job_calls_add(coll_job_calls *all, int rank, const coll_job_series *series,
                         const coll_recorded_call parts[]);
 
 /*
  * Replays the calls of which all ranks' parts are known, for at most LIMIT seconds, on the hosts of
  * TOPO with the costs of PROFILE, and sets what was saved in those of the COUNT ROWS that have such
- * calls, unless autotuning has measured that. ROWS are sums over all ranks, and finished. Returns
- * false, and leaves ROWS as they are, if the calls can't be replayed. To be called once.
+ * calls, unless autotuning has measured that. ROWS are sums over all ranks, after
+ * coll_report_finish_saved. Returns false, and leaves ROWS as they are, if the calls can't be
+ * replayed. To be called once.
  */
 bool coll_job_calls_replay(coll_job_calls *all, double limit, const coll_topo *topo,
                            const coll_profile *profile, int count, coll_report_row rows[]);

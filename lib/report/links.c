@@ -6,17 +6,21 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* What a flow must have to tell a rate: bytes, seconds, and bytes in a segment on average, as short
- * messages wait for answers instead of the link. The kernel counts time in steps of some ms. */
+/* The rate of a flow counts only if the flow has at least this many bytes, busy seconds, and bytes
+ * in a segment on average: short messages wait for answers instead of the link. The kernel counts
+ * time in steps of some ms. */
 static const double BYTES = 262144, BUSY = 0.05, SEGMENT = 1000;
 
 /* A link is slow if its fastest flow has less than this fraction of what is usual. */
 static const double SLOW = 0.6;
 
-/* A link loses packets if TCP sends more than LOSSES again than a multiple, MORE, of the usual. */
+/*
+ * A link loses packets if the share of segments that TCP sends again is above LOSSES plus MORE
+ * times the usual share.
+ */
 static const double LOSSES = 0.005, MORE = 3;
 
-/* A share of lost segments is known if at least so many would be lost at the limit. */
+/* The share of lost segments is known only if at the limit at least this many would be lost. */
 static const double KNOWN = 10;
 
 /* With fewer links of a kind there is nothing to compare with. */
@@ -64,8 +68,9 @@ static double fastest(const network *of, const element *link, const element *wit
     return most;
 }
 
-/* Returns whether LINK is slow for all flows that do not pass WITHOUT, and one of them would be
- * slow even if all else that its two hosts sent and received had shared their links with it. */
+/* Returns whether all flows on LINK that do not pass WITHOUT are slow, and one of them certainly
+ * is: even if it had moved all that its sender sent or all that its receiver received, whichever is
+ * more, its rate would be below the limit. */
 static bool is_slow(const network *of, const element *link, const element *without) {
     const double limit = SLOW * of->rate[link->uplink];
     bool is_certain = false;
@@ -80,8 +85,8 @@ static bool is_slow(const network *of, const element *link, const element *witho
     return is_certain;
 }
 
-/* Returns whether segments are lost on LINK by flows that do not pass WITHOUT, and no flow on LINK
- * is without losses. */
+/* Returns whether segments are lost on LINK by flows that do not pass WITHOUT, and no such flow
+ * with enough segments loses less than half of the limit. */
 static bool loses(const network *of, const element *link, const element *without) {
     double sent = 0, resent = 0;
     for (int i = 0; i < of->count; i++) {
@@ -112,14 +117,17 @@ static double usual(int count, double values[]) {
 
 typedef bool stands_out(const network *of, const element *link, const element *without);
 
-/* Returns whether ONE alone explains why OTHER stands out: without its flows OTHER doesn't. */
+/*
+ * Returns whether ONE alone explains why OTHER stands out: without the flows of ONE, OTHER doesn't
+ * stand out.
+ */
 static bool explains(const network *of, stands_out *test, const element *one,
                      const element *other) {
     return one == other || !test(of, other, one);
 }
 
-/* Returns the one of COUNT LINKS that explains all that stand out by TEST; NULL: none, or several.
- */
+/* Returns the one of COUNT LINKS that explains all links that stand out by TEST; NULL if none does,
+ * or several do. Overwrites LINKS. */
 static const element *find_cause(const network *of, stands_out *test, int count, element links[]) {
     int bad = 0;
     const element *cause = NULL;

@@ -27,13 +27,13 @@ typedef struct coll_link {
     bool uplink;         /* of a rack */
     int host;            /* whose link it is, or the first one of the rack */
     double value, usual; /* segments sent again, as a fraction; or bytes/s */
-    double seconds;      /* that its busiest flow would have taken less at the usual rate */
+    double seconds;      /* the most that one of its flows would have saved at the usual rate */
 } coll_link;
 
 /*
  * Returns the link that explains what stands out in the COUNT FLOWS, at most one for each pair of
- * HOSTS hosts. RACK_OF has the rack of each host, from 0; NULL: unknown. Returns a good link
- * without memory, too.
+ * HOSTS hosts. RACK_OF has the rack of each host, from 0; NULL: unknown. Also returns
+ * COLL_LINK_GOOD if out of memory.
  */
 coll_link coll_links_find(int count, const coll_flow flows[], int hosts, const int rack_of[]);
 

@@ -7,8 +7,9 @@
 #include <string.h>
 
 /*
- * Inserts NEXT, of SIZE bytes, into the *COUNT elements of LIST, behind those that COMPARE does not
- * order after it. LIST has room for MOST elements: what is behind them is dropped.
+ * Inserts NEXT, of SIZE bytes, into the *COUNT elements of LIST, behind all elements that COMPARE
+ * does not order after NEXT. LIST has room for MOST elements: if it is full, the last element is
+ * dropped, or NEXT if it would be behind that.
  */
 static inline void coll_list_insert(void *list, int *count, int most, const void *next, size_t size,
                                     int (*compare)(const void *, const void *)) {

@@ -200,8 +200,8 @@ static coll_report_comm *find_comm(MPI_Comm comm) {
     return found;
 }
 
-/* Gives ONE an id in its first collective, as these come in the same order on all ranks. The lock
- * is held. */
+/* Gives ONE an id in its first collective, since communicators of the same ranks have their first
+ * collectives in the same order on all ranks. The lock is held. */
 static void number_comm(coll_report_comm *one) {
     one->numbered = true;
     if (!one->group || one->group->ranks == 1)

@@ -66,7 +66,10 @@ typedef struct coll_report_comm {
     size_t room;                /* of EVENTS, a power of two; 0: none are kept */
 } coll_report_comm;
 
-/* Whether calls are recorded. Until the first communicator is set up, they are timed. */
+/*
+ * Whether calls are recorded. While that is undecided, until the first communicator is set up,
+ * calls are timed, so that the call that decides it can be recorded.
+ */
 typedef enum coll_report_state {
     COLL_REPORT_UNDECIDED,
     COLL_REPORT_ON,
@@ -84,13 +87,14 @@ void coll_report_end_recording(void);
 
 /*
  * Returns the ranks of COMM's members in WORLD, which the caller frees, and sets *RANKS to their
- * number. Returns NULL if one isn't in WORLD, or after an error. Local.
+ * number. Returns NULL if a member isn't in WORLD, or after an error. Local.
  */
 int *coll_report_members(MPI_Comm comm, int *ranks);
 
 /*
  * Begins a call of the program. Returns the time, or 0 if the call is not recorded: recording is
- * off, or the call is within another one. If it is not 0, coll_report_end must follow.
+ * off, or the call is within another one. If it is not 0, coll_report_end or coll_report_end_wait
+ * must follow.
  */
 uint64_t coll_report_begin_call(void);
 static inline uint64_t coll_report_begin(void) {
@@ -98,8 +102,8 @@ static inline uint64_t coll_report_begin(void) {
 }
 
 /*
- * Ends the call of OPERATION on COMM that BEGAN then and returned CODE. If libcoll did not run it,
- * it counts as one of AMOUNT, this rank's data or block.
+ * Ends the call of OPERATION on COMM that began at BEGAN and returned CODE. AMOUNT is this rank's
+ * data or block; the call's bytes are taken from it if libcoll did not run the call.
  */
 void coll_report_end(uint64_t began, int code, coll_operation operation, coll_report_kind kind,
                      const COLL_Report_amount *amount, MPI_Comm comm);
@@ -110,7 +114,7 @@ void coll_report_end(uint64_t began, int code, coll_operation operation, coll_re
  */
 void coll_report_sent(MPI_Count count, MPI_Datatype type, int to, MPI_Comm comm);
 
-/* Adds the time since BEGAN to that inside CLASS's calls; CLASS may be NULL. */
+/* Adds the time since BEGAN to the time inside CLASS's calls; CLASS may be NULL. */
 void coll_report_end_wait(uint64_t began, coll_report_class *class);
 
 /*
@@ -127,8 +131,8 @@ void coll_report_served(void);
 /* Records that a request of CLASS, which may be NULL, completed SECONDS after its start. */
 void coll_report_completed(coll_report_class *class, double seconds);
 
-/* After the end: the classes of calls, and the communicators. Both lists stay valid until the
- * process ends. */
+/* Return, after the end of recording, the classes of calls and the communicators. Both lists stay
+ * valid until the process ends. */
 const coll_report_class *coll_report_classes(int *count);
 const coll_report_comm *coll_report_comms(void);
 

@@ -26,7 +26,7 @@ static bool started, later;
 static MPI_Comm world;
 static int world_rank, world_ranks;
 static bool *expected; /* of rank 0: the ranks that will report */
-static bool reports;   /* this rank will: it shares a communicator with rank 0 */
+static bool reports;   /* this rank takes part in the report */
 static const char *aside;
 
 void coll_report_start_later(void) {
@@ -99,7 +99,7 @@ static void write_report(const coll_summary *summary) {
         fprintf(stderr, "coll: COLL_REPORT=%s: not written: %s\n", path, strerror(error));
 }
 
-/* Called at the begin of MPI_Finalize, while MPI still works. */
+/* Called at the beginning of MPI_Finalize, while MPI still works. */
 static int report(MPI_Comm self, int key, void *value, void *extra) {
     double timeout = 0;
     MPI_Errhandler handler;
@@ -166,7 +166,10 @@ int coll_report_start(bool report, const char *record) {
     return code;
 }
 
-/* Notes which ranks share COMM with rank 0 of MPI_COMM_WORLD. */
+/*
+ * Starts recording if COMM's settings ask for it, and notes which ranks share COMM with rank 0 of
+ * MPI_COMM_WORLD.
+ */
 static int open_report(coll_comm *comm, const coll_comm *whole) {
     if (whole || later)
         return MPI_SUCCESS;

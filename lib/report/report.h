@@ -20,8 +20,8 @@ int coll_report_start(bool report, const char *record);
 void coll_report_start_later(void);
 
 /*
- * Sets the reason, a static text, for which libcoll leaves all calls to the MPI library. Other
- * ranks' reasons do not matter.
+ * Sets the reason, a static text, for which libcoll leaves all calls to the MPI library. The report
+ * gives only the reason of rank 0.
  */
 void coll_report_set_aside(const char *why);
 

@@ -11,8 +11,8 @@
 #include <string.h>
 
 /*
- * Times that autotuning has measured are the least of a few calls. The difference of two of them
- * is taken to be right within this fraction of the native one.
+ * Times that autotuning has measured are the least of a few calls. The difference of two such times
+ * is taken to be right within this fraction of the native time.
  */
 static const double MEASURED_WITHIN = 0.1;
 
@@ -52,9 +52,9 @@ static bool saved_as_measured(const coll_report_class *class, coll_report_range 
 }
 
 /*
- * Estimates a call that RAN runs on the slowest network that the job may be running on: sets
- * *PREDICTED to its seconds, and SAVED to the seconds by which OWN is faster than NATIVE. On
- * another network the ratio of the two times may be different: that gives SAVED's range. Returns
+ * Estimates a call that NATIVE ran if RAN_NATIVE, else OWN. Sets *PREDICTED to its seconds on the
+ * slowest network that the job may be running on, and SAVED to the seconds by which OWN is faster
+ * than NATIVE. The range of SAVED covers the ratios of the two times on all these networks. Returns
  * false if there is no prediction.
  */
 static bool predict_saved(const coll_shape *call, const coll_algorithm *own,

@@ -40,7 +40,7 @@ typedef struct coll_report_row {
     char algorithm[32];
     int32_t size_class;
     int32_t source;      /* a coll_report_source */
-    double calls, bytes; /* bytes: of this rank's data or block, of all calls */
+    double calls, bytes; /* bytes: this rank's data or block, summed over all calls */
     double inside;       /* s in calls, which for requests are starts and waits */
     double completed;    /* requests whose completion was seen */
     double until;        /* s from their starts to their completions */
@@ -66,19 +66,22 @@ enum { COLL_REPORT_ROWS = 1024 };
 int coll_report_make_rows(int rank, int ranks, coll_report_row rows[], int16_t row_of[]);
 
 /*
- * Scales the SAVED and PREDICTED of ROW, a sum over all ranks: SAVED from predicted times to the
- * times that the calls took, and both from the calls with an estimate to all calls. A single rank's
- * time does not tell how long a call took: the root of a broadcast leaves early.
+ * Completes ROW, which is a sum over all ranks: extrapolates SAVED and PREDICTED from the ESTIMATED
+ * calls to all calls, and reduces SAVED in proportion if the calls took less than predicted. Needs
+ * the mean of all ranks, since a single rank's time does not tell how long a call took: the root of
+ * a broadcast leaves early.
  */
 void coll_report_finish_saved(coll_report_row *row);
 
-/* Adds ROW to that of the same calls among the *COUNT rows of SUMS, or behind them if there is none
- * and fewer than MOST. Returns the index of the row that has it; negative: none. */
+/* Adds ROW to the row of SUMS with the same operation, size class and algorithm. If none of the
+ * *COUNT rows has these, appends ROW, unless there are MOST rows. Returns the index of the row in
+ * SUMS; -1 if ROW was left out. */
 int coll_report_add_row(coll_report_row sums[], int *count, int most, const coll_report_row *row);
 
 /*
- * Estimates what libcoll would have saved of CLASS's calls, which the MPI library ran, if the ranks
- * were on the hosts of TOPO with the costs of PROFILE. Returns false if there is no estimate.
+ * Sets SAVED to the estimated seconds that libcoll would have saved of CLASS's calls, which the MPI
+ * library ran, if the ranks are placed as in TOPO and messages cost what PROFILE says. Returns
+ * false if there is no estimate.
  */
 bool coll_report_would_save(const coll_report_class *class, const coll_topo *topo,
                             const coll_profile *profile, coll_report_range *saved);

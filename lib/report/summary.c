@@ -24,7 +24,7 @@ void coll_summary_sort(coll_summary *summary) {
         qsort(summary->rows, (size_t)summary->count, sizeof *summary->rows, by_time);
 }
 
-/* Returns the sum of all rows that have an estimate. */
+/* Returns the sum of all rows. */
 static coll_report_row sum_of(const coll_report_row rows[], int count) {
     coll_report_row sum = {.operation = ""};
     int one = 1;
@@ -57,7 +57,9 @@ static const char *print_seconds(double seconds, char text[FIELD]) {
     return text;
 }
 
-/* Prints a count with at most four digits and a letter for 1024 (BYTES) or 1000 to a power. */
+/*
+ * Prints COUNT; from 1024 on (if BYTES) or a million on with a letter for a power of 1024 or 1000.
+ */
 static const char *print_count(double count, bool bytes, char text[FIELD]) {
     static const char letters[] = " KMGTP";
     const double step = bytes ? 1024 : 1000, most = bytes ? 1024 : 1e6;
@@ -263,8 +265,8 @@ static void print_link(FILE *stream, const coll_summary *all) {
     }
 }
 
-/* Prints how to leave the operations to the MPI library in which libcoll was slower. SLOWER: it was
- * in all operations together. */
+/* Prints the settings that leave to the MPI library the operations in which libcoll was slower.
+ * SLOWER says whether libcoll was slower in all operations together. */
 static void print_remedy(FILE *stream, const coll_summary *all, bool slower) {
     const char *settings[COLL_OPERATIONS];
     int count = 0;
@@ -393,7 +395,7 @@ static void print_json_row(FILE *stream, const coll_summary *all, const coll_rep
             all->seconds > 0 ? row->inside / all->ranks / all->seconds : 0);
 }
 
-/* Returns the name of the late host, or of the late rank's. */
+/* Returns the name of the late host, or of the late rank's host. */
 static const char *late_host(const coll_summary *all, const coll_lateness *one) {
     return all->host_names[one->late == COLL_LATE_HOST ? one->who : all->host_of[one->who]];
 }

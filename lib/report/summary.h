@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The whole job's report, and how it is written, as text or as JSON. */
+/* The whole job's report, and how it is written as text, JSON or SVG. */
 #ifndef COLL_LIB_REPORT_SUMMARY_H
 #define COLL_LIB_REPORT_SUMMARY_H
 

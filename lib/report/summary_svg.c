@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Draws the report: the time in each row's calls, and that of the MPI library's own. */
+/*
+ * Draws the report: the time in each row's calls, and the time that the MPI library's own algorithm
+ * takes for them.
+ */
 #include "config.h"
 
 #include "lib/base/c_locale.h"
