@@ -88,7 +88,10 @@ void coll_call_log_comm(uint64_t id, int ranks, const int members[]) {
 }
 
 void coll_call_log_call(uint64_t comm, bool started, const coll_recorded_call *call) {
-    /* Calls of several threads may overlap; each is then taken to begin after the one before. */
+    /*
+     * Calls of several threads may overlap; no call is then taken to begin before the end of the
+     * previous one.
+     */
     const int64_t from = call->entered > latest ? call->entered : latest,
                   to = call->left > from ? call->left : from;
     fprintf(file, "%s %s %" PRIx64 " %s %d %" PRIu64 " %" PRId64 " %" PRId64 "\n",

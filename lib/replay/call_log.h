@@ -9,12 +9,12 @@
  *     call allreduce 9c30 even -1 65536 120033 45000
  *     sent 4 12 98304            to rank 4: messages and bytes, point to point
  *     place 0 1                  site and rack, if libcoll knows them
- *     end 1 400000 5300 0        calls, femtoseconds of a tick, ticks since the last, calls lost
+ *     end 1 400000 5300 0        calls, tick in femtoseconds, ticks after last call, lost calls
  *
  * A call has its communicator, "even" or "uneven" for counts that differ by rank, its root or -1,
- * bytes as in the report, the ticks since the previous call, and those inside it. The line "start"
- * is the same for a nonblocking call, whose end is not recorded. The caller sees to it that only
- * one thread calls at a time, but any may ask whether a file is open.
+ * bytes as in the report, the ticks since the previous call, and the ticks inside it. The line
+ * "start" is the same for the start of a nonblocking or persistent call, whose end is not recorded.
+ * The caller must let only one thread at a time call these functions, except coll_call_log_is_open.
  */
 #ifndef COLL_LIB_REPLAY_CALL_LOG_H
 #define COLL_LIB_REPLAY_CALL_LOG_H
@@ -36,14 +36,18 @@ typedef struct coll_recorded_call {
 
 /*
  * Creates DIRECTORY, if need be, and in it the file of RANK, one of RANKS. Returns MPI_ERR_FILE
- * with a text, also if there is such a file already: records of two jobs must not mix.
+ * with a text, also if that file exists already, since records of two jobs must not mix;
+ * MPI_ERR_ARG if the path is too long.
  */
 int coll_call_log_open(const char *directory, int rank, int ranks);
 
 /* Returns whether a file is open. */
 bool coll_call_log_is_open(void);
 
-/* Write a communicator, before its first call, and a call on it; STARTED: a nonblocking one. */
+/*
+ * Write a communicator, before its first call, and a call on it. STARTED: the call is nonblocking
+ * or persistent.
+ */
 void coll_call_log_comm(uint64_t id, int ranks, const int members[]);
 void coll_call_log_call(uint64_t comm, bool started, const coll_recorded_call *call);
 

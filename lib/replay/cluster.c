@@ -17,7 +17,7 @@
 
 /* --- Hosts --- */
 
-/* Returns the number of HOST among the COUNT of NAMES, to which it is added if it is new. */
+/* Returns the index of HOST among the *COUNT NAMES; appends HOST if it is new. */
 static int number_of(const char *host, const char *names[], int *count) {
     int i = 0;
     while (i < *count && strcmp(names[i], host) != 0)
@@ -86,8 +86,8 @@ int coll_cluster_make_topo(const COLL_Record *record, const char *path, int coun
     return code;
 }
 
-/* Sets HOSTS to the hosts on which HOW puts the ranks. Sets *MEMORY to new memory for their names
- * if HOW doesn't have them. */
+/* Sets HOSTS to the hosts on which HOW puts the ranks. Sets *MEMORY to memory for the names of
+ * hosts that neither HOW nor RECORD names; the caller frees it. */
 static int place_ranks(const COLL_Record *record, const COLL_Cluster *how, const char *hosts[],
                        char **memory) {
     enum { NAME = 32 };
@@ -290,7 +290,10 @@ coll_cluster_plan coll_cluster_plan_of(const coll_cluster_choice *choice, size_t
     return plan;
 }
 
-/* Simulates PLAN, which CHOICE has; returns false if it has too many events. */
+/*
+ * Simulates PLAN, which CHOICE has. Returns false if there is no planner, or the plan has too many
+ * events.
+ */
 static bool simulate(coll_cluster_choice *choice, const coll_cluster_plan *plan,
                      const int64_t starts[], int64_t ends[]) {
     enum { EVENTS = 400000, FEW = 16 }; /* FEW: messages of a rank */

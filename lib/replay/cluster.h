@@ -47,15 +47,15 @@ int coll_cluster_make(const COLL_Record *record, const COLL_Cluster *how, coll_c
 void coll_cluster_free(coll_cluster *cluster);
 
 /*
- * Makes the topology of COUNT ranks on HOSTS. The racks are those of the file at PATH; if PATH is
- * NULL, those of the record if it knows all these hosts, else all hosts are in one rack. Returns
- * MPI errors with a text. The caller frees TOPO even then.
+ * Makes the topology of COUNT ranks on HOSTS. The racks and sites are those of the file at PATH. If
+ * PATH is NULL or empty, they are those of the record if it has the places of all these hosts, else
+ * all hosts are in one rack. Returns MPI errors with a text. The caller frees TOPO even then.
  */
 int coll_cluster_make_topo(const COLL_Record *record, const char *path, int count,
                            const char *const hosts[], coll_topo *topo);
 
 /* Returns the choice for CALL of GROUP: the algorithm ASKED for or, if that is NULL, libcoll's
- * choice. Returns NULL without memory. CLUSTER owns it. */
+ * choice. Returns NULL if out of memory. CLUSTER owns the choice. */
 coll_cluster_choice *coll_cluster_choose(coll_cluster *cluster, const coll_job_group *group,
                                          const coll_job_call *call, const coll_algorithm *asked);
 
@@ -64,17 +64,20 @@ typedef struct coll_cluster_plan {
     coll_shape shape;
     coll_values values;
     const coll_algorithm *algorithm; /* NULL: reduce and scatter */
-    const coll_planner *planner;     /* NULL: it has no plan */
+    const coll_planner *planner;     /* NULL: the algorithm has no plan */
     double factor;                   /* the call takes the simulated time multiplied by this */
 } coll_cluster_plan;
 coll_cluster_plan coll_cluster_plan_of(const coll_cluster_choice *choice, size_t bytes);
 
-/* Sets ENDS[i], when member i leaves a call of BYTES if the members enter it at STARTS, in s. */
+/*
+ * Sets ENDS[i] to the time, in s, at which member i leaves a call of BYTES, if the members enter
+ * the call at the times STARTS.
+ */
 int coll_cluster_time(coll_cluster_choice *choice, size_t bytes, const double starts[],
                       double ends[]);
 
-/* Returns the estimated seconds of a call of BYTES that all members enter at the same time, or of
- * an earlier one of CHOICE, whose calls are of one size class. */
+/* Returns the estimated seconds of a call of BYTES that all members enter at the same time, or
+ * those of an earlier call of CHOICE, whose calls are all of one size class. */
 double coll_cluster_time_alone(coll_cluster_choice *choice, size_t bytes);
 
 #endif

@@ -2,8 +2,9 @@
 /*
  * Writes a recorded job as GOAL (COLL_Replay_goal; Hoefler, Siebert and Lumsdaine, "Group operation
  * assembly language"): for each rank, labelled operations and what they require. A round of a plan
- * ends with a "calc 0" that requires its steps, and a round requires the end of the one a window
- * before it. Messages to one rank begin in their order.
+ * ends with a "calc 0" that requires the round's steps, and a round requires the end of the round
+ * that is one window before it. Messages between two ranks on one lane begin in the order in which
+ * the plan has them.
  */
 #include "config.h"
 
@@ -15,7 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* The labels of a round under way; the labels of its steps follow FIRST. */
+/* The labels of a round under way: those of its steps are FIRST and the following ones. */
 typedef struct round_labels {
     long first, end;
 } round_labels;

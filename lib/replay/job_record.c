@@ -27,7 +27,7 @@ static bool take_integer(const coll_lines *lines, char **rest, int64_t least, in
            coll_refuse(lines, "\"%.40s\" is not within %" PRId64 " to %" PRId64, word, least, most);
 }
 
-/* Reads COUNT integers from 0 on. */
+/* Reads COUNT integers, none of which may be negative. */
 static bool take_counts(const coll_lines *lines, char **rest, int count, int64_t values[]) {
     bool good = true;
     for (int i = 0; i < count && good; i++)
@@ -48,7 +48,10 @@ static bool take_word(const coll_lines *lines, char **rest, const char *expected
            coll_refuse(lines, "\"%.40s\" is not \"%s\"", word, expected);
 }
 
-/* Makes room for one more element of SIZE bytes in *ARRAY, whose COUNT are in use. */
+/*
+ * Makes room for one more element of SIZE bytes in *ARRAY, which has COUNT elements. Returns the
+ * address of the new element, or NULL if out of memory.
+ */
 static void *add_element(void **array, size_t count, size_t size) {
     /* The array is full whenever COUNT is a power of two. */
     if ((count & (count - 1)) == 0) {
@@ -146,7 +149,10 @@ static bool read_members(const reading *now, char *text, coll_job_group *group) 
     return coll_refuse(&now->lines, "a communicator without rank %d", now->rank);
 }
 
-/* Returns the number of the group like ONE, whose memory it takes; -1 without memory. */
+/*
+ * Returns the index of the group with the ranks of ONE, and takes the memory of ONE; -1 if out of
+ * memory.
+ */
 static int find_group(COLL_Record *record, coll_job_group *one) {
     const size_t bytes = (size_t)one->ranks * sizeof *one->members;
     int i = 0;
@@ -478,8 +484,8 @@ int coll_job_walk(const COLL_Record *record, coll_job_visit *visit, void *contex
     return code;
 }
 
-/* Gives the calls of one collective the mean of their bytes, and its number, which is counted in
- * CONTEXT. */
+/* Sets the bytes of one collective's calls to their mean, and their NUMBER to the collective's
+ * number, which is counted in CONTEXT. */
 static int unify_bytes(void *context, const coll_job_group *group, coll_job_call *const calls[]) {
     const coll_operation operation = calls[0]->operation;
     const bool all_blocks =

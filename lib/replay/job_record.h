@@ -17,13 +17,13 @@ typedef struct coll_job_group {
     int *members; /* in MPI_COMM_WORLD */
 } coll_job_group;
 
-/* A blocking collective on one rank. Those among neighbours are left out, as their edges aren't
- * recorded. */
+/* A blocking collective on one rank. Calls among neighbours are left out, as the edges between
+ * neighbours aren't recorded. */
 typedef struct coll_job_call {
     coll_operation operation;
     int comm;      /* its number in COLL_Record */
     int number;    /* of the call in the job, from 0; the same on all ranks */
-    int row;       /* of the report that has the call (lib/report/job_calls.h); else 0 */
+    int row;       /* index of the report's row for the call (lib/report/job_calls.h); else 0 */
     int root;      /* in the communicator; or COLL_NO_ROOT */
     bool uneven;   /* counts differ by rank */
     size_t bytes;  /* of the data or a block: the mean over the ranks, so it is the same on all */
@@ -65,8 +65,8 @@ typedef int coll_job_visit(void *context, const coll_job_group *group,
                            coll_job_call *const calls[]);
 int coll_job_walk(const COLL_Record *record, coll_job_visit *visit, void *context);
 
-/* Gives the calls of one collective the mean of their ranks' bytes, and its number. Returns the
- * errors of coll_job_walk. */
+/* Sets the bytes of the calls of each collective to the mean over its ranks, and their NUMBER to
+ * the number of the collective. Returns the errors of coll_job_walk. */
 int coll_job_unify(const COLL_Record *record);
 
 #endif

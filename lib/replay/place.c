@@ -2,11 +2,11 @@
 /*
  * Searches for a better placement of a recorded job's ranks (COLL_Replay_place): swaps the slots of
  * two ranks, or moves a rank to a free slot, as long as that reduces the sum of the fourth powers
- * of the seconds for which links are busy. The busiest links count most in it, and yet it falls
- * with each of several equally busy links that is relieved. Their maximum does not fall then: a
- * search that followed it would stop. Begins with the present placement and with some random ones.
- * The placement found replaces the present one only if the messages' time on the busiest link and
- * the collectives, as simulated, take less together.
+ * of the seconds for which links are busy. The busiest links count most in this sum. The sum falls
+ * whenever one of several equally busy links gets less load; their maximum does not fall then, so
+ * that a search that minimizes the maximum would stop. The search begins with the present placement
+ * and with some random ones. The placement found replaces the present one unless the messages' time
+ * on the busiest link and the simulated time of the collectives together get longer.
  *
  * Point-to-point messages load the links between their ranks. A collective of a group that is not
  * on one host (in one rack, one site) loads the link of each of its hosts (racks, sites) with its
@@ -41,7 +41,7 @@ typedef struct search {
     edge **edges;           /* of each rank */
     int *edge_counts;
     double *group_bytes;            /* of the collectives of each group */
-    int *members[KINDS];            /* of each group in each host, rack and site */
+    int *members[KINDS];            /* numbers of ranks of each group in each host, rack and site */
     int units[KINDS];               /* number of hosts, racks and sites */
     double *out[KINDS], *in[KINDS]; /* bytes over the link of each */
     double per_byte[KINDS];         /* s */
@@ -79,7 +79,10 @@ static void add_collectives(search *now, int kind, int unit, int group, int some
     now->in[kind][unit] += sign * now->group_bytes[group];
 }
 
-/* Adds BY (1 or -1) to the ranks of GROUP at SLOT. */
+/*
+ * Adds BY (1 or -1) to the number of GROUP's ranks in the host, rack and site of SLOT, and changes
+ * the loads of their links.
+ */
 static void count_member(search *now, int group, int slot, int by) {
     for (int kind = 0; kind < KINDS; kind++) {
         const int unit = unit_of(now, kind, slot);
@@ -97,8 +100,8 @@ static bool is_member(const coll_job_group *group, int rank) {
     return false;
 }
 
-/* Counts RANK in all its groups. The group of all ranks is left out: it loads
- * every placement in the same way. */
+/* Adds BY (1 or -1) to the counts of all groups of RANK. The group of all ranks is left out, since
+ * its load is the same in every placement. */
 static void count_rank(search *now, int rank, int by) {
     for (int group = 0; group < now->record->group_count; group++)
         if (now->group_bytes[group] > 0 && now->record->groups[group].ranks < now->ranks &&
@@ -187,7 +190,7 @@ static int random_below(search *now, int limit) {
     return (int)(now->random % (uint64_t)limit);
 }
 
-/* Makes swaps that reduce the cost, until there are none or TRIES have been tried. Returns the
+/* Makes swaps that reduce the cost, until no swap does or TRIES swaps have been tried. Returns the
  * cost. */
 static double improve(search *now, double tries) {
     double least = cost(now);
@@ -212,7 +215,7 @@ static double improve(search *now, double tries) {
     return least;
 }
 
-/* Sets SLOTS to the best placement found, and leaves the search there. */
+/* Sets SLOTS to the best placement found, and places the ranks there. */
 static void search_placements(search *now, int slots[]) {
     double least = INFINITY;
     int *order = now->rank_at + now->slot_count; /* scratch */
@@ -238,7 +241,7 @@ static void search_placements(search *now, int slots[]) {
 
 /* --- The record --- */
 
-/* Returns the edge of RANK to PEER, which it adds; NULL without memory. */
+/* Returns the edge of RANK to PEER, which is added if it is new; NULL if out of memory. */
 static edge *find_edge(search *now, int rank, int peer) {
     edge *first = now->edges[rank];
     const int count = now->edge_counts[rank];
@@ -361,7 +364,7 @@ static void release(search *now) {
 
 /* --- The result --- */
 
-/* Sets the WHICHth seconds of FOUND for the placement SLOTS. */
+/* Sets element WHICH of FOUND's seconds to those of the placement SLOTS. */
 static int rate(search *now, const COLL_Cluster *cluster, const int slots[], int which,
                 COLL_Placement *found) {
     const char **hosts = malloc((size_t)now->ranks * sizeof *hosts);
@@ -386,7 +389,7 @@ static int rate(search *now, const COLL_Cluster *cluster, const int slots[], int
     return code;
 }
 
-/* Sets SLOTS to a better placement, and FOUND. */
+/* Sets SLOTS to a better placement or, if none is found, to the present one. Sets FOUND. */
 static int find_better(search *now, const COLL_Cluster *cluster, int slots[],
                        COLL_Placement *found) {
     int *before = malloc((size_t)now->ranks * sizeof *before);

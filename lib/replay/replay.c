@@ -37,7 +37,10 @@ static COLL_Replay_row *find_row(replay *of, const coll_job_call *call) {
     return &of->rows[i];
 }
 
-/* Lets the members of GROUP make CALLS, and returns the mean of all ranks' seconds in them. */
+/*
+ * Lets the members of GROUP make CALLS, as recorded if CHOICE is NULL. Sets *SECONDS to the sum of
+ * the members' seconds in CALLS, divided by the number of ranks of the job.
+ */
 static int replay_one_way(replay *of, int way, const coll_job_group *group,
                           coll_job_call *const calls[], coll_cluster_choice *choice,
                           double *seconds) {
