@@ -43,9 +43,9 @@ static bool convert_displacements(int **next, const MPI_Aint values[], int count
 
 static int too_many(void) {
     return coll_error(MPI_ERR_COUNT,
-                      "more than %d elements go neither over an intercommunicator nor nonblocking "
-                      "by the MPI library; for the latter call COLL_Barrier once, so that libcoll "
-                      "knows the communicator",
+                      "the MPI library, which runs this call, takes at most %d elements; before "
+                      "nonblocking calls on an intracommunicator call COLL_Barrier once, so that "
+                      "libcoll can run them",
                       INT_MAX);
 }
 
