@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Agreements among the ranks of a communicator: all ranks leave an operation with the same outcome,
- * and no rank waits for one that has failed alone. Collective. Waits as the communicator does, and
- * fails if no message arrives for COLL_TIMEOUT. After a communication error the communicator can no
- * longer be used.
+ * and no rank waits for a rank that has failed alone. Collective. Waits as the communicator does,
+ * and fails if no message arrives for COLL_TIMEOUT. After a communication error the communicator
+ * can no longer be used.
  */
 #ifndef COLL_LIB_BASE_AGREE_H
 #define COLL_LIB_BASE_AGREE_H
@@ -16,8 +16,9 @@
 int coll_agree_highest(coll_comm *comm, int count, const int64_t numbers[], int64_t highest[]);
 
 /*
- * Starts the same agreement without waiting; its messages use TAG. Neither AGREEMENT's memory nor
- * TAG may be reused until the agreement is complete, and never after an error.
+ * Starts an agreement as coll_agree_highest does, without waiting. The messages use TAG. Neither
+ * AGREEMENT's memory nor TAG may be reused until the agreement is complete, and never after an
+ * error.
  */
 int coll_agreement_start(coll_agreement *agreement, coll_comm *comm, int tag, int count,
                          const int64_t numbers[]);

@@ -54,7 +54,7 @@ size_t coll_blocks_longest(const coll_blocks *blocks);
 /* Returns whether the call gave one count for all ranks. */
 bool coll_blocks_even(const coll_blocks *blocks);
 
-/* Returns the block of RANK. It borrows from BLOCKS; do not close it. */
+/* Returns the block of RANK. The result borrows from BLOCKS; do not close it. */
 coll_data coll_blocks_at(const coll_blocks *blocks, int rank);
 
 /*

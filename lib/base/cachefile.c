@@ -38,8 +38,8 @@ static int make_directories(char *path) {
 }
 
 /*
- * Creates a new file next to PATH and opens it for writing; writes its name to SCRATCH, which has
- * ROOM bytes.
+ * Creates a new file next to PATH and opens it for writing; writes the name of the new file to
+ * SCRATCH, which has ROOM bytes. Returns the descriptor, or -1.
  */
 static int create_temporary(const char *path, mode_t mode, char *scratch, size_t room) {
     int file = -1;

@@ -5,8 +5,8 @@
 
 /*
  * Returns how many processors' worth of time (2.5, for instance) the groups listed in the file
- * MEMBERSHIP (/proc/self/cgroup) grant their processes; 0 if there is no limit or it cannot be
- * read. MOUNT is the directory of the groups, /sys/fs/cgroup.
+ * MEMBERSHIP (/proc/self/cgroup) grant their processes; 0 if there is no limit or the limit cannot
+ * be read. MOUNT is the directory of the groups, /sys/fs/cgroup.
  */
 double coll_cgroup_processors(const char *membership, const char *mount);
 

@@ -77,7 +77,7 @@ typedef struct coll_comm {
     MPI_Comm private;
     const COLL_Transport *transport; /* NULL: use MPI's point-to-point calls */
     int rank, ranks;
-    int *members; /* for a part, its ranks in PRIVATE; else NULL */
+    int *members; /* for a part, its members' ranks in PRIVATE; else NULL */
     coll_wait wait;
     int broken;    /* the error after which messages may still be in flight, or MPI_SUCCESS */
     bool agreed;   /* coll_agree has returned the current call's error on all ranks */
@@ -180,15 +180,15 @@ void coll_comm_free_part(coll_comm *part);
 /*
  * Sets *MEMORY to BYTES of scratch memory for one operation, aligned for any type and valid until
  * the next such call on COMM. All ranks must ask for the same size, also those that need less. If
- * any rank is out of memory, all get MPI_ERR_NO_MEM, so that none waits for a rank that cannot take
- * part. Collective if COMM has never had that much. After an error that left messages in flight,
- * the memory is not used again.
+ * any rank is out of memory, all ranks get MPI_ERR_NO_MEM, so that no rank waits for a rank that
+ * cannot take part. Collective if BYTES exceeds the scratch memory that COMM has had so far. After
+ * an error that left messages in flight, the memory is not used again.
  */
 int coll_comm_scratch(coll_comm *comm, size_t bytes, void **memory);
 
 /*
  * Dividing scratch memory: coll_scratch_bytes returns BYTES rounded up to the alignment;
- * coll_scratch_alloc returns the memory at *NEXT and advances *NEXT by that much.
+ * coll_scratch_alloc returns the memory at *NEXT and advances *NEXT by the rounded BYTES.
  */
 static inline size_t coll_scratch_bytes(size_t bytes) {
     return (bytes + alignof(max_align_t) - 1) / alignof(max_align_t) * alignof(max_align_t);
@@ -199,7 +199,7 @@ static inline void *coll_scratch_alloc(char **next, size_t bytes) {
     return taken;
 }
 
-/* Does the same if *LEFT bytes are enough; returns NULL if they are not. */
+/* Does the same if *LEFT bytes are enough, and reduces *LEFT; returns NULL if they are not. */
 static inline void *coll_scratch_alloc_within(char **next, size_t *left, size_t bytes) {
     if (coll_scratch_bytes(bytes) > *left)
         return NULL;

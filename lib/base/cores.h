@@ -15,7 +15,7 @@ typedef struct coll_cores {
     uint64_t bound[COLL_CORES_WORDS];
     int node;  /* cores of this node, at least 1 */
     int quota; /* cores' worth of time that control groups grant, at least 1; INT_MAX: no limit */
-    int numa;  /* the NUMA domain that contains all its cores; 0 if they are in several */
+    int numa;  /* the NUMA domain of all these cores; 0 if they are in several */
 } coll_cores;
 
 /* Returns the cores of this process, determined on the first call. Never NULL; thread-safe. */

@@ -14,8 +14,8 @@ typedef struct coll_dcp_substitute {
     /* MPI_COMM_WORLD and its substitute; both MPI_COMM_NULL if there are no DCPs */
     MPI_Comm world, app;
     /*
-     * Returns the size in bytes of the largest allreduce on COMM that the DCPs serve, 0 if they
-     * serve none; NULL if there are no DCPs.
+     * Returns the size in bytes of the largest allreduce on COMM that the DCPs serve, 0 if the DCPs
+     * serve none. The pointer is NULL if there are no DCPs.
      */
     size_t (*served)(MPI_Comm comm, MPI_Datatype type, MPI_Op op);
 } coll_dcp_substitute;

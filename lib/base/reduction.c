@@ -99,8 +99,8 @@ static coll_data spare_data(const coll_reduction *reduction, const coll_data *da
 }
 
 /*
- * Combines elements whose layout in memory differs from the packed one: unpacks the packed operands
- * into SPARE first.
+ * Combines elements whose layout in memory differs from the packed layout: unpacks the packed
+ * operands into SPARE first.
  */
 static int combine_laid_out(const coll_reduction *reduction, const coll_operands *o, char *user,
                             char *spare) {

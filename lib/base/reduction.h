@@ -36,8 +36,8 @@ typedef struct coll_operands {
     size_t from, length;
     char *bytes;
     /*
-     * if not NULL, packed elements that replace those of DATA, also indexed by FROM; DATA then only
-     * gives the type
+     * if not NULL, packed elements that replace the elements of DATA, also indexed by FROM; DATA
+     * then only gives the type
      */
     char *others;
     bool bytes_first; /* the elements at BYTES are the first operand */

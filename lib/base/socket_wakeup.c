@@ -127,8 +127,8 @@ void coll_wakeup_announce(bool asleep) {
 }
 
 /*
- * A notification that cannot be sent is harmless: either the queue holds other ones, or the owner's
- * sleep times out.
+ * A notification that cannot be sent is harmless: either the socket's queue holds other
+ * notifications, or the owner's sleep times out.
  */
 void coll_wakeup_send(const coll_wakeup *other) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};

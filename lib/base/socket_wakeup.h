@@ -22,7 +22,7 @@ typedef struct coll_wakeup {
 
 /*
  * From now on notifications of WAKEUP also end this process's sleeps; NULL removes the wake-up. A
- * process has one at a time. If the system does not support it, notifications have no effect.
+ * process has one at a time. If the system does not support wake-ups, notifications have no effect.
  */
 void coll_wakeup_install(coll_wakeup *wakeup);
 

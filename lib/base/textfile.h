@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Input files of libcoll: topologies, profiles, latencies. Reading one always ends: it must be a
- * regular file of bounded size, not a pipe or an endless device. No MPI.
+ * Input files of libcoll: topologies, profiles, latencies. Reading a file always ends, since it
+ * must be a regular file of bounded size, not a pipe or an endless device. No MPI.
  */
 #ifndef COLL_LIB_BASE_TEXTFILE_H
 #define COLL_LIB_BASE_TEXTFILE_H

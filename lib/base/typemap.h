@@ -34,10 +34,10 @@ bool coll_typemap_contiguous(const coll_typemap *map, MPI_Count count, MPI_Aint 
 
 /*
  * Copy data bytes [FROM, FROM + LENGTH) of COUNT elements at BUFFER, counted in type-map order, to
- * or from the contiguous bytes at PACKED, which must not overlap them. The range must lie within
- * count * size. BUFFER may be MPI_BOTTOM if the type holds absolute addresses. Packing consecutive
- * ranges gives the same bytes as MPI_Pack of the whole. Finding FROM costs O(depth x log(list
- * length)).
+ * or from the contiguous bytes at PACKED, which must not overlap the elements. The range must lie
+ * within count * size. BUFFER may be MPI_BOTTOM if the type holds absolute addresses. Packing
+ * consecutive ranges gives the same bytes as MPI_Pack of the whole. Finding FROM costs O(depth x
+ * log(list length)).
  */
 void coll_typemap_pack(const coll_typemap *map, const void *buffer, MPI_Count count, size_t from,
                        size_t length, void *packed);

@@ -22,8 +22,8 @@ static const double SPIN = 100e-6;
  * The first sleep is half the average duration of recent waits, which saves most of the tests in a
  * steady stream of segments. Each later sleep is an eighth of the time waited so far, so that it
  * delays the end of the wait by at most that share; an idle process then takes about 1 % of a core.
- * If recent waits were brief, it yields for up to twice their average first, because a sleep would
- * take longer than the wait.
+ * If recent waits were brief, the wait yields for up to twice their average first, because a sleep
+ * would take longer than the wait.
  */
 static const double BRIEF = 100e-6;
 static const double FIRST_SLEEP_SHARE = 1.0 / 2, SLEEP_SHARE = 1.0 / 8;

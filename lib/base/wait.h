@@ -104,7 +104,7 @@ int coll_wait_report(double seconds, int count, MPI_Request requests[], const in
 
 /*
  * Returns the error (MPI_ERR_OTHER) of a wait that has timed out after SECONDS: rank FIRST and MORE
- * others were silent. FIRST < 0: it is not known which.
+ * others were silent. FIRST < 0: the silent ranks are not known.
  */
 int coll_wait_silent(double seconds, int first, int more);
 
@@ -135,17 +135,17 @@ void *coll_wait_leave(void *memory);
 /*
  * The back-off of a wait, for loops that wait for something other than requests: call
  * coll_backoff_begin; then test and call coll_backoff_relax until the condition holds; then call
- * coll_backoff_progress, which also restarts it.
+ * coll_backoff_progress, which also restarts the back-off.
  */
 typedef struct coll_backoff {
     coll_wait *wait;
     double since;     /* when the back-off began, or the last progress */
     double looked;    /* when coll_backoff_expired was last called; initially SINCE */
     double waited;    /* s from SINCE to the last test that found nothing */
-    int pauses;       /* pauses since it began */
+    int pauses;       /* pauses since the back-off began */
     int taken;        /* consecutive yields after which another process ran */
     bool woken;       /* the last pause was a sleep, not yet followed by a second test */
-    bool slept;       /* it has slept since it began */
+    bool slept;       /* the process has slept since the back-off began */
     bool woken_early; /* a wake-up ended the last sleep */
 } coll_backoff;
 

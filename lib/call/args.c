@@ -111,10 +111,10 @@ static int check_arguments(const coll_call_args *call) {
 }
 
 /*
- * Checks that the operation is valid for the datatype, which only MPI knows, with an empty
- * reduction. The result is cached for the last pair. Ranks may differ in what they have cached,
- * since a new handle can have the value of a freed one; so the reduction is on a communicator of
- * this process alone.
+ * Checks with an empty reduction that the MPI_Op is valid for the datatype, which only MPI knows.
+ * The result is cached for the last pair of MPI_Op and datatype. Ranks may differ in what they have
+ * cached, since a new handle can have the value of a freed one; so the reduction is on a
+ * communicator of this process alone.
  */
 static int check_operation(coll_call_args *call) {
     coll_state *state = coll_state_of(call->comm);

@@ -16,7 +16,7 @@
 
 typedef struct coll_job_cache coll_job_cache;
 
-/* A cached entry; the same on all its ranks except the report. */
+/* A cached entry; the same on all ranks of the entry, except REPORT. */
 typedef struct coll_job_cache_facts {
     int64_t id; /* unique; 0: the entry can't be shared with other communicators */
     char topology[4096], source[COLL_PROFILE_SOURCE]; /* sources of topology and profile */

@@ -47,8 +47,8 @@ int coll_settings_read(MPI_Comm comm, coll_agreed_settings *found);
 /* Returns whether an info key of COMM names an algorithm. Local. */
 bool coll_settings_has_info(MPI_Comm comm);
 
-/* Replaces the algorithms in FOUND by those that info keys of COMM name. Local. Returns MPI_ERR_ARG
- * with a text. */
+/* Replaces algorithms in FOUND by the algorithms that info keys of COMM name. Local. Returns
+ * MPI_ERR_ARG with a text. */
 int coll_settings_read_info(MPI_Comm comm, coll_agreed_settings *found);
 
 /* Sets PARSED from SPECS. Returns MPI_ERR_ARG with a text. */

@@ -190,7 +190,7 @@ static coll_shape shape_of(const coll_cluster_choice *choice, const coll_profile
     return shape;
 }
 
-/* Sets CHOICE's topology: the members from FIRST on, then those before. */
+/* Sets CHOICE's topology: the members from FIRST on, then the members before FIRST. */
 static int set_topo(const coll_cluster *cluster, int first, coll_cluster_choice *choice) {
     const coll_job_group *group = choice->group;
     int *members = malloc((size_t)group->ranks * sizeof *members);

@@ -57,9 +57,9 @@ struct COLL_Record {
 };
 
 /*
- * Visits the calls of RECORD, each one after those that come before it on any of its ranks. VISIT
- * gets the group's calls, one for each member; CONTEXT is passed on. If VISIT returns an error,
- * that is returned at once. Returns MPI_ERR_FILE if the ranks' calls do not match.
+ * Visits the calls of RECORD, each call after the calls that come before it on any of its ranks.
+ * VISIT gets the group's calls, one for each member; CONTEXT is passed on. If VISIT returns an
+ * error, returns this error at once. Returns MPI_ERR_FILE if the ranks' calls do not match.
  */
 typedef int coll_job_visit(void *context, const coll_job_group *group,
                            coll_job_call *const calls[]);

@@ -31,7 +31,7 @@ enum { ALL_EVENTS = 1 << 22, LEAST_EVENTS = 256 };
 /* Links are compared only if there are at most LINK_HOSTS hosts and CONNECTIONS TCP connections. */
 enum { LINK_HOSTS = 256, CONNECTIONS = 1 << 20 };
 
-/* Differences of clocks are fitted to at most this many events of one host. */
+/* Differences of clocks are fitted to at most this many events of a rank on a communicator. */
 enum { FITTED = 4096 };
 
 /* What each rank sends first. */
@@ -222,7 +222,7 @@ void coll_gather_send(MPI_Comm world, int tag, double timeout) {
         (void)coll_wait_leave(data);
 }
 
-/* --- What rank 0 does with it --- */
+/* --- What rank 0 does with the data --- */
 
 /* A host, as rank 0 sees it. */
 typedef struct host {

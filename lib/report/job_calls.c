@@ -362,7 +362,10 @@ static void move_to_replay(coll_report_row *row, const row_times *times, const f
     coll_report_range_add(&row->saved, &(coll_report_range){moved - within, moved, moved + within});
 }
 
-/* Sets what ROW has saved from the replay, unless it is measured. */
+/*
+ * Sets the savings of ROW from the replay, unless autotuning has measured them or DCPs ran the
+ * calls.
+ */
 static void set_saved(coll_report_row *row, const row_times *times, const findings *found) {
     if (row->source == COLL_REPORT_MEASURED || row->source == COLL_REPORT_MIXED ||
         strcmp(row->algorithm, COLL_REPORT_DCP) == 0 || times->calls == 0)

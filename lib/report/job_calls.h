@@ -37,8 +37,8 @@ bool coll_job_calls_add(coll_job_calls *all, int rank, const coll_job_series *se
 
 /*
  * Replays the calls of which all ranks' parts are known, for at most LIMIT seconds, on the hosts of
- * TOPO with the costs of PROFILE, and sets what was saved in those of the COUNT ROWS that have such
- * calls, unless autotuning has measured that. ROWS are sums over all ranks, after
+ * TOPO with the costs of PROFILE, and sets the savings in those of the COUNT ROWS that have such
+ * calls, unless autotuning has measured them. ROWS are sums over all ranks, after
  * coll_report_finish_saved. Returns false, and leaves ROWS as they are, if the calls can't be
  * replayed. To be called once.
  */

@@ -207,7 +207,10 @@ static coll_link find(network *of, int racks, double values[], element links[]) 
                 sent += of->flows[k].sent;
                 resent += of->flows[k].resent;
             }
-        /* A host that sent nothing is unknown; one that lost nothing is not. */
+        /*
+         * The share of a host that sent nothing is unknown; that of a host that lost nothing is
+         * not.
+         */
         values[i] = sent > 0 ? fmax(resent / sent, 1e-9) : 0;
     }
     const double usual_loss = usual(of->hosts, values);

@@ -12,7 +12,7 @@
 /* What one host has sent to another. */
 typedef struct coll_flow {
     int from, to;        /* hosts */
-    double bytes, busy;  /* busy: s in which some of them waited to be acknowledged */
+    double bytes, busy;  /* busy: s in which some bytes were unacknowledged */
     double sent, resent; /* segments with data */
 } coll_flow;
 

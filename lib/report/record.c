@@ -211,7 +211,10 @@ static void number_comm(coll_report_comm *one) {
         coll_call_log_comm(one->id, one->group->ranks, one->group->members);
 }
 
-/* Doubles the room of ONE's events, while they and all others stay within their limits. */
+/*
+ * Doubles the room of ONE's events, if they and the events of all communicators stay within their
+ * limits.
+ */
 static void enlarge_events(coll_report_comm *one) {
     enum { FIRST = 16 };
     const size_t room = one->room ? 2 * one->room : FIRST;
@@ -280,7 +283,7 @@ coll_report_class *coll_report_ran(const coll_comm *comm, coll_report_kind kind,
         return NULL;
     const coll_report_comm *own = find_comm(comm->user);
     if (shape->operation == COLL_OPERATION_BARRIER)
-        bytes = 0; /* its shape has one */
+        bytes = 0; /* the shape of a barrier has one byte */
     pthread_mutex_lock(&lock);
     coll_report_group *group = own ? own->group : NULL;
     coll_report_class key = {.operation = shape->operation,

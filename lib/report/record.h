@@ -40,7 +40,7 @@ typedef struct coll_report_class {
     coll_operation operation;
     coll_report_kind kind;
     int size_class;
-    const coll_algorithm *algorithm; /* NULL: the MPI library ran it without being asked for */
+    const coll_algorithm *algorithm; /* NULL: the MPI library ran it, not by libcoll's choice */
     bool dcp;                        /* dedicated processors ran it */
     const coll_report_group *group;  /* NULL: not known */
     coll_values values;              /* of ALGORITHM */

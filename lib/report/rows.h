@@ -13,7 +13,7 @@
 /* The source of the time of the MPI library's own algorithm. */
 typedef enum coll_report_source {
     COLL_REPORT_UNKNOWN,
-    COLL_REPORT_NATIVE,    /* it ran */
+    COLL_REPORT_NATIVE,    /* it ran in these calls */
     COLL_REPORT_MEASURED,  /* autotuning ran both algorithms, in this run or an earlier one */
     COLL_REPORT_ESTIMATED, /* predicted */
     COLL_REPORT_MIXED      /* a sum of which some parts are measured and others estimated */

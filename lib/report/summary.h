@@ -29,7 +29,7 @@ typedef struct coll_summary {
     coll_topo topo;                        /* one rack; no places if a rank is missing */
     coll_link link;                        /* that explains calls which take too long */
     bool served;                           /* libcoll ran some calls */
-    const char *why;                       /* why it ran none; NULL: unknown */
+    const char *why;                       /* why libcoll ran no calls; NULL: unknown */
     bool would_known;                      /* WOULD_SAVE is known */
     coll_report_range
         would_save; /* s that rank 0 would have saved if libcoll had chosen the algorithms */
