@@ -55,8 +55,8 @@ static void make_ready(coll_cursor *cursor, int node) {
     cursor->ready[(cursor->ready_first + cursor->ready_count++) % room] = node;
 }
 
-/* Has node WAITING wait for the start or the completion of another node, whose LIST gets link NTH
- * of WAITING. */
+/* Makes node WAITING wait for the start or the completion of another node: adds link NTH of WAITING
+ * to LIST, the other node's list for that event. */
 static void wait_for(coll_cursor *cursor, int waiting, int nth, int *list) {
     int link = waiting * LINKS + nth;
     cursor->links[link] = *list;
@@ -176,8 +176,8 @@ const coll_node *coll_cursor_start(coll_cursor *cursor, int *node) {
     return started;
 }
 
-/* Counts the completion of step WHICH, in the round in SLOT, for its later steps that depend on all
- * earlier ones. */
+/* Reports the completion of step WHICH, in the round in SLOT, to the later steps of that round that
+ * depend on all earlier steps. */
 static void release_after_earlier(coll_cursor *cursor, int slot, int which) {
     int first = slot * cursor->plan->size.steps;
     int i = which + 1 > cursor->fence[slot] ? which + 1 : cursor->fence[slot];

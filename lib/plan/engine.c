@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* Returns the number, among all segments, of SEGMENT of NODE's round. */
+/* Returns the index of segment SEGMENT of NODE's round among the segments of all rounds. */
 static size_t segment_index(const coll_engine *engine, const coll_node *node, int segment) {
     const coll_plan_size *size = &engine->plan->size;
     return (size_t)(node->round % (uint64_t)size->window) * (size_t)size->segments +
@@ -63,13 +63,13 @@ static const coll_data *combined_type(const coll_engine *engine) {
     return call->input->bytes ? call->input : call->data;
 }
 
-/* Returns the bytes of a step in scratch memory that are not at its AT. */
+/* Returns the second range of scratch memory that a step uses, at FROM in segment BLOCK. */
 static char *other_scratch(const coll_engine *engine, const coll_node *node) {
     const size_t segment = segment_index(engine, node, node->step.block);
     return engine->segments + segment * engine->plan->size.segment + node->step.from;
 }
 
-/* Combines other bytes of scratch memory with those at MEMORY. */
+/* Combines the bytes at MEMORY with the second range of scratch memory that the step uses. */
 static int combine_scratch(coll_engine *engine, const coll_node *node, char *memory) {
     const coll_step *step = &node->step;
     coll_operands operands = {.data = combined_type(engine),
@@ -134,7 +134,8 @@ static void *message_buffer(coll_engine *engine, const coll_node *node) {
     return scratch_of(engine, node);
 }
 
-/* Executes a copy or a combination. If it writes data, packed copies in its round are outdated. */
+/* Executes a copy or a combination. If the step writes data, the packed data in the segments of its
+ * round is outdated. */
 static int execute_local_step(coll_engine *engine, const coll_node *node) {
     const coll_step *step = &node->step;
     const coll_plan_size *size = &engine->plan->size;

@@ -13,21 +13,21 @@
 #include "lib/plan/plan.h"
 #include "lib/plan/task.h"
 
-/* The arguments for running this rank's part of a call: by its plan, or by the algorithm's own
- * task if it has no plan. All that they refer to must outlive the engine. */
+/* The arguments for running this rank's part of a call: by its plan, or by the algorithm's own task
+ * if it has no plan. Everything that the arguments point to must outlive the task. */
 typedef struct coll_exec_args {
     coll_comm *comm;
     const coll_algorithm *algorithm;
     coll_plan_args args;
-    const coll_data *data;           /* if it is one piece; blocks are in ARGS */
-    const coll_data *input;          /* the same */
+    const coll_data *data;           /* the data, if it is one piece; blocks are in ARGS */
+    const coll_data *input;          /* the input, likewise */
     const coll_reduction *reduction; /* for combinations; NULL if there are none */
     int tag;                         /* the first of the COLL_LANES tags that messages use */
 } coll_exec_args;
 
 /* The bytes of the data that a segment holds, packed or received. */
 typedef struct coll_held {
-    uint64_t round; /* plus 1; 0: the segment holds none */
+    uint64_t round; /* number of the round, plus 1; 0: the segment holds no data */
     size_t from, at;
     int block;
     coll_buffer buffer;
@@ -39,7 +39,7 @@ typedef struct coll_engine {
     coll_exec_args call;
     const coll_plan *plan;
     coll_cursor cursor;
-    int *nodes; /* of the requests */
+    int *nodes; /* the node of each request */
     char *segments, *spare;
     coll_held *held; /* contents of each segment */
 } coll_engine;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A tree of few levels between nodes, for many ranks per node: the ranks of the root's node divide
- * the other nodes among themselves, and each is the parent of the first rank of the nodes that it
- * serves. Inside the nodes the trees are binomial, from the root or from the first rank. No
- * communication.
+ * the other nodes among themselves. Each of these ranks is the parent of the first ranks of the
+ * nodes that it serves. Inside the nodes the trees are binomial, from the root or from the first
+ * rank. No communication.
  */
 #ifndef COLL_LIB_PLAN_LEADER_TREE_H
 #define COLL_LIB_PLAN_LEADER_TREE_H
@@ -19,7 +19,8 @@ int coll_leader_tree_children(const coll_plan_args *args);
  */
 int coll_leader_tree(const coll_plan_args *args, int *parent, int children[]);
 
-/* Returns whether CALL has several nodes, all in one site, and one of them several ranks. */
+/* Returns whether CALL has several nodes, all in one site, and at least one node has several
+ * ranks. */
 bool coll_leader_tree_applies(const coll_shape *call);
 
 #endif

@@ -122,8 +122,9 @@ coll_leaders coll_leaders_open(const coll_plan_args *args, uint64_t asked, void 
 
 /* --- Turns --- */
 
-/* Returns the place of NODE's rank for the messages of the Nth of OTHERS other runs. A node that
- * serves two nodes of a longer run sends the SECOND message from another place, if it can. */
+/* Returns the place of NODE's rank that exchanges messages with the NTH of OTHERS other runs. If
+ * NODE sends to two nodes of a longer run, the SECOND message is from another place, unless OTHERS
+ * is a multiple of NODE's ranks. */
 static int place_for(const coll_leaders *leaders, int node, int others, int nth, int second) {
     const int ranks = leaders->first[node + 1] - leaders->first[node];
     return (coll_block_at((size_t)others, ranks, (size_t)nth) + second * others) % ranks;
@@ -199,7 +200,7 @@ int coll_leaders_turns(const coll_leaders *leaders) {
 
 void coll_leaders_turn_at(const coll_leaders *leaders, int number, coll_leaders_turn *turn) {
     const int after = number - leaders->node_cuts, each = 1 + leaders->node_cuts,
-              inner = after < 0 ? number : after % each - 1; /* of the node's cuts, inside out */
+              inner = after < 0 ? number : after % each - 1; /* the node's cut, innermost: 0 */
     turn->kind = after < 0   ? COLL_LEADERS_GATHER
                  : inner < 0 ? COLL_LEADERS_EXCHANGE
                              : COLL_LEADERS_SPREAD;

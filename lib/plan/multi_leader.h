@@ -3,20 +3,20 @@
  * The rank arithmetic of the multi_leader algorithms, in which all ranks of a node exchange with
  * other nodes at the same time. No communication.
  *
- * Nodes are numbered along the line. All nodes are cut into RADIX runs of nearly equal length, and
- * each run again, until they are single nodes. From the innermost cut outwards, every node receives
- * the contributions of each other run of its cut, from one node of that run; so a node always has
- * the contributions of a whole run. Within a node the ranks are cut in the same way, in two. The
- * turns of a rank are
+ * Nodes are numbered along the line. All nodes are cut into up to RADIX runs of nearly equal
+ * length, and each run again, until all runs are single nodes. From the innermost cut outwards,
+ * every node receives the contributions of each other run of its cut, from one node of that run; so
+ * a node always has the contributions of a whole run. Within a node the ranks are cut in the same
+ * way, into two runs each time. The turns of a rank are
  *
  * 1. COLL_LEADERS_GATHER: for each cut of the node, an exchange with the other run of the node;
  * 2. for each cut of the nodes: COLL_LEADERS_EXCHANGE, in which the node's ranks divide the
  *    messages to and from other nodes among themselves; then COLL_LEADERS_SPREAD, for each cut of
  *    the node, an exchange of what its ranks have received.
  *
- * In an exchange a node sends one message to each other run and receives one from it; up to twice
- * as many if run lengths differ. Its ranks divide these messages evenly. Nodes may have any number
- * of ranks.
+ * In an exchange a node receives one message from each other run, and sends one to each; if run
+ * lengths differ by one, it sends between none and two messages to a run. Its ranks divide these
+ * messages evenly. Nodes may have any number of ranks.
  *
  * Source: Bienz, Olson, Gropp: Node-aware improvements to allreduce, ExaMPI 2019, with as many runs
  * as a node has ranks; Ruefenacht, Bull, Booth: Generalisation of recursive doubling for AllReduce,
@@ -39,12 +39,13 @@ enum { COLL_LEADERS_RADIX = 64 }; /* the highest radix */
 typedef struct coll_leaders_extent {
     int nodes, fewest, most; /* ranks of a node: the fewest and the most */
     int radix;
-    int cuts, node_cuts; /* the most cuts around a node, and around a rank in its node */
-    int sends, receives; /* the most of a turn */
+    int cuts, node_cuts; /* most times that all nodes are cut until one node is alone, and the ranks
+                            of a node until one rank is alone */
+    int sends, receives; /* the most messages of a turn */
     size_t bytes;        /* of the memory for coll_leaders_open */
 } coll_leaders_extent;
 
-/* Returns the extent for ARGS and the radix ASKED for. */
+/* Returns the extent for ARGS and the radix ASKED for (below 2: by the cost model). */
 coll_leaders_extent coll_leaders_measure(const coll_plan_args *args, uint64_t asked);
 
 /* The nodes as one rank sees them. */
@@ -54,18 +55,20 @@ typedef struct coll_leaders {
     int nodes, node;  /* number of nodes, and this rank's node */
     int ranks, place; /* number of ranks of this node, and this rank's place among them */
     int radix;
-    int cuts, node_cuts; /* of the nodes around this one, and of the ranks around this one */
+    int cuts, node_cuts; /* times that all nodes are cut until this node is alone, and its ranks
+                            until this rank is alone */
 } coll_leaders;
 
-/* Returns the nodes of ARGS for the radix ASKED for, in MEMORY, which has the extent's bytes. */
+/* Returns the nodes of ARGS for the radix ASKED for (below 2: by the cost model). MEMORY has the
+ * extent's bytes. */
 coll_leaders coll_leaders_open(const coll_plan_args *args, uint64_t asked, void *memory);
 
-/* Nodes, ranks of a node, or positions. */
+/* A run of nodes, of ranks of a node, or of positions. */
 typedef struct coll_run {
     int first, count;
 } coll_run;
 
-/* WHOLE is cut into PARTS runs; this rank, or its node, is in the one with number OWN. */
+/* WHOLE is cut into PARTS runs; this rank, or its node, is in run OWN. */
 typedef struct coll_cut {
     coll_run whole;
     int parts, own;
@@ -74,8 +77,8 @@ typedef struct coll_cut {
 /* Returns run I of CUT. */
 coll_run coll_cut_run(const coll_cut *cut, int i);
 
-/* Return the number of cuts around MEMBER of COUNT members, and the cut at DEPTH; the outermost has
- * depth 0. */
+/* Return the number of times that COUNT members are cut until MEMBER is alone, and the cut at DEPTH
+ * whose WHOLE has MEMBER; the outermost cut has depth 0. */
 int coll_cut_depth(int count, int radix, int member);
 coll_cut coll_cut_at(int count, int radix, int member, int depth);
 
@@ -91,7 +94,7 @@ typedef struct coll_leaders_turn {
     coll_cut cut; /* of nodes in an exchange, else of the ranks of this node */
     /* the cut of the latest exchange; in a gather, the same as CUT */
     coll_cut exchange;
-    bool is_last; /* this rank then has what all runs of EXCHANGE have */
+    bool is_last; /* last turn of EXCHANGE: after it this rank has the data of all its runs */
     int sends, to[2 * COLL_LEADERS_RADIX];
     int receives, from[COLL_LEADERS_RADIX];
     int run[COLL_LEADERS_RADIX]; /* the run of the cut that each rank of FROM is in */
@@ -100,12 +103,13 @@ typedef struct coll_leaders_turn {
 /* Returns the number of turns. */
 int coll_leaders_turns(const coll_leaders *leaders);
 
-/* Sets TURN to turn NUMBER. A spread without anything to send, or to receive, has no message. */
+/* Sets TURN to turn NUMBER. In a spread, a rank that has nothing to send, or nothing to receive,
+ * has no message of that kind. */
 void coll_leaders_turn_at(const coll_leaders *leaders, int number, coll_leaders_turn *turn);
 
 /*
- * The other runs of a cut are numbered cyclically, beginning with the run behind the own one. So
- * messages go to different nodes at the same time, even if all nodes send in the order of the
+ * The other runs of a cut are numbered cyclically, beginning with the run behind a rank's own run.
+ * So messages go to different nodes at the same time, even if all nodes send in the order of the
  * numbers. The first function returns the number that run OWN gives to run I; the second returns
  * the run to which this rank's own run gives number NTH.
  */
@@ -118,8 +122,8 @@ static inline int coll_cut_run_of_number(const coll_cut *cut, int nth) {
 }
 
 /*
- * Returns which of the other runs, by their numbers, have sent to the ranks in run I of the spread
- * TURN in the exchange before it.
+ * Returns the numbers of the other runs of nodes whose messages the ranks in run I of TURN's cut
+ * have received in the latest exchange. TURN is a spread.
  */
 coll_run coll_leaders_received(const coll_leaders *leaders, const coll_leaders_turn *turn, int i);
 
@@ -141,7 +145,7 @@ coll_plan_size coll_leaders_plan_size(const coll_plan_args *args, int copies, in
 coll_plan *coll_leaders_plan_make(const coll_plan_args *args, coll_plan_size size, void *memory,
                                   coll_round *round);
 
-/* Returns whether CALL has several nodes, all in one site: the groups ignore sites. */
+/* Returns whether CALL has several nodes, all in one site: the runs of nodes ignore sites. */
 bool coll_leaders_apply(const coll_shape *call);
 
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which ranks carry data between nodes if every rank has data for every other one: all ranks of a
- * node exchange with other nodes at the same time. No communication.
+ * Determines which ranks exchange the messages between nodes if every rank has data for every other
+ * rank: all ranks of a node exchange with other nodes at the same time. No communication.
  *
- * Nodes are numbered along the line. A node exchanges one message with each other node. If it has
- * several ranks for each, the message is divided in PARTS, by destination. A node numbers its
- * messages from the node behind it on, cyclically, part by part, and its ranks have nearly equal
- * runs of these. The same two ranks exchange a message in both directions. Nodes may have any
- * number of ranks.
+ * Nodes are numbered along the line. A node exchanges one message with each other node. If every
+ * node has several ranks for each other node, each message is divided into PARTS, by destination. A
+ * node numbers its messages, part by part, from the node behind it on, cyclically. Its ranks
+ * exchange runs of these messages, of nearly equal length. The same two ranks exchange a message in
+ * both directions. Nodes may have any number of ranks.
  */
 #ifndef COLL_LIB_PLAN_NODE_PAIRS_H
 #define COLL_LIB_PLAN_NODE_PAIRS_H
@@ -26,8 +26,8 @@ coll_node_pairs_extent coll_node_pairs_measure(const coll_plan_args *args);
 /* Returns the number of ranks of the node that begins at POSITION. */
 int coll_node_pairs_ranks(const coll_plan_args *args, int position);
 
-/* Return the most messages of a rank, and the most ranks of other nodes to which it forwards data,
- * on a node of RANKS. */
+/* Return the most messages of a rank on a node of RANKS ranks, and the most ranks of other nodes to
+ * which it forwards data. */
 int coll_node_pairs_messages(const coll_node_pairs_extent *all, int ranks);
 int coll_node_pairs_forwards(const coll_node_pairs_extent *all, int ranks);
 
@@ -45,10 +45,10 @@ coll_node_pairs coll_node_pairs_open(const coll_plan_args *args, void *memory);
 
 /* A message of this node. */
 typedef struct coll_node_pair {
-    int rank;            /* with which it is exchanged */
+    int rank;            /* the rank with which the message is exchanged */
     int other, part;     /* the other node, and the part of the message */
     coll_run node;       /* the positions of the other node */
-    coll_run to, for_us; /* the positions whose data is sent and received */
+    coll_run to, for_us; /* the positions for which data is sent, and received */
 } coll_node_pair;
 
 /* Return the numbers of the messages of the rank at PLACE of this node, and message NUMBER. */
@@ -56,14 +56,14 @@ coll_run coll_node_pairs_of(const coll_node_pairs *pairs, int place);
 coll_node_pair coll_node_pairs_at(const coll_node_pairs *pairs, int number);
 
 /*
- * Return the positions to which the rank at PLACE of this node forwards, and those from which it
- * delivers to the rank at TO of this node. A run that reaches the end of the line goes on at
- * position 0.
+ * Return the positions to which the rank at PLACE of this node forwards data, and the positions
+ * whose data it delivers to the rank at TO of this node. A run that reaches the end of the line
+ * continues at position 0.
  */
 coll_run coll_node_pairs_forwarded(const coll_node_pairs *pairs, int place);
 coll_run coll_node_pairs_delivered(const coll_node_pairs *pairs, int place, int to);
 
-/* Returns the NTH place behind this rank's, or before it if NTH is negative. */
+/* Returns the place NTH places behind this rank's, or before it if NTH is negative. */
 static inline int coll_node_pairs_beside(const coll_node_pairs *pairs, int nth) {
     return (pairs->place + nth + pairs->ranks) % pairs->ranks;
 }

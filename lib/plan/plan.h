@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A plan: what one rank does in a collective operation, as rounds of steps. An algorithm makes it
- * as a pure function of what all ranks know of the call, of the rank's number and, if counts
- * differ, of its own counts; it never waits and never calls MPI. The engine, the simulator, the
- * prover and the drawer work with any plan.
+ * A plan: what one rank does in a collective operation, as rounds of steps. An algorithm makes the
+ * plan as a pure function of what all ranks know of the call, of the rank's number and, if counts
+ * differ, of the rank's own counts. Making a plan never waits and never calls MPI. The engine, the
+ * simulator, the prover and the drawer work with any plan.
  *
  * - A step sends or receives a range of bytes or an empty message, copies, or combines operands
- *   with the call's MPI_Op. It may depend on steps of its own round or of earlier rounds: it starts
- *   when they are complete.
- * - At most WINDOW rounds are under way: a round begins when the round WINDOW before it and all
- *   earlier ones are complete. So a plan of any length needs bounded memory.
- * - Messages from one rank to another on one lane start in the order that both their plans have
- *   them in, so the nth sent is the nth received. Both sides must have the same messages, with the
- *   same lengths.
+ *   with the call's MPI_Op. A step may depend on steps of its own round or of earlier rounds: it
+ *   starts when these steps are complete.
+ * - At most WINDOW rounds are under way: round r begins when round r - WINDOW and all rounds before
+ *   that are complete. So a plan of any length needs bounded memory.
+ * - On one lane, a rank starts its sends to one peer in the order of its plan, and its receives
+ *   from one peer as well. So the nth message that is sent is the nth that is received. The plans
+ *   of both ranks must have the same messages, with the same lengths.
  */
 #ifndef COLL_LIB_PLAN_PLAN_H
 #define COLL_LIB_PLAN_PLAN_H
@@ -33,10 +33,10 @@ enum {
 typedef enum coll_step_kind {
     COLL_STEP_SEND,
     COLL_STEP_RECEIVE,
-    COLL_STEP_COPY,   /* copies from the data or the input to scratch memory, or back; or from one
-                         place of scratch memory to another */
-    COLL_STEP_COMBINE /* combines a range of the data, the input or scratch memory with one in
-                         scratch memory; the result goes to either */
+    COLL_STEP_COPY,   /* copies from the data or the input to scratch memory, from scratch memory to
+                         the data, or within scratch memory */
+    COLL_STEP_COMBINE /* combines a range of the data, the input or scratch memory with a range of
+                         scratch memory; the result replaces one of the two (never the input) */
 } coll_step_kind;
 
 /* Where bytes are. The data is what a rank has at the end; the input is its contribution, if that
@@ -52,31 +52,32 @@ typedef struct coll_after {
 } coll_after;
 
 /*
- * A step moves or combines LENGTH bytes; whole elements if the call has an MPI_Op. The data, and
- * the input, is one block, or a block for each rank in chain order. BLOCK is then a position in the
- * chain order, and FROM counts from that block's start; if all blocks have the same length, a range
- * may extend into the following blocks. The input is only read.
+ * A step moves or combines LENGTH bytes; whole elements if the call has an MPI_Op. The data is one
+ * block, or has a block for each rank in chain order; the same is true of the input. BLOCK is then
+ * a position in the chain order (in a neighbourhood collective: the number of an edge of this
+ * rank), and FROM counts from that block's start; if all blocks have the same length, a range may
+ * extend into the following blocks. The input is only read.
  *
  * While a round is under way it has SEGMENTS segments of scratch memory. A step on scratch memory
  * uses the bytes at AT in its SEGMENT. If a combination has both operands in scratch memory, the
- * other one is at FROM in segment BLOCK; from there a copy within scratch memory goes to AT. A
- * combination leaves the bytes at AT undefined unless they are its first operand or get its result.
- * Messages of data that is not contiguous are packed at AT in their segment, too. Two ranges of a
- * round in one segment must be disjoint or equal.
+ * second range is at FROM in segment BLOCK. A copy within scratch memory copies the bytes at FROM
+ * in segment BLOCK to AT. A combination leaves the bytes at AT undefined unless they are its first
+ * operand or get its result. Messages whose data is not contiguous are also packed at AT in their
+ * segment. Two ranges of a round in one segment must be disjoint or equal.
  *
  * Plans must not write bytes while a send of them is under way, nor read or write bytes while a
  * receive into them is.
  */
 typedef struct coll_step {
     coll_step_kind kind;
-    coll_buffer buffer; /* in a copy or a combination: where the operand that isn't at AT is */
+    coll_buffer buffer; /* in a copy or a combination: of the operand that isn't at AT */
     int peer;           /* rank */
     int lane;
-    int block;           /* position in the chain order */
+    int block;           /* position in the chain order, edge, or segment (see above) */
     int segment;         /* index within the round */
     size_t from, length; /* bytes; length 0: an empty message */
     size_t at;           /* offset in the segment */
-    bool to_scratch;     /* the result goes to scratch memory; else to the data */
+    bool to_scratch;     /* the result goes to the bytes at AT; else to BUFFER */
     bool scratch_first;  /* scratch memory is the first operand, to keep operands in rank order */
     bool after_earlier;  /* depends on all earlier steps of its round */
     int afters;
@@ -108,15 +109,15 @@ struct coll_plan {
     coll_round *round;
 };
 
-/* The arguments of planning: one rank's part in a call. A plan refers to them. */
+/* The arguments of planning: one rank's part in a call. A plan keeps a pointer to its arguments. */
 typedef struct coll_plan_args {
     const coll_shape *shape;
     const coll_values *values;
     const coll_rank_order *line; /* the ranks in chain order, and this rank's position */
-    size_t own;                  /* bytes of this rank's data or, among neighbours, of its input;
-                                    0 if it has blocks */
-    const coll_blocks *blocks;   /* of the data; NULL: it is one piece */
-    const coll_blocks *input;    /* of the input; NULL: it is one piece */
+    size_t own; /* bytes of this rank's data or, in a neighbourhood collective, of its input; 0 if
+                   that has blocks */
+    const coll_blocks *blocks; /* of the data; NULL: it is one piece */
+    const coll_blocks *input;  /* of the input; NULL: it is one piece */
 } coll_plan_args;
 
 /* Returns a plan of ARGS with ROUNDS rounds (0 if they are set later). */
@@ -125,7 +126,7 @@ static inline coll_plan coll_plan_of(const coll_plan_args *args, coll_plan_size 
     return (coll_plan){.size = size, .args = args, .rounds = rounds, .round = round};
 }
 
-/* Makes such a plan in MEMORY, for algorithms whose rounds depend on nothing else. */
+/* Makes the same plan in MEMORY, for algorithms whose plans have no members of their own. */
 static inline coll_plan *coll_plan_make(const coll_plan_args *args, coll_plan_size size,
                                         void *memory, uint64_t rounds, coll_round *round) {
     coll_plan *plan = memory;
@@ -234,7 +235,7 @@ typedef struct coll_range {
     size_t from, length; /* bytes */
 } coll_range;
 
-/* Returns that share. */
+/* Returns share I of P of BYTES. */
 static inline coll_range coll_share(const coll_shape *shape, size_t bytes, int p, int i) {
     size_t element = shape->element ? shape->element : 1, all = bytes / element;
     return (coll_range){coll_block_start(all, p, i) * element,

@@ -15,8 +15,8 @@ coll_plan_size coll_staged_plan_size(size_t longest, int ranges) {
                             .own_bytes = sizeof(coll_staged_plan)};
 }
 
-/* Fills STEPS with one step for each range of the turn, for the range's next segment. The last
- * rounds of a turn, past its last segment, are empty. */
+/* Fills STEPS with a step for each range of the turn that has a segment left. The last rounds of a
+ * turn, past its last segment, are empty. */
 static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
     const coll_staged_plan *turns = (const coll_staged_plan *)base;
     coll_step whole[COLL_TURN_RANGES];

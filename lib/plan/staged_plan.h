@@ -25,7 +25,7 @@ struct coll_staged_plan {
 /* Returns the sizes of a plan whose turns move RANGES ranges of at most LONGEST bytes. */
 coll_plan_size coll_staged_plan_size(size_t longest, int ranges);
 
-/* Makes a plan of COUNT such turns in MEMORY. */
+/* Makes a plan of COUNT turns in MEMORY. No range has more than LONGEST bytes. */
 coll_plan *coll_staged_plan_make(const coll_plan_args *args, coll_plan_size size, void *memory,
                                  size_t longest, uint64_t count, coll_turn *turn);
 

@@ -15,7 +15,8 @@
 /* The first member of each task's state. */
 typedef struct coll_task coll_task;
 struct coll_task {
-    /* Begins, possibly again, and starts all messages that may start. Never waits. */
+    /* Begins the task, which may have run before, and starts all messages that may start. Never
+     * waits. */
     int (*start)(coll_task *task);
     /* Handles the completion of COUNT requests, whose positions are in INDICES, and starts all
      * messages that may start then. Never waits. */
@@ -31,7 +32,7 @@ struct coll_task {
     MPI_Status *statuses;
 };
 
-/* Handles complete requests, without waiting. Sets *MOVED if there were any. */
+/* Handles the requests that are complete, without waiting. Sets *MOVED if there are any. */
 int coll_task_advance(coll_task *task, bool *moved);
 
 /* Runs TASK to its end; abandons it after an error. */

@@ -25,11 +25,11 @@ typedef struct coll_two_trees {
     coll_branch branch[COLL_TWO_TREES];
 } coll_two_trees;
 
-/* Returns the hops from the root to the farthest rank. */
+/* Returns about how many hops the root is from the farthest rank. */
 double coll_two_trees_depth(const coll_topo *topo);
 
-/* Returns the sizes of a plan with segments of SEGMENT bytes and at most WINDOW rounds under way,
- * of STEPS steps and SEGMENTS segments each. */
+/* Returns the sizes of a plan for data segments of SEGMENT bytes, with at most WINDOW rounds under
+ * way. A round has at most STEPS steps, and SEGMENTS segments of scratch memory. */
 coll_plan_size coll_two_trees_size(const coll_plan_args *args, size_t segment, size_t window,
                                    int steps, int segments);
 
@@ -37,7 +37,7 @@ coll_plan_size coll_two_trees_size(const coll_plan_args *args, size_t segment, s
 coll_plan *coll_two_trees_plan(const coll_plan_args *args, coll_plan_size size, void *memory,
                                coll_round *round);
 
-/* Returns the segment that tree T moves in ROUND; of length 0 if there is none left. */
+/* Returns the segment that tree T moves in ROUND; its length is 0 if tree T has none left. */
 coll_range coll_two_trees_segment(const coll_two_trees *plan, int t, uint64_t round);
 
 #endif
