@@ -58,8 +58,9 @@ typedef struct coll_values {
 enum { COLL_NO_ROOT = -1 };
 
 /*
- * The buffers of a call on one rank. Its data is what it has after the operation; its input is what
- * it contributes, if that is not in the data. Each is absent, one piece, or a block for each rank.
+ * The buffers of a call on one rank. The data is what the rank has after the operation; the input
+ * is what the rank contributes, if its contribution is not in the data. Each is absent, one piece,
+ * or a block for each rank.
  */
 typedef enum coll_side { COLL_SIDE_NONE, COLL_SIDE_ONE, COLL_SIDE_BLOCKS } coll_side;
 typedef struct coll_sides {
@@ -97,17 +98,17 @@ typedef struct coll_shape {
     /* COLL_REPRODUCIBLE: only reproducible algorithms may run; implies ORDERED */
     bool reproducible;
     size_t served; /* most bytes that dedicated processors serve; 0: they serve none */
-    /* simulation events allowed for predicting its time; 0: the default for the job */
+    /* simulation events allowed for predicting the call's time; 0: the default for the job */
     int events;
     /* a prediction may stop at this many seconds and return that lower bound; 0: no limit */
     double enough;
-    /* the sampled load of one algorithm's plan, kept from one estimate of the call to the next: its
-     * `rounds` are 0 until an estimate sets it. NULL: not kept */
+    /* the sampled load of one algorithm's plan, kept from one estimate of the call to the next. Its
+     * member `rounds` is 0 until an estimate sets the load. NULL: not kept */
     struct coll_traffic *sampled;
     const coll_topo *topo;
     /* of a neighbourhood collective: its edges; NULL if not all ranks know them */
     const struct coll_graph *graph;
-    /* the topology's latencies at the time of the call; NULL: unknown then */
+    /* the topology's latencies at the time of the call; NULL if unknown */
     const double *latencies;
     const coll_profile *profile;
     /* message costs to use instead of those in PROFILE; NULL: PROFILE's */
@@ -126,14 +127,15 @@ static inline bool coll_order_is_free(const coll_shape *call) {
 
 typedef struct coll_algorithm {
     const char *name;
-    const char *formerly; /* an algorithm that it replaces, whose name still means it; NULL: none */
+    const char *formerly; /* accepted name of an algorithm that this one replaces; NULL: none */
     const char *summary;  /* one line */
     coll_param params[COLL_PARAMS_MAX + 1];     /* terminated by a NULL name */
     bool (*applicable)(const coll_shape *call); /* NULL: always */
     /* in the first entry of a table: bytes below which it is always chosen within one site if each
      * rank has a node of its own */
     size_t best_below;
-    bool sizeless; /* the first such algorithm of a table is chosen if sizes differ by rank */
+    bool sizeless; /* chosen if sizes differ by rank on several nodes (the first such one of a
+                      table) */
     /* the MPI library's own; its predicted time is that of the most similar algorithm of ours */
     bool native;
     /*
@@ -160,8 +162,8 @@ typedef struct coll_algorithm {
 /*
  * Returns the bytes of a segment, at most ASKED, for a plan that needs memory for MANY segments. If
  * all ranks know the block size, a segment is at most one block. Otherwise blocks may have any
- * size, and all segments together have at most UNKNOWN_MOST bytes, so that small blocks don't take
- * the memory of large ones.
+ * size, and all segments together have at most UNKNOWN_MOST bytes (but each may have LEAST bytes),
+ * so that small blocks don't take the memory of large ones.
  */
 static inline size_t coll_segment_within(const coll_shape *shape, size_t asked, size_t many) {
     enum { UNKNOWN_MOST = 16 << 20, LEAST = 1 << 10 };

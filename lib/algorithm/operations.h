@@ -20,8 +20,8 @@ typedef struct coll_operation_info {
     bool reduces;       /* with an MPI_Op */
     bool uneven;        /* sizes always differ by rank */
     bool errors_agreed; /* after an error no messages are under way, unless the algorithm says so */
-    bool neighbors;     /* among a topology's neighbours: blocks are numbered by edge */
-    bool blocks;        /* native needs scratch memory for a block of each rank; else for one */
+    bool neighbors;     /* between the neighbours of a topology: blocks are numbered by edge */
+    bool blocks; /* native needs scratch memory for a block of each rank; else for one block */
 } coll_operation_info;
 
 extern const coll_operation_info coll_operations[COLL_OPERATIONS];

@@ -28,14 +28,14 @@ static int count_numbers(const coll_topo *topo, size_t part) {
     return most;
 }
 
-/* Returns by how many steps NUMBER follows FIRST, both less than COUNT, going around. */
+/* Returns by how many steps NUMBER follows FIRST in the ring of the numbers below COUNT. */
 static int steps_between(int first, int number, int count) {
     return number >= first ? number - first : number + (count - first);
 }
 
 /*
- * Sorts ORDER (stably) by one digit of a PART of the ranks' places, counted from FIRST on: a pass
- * of a radix sort with radix topo->ranks, whose digit is worth UNITS.
+ * Sorts ORDER, stably, by one digit of the steps from FIRST to the number that each rank's place
+ * has in PART: a pass of a radix sort with radix topo->ranks, whose digit is worth UNITS.
  */
 static void sort_by_digit(const coll_topo *topo, int first, size_t part, int count, int units,
                           coll_visit visits[], int order[]) {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The rank order, or line: the order in which algorithms arrange the ranks of a call. It is the
- * chain order from the root, or from rank 0 if there is no root; it is the order of rank numbers,
- * whatever the root, if operands must be combined in order. A communicator caches the line of its
- * last root.
+ * The rank order, or line: the order in which algorithms arrange the ranks of a call. The line is
+ * the chain order from the root, or from rank 0 if there is no root. If operands must be combined
+ * in order, the line is the order of rank numbers, whatever the root. A communicator caches the
+ * line of its last root.
  *
  * The chain order visits ranks so that every uplink is crossed once in each direction: the root's
  * NUMA domain, then the rest of its node, of its rack, of its site, then the other sites. At every
  * level a unit is finished before the next one begins. Ranks, nodes, racks and sites are in
- * ascending order from the root's on, and around from 0.
+ * ascending order from the root's number on, and then from 0 on.
  */
 #ifndef COLL_LIB_ALGORITHM_RANK_ORDER_H
 #define COLL_LIB_ALGORITHM_RANK_ORDER_H

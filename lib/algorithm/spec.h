@@ -20,8 +20,8 @@ coll_values coll_values_default(const coll_algorithm *algorithm);
 
 /*
  * Parses TEXT (NULL: "auto"); TABLE lists the known algorithms, terminated by NULL. SETTING is the
- * setting that TEXT is the value of, for error messages. Returns MPI_ERR_ARG with a text that names
- * the setting, the value and what is allowed.
+ * name of the setting that has the value TEXT, for error messages. Returns MPI_ERR_ARG with a text
+ * that names the setting, the value and what is allowed.
  */
 int coll_spec_parse(const char *setting, const char *text, const coll_algorithm *const table[],
                     coll_spec *spec);

@@ -50,8 +50,8 @@ static int extend_schedule(search *s, long long from, int e, int k) {
 }
 
 /*
- * Returns the segment that POSITION receives first: the smallest skip in its sum of skips; q for
- * the root.
+ * Returns the segment that POSITION receives first: the index of the smallest skip in its sum of
+ * skips; q for the root.
  */
 static int base_segment(const int *skip, int q, int position) {
     for (int k = q - 1; k >= 0; k--) {
@@ -98,8 +98,8 @@ void coll_circulant_init(coll_circulant *schedule, int p, int position) {
 
 /*
  * Returns the segment that a receive schedule delivers in round I of N segments, or -1. The last
- * round must end a phase, so the first phase begins VIRTUAL_ROUNDS late. Segments beyond the last
- * one are replaced by the last.
+ * round must end a phase, so the first phase is shorter by VIRTUAL_ROUNDS: it begins with its round
+ * VIRTUAL_ROUNDS. Segments beyond the last one are replaced by the last.
  */
 static long long segment_at(const int receive[], int q, long long n, long long i) {
     long long virtual_rounds = (q - (n - 1) % q) % q, round = i + virtual_rounds;

@@ -4,8 +4,8 @@
  *
  * N segments reach P positions from position 0 in n - 1 + ceil(log2 p) rounds, the minimum if every
  * position sends and receives one segment a round. In round i, with k = i mod q and q = ceil(log2
- * p), every position sends to the one skip[k] above it and receives from the one skip[k] below it,
- * modulo p.
+ * p), every position sends to the position skip[k] above it and receives from the position skip[k]
+ * below it, modulo p.
  *
  * Source: Traeff, Optimal Broadcast Schedules in Logarithmic Time, arXiv 2407.18004.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Incast: many senders, one receiver, and a bounded buffer before the receiver's link. Computes how
- * many may send at the same time. Pure arithmetic.
+ * many senders may send at the same time. Pure arithmetic.
  *
  * Items are of any one unit, a byte or a packet. A sender issues one every GS seconds, the receiver
  * takes one every GR seconds; X concurrent senders thus arrive at a rate of A = X / GS, and items
@@ -34,13 +34,15 @@ int coll_incast_window(int fewest, int most, int senders);
 
 /*
  * Returns the share of its window that a receiver should use next, given the SHARE that it used and
- * whether a stream STALLED: half as much after a loss, otherwise an eighth more, up to 1.
+ * whether a stream STALLED: half as much after a loss, but at least 1/16; otherwise an eighth more,
+ * up to 1.
  */
 double coll_incast_share(double share, bool stalled);
 
 /*
- * Returns eq. 8: the seconds for ITEMS in all at the rate DEPARTURE. FIRST: until the first item is
- * at the bottleneck (C1); LAST: from the bottleneck to the end of the last item (C2).
+ * Returns eq. 8: the seconds for ITEMS in all at the rate DEPARTURE. FIRST is the time until the
+ * first item is at the bottleneck (C1), LAST the time of the last item from the bottleneck to its
+ * end (C2).
  */
 double coll_incast_seconds(double first, double items, double departure, double last);
 

@@ -18,8 +18,8 @@ static span part_of(span whole, int unit, int parts, int i) {
 }
 
 /*
- * Returns the largest power of two that divides LENGTH and whose multiples can be cuts without an
- * extra stage.
+ * Returns the largest power of two, at most RADIX, that divides LENGTH and whose multiples can be
+ * cuts without an extra stage.
  */
 static int unit_of(int length, int radix) {
     int unit = 1, most = 1; /* positions that the stages after this one can serve */

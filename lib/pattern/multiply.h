@@ -3,14 +3,15 @@
  * Recursive multiplying: P positions exchange their contributions so that each ends with all
  * contributions, in about log_RADIX(P) stages. Pure arithmetic, no communication.
  *
- * The positions are cut into RADIX nearly equal runs, and each of these again, until they are
- * single. From the innermost cut outwards, every position receives the contributions of each other
- * run of its cut from one position of that run. Run lengths differ by as little as possible, so
- * that any P works without an extra round; a position of a shorter run may then serve two of a
- * longer one. If it costs no extra round, cuts are at multiples of a power of two, so that a run of
- * values consists of few nodes of a binary tree (cdcp/reduction_tree.h). A position always holds a
- * run of consecutive contributions. With radix 2 and a power of two this is recursive doubling; a
- * higher radix trades more simultaneous messages, an overhead each, for fewer latencies.
+ * The positions are cut into up to RADIX nearly equal runs, and each of these again, until each run
+ * is a single position. From the innermost cut outwards, every position receives the contributions
+ * of each other run of its cut from one position of that run. Run lengths differ by as little as
+ * possible, so that any P works without an extra round; a position of a shorter run may then send
+ * to two positions of a longer run. If it costs no extra round, cuts are at multiples of a power of
+ * two, so that a run of values consists of few nodes of a binary tree (cdcp/reduction_tree.h). A
+ * position always holds a run of consecutive contributions. With radix 2 and a power of two this is
+ * recursive doubling; a higher radix trades more simultaneous messages, an overhead each, for fewer
+ * latencies.
  *
  * Source: Thakur, Rabenseifner, Gropp (IJHPCA 2005) for doubling.
  */
@@ -21,7 +22,7 @@ enum { COLL_MULTIPLY_RADIX = 16, COLL_MULTIPLY_STAGES = 31 };
 
 /* One stage of one position, which first sends to all of TO, then receives from all of FROM. */
 typedef struct coll_multiply_stage {
-    /* depth of the cut, 0 for the outermost; sender and receiver identify a stage by it */
+    /* depth of the cut, 0 for the outermost; sender and receiver identify a stage by this depth */
     int depth;
     int sends, receives;
     int to[2 * COLL_MULTIPLY_RADIX], from[COLL_MULTIPLY_RADIX];

@@ -37,16 +37,17 @@ void coll_layout_free(coll_layout *layout);
 
 /*
  * Returns the rank of NODE that collects the keys of OWNER in stage 1: OWNER itself on its own
- * node, elsewhere the process whose index is the owner's local index modulo the processes there.
- * Nodes of equal size thus pair up their processes one to one in each round of stage 2.
+ * node, elsewhere the process whose index is the owner's local index modulo the number of processes
+ * there. Nodes of equal size thus pair up their processes one to one in each round of stage 2.
  */
 int coll_layout_collector(const coll_layout *layout, int node, int owner);
 
 /*
  * What one rank does in one stage. Sends and receives are in the order of rounds: in round i a
- * participant sends to the one i places further on and receives from the one i places back. A rank
- * has at most one source per round, so working through both lists in order, each at its own pace,
- * cannot deadlock: the receiver of the earliest unfinished round is always waiting for its sender.
+ * participant (a node in stage 2, else a rank) sends to the participant i places further on and
+ * receives from the participant i places back. A rank has at most one source per round, so working
+ * through both lists in order, each at its own pace, cannot deadlock: the receiver of the earliest
+ * unfinished round is always waiting for its sender.
  */
 typedef struct coll_route {
     /* for each owner: the index in SENDS of the destination of its keys, or -1 if they stay */

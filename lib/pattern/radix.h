@@ -30,13 +30,13 @@ static inline int coll_radix_for(int p, int digits) {
     return radix;
 }
 
-/* Returns how many values other than zero digit NUMBER has. */
+/* Returns how many values other than zero digit NUMBER can have. */
 static inline int coll_radix_others(int p, int radix, int number) {
     int others = (p - 1) / coll_radix_worth(radix, number);
     return others < radix ? others : radix - 1;
 }
 
-/* Returns the most numbers below P that have the digit 1 in one place. */
+/* Returns the largest count, over all digits, of the numbers below P in which that digit is 1. */
 static inline int coll_radix_most_ones(int p, int radix) {
     int most = 0;
     for (int digit = 0; digit < coll_radix_digits(p, radix); digit++) {

@@ -29,7 +29,7 @@ static void enqueue_holder(growth *g, int host) {
         g->holders[g->last++] = host;
 }
 
-/* HOST receives the data from the host that has held it longest and may still send it. */
+/* Attaches HOST to the host that has held the data longest and may still send it. */
 static void attach_host(growth *g, int host) {
     int sender = g->holders[g->first];
     g->parent[host] = sender;

@@ -2,11 +2,12 @@
 /*
  * Two trees over the same hosts, each for half of the data, such that no host sends more than one
  * copy of the data in all, and each tree enters every rack once. They broadcast at the full rate of
- * the links, as a chain does, with a depth of racks + log2(hosts of a rack) instead of hosts. Pure.
+ * the links, as a chain does, with a depth of racks + log2(hosts of a rack) instead of hosts. Pure
+ * arithmetic.
  *
  * Racks form a chain. The hosts of a rack are alternately inner nodes of the first and of the
- * second tree, with two children each; a remaining one has one child in both. The host through
- * which a tree enters a rack first forwards to the next rack.
+ * second tree, with two children each; if their number is odd, the last one has one child in both
+ * trees. The host through which a tree enters a rack first forwards to the next rack.
  *
  * Source: Sanders, Speck, Traeff, Two-tree algorithms for full bandwidth broadcast, reduction and
  * scan, Parallel Computing 35 (2009); the racks are ours.

@@ -14,13 +14,13 @@ enum { COLL_USUAL_CHILDREN = 48 };
  */
 typedef int coll_usual_tree(int p, int position, int *parent, int children[]);
 
-/* All others are children of position 0, which must be at most COLL_USUAL_CHILDREN. */
+/* All other positions, at most COLL_USUAL_CHILDREN, are children of position 0. */
 coll_usual_tree coll_usual_flat;
 
 /* Each position has the next one as its only child. */
 coll_usual_tree coll_usual_line;
 
-/* Level by level: child i + 1 of a position in a level of d positions is (i + 1) d away. */
+/* Level by level: the two children of a position in a level of d positions are d and 2 d away. */
 coll_usual_tree coll_usual_binary;
 
 /*
