@@ -3,12 +3,12 @@
  * bruck and sparbit: the blocks that a rank has grow by the factor r, the radix, in each of
  * ceil(log_r p) rounds.
  *
- * Blocks are counted from a rank's own along the line, and around it. In a round of distance d, a
- * power of r, a rank sends to the ranks d, 2 d, ..., (r - 1) d places before it, and receives from
- * those d, 2 d, ... places behind it the blocks that they have, except blocks p or more places
- * away, which it has already. So a round has r - 1 messages from every rank and to it. A larger
- * radix takes fewer rounds with more messages and the same number of bytes; by default the cost
- * model chooses it.
+ * Blocks are counted from a rank's own block along the line, and from its end on to its start. In a
+ * round of distance d, a power of r, a rank sends to the ranks d, 2 d, ..., (r - 1) d places before
+ * it, and receives from the ranks d, 2 d, ... places behind it the blocks that they have, except
+ * blocks p or more places away, which it has already. So a round has r - 1 messages from every rank
+ * and to it. A larger radix takes fewer rounds with more messages and the same number of bytes; by
+ * default the cost model chooses it.
  *
  * - bruck: the distances rise from 1. A rank has the blocks next to its own, so it sends them in
  *   one piece, or two; but the longest messages go farthest.
@@ -82,8 +82,8 @@ static size_t bytes_of(const coll_plan_args *args, set all) {
 }
 
 /*
- * Writes the copies of SET to scratch memory, or from SEGMENT of it. Returns the number of steps:
- * adjacent blocks of equal length are copied in one.
+ * Writes the copies of the blocks ALL to SEGMENT of scratch memory if TO_SCRATCH, else from there.
+ * Returns the number of steps: one step copies adjacent blocks of equal length.
  */
 static int copy_set(const coll_plan_args *args, set all, bool to_scratch, int segment,
                     coll_step steps[]) {
@@ -145,7 +145,8 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
 }
 
 /*
- * Returns the most blocks of a message: the first one of the last round, or of the round before it.
+ * Returns the most blocks of a message. The longest is the first message of the last round, or of
+ * the round before.
  */
 static int longest_message(const growth *by) {
     int ranks = by->args->shape->topo->ranks;

@@ -15,8 +15,8 @@
  *
  * Steps: log_k N between N nodes, and ceil(log2 P) inside for each, and once before. Bytes: every
  * block once to each rank inside the node, and once to each node from another; in rounds between
- * racks, every node of a rack receives all blocks that the rack lacks over its uplink. Memory: all
- * blocks, which is why long calls use other algorithms.
+ * racks, every node of a rack receives, over the rack's uplink, all blocks that the rack lacks.
+ * Memory: all blocks, which is why long calls use other algorithms.
  * Source: after Bienz, Gautam, Kharel: A locality-aware Bruck allgather, EuroMPI 2022.
  */
 #include "config.h"

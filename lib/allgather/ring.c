@@ -26,7 +26,7 @@
 typedef struct ring_plan {
     coll_plan base;
     uint64_t own;     /* segments of this rank's block */
-    uint64_t first[]; /* segments of the blocks before each one, and of all */
+    uint64_t first[]; /* number of segments before each block; last entry: of all blocks */
 } ring_plan;
 
 /* Returns the position of the block that is BACK places before this rank's own. */
@@ -51,7 +51,7 @@ static coll_step segment_of(const ring_plan *plan, coll_step_kind kind, uint64_t
     return step;
 }
 
-/* Sends all but the last block, receives all but its own. */
+/* A rank sends all but the last block, and receives all but its own. */
 static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
     const ring_plan *plan = (const ring_plan *)base;
     int ranks = plan->base.args->shape->topo->ranks, count = 0;

@@ -39,8 +39,8 @@ static int doubling_round(const coll_plan *base, uint64_t round, coll_step steps
 
 /*
  * Returns the first of the two blocks that POSITION receives in TURN. After the first turn a pair
- * of ranks has its own two blocks. Then the blocks of other pairs arrive alternately from either
- * side, in each turn from a pair farther away.
+ * of ranks has its own two blocks. Then the two blocks of another pair arrive in each turn,
+ * alternately from the pairs before and behind; every two turns the distance grows by one pair.
  */
 static int received_in(const coll_plan_args *args, int position, int turn) {
     const int ranks = args->shape->topo->ranks, pair = position - position % 2,
@@ -58,8 +58,8 @@ static void exchange_with_neighbor(const coll_plan_args *args, int turn, coll_st
     steps[1] = block_message(args, COLL_STEP_SEND, other, sent, count);
 }
 
-/* A round has the exchanges with both neighbors: on a node with several ranks only one of them goes
- * to another node, and rounds are alike. */
+/* A round has the exchanges with both neighbors: on a node with several ranks at most one of the
+ * two exchanges is with another node, so all rounds take about the same time. */
 static int neighbors_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
     const coll_plan_args *args = base->args;
     const int turn = EXCHANGES * (int)round;

@@ -7,16 +7,17 @@
  * A chunk of the data has p blocks. Ranks are positions in the chain order; the skips are p,
  * ceil(p/2), ceil(p/4), ..., 1. The rank at position r numbers the blocks r, r + 1, ..., modulo p,
  * from 0. For each skip s' and the next one, s, it sends its blocks s to s' - 1 to position r + s
- * and adds those that it receives from position r - s to its first s' - s blocks; so in the end it
- * has the sum of block r. In the reverse order all ranks then get all sums. A chunk has a round of
- * its own, and a message that wraps around is sent in two. With an even p the first and the last
- * step are exchanges between two ranks: half a chunk stays below transports' eager limit, since two
- * longer messages in opposite directions take turns on a TCP connection of Open MPI.
+ * and adds the blocks that it receives from position r - s to its first s' - s blocks; so in the
+ * end it has the sum of block r. In the reverse order all ranks then get all sums. A chunk has a
+ * round of its own, and a message that wraps around is sent in two pieces. With an even p the first
+ * and the last step are exchanges between two ranks: half a chunk stays below transports' eager
+ * limit, since two longer messages in opposite directions take turns on a TCP connection of Open
+ * MPI.
  *
  * With levels, the ranks of each node (of each rack, if no ranks share nodes) first reduce in this
  * way. Then, in each rack, the ranks that have the sum of the same block in their nodes reduce that
- * block among themselves, and after that the ranks of all racks that have the sum of the same part.
- * Then all levels gather in the reverse order.
+ * block among themselves. After that, the ranks of all racks that have the sum of the same part do
+ * the same with that part. In the end all levels gather in the reverse order.
  *
  * If groups of a level differ in size, each is divided into as many blocks as the smallest group
  * has ranks. In a larger group the blocks belong to positions that are spread evenly; the ranks at
@@ -55,7 +56,7 @@ typedef struct group {
 
 typedef struct circulant_plan {
     coll_plan base;
-    /* number of segments for received sums, and of those for forwarded results: 1, or one for each
+    /* number of segments for received sums, and as many for forwarded results: 1, or one for each
      * skip */
     int rooms;
     int levels; /* levels in which this rank takes part */
@@ -68,7 +69,7 @@ typedef struct room {
     size_t used;
 } room;
 
-/* A round being written. Each later step depends on its LAST steps, one for each piece. */
+/* A round being written. Steps that are added may depend on the LAST steps, one for each piece. */
 typedef struct draft {
     const coll_shape *shape;
     const group *among;
@@ -100,8 +101,8 @@ static int rank_at(const group *g, int distance) {
 }
 
 /*
- * Sets PIECES to the ranges of positions FIRST to FIRST + COUNT - 1, modulo p: up to the last
- * position, and the rest.
+ * Sets PIECES to the ranges of the data that belong to positions FIRST to FIRST + COUNT - 1, modulo
+ * p: one range up to the last position, and one from the first position on.
  */
 static void parts_of(const draft *d, int first, int count, coll_range pieces[PIECES]) {
     const group *g = d->among;
@@ -145,7 +146,7 @@ static void replace_last(draft *d, const int last[], int count) {
     d->lasts = count > 0 ? count : d->lasts;
 }
 
-/* Advances R to the next segments if each skip has segments of its own. */
+/* Advances R to the next segment if each skip has a segment of its own. */
 static void advance_room(const draft *d, room *r) {
     if (d->many)
         *r = (room){.segment = r->segment + 1};
@@ -188,7 +189,7 @@ static void reduce_skip(draft *d, int before, int skip, int sent[PIECES]) {
     advance_room(d, &d->received);
 }
 
-/* Writes the reverse: results go to the rank SKIP positions below. */
+/* Writes the reverse of reduce_skip: results go to the rank SKIP positions below. */
 static void gather_skip(draft *d, int before, int skip, const int sent[PIECES]) {
     const group *g = d->among;
     coll_range pieces[PIECES];
@@ -256,8 +257,8 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
 /* --- Plans --- */
 
 /*
- * The hierarchy of units, from the smallest, and how many units of each kind are in one of the
- * next.
+ * The hierarchy of units, from the smallest, and how many units of each kind are in a unit of the
+ * next kind.
  */
 typedef struct hierarchy {
     coll_unit unit[LEVELS + 1];
@@ -321,8 +322,8 @@ static coll_plan_size size_of(const coll_plan_args *args, bool levels) {
 }
 
 /*
- * Returns the group that sums up at LEVEL with this rank, whose places at the lower levels are OWN.
- * Writes its members to RANKS.
+ * Returns the group with which this rank sums up at LEVEL, and writes the group's members to RANKS.
+ * OWN has this rank's places at the lower levels, which are the same for all members.
  */
 static group group_of(const coll_plan_args *args, const hierarchy *f, int level, const int own[],
                       int ranks[]) {

@@ -4,17 +4,17 @@
  * combined in the same way as recursive doubling combines small data.
  *
  * Ranks pair up as in recursive doubling, at first the nearest ones, with the same tree of
- * combinations. But a rank sends one half of its range to its peer, adds to the other half what it
- * receives, and continues with that half; in the end each rank has the sums of an equal part. On
- * the way back the pairs come in reverse order, and each rank gets back the half that it sent. If
- * the number of ranks is no power of two, the first ones form pairs, one rank of which sends all
- * its data to the other. Data moves in chunks, one round each, whose halves stay below transports'
- * eager limit: two longer messages in opposite directions take turns on a TCP connection of Open
- * MPI.
+ * combinations. But a rank sends one half of its range to its peer, adds to the other half the data
+ * that it receives, and continues with that half; in the end each rank has the sums of an equal
+ * part. On the way back the pairs come in reverse order, and each rank gets back the half that it
+ * sent. If the number of ranks is no power of two, the first ones form pairs, one rank of which
+ * sends all its data to the other. Data moves in chunks, one round each, whose halves stay below
+ * transports' eager limit: two longer messages in opposite directions take turns on a TCP
+ * connection of Open MPI.
  *
- * Steps: 2 floor(log2 p), and 2 more if p is no power of two. Bytes: 2 m from every rank and to it,
- * another 2 m if it is one of a pair; over an uplink up to half of it for each of a rack's ranks.
- * Memory: six chunks for each round of the window.
+ * Steps: 2 floor(log2 p), and 2 more if p is no power of two. Bytes: 2 m from every rank and to it;
+ * in a pair, m for the rank that sends all its data, and 3 m for the other; over an uplink up to m
+ * for each of a rack's ranks. Memory: six chunks for each round of the window.
  * Source: Rabenseifner: Optimization of collective reduction operations, ICCS 2004; there the
  * farthest ranks pair up first.
  */
@@ -125,7 +125,7 @@ static half exchange_halves(draft *d, half range, half given[], int gave[]) {
     return range;
 }
 
-/* Adds the step that sends RANGE to PEER once it is complete. */
+/* Adds the step that sends RANGE to PEER once its results are complete. */
 static void send_results(draft *d, int peer, half range, int segment, size_t at) {
     int step = add_message(d, true, peer, range, segment, at);
     add_dependency(d, step, d->latest);
@@ -133,7 +133,7 @@ static void send_results(draft *d, int peer, half range, int segment, size_t at)
     d->passed = step;
 }
 
-/* Adds the way back; RANGE is the part of the results that this rank has. */
+/* Adds the steps of the way back; RANGE is the part of the results that this rank has. */
 static void gather_results(draft *d, half range, const half given[], const int gave[]) {
     d->lane = COLL_LANE_RESULTS;
     for (int i = d->plan->peers; i-- > 0;) {
@@ -172,10 +172,10 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
 }
 
 /*
- * Returns how many chunks keep a host's link busy while their messages cross the network one after
- * the other: FEWEST, or up to MOST if these fit the buffer before a host. The least number that is
- * enough counts twice, since chunks under way share the link. The result is a power of two, as most
- * numbers of chunks are.
+ * Returns the user's window, else how many chunks keep a host's link busy while their messages
+ * cross the network one after the other: FEWEST, or up to MOST if these fit the buffer before a
+ * host. The least number that is enough is doubled, since chunks under way share the link. The
+ * result is a power of two, since the data mostly has as many chunks.
  */
 static size_t window_of(const coll_plan_args *args, size_t chunk) {
     enum { FEWEST = 4, MOST = 8 };

@@ -14,9 +14,10 @@
  * line. If operands must be combined in order, a run of ranks on one node counts as a node.
  *
  * Steps: log_k N between N nodes, and ceil(log2 P) inside for each, and once before. Bytes: k - 1
- * sums in a round from every node and to it, up to twice as many if groups differ in size. In
- * rounds between racks the sums of all the rack's nodes cross its uplink; they are fewest with a
- * radix of 2: as few as with two_level. Memory: all sums that a rank receives or gets passed on.
+ * sums in a round to every node and from it, or up to twice as many from it if groups differ in
+ * size. In rounds between racks the sums of all the rack's nodes cross its uplink; they are fewest
+ * with a radix of 2: as few as with two_level. Memory: all sums that a rank receives, from other
+ * nodes and from its own.
  * Source: Bienz, Olson, Gropp: Node-aware improvements to allreduce, ExaMPI 2019; for one rank on
  * each node, Ruefenacht, Bull, Booth: Generalisation of recursive doubling for AllReduce, 2017.
  */
@@ -40,7 +41,7 @@ typedef struct draft {
     int count;
     int changed; /* index of the last step that changed the data; NONE: none yet */
     coll_range what;
-    size_t at; /* where the sums that are received next begin in the round's memory */
+    size_t at; /* offset in the round's memory of the sums that are received next */
 } draft;
 
 /* --- Rounds --- */
@@ -56,7 +57,8 @@ static void send_data(draft *d, int peer) {
         coll_step_after(send, 0, d->changed);
 }
 
-/* Adds a message of several sums. NUMBERS are their numbers among the sums received next. */
+/* Adds a message of several sums in scratch memory. NUMBERS are the indices of these sums, counted
+ * from offset d->at. */
 static coll_step *add_message(draft *d, coll_step_kind kind, int peer, coll_run numbers) {
     coll_step *message =
         add_step(d, coll_step_message(kind, peer, 0, (size_t)numbers.count * d->what.length));
@@ -66,8 +68,9 @@ static coll_step *add_message(draft *d, coll_step_kind kind, int peer, coll_run 
 }
 
 /*
- * Adds a combination with the sum NUMBER. The combination at index FIRST follows all steps so far,
- * because they read the data that it changes; each further combination follows the one before it.
+ * Adds COMBINATION, with the sum NUMBER. The combination at index FIRST depends on all steps so
+ * far, because they read the data that it changes; each further combination depends on the one
+ * before it.
  */
 static void add_sum(draft *d, coll_step combination, int number, int first) {
     coll_step *sum = add_step(d, combination);
@@ -77,7 +80,8 @@ static void add_sum(draft *d, coll_step combination, int number, int first) {
         coll_step_after(sum, 0, d->count - 2);
 }
 
-/* Combines the data with COUNT sums; the last BEFORE of these come before the data. */
+/* Combines the data with COUNT sums. The last BEFORE of these sums are operands in front of the
+ * data, the others are operands behind it. */
 static void combine(draft *d, int before, int count) {
     const size_t from = d->what.from, length = d->what.length;
     const int first = d->count, behind = count - before;
@@ -92,7 +96,7 @@ static void combine(draft *d, int before, int count) {
     d->at += (size_t)count * length;
 }
 
-/* Sends the data, and receives a sum from each run. */
+/* Sends the data to the ranks of TURN, and receives the sum of a run from each of its sources. */
 static void exchange(draft *d, const coll_leaders_turn *turn) {
     for (int i = 0; i < turn->sends; i++)
         send_data(d, turn->to[i]);

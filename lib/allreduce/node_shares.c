@@ -13,11 +13,11 @@
  * 2. Each rank sends these sums to the nodes that it serves, and adds the sums that these nodes
  *    send to its own contribution to its node's share.
  * 3. Allreduce inside, of the node's share, by recursive doubling: the share is then complete.
- * 4. Each rank sends it to the nodes that it serves, and receives their shares.
+ * 4. Each rank sends this share to the nodes that it serves, and receives their shares.
  * 5. Allgather inside: the exchanges of the first step in reverse.
  *
- * Data moves in segments, one round each, so that the exchanges inside one segment and those of
- * others between nodes overlap.
+ * Data moves in segments, one round each, so that exchanges of one segment inside nodes overlap
+ * with exchanges of other segments between nodes.
  *
  * Steps: 2 (N - 1) / P messages to other nodes from every rank, and 3 ceil(log2 P) inside, for N
  * nodes of P ranks. Bytes: 2 m (N - 1) / N from every node and to it, which is the least; inside,
@@ -34,20 +34,21 @@
 #include "lib/plan/node_pairs.h"
 
 enum { NONE = -1 };
-enum { CUTS_MOST = 31 }; /* around a rank in its node */
-enum { RANGES = 2 };     /* that the pieces of a run of ranks are in */
+enum { CUTS_MOST = 31 }; /* most times that a node's ranks are halved until one rank is alone */
+enum { RANGES = 2 };     /* most ranges of the data that a run of ranks serves */
 
 typedef struct shares_plan {
     coll_plan base;
     coll_node_pairs pairs;
     size_t segment; /* bytes */
-    int cuts;       /* around this rank in its node */
+    int cuts;       /* how often the node's ranks are halved until this rank is alone */
 } shares_plan;
 
 /*
- * A round being written. Its memory has two areas as long as the data, where messages with gaps are
- * packed: for sums that are sent, and for results that are received; then, one after the other,
- * sums that are received, and results that are sent.
+ * A round being written. Its memory has two areas as long as the round's segment of the data, where
+ * messages of data with gaps are packed: for sums that are sent, and for results that are received.
+ * Behind these areas are the sums that are received, and the results that are sent, one after the
+ * other.
  */
 typedef struct draft {
     const shares_plan *plan;
@@ -65,7 +66,8 @@ enum { SUMS, RESULTS, AREAS };
 
 /* --- Messages --- */
 
-/* Returns piece NTH of the segment: the shares' parts, in the order of the nodes. */
+/* Returns piece NTH of the segment. The pieces are the parts of all shares, in the order of the
+ * nodes. */
 static coll_range piece_at(const draft *d, int nth) {
     const coll_node_pairs *pairs = &d->plan->pairs;
     coll_range piece =
@@ -74,7 +76,7 @@ static coll_range piece_at(const draft *d, int nth) {
     return piece;
 }
 
-/* Returns the bytes of the COUNT pieces from FIRST on. */
+/* Returns the range of the COUNT pieces from FIRST on. */
 static coll_range pieces_at(const draft *d, int first, int count) {
     const size_t from = piece_at(d, first).from;
     const coll_range last = piece_at(d, first + count - 1);
@@ -86,8 +88,8 @@ static coll_range share_of(const draft *d, int node) {
     return pieces_at(d, node * parts, parts);
 }
 
-/* Sets RANGES to the pieces that the ranks at PLACES of the node serve, which may go on at the
- * beginning of the data. Returns the number of ranges that are not empty. */
+/* Sets RANGES to the pieces that the ranks at PLACES of the node serve, which may continue at the
+ * beginning of the segment. Returns the number of ranges that are not empty. */
 static int served_by(const draft *d, coll_run places, coll_range ranges[]) {
     const coll_node_pairs *pairs = &d->plan->pairs;
     const coll_run last = coll_node_pairs_of(pairs, places.first + places.count - 1);
@@ -114,7 +116,7 @@ static int add_message(draft *d, coll_step_kind kind, int rank, coll_range range
     return d->count++;
 }
 
-/* Returns where RANGE is in AREA. */
+/* Returns the offset in the round's memory of RANGE in AREA. */
 static size_t in_area(const draft *d, int area, coll_range range) {
     return (size_t)area * d->what.length + range.from - d->what.from;
 }
@@ -124,7 +126,7 @@ static void add_dependency(draft *d, int step, int earlier) {
         coll_step_after(&d->steps[step], 0, earlier);
 }
 
-/* Sends RANGE of the data as it is now. */
+/* Adds a send of RANGE, after the last step so far that changes the data. Returns its step. */
 static int send_data(draft *d, int rank, coll_range range, size_t at) {
     const int sent = add_message(d, COLL_STEP_SEND, rank, range, at);
     if (range.length > 0)
@@ -134,7 +136,7 @@ static int send_data(draft *d, int rank, coll_range range, size_t at) {
 
 /*
  * Adds the receive of RANGE and its combination with the data; BEFORE: the received operand is the
- * first one. The combination depends on SENDS, the COUNT steps that send the data that it changes.
+ * first one. The combination depends on SENDS, COUNT steps that send RANGE as it was before.
  */
 static void receive_and_combine(draft *d, int rank, coll_range range, bool before,
                                 const int sends[], int count) {
@@ -175,7 +177,8 @@ static halves halves_at(const draft *d, int depth) {
 
 /* --- Steps of the head comment --- */
 
-/* Each half sends the contributions for the other half to one rank of it, so that each counts once.
+/* A rank sends its contributions for the other half to one rank of that half, so that each
+ * contribution counts once.
  */
 static void reduce_scatter_inside(draft *d) {
     for (int depth = 0; depth < d->plan->cuts; depth++) {
@@ -201,7 +204,8 @@ static coll_range piece_with(const draft *d, const coll_node_pair *pair, bool ow
     return piece_at(d, (own ? pairs->node : pair->other) * pairs->parts + pair->part);
 }
 
-/* Returns the first of the steps that send the sums, one for each message of this rank. */
+/* Returns the index of the first step that sends sums; there is one for each message of this
+ * rank. */
 static int exchange_sums(draft *d) {
     const coll_node_pairs *pairs = &d->plan->pairs;
     const coll_run numbers = coll_node_pairs_of(pairs, pairs->place);
@@ -231,8 +235,8 @@ static void allreduce_inside(draft *d) {
     }
 }
 
-/* Sends the node's share, and receives those of other nodes in place of the sums that step SENT and
- * the following ones have sent. */
+/* Sends pieces of the node's share, and receives pieces of other nodes' shares in place of the sums
+ * that step SENT and the following ones have sent. */
 static void exchange_results(draft *d, int sent) {
     const coll_node_pairs *pairs = &d->plan->pairs;
     const coll_run numbers = coll_node_pairs_of(pairs, pairs->place);

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * racks: for uplinks that are slower than a rack's hosts together. As little data as possible
- * crosses each uplink, from the first part on.
+ * crosses each uplink, and the uplinks are in use as soon as the first piece is summed up.
  *
  * The data is divided into groups, each of which has one piece for each of the R racks. Each rack
  * sums up every piece: its parts travel around the ring of the rack's ranks, until each rank has
- * the sum of its own part. With these parts the pieces then travel around the ring of the racks: in
- * R - 1 turns they are added up, and in R - 1 more they are forwarded, while the racks are busy
- * with the next group. A rack passes the results that it receives around its ranks. Racks may have
- * different sizes: a rank sends its part of a piece to all ranks of the next rack whose parts
- * overlap it.
+ * the sum of its own part. Then each piece travels, part by part, around the ring of the racks: it
+ * is added up in R - 1 turns, and forwarded in R - 1 more, while the racks are busy with the next
+ * group. A rack passes the results that it receives around its ranks. Racks may have different
+ * sizes: a rank sends its part of a piece to all ranks of the next rack whose parts overlap it.
  *
  * In turn (k, t) rack r sums up piece r - t of group k inside and forwards its sum; it receives the
  * result of piece r + 1 - t of group k - 1, forwards it, and passes it around its own ranks.
@@ -113,8 +112,8 @@ static int place_of_merge(const racks_plan *plan, coll_range piece) {
 
 /*
  * Writes the steps that receive this rank's part of PIECE from the rack before (except in the first
- * turn of a group), merge it with the data by MERGE, and send it to the next rack (except in the
- * last turn). In the first turn, SEND holds the dependencies of the sends.
+ * turn of a group), merge it with the data by step MERGE, and send it to the next rack (except in
+ * the last turn). In the first turn, SEND holds the dependencies of the sends.
  */
 static int pass_to_next_rack(const racks_plan *plan, coll_range piece, int turn, coll_step merge,
                              coll_step send, coll_step steps[]) {
@@ -168,7 +167,8 @@ static moment moment_of(const racks_plan *plan, uint64_t turn) {
     return now;
 }
 
-/* Returns the index of the step that adds, in a hop inside a rack: it follows the receives. */
+/* Returns the index of the step that adds, in a hop inside a rack; this step follows the
+ * receives. */
 static int place_of_sum(const racks_plan *plan, const moment *now, int hop) {
     return is_passed_round(plan, now->results, hop) + 1;
 }
@@ -217,7 +217,7 @@ static int receive_inside(const racks_plan *plan, const moment *now, uint64_t tu
     return count;
 }
 
-/* Writes hop HOP around the rack: receives parts, and sends the parts that the last hop has
+/* Writes hop HOP around the rack: receives parts, and sends the parts that the hop before has
  * received. */
 static int hop_inside(const racks_plan *plan, const moment *now, uint64_t turn, int hop,
                       coll_step steps[]) {
@@ -302,8 +302,8 @@ static void find_racks(const coll_plan_args *args, int *first) {
 
 /*
  * What one rack sends in a round of a turn, the next rack receives in the same round of its next
- * turn, so more rounds are in flight than one turn has. With at most one turn for each rack, no
- * range is still on its way to the next rack when its result comes back.
+ * turn, so more rounds are in flight than one turn has. The window has at most one turn for each
+ * rack, so that no range is still on its way to the next rack when its result comes back.
  */
 static coll_plan_size plan_size(const coll_plan_args *args) {
     const coll_shape *shape = args->shape;

@@ -4,9 +4,9 @@
  * every rank adds its own contribution; in p - 1 more turns the sums travel around.
  *
  * The ranks are in chain order, so that every uplink is crossed by one message a turn in either
- * direction. Parts move in segments: a rank forwards a segment as soon as it has it, whatever is
- * left of the turn. Part i is summed up from rank i on around the ring: in one order and on one
- * rank, so all ranks have the same bits.
+ * direction. Parts move in segments: a rank forwards a segment as soon as it has the segment,
+ * without waiting for the end of the turn. Part i is summed up from position i on around the ring,
+ * once and in one order, so all ranks have the same bits.
  *
  * Steps: 2 (p - 1) turns. Bytes: 2 m (p - 1)/p from every rank and to it, and over each uplink in
  * either direction. Memory: two segments for each round of the window.
@@ -34,7 +34,8 @@ static coll_range range_of(const ring_plan *plan, int64_t which, uint64_t i) {
     return (coll_range){part.from + i * segment, coll_segment_length(part.length, segment, i)};
 }
 
-/* Returns the range that this rank receives in TURN. It sends the same range of the next part. */
+/* Returns segment I of the part that this rank receives in TURN. In the same round the rank sends
+ * segment I of the next part. */
 static coll_range received_range(const ring_plan *plan, uint64_t turn, uint64_t i) {
     return range_of(plan, plan->position - (int64_t)turn - 1, i);
 }

@@ -34,7 +34,7 @@ typedef struct coll_trees {
     bool before[COLL_TREES_PEERS];            /* the peer's sum is the first operand */
     /*
      * Adds the steps between the way up and the way down: roots exchange their sums with their
-     * peers, or something else. It may use the segments after those of the children.
+     * peers, or something else. The function may use the segments after those of the children.
      */
     void (*exchange)(const struct coll_trees *plan, coll_trees_draft *d);
 } coll_trees;
@@ -42,7 +42,8 @@ typedef struct coll_trees {
 /* Adds STEP, which depends on step AFTER of the round, unless that is -1. */
 coll_step *coll_trees_add(coll_trees_draft *d, coll_step step, int after);
 
-/* Returns the size of a plan in which no rank receives from more than MOST others on the way up. */
+/* Returns the size of a plan in which no rank receives sums from more than MOST other ranks,
+ * children and peers together. */
 coll_plan_size coll_trees_size(const coll_plan_args *args, int most);
 
 /* Creates, in MEMORY of coll_trees_size, the plan of a rank without parent, children and peers. */
@@ -58,8 +59,8 @@ void coll_trees_join(coll_trees *plan, coll_unit unit, coll_unit whole);
 void coll_trees_double(coll_trees *plan, coll_unit unit);
 
 /*
- * Returns an upper bound on the number of ranks from which any rank receives after coll_trees_join
- * or coll_trees_double. The result is the same on all ranks.
+ * Returns an upper bound on the number of ranks from which any rank receives sums, after
+ * coll_trees_join or coll_trees_double. The result is the same on all ranks.
  */
 int coll_trees_depth(const coll_plan_args *args, coll_unit unit, coll_unit whole);
 
