@@ -3,11 +3,12 @@
  * bruck: in each of ceil(log_r p) rounds, r the radix, a rank sends all of its blocks except about
  * one r-th, in r - 1 messages.
  *
- * A block for the rank o positions further on gets there by the digits of o in base r: in the round
- * of distance d, a power of r, a rank sends all blocks whose o has the digit i there to the rank i
- * d positions further on. It stores a block in transit at the place in its data where a block from
- * the same distance will be in the end, so nothing has to be moved afterwards. A larger radix takes
- * fewer rounds and fewer bytes, but more messages; by default the cost model chooses it.
+ * A block for the rank o positions further on moves by the digits of o in base r. In the round of
+ * distance d, a power of r, a rank sends all blocks whose o has the digit i at that power to the
+ * rank i d positions further on. It stores a block in transit at the place in its data where a
+ * block from the same distance will be in the end, so nothing has to be moved afterwards. A larger
+ * radix takes fewer rounds and fewer bytes, but more messages; by default the cost model chooses
+ * it.
  *
  * Bytes: m p (r - 1) / r from every rank and to it in each round. Over an uplink, of a rack of n
  * ranks, n times that in each round of a distance of n or more. Memory: 2 (r - 1) messages of about
@@ -31,8 +32,8 @@ typedef struct bruck_plan {
 } bruck_plan;
 
 /*
- * Returns the copy of the block that travels FAR positions in all, between scratch memory and its
- * place before the round of DISTANCE.
+ * Returns the copy, to or from scratch memory, of the block that travels FAR positions in all, in
+ * the round of DISTANCE. Before its first round the block is in the input.
  */
 static coll_step copy_block(const coll_plan_args *args, int far, int distance, bool to_scratch) {
     int ranks = args->shape->topo->ranks, own = args->line->position;

@@ -7,7 +7,7 @@
  *    rank of its node one message: its block for that rank, and its blocks for the nodes that this
  *    rank serves.
  * 2. Two nodes exchange one message in each direction, which has all blocks from one to the other;
- *    or several, from several ranks, if there are more ranks than nodes.
+ *    or several, from several ranks, if every node has several ranks for each other node.
  * 3. Every rank sends to each other rank of its node the blocks that have come for that rank.
  *
  * lib/plan/node_pairs.h says which ranks serve which nodes. Messages are packed in scratch memory.
@@ -15,7 +15,7 @@
  * Steps: (N - 1) / P messages to other nodes from every rank, and 2 (P - 1) inside, for N nodes of
  * P ranks. Bytes: every block once between nodes, and about twice inside. Memory: about six times
  * the blocks of a rank. Long calls use other algorithms: if messages between nodes reach the
- * transport's eager limit, those of two nodes take turns on a TCP connection of Open MPI.
+ * transport's eager limit, the messages of two nodes take turns on a TCP connection of Open MPI.
  * Source: after Chochia, Solt, Hursey: Applying on-node aggregation methods to MPI alltoall
  * collectives: matrix block aggregation algorithm, EuroMPI 2022.
  */
@@ -47,7 +47,7 @@ static coll_step *add_step(draft *d, coll_step step) {
     return &d->steps[d->count++];
 }
 
-/* Returns the bytes of scratch memory for BLOCKS blocks. */
+/* Takes scratch memory for BLOCKS blocks and returns its offset. */
 static size_t take(draft *d, int blocks) {
     const size_t at = d->at;
     d->at += (size_t)blocks * d->block;
@@ -92,7 +92,7 @@ static coll_step *move_blocks(draft *d, size_t from, size_t at, int blocks, int 
     return copy;
 }
 
-/* Sends each other rank of the node the blocks for the ranks to which it forwards, and its own. */
+/* Sends to each other rank of the node the blocks that it will forward, and then its own block. */
 static void send_inside(draft *d) {
     for (int nth = 1; nth < d->pairs->ranks; nth++) {
         const int place = coll_node_pairs_beside(d->pairs, nth),
@@ -110,8 +110,8 @@ static void send_inside(draft *d) {
 }
 
 /*
- * Receives the blocks that the other ranks of the node send, and sorts those to be forwarded by
- * destination, then by source. Returns where the sorted blocks are.
+ * Receives the blocks that the other ranks of the node send, and sorts the blocks that this rank
+ * forwards by destination, then by source. Returns the offset of the sorted blocks.
  */
 static size_t receive_inside(draft *d) {
     const coll_node_pairs *pairs = d->pairs;
@@ -140,8 +140,8 @@ static size_t receive_inside(draft *d) {
 
 /* The messages received from other nodes. */
 typedef struct arrivals {
-    int first; /* the step that receives the first one; the next one is two steps later */
-    size_t at; /* where it is in scratch memory; the others follow */
+    int first; /* the step that receives the first message; each further one is two steps later */
+    size_t at; /* offset of the first message in scratch memory; the others follow */
 } arrivals;
 
 /* Exchanges the blocks at SORTED with other nodes. */
@@ -175,7 +175,7 @@ static void keep_own(draft *d, arrivals from) {
     }
 }
 
-/* Sends the rank at PLACE of the node the blocks that have come for it. */
+/* Sends to the rank at PLACE of the node the blocks that have come for that rank. */
 static void deliver_to(draft *d, int place, arrivals from) {
     const coll_node_pairs *pairs = d->pairs;
     const coll_run numbers = coll_node_pairs_of(pairs, pairs->place);
@@ -207,7 +207,7 @@ static void deliver_to(draft *d, int place, arrivals from) {
     coll_step_after(add_message(d, COLL_STEP_SEND, pairs->order[position], at, all), 0, after);
 }
 
-/* Receives the blocks of other nodes that the rank at PLACE of the node delivers. */
+/* Receives the blocks from other nodes that the rank at PLACE of the node delivers. */
 static void receive_from(draft *d, int place) {
     const coll_run sources = coll_node_pairs_delivered(d->pairs, place, d->pairs->place);
     if (sources.count == 0)

@@ -10,8 +10,8 @@
  *      further on. So the ranks of a rack send to different racks.
  *    - Racks of different sizes, or of one rank each: there is one slot per rank, and the ranks of
  *      each rack are spread evenly over all slots. In turn t the rank in slot u sends to the
- *      position u + t of the line (modulo the ranks). Racks are contiguous there, so the share of
- *      its messages that stays in a rack is proportional to the size of the rack.
+ *      position u + t of the line (modulo the ranks). Racks are contiguous in the line, so the
+ *      share of a rack's messages that stays inside is proportional to the size of the rack.
  * 2. Blocks move in segments. A rank requests a block with an empty message once the bytes that it
  *    has requested fit a window: sends complete before their data has arrived, so without requests
  *    the other ranks would run ahead and flood the port of a rank that is late. If all blocks
@@ -77,7 +77,7 @@ static size_t bytes_from(const coll_plan_args *args, int position) {
 
 /* Scratch memory for listing turns, one element for each position and slot. */
 typedef struct seat {
-    int wanted; /* the slot at which this position spreads its rack best */
+    int wanted; /* the slot that this position prefers, so that its rack is spread evenly */
     int before; /* number of positions that prefer an earlier slot */
     int sender; /* the position that has this slot */
 } seat;
@@ -113,8 +113,8 @@ static void assign_slots(const coll_plan_args *args, seat seats[]) {
 }
 
 /*
- * Lists this rank's turns in order, without the one with itself and those in which both blocks are
- * empty. Returns their number.
+ * Lists this rank's turns in order, without the turn with itself and without turns in which both
+ * blocks are empty. Returns their number.
  */
 static int find_turns(const coll_plan_args *args, seat seats[], turn turns[]) {
     const int ranks = args->shape->topo->ranks, own = args->line->position;
@@ -185,8 +185,8 @@ static size_t window_of(const coll_plan_args *args) {
 /* --- The plan --- */
 
 /*
- * Returns turn NTH if all racks are equal: its number is (places, racks) as in the head of this
- * file.
+ * Returns turn NTH if all racks have equal size: turn (places, further) in the notation (s, e) of
+ * the head of this file.
  */
 static turn even_turn(const pairwise_plan *plan, uint64_t nth) {
     const int own = plan->base.args->line->position, racks = plan->even_racks,
@@ -228,7 +228,7 @@ static size_t received_bytes(const pairwise_plan *plan, uint64_t round) {
 }
 
 /*
- * Delays the request of ROUND until all data in flight, including what it requests, fits the
+ * Delays the request of ROUND until all data in flight, including the data of ROUND, fits the
  * window.
  */
 static void delay_request(const pairwise_plan *plan, uint64_t round, coll_step *request) {

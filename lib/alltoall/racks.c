@@ -5,7 +5,7 @@
  * 1. Every rank exchanges with the rank at its own place in each other rack: one message holds its
  *    blocks for all ranks of that rack.
  * 2. It then has all blocks for the ranks of its own rack from the ranks at its place, and sends
- *    one message to each of them.
+ *    one message to each rank of its own rack.
  *
  * Between the two steps, each block in transit is stored in the slot of the block that replaces it
  * in step 2. If there is only one rack, or racks differ in size, hosts act as racks.
@@ -35,8 +35,8 @@ typedef struct racks_plan {
 } racks_plan;
 
 /*
- * Returns whether racks are used; if the size of the first rack shows that racks differ, hosts are
- * used instead. Whether those differ is checked only in is_applicable.
+ * Returns whether racks are used. Hosts are used instead if there is one rack, or if the size of
+ * the first rack shows that racks differ. Only is_applicable checks all sizes.
  */
 static bool uses_racks(const coll_topo *topo) {
     int first = 0;
@@ -60,7 +60,7 @@ static coll_step block_message(const racks_plan *plan, coll_step_kind kind, int 
     return step;
 }
 
-/* Writes the exchange of step 1 with the racks FURTHER ahead and as far back. */
+/* Writes the exchange of step 1 with the rack FURTHER racks ahead and the one as far back. */
 static int exchange_with_racks(const racks_plan *plan, int further, coll_step steps[]) {
     int to = (plan->rack + further) % plan->racks * plan->places,
         from = (plan->rack - further + plan->racks) % plan->racks * plan->places;
@@ -70,8 +70,9 @@ static int exchange_with_racks(const racks_plan *plan, int further, coll_step st
 }
 
 /*
- * Returns the copy, to or from scratch memory, of the block that is exchanged between the rank at
- * PLACE of this rack and RACK.
+ * Returns the copy, to or from scratch memory, of the block in the slot of the rank at PLACE of
+ * RACK. After step 1 it is a block from RACK to the rank at PLACE of this rack; after step 2 a
+ * block from that slot's rank to this rank.
  */
 static coll_step copy_block(const racks_plan *plan, int rack, int place, bool to_scratch) {
     bool is_own = to_scratch && rack == plan->rack;

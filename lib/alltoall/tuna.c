@@ -4,13 +4,14 @@
  * nearly all ranks have short blocks for nearly all others.
  *
  * 1. Blocks of at most PACKED bytes travel as in bruck.c, by the digits of their distance. A
- *    message has the lengths of its blocks, since ranks that pass blocks on don't know them, and
- *    then the blocks. Its receiver has memory for the longest possible message, so that lengths
- *    need no message of their own.
+ *    message has the lengths of its blocks, since ranks that forward blocks don't know their
+ *    lengths, and then the blocks. Its receiver has memory for the longest possible message, so
+ *    that lengths need no message of their own.
  * 2. Longer blocks are exchanged as in pairwise.c: both ranks know their lengths.
  *
- * Every rank takes part in all rounds, even if it has nothing to send, because no rank knows what
- * others have. If most blocks are empty, pairwise takes less time; so this one must be asked for.
+ * Every rank takes part in all rounds, even if it has nothing to send, because no rank knows which
+ * blocks others have. If most blocks are empty, pairwise takes less time; so tuna runs only if the
+ * user names it.
  *
  * Steps: (r - 1) messages in each round. Bytes: a short block and its two bytes of length once for
  * each digit that is not 0. Memory: PACKED bytes for each rank, and 2 (r - 1) messages of about
@@ -41,12 +42,12 @@ typedef struct tuna {
     int ranks, own, radix;
     int distance;           /* of this round */
     size_t packed, message; /* most bytes of a packed block, and of a message */
-    /* by distance: a block that has come as far as the digits of earlier rounds say, and will go
-     * as far as those of later rounds say; and its length */
+    /* by distance to travel: the length of a block, and its bytes. The block has already moved by
+     * the digits of earlier rounds, and will move by the digits of later rounds */
     length *lengths;
     char *slots, *sent, *received;
     coll_task rounds; /* the task until the rounds are over */
-    coll_task *rest;  /* that of the long blocks, which has these values and blocks */
+    coll_task *rest;  /* the task of the long blocks, with VALUES, BLOCKS and INPUT */
     coll_values values;
     coll_blocks blocks, input;
 } tuna;
@@ -71,8 +72,8 @@ static size_t message_of(const coll_plan_args *args) {
 
 /* --- Rounds --- */
 
-/* Returns the next distance behind FAR with the same digit in this round. The first one with the
- * digit TIMES is TIMES * distance. */
+/* Returns the next distance behind FAR with the same digit in this round. The first distance with
+ * the digit TIMES is TIMES * t->distance. */
 static int next_far(const tuna *t, int far) {
     far++;
     return far % t->distance ? far : far + (t->radix - 1) * t->distance;
@@ -101,7 +102,7 @@ static size_t pack(const tuna *t, int times, char *message) {
     return (size_t)(at - message);
 }
 
-/* Reads them from MESSAGE. */
+/* Reads the blocks with the digit TIMES from MESSAGE. */
 static void unpack(const tuna *t, int times, const char *message) {
     const length *lengths = (const length *)message;
     const char *at = message + (size_t)count_blocks(t, times) * sizeof *lengths;
@@ -137,7 +138,7 @@ static int begin_round(tuna *t) {
 
 /* --- Before and after all rounds --- */
 
-/* Returns 0 for a long block. */
+/* Returns the length of a short block, and 0 for a long block. */
 static length short_length(const tuna *t, const coll_data *block) {
     return block->bytes <= t->packed ? (length)block->bytes : 0;
 }
@@ -175,14 +176,15 @@ static int write_blocks(const tuna *t) {
     return MPI_SUCCESS;
 }
 
-/* Gives this task the requests of the long blocks' task. */
+/* Copies the state of the long blocks' task, with its requests, to this task. */
 static void show_rest(tuna *t) {
     t->task = *t->rest;
     t->task.start = t->rounds.start;
     t->task.handle_completed = t->rounds.handle_completed;
 }
 
-/* Begins the next round, or exchanges the long blocks. */
+/* Begins the next round. After the last one, writes this rank's short blocks and begins to exchange
+ * the long blocks. */
 static int go_on(tuna *t) {
     if (t->distance < t->ranks)
         return begin_round(t);
@@ -220,7 +222,8 @@ static int handle_completions(coll_task *task, int count) {
 
 /* --- The task --- */
 
-/* Makes CALL that of the long blocks. BLOCKS, INPUT and VALUES are set, and must outlive it. */
+/* Changes CALL to the exchange of the long blocks. Sets BLOCKS, INPUT and VALUES, which must
+ * outlive CALL. */
 static void keep_long_blocks(coll_exec_args *call, coll_blocks *blocks, coll_blocks *input,
                              coll_values *values) {
     const size_t longer = packed_of(&call->args) + 1;
@@ -280,7 +283,7 @@ static coll_task *open_task(const coll_exec_args *call, void *memory) {
     return &t->task;
 }
 
-/* Returns the time of blocks of equal size, which are all short or all long. */
+/* Returns the predicted time for blocks of equal size, which are all short or all long. */
 static double predict(const coll_shape *call, const coll_values *values) {
     const coll_plan_args args = {.shape = call, .values = values};
     coll_shape packed = *call;

@@ -14,11 +14,11 @@ extern const coll_algorithm coll_barrier_usual_linear, coll_barrier_usual_doubli
 enum { COLL_BARRIER_RADIX = 64 }; /* the highest radix */
 
 /*
- * Writes the steps in ROUND of the rank at PLACE in a dissemination among COUNT RANKS, and returns
- * their number. In round j a rank sends a message to the ranks that are 1, 2, ..., RADIX - 1 times
- * RADIX^j places behind it, and receives one from each rank that is as many places before it; after
- * coll_radix_digits(COUNT, RADIX) rounds (lib/pattern/radix.h) each has heard from all, directly or
- * indirectly.
+ * Writes the steps in ROUND of the rank at PLACE in a dissemination among the COUNT ranks in RANKS,
+ * and returns their number. In round j a rank sends a message to the ranks that are 1, 2, ...,
+ * RADIX - 1 times RADIX^j places behind it, and receives one from each rank that is as many places
+ * before it. After coll_radix_digits(COUNT, RADIX) rounds (lib/pattern/radix.h) each rank knows,
+ * directly or indirectly, that all ranks have arrived.
  */
 int coll_barrier_round(const int ranks[], int count, int place, int radix, int round,
                        coll_step steps[]);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * dissemination: in every round each rank sends a message to a few others, which tells them that
- * all ranks it has heard from have arrived.
+ * dissemination: in every round each rank sends a message to a few others. The message means that
+ * the sender has arrived, and all ranks from which it has heard, directly or indirectly.
  *
- * In round j these are the ranks 1, 2, ..., k - 1 times k^j places behind it in the line, so the
- * number of ranks that it has heard from grows by the factor k in each round. The line is in chain
- * order: the first rounds stay inside hosts and racks, except at their ends.
+ * In round j the receivers are the ranks 1, 2, ..., k - 1 times k^j places behind the sender in the
+ * line, so the number of ranks from which a rank has heard grows by the factor k in each round. The
+ * line is in chain order: the first rounds stay inside hosts and racks, except at their ends.
  *
- * Steps: ceil(log_k p) rounds of k - 1 messages. All messages are empty; each rank sends (k - 1)
- * ceil(log_k p), in the last rounds all of them to other racks.
+ * Steps: ceil(log_k p) rounds of k - 1 messages. All messages are empty; each rank sends at most (k
+ * - 1) ceil(log_k p), in the last rounds only to other racks.
  * Source: Hensgen, Finkel, Manber: Two algorithms for barrier synchronization, 1988, for k = 2;
  * Hoefler, Mehlan, Mietke, Rehm: Fast barrier synchronization for InfiniBand, IPDPS 2006, for more.
  */

@@ -10,8 +10,9 @@
  *    to all others at once.
  * 3. The groups are released down the trees.
  *
- * Steps: 2 log_k of the size of a group, and log_k of the number of groups. All messages are empty;
- * a group sends and receives (k - 1) log_k of the number of groups.
+ * Steps: 2 log_k of the size of a group, and log_k of the number of groups. All messages are empty.
+ * For G groups, each group sends and receives up to (k - 1) log_k G messages to and from other
+ * groups.
  */
 #include "config.h"
 
@@ -41,7 +42,7 @@ static int groups_of(const coll_topo *topo) {
 }
 
 /*
- * Adds this rank's children, and its parent, in the tree of its group of kind IN, whose members are
+ * Adds this rank's children, and its parent, in the tree of its unit of kind IN, whose members are
  * the first ranks of the units one level below.
  */
 static void add_level(rack_plan *plan, const coll_plan_args *args, coll_unit in) {
@@ -62,8 +63,9 @@ static void add_level(rack_plan *plan, const coll_plan_args *args, coll_unit in)
 }
 
 /*
- * Writes a round. The first round notifies the parent, the last one the children; the rounds in
- * between exchange messages with the parent or with the other groups.
+ * Writes a round. In the first round a rank receives from its children, and in the last one it
+ * releases them. In between it notifies its parent and waits to be released or, if it is the first
+ * rank of its group, exchanges messages with the other groups.
  */
 static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
     const rack_plan *plan = (const rack_plan *)base;

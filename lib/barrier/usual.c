@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * usual_linear and usual_doubling: Open MPI's algorithms, for predicting its time, and when each
- * rank leaves: what the program calls next depends on that.
+ * usual_linear and usual_doubling: Open MPI's algorithms, for predicting its time and the time at
+ * which each rank leaves, when the rank's next call can begin.
  *
  * - linear: all ranks send to the first, which then sends to all. The first rank leaves before the
  *   others, so a broadcast that it begins next reaches them when they leave.
  * - doubling: pairs of ranks exchange messages, twice as far apart each time. Ranks beyond the
  *   largest power of two first send to one of the others, which answers in the end.
  *
- * All messages are empty. Steps: 2, in which the first rank receives and sends p - 1; or log2 p,
- * and 2 more if p is no power of two. Source: coll_base_barrier.c of Open MPI 4.1.
+ * All messages are empty. Steps: linear 2 (the first rank receives p - 1 messages, then sends as
+ * many); doubling floor(log2 p), and 2 more if p is not a power of two. Source: coll_base_barrier.c
+ * of Open MPI 4.1.
  */
 #include "config.h"
 
@@ -56,7 +57,8 @@ static coll_plan *linear_plan(const coll_plan_args *args, coll_plan_size size, v
 
 /* --- doubling --- */
 
-/* Returns how often ranks exchange: the largest power of two that is at most RANKS takes part. */
+/* Returns the number of exchanges, floor(log2 RANKS). As many ranks take part as the largest power
+ * of two that is at most RANKS. */
 static int exchanges_of(int ranks) {
     return coll_tree_depth(ranks + 1) - 1;
 }
