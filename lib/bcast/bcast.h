@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Declarations for the broadcast algorithms; their table is in lib/api/registry.c. They are only
- * called with at least 2 ranks and 1 byte; the number of bytes is the same on all ranks.
+ * Declarations for the broadcast algorithms; their table is in lib/api/registry.c. The algorithms
+ * are only called with at least 2 ranks and 1 byte; the number of bytes is the same on all ranks.
  */
 #ifndef COLL_LIB_BCAST_BCAST_H
 #define COLL_LIB_BCAST_BCAST_H

@@ -4,10 +4,10 @@
  *
  * 1. Ranks form a line: the root, its node, its rack, the other racks, so that every uplink is
  *    crossed once in each direction.
- * 2. The data moves down the line in segments. A rank forwards a segment as soon as it has it. It
- *    posts receives a window ahead, and sends at most a window of segments that the next rank has
- *    not confirmed. A send is complete when the transport has copied the data, so only
- *    confirmations limit what waits in the switch before the next rank. Without that limit the
+ * 2. The data moves down the line in segments. A rank forwards a segment as soon as it has received
+ *    the segment. It posts receives a window ahead, and sends at most a window of segments that the
+ *    next rank has not confirmed. A send is complete when the transport has copied the data, so
+ *    only confirmations limit what waits in the switch before the next rank. Without that limit the
  *    switch's buffer overflows now and then, and a line in which every link is equally fast never
  *    makes up for the time that a lost packet costs.
  *
@@ -37,7 +37,8 @@ static size_t segment_of(const coll_shape *call, const coll_values *values) {
     return coll_bcast_segment(call, values->at[COLL_SEGMENT], call->topo->ranks - 2);
 }
 
-/* Returns how many segments fit half of the buffer before the next rank, from FEWEST to MOST. */
+/* Returns the user's window, else how many segments fit half of the buffer before the next rank,
+ * from FEWEST to MOST. */
 static int window_of(const coll_shape *call, const coll_values *values, size_t segment) {
     enum { FEWEST = 4, MOST = 16 };
     if (values->at[COLL_WINDOW])
@@ -115,7 +116,7 @@ static coll_plan *make_plan(const coll_plan_args *args, coll_plan_size size, voi
     return &plan->base;
 }
 
-/* A confirmed chain is not a plan: it depends on what arrives. */
+/* A confirmed chain is not a plan: its messages depend on what arrives. */
 static bool is_confirmed(const coll_values *values) {
     return values->at[CONFIRM];
 }

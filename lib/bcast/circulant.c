@@ -8,8 +8,8 @@
  *    Rounds are not synchronized: a rank continues as soon as it has the segment to be sent.
  *
  * A chain's first segment takes p - 1 hops, here it takes ceil(log2 p). In exchange every rank
- * communicates with 2 ceil(log2 p) others, also across racks: up to one copy for each of its ranks
- * enters a rack, and the number of copies that leave it has no such bound.
+ * communicates with 2 ceil(log2 p) others, also across racks: up to one copy for each rank of a
+ * rack enters the rack, and the number of copies that leave the rack has no such bound.
  *
  * Cost: (n - 1 + ceil(log2 p)) (a + b B) for segments of b bytes, and more with a growing number of
  * segments: as the rounds drift apart, two senders sometimes send to one receiver at once.

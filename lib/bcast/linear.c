@@ -3,13 +3,13 @@
  * linear: the root sends the whole message to every other rank, one after the other, in chain
  * order.
  *
- * A copy enters a rack for each of its ranks, and one leaves the root's rack for each rank of
- * another.
+ * Every other rack receives one copy of the message for each of its ranks, and the uplink of the
+ * root's rack carries one copy for each rank outside that rack.
  *
  * The papers' "simple broadcasting", and the default of data-centric frameworks; here as a baseline
  * for comparison.
  *
- * Cost: that of p - 1 messages of one sender.
+ * Cost: p - 1 messages of one sender.
  * Source: Zhang and Qiu, section 3.2 and table 7.
  */
 #include "config.h"

@@ -4,11 +4,11 @@
  * and many ranks per node.
  *
  * 1. The root's node broadcasts inside, along a binomial tree.
- * 2. Each of its ranks sends to the first rank of the other nodes that it serves.
+ * 2. Each rank of the root's node sends to the first ranks of the other nodes that it serves.
  * 3. The other nodes broadcast inside, along binomial trees.
  *
  * Steps: ceil(log2 P) inside, (N - 1) / P messages from each rank of the root's node, and ceil(log2
- * P) inside, for N nodes of P ranks. Bytes: m to each other node, all of them from the root's.
+ * P) inside, for N nodes of P ranks. Bytes: m to each other node, all from the root's node.
  * Source: the tree of Karonis, de Supinski, Foster, Gropp, Lusk, Bresnahan: Exploiting hierarchy in
  * parallel computer networks to optimize collective operation performance, IPDPS 2000, with several
  * senders.

@@ -178,12 +178,12 @@ static int next_epoch(rank_state *p, const coll_diagnosis *diagnosis) {
         return code;
     move_to_end(coll_diagnosis_suspect(diagnosis, p->shape->root), p->order, p->comm->ranks);
     p->epoch++;
-    /* send a heartbeat at once, so that the root knows that this rank follows */
+    /* send a heartbeat at once, so that the root knows that this rank has entered the epoch */
     p->beat = p->life.now;
     return enter_epoch(p);
 }
 
-/* At the root: starts the next attempt, or fails if none is left. */
+/* Starts the next attempt, or fails if none is left. Only the root calls this. */
 static int restart_or_fail(rank_state *p, const coll_diagnosis *diagnosis) {
     if (p->epoch == p->retry)
         return fail_broadcast(p, diagnosis);
@@ -213,7 +213,7 @@ static int forward_segment(rank_state *p) {
     return coll_ring_buffers_send(&p->buffers, p->epoch, slot_of(p), p->next);
 }
 
-/* At the root: sends segments while outbox slots are free. */
+/* Sends segments while outbox slots are free. Only the root calls this. */
 static int send_segments(rank_state *p) {
     for (; p->passed < p->segments && is_free(p); p->passed++) {
         coll_segment_header *message = outbox_message(p, slot_of(p));
@@ -304,12 +304,14 @@ static int process_messages(rank_state *p) {
     return MPI_SUCCESS;
 }
 
-/* Returns whether all messages of older epochs to and from this rank have arrived. */
+/* Returns whether all messages of older epochs to this rank have arrived, and its sends of older
+ * epochs are complete. */
 static bool is_drained(const rank_state *p) {
     return p->ends >= p->epoch && coll_ring_buffers_have_left(&p->buffers, p->epoch);
 }
 
-/* Acknowledges, once this rank has all segments. In the first epoch only the last rank does. */
+/* Sends the acknowledgement once this rank has all segments and, after a restart, all messages of
+ * older epochs have arrived. In the first epoch only the last rank acknowledges. */
 static int send_acknowledgement(rank_state *p) {
     if (p->acknowledged || p->passed < p->segments ||
         (p->epoch == 0 ? p->next >= 0 : !is_drained(p)))
@@ -381,7 +383,7 @@ static int send_heartbeat(rank_state *p) {
 }
 
 /*
- * If the attempt has stalled, restarts it at the root; on other ranks fails if the root has been
+ * At the root, restarts the attempt if it has stalled. On other ranks, fails if the root has been
  * silent for too long.
  */
 static int check_timeout(rank_state *p) {
@@ -402,7 +404,8 @@ static int check_timeout(rank_state *p) {
 
 /* --- The broadcast --- */
 
-/* Waits for the next message, at most until a heartbeat may be due, and handles a control message.
+/* Waits for the next completion, for at most half the time between heartbeats (if there are
+ * heartbeats), and handles a control message if one has arrived.
  */
 static int wait_for_event(rank_state *p) {
     int i;
@@ -448,7 +451,7 @@ static int run_protocol(rank_state *p) {
     return code;
 }
 
-/* After success: waits for this rank's sends and cancels its remaining receives. */
+/* Waits for this rank's sends, after success, and cancels its remaining receives. */
 static int complete_requests(rank_state *p) {
     MPI_Request *sends = coll_ring_buffers_sends(&p->buffers);
     int count =
@@ -467,14 +470,15 @@ static int complete_requests(rank_state *p) {
 /*
  * Returns the bytes of the state. The state is in the communicator's scratch memory, because
  * messages that are still in flight after an error may use it. The outboxes of later attempts are
- * allocated when these begin; a rank without memory for one is as silent as one that has failed.
+ * allocated when these begin. A rank without memory for an outbox becomes silent, as a rank does
+ * that has failed.
  */
 static size_t scratch_bytes(const rank_state *p) {
     return coll_scratch_bytes(sizeof *p) + coll_ring_buffers_bytes(&p->buffers) +
            coll_scratch_bytes((size_t)p->comm->ranks * sizeof *p->order);
 }
 
-/* Copies PLANNED to SCRATCH, together with its arrays. */
+/* Copies PLANNED to SCRATCH, and creates its arrays there. */
 static rank_state *place_in_scratch(const rank_state *planned, char *scratch) {
     rank_state *p = coll_scratch_alloc(&scratch, sizeof *p);
     *p = *planned;

@@ -2,18 +2,20 @@
 /*
  * The chain with an end-to-end acknowledgement; chain.c calls it when confirm=1.
  *
- * 1. Segments pass down the line as in the plain chain. Each has a checksum that the root computed
- *    and that every rank verifies before it forwards the segment.
- * 2. When the last rank has all segments, it tells the root, and the root tells all ranks. No rank
- *    leaves before that, so all ranks have the root's outcome.
- * 3. When a segment arrives damaged, or for COLL_TIMEOUT seconds no rank makes progress or some
- *    rank is silent, the root starts a new epoch: all segments again, with the suspect moved to the
- *    end of the line. A rank that was stopped meanwhile follows from epoch to epoch when it
- *    resumes. Each rank ends an epoch with a message to its successor in that epoch; the successor
- *    discards everything older. After a restart every rank sends its own acknowledgement, once
- *    everything that was sent to it has arrived, so that nothing stale is left in the network.
- * 4. After the allowed number of restarts the root tells all ranks why it failed. A rank that
- *    receives nothing from the root for the duration of all attempts gives up by itself.
+ * 1. Segments pass down the line as in the plain chain. Each segment has a checksum that the root
+ *    computed and that every rank verifies before it forwards the segment.
+ * 2. When the last rank has all segments, it acknowledges this to the root, and the root informs
+ *    all ranks. No rank leaves before it is informed, so all ranks have the root's outcome.
+ * 3. When a segment arrives damaged, or if for COLL_TIMEOUT seconds no rank makes progress or some
+ *    rank is silent, the root starts a new epoch: it sends all segments again, and the suspect
+ *    moves to the end of the line. A rank that was stopped meanwhile enters one epoch after the
+ *    other when it resumes. Each rank ends an epoch with a message to its successor in that epoch;
+ *    ranks discard segments of older epochs. After a restart every rank sends its own
+ *    acknowledgement, once all messages of older epochs to it and from it have arrived, so that no
+ *    old message is left in the network.
+ * 4. After the allowed number of restarts the root sends all ranks the diagnosis, and the broadcast
+ *    fails. A rank that receives nothing from the root for the duration of all attempts gives up by
+ *    itself.
  *
  * The root and the other ranks send each other heartbeats four times per COLL_TIMEOUT. Without
  * COLL_TIMEOUT only damaged segments cause restarts.

@@ -21,8 +21,8 @@ typedef enum coll_control_msg_kind {
     /* from the root */
     COLL_CONTROL_MSG_ALIVE, /* heartbeat of the root */
     /*
-     * start this epoch: send all again, with the rank that DIAGNOSIS suspects at the end of the
-     * chain
+     * this epoch starts: all segments are sent again, with the rank that DIAGNOSIS suspects at the
+     * end of the chain
      */
     COLL_CONTROL_MSG_RESTART,
     COLL_CONTROL_MSG_DONE, /* all ranks have all segments */

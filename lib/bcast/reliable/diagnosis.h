@@ -27,8 +27,8 @@ typedef struct coll_diagnosis {
 } coll_diagnosis;
 
 /*
- * Returns the rank to put at the end of the chain in the next attempt, where no other rank depends
- * on it.
+ * Returns the rank to put at the end of the chain in the next attempt. No other rank depends on the
+ * rank at the end.
  */
 int coll_diagnosis_suspect(const coll_diagnosis *diagnosis, int root);
 

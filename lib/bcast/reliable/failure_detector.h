@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Failure detection by the root of a confirmed broadcast: when it last heard from each rank, and
- * each rank's progress. Pure: the caller supplies the time (in seconds).
+ * Failure detection by the root of a confirmed broadcast: when the root last heard from each rank,
+ * and each rank's progress. Pure: the caller supplies the time (in seconds).
  */
 #ifndef COLL_LIB_BCAST_RELIABLE_FAILURE_DETECTOR_H
 #define COLL_LIB_BCAST_RELIABLE_FAILURE_DETECTOR_H
@@ -14,8 +14,8 @@
 
 /* A rank's progress. */
 typedef struct coll_account {
-    uint64_t epoch;  /* the attempt that it takes part in */
-    uint64_t passed; /* segments of that attempt that it has */
+    uint64_t epoch;  /* the attempt in which the rank takes part */
+    uint64_t passed; /* segments of that attempt that the rank has */
     uint64_t taken;  /* messages received in all attempts */
 } coll_account;
 
@@ -43,14 +43,15 @@ void coll_failure_detector_begin(coll_failure_detector *detector, double now);
 
 /*
  * Returns whether this attempt has stalled: for more than LIMIT seconds no rank has made progress,
- * or some rank has been silent.
+ * or the attempt has lasted for more than LIMIT seconds and some rank other than the root has been
+ * silent for as long.
  */
 bool coll_failure_detector_stalls(const coll_failure_detector *detector, double now, double limit);
 
 /*
- * Diagnoses why the attempt EPOCH, with the chain in ORDER, has stalled: because of the rank silent
- * longest, if for more than LIMIT seconds; else because of the last link of the chain whose
- * receiver has made less progress than its sender (the first link if there is none).
+ * Diagnoses why the attempt EPOCH, with the chain in ORDER, has stalled: because of the rank that
+ * has been silent longest, if this is more than LIMIT seconds; else because of the last link of the
+ * chain whose receiver has made less progress than its sender (the first link if there is none).
  */
 coll_diagnosis coll_failure_detector_diagnose(const coll_failure_detector *detector,
                                               const int order[], uint32_t epoch, double now,

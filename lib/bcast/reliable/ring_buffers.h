@@ -43,8 +43,8 @@ typedef struct coll_ring_buffers {
 size_t coll_ring_buffers_bytes(const coll_ring_buffers *buffers);
 
 /*
- * Takes that memory from *SCRATCH, advances *SCRATCH, and initializes all requests to
- * MPI_REQUEST_NULL.
+ * Takes the memory of coll_ring_buffers_bytes from *SCRATCH, advances *SCRATCH, and initializes all
+ * requests to MPI_REQUEST_NULL.
  */
 void coll_ring_buffers_furnish(coll_ring_buffers *buffers, char **scratch);
 
@@ -64,18 +64,19 @@ int coll_ring_buffers_requests(const coll_ring_buffers *buffers, uint32_t epoch)
 coll_segment_header *coll_ring_buffers_in(const coll_ring_buffers *buffers, size_t slot);
 int coll_ring_buffers_await(coll_ring_buffers *buffers, size_t slot);
 
-/* Cancels the inbox's posted receives, to which nothing is sent any more. Returns MPI's errors. */
+/* Cancels the inbox's posted receives, for which no rank sends messages any more. Returns MPI's
+ * errors. */
 int coll_ring_buffers_cancel(coll_ring_buffers *buffers);
 
 /*
  * coll_ring_buffers_out returns the message buffer in SLOT of EPOCH's outbox (slot WINDOW is for
- * the message that ends the epoch); coll_ring_buffers_send starts to send it to rank TO.
+ * the message that ends the epoch); coll_ring_buffers_send starts to send that message to rank TO.
  */
 coll_segment_header *coll_ring_buffers_out(const coll_ring_buffers *buffers, uint32_t epoch,
                                            size_t slot);
 int coll_ring_buffers_send(coll_ring_buffers *buffers, uint32_t epoch, size_t slot, int to);
 
-/* Returns whether the last send from SLOT is complete. */
+/* Returns whether the last send from SLOT, if any, is complete. */
 bool coll_ring_buffers_is_free(const coll_ring_buffers *buffers, uint32_t epoch, size_t slot);
 
 /* Returns whether all sends of the epochs before EPOCH are complete. */

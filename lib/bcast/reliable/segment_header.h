@@ -10,7 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Header of a message; the payload follows it. The checksum covers everything else. */
+/* Header of a message; the payload follows it. The checksum covers the other members and the
+ * payload. */
 typedef struct coll_segment_header {
     uint32_t sequence; /* number of the broadcast on its communicator */
     uint32_t epoch;    /* number of the attempt */
