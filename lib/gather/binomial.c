@@ -41,8 +41,8 @@ typedef struct tree_plan {
 } tree_plan;
 
 /*
- * Writes the steps that send segment ALL, which begins at START, to the parent: OWN are this rank's
- * own bytes of it.
+ * Writes the steps that send ALL, this subtree's part of the segment that begins at START, to the
+ * parent. OWN is the part of ALL that is in this rank's own block.
  */
 static int send_to_parent(const tree_plan *plan, range all, range own, size_t start,
                           coll_step steps[]) {

@@ -9,10 +9,10 @@
  *    own link limits its rate, and its stream needs no further grants. The root asks the next rank
  *    as soon as the rest of the stream fits the window, so the link to the root stays full.
  * 3. To avoid waiting for the first grant, the first ranks send unasked, as much as the buffer
- *    holds in addition to the window. Blocks that all fit there are never asked for.
+ *    holds in addition to the window. Blocks that fit there completely are never asked for.
  * 4. If a rack's uplink is slower than the root's link, the root asks several racks at a time, in
- *    smaller segments: as many racks as fill its link, and those with the most bytes left first, so
- *    that all end together. They share the window.
+ *    smaller segments: as many racks as fill the root's link, first the racks with the most bytes
+ *    left, so that all end together. The racks share the window.
  * 5. A stream that stalls has lost a packet: the root's next gathers on this communicator use half
  *    of the window, and then gradually more again.
  *
@@ -39,7 +39,7 @@ enum { RUN = COLL_WINDOW + 1, LANES };
 static const double UNEVEN = 0.2;
 
 /*
- * Usable share of the switch buffer: headers take a twentieth, the rest is for other traffic,
+ * Usable share of the switch buffer: headers take a twentieth, and a tenth is for other traffic,
  * mostly acknowledgements.
  */
 static const double BUFFER_SHARE = 0.85;

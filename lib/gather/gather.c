@@ -12,8 +12,9 @@ static double seconds_through(const coll_cost *link, double items) {
 }
 
 /*
- * Returns the seconds that the blocks take through the slower of two links: the root's, which
- * carries all blocks, and its rack's, which may be slower but carries only those from other racks.
+ * Returns the seconds that the blocks take through the slower of two links: the root's link, with
+ * all blocks, and the uplink of the root's rack, which may be slower but has only the blocks from
+ * other racks.
  */
 static double slowest_link_seconds(const coll_shape *call) {
     const coll_topo *topo = call->topo;

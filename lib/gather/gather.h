@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Declarations for the gather algorithms; their table is in lib/api/registry.c. They are only
- * called with at least 2 ranks. If all ranks send the same amount, the shape's bytes is that
+ * Declarations for the gather algorithms; their table is in lib/api/registry.c. The algorithms are
+ * only called with at least 2 ranks. If all ranks send the same amount, the shape's bytes is that
  * amount, at least 1; otherwise it is COLL_BYTES_UNKNOWN, and only the root knows all amounts. The
  * root has blocks, with its own block already in place; the other ranks have data.
  */
@@ -28,9 +28,9 @@ static inline bool coll_gather_is_even(const coll_shape *call) {
 
 /*
  * Returns the seconds of eq. 8 of Tam and Wang, T = C1 + (p - 1) m D + C2, for blocks of MESSAGES
- * messages each that keep the link to the root full: until the first byte arrives, plus all bytes
- * through the link (or all messages at the root's receive gap, if that takes longer), plus the end
- * of the last message.
+ * messages each that keep the link to the root full: the time until the first byte arrives, plus
+ * all bytes through the link (or all messages at the root's receive gap, if that takes longer),
+ * plus the end of the last message.
  */
 double coll_gather_seconds(const coll_shape *call, double messages);
 

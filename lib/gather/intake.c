@@ -27,17 +27,17 @@ typedef struct coll_slot {
 
 typedef struct coll_source {
     int rank;
-    size_t unasked; /* bytes that it sends without a grant */
-    bool begun;     /* some of its bytes have arrived */
+    size_t unasked; /* bytes that the rank sends without a grant */
+    bool begun;     /* some of the rank's bytes have arrived */
 } coll_source;
 
 /* Senders that the root asks one after the other: all senders, or those of one rack. */
 typedef struct coll_lane {
-    int first;         /* index of its first sender */
-    size_t bytes;      /* bytes of all its blocks */
+    int first;         /* index of the lane's first sender */
+    size_t bytes;      /* bytes of all blocks of the lane */
     int next;          /* the sender to be asked next, while LEFT is not 0 */
     size_t asked;      /* bytes of the next sender's block that were asked for */
-    size_t left;       /* bytes of all its blocks that were not asked for yet */
+    size_t left;       /* bytes of all blocks of the lane that were not asked for yet */
     size_t on_the_way; /* bytes asked for that have not arrived */
     size_t of_next;    /* the part of ON_THE_WAY that comes from the next sender */
 } coll_lane;
@@ -103,7 +103,7 @@ static size_t usual_segment(const coll_credit *credit, size_t longest) {
     return coll_least(longest, credit->segment);
 }
 
-/* Returns how many receives the windows hold if messages have USUAL bytes. */
+/* Returns how many receives fit in the window and the run together if messages have USUAL bytes. */
 static size_t most_slots(const coll_credit *credit, size_t usual) {
     size_t ahead = credit->window + credit->run;
     return usual ? coll_least(ahead / usual + 2, SLOTS_MAX) : 0;
@@ -120,8 +120,8 @@ static int count_slots(const coll_intake *in) {
 
 /*
  * Returns the bytes of memory that the root needs. If only the root knows the block sizes, returns
- * an upper bound for all possible sizes: many short messages, or as many long ones as the windows
- * hold.
+ * an upper bound for all possible sizes: many short messages, or as many long messages as fit in
+ * the window and the run.
  */
 static size_t intake_bytes(const coll_exec_args *call, const coll_credit *credit) {
     enum { ALIGNED = 64 };
@@ -166,7 +166,7 @@ static size_t next_length(const coll_intake *in, const coll_lane *lane) {
     return coll_least(bytes_of(in, lane->next) - lane->asked, in->credit.segment);
 }
 
-/* Returns whether no other lane has anything left. */
+/* Returns whether no other lane has bytes that were not asked for yet. */
 static bool is_last_lane(const coll_intake *in, const coll_lane *lane) {
     for (int i = 0; i < in->lane_count; i++)
         if (&in->lanes[i] != lane && in->lanes[i].left > 0)
@@ -175,8 +175,9 @@ static bool is_last_lane(const coll_intake *in, const coll_lane *lane) {
 }
 
 /*
- * Returns whether LANE's next segment fits the window. One segment may always be in flight. A
- * sender alone in flight may use the run. Otherwise lanes share the window.
+ * Returns whether LANE's next segment fits the window. One segment may always be in flight. While
+ * all bytes in flight come from LANE's next sender, and no other lane has bytes left to ask for,
+ * they may fill the run. Otherwise lanes share the window.
  */
 static bool fits_window(const coll_intake *in, const coll_lane *lane) {
     size_t length = next_length(in, lane);
@@ -226,7 +227,8 @@ static bool can_ask(const coll_intake *in, const coll_lane *lane) {
     return lane->left > 0 && in->unused_count > 0 && fits_window(in, lane);
 }
 
-/* Asks LANE's next sender, with one grant, for as much as fits the window. */
+/* Asks LANE's next sender for as much as fits the window, with one grant, or with none for bytes
+ * that are sent without a grant. */
 static int ask_next_sender(coll_intake *in, coll_lane *lane) {
     const coll_source *sender = &in->senders[lane->next];
     size_t bytes = bytes_of(in, lane->next);

@@ -4,8 +4,9 @@
  * has granted. The blocks arrive in segments, sender by sender in chain order; if it takes several
  * racks' uplinks to fill the root's link, sender by sender within each rack. The root posts
  * receives a window of bytes ahead and grants as it posts, so the window also limits the bytes in
- * flight. If all ranks know the size, the first blocks in chain order are sent without a grant;
- * otherwise the beginning of each block is, up to an equal share of the limit.
+ * flight. If all ranks know the size, the first blocks in chain order are sent without a grant.
+ * Otherwise, each block that is not longer than an equal share of the limit is sent without a
+ * grant.
  *
  * The root runs an intake, the other ranks a supply; both are tasks (lib/plan/task.h).
  */
@@ -27,7 +28,7 @@ typedef struct coll_credit {
 } coll_credit;
 
 /*
- * Slot of a communicator: the share of the window with which the root's gathers have lately lost
+ * Slot of a communicator: the share of the window with which the root's latest gathers have lost
  * nothing.
  */
 extern coll_comm_key coll_intake_share_key;
@@ -39,8 +40,8 @@ extern coll_comm_key coll_intake_share_key;
 size_t coll_intake_bytes(const coll_exec_args *call, const coll_credit *credit);
 
 /*
- * Returns how many bytes of a block of BYTES are sent without a grant; both sides compute the same.
- * PLACE is the sender's position in chain order, from 0.
+ * Returns how many bytes of a block of BYTES are sent without a grant. The sender and the root
+ * compute the same number. PLACE is the sender's position in chain order, from 0.
  */
 size_t coll_intake_unasked(const coll_exec_args *call, const coll_credit *credit, int place,
                            size_t bytes);
@@ -62,7 +63,7 @@ typedef struct coll_intake {
     int slot_count, unused_count;
     struct coll_slot *slots;
     int *unused;          /* slots without a pending request */
-    double since, tested; /* times: of the last arrival, and of the last look after it */
+    double since, tested; /* times: of the last arrival, and of the last test after it */
 } coll_intake;
 
 /* Creates CALL's intake in MEMORY. */

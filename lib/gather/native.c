@@ -5,10 +5,12 @@
  * The data is passed as bytes, in place if possible, because MPI libraries that split blocks by
  * elements fail when the root and the others describe the same bytes with different types (as their
  * broadcasts do, Open MPI issues 1763 and 10523). If the root's blocks are not one run of bytes, or
- * are more than an MPI call can count, they are gathered in segments through bounded memory.
+ * have more than COLL_NATIVE_MOST bytes in all, they are gathered in segments through bounded
+ * memory.
  *
- * Blocks of different lengths are gathered by MPI_Gatherv if the root can express them in its ints,
- * which the root tells the other ranks; otherwise by the algorithm "linear".
+ * Blocks of different lengths are gathered by MPI_Gatherv if each is contiguous at the root, and
+ * their lengths and displacements fit MPI_Gatherv's ints; otherwise by the algorithm "linear". The
+ * ranks agree on this.
  *
  * Cost: that of the algorithm in lib/tuning/ompi_decision_table.h that represents it.
  */
@@ -96,7 +98,8 @@ static int run_even(const coll_exec_args *call) {
                                                       : rank_gather_even(call, segment, scratch);
 }
 
-/* Describes the root's blocks by MPI_Gatherv's ints; returns false if they don't fit. */
+/* Describes the root's blocks by MPI_Gatherv's ints. Returns false if the blocks are not contiguous
+ * or the ints are too small. */
 static bool convert_to_ints(const coll_exec_args *call, int counts[], int places[]) {
     const coll_blocks *blocks = call->args.blocks;
     if (!coll_data_in_place(&blocks->longest))

@@ -73,7 +73,7 @@ static int send_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
     return 1;
 }
 
-/* If only the root knows the amounts, the plan has memory for the most that they may need. */
+/* If only the root knows the amounts, the plan has memory for any amounts. */
 coll_plan_size coll_straight_size(const coll_plan_args *args, const coll_straight *how) {
     size_t ranks = (size_t)args->shape->topo->ranks, bytes = args->shape->bytes,
            usual = coll_least(bytes, how->segment);

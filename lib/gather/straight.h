@@ -2,8 +2,8 @@
 /*
  * The plan of gathers in which every rank sends its block directly to the root, in segments. The
  * root receives sender by sender in chain order, with receives posted ahead. All ranks send at
- * once, or only SENDERS of them at a time: each starts another one, by an empty message, when its
- * own block has been sent.
+ * once, or only SENDERS of them at a time: each sender starts another rank, with an empty message,
+ * when its own block has been sent.
  */
 #ifndef COLL_LIB_GATHER_STRAIGHT_H
 #define COLL_LIB_GATHER_STRAIGHT_H
@@ -16,7 +16,7 @@ typedef struct coll_straight {
     int together;   /* most messages that share a round of the root if they are short */
     int senders;    /* ranks that send at a time */
     /*
-     * messages that each of them has in flight; at most COLL_STEP_AFTER, unless all ranks send at
+     * messages that each sender has in flight; at most COLL_STEP_AFTER, unless all ranks send at
      * once
      */
     int sends;

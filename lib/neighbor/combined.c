@@ -1,26 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * combined: what goes from one node to another goes in one message; for small blocks and many
+ * combined: all blocks from one node to another go in one message; for small blocks and many
  * neighbours on other nodes.
  *
- * 1. Ranks send their blocks for another node to the rank of their own node that has taken on that
- *    node. If a rank has one block for all neighbours, it sends it once for each node.
- * 2. That rank sends all of them in one message to a rank of the other node.
- * 3. The latter sends each block to its destination. Blocks within a node go straight.
+ * 1. Ranks send their blocks for another node to the rank of their own node that sends to that
+ *    node. If a rank has one block for all neighbours, it sends the block once for each node.
+ * 2. That rank sends all these blocks in one message to a rank of the other node.
+ * 3. The rank of the other node sends each block to its destination. Blocks within a node go
+ *    directly to their destinations.
  *
- * lib/topology/graph.h says which ranks carry the messages between two nodes: among those that have
- * edges there, so that a rank without neighbours has nothing to do.
+ * lib/topology/graph.h says which ranks send and receive the messages between two nodes. They are
+ * chosen among the ranks with edges between these nodes, so that a rank without neighbours has
+ * nothing to do.
  *
  * Steps: three, of which one is between nodes. Bytes: each block once between nodes, or once to
- * each node if it is for several ranks there; and twice more inside nodes. Memory: the blocks
- * carried.
+ * each node if it is for several ranks there; and twice more inside nodes. Memory: all blocks that
+ * a rank sends, receives or forwards.
  */
 #include "config.h"
 
 #include "lib/neighbor/neighbor.h"
 #include "lib/plan/plan.h"
 
-/* Most bytes of scratch memory, so that the communicator's is enough. */
+/* Most bytes of scratch memory, so that the communicator's scratch memory is enough. */
 static const size_t BYTES_MOST = 1 << 20;
 
 /* The plan's only round being written. */
@@ -48,7 +50,7 @@ static coll_step *add_step(draft *d, coll_step step, coll_buffer buffer, int blo
     return &d->steps[d->count++];
 }
 
-/* Adds the message of BLOCK of the data or the input. */
+/* Adds the message of block BLOCK of BUFFER, the data or the input. */
 static void add_message(draft *d, coll_step_kind kind, int peer, coll_buffer buffer, int block) {
     add_step(d, coll_step_message(kind, peer, 0, d->block), buffer, block, take(d, 1));
 }
@@ -59,7 +61,7 @@ static coll_step *add_scratch(draft *d, coll_step_kind kind, int peer, int block
                     at);
 }
 
-/* Returns whether edge I of BUNDLE has the same block as the one before. */
+/* Returns whether edge I of BUNDLE has the same block as the edge before. */
 static bool has_same_block(const draft *d, const coll_edge_bundle *bundle, int i) {
     const coll_edge *edge = &d->graph->edge[bundle->first + i];
     return d->shares && i > 0 && edge[-1].source == edge->source;
@@ -69,7 +71,7 @@ static int blocks_of(const draft *d, const coll_edge_bundle *bundle) {
     return d->shares ? bundle->sources : bundle->count;
 }
 
-/* Collects the blocks of BUNDLE, which this rank will send, at AT. */
+/* Collects the blocks of BUNDLE, which this rank will send, in scratch memory at AT. */
 static void collect(draft *d, const coll_edge_bundle *bundle, size_t at) {
     for (int i = 0; i < bundle->count; i++) {
         const coll_edge *edge = &d->graph->edge[bundle->first + i];
@@ -83,7 +85,7 @@ static void collect(draft *d, const coll_edge_bundle *bundle, size_t at) {
     }
 }
 
-/* Sends this rank's blocks of BUNDLE to the rank that carries it. */
+/* Sends this rank's blocks of BUNDLE to the rank that sends the bundle to the other node. */
 static void hand_over(draft *d, const coll_edge_bundle *bundle) {
     for (int i = 0; i < bundle->count; i++) {
         const coll_edge *edge = &d->graph->edge[bundle->first + i];
@@ -92,7 +94,8 @@ static void hand_over(draft *d, const coll_edge_bundle *bundle) {
     }
 }
 
-/* Delivers the blocks of BUNDLE, which are at AT when step ARRIVED is complete. */
+/* Delivers the blocks of BUNDLE, which are in scratch memory at AT when step ARRIVED is
+ * complete. */
 static void deliver(draft *d, const coll_edge_bundle *bundle, size_t at, int arrived) {
     for (int i = 0; i < bundle->count; i++) {
         const coll_edge *edge = &d->graph->edge[bundle->first + i];
@@ -106,7 +109,8 @@ static void deliver(draft *d, const coll_edge_bundle *bundle, size_t at, int arr
     }
 }
 
-/* Receives this rank's blocks of BUNDLE from the rank that carries it. */
+/* Receives this rank's blocks of BUNDLE from the rank that receives the bundle from the other
+ * node. */
 static void get_delivered(draft *d, const coll_edge_bundle *bundle) {
     for (int i = 0; i < bundle->count; i++) {
         const coll_edge *edge = &d->graph->edge[bundle->first + i];
@@ -154,8 +158,8 @@ static void send_outside(draft *d) {
 }
 
 /*
- * Messages between two ranks of a node must be in the same order on both: those to be sent outside,
- * those within the node, and those that have come from outside, each in the order of the bundles.
+ * Messages between two ranks of a node must be in the same order on both: blocks for other nodes,
+ * then blocks within the node, then blocks from other nodes, each in the order of the bundles.
  */
 static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
     const coll_plan_args *args = base->args;
@@ -218,7 +222,7 @@ static coll_plan *make_plan(const coll_plan_args *args, coll_plan_size size, voi
     return coll_plan_make(args, size, memory, 1, plan_round);
 }
 
-/* If blocks differ in size, the ranks that carry them don't know it. */
+/* If blocks differ in size, the ranks that forward a block don't know its size. */
 static bool is_applicable(const coll_shape *call) {
     enum { STEP = 512 }; /* bytes of memory that a step takes, about */
     if (!call->graph || call->bytes == COLL_BYTES_UNKNOWN || call->topo->ranks == call->topo->nodes)
@@ -229,7 +233,7 @@ static bool is_applicable(const coll_shape *call) {
            call->bytes <= (BYTES_MOST - steps) / (size_t)load->blocks;
 }
 
-/* Returns the time between nodes plus that of two messages inside a node and of all copies. */
+/* Returns the time between nodes plus the time of two messages inside a node and of all copies. */
 static double predict(const coll_shape *call, const coll_values *values) {
     const coll_graph_load *load = load_of(call);
     const coll_cost *inside = &coll_shape_costs(call)->level[COLL_LEVEL_NODE];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * linear: every rank sends each block straight to its neighbour, and receives all blocks at the
+ * linear: every rank sends each block directly to its neighbour, and receives all blocks at the
  * same time.
  *
  * Steps: one. Bytes: each block once. Memory: a segment for each block of a rank.
@@ -69,8 +69,7 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
     return d.count;
 }
 
-/* Returns a size that doesn't depend on the bytes, which a rank without neighbours need not know.
- * */
+/* Returns a size that doesn't depend on the bytes: a rank without neighbours need not know them. */
 static coll_plan_size plan_size(const coll_plan_args *args) {
     const int steps = args->shape->graph->linear.steps > 0 ? args->shape->graph->linear.steps : 1;
     size_t segment = coll_least(args->values->at[COLL_SEGMENT], SEGMENTS_MOST / (size_t)steps);

@@ -2,8 +2,8 @@
 /*
  * Neighbourhood collectives: allgather and alltoall along the edges of a topology
  * (lib/topology/graph.h). The data is a block for each edge that arrives at a rank; the input is a
- * block for each edge that leaves it, or one for all. A step's block is the number of an edge among
- * them, not a position.
+ * block for each edge that leaves the rank, or one block for all edges. BLOCK of a step is the
+ * index of an edge among the arriving or the leaving edges, not a position.
  */
 #ifndef COLL_LIB_NEIGHBOR_NEIGHBOR_H
 #define COLL_LIB_NEIGHBOR_NEIGHBOR_H
@@ -20,8 +20,8 @@ static inline bool coll_neighbor_shares(const coll_shape *call) {
 
 /*
  * Returns the seconds that messages of BLOCKS blocks between nodes take: the time of one message,
- * plus the time that the cores and the link of the busiest node need for all. LOAD is that node's
- * load, or NULL for one message alone.
+ * plus the time that the cores and the link of the busiest node need for all messages. LOAD is that
+ * node's load, or NULL for one message alone.
  */
 static inline double coll_neighbor_seconds(const coll_shape *call, const coll_graph_load *load,
                                            int blocks) {

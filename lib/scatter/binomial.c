@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * binomial: blocks go down a binomial tree; those of a subtree travel in one message.
+ * binomial: blocks go down a binomial tree; the blocks of a subtree travel in one message.
  *
  * Ranks are positions in the chain order from the root, so a subtree is a run of neighbours. A rank
- * receives the blocks of its subtree, its own first, and sends to each child those of the child's
- * subtree.
+ * receives the blocks of its subtree, its own first, and sends to each child the blocks of the
+ * child's subtree.
  *
- * Cost: ceil(log2 p) rounds. Bytes: all but its own block from the root, half of them in the first
- * message; into a rack its own blocks and those of the racks below it in the tree. Memory: all
+ * Cost: ceil(log2 p) rounds. Bytes: all blocks but its own from the root, half of them in the first
+ * message; into a rack its own blocks and the blocks of the racks below it in the tree. Memory: all
  * blocks, which is why long calls use other algorithms.
  * Source: the minimum spanning tree's scatter in Chan, Heimlich, Purkayastha, van de Geijn:
  * Collective communication: theory, practice, and experience.

@@ -3,11 +3,11 @@
  * straight: the root sends each rank its block, in segments.
  *
  * The order alternates between both ends of the line, so the ranks of the root's own rack and those
- * of the farthest rack come first. The root's uplink is thus busy from the first segment on, while
- * the blocks that stay within the rack are sent next to it.
+ * of the farthest rack come first. The root's uplink is thus busy from the second block on, and the
+ * blocks that stay within the rack are sent at the same time.
  *
- * Steps: p - 1 blocks of one rank. Bytes: all but its own block from the root; over its uplink all
- * that goes to other racks, and into each other rack its own blocks. Memory: a window of segments.
+ * Steps: p - 1 blocks of one rank. Bytes: all blocks but its own from the root; over its uplink all
+ * blocks for other racks, and into each other rack its own blocks. Memory: a window of segments.
  */
 #include "config.h"
 
@@ -17,7 +17,7 @@
 /* One round for each segment, block after block. */
 typedef struct straight_plan {
     coll_plan base;
-    /* at the root: the first round of the nth block to be sent, and the number of rounds */
+    /* at the root: the first round of the nth block to be sent; last entry: the number of rounds */
     uint64_t first[];
 } straight_plan;
 
