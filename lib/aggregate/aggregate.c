@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Runs the stages of an aggregation. In a stage pairs leave the pool for the partners that a route
- * names, and those that arrive are merged, in bounded segments, with a window of segments in flight
- * each way. Memory in addition to the pool: two windows of segments, which are no larger than all
- * data, and eight bytes for every key that leaves.
+ * names, and the pairs that arrive are merged, in bounded segments, with a window of segments in
+ * flight each way. Memory in addition to the pool: two windows of segments, which are no larger
+ * than all data, and eight bytes for every key that leaves.
  *
- * First the partners tell each other how many pairs they will send. Whatever goes wrong on one rank
- * later, the others know what to expect: a rank that cannot merge continues to receive and send,
- * and all ranks learn of its error at the next agreement. Arrivals are merged in the order of the
- * route, not in the order of arrival.
+ * First the partners send each other the number of pairs that will follow. Whatever goes wrong on
+ * one rank later, the others know what to expect: a rank that cannot merge continues to receive and
+ * send, and all ranks learn of its error at the next agreement. Arrivals are merged in the order of
+ * the route, not in the order of arrival.
  */
 #include "config.h"
 
@@ -84,7 +84,7 @@ static bool create_buffers(exchange *x) {
     return x->buffers && x->requests && x->peers && x->arriving && x->arrived;
 }
 
-/* Sets the segment and window that the user wants, without more memory than can ever be needed. */
+/* Sets the segment and the window to the user's values, but at most to what MOST pairs can need. */
 static void set_segments(exchange *x, size_t most, const coll_values *values) {
     most = most ? most : 1;
     size_t pairs = values->at[COLL_SEGMENT] / x->pair_bytes;
@@ -95,9 +95,9 @@ static void set_segments(exchange *x, size_t most, const coll_values *values) {
 }
 
 /*
- * Allocates what the stages of CALL need, whose stats must not be NULL. A pool can come to hold
- * MOST_PAIRS pairs, a number that is the same on all ranks. If a rank has no memory for the
- * segments, the first stage reports that to all ranks.
+ * Allocates what the stages of CALL need, whose stats must not be NULL. A pool may get up to
+ * MOST_PAIRS pairs; MOST_PAIRS is the same on all ranks. If a rank has no memory for the segments,
+ * the first stage reports that to all ranks.
  */
 static int open_exchange(const coll_aggregate_call *call, size_t most_pairs,
                          const coll_values *values, exchange **made) {
@@ -115,8 +115,9 @@ static int open_exchange(const coll_aggregate_call *call, size_t most_pairs,
 }
 
 /*
- * Frees X and returns CODE, the result of the last stage. If that is MPI_SUCCESS, all ranks first
- * agree on whether the last arrivals were merged everywhere.
+ * Frees X, unless communication has failed, and returns CODE, the result of the last stage. If CODE
+ * is MPI_SUCCESS, all ranks first agree on whether the last arrivals were merged everywhere, and
+ * the result of that is returned.
  */
 static int close_exchange(exchange *x, int code) {
     if (code == MPI_SUCCESS)
@@ -175,8 +176,8 @@ static void traffic_free(exchange *x, stage_traffic *traffic) {
 }
 
 /*
- * Sends every partner the number of pairs that will be sent to it, and receives the partners'
- * numbers.
+ * Sends every partner the number of pairs that this rank will send to it, and receives the
+ * partners' numbers.
  */
 static int exchange_counts(exchange *x, stage_traffic *traffic) {
     coll_comm *comm = x->call.comm;
@@ -201,8 +202,8 @@ static int exchange_counts(exchange *x, stage_traffic *traffic) {
 }
 
 /*
- * Advances AT to the next segment of a stream to or from PARTNERS partners and returns its pairs; 0
- * at the end of the stream.
+ * Advances AT to the next segment of a stream to or from PARTNERS partners. Returns the number of
+ * pairs in that segment; 0 at the end of the stream.
  */
 static size_t next_segment(const exchange *x, const uint64_t counts[], int partners, cursor *at) {
     while (at->partner < partners && at->done == counts[at->partner])
@@ -326,7 +327,7 @@ static int run_stage(exchange *x, coll_route_maker *make, double *seconds) {
 
 /*
  * Checks that all ranks gave valid and equal arguments, and sets *MOST_PAIRS to the most pairs that
- * there can be. The result is the same on all ranks.
+ * all pools together can have. The result is the same on all ranks.
  */
 static int check_arguments(const COLL_Pool *pool, int root, coll_comm *comm, size_t *most_pairs) {
     int64_t value_bytes = pool ? (int64_t)coll_pool_value_bytes(pool) : 0;
@@ -358,7 +359,7 @@ static int check_arguments(const COLL_Pool *pool, int root, coll_comm *comm, siz
     return MPI_SUCCESS;
 }
 
-/* Runs all stages. CALL->stats must not be NULL; the pools can come to hold MOST_PAIRS pairs. */
+/* Runs all stages. CALL->stats must not be NULL. A pool may get up to MOST_PAIRS pairs. */
 static int run_stages(const coll_aggregate_call *call, size_t most_pairs,
                       const coll_aggregate_algorithm *choice, const coll_values *values) {
     COLL_Aggregate_stats *stats = call->stats;

@@ -3,8 +3,8 @@
  * group_by: regroup by owner over all processes at once, then gather at the root; three_stage
  * without local aggregation, for comparison.
  *
- * 1. Every rank sends the pairs of each owner to it: in round i to the i-th rank after it.
- * 2. The owners, each with 1/p of the keys, send them to the root.
+ * 1. Every rank sends each owner the pairs of that owner: in round i to the i-th rank after itself.
+ * 2. The owners, each with 1/p of the keys, send their pairs to the root.
  *
  * Order of combination of a key's values: the owner's, then those of the ranks before it, nearest
  * first and cyclically. The order does not depend on the root.

@@ -20,7 +20,7 @@
 #include <string.h>
 
 enum {
-    /* a few times the threads of today's nodes, so that threads rarely meet in one shard */
+    /* a few times the threads of today's nodes, so that threads rarely use the same shard */
     SHARDS = 256,
     CACHE_LINE = 64,
     FIRST_SLOTS = 8,
@@ -184,7 +184,7 @@ static void *charged_calloc(COLL_Pool *pool, size_t count, size_t size) {
     return memory;
 }
 
-/* Doubles the index. */
+/* Doubles the index, or creates it. */
 static int grow_index(COLL_Pool *pool, pool_shard *shard) {
     size_t old_capacity = shard->capacity;
     size_t capacity = old_capacity ? 2 * old_capacity : FIRST_SLOTS;
@@ -343,7 +343,7 @@ int COLL_Pool_visit(const COLL_Pool *pool,
 
 /*
  * Lists the keys of each group in KEYS, from FIRST[group] on, and advances FIRST[group] to the
- * group's end. If KEYS is NULL, counts them in FIRST[group + 1] instead.
+ * group's end. If KEYS is NULL, counts each group's keys in FIRST[group + 1] instead.
  */
 static void list_groups(const COLL_Pool *pool, int (*group)(uint64_t key, const void *context),
                         const void *context, size_t *first, uint64_t *keys) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The operations on COLL_Pool that aggregation needs in addition to coll.h: moving pairs to and
- * from segments of messages, grouping keys, and the account of memory. None may run while other
- * threads add pairs.
+ * from segments of messages, grouping keys, and the account of memory. None of these operations may
+ * run while other threads add pairs.
  *
  * In a segment a pair takes coll_pool_pair_bytes: the key, then the value padded to 8 bytes.
  */
@@ -32,7 +32,7 @@ int coll_pool_group(COLL_Pool *pool, int count, int (*group)(uint64_t key, const
                     const void *context, coll_pool_groups *groups);
 void coll_pool_ungroup(COLL_Pool *pool, coll_pool_groups *groups);
 
-/* Moves the pairs of COUNT KEYS, which POOL must contain, out of POOL into SEGMENT. */
+/* Moves the pairs of the COUNT keys in KEYS, which POOL must contain, out of POOL into SEGMENT. */
 void coll_pool_take(COLL_Pool *pool, const uint64_t *keys, size_t count, void *segment);
 
 /*
@@ -42,8 +42,8 @@ void coll_pool_take(COLL_Pool *pool, const uint64_t *keys, size_t count, void *s
 int coll_pool_merge(COLL_Pool *pool, const void *segment, size_t count);
 
 /*
- * The account of memory: the bytes that POOL has allocated and those that its user has charged to
- * it.
+ * The account of memory: the bytes that POOL has allocated, and the bytes that its user has charged
+ * to it.
  */
 size_t coll_pool_bytes(const COLL_Pool *pool);
 void coll_pool_charge(COLL_Pool *pool, size_t bytes);

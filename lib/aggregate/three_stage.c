@@ -3,12 +3,12 @@
  * three_stage: combine on each node, then regroup by owner across nodes, then gather at the root.
  *
  * 1. On a node of s processes, the pairs of each owner go to one process, its collector there.
- * 2. The collectors of an owner, one on each of the n nodes, send it what they have combined.
- * 3. The owners, each with 1/p of the keys, send them to the root.
+ * 2. The collectors of an owner, one on each of the n nodes, send the owner the combined pairs.
+ * 3. The owners, each with 1/p of the keys, send their pairs to the root.
  *
  * A key's values are combined in this order. On each node: the collector's own value, then those of
  * the preceding processes, nearest first and cyclically. Across nodes: the owner's node, then the
- * preceding nodes, also cyclically. It does not depend on the root.
+ * preceding nodes, also cyclically. The order does not depend on the root.
  *
  * Cost, if all ranks hold the same keys, B bytes of them, with the latency L, overhead o and gap
  * per byte G of the node and of the network (the processes of a node share its network link): (s-1)

@@ -8,8 +8,8 @@
  * 2. Sums move up the line in segments: a rank adds its own data to each segment and forwards it.
  *
  * Steps: p - 1 + n - 1 for n segments. Bytes: m from every rank and to it, and once over each
- * uplink; in rank order 2 m to the root, and over an uplink m for each of its ranks whose neighbour
- * is in another rack. Memory: a window of segments.
+ * uplink; in rank order 2 m to the root, and over a rack's uplink m for each of the rack's ranks
+ * whose neighbour is in another rack. Memory: a window of segments.
  * Source: the chain of Zhang and Qiu, section 4, reversed.
  */
 #include "config.h"

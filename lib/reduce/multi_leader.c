@@ -9,8 +9,8 @@
  *    binomial tree.
  *
  * Steps: ceil(log2 P) inside, (N - 1) / P messages to each rank of the root's node, and ceil(log2
- * P) inside, for N nodes of P ranks. Bytes: m from each other node, all of them to the root's.
- * Memory: m for each child.
+ * P) inside, for N nodes of P ranks. Bytes: m from each other node, all to the root's node. Memory:
+ * m for each child.
  * Source: as for the broadcast (lib/bcast/multi_leader.c), upwards.
  */
 #include "config.h"

@@ -21,9 +21,9 @@ typedef struct coll_kin {
 } coll_kin;
 
 /*
- * Writes the steps that sum up WHAT and send it to the parent, after COUNT other steps; returns the
- * new count. The sum is in KIN's first segment; each child's contribution arrives in a segment of
- * its own.
+ * Writes the steps that sum up WHAT and send the sum to the parent (at the root: copy it to the
+ * data), after COUNT other steps; returns the new count. The sum is in KIN's first segment; each
+ * child's contribution arrives in a segment of its own.
  */
 int coll_reduce_up(const coll_kin *kin, coll_range what, coll_step steps[], int count);
 

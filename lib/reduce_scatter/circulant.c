@@ -5,16 +5,17 @@
  *
  * 1. A rank copies its contributions to all blocks to scratch memory, beginning with its own block
  *    and going around the line of the ranks.
- * 2. It divides the run of blocks in two: s blocks, half of them rounded up, and the others. It
- *    sends the others to the rank s places behind it, where they are the first blocks, and adds
- *    what it receives to its own first blocks. It repeats this with the s blocks, until its own is
- *    left.
+ * 2. The rank divides the run of blocks in two: the first s blocks, half of the run rounded up, and
+ *    the other blocks. It sends the other blocks to the rank s places behind it, where they are the
+ *    first blocks, and adds the blocks that it receives to its own first blocks. It repeats this
+ *    with the first s blocks, until only its own block is left.
  *
  * Long blocks move in segments, each with all its rounds. Sums are always added in the same order,
  * so they have the same bits in every run.
  *
- * Steps: ceil(log2 p). Bytes: p - 1 blocks from every rank and to it; over an uplink up to p - 1
- * blocks for each host behind it. Memory: two segments of all blocks, for each round of the window.
+ * Steps: ceil(log2 p). Bytes: p - 1 blocks from every rank and to it; over a rack's uplink up to as
+ * many for each of the rack's ranks. Memory: two segments of all blocks, for each round of the
+ * window.
  * Source: Traeff: Optimal, Non-pipelined Reduce-scatter and Allreduce Algorithms, arXiv 2410.14234.
  */
 #include "config.h"
@@ -61,7 +62,7 @@ static void place_blocks(const graph_plan *plan, uint64_t i) {
 
 /*
  * Writes the copies of this rank's contributions to scratch memory: block by block, or in up to two
- * runs of blocks.
+ * runs of blocks if is_whole.
  */
 static int copy_shares(const graph_plan *plan, uint64_t i, coll_step steps[]) {
     int p = plan->base.args->shape->topo->ranks, count = 0;
@@ -85,8 +86,9 @@ static int copy_shares(const graph_plan *plan, uint64_t i, coll_step steps[]) {
 }
 
 /*
- * Writes the steps that send blocks HALF to END - 1 and add as many received blocks to the first
- * ones. Returns the new count of steps; *SUMMED becomes the step that completes the sums.
+ * Writes the steps that send blocks HALF to END - 1 and add the received blocks to as many of this
+ * rank's first blocks. Returns the new count of steps; *SUMMED becomes the step that completes the
+ * sums.
  */
 static int halve_run(const graph_plan *plan, int half, int end, size_t arrivals, int count,
                      int *summed, coll_step steps[]) {

@@ -4,12 +4,13 @@
  * many ranks per node.
  *
  * 1. The ranks of a node divide the other nodes among themselves. Every rank sends to each other
- *    rank of its node one message: its contributions to the blocks of the nodes that this rank
- *    serves, and to the block of that rank. Each rank adds up what it receives.
- * 2. Two nodes exchange one message in each direction, which has the node's sums for the blocks of
- *    the other one; or several, from several ranks, if there are more ranks than nodes.
- * 3. Every rank adds up the sums that have come, sends to each other rank of its node the sum for
- *    that rank's block, and adds those that it receives.
+ *    rank of its node one message: its contributions to the blocks of the nodes that the receiver
+ *    serves, and to the receiver's own block. Each rank adds up the contributions that it receives.
+ * 2. Two nodes exchange one message in each direction, which has the sender's sums for the blocks
+ *    of the receiver; or several, from several ranks, if every node has several ranks for each
+ *    other node.
+ * 3. Every rank adds up the sums that it has received from other nodes, sends to each other rank of
+ *    its node the sum for that rank's block, and adds the sums that it receives to its own block.
  *
  * lib/plan/node_pairs.h says which ranks serve which nodes. A block is combined in an order that
  * depends on its place, but not on when messages arrive.
@@ -30,7 +31,7 @@ static const size_t BYTES_MOST = 1 << 20;
 typedef struct pairs_plan {
     coll_plan base;
     coll_node_pairs pairs;
-    const size_t *start; /* bytes of the blocks before each position; for the end, too */
+    const size_t *start; /* bytes of all blocks before each position; last entry: of all blocks */
 } pairs_plan;
 
 /* The plan's only round being written. */
@@ -43,7 +44,7 @@ typedef struct draft {
     size_t at; /* bytes of scratch memory used so far */
 } draft;
 
-/* Bytes in scratch memory, which are there after step AFTER. */
+/* A sum in scratch memory at AT, which is complete after step AFTER (-1: there is no such step). */
 typedef struct sum {
     size_t at;
     int after;
@@ -60,7 +61,7 @@ static size_t take(draft *d, size_t bytes) {
     return at;
 }
 
-/* Returns the bytes of the blocks in RUN, which may go on at position 0. */
+/* Returns the bytes of the blocks in RUN, which may continue at position 0. */
 static size_t bytes_of(const draft *d, coll_run run) {
     const int ranks = d->args->shape->topo->ranks, end = run.first + run.count;
     return end > ranks ? d->start[ranks] - d->start[run.first] + d->start[end - ranks]
@@ -77,7 +78,8 @@ static void add_message(draft *d, coll_step_kind kind, int rank, size_t at, size
         coll_step_after(message, 0, after);
 }
 
-/* Adds the combination of BYTES of TOTAL with those at AT, which the latest step has received. */
+/* Adds the combination of BYTES bytes of TOTAL with the bytes at AT, which the latest step has
+ * received. */
 static void add_to(draft *d, sum *total, size_t at, size_t bytes) {
     const int received = d->count - 1;
     coll_step *combination = add_step(d, coll_step_combine(COLL_SCRATCH, at, bytes, true, true));
@@ -109,8 +111,8 @@ static void pack(draft *d, coll_run run, sum *into) {
     }
 }
 
-/* Packs this rank's contributions for the rank at PLACE of the node: to the blocks that this one
- * forwards, then to its own. */
+/* Packs this rank's contributions for the rank at PLACE of the node: to the blocks that the rank at
+ * PLACE forwards, then to its own block. */
 static sum pack_for(draft *d, int place) {
     sum packed = {.at = d->at, .after = -1};
     pack(d, coll_node_pairs_forwarded(d->pairs, place), &packed);
@@ -118,7 +120,8 @@ static sum pack_for(draft *d, int place) {
     return packed;
 }
 
-/* Returns the sum of the node's contributions for this rank. */
+/* Returns the sum of the node's contributions to the blocks that this rank forwards and to its own
+ * block. */
 static sum sum_inside(draft *d) {
     const coll_node_pairs *pairs = d->pairs;
     for (int nth = 1; nth < pairs->ranks; nth++) {
@@ -140,8 +143,9 @@ static sum sum_inside(draft *d) {
     return total;
 }
 
-/* Sends the parts of the node's SUM to the nodes that this rank serves. Returns the sum of the
- * parts that these nodes send back, and sets *WHOSE to the ranks of this node that it is for. */
+/* Sends the parts of NODE, the node's sum, to the nodes that this rank serves. Returns the sum of
+ * the parts that these nodes send back, and sets *WHOSE to the positions of this node whose blocks
+ * that sum has. */
 static sum exchange(draft *d, sum node, coll_run *whose) {
     const coll_node_pairs *pairs = d->pairs;
     const coll_run numbers = coll_node_pairs_of(pairs, pairs->place);
@@ -167,7 +171,7 @@ static sum exchange(draft *d, sum node, coll_run *whose) {
 }
 
 /* Combines this rank's data with the sum that is at AT after step AFTER. DATA is the step that
- * changed the data last. Returns the combination, which is now that step. */
+ * changed the data last. Returns the index of the combination, which now is the last change. */
 static int add_to_data(draft *d, size_t at, int after, int data) {
     const int own = d->args->line->position;
     coll_step *combination =
@@ -178,8 +182,8 @@ static int add_to_data(draft *d, size_t at, int after, int data) {
     return d->count - 1;
 }
 
-/* Sends OTHERS, the sum of other nodes' contributions, to the ranks in WHOSE, and adds up those for
- * this rank; its node's is in MINE. */
+/* Sends OTHERS, the sum of other nodes' contributions, to the ranks in WHOSE, and adds up the sums
+ * for this rank: MINE, its node's sum, and those of the other nodes. */
 static void sum_others(draft *d, sum mine, sum others, coll_run whose) {
     const coll_node_pairs *pairs = d->pairs;
     const int own = d->args->line->position;

@@ -4,12 +4,13 @@
  * the order of the line; for operations that don't commute.
  *
  * 1. In turn s a rank exchanges with the ranks s places before and behind it, if they exist: it
- *    receives two contributions to its own block, and sends its contributions to theirs.
- * 2. It adds them to the sum of its nearer neighbours' contributions, one at either end, so
- *    operands are always combined in the order of the line. Blocks move in segments.
+ *    receives two contributions to its own block, and sends its contributions to their blocks.
+ * 2. The rank adds both contributions to the sum of its nearer neighbours' contributions, one at
+ *    either end, so operands are always combined in the order of the line. Blocks move in segments.
  *
- * Steps: p - 1 turns. Bytes: p - 1 blocks from every rank and to it; over an uplink all blocks that
- * its hosts exchange with hosts elsewhere. Memory: four segments for each round of the window.
+ * Steps: p - 1 turns. Bytes: p - 1 blocks from every rank and to it; over a rack's uplink all
+ * blocks that the rack's ranks exchange with other racks. Memory: four segments for each round of
+ * the window.
  * Source: the pairwise exchange of Thakur, Rabenseifner, Gropp: Optimization of Collective
  * Communication Operations in MPICH, IJHPCA 2005, for operations that don't commute.
  */

@@ -28,7 +28,8 @@ typedef struct ring_plan {
     uint64_t side_by_side; /* segments of a block that travel together */
 } ring_plan;
 
-/* A rank forwards in the same turn what it receives; for the next rank that is the next turn. */
+/* A rank forwards a segment in the turn in which it receives the segment; for the next rank this is
+ * the next turn. */
 static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
     const ring_plan *plan = (const ring_plan *)base;
     const coll_rank_order *line = plan->base.args->line;

@@ -4,7 +4,7 @@
  *
  * 1. If the number of ranks is no power of two, the first ones form pairs. The first of a pair
  *    sends all its data to the second, which acts for both.
- * 2. The acting ranks exchange halves of what they have and add them up: log2 p' turns. halving
+ * 2. The p' acting ranks exchange halves of their data and add them up: log2 p' turns. halving
  *    pairs the farthest ranks first, butterfly the nearest.
  * 3. Blocks are sent to their owners: the second of a pair has the first one's block, and after a
  *    butterfly a rank has the block whose number has the rank's bits in reverse order.
@@ -57,7 +57,8 @@ static int blocks_before(const halving_plan *plan, int nth) {
 }
 
 /*
- * Returns the acting rank whose blocks the NTH has in the end; conversely, it has the NTH's blocks.
+ * Returns the acting rank whose blocks the NTH acting rank has in the end. That rank has the NTH
+ * acting rank's blocks.
  */
 static int mirrored_rank(const halving_plan *plan, int nth) {
     int other = 0;
@@ -82,7 +83,7 @@ static void add_step(draft *d, coll_step step, int earlier) {
     d->steps[d->count++] = step;
 }
 
-/* Adds the copy of the input to the sums. */
+/* Adds the step that copies the input to segment SUMS. */
 static void copy_input(draft *d) {
     const run all = {0, d->plan->base.args->shape->topo->ranks};
     coll_step *step = &d->steps[d->count];

@@ -5,8 +5,9 @@
  * A rank adds its own data to each segment of the sum from the rank before it, and sends the result
  * to the next rank.
  *
- * Steps: p - 1 + n - 1 for n segments. Bytes: m from every rank and to it; over an uplink m for
- * each of its ranks whose neighbour by number is in another rack. Memory: a window of segments.
+ * Steps: p - 1 + n - 1 for n segments. Bytes: m from every rank and to it; over a rack's uplink m
+ * for each of the rack's ranks whose neighbour by number is in another rack. Memory: a window of
+ * segments.
  */
 #include "config.h"
 

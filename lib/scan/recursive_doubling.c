@@ -2,10 +2,10 @@
 /*
  * recursive_doubling: every rank's sum covers twice as many ranks in each turn; for small data.
  *
- * 1. In turn k a rank sends its sum, of the 2^k ranks up to it, to the rank 2^k above it, and
+ * 1. In turn k a rank sends its sum, of the 2^k ranks up to itself, to the rank 2^k above it, and
  *    prepends the sum that it receives from the rank 2^k below it.
- * 2. In an exscan each rank first receives the contribution of the rank below it and begins with
- *    that.
+ * 2. In an exscan each rank first receives the contribution of the rank below it, and begins with
+ *    this contribution instead of its own.
  *
  * Ranks are in the order of their numbers. Long data moves in segments, each with all its turns.
  *
