@@ -97,7 +97,8 @@ static void receive_and_combine(draft *d, int peer, half range, bool before, int
 }
 
 /*
- * Adds the steps of the rank of a pair that sends its data to the other and receives the results.
+ * Adds the steps of a paired rank that sends its data to the other rank of the pair and receives
+ * the results.
  */
 static void defer_to_parent(draft *d, half whole) {
     int gave = add_message(d, true, d->plan->parent, whole, FROM_PAIRED, 0);

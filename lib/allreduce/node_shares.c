@@ -4,8 +4,8 @@
  * nodes at the same time; for many ranks per node.
  *
  * The data is divided in a share for each node. The ranks of a node divide the shares of the other
- * nodes among themselves: each rank serves one other node, or several. If a node has several ranks
- * for each other node, these divide its share (lib/plan/node_pairs.h).
+ * nodes among themselves: each rank serves one other node, or several. If every node has several
+ * ranks for each other node, these ranks divide that node's share (lib/plan/node_pairs.h).
  *
  * 1. Reduce-scatter inside: each rank gets the node's sums of the shares of the nodes that it
  *    serves. Each half of the node's ranks sends its contributions to the shares that the other

@@ -4,8 +4,8 @@
  * and many ranks per node.
  *
  * 1. The ranks of a node divide the other nodes among themselves. Every rank sends to each other
- *    rank of its node one message: its block for that rank, and its blocks for the nodes that this
- *    rank serves.
+ *    rank of its node one message: its block for the receiver, and its blocks for the nodes that
+ *    the receiver serves.
  * 2. Two nodes exchange one message in each direction, which has all blocks from one to the other;
  *    or several, from several ranks, if every node has several ranks for each other node.
  * 3. Every rank sends to each other rank of its node the blocks that have come for that rank.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pairwise: in each turn every rank sends its block to one other rank and receives one from
+ * pairwise: in each turn every rank sends a block to one other rank and receives a block from
  * another.
  *
  * 1. In every turn about the same share of each rack's messages crosses its uplink, in either
@@ -40,9 +40,9 @@ static const size_t UNASKED = 32 << 10;
 enum { SEGMENT_LEAST = 4 << 10, SEGMENT_MOST = 32 << 10, TIMES = 8 };
 
 /*
- * WINDOW: segments in flight to a rank, in addition to those that the link carries meanwhile.
- * AHEAD: rounds in flight in addition to those of WINDOW; so few that streams which share an uplink
- * fit its buffer.
+ * WINDOW: segments in flight to a rank, in addition to those that the link transfers during a round
+ * trip. AHEAD: rounds in flight in addition to those of WINDOW; so few that streams which share an
+ * uplink fit its buffer.
  */
 enum { WINDOW = 2, AHEAD = 4, ROUNDS_MOST = 256 };
 
@@ -50,7 +50,8 @@ enum { WINDOW = 2, AHEAD = 4, ROUNDS_MOST = 256 };
 enum { NOBODY = -1 };
 typedef struct turn {
     int to, from;
-    uint64_t first; /* its first round; it has one round for each segment of the longer block */
+    uint64_t first; /* first round of the turn, which has one round for each segment of the longer
+                       block */
 } turn;
 
 typedef struct pairwise_plan {
@@ -281,7 +282,7 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
     return count;
 }
 
-/* The longer one of a turn's two blocks determines its rounds. */
+/* A round receives and sends at most one segment, with one request in each direction. */
 static coll_plan_size plan_size(const coll_plan_args *args) {
     const size_t ranks = (size_t)args->shape->topo->ranks,
                  listed = ranks * (sizeof(turn) + sizeof(seat));

@@ -4,8 +4,8 @@
  * ranks per node.
  *
  * 1. The ranks of each node exchange messages in pairs, twice as far apart each time.
- * 2. In each round groups of k nodes (the radix) exchange messages: every node receives from the
- *    k - 1 others, and its ranks divide the messages among themselves. Then the node's ranks notify
+ * 2. In each round groups of k nodes (the radix) exchange messages: a node receives from the other
+ *    k - 1 nodes, and its ranks divide the messages among themselves. Then the node's ranks notify
  *    each other in pairs. lib/plan/multi_leader.h has the groups.
  *
  * Steps: log_k N between N nodes of P ranks, and ceil(log2 P) inside for each, and once before. All

@@ -4,8 +4,8 @@
  *
  * 1. Groups are sites if there are several, else racks, else hosts. In a group, notifications go up
  *    a tree to the first rank in chain order. A rank has up to k children per level: the other
- *    ranks of a host are below its first rank, first ranks of hosts below that of the rack, and
- *    first ranks of racks below that of the site.
+ *    ranks of a host are below its first rank, first ranks of hosts below the first rank of the
+ *    rack, and first ranks of racks below the first rank of the site.
  * 2. The groups' first ranks continue by dissemination with radix k: with up to k groups each sends
  *    to all others at once.
  * 3. The groups are released down the trees.

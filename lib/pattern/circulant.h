@@ -26,8 +26,8 @@ typedef struct coll_circulant {
     /* segments received in each round; negative ones don't exist yet */
     int receive[COLL_CIRCULANT_ROUNDS];
     /*
-     * The receive schedules of the positions to which this one sends; [k][k] is the segment that it
-     * sends in round k.
+     * The receive schedules of the positions to which this position sends; [k][k] is the segment
+     * that this position sends in round k.
      */
     int neighbour[COLL_CIRCULANT_ROUNDS][COLL_CIRCULANT_ROUNDS];
 } coll_circulant;

@@ -15,7 +15,7 @@ typedef struct growth {
 
 /*
  * Sets BUDGET, the children that each of the hosts FROM..TO-1, which are one rack, may have in
- * TREE: 2 in all over both trees.
+ * TREE: 2 in both trees together.
  */
 static void set_budgets(int from, int to, int tree, int budget[]) {
     for (int h = from; h < to; h++)
@@ -61,7 +61,7 @@ static void attach_rack(growth *g, int from, int to, int entry, int next) {
         attach_host(g, next);
         next = -1;
     }
-    /* Attach inner nodes first, those with two children before the one with one, and then the
+    /* Attach inner nodes first, those with two children before the one with one child, and then the
      * leaves. */
     for (int children = 2; children >= 0; children--)
         for (int h = from; h < to; h++) {

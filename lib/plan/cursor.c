@@ -64,7 +64,8 @@ static void wait_for(coll_cursor *cursor, int waiting, int nth, int *list) {
     cursor->nodes[waiting].waits++;
 }
 
-/* Releases all nodes on LIST, in the plan's order. */
+/* Removes all nodes from LIST, in the plan's order. Nodes that wait for nothing else become
+ * ready. */
 static void release_waiting(coll_cursor *cursor, int *list) {
     int link = *list, first = NONE;
     while (link != NONE) { /* reverse the list, which has the last node first */
@@ -81,8 +82,9 @@ static void release_waiting(coll_cursor *cursor, int *list) {
 
 /*
  * Returns the previous message, before step WHICH of ROUND, with the same direction, lane and peer;
- * NULL if its round is complete or there is none. The step becomes the latest message. LATEST is a
- * hash table with chaining; its entries are step numbers, counted over all rounds, plus 1.
+ * NULL if there is none, or if the round of that message is complete. The step becomes the latest
+ * message. LATEST is a hash table with chaining; its entries are step numbers, counted over all
+ * rounds, plus 1.
  */
 static coll_node *message_before(coll_cursor *cursor, uint64_t round, int which) {
     const coll_plan_size *size = &cursor->plan->size;

@@ -21,7 +21,7 @@ static char *scratch_of(const coll_engine *engine, const coll_node *node) {
            node->step.at;
 }
 
-/* Returns the data of the block NEXT blocks after the one that STEP begins in. */
+/* Returns the data of the block that is NEXT blocks after the block in which STEP begins. */
 static coll_data block_of(const coll_engine *engine, const coll_step *step, int next) {
     const coll_exec_args *call = &engine->call;
     bool is_input = step->buffer == COLL_INPUT;
@@ -81,7 +81,7 @@ static int combine_scratch(coll_engine *engine, const coll_node *node, char *mem
     return coll_reduction_combine(engine->call.reduction, &operands, engine->spare);
 }
 
-/* Combines the bytes of STEP with those at MEMORY. */
+/* Combines the bytes of STEP with the bytes at MEMORY. */
 static int combine_blocks(coll_engine *engine, const coll_step *step, char *memory) {
     size_t from = step->from, left = step->length;
     int code = MPI_SUCCESS;

@@ -134,14 +134,14 @@ typedef struct coll_leaders_plan {
 } coll_leaders_plan;
 
 /*
- * Returns the size of such a plan, whose rounds need SEGMENT bytes of scratch memory. The data to
- * be sent, and each message received, take up to COPIES additional steps; a round has at most MOST
- * of these. The radix is the first parameter.
+ * Returns the size of a coll_leaders_plan whose rounds need SEGMENT bytes of scratch memory. The
+ * data to be sent, and each message received, take up to COPIES additional steps; a round has at
+ * most MOST additional steps. The radix is the first parameter.
  */
 coll_plan_size coll_leaders_plan_size(const coll_plan_args *args, int copies, int most,
                                       size_t segment);
 
-/* Makes such a plan in MEMORY; ROUND writes its rounds. */
+/* Makes a coll_leaders_plan in MEMORY; ROUND writes its rounds. */
 coll_plan *coll_leaders_plan_make(const coll_plan_args *args, coll_plan_size size, void *memory,
                                   coll_round *round);
 

@@ -73,7 +73,7 @@ coll_run coll_node_pairs_of(const coll_node_pairs *pairs, int place) {
 coll_node_pair coll_node_pairs_at(const coll_node_pairs *pairs, int number) {
     const int away = number / pairs->parts, part = number % pairs->parts,
               node = (pairs->node + 1 + away) % pairs->nodes, others = pairs->nodes - 1,
-              theirs = (others - 1 - away) * pairs->parts + part; /* its number at NODE */
+              theirs = (others - 1 - away) * pairs->parts + part; /* the message's number at NODE */
     const coll_run positions = positions_of(pairs, node);
     const int place =
         coll_block_at((size_t)(others * pairs->parts), positions.count, (size_t)theirs);

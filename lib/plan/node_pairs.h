@@ -14,7 +14,7 @@
 
 #include "lib/plan/multi_leader.h"
 
-/* What all ranks know. */
+/* What all ranks know about the nodes. */
 typedef struct coll_node_pairs_extent {
     int nodes, most; /* the most ranks of a node */
     int parts;

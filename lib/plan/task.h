@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A task: a running collective that progresses by start, advance and finish. It is a plan in the
- * engine, or an algorithm's own state machine, if what a rank does depends on what arrives.
+ * A task: a running collective that progresses by start, advance and finish. A task is a plan in
+ * the engine or, if a rank's messages depend on what arrives, an algorithm's own state machine.
  * Blocking, nonblocking and persistent calls all run tasks. A task starts messages, and
  * continues when some of them are complete.
  */

@@ -18,7 +18,7 @@ typedef struct forest {
     int nodes, own;              /* number of nodes, and this rank's node */
     int *first;                  /* position of each node's first rank; then the number of ranks */
     int *parent[COLL_TWO_TREES]; /* of each node */
-    int *child[COLL_TWO_TREES];  /* two of each node; -1: none */
+    int *child[COLL_TWO_TREES];  /* two children of each node; -1: none */
 } forest;
 
 enum { TWO = 2, BY_NODE = 1 + COLL_TWO_TREES * (1 + TWO), BY_NODE_MADE = 1 + COLL_TWO_TREES };
