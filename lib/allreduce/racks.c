@@ -301,9 +301,10 @@ static void find_racks(const coll_plan_args *args, int *first) {
 }
 
 /*
- * What one rack sends in a round of a turn, the next rack receives in the same round of its next
- * turn, so more rounds are in flight than one turn has. The window has at most one turn for each
- * rack, so that no range is still on its way to the next rack when its result comes back.
+ * A message that one rack sends in a round of a turn is received by the next rack in the same round
+ * of that rack's next turn, so more rounds are in flight than one turn has. The window has at most
+ * one turn for each rack, so that no range is still on its way to the next rack when its result
+ * comes back.
  */
 static coll_plan_size plan_size(const coll_plan_args *args) {
     const coll_shape *shape = args->shape;
