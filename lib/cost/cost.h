@@ -19,12 +19,12 @@
 typedef COLL_Cost coll_cost;
 typedef COLL_Curve coll_curve;
 
-/* Messages of at least this many bytes ask the receiver first: with the header, 64 KB in most
- * transports. */
+/* The sender of a message of at least this many bytes asks the receiver before it sends the data.
+ * With the header, such a message exceeds the eager limit of most transports, 64 KB. */
 enum { COLL_EAGER = 64 << 10 };
 
-/* Returns what is wrong with CURVE, as static text ("a time below the one before"); NULL if nothing
- * is. */
+/* Returns what is wrong with CURVE, as static text ("a time below the one before"); NULL if CURVE
+ * is valid. */
 const char *coll_curve_fault(const coll_curve *curve);
 
 /* Os, gs, gr, Or, Ur: see COLL_Parameter. */
@@ -34,15 +34,16 @@ double coll_cost_receive_gap(const coll_cost *cost, double bytes);
 double coll_cost_arrival_overhead(const coll_cost *cost, double bytes);
 double coll_cost_receive_overhead(const coll_cost *cost, double bytes);
 
-/* Returns L of a message that no other one disturbs: l + m B max(1, m / (C gs(m))), where C is the
- * total rate of the level's network. */
+/* Returns L of a message that no other message disturbs: l + m B max(1, m / (C gs(m))), where C is
+ * the total rate of the level's network. */
 double coll_cost_transfer(const coll_cost *cost, double bytes);
 
 /* Returns the time of one message from the start of its send to the end of its receive: Os + L + Or
  * + Ur. */
 double coll_cost_message(const coll_cost *cost, double bytes);
 
-/* The same if the receiver has been waiting in libcoll, and must wake up first. */
+/* Returns the time of one message, as above, if the receiver has been waiting in libcoll and must
+ * wake up first. */
 double coll_cost_relay(const coll_cost *cost, double bytes);
 
 #endif

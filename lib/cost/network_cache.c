@@ -10,7 +10,8 @@
 #include <sys/stat.h>
 #include <time.h>
 
-/* Seconds for which a measured network counts: other jobs may have used it at that moment. */
+/* Seconds for which the result of a measurement is used. Other jobs may have used the network while
+ * it was measured, so it is measured again later. */
 enum { KEPT = 7 * 24 * 3600 };
 
 static bool is_recent(const char *path) {

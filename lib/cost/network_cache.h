@@ -10,9 +10,9 @@
 #include "lib/topology/topo.h"
 
 /*
- * Completes PROFILE, which must be built in, with the costs kept for the hosts of TOPO. Returns
- * false if none are kept, if they are older than a week or damaged, or if racks were known then and
- * are not now, or the other way round.
+ * Replaces PROFILE, a built-in profile, by the one kept for the hosts of TOPO. Returns false, with
+ * PROFILE unchanged, if none is kept, if it is older than a week or damaged, or if only one of TOPO
+ * and the kept profile has several racks.
  */
 bool coll_network_cache_load(const coll_topo *topo, coll_profile *profile);
 

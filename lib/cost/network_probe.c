@@ -9,24 +9,27 @@
 
 /*
  * An exchange moves FEWEST to MOST times PIECE bytes over each link or uplink, in messages of at
- * most PIECE. The rate is that of what an exchange moves more than the one before: the first bytes
- * pass a switch as a burst, and TCP begins slowly.
+ * most PIECE. The rate is the difference of the bytes of two successive exchanges, divided by the
+ * difference of their times, because the first bytes pass a switch as a burst, and TCP begins
+ * slowly.
  */
 enum { PIECE = 8 << 10, FEWEST = 4, MOST = 256, GROWTH = 4 };
 
-/* Messages with times use TIMES_TAG, since those with data are received from any source. */
+/* Messages with times use TIMES_TAG, since messages with data are received from any source. */
 enum { TIMES_TAG = COLL_TAG_COLLECTIVE + 1 };
 
-/* Exchanges grow until the difference takes ENOUGH seconds and as long as LATENCIES messages
- * without data. If it is shorter than NOISY, the fastest of up to REPEATS exchanges counts: fewer
- * if the two fastest differ by at most ALIKE times the difference. Exchanges grow further if less
- * than half of the difference is left then: TCP had been slow at first. */
+/* Exchanges grow until the difference of their times is at least ENOUGH seconds plus LATENCIES
+ * times the latency. If it is below NOISY, the least time of up to REPEATS exchanges counts; fewer
+ * are made if the two least times differ by at most ALIKE times the difference. If the difference
+ * is then below half of the required time, TCP had been slow at first, and exchanges grow
+ * further. */
 static const double ENOUGH = 4e-3, NOISY = 30e-3, ALIKE = 0.1;
 enum { LATENCIES = 4, REPEATS = 3 };
 
 static const double MEDIAN = 0.5, UPPER_DECILE = 0.9;
 
-/* Longest sleeps of a receiver, which makes times uncertain, and of ranks that don't measure. */
+/* Longest sleeps: of a receiver, whose sleeps make times uncertain, and of ranks that wait for the
+ * result. */
 static const double LONGEST_SLEEP = 100e-6, LONG_SLEEP = 1e-3;
 
 typedef struct probe {
@@ -34,9 +37,10 @@ typedef struct probe {
     const coll_topo *topo;
     coll_wait wait;
     char *out, *in; /* PIECE bytes each */
-    double *values; /* on rank 0: of all hosts; on others: the host's own */
-    double *usual;  /* their quantile QUANTILE */
-    int *first;     /* of each host's ranks */
+    double *values; /* s; on rank 0: the times of all hosts; on other ranks: the time of their
+                       host */
+    double *usual;  /* the quantile QUANTILE of the hosts' times */
+    int *first;     /* the first rank of each host */
     double quantile;
     double enough; /* s */
 } probe;
@@ -46,7 +50,7 @@ typedef struct partners {
     int to;      /* the rank to send to, or MPI_PROC_NULL */
     int share;   /* this host sends 1/SHARE of what passes its link or uplink */
     int senders; /* how many ranks send to this one */
-    int divided; /* each of them sends 1/DIVIDED */
+    int divided; /* each of these ranks sends 1/DIVIDED of the bytes */
 } partners;
 
 static const partners nobody = {.to = MPI_PROC_NULL, .share = 1, .divided = 1};
@@ -83,8 +87,9 @@ static bool speaks_for_host(const probe *p) {
     return p->first[p->topo->places[rank].node] == rank;
 }
 
-/* Returns whom NTH of COUNT sends to (STEP 1) or receives from (STEP -1): two exchange with each
- * other, so that they open one connection, not two; the last three of an odd number form a ring. */
+/* Returns the index to which index NTH of COUNT sends (STEP 1), or from which it receives (STEP
+ * -1). Two indices exchange with each other, so that their ranks open one connection, not two. If
+ * COUNT is odd, the last three form a ring. */
 static int neighbor(int nth, int count, int step) {
     enum { RING = 3 };
     const int ring = count - RING;
@@ -93,8 +98,8 @@ static int neighbor(int nth, int count, int step) {
     return ring + (nth - ring + RING + step) % RING;
 }
 
-/* Returns this rank's partners if each host exchanges with a host of its rack: with a near one in
- * the order of ranks, or with a far one. */
+/* Returns this rank's partners if each host exchanges with hosts of its rack: with the next host in
+ * the order of nodes if NEAR is true, else with the hosts half of the rack away. */
 static partners partners_in_rack(const probe *p, bool near) {
     const coll_place *place = &p->topo->places[p->comm->rank];
     const int hosts = count_hosts(p, place->rack, p->topo->nodes),
@@ -105,8 +110,8 @@ static partners partners_in_rack(const probe *p, bool near) {
     return (partners){rank_of_host(p, place->rack, to), 1, 1, 1};
 }
 
-/* Returns this rank's partners if each rack exchanges with another. Hosts of a small rack receive
- * from several of a large one. */
+/* Returns this rank's partners if each rack exchanges with another. Each host of a small rack
+ * receives from several hosts of a larger one. */
 static partners partners_across(const probe *p) {
     const coll_place *place = &p->topo->places[p->comm->rank];
     const int racks = p->topo->racks, all = p->topo->nodes, to = neighbor(place->rack, racks, 1),
@@ -118,7 +123,7 @@ static partners partners_across(const probe *p) {
 
 /* --- Measuring --- */
 
-/* Returns how many messages BYTES take. */
+/* Returns the number of messages for BYTES. */
 static int count_messages(int bytes) {
     return (bytes + PIECE - 1) / PIECE;
 }
@@ -149,7 +154,8 @@ static int ascending(const void *a, const void *b) {
     return (one > other) - (one < other);
 }
 
-/* Returns the quantile SHARE of those of COUNT VALUES that are above 0; sorts them. */
+/* Sorts the COUNT VALUES, and returns the quantile SHARE of the values above 0; 0 if there are
+ * none. */
 static double find_quantile(int count, double values[], double share) {
     int none = 0;
     qsort(values, (size_t)count, sizeof *values, ascending);
@@ -170,9 +176,10 @@ static int receive_time(probe *p, double *seconds, int from) {
     return code == MPI_SUCCESS ? coll_wait_all(&p->wait, 1, &request, NULL) : code;
 }
 
-/* Sets *USUAL to the quantile of what each host has measured, of which this is OWN; 0: the host
- * received nothing. No host leaves before all have entered. Rank 0 receives from each host and
- * sends to each: that is two latencies, and a tree would take more. */
+/* Sets *USUAL to the quantile P->quantile of the times that the hosts have measured. OWN is this
+ * host's time, or 0 if it received nothing; zeros are ignored. No host leaves before all have
+ * entered. Rank 0 receives from each host and then sends to each host: this takes two latencies,
+ * and a tree would take more. */
 static int share_quantile(probe *p, double own, double *usual) {
     const int hosts = p->topo->nodes;
     int code = MPI_SUCCESS;
@@ -194,9 +201,9 @@ static int share_quantile(probe *p, double own, double *usual) {
     return code;
 }
 
-/* Moves BYTES over each link or uplink, and sets *SECONDS to how long that usually takes. Of the
- * hosts that share an uplink some finish early, because TCP does not divide it evenly: its rate
- * shows when the last ones finish. */
+/* Moves BYTES over each link or uplink, and sets *SECONDS to the quantile P->quantile of the hosts'
+ * times. Some of the hosts that share an uplink finish early, because TCP does not divide it
+ * evenly; the times of the last ones show its rate. */
 static int exchange(probe *p, const partners *whom, int bytes, double *seconds) {
     MPI_Request requests[MOST];
     const int sent = whom->to == MPI_PROC_NULL ? 0 : bytes / whom->share,
@@ -213,8 +220,8 @@ static int exchange(probe *p, const partners *whom, int bytes, double *seconds) 
     return code == MPI_SUCCESS ? code : (p->comm->broken = code);
 }
 
-/* Repeats an exchange, so that *SECONDS is the least of up to REPEATS, of which it is the first.
- * Ends when the two least ones differ by at most CLOSE seconds. */
+/* Repeats an exchange that took *SECONDS, and sets *SECONDS to the least of up to REPEATS times,
+ * the first one included. Ends when the two least times differ by at most CLOSE seconds. */
 static int repeat_exchange(probe *p, const partners *whom, int bytes, double close,
                            double *seconds) {
     double other = INFINITY;
@@ -228,8 +235,8 @@ static int repeat_exchange(probe *p, const partners *whom, int bytes, double clo
     return code;
 }
 
-/* Repeats exchanges of BYTES and of the size before if the difference of their times, *AFTER and
- * *BEFORE, is noisy. */
+/* Repeats the exchanges of BYTES and of the previous size if their times, *AFTER and *BEFORE,
+ * differ by less than NOISY. */
 static int confirm(probe *p, const partners *whom, int bytes, double *before, double *after) {
     const double close = ALIKE * (*after - *before);
     if (*after - *before >= NOISY)
@@ -238,7 +245,7 @@ static int confirm(probe *p, const partners *whom, int bytes, double *before, do
     return code == MPI_SUCCESS ? repeat_exchange(p, whom, bytes / GROWTH, close, before) : code;
 }
 
-/* Sets *RATE to the usual rate of all hosts' links or all racks' uplinks. */
+/* Sets *RATE to the usual rate of a host's link or of a rack's uplink. */
 static int measure(probe *p, const partners *whom, double *rate) {
     int bytes = FEWEST * PIECE;
     double before, after;
@@ -260,8 +267,8 @@ static int measure(probe *p, const partners *whom, double *rate) {
     return code;
 }
 
-/* Broadcasts RATES, which hosts' first ranks have measured, to all ranks. The others have waited
- * for all exchanges by then, so their timeout is longer. */
+/* Broadcasts RATES, which hosts' first ranks have measured, to all ranks. Other ranks wait here
+ * during all exchanges, so the timeout is longer. */
 static int broadcast_rates(probe *p, coll_network_rates *rates) {
     enum { LONGER = 10 };
     coll_network_rates *shared = (coll_network_rates *)p->in;
@@ -279,8 +286,9 @@ static int broadcast_rates(probe *p, coll_network_rates *rates) {
 }
 
 /*
- * Measures hosts in several racks, or in one or in racks that are not known: then each host's share
- * while all send, to near and to far ones, is what matters.
+ * Measures the hosts' links within racks and, if there are several racks, the uplinks. A single
+ * rack may stand for racks that are not known: then all hosts send to near and to far hosts, and
+ * the lower rate of a host counts.
  */
 static int measure_links(probe *p, coll_network_rates *rates) {
     const int racks = p->topo->racks;

@@ -6,9 +6,9 @@
 #include <assert.h>
 
 /*
- * Assumptions about the links between hosts: the rate of a link in bytes/s, the seconds that a
- * message takes a processor, the bytes that a switch buffers for a port (0 in any of these: the
- * profile's value), and the share of the buffer that the job has.
+ * Assumptions about the links between hosts: the rate of a link in bytes/s, the processor's seconds
+ * for a message, the bytes that a switch buffers for a port (0 in any of these: the profile's
+ * value), and the share of the buffer that the job has.
  */
 typedef struct assumption {
     double rate, overhead, buffer, share;

@@ -13,23 +13,24 @@
 
 enum { COLL_NETWORKS_MOST = 32 };
 
-/* Returns whether PROFILE has measured what messages cost between hosts. */
+/* Returns whether PROFILE contains measured costs of messages between hosts. */
 bool coll_networks_measured(const coll_profile *profile);
 
 /*
  * Returns how many networks the ranks of TOPO may be running on, at most COLL_NETWORKS_MOST.
- * Returns 0 if the ranks are on one node or in several sites: then PROFILE itself counts.
+ * Returns 0 if the ranks are on one node or in several sites: then PROFILE itself is used.
  */
 int coll_networks_count(const coll_profile *profile, const coll_topo *topo);
 
-/* Sets NETWORK to the NTH of them, from 0, the most likely one: PROFILE with other links between
- * nodes. */
+/* Sets NETWORK to the NTH of these networks, counted from 0: PROFILE with other links between
+ * nodes. Network 0 is the most likely one. */
 void coll_networks_get(const coll_profile *profile, const coll_topo *topo, int nth,
                        coll_profile *network);
 
 /*
- * Returns the network whose predicted times are shown to the user: PROFILE itself, or if it was
- * measured, the most likely of the networks above, which is made in NETWORK.
+ * Returns the network whose predicted times are shown to the user: PROFILE itself if it has no
+ * measured costs between hosts or coll_networks_count returns 0, else the most likely of the
+ * networks above, which is stored in NETWORK.
  */
 const coll_profile *coll_networks_likely(const coll_profile *profile, const coll_topo *topo,
                                          coll_profile *network);

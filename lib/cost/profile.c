@@ -48,9 +48,9 @@ static bool is_of_these_hosts(const coll_profilefile *file, const coll_topo *top
 }
 
 /*
- * If only one of the two levels between the hosts of a site was measured, gives its figures to the
- * other: they are closer to the truth than the built-in ones. Racks then count as having an uplink
- * with the rate of one link, as on an unmeasured network (lib/cost/networks.h).
+ * If only one of the two levels between the hosts of a site was measured, copies its figures to the
+ * other level: they are closer to the truth than the built-in figures. Racks then count as having
+ * an uplink with the rate of one link, as on an unmeasured network (lib/cost/networks.h).
  */
 static void fill_unmeasured(coll_profile *profile, const coll_topo *topo) {
     const coll_level levels[] = {COLL_LEVEL_RACK, COLL_LEVEL_SITE};
@@ -101,8 +101,8 @@ static void load_named(const char *path, const coll_topo *topo, coll_profile *pr
     coll_profilefile_free(&file);
 }
 
-/* Loads the file DIRECTORY BELOW if it exists and is of these hosts. Returns true if the file was
- * loaded or is damaged, which ends the search. */
+/* Loads the file whose path is DIRECTORY followed by BELOW, if it exists and is of these hosts.
+ * Returns true if the file was loaded or is damaged, which ends the search. */
 static bool try_file(const char *directory, const char *below, const coll_topo *topo,
                      coll_profile *profile, char *problem) {
     char path[COLL_PROFILE_SOURCE];
@@ -181,7 +181,7 @@ void coll_profile_set_rates(coll_profile *profile, const coll_topo *topo,
     profile->measured[COLL_LEVEL_SITE] = true;
 }
 
-/* The built-in profile is carried by its name and its latency. */
+/* Of a built-in profile, only the name and the factor of its latencies are packed. */
 void coll_profile_carry(coll_pack_buffer *pack, coll_profile *profile) {
     const double near = coll_profile_builtin()->level[COLL_LEVEL_RACK].latency;
     double times = profile->level[COLL_LEVEL_RACK].latency / near;
@@ -211,8 +211,8 @@ size_t coll_profile_segment_or(uint64_t wanted, const coll_cost *link, size_t by
     return wanted < bytes ? (size_t)wanted : bytes;
 }
 
-/* Returns the time of all rounds: in each the first message costs a whole message's time, each
- * further one the overhead of both processors. */
+/* Returns the time of all rounds: in each round the first message costs the time of a whole
+ * message, each further message the overhead of both processors. */
 static double seconds_by_radix(const coll_cost *link, int ranks, int radix) {
     double first = coll_cost_relay(link, 0), other = 2 * link->overhead, seconds = 0;
     for (int left = ranks; left > 1; left = (left - 1) / radix + 1)

@@ -35,30 +35,29 @@ const coll_profile *coll_profile_builtin(void);
  * Sets PROFILE for the hosts of TOPO; local. PATH is a file, which must be good and of these hosts;
  * "built-in"; or "" to search. A search uses libcoll/profile in XDG_CONFIG_HOME (or ~/.config),
  * else /etc/libcoll/profile, else the built-in values; it skips files that don't exist or are of
- * other hosts, but a damaged file is an error. PROBLEM (COLL_TEXTFILE_PROBLEM bytes) is the error's
- * text,
- * "" on success.
+ * other hosts, but a damaged file is an error. PROBLEM (COLL_TEXTFILE_PROBLEM bytes) receives the
+ * text of an error, or "".
  */
 void coll_profile_load(const char *path, const coll_topo *topo, coll_profile *profile,
                        char *problem);
 
 /*
- * Sets the latency between the hosts of PROFILE, which must be built in, from a ROUND_TRIP in
- * seconds that was seen; 0 if none was. The result is the built-in latency times a power of two, so
- * that jobs on the same hosts get the same one; never less than the built-in latency.
+ * Sets the latency between the hosts of PROFILE, which must be built in, from ROUND_TRIP, a
+ * measured round trip in seconds, or 0 if there is none. The result is the built-in latency times a
+ * power of two from 1 to 1024, so that jobs on the same hosts get the same latency.
  */
 void coll_profile_set_round_trip(coll_profile *profile, double round_trip);
 
 /*
- * Sets PROFILE's latencies in a rack and between racks to RACK and SITE, in seconds,
- * unless coll-profile has measured them. If one of the two is 0, which means unknown, it keeps its
- * ratio to the other.
+ * Sets PROFILE's latencies in a rack and between racks to RACK and SITE, in seconds, unless
+ * coll-profile has measured them. If one of the two is 0, which means unknown, that latency keeps
+ * its ratio to the other; if both are 0, nothing changes.
  */
 void coll_profile_set_latencies(coll_profile *profile, double rack, double site);
 
 /*
- * Sets the rates between the hosts of PROFILE, which must be built in, to RATES, measured between
- * the hosts of TOPO. SOURCE says where they come from.
+ * Replaces the rates of messages between hosts in PROFILE, a built-in profile, by RATES, which were
+ * measured on the hosts of TOPO. SOURCE is a text that says where the rates come from.
  */
 void coll_profile_set_rates(coll_profile *profile, const coll_topo *topo,
                             const coll_network_rates *rates, const char *source);
@@ -84,7 +83,8 @@ const coll_cost *coll_profile_outermost(const coll_profile *profile, const coll_
  */
 size_t coll_profile_segment(const coll_cost *link, size_t bytes, double fill);
 
-/* Returns WANTED, the user's segment, but at most BYTES; if WANTED is 0, the best one as above. */
+/* Returns WANTED, the user's segment, but at most BYTES; if WANTED is 0, the best segment as
+ * above. */
 size_t coll_profile_segment_or(uint64_t wanted, const coll_cost *link, size_t bytes, double fill);
 
 /*

@@ -17,8 +17,8 @@
  * missing levels were not measured. `end` distinguishes a whole file from a truncated one. The
  * first three figures of a level are required; wake_s, per_rank_s, together_bytes_per_s and
  * buffer_bytes default to 0. A level's curves (COLL_Parameter) follow its line; copies in memory
- * (COLL_Copy) may be anywhere: the error of the fit, then knots of bytes and seconds. Lines that
- * begin with `trial`, which earlier versions wrote, are ignored.
+ * (COLL_Copy) may be anywhere. Lines of curves and copies have the error of the fit, then knots of
+ * bytes and seconds. Lines that begin with `trial`, which earlier versions wrote, are ignored.
  *
  * Files of other versions, also of older ones, are rejected: their figures belong to another cost
  * model.
@@ -55,7 +55,8 @@ typedef enum coll_profilefile_state {
 bool coll_profilefile_parse(const char *path, char *text, size_t length, coll_profilefile *file,
                             char *problem);
 
-/* The same for the regular file at PATH. The caller frees FILE if the result is good. */
+/* Reads and parses the regular file at PATH in the same way. The caller frees FILE if the result is
+ * good. */
 coll_profilefile_state coll_profilefile_read(const char *path, coll_profilefile *file,
                                              char *problem);
 
@@ -78,7 +79,7 @@ bool coll_profilefile_print(FILE *stream, const COLL_Profile *values, const char
                             int count, char *problem);
 
 /*
- * Writes the same to the file at PATH by coll_cachefile_write if CACHED, else by
+ * Writes the same text to the file at PATH, using coll_cachefile_write if CACHED, else
  * coll_cachefile_replace. Returns 0 or an errno. PROBLEM is "", or a text about VALUES or a name.
  */
 int coll_profilefile_write(const char *path, bool cached, const COLL_Profile *values,

@@ -24,8 +24,8 @@ enum { EVENTS = 6000, PART = 4, RANKS = 150, EVENTS_MOST = 32000, SHARED = 2 };
 
 /* BEGIN: rounds simulated for the start-up time. BEHIND: rounds beyond the window that are
  * simulated for the rate (the time of a round). PACE_LEAST: fewest rounds of all ranks that give a
- * rate. SHORT: most rounds of a plan all of which are simulated if ranks share nodes, unless it is
- * a pipeline, which has at least PIPELINE_LEAST rounds. */
+ * rate. SHORT: if ranks share nodes, all rounds of a plan of at most SHORT rounds are simulated,
+ * unless the plan is a pipeline, which has at least PIPELINE_LEAST rounds. */
 enum { BEGIN = 2, BEHIND = 2, PACE_LEAST = 6, SHORT = 32, PIPELINE_LEAST = 4 };
 
 /* Sizes of a subset of ranks: fewer are not representative; plans for more take long to make. */
@@ -48,13 +48,13 @@ typedef struct estimate {
     double events;        /* most events of a simulation */
     bool allocates;       /* simulations allocate their memory */
     coll_link_load load;  /* of all ranks */
-    coll_traffic sampled; /* its result from a few ranks */
-    coll_traffic traffic; /* the same, or that of more ranks */
+    coll_traffic sampled; /* the load counted from a few ranks */
+    coll_traffic traffic; /* the same, or the load counted from more ranks */
     int *chosen;          /* the ranks of a subset */
-    coll_place *places;   /* of these */
+    coll_place *places;   /* of the chosen ranks */
     int *numbers;         /* scratch: three for each node */
     int per_rack;         /* nodes of each rack; 0: racks differ. For subsets */
-    double *latencies;    /* between its sites */
+    double *latencies;    /* between the sites of a subset */
     char *scratch;
     size_t left; /* bytes of SCRATCH */
 } estimate;
@@ -65,9 +65,9 @@ static bool shares_nodes(const estimate *e) {
     return e->whole->topo->most_ranks_per_node > 1;
 }
 
-/* The number of nodes of a subset, and the most ranks of one of them. The number of ranks of a node
- * is reduced in the same proportion on all nodes. Nodes, and the ranks of each, are evenly chosen
- * from the chain order. */
+/* The number of nodes of a subset, and the most ranks on one of these nodes. The number of ranks of
+ * a node is reduced in the same proportion on all nodes. Nodes, and the ranks of each node, are
+ * evenly chosen from the chain order. */
 typedef struct subset_size {
     int nodes, per_node;
 } subset_size;
@@ -86,7 +86,7 @@ static bool is_chosen(int64_t i, int part, int whole) {
 }
 
 /* Returns the number of nodes of each rack, or 0 if racks differ. MET and OF_RACK are scratch
- * memory, each for a number of each node. */
+ * memory, each with one entry for each node. */
 static int nodes_per_rack(const coll_topo *topo, int met[], int of_rack[]) {
     memset(met, 0, (size_t)topo->nodes * sizeof *met);
     memset(of_rack, 0, (size_t)topo->nodes * sizeof *of_rack);
@@ -100,12 +100,13 @@ static int nodes_per_rack(const coll_topo *topo, int met[], int of_rack[]) {
 
 /*
  * Sets the estimate's CHOSEN to the ranks of a subset of about SIZE, in the chain order. Returns
- * their number. Racks of equal size remain so, if there are enough nodes: many plans have other
- * rounds if racks differ.
+ * their number. Racks of equal size remain equal in size, if there are enough nodes: many plans
+ * have other rounds if racks differ.
  */
 static int choose_ranks(const estimate *e, subset_size size) {
     const coll_topo *whole = e->whole->topo;
-    int *index = e->numbers, *met = index + whole->nodes; /* of a node; ranks of it so far */
+    int *index = e->numbers, *met = index + whole->nodes; /* a node's number, in its rack or among
+                                                             all nodes; its ranks so far */
     int *seen = met + whole->nodes;                       /* nodes of a rack so far */
     const bool by_rack = e->per_rack > 0 && size.nodes >= whole->racks;
     const int all = by_rack ? e->per_rack : whole->nodes,
@@ -170,7 +171,7 @@ static bool open_subset(const estimate *e, int count, subset *p) {
                                &p->scratch, &p->left);
 }
 
-/* Counts a sample of steps that takes about as long as a short simulation. */
+/* Counts the load of a sample of steps, which takes about as long as a short simulation. */
 static coll_traffic count_sample(coll_link_load *load, uint64_t rounds) {
     enum { ASKED = 4, STEPS = 1 << 12 };
     return coll_link_load_count(load, rounds, ASKED, STEPS);
@@ -178,8 +179,8 @@ static coll_traffic count_sample(coll_link_load *load, uint64_t rounds) {
 
 /* --- Simulations --- */
 
-/* Simulates the first ROUNDS rounds, or all if ROUNDS is 0. Returns false if that takes more than
- * twice EVENTS or more memory than there is, or if these rounds wait for later ones. */
+/* Simulates the first ROUNDS rounds, or all if ROUNDS is 0. Returns false if the simulation takes
+ * more than twice EVENTS or more memory than there is, or if these rounds wait for later rounds. */
 static bool simulate(const estimate *e, const subset *p, uint64_t rounds, double events,
                      coll_sim_result *result) {
     const bool all = p->shape.topo == e->whole->topo;
@@ -205,9 +206,9 @@ typedef struct sample {
 } sample;
 
 /*
- * Sets FOUND's pace; FOUND has the time of ROUNDS rounds. The first half of them is simulated again
- * without the others, since rounds of a pipeline overlap. The faster half gives the pace: a TCP
- * timeout, which occurs once, is in the other one.
+ * Sets FOUND's pace; FOUND has the time of ROUNDS rounds. The first half of these rounds is
+ * simulated again alone, since rounds of a pipeline overlap. The faster half gives the pace: a TCP
+ * timeout, which occurs once, is in the slower half.
  */
 static bool find_pace(const estimate *e, const subset *p, uint64_t rounds, double events,
                       sample *found) {
@@ -235,7 +236,7 @@ static double busy_in_rounds(const estimate *e, subset *p, uint64_t rounds, doub
     return busy_seconds(&load);
 }
 
-/* What a sample tells besides the time. */
+/* What simulate_subset finds in addition to the time. */
 enum { PACE = 1, BUSY = 2 };
 
 /* Simulates the first ROUNDS rounds of a subset of SIZE, and finds WHAT. Returns false if that
@@ -290,8 +291,8 @@ static int count_most_ranks(subset_size size) {
     return size.nodes * size.per_node;
 }
 
-/* Returns the largest subset that takes at most EVENTS if the events are proportional to the square
- * of the ranks, which is the most. */
+/* Returns the largest subset that takes at most EVENTS if the number of events grows with the
+ * square of the ranks, which is the fastest growth; in static memory, at most RANKS_MOST ranks. */
 static subset_size first_size(const estimate *e, double all_events, double events) {
     subset_size size = whole_size(e->whole->topo);
     const double all = count_most_ranks(size);
@@ -334,8 +335,8 @@ static bool estimate_pace(const estimate *e, uint64_t rounds, double *pace) {
     return true;
 }
 
-/* Estimates the waiting time of all ranks in the first ROUNDS rounds, *WAIT, and, unless PACE is
- * NULL, in one further round, *PACE. */
+/* Estimates *WAIT, the waiting time of all ranks in the first ROUNDS rounds. If PACE is not NULL,
+ * also estimates *PACE, the waiting time in one further round. */
 static bool estimate_wait(const estimate *e, uint64_t rounds, double events, double *wait,
                           double *pace) {
     const subset_size all = whole_size(e->whole->topo);
@@ -375,14 +376,15 @@ static double most_events_of_all(const estimate *e) {
     return shares_nodes(e) ? SHARED * e->events : e->events;
 }
 
-/* Returns how many events of first rounds are simulated. Half of them are simulated again, and
- * their number is itself an estimate, so they are fewer than those of a whole call. */
+/* Returns the budget of events for a simulation of first rounds. It is smaller than the budget for
+ * a whole call, because half of the rounds are simulated again, and because their number of events
+ * is itself an estimate. */
 static double events_of_rounds(const estimate *e) {
     return shares_nodes(e) ? most_events_of_all(e) / 3 : e->events / 2;
 }
 
-/* Estimates the time from the first rounds of all ranks. Returns false if the budget allows too few
- * rounds for a rate. */
+/* Estimates the time from the first rounds of all ranks. Returns false if there are several sites,
+ * or if the budget allows too few rounds for a rate. */
 static bool estimate_from_rounds(const estimate *e, double *time) {
     const double all = (double)e->traffic.rounds,
                  rounds = events_of_rounds(e) * all / e->traffic.events;
@@ -395,8 +397,8 @@ static bool estimate_from_rounds(const estimate *e, double *time) {
     return true;
 }
 
-/* Returns whether ranks and links of shared nodes have as much to do in the first ROUNDS rounds as
- * in others. */
+/* Returns whether the first ROUNDS rounds have about as many events, and keep the hosts' links
+ * about as busy, as the average of the same number of rounds. */
 static bool are_rounds_alike(estimate *e, uint64_t rounds) {
     const double share = (double)rounds / (double)e->sampled.rounds, least = 0.8, most = 1.25;
     const coll_traffic first = count_sample(&e->load, rounds);
@@ -407,15 +409,16 @@ static bool are_rounds_alike(estimate *e, uint64_t rounds) {
 
 /*
  * Returns whether all rounds of a subset must be simulated, and not only its first rounds and their
- * rate. The slowest messages go to other sites or, if nodes have many ranks, to other nodes; in a
- * few rounds there are hardly any of them.
+ * rate. The slowest messages go to other sites or, if nodes have many ranks, to other nodes; a few
+ * rounds have hardly any such messages.
  */
 static bool needs_all_rounds(const estimate *e) {
     return is_far(e) || (shares_nodes(e) && e->traffic.rounds <= SHORT);
 }
 
-/* Estimates the waiting time of a pipeline of a few rounds on shared nodes. Its first rounds tell
- * more than all rounds of fewer ranks. Returns false if it is none. */
+/* Estimates the waiting time of a pipeline of a few rounds on shared nodes. A simulation of its
+ * first rounds is more exact than one of all rounds of fewer ranks. Returns false if the plan is no
+ * such pipeline. */
 static bool estimate_pipeline(estimate *e, double *wait) {
     const uint64_t all = e->traffic.rounds;
     double begin, pace;
@@ -466,7 +469,8 @@ static bool is_short(const estimate *e) {
            e->traffic.events <= most_events_of_all(e);
 }
 
-/* Simulates all ranks to the end. Returns false if that is too long. */
+/* Simulates all ranks to the end. Returns false if this takes too many events or too much
+ * memory. */
 static bool simulate_all(const estimate *e, double *time) {
     const subset whole = {.shape = *e->whole, .scratch = e->scratch, .left = e->left};
     coll_sim_result result;

@@ -5,10 +5,10 @@
  *
  * 1. A call of few events is simulated.
  * 2. For a longer call the first rounds of all plans are simulated, and the first half of these
- *    again alone. Both times give the rate at which the rest is extrapolated.
+ *    rounds again alone. Both times give the rate at which the rest is extrapolated.
  * 3. If these are still too many events, a subset of the ranks is simulated, evenly chosen from the
- *    chain order: whole nodes if eight of them are few enough ranks, else some ranks of each of
- *    these. The busy time of a rank is computed for the full number of ranks. The waiting time is
+ *    chain order: whole nodes if eight nodes are few enough ranks, else some ranks of each chosen
+ *    node. The busy time of a rank is computed for the full number of ranks. The waiting time is
  *    extrapolated from the subset, half of it and a quarter of it: linearly if it doubles with the
  *    number of nodes or ranks, else by the same increase with each doubling.
  * 4. An estimate is never less than the busiest rank or link needs.

@@ -9,7 +9,8 @@ void coll_fair_link_open(coll_fair_link *link) {
     *link = (coll_fair_link){.first = NONE};
 }
 
-/* Sets SERVED to its value at time NOW. A remainder counts later. */
+/* Sets SERVED to its value at time NOW. SINCE keeps the remainder of the division for the next
+ * call. */
 static void advance(coll_fair_link *link, int64_t now) {
     if (link->ranks == 0 || now <= link->since)
         return;

@@ -4,9 +4,10 @@
  * time, each at an equal part of the rate, as TCP connections do. Messages of one rank leave one
  * after the other. Pure.
  *
- * SERVED is the time for which the link alone would have been busy with each waiting rank's
- * messages. So a message is complete when SERVED reaches a value that later messages don't change
- * (generalized processor sharing, by Parekh and Gallager).
+ * SERVED is the same for all ranks whose messages wait: the time for which the whole link would
+ * have been busy with the messages of one of these ranks. So a message is complete when SERVED
+ * reaches a value that later messages don't change (generalized processor sharing, by Parekh and
+ * Gallager).
  */
 #ifndef COLL_LIB_SIM_FAIR_LINK_H
 #define COLL_LIB_SIM_FAIR_LINK_H
@@ -16,29 +17,29 @@
 
 /* A message that waits for the link. */
 typedef struct coll_fair_message {
-    int64_t complete; /* SERVED when it has left */
+    int64_t complete; /* value of SERVED at which the message has left */
     int next;         /* the message that leaves next; -1: none */
 } coll_fair_message;
 
 /* The messages of one rank. */
 typedef struct coll_fair_rank {
     int waiting;
-    int64_t complete; /* that of the last one */
-    int64_t left;     /* the time when one left last */
+    int64_t complete; /* COMPLETE of its last message */
+    int64_t left;     /* ns: when its latest message left */
 } coll_fair_rank;
 
 typedef struct coll_fair_link {
     int64_t served; /* ns */
-    int64_t since;  /* the time of SERVED */
-    int ranks;      /* that have messages */
+    int64_t since;  /* ns: the time to which SERVED refers */
+    int ranks;      /* number of ranks whose messages wait */
     int first;      /* the message that leaves next; -1: none */
 } coll_fair_link;
 
 /* Opens an idle link. */
 void coll_fair_link_open(coll_fair_link *link);
 
-/* Adds message NUMBER of ALL, which RANK sends at time NOW and which takes DURATION. An idle link
- * begins at FREE if that is later. */
+/* Adds message NUMBER of ALL, which RANK sends at time NOW and which takes DURATION. If the link is
+ * idle, it begins at NOW or FREE, whichever is later. */
 void coll_fair_link_add(coll_fair_link *link, coll_fair_message all[], int number,
                         coll_fair_rank *rank, int64_t duration, int64_t now, int64_t free);
 

@@ -69,8 +69,8 @@ typedef struct rank_work {
     double processor, out, in, events;
 } rank_work;
 
-/* Adds a step of RANK to ALL, its work, and to the links of its host, rack and site. The step
- * represents TIMES steps of each of RANKS ranks. */
+/* Adds a step of RANK to ALL, the work of this rank, and to the links of its host, rack and site.
+ * The step represents TIMES steps of each of RANKS ranks. */
 static void add_step(coll_link_load *s, int rank, const coll_step *step, double times, double ranks,
                      rank_work *all) {
     enum { EVENTS_OF_SEND = 3, EVENTS_OF_SEND_INSIDE = 1, EVENTS_OF_RECEIVE = 2 };
@@ -98,8 +98,9 @@ static void add_step(coll_link_load *s, int rank, const coll_step *step, double 
         link_bytes(s, kind, way)[links[kind]] += (double)step->length * times * ranks;
 }
 
-/* Returns round NTH of a sample of COUNT out of ALL rounds: one of each of COUNT equal shares,
- * chosen by a hash that depends on the rank, since an even stride could match the plan's period. */
+/* Returns round NTH of a sample of COUNT out of ALL rounds: one round from each of COUNT equal
+ * ranges, chosen by a hash that depends on the rank, since an even stride could match the plan's
+ * period. */
 static uint64_t chosen_round(uint64_t nth, int position, uint64_t count, uint64_t all) {
     const uint64_t begin = nth * all / count, end = (nth + 1) * all / count,
                    any = (nth + (uint64_t)position) * UINT64_C(2654435761) % (UINT64_C(1) << 32);

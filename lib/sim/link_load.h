@@ -41,9 +41,9 @@ typedef struct coll_link_load {
     double *busy;  /* ns that each host's link is busy, out and in */
 } coll_link_load;
 
-/* Prepares LOAD for SHAPE's call in the *LEFT bytes of memory at *SCRATCH, and advances both past
- * the bytes used. If the shape's topology is a subset of the ranks of WHOLE, the links have the
- * rates of WHOLE; else WHOLE may be NULL. Returns false if the memory is too small. */
+/* Prepares LOAD for SHAPE's call in the *LEFT bytes of memory at *SCRATCH, and updates both to what
+ * is left. If the shape's topology is a subset of the ranks of WHOLE, the links have the rates of
+ * WHOLE; else WHOLE may be NULL. Returns false if the memory is too small. */
 bool coll_link_load_open(coll_link_load *load, const coll_algorithm *algorithm,
                          const coll_shape *shape, const coll_values *values, const coll_topo *whole,
                          char **scratch, size_t *left);

@@ -9,7 +9,7 @@
 
 enum { NOBODY = -1, SEVERAL = -2 };
 
-static const int64_t retransmission_timeout = 200000000; /* ns, TCP's least */
+static const int64_t retransmission_timeout = 200000000; /* ns, TCP's minimum */
 
 /* Bytes that a TCP connection sends before the first acknowledgement: 10 packets. A message longer
  * than LONG shares its sender's link with messages to other receivers. */
@@ -18,7 +18,7 @@ enum { FIRST_WINDOW = 10 * 1448, LONG = 2 * FIRST_WINDOW };
 /*
  * A lost packet is sent again at once if packets behind it arrive, so a message longer than a first
  * window loses time only if a buffer gets many more bytes than it can hold. Measured on labs: with
- * three times as many, 1 gather of 10 waited for a retransmission timeout.
+ * three times as many bytes, 1 gather of 10 waited for a retransmission timeout.
  */
 static const double MANY_MORE = 2;
 
@@ -199,8 +199,9 @@ static void note_sender(coll_queue *queue, int node) {
 
 /*
  * Returns the time that a message in QUEUE waits for its retransmission: none unless messages from
- * several hosts overflow the buffer and it is alone on its connection, because messages behind it
- * would show the loss. A connection loses one message at most: it sends less at once from then on.
+ * several hosts overflow the buffer and this message is alone on its connection, because messages
+ * behind it would show the loss. A connection loses one message at most: from then on it sends less
+ * at once.
  */
 static int64_t retransmission(coll_network *network, const coll_queue *queue, coll_connection *via,
                               const coll_message_cost *message) {

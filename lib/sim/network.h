@@ -32,7 +32,7 @@ typedef struct coll_message_cost {
     int level;           /* -1: this entry is unused */
     int64_t send;        /* work of the sender's processor: Os */
     int64_t receive;     /* work of the receiver's processor: Or + Ur */
-    int64_t wake;        /* more of that if the receiver was idle */
+    int64_t wake;        /* additional work if the receiver was idle */
     int64_t send_gap;    /* time on the sender's link: gs */
     int64_t receive_gap; /* time on the receiver's link: gr */
     int64_t shared_gap;  /* time on each shared link; 0: unlimited */
@@ -41,7 +41,7 @@ typedef struct coll_message_cost {
     int64_t latency; /* L between any two ranks at this level, all crossings included */
 } coll_message_cost;
 
-/* A link is busy until: */
+/* The times until which a link is busy. */
 typedef struct coll_clock {
     int64_t busy;
     int64_t packets; /* the same, counting only messages that interleave */
@@ -67,8 +67,8 @@ enum { COLL_MESSAGE_COSTS = 64, COLL_WAYS = 3, COLL_PACKET = 1400 };
 typedef struct coll_connection {
     int from, to; /* ranks */
     coll_level level;
-    int in_order;             /* messages that don't interleave */
-    bool lost;                /* a message, in a full buffer */
+    int in_order;             /* number of messages under way that don't interleave */
+    bool lost;                /* a full buffer has dropped one of its messages */
     size_t waiting;           /* bytes that wait for the receiver's port */
     size_t queued[COLL_WAYS]; /* bytes that wait for each uplink */
 } coll_connection;
@@ -91,8 +91,8 @@ typedef struct coll_network {
  * ranks of WHOLE, the shared links get the rates of WHOLE; else WHOLE may be NULL. */
 void coll_network_open(coll_network *network, const coll_shape *call, const coll_topo *whole);
 
-/* Makes NETWORK's links, all idle, in the *LEFT bytes of memory at *SCRATCH, and advances both past
- * the bytes used. Returns false if the memory is too small. */
+/* Makes NETWORK's links, all idle, in the *LEFT bytes of memory at *SCRATCH, and updates both to
+ * what is left. Returns false if the memory is too small. */
 bool coll_network_make_links(coll_network *network, char **scratch, size_t *left);
 
 /* Returns a message's costs; valid until the next call. */
@@ -107,7 +107,7 @@ int64_t coll_network_way(const coll_network *network, const coll_connection *via
 int64_t coll_network_copy(coll_network *network, size_t bytes);
 
 /* Returns whether a message shares the link of its sender's host with messages of the host's other
- * ranks, instead of leaving after those sent before. */
+ * ranks, instead of leaving after the messages that were sent earlier. */
 bool coll_network_shares_link(const coll_network *network, const coll_message_cost *message);
 
 /* Returns when the link of NODE is free. */
@@ -115,9 +115,9 @@ int64_t coll_network_link_free(const coll_network *network, int node);
 
 /*
  * Puts a message that is at link NTH (from 0 to COLL_WAYS - 1) at time NOW onto that link, and
- * returns when it gets to the next one. INTERLEAVES: the message waits only for others that
- * interleave, too. If it has to wait for an uplink, it is in that uplink's buffer until
- * coll_network_dequeue.
+ * returns when its first byte gets to the next link. If INTERLEAVES, the message waits only for
+ * other messages that interleave. If the message must wait for an uplink, it is in the buffer of
+ * that uplink until coll_network_dequeue is called.
  */
 int64_t coll_network_pass(coll_network *network, coll_connection *via,
                           const coll_message_cost *message, int nth, bool interleaves, int64_t now);

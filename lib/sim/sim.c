@@ -27,16 +27,17 @@ typedef enum stage {
 
 /* A message under way. */
 typedef struct message {
-    int channel; /* of a copy: its rank's position */
+    int channel; /* for a copy: the position of its rank */
     int stage;
-    int send_node;    /* of the sender's cursor; NONE once that is complete */
+    int send_node;    /* of the sender's cursor; NONE once the send is complete */
     int receive_node; /* of the receiver's cursor */
     bool interleaves; /* fits one packet, which passes between messages of other connections */
     bool waits;       /* is in the buffer of the receiver's port */
     bool leaves;      /* an event for LEAVES is scheduled */
     size_t bytes;
     int64_t start;
-    int64_t arrival; /* before it enters the port: the time from there until it has arrived */
+    int64_t arrival; /* when it arrived; until it enters the port: the time from there to its
+                        arrival */
 } message;
 
 /* A linked list of messages or of a cursor's nodes; a separate array holds the links. */
@@ -52,8 +53,9 @@ typedef struct channel {
     int64_t latest;     /* arrival of the last message: messages never overtake each other */
     int long_messages;  /* messages under way that take turns with the other direction */
     int reverse;        /* the channel back; NONE before the first long message */
-    int held;           /* own messages held until the reverse channel's long ones arrive */
-    queue held_by_this; /* messages of the reverse channel held until this one's arrive */
+    int held;           /* own messages held until the reverse channel's long messages arrive */
+    queue held_by_this; /* messages of the reverse channel held until this channel's long messages
+                           arrive */
     uint64_t received;  /* messages */
     queue unexpected;   /* messages that arrived before a receive was posted */
     queue posted;       /* nodes of posted receives without a message */
@@ -76,7 +78,8 @@ typedef struct simulation {
     coll_shape shape;
     coll_values values;
     coll_blocks blocks;    /* of a gather's root */
-    coll_rank_order *line; /* shared by all ranks: `position` is set to that of the current rank */
+    coll_rank_order *line; /* shared by all ranks: `position` is set to the current rank's
+                              position */
     int *positions;        /* each rank's position in the chain order */
     sim_rank *ranks;       /* by position */
     coll_network network;
@@ -84,7 +87,7 @@ typedef struct simulation {
     coll_event_queue events;
     coll_fair_link *links; /* of hosts whose ranks share them; else NULL */
     message *messages;
-    coll_fair_message *fair_messages; /* the same on LINKS */
+    coll_fair_message *fair_messages; /* by the same index: the state of a message on LINKS */
     int *next_message;
     channel *channels;
     int *first_channel; /* by hash */
@@ -92,7 +95,7 @@ typedef struct simulation {
     int messages_used, channels_used;
     int64_t now, end;
     bool failed; /* the budget of events, the messages or the channels are used up */
-    int most;    /* messages, channels and pending events, each */
+    int most;    /* most messages, most channels and most pending events */
     char *memory;
     size_t left; /* bytes of MEMORY */
 } simulation;
@@ -182,8 +185,8 @@ static void schedule_stage(simulation *sim, int number, int next, int position, 
         sim->failed = true;
 }
 
-/* Occupies the processor of the rank at POSITION for DURATION once it is free. Returns when that
- * ends. */
+/* Occupies the processor of the rank at POSITION for DURATION once it is free. Returns when this
+ * work ends. */
 static int64_t occupy_processor(simulation *sim, int position, int64_t duration) {
     sim_rank *rank = &sim->ranks[position];
     return rank->busy_until = later(rank->busy_until, sim->now) + duration;
@@ -218,11 +221,12 @@ static bool takes_turns(const simulation *sim, const message *msg) {
 }
 
 /*
- * Returns the place of VIA's sender among those who send at the same time. If two ranks then send
- * to each other, small delays decide which of them has the first turn. If nodes have several ranks,
- * the turns of about half of the pairs must begin in either direction, so that links are busy in
- * both: with the rank that has the other one less than half of the ranks behind it, and in every
- * second pair with the other rank.
+ * Returns the position by which a send on VIA is ordered among events of the same time; the lower
+ * position goes first. If two ranks send to each other at the same time, small delays decide in
+ * real calls which of them has the first turn. If nodes have several ranks, about half of the pairs
+ * must begin in each direction, so that links are busy in both directions. The near rank of a pair
+ * is the one whose partner is less than half of the ranks further in the chain order. The near rank
+ * goes first if its position is even, else its partner.
  */
 static int place_of_turn(const simulation *sim, const channel *via) {
     const int ranks = sim->shape.topo->ranks, away = 2 * ((via->to - via->from + ranks) % ranks);
@@ -317,7 +321,8 @@ static void deliver(simulation *sim, int number) {
     process_arrival(sim, number);
 }
 
-/* Has the message arrive at TIME, or with the one before on its channel if that is later. */
+/* Schedules the arrival of the message at TIME, or together with the previous message of its
+ * channel if that is later. */
 static void arrive_at(simulation *sim, int number, int64_t time) {
     channel *via = &sim->channels[sim->messages[number].channel];
     via->latest = later(time, later(via->latest, sim->now));
@@ -363,7 +368,7 @@ static void pass_links(simulation *sim, int number, int nth, int64_t now) {
         enter_port(sim, number, now + apart - wire);
 }
 
-/* Goes on with a message that has waited for a link. */
+/* Continues with a message that has waited for a link. */
 static void resume_links(simulation *sim, int number) {
     const message *msg = &sim->messages[number];
     const int nth = msg->stage;
@@ -378,8 +383,8 @@ static coll_fair_link *first_link(const simulation *sim, const message *msg) {
     return &sim->links[sim->shape.topo->places[from].node];
 }
 
-/* Schedules when the first message of LINK leaves it, unless there is an event, perhaps an earlier
- * one. */
+/* Schedules the event at which the first message of LINK leaves the link, unless the message
+ * already has such an event, which may be too early. */
 static void schedule_leaving(simulation *sim, const coll_fair_link *link) {
     const int number = link->first;
     if (number == NONE || sim->messages[number].leaves)
@@ -390,8 +395,8 @@ static void schedule_leaving(simulation *sim, const coll_fair_link *link) {
                    later(coll_fair_link_end(link, sim->fair_messages), sim->now));
 }
 
-/* Puts the message on the link of the sender's host, or on the sender's own if it stays in the
- * host. */
+/* Puts the message on the link of the sender's host, or on the sender's own link if the message
+ * stays in the host. */
 static void enter_first_link(simulation *sim, int number) {
     message *msg = &sim->messages[number];
     channel *via = &sim->channels[msg->channel];
@@ -456,7 +461,7 @@ static void send_off(simulation *sim, int number) {
 }
 
 /* Sends the message, or holds it until the long messages in the opposite direction have arrived.
- * Messages behind one that is held are held, too. */
+ * Messages behind a held message are held, too. */
 static void send_off_in_turn(simulation *sim, int number) {
     const message *msg = &sim->messages[number];
     channel *via = &sim->channels[msg->channel];
@@ -469,8 +474,8 @@ static void send_off_in_turn(simulation *sim, int number) {
     append_to_queue(&sim->channels[via->reverse].held_by_this, sim->next_message, number);
 }
 
-/* Delivers a message. If it was the last long one of its direction, sends the messages held in the
- * other direction. */
+/* Delivers a message. If it was the last long message under way in its direction, sends the
+ * messages held in the other direction. */
 static void deliver_in_turn(simulation *sim, int number) {
     message *msg = &sim->messages[number];
     channel *via = &sim->channels[msg->channel];
@@ -658,7 +663,7 @@ static int run_simulation(simulation *sim) {
     }
     for (int position = 0; position < ranks && !sim->failed; position++)
         if (!coll_cursor_ended(&sim->ranks[position].cursor) && sim->call->rounds)
-            sim->failed = true; /* it waits for a message of a round that is not simulated */
+            sim->failed = true; /* the rank waits for a message of a round that is not simulated */
         else if (!coll_cursor_ended(&sim->ranks[position].cursor))
             return coll_error(MPI_ERR_INTERN, "%s: rank %d would wait for ever",
                               sim->call->algorithm->name, sim->line->order[position]);

@@ -10,7 +10,8 @@
  * - The message then passes the links of network.h, one after the other, and takes L.
  * - The send of a message shorter than the eager limit is complete when the sender's processor has
  *   finished; the send of a longer one is complete when the message has been received. Between
- *   hosts a longer one also crosses the network twice more, to ask the receiver and to be answered.
+ *   hosts, a request to the receiver and its answer cross the network before the data of a longer
+ *   message.
  */
 #ifndef COLL_LIB_SIM_SIM_H
 #define COLL_LIB_SIM_SIM_H
@@ -47,7 +48,7 @@ typedef struct coll_sim_result {
     bool lossy; /* the buffer of a port or an uplink overflowed */
 } coll_sim_result;
 
-/* Returns the arguments for planning the part of the rank that LINE names. The data, or each of its
+/* Returns the arguments for the plan of the rank at LINE->position. The data, or each of its
  * blocks, has the shape's bytes. Sets *EVEN to such blocks; the result refers to it. */
 coll_plan_args coll_sim_plan_args(const coll_shape *shape, const coll_values *values,
                                   const coll_rank_order *line, bool is_root, coll_blocks *even);
