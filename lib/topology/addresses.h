@@ -29,14 +29,14 @@ void coll_addresses_find(coll_addresses *own);
 
 /*
  * Removes from the addresses of COUNT hosts those that several hosts have: bridges of virtual
- * machines have the same address everywhere. ALL is the first host's; STRIDE is the distance in
- * bytes to the next host's. Returns false, with nothing changed, if out of memory.
+ * machines have the same address everywhere. ALL points to the addresses of the first host; those
+ * of the next host are STRIDE bytes further. Returns false, with nothing changed, if out of memory.
  */
 bool coll_addresses_keep_unique(int count, coll_addresses *all, size_t stride);
 
 /*
  * Returns the address at which host FROM reaches host TO: the first address of TO that is in a
- * subnet of FROM's, else the first. TO must have at least one.
+ * subnet of FROM, else the first address of TO. TO must have at least one address.
  */
 struct in_addr coll_addresses_choose(const coll_addresses *from, const coll_addresses *to);
 

@@ -12,19 +12,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Members that represent a rack in a row. In a check a node measures MATES of its own rack and
- * STRANGERS of each other one. */
+/* MEMBERS: nodes that represent a rack in a row. In a check, a node measures the round trips to up
+ * to MATES nodes of its own rack and to up to STRANGERS nodes of every other rack, or of some other
+ * racks if there are many. */
 enum { MEMBERS = 2, MATES = 3, STRANGERS = 1 };
 
 /*
- * A site has no racks after EVEN_ROWS even rows and no clear one. Up to FEW_NODES nodes all measure
- * a row, unless all round trips are slow.
+ * A site has no racks after EVEN_ROWS even rows and no clear one. If there are up to FEW_NODES
+ * nodes, each of them measures a row, unless all round trips are slow.
  */
 enum { EVEN_ROWS = 3, FEW_NODES = 8 };
 
 /*
  * Another switch makes a round trip some microseconds longer. If all round trips take longer than
- * SLOW seconds, that is lost among them: even rows don't show then that there are no racks.
+ * SLOW seconds, this difference can't be seen: even rows then don't show that there are no racks.
  */
 static const double SLOW = 100e-6;
 
@@ -32,26 +33,27 @@ static const double SLOW = 100e-6;
 enum { ROUNDS = 5 };
 
 /*
- * At most CHECKS checks are made until one agrees with what is known. If none does, all is measured
- * again, up to ATTEMPTS times. A rack is checked against all others if there are at most FEW_RACKS
- * racks, else against SOME_RACKS of them.
+ * At most CHECKS checks are made until one agrees with what is known. If none does, everything is
+ * measured again; there are at most ATTEMPTS attempts, the first one included. A rack is checked
+ * against all others if there are at most FEW_RACKS racks, else against SOME_RACKS of them.
  */
 enum { CHECKS = 4, ATTEMPTS = 4, FEW_RACKS = 8, SOME_RACKS = 3 };
 
 /*
- * In a row, 1 far node in FEW_FAR is few, and a gap below LARGE_GAP is small. A row is slow if its
- * near times are LARGE_GAP times as long as the fastest one of all rows.
+ * In a row, far nodes are few if at most 1 node in FEW_FAR is far, and a gap below LARGE_GAP is
+ * small. A row is slow if its median near time is at least LARGE_GAP times the fastest time of all
+ * rows.
  */
 enum { FEW_FAR = 6 };
 static const double LARGE_GAP = 1.25;
 
-/* Seconds between rounds: a disturbance of one may be over in the next. */
+/* Seconds between rounds: a disturbance of one round may be over in the next round. */
 static const double PAUSE = 10e-3;
 
 /* The results of one site's rows. */
 typedef struct site_rows {
     int even, clear;
-    bool settled; /* there were no clear rows: the whole site is in RACK */
+    bool settled; /* there are no clear rows, and the whole site is in RACK */
     int rack;
 } site_rows;
 
@@ -84,7 +86,7 @@ static bool may_share_site(const finder *f, int a, int b) {
     return f->site[a] < 0 || f->site[b] < 0 || f->site[a] == f->site[b];
 }
 
-/* Adds MOST nodes of RACK other than PIVOT to the targets, beginning at a random node. */
+/* Adds up to MOST nodes of RACK other than PIVOT to the targets, beginning at a random node. */
 static void add_members(finder *f, int rack, int pivot, int most) {
     int first = random_below(f, f->nodes), added = 0;
     for (int i = 0; i < f->nodes && added < most; i++) {
@@ -103,7 +105,7 @@ static int count_far(const finder *f) {
     return far;
 }
 
-/* Lets PIVOT measure the targets once, and divides them. */
+/* Lets PIVOT measure the targets once, and divides them into near and far ones. */
 static bool measure_once(finder *f, int pivot, coll_row_split *split) {
     if (f->count > 0 && !f->measure(f->context, pivot, f->count, f->targets, f->seconds))
         return false;
@@ -130,9 +132,10 @@ static bool measure_again(finder *f, int pivot, coll_row_split *split) {
 }
 
 /*
- * Lets PIVOT measure the targets, and divides them. Repeats the row if its gap is small, only a few
- * nodes are far, or the row is slow, since that may be chance: if far nodes are disturbed, the
- * others seem near, and if near ones are, they seem far.
+ * Lets PIVOT measure the targets, and divides them into near and far ones. Repeats the row if its
+ * gap is small, only a few nodes are far, or the row is slow, since that may be chance: if some far
+ * nodes are disturbed, the other far nodes seem near, and if near nodes are disturbed, these seem
+ * far.
  */
 static bool measure_targets(finder *f, int pivot, coll_row_split *split) {
     if (!measure_once(f, pivot, split))
@@ -159,8 +162,8 @@ static void relabel(finder *f, int labels[], int from, int to) {
 }
 
 /*
- * Gives PIVOT and all targets up to FARTHEST the same label: one that some of them has, else a new
- * one, *COUNT.
+ * Gives PIVOT and all targets up to FARTHEST the same label: a label that one of these nodes has,
+ * else a new label, *COUNT.
  */
 static void give_label(finder *f, int labels[], int *count, int pivot, coll_nearness farthest) {
     for (int i = 0; i < f->count && labels[pivot] < 0; i++)
@@ -223,7 +226,8 @@ static bool is_placed(const finder *f, int node) {
            rows->even >= EVEN_ROWS;
 }
 
-/* Returns a step, coprime to NODES, by which all nodes are visited, and distant ones early. */
+/* Returns a step coprime to NODES, so that steps of this length visit all nodes; the first ones
+ * visited are far apart. */
 static int coprime_step(int nodes) {
     int step = nodes * 5 / 8 + 1;
     for (;; step--) {
@@ -283,8 +287,9 @@ static void place_rest(finder *f) {
 /* --- checks --- */
 
 /*
- * Counts an even row in a check that includes nodes of one rack and of others. After EVEN_ROWS
- * consecutive ones the differences that made the site's racks were chance: merges them.
+ * Counts an even row of PIVOT in a check that includes nodes of its rack and of other racks. After
+ * EVEN_ROWS consecutive even rows, the differences by which the site was divided into racks were
+ * due to chance: merges these racks.
  */
 static void count_even_check(finder *f, int pivot) {
     if (++f->even_checks < EVEN_ROWS)
@@ -305,7 +310,7 @@ static bool has_near_stranger(const finder *f, int mates) {
 
 /*
  * Enters what PIVOT's row shows about nodes in other racks, which follow its MATES in the targets.
- * Returns whether it agrees with what was known.
+ * Returns whether the row agrees with what was known.
  */
 static bool enter_check(finder *f, int pivot, int mates, coll_row_kind kind) {
     bool near_mates = true, others = false, as_known = true;

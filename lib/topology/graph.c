@@ -11,8 +11,8 @@
 
 /* --- The topology of one rank --- */
 
-/* The blocks of a rank's buffers: which rank each one goes to, and which one each one comes from.
- */
+/* The neighbours of a rank: the source of each block of its receive buffer, and the destination of
+ * each block of its send buffer. */
 typedef struct neighbors {
     int in, out;
     int *sources, *destinations; /* in one piece of memory, SOURCES */
@@ -68,9 +68,9 @@ static int find_neighbors(MPI_Comm comm, neighbors *found) {
 /* --- The edges of all ranks --- */
 
 /*
- * Writes the edges of a Cartesian topology to EDGE, which has room for two for each rank and
- * dimension, and sets *COUNT. A message to the lower neighbour arrives there as from the upper one,
- * even if both are the same rank.
+ * Writes the edges of a Cartesian topology to EDGE, which has space for two edges for each rank and
+ * dimension, and adds their number to *COUNT, which must be 0. At the lower neighbour, a message
+ * counts as one from its upper neighbour, even if both are the same rank.
  */
 static void list_cart(int ranks, int dimensions, const int size[], const int periodic[],
                       coll_edge edge[], int *count) {
@@ -116,8 +116,9 @@ static int by_source(const void *one, const void *other) {
 }
 
 /*
- * Joins COUNT edges as their sources list them, OUTS, and as their destinations do, INS: the nth
- * from one rank to another is the nth. Returns false if the lists don't match.
+ * Joins the COUNT edges in OUTS, as listed by their sources, with those in INS, as listed by their
+ * destinations: the nth edge from one rank to another in OUTS is the nth such edge in INS. Sets
+ * `in` of OUTS. Returns false if the lists don't match.
  */
 static bool join_lists(coll_edge outs[], coll_edge ins[], int count) {
     qsort(outs, (size_t)count, sizeof *outs, by_out);
@@ -136,8 +137,9 @@ static int node_of(const coll_topo *topo, int rank) {
     return topo->places[rank].node;
 }
 
-/* Writes EDGE's edges to SORTED, by the node of the source or, if INCOMING, of the destination.
- * Keeps their order otherwise. START is scratch memory for a number for each node and one more. */
+/* Writes EDGE's edges to SORTED, by the node of the source or, if INCOMING, of the destination. The
+ * edges of one node keep their order. START is scratch memory for one number more than there are
+ * nodes. */
 static void sort_by_node(const coll_edge edge[], int count, const coll_topo *topo, bool incoming,
                          int start[], coll_edge sorted[]) {
     memset(start, 0, ((size_t)topo->nodes + 1) * sizeof *start);
@@ -151,7 +153,7 @@ static void sort_by_node(const coll_edge edge[], int count, const coll_topo *top
 #undef NODE
 }
 
-/* Makes the bundles of GRAPH's edges, which are in order. */
+/* Makes the bundles of GRAPH's edges, which are sorted. */
 static void make_bundles(coll_graph *graph, const coll_topo *topo) {
     for (int i = 0; i < graph->edges; i++) {
         const int from = node_of(topo, graph->edge[i].source),
@@ -188,12 +190,13 @@ static void list_bundles(coll_graph *graph) {
 
 /* What one rank does. */
 typedef struct duties {
-    int bundles;             /* that it carries */
-    int linear;              /* messages */
-    int steps[2], blocks[2]; /* of combined and shared bundles */
+    int bundles;             /* that it sends or receives for other ranks */
+    int linear;              /* messages, if there is one for each edge */
+    int steps[2], blocks[2]; /* [0]: if bundles are combined; [1]: if they are shared */
 } duties;
 
-/* Chooses the ranks that carry BUNDLE: the ends of its edges with the fewest bundles so far. */
+/* Chooses the sender and the receiver of BUNDLE: the source and the destination of its edges with
+ * the fewest bundles so far. */
 static void choose_carriers(const coll_graph *graph, coll_edge_bundle *bundle, duties all[]) {
     const coll_edge *edge = &graph->edge[bundle->first];
     bundle->sender = edge->source;
@@ -251,7 +254,7 @@ static void raise_to(int *most, int value) {
     *most = value > *most ? value : *most;
 }
 
-/* The messages between a node and the others in one direction. */
+/* The messages between a node and all other nodes in one direction. */
 typedef struct passage {
     int bundles, edges, sources;
 } passage;
@@ -313,8 +316,8 @@ static void free_graph(coll_graph *graph) {
     free(graph);
 }
 
-/* Sorts the edges, and makes the bundles and the loads. ALL and SORTED are scratch memory for each
- * rank and each edge. */
+/* Sorts the edges, and makes the bundles and the loads. ALL, which must be zero, has an entry for
+ * each rank; SORTED is scratch memory for all edges. */
 static void arrange(coll_graph *graph, const coll_topo *topo, duties all[], coll_edge sorted[]) {
     qsort(graph->edge, (size_t)graph->edges, sizeof *graph->edge, by_source);
     sort_by_node(graph->edge, graph->edges, topo, true, graph->leaving, sorted);
@@ -336,7 +339,8 @@ static void arrange(coll_graph *graph, const coll_topo *topo, duties all[], coll
     measure_ranks(graph, all, topo->ranks);
 }
 
-/* Returns the graph of COUNT edges at EDGE, which it owns or frees; NULL without memory. */
+/* Returns the graph of the COUNT edges at EDGE, and takes ownership of EDGE. Frees EDGE and returns
+ * NULL if out of memory. */
 static coll_graph *make_graph(coll_edge edge[], int count, const coll_topo *topo) {
     const size_t edges = (size_t)count + 1, nodes = (size_t)topo->nodes + 1;
     coll_graph *graph = malloc(sizeof *graph);
@@ -396,12 +400,13 @@ static int make_cart(const coll_comm *comm, const coll_topo *topo, coll_graph **
 typedef struct gathered {
     int *degrees;          /* IN and OUT of each rank */
     int *all;              /* sources, then destinations, of each rank */
-    int *lengths, *places; /* of each rank's in ALL */
+    int *lengths, *places; /* of each rank's numbers in ALL */
     coll_edge *outs, *ins;
     int edges;
 } gathered;
 
-/* Allocates memory for the neighbours, whose numbers are known. Returns MPI_ERR_NO_MEM. */
+/* Allocates memory for the neighbours of all ranks, whose degrees are known. Returns
+ * MPI_ERR_NO_MEM. */
 static int allocate_lists(gathered *g, int ranks) {
     int length = 0;
     g->lengths = malloc(2 * (size_t)ranks * sizeof *g->lengths);
@@ -414,8 +419,8 @@ static int allocate_lists(gathered *g, int ranks) {
         g->edges += g->degrees[2 * rank + 1];
         length += g->lengths[rank];
     }
-    /* The number of edges by their sources; if that by their destinations differs, the graph is not
-     * used. */
+    /* EDGES is their number according to the sources. If the number according to the destinations
+     * differs, the graph is not used. */
     g->all = malloc(((size_t)length + 1) * sizeof *g->all);
     g->outs = malloc(((size_t)g->edges + 1) * sizeof *g->outs);
     g->ins = malloc(((size_t)(length - g->edges) + 1) * sizeof *g->ins);
@@ -452,8 +457,8 @@ static int gather_lists(coll_comm *comm, const neighbors *own, gathered *g) {
                                : code;
 }
 
-/* Makes the graph of a topology that has one; none if the ends of its edges don't match, which is
- * then the MPI library's affair. Collective. */
+/* Makes the graph of a graph or distributed graph topology. Makes none if the ends of its edges
+ * don't match; its collectives are then left to the MPI library. Collective. */
 static int make_gathered(coll_comm *comm, const coll_topo *topo, coll_graph **made) {
     neighbors own = {.sources = NULL};
     gathered g = {.edges = 0};
@@ -492,7 +497,7 @@ static int kind_of(const coll_comm *comm) {
                : MPI_UNDEFINED;
 }
 
-/* Makes the graph unless it has been made. Only if COLLECTIVE may it send messages. */
+/* Makes the graph unless it has been made. Sends messages only if COLLECTIVE. */
 static int make_known(coll_comm *comm, const coll_topo *topo, bool collective) {
     known *own = known_of(comm);
     if (own->done)

@@ -20,8 +20,8 @@ typedef struct coll_edge {
 /* The edges from one node to another, or within a node. */
 typedef struct coll_edge_bundle {
     int from, to;
-    int first, count; /* the edges */
-    int sources;      /* number of ranks that they begin at */
+    int first, count; /* the edges from index FIRST on */
+    int sources;      /* number of different ranks among their sources */
     /* The source that sends for all, and the destination that receives for all, if blocks are
      * combined: the ranks that do so in the fewest earlier bundles. */
     int sender, receiver;
@@ -37,15 +37,16 @@ typedef struct coll_graph_load {
 } coll_graph_load;
 
 typedef struct coll_graph {
-    int in, out; /* blocks of this rank's buffers, those without an edge included */
+    int in, out; /* blocks of this rank's buffers, blocks without an edge included */
     int nodes, edges, bundles;
     coll_edge *edge;          /* by node of the source, node of the destination, source, block */
     coll_edge_bundle *bundle; /* by node of the source, then of the destination */
-    int *leaving;             /* the first bundle of each node, and the end of the last one's */
+    int *leaving;             /* the first bundle that leaves each node; at [NODES]: BUNDLES */
     int *arriving;            /* bundles by node of the destination, then of the source */
-    int *first_arriving;      /* the first of them of each node, and the end of the last one's */
+    int *first_arriving;      /* in ARRIVING: the first bundle of each node; at [NODES]: BUNDLES */
     coll_graph_load linear;   /* one message for each edge */
-    /* one message for each bundle: if each edge has its own block, and if each source has one */
+    /* one message for each bundle: if each edge has its own block, and if all edges of a source
+     * share one block */
     coll_graph_load combined, shared;
 } coll_graph;
 
@@ -54,8 +55,9 @@ typedef struct coll_graph {
 int coll_graph_degrees(MPI_Comm comm, int *in, int *out);
 
 /*
- * Has all ranks of COMM, whose places TOPO has, learn its edges. Collective at the first call; does
- * nothing on a communicator without a topology. Returns the same error on all ranks.
+ * Gathers the edges of COMM on all its ranks. TOPO has the places of these ranks. Collective at the
+ * first call; does nothing on a communicator without a topology. Returns the same error on all
+ * ranks.
  */
 int coll_graph_gather(coll_comm *comm, const coll_topo *topo);
 

@@ -14,8 +14,8 @@
 enum { COLL_HOSTLIST_NAME = 255 };
 
 /*
- * Returns what is wrong with LIST, such as "an empty name", or NULL if nothing is. The functions
- * below need a correct list.
+ * Returns what is wrong with LIST, such as "an empty name", or NULL if LIST is correct. The
+ * functions below need a correct list.
  */
 const char *coll_hostlist_fault(const char *list);
 
@@ -29,8 +29,8 @@ bool coll_hostlist_has(const char *list, const char *host);
 bool coll_hostlist_has_short(const char *list, const char *host);
 
 /*
- * Calls VISIT for the names of LIST, in order, until it returns false. Returns VISIT's last result.
- * Truncates names to COLL_HOSTLIST_NAME characters.
+ * Calls VISIT for the names of LIST, in order, until VISIT returns false. Returns VISIT's last
+ * result. Truncates names to COLL_HOSTLIST_NAME characters.
  */
 bool coll_hostlist_visit(const char *list, bool (*visit)(const char *name, void *context),
                          void *context);

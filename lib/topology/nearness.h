@@ -5,7 +5,8 @@
  *
  * Only times of one row are compared. Apart from the network, a round trip depends on the node that
  * measures and on the other load of its processor, equally for the whole row. Any disturbance makes
- * a round trip longer, never shorter, so the near ones are those below the first gap.
+ * a round trip longer, never shorter, so the near round trips are those below the first gap in the
+ * sorted times.
  */
 #ifndef COLL_LIB_TOPOLOGY_NEARNESS_H
 #define COLL_LIB_TOPOLOGY_NEARNESS_H
@@ -19,7 +20,7 @@ typedef enum coll_nearness {
 } coll_nearness;
 
 typedef enum coll_row_kind {
-    COLL_ROW_CLEAR,  /* there are near and far ones */
+    COLL_ROW_CLEAR,  /* there are near and far nodes */
     COLL_ROW_EVEN,   /* times within the site hardly differ */
     COLL_ROW_UNCLEAR /* times within the site differ, but without a gap */
 } coll_row_kind;

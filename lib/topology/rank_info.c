@@ -58,7 +58,8 @@ static void read_boot_id(void) {
         fclose(file);
 }
 
-/* Returns a number for the node: containers may share a boot id, and systems a host name. */
+/* Returns a hash of the boot id and the host name: containers may share a boot id, and systems may
+ * share a host name. */
 static uint64_t hash_node(const char *host) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, read_boot_id);

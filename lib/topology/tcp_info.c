@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/* Connections that are read at most: a few are enough. */
+/* Most connections that are read: a few are enough. */
 enum { MOST = 256 };
 
 static bool is_same_address(const struct sockaddr_storage *a, const struct sockaddr_storage *b) {
@@ -47,7 +47,7 @@ static double round_trip_of(int socket) {
 }
 
 typedef struct search {
-    int left; /* connections that are still read */
+    int left; /* most connections still to be read */
     double shortest;
 } search;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Asks the kernel about this process's TCP connections. It costs a few system calls for each
- * connection and no message. No MPI.
+ * Asks the kernel about this process's TCP connections. This takes a few system calls for each
+ * connection, and sends no message. No MPI.
  */
 #ifndef COLL_LIB_TOPOLOGY_TCP_INFO_H
 #define COLL_LIB_TOPOLOGY_TCP_INFO_H

@@ -15,13 +15,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* How many times all addresses that are not known to be near are tried, all at the same time. */
+/* How many times the addresses that are not known to be near are tried, each time all at once. */
 enum { BATCHES = 2 };
 
 /*
  * Most tries of a near address, and the seconds that they may take together if each takes as long
- * as the fastest. They end once ALIKE of them were within ABOUT of the fastest one, which is then
- * not due to chance.
+ * as the fastest. The tries end when ALIKE of them have taken at most ABOUT times the least time,
+ * which is then not due to chance.
  */
 enum { TRIES = 40, ALIKE = 6 };
 static const double LONGEST = 3e-3, ABOUT = 1.05;
@@ -135,7 +135,8 @@ static void measure_near(int count, const struct sockaddr_in to[], double second
     }
 }
 
-/* Records the answers that arrive within TIMEOUT seconds; returns how many are still missing. */
+/* Waits up to TIMEOUT seconds for the next answer, and records all answers that are there. Returns
+ * how many are still missing; 0 if waiting is impossible. */
 static int collect_answers(int count, attempt asked[], double timeout, double seconds[]) {
     struct pollfd events[COLL_TCP_RTTS];
     int missing = 0;

@@ -91,8 +91,8 @@ static size_t names_bytes(const char *names) {
     return name_bytes(names) + name_bytes(names + name_bytes(names));
 }
 
-/* Sets TOPO's hosts to NAMES, of BYTES_OF each, in one block of memory after the pointers to them.
- */
+/* Sets TOPO's hosts to copies of NAMES, whose sizes BYTES_OF returns. The pointers and the copies
+ * are in one block of memory. */
 static bool set_hosts(coll_topo *topo, const char *const names[],
                       size_t (*bytes_of)(const char *)) {
     size_t bytes = (size_t)topo->nodes * sizeof *topo->hosts;

@@ -46,10 +46,10 @@ typedef struct coll_rank_infos {
 /*
  * Makes the topology of RANKS ranks from their reports ALL, with all nodes in one rack. Nodes and
  * NUMA domains come from the reports; a node's cores are those that binding and control groups let
- * its ranks use together. A node is crowded if these ranks outnumber its cores, or if the processes
- * of the whole job on it do (a communicator may hold only some of them). Each host name is
- * followed, after its NUL, by Slurm's switches (lib/topology/topology_source.h). Returns false if
- * out of memory. Free the result with coll_topo_free.
+ * its ranks use together. A node is crowded if these ranks outnumber its cores, or if all processes
+ * of the job on the node outnumber them (a communicator may hold only some of these processes).
+ * Each host name is followed, after its NUL, by Slurm's switches (lib/topology/topology_source.h).
+ * Returns false if out of memory. Free the result with coll_topo_free.
  */
 bool coll_topo_make(const coll_rank_infos *all, int ranks, coll_topo *topo);
 void coll_topo_free(coll_topo *topo);
@@ -80,7 +80,8 @@ int coll_topo_imagine(const coll_topo *now, int ranks, coll_topo *topo);
 int coll_topo_part(const coll_topo *whole, int count, const int ranks[], coll_topo *part);
 
 /*
- * Returns the level of messages between the ranks A and B: the outermost unit in which they differ.
+ * Returns the level of messages between the ranks A and B: the smallest unit that contains both, or
+ * COLL_LEVEL_WIDE if they are in different sites.
  */
 coll_level coll_topo_level(const coll_topo *topo, int a, int b);
 
@@ -96,13 +97,15 @@ int coll_topo_busy_cores(const coll_topo *topo);
 
 /*
  * Renumbers the sites, racks and nodes of PART, whose ranks and places are some of WHOLE's, and
- * counts them. SCRATCH has room for one number for each of WHOLE's nodes.
+ * sets their numbers and the most ranks of a node. SCRATCH has space for one number for each of
+ * WHOLE's nodes.
  */
 void coll_topo_number(coll_topo *part, const coll_topo *whole, int scratch[]);
 
 /*
  * Renumbers COUNT numbers below BEFORE, at FIRST and STRIDE bytes apart, from 0 by first
- * appearance. Returns how many different ones there are. MAP is scratch memory for BEFORE numbers.
+ * appearance. Returns how many different numbers there are. MAP is scratch memory for BEFORE
+ * numbers.
  */
 int coll_topo_renumber(int *first, size_t stride, int count, int before, int map[]);
 

@@ -94,7 +94,7 @@ static bool print_topology(FILE *stream, const void *context) {
             "# %s\n# Delete this file, or set COLL_TOPOLOGY=auto:fresh, to measure again.\n",
             found->note);
     for (int node = 0, next = 0; node < found->nodes; node++)
-        if (found->racks[node] == next) /* they are numbered in order of their first node */
+        if (found->racks[node] == next) /* racks are numbered in the order of their first nodes */
             write_rack(stream, found->nodes, found->hosts, found->racks, next++);
     write_sites(stream, found->nodes, found->racks, found->sites);
     return true;

@@ -2,9 +2,9 @@
 /*
  * Cache files of measured topologies, one for each set of hosts: topology-HASH.conf, or
  * topology-HASH-slow.conf if round trips are too long to tell racks apart, or
- * topology-HASH-doubtful.conf if a measurement has failed (lib/base/cachefile.h). Their syntax is
- * that of lib/topology/topofile.h. network-HASH.profile is for the rates of the same hosts
- * (lib/cost/network_cache.h). No MPI.
+ * topology-HASH-doubtful.conf if a measurement has failed or its times were too unsteady
+ * (lib/base/cachefile.h). Their syntax is that of lib/topology/topofile.h. network-HASH.profile is
+ * for the rates of the same hosts (lib/cost/network_cache.h). No MPI.
  */
 #ifndef COLL_LIB_TOPOLOGY_TOPOCACHE_H
 #define COLL_LIB_TOPOLOGY_TOPOCACHE_H

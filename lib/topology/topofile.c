@@ -75,7 +75,8 @@ static bool check_text(coll_topofile *file, const char *text, size_t length) {
     return true;
 }
 
-/* Returns whether TEXT is a topology.yaml; no line of a topology.conf begins like one. */
+/* Returns whether TEXT is a topology.yaml; no line of a topology.conf begins with these
+ * characters. */
 static bool is_yaml(const char *text) {
     while (*text && strchr(" \t\r\v\f\n#", *text))
         text += *text == '#' ? strcspn(text, "\n") : 1;
@@ -112,7 +113,8 @@ static bool parse_source(coll_topofile *file, char *path, char *text, size_t len
 }
 
 /*
- * Returns NAME, relative to the directory of PATH, for the caller to free; NULL if out of memory.
+ * Returns the path of the file NAME; a relative NAME is resolved against the directory of PATH. The
+ * caller frees the result. Returns NULL if out of memory.
  */
 static char *resolve_path(const char *path, const char *name) {
     const char *slash = strrchr(path, '/');

@@ -25,7 +25,8 @@ typedef struct coll_switch {
     int rack_number, site_number; /* numbered from 1 when first found; 0: not yet */
 } coll_switch;
 
-/* A file's path, its text, and what coll_topology_yaml_parse keeps of it, or NULL. */
+/* A file's path and text, and the document that coll_topology_yaml_parse has made of them, or
+ * NULL. */
 typedef struct coll_topofile_source {
     char *path, *text;
     void *document;
@@ -46,7 +47,7 @@ struct coll_topofile {
 };
 
 /*
- * Parse the rest of FILE->lines and append the switches. They return false on an error, which
+ * Parses the rest of FILE->lines and appends the switches. Returns false on an error, which
  * FILE->lines.problem then describes.
  */
 bool coll_topology_conf_parse(coll_topofile *file);

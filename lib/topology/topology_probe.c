@@ -33,7 +33,8 @@ typedef struct target {
 
 /*
  * A message between rank 0 and a pivot, the node that measures. Rank 0 sends a row of targets
- * (none: the pivot is done); the pivot returns the nanoseconds to each, or UNREACHED or TOO_LATE.
+ * (none: the pivot is done); the pivot returns the nanoseconds of each round trip, or UNREACHED or
+ * TOO_LATE.
  */
 typedef struct row {
     int count;
@@ -84,7 +85,7 @@ static bool is_late(const probe *s) {
 
 /*
  * Measures COUNT targets of the row, beginning with FIRST, and replaces them by their times.
- * Returns false if one is silent.
+ * Returns false if a target is silent.
  */
 static bool measure_some(probe *s, int first, int count) {
     struct sockaddr_in to[COLL_TCP_RTTS] = {{.sin_family = AF_INET}};
@@ -180,7 +181,7 @@ static bool measure_for_racks(void *context, int pivot, int count, const int tar
 
 /*
  * Reduces the addresses of all ranks to those of the leaders. Returns false if a node cannot be
- * reached.
+ * reached, or if out of memory.
  */
 static bool select_leaders(probe *s) {
     bool all = true;
@@ -193,7 +194,7 @@ static bool select_leaders(probe *s) {
     return all;
 }
 
-/* On rank 0: finds the racks, then ends the other pivots. */
+/* On rank 0: finds the racks, then sends each other pivot an empty row, after which it ends. */
 static int find_on_root(probe *s) {
     bool able = select_leaders(s);
     if (able)
@@ -240,7 +241,7 @@ static int measure_nodes(probe *s) {
     return code == MPI_SUCCESS ? broadcast_outcome(s) : code;
 }
 
-/* Sends this host's addresses and port (OWN) to rank 0. */
+/* Gathers OWN, the port and addresses of each rank, on rank 0. */
 static int gather_addresses(probe *s, const reach *own) {
     MPI_Request request;
     int index, code = PMPI_Igather(own, sizeof *own, MPI_BYTE, s->reach, sizeof *own, MPI_BYTE, 0,

@@ -27,8 +27,8 @@ static const char AUTO[] = "auto", FRESH[] = "auto:fresh", CHECK[] = "check:", F
 static const coll_topology_probe_limits ASKED = {.longest = 60, .timeout = 3.5};
 
 /*
- * Limits of a measurement by default, which the user should hardly notice: seconds, to which
- * EACH_NODE is added for each node.
+ * Limits of a measurement by default, which the user should hardly notice: seconds; EACH_NODE is
+ * added to LONGEST for each node.
  */
 static const coll_topology_probe_limits UNASKED = {.longest = 0.3, .timeout = 0.1};
 static const double EACH_NODE = 16e-3;
@@ -36,8 +36,9 @@ static const double EACH_NODE = 16e-3;
 /* With fewer nodes racks make no difference. */
 enum { FEWEST_NODES = 3 };
 
-/* Seconds for which a measurement is not repeated: one by default that has failed, and one that
- * found round trips too long to tell racks apart, which is a property of the network. */
+/* Seconds for which a measurement is not repeated: one by default that failed or was too unsteady,
+ * and one that found round trips too long to tell racks apart, which is a property of the
+ * network. */
 enum { DOUBT = 600, DAY = 24 * 3600 };
 
 typedef coll_topology_source_state location;
@@ -314,7 +315,8 @@ static bool locate_by_cache(const location *at, coll_topocache_kind kind, time_t
     return kept && !*problem;
 }
 
-/* Locates the nodes by the result of a measurement that had an end, if there is one. */
+/* Locates the nodes by the cached result of a measurement that was not doubtful, if there is
+ * one. */
 static bool locate_by_result(const location *at, char *problem) {
     return locate_by_cache(at, COLL_TOPOCACHE_SURE, 0, problem) ||
            locate_by_cache(at, COLL_TOPOCACHE_SLOW, time(NULL) - DAY, problem);
@@ -364,8 +366,8 @@ coll_topology_source_rest coll_topology_source(const coll_topology_source_state 
     return COLL_TOPOLOGY_SOURCE_NOTHING;
 }
 
-/* Broadcasts racks, sites and note at the same time, by the connections of earlier broadcasts of
- * this kind: MPI_Bcast would open others. */
+/* Broadcasts racks, sites and note at the same time, over the connections of earlier calls of
+ * MPI_Ibcast: MPI_Bcast would open other connections. */
 static int broadcast_places(MPI_Comm comm, const location *at) {
     MPI_Request requests[3];
     int code = PMPI_Ibcast(at->racks, at->nodes, MPI_INT, 0, comm, &requests[0]);

@@ -51,10 +51,10 @@ coll_topology_source_rest coll_topology_source(const coll_topology_source_state 
                                                const char *source, char *problem);
 
 /*
- * Does what remains on all ranks of COMM, whose error handler must return errors, and sets racks,
- * sites and note on all of them. On rank 0, AT must hold what coll_topology_source has found.
- * LEADERS[node] is the lowest rank of each node. MEMORY is for coll_topology_probe. All ranks get
- * the same error: MPI_ERR_OTHER or MPI_ERR_NO_MEM, with text, or MPI's.
+ * Does REST, what remains to be done, on all ranks of COMM, whose error handler must return errors,
+ * and sets racks, sites and note on all of them. On rank 0, AT must hold what coll_topology_source
+ * has found. LEADERS[node] is the lowest rank of each node. MEMORY is for coll_topology_probe. All
+ * ranks get the same error: MPI_ERR_OTHER or MPI_ERR_NO_MEM, with text, or MPI's.
  */
 int coll_topology_source_rest_of(MPI_Comm comm, coll_topology_source_rest rest, const char *source,
                                  const int leaders[], void *memory,

@@ -257,8 +257,8 @@ static int advance_agreement(coll_autotuning *one, const coll_shape *call) {
     return code;
 }
 
-/* Returns whether the next try is the MPI library's own algorithm and that was slower than another
- * in smaller calls. */
+/* Returns whether the next try is the MPI library's own algorithm and whether that algorithm was
+ * slower than another one in calls of smaller sizes. */
 static bool native_has_lost(const comm_tunings *all, const coll_autotuning *large) {
     const coll_autotune_rounds *rounds = &large->rounds;
     const coll_algorithm *next = rounds->candidates.of[coll_autotune_rounds_next(rounds)].algorithm;
@@ -363,7 +363,7 @@ static void close_tunings(void *slot) {
         if (!one->comm->broken)
             (void)coll_agreement_finish(&one->agreement);
         if (one->comm->broken)
-            return; /* messages may still arrive in it */
+            return; /* messages may still arrive in the memory of ONE */
         coll_reserve_free(one);
     }
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Autotuning while a program runs, for users who have measured no profile: now and then calls of a
- * size class on a communicator try another algorithm if that costs little
+ * Autotuning while a program runs, so that users need not measure a profile: now and then, calls of
+ * a size class on a communicator try another algorithm if the try costs little
  * (lib/tuning/autotune_rounds.h), and the fastest algorithm runs from then on.
  *
  * - The algorithm of a call depends only on data that is the same on all ranks: the number of the

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The rounds of autotuning: decides which of a few candidate algorithms runs each call, while a
- * program finds out whether another one is faster than the one that was chosen. Pure: the decision
+ * program finds out whether another candidate is faster than the chosen one. Pure: the decision
  * depends only on the number of calls and on times that all ranks have agreed on, so it is the same
  * on all ranks.
  *
- * At first the chosen algorithm runs, and the ranks agree on its time. Another candidate, that with
- * the largest expected gain first, is tried in COLL_AUTOTUNE_TRY calls as soon as
+ * At first the chosen algorithm runs, and the ranks agree on its time. Then the other candidates,
+ * the one with the largest expected gain first, are each tried in COLL_AUTOTUNE_TRY calls as soon
+ * as
  *
  * - these calls, in the worst case, and all earlier tries cost at most a fiftieth of the time that
  *   all calls have taken so far, and

@@ -19,7 +19,7 @@ typedef struct cached_choice {
     coll_choices choices;
 } cached_choice;
 
-/* A hash table of lists, in each the newest first and at most MOST. */
+/* A hash table of lists. Each list has at most MOST choices, the newest first. */
 enum { LISTS = 64, MOST = 64 };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static cached_choice *lists[LISTS];
@@ -70,9 +70,9 @@ static cached_choice **list_of(uint64_t key, const coll_shape *call) {
 }
 
 /*
- * Returns the link to the choices for calls like CALL. If there are none, returns the link to the
- * oldest choices if the list is full, else a link that is NULL. Sets *FOUND to whether there are
- * such choices. The caller holds the lock.
+ * Returns the link to the choices for calls like CALL. Sets *FOUND to whether there are such
+ * choices. If there are none, returns the link to the oldest choices if the list is full, or NULL
+ * if the list has space. The caller holds the lock.
  */
 static cached_choice **find_link(uint64_t key, const coll_spec *asked, bool started,
                                  const coll_shape *call, bool *found) {

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /* Returns the key of choices for ranks with TOPO's places and the costs named by ID, never 0. If ID
- * is 0, no other key is like it. */
+ * is 0, the key differs from all other keys. */
 uint64_t coll_choice_cache_key(int64_t id, const coll_topo *topo);
 
 /*

@@ -37,10 +37,10 @@ enum { WHOLE = 1 << 30 }; /* not in segments */
 #define EXSCAN COLL_OPERATION_EXSCAN
 
 /*
- * The default algorithms of Open MPI 4.1 and 5.0 for calls with fewer than RANKS ranks and BYTES
- * bytes; 0 means any number. The first row that matches a call counts. Bytes are those of a block
- * if the operation has blocks. Source: coll_tuned_decision_fixed.c; for reduce_scatter the rows of
- * reduce_scatter_block.
+ * The default algorithms of Open MPI 4.1 and 5.0 for calls with fewer than RANKS ranks and fewer
+ * than BYTES bytes; 0 means any number. The first row that matches a call counts. Bytes are those
+ * of a block if the operation has blocks. Source: coll_tuned_decision_fixed.c; for reduce_scatter
+ * the rows of reduce_scatter_block.
  */
 static const struct row {
     coll_operation operation;

@@ -15,8 +15,8 @@ typedef struct coll_native_default {
     double factor; /* by which the call takes longer than the estimate, as packets are lost */
 } coll_native_default;
 
-/* Returns what Open MPI runs for CALL, which is not among neighbours. Its ranks are in numerical
- * order, the root being rank 0. */
+/* Returns what Open MPI runs for CALL, which must not be a neighbourhood collective. Plans for it
+ * must arrange the ranks in numerical order, with rank 0 as the root. */
 coll_native_default coll_native_find(const coll_shape *call);
 
 /* Returns the estimated seconds of CALL, with the same rules as coll_estimate. */

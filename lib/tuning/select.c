@@ -13,9 +13,9 @@
 
 /*
  * The MPI library's own algorithm runs unless another is predicted to take less than this fraction
- * of its time. The time that a message of less than SMALL bytes takes is mostly the processors',
- * and no prediction knows what other ranks do on them. SMALL is a power of two, so a size class is
- * small as a whole.
+ * of its time. For calls of less than SMALL bytes the fraction is smaller: such messages take
+ * mostly processor time, and no prediction knows what other ranks do on the processors. SMALL is a
+ * power of two, so either all or no calls of a size class are small.
  */
 enum { SMALL = 1024 };
 static const double CLEARLY = 0.9, CLEARLY_IF_SMALL = 0.75;
@@ -111,8 +111,8 @@ static coll_choice choose_without_prediction(const coll_algorithm *const table[]
 
 enum { MOST = 32 }; /* algorithms of a table */
 
-/* Finds the algorithms of TABLE, either RIVALS or the others, that can run CALL, and start it if
- * STARTED. Returns their number. */
+/* Finds the algorithms of TABLE, either RIVALS or the others, that can run CALL and, if STARTED,
+ * can start it. Returns their number. */
 static int find_candidates(const coll_algorithm *const table[], const coll_shape *call,
                            bool started, bool rivals, const char *why, coll_choice found[]) {
     int count = 0;
@@ -249,7 +249,8 @@ static void set_most_and_gain(const comparison *all, int chosen, int i, coll_cho
     candidate->gain = bounded && gain > 0 ? (int)(1000 * gain / all->networks) : 0;
 }
 
-/* Inserts NEXT, ordered by gain, behind the first choice, unless the list is full. */
+/* Inserts NEXT behind the first choice, in descending order of gain. If the list is full, the entry
+ * with the least gain is dropped. */
 static void insert_by_gain(coll_choices *all, coll_choice next) {
     int at = all->count;
     while (at > 1 && all->of[at - 1].gain < next.gain)

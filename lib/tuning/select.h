@@ -18,7 +18,8 @@ typedef struct coll_choice {
     /* Compared with the chosen algorithm on all networks that the job may run on, in thousandths of
      * the chosen one's time: */
     int most; /* the time on the network where this algorithm does worst */
-    int gain; /* the time saved, averaged over the networks; 0 on those where it is slower */
+    int gain; /* the time saved, averaged over the networks; a network where it is slower counts as
+                 0 */
 } coll_choice;
 
 /* The chosen algorithm, followed by those that are faster on some network, largest gain first. */
@@ -43,8 +44,8 @@ static inline size_t coll_class_bytes(int size_class) {
 }
 
 /*
- * Returns the element size that CALL is predicted with. All number types count as one size: it only
- * rounds segments to whole elements.
+ * Returns the element size that CALL is predicted with. All number types count as one size, since
+ * the element size only rounds segments to whole elements.
  */
 static inline size_t coll_select_element(const coll_shape *call) {
     const size_t number = 16, usual = 8;
@@ -66,24 +67,28 @@ static inline bool coll_select_applicable(const coll_algorithm *algorithm, const
 double coll_predicted(const coll_algorithm *algorithm, const coll_shape *call,
                       const coll_values *values);
 
-/* Returns the same with the message costs of NETWORK, or of the call's profile if it is NULL. */
+/* Returns the same prediction with the message costs of NETWORK, or of the call's profile if
+ * NETWORK is NULL. */
 double coll_predicted_on(const coll_algorithm *algorithm, const coll_shape *call,
                          const coll_values *values, const coll_profile *network);
 
 /*
  * Returns whether all calls on a communicator of TOPO use the MPI library's own algorithm: the user
- * has asked for no other, and all ranks are on one node, where its shared memory is hard to beat.
+ * has asked for no other, and all ranks are on one node, where the library's use of shared memory
+ * is hard to beat.
  */
 bool coll_select_native(const coll_topo *topo, const coll_spec *user);
 
 /*
- * Chooses from TABLE, whose first entry is the MPI library's own. If that can't run CALL, such as a
- * reduction that must be reproducible, chooses as coll_select_started does. Else chooses
+ * Chooses from TABLE, whose first entry is the MPI library's own algorithm:
  *
  * 1. the algorithm that USER asked for, if it is applicable;
- * 2. on one node, and for sizes that it is known to be best for, the first entry;
- * 3. if sizes differ by rank, the algorithm made for that;
- * 4. else the applicable algorithm, rivals (baselines) excluded, with the least predicted time. If
+ * 2. if the first entry can't run CALL, such as a reduction that must be reproducible, the choice
+ *    of coll_select_started;
+ * 3. the first entry if USER asked for another algorithm, if all ranks are on one node, or for
+ *    sizes for which the first entry is known to be best;
+ * 4. if sizes differ by rank, the algorithm made for that;
+ * 5. else the applicable algorithm, rivals (baselines) excluded, with the least predicted time. If
  *    the job may be running on several networks (lib/cost/networks.h), it is the one with the least
  *    geometric mean over them of its time divided by the fastest's, so that it is good on all of
  *    them. The first entry runs unless another one is clearly faster.
@@ -100,9 +105,10 @@ coll_choices coll_select_likely(const coll_algorithm *const table[], const coll_
                                 const coll_spec *user);
 
 /*
- * Chooses for a nonblocking or persistent call: the algorithm that USER asked for, if it can be
- * started, else the one that can and has the least predicted time, or, if sizes differ by rank, the
- * first that can. Rivals count only if there is no other.
+ * Chooses for a nonblocking or persistent call: the algorithm that USER asked for, if it is
+ * applicable and can be started; else, of the applicable algorithms that can be started, the one
+ * with the least predicted time, or the first one if sizes differ by rank. Rivals are considered
+ * only if there is no other algorithm.
  */
 coll_choice coll_select_started(const coll_algorithm *const table[], const coll_shape *call,
                                 const coll_spec *user);

@@ -73,7 +73,8 @@ static int open_whole(coll_comm *comm, coll_state *state) {
     return code;
 }
 
-/* Opens the state of a sub-communicator of libcoll's own: the whole's profile, no user settings. */
+/* Opens the state of a sub-communicator of libcoll's own, with the profile of the whole
+ * communicator and without user settings. */
 static int open_part(coll_comm *comm, coll_state *state, const coll_comm *whole) {
     static const coll_agreed_settings none = {.learn = COLL_AUTOTUNE_NOTHING};
     const coll_state *all = coll_state_of(whole);
@@ -148,7 +149,7 @@ coll_shape coll_state_shape(const coll_state *state, coll_operation operation, s
 }
 
 /*
- * Returns whether the user thought of this communicator when naming an algorithm. The setting of
+ * Returns whether the user's choice of an algorithm was meant for this communicator. The setting of
  * the whole job need not suit smaller communicators, such as those of the ranks of one host.
  */
 static bool is_set_for_this(const coll_state *state) {
@@ -182,7 +183,8 @@ static coll_choices choose_cached(coll_state *state, coll_operation operation, b
                                   const coll_shape *call) {
     const coll_algorithm *const *table = coll_operations[operation].table;
     const coll_spec *asked = &state->specs[operation];
-    /* Communicators with the same key may differ in their edges. */
+    /* Communicators with the same key may have different edges, on which neighbourhood collectives
+     * depend. */
     const bool cached = !coll_operations[operation].neighbors;
     coll_choices choices;
     if (cached && !state->key)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The operations' data of a communicator: its topology, profile, settings and cached choices. It is
- * a slot of the communicator's state (lib/base/comm.h), and is made with it. Rank 0's settings hold
- * for all ranks.
+ * The operations' data of a communicator: its topology, profile, settings and cached choices. This
+ * data is a slot of the communicator's state (lib/base/comm.h), and is made together with that
+ * state. Rank 0's settings hold for all ranks.
  */
 #ifndef COLL_LIB_TUNING_STATE_H
 #define COLL_LIB_TUNING_STATE_H
@@ -24,7 +24,7 @@ typedef struct coll_state {
     coll_comm *comm;
     coll_topo topo;
     coll_job_cache *common;       /* shared; NULL for a sub-communicator of libcoll's own */
-    const coll_profile *profile;  /* COMMON's, the whole communicator's, or OWN_PROFILE */
+    const coll_profile *profile;  /* that of COMMON or of the whole communicator, or OWN_PROFILE */
     coll_profile *own_profile;    /* with measured latencies between sites; NULL: none */
     const coll_spec *specs;       /* the algorithms that the user asked for, from SETTINGS */
     uint64_t key;                 /* of the cached choices; 0: none yet */
@@ -36,7 +36,8 @@ typedef struct coll_state {
     MPI_Datatype known_type; /* that datatype */
     const coll_agreed_settings *settings; /* the job's, or OWN_SETTINGS */
     coll_agreed_settings *own_settings;
-    unsigned warned[2]; /* bit sets of operations: warned of blocking, of nonblocking calls */
+    unsigned warned[2]; /* bit sets of operations with a warning: [0] for blocking calls, [1] for
+                           others */
     bool set;           /* COLL_Set has named an algorithm */
     bool trace;         /* rank 0 prints a line for each call */
 } coll_state;
@@ -53,8 +54,9 @@ int coll_state_set(coll_state *state, coll_operation operation, const char *sett
                    const char *spec);
 
 /*
- * Returns whether every call of OPERATION runs natively, because the user asked for that, or for
- * nothing and all ranks are on one node. The same on all ranks.
+ * Returns whether every call of OPERATION runs natively, because the user asked for the native
+ * algorithm, or because the user asked for nothing and all ranks are on one node. The same on all
+ * ranks.
  */
 bool coll_state_always_native(const coll_state *state, coll_operation operation);
 
@@ -70,7 +72,8 @@ coll_choices coll_state_likely(coll_state *state, coll_operation operation, cons
 coll_choice coll_state_choose(coll_state *state, coll_operation operation, const coll_shape *call,
                               bool *learns);
 
-/* The same for a nonblocking call, with results of tuning blocking ones. */
+/* Returns the choice for the nonblocking or persistent call CALL. It may result from tuning
+ * blocking calls. */
 coll_choice coll_state_choose_started(coll_state *state, coll_operation operation,
                                       const coll_shape *call);
 

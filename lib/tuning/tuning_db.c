@@ -18,7 +18,7 @@
 static const char FIRST_LINE[] = "libcoll-learnt 2", FORMERLY[] = "libcoll-learnt 1";
 
 enum {
-    MOST_BYTES = 1 << 20, /* of the file: a larger one can't be ours */
+    MOST_BYTES = 1 << 20, /* of the file: libcoll writes no larger file */
     MOST = 2000           /* entries; beyond that the oldest are dropped */
 };
 
@@ -58,8 +58,8 @@ static coll_tuning_entry *find_entry(const entries *all, const coll_tuning_entry
     return NULL;
 }
 
-/* Adds WHAT as the newest entry, and drops the one that it replaces. Returns false without memory.
- */
+/* Adds WHAT as the newest entry. Drops the entry that WHAT replaces or, if there is none and there
+ * are MOST entries, the oldest. Returns false without memory. */
 static bool add_entry(entries *all, const coll_tuning_entry *what) {
     coll_tuning_entry *old = find_entry(all, what);
     if (!old && all->count == MOST)
@@ -174,7 +174,7 @@ static bool print_entries(FILE *stream, const void *context) {
     return true;
 }
 
-/* Reads the file, the first time. The caller holds the lock. */
+/* Reads the file, once in this process. The caller holds the lock. */
 static void read_once(void) {
     char problem[COLL_TEXTFILE_PROBLEM];
     char *path = has_read ? NULL : coll_tuning_db_path();
