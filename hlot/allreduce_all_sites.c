@@ -3,18 +3,20 @@
  * all_sites: for small data at several sites.
  *
  * 1. In every site, sums go up binomial trees to its first rank (hlot/sites.h).
- * 2. From there, each site's sum goes to all others, down the tree of the shortest paths from its
- *    site. A rank passes sums on in the order in which they are expected to arrive on these paths.
+ * 2. From there, each site's sum goes to all other sites, down the tree of the shortest paths from
+ *    its site. A rank passes sums on in the order in which they are expected to arrive on these
+ *    paths.
  * 3. Each first rank adds up all sums in the order of the sites, and the result goes down in its
  *    site.
  *
  * Steps: the longest of the shortest paths between any two sites, and 2 ceil(log2 n) for n ranks of
  * a site.
  *
- * Bytes: with S sites, the first rank of a site receives (S - 1) m, and sends as many on average.
- * The first rank of a site through which all paths lead sends up to (S - 1)^2 m.
+ * Bytes: with S sites, the first rank of a site receives (S - 1) m, and sends as many bytes on
+ * average. The first rank of a site through which all paths lead sends up to (S - 1)^2 m.
  *
- * Memory: for each segment of the window, a segment for each site and for each child in it.
+ * Memory: for each segment of the window, a segment for each site and for each child in the own
+ * site.
  *
  * Source: Park and others.
  */
@@ -25,7 +27,7 @@
 typedef struct exchange {
     coll_trees trees;
     hlot_site_message messages[HLOT_SITES_SUMMED]; /* sums */
-    int ranks[];                                   /* the ranks to which they go */
+    int ranks[];                                   /* the ranks to which this rank sends them */
 } exchange;
 
 static coll_step in_scratch(coll_step step, int segment) {
@@ -35,8 +37,8 @@ static coll_step in_scratch(coll_step step, int segment) {
 }
 
 /*
- * Receives the sum of V, or copies this site's own, and passes it on. Returns the step after which
- * it is available.
+ * Receives the sum that V describes, or copies this site's own sum, and passes the sum on. Returns
+ * the index of the step after which the sum is available.
  */
 static int receive_and_pass_on(const hlot_site_message *v, int segment, coll_trees_draft *d) {
     int here = d->count;
@@ -51,8 +53,8 @@ static int receive_and_pass_on(const hlot_site_message *v, int segment, coll_tre
 }
 
 /*
- * Receives and passes on all sums, and then adds them up in place of this site's own. Sums that are
- * still being sent must not change: they are first operands, which are only read.
+ * Receives and passes on all sums, and then adds them up in place of this site's own sum. Sums that
+ * are still being sent must not change, so they are first operands, which are only read.
  */
 static void exchange_sums(const coll_trees *plan, coll_trees_draft *d) {
     const exchange *all = (const exchange *)plan;

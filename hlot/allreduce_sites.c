@@ -9,9 +9,10 @@
  *
  * Steps: the longest path, there and back, and 2 ceil(log2 n) for n ranks of a site.
  *
- * Bytes: m to and from the first rank of a site for each child that it has in its trees.
+ * Bytes: m to and m from the first rank of a site for each child that this rank has in the trees.
  *
- * Memory: for each segment of the window, a segment for each site and for each child in it.
+ * Memory: for each segment of the window, a segment for each site and for each child in the own
+ * site.
  *
  * The order of combination depends on the latencies. Bits are the same on all ranks and, once the
  * latencies have been measured, in all calls of a communicator; also in other runs if

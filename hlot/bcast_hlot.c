@@ -3,8 +3,8 @@
  * hlot: the hierarchical latency-optimal tree; for ranks at several sites.
  *
  * 1. Between the heads of the sites, the data goes down a tree, segment by segment. The tree is
- *    made from the current latencies of the sites (hlot/latency.h); near sites form groups that it
- *    enters once (hlot/levels.h).
+ *    made from the current latencies of the sites (hlot/latency.h); near sites form groups, each of
+ *    which the tree enters once (hlot/levels.h).
  * 2. Within each site, the data is broadcast with the table's algorithm that is predicted to be
  *    fastest.
  *

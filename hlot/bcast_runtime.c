@@ -29,7 +29,7 @@ typedef struct relay {
     int parent; /* the rank that sends to this one, or -1 */
     int children[HLOT_SITES], child_count;
     char *first; /* the header and the first segment */
-    /* number of segments that have arrived and are being sent to the children */
+    /* number of segments whose sends to the children have been started */
     size_t taken;
     MPI_Request *receives; /* one per slot */
     MPI_Request *sends;    /* one per slot and child; those of slot s begin at s * child_count */
@@ -136,8 +136,8 @@ static int find_place(relay *r, const header *plan) {
 }
 
 /*
- * Receives the first message, which contains the tree, or makes it on the root. Sends it on, and
- * posts receives in advance.
+ * Receives the first message, which contains the tree; the root makes this message. Sends it to the
+ * children, and posts the first receives.
  */
 static int start_head(relay *r, hlot_kind kind, header *first_header) {
     size_t length = length_of(r, 0);
@@ -179,7 +179,7 @@ static int bcast_within_site(const relay *r, size_t i) {
     for (int rank = 0; rank < head; rank++)
         local_head += topo->places[rank].site == r->site_state->site;
     void *bytes = is_root && !coll_data_in_place(r->call->data)
-                      ? slot_of(r, i) /* it was packed there when it was sent */
+                      ? slot_of(r, i) /* the segment was packed there when it was sent */
                       : target_of(r, i);
     coll_data_open_bytes(&data, bytes, length_of(r, i));
     coll_shape shape =

@@ -11,12 +11,13 @@
  * way to a site:
  *
  * 1. In the root's site the root is the head; in other sites the leader is. The root makes the tree
- *    of KIND. The first message carries the tree, so all heads use the same one, whatever latencies
- *    they know, and the trees of two broadcasts can't mix.
+ *    of KIND. The first message contains the tree, so all heads use the same tree, whatever
+ *    latencies they know, and the trees of two broadcasts can't mix.
  * 2. A head waits for the first message from any rank, with a tag that only this broadcast uses,
  *    and finds its parent and its children in the tree.
- * 3. It sends each segment, as soon as it has arrived, to all children in the tree's order. Then it
- *    broadcasts the segment within its site, with the algorithm that is predicted to be fastest.
+ * 3. The head sends each segment, as soon as the segment has arrived, to all children in the tree's
+ *    order. Then the head broadcasts the segment within its site, with the algorithm that is
+ *    predicted to be fastest.
  */
 int hlot_bcast_runtime_run(const coll_exec_args *call, hlot_kind kind, uint64_t given, int window);
 

@@ -235,7 +235,7 @@ static bool run_study(const command *options, FILE *json) {
     return hlot_report_study(&asked, json, &problem);
 }
 
-/* Processes the matrix of O or, if that is NULL, of the file. */
+/* Processes the matrix of O or, if O is NULL, of the file. */
 static bool read_and_process(const command *options, const latency_monitor *o, FILE *json) {
     hlot_matrix matrix;
     char text[COLL_TEXTFILE_PROBLEM];

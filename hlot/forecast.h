@@ -3,7 +3,7 @@
  * Predicts the next latency of a link from the measured ones. Pure.
  *
  * Like the Network Weather Service, several predictors run side by side: the last value, the mean
- * of all values, the median of the latest values, and exponential smoothing. The one with the
+ * of all values, the median of the latest values, and exponential smoothing. The predictor with the
  * smallest recent errors is used. While the latency is stable, that is a median or mean, which
  * outliers hardly affect. After a lasting change, it is the last value from the second sample on.
  *
@@ -39,7 +39,7 @@ void hlot_forecast_add(hlot_forecast *forecast, double seconds);
 /* Returns the predictor with the smallest recent errors. */
 hlot_predictor hlot_forecast_best(const hlot_forecast *forecast);
 
-/* Returns its prediction, or 0 if nothing has been measured. */
+/* Returns the prediction of that predictor, or 0 if nothing has been measured. */
 double hlot_forecast_value(const hlot_forecast *forecast);
 
 #endif

@@ -18,7 +18,7 @@ void hlot_report_tree(const hlot_matrix *matrix, const hlot_tree *tree, const do
                       const char *heading);
 
 /*
- * Prints the times of all kinds of trees from ROOT; also writes them to JSON unless that is NULL.
+ * Prints the times of all kinds of trees from ROOT; also writes them to JSON unless JSON is NULL.
  */
 void hlot_report_kinds(const hlot_network *network, int root, FILE *json);
 

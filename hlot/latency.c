@@ -25,10 +25,12 @@ static const double PATIENCE = 1;
 /* The time between two checks of the probes of the first measurement; seconds. */
 static const double NAP = 500e-6;
 
-/* A link that has never answered counts as this many times as slow as the slowest of the others. */
+/* A link that has never answered counts as this many times as slow as the slowest link that has
+ * answered. */
 static const double UNKNOWN = 2;
 
-/* A forecast that changes by less than this share is not a change. */
+/* A latency counts as changed if its forecast differs from the known value by more than this
+ * share. */
 static const double NOTABLE = 0.02;
 
 /*
@@ -144,8 +146,8 @@ static void probe_all_links(hlot_latency *l) {
 /* --- reports --- */
 
 /*
- * Fills in a leader's report about its links: the latencies, negative if the link is silent now, 0
- * if they are unknown.
+ * Fills in a leader's report about its links: one latency for each link, negative if the link is
+ * silent now, 0 if the latency is unknown.
  */
 static void fill_report(const hlot_latency *l, double report[]) {
     for (int other = 0; other < l->sites; other++) {
@@ -333,8 +335,8 @@ static int load_latencies(hlot_latency *l) {
 /* --- in both cases --- */
 
 /*
- * Stores the latencies in LATENCIES and PROFILE, which COMM then owns. Choices depend on them, so
- * they must stay the same on all ranks.
+ * Stores the latencies in LATENCIES and PROFILE, which COMM then owns. Choices depend on these
+ * latencies, which must stay the same on all ranks.
  */
 static void store_in_communicator(const hlot_latency *l, double latencies[],
                                   coll_profile *profile) {

@@ -9,7 +9,7 @@
  *
  * Later measurements need neither a thread nor waiting. The root of a broadcast may begin a round
  * with it, at most every PERIOD seconds. Each leader then reads the results of answered probes,
- * starts those of the next round, and sends its forecasts (hlot/forecast.h) to the root, which
+ * starts the probes of this round, and sends its forecasts (hlot/forecast.h) to the root, which
  * checks for these messages in its next broadcast. A sample far from the forecast is checked by
  * another probe at once, so that two samples show a lasting change. The rate is bounded: 20 rounds
  * a second with a few packets for each leader, some 10 KB/s.

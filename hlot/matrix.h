@@ -47,8 +47,8 @@ typedef struct hlot_matrix {
 bool hlot_matrix_read(const char *path, bool or_input, hlot_matrix *matrix, char *problem);
 
 /*
- * Does the same for the LENGTH bytes of TEXT, which end with a NUL. Error texts call it PATH. TEXT
- * is modified.
+ * Does the same for the LENGTH bytes of TEXT, which a NUL must follow. Error texts say that TEXT is
+ * from the file PATH. TEXT is modified.
  */
 bool hlot_matrix_parse(const char *path, char *text, size_t length, hlot_matrix *matrix,
                        char *problem);

@@ -33,9 +33,9 @@ typedef enum hlot_answer { HLOT_NO_PROBE, HLOT_WAITING, HLOT_ANSWERED, HLOT_SILE
 void hlot_probe_start(hlot_probe *probe, const struct sockaddr_in *address);
 
 /*
- * Returns the state of the probe, and in *SECONDS the round trip if it is answered. It is silent if
- * the connection failed, a packet was repeated, or there was no answer for TIMEOUT seconds. A
- * probe that is answered or silent has ended.
+ * Returns the state of the probe, and in *SECONDS the round trip if it is answered. The probe is
+ * silent if the connection failed, a packet was repeated, or there was no answer for TIMEOUT
+ * seconds. A probe that is answered or silent has ended.
  */
 hlot_answer hlot_probe_look(hlot_probe *probe, double timeout, double *seconds);
 

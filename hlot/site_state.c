@@ -19,8 +19,8 @@
 static const double CLEARLY = 0.97;
 
 /*
- * The range of segment sizes from which the model chooses. Larger ones come near the eager limits
- * of transports.
+ * The range of segment sizes from which the model chooses. Larger segments come near the eager
+ * limits of transports.
  */
 static const size_t LEAST_SEGMENT = 4 << 10, MOST_SEGMENT = 32 << 10;
 

@@ -25,8 +25,8 @@ typedef struct hlot_site_state {
 } hlot_site_state;
 
 /*
- * The slot in which a communicator stores a pointer to it, NULL before its first broadcast over
- * sites.
+ * The slot in which a communicator stores a pointer to its hlot_site_state; NULL before the first
+ * collective over sites.
  */
 extern coll_comm_key hlot_site_state_key;
 
@@ -40,14 +40,16 @@ bool hlot_site_state_possible(const coll_topo *topo);
  */
 int hlot_site_state_get(coll_comm *comm, bool latencies, hlot_site_state **site_state);
 
-/* Sets the sites of NETWORK, and their latencies. If they are unknown, the profile's are used. */
+/* Sets the sites of NETWORK, and their latencies. If they are unknown, uses the profile's latency
+ * between sites. */
 void hlot_site_state_network(const coll_shape *call, hlot_network *network);
 
 /*
  * Predicts a broadcast of CALL; the result is the same on all ranks. Returns the bytes of a
  * segment: SEGMENT or, if that is 0, the size with the least predicted time. If the latencies are
- * still unknown, the profile's are used. *SECONDS, unless SECONDS is NULL, is the predicted time
- * with the tree of KIND from the root's site, including the broadcasts within the sites:
+ * still unknown, the profile's latency between sites is used. *SECONDS, unless SECONDS is NULL, is
+ * the predicted time with the tree of KIND from the root's site, including the broadcasts within
+ * the sites:
  *
  *     T(tree of n segments) + n T(segment, within a site)
  */

@@ -34,7 +34,7 @@ coll_plan_size hlot_sites_size(const coll_plan_args *args) {
     return coll_trees_size(args, hlot_sites_children(args));
 }
 
-/* Returns the site of the rank that ARGS is for. */
+/* Returns the site of the rank whose plan ARGS describes. */
 static int own_site(const coll_plan_args *args) {
     return args->shape->topo->places[args->line->order[args->line->position]].site;
 }
@@ -77,8 +77,8 @@ void hlot_sites_network(const coll_shape *call, hlot_network *network) {
 }
 
 /*
- * Inserts V into the first COUNT of ALL, sorted by arrival, after those that arrive at the same
- * moment.
+ * Inserts V into the first COUNT messages of ALL, which are sorted by arrival, behind messages that
+ * arrive at the same time.
  */
 static void insert_by_arrival(hlot_site_message all[], int count, hlot_site_message v) {
     for (; count > 0 && all[count - 1].arrival > v.arrival; count--)

@@ -30,7 +30,8 @@ bool hlot_sites_apply(const coll_shape *call);
 int hlot_sites_prepare(coll_comm *comm);
 
 /*
- * Returns the most ranks from which a site's first rank receives, including one of each other site.
+ * Returns an upper bound of the number of ranks from which a site's first rank receives, including
+ * one rank for each site.
  */
 int hlot_sites_children(const coll_plan_args *args);
 

@@ -24,8 +24,9 @@ const char *hlot_kind_name(int kind) {
 /* --- trees that grow from the root, a link at a time --- */
 
 /*
- * Rates the link from FROM to TO: the smallest value is taken first, INFINITY never. REACH is D of
- * FROM, the time of its path from the root.
+ * Returns a value for the link from FROM to TO: the link with the smallest value is added to the
+ * tree first, a link with INFINITY never. REACH is D of FROM, the time of the path from the root to
+ * FROM.
  */
 typedef double rule(const hlot_network *network, int root, double reach, int from, int to);
 
@@ -78,9 +79,9 @@ static void grow_by_rule(const hlot_network *network, rule *value_of, hlot_tree 
 }
 
 /*
- * Repeatedly adds the link whose message arrives earliest, given the sends that its sender has
- * already. Source: Bhat, Raghavendra, Prasanna: Efficient Collective Communication in Distributed
- * Heterogeneous Systems.
+ * Repeatedly adds the link whose message arrives earliest, given the sends that its sender already
+ * makes to other children. Source: Bhat, Raghavendra, Prasanna: Efficient Collective Communication
+ * in Distributed Heterogeneous Systems.
  */
 static void grow_earliest(const hlot_network *network, hlot_tree *tree) {
     double reach[HLOT_SITES] = {0};
@@ -112,7 +113,7 @@ static void grow_earliest(const hlot_network *network, hlot_tree *tree) {
 }
 
 /*
- * Makes a line of sites, each followed by the nearest one that is left, so that no site sends
+ * Makes a line of sites, each followed by the nearest of the remaining sites, so that no site sends
  * twice.
  */
 static void make_line(const hlot_network *network, hlot_tree *tree) {
@@ -165,8 +166,8 @@ static void write_order(const family *kin, hlot_tree *tree) {
 }
 
 /*
- * Inserts SITE into the list of its parent: the longest tail first; of equal ones, the lowest
- * number.
+ * Inserts SITE into the list of its parent: the longest tail first; if tails are equal, the lowest
+ * site number first.
  */
 static void insert_child(family *kin, const double tail[], int parent, int site) {
     int *place = &kin->first[parent];
@@ -261,8 +262,8 @@ static bool move_site(const hlot_network *network, int site, hlot_tree *tree, do
 }
 
 /*
- * Moves the sites on the path to the last site that is reached, as long as that reduces the time.
- * Returns it.
+ * Gives sites on the path from the root to the site that is reached last another parent, as long as
+ * this reduces the time of the tree. Returns the time.
  */
 static double improve_longest_path(const hlot_network *network, hlot_tree *tree, double time) {
     int tries = 0;
@@ -283,10 +284,10 @@ static double improve_longest_path(const hlot_network *network, hlot_tree *tree,
 static double make_kind(const hlot_network *network, hlot_kind kind, hlot_tree *tree);
 
 /*
- * Builds a tree of every other kind, the tree whose links complete earliest, and a line, and
- * returns the fastest. The line suits large messages: for them, each further child of a site costs
- * as much as the first. Each is improved by moving the sites on its longest path, if it is
- * promising.
+ * Builds a tree of every other kind, the tree whose links complete earliest, and a line. Sets TREE
+ * to the fastest of them, and returns its time. The line suits large messages: for them, each
+ * further child of a site costs as much as the first. Each promising tree is improved by moving the
+ * sites on its longest path.
  */
 static double make_best(const hlot_network *network, hlot_tree *tree) {
     double least = make_kind(network, HLOT_SPT, tree);

@@ -59,14 +59,15 @@ typedef struct hlot_tree {
 const char *hlot_kind_name(int kind);
 
 /*
- * Marks in LOST, unless it is NULL, the sites to which no path from ROOT leads. Returns how many
+ * Marks in LOST, unless LOST is NULL, the sites to which no path from ROOT leads. Returns how many
  * there are.
  */
 int hlot_unreachable(const hlot_network *network, int root, bool lost[]);
 
 /*
- * Makes the tree of KIND and returns its time, or INFINITY if it uses a link that does not exist.
- * All sites must be reachable from ROOT; hlot, hlot+, mst and spt then use existing links only.
+ * Makes the tree of KIND and returns its time, or INFINITY if the tree uses a link that does not
+ * exist. All sites must be reachable from ROOT; hlot, hlot+, mst and spt then use existing links
+ * only.
  */
 double hlot_tree_make(const hlot_network *network, hlot_kind kind, int root, hlot_tree *tree);
 

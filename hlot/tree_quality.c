@@ -74,7 +74,8 @@ static int compare_size(const void *a, const void *b) {
     return (*x > *y) - (*x < *y);
 }
 
-/* Returns the median and the maximum of COUNT quotients, and how many are 1. Sorts them. */
+/* Sorts the COUNT QUOTIENTS, and returns their median, their maximum, and how many of them are
+ * 1. */
 static hlot_tree_quality summarise(double quotients[], int count) {
     static const double chance = 1e-9; /* tolerance for rounding */
     hlot_tree_quality quality = {.best = 0};

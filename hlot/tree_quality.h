@@ -14,7 +14,7 @@
 
 #include <stdint.h>
 
-/* Up to this number of sites, all trees are tried: 262,144 for each network of 8. */
+/* Up to this number of sites, all trees are tried: 262,144 for each network of 8 sites. */
 enum { HLOT_EXHAUSTED = 8 };
 
 typedef struct hlot_tree_quality_settings {
@@ -24,12 +24,12 @@ typedef struct hlot_tree_quality_settings {
 } hlot_tree_quality_settings;
 
 /*
- * Times divided by that of the best tree. With more than HLOT_EXHAUSTED sites, that is the best
- * tree of all kinds.
+ * Times of trees divided by the time of the best tree. With more than HLOT_EXHAUSTED sites, the
+ * best tree is the best one among the trees of all kinds.
  */
 typedef struct hlot_tree_quality {
     double median, worst;
-    int best; /* number of networks in which no tree is faster */
+    int best; /* number of networks in which no tree is faster than the tree of this kind */
 } hlot_tree_quality;
 
 /* Returns the time of the fastest tree from site 0, found by trying all trees. */
