@@ -25,7 +25,7 @@ typedef struct watch_analysis {
     int ranks;
     uint64_t young;
     watch_condition *conditions;
-    bool *any;            /* with WATCH_WAITING: one of the ranks in its row is enough */
+    bool *any;            /* with WATCH_WAITING: one of the ranks in its row of WAITS is enough */
     bool *stuck;          /* it proceeds only if another stuck rank does */
     unsigned char *waits; /* how certainly RANK waits for OTHER, at [rank * ranks + other] */
     watch_diagnosis *out;
@@ -49,7 +49,8 @@ void watch_analysis_append_call(const watch_analysis *v, watch_text *text, int r
 
 /*
  * Reports ranks that make different calls as the same collective; on each communicator only the
- * first, since later mismatches may be its consequences. Returns false if memory is short.
+ * first such collective, since later mismatches may be its consequences. Returns false if memory is
+ * short.
  */
 bool watch_analysis_find_mismatches(watch_analysis *v);
 

@@ -7,7 +7,7 @@
 
 /* What a call waits for. */
 typedef enum watch_waits {
-    WATCH_PLAIN,      /* something else, which its name tells */
+    WATCH_PLAIN,      /* something else, as the name of the call says */
     WATCH_COLLECTIVE, /* the other ranks of its communicator, which must make the same call */
     WATCH_SEND,
     WATCH_RECEIVE,

@@ -14,14 +14,16 @@
 
 enum { PAYLOAD = 16 };
 
-/* The smallest and largest value of a number over all ranks that have one. They must be equal. */
+/* The smallest and the largest value of a number over all ranks that have this number. Both must be
+ * equal. */
 typedef struct bounds {
     uint64_t least, most;
 } bounds;
 
 /*
- * What the ranks compare with an allreduce. That also completes small allreduces and barriers:
- * their data is part of the message, so the comparison costs hardly more than the call itself.
+ * What the ranks compare with an allreduce. This allreduce also completes small allreduces and
+ * barriers: their data is part of the message, so the comparison costs hardly more than the call
+ * itself.
  */
 typedef struct comparison {
     bounds call, bytes, sort;
@@ -104,7 +106,7 @@ static void print_mismatch(const watch_state states[], int ranks, const watch_co
 }
 
 /*
- * Exchanges the records of all ranks and prints the diagnosis on one of them. Collective over COMM.
+ * Exchanges the records of all ranks and prints the diagnosis on one rank. Collective over COMM.
  */
 static int report_mismatch(const watch_comm *comm, const watch_record *record) {
     int ranks = comm->info.size;
@@ -133,8 +135,8 @@ static int report_mismatch(const watch_comm *comm, const watch_record *record) {
 /* --- Comparing --- */
 
 /*
- * Returns whether the comparison can also compute the result of CALL: the same on all ranks whose
- * calls agree.
+ * Returns whether the comparison can also compute the result of CALL. All ranks whose calls agree
+ * get the same answer.
  */
 static bool can_carry_data(const watch_call *call) {
     bool is_dense = call->op != MPI_MAXLOC && call->op != MPI_MINLOC;

@@ -176,7 +176,7 @@ static double per_second(uint64_t now, uint64_t before, double seconds) {
     return seconds > 0 && now > before ? (double)(now - before) / seconds : 0;
 }
 
-/* Prints a line per rank: what it did since BEFORE or, if that is NULL, since MPI_Init. */
+/* Prints a line per rank: what it did since BEFORE or, if BEFORE is NULL, since MPI_Init. */
 static void print_samples(const struct sample *now, const struct sample *before, size_t count) {
     double most = 0, sum = 0;
     printf("%5s %12s %12s %7s %9s  %s\n", "rank", "calls/s", "MB/s", "in MPI", "for", "does");

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 /*
- * The first shell ends at once. It leaves the command to a second one, which is no child of the
+ * The first shell ends at once. It leaves the command to a second shell, which is no child of the
  * program's process: the program may wait for its own children.
  */
 static char shell[] = "sh", option[] = "-c";
@@ -37,7 +37,8 @@ static char **environment_of_command(void) {
     return copy;
 }
 
-/* Returns a file in memory with TEXT, to be read from its start; -1 with errno. */
+/* Returns a file in memory with TEXT, to be read from its start. On errors returns -1, with errno
+ * set. */
 static int file_with(const char *text, size_t length) {
     const int file = memfd_create("coll-watch-report", MFD_CLOEXEC);
     if (file >= 0 && write(file, text, length) == (ssize_t)length && lseek(file, 0, SEEK_SET) == 0)
@@ -61,8 +62,9 @@ int watch_command_run(const char *command, const char *text, size_t length) {
     posix_spawn_file_actions_init(&actions);
     posix_spawnattr_init(&attributes);
     sigemptyset(&none);
-    /* This thread blocks all signals, but the command must not. It goes on if mpirun ends the job,
-     * which signals the process groups of the ranks. */
+    /* This thread blocks all signals, but the command must not. The command has a process group of
+     * its own, so that it continues if mpirun ends the job by signals to the process groups of the
+     * ranks. */
     posix_spawnattr_setsigmask(&attributes, &none);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
     if (error == 0)

@@ -7,7 +7,8 @@
 
 /*
  * Has sh(1) run COMMAND with the LENGTH bytes of TEXT as its standard input, and does not wait for
- * its end. If it ends with an error, a line on stderr says so. Returns 0 or an error number.
+ * the end of COMMAND. If COMMAND ends with an error, a line on stderr says so. Returns 0 or an
+ * error number.
  */
 int watch_command_run(const char *command, const char *text, size_t length);
 

@@ -11,14 +11,15 @@
 #include <string.h>
 
 /*
- * Hash table with open addressing: a handle is at most TRIES slots after the one that its address
- * selects.
+ * Hash table with open addressing: a handle is in one of TRIES successive slots, the first of which
+ * its address selects.
  */
 enum { PLACES = 512, TRIES = 16 };
 static watch_comm places[PLACES];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* Fortran's handle of MPI_COMM_WORLD, which is another one if dedicated processors are in use. */
+/* Fortran's handle of MPI_COMM_WORLD, which is a different handle if dedicated processors are in
+ * use. */
 static MPI_Comm other_world;
 static MPI_Group world_group;
 
@@ -62,7 +63,7 @@ static watch_comm *store_comm(MPI_Comm comm, const watch_comm_info *info) {
 
 /*
  * Returns the rank in MPI_COMM_WORLD of COMM's rank 0, or MPI_UNDEFINED. An intercommunicator has
- * two ranks 0, of which the smaller one counts.
+ * two ranks 0, of which the one with the smaller rank in MPI_COMM_WORLD counts.
  */
 static int first_rank(MPI_Comm comm, bool inter) {
     int first = MPI_UNDEFINED, zero = 0;

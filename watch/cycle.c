@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 /*
- * Returns the next rank on a cycle: one that RANK certainly waits for, and that is stuck waiting
- * itself; or -1.
+ * Returns the next rank on a cycle: a rank that RANK certainly waits for, and that itself waits and
+ * is stuck; or -1.
  */
 static int next_stuck(const watch_analysis *v, int rank) {
     for (int other = 0; other < v->ranks; other++)
@@ -18,8 +18,8 @@ static int next_stuck(const watch_analysis *v, int rank) {
 }
 
 /*
- * Returns whether a rank on PATH waits for one that is lost or in MPI_Finalize. Then that is the
- * cause, not the cycle.
+ * Returns whether a rank on PATH waits for a rank that is lost or in MPI_Finalize. Then that rank
+ * is the cause, not the cycle.
  */
 static bool waits_for_lost(const watch_analysis *v, const int path[], int length) {
     for (int i = 0; i < length; i++)

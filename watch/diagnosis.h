@@ -22,7 +22,7 @@ enum { WATCH_FINDINGS = 8, WATCH_SENTENCE = 1600 };
 typedef struct watch_finding {
     watch_finding_kind kind;
     int rank;   /* the rank that TEXT names first */
-    bool hangs; /* proves that a rank waits in vain, and not for one that computes */
+    bool hangs; /* proves that a rank waits in vain, and not for a rank that computes */
     char text[WATCH_SENTENCE];
 } watch_finding;
 

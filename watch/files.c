@@ -195,7 +195,7 @@ void watch_files_answer(const void *bytes, size_t length) {
     unlink(part);
     if (create_file(part, bytes, length) && rename(part, name) != 0)
         unlink(part);
-    /* The asking rank no longer waits, so nobody would remove the answer. */
+    /* If the asking rank no longer waits for this answer, nobody else would remove the file. */
     if (!read_question(&asked) || asked.nonce != latest)
         unlink(name);
 }

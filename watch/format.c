@@ -66,7 +66,8 @@ static void append_shift(watch_text *text, const char *preposition, int shift, i
         watch_append(text, "its own rank - %d modulo %d", size - shift, size);
 }
 
-/* Writes RANK or, if INFO is not NULL, its distance from INFO's rank. */
+/* Writes RANK, or its distance from INFO's rank if INFO is not NULL and RANK is a rank of INFO's
+ * communicator, which must not be an intercommunicator. */
 static void append_rank(watch_text *text, const char *preposition, int rank,
                         const watch_comm_info *info) {
     int shift = watch_shift_of(info, rank);

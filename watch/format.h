@@ -19,7 +19,7 @@ void watch_append(watch_text *text, const char *format, ...) __attribute__((form
 /* Writes "rank 3" or "ranks 0-4 and 7". */
 void watch_append_ranks(watch_text *text, const int ranks[], int count);
 
-/* Writes "MPI_Bcast of 4 MPI_DOUBLE from rank 2", "MPI_Recv from rank 1, tag 7". */
+/* Writes "MPI_Bcast of 4 MPI_DOUBLE, root 2" or "MPI_Recv from rank 1, tag 7". */
 void watch_append_call(watch_text *text, const watch_record *call);
 
 /*

@@ -87,7 +87,8 @@ static void store_reply(gathering *s, int rank, const char *bytes, size_t length
 }
 
 /*
- * Stores the states that a watcher has gathered of RANGE. Returns false if the answer is malformed.
+ * Stores the states that a watcher has gathered from the ranks of RANGE. Returns false if the
+ * answer is malformed.
  */
 static bool store_replies(gathering *s, const watch_range *range, const char *bytes,
                           size_t length) {
@@ -264,7 +265,7 @@ bool watch_gather_states_go_on(void) {
             continue;
         ask_more(s);
         if (s->own)
-            take_own(s); /* meanwhile the others take theirs */
+            take_own(s); /* meanwhile the other watchers take their states */
         bool over = s->waiting == 0 && s->open == 0 && (!watch_files_used() || take_files(s));
         if (over) {
             s->done(s->context, s->replies);

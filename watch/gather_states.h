@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Gathers the states of many ranks over a tree. A watcher is asked for a range of ranks that begins
- * with its own. It divides the other ranks into up to WATCH_FAN parts, asks the first rank of each
- * part in the same way, and takes its own state. If a watcher doesn't answer, the ranks that it
- * would have asked are asked directly, so that a stopped or unreachable watcher hides no others. If
- * watchers communicate through files, all are asked at once.
+ * with its own. This watcher divides the other ranks into up to WATCH_FAN parts, asks the first
+ * rank of each part in the same way, and takes its own rank's state. If a watcher doesn't answer,
+ * the ranks that it would have asked are asked directly, so that a stopped or unreachable watcher
+ * hides no other ranks. If watchers communicate through files, all are asked at once.
  */
 #ifndef COLL_WATCH_GATHER_STATES_H
 #define COLL_WATCH_GATHER_STATES_H
@@ -43,7 +43,7 @@ bool watch_gather_states_begin(const watch_range ranges[], int count, bool sampl
 
 /*
  * Advances all operations and calls `done` of those that are complete. Returns true if the caller
- * should call it again without waiting.
+ * should call this function again without waiting.
  */
 bool watch_gather_states_go_on(void);
 

@@ -107,7 +107,8 @@ static bool list_includes(const char *list, const struct ifaddrs *candidate) {
     return false;
 }
 
-/* Finds the address of an interface that LIST includes, or of the first one if LIST is NULL. */
+/* Finds the address of an interface that LIST includes, or, if LIST is NULL, of the first interface
+ * other than loopback. */
 static bool find_listed_address(const char *list, struct in_addr *address) {
     struct ifaddrs *all;
     bool found = false;
@@ -164,5 +165,5 @@ bool watch_host_address(struct in_addr *address) {
         if (uri && find_address_towards(uri, address) && address->s_addr != htonl(INADDR_LOOPBACK))
             return true;
     }
-    return find_listed_address(NULL, address); /* MPICH's launcher tells no address */
+    return find_listed_address(NULL, address); /* MPICH's launcher announces no address */
 }

@@ -25,8 +25,9 @@ uint64_t watch_host_id(const char *name);
 
 /*
  * Finds the address of this host on the network that the job uses: the address of an interface in
- * OMPI_MCA_btl_tcp_if_include or UCX_NET_DEVICES, else the one used to talk to Open MPI's daemons,
- * else the address of the first interface. Returns false if there is none.
+ * OMPI_MCA_btl_tcp_if_include or UCX_NET_DEVICES, else the address from which packets to the MPI
+ * library's daemons leave, else the address of the first interface other than loopback. Returns
+ * false if there is none.
  */
 bool watch_host_address(struct in_addr *address);
 

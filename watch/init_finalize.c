@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The beginning and the end of a watched program. In MPI_Init the ranks exchange the addresses of
- * their watchers; the watchers run until MPI_Finalize returns. A rank that exits or aborts
- * otherwise announces that.
+ * their watchers; the watchers run until MPI_Finalize returns. A rank that exits or aborts earlier
+ * announces its end.
  */
 #include "config.h"
 
@@ -55,7 +55,7 @@ _Noreturn static void end_with_problem(const char *problem, int rank) {
     fflush(stderr);
     _exit(1);
 #else
-    exit(1); /* without its functions of atexit, MPICH's launcher takes this for a success */
+    exit(1); /* without MPICH's atexit functions, its launcher takes this exit for a success */
 #endif
 }
 
@@ -95,7 +95,7 @@ static bool exchange_addresses(int rank, int ranks, bool opened, watch_peer *sel
            PMPI_Bcast(secret, sizeof *secret, MPI_BYTE, 0, MPI_COMM_WORLD) == MPI_SUCCESS;
 }
 
-/* Returns whether watchers can reach one another by TCP. Each rank tries the next one. */
+/* Returns whether watchers can reach one another by TCP. Each rank tries to reach the next rank. */
 static bool can_reach_next_rank(int rank, int ranks) {
     return is_true_on_all_ranks(watch_watcher_reaches(&peers[(rank + 1) % ranks]));
 }

@@ -7,7 +7,7 @@
 #include "watch/settings.h"
 #include "watch/wire.h"
 
-/* Where a rank's watcher listens, and its process and host. */
+/* Where the watcher of a rank listens, and the process and host of the rank. */
 typedef struct watch_peer {
     struct in_addr address;
     uint16_t port; /* 0 if it doesn't listen on TCP */

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Returns PID as its own namespace numbers it: the last number in the line NSpid. */
+/* Returns the number of process PID in its own PID namespace: the last number in the line NSpid. */
 static int number_in_own_namespace(int pid) {
     char path[64], line[256];
     int number = pid;

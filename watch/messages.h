@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Decides whether messages have matching receives, from how many of each kind two ranks have sent
- * and received. Pure.
+ * Decides whether messages have matching receives, from how many messages of each kind the ranks
+ * have sent, and how many receives they have posted. Pure.
  */
 #ifndef COLL_WATCH_MESSAGES_H
 #define COLL_WATCH_MESSAGES_H
 
 #include "watch/record.h"
 
-/* What a rank waits for: an incoming message, or the receive of one that it sends. */
+/* What a rank waits for: an incoming message, or the receive of a message that it sends. */
 typedef struct watch_message {
     uint64_t comm;
     int peer, tag; /* PEER: a rank of COMM */
@@ -29,12 +29,13 @@ watch_matched watch_message_matched(const watch_message *message, int rank,
                                     const watch_state states[], int ranks);
 
 /*
- * A near miss: sends or receives that would match a message but for the tag, rank or communicator.
+ * A near miss: sends or receives that would match a message if the tag, the rank or the
+ * communicator did not differ.
  */
 typedef struct watch_miss {
     int rank;               /* the sending or receiving rank, in MPI_COMM_WORLD */
     int peer, tag;          /* destination or source in COMM, and tag */
-    uint64_t comm, surplus; /* SURPLUS: how many of these are unmatched */
+    uint64_t comm, surplus; /* SURPLUS: how many of these sends or receives are unmatched */
 } watch_miss;
 
 /* Finds at most ROOM near misses of MESSAGE that are certainly unmatched. Returns how many. */

@@ -57,7 +57,8 @@ static bool is_unreachable(const watch_analysis *v, int rank) {
     return v->states[rank].fate == WATCH_UNREACHABLE;
 }
 
-/* Writes RANK and, if it can't be reached, all other ranks that can't. Returns how many. */
+/* Writes RANK and, if RANK can't be reached, all other unreachable ranks. Returns how many ranks it
+ * has written. */
 static int append_lost_ranks(watch_analysis *v, watch_text *text, int rank) {
     int *ranks = malloc((size_t)v->ranks * sizeof *ranks), count = 0;
     for (int other = 0; ranks && other < v->ranks; other++)

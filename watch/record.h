@@ -102,7 +102,7 @@ typedef struct watch_state_head {
     uint64_t age;                                     /* nanoseconds since MPI_Init */
     /* part of AGE spent in recorded calls, in nanoseconds */
     uint64_t inside;
-    /* nanoseconds since the latest call ended; 0 while one lasts */
+    /* nanoseconds since the latest call ended; 0 while a call lasts */
     uint64_t outside;
     uint8_t overflown;       /* MESSAGE_COUNTS is incomplete */
     uint8_t frames;          /* number of entries in STACK */

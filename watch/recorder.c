@@ -171,7 +171,7 @@ int watch_end(watch_call *call, int code) {
         }
     }
     if (record) {
-        /* Nonblocking calls don't wait: for them, save the second reading of the clock. */
+        /* Nonblocking calls don't wait, so the clock is not read again for them. */
         bool waits = watch_calls[call->id].manner == WATCH_BLOCKING;
         uint64_t now = waits ? coll_ticks() : record->begun + 1;
         totals.calls++;

@@ -20,8 +20,9 @@ typedef struct watch_call {
     MPI_Datatype type, from_type;
     const int *counts;
     MPI_Op op;
-    MPI_Request *request;  /* the request that it creates */
-    MPI_Request *requests; /* the requests that the program passes to it: COUNT, or one */
+    MPI_Request *request;  /* the request that the call creates */
+    MPI_Request *requests; /* the requests that the program passes to the call: COUNT, or one if
+                              COUNT is 0 */
     MPI_Comm *made, *freed;
     MPI_Datatype *freed_type;
     const char *name;

@@ -86,7 +86,7 @@ static int shift_of(const watch_state *state, const watch_awaited *what) {
     return watch_shift_of(watch_comm_known(what->comm, state, 1), what->peer);
 }
 
-/* Clears the flags of GROUP that no longer hold with state B. A represents the group so far. */
+/* Updates the flags of GROUP for a rank with state B. A is the state of the group's first rank. */
 static void update_group(watch_group *group, const watch_state *a, const watch_state *b) {
     const watch_record *x = oldest_open_call(a), *y = oldest_open_call(b);
     watch_awaited of_a[SAID + 1], of_b[SAID + 1];
@@ -100,7 +100,8 @@ static void update_group(watch_group *group, const watch_state *a, const watch_s
         bool same = of_a[i].peer == of_b[i].peer;
         group->differ = !same_but_partner(&of_a[i], &of_b[i]);
         group->one_partner = group->one_partner && same;
-        /* MPI_PROC_NULL and MPI_ANY_SOURCE are at no distance: they must be the same. */
+        /* MPI_PROC_NULL and MPI_ANY_SOURCE have no distance: both ranks must name the same of
+         * them. */
         group->one_shift =
             group->one_shift &&
             (shift < 0 || watch_calls[of_a[i].call].rooted ? same : shift == shift_of(b, &of_b[i]));

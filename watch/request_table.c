@@ -22,8 +22,8 @@ static size_t place_of(MPI_Request request) {
 }
 
 /*
- * Returns whether nothing is awaited for REQUEST. MPICH uses requests that it has built in, which
- * the leading bits show, for all operations that are complete when their call returns.
+ * Returns whether nothing is awaited for REQUEST. MPICH uses built-in requests, recognizable by
+ * their leading bits, for all operations that are complete when their call returns.
  */
 static bool is_nothing(MPI_Request request) {
 #if defined MPICH || defined COLL_MPI_ABI
@@ -58,8 +58,8 @@ int watch_request_table_list(uint64_t address, uint32_t count, watch_awaited lis
     if (count > MOST)
         count = MOST;
     /*
-     * Let the kernel read them: if the memory is gone, it returns an error, but a plain read would
-     * crash the program.
+     * Let the kernel read the requests: if their memory is gone, the kernel returns an error, but a
+     * plain read would crash the program.
      */
     struct iovec to = {requests, count * sizeof *requests};
     struct iovec from = {(void *)(uintptr_t)address, count * sizeof *requests};

@@ -20,8 +20,8 @@ bool watch_request_table_find(MPI_Request request, watch_awaited *what);
 
 /*
  * Lists the operations behind the COUNT requests at ADDRESS of this process, at most ROOM; null
- * requests are left out, and those that MPICH makes for operations that are complete at once. The
- * program may change or free the requests meanwhile. Returns how many.
+ * requests, and requests that MPICH makes for operations that are complete at once, are left out.
+ * The program may change or free the requests meanwhile. Returns how many.
  */
 int watch_request_table_list(uint64_t address, uint32_t count, watch_awaited list[], int room);
 

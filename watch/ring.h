@@ -11,7 +11,8 @@ enum { WATCH_RING = 4096 };
 
 /*
  * Returns a slot for the next call, and its serial number in *SERIAL. The caller fills in the slot
- * and then calls watch_ring_filled. The slot of a call that has not ended is not reused.
+ * and then calls watch_ring_filled. The slot of a call that has not ended is not reused unless all
+ * slots are in use.
  */
 watch_record *watch_ring_claim(uint64_t *serial);
 void watch_ring_filled(watch_record *record, uint64_t serial);

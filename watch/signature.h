@@ -10,7 +10,8 @@
 
 #include <mpi.h>
 
-/* Queries the sizes of Fortran's types, which depend on how the MPI library was built. */
+/* Queries the sizes of the basic types. Those of Fortran's types depend on how the MPI library was
+ * built. */
 void watch_signature_begin(void);
 
 /* Returns the signature of COUNT elements of TYPE. */

@@ -25,8 +25,8 @@ void watch_stack_name(uint64_t address, watch_place *place);
 bool watch_stack_is_mpi(const watch_place *place);
 
 /*
- * Writes "function at file.c:12" to TEXT, of SIZE bytes, where LINE is "file.c:12"; without LINE,
- * if that is "", writes the function and the file, or an offset.
+ * Writes "function at file.c:12" to TEXT, of SIZE bytes, where LINE is "file.c:12". If LINE is "",
+ * writes the function and the file, or an offset.
  */
 void watch_stack_print(const watch_place *place, const char *line, char *text, int size);
 

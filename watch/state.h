@@ -23,7 +23,7 @@ uint64_t watch_state_oldest(uint64_t *call);
 /* Serialises STATE to *LENGTH bytes, which the caller frees; returns NULL if memory is short. */
 void *watch_state_pack(const watch_state *state, size_t *length);
 
-/* Restores STATE from its serialised form. Returns false if that is invalid. */
+/* Restores STATE from its serialised form. Returns false if that form is invalid. */
 bool watch_state_unpack(watch_state *state, const void *bytes, size_t length);
 
 #endif

@@ -14,8 +14,8 @@
 
 /*
  * Each rank delays its alarm by its number times this, in milliseconds. Most ranks are then asked
- * for their state before their own alarm is due, and needn't send it. Making a report takes longer
- * if MANY ranks or more share a processor.
+ * for their state before their own alarm is due, and needn't send the alarm. Making a report takes
+ * longer if MANY ranks or more share a processor.
  */
 enum { STAGGER = 15, STAGGER_OF_MANY = 60, LONGEST_STAGGER = 3000, MANY = 50 };
 static const uint64_t MILLISECOND = 1000000;
@@ -25,7 +25,7 @@ static pthread_mutex_t failure_lock = PTHREAD_MUTEX_INITIALIZER;
 static watch_alarm failure;
 static bool failed;
 
-static watch_alarm sent; /* the alarm that is being sent to rank TARGET, unless that is -1 */
+static watch_alarm sent; /* the alarm that is being sent to rank TARGET, unless TARGET is -1 */
 static int target = -1;
 
 static void send_alarm_from(int first);

@@ -42,7 +42,7 @@ static watch_condition condition_of(const watch_analysis *v, int rank) {
 
 /*
  * Notes that RANK waits in collective NUMBER on COMM for the members that have not begun it.
- * Returns false if none is known to be missing.
+ * Returns false if no member is known to be missing.
  */
 static bool note_wait_in_collective(watch_analysis *v, int rank, uint64_t comm, uint32_t number) {
     int known = 0, size = 0;
@@ -61,8 +61,8 @@ static bool note_wait_in_collective(watch_analysis *v, int rank, uint64_t comm, 
         }
     }
     /*
-     * Which communicators the lost ranks belong to is unknown. But if COMM lacks as many members as
-     * there are lost ranks, these are its members.
+     * Which communicators the lost ranks belong to is unknown. But if as many members of COMM are
+     * unknown as there are lost ranks, these members are the lost ranks.
      */
     int lost = 0;
     for (int other = 0; other < v->ranks; other++)
@@ -78,8 +78,8 @@ static bool note_wait_in_collective(watch_analysis *v, int rank, uint64_t comm, 
 }
 
 /*
- * Notes that RANK waits for the message WANT. Returns false if one is on its way or nothing is
- * known.
+ * Notes that RANK waits for the message WANT. Returns false if such a message is on its way or
+ * nothing is known.
  */
 static bool note_wait_for_message(watch_analysis *v, int rank, const watch_message *want) {
     int peer = watch_message_peer(want, v->states, v->ranks);
@@ -165,7 +165,7 @@ static bool note_wait_in_call(watch_analysis *v, int rank, const watch_record *c
     }
 }
 
-/* Finds the ranks that can proceed only if another of them does. */
+/* Finds the ranks that can proceed only if another of these ranks does. */
 static void find_stuck(watch_analysis *v) {
     for (int rank = 0; rank < v->ranks; rank++)
         v->stuck[rank] = v->conditions[rank] == WATCH_WAITING ||

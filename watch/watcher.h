@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The watcher: a thread in each process. It sleeps until a call has lasted too long, or until
- * another watcher or coll-watch sends a question. Then one watcher, rank 0's if that is alive, asks
- * all others for their states and writes a report. None of this uses MPI.
+ * another watcher or coll-watch sends a question. Then one watcher, that of rank 0 if it is alive,
+ * asks all others for their states and writes a report. None of this uses MPI.
  */
 #ifndef COLL_WATCH_WATCHER_H
 #define COLL_WATCH_WATCHER_H
@@ -11,8 +11,8 @@
 #include "watch/job.h"
 
 /*
- * Opens the sockets on which the watcher listens: a TCP socket on ADDRESS, unless that is NULL, and
- * a local one. Fills in *SELF. Returns false if the watcher can't work.
+ * Opens the sockets on which the watcher listens: a TCP socket on ADDRESS, unless ADDRESS is NULL,
+ * and a local one. Fills in *SELF. Returns false if the watcher can't work.
  */
 bool watch_watcher_open(const struct in_addr *address, watch_peer *self);
 
@@ -34,7 +34,7 @@ void watch_watcher_leave(int status);
 
 /*
  * Has a report made because a call has failed with the message TEXT and the job is about to end.
- * Allows one second for it.
+ * Waits one second for the report.
  */
 void watch_watcher_failed(const char *text);
 

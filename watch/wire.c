@@ -20,7 +20,8 @@
 /* Precedes each question and each answer. */
 typedef struct header {
     uint32_t magic;
-    uint16_t kind, answer; /* ANSWER is 1 in answers, so that none can be replayed as a question */
+    uint16_t kind, answer; /* ANSWER is 1 in answers, so that no answer can be replayed as a
+                              question */
     uint64_t length;
     uint64_t code; /* authentication code */
 } header;
@@ -30,7 +31,8 @@ enum { BACKLOG = 1024 };
 
 struct watch_link {
     enum { FREE, ASKING, SERVING, LOCAL } role;
-    bool connected, handed; /* the question is sent (ASKING) or with the user (SERVING, LOCAL) */
+    bool connected, handed; /* HANDED: the question is sent (ASKING) or passed to the user (SERVING,
+                               LOCAL) */
     bool refused;           /* nobody listens at the other end */
     bool gone;              /* the other end has closed and doesn't wait for the answer */
     int fd, kind;
@@ -128,7 +130,7 @@ bool watch_wire_open(const struct in_addr *address, uint16_t *port, const watch_
     }
     size_t local_length = watch_local_name(getpid(), &local_name);
     local =
-        /* without it, only coll-watch gets no reports */
+        /* if this fails, only coll-watch gets no reports */
         listen_on(AF_UNIX, &local_name, (socklen_t)local_length);
     bool listens = listener >= 0 && getsockname(listener, (struct sockaddr *)&name, &length) == 0;
     *port = listens ? ntohs(name.sin_port) : 0;
@@ -163,8 +165,8 @@ void watch_wire_close(void) {
 
 /*
  * Returns a link for one more accepted connection, or NULL. If there are too many, closes the
- * oldest one that has not sent its question, so that a flood of strangers drives out only
- * strangers.
+ * oldest connection that has not sent its question, so that a flood of foreign connections
+ * displaces no watchers.
  */
 static watch_link *link_to_serve(void) {
     watch_link *oldest = NULL;

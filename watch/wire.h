@@ -25,7 +25,7 @@ typedef struct watch_link watch_link;
 /* Why there is no answer. */
 typedef enum watch_silence {
     WATCH_NO_HOST,     /* nothing has come from the host */
-    WATCH_NO_ANSWER,   /* the host has accepted the connection */
+    WATCH_NO_ANSWER,   /* the host has accepted the connection, but no answer has come */
     WATCH_NO_LISTENER, /* the host says that nobody listens there */
 } watch_silence;
 
