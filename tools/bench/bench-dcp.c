@@ -106,8 +106,8 @@ static void print_row(const overlap_call *call, const char *spec, int ranks, dou
 }
 
 /*
- * Measures all schemes at one size and computation, including DCPs' if SPEC has some; rank 0
- * prints.
+ * Measures all schemes at one size and one amount of computation, including dcp if SPEC has DCPs.
+ * Rank 0 prints the rows.
  */
 static int measure_schemes(overlap_call *call, const char *spec, const overlap_machine *machine,
                            FILE *json) {
@@ -167,7 +167,7 @@ static int measure_all(MPI_Comm comm, void *context) {
 static void measure_specs(const command *options) {
     int rank = app_rank(MPI_COMM_WORLD);
     app_output json = {0};
-    for (size_t i = 0; i < options->specs.count; i++) /* refuse bad ones first */
+    for (size_t i = 0; i < options->specs.count; i++) /* refuse bad specs before any measurement */
         dcp_job_run(program, options->specs.words[i], NULL, NULL);
     if (rank == 0)
         app_output_open(&json, options->json, &problem);

@@ -129,8 +129,8 @@ static int finish_operation(bench *b, flight *f) {
 }
 
 /*
- * Runs one repetition. Sets SECONDS to the time until the last rank's end, and to the time of the
- * slowest rank's work.
+ * Runs one repetition. Sets SECONDS[0] to the time until the last rank's end, and SECONDS[1] to the
+ * time of the slowest rank's work.
  */
 static bool run_repetition(bench *b, manner how, double seconds[2]) {
     flight f = {.manner = how, .request = {.mpi = MPI_REQUEST_NULL}};
@@ -201,7 +201,7 @@ static void measure_all(bench *b, FILE *json) {
             blocking = medians[0];
             MPI_Bcast(&blocking, 1, MPI_DOUBLE, 0, b->comm);
             b->work = b->options->work * blocking;
-            if (b->options->compute) { /* measure it alone, on all cores that it will have */
+            if (b->options->compute) { /* measure the work alone, on all cores that it will have */
                 double begun = app_seconds();
                 work_for(b, b->work);
                 double alone = app_seconds() - begun;
@@ -214,7 +214,8 @@ static void measure_all(bench *b, FILE *json) {
     }
 }
 
-/* Makes a communicator used by libcoll; with a progress thread if THREADED and MPI allows one. */
+/* Makes a communicator used by libcoll, with a progress thread if THREADED. Returns MPI_COMM_NULL
+ * if THREADED and MPI allows no such thread. */
 static MPI_Comm make_comm(bool threaded) {
     MPI_Comm comm = MPI_COMM_NULL;
     int level, number = 0;

@@ -47,8 +47,8 @@ static double processor_seconds(void) {
 static const double NAP = 20e-6, SHORT_NAP = 100e-6, LONG_NAP = 1e-3;
 
 /*
- * Waits on all ranks for a start time that rank 0 announces. *LATE: the announcement reached this
- * rank after that time.
+ * Waits on all ranks for a start time that rank 0 announces. Sets *LATE to whether the announcement
+ * reached this rank after that time.
  */
 static int start_together(const series *s, double *start, bool *late) {
     MPI_Request request;
@@ -81,8 +81,8 @@ bool bench_drops(const char *command, double *count) {
 }
 
 /*
- * Returns rank 0's count of dropped packets; 0 elsewhere, or if the settings have no command for
- * it.
+ * On rank 0, returns the number of packets dropped so far; 0 if the settings have no command for
+ * it. Returns 0 on other ranks.
  */
 static double count_drops(const series *s) {
     double count = 0;
@@ -139,9 +139,9 @@ static int run_once(const series *s, const contender *c, unsigned seed, double *
 }
 
 /*
- * Calls run_once, and repeats it with an earlier announcement as long as some rank got it too late.
- * Afterwards the announcement time shrinks again, because delays are rare and a long announcement
- * would make most of a short run's time waiting.
+ * Calls run_once, and repeats the run with an earlier announcement as long as some rank got the
+ * announcement too late. Afterwards the announcement time shrinks again, because delays are rare
+ * and a long announcement would make most of a short run's time waiting.
  */
 static int run_together(series *s, const contender *c, unsigned seed, double *seconds,
                         bench_result *result) {
@@ -189,7 +189,8 @@ static int run_round(series *s, unsigned round, bool counted, bench_result resul
 }
 
 /*
- * A contender with runs shorter than this (s) is not given up: one sample of them is mostly noise.
+ * Before contenders are given up, a shorter best time is raised to this time (s): one sample of a
+ * shorter run is mostly noise.
  */
 static const double cheap = 10e-3;
 
@@ -205,8 +206,9 @@ static bool is_named(const contender *c) {
 
 /*
  * Called after the first counted round. Among the contenders accepted by COUNTS, gives up those
- * that take more than TIMES times as long as the best. One that takes SLOW seconds and was less far
- * behind at the previous size won't catch up: it is left out of the next sizes.
+ * that take more than TIMES times as long as the best. A contender that is given up, takes more
+ * than SLOW seconds and was less far behind at the previous size won't catch up: it is left out of
+ * the next sizes.
  */
 static void give_up_hopeless(const series *s, const bench_result results[],
                              bool (*counts)(const contender *), double times) {

@@ -19,13 +19,14 @@ typedef struct bench_settings {
     int warmups;     /* rounds that don't count */
     int least, most; /* counted rounds */
     double seconds;  /* end a size after LEAST rounds that have taken this long */
-    double steady;   /* or whose medians are all known to within this share of themselves */
-    double
-        hopeless; /* a rival this many times slower than the best one isn't repeated; 0: all are */
-    double give_up; /* the same factor for libcoll's algorithms, except auto, and for the library's
-                       default; 0: all are repeated */
-    bool progress;  /* rank 0 prints progress after every round */
-    bool verify;    /* check the received data after every run */
+    double steady;   /* also end a size after LEAST rounds if all medians are known to within this
+                        share of their values */
+    double hopeless; /* a rival this many times slower than the best rival isn't repeated; 0: all
+                        are */
+    double give_up;  /* the same factor for libcoll's algorithms, except auto, and for the library's
+                        default; 0: all are repeated */
+    bool progress;   /* rank 0 prints progress after every round */
+    bool verify;     /* check the received data after every run */
     const char *drops; /* command that prints the number of packets dropped so far; or NULL */
 } bench_settings;
 
@@ -48,9 +49,9 @@ typedef struct bench_result {
 
 /*
  * Measures LIST at BYTES; collective over COMM. RESULTS, one for each contender, are complete on
- * rank 0. A contender that was given up and falls further behind at each size is left out of later
- * sizes. All ranks return the same code for MPI_ERR_NO_MEM and for errors of the measurement
- * itself. Free the results with bench_free.
+ * rank 0. A slow contender that is given up and is further behind than at the previous size is left
+ * out of later sizes. All ranks return the same code for MPI_ERR_NO_MEM and for errors of the
+ * measurement itself. Free the results with bench_free.
  */
 int bench_run(contender_list *list, size_t bytes, const bench_settings *settings,
               const app_clock *clock, MPI_Comm comm, bench_result results[]);
@@ -58,7 +59,7 @@ void bench_free(bench_result results[], int count);
 
 /*
  * Runs COMMAND with sh and parses its output, the number of packets that the network has dropped so
- * far, into *COUNT. Returns false if it fails or prints no number.
+ * far, into *COUNT. Returns false if COMMAND fails or prints no number.
  */
 bool bench_drops(const char *command, double *count);
 

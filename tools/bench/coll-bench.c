@@ -181,8 +181,8 @@ static bool parse_options(int argc, char **argv, command *options) {
 }
 
 /*
- * Sends the bytes that the busiest host must send or receive from the root to the rank in PARAMS or
- * back, in pieces of at most 1 GB. The other ranks do nothing.
+ * Moves as many bytes as the busiest host must send or receive, from the root to the rank in PARAMS
+ * or in the other direction, in pieces of at most 1 GB. The other ranks do nothing.
  */
 static int run_wire(const contender *c, const operation_run *run) {
     const size_t most = 1 << 30, bytes = run->moved;
@@ -246,7 +246,7 @@ static bool choose_contenders(const command *options, MPI_Comm comm, contender_l
     return app_mpi(&problem, code);
 }
 
-/* Returns the bytes of one call's argument when the table says SIZE. */
+/* Returns the bytes that a call gets for SIZE, a size in the table. */
 static size_t bytes_of(const command *options, size_t size, int ranks) {
     const operation *op = options->settings.operation;
     bool blocks = op->in == OPERATION_BLOCKS || op->out == OPERATION_BLOCKS;

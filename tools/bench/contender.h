@@ -56,9 +56,9 @@ int contender_add_table(contender_list *list, const char *operation, bool uneven
                         contender_run *run, MPI_Comm comm);
 
 /*
- * Gets libcoll's description of its algorithm NAME, or of the one that would run if NAME is NULL,
- * for OPERATION on COMM with BYTES and ROOT. FOUND->name is NULL if there is none. Local if COMM
- * has been used before.
+ * Gets libcoll's description of its algorithm NAME or, if NAME is NULL, of the algorithm that would
+ * run, for OPERATION on COMM with BYTES and ROOT. FOUND->name is NULL if there is no such
+ * algorithm. Local if COMM has been used before.
  */
 int contender_explain(MPI_Comm comm, const char *operation, size_t bytes, int root,
                       const char *name, COLL_Candidate *found);

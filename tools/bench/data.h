@@ -14,7 +14,7 @@ void data_fill_blocks(const operation_run *run);
 bool data_verify_blocks(const operation_run *run);
 
 /*
- * For reductions of floats: sums over all ranks, over the ranks up to this one, and over those
+ * For reductions of floats: sums over all ranks, over the ranks up to this one, and over the ranks
  * before it.
  */
 void data_fill_sums(const operation_run *run);

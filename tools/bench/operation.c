@@ -17,9 +17,9 @@ static size_t element_of(const operation *op) {
 }
 
 /*
- * Returns the elements from one rank to another of an uneven operation. One rank other than the
- * root has half of all data to or from the root, and the others share the rest. Between any two
- * ranks it is alternately half a block or one and a half.
+ * Returns the number of elements that go from one rank to another in an uneven operation. One rank
+ * other than the root has half of all data to or from the root, and the others share the rest. If
+ * both input and output are blocks, the number is alternately half a block and one and a half.
  */
 static size_t uneven_amount(const operation_run *run, size_t even, int from, int to) {
     const operation *op = run->operation;
@@ -33,7 +33,7 @@ static size_t uneven_amount(const operation_run *run, size_t even, int from, int
     return rank == (run->root + run->ranks / 2) % run->ranks ? all - share * (size_t)others : share;
 }
 
-/* Returns the elements that go from one rank to another. */
+/* Returns the number of elements that go from one rank to another. */
 static size_t elements_between(const operation_run *run, int from, int to) {
     size_t even = run->bytes / element_of(run->operation);
     return run->operation->uneven ? uneven_amount(run, even, from, to) : even;
@@ -45,7 +45,8 @@ static size_t moves_all(const operation_run *run) {
     return run->bytes;
 }
 
-/* Returns the elements that RANK sends to others, or receives from them. */
+/* Returns the number of elements that RANK sends to other ranks if the input is blocks, or else
+ * receives from them. */
 static size_t elements_at(const operation_run *run, int rank) {
     bool leave = run->operation->in == OPERATION_BLOCKS;
     size_t all = 0;

@@ -54,12 +54,13 @@ typedef struct operation {
     bool root_in, root_out; /* only the root has an input, or an output */
     bool reduces;           /* its elements are floats, which are added */
     bool uneven;            /* ranks have different amounts of data */
-    bool unknown;           /* and not all ranks know these */
+    bool unknown;           /* ranks have different amounts of data, and not all ranks know them */
     bool wire_to_root;      /* the wire's bytes are sent to the root, else from it */
     bool han, adapt;        /* Open MPI's components of these names implement it */
 } operation;
 
-/* A rank's input or output: a number of elements, and for blocks also each rank's. */
+/* A rank's input or output: the number of its elements and, for blocks, also the number of each
+ * rank's elements. */
 typedef struct operation_part {
     unsigned char *at;
     MPI_Count count;  /* elements of all blocks together, or of the one piece */
@@ -82,8 +83,8 @@ struct operation_run {
 };
 
 /*
- * Return the operation called NAME, or NULL; and the name of operation INDEX from 0 on, NULL after
- * the last.
+ * Returns the operation called NAME, or NULL. operation_name returns the name of operation INDEX,
+ * counted from 0, or NULL after the last one.
  */
 const operation *operation_find(const char *name);
 const char *operation_name(int index);

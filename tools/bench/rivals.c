@@ -20,7 +20,7 @@ void rivals_prepare(void) {
 
 #ifdef HAVE_MPI_T_INIT_THREAD
 /*
- * Writes an integer control variable of coll/tuned; returns false if there is none of that name or
+ * Writes an integer control variable of coll/tuned; returns false if there is no such variable or
  * it is constant.
  */
 static bool write_variable(const char *collective, const char *suffix, int value) {

@@ -9,10 +9,10 @@
 void rivals_prepare(void);
 
 /*
- * Adds a contender for each algorithm of Open MPI that can be forced, with each segment size, and
- * one for the nonblocking operation; with another MPI library only the latter. All of them can be
- * measured in the same run: Open MPI's tuned component reads the forced settings when a
- * communicator is created, and MPI_T changes them in between.
+ * Adds a contender for each algorithm of Open MPI that can be forced, with each segment size, one
+ * for each of Open MPI's components han and adapt that implements OP, and one for the nonblocking
+ * operation. All of them can be measured in the same run: Open MPI's tuned component reads the
+ * forced settings when a communicator is created, and MPI_T changes them in between.
  */
 int rivals_add(contender_list *list, const operation *op, MPI_Comm comm);
 

@@ -135,7 +135,8 @@ static int find_racks(doctor *d) {
     return code;
 }
 
-/* Other ranks sleep meanwhile, so that they leave the cores to those that measure. */
+/* Tests the cores, then the network. Ranks that don't measure the network sleep meanwhile, so that
+ * they leave the cores to the ranks that do. */
 static int test_all(doctor *d) {
     MPI_Request request;
     const double nap = 1e-3, longest_nap = 10e-3;
@@ -247,7 +248,8 @@ static void print_all(const doctor *d, const doctor_job *job, FILE *json) {
         printf("and %d more; repair these first\n", found.count - SHOWN);
 }
 
-/* Sets HOST_OF and FIRST of rank 0 from the numbers of all ranks' hosts. */
+/* Sets FIRST, the first rank of each host, from HOST_OF, the host of each rank. Returns the number
+ * of hosts. */
 static int count_hosts(int ranks, const int host_of[], int first[]) {
     int hosts = 0;
     for (int rank = ranks - 1; rank >= 0; rank--) {
@@ -308,7 +310,7 @@ int doctor_main(int argc, char **argv) {
     const app_command line = {program, usage, NULL, APP_TABLE(table)};
     if (app_parse(&line, argc, argv, &problem) && json)
         app_output_check(json, &problem);
-    /* COLL_Places needs no costs, which libcoll would else measure. */
+    /* COLL_Places needs no costs, which libcoll would otherwise measure. */
     setenv("COLL_PROFILE", "built-in", 1);
     doctor_watchdog_start();
     d.comm = app_begin(&argc, &argv, program, &problem);

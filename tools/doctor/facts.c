@@ -19,7 +19,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Reads a number from the file PREFIX NAME SUFFIX; returns OTHERWISE if there is none. */
+/* Reads a number from the file whose path is PREFIX, NAME and SUFFIX joined. Returns OTHERWISE if
+ * there is no number. */
 static long read_number(const char *prefix, const char *name, const char *suffix, long otherwise) {
     char path[128];
     long value;
@@ -33,7 +34,7 @@ static long read_number(const char *prefix, const char *name, const char *suffix
     return value;
 }
 
-/* Hardware threads of one core count as the first of them. */
+/* All hardware threads of a core count as the first of these threads. */
 static void read_cores(doctor_facts *facts) {
     cpu_set_t allowed;
     if (sched_getaffinity(0, sizeof allowed, &allowed) != 0)
@@ -57,8 +58,8 @@ int doctor_cores_count(const uint64_t cores[DOCTOR_CORE_WORDS]) {
     return count;
 }
 
-/* Notes if the host's own name means a loopback address: Open MPI's daemons may tell it to other
- * hosts, where it leads nowhere. */
+/* Stores the address of the host's own name if that is a loopback address: Open MPI's daemons may
+ * announce it to other hosts, where it leads nowhere. */
 static void read_own_address(doctor_facts *facts) {
     const struct addrinfo hints = {.ai_family = AF_INET, .ai_socktype = SOCK_STREAM};
     struct addrinfo *found;
@@ -158,7 +159,8 @@ void doctor_facts_compute(doctor_facts *facts, int nth) {
     volatile unsigned state = 1;
     const double began = app_seconds(), began_on_core = processor_seconds();
     double fastest = 1e9;
-    /* The fastest part counts: interrupts, and caches that others have used, slow some of them. */
+    /* The fastest part counts: interrupts, and caches that other programs have used, slow some of
+     * the parts. */
     for (int part = 0; part < PARTS; part++) {
         const double before = processor_seconds();
         for (int i = 0; i < STEPS; i++)

@@ -27,7 +27,8 @@ typedef struct doctor_facts {
     uint64_t cores[DOCTOR_CORE_WORDS]; /* one bit for each core that this rank may use */
     double limit;                      /* processors that control groups grant; 0: no limit */
     double speed[DOCTOR_TRIES];        /* of a fixed computation: steps in a second on a core */
-    double share[DOCTOR_TRIES];        /* of the time meanwhile that the rank was on a core */
+    double share[DOCTOR_TRIES];        /* share of that computation's time in which the rank had a
+                                          core */
     uint64_t sent, resent;             /* TCP segments of the host: /proc/net/snmp */
     int interface_count;
     doctor_interface interfaces[DOCTOR_INTERFACES];
@@ -42,7 +43,7 @@ void doctor_facts_compute(doctor_facts *facts, int nth);
 /* Returns how many cores CORES has. */
 int doctor_cores_count(const uint64_t cores[DOCTOR_CORE_WORDS]);
 
-/* Makes the counters of FACTS those since EARLIER. */
+/* Subtracts the counters of EARLIER from those of FACTS. */
 void doctor_facts_since(doctor_facts *facts, const doctor_facts *earlier);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "tools/doctor/network_test.h"
 
-/* What is wrong. The first kinds may be the cause of later ones. */
+/* What is wrong. The first kinds may be the cause of the later kinds. */
 typedef enum doctor_kind {
     DOCTOR_SHARED_CORE,
     DOCTOR_FEW_CORES,
@@ -29,8 +29,8 @@ typedef enum doctor_kind {
 typedef struct doctor_finding {
     doctor_kind kind;
     bool certain;    /* repeated measurements agree, or the host says so itself */
-    int host, other; /* the host, or the first of several, or -1 if it is about the whole job; with
-                        OTHER: the link between both */
+    int host, other; /* the host, or the first of several hosts, or -1 if the finding is about the
+                        whole job. If OTHER is not -1: the link between both */
     char text[512];  /* what stands out, and the evidence */
     const char *remedy;
 } doctor_finding;
@@ -55,8 +55,8 @@ typedef struct doctor_findings {
 } doctor_findings;
 
 /*
- * A host or link that is to be measured again: between three hosts, of which CORNER has the suspect
- * first. In a job of two hosts, the third is -1.
+ * A host or link that is to be measured again: between the three hosts in CORNER, which begins with
+ * HOST and, for a link, OTHER. In a job of two hosts, the third corner is -1.
  */
 typedef struct doctor_suspect {
     int host, other; /* as in a finding */
@@ -66,13 +66,14 @@ typedef struct doctor_suspect {
 /* Adds findings from the facts of ranks and hosts. */
 void doctor_judge_facts(const doctor_job *job, doctor_findings *found);
 
-/* Sets the hosts and links that stand out in the pairs of JOB; returns how many. */
+/* Sets SUSPECTS to the hosts and links that stand out in the pairs of JOB. Returns how many there
+ * are. */
 int doctor_find_suspects(const doctor_job *job, doctor_suspect suspects[DOCTOR_SUSPECTS]);
 
 /*
  * Adds what measuring again has confirmed, and what the clocks show. In repeat R, suspect S has
  * been measured between corners 0 and 1, then 0 and 2, then 1 and 2, from ALONE[(R * COUNT + S) *
- * DOCTOR_EDGES] on. Without a third corner only the first counts.
+ * DOCTOR_EDGES] on. Without a third corner only the first of these measurements counts.
  */
 void doctor_judge_suspects(const doctor_job *job, const doctor_suspect suspects[], int count,
                            const doctor_pair alone[], doctor_findings *found);
@@ -83,7 +84,7 @@ void doctor_findings_sort(doctor_findings *found);
 /* Returns a word for KIND. */
 const char *doctor_kind_name(doctor_kind kind);
 
-/* The median, over the pairs of HOST, of a quantity; 0 if there is none. */
+/* Returns the median of a quantity over the pairs of HOST; 0 if HOST has no pairs. */
 double doctor_host_latency(const doctor_job *job, int host); /* s */
 double doctor_host_rate(const doctor_job *job, int host);    /* bytes/s, in the slower direction */
 double doctor_host_ahead(const doctor_job *job, int host);   /* s, of its clock */

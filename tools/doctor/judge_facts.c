@@ -12,11 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A host is slow if it has less than this of the median speed, and busy if its ranks get less than
- * this of the time of a core that the median host's ranks get. */
+/* A host is slow if its speed is below SLOW times the median speed. It is busy if the share of a
+ * core that its ranks get is below BUSY times the median of all hosts. */
 static const double SLOW = 0.85, BUSY = 0.75;
 
-/* If more than 1/FEW of the hosts differ from the usual value, there are kinds of hosts. */
+/* If more than 1/FEW of the hosts differ from the usual value, the job has several kinds of
+ * hosts. */
 enum { FEW = 3, NAMED = 4 };
 
 /* Hosts that stand out for the same reason, and the evidence about the first of them. */
@@ -77,7 +78,8 @@ static void add_finding(odd_hosts *odd, doctor_kind kind, bool certain, const ch
     odd->count = 0;
 }
 
-/* Does the same if few hosts are odd. If many are, the job has hosts of several kinds. */
+/* Does the same if few hosts are odd. If many are odd, adds no finding, since the job has several
+ * kinds of hosts. */
 static void add_finding_of_few(odd_hosts *odd, doctor_kind kind, bool certain, const char *remedy,
                                doctor_findings *found) {
     if (odd->count > (odd->job->hosts + FEW - 1) / FEW)
@@ -111,7 +113,8 @@ static int count_within(const doctor_job *job, int host, const uint64_t cores[],
     return count;
 }
 
-/* Looks for ranks that may use fewer cores than they are: alone on ONE core, or on several. */
+/* Looks for ranks that together may use fewer cores than there are such ranks: one core if ONE is
+ * true, else several cores. */
 static void judge_cores(odd_hosts *odd, bool one, doctor_findings *found) {
     const doctor_job *job = odd->job;
     for (int rank = 0; rank < job->ranks; rank++) {
@@ -172,8 +175,8 @@ static double worst_of(const doctor_job *job, int host, int nth,
 }
 
 /*
- * Adds the hosts whose value is less than LEAST of the median in all or, which is uncertain, in all
- * but one of the tries; no host if the median is below USUAL.
+ * Adds the hosts whose value is below LEAST times the median in all tries, or in all but one; then
+ * the finding is uncertain. Tries whose median is below USUAL don't count.
  */
 static void judge_speed(odd_hosts *odd, double (*value)(const doctor_facts *, int), double least,
                         double usual, doctor_kind kind, const char *what, const char *remedy,
@@ -244,8 +247,8 @@ static void judge_bridges(odd_hosts *odd, doctor_findings *found) {
                 found);
 }
 
-/* Looks for an interface that MPI uses on most hosts, and that this one lacks, or has without a
- * link. */
+/* Looks for hosts that lack an interface which MPI uses on the host with the most interfaces in
+ * use, or that have this interface without a link. */
 static void judge_links(odd_hosts *odd, doctor_findings *found) {
     const doctor_job *job = odd->job;
     const doctor_facts *model = facts_of(job, 0); /* the host with the most interfaces in use */
@@ -266,7 +269,8 @@ static void judge_links(odd_hosts *odd, doctor_findings *found) {
                        found);
 }
 
-/* Adds hosts whose interface in use has another MTU than most if OF_MTU, else a lower speed. */
+/* Adds hosts whose interface in use has another MTU than the median host if OF_MTU, else a lower
+ * speed. */
 static void judge_values(odd_hosts *odd, bool of_mtu, doctor_findings *found) {
     const doctor_job *job = odd->job;
     double *values = malloc((size_t)job->hosts * sizeof *values);
@@ -316,7 +320,7 @@ static void judge_names(odd_hosts *odd, doctor_findings *found) {
                 found);
 }
 
-/* Returns how many of RACK's ranks there are. */
+/* Returns the number of ranks in RACK. */
 static int count_in_rack(const doctor_job *job, int rack) {
     int count = 0;
     for (int rank = 0; rank < job->ranks; rank++)
@@ -334,7 +338,7 @@ static void judge_order(const doctor_job *job, doctor_findings *found) {
         racks = job->rack_of[rank] >= racks ? job->rack_of[rank] + 1 : racks;
         apart += rank > 0 && job->rack_of[rank] != job->rack_of[rank - 1];
     }
-    /* In a random order this is the mean number of neighbours in different racks. */
+    /* In a random order this is the mean number of consecutive ranks in different racks. */
     double at_random = neighbours;
     for (int rack = 0; rack < racks; rack++) {
         const double ranks = count_in_rack(job, rack);

@@ -15,7 +15,7 @@
 /* Quantities of a pair that are judged. More is worse. */
 typedef enum quantity { LOSS, LATENCY, SLOWNESS, QUANTITIES } quantity;
 
-/* A value is bad if it is more than FACTOR times the one to compare with, plus MARGIN. */
+/* A value is bad if it is more than FACTOR times the usual value, plus MARGIN. */
 static const struct {
     doctor_kind kind;
     double factor, margin;
@@ -53,7 +53,7 @@ static bool is_bad(double value, double usual, quantity what) {
     return value > judged[what].factor * usual + judged[what].margin;
 }
 
-/* As value_of(), without the time for which the ranks waited for a processor. */
+/* Returns value_of() without the time for which the ranks waited for a processor. */
 static double value_if_running(const doctor_pair *pair, quantity what) {
     const doctor_half *a = &pair->of_a, *b = &pair->of_b;
     double held_up = 0;
@@ -69,7 +69,7 @@ static bool has(const doctor_pair *pair, int host) {
 }
 
 /* Returns the lower median of HOST's pairs; NAN if it has none. If HOST is bad, all its pairs are
- * bad, else only the one with a bad host. */
+ * bad, else only its pairs with bad hosts. */
 static double host_value(const doctor_job *job, int host, quantity what) {
     double values[2 * DOCTOR_ROUNDS];
     int count = 0;
@@ -132,7 +132,8 @@ static bool is_bad_host(const doctor_job *job, const usual_values *usual, int ho
     return false;
 }
 
-/* Returns the good host other than BUT to which messages of HOST take least; -1: there is none. */
+/* Returns the good host other than BUT to which messages of HOST take the least time; -1: there is
+ * none. */
 static int find_near(const doctor_job *job, const usual_values *usual, int host, int but) {
     const doctor_pair *best = NULL;
     for (int p = 0; p < job->pair_count; p++) {
@@ -262,10 +263,10 @@ static void add_finding(const doctor_job *job, const doctor_suspect *s, quantity
 }
 
 /*
- * Judges one quantity. A host is bad if its links to both others are bad and the link between these
- * is good; a link is bad if it is worse than the links of both its hosts to a third one. The
- * finding is certain if all repeats show it, even without the time of waiting for processors.
- * Returns whether there is a finding.
+ * Judges one quantity. A host is bad if its links to both other hosts are bad, compared with the
+ * link between these two. A link is bad if it is worse than the links of both its hosts to a third
+ * host. The finding is certain if all repeats show it, even without the time of waiting for
+ * processors. Returns whether there is a finding.
  */
 static bool judge_quantity(const doctor_job *job, const doctor_suspect *s, quantity what,
                            const doctor_pair alone[], int stride, doctor_findings *found) {
@@ -291,7 +292,8 @@ static bool judge_quantity(const doctor_job *job, const doctor_suspect *s, quant
     return true;
 }
 
-/* Judges the quantities in turn, since each may be the cause of the next, and so may be a fact. */
+/* Judges the quantities in turn until one gives a finding, since each may be the cause of the next.
+ * Judges none if a certain finding about the host already gives a cause. */
 static void judge_suspect(const doctor_job *job, const doctor_suspect *s, const doctor_pair alone[],
                           int stride, doctor_findings *found) {
     for (int i = 0; i < found->count; i++)

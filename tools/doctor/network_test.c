@@ -43,7 +43,7 @@ static void append_pairs(doctor_network *n, const doctor_half halves[], int host
                 (doctor_pair){a, halves[a].peer, halves[a], halves[halves[a].peer]};
 }
 
-/* Measures with PARTNER, or not if it is this rank. */
+/* Measures with PARTNER, unless PARTNER is this rank. */
 static int test_with(doctor_network *n, int partner, doctor_half halves[]) {
     doctor_half own = {.peer = -1};
     int code = wait_for_all(n->comm);

@@ -5,7 +5,7 @@
 
 #include "tools/doctor/pair_test.h"
 
-/* How many others each host measures with, all hosts at the same time. */
+/* Most other hosts that each host measures with, all hosts at the same time. */
 enum { DOCTOR_ROUNDS = 5 };
 
 /* COMM has one rank of each host, and FACTS are this rank's. PAIRS of rank 0 have COUNT elements.
@@ -13,7 +13,7 @@ enum { DOCTOR_ROUNDS = 5 };
 typedef struct doctor_network {
     MPI_Comm comm;
     const doctor_facts *facts;
-    doctor_pair *pairs; /* room for HOSTS * DOCTOR_ROUNDS / 2, or for those measured alone */
+    doctor_pair *pairs; /* room for HOSTS * DOCTOR_ROUNDS / 2, or for the pairs measured alone */
     int count;
 } doctor_network;
 
@@ -21,9 +21,9 @@ typedef struct doctor_network {
 int doctor_network_test(doctor_network *network);
 
 /*
- * Measures WANTED pairs again, one after the other, while nothing else is sent, and the same
- * REPEATS times: PAIRS[r * COUNT_OF_WANTED + w] is pair W in repeat R. Rank 0's WANTED count.
- * Collective.
+ * Measures WANTED pairs again, one after the other, while nothing else is sent, and all of them
+ * REPEATS times: PAIRS[r * COUNT_OF_WANTED + w] of rank 0 is pair W in repeat R. Collective; all
+ * ranks pass the same WANTED.
  */
 int doctor_network_test_alone(doctor_network *network, const int wanted[][2], int count_of_wanted,
                               int repeats);

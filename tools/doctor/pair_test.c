@@ -12,9 +12,9 @@
 #include <time.h>
 
 /*
- * A stream lasts for SECONDS, and for LEAST messages of BYTES. At most WINDOW of them are not
- * acknowledged, so that a slow link holds a few tenths of a second of data at most. The first BURST
- * messages don't count: a link lets them pass faster than others.
+ * A stream lasts for at least SECONDS and LEAST messages of BYTES. At most WINDOW of these messages
+ * are not acknowledged, so that a slow link holds a few tenths of a second of data at most. The
+ * first BURST messages don't count: a link lets them pass faster than others.
  */
 enum { TRIPS = 15, BYTES = 16 << 10, LEAST = 20, WINDOW = 12, BURST = 6 };
 static const double SECONDS = 0.06;
@@ -49,7 +49,7 @@ static double share_of_waiting(const timer *t) {
     return (waited_for_processor() - t->waited) / (app_seconds() - t->began);
 }
 
-/* The first round trip makes the connection, and does not count. */
+/* The first round trip of each rank does not count, since it may have to make the connection. */
 static int measure_latency(int peer, MPI_Comm comm, doctor_half *half) {
     const bool leads = app_rank(comm) < peer;
     double own = 0, other = 0;

@@ -19,7 +19,7 @@ typedef struct doctor_half {
     } held_up; /* the share of each test for which this rank waited for a processor */
 } doctor_half;
 
-/* What both found. A is the lower rank. */
+/* The results of both hosts. A is the lower rank. */
 typedef struct doctor_pair {
     int a, b;
     doctor_half of_a, of_b;

@@ -16,8 +16,8 @@
 
 /*
  * Seconds without progress after which the thread begins to look for connections without an answer
- * (BEGIN), ends the program and names one (PATIENCE), or ends it without one (LONGER), so that a
- * rank that has one speaks first.
+ * (BEGIN), ends the program and names such a connection (PATIENCE), or ends the program though it
+ * has found none (LONGER). So a rank that can name a connection reports first.
  */
 static const double BEGIN = 0.5, PATIENCE = 8, LONGER = 10, PAUSE = 0.1;
 
@@ -67,8 +67,8 @@ static void report(const app_connection *c) {
 }
 
 /*
- * Notes in *LOST a connection that gets no answer. One that the kernel has given up is not there
- * any more, and may have been the cause.
+ * Sets *LOST to a connection that gets no answer. If there is none, *LOST keeps its value: the
+ * kernel may have given up the connection that is the cause.
  */
 static void look(app_connection *lost) {
     static app_connection list[APP_CONNECTIONS];
@@ -78,7 +78,8 @@ static void look(app_connection *lost) {
             *lost = list[i];
 }
 
-/* Counts its own sleeps: nobody is late if the whole job was stopped meanwhile. */
+/* Measures the time by counting its own sleeps, so that time in which the whole job was stopped
+ * does not count. */
 static void *watch(void *unused) {
     double waited = 0;
     int seen = -1, begun = 0;

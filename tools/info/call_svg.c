@@ -365,8 +365,8 @@ static int draw_all(picture *p) {
     return code;
 }
 
-/* Sets the positions of ranks and racks, and the time from which ranks have data without a message.
- */
+/* Sets the positions of ranks and racks. Ranks that have data without receiving a message have it
+ * from time 0. */
 static void place_lines(picture *p) {
     for (int i = 0; i < p->call.racks; i++)
         p->racks[i].first = p->ranks;

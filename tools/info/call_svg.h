@@ -17,7 +17,7 @@
 typedef struct call_svg_input {
     const COLL_Question *question;
     const char *spec;    /* the algorithm, as for COLL_Simulate */
-    const char *profile; /* what the costs are from */
+    const char *profile; /* the source of the costs */
     MPI_Comm comm;
 } call_svg_input;
 

@@ -43,8 +43,10 @@ enum { MOST_CANDIDATES = 64 };
 
 typedef struct command {
     app_words words;
-    bool algorithms;       /* list OPERATION's algorithms and their parameters; NULL: of all */
-    const char *operation; /* else NULL: show what the library found */
+    bool algorithms;       /* list the algorithms of OPERATION with their parameters; NULL: of all
+                              operations */
+    const char *operation; /* the operation to explain or list; NULL without ALGORITHMS: show what
+                              the library found */
     uint64_t bytes;
     int ranks, racks, sites, root; /* RANKS 0: as many as the job has */
     int events;                    /* negative: depends on the number of ranks */
@@ -148,7 +150,7 @@ static void print_costs(const COLL_Description *d) {
     }
 }
 
-/* Prints a line for each node, when its first rank comes. */
+/* Prints a line for each node, in the order of the nodes' first ranks. */
 static void print_nodes(const COLL_Place places[], int ranks) {
     printf("\n%-24s %6s %6s %6s %6s\n", "host", "node", "rack", "site", "ranks");
     int next = 0;
@@ -190,7 +192,7 @@ static bool print_operation(const char *operation, bool detailed, MPI_Comm comm,
     return true;
 }
 
-/* Lists the algorithms of OPERATION; if it is NULL, those of all operations. */
+/* Lists the algorithms of OPERATION; if OPERATION is NULL, those of all operations. */
 static bool print_algorithms(const char *operation, bool detailed, MPI_Comm comm, FILE *json) {
     const char *name;
     int count,

@@ -69,7 +69,8 @@ typedef struct outlook {
 } outlook;
 
 /*
- * Returns the same for a program that overlapped all collectives that DCPs serve with computation.
+ * Returns the outlook of the same program if it overlapped all collectives that DCPs serve with
+ * computation.
  */
 static outlook assume_overlap(const outlook *as_it_is) {
     double hidden = as_it_is->shares.started;

@@ -57,7 +57,8 @@ static bool parse_options(int argc, char **argv, command *options) {
            app_refuse(&problem, "place needs the directory of a record, as in: place DIR");
 }
 
-/* Writes where SLOT_OF puts each of RANKS ranks; HOSTS has the host of each slot. */
+/* Writes the host and slot of each of RANKS ranks. SLOT_OF has the slot of each rank, HOSTS the
+ * host of each slot. */
 static void write_rankfile(FILE *file, const char *const hosts[], const int slot_of[], int ranks) {
     for (int rank = 0; rank < ranks; rank++) {
         int first = slot_of[rank];

@@ -33,9 +33,9 @@ typedef struct slot_list {
 
 /*
  * Reads the file at PATH and sets the slots of CLUSTER, which uses the memory of SLOTS. Does
- * nothing if PATH is NULL. A host has CLUSTER's ranks_per_host slots. If that is 0 it has the
- * number of slots in the file, or one. On false PROBLEM names the line; the caller frees SLOTS even
- * then.
+ * nothing if PATH is NULL. A host has CLUSTER's ranks_per_host slots. If ranks_per_host is 0, a
+ * host has the number of slots in the file, or one. Returns false on errors, with the reason in
+ * PROBLEM. The caller frees SLOTS even then.
  */
 bool slots_read(const char *path, slot_list *slots, COLL_Cluster *cluster, app_problem *problem);
 void slots_free(slot_list *slots);

@@ -44,7 +44,8 @@ benefit_shares benefit_by_paper(const benefit_times *times);
  * Returns the predicted seconds if the same number of ranks includes one DCP for each SERVED
  * application ranks. The computation then takes max(1, p * (1 + 1 / SERVED)) times as long, where p
  * is the part of a processor that each rank has: if ranks share processors, fewer application ranks
- * get larger parts. Computation hides at most its own time of nonblocking collectives.
+ * get larger parts. Computation hides at most as many seconds of nonblocking collectives as it
+ * takes itself.
  */
 double benefit_predict(const benefit_times *times, int served, benefit_shares shares);
 

@@ -29,7 +29,8 @@ typedef struct fields {
 
 /*
  * Copies SIZE bytes COUNT times and returns the seconds of one copy. A side that must be in memory
- * uses the next bytes of its field each time; a side that must be in the cache always the first.
+ * uses the next bytes of its field each time; a side that must be in the cache always uses the
+ * first bytes.
  */
 static double time_copies(fields *f, COLL_Copy copy, size_t size, size_t count) {
     bool from_memory = copy == COLL_COPY_MEMORY_TO_MEMORY,

@@ -78,7 +78,8 @@ static int send_stream(int peer, MPI_Comm comm, double seconds, char *buffer, do
             code = MPI_Send(buffer, MESSAGE, MPI_BYTE, peer, TAG_STREAM, comm);
         if (code == MPI_SUCCESS)
             code = MPI_Send(&more, 1, MPI_INT, peer, TAG_PING, comm);
-        /* Waits only for the confirmation of the window before, so that the stream never pauses. */
+        /* Waits only for the confirmation of the previous window, so that the stream never
+         * pauses. */
         if (code == MPI_SUCCESS && windows > 0)
             code = MPI_Recv(NULL, 0, MPI_BYTE, peer, TAG_PONG, comm, MPI_STATUS_IGNORE);
     }
@@ -117,8 +118,8 @@ int crowd_pair(int peer, bool leads, MPI_Comm comm, double seconds, crowd_result
 /* --- Relays --- */
 
 /*
- * Broadcasts *MORE down the chain, and on the first rank waits until all others have it. *MORE says
- * whether another broadcast follows.
+ * Broadcasts *MORE down the chain, and on the first rank waits until all other ranks have received
+ * it. *MORE says whether another broadcast follows.
  */
 static int chain_once(MPI_Comm chain, int rank, int ranks, char *more) {
     int code = COLL_Bcast(more, 1, MPI_BYTE, 0, chain);
@@ -141,7 +142,8 @@ static int time_chain(MPI_Comm chain, double limit, double *median) {
         code = chain_once(chain, rank, ranks, &more);
         samples[count % MOST_SAMPLES] = MPI_Wtime() - start;
     }
-    if (rank == 0 && code == MPI_SUCCESS) /* not the first: it set libcoll up */
+    if (rank == 0 && code == MPI_SUCCESS) /* without the first sample, in which libcoll was set
+                                             up */
         *median = app_stats_median(samples + 1, count - 1);
     return code;
 }
@@ -189,8 +191,8 @@ int crowd_relay(const int members[], int count, MPI_Comm comm, double limit, dou
 /* --- Converging streams --- */
 
 /*
- * The receiver's order to a sender: to send MESSAGES of BYTES each, at most CREDITS of them under
- * way. 0 messages: to stop.
+ * The receiver's order to a sender: to send MESSAGES messages of BYTES each, with at most CREDITS
+ * of them under way; or, if MESSAGES is 0, to stop.
  */
 typedef struct order {
     int bytes, messages, credits;

@@ -18,15 +18,15 @@ typedef struct crowd_result {
 /*
  * Exchanges single bytes with PEER, then streams from the leader to the other rank; each takes at
  * most about SECONDS. Several pairs do this at the same time. Exactly one rank of a pair LEADS;
- * *RESULT is set there only. Returns an MPI error code.
+ * *RESULT is set on that rank only. Returns an MPI error code.
  */
 int crowd_pair(int peer, bool leads, MPI_Comm comm, double seconds, crowd_result *result);
 
 /*
- * Measures what a rank that waits in libcoll adds to a message that it forwards. The COUNT (at
- * least 3) MEMBERS call this together. It times chain broadcasts of a byte among the first two
- * members, then among all, each for at most about LIMIT seconds. On the first member, *SECONDS is
- * the difference of the two medians per further member. Returns an MPI error code.
+ * Measures what a rank that waits in libcoll adds to the time of a message that the rank forwards.
+ * The COUNT (at least 3) MEMBERS call this together. Times chain broadcasts of a byte among the
+ * first two members, then among all, each for at most about LIMIT seconds. On the first member,
+ * *SECONDS is the difference of the two medians per further member. Returns an MPI error code.
  */
 int crowd_relay(const int members[], int count, MPI_Comm comm, double limit, double *seconds);
 
@@ -39,8 +39,8 @@ extern const int crowd_size[CROWD_SIZES];
  * Receives the streams of COUNT (at most CROWD_SENDERS) SENDERS, which call crowd_send at the same
  * time. Sets GAP to the seconds between two arrivals at each size, the minimum of several rounds;
  * starts no further round after SECONDS. At most 32 KB are under way in all, so that no switch has
- * to drop any: a sender waits until the receiver confirms earlier messages. Returns an MPI error
- * code.
+ * to drop messages: a sender waits until the receiver confirms earlier messages. Returns an MPI
+ * error code.
  */
 int crowd_receive(const int senders[], int count, MPI_Comm comm, double seconds,
                   double gap[CROWD_SIZES]);

@@ -8,8 +8,8 @@
 /*
  * Fits CURVE to COUNT (at least 1) points of ascending BYTES. First makes SECONDS nondecreasing:
  * neighbours that fall are replaced with their mean (isotonic regression). The first and the last
- * point become knots. Then the point with the largest relative error becomes one, again and again,
- * until that error is at most 1 % or there are COLL_KNOTS knots. CURVE->error is the mean of
+ * point become knots. Then the point with the largest relative error becomes a knot, again and
+ * again, until that error is at most 1 % or there are COLL_KNOTS knots. CURVE->error is the mean of
  * |measured / fitted - 1| over the points. SECONDS are a part of times that take BESIDES seconds
  * more; relative errors are relative to the fitted seconds plus BESIDES.
  */

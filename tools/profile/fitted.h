@@ -12,7 +12,8 @@
 typedef struct model_curve {
     int points;
     double bytes[PROBE_SIZES], seconds[PROBE_SIZES];
-    double noise;      /* how much the median round exceeds the best one, as a share of it */
+    double noise;      /* how much the median round exceeds the best round, as a share of the best
+                          round */
     bool noisy;        /* noise is above the limit: the profile leaves the curve out */
     COLL_Curve fitted; /* without knots if nothing was measured */
 } model_curve;
@@ -31,9 +32,10 @@ typedef struct model {
 } model;
 
 /*
- * Makes M from S. A point is the minimum over the rounds of a pair, and the median of these over
- * all pairs. Curves and levels whose noise exceeds NOISE are marked noisy. L is half a round trip
- * less Os, Or and Ur. Beyond the measured sizes, L, gs and gr grow at the rate of a steady stream.
+ * Makes M from S. A point is the minimum over the rounds of a pair, and the median of these minima
+ * over all pairs. Curves and levels whose noise exceeds NOISE are marked noisy. L is half a round
+ * trip less Os, Or and Ur. Beyond the measured sizes, L, gs and gr grow at the rate of a steady
+ * stream.
  */
 void model_make(const survey *s, double noise, model *m);
 

@@ -26,12 +26,13 @@ enum {
 static const double LOSSY_BELOW = 0.9;
 
 /*
- * Seconds without an arrival, after all senders are done, by which all datagrams have arrived or
- * are lost.
+ * Seconds without an arrival, after all senders are done, after which all other datagrams count as
+ * lost.
  */
 static const double SILENCE = 20e-3;
 
-/* The receiver's order to a sender: to send DATAGRAMS to PORT of HOST. 0 datagrams: to stop. */
+/* The receiver's order to a sender: to send DATAGRAMS datagrams to PORT of HOST; or, if DATAGRAMS
+ * is 0, to stop. */
 typedef struct order {
     char host[256];
     int port, datagrams;

@@ -16,7 +16,7 @@ enum { FLOOD_STEPS = 10 };
 typedef struct flood_result {
     int steps;
     double bytes[FLOOD_STEPS];   /* k: sent by all senders */
-    double arrived[FLOOD_STEPS]; /* the share of these bytes */
+    double arrived[FLOOD_STEPS]; /* the share of these bytes that arrived */
 } flood_result;
 
 /*

@@ -284,7 +284,7 @@ static int measure_undisturbed(const link *l, probe_figure figure, int bytes, do
 
 /*
  * Measures all figures once at probe_size[S]. *TRIP is half a round trip of the previous round, or
- * 0 in the first; it is set to half a round trip of this round.
+ * 0 in the first round; sets *TRIP to half a round trip of this round.
  */
 static int measure_size(const link *l, int s, probe_result *result, double *trip) {
     int code = MPI_SUCCESS;

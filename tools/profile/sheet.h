@@ -11,8 +11,8 @@
 #include <stdio.h>
 
 /*
- * Prints the table (Tam and Wang, table 1), and to JSON, unless it is NULL, each row as a line with
- * a JSON object.
+ * Prints the table (Tam and Wang, table 1). Unless JSON is NULL, also writes each row to JSON, as a
+ * line with a JSON object.
  */
 void sheet_print(const model *m, FILE *json);
 

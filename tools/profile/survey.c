@@ -17,8 +17,8 @@ enum { TAG_TASK = 21, TAG_RESULT };
 static const double NAP = 5e-3;
 
 /*
- * Shares of survey.seconds: of all single pairs together; of each half of a measurement with
- * concurrent pairs, a relay or converging streams.
+ * Shares of survey.seconds: PAIRS_SHARE for all single pairs together; CROWD_SHARE for each half of
+ * a measurement with concurrent pairs, a relay or converging streams.
  */
 static const double PAIRS_SHARE = 0.7, CROWD_SHARE = 0.01;
 
@@ -32,7 +32,7 @@ typedef struct task {
     task_kind kind;
     int level;
     int number;     /* PAIR: the index of the pair; CROWD: the number of pairs; else unused */
-    double seconds; /* that it may take */
+    double seconds; /* that the measurement may take */
     double bytes;   /* FLOOD: the most bytes of a step; else unused */
 } task;
 
@@ -366,7 +366,7 @@ static int direct_receiver_task(survey *s, int level, task_kind kind, double sec
                                 task_result *result) {
     survey_level *l = &s->level[level];
     task t = {.kind = kind, .level = level, .seconds = seconds};
-    if (kind == FLOOD) /* by the rate at which the receiver took the streams */
+    if (kind == FLOOD) /* at the rate at which the receiver took the streams */
         t.bytes = FLOOD_SECONDS * crowd_size[CROWD_SIZES - 1] / l->gap[CROWD_SIZES - 1];
     int code = direct_task(s, &t, result);
     if (kind == RELAY)
@@ -391,7 +391,8 @@ static int direct_level(survey *s, int level, double seconds, task_result result
         else if (kind == CONVERGE && l->senders > 1)
             code = direct_receiver_task(s, level, CONVERGE, 2 * CROWD_SHARE * s->seconds, results);
         else if (kind == FLOOD && l->senders > 1 && level >= COLL_LEVEL_RACK && s->flood)
-            /* Each step takes twice as long as the one before. */
+            /* Each step takes twice as long as the one before, so all take twice as long as the
+             * last. */
             code = direct_receiver_task(s, level, FLOOD, 2 * FLOOD_SECONDS, results);
     }
     return code;
