@@ -32,7 +32,8 @@ typedef struct relay {
     /* number of segments whose sends to the children have been started */
     size_t taken;
     MPI_Request *receives; /* one per slot */
-    MPI_Request *sends;    /* one per slot and child; those of slot s begin at s * child_count */
+    MPI_Request *sends;    /* one per slot and child; the sends of slot s begin at s *
+                              child_count */
 } relay;
 
 static size_t length_of(const relay *r, size_t i) {

@@ -131,7 +131,8 @@ static int find_root(const command *options, const hlot_matrix *matrix) {
     return -1;
 }
 
-/* Checks that every site can be reached from ROOT. The error names those that can't. */
+/* Checks that every site can be reached from ROOT. The error names the sites that can't be
+ * reached. */
 static bool check_reach(const hlot_matrix *matrix, const hlot_network *network, int root) {
     bool lost[HLOT_SITES];
     char names[200] = "";

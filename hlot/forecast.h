@@ -4,8 +4,9 @@
  *
  * Like the Network Weather Service, several predictors run side by side: the last value, the mean
  * of all values, the median of the latest values, and exponential smoothing. The predictor with the
- * smallest recent errors is used. While the latency is stable, that is a median or mean, which
- * outliers hardly affect. After a lasting change, it is the last value from the second sample on.
+ * smallest recent errors is used. While the latency is stable, this predictor is a median or mean,
+ * which outliers hardly affect. After a lasting change, the last value is used from the second
+ * sample on.
  *
  * Source: Wolski, Spring, Hayes: The Network Weather Service, from which Park and others take their
  * latencies (section 3.3).

@@ -19,7 +19,7 @@
  * a file can give the latencies of both directions.
  *
  * A link whose probes are not answered keeps its last forecast, so the last good tree stays in use.
- * A link that has never answered counts as slower than all others. COLL_TRACE reports both.
+ * A link that has never answered counts as slower than all other links. COLL_TRACE reports both.
  */
 #ifndef COLL_HLOT_LATENCY_H
 #define COLL_HLOT_LATENCY_H
@@ -61,7 +61,7 @@ const hlot_latencies *hlot_latency_known(const hlot_latency *latency, long *chan
 int hlot_latency_silent(const hlot_latency *latency);
 
 /*
- * Returns the opponent of SITE in ROUND (from 0) of a tournament of SITES sites, or -1 if it has
+ * Returns the opponent of SITE in ROUND (from 0) of a tournament of SITES sites, or -1 if SITE has
  * none. In any SITES - 1 consecutive rounds (SITES, if that is odd), every two sites are opponents
  * once.
  */

@@ -45,7 +45,7 @@ static void merge_groups(int sites, int groups[], int a, int b) {
 
 /*
  * Merges sites along their links, the fastest first, until the next link is so much slower that it
- * must be one between groups.
+ * must be a link between groups.
  */
 int hlot_levels_group(const hlot_network *network, int groups[]) {
     connection links[MOST_LINKS];

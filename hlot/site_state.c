@@ -95,7 +95,7 @@ void hlot_site_state_network(const coll_shape *call, hlot_network *network) {
                                              : call->profile->level[COLL_LEVEL_WIDE].latency;
 }
 
-/* Predicts the time of a segment within a site, about that of a binomial tree. */
+/* Predicts the time of a segment within a site, about the time of a binomial tree. */
 static double predict_local(const coll_shape *call, size_t segment) {
     const coll_topo *topo = call->topo;
     coll_level level = topo->racks > topo->sites   ? COLL_LEVEL_SITE

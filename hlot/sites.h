@@ -60,8 +60,8 @@ typedef struct hlot_site_message {
 
 /*
  * Lists the messages that reach the site of ARGS, one from each site, in the order of their
- * arrival, with the ranks that send them and to which they are passed on. FIRST has the first rank
- * of each site. RANKS has room for a rank for each pair of sites.
+ * arrival, with the rank that sends each message to this site, and the ranks to which it is passed
+ * on. FIRST has the first rank of each site. RANKS has room for a rank for each pair of sites.
  */
 void hlot_sites_messages(const coll_plan_args *args, const int first[],
                          hlot_site_message messages[], int ranks[]);

@@ -8,8 +8,8 @@
  *     t + k gap + latency                                                               (eq. 2)
  *
  * where the gap is the time for which one send occupies the sender: its overhead and its bytes. The
- * other segments follow at the rate of the slowest site on the path: one every (children x gap).
- * With a gap of 0 and one segment, the time is the sum of latencies (eq. 3 and 4), as in the
+ * other segments follow at the rate of the slowest site on the path: one segment every (children x
+ * gap). With a gap of 0 and one segment, the time is the sum of latencies (eq. 3 and 4), as in the
  * paper's figures.
  *
  * Source: Park and others, figure 3 and eq. 1 to 4.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A secret that only the watchers of a job know. Their messages carry an authentication code that
- * is computed with it.
+ * is computed with this secret.
  */
 #ifndef COLL_WATCH_AUTH_H
 #define COLL_WATCH_AUTH_H

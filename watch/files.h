@@ -42,8 +42,8 @@ char *watch_files_take(int rank, size_t *length);
 void watch_files_over(int ranks);
 
 /*
- * Returns whether another rank asks a new question, and sets *SAMPLE to the SAMPLE that this rank
- * passed to watch_files_ask.
+ * Returns whether another rank asks a new question, and sets *SAMPLE to the SAMPLE that the asking
+ * rank passed to watch_files_ask.
  */
 bool watch_files_asked(bool *sample);
 

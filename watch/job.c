@@ -29,7 +29,8 @@ void watch_job_tell(int rank, int kind, const void *data, size_t length) {
 watch_timeouts watch_job_timeouts(int levels, int round) {
     int hello = ANSWER + ANSWER_PER_RANK * watch_own.ranks;
     hello = hello < LONGEST_ANSWER ? hello : LONGEST_ANSWER;
-    /* Each level may wait for a watcher that doesn't answer, and then ask others instead. */
+    /* Each level may wait for a watcher that doesn't answer, and then ask other watchers
+     * instead. */
     return (watch_timeouts){
         .connect = CONNECT << round, .hello = hello, .answer = hello * (1 + 2 * levels)};
 }

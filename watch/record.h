@@ -35,7 +35,7 @@ typedef struct watch_record {
     uint64_t comm;         /* id of the communicator, or 0 */
     uint64_t requests;     /* the address of the program's requests */
     watch_signature data;
-    /* 1-based number of the collective on its communicator; 0 if it is none */
+    /* 1-based number of the collective on its communicator; 0 if the call is no collective */
     uint32_t number;
     int32_t peer, tag;      /* the root, the destination of a send, or the source of a receive */
     int32_t from, from_tag; /* source and tag of an exchange's receive */

@@ -9,12 +9,13 @@
 #include <mpi.h>
 #include <stdbool.h>
 
-/* Arguments of a call, by their meaning. Those that the call doesn't have are 0. */
+/* Arguments of a call, by their meaning. Arguments that the call doesn't have are 0. */
 typedef struct watch_call {
     int id; /* index into watch_calls */
     void *caller;
     MPI_Comm comm;
-    int peer, tag;      /* root or destination; tag, unless it is that of an exchange's receive */
+    int peer, tag;      /* root or destination; tag, unless it is the tag of an exchange's
+                           receive */
     int from, from_tag; /* source */
     int count, from_count;
     MPI_Datatype type, from_type;

@@ -47,8 +47,8 @@ static struct {
 
 static int *left_status; /* exit status by rank; -1 if the rank has not announced its exit */
 /*
- * When another watcher last asked for this rank's state, and when this one last began a report for
- * the job; 0 if never.
+ * When another watcher last asked for this rank's state, and when this watcher last began a report
+ * for the job; 0 if never.
  */
 static uint64_t last_seen, last_report;
 
@@ -151,8 +151,8 @@ static bool ask_again(void) {
 }
 
 /*
- * Returns a rank on the host of RANK that has answered, or -1. That is this rank if it is on that
- * host.
+ * Returns a rank on the host of RANK that has answered, or -1. If this rank is on that host,
+ * returns this rank.
  */
 static int answering_rank_on_host_of(int rank) {
     const watch_peer *peers = watch_own.peers;

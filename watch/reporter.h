@@ -37,7 +37,7 @@ void watch_reporter_seen(void);
  */
 bool watch_reporter_has(uint64_t age);
 
-/* Advances the report. Returns true if it can advance further at once. */
+/* Advances the report. Returns true if the report can advance further at once. */
 bool watch_reporter_go_on(void);
 
 #endif

@@ -58,7 +58,7 @@ static void send_alarm_from(int first) {
                                .length = sizeof sent,
                                .timeouts = watch_job_timeouts(0, 0)};
     /*
-     * If the asked rank is slow, the next one can report as well. But if many ranks share a
+     * If the asked rank is slow, the next rank can report as well. But if many ranks share a
      * processor, two reports would slow each other down.
      */
     if (watch_own.ranks < MANY)

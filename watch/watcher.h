@@ -2,7 +2,7 @@
 /*
  * The watcher: a thread in each process. It sleeps until a call has lasted too long, or until
  * another watcher or coll-watch sends a question. Then one watcher, that of rank 0 if it is alive,
- * asks all others for their states and writes a report. None of this uses MPI.
+ * asks all other watchers for the states of their ranks and writes a report. None of this uses MPI.
  */
 #ifndef COLL_WATCH_WATCHER_H
 #define COLL_WATCH_WATCHER_H

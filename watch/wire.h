@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Connections between watchers, and from coll-watch. Each connection carries one question and its
- * answer. One thread serves all connections and never blocks on one of them.
+ * Connections between watchers, and from coll-watch. Each connection is used for one question and
+ * its answer. One thread serves all connections and never blocks on one of them.
  *
  * The accepting side sends a nonce. Questions and answers carry an authentication code that covers
  * this nonce and is computed with the job's secret (auth.h). On the local socket of each process,

@@ -203,7 +203,7 @@ static int share_quantile(probe *p, double own, double *usual) {
 
 /* Moves BYTES over each link or uplink, and sets *SECONDS to the quantile P->quantile of the hosts'
  * times. Some of the hosts that share an uplink finish early, because TCP does not divide it
- * evenly; the times of the last ones show its rate. */
+ * evenly; the times of the last hosts show its rate. */
 static int exchange(probe *p, const partners *whom, int bytes, double *seconds) {
     MPI_Request requests[MOST];
     const int sent = whom->to == MPI_PROC_NULL ? 0 : bytes / whom->share,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Measures the rates of hosts' links and of racks' uplinks by a few messages: one rank of each host
- * sends to one of another host, all at the same time. That takes some tenths of a second.
+ * sends to a rank of another host, all at the same time. The measurement takes some tenths of a
+ * second.
  */
 #ifndef COLL_LIB_COST_NETWORK_PROBE_H
 #define COLL_LIB_COST_NETWORK_PROBE_H
@@ -19,7 +20,7 @@ typedef struct coll_network_rates {
  * Measures RATES between the hosts of TOPO, COMM's topology: at least two hosts. LATENCY is the
  * approximate time of a message in seconds: the longer it is, the more bytes are needed to measure
  * a rate. Collective over COMM, on which nothing else is in flight. All ranks get the same error:
- * one of MPI or of memory, or a timeout.
+ * an MPI error, also MPI_ERR_NO_MEM, or a timeout.
  */
 int coll_network_probe(coll_comm *comm, const coll_topo *topo, double latency,
                        coll_network_rates *rates);

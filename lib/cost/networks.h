@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The networks that a job may be running on. The algorithm that is good on all of them is chosen
- * (lib/tuning/select.h). Each level of a network is described by a few figures: latency,
+ * The networks that a job may be running on. The algorithm that is good on all these networks is
+ * chosen (lib/tuning/select.h). Each level of a network is described by a few figures: latency,
  * overhead, rates and buffer. The fitted curves of a profile are left out: their noise at single
  * sizes makes choices worse. Pure.
  */

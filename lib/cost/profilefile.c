@@ -76,7 +76,7 @@ static bool parse_date(parser *p, char *rest) {
     return coll_words_ended(&p->at, rest);
 }
 
-/* Appends this line's list of hosts to those of earlier lines. */
+/* Appends this line's list of hosts to the list of earlier lines. */
 static bool parse_hosts(parser *p, char *rest) {
     coll_profilefile *file = p->file;
     char *list = coll_word(&rest);

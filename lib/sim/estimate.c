@@ -80,7 +80,8 @@ static int half(int ranks) {
     return (ranks + 1) / 2;
 }
 
-/* Returns whether element I of WHOLE is among PART evenly chosen ones, the first of which is 0. */
+/* Returns whether element I of WHOLE is among PART evenly chosen elements, the first of which is
+ * element 0. */
 static bool is_chosen(int64_t i, int part, int whole) {
     return (whole - i * part % whole) % whole < part;
 }
@@ -305,7 +306,7 @@ static subset_size first_size(const estimate *e, double all_events, double event
 }
 
 /* Simulates the first ROUNDS rounds of the largest subset that takes at most EVENTS, and finds
- * WHAT. Sets *SIZE to that of the subset. */
+ * WHAT. Sets *SIZE to the size of the subset. */
 static bool simulate_largest(const estimate *e, uint64_t rounds, double events, int what,
                              subset_size *size, sample *found) {
     const double of_a_round = e->traffic.events / (double)e->traffic.rounds;

@@ -46,7 +46,8 @@ void coll_fair_link_add(coll_fair_link *link, coll_fair_message all[], int numbe
 /* Delays all messages by DURATION: the link passes something else. */
 void coll_fair_link_delay(coll_fair_link *link, int64_t duration);
 
-/* Returns when the first message will have left if no other comes. There must be one. */
+/* Returns when the first message will have left if no other comes. There must be a first
+ * message. */
 int64_t coll_fair_link_end(const coll_fair_link *link, const coll_fair_message all[]);
 
 /* Removes the first message, which RANK sent and which has left at time NOW. */

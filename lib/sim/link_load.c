@@ -163,7 +163,8 @@ static void find_busiest(const coll_link_load *s, coll_traffic *traffic) {
 }
 
 /* Returns the position of rank NTH of a sample of COUNT. The ranks are at different places of their
- * nodes and racks: in many plans the first ones have the most work, or the least. */
+ * nodes and racks: in many plans the first ranks of nodes and racks have the most work, or the
+ * least. */
 static int sampled_position(const coll_topo *topo, int nth, int count) {
     return (int)((int64_t)nth * topo->ranks / count) + nth % (topo->ranks / count);
 }

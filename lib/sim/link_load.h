@@ -16,8 +16,9 @@ enum { COLL_LINK_OUT, COLL_LINK_IN, COLL_LINK_WAYS };
 
 typedef struct coll_traffic {
     double busiest[COLL_LINKS]; /* bytes out of or into the busiest link, whichever is more */
-    /* Two lower bounds of the call's time: the seconds that the busiest link needs, and those that
-     * the busiest rank counted needs, for its processor or its messages on its host's link. */
+    /* Two lower bounds of the call's time: the seconds that the busiest link needs, and the seconds
+     * that the busiest of the counted ranks needs, for its processor or for its messages on its
+     * host's link. */
     double link_seconds, rank_seconds;
     double host_seconds; /* LINK_SECONDS without links of racks and sites */
     double events;       /* estimated events of a simulation of all ranks */

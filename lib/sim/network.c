@@ -38,7 +38,7 @@ static int count_networks(const coll_topo *topo, int level) {
 }
 
 /* Returns the rate of one shared link of a level in bytes/s: the level's total rate divided by its
- * number of networks, but at least that of a single stream; 0 if the profile has no total. */
+ * number of networks, but at least the rate of a single stream; 0 if the profile has no total. */
 static double shared_link_rate(const coll_topo *topo, const coll_cost *cost, int level) {
     const double stream = 32 << 10;
     double alone = stream / coll_cost_send_gap(cost, stream),
@@ -227,7 +227,8 @@ static coll_port *port_of(const coll_network *network, const coll_connection *vi
 /*
  * Returns whether a message counts among the bytes that wait for the receiver's port as soon as it
  * is sent. A long message shares the sender's link with other messages, so its packets mix with
- * those of other senders at the port, even if the simulated port is idle when it arrives.
+ * packets of other senders at the port, even if the simulated port is idle when the message
+ * arrives.
  */
 static bool waits_early(const coll_message_cost *message) {
     return message->level > COLL_LEVEL_NODE && message->bytes > LONG;

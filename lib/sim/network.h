@@ -3,10 +3,10 @@
  * The network of the simulation: the cost of messages at each level, in whole nanoseconds, and how
  * long each link is busy. Every rank computes the same numbers from the same profile.
  *
- * - A message passes several links, one after the other: that of the sender's host (within a host:
- *   the sending rank's own); the links that the ranks of a level share, if the profile has their
- *   rate: the host's memory, the rack's switch, or the uplinks of both racks or sites; and at last
- *   the port of the receiver's host.
+ * - A message passes several links, one after the other: the link of the sender's host (within a
+ *   host, the sending rank's own link); the links that the ranks of a level share, if the profile
+ *   has their rate: the host's memory, the rack's switch, or the uplinks of both racks or sites;
+ *   and at last, between hosts, the port of the receiver's host.
  * - Links are cut-through: a message may enter the next link before it has left the previous one,
  *   so a link delays it only while the link is busy with earlier messages.
  * - The buffers of ports and of uplinks can overflow.
@@ -126,8 +126,8 @@ void coll_network_dequeue(coll_network *network, coll_connection *via,
 
 /*
  * Puts a message between hosts onto the receiver's port at time NOW, and sets *BEGIN to when the
- * port begins with it. Returns whether it is in the port's buffer until coll_network_leave. The
- * buffer may have to hold a first TCP window of each connection.
+ * port begins with it. Returns whether the message stays in the port's buffer until
+ * coll_network_leave is called. The buffer may have to hold a first TCP window of each connection.
  */
 bool coll_network_enter(coll_network *network, coll_connection *via,
                         const coll_message_cost *message, bool interleaves, int64_t now,

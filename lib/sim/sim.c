@@ -18,7 +18,7 @@ enum { NONE = -1, MESSAGES_MOST = 1 << 18 };
 /* A message's next stage. The stages 1 to COLL_WAYS are the links still to pass (pass_links). */
 typedef enum stage {
     SENT = COLL_WAYS + 1, /* the sender's processor has sent it */
-    LEAVES,               /* it may have left the sender's host, whose link others share */
+    LEAVES,               /* it may have left the sender's host, whose link other ranks share */
     AT_PORT,              /* its first byte is at the port of the receiver's host */
     ARRIVES,              /* its last byte has passed that port */
     RECEIVED,             /* the receiver's processor has received it */
@@ -339,7 +339,7 @@ static void enter_port(simulation *sim, int number, int64_t begin) {
 }
 
 /* Moves the message, which is at link NTH (from 1) since NOW, on as far as it gets without waiting
- * for a link that others share. */
+ * for a shared link. */
 static void pass_links(simulation *sim, int number, int nth, int64_t now) {
     message *msg = &sim->messages[number];
     channel *via = &sim->channels[msg->channel];
@@ -440,7 +440,7 @@ static void leave_host(simulation *sim, int number) {
     schedule_leaving(sim, link);
     if (!left)
         return;
-    /* Its first byte left at START, its last one now. */
+    /* The first byte of the message left the host at START, its last byte now. */
     via->latest = later(via->latest, sim->now - cost->send_gap +
                                          coll_network_way(&sim->network, &via->on, cost));
     pass_links(sim, number, 1, msg->start);

@@ -6,10 +6,10 @@
  * extended by ranks that wait for each other:
  *
  * - A rank's processor is busy for Os with a send, and for Or + Ur with a receive, plus the wake-up
- *   time if it was idle. It works first come, first served.
+ *   time if it was idle. The processor works first come, first served.
  * - The message then passes the links of network.h, one after the other, and takes L.
  * - The send of a message shorter than the eager limit is complete when the sender's processor has
- *   finished; the send of a longer one is complete when the message has been received. Between
+ *   finished; the send of a longer message is complete when the message has been received. Between
  *   hosts, a request to the receiver and its answer cross the network before the data of a longer
  *   message.
  */

@@ -35,7 +35,7 @@ enum { ROUNDS = 5 };
 /*
  * At most CHECKS checks are made until one agrees with what is known. If none does, everything is
  * measured again; there are at most ATTEMPTS attempts, the first one included. A rack is checked
- * against all others if there are at most FEW_RACKS racks, else against SOME_RACKS of them.
+ * against all other racks if there are at most FEW_RACKS racks, else against SOME_RACKS of them.
  */
 enum { CHECKS = 4, ATTEMPTS = 4, FEW_RACKS = 8, SOME_RACKS = 3 };
 
@@ -226,7 +226,7 @@ static bool is_placed(const finder *f, int node) {
            rows->even >= EVEN_ROWS;
 }
 
-/* Returns a step coprime to NODES, so that steps of this length visit all nodes; the first ones
+/* Returns a step coprime to NODES, so that steps of this length visit all nodes; the first nodes
  * visited are far apart. */
 static int coprime_step(int nodes) {
     int step = nodes * 5 / 8 + 1;
@@ -362,8 +362,8 @@ static bool check_rack(finder *f, int rack, bool *agreed) {
 }
 
 /*
- * Checks all racks until a check agrees with what is known. Sets *SURE to whether one did or there
- * is only one rack. Returns false if nothing more can be measured.
+ * Checks all racks until a check agrees with what is known. Sets *SURE to whether a check agreed or
+ * there is only one rack. Returns false if nothing more can be measured.
  */
 static bool check_all(finder *f, bool *sure) {
     *sure = f->racks == 1;
@@ -401,8 +401,8 @@ static void forget_all(finder *f) {
     f->widest_count = 0;
 }
 
-/* Places all nodes and checks them. Sets *SURE to false if they can't be placed or checks disagree.
- */
+/* Places all nodes and checks them. Sets *SURE to false if some node can't be placed or the checks
+ * disagree. */
 static bool find_once(finder *f, bool *sure) {
     bool all;
     forget_all(f);

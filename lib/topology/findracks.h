@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Finds the racks and sites of nodes from round trips: decides which node measures which others,
- * and evaluates the times. No MPI and no clock: the caller's function measures.
+ * Finds the racks and sites of nodes from round trips: decides which node measures which other
+ * nodes, and evaluates the times. No MPI and no clock: the caller's function measures.
  *
  * One node after the other, unless its rack is known by then, measures a row: all nodes without a
  * rack, and two of each known rack. The near nodes of a row are in the rack of the node that

@@ -233,8 +233,8 @@ static void add_remote_duties(const coll_graph *graph, const coll_edge_bundle *b
     }
 }
 
-/* Adds one message for each edge of BUNDLE. That is what ranks do within a node, and everywhere if
- * blocks are not combined. */
+/* Adds one message for each edge of BUNDLE. Ranks send such messages within a node, and everywhere
+ * if blocks are not combined. */
 static void add_linear_duties(const coll_graph *graph, const coll_edge_bundle *bundle,
                               duties all[]) {
     const bool local = bundle->from == bundle->to;

@@ -29,7 +29,7 @@ typedef struct coll_edge_bundle {
 
 /* The maximum of each number over all ranks, or over all nodes. */
 typedef struct coll_graph_load {
-    int remote;      /* messages of a node to and from others */
+    int remote;      /* messages of a node to and from other nodes */
     int steps;       /* messages and copies of a rank, plus 1 */
     int blocks;      /* of scratch memory */
     int message;     /* blocks of a message between nodes */

@@ -34,7 +34,8 @@ static bool leaves_host(int socket) {
     return getsockname(socket, (void *)&own, &own_size) == 0 && !is_same_address(&own, &peer);
 }
 
-/* Returns the shortest round trip of SOCKET in seconds; 0 if it is no TCP socket or has none. */
+/* Returns the shortest round trip of SOCKET in seconds; 0 if SOCKET is no TCP socket or no round
+ * trip is known. */
 static double round_trip_of(int socket) {
     const double microsecond = 1e-6;
     struct tcp_info info = {.tcpi_state = 0};

@@ -34,8 +34,8 @@ static int most(int a, int b) {
 }
 
 /*
- * Counts the rank that sent REPORT. Returns the index of its node among COUNT nodes, adding the
- * node, and its host's name and switches to NAMES, if it is new.
+ * Counts the rank that sent REPORT. Returns the index of its node among COUNT nodes. If the node is
+ * new, adds it, and its host's name and switches to NAMES.
  */
 static int count_rank(const coll_rank_info *report, node_count nodes[], const char *names[],
                       int *count) {

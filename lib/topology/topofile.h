@@ -31,9 +31,9 @@
  * configure found libyaml; else such a file is refused.
  *
  * A host's rack is the switch or block that lists it, the first one if several do. Its site is all
- * switches that are connected with that one, so a fat tree with several spines is one site. If the
- * file has only racks, with no switch above any of them, nothing separates sites, and all racks are
- * in one site. If the file lists no hosts, all hosts are in one rack.
+ * switches that are connected with this switch, so a fat tree with several spines is one site. If
+ * the file has only racks, with no switch above any of them, nothing separates sites, and all racks
+ * are in one site. If the file lists no hosts, all hosts are in one rack.
  *
  * A host is looked up as it is spelled. If no rack lists that name, it also matches a name from
  * which it differs only by a domain that one of the two lacks: node1 matches node1.cluster.org, but

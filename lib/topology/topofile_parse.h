@@ -41,7 +41,7 @@ struct coll_topofile {
     coll_switch **by_name;
     bool layered;     /* some switch lists other switches */
     bool listing;     /* some switch or block lists hosts */
-    int racks, sites; /* number of those found so far */
+    int racks, sites; /* numbers of racks and sites found so far */
     bool said_spines, said_racks;
     char note[200];
 };

@@ -30,7 +30,7 @@ typedef enum coll_topology_probe_end {
 
 typedef struct coll_topology_probe_report {
     coll_topology_probe_end end;
-    /* for COLL_TOPOLOGY_PROBE_SILENT: a node, and the one that did not answer it */
+    /* for COLL_TOPOLOGY_PROBE_SILENT: a node, and the node that did not answer it */
     int missing[2];
     double seconds;         /* duration */
     int pairs;              /* on rank 0: pairs of nodes measured */

@@ -36,9 +36,9 @@ static const double EACH_NODE = 16e-3;
 /* With fewer nodes racks make no difference. */
 enum { FEWEST_NODES = 3 };
 
-/* Seconds for which a measurement is not repeated: one by default that failed or was too unsteady,
- * and one that found round trips too long to tell racks apart, which is a property of the
- * network. */
+/* Seconds for which a measurement is not repeated: DOUBT for a measurement by default that failed
+ * or was too unsteady, DAY for one that found round trips too long to tell racks apart, which is a
+ * property of the network. */
 enum { DOUBT = 600, DAY = 24 * 3600 };
 
 typedef coll_topology_source_state location;
@@ -299,8 +299,8 @@ static void check_cached(const location *at, const char *path, char *problem) {
 }
 
 /*
- * Locates the nodes by the cache file of KIND, if there is one written at SINCE or later. A damaged
- * file counts as none, but sets PROBLEM.
+ * Locates the nodes by the cache file of KIND, if there is a file written at SINCE or later. A
+ * damaged file counts as none, but sets PROBLEM.
  */
 static bool locate_by_cache(const location *at, coll_topocache_kind kind, time_t since,
                             char *problem) {

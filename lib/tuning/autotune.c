@@ -33,7 +33,7 @@ struct coll_autotuning {
     coll_comm *comm;
     int tag;
     coll_operation operation;
-    size_t bytes;     /* only calls of this size are timed: others are not comparable */
+    size_t bytes;     /* only calls of this size are timed: other sizes are not comparable */
     bool has_earlier; /* rank 0's earlier results have arrived */
     coll_autotune_rounds rounds;
     coll_agreement agreement; /* on times, or with rank 0's earlier results */
@@ -356,7 +356,7 @@ static int open_tunings(coll_comm *comm, const coll_comm *whole) {
     return MPI_SUCCESS;
 }
 
-/* All ranks of a communicator close it, or none does, unless it is broken. */
+/* Unless a communicator is broken, either all its ranks close it or none does. */
 static void close_tunings(void *slot) {
     for (coll_autotuning *next, *one = ((comm_tunings *)slot)->first; one; one = next) {
         next = one->next;

@@ -12,8 +12,8 @@
  * - Algorithms that are not predicted to be faster on any network that the job may run on are not
  *   tried, nor is the MPI library's own if it was slower in smaller calls.
  * - Each rank times its calls from begin to end. In operations that no rank leaves before all have
- *   entered, the least of all ranks' times counts, which late ranks do not increase. In others,
- *   such as a broadcast, whose root may leave before others enter, the largest counts.
+ *   entered, the least of all ranks' times counts, which late ranks do not increase. In other
+ *   operations, such as a broadcast, whose root may leave before others enter, the largest counts.
  * - Nonblocking calls use the results of blocking ones: their own times depend mostly on what the
  *   program does meanwhile.
  * - Nothing is tuned within a host or between sites, for small or short calls, if the user has

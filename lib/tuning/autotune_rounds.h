@@ -52,7 +52,8 @@ typedef struct coll_autotune_rounds {
 /* Begins tuning: the first of CANDIDATES runs. */
 void coll_autotune_rounds_begin(coll_autotune_rounds *rounds, const coll_choices *candidates);
 
-/* Sets the candidates' times known from earlier tuning; 0 for those not known. */
+/* Sets the candidates' times known from earlier tuning; 0 for candidates whose time is not
+ * known. */
 void coll_autotune_rounds_set_known(coll_autotune_rounds *rounds, const int64_t times[]);
 
 /* Returns the index of the candidate for the next call. */

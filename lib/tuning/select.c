@@ -12,10 +12,10 @@
 #include <string.h>
 
 /*
- * The MPI library's own algorithm runs unless another is predicted to take less than this fraction
- * of its time. For calls of less than SMALL bytes the fraction is smaller: such messages take
- * mostly processor time, and no prediction knows what other ranks do on the processors. SMALL is a
- * power of two, so either all or no calls of a size class are small.
+ * The MPI library's own algorithm runs unless another algorithm is predicted to take less than this
+ * fraction of its time. For calls of less than SMALL bytes the fraction is smaller: such messages
+ * take mostly processor time, and no prediction knows what other ranks do on the processors. SMALL
+ * is a power of two, so either all or no calls of a size class are small.
  */
 enum { SMALL = 1024 };
 static const double CLEARLY = 0.9, CLEARLY_IF_SMALL = 0.75;
@@ -176,9 +176,9 @@ typedef struct comparison {
 
 /*
  * Compares candidates on all networks that the job may be running on, and sets their predicted
- * times to those on the first. With one network, candidates count as at most TIMES slower than the
- * fastest; with several, at most MOST_REGRET times. All ranks get the same numbers: products and
- * quotients are rounded the same way on all processors, logarithms may not be.
+ * times to the times on the first network. With one network, candidates count as at most TIMES
+ * slower than the fastest; with several, at most MOST_REGRET times. All ranks get the same numbers:
+ * products and quotients are rounded the same way on all processors, logarithms may not be.
  */
 static void compare_candidates(const coll_shape *call, double times, coll_choice candidates[],
                                int count, comparison *all) {

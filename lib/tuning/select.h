@@ -22,7 +22,8 @@ typedef struct coll_choice {
                  0 */
 } coll_choice;
 
-/* The chosen algorithm, followed by those that are faster on some network, largest gain first. */
+/* The chosen algorithm, followed by the algorithms that are faster on some network, largest gain
+ * first. */
 enum { COLL_LIKELY = 5 };
 typedef struct coll_choices {
     int count;

@@ -45,9 +45,9 @@ uint64_t coll_tuning_db_placement(const coll_topo *topo);
 double coll_tuning_db_find(const coll_tuning_entry *like);
 
 /*
- * Saves the COUNT entries of WHAT, which replace older ones for the same calls and algorithms; with
- * IN_FILE also in the file, merged with entries that other jobs have written meanwhile. Returns 0,
- * or an errno if the file was not written.
+ * Saves the COUNT entries of WHAT, which replace older entries for the same calls and algorithms;
+ * with IN_FILE also in the file, merged with entries that other jobs have written meanwhile.
+ * Returns 0, or an errno if the file was not written.
  */
 int coll_tuning_db_keep(const coll_tuning_entry what[], int count, bool in_file);
 

@@ -34,7 +34,8 @@ static const struct {
  * has several kinds of hosts or links. */
 enum { FEW = 3, MANY = 12 };
 
-/* One host or link for each quantity, so that noise in one does not hide the others. */
+/* One host or link for each quantity, so that noise in one quantity does not hide the other
+ * quantities. */
 static_assert((int)DOCTOR_SUSPECTS == (int)QUANTITIES, "one suspect for each quantity");
 
 static double value_of(const doctor_pair *pair, quantity what) {
@@ -305,7 +306,7 @@ static void judge_suspect(const doctor_job *job, const doctor_suspect *s, const 
             return;
 }
 
-/* Adds the host whose clock differs most from those of the hosts that it measured with. */
+/* Adds the host whose clock differs most from the clocks of the hosts that it measured with. */
 static void judge_clocks(const doctor_job *job, doctor_findings *found) {
     int worst = 0;
     for (int host = 1; host < job->hosts; host++)

@@ -15,7 +15,7 @@ static const double NAP = 200e-6, LONGEST_NAP = 2e-3;
 /*
  * Pairs hosts by the circle method, in which each host meets each other host in one round: in round
  * R host I meets host R - I, and a host that would meet itself meets the last one. The rounds that
- * are measured are spread evenly, so that a host meets near and far ones.
+ * are measured are spread evenly, so that a host meets near and far hosts.
  */
 int doctor_network_partner(int host, int hosts, int nth) {
     const int players = hosts + hosts % 2, rounds = players - 1,

@@ -14,7 +14,7 @@
 /*
  * A stream lasts for at least SECONDS and LEAST messages of BYTES. At most WINDOW of these messages
  * are not acknowledged, so that a slow link holds a few tenths of a second of data at most. The
- * first BURST messages don't count: a link lets them pass faster than others.
+ * first BURST messages don't count: a link lets them pass faster than later messages.
  */
 enum { TRIPS = 15, BYTES = 16 << 10, LEAST = 20, WINDOW = 12, BURST = 6 };
 static const double SECONDS = 0.06;

@@ -15,7 +15,7 @@ static bool read_figure(const char *line, const char *name, double *figure) {
     return at && sscanf(at + strlen(name), "%lf", figure) == 1 && *figure >= 0;
 }
 
-/* Reads LINE if it is a complete line "coll: account ...". Returns whether it is. */
+/* Reads LINE if it is a complete line "coll: account ...". Returns whether LINE is such a line. */
 static bool read_account(const char *line, benefit_times *times, int *ranks, int *dcps) {
     double numbers[2];
     const struct {

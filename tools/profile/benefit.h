@@ -49,7 +49,8 @@ benefit_shares benefit_by_paper(const benefit_times *times);
  */
 double benefit_predict(const benefit_times *times, int served, benefit_shares shares);
 
-/* Returns the times of the same program if it overlapped all collectives that DCPs serve. */
+/* Returns the times of the same program if it overlapped all collectives that DCPs serve with
+ * computation. */
 benefit_times benefit_overlapping(const benefit_times *times);
 
 /*

@@ -54,7 +54,7 @@ static void collect_points(const survey_level *l, probe_figure figure, model_cur
 }
 
 /*
- * Fits CURVE to its points. BESIDES is as for fit_curve. If PER_BYTE is not 0, the curve goes on
+ * Fits CURVE to its points. BESIDES is as for fit_curve. If PER_BYTE is not 0, the curve continues
  * beyond its last point with that many seconds per byte.
  */
 static void fit_points(model_curve *curve, double per_byte, double besides) {
@@ -88,7 +88,7 @@ static double parameter_at(const COLL_Cost *cost, COLL_Parameter parameter, doub
 
 /*
  * Makes the curve of L from half round trips, less the overheads that the profile will have: the
- * library adds the same ones when it estimates a message.
+ * library adds the same overheads when it estimates a message.
  */
 static void make_transfer(model_level *level, const model_curve *message) {
     model_curve *transfer = &level->curve[COLL_TRANSFER];
