@@ -11,7 +11,8 @@
  *
  * - these calls, in the worst case, and all earlier tries cost at most a fiftieth of the time that
  *   all calls have taken so far, and
- * - repeating all calls so far with it would be expected to gain more than the try costs.
+ * - repeating all calls so far with the candidate would be expected to gain more than the try
+ *   costs.
  *
  * Each candidate is tried once. If it is faster by a fiftieth, it runs from then on. The first call
  * of a series with one algorithm is not timed: it seems too short if it overlaps with the previous
