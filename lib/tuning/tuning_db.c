@@ -183,7 +183,7 @@ static void read_once(void) {
         return;
     entries found = read_file(path, problem);
     if (*problem)
-        fprintf(stderr, "coll: what was learnt in earlier runs is left aside: %s\n", problem);
+        fprintf(stderr, "coll: the times learnt in earlier runs are ignored: %s\n", problem);
     for (int i = 0; i < found.count; i++)
         if (!find_entry(&known, &found.at[i]))
             (void)add_entry(&known, &found.at[i]);
