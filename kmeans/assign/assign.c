@@ -33,11 +33,11 @@ struct km_centroids {
     size_t panels;
     size_t panel_bytes;
     size_t cached;       /* panels that fit the cache together */
-    unsigned char *data; /* panels, in the caller's order or in the pruning index's */
+    unsigned char *data; /* panels, in the order of the caller or of the pruning index */
     uint32_t *norms;
     km_pruning *pruning;         /* or NULL */
     km_fixed_point *fixed_point; /* NULL if centroids are bytes */
-    km_quantised *quantised;     /* if features are real; then all above but k and dim is unused */
+    km_quantised *quantised; /* if features are real; of the above, only kernel, k, dim are used */
 };
 
 /* A thread's scratch memory: a block of points, and their best centroids so far. */
@@ -54,9 +54,9 @@ typedef struct workspace {
     km_tile_scratch *tile_scratch; /* this and all below: only with pruning */
     bool *packed;                  /* which panels of data have been packed */
     float *distances;
-    km_tally tally;   /* of the block */
-    struct {          /* for each filter level, see km_point_panel; the level of rows uses data and
-                         corrections */
+    km_tally tally; /* of the block */
+    struct { /* for each filter level, see km_point_panel; the level of rows has only floors here,
+                and uses data and corrections above */
         size_t bytes; /* bytes of a packed point */
         unsigned char *panels;
         uint32_t *corrections;
@@ -221,9 +221,9 @@ static bool allocate_pruning(workspace *space, const km_centroids *centroids) {
 
 /*
  * Compares the panel of points that begins with point I of the block with the panels of centroids
- * from START to before END. Meanwhile it prefetches the rows of the NEXT points, which follow the
- * HERE points of this panel: an equal share after each panel of centroids. The prefetch is part of
- * this loop because gcc drops a call to a function that only prefetches.
+ * START to END - 1. Meanwhile it prefetches the rows of the NEXT points, which follow the HERE
+ * points of this panel: an equal share after each panel of centroids. The prefetch is part of this
+ * loop because gcc drops a call to a function that only prefetches.
  */
 static void compare_panel(const km_centroids *centroids, size_t start, size_t end,
                           const workspace *space, size_t i, size_t here, size_t next) {
@@ -295,8 +295,8 @@ static km_point_panel panel_at(const km_centroids *centroids, workspace *space, 
 }
 
 /*
- * Makes the sketches of a block of N points, or takes them from KEPT, where a point's index is in
- * NUMBERS.
+ * Makes the sketches of a block of N points, or copies them from KEPT, where point i has index
+ * NUMBERS[i].
  */
 static void make_sketches(size_t n, const km_centroids *centroids, const size_t *numbers,
                           const km_sketch_cache *kept, workspace *space) {
@@ -307,8 +307,8 @@ static void make_sketches(size_t n, const km_centroids *centroids, const size_t 
 }
 
 /*
- * Guesses the nearest centroids of N points from sketches alone; if NEAR, looks only around the
- * nearest so far.
+ * Guesses the nearest centroids of N points from sketches alone. If NEAR, looks only at centroids
+ * around the nearest ones so far.
  */
 static void guess_from_sketches(bool near, size_t n, const km_centroids *centroids,
                                 workspace *space) {
@@ -330,8 +330,10 @@ static void score_guesses(const uint32_t *guess, size_t n, const km_centroids *c
     }
 }
 
-/* Returns the block of centroids that contains the nearest centroid so far of the middle one of N
- * points. */
+/*
+ * Returns the number of the block of centroids that contains the nearest centroid so far of the
+ * middle one of N points; 0 if that point has none.
+ */
 static size_t block_around(size_t n, const km_centroids *centroids, const workspace *space) {
     uint32_t near = space->nearest[n / 2];
     size_t rows = centroids->cached * centroids->kernel->centroids;
@@ -339,8 +341,8 @@ static size_t block_around(size_t n, const km_centroids *centroids, const worksp
 }
 
 /*
- * Does the same as search_all with pruning. Starts with the block of centroids that are probably
- * near.
+ * Does the same as search_all, with pruning. Starts with a block of centroids that are probably
+ * near the points.
  */
 static void search_pruned(size_t n, const km_centroids *centroids, workspace *space) {
     const km_pruning *pruning = centroids->pruning;
@@ -415,7 +417,10 @@ static void *create_workspace(const void *context, size_t points) {
     return NULL;
 }
 
-/* Starts with the caller's guesses; without any, guesses from sketches if there are some. */
+/*
+ * Starts with the caller's guesses. If there are none, makes guesses from sketches, if the
+ * centroids have sketches.
+ */
 static void set_guesses(const assignment *this, size_t first, size_t n, workspace *space) {
     const km_centroids *centroids = this->centroids;
     for (size_t i = 0; i < n; i++)
@@ -445,8 +450,8 @@ static void assign_block(const void *context, size_t first, size_t n, void *scra
 }
 
 /*
- * Finds guesses only: improves the caller's, if given, by the sketches of the centroids around
- * them.
+ * Finds guesses only. If the caller has given guesses, improves them by the sketches of the
+ * centroids around them.
  */
 static void guess_only_block(const void *context, size_t first, size_t n, void *scratch) {
     const assignment *this = context;
@@ -462,7 +467,7 @@ static void guess_only_block(const void *context, size_t first, size_t n, void *
     store_results(this, first, n, space);
 }
 
-/* Does PROCESS with the blocks of the query. */
+/* Calls PROCESS for each block of the query. */
 static int process_query(const assignment *this, int threads,
                          void (*process)(const void *context, size_t first, size_t n,
                                          void *scratch)) {

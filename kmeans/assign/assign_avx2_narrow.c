@@ -7,7 +7,7 @@
  * widened only once for RUN groups.
  *
  * A tile is 16 points, 8 to a register, times 6 centroids. Its 12 sums of 16 bits stay in
- * registers; those of 32 bits are in memory.
+ * registers; the sums of 32 bits are in memory.
  */
 #include "kmeans/assign/kernel.h"
 
@@ -71,7 +71,7 @@ add_group(const __m256i *x, const uint8_t *c, bool first, __m256i sums[CENTROIDS
     }
 }
 
-/* Adds the sums of 16 bits to those of 32. */
+/* Adds the sums of 16 bits to the sums of 32 bits. */
 TARGET __attribute__((always_inline)) static inline void widen(__m256i sums[CENTROIDS][HALVES],
                                                                __m256i *wide) {
     const __m256i ones = _mm256_set1_epi16(1);

@@ -16,7 +16,7 @@
 
 enum { LANES = 16, HALVES = 2, POINTS = LANES * HALVES, CENTROIDS = 12, GROUP = 4, BURNT = 12 };
 
-/* sums += x * c; in assembly, because gcc 12 spills the sums to memory when it is an intrinsic. */
+/* sums += x * c; in assembly, because gcc 12 spills the sums to memory with an intrinsic. */
 TARGET static inline void multiply_add(__m512i *sums, __m512i x, __m512i c) {
     __asm__("vpdpbusd %2, %1, %0" : "+v"(*sums) : "v"(x), "v"(c));
 }
@@ -146,7 +146,10 @@ TARGET static void multiply(const void *points, const void *centroids, size_t gr
     }
 }
 
-/* Appends the pairs in MASK, all of one centroid, to the N pairs. CODES are the pairs' bits. */
+/*
+ * Appends the pairs whose bit in MASK is set, all of one centroid, to N PAIRS, and returns the new
+ * number of pairs. CODES are the pairs as words.
+ */
 TARGET static inline size_t append_pairs(km_pair *pairs, size_t n, __mmask16 mask, __m512i codes) {
     _mm512_storeu_si512(pairs + n, _mm512_maskz_compress_epi32(mask, codes));
     return n + (size_t)__builtin_popcount(mask);

@@ -11,7 +11,7 @@
 typedef struct km_block_job {
     const km_kernel *kernel;
     size_t groups; /* of a packed point */
-    size_t bytes;  /* the most that the packed points of a block take, if that is not one panel */
+    size_t bytes; /* the most that the packed points of a block take, unless one panel takes more */
     const void *context;
     /*
      * Allocates a thread's scratch memory for blocks of at most POINTS points, a whole number of

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Points that a thread adds up at a time. The sum of one feature of them is far below 2^32. */
+/* Points that a thread adds up at a time. The sum of one of their features is far below 2^32. */
 enum { SLICE = 4096 };
 
 /*
@@ -25,8 +25,8 @@ static size_t sums_of(const km_points *points) {
 }
 
 /*
- * A value of the pool is a count, or the sum of weights, and sums. They have 64 bits if sums over
- * all points may need that.
+ * Returns whether the numbers in a value of the pool (a count or sum of weights, then the sums of
+ * features) have 64 bits, because sums over all points may need that.
  */
 static bool is_wide(const km_points *points) {
     return points->real.used || points->weights || points->total > UINT32_MAX / 255;
@@ -60,8 +60,8 @@ static bool is_part_of(const km_change *change, size_t i) {
 }
 
 /*
- * Sorts the points of CHANGE by cluster into ORDER (counting sort) and returns their number. The
- * points of cluster j end before STARTS[j].
+ * Sorts the points of CHANGE by cluster into ORDER (counting sort) and returns their number. On
+ * return, the points of cluster j end before STARTS[j].
  */
 static size_t sort_by_cluster(const km_change *change, size_t rows, size_t k, uint32_t *order,
                               size_t *starts) {
@@ -141,7 +141,7 @@ typedef struct adder {
     const km_change *change;
     const uint32_t *order;
     COLL_Pool *pool;
-    uint32_t *sums; /* scratch memory for a value, and for wider numbers */
+    uint32_t *sums; /* scratch memory for a value of 32-bit and one of 64-bit numbers */
     uint64_t *wide_sums;
 } adder;
 
@@ -286,7 +286,7 @@ typedef struct mean_update {
     uint64_t *counts;
 } mean_update;
 
-/* Returns number INDEX of a value: the count, then the sums. */
+/* Returns the number at INDEX in a value: 0 is the count, and the sums follow. */
 static uint64_t number_at(bool wide, const void *value, size_t index) {
     return wide ? ((const uint64_t *)value)[index] : ((const uint32_t *)value)[index];
 }

@@ -2,8 +2,8 @@
 /*
  * Sums over clusters: for each cluster with points on a rank, the number of its points, or the sum
  * of their weights, and the weighted sum of their features, as values of a COLL_Pool with the
- * cluster's number as key. All are integers, so that totals don't depend on the order of addition.
- * Also computes the new centroids from these sums.
+ * cluster's number as key. All sums are integers, so that totals don't depend on the order of
+ * addition. Also computes the new centroids from these sums.
  */
 #ifndef COLL_KMEANS_ASSIGN_CLUSTER_SUMS_H
 #define COLL_KMEANS_ASSIGN_CLUSTER_SUMS_H
@@ -15,12 +15,12 @@
 /* Creates an empty pool for sums over POINTS; the caller frees it. */
 bool km_cluster_sums_pool(const km_points *points, COLL_Pool **pool, app_problem *problem);
 
-/* No cluster's number. */
+/* A number that no cluster has. */
 #define KM_NO_CLUSTER UINT32_MAX
 
 /*
  * Points that enter or leave clusters: each point i whose CLUSTERS[i] is a cluster and differs from
- * OTHERS[i] is added to that cluster, or subtracted from it.
+ * OTHERS[i] is added to the sums of cluster CLUSTERS[i], or subtracted from them.
  */
 typedef struct km_change {
     const uint32_t *clusters, *others;
@@ -28,8 +28,9 @@ typedef struct km_change {
 } km_change;
 
 /*
- * Adds CHANGE of this rank's points, fewer than 2^32, to POOL, using THREADS threads. There are K
- * clusters. ORDER (one number for each point) and STARTS (K + 1 numbers) are scratch memory.
+ * Adds CHANGE to the sums in POOL, using THREADS threads. This rank has fewer than 2^32 POINTS, and
+ * there are K clusters. ORDER (one number for each point) and STARTS (K + 1 numbers) are scratch
+ * memory.
  */
 bool km_cluster_sums_add(const km_points *points, const km_change *change, size_t k, int threads,
                          uint32_t *order, size_t *starts, COLL_Pool *pool, app_problem *problem);
@@ -66,14 +67,14 @@ uint32_t km_point_distance2(const km_points *points, size_t i, const uint8_t *ce
 /*
  * Sets each centroid whose cluster is in POOL to the mean of the cluster, rounded to the nearest
  * integer, half up (fixed-point ones to the nearest multiple of 2^-16, real features to the nearest
- * float32); leaves the other centroids, also those of clusters without points or weight. Sets
- * COUNTS[j] to the number of points of cluster j of K, or the sum of their weights; 0 if it isn't
- * in POOL. Not collective.
+ * float32); other centroids stay as they are, also the centroids of clusters without points or
+ * weight. Sets COUNTS[j] to the number of points of cluster j of K, or the sum of their weights; 0
+ * if the cluster isn't in POOL. Not collective.
  *
  * Compared with the exact mean, rounding adds at most count * dim / 4 to a cluster's sum of squared
- * distances. Still, the sum never exceeds that of the old centroid: in every dimension the sum is a
- * parabola around the mean, so the integer nearest to the mean is the best integer, and the old
- * centroid's feature is an integer, too.
+ * distances. Still, the sum never exceeds the sum for the old centroid: in every dimension the sum
+ * is a parabola around the mean, so the integer nearest to the mean is the best integer, and the
+ * old centroid's feature is an integer, too.
  */
 bool km_update_centroids(const COLL_Pool *pool, const km_points *points, size_t k,
                          uint8_t *centroids, uint64_t *counts, app_problem *problem);

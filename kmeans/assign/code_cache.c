@@ -3,7 +3,7 @@
 
 #include "kmeans/points/memory.h"
 
-enum { SAMPLE = 1024 }; /* rows whose mean is taken */
+enum { SAMPLE = 1024 }; /* the mean is taken over this many rows at least, if there are as many */
 
 static void compute_mean(const float *rows, size_t n, size_t dim, double *sums, float *mean) {
     const size_t step = km_larger(n / SAMPLE, 1);
@@ -16,7 +16,7 @@ static void compute_mean(const float *rows, size_t n, size_t dim, double *sums, 
 }
 
 bool km_code_cache_create(const float *rows, size_t n, size_t dim, km_code_cache *cache) {
-    app_problem problem = {""}; /* nobody is told: all works without the cache */
+    app_problem problem = {""}; /* its text is ignored, since everything works without the cache */
     double *sums = calloc(dim, sizeof *sums);
     *cache = (km_code_cache){.mean = km_allocate(dim, sizeof *cache->mean),
                              .sizes = calloc(n + 1, sizeof *cache->sizes)};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Caches the codes of float32 points (quantised.h) from one assignment to the next. They are
+ * Caches the codes of float32 points (quantised.h) from one assignment to the next. The codes are
  * relative to a fixed vector, the mean of a sample of the points. No MPI.
  */
 #ifndef COLL_KMEANS_ASSIGN_CODE_CACHE_H
@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The numbers kept with the codes q of a point y = s q + r; see quantised.h. */
+/* The numbers that are kept with the codes q of a point, y = s q + r; see quantised.h. */
 typedef struct km_code_sizes {
     float scale;  /* s; 0: the codes have not been made */
     float norm;   /* at least |q| */
@@ -26,8 +26,8 @@ typedef struct km_code_cache {
 } km_code_cache;
 
 /*
- * Creates an empty cache for N rows of DIM features. Returns false if memory is short; CACHE may be
- * freed then, too. Free it with km_code_cache_free.
+ * Creates an empty cache for N rows of DIM features. Returns false if memory is short. Free CACHE
+ * with km_code_cache_free, which does no harm after false.
  */
 bool km_code_cache_create(const float *rows, size_t n, size_t dim, km_code_cache *cache);
 void km_code_cache_free(km_code_cache *cache);

@@ -13,13 +13,16 @@
 #include <limits.h>
 #include <stdlib.h>
 
-/* SAMPLE places are considered, or PER_CLUSTER for each empty cluster if that is more. */
+/*
+ * The places of at most about SAMPLE points are considered, or of PER_CLUSTER points for each empty
+ * cluster if that is more.
+ */
 enum { SAMPLE = 1 << 16, PER_CLUSTER = 16 };
 
 /* A place that an empty cluster may get; a weight of 0 means no place. */
 typedef struct place {
     uint64_t weight;
-    uint64_t row; /* the lowest of the equal points */
+    uint64_t row; /* the lowest row of the equal points */
 } place;
 
 static const place none = {0, UINT64_MAX};
@@ -79,12 +82,12 @@ static void merge_places(void *into, const void *from, size_t bytes, void *conte
     sum->row = more->row < sum->row ? more->row : sum->row;
 }
 
-/* The places that this rank offers. */
+/* A search for places among this rank's points. */
 typedef struct place_search {
     const km_refill *in;
     const uint8_t *may_give; /* for each cluster: whether it has more than one member */
     double unit;             /* the unit of squared distances */
-    int rarity;              /* one of 2^RARITY places is considered */
+    int rarity;              /* about one of 2^RARITY places is considered */
 } place_search;
 
 /*
@@ -122,8 +125,8 @@ static bool offer_places(const place_search *this, COLL_Pool *pool, app_problem 
 }
 
 /*
- * Finds at rank 0 the BEST places among those of all ranks, and on all ranks their number FOUND.
- * Returns whether no rank has a problem.
+ * Finds, at rank 0, the BEST places among the places of all ranks. Sets *FOUND on all ranks to the
+ * number of places that were considered. Returns whether no rank has a problem.
  */
 static bool find_places(const place_search *this, best_places *best, uint64_t *found,
                         app_problem *problem) {
@@ -147,8 +150,8 @@ static bool find_places(const place_search *this, best_places *best, uint64_t *f
 }
 
 /*
- * Does the same on a sample of the places, with a larger sample if the places found are not enough,
- * and sorts them.
+ * Does the same with a sample of the places, and again with larger samples while fewer than SAMPLE
+ * / PER_CLUSTER places, or fewer than the empty clusters, are found. Sorts the best places.
  */
 static bool find_best_places(place_search *this, best_places *best, app_problem *problem) {
     uint64_t found = 0, wanted = best->count * PER_CLUSTER;

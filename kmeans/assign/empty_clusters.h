@@ -23,9 +23,10 @@ typedef struct km_refill {
  * the heaviest places; among equally heavy places, the one with the lowest row comes first. Points
  * of clusters with one member (or with the weight of one unit) and points that coincide with their
  * centroid are not used. Clusters for which no place is left keep their centroids. If there are
- * more than some million points, only a sample of the places is considered, which does not depend
- * on the numbers of ranks and threads. The objective never rises because no point had chosen the
- * moved centroids.
+ * more than 65,536 points, and more than 16 for each empty cluster, only a sample of the places is
+ * considered, as long as it has enough of them. The sample does not depend on the numbers of ranks
+ * and threads. The objective never rises because the moved centroids were not the nearest of any
+ * point.
  *
  * *REFILLED becomes the number of moved centroids on all ranks. Collective, also for ranks that
  * already have a problem; on false all ranks have the same problem.

@@ -100,7 +100,7 @@ static void find_deviations(const km_filter_level *level, const int32_t *sums,
                                                   sums[level->projection->count * points + i]);
 }
 
-/* Does the same for N fixed-point centroids from number FIRST on, from their first two planes. */
+/* Does the same for N fixed-point centroids from number FIRST on, using their first two planes. */
 static void find_fixed_point_deviations(const km_filter_level *level, size_t first, size_t n,
                                         float *deviations2) {
     const km_packed *of = level->of;

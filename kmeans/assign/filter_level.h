@@ -20,7 +20,7 @@ typedef struct km_packed {
     const km_kernel *kernel;
     const uint8_t *rows; /* K rows of DIM bytes; for fixed-point centroids the first plane */
     size_t k, dim;
-    unsigned char *data; /* their panels, in the caller's order or in the index's */
+    unsigned char *data; /* their panels, in the order of the caller or of the index */
     const uint32_t *norms;
     size_t block;                      /* the most panels that are processed together */
     const km_fixed_point *fixed_point; /* NULL if centroids are bytes */
@@ -40,7 +40,7 @@ typedef struct km_filter_level {
     float stretch;         /* the projection's stretch, or 1 for rows */
     uint8_t *bytes;        /* the sketches, until they are packed */
     float *errors;         /* their errors e, until they are packed */
-    unsigned char *packed; /* data and norms, unless they belong to the caller */
+    unsigned char *packed; /* the memory of data and norms, unless they belong to the caller */
     uint32_t *packed_norms;
     unsigned char *axes; /* the projection's axes, packed in centroid layout */
     int32_t axes_sums[KM_AXES + 1];
@@ -48,8 +48,8 @@ typedef struct km_filter_level {
 } km_filter_level;
 
 /*
- * Makes the sketches of the centroids OF, using THREADS threads. The caller keeps OF. Returns 0 or
- * ENOMEM.
+ * Makes the sketches of the centroids OF, using THREADS threads. The caller keeps OF and
+ * PROJECTION. Returns 0 or ENOMEM.
  */
 int km_filter_level_project(km_filter_level *level, const km_packed *of,
                             const km_projection *projection, int threads);
@@ -69,8 +69,8 @@ int km_filter_level_from_rows(km_filter_level *level, const km_packed *of, const
 void km_filter_level_free(km_filter_level *level);
 
 /*
- * Makes the sketches of the points packed in PANEL, whose CORRECTIONS (kernel.h) are given: writes
- * them to BYTES, one after the other, and their errors e to ERRORS.
+ * Makes the sketches of the points that are packed in PANEL and have CORRECTIONS (kernel.h). Writes
+ * the sketches to BYTES, one after the other, and their errors e to ERRORS.
  */
 void km_filter_level_sketch_points(const km_filter_level *level, const void *panel,
                                    const uint32_t *corrections,

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 enum { LEAST_UNITS = 2 }; /* of KM_BOUND_GROUP centroids in a group */
-enum { SAMPLE = 512 };    /* points whose bounds are looked at before an assignment */
+enum { SAMPLE = 512 };    /* the most points whose bounds are looked at before an assignment */
 
 /* The cost of comparing a pair of a point and a centroid if only some points are compared with a
  * group, relative to the cost if all are. */
@@ -129,7 +129,7 @@ bool km_group_bounds_begin(km_group_bounds *this, const float *centroids,
     if (number == 1 || this->groups < FEWEST)
         return false;
     if (number == 2 ? !allocate(this) : !plan(this, centroids, distance2)) {
-        km_group_bounds_free(this); /* no groups: it is not tried again */
+        km_group_bounds_free(this); /* then there are no groups, and later calls return false */
         return false;
     }
     for (size_t group = 0; number == 2 && group < this->groups; group++)

@@ -50,7 +50,7 @@ void km_pack_centroids(const km_kernel *kernel, const uint8_t *rows, size_t n, s
         pack_centroid(kernel, rows + j * dim, dim, j, panel);
         norms[j] = norm2(rows + j * dim, dim);
     }
-    /* With zeros for dimensions, the norm is the score, so a missing centroid never wins. */
+    /* As the features are zeros, the score is the norm, so a missing centroid is never nearest. */
     for (size_t j = n; j < kernel->centroids; j++)
         norms[j] = KM_NO_SCORE;
 }

@@ -47,27 +47,28 @@ typedef struct km_kernel {
     size_t points;           /* in a panel of points */
     size_t centroids;        /* in a panel of centroids */
     size_t group;            /* consecutive dimensions of one row */
-    size_t element; /* bytes of a packed dimension: 1 or 2; those of centroids are signed */
+    size_t element;          /* bytes of a packed dimension: 1 or 2; packed centroids are signed */
 
     /* The next three serve float32 features. */
-    const struct km_kernel *quantised; /* the kernel for these, which only has pack, pack_centroids
-                                          and multiply; NULL: this one */
+    const struct km_kernel *quantised; /* the kernel for float32, whose only functions for data are
+                                          pack, pack_centroids and multiply; NULL: this kernel */
     int range;    /* codes of points lie between -RANGE and RANGE; RANGE + 1 is added to them */
-    int lane_sum; /* the most that a centroid's absolute codes in a lane may add up to; or 0 */
+    int lane_sum; /* the most that the absolute codes of a centroid in a lane may add up to; 0: no
+                     limit */
 
     /* Returns true if this processor and its operating system can run the kernel. */
     bool (*supported)(void);
 
     /*
      * Fills PANEL, 64-byte aligned, with N rows of DIM bytes, 1 <= N <= points, and with zeros for
-     * missing points. Sets corrections[i] to the sum of x (x - 256). A score of point i plus its
-     * correction is the squared distance.
+     * missing points. Sets corrections[i] to the sum of x (x - 256). The score of a centroid for
+     * point i plus corrections[i] is their squared distance.
      */
     void (*pack)(const uint8_t *rows, size_t n, size_t dim, void *panel, uint32_t *corrections);
 
     /*
      * Fills PANEL with N rows of centroids, 1 <= N <= centroids, and NORMS with their |c|^2.
-     * Missing centroids become zeros with a norm that never wins.
+     * Missing centroids become zeros with the norm KM_NO_SCORE, so that they are never nearest.
      */
     void (*pack_centroids)(const struct km_kernel *kernel, const uint8_t *rows, size_t n,
                            size_t dim, void *panel, uint32_t *norms);
@@ -75,8 +76,8 @@ typedef struct km_kernel {
     /*
      * Compares all points of one panel with all centroids of another. Lowers best[i], the least
      * score of point i so far, and sets nearest[i] to the number of the centroid that has it; FIRST
-     * is the number of the panel's first centroid. CORRECTIONS are those of the points, NORMS are
-     * |c|^2. GROUPS is the number of groups in both panels.
+     * is the number of the panel's first centroid. CORRECTIONS come from pack, NORMS are |c|^2.
+     * GROUPS is the number of groups in both panels.
      */
     void (*tile)(const void *points, const uint32_t *corrections, const void *centroids,
                  const uint32_t *norms, size_t groups, uint32_t first, uint32_t *best,
@@ -91,7 +92,7 @@ typedef struct km_kernel {
     /*
      * Lists the pairs, centroid after centroid, whose product plus STARTS[centroid] is at least
      * FLOORS[point], and returns their number. PAIRS has room for all pairs and KM_SPARE more. If
-     * PAIRS is NULL, returns any number but 0 if there is such a pair, and else 0.
+     * PAIRS is NULL, returns a number other than 0 if there is such a pair, and else 0.
      */
     size_t (*find_candidates)(const void *points, const void *centroids, const int32_t *starts,
                               size_t groups, const int32_t *floors, km_pair *pairs);
@@ -110,7 +111,7 @@ typedef struct km_kernel {
     double (*burn)(size_t rounds);
 } km_kernel;
 
-/* The functions of a kernel for bytes, if its file gives them the names of the members. */
+/* Sets the functions of a kernel for bytes, whose file gives them the names of the members. */
 #define KM_KERNEL_FUNCTIONS                                                                        \
     .supported = supported, .pack = pack, .pack_centroids = km_pack_centroids, .tile = tile,       \
     .multiply = multiply, .find_candidates = find_candidates, .multiply_rows = multiply_rows,      \
@@ -121,15 +122,16 @@ const km_kernel *const *km_kernel_list(void);
 
 /*
  * Returns the fastest supported kernel, or the one that the environment variable COLL_KMEANS_KERNEL
- * names. Returns NULL if it names none that runs here; PROBLEM then holds one line saying so.
+ * names. If no kernel of that name runs here, returns NULL and writes one line about this to
+ * PROBLEM, which has SIZE bytes.
  */
 const km_kernel *km_kernel_best(char *problem, size_t size);
 
-/* pack_centroids of every kernel for unsigned bytes. */
+/* The pack_centroids of every kernel. */
 void km_pack_centroids(const km_kernel *kernel, const uint8_t *rows, size_t n, size_t dim,
                        void *panel, uint32_t *norms);
 
-/* The kernels of the other files, for kernel.c alone; all others call km_kernel_list. */
+/* The kernels of the other files. Only kernel.c uses them; all other files call km_kernel_list. */
 extern const km_kernel km_kernel_vnni;
 extern const km_kernel km_kernel_avx_vnni;
 extern const km_kernel km_kernel_avx2;
@@ -137,7 +139,7 @@ extern const km_kernel km_kernel_i8mm;
 extern const km_kernel km_kernel_dotprod;
 extern const km_kernel km_kernel_scalar;
 
-/* The quantised kernels of two of these. */
+/* The kernels for float32 of km_kernel_avx2 and km_kernel_scalar. */
 extern const km_kernel km_kernel_avx2_narrow;
 extern const km_kernel km_kernel_scalar_panel;
 

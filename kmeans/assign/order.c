@@ -9,7 +9,7 @@
 
 enum {
     SAMPLE = 32, /* the most rows from which a direction is found */
-    ROUNDS = 4,  /* iterations that find it */
+    ROUNDS = 4,  /* iterations that find a direction */
 };
 
 /* A row, and its position along the direction in which its part is split. */
@@ -60,8 +60,8 @@ static void find_direction(const rows *all, const item *items, size_t n, float *
     for (int round = 0; round < ROUNDS && most > 0; round++) {
         float next[KM_ORDER_SIZE] = {0};
         for (size_t i = 0; i < count; i++) {
-            float image =
-                km_dot(centered[i], direction, size) / most; /* divided, or it would grow */
+            /* Without the division, the direction would grow. */
+            float image = km_dot(centered[i], direction, size) / most;
             km_add_multiple(next, image, centered[i], size);
         }
         memcpy(direction, next, size * sizeof *direction);
@@ -76,7 +76,7 @@ static void swap(item *a, item *b) {
 }
 
 /*
- * Splits N >= 2 items so that no key of the first part is above one of the rest (Hoare). Returns
+ * Splits N >= 2 items so that no key of the first part is above a key of the rest (Hoare). Returns
  * the length of the first part.
  */
 static size_t partition(item *items, size_t n) {
@@ -92,7 +92,7 @@ static size_t partition(item *items, size_t n) {
     }
 }
 
-/* Moves the SMALLEST items with the smallest keys, of N, to the front. */
+/* Reorders N items so that the first SMALLEST of them have the smallest keys. */
 static void select_smallest(item *items, size_t n, size_t smallest) {
     while (n > 1) {
         size_t first = partition(items, n);

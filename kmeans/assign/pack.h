@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Lays bytes out in a kernel's panels; inline, so that each kernel compiles it for its own
- * constants.
+ * Lays bytes out in a kernel's panels. The functions are inline, so that they are compiled for the
+ * constants of each kernel.
  */
 #ifndef COLL_KMEANS_ASSIGN_PACK_H
 #define COLL_KMEANS_ASSIGN_PACK_H
@@ -36,7 +36,7 @@ km_lay_out(const uint8_t *rows, size_t n, size_t dim, size_t points, size_t grou
     }
 }
 
-/* Does the same and sets CORRECTIONS. */
+/* Does the same, and sets CORRECTIONS[i] to the correction of row i, or 0 if it is missing. */
 __attribute__((always_inline)) static inline void km_pack_bytes(const uint8_t *rows, size_t n,
                                                                 size_t dim, size_t points,
                                                                 size_t group, uint8_t *panel,

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The multiply_rows of a kernel. The including file defines multiply_pair for one pair first. */
+/*
+ * Defines the multiply_rows of a kernel. The including file first defines multiply_pair, which
+ * computes one product.
+ */
 #ifndef COLL_KMEANS_ASSIGN_PAIRS_H
 #define COLL_KMEANS_ASSIGN_PAIRS_H
 

@@ -13,7 +13,8 @@ enum {
     SAMPLE = 1024,  /* number of rows from which the axes are found */
     ROUNDS = 4,     /* iterations that find the axes */
     SQUARINGS = 10, /* of G, to bound its largest eigenvalue */
-    WIDEST = 200,   /* largest number of the sample after scaling; a few numbers are clamped */
+    WIDEST = 200,   /* largest number in sketches of the sample before clamping; a few numbers are
+                       clamped */
 };
 
 /* If A keeps a smaller share of the variance, sketches rule out too few rows. */
@@ -21,7 +22,7 @@ static const double least_share = 0.4;
 
 /* Memory for finding the axes: the sample of rows less their mean, and the axes. */
 typedef struct axes_search {
-    size_t rows, dim, count; /* COUNT of the axes in use */
+    size_t rows, dim, count; /* COUNT is the number of axes in use */
     float *centered;         /* rows x dim */
     float *mean;
     float *found;  /* KM_AXES x dim: the principal axes, in descending order of variance */
@@ -47,8 +48,10 @@ static bool axes_search_create(axes_search *space, size_t rows, size_t dim) {
     return space->centered && space->mean && space->found && space->axes && space->images;
 }
 
-/* Samples ROWS, every (N / sample size)th one, and subtracts the sample's mean. Returns the
- * sample's variance. */
+/*
+ * Samples ROWS, every (N / sample size)th one, and subtracts the sample's mean. Returns the sum of
+ * the squares of the differences.
+ */
 static double center_sample(axes_search *space, const uint8_t *rows, size_t n) {
     double variance = 0;
     for (size_t i = 0; i < space->rows; i++) {
@@ -124,8 +127,8 @@ static void find_axes(axes_search *space) {
 }
 
 /*
- * Multiplies the axes by a Hadamard matrix, which is orthogonal, so that each of them then keeps
- * about the same variance.
+ * Multiplies the axes by a Hadamard matrix, which is orthogonal up to a factor, so that each axis
+ * then keeps about the same variance.
  */
 static void mix_axes(axes_search *space) {
     for (size_t half = 1; half < space->count; half *= 2)
@@ -202,9 +205,9 @@ static void make_gram(const km_projection *projection, square_matrix gram) {
 }
 
 /*
- * Returns an upper bound, hardly larger, of A's largest singular value. The largest eigenvalue of G
- * is at most trace(G^n)^(1/n), n = 2^SQUARINGS, as the trace is the sum of the eigenvalues' powers.
- * square() divides by the trace, whose logarithm is added again here.
+ * Returns a close upper bound of A's largest singular value. The largest eigenvalue of G is at most
+ * trace(G^n)^(1/n), n = 2^SQUARINGS, as the trace is the sum of the eigenvalues' powers. square()
+ * divides by the trace, whose logarithm is added again here.
  */
 static double largest_singular_value(square_matrix gram, size_t count) {
     square_matrix power;
@@ -255,12 +258,12 @@ static double invert(square_matrix lower, km_projection *projection) {
 }
 
 /*
- * Prepares the computation of the length that A does not see. With the inverse W, y^T G^-1 y = |W
+ * Prepares the computation of |R (x - mean)| (projection.h). With the inverse W, y^T G^-1 y = |W
  * y|^2. Errors are bounded as follows. Each component of W y sums up at most n products, n being
  * the number of axes. Float arithmetic makes a component wrong by at most (n + 4) u times the sum
  * of the products' absolute values, u = 2^-24, and W y by at most (n + 4) u |W|_F |y|, where the
- * length of y is at most sigma |x - mean|. 2^-17 is more than the sums of squares add. Products
- * that are wrong by 1/2 add |W|_F sqrt(n) / 2.
+ * length of y is at most sigma |x - mean|. The sums of squares add less than 2^-17. Products y that
+ * are wrong by 1/2 add |W|_F sqrt(n) / 2.
  */
 static void prepare_rest(km_projection *projection, const axes_search *space, square_matrix gram,
                          double sigma) {
@@ -279,8 +282,8 @@ static void prepare_rest(km_projection *projection, const axes_search *space, sq
 }
 
 /*
- * Returns the scale that makes the largest number of the sample's sketches WIDEST. The rows of A
- * are the axes multiplied by FACTOR.
+ * Returns the scale at which the largest absolute value in the sketches of the sample becomes
+ * WIDEST. The rows of A are the axes multiplied by FACTOR.
  */
 static float fit_scale(axes_search *space, float factor) {
     float largest = 1;
@@ -303,7 +306,7 @@ static void fill_sketch(km_projection *made, axes_search *space, double variance
     made->scale = fit_scale(space, factor);
     made->stretch = (float)(sigma * (double)made->scale * (1 + 1e-6));
     if (!factorize(gram, made->count))
-        made->stretch = 0; /* makes it useless */
+        made->stretch = 0; /* makes the projection useless; see is_useful */
     else
         prepare_rest(made, space, gram, sigma);
 }
@@ -404,9 +407,9 @@ float km_projection_deviation2(const km_projection *projection, uint32_t correct
 }
 
 /*
- * Returns the clamped and rounded number that, repeated KM_REST times, stands for the part of the
- * length that the projection A loses. On entry *ERROR is the square of the other numbers' error; it
- * becomes the error e.
+ * Returns the clamped and rounded number that, repeated KM_REST times, stands for |R (x - mean)| in
+ * a sketch. *ERROR is the square of the error of the sketch's other numbers on entry, and the error
+ * e of the sketch on return.
  */
 static uint8_t round_rest(const km_projection *projection, float deviation2, float projected2,
                           float *error) {

@@ -4,25 +4,25 @@
  * so are the rows. No MPI.
  *
  * A sketch is a quantised linear projection of the row x: y(x) = A (x - mean) scale. Each number of
- * y is clamped to -128 ... 127, which takes no two rows farther apart, and then rounded to an
+ * y is clamped to -128 ... 127, which moves no two rows farther apart, and then rounded to an
  * integer. The result is q(x); e(x) is its distance from the clamped y(x). So with sigma, the
  * largest singular value of A,
  *
  *     |q(x) - q(c)| <= sigma scale |x - c| + e(x) + e(c)
  *
- * for any A: no row is missed if the rows with farther sketches are skipped. The more of the rows'
- * variance A keeps, the tighter the bound. So A's rows are the principal axes of the rows
- * (principal component analysis), rotated among themselves so that each keeps about the same
- * variance, and rounded to bytes.
+ * for any A: no row that is near enough is missed if the rows whose sketches are farther apart are
+ * skipped. The more of the rows' variance A keeps, the tighter the bound. So A's rows are the
+ * principal axes of the rows (principal component analysis), rotated among themselves so that each
+ * keeps about the same variance, and rounded to bytes.
  *
- * A sketch also holds the length of the part R (x - mean) that A does not see. Let P and R be the
- * projections onto the space of A's rows and onto its complement, and d = x - c. Lengths of vectors
- * differ by no more than the vectors do, so
+ * Let P and R be the projections onto the space of A's rows and onto its complement, and d = x - c.
+ * A does not depend on R (x - mean), so a sketch also holds the length of this part. Lengths of
+ * vectors differ by no more than the vectors do, so
  *
  *     |A d|^2 + sigma^2 (|R x| - |R c|)^2 <= sigma^2 (|P d|^2 + |R d|^2) = sigma^2 |d|^2,
  *
- * and the bound above still holds if that length, times sigma, is added as one more row of A. It is
- * stored as KM_REST equal numbers, whose squares add up to its square. With G = A A^T,
+ * and the bound above still holds if that length, times sigma, is added to y as one more number.
+ * This number is stored as KM_REST equal ones, whose squares add up to its square. With G = A A^T,
  *
  *     |R (x - mean)|^2 = |x - mean|^2 - y^T G^-1 y, y = A (x - mean).
  *
@@ -38,7 +38,7 @@
 enum {
     KM_AXES = 64,                  /* rows of A, at most: numbers of one byte in a sketch */
     KM_COARSE_AXES = 16,           /* the same for a coarse sketch */
-    KM_REST = 4,                   /* further numbers, for the part that A does not see */
+    KM_REST = 4,                   /* further numbers, for |R (x - mean)| */
     KM_SKETCH = KM_AXES + KM_REST, /* bytes of a sketch, at most */
     KM_SKETCH_LEAST_DIM = 256,     /* rows with fewer dimensions have no sketches */
     KM_SKETCH_LEVELS = 2,          /* a coarse sketch, and the full one */
@@ -51,22 +51,22 @@ typedef struct km_projection {
     uint8_t *axes;            /* A: COUNT rows of DIM numbers, 128 added to each; then the mean */
     int32_t offsets[KM_AXES]; /* A mean */
     float scale;
-    float stretch;     /* sigma * scale, or a little more */
-    double share;      /* the share that A keeps of the variance of the sampled rows */
-    uint32_t mean2;    /* |mean|^2 */
-    float *inverse;    /* inverse of G's Cholesky factor: COUNT rows, lower triangle */
-    float middle_rest; /* mean length of the part that A does not see, times stretch */
-    float rest_error;  /* y^T G^-1 y may be off by rest_error |x - mean|^2 ... */
-    float rest_slack;  /* ... + rest_slack (|x - mean| + rest_slack) */
-    struct km_projection
-        *coarse; /* the coarse projection with the first axes only, to be tested before; or NULL */
+    float stretch;                /* sigma * scale, or a little more */
+    double share;                 /* the share that A keeps of the variance of the sampled rows */
+    uint32_t mean2;               /* |mean|^2 */
+    float *inverse;               /* inverse of G's Cholesky factor: COUNT rows, lower triangle */
+    float middle_rest;            /* mean of |R (x - mean)| in the sample, times stretch */
+    float rest_error;             /* y^T G^-1 y may be off by rest_error |x - mean|^2 ... */
+    float rest_slack;             /* ... + rest_slack (|x - mean| + rest_slack) */
+    struct km_projection *coarse; /* a coarse projection onto the first axes only, whose sketches
+                                     are compared first; or NULL */
 } km_projection;
 
 /*
- * Makes the projection for rows like these N, of DIM bytes each, from a sample of them; the result
- * is deterministic. Sets *PROJECTION to NULL if sketches can't help: few dimensions, few rows, or
- * rows whose variance is spread over all directions. Free it with km_projection_free. Returns 0 or
- * ENOMEM.
+ * Makes the projection for N ROWS of DIM bytes each, and for similar rows, from a sample of ROWS;
+ * the result is deterministic. Sets *PROJECTION to NULL if sketches can't help: few dimensions, few
+ * rows, or rows whose variance is spread over all directions. Free it with km_projection_free.
+ * Returns 0 or ENOMEM.
  */
 int km_projection_create(const uint8_t *rows, size_t n, size_t dim, km_projection **projection);
 void km_projection_free(km_projection *projection);

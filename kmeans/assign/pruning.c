@@ -14,7 +14,7 @@
 enum {
     CACHE_LINE = 64,
     LOOKED_AT = 8,     /* a first guess looks at one panel in LOOKED_AT ... */
-    LOOKED_AROUND = 8, /* ... and a better one at LOOKED_AROUND panels on both sides of it */
+    LOOKED_AROUND = 8, /* ... and a better guess at LOOKED_AROUND panels around it */
     DENSE = 4,         /* a tile is dense if more than one in DENSE of its pairs is left */
     TRIED_EVERY = 4,   /* one block in TRIED_EVERY is tested at all levels; the others skip ... */
     USUAL = 7,         /* ... a level that leaves USUAL / 8 of its tiles or more to the next one */
@@ -56,7 +56,9 @@ static int pack_rows(const km_pruning *pruning, int threads) {
     return error;
 }
 
-/* Makes the levels with sketches, all in the order that km_order finds for the coarsest ones. */
+/*
+ * Makes the levels with sketches, all in the order that km_order finds for the coarsest sketches.
+ */
 static int make_sketch_levels(km_pruning *pruning, const km_projection *projection, int threads) {
     const km_projection *levels[KM_SKETCH_LEVELS];
     int error = 0;
@@ -184,8 +186,9 @@ void km_pruning_sketch_points(const km_pruning *pruning, const size_t *numbers,
 }
 
 /*
- * Finds the range of panels that hold the nearest so far of N points, with LOOKED_AROUND more on
- * both sides.
+ * Sets START and END - 1 to the first and last panel that a better guess looks at: LOOKED_AROUND
+ * panels before the panels of the nearest centroids so far of N points, these, and one panel fewer
+ * behind them.
  */
 static void find_around(const km_pruning *pruning, const uint32_t *nearest, size_t n, size_t *start,
                         size_t *end) {
@@ -215,7 +218,10 @@ void km_pruning_guess(const km_pruning *pruning, bool near, const km_point_panel
         points->nearest[i] = pruning->order[points->nearest[i]];
 }
 
-/* Returns the distance of point I's best centroid, or a little more. */
+/*
+ * Returns the distance of point I's nearest centroid so far, or a little more; infinity if there is
+ * none.
+ */
 static float distance_of(const km_point_panel *points, size_t i) {
     if (points->exact_best)
         return points->exact_best[i] == UINT64_MAX
@@ -240,7 +246,7 @@ static int32_t floor_of(const km_pruning *pruning, const km_point_panel *points,
     return (int32_t)(((double)(int32_t)points->levels[l].corrections[i] - far * far) / 2) - 4;
 }
 
-/* Sets the floors of point I from the distance of its best centroid. */
+/* Sets the floors of point I from the distance of its nearest centroid so far. */
 static void set_floors(const km_pruning *pruning, const km_point_panel *points, size_t i) {
     points->distances[i] = distance_of(points, i);
     for (size_t l = 0; l < pruning->sketches + pruning->rows_usable; l++)
@@ -248,7 +254,10 @@ static void set_floors(const km_pruning *pruning, const km_point_panel *points, 
             floor_of(pruning, points, l, i, points->distances[i], pruning->level[l].slack);
 }
 
-/* Computes the scores of the points' guesses; leaves points whose guess is no centroid's number. */
+/*
+ * Computes the scores of the points' guesses; skips points whose guess is not the number of a
+ * centroid.
+ */
 static void score_guesses(const km_pruning *pruning, const uint32_t *guess,
                           const km_point_panel *points) {
     km_tile_scratch *scratch = points->scratch;
@@ -298,7 +307,9 @@ static size_t centroid_of(const tile_search *this, km_pair pair) {
     return this->pruning->order[this->first + pair.centroid];
 }
 
-/* Makes centroid J the nearest of point I. NEARER is false if it replaces an equally near one. */
+/*
+ * Makes centroid J the nearest of point I. NEARER is false if J replaces an equally near centroid.
+ */
 static void set_nearest(const tile_search *this, size_t i, size_t j, bool nearer) {
     this->points->nearest[i] = (uint32_t)j;
     if (nearer)
@@ -306,8 +317,8 @@ static void set_nearest(const tile_search *this, size_t i, size_t j, bool nearer
 }
 
 /*
- * Computes the products of N pairs: rows of points with ROWS of centroids or of one of their
- * planes.
+ * Computes the products of N pairs of points and centroids. ROWS are the centroids' rows, or one of
+ * their planes.
  */
 static void multiply_pairs(const tile_search *this, const uint8_t *rows, size_t n) {
     const km_packed *of = &this->pruning->of;
@@ -345,14 +356,17 @@ static bool may_be_nearest(const tile_search *this, size_t i, float distance2, f
     return distance2 <= most * most * 1.00001F + 0.001F;
 }
 
-/* Computes the products of N pairs with the digits of plane PLANE, each less 128. */
+/*
+ * Computes the products of the points of N pairs with the digits of the centroids in PLANE, each
+ * less 128.
+ */
 static void multiply_plane(const tile_search *this, size_t plane, size_t n) {
     multiply_pairs(this, km_plane_row(&this->pruning->of.fixed_point->planes, plane, 0), n);
 }
 
 /*
- * Keeps the pairs that the first plane doesn't rule out, with |x|^2 - 2 x.h of each. Returns their
- * number.
+ * Keeps the pairs that the first plane doesn't rule out, and stores |x|^2 - 2 x.h of each. Returns
+ * the number of pairs kept.
  */
 static size_t filter_by_first_plane(const tile_search *this, size_t n) {
     const km_point_panel *points = this->points;
@@ -372,7 +386,7 @@ static size_t filter_by_first_plane(const tile_search *this, size_t n) {
     return left;
 }
 
-/* Does the same with the second plane, and stores x.a of each pair left. */
+/* Does the same with the second plane, and stores x.(a - 128) of each pair that is kept. */
 static size_t filter_by_second_plane(const tile_search *this, size_t n) {
     const km_fixed_point *fixed_point = this->pruning->of.fixed_point;
     km_tile_scratch *scratch = this->points->scratch;

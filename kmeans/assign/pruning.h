@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Pruning of the search for the nearest centroids: sketches (projection.h) rule out centroids that
- * cannot be nearest to a point, and the point is compared in full with the others only. The result
- * is exact. No MPI.
+ * cannot be nearest to a point, and the point is compared in full with the remaining centroids
+ * only. The result is exact. No MPI.
  *
  * A pruning index has up to three filter levels (filter_level.h): coarse sketches, if there are
  * any; full sketches; and the rows themselves, which are used for tiles of points and centroids in
@@ -10,8 +10,8 @@
  * points of a panel are near each other, too, the coarse level rules out most tiles as a whole.
  *
  * Fixed-point centroids (fixed_point.h) are compared plane by plane until they are ruled out: the
- * distance to the first planes alone, less their error, is a lower bound. An index of fixed-point
- * centroids need not have sketches: then its only level is that of rows.
+ * distance to the first planes alone, less the error of these planes, is a lower bound. An index of
+ * fixed-point centroids need not have sketches: then its only level is that of rows.
  */
 #ifndef COLL_KMEANS_ASSIGN_PRUNING_H
 #define COLL_KMEANS_ASSIGN_PRUNING_H
@@ -53,7 +53,7 @@ typedef struct km_tile_scratch {
 /* Counts tiles at each level of sketches, so that levels of little use can be skipped. */
 typedef struct km_tally {
     uint64_t tiles[KM_SKETCH_LEVELS]; /* tiles tested at this level */
-    uint64_t left[KM_SKETCH_LEVELS];  /* tiles of these that had to go on to the next level */
+    uint64_t left[KM_SKETCH_LEVELS];  /* tiles of these that the next level tested, too */
 } km_tally;
 
 enum { KM_FILTER_LEVELS = KM_SKETCH_LEVELS + 1 };
@@ -65,11 +65,12 @@ typedef struct km_point_panel {
     uint8_t *gathered; /* scratch for N rows */
     bool *packed;      /* whether the panel of rows has been packed */
     uint32_t *corrections, *best, *nearest;
-    float *distances; /* upper bounds: the distances of best, or a little more */
-    uint64_t *
-        exact_best; /* exact squared distances in units of 2^-32, instead of best; NULL for bytes */
-    struct {        /* for each level, the coarsest first, and rows last */
-        void *panel;           /* packed sketches, or rows */
+    float *distances; /* upper bounds: the distances of the nearest centroids so far, or a little
+                         more */
+    uint64_t *exact_best; /* for fixed-point centroids: exact squared distances in units of 2^-32,
+                             used instead of best; NULL for bytes */
+    struct {              /* for each level, the coarsest first, and rows last */
+        void *panel;      /* packed sketches, or rows */
         uint32_t *corrections; /* the sketches' corrections from a kernel's pack */
         float *errors;         /* the sketches' errors e (projection.h); NULL for rows */
         int32_t *floors;       /* thresholds that centroids must reach to be nearest (kernel.h) */
@@ -92,7 +93,7 @@ void km_pruning_sketch_points(const km_pruning *pruning, const size_t *numbers,
 
 /*
  * Guesses the nearest centroids from sketches alone. Looks at every eighth panel of centroids, or,
- * if NEAR, at the panels around the nearest so far, which must be numbers of centroids.
+ * if NEAR, at the panels around the nearest centroids so far, which must be set.
  */
 void km_pruning_guess(const km_pruning *pruning, bool near, const km_point_panel *points);
 
@@ -105,8 +106,8 @@ void km_pruning_start(const km_pruning *pruning, const uint32_t *guess,
                       const km_point_panel *points);
 
 /*
- * Returns the first level at which to test the tiles of the next block of centroids, the one with
- * number TURN in the sequence of blocks that the points are compared with.
+ * Returns the first level at which to test the tiles of the next block of centroids. TURN is the
+ * number of blocks with which the points have been compared.
  */
 size_t km_pruning_first_level(const km_pruning *pruning, size_t turn, const km_tally *tally);
 

@@ -14,7 +14,7 @@ enum {
     CENTROID_OFFSET = 128
 };
 
-/* Sets MEAN to that of the cache, or of the centroids. */
+/* Sets MEAN to the mean of CACHE, or of the centroids if CACHE is NULL. */
 static bool set_mean(const km_code_cache *cache, const float *rows, size_t k, size_t dim,
                      float *mean) {
     if (cache) {

@@ -5,14 +5,14 @@
  * centroids; distances in double precision decide among the others. So the result is that of
  * km_real_distance2 for all pairs. No MPI.
  *
- * Let m be any vector, best one near the points and centroids: their mean. For a point x and a
- * centroid c, let
+ * Let m be any vector, preferably near the points and centroids, such as their mean. For a point x
+ * and a centroid c, let
  *
  *     y = x - m = s q + r,     e = c - m = t p + f,
  *
- * with scales s and t, one for each row, and vectors q and p of small integers; r and f are
- * what rounding leaves. The score |x - c|^2 - |y|^2 = |e|^2 - 2 y.e orders the centroids of a point
- * like their distances do. As y.e = s t q.p + s q.f + r.e, by Cauchy and Schwarz
+ * with scales s and t, one for each row, and vectors q and p of small integers; r and f are what
+ * rounding leaves. The score |x - c|^2 - |y|^2 = |e|^2 - 2 y.e orders the centroids of a point like
+ * their distances do. As y.e = s t q.p + s q.f + r.e, by Cauchy and Schwarz
  *
  *     | score - (|e|^2 - 2 s t q.p) | <= 2 (s |q| |f| + |r| |e|).                     (1)
  *
@@ -20,9 +20,9 @@
  *
  *     z = h |e|^2 - t q.p,     h = 1 / (2 s),     | h score - z | <= |q| |f| + |r| |e| / s.   (2)
  *
- * A bound B of each point is at least h times the score of its nearest centroid. So a centroid
- * with z - (|q| |f| + |r| |e| / s) > B is not nearest. B is the least z + |q| |f| + |r| |e| / s so
- * far, or follows from the distance of a centroid that was computed.
+ * A bound B of each point is at least h times the score of its nearest centroid. So a centroid with
+ * z - (|q| |f| + |r| |e| / s) > B is not nearest. B is the least z + |q| |f| + |r| |e| / s so far,
+ * or follows from the computed distance of a centroid.
  *
  * Rounding: u = 2^-24 is the rounding error of float32, Y and E are upper bounds of |y| and of all
  * |e|. z, its error bound and B are sums of a few products, none larger than (Y + E) E / s, with
@@ -30,10 +30,11 @@
  * (Y + E) E / s, which is added to (2) by adding 64 u (Y + E) to |r|, and 64 u |e| to |f|. A sum of
  * n squares has a relative error of at most (n + 2) u in any order (Higham, Accuracy and Stability
  * of Numerical Algorithms, 2002, section 3.1); all norms are therefore increased by (n + 16) 2 u.
- * Squares below 2^-126 may vanish, so 2^-60 is added to |r|, |e| and |f|. The order of distances in
- * double precision counts, even where their rounding errors, of (n + 2) 2^-53 (Y + E)^2 at most,
- * decide; so B is raised by more than twice that. Scales are so limited that nothing overflows.
- * Rows that are too large for that get an infinite |r| or |e|, so that they are never ruled out.
+ * With gradual underflow, a square below 2^-126 is wrong by 2^-150 at most, so 2^-60, which is more
+ * than the norm of n such errors, is added to |r|, |e| and |f|. The order of distances in double
+ * precision counts, even where their rounding errors, of (n + 2) 2^-53 (Y + E)^2 at most, decide;
+ * so B is raised by more than twice that. Scales are so limited that nothing overflows. Rows that
+ * are too large for that get an infinite |r| or |e|, so that they are never ruled out.
  */
 #ifndef COLL_KMEANS_ASSIGN_QUANTISED_H
 #define COLL_KMEANS_ASSIGN_QUANTISED_H
@@ -49,18 +50,18 @@
 typedef struct km_quantised km_quantised;
 
 /*
- * Quantises K rows of DIM features, which the caller keeps for as long as the result, for KERNEL,
- * using THREADS threads. If BOUNDS is not NULL, they are used and made anew by one assignment of
- * all their points; the caller has begun it (km_group_bounds_begin). If CACHE is not NULL, the
- * codes of points that are found there are used, and missing ones are added. Free the result with
- * km_quantised_free. Returns 0 or ENOMEM.
+ * Quantises K ROWS of DIM features for KERNEL, using THREADS threads. The caller keeps ROWS for as
+ * long as the result. If BOUNDS is not NULL, the caller has begun an assignment of all points of
+ * BOUNDS with km_group_bounds_begin. The result may be used for that one assignment, which uses and
+ * renews the bounds. If CACHE is not NULL, the codes of points in CACHE are used, and missing codes
+ * are added. Free the result with km_quantised_free. Returns 0 or ENOMEM.
  */
 int km_quantised_create(const float *rows, size_t k, size_t dim, const km_kernel *kernel,
                         km_group_bounds *bounds, km_code_cache *cache, int threads,
                         km_quantised **centroids);
 void km_quantised_free(km_quantised *centroids);
 
-/* km_assign_query (assign.h) for points of float32. */
+/* Does what km_assign_query (assign.h) does, for points of float32. */
 struct km_query;
 int km_quantised_assign(const struct km_query *query, const km_quantised *centroids, int threads,
                         const uint32_t *guess, uint32_t *nearest, uint32_t *distance);

@@ -11,8 +11,8 @@ struct km_bounded {
     km_group_lows lows;
     /* For each point of the block. */
     size_t *which;    /* its number in the bounds */
-    double *own_best; /* the squared distance of its guess */
-    float *reaches;   /* an upper bound of the distance of the nearest one so far */
+    double *own_best; /* its squared distance from its guess */
+    float *reaches;   /* an upper bound of its distance from its guess */
     /* A panel of gathered points. */
     uint32_t *list;      /* points that can't leave out a group */
     uint8_t *gathered;   /* their codes */
@@ -66,7 +66,10 @@ static uint16_t *bound_at(const km_bounded *this, size_t group, size_t point) {
     return &bounds->lower[group * bounds->rows + this->which[point]];
 }
 
-/* Stores the bounds that the last comparisons of PANEL gave for GROUP; lowers them unless FRESH. */
+/*
+ * Stores the bounds that the last comparisons of PANEL gave for GROUP. If FRESH, they replace the
+ * stored bounds; else they can only lower them.
+ */
 static void store_bounds(km_bounded *this, const km_quantised_panel *panel, size_t group,
                          bool fresh) {
     const km_quantised *centroids = this->block->centroids;
@@ -142,7 +145,7 @@ static km_quantised_panel gather_points(km_bounded *to, const uint32_t *numbers,
                                 .bounds = to->bounds};
 }
 
-/* Compares those of a block's N points that can't leave out GROUP with its panels. */
+/* Compares those of a block's N points that can't leave out GROUP with the panels of GROUP. */
 static void search_group(km_bounded *this, size_t group, size_t n) {
     const km_quantised *centroids = this->block->centroids;
     const size_t step = centroids->kernel->points, listed = list_points(this, group, n);
@@ -173,7 +176,10 @@ void km_bounded_end(km_bounded *this, size_t n) {
         uint32_t own = this->block->own[i];
         if (own == KM_NO_CENTROID || own == this->block->nearest[i])
             continue;
-        /* The guess was left out, but is no longer nearest: it lowers the bound of its group. */
+        /*
+         * The search skipped the guess, so its group's bound does not cover it. As the guess is no
+         * longer the nearest centroid, lower the bound to the guess's distance.
+         */
         size_t group = bounds->group[own];
         double distance = sqrt(this->own_best[i]) + (double)bounds->drifts[group];
         uint16_t *bound = bound_at(this, group, i),

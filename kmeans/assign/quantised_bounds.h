@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Searches with bounds of groups (group_bounds.h). The points of a block that can't leave out a
- * group are gathered, and packed for its panels. The caller then compares all points with the
- * centroids that follow the groups, and both searches make the bounds of the next assignment.
+ * group are gathered, packed, and compared with the group. The caller then compares all points with
+ * the centroids that follow the groups, and both searches find the bounds for the next assignment.
  */
 #ifndef COLL_KMEANS_ASSIGN_QUANTISED_BOUNDS_H
 #define COLL_KMEANS_ASSIGN_QUANTISED_BOUNDS_H
@@ -12,9 +12,9 @@
 typedef struct km_bounded km_bounded;
 
 /*
- * Allocates the memory with which a thread uses and makes the bounds of BLOCK, which has POINTS
- * points and must exist as long as the result. Returns NULL if memory is short. Free it with
- * km_bounded_free.
+ * Allocates the memory that a thread needs to use and renew the bounds of the points in BLOCK.
+ * BLOCK has POINTS points and must exist as long as the result. Returns NULL if memory is short.
+ * Free it with km_bounded_free.
  */
 km_bounded *km_bounded_create(km_block *block, size_t points);
 void km_bounded_free(km_bounded *bounded);

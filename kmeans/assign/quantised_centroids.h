@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the files of the quantised assignment share: quantised centroids in an order made for the
- * search, and the constants of the bounds (quantised.h).
+ * Definitions for the files of the quantised assignment: quantised centroids, in an order made for
+ * the search, and the constants of the error bounds (quantised.h).
  */
 #ifndef COLL_KMEANS_ASSIGN_QUANTISED_CENTROIDS_H
 #define COLL_KMEANS_ASSIGN_QUANTISED_CENTROIDS_H
@@ -15,9 +15,9 @@ enum {
     KM_TILE_CENTROIDS = 16
 };
 
-/* The constants of the bounds; see quantised.h. */
+/* The constants of the error bounds; see quantised.h. */
 static const float km_slack = 0x1p-18F;    /* 64 u */
-static const float km_vanished = 0x1p-60F; /* more than the norm of numbers that may underflow */
+static const float km_vanished = 0x1p-60F; /* added to norms to cover squares that underflow */
 static const float km_largest = 0x1p40F;   /* the largest deviation that is quantised */
 static const float km_least_scale = 0x1p-60F;
 
@@ -31,8 +31,8 @@ struct km_quantised {
     size_t cached;           /* panels that fit the cache together */
     km_group_bounds *bounds; /* or NULL */
     km_code_cache *cache;    /* or NULL */
-    size_t *starts; /* the first panel of each group whose bounds are used; last, the first panel of
-                       the centroids that are compared with all points */
+    size_t *starts; /* the first panel of each group's centroids that can be left out; last, the
+                       first panel of the centroids that are compared with all points */
     unsigned char *data; /* panels of codes */
     float *mean;
     float reach;         /* the largest finite |e| */

@@ -72,7 +72,8 @@ static size_t count_parts(const km_group_bounds *bounds) {
 
 /*
  * Sets STARTS to the position at which each part begins: in a new panel, unless the part and the
- * one before have centroids that moved. The last number is the end. There are COUNTS centroids.
+ * one before have centroids that moved. The last number of STARTS is the end of the last part.
+ * COUNTS are the numbers of centroids in the parts.
  */
 static void place_parts(const km_quantised *this, const size_t *counts, size_t *starts) {
     size_t parts = count_parts(this->bounds), position = 0, step = this->kernel->centroids;
@@ -115,7 +116,9 @@ static bool allocate_positions(km_quantised *this, size_t positions) {
            this->panel_rests;
 }
 
-/* Arranges the centroids of KEYS. COUNTS and STARTS have room for all parts and one more. */
+/*
+ * Arranges the centroids of KEYS. COUNTS has a zero for each part, and STARTS has one number more.
+ */
 static bool arrange(km_quantised *this, const norm_key *keys, size_t *counts, size_t *starts) {
     const size_t parts = count_parts(this->bounds), step = this->kernel->centroids;
     for (size_t j = 0; j < this->k; j++)
@@ -126,7 +129,7 @@ static bool arrange(km_quantised *this, const norm_key *keys, size_t *counts, si
     set_segments(this, 0, this->panels * step, 0);
     for (size_t part = 0; part < parts; part++) {
         size_t group = this->bounds ? part % this->bounds->groups : 0;
-        /* Up to the next part, with positions that have no centroid. */
+        /* The segments extend to the next part, including positions without a centroid. */
         set_segments(this, starts[part], part + 1 < parts ? starts[part + 1] : this->panels * step,
                      (uint32_t)group);
     }

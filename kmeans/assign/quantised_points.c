@@ -97,7 +97,7 @@ static void set_codes(const km_block *block, size_t i, size_t number) {
     block->squares[i] = sizes.square;
 }
 
-/* Sets the bound of point I to what its best distance implies. */
+/* Lowers the bound of point I to the bound that follows from its best distance. */
 static void set_bound(const km_block *block, size_t i) {
     double square = (double)block->squares[i],
            margin = (double)km_norm_factor(block->centroids->dim) - 1;

@@ -6,8 +6,8 @@
 #include <math.h>
 
 enum {
-    PAIRS = 2048, /* pairs that are listed before they are decided */
-    STRIP = 48    /* centroids whose products are made at a time */
+    PAIRS = 2048, /* when at least this many pairs are listed, their exact distances are compared */
+    STRIP = 48    /* the most centroids whose products are computed at a time */
 };
 
 void km_search_free(km_search *search) {
@@ -31,7 +31,10 @@ bool km_search_create(km_block *block, km_group_lows *lows, km_search *search) {
     return false;
 }
 
-/* Decides the listed pairs of PANEL. */
+/*
+ * Compares the exact distances of the listed pairs of PANEL. Skips pairs that are ruled out by the
+ * bounds so far, or by a distance in float32.
+ */
 static void decide_pairs(km_search *search, const km_quantised_panel *panel) {
     const km_block *block = search->block;
     const km_quantised *centroids = block->centroids;
@@ -56,7 +59,7 @@ static void decide_pairs(km_search *search, const km_quantised_panel *panel) {
     search->count = 0;
 }
 
-/* Lists N estimates for PANEL; the first of their centroids has position FIRST. */
+/* Lists the pairs of N estimates for PANEL, whose centroids are counted from position FIRST. */
 static void list_pairs(km_search *search, const km_quantised_panel *panel, size_t first, size_t n) {
     for (size_t l = 0; l < n; l++) {
         const km_estimate *found = &search->estimates[l];
@@ -96,9 +99,9 @@ static km_screen describe(const km_search *search, const km_quantised_panel *pan
 }
 
 /*
- * Replaces the products of the points of PANEL with their guessed centroids, if these have
- * positions FIRST to END - 1, by one that is less than any other, so that they are neither listed
- * nor part of the lows. Their distances are known.
+ * Replaces the product of each point of PANEL and its guessed centroid, if that has a position from
+ * FIRST to END - 1, by a number that is less than any product. So the pair, whose distance is
+ * known, is neither listed nor counted in the lows.
  */
 static void leave_out_guesses(km_search *search, const km_quantised_panel *panel, size_t first,
                               size_t end) {
@@ -112,7 +115,7 @@ static void leave_out_guesses(km_search *search, const km_quantised_panel *panel
     }
 }
 
-/* Notes which groups the positions FIRST to END - 1 belong to. */
+/* Marks the groups to which the positions FIRST to END - 1 belong as touched. */
 static void touch_groups(km_search *search, size_t first, size_t end) {
     const km_quantised *centroids = search->block->centroids;
     for (size_t j = first; j < end; j = centroids->ends[j])

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Compares panels of points with panels of centroids by products of their codes. Pairs that are not
- * ruled out are listed, and decided when the panel has been compared.
+ * ruled out are listed. From time to time, the exact distances of the listed pairs are compared.
  */
 #ifndef COLL_KMEANS_ASSIGN_QUANTISED_SEARCH_H
 #define COLL_KMEANS_ASSIGN_QUANTISED_SEARCH_H
@@ -12,7 +12,8 @@
 /* The least scores that a search finds in each group of the bounds (group_bounds.h). */
 typedef struct km_group_lows {
     float lows[KM_BOUND_GROUPS * KM_TILE_POINTS]; /* see km_screen (vectors.h) */
-    bool touched[KM_BOUND_GROUPS];                /* some of a group's lows were lowered */
+    bool touched[KM_BOUND_GROUPS]; /* whether the panel was compared with the group, and the bounds
+                                      of that are not stored yet */
 } km_group_lows;
 
 /* A pair that has not been ruled out. */
@@ -27,7 +28,7 @@ typedef struct km_search {
     km_block *block;
     km_group_lows *lows; /* or NULL */
     /* For a panel of points. */
-    float lowest[KM_TILE_POINTS];    /* the lowest score that was listed */
+    float lowest[KM_TILE_POINTS];    /* the lowest listed score of each point */
     uint32_t likely[KM_TILE_POINTS]; /* its centroid */
     int32_t *products;
     km_estimate *estimates;
@@ -36,15 +37,15 @@ typedef struct km_search {
 } km_search;
 
 /*
- * Allocates memory for searches in BLOCK, which the caller keeps as long. LOWS, which may be NULL,
- * are lowered by searches. Returns false if memory is short. Free it with km_search_free.
+ * Allocates memory for searches in BLOCK, which the caller keeps for as long as SEARCH. Searches
+ * lower LOWS, which may be NULL. Returns false if memory is short. Free it with km_search_free.
  */
 bool km_search_create(km_block *block, km_group_lows *lows, km_search *search);
 void km_search_free(km_search *search);
 
 /*
- * Compares PANEL with the panels of centroids from START to END - 1: afterwards the block has the
- * nearest of these centroids, if one is nearer than that found before.
+ * Compares PANEL with the panels of centroids from START to END - 1: afterwards the block has, for
+ * each point, the nearest of these centroids if it is nearer than the one found before.
  */
 void km_search_panels(km_search *search, const km_quantised_panel *panel, size_t start, size_t end);
 

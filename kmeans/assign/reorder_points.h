@@ -8,12 +8,12 @@
 
 /*
  * Reorders N points, given by their numbers WHICH and their guessed centroids GUESS (both arrays
- * are permuted in the same way). Points whose guesses have near POSITIONS (km_centroids_positions,
- * one for each of K centroids) come together, and among these, points at a similar DISTANCE from
- * their guess; the sort is stable. Pruning (pruning.h) can skip a tile only if it can skip it for
- * all points of the tile, so a tile should hold points that are near each other and equally near to
- * their centroids. DISTANCE[i] belongs to WHICH[i] on entry and is not permuted. Returns 0 or
- * ENOMEM.
+ * are permuted in the same way). Points whose guesses have nearby POSITIONS
+ * (km_centroids_positions, one for each of K centroids) come together, and among these points,
+ * those at a similar DISTANCE from their guess; the sort is stable. Pruning (pruning.h) can skip a
+ * tile only if it can skip it for all points of the tile, so a tile should hold points that are
+ * near each other and equally near to their centroids. DISTANCE[i] belongs to WHICH[i] on entry and
+ * is not permuted. Returns 0 or ENOMEM.
  */
 int km_reorder_points(const uint32_t *positions, size_t k, size_t n, size_t *which, uint32_t *guess,
                       const uint32_t *distance);

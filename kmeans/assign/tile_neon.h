@@ -4,11 +4,12 @@
  * file includes this after it has defined
  *
  *     TARGET      the attribute of functions that use its instructions: dot products at least
- *     CENTROIDS   the number in a panel
+ *     CENTROIDS   centroids in a panel
  *     VECTORS     registers with the sums of a panel of points and one centroid
  *     FLIPPED     a byte that is XORed to the bytes of points in a panel
  *     GROUP       consecutive dimensions of one row in a panel
- *     INSTRUCTION the instruction that does the work, and the number of PRODUCTS it makes
+ *     INSTRUCTION the name of the instruction that does the work
+ *     PRODUCTS    the number of products that one INSTRUCTION computes
  *     accumulate  computes the products of a tile
  */
 #ifndef COLL_KMEANS_ASSIGN_TILE_NEON_H
@@ -56,7 +57,8 @@ TARGET static void multiply(const void *points, const void *centroids, size_t gr
 }
 
 /*
- * Appends pairs of centroid J and the four points from FIRST on: those whose lane of LEFT is set.
+ * Appends the pairs of centroid J with those of the four points from FIRST on whose lane of LEFT is
+ * set. Returns the new number of pairs.
  */
 TARGET static inline size_t append_pairs(km_pair *pairs, size_t n, uint32x4_t left, int first,
                                          int j) {

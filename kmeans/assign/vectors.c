@@ -90,7 +90,10 @@ LOOP float near_distance2(const float *a, const float *b, size_t n) {
     return sum;
 }
 
-/* The root, at least 2^-16 of it too low, by Newton's method: compilers can make vectors of it. */
+/*
+ * Returns the square root, too low by at least 2^-16 of itself. Uses Newton's method, which
+ * compilers can vectorise.
+ */
 LOOP float low_root(float square) {
     uint32_t bits;
     float inverse;
@@ -120,7 +123,8 @@ LOOP void distance_bounds(const float *lows, const float *squares, const float *
 
 /*
  * Vectors of LANES numbers, as compilers provide them for any processor; they are only used in
- * registers here. The comparison of two sets the bits of a lane or clears them.
+ * registers here. A comparison of two vectors sets all bits of a lane if it is true there, and else
+ * clears them.
  */
 #if defined(__x86_64__)
 enum { LANES = 8 };
@@ -143,8 +147,9 @@ LOOP bool is_any(ints lanes) {
 }
 
 /*
- * Lowers the bounds of LANES points from number FIRST on by the scores of the centroids START to
- * END - 1, a segment. Returns whether one of these may be nearest to a point.
+ * Lowers the bounds of LANES points from number FIRST on using the scores of the centroids START to
+ * END - 1, which are one segment. Returns whether one of these centroids may be nearest to one of
+ * the points.
  */
 LOOP bool lower_bounds(const km_screen *screen, size_t first, size_t start, size_t end,
                        const int32_t *products) {
@@ -230,7 +235,7 @@ typedef struct loops {
     size_t (*screen_panels)(const km_screen *screen, const int32_t *products, km_estimate *pairs);
 } loops;
 
-/* Defines the loops with NAME, for TARGET. */
+/* Defines the loops for TARGET; their names begin with NAME. */
 #define DEFINE_LOOPS(name, target)                                                                 \
     target static float name##_dot(const float *a, const float *b, size_t n) {                     \
         return dot(a, b, n);                                                                       \

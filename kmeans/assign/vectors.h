@@ -17,8 +17,9 @@ float km_dot(const float *a, const float *b, size_t n);
 void km_add_multiple(float *sum, float factor, const float *row, size_t n);
 
 /*
- * Quantises: (numbers[i] - OFFSET) SCALE is clamped to -128 ... 127 and rounded to an integer. Sets
- * bytes[i] to the rounded integer plus 128 and adds the square of the rounding error to SQUARES[i].
+ * Quantises N numbers: (numbers[i] - OFFSET) SCALE is clamped to -128 ... 127 and rounded to an
+ * integer. Sets bytes[i] to the rounded integer plus 128 and adds the square of the rounding error
+ * to SQUARES[i].
  */
 void km_round_numbers(const int32_t *numbers, size_t n, int32_t offset, float scale, uint8_t *bytes,
                       float *squares);
@@ -32,7 +33,7 @@ enum { KM_VECTORS = 64 };
 void km_image_squares(const float *lower, size_t size, const int32_t *numbers,
                       const int32_t *offsets, size_t n, float *squares);
 
-/* Returns the largest |row[i] - mean[i]|; NaN or infinity if that overflows. */
+/* Returns the largest |row[i] - mean[i]|; infinity if that overflows. */
 float km_largest_deviation(const float *row, const float *mean, size_t n);
 
 /* Sums over the N features of a row that was quantised. */
@@ -45,28 +46,29 @@ typedef struct km_quantum {
 
 /*
  * Quantises a row: code i is (row[i] - mean[i]) / SCALE, rounded to an integer. Writes the codes,
- * plus OFFSET, to BYTES. They must lie between -OFFSET and 255 - OFFSET.
+ * plus OFFSET, to BYTES. The codes must be between -OFFSET and 255 - OFFSET.
  */
 km_quantum km_quantise(const float *row, const float *mean, size_t n, float scale, int offset,
                        uint8_t *bytes);
 
 /*
- * Returns |a - b|^2, with an error of at most (N + 2) 2^-24 times that and N 2^-149; or infinity if
- * it overflows.
+ * Returns |a - b|^2, with an error of at most (N + 2) 2^-24 times that plus N 2^-149; or infinity
+ * if it overflows.
  */
 float km_near_distance2(const float *a, const float *b, size_t n);
 
 /*
- * Returns in BOUNDS, for each of N points, a lower bound of a distance in the form of
- * group_bounds.h from LOWS[i], a lower bound of z (quantised.h). SQUARES are their |y|^2 and HALVES
- * their h. ERROR is the relative error of SQUARES and at least 2^-20. DRIFT is added to each bound.
+ * Sets BOUNDS[i], for each of N points, to a lower bound of distances plus DRIFT, in the stored
+ * form of group_bounds.h. LOWS[i] is a lower bound of h times the scores (quantised.h), SQUARES[i]
+ * the |y|^2 and HALVES[i] the h of the point. ERROR is at least the relative error of SQUARES and
+ * at least 2^-20.
  */
 void km_distance_bounds(const float *lows, const float *squares, const float *halves, size_t n,
                         float error, float drift, uint16_t *bounds);
 
 /*
  * A panel of POINTS quantised points and some panels of quantised centroids (quantised.h): COUNT
- * centroids, STEP in each panel but the last.
+ * centroids, STEP in each panel.
  */
 typedef struct km_screen {
     size_t points, count, step;                    /* POINTS is a multiple of 8, on ARM of 4 */
@@ -76,19 +78,19 @@ typedef struct km_screen {
     const float *squares, *scales, *norms, *rests; /* for each centroid: |e|^2, t, |e| and |f| */
     const int32_t *bases;                          /* for each centroid: its sum of codes, times the
                                                       offset of the points' codes */
-    const float *panel_norms, *panel_rests;        /* the largest of a panel's norms and rests */
+    const float *panel_norms, *panel_rests;        /* for each panel: the largest norm and rest */
     size_t first;                                  /* the position of the first centroid */
-    const uint32_t *ends;   /* for each centroid: the end of its segment, which is the centroids of
-                               its group in its panel */
+    const uint32_t *ends;   /* for each centroid: the end of its segment, which has the centroids of
+                               one group in one panel */
     const uint32_t *groups; /* for each centroid: its group */
-    float *lows; /* for group g and point i at g * POINTS + i: a lower bound of the scores so far of
-                    the group's centroids; or NULL */
+    float *lows; /* for group g and point i at g * POINTS + i: a lower bound of h times the scores
+                    so far of the group's centroids; or NULL */
 } km_screen;
 
-/* A point and a centroid, by their numbers there, whose score may be the point's least. */
+/* A point and a centroid whose score may be the point's least, by their numbers in a km_screen. */
 typedef struct km_estimate {
     uint32_t point, centroid;
-    float score, low; /* z, an estimate of the score, and a lower bound of it */
+    float score, low; /* z, and a lower bound of h times the score (quantised.h) */
 } km_estimate;
 
 /*
