@@ -8,11 +8,11 @@
  * from x to the next candidate y with a probability of d(y) q(x) / (d(x) q(y)), d being the squared
  * distance from the nearest centroid so far.
  *
- * As q doesn't depend on the chain, candidates for many chains come to rank 0 at once, and there
- * the assignment kernel finds their distances from all centroids so far.
+ * As q doesn't depend on the chain, candidates for many chains are sent to rank 0 at once, where
+ * the assignment kernel computes their distances from all centroids so far.
  *
  * Cost: two passes over the points for each batch of candidates, of BATCH bytes; chain * k^2 * dim
- * / 2 multiplications at rank 0; and 8 bytes a point.
+ * / 2 multiplications at rank 0; and 12 bytes a point.
  * Source: Bachem et al., "Fast and provably good seedings for k-means", NIPS 2016, algorithm 1.
  */
 #include "config.h"
@@ -104,7 +104,7 @@ static bool choose_first(afkmc2_job *run, uint8_t *centroids, app_problem *probl
     return km_draw_total(run->points, run->first2, &run->total2, seeding->comm, problem);
 }
 
-/* A draw: its place among the points' weights in it, and the candidate it is for. */
+/* A draw: a place among the weights of all points, and the candidate for which it is drawn. */
 typedef struct draw {
     uint64_t place, candidate;
 } draw;
@@ -129,8 +129,8 @@ static bool find_rows(afkmc2_job *run, const uint64_t *weights, draw *draws, siz
 }
 
 /*
- * Draws COUNT candidates, which have the numbers FIRST and up among all, and brings them to rank 0.
- * DRAWS is scratch memory for COUNT draws.
+ * Draws the COUNT candidates from number FIRST on, and sends them to rank 0. DRAWS is scratch
+ * memory for COUNT draws.
  */
 static bool draw_candidates(afkmc2_job *run, uint64_t first, size_t count, draw *draws,
                             app_problem *problem) {
@@ -183,8 +183,8 @@ static double distance_of(const afkmc2_job *run, size_t candidate) {
 }
 
 /*
- * Returns the end of the chain through the candidates FIRST and up; NUMBER is the number of FIRST
- * among all candidates.
+ * Returns the end of the chain through the candidates of the batch from FIRST on. NUMBER is the
+ * number of FIRST among all candidates.
  */
 static size_t walk_chain(const afkmc2_job *run, size_t first, uint64_t number) {
     size_t at = first;
@@ -198,7 +198,10 @@ static size_t walk_chain(const afkmc2_job *run, size_t first, uint64_t number) {
     return at;
 }
 
-/* Finds, at rank 0, a centroid from each chain of the batch; the first of them is number J. */
+/*
+ * Finds, at rank 0, a centroid from each chain of the batch, whose first candidate has NUMBER among
+ * all. The first of these centroids is number J.
+ */
 static void walk_batch(const afkmc2_job *run, size_t count, size_t j, uint64_t number,
                        uint8_t *centroids) {
     for (size_t first = 0; first < count; first += run->chain, j++) {

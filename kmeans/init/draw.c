@@ -68,7 +68,7 @@ bool km_draw_first(const km_points *points, uint64_t seed, uint64_t *row, MPI_Co
 bool km_draw_fetch(const km_points *points, uint64_t row, uint8_t *into, MPI_Comm comm,
                    app_problem *problem) {
     size_t bytes = km_row_bytes(points);
-    double owner = 0; /* the one rank that has the row; the others have 0 here */
+    double owner = 0; /* the rank that has the row; 0 on other ranks */
     if (row >= points->first && row - points->first < points->rows) {
         memcpy(into, points->data + (row - points->first) * bytes, bytes);
         owner = app_rank(comm);

@@ -11,8 +11,9 @@
 void km_draw_report(const char *method, uint64_t done, uint64_t all, MPI_Comm comm);
 
 /*
- * Sums up WEIGHTS, those of this rank's points, over all ranks. Like all functions below it is
- * collective unless stated otherwise, and on false all ranks have the same problem.
+ * Sets *TOTAL to the sum over all ranks of WEIGHTS, the weights of this rank's points. Like all
+ * functions below, this one is collective unless stated otherwise, and on false all ranks have the
+ * same problem.
  */
 bool km_draw_total(const km_points *points, const uint64_t *weights, uint64_t *total, MPI_Comm comm,
                    app_problem *problem);
@@ -37,8 +38,9 @@ bool km_draw_fetch(const km_points *points, uint64_t row, uint8_t *into, MPI_Com
                    app_problem *problem);
 
 /*
- * Updates NEAREST2, the squared distances of COUNT rows like those of POINTS from their nearest
- * centroid, for one more centroid, CENTROID (km_rows_distance2). Not collective.
+ * Lowers NEAREST2[i], the squared distance (km_rows_distance2) between row i of COUNT ROWS and its
+ * nearest centroid, if CENTROID is nearer. ROWS have the form of the rows of POINTS. Not
+ * collective.
  */
 void km_draw_lower(const km_points *points, const uint8_t *rows, size_t count,
                    const uint8_t *centroid, int threads, uint32_t *nearest2);
@@ -53,8 +55,8 @@ bool km_draw_unit(const km_points *points, const uint32_t *distance2, MPI_Comm c
                   app_problem *problem);
 
 /*
- * Runs k-means++ on the points of SEEDING; each point of this rank stands for WEIGHTS equal points
- * (NULL: for one). All ranks get CENTROIDS. See kmeans_plus_plus.c.
+ * Runs k-means++ on the points of SEEDING; point i of this rank counts as WEIGHTS[i] equal points
+ * (as one if WEIGHTS is NULL). All ranks get CENTROIDS. See kmeans_plus_plus.c.
  */
 bool km_plus_plus(const km_seeding *seeding, const uint64_t *weights, uint8_t *centroids,
                   app_problem *problem);

@@ -13,7 +13,7 @@ static double feature_of(const km_points *found, size_t i) {
     return (double)km_real_feature(&found->real, i % found->dim, ((const float *)found->data)[i]);
 }
 
-/* Makes the rows FOUND centroids, in the form that POINTS need. */
+/* Converts the rows FOUND to CENTROIDS in the form that POINTS need. */
 static bool convert_rows(const char *path, const km_points *found, const km_points *points,
                          uint8_t *centroids, app_problem *problem) {
     bool converted = points->fixed_point || points->real.used, good = true;

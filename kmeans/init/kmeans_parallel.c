@@ -9,7 +9,7 @@
  * there are fewer than k candidates in the end, rows of the random start are added.
  *
  * Cost: n * 2 k * rounds * dim multiplications, roughly, by the assignment kernel, and 2 k *
- * rounds * k * dim by k-means++; on every rank memory for all candidates, and 20 bytes a point.
+ * rounds * k * dim by k-means++; on every rank memory for all candidates, and 24 bytes a point.
  * Source: Bahmani et al., "Scalable k-means++", VLDB 2012, algorithm 2.
  */
 #include "config.h"
@@ -88,8 +88,8 @@ static uint64_t weigh_distance(const parallel_job *run, size_t i) {
 }
 
 /*
- * Chooses this rank's new candidates and returns their number. COST is the sum of all points'
- * distances.
+ * Chooses this rank's new candidates and returns their number. COST is the weighted sum, in units,
+ * of the squared distances of all points from their nearest candidates.
  */
 static size_t choose_candidates(const parallel_job *run, uint64_t round, double oversampling,
                                 double cost) {
@@ -147,8 +147,9 @@ static bool append_candidates(parallel_job *run, size_t count, int *counts, int 
 }
 
 /*
- * Runs one round. *COST becomes the sum of all distances before the round; 0 means that every point
- * coincides with a candidate.
+ * Runs one round. *COST becomes the weighted sum, in units, of the squared distances of all points
+ * from their nearest candidates before the round; 0 means that every point coincides with a
+ * candidate.
  */
 static bool run_round(parallel_job *run, uint64_t round, double oversampling, uint64_t *cost,
                       app_problem *problem) {
@@ -192,7 +193,7 @@ static bool gather_candidates(parallel_job *run, app_problem *problem) {
     return true;
 }
 
-/* Uses all candidates, which are too few, and adds rows of the random start. */
+/* Uses all candidates, which are k at most, and adds rows of the random start. */
 static bool fill_up(const parallel_job *run, uint8_t *centroids, app_problem *problem) {
     const km_seeding *seeding = run->seeding;
     memcpy(centroids, run->candidates, run->count * run->bytes);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Chooses distinct rows: the first k of a random permutation, for any k without work. If points
- * have weights, rows are drawn in proportion to these until there are k distinct ones. If that
- * doesn't succeed within some rounds, because few rows have almost all of the weight, the others
- * are from the permutation.
+ * Chooses distinct rows: the first k of a random permutation (km_sample_row). If points have
+ * weights, rows are drawn in proportion to these until there are k distinct ones. If that doesn't
+ * succeed within some rounds, because few rows have almost all of the weight, the missing rows are
+ * from the permutation.
  */
 #include "config.h"
 

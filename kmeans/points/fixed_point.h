@@ -41,18 +41,20 @@ static inline const uint8_t *km_plane_row(const km_planes *of, size_t plane, siz
     return of->data + (plane * of->k + row) * of->dim;
 }
 
-/* Sets the fractions of row ROW to 0, so that the row equals that of the first plane. */
+/* Sets the fractions of row ROW to 0, so that the row equals its row of the first plane. */
 void km_planes_clear_fractions(uint8_t *planes, size_t k, size_t dim, size_t row);
 
 /*
  * Set feature I, counted over all rows, of planes of PLANE bytes each: to the mean SUM / COUNT,
- * COUNT > 0, rounded to the nearest, half up; or to VALUE, from 0 to 255, rounded to the nearest.
+ * COUNT > 0, or to VALUE, from 0 to 255. Both are rounded to the nearest multiple of 2^-16, half
+ * up.
  */
 void km_planes_set_mean(uint8_t *planes, size_t plane, size_t i, uint64_t sum, uint64_t count);
 void km_planes_set(uint8_t *planes, size_t plane, size_t i, double value);
 
 /*
- * Does the same with a VALUE from the file at PATH; reports a problem if it is not from 0 to 255.
+ * Does the same with a VALUE from the file at PATH; reports a problem if VALUE is not from 0 to
+ * 255.
  */
 bool km_planes_set_checked(uint8_t *planes, size_t plane, size_t i, double value, const char *path,
                            app_problem *problem);
@@ -70,7 +72,8 @@ uint64_t km_planes_shift2(const km_planes *a, const km_planes *b, size_t row);
 uint64_t km_planes_distance2(const km_planes *of, size_t row, const uint8_t *point);
 
 /*
- * Converts a squared distance in units of 2^-32 to the bits of a float, which are ordered like it.
+ * Converts a squared distance in units of 2^-32 to the bits of a float; as integers, the bits have
+ * the same order as the distances.
  */
 uint32_t km_fixed_point_bits(uint64_t distance2);
 
@@ -86,8 +89,8 @@ typedef struct km_fixed_point {
 } km_fixed_point;
 
 /*
- * Creates this for PLANES, using THREADS threads. The caller keeps the data of PLANES. Returns 0 or
- * ENOMEM.
+ * Creates a km_fixed_point for PLANES, using THREADS threads. The caller keeps the data of PLANES.
+ * Returns 0 or ENOMEM.
  */
 int km_fixed_point_create(const km_planes *planes, int threads, km_fixed_point **fixed_point);
 void km_fixed_point_free(km_fixed_point *fixed_point);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Formats of files of points. A format reads a file's layout from its header on one rank, and then
- * any range of its rows on any rank. Adding a format takes one file and one line of the table in
- * points.c.
+ * any range of its rows on any rank. A new format needs a file, a declaration below, and a line of
+ * the table in points.c.
  */
 #ifndef COLL_KMEANS_POINTS_FORMAT_H
 #define COLL_KMEANS_POINTS_FORMAT_H
@@ -20,10 +20,10 @@ typedef struct km_layout {
     uint64_t bytes; /* size of the whole file */
     uint64_t rows;
     uint64_t dim;
-    uint64_t start;   /* offset of the first record; this and the next two: only for formats of
-                         records of one size */
+    uint64_t start; /* offset of the first record; this and the next: only for formats of records of
+                       one size */
     uint64_t prefix;  /* bytes before the features of each record */
-    npy_type element; /* the type of features, little-endian: none of 32 or 64-bit integers */
+    npy_type element; /* the type of features, little-endian; no integers of 32 or 64 bits */
 } km_layout;
 
 typedef struct km_source {
@@ -35,7 +35,7 @@ typedef struct km_source {
     bool reals;   /* read features as float32 */
     bool reports; /* this rank prints progress */
     uint64_t
-        *lines; /* text: number of newlines before each block, and at the end of all; or NULL */
+        *lines; /* text: the number of newlines before each block, and then the total; or NULL */
 } km_source;
 
 typedef struct km_format {

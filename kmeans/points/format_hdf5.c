@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A dataset of an HDF5 file, as ann-benchmarks has them: two dimensions of uint8, int8, float32 or
- * float64, in either byte order. libhdf5 reads them, decompressed if they are compressed; each rank
- * reads its own rows.
+ * Datasets of HDF5 files, such as those of ann-benchmarks: two dimensions of uint8, int8, float32
+ * or float64, in either byte order. libhdf5 reads the datasets, and decompresses them if they are
+ * compressed; each rank reads its own rows.
  */
 #include "config.h"
 
@@ -42,7 +42,10 @@ static bool refuse(const km_source *source, const char *what, app_problem *probl
                       source->path, what, reason, source->file);
 }
 
-/* Appends ", FILE:/NAME" for each dataset of the root, as far as they fit. */
+/*
+ * Writes "FILE:/NAME" of the datasets in the root group, separated by ", ", to TEXT, as far as they
+ * fit.
+ */
 static void list_datasets(const km_source *source, hid_t file, char *text, size_t size) {
     H5G_info_t root;
     char name[64];
@@ -224,7 +227,7 @@ static bool describe(int file, km_source *source, app_problem *problem) {
                       source->path);
 }
 
-#define read_dataset NULL /* no file gets that far */
+#define read_dataset NULL /* never called, since describe fails for every file */
 
 #endif
 

@@ -120,8 +120,8 @@ static bool read_bytes(gzFile packed, const km_source *source, uint8_t *into, ui
 }
 
 /*
- * The size promised by the header can't be checked yet; only checks that so few compressed bytes
- * can expand to it.
+ * Checks only that the compressed bytes can expand to the size that the header promises; the exact
+ * size can't be checked yet.
  */
 static bool describe_gz(int file, km_source *source, app_problem *problem) {
     unsigned char magic[MAGIC], lengths[DIMENSIONS_MOST * LENGTH];

@@ -44,7 +44,7 @@ void km_report_read(const km_source *source, const char *what, uint64_t done, ui
         app_progress("%s %s: %.0f%%", what, source->path, 100 * (double)done / (double)all);
 }
 
-/* Reports a problem with VALUE, and where it is. */
+/* Reports a problem with VALUE, and its place in the file. */
 static bool refuse_value(const km_source *source, uint64_t row, size_t column, double value,
                          const char *remedy, app_problem *problem) {
     const km_layout *layout = &source->layout;

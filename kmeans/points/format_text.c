@@ -4,7 +4,8 @@
  * features, separated by blanks (Zhang and Qiu, section 2).
  *
  * So that any rank can read any range of lines, the ranks first count the newlines in each block of
- * the file, every rank in its share of the blocks. The counts then lead from a row to its block.
+ * the file, every rank in its share of the blocks. With these counts each rank finds the block of a
+ * row.
  */
 #include "config.h"
 
@@ -20,7 +21,7 @@ enum {
     BLOCK = 1 << 20, /* bytes of the file for each entry of the index */
     STRIDE = 1024,   /* lines between two progress reports */
     IDS = 3,         /* fields before the features */
-    WORD = 24        /* characters of a field that are stored; no feature is as long */
+    WORD = 24        /* bytes of the buffer for a field; longer fields are truncated */
 };
 
 /* A file that is read byte by byte. */
@@ -168,8 +169,8 @@ static bool read_layout(int file, km_source *source, app_problem *problem) {
 }
 
 /*
- * Counts the newlines of COUNT blocks from block FIRST on into LINES, one entry for each. *LAST
- * becomes the last byte of these blocks.
+ * Counts the newlines of COUNT blocks from block FIRST on into LINES, one entry for each block.
+ * *LAST becomes the last byte of these blocks.
  */
 static bool count_blocks(const km_source *source, uint64_t first, uint64_t count, uint64_t *lines,
                          unsigned char *last, app_problem *problem) {
@@ -201,7 +202,7 @@ free_buffer:
     return good;
 }
 
-/* Gives every rank the counts that each made of its share of BLOCKS. */
+/* Gives all ranks the counts of all BLOCKS, of which each rank has counted its share. */
 static bool share_counts(uint64_t *lines, uint64_t blocks, MPI_Comm comm, app_problem *problem) {
     int ranks = app_ranks(comm);
     int *counts = malloc(2 * (size_t)ranks * sizeof *counts);

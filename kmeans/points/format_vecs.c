@@ -59,7 +59,7 @@ static bool read_bin_layout(int file, km_source *source, app_problem *problem) {
     layout->element = km_has_suffix(source->path, ".fbin")    ? NPY_FLOAT32
                       : km_has_suffix(source->path, ".i8bin") ? NPY_INT8
                                                               : NPY_UINT8;
-    /* The reader of points refuses so long a row; for others the product fits 64 bits. */
+    /* check_dim (points.c) refuses such a long row; for shorter rows the product fits 64 bits. */
     if (lengths[1] > INT32_MAX / sizeof(float))
         return true;
     uint64_t promised = layout->rows * layout->dim * npy_type_size(layout->element);

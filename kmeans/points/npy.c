@@ -207,7 +207,7 @@ bool npy_parse_header(const char *path, const void *bytes, size_t count, npy_hea
     int version = byte[MAGIC_SIZE];
     if (version < 1 || version > 3)
         return fail(&text, "has .npy version %d; versions 1 to 3 are read", version);
-    /* The length of the dictionary has two bytes in version 1 and four later. */
+    /* The length of the dictionary has two bytes in version 1 and four in later versions. */
     size_t prefix = MAGIC_SIZE + 2 + (version == 1 ? 2 : 4);
     if (count < prefix)
         return fail(&text, "is cut off within its header");

@@ -50,7 +50,7 @@ static inline float npy_half_value(uint16_t half) {
     uint32_t bits = (uint32_t)(half & (EXPONENT | MANTISSA)) << 13;
     float value;
     memcpy(&value, &bits, sizeof value);
-    value *= 0x1p112F; /* the difference of the two types' exponents */
+    value *= 0x1p112F; /* the difference of the two types' exponent biases */
     if ((half & EXPONENT) == EXPONENT)
         value = half & MANTISSA ? NAN : INFINITY;
     return half & SIGN ? -value : value;

@@ -83,7 +83,10 @@ bool km_point_storage_create(km_point_storage *storage, size_t bytes, const char
     int file = open_nameless(directory, problem);
     if (file < 0)
         return false;
-    /* If space were found missing only when it is written, a signal would end the program. */
+    /*
+     * If missing disk space were noticed only when a page is written, a signal would end the
+     * program.
+     */
     int error = posix_fallocate(file, 0, (off_t)bytes);
     bool good = !error || app_refuse(problem, "%s: no place for %zu bytes of points: %s", directory,
                                      bytes, strerror(error));

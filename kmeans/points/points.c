@@ -54,7 +54,7 @@ typedef struct path_bytes {
     uint64_t count;
 } path_bytes;
 
-/* Adds DIRECTORY/NAME, or NAME alone. */
+/* Adds DIRECTORY/NAME, or NAME alone if DIRECTORY is NULL. */
 static bool append_path(path_bytes *list, const char *directory, const char *name,
                         app_problem *problem) {
     size_t size = (directory ? strlen(directory) + 1 : 0) + strlen(name) + 1;
@@ -108,9 +108,9 @@ static void free_paths(km_paths *files) {
 }
 
 /*
- * Lists the files at the COUNT PATHS, and those in directories among them whose names don't begin
- * with a dot. A file that is named twice is listed twice. Rank 0 reads the directories; on false
- * all ranks have the same problem. free_paths frees FILES.
+ * Lists the files at the COUNT PATHS, and the files in directories among PATHS whose names don't
+ * begin with a dot. A file that is named twice is listed twice. Rank 0 reads the directories; on
+ * false all ranks have the same problem. free_paths frees FILES.
  */
 static bool expand_paths(const char *const *paths, size_t count, MPI_Comm comm, km_paths *files,
                          app_problem *problem) {

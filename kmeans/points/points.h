@@ -27,8 +27,8 @@ typedef struct km_points {
 } km_points;
 
 /*
- * Reads the files at PATHS, and those in directories among PATHS, one after the other in the byte
- * order of their paths; each rank gets its share of the rows. Rank 0 prints progress
+ * Reads the files at PATHS, and the files in directories among PATHS, one after the other in the
+ * byte order of their paths; each rank gets its share of the rows. Rank 0 prints progress
  * (app/progress.h). Collective; on false all ranks have the same problem. The caller frees POINTS
  * with km_points_free.
  */
@@ -38,8 +38,9 @@ bool km_points_read(const char *const *paths, size_t count, MPI_Comm comm, km_po
 /*
  * Does the same with two options. If DIRECTORY is not NULL, points stay on disk: a single file
  * whose rows are plain unsigned bytes (.npy, IDX) is mapped itself and must not change until the
- * end; in all other cases a nameless copy in DIRECTORY is mapped. If REALS, features stay float32
- * if all files are of float32 and some feature is not a whole number from 0 to 255.
+ * end; in all other cases a nameless copy in DIRECTORY is mapped. If REALS, and some feature is not
+ * a whole number from 0 to 255, all features are converted to float32; then no file may be text or
+ * gzipped.
  */
 bool km_points_load(const char *const *paths, size_t count, const char *directory, bool reals,
                     MPI_Comm comm, km_points *points, app_problem *problem);
@@ -51,11 +52,14 @@ bool km_points_load(const char *const *paths, size_t count, const char *director
  */
 char *km_points_file(const char *path);
 
-/* Returns the files of COUNT PATHS and a NULL; or NULL. km_points_files_free frees the list. */
+/*
+ * Returns the files (km_points_file) of COUNT PATHS and a NULL, or NULL if memory is short.
+ * km_points_files_free frees the list.
+ */
 char **km_points_files(const char *const *paths, size_t count);
 void km_points_files_free(char **files);
 
-/* Return the weight of point I of this rank, and that of all points of all ranks. */
+/* Return the weight of point I of this rank, and the weight of all points of all ranks. */
 static inline uint64_t km_point_weight(const km_points *points, size_t i) {
     return points->weights ? points->weights[i] : 1;
 }
@@ -71,15 +75,16 @@ static inline uint64_t km_points_weight(const km_points *points) {
 bool km_points_use_fixed_point(km_points *points, app_problem *problem);
 
 /*
- * Converts POINTS, which are unsigned bytes, to real features, so that their centroids may be any.
- * Collective; on false all ranks have the same problem. The caller frees POINTS in either case.
+ * Converts POINTS, which are unsigned bytes, to real features, so that their centroids may have any
+ * values. Collective; on false all ranks have the same problem. The caller frees POINTS in either
+ * case.
  */
 bool km_points_use_reals(km_points *points, MPI_Comm comm, app_problem *problem);
 
 /*
- * Scales the rows of POINTS to length 1, as real features, and has their centroids scaled so, too:
- * then half a squared distance is 1 minus the cosine. Reports a problem if a row is 0. Collective;
- * on false all ranks have the same problem. The caller frees POINTS in either case.
+ * Scales the rows of POINTS to length 1, as real features, and lets their centroids be scaled to
+ * length 1, too. Half a squared distance is then 1 minus the cosine. Reports a problem if a row is
+ * 0. Collective; on false all ranks have the same problem. The caller frees POINTS in either case.
  */
 bool km_points_use_cosine(km_points *points, MPI_Comm comm, app_problem *problem);
 
@@ -87,7 +92,7 @@ bool km_points_use_cosine(km_points *points, MPI_Comm comm, app_problem *problem
  */
 double km_points_distance(const km_points *points, uint32_t distance2);
 
-/* Returns whether squared distances are the bits of floats, and objectives those of doubles. */
+/* Returns whether squared distances are the bits of floats, and objectives the bits of doubles. */
 static inline bool km_has_real_distances(const km_points *points) {
     return points->real.used || points->fixed_point;
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Random numbers that are functions of what they are used for, so that every rank can compute any
- * of them alone and results don't depend on ranks, threads or interruptions. No MPI.
+ * Random numbers that are functions of a seed and of what they are used for, so that every rank can
+ * compute any of them alone and results don't depend on ranks, threads or interruptions. No MPI.
  */
 #ifndef COLL_KMEANS_POINTS_RANDOM_H
 #define COLL_KMEANS_POINTS_RANDOM_H
 
 #include <stdint.h>
 
-/* Returns a bijective mix of VALUE in which neighbours look unrelated. */
+/* Returns a bijective mix of VALUE. The mixes of neighbouring values look unrelated. */
 uint64_t km_mix(uint64_t value);
 
 /* Returns random number INDEX of the sequence STREAM of SEED. */

@@ -104,8 +104,10 @@ static void measure_row(const km_points *points, const km_features *from, size_t
     }
 }
 
-/* Measures the columns of this rank's features by THREADS threads, each of which has MEASURES x dim
- * numbers of its own; the result is in the first ones. */
+/*
+ * Measures the columns of this rank's features, using THREADS threads. Each thread has MEASURES x
+ * dim numbers of MEASURES; the result is in the numbers of the first thread.
+ */
 static void measure_columns(const km_points *points, const km_features *from, int threads,
                             double *measures) {
     const size_t each = MEASURES * points->dim;

@@ -2,10 +2,11 @@
 /*
  * Real features, float32.
  *
- * Points are stored with an offset of each column, near its middle, subtracted, and multiplied by
- * one power of two for all columns, so that squared distances neither overflow nor vanish, wherever
- * the points are. A column whose values could not all be restored exactly has an offset of 0.
- * Centroids are stored like points; only km_real_feature converts them to the user's values.
+ * A feature is stored as (feature - offset) * scale. Each column has an offset near its middle, and
+ * all columns have the same scale, a power of two. So squared distances neither overflow nor
+ * vanish, wherever the points are. A column of float32 has an offset of 0 if its values could not
+ * all be restored exactly otherwise. Centroids are stored like points; only km_real_feature
+ * converts them to the user's values.
  *
  * Sums are integers: they depend neither on the number of ranks and threads nor on any order.
  */
@@ -22,20 +23,20 @@
 #define KM_LARGEST_REAL 1e15
 
 typedef struct km_real {
-    bool used;      /* features are real; else only distances may be */
+    bool used;      /* features are real; if not, only distances may be real */
     bool unit;      /* rows and centroids have length 1 (km_points_use_cosine) */
     uint64_t total; /* number of points, or the sum of their weights */
     /* The members below are only for real features. */
     double scale;
     double *offsets; /* offset of each column */
-    double *units;   /* of each column: units in a stored feature of 1 when summed */
-    int bits;        /* bits of a stored feature's summand, and of its remainder's */
+    double *units;   /* for each column: units of a sum that make up a stored feature of 1 */
+    int bits;        /* bits of a stored feature's summand, and of its remainder */
 } km_real;
 
 /*
- * The features of this rank, row after row: finite FLOATS, or EXACT ones, finite when rounded to
- * float32, whose columns keep more of their digits where the range is small compared with the
- * values. One of both is NULL.
+ * The features of this rank, row after row: FLOATS, which are finite, or EXACT, which are finite
+ * when rounded to float32. Columns of EXACT keep more digits if their range is small compared with
+ * their values. One of the two is NULL.
  */
 typedef struct km_features {
     const float *floats;
@@ -43,16 +44,16 @@ typedef struct km_features {
 } km_features;
 
 /*
- * Chooses POINTS->real for all ranks' features and stores these in POINTS->data, by THREADS
- * threads. If FROM is NULL, the features are the floats in POINTS->data. Collective; on false all
- * ranks have the same problem. The caller frees POINTS->real in either case.
+ * Chooses POINTS->real for all ranks' features and stores the features in POINTS->data, using
+ * THREADS threads. If FROM is NULL, the features are the floats in POINTS->data. Collective; on
+ * false all ranks have the same problem. The caller frees POINTS->real in either case.
  */
 struct km_points;
 bool km_real_center(struct km_points *points, const km_features *from, int threads, MPI_Comm comm,
                     app_problem *problem);
 void km_real_free(km_real *real);
 
-/* Makes sums have room for points whose weights add up to TOTAL. */
+/* Changes the units so that sums over points whose weights add up to TOTAL fit 62 bits. */
 void km_real_set_total(km_real *real, uint64_t total, size_t dim);
 
 /*
@@ -66,7 +67,7 @@ float km_real_feature(const km_real *real, size_t column, float kept);
 /*
  * Adds each stored feature of ROW to SUMS, in units and rounded to the nearest, and the remainder
  * of that rounding to RESTS, in units 2^bits times smaller, so that small features are not lost
- * beside large ones. Both are multiplied by WEIGHT.
+ * next to large ones. Both are multiplied by WEIGHT.
  */
 void km_real_add(const km_real *real, const float *row, size_t dim, uint64_t weight, int64_t *sums,
                  int64_t *rests);
@@ -80,7 +81,10 @@ void km_real_normalise(const km_real *real, float *row, size_t dim);
 /* Returns the mean of stored features from their SUM and REST; their weights add up to COUNT. */
 float km_real_mean(const km_real *real, size_t column, int64_t sum, int64_t rest, uint64_t count);
 
-/* Convert a squared distance to the bits of a float, which are ordered like it, and back. */
+/*
+ * Convert a squared distance to the bits of a float and back. As integers, the bits have the same
+ * order as the distances.
+ */
 uint32_t km_real_bits(double distance2);
 double km_real_value(uint32_t distance2);
 

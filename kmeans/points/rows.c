@@ -28,8 +28,8 @@ static bool exchange_own(bool send, uint32_t *values, size_t count, MPI_Comm com
 }
 
 /*
- * Moves EACH values of all points through HANDLE at rank 0: after receiving (COLLECT) or before
- * sending them.
+ * Passes the values of all points, EACH for a point, to HANDLE at rank 0: after receiving them if
+ * COLLECT, else before sending them.
  */
 static bool move_values(bool collect, uint32_t *values, size_t each, const km_points *points,
                         MPI_Comm comm, km_rows_piece *handle, void *context, app_problem *problem) {

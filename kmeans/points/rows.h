@@ -8,21 +8,21 @@
 
 #include "kmeans/points/points.h"
 
-/* Rank 0's handler of a piece: uses the COUNT values that are there, or fills them in. */
+/* Handles a piece at rank 0: uses its COUNT VALUES, or fills them in. */
 typedef bool km_rows_piece(uint32_t *values, size_t count, void *context, app_problem *problem);
 
 /*
- * Sends VALUES, EACH for each of this rank's points, to rank 0, which passes those of all points to
- * TAKE, piece by piece in the points' order. After TAKE has failed, the remaining pieces are still
- * received, so that no rank waits forever. Every rank must call it; a problem stays on the rank
- * that has it.
+ * Sends VALUES, of which each of this rank's points has EACH, to rank 0, which passes the values of
+ * all points to TAKE, piece by piece in the order of the points. After TAKE has failed, the
+ * remaining pieces are still received, so that no rank waits forever. Every rank must call it; a
+ * problem stays on the rank that has it.
  */
 bool km_rows_collect(uint32_t *values, size_t each, const km_points *points, MPI_Comm comm,
                      km_rows_piece *take, void *context, app_problem *problem);
 
 /*
  * The opposite direction: GIVE, at rank 0, fills in one value for each point, and each rank
- * receives those of its points.
+ * receives the values of its points.
  */
 bool km_rows_spread(uint32_t *values, const km_points *points, MPI_Comm comm, km_rows_piece *give,
                     void *context, app_problem *problem);

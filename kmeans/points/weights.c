@@ -30,7 +30,7 @@ static double largest_sum(const km_points *points) {
                 (double)INT64_MAX / (255 * 255) / (double)points->dim);
 }
 
-/* What all ranks know of the weights. */
+/* The range of the weights of all ranks' points. */
 typedef struct weights_range {
     double largest;
     bool whole; /* all are whole numbers */
@@ -57,7 +57,7 @@ static bool bound_sum(const km_points *points, const double *weights, weights_ra
 
 static bool find_range(const km_points *points, const double *weights, const char *name,
                        weights_range *range, MPI_Comm comm, app_problem *problem) {
-    double most[] = {points->rows && !weights, 0}; /* the largest; and 1 if one has a fraction */
+    double most[] = {points->rows && !weights, 0}; /* the largest; and 1 if any has a fraction */
     for (size_t i = 0; weights && i < points->rows; i++) {
         most[0] = fmax(most[0], weights[i]);
         most[1] = fmax(most[1], weights[i] != trunc(weights[i]));

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Weights of points. A weight is kept as an integer, a multiple of one power of two, so that
- * weighted sums don't depend on the order of addition. Weights that are whole numbers are kept
- * exactly if their sum allows it; then a point of weight 3 counts like three equal points. Others
- * are rounded, by at most some 2^-37 of the sum of all weights (more if there are more than 500
+ * Weights of points. A weight is kept as an integer multiple of one power of two, so that weighted
+ * sums don't depend on the order of addition. Weights that are whole numbers are kept exactly if
+ * their sum allows it; then a point of weight 3 counts like three equal points. Other weights are
+ * rounded, by at most some 2^-37 of the sum of all weights (more if there are more than 500
  * features: all sums must fit 63 bits).
  */
 #ifndef COLL_KMEANS_POINTS_WEIGHTS_H
@@ -15,9 +15,9 @@
 bool km_is_weight(double weight);
 
 /*
- * Gives the points of all ranks weights: WEIGHTS are those of this rank's points, and are allowed
- * ones; NULL stands for ones. At least one weight of all ranks must be positive. NAME is what
- * messages call the weights. Collective; on false all ranks have the same problem.
+ * Gives the points of all ranks weights: WEIGHTS, all of them allowed, are the weights of this
+ * rank's points; if NULL, all are 1. At least one weight of all ranks must be positive. NAME is
+ * what messages call the weights. Collective; on false all ranks have the same problem.
  */
 bool km_points_set_weights(km_points *points, const double *weights, const char *name,
                            MPI_Comm comm, app_problem *problem);
