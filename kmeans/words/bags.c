@@ -34,7 +34,7 @@ bool bags_add(struct bags *bags, size_t image, const patch_place *place, size_t 
               uint32_t word, app_problem *problem) {
     uint64_t first = image * bags_bins(bags->words, bags->levels);
     for (uint64_t level = 0; level < bags->levels; level++) {
-        /* Uses twice the centre, which may be between pixels. */
+        /* Uses twice the centre's coordinates, as the centre may be between pixels. */
         uint64_t side = UINT64_C(1) << level;
         uint64_t column = (2 * place->x + patch) * side / (2 * place->width);
         uint64_t row = (2 * place->y + patch) * side / (2 * place->height);

@@ -96,8 +96,9 @@ static uint64_t distance_of(const uint8_t *a, const uint8_t *b, uint64_t width) 
 }
 
 /*
- * Inserts a row into the nearest ones of a word, if it is near enough. Rows come in order, so that
- * of several equally near rows the first stays first.
+ * Inserts CANDIDATE into the list of the nearest rows of WORD, unless the list is full of rows that
+ * are at least as near. Rows come in order, so that of several equally near rows the first stays
+ * first.
  */
 static void insert_if_near(struct word *word, size_t per_word, struct near candidate) {
     size_t place = word->found;
@@ -112,8 +113,8 @@ static void insert_if_near(struct word *word, size_t per_word, struct near candi
 }
 
 /*
- * Reads all features and inserts them. PLACES maps each centroid to the index of its word, or to
- * the number of words.
+ * Reads all features and inserts them. PLACES maps each centroid to the index of its word, or, if
+ * the word is not selected, to the number of selected words.
  */
 static bool scan_features(struct exemplars *these, const size_t *places, uint8_t *features,
                           app_problem *problem) {

@@ -39,7 +39,7 @@ struct exemplars {
 bool exemplars_open(struct exemplars *exemplars, const char *features, const char *centroids,
                     const char *assign, app_problem *problem);
 
-/* Selects the WORDS most used words; leaves out unused ones. */
+/* Selects the WORDS most used words; leaves out unused words. */
 bool exemplars_rank(struct exemplars *exemplars, uint64_t words, app_problem *problem);
 
 /*

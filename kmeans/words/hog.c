@@ -30,8 +30,8 @@ static split cells_of(size_t index, size_t patch, int cells) {
 }
 
 /*
- * All possible gradients, by their components. Computing roots and angles for each pixel took most
- * of the time.
+ * All possible gradients, by their components. Computing roots and angles for each pixel would take
+ * most of the time.
  */
 enum { STEEPEST = 255, SLOPES = 2 * STEEPEST + 1 };
 static struct gradient { float length, angle; /* in radians */ } gradients[SLOPES][SLOPES];

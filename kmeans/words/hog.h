@@ -6,12 +6,13 @@
  *
  * Byte (row * CELLS + column) * BINS + bin is a bin of a cell's histogram. The bins divide the full
  * circle and are centred on their directions: bin 0 holds gradients to the right (darker left of
- * brighter), bin BINS / 4 those downward. Each pixel's gradient is the central difference within
- * the patch (edge pixels are repeated outward). Its length is shared linearly between the two
- * nearest orientations and the four nearest cells. The sums are normalised with L2-Hys: to length
- * 1, clipped at 0.2, and to length 1 again. Then they are scaled by L / (L + F), where L is their
- * original length and F that of gradients of one grey level everywhere, so that noise stays faint
- * and a uniform patch gives zeros. Finally they are multiplied by 512, rounded, and limited to 255.
+ * brighter), bin BINS / 4 holds gradients downward. Each pixel's gradient is the central difference
+ * within the patch (edge pixels are repeated outward). Its length is shared linearly between the
+ * two nearest orientations and the four nearest cells. The sums are normalised with L2-Hys: to
+ * length 1, clipped at 0.2, and to length 1 again. Then they are scaled by L / (L + F), where L is
+ * their original length and F is their length if all gradients are of one grey level, so that noise
+ * stays faint and a uniform patch gives zeros. Finally they are multiplied by 512, rounded, and
+ * limited to 255.
  */
 #ifndef COLL_KMEANS_WORDS_HOG_H
 #define COLL_KMEANS_WORDS_HOG_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The interface of an image format. A new one takes its own file and a line of the table in
- * images.c.
+ * The interface of an image format. A new format needs its own file, a declaration below, and a
+ * line of the table in images.c.
  */
 #ifndef COLL_KMEANS_WORDS_IMAGE_FORMAT_H
 #define COLL_KMEANS_WORDS_IMAGE_FORMAT_H
@@ -12,13 +12,14 @@
 
 typedef struct image_format {
     /*
-     * Returns whether a file that begins with these 8 bytes (zeros past its end) is of this format.
+     * Returns whether a file that begins with these 8 bytes is of this format. Bytes past the end
+     * of a shorter file are zeros.
      */
     bool (*recognise)(const unsigned char first[8]);
 
     /*
-     * For formats with one image a file: decodes FILE, named PATH. False, with a problem, means
-     * NEXT_BAD. The pixels are allocated; the caller frees them, also after a failure.
+     * For formats with one image a file: decodes FILE, named PATH. On false, the image is NEXT_BAD.
+     * The pixels are allocated; the caller frees them, also after a failure.
      */
     bool (*decode)(FILE *file, const char *path, struct image *image, app_problem *problem);
     const char *refusal; /* message for all such files if this build can't decode them */

@@ -27,7 +27,7 @@ struct image_set {
     uint8_t *pixels;            /* pixels of the last file with one image */
 };
 
-/* Adds DIRECTORY/NAME, or NAME alone. */
+/* Adds DIRECTORY/NAME, or NAME alone if DIRECTORY is NULL. */
 static bool add_file(image_set *set, const char *directory, const char *name,
                      app_problem *problem) {
     const char *slash = directory ? "/" : "";

@@ -21,8 +21,9 @@ struct image {
 typedef struct image_set image_set;
 
 /*
- * The result of asking for the next item of a stream. NEXT_BAD is a file of one image that can't be
- * decoded: the problem names it, and the caller may go on to the next image.
+ * The result of asking for the next item of a stream. NEXT_BAD is a file whose format is unknown,
+ * or whose only image can't be decoded: the problem names the file, and the caller may continue
+ * with the next image.
  */
 typedef enum next_state { NEXT_FAILED, NEXT_BAD, NEXT_NONE, NEXT_READ } next_state;
 
@@ -39,7 +40,7 @@ bool images_reads(const char *name);
 /* Reads the next image. The set owns the pixels, which are valid until the next call. */
 next_state images_next(image_set *set, struct image *image, app_problem *problem);
 
-/* Skips the next image; an image in a file of its own is neither read nor checked. */
+/* Skips the next image; an image in a file of its own is not decoded. */
 next_state images_skip(image_set *set, app_problem *problem);
 
 /* Returns the file that the last image came from. */

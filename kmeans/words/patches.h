@@ -51,7 +51,7 @@ next_state patches_skip_image(patch_stream *stream, app_problem *problem);
 /* Copies the next patch of the image; returns false if there is none. PLACE may be NULL. */
 bool patches_cut(patch_stream *stream, uint8_t *pixels, patch_place *place);
 
-/* Returns the number of images so far, including those skipped and left out. */
+/* Returns the number of images so far, including images that were skipped or left out. */
 uint64_t patches_images(const patch_stream *stream);
 
 /* Returns the number of images left out so far. */

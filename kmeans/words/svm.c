@@ -118,7 +118,10 @@ void svm_free(svm_rows *rows) {
     free(rows);
 }
 
-/* Ends ROW after index FEATURES with the bias, as one more feature, and returns its nodes. */
+/*
+ * Ends ROW after index FEATURES, and appends BIAS as one more feature unless it is negative.
+ * Returns the nodes of ROW.
+ */
 static struct feature_node *end_row(svm_rows *rows, size_t row, int features, double bias) {
     struct feature_node *nodes = rows->nodes + rows->starts[row], *at = nodes;
     while (at->index != -1 && at->index <= features)
@@ -187,8 +190,8 @@ static bool write_model(const struct model *model, const char *path, app_problem
 }
 
 /*
- * Returns whether ROW is left out of training. One row in KEPT_OF is, chosen at random; none if
- * KEPT_OF is 0.
+ * Returns whether ROW is left out of training. One row in KEPT_OF is left out, chosen at random; no
+ * row if KEPT_OF is 0.
  */
 static bool is_kept(size_t row, uint64_t kept_of) {
     enum { SEED = 1, STREAM = 1 };

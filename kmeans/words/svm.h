@@ -22,8 +22,9 @@ size_t svm_count(const svm_rows *rows);
 void svm_free(svm_rows *rows);
 
 /*
- * Trains an L2-regularised SVM with squared hinge loss, where COST weighs the loss of each row, and
- * writes it to the file MODEL in liblinear's own format. The same rows give the same model.
+ * Trains an L2-regularised SVM with squared hinge loss, where COST is the weight of each row's
+ * loss, and writes the SVM to the file MODEL in liblinear's own format. The same rows give the same
+ * model.
  */
 bool svm_train(svm_rows *rows, double cost, const char *model, app_problem *problem);
 
@@ -43,8 +44,8 @@ typedef struct svm_class {
 
 typedef struct svm_result {
     size_t rows, correct;
-    svm_class
-        *classes; /* in the model's order; the last stands for all classes unknown to the model */
+    svm_class *classes; /* in the model's order; the last is for all rows whose class the model
+                           doesn't know */
     size_t count;
 } svm_result;
 

@@ -259,8 +259,8 @@ static bool encode_block(encoder *this, uint64_t first, size_t *images, app_prob
 }
 
 /*
- * Writes the blocks of all ranks in their order; rank 0 has room for each of them. A failure to
- * write is reported in the next round.
+ * Writes the blocks of all ranks in the order of the ranks; the text of rank 0 has room for each of
+ * the blocks. A failure to write is reported in the next round.
  */
 static bool write_round(encoder *this, const app_output *output, app_problem *problem) {
     struct text *text = &this->text;
@@ -314,7 +314,10 @@ static bool encode_rounds(encoder *this, const app_output *output, app_problem *
     }
 }
 
-/* Checks at rank 0, where BAD images were left out, that there are images and a label for each. */
+/*
+ * Checks at rank 0 that there are more images than the BAD ones that were left out, and a label for
+ * each image.
+ */
 static bool check_count(const encoder *this, uint64_t bad, app_problem *problem) {
     uint64_t images = patches_images(this->stream);
     if (images == bad)

@@ -55,8 +55,8 @@ enum {
 };
 
 /*
- * Computes the layout, with as many columns as make the sheet at least as wide as high, and as wide
- * as its title.
+ * Computes the layout, with the fewest columns that make the sheet at least as wide as high, if
+ * there are enough words. The sheet is also at least as wide as its title.
  */
 static struct layout lay_out(const struct exemplars *words, size_t per_word, size_t patch) {
     struct layout layout = {.scale = patch < TILE ? TILE / patch : 1};

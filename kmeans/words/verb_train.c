@@ -43,7 +43,7 @@ static bool take_cost(const char *text, void *context, app_problem *problem) {
     return true;
 }
 
-/* Moves the best cost to the front. */
+/* Copies the best cost to the front. */
 static bool choose_cost(struct request *request, svm_rows *rows, app_problem *problem) {
     size_t kept, correct, most = 0, best = 0;
     for (size_t i = 0; i < request->count; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The verbs of coll-words. A new one takes its own file, a line here and a line of the table in
+ * The verbs of coll-words. A new verb needs its own file, a line here, and a line of the table in
  * coll-words.c.
  */
 #ifndef COLL_KMEANS_WORDS_WORDS_H
