@@ -11,14 +11,17 @@
 enum { STREAM = 64, MOST_ITERATIONS = 100 };
 
 /*
- * Returns whether a row is in the batch of about SIZE of TOTAL rows; it is then in every larger
- * one, too.
+ * Returns whether a row is in the batch of about SIZE of TOTAL rows; the row is then in every
+ * larger batch, too.
  */
 static bool is_drawn(uint64_t seed, uint64_t row, uint64_t size, uint64_t total) {
     return km_random_below(seed, STREAM, row, total) < size;
 }
 
-/* Copies this rank's rows of the batch, in their order. The caller frees BATCH's data. */
+/*
+ * Copies this rank's rows of the batch, in their order. The caller frees the data and weights of
+ * BATCH.
+ */
 static bool copy_batch(const km_points *points, uint64_t seed, uint64_t size, km_points *batch,
                        MPI_Comm comm, app_problem *problem) {
     size_t bytes = km_row_bytes(points);
@@ -65,7 +68,10 @@ static bool update_time_left(double *seconds, double begun, MPI_Comm comm, app_p
     return app_agree(problem, comm);
 }
 
-/* Improves CENTROIDS by iterations on the batch of about SIZE points. */
+/*
+ * Improves CENTROIDS by iterations on the batch of about SIZE points, if it has at least k points
+ * and any weight.
+ */
 static bool run_batch(const km_points *points, uint64_t size, const km_settings *settings,
                       const km_observer *observer, MPI_Comm comm, uint8_t *centroids,
                       app_problem *problem) {

@@ -16,17 +16,17 @@ typedef struct km_batches {
 } km_batches;
 
 /*
- * Clusters POINTS in batches. The first batch has about BATCHES->size points; each next one has
- * twice as many, which include the previous ones, as long as that is fewer than all. The iterations
- * on a batch end when the objective falls by no more than the share k / points of itself. A smaller
- * gain would mean nothing: the means of another batch of that size would differ by about that much.
- * Then km_cluster runs on all points, from the centroids found, with the iterations and stopping
- * rules of SETTINGS.
+ * Clusters POINTS in batches. The first batch has about BATCHES->size points; each further batch
+ * has twice as many, which include the points before, as long as these are fewer than all points.
+ * The iterations on a batch end when one lowers the objective by no more than the share k / (points
+ * of the batch). A smaller gain would mean nothing: the means of another batch of that size would
+ * differ by about that much. Then km_cluster runs on all points, from the centroids found, with the
+ * iterations and stopping rules of SETTINGS.
  *
  * Which batches a point is in depends on its row and the seed only, so the result has the same bits
- * for any number of ranks and threads. A batch is a copy, of at most half the points. Batches have
- * no checkpoints: SETTINGS must not ask for any. Collective; on false all ranks have the same
- * problem. The caller frees RESULT with km_result_free.
+ * for any number of ranks and threads. A batch is a copy of its points, which may be almost all
+ * points. Batches have no checkpoints: SETTINGS must not ask for any. Collective; on false all
+ * ranks have the same problem. The caller frees RESULT with km_result_free.
  *
  * Source: Newling and Fleuret, "Nested mini-batch k-means", NIPS 2016, without its bounds; after
  * Sculley, "Web-scale k-means clustering", WWW 2010.

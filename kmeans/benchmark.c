@@ -17,7 +17,7 @@ static const int repetitions = 5;
 /* Longest assignment, in seconds at peak speed: slow kernels get fewer points. */
 static const double longest = 1;
 
-/* A block of random bytes (xorshift64), or NULL. */
+/* Returns a block of random bytes (xorshift64), or NULL if memory is short. The caller frees it. */
 static uint8_t *random_bytes(size_t size) {
     uint8_t *bytes = malloc(size);
     uint64_t state = UINT64_C(0x9e3779b97f4a7c15);

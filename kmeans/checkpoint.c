@@ -27,7 +27,7 @@ typedef struct header {
     uint64_t bytes; /* bytes of the whole file */
     km_identity identity;
     km_step step;
-    uint64_t moved;    /* on all ranks */
+    uint64_t moved;    /* summed over all ranks */
     uint64_t checksum; /* of the members above */
 } header;
 
@@ -102,8 +102,8 @@ static void remove_unfinished(const km_checkpoint *checkpoint) {
 }
 
 /*
- * Locks the directory, because two runs would replace each other's checkpoints. A lock ends with
- * its process, however that ends.
+ * Locks the directory, because two runs would replace each other's checkpoints. The lock ends with
+ * the process, even if that is killed.
  */
 static bool lock_directory(km_checkpoint *checkpoint, app_problem *problem) {
     if (mkdir(checkpoint->directory, 0777) && errno != EEXIST)
@@ -112,7 +112,7 @@ static bool lock_directory(km_checkpoint *checkpoint, app_problem *problem) {
     if (checkpoint->lock < 0)
         return app_refuse(problem, "%s: is no directory for checkpoints: %s", checkpoint->directory,
                           strerror(errno));
-    /* On file systems without locks, the run goes without. */
+    /* On file systems without locks, the run continues without a lock. */
     if (flock(checkpoint->lock, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
         return app_refuse(problem, "%s: is in use by another run", checkpoint->directory);
     return app_output_check(checkpoint->path, problem);

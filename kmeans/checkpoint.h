@@ -2,8 +2,8 @@
 /*
  * Checkpoints: what a clustering needs to continue after a crash, in one file DIRECTORY/checkpoint
  * on rank 0's host. A new checkpoint replaces the last one only when it is complete and on disk, so
- * there is a valid one at any moment. It doesn't depend on ranks and threads: any number of them
- * can continue from it.
+ * there is a valid one at any moment. A checkpoint doesn't depend on ranks and threads: a run with
+ * any number of them can continue from it.
  *
  * The file consists of a header (the identity of the clustering, figures of the last iteration),
  * the centroids, the cluster of each point, and the CRC32C of all that; the header has a checksum,
@@ -28,16 +28,17 @@
  */
 typedef struct km_state {
     km_step step;
-    uint64_t moved;     /* of the points that this rank has assigned in the current iteration, the
-                           number that moved */
+    uint64_t moved; /* the number of points that moved, among the points that this rank has assigned
+                       in the current iteration */
     uint8_t *centroids; /* k rows; significant at rank 0 */
     uint32_t *nearest;  /* cluster of each of this rank's points */
 } km_state;
 
 /*
  * Computes a number that depends on every bit and the order of the points, but not on how they are
- * spread over ranks: the sum modulo 2^64 of a hash of each row's CRC32C and index. Collective; on
- * false all ranks have the same problem.
+ * spread over ranks: the sum modulo 2^64 of a hash of each row's CRC32C and index, of each weight,
+ * and of the scale and offsets of real features. Collective; on false all ranks have the same
+ * problem.
  */
 bool km_fingerprint(const km_points *points, int threads, MPI_Comm comm, uint64_t *fingerprint,
                     app_problem *problem);

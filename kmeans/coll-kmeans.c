@@ -73,7 +73,10 @@ typedef struct command {
     bool progress, benchmark;
 } command;
 
-/* The values of --centroids-as; AUTO follows the features. */
+/*
+ * The values of --centroids-as. AUTO: bytes if the features are bytes, float if they are real
+ * numbers.
+ */
 enum { AS_AUTO, AS_BYTES, AS_FLOAT };
 
 static const char *type_name(int number) {

@@ -66,7 +66,10 @@ static const app_option table[] = {
     APP_PROGRESS_OPTION,
 };
 
-/* What rank 0 tells of the centroids. FINE centroids are multiples of 2^-16 from 0 to 255. */
+/*
+ * What rank 0 broadcasts about the centroids. BYTES is 1 if all features are bytes, FINE is 1 if
+ * all features are multiples of 2^-16 from 0 to 255.
+ */
 typedef struct centroid_form {
     uint64_t k, dim, bytes, fine;
 } centroid_form;
@@ -98,7 +101,7 @@ static bool are_fine(const km_points *rows) {
     return true;
 }
 
-/* Reads the centroids' file at rank 0 to tell all ranks its FORM. */
+/* Reads the file of centroids at rank 0, and broadcasts the FORM of the centroids. */
 static bool read_form(MPI_Comm comm, centroid_form *form, app_problem *problem) {
     km_points rows;
     *form = (centroid_form){0};
@@ -159,7 +162,7 @@ static bool open_output(app_output *output, const char *path, npy_type type, uin
            app_output_write(output, header, sizeof header, problem);
 }
 
-/* Writes both files. Both are complete before either gets its name. */
+/* Writes both files as temporary files, and renames them only when both are complete. */
 static bool write_files(const km_points *points, uint32_t *nearest, float *distances, MPI_Comm comm,
                         app_problem *problem) {
     const int rank = app_rank(comm);
@@ -184,7 +187,10 @@ static bool write_files(const km_points *points, uint32_t *nearest, float *dista
     return good;
 }
 
-/* Replaces the nearest centroids of FOUND by the several nearest ones, and sets their distances. */
+/*
+ * Sets DISTANCES to the distances from the nearest centroids in FOUND. If several for each point
+ * are asked for, first replaces the nearest centroids in FOUND by the several nearest ones.
+ */
 static bool list_nearest(const km_points *points, const km_settings *settings, km_result *found,
                          float *distances, app_problem *problem) {
     if (options.nearest == 1) {

@@ -3,7 +3,7 @@
 #ifndef COLL_KMEANS_KM_PREDICT_H
 #define COLL_KMEANS_KM_PREDICT_H
 
-/* The values of --metric. KM_METRIC_NAME returns their names, and NULL after the last. */
+/* The values of --metric. km_metric_name returns their names, and NULL after the last. */
 enum { KM_EUCLIDEAN, KM_COSINE };
 const char *km_metric_name(int number);
 

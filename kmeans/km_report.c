@@ -47,7 +47,7 @@ void km_report_batch(uint64_t points, void *context) {
     printf("on %" PRIu64 " points:\n", points);
 }
 
-/* Returns whether objectives are whole numbers: those of bytes without fractional weights. */
+/* Returns whether objectives are whole numbers, as for bytes without fractional weights. */
 static bool has_whole_objectives(const km_points *points) {
     return !km_has_real_distances(points) && !points->weight_bits;
 }

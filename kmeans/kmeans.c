@@ -31,14 +31,14 @@ typedef struct clustering {
         window; /* points that are summed up at once, so that they span a bounded part of memory */
     uint32_t *order; /* scratch memory of km_cluster_sums_add, for a window */
     size_t *starts;
-    uint32_t *summed;  /* the cluster of each point that TOTALS has it in; or KM_NO_CLUSTER */
+    uint32_t *summed;  /* for each point: the cluster to which TOTALS adds it; or KM_NO_CLUSTER */
     COLL_Pool *totals; /* rank 0: the sums of all clusters; NULL if nothing is summed up */
     km_projection *projection; /* NULL without pruning */
     km_sketch_cache kept;      /* sketches of this rank's points; or all NULL */
     km_group_bounds bounds;    /* of this rank's points, if they are float32 */
-    km_code_cache codes;       /* of these, if CACHED */
+    km_code_cache codes;       /* of this rank's points, if CACHED */
     bool cached;
-    bool projected, assigned; /* in an earlier assignment */
+    bool projected, assigned; /* whether make_projection, make_code_cache were called */
     uint8_t *old_centroids;   /* this and the next: rank 0 only */
     uint64_t *counts;
     km_checkpoint checkpoint;
@@ -96,7 +96,7 @@ static void release_state(clustering *run) {
     free(run->state.centroids);
 }
 
-/* Computes what identifies this clustering, so that only its own checkpoints are accepted. */
+/* Computes the identity of this clustering, so that only its own checkpoints are accepted. */
 static bool make_identity(clustering *run, app_problem *problem) {
     const km_settings *settings = run->settings;
     run->identity = (km_identity){.total = run->points->total,
@@ -132,7 +132,7 @@ static bool open_checkpoint(clustering *run, bool *resumed, app_problem *problem
                               problem);
 }
 
-/* Prints a note that says whether a checkpoint was resumed, if that was asked for. */
+/* Prints a note that says whether a checkpoint was resumed, if the settings ask for resuming. */
 static void note_resumption(const clustering *run, bool resumed) {
     char text[128];
     if (run->rank > 0 || !run->settings->resume)
@@ -246,7 +246,10 @@ static bool assign_points(clustering *run, km_step *step, app_problem *problem) 
     return good;
 }
 
-/* Adds to POOL, from this rank's points of a window, those that enter or leave clusters. */
+/*
+ * Adds to POOL the points that enter clusters, and subtracts the points that leave clusters, for
+ * the window of this rank's points that begins with point ROW.
+ */
 static bool add_window(clustering *run, size_t row, COLL_Pool *pool, app_problem *problem) {
     const uint32_t *before = run->summed + row, *now = run->state.nearest + row;
     const km_change left = {before, now, true}, entered = {now, before, false};
@@ -263,19 +266,19 @@ static bool add_window(clustering *run, size_t row, COLL_Pool *pool, app_problem
 }
 
 /*
- * Returns whether the sums of clusters are kept for the next iteration: if they take little memory
- * at rank 0, compared with its points.
+ * Returns whether the sums of clusters are kept at rank 0 for the next iteration: if they take
+ * little memory compared with the points there.
  */
 static bool keeps_sums(const clustering *run) {
-    enum { POINTS = 16 }; /* in a cluster, of one rank */
+    enum { POINTS = 16 }; /* of a rank, for each cluster */
     return run->points->total / (uint64_t)app_ranks(run->comm) / POINTS >= run->settings->k;
 }
 
 /*
- * Adds to POOL what this rank's points change in the sums of all clusters, one window after the
- * other. Within a window points are visited cluster by cluster, so a window limits the range of
- * random accesses to points on disk. If most points have moved, or if sums aren't kept, all are
- * summed up again.
+ * Adds to POOL the changes that this rank's points make to the sums of all clusters, one window
+ * after the other. Within a window points are visited cluster by cluster, so a window limits the
+ * range of random accesses to points on disk. If most points have moved, or if sums aren't kept,
+ * all points are summed up again.
  */
 static bool add_points(clustering *run, uint64_t moved, COLL_Pool *pool, app_problem *problem) {
     const size_t rows = run->points->rows;
@@ -373,7 +376,7 @@ static bool update_centroids(clustering *run, km_step *step, app_problem *proble
 
 /*
  * Gives all ranks the same input for the stopping rules: how far the centroids moved, if they were
- * UPDATED, and rank 0's time. Also sets the time of each phase to that of the
+ * UPDATED, and the time by rank 0's clock. Also sets the time of each phase to the time of the
  * slowest rank.
  */
 static bool share_step(clustering *run, bool updated, km_step *step, app_problem *problem) {
@@ -417,7 +420,8 @@ static bool run_iteration(clustering *run, app_problem *problem) {
 }
 
 /*
- * Returns whether a step, not the first, made too little difference to continue; *WHY says in what.
+ * Returns whether a step, not the first, made too little difference to continue. *WHY becomes the
+ * rule that this meets.
  */
 static bool is_little(const km_settings *settings, const km_step *step, const km_points *points,
                       km_stop *why) {

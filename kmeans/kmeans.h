@@ -75,8 +75,8 @@ typedef enum km_stop {
 /* Callbacks, called at rank 0. */
 typedef struct km_observer {
     /*
-     * Called before the iterations on a batch of POINTS points (batches.h), and before those on
-     * all.
+     * Called by km_cluster_batches (batches.h) before the iterations on a batch of POINTS points,
+     * and before the iterations on all points.
      */
     void (*batch)(uint64_t points, void *context);
     /* Called after a batch with the objective over all points, in km_step's units. */
@@ -84,8 +84,8 @@ typedef struct km_observer {
     /* Called after each iteration. */
     void (*step)(const km_step *step, void *context);
     /*
-     * Called now and then in the map phase of iteration ITERATION; DONE is its finished share (0 to
-     * 1).
+     * Called now and then in the map phase of iteration ITERATION; DONE is the finished share (0 to
+     * 1) of rank 0's points.
      */
     void (*progress)(int64_t iteration, double done, void *context);
     /* Called with a line of information that doesn't end the run. */
@@ -99,7 +99,7 @@ typedef struct km_result {
     uint32_t *distance2;  /* its squared distance, as km_points_distance takes it */
     uint64_t objective;   /* objective of this result, as in km_step; on all ranks */
     int64_t iterations;   /* iterations done */
-    double start_seconds; /* this rank's time for the first centroids, or to resume */
+    double start_seconds; /* s that this rank took for the first centroids, or to resume */
     double final_seconds; /* ... and for the final assignment */
     km_stop stop;
 } km_result;

@@ -25,7 +25,7 @@ typedef struct call {
     const COLL_Kmeans_points *given;
     MPI_Comm comm; /* a duplicate that returns errors */
     int threads;
-    bool wrong; /* PROBLEM is of an argument */
+    bool wrong; /* PROBLEM is about a wrong argument */
     app_problem problem;
     km_points points;
     const km_kernel *kernel;
@@ -126,7 +126,10 @@ static bool take_weights(call *run) {
     return false;
 }
 
-/* Counts the rows of all ranks and those before this rank's, and sets their weights. */
+/*
+ * Counts the rows of all ranks and the rows of lower ranks, and sets the weights of this rank's
+ * rows.
+ */
 static bool count_rows(call *run) {
     uint64_t rows = run->given->rows, before = 0;
     run->points = (km_points){.rows = run->given->rows, .dim = run->given->dim, .total = rows};
@@ -152,7 +155,7 @@ static bool are_bytes(const COLL_Kmeans_points *given) {
     return true;
 }
 
-/* Sets *BYTES to whether the features of all ranks are. */
+/* Sets *BYTES to whether the features of all ranks are whole numbers from 0 to 255. */
 static bool agree_on_bytes(call *run, bool *bytes) {
     double other = !are_bytes(run->given);
     if (!app_agree_most(&run->problem, &other, 1, run->comm))
@@ -199,7 +202,10 @@ static void check_finite(call *run) {
            first, column, feature_of(given, first * dim + column), (double)FLT_MAX);
 }
 
-/* Uses the rows as bytes, which they are: without a copy if that is their type. */
+/*
+ * Uses the rows as bytes, since all features are whole numbers from 0 to 255. Copies the rows
+ * unless their type is uint8.
+ */
 static bool use_bytes(call *run) {
     const COLL_Kmeans_points *given = run->given;
     km_points *points = &run->points;
@@ -262,7 +268,7 @@ static bool use_floats(call *run, bool cosine) {
     return true;
 }
 
-/* Returns whether SETTINGS allow that the points are clustered as bytes, if they are. */
+/* Returns whether SETTINGS allow that points whose features are bytes are clustered as bytes. */
 static bool allow_bytes(const COLL_Kmeans_settings *settings, size_t dim) {
     for (size_t i = 0; settings->centroids && i < settings->k * dim; i++)
         if (!(settings->centroids[i] >= 0 && settings->centroids[i] <= 255))
@@ -293,7 +299,10 @@ static bool take_points(call *run, const COLL_Kmeans_settings *settings) {
  */
 static const double BYTE_SCALE = 1 << KM_FRACTION_BITS;
 
-/* Stores CENTROIDS in the user's values in the form that the points need, in *STORED. */
+/*
+ * Converts CENTROIDS, which are in the user's values, to the form that the points need. The caller
+ * frees *STORED.
+ */
 static bool store_centroids(call *run, const double *centroids, size_t k, uint8_t **stored) {
     const km_points *points = &run->points;
     *stored = malloc(km_centroids_bytes(points, k));
@@ -322,7 +331,7 @@ static void set_model(const km_points *points, size_t k, const uint8_t *stored,
                                   : km_planes_feature(&planes, i);
 }
 
-/* Returns the scale for centroids without one. */
+/* Returns a scale for the centroids of a MODEL that has no scale. */
 static double scale_of(const COLL_Kmeans_model *model) {
     double largest = 0;
     int exponent;
@@ -342,7 +351,7 @@ static bool are_fixed_point(const COLL_Kmeans_model *model) {
     return true;
 }
 
-/* Stores the points like the centroids of MODEL. */
+/* Stores the points with the scale and the offsets of the centroids of MODEL. */
 static bool store_points(call *run, const COLL_Kmeans_model *model) {
     km_points *points = &run->points;
     km_real *real = &points->real;
@@ -378,7 +387,9 @@ static bool store_points(call *run, const COLL_Kmeans_model *model) {
     return agree(run);
 }
 
-/* Gives the points of a prediction and the centroids one form; *STORED are the centroids. */
+/*
+ * Gives the points of a prediction and the centroids the same form. *STORED become the centroids.
+ */
 static bool take_model(call *run, const COLL_Kmeans_model *model, uint8_t **stored) {
     bool bytes = false;
     if (model->k < 1 || model->k > INT32_MAX)
@@ -423,8 +434,8 @@ static km_settings settings_of(const call *run, size_t k) {
 }
 
 /*
- * Sets *VARIANCE to the mean over all features of their variance: the objective of a single cluster
- * is the sum of all variances times the number of points.
+ * Sets *VARIANCE to the mean of the variances of all features: the objective of a single cluster is
+ * the sum of all variances times the number of points.
  */
 static bool find_variance(call *run, double *variance) {
     const km_points *points = &run->points;
@@ -453,7 +464,7 @@ static void check_settings(call *run, const COLL_Kmeans_settings *given, km_sett
         refuse(run, "%s", problem.text);
 }
 
-/* Clusters the points, which have been taken. */
+/* Clusters the points, which take_points has prepared. */
 static bool fit(call *run, const COLL_Kmeans_settings *given, km_settings *settings,
                 km_result *result) {
     double variance;

@@ -20,14 +20,13 @@ typedef struct map_job {
     const km_map_args *in;
     km_centroids *centroids;
     /* The pending points in the order of assignment, and their clusters and distances. */
-    size_t *which; /* NULL: all points, in their own order */
-    uint32_t
-        *clusters;     /* previous or guessed ones, and after its round the nearest of each point */
-    uint32_t *before2; /* previous or guessed squared distances; NULL without sketches */
+    size_t *which;      /* NULL: all points, in their own order */
+    uint32_t *clusters; /* previous or guessed clusters; after a point's round, its nearest one */
+    uint32_t *before2;  /* previous or guessed squared distances; NULL without sketches */
     bool guesses;
     size_t pending;
     size_t most;   /* the most points to assign in a round */
-    uint32_t *far; /* new squared distances of a round's points; NULL if WHICH is */
+    uint32_t *far; /* new squared distances of a round's points; NULL if WHICH is NULL */
 } map_job;
 
 /*
@@ -156,8 +155,8 @@ static int guess_range(const map_job *run, point_range some, bool again) {
 }
 
 /*
- * Makes first guesses in an iteration without previous clusters, and sorts all points after the
- * last.
+ * Makes the first guesses of an iteration without previous clusters. The last of these rounds then
+ * sorts all points.
  */
 static int guess_round(const map_job *run, point_range some) {
     const point_range all = {0, run->pending};
@@ -224,8 +223,8 @@ static void assign_all(const map_job *run, double rounds, app_problem *problem) 
 }
 
 /*
- * Sums up the weighted squared distances of all ranks' points; *MOVED becomes the sum over all
- * ranks, too.
+ * Sets *OBJECTIVE to the weighted sum of the squared distances of all ranks' points, and *MOVED to
+ * its own sum over all ranks.
  */
 static bool add_distances(const map_job *run, uint64_t *objective, uint64_t *moved,
                           app_problem *problem) {

@@ -25,16 +25,16 @@ typedef struct km_map_sums {
     uint64_t objective, moved;
 } km_map_sums;
 
-/* What is assigned, and with what. */
+/* The input of km_map. */
 typedef struct km_map_args {
     const km_points *points; /* this rank's */
     const km_settings *settings;
     const km_projection *projection; /* turns pruning on; or NULL */
     const km_sketch_cache *kept;     /* caches the points' sketches; or NULL */
     km_group_bounds *bounds;         /* of the points if they are float32; or NULL */
-    km_code_cache *codes;            /* likewise */
+    km_code_cache *codes;            /* of the points if they are float32; or NULL */
     km_state *state;                 /* with centroids that are the same on all ranks */
-    uint32_t *distance2;             /* of each point; is set */
+    uint32_t *distance2;             /* of each point, in the last assignment; is set */
     const km_rounds *rounds;
     MPI_Comm comm;
 } km_map_args;

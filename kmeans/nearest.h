@@ -6,10 +6,10 @@
 #include "kmeans/points/points.h"
 
 /*
- * Finds the COUNT <= K nearest of K CENTROIDS, in the form that POINTS need, for each of this
- * rank's points, nearest first; of equally near ones that with the lowest number first. NEAREST
- * gets their numbers, and DISTANCES, unless NULL, their distances: COUNT for each point. Returns 0
- * or ENOMEM.
+ * Finds, for each of this rank's points, the COUNT <= K nearest of K CENTROIDS, which have the form
+ * that POINTS need. They are in ascending order of distance, equally near ones in ascending order
+ * of their numbers. Writes COUNT numbers for each point to NEAREST, and as many distances to
+ * DISTANCES unless that is NULL. Returns 0 or ENOMEM.
  */
 int km_find_nearest(const km_points *points, const uint8_t *centroids, size_t k, size_t count,
                     int threads, uint32_t *nearest, float *distances);
