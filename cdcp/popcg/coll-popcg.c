@@ -25,7 +25,7 @@ static const char usage[] =
     "computing, in reductions over all ranks and in exchanges with neighbours.\n";
 
 struct command {
-    size_t columns, rows; /* 0 for those of the mask */
+    size_t columns, rows; /* 0: as in the mask */
     const char *mask, *picture, *json;
     int solver, reductions; /* indices into their tables, from 1; 0 for all */
     struct basin basin;

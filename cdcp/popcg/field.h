@@ -17,8 +17,8 @@ size_t field_line(struct shape shape);
 size_t field_cells(struct shape shape);
 
 /*
- * Returns the index of cell (column, row) of the block. -1 and the width or height are in the
- * border.
+ * Returns the index of cell (column, row) of the block. Columns -1 and width, and rows -1 and
+ * height, are in the border.
  */
 size_t field_at(struct shape shape, long column, long row);
 

@@ -72,8 +72,8 @@ void reduction_init(struct reduction *reduction, const struct reduction_mode *mo
 }
 
 /*
- * Splits PART into a multiple of a coarse quantum and one of a fine quantum; both are infinite if
- * PART is too large for SCALE.
+ * Splits PART into a multiple of a coarse quantum and a multiple of a fine quantum; both are
+ * infinite if PART is too large for SCALE.
  */
 static void split_part(double part, double scale, int bits, double pieces[2]) {
     double coarse = ldexp(scale, -bits), fine = ldexp(coarse, -bits);

@@ -2,12 +2,13 @@
 /*
  * Sums over all ranks, with separate start and finish, so that other work may overlap them.
  *
- * MPI may add in any order, and each algorithm has its own order. To get the same bits from all,
- * each rank first rounds its part to a common quantum, and then the remainder to a finer one. Sums
- * of such numbers are exact, and so the same in any order (pre-rounding, after Demmel and Nguyen,
- * Fast Reproducible Floating-Point Summation, 2013). The quantum follows from the last sum. If a
- * part is too large for it, all ranks get an infinity; if the sum is too small, all get a small
- * sum. They then agree on the largest part and sum again.
+ * MPI may add in any order, and each algorithm has its own order. To get the same bits from all
+ * algorithms, each rank first rounds its part to a common quantum, and then the remainder to a
+ * finer quantum. Sums of such numbers are exact, and so the same in any order (pre-rounding, after
+ * Demmel and Nguyen, Fast Reproducible Floating-Point Summation, 2013). The quantum follows from
+ * the last sum. If a part is too large for it, all ranks get an infinity; if the sum is too small
+ * for it, all ranks see that in the sum. In both cases all ranks agree on the largest part and sum
+ * again.
  */
 #ifndef COLL_CDCP_POPCG_GLOBAL_SUM_H
 #define COLL_CDCP_POPCG_GLOBAL_SUM_H
@@ -36,7 +37,7 @@ struct reduction {
     const struct reduction_mode *mode;
     MPI_Comm comm;
     int count;
-    /* bits of a part that one number carries: few enough to add exactly */
+    /* bits of a part in one number: few enough that sums of such numbers are exact */
     int bits;
     double part[REDUCTION_MOST];  /* this rank's parts */
     double scale[REDUCTION_MOST]; /* powers of two above all parts */

@@ -17,7 +17,9 @@ static double radians(double degrees) {
     return degrees * pi / 180;
 }
 
-/* The stereographic plane, seen from the south pole: 0 is the north pole, the equator is |z| = 1.
+/*
+ * Projects a place stereographically from the south pole: 0 is the north pole, and the equator is
+ * |z| = 1. Angles are in radians.
  */
 static double complex on_plane(double longitude, double latitude) {
     return tan(pi / 4 - latitude / 2) * cexp(I * longitude);

@@ -5,7 +5,7 @@
 
 #include "app/agreement.h"
 
-/* The sides, so that side and HALO_SIDES - 1 - side face each other. */
+/* The directions of the sides. Sides i and HALO_SIDES - 1 - i are opposite. */
 static const struct {
     int column, row;
 } directions[HALO_SIDES] = {{-1, -1}, {0, -1}, {1, -1}, {-1, 0}, {1, 0}, {-1, 1}, {0, 1}, {1, 1}};

@@ -13,7 +13,7 @@
 
 enum { HALO_SIDES = 8 };
 
-/* What one side sends and receives: one TYPE, at these indices of the field. */
+/* What is sent and received on one side: one element of TYPE, at these indices of the field. */
 struct halo_side {
     int rank; /* rank of the neighbour, or -1 */
     size_t send_at, receive_at;
@@ -27,7 +27,7 @@ struct halo {
     double seconds;           /* time spent in exchanges so far */
 };
 
-/* Prepares the exchange. Local, but all ranks need one. The communicator remains the caller's. */
+/* Prepares the exchange. Local, but all ranks must do it. The communicator remains the caller's. */
 bool halo_open(struct halo *halo, const struct layout *layout, MPI_Comm comm, app_problem *problem);
 void halo_close(struct halo *halo);
 

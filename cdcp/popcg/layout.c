@@ -13,7 +13,7 @@ static size_t part_start(size_t cells, int parts, int i) {
 
 /*
  * Returns the number of ocean cells south-west of every corner, at [row * (columns + 1) + column].
- * The numbers at its four corners give the number of ocean cells in a rectangle.
+ * The numbers at the four corners of a rectangle give the number of ocean cells in it.
  */
 static size_t *count_ocean(const struct mask *mask) {
     size_t line = mask->columns + 1;
@@ -61,7 +61,7 @@ static double block_cost(const struct mask *mask, struct cut cut) {
 
 /*
  * Returns the finest cut with COLUMNS columns and at most RANKS blocks with ocean. A third of the
- * earth is land, so cuts with more than twice as many blocks are not tried.
+ * earth is land, so cuts with more than 2 RANKS blocks are not tried.
  */
 static struct cut finest_cut(const size_t *counts, const struct mask *mask, int ranks,
                              int columns) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The division of the grid into blocks, one for each rank. Blocks without ocean are dropped, the
- * others go to the ranks row by row. Ranks beyond the last block have none. Pure: no MPI.
+ * The division of the grid into blocks, one for each rank. Blocks without ocean are dropped; the
+ * other blocks are assigned to the ranks row by row. Ranks beyond the last block have no block.
+ * Pure: no MPI.
  */
 #ifndef COLL_POPCG_LAYOUT_H
 #define COLL_POPCG_LAYOUT_H
@@ -14,8 +15,8 @@ struct cut {
 };
 
 /*
- * Sets *CUT to the cut with the least cost of the largest block and its border, among those with at
- * most RANKS blocks with ocean. The mask must have some ocean.
+ * Sets *CUT to the cut with the least cost of the largest block and its border, among the cuts that
+ * have at most RANKS blocks with ocean. The mask must have some ocean.
  */
 bool layout_cut(const struct mask *mask, int ranks, struct cut *cut, app_problem *problem);
 
@@ -30,7 +31,7 @@ struct layout {
 bool layout_make(struct layout *layout, const struct mask *mask, struct cut cut,
                  app_problem *problem);
 
-/* A part of the grid. A rank without a block has one of width and height 0. */
+/* A part of the grid. A rank without a block gets one of width and height 0. */
 struct block {
     int column, row; /* position in the cut */
     size_t first_column, first_row;

@@ -28,7 +28,9 @@ bool mask_read(struct mask *mask, const char *path, app_problem *problem);
 /* Changes the size to COLUMNS x ROWS: each cell gets the value at its middle. */
 bool mask_resample(struct mask *mask, size_t columns, size_t rows, app_problem *problem);
 
-/* Copies rank 0's mask to all ranks of COMM. If it returns false, no rank has one. Collective. */
+/*
+ * Copies rank 0's mask to all ranks of COMM. If it returns false, no rank has a mask. Collective.
+ */
 bool mask_share(struct mask *mask, MPI_Comm comm, app_problem *problem);
 
 bool mask_is_ocean(const struct mask *mask, long column, long row);

@@ -23,8 +23,8 @@ static struct grid_point corner_at(const struct mask *mask, long column, long ro
 
 /*
  * Adds the corner north-east of cell (column, row). Let a, b, c and d be the values south-west,
- * south-east, north-west and north-east of it. Then its share of the energy x A x is x_part (b - a
- * + d - c)^2 + y_part (c - a + d - b)^2.
+ * south-east, north-west and north-east of the corner. Then the corner's share of the energy x A x
+ * is x_part (b - a + d - c)^2 + y_part (c - a + d - b)^2.
  */
 static void add_corner(struct nine_point *matrix, const struct grid_point *corner, double depth,
                        long column, long row) {
@@ -120,8 +120,8 @@ void nine_point_apply(const struct nine_point *matrix, double *y, const double *
 }
 
 /*
- * Returns the stress of the wind: from the east between the tropics (trades), from the west beyond
- * them.
+ * Returns the stress of the wind: from the east up to 30 degrees north and south (trades), from the
+ * west beyond.
  */
 static double zonal_stress(double latitude) {
     return -strongest_stress * cos(3 * latitude * acos(-1) / 180);

@@ -19,8 +19,8 @@ struct basin {
 };
 
 /*
- * Coefficients as fields. The coefficients to the west and south are those of the neighbours to the
- * east and north.
+ * Coefficients as fields. A cell's coefficients to the west and south are the coefficients to the
+ * east and north of its western and southern neighbours.
  */
 struct nine_point {
     struct shape shape;
@@ -33,7 +33,10 @@ bool nine_point_make(struct nine_point *matrix, const struct mask *mask, const s
                      const struct basin *basin, app_problem *problem);
 void nine_point_free(struct nine_point *matrix);
 
-/* Sets y = A x within the block. x needs its border; that of y does not change. */
+/*
+ * Sets y = A x within the block. The border of x must be up to date; the border of y does not
+ * change.
+ */
 void nine_point_apply(const struct nine_point *matrix, double *y, const double *x);
 
 /*

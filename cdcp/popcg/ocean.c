@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* On rank 0: reads the mask and chooses the cut into blocks. */
+/* Reads the mask and chooses the cut into blocks. Called on rank 0 only. */
 static bool read_mask_and_cut(struct ocean *ocean, const char *path, size_t columns, size_t rows,
                               int ranks, struct cut *cut, app_problem *problem) {
     struct mask *mask = &ocean->mask;

@@ -69,7 +69,8 @@ static bool is_tested(const struct iteration *it) {
 
 /*
  * Replaces r by b - A x, overlapping the reduction of its norm and the exchange of its border. Sets
- * *DONE to whether it is small enough.
+ * *DONE to whether the residual is small enough or, if the tolerance is 0, whether all iterations
+ * are done.
  */
 static bool test_residual(struct iteration *it, bool *done, app_problem *problem) {
     struct solve *solve = it->solve;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Conjugate gradients for the barotropic system A x = b. Every solver uses the diagonal as
- * preconditioner and tests its true residual every TEST_INTERVAL iterations. It does the same work
- * with any kind of reduction; the data dependencies determine what overlaps the reductions.
+ * preconditioner and tests its true residual every TEST_INTERVAL iterations. A solver does the same
+ * work with any kind of reduction; the data dependencies determine what overlaps the reductions.
  */
 #ifndef COLL_POPCG_SOLVER_H
 #define COLL_POPCG_SOLVER_H

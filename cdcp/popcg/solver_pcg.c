@@ -4,7 +4,7 @@
  * and as Sancho, Kerbyson and Barker overlap its reductions (section V.F).
  *
  * Each iteration, with M the diagonal of A:
- *   z = r / M;       rho = (r, z)       reduction 1, overlaps the correction x += alpha p of before
+ *   z = r / M;       rho = (r, z)       reduction 1, overlaps the last iteration's x += alpha p
  *   p = z + rho / rho_before p
  *   q = A p;         sigma = (p, q)     reduction 2, overlaps the exchange of q's border
  *   alpha = rho / sigma;  r -= alpha q
