@@ -4,8 +4,9 @@
  * pools that all have the same keys. Prints the seconds of STAGE, "regroup" or "gather", on the
  * slowest rank. Verifies the sums.
  *
- * Every rank contributes BYTES of pairs: PAIRS values for each owner. It does so TASKS times, each
- * time with other keys, like the tasks of a node that don't combine their pairs.
+ * Every rank contributes BYTES of key-value pairs: PAIRS of them for each rank that owns keys
+ * (lib/pattern/partition.h). It does so TASKS times, each time with other keys, like the tasks of a
+ * node that don't combine their pairs.
  *
  * With SCALE in the environment, a byte stands for SCALE bytes, and the platform's links are SCALE
  * times slower. So the time is right for data that exceed this machine's memory.

@@ -17,14 +17,14 @@ static inline void clock_fail(const char *why) {
 /*
  * Pauses until the InfiniBand platform has forgotten which nodes a processor talked to during
  * set-up. In a communicator's first collective, SMPI finds out which ranks share a node with a ring
- * through all ranks. Without this pause, the MPI libraries' choices would take twice as long
- * because of that.
+ * through all ranks. Without this pause, the algorithms that MPI libraries choose would take twice
+ * as long.
  */
 static inline void clock_settle(void) {
     usleep(20000);
 }
 
-/* Makes all ranks continue at the same time, which it returns. */
+/* Makes all ranks continue at the same time, and returns that time. */
 static inline double clock_start_together(void) {
     enum { AHEAD = 5 }; /* seconds; more than the reduction takes to reach all ranks */
     double now = MPI_Wtime(), start;

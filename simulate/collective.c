@@ -2,13 +2,13 @@
 /*
  * collective OPERATION SPEC BYTES [REPEATS]: makes REPEATS (1) calls of OPERATION ("allgather") in
  * a row, with libcoll's algorithm SPEC ("ring"), or with the MPI library if SPEC is "mpi". The root
- * is rank 0. Prints the simulated seconds of one call until the last rank has ended, and libcoll's
- * choice if SPEC is "auto". With VERIFY in the environment it first compares the results with the
- * MPI library's, which only works if ranks don't share buffers.
+ * is rank 0. Prints the simulated seconds of one call until the last rank has finished it, and
+ * libcoll's choice if SPEC is "auto". With VERIFY in the environment it first compares the results
+ * with the MPI library's, which only works if ranks don't share buffers.
  *
  * BYTES is the total size. Operations with blocks divide BYTES into blocks of at least one byte. In
- * an alltoallv this is the longest block; in a sparse_alltoallv a rank has such blocks for at
- * most six others.
+ * an alltoallv this is the longest block; in a sparse_alltoallv a rank has such blocks for at most
+ * six others.
  */
 #include "simulate/clock.h"
 
@@ -73,7 +73,7 @@ static int run_alltoallv(const call *c, size_t (*bytes)(const call *, int from, 
                : MPI_Alltoallv(c->mine, out, places, MPI_BYTE, c->all, in, places, MPI_BYTE, COMM);
 }
 
-/* From no bytes to a whole block, by the two ranks. */
+/* Returns a number of bytes from 0 to a whole block, which depends on the two ranks. */
 static size_t unequal_bytes(const call *c, int from, int to) {
     return ((unsigned)from * 7919 + (unsigned)to * 104729) % 97 * ((unsigned)c->block + 1) / 97;
 }
@@ -82,7 +82,9 @@ static int alltoallv(const call *c) {
     return run_alltoallv(c, unequal_bytes);
 }
 
-/* Blocks for the next and the previous rank, and those 8 and 32 further on and back. */
+/*
+ * Returns the bytes of a block if the ranks are 1, 8 or 32 apart, counted around the end, else 0.
+ */
 static size_t sparse_bytes(const call *c, int from, int to) {
     int ranks, distance = abs(from - to);
     MPI_Comm_size(COMM, &ranks);
@@ -122,7 +124,7 @@ static const struct operation {
     int (*run)(const call *c);
     side mine, all;
     int blocks;
-    const char *setting; /* libcoll's name for it if sizes differ by rank; else NULL */
+    const char *setting; /* libcoll's name for the operation if sizes differ by rank; else NULL */
 } operations[] = {
     {"allreduce", allreduce, WHOLE, WHOLE, 0},
     {"reduce", reduce, WHOLE, WHOLE_AT_ROOT, 0},

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The cluster of Tam and Wang (section 4): sixteen hosts
- * e0, e1, ... on one Fast Ethernet switch, with the parameters of its table 1 for messages of more
- * than 40 bytes. A message longer than a packet of 1500 bytes costs as much as its packets
- * together.
+ * The cluster of Tam and Wang (section 4): sixteen hosts e0, e1, ... on one Fast Ethernet switch,
+ * with the parameters of its table 1 for messages of more than 40 bytes. A message longer than a
+ * packet of 1500 bytes costs as much as its packets together.
  */
 #include "zones.hpp"
 
@@ -17,7 +16,7 @@ namespace s4u = simgrid::s4u;
 static const int hosts = 16;
 static const double packet = 1500;       // bytes
 static const double speed = 1 / 82.6e-9; // bytes/s: the slope of L
-static const double latency = 19.8e-6;   // s: L of no bytes between two
+static const double latency = 19.8e-6;   // s: L of an empty message between two hosts
 
 /* Returns the cost of a message: FIXED seconds a packet and SLOPE seconds a byte. */
 static double cost(size_t bytes, double fixed, double slope) {

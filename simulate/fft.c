@@ -10,7 +10,7 @@
  *
  * Computing takes 5 log2(SIDE) operations a number, at GFLOPS (1) billion operations a second:
  * about what FFTW reached on a core at the paper's time. The numbers are made up; the transposed
- * ones are verified. If the number of ranks doesn't divide the fields evenly, blocks are rounded
+ * numbers are verified. If the number of ranks doesn't divide the fields evenly, blocks are rounded
  * up, but computing is not.
  */
 #include "simulate/clock.h"
@@ -114,8 +114,9 @@ static void measure_rounds(fft *f, int rounds) {
 }
 
 /*
- * Replaces the call with which libcoll's ranks agree when they start. SMPI's own sends a message
- * between every two ranks, and its waits take time that grows with the cube of the number of ranks.
+ * Replaces the call with which libcoll's ranks agree when they start. SMPI's own MPI_Iallreduce
+ * sends a message between every two ranks, and its waits take time that grows with the cube of the
+ * number of ranks.
  */
 int __wrap_PMPI_Iallreduce(const void *mine, void *all, int count, MPI_Datatype type, MPI_Op op,
                            MPI_Comm comm, MPI_Request *request);

@@ -3,9 +3,9 @@
  * The eight clusters of Park and others (section 4), with four hosts each at 100 Mbit/s; h0 to h3
  * are the first cluster's.
  *
- * The paper does not state the latencies between its own clusters. Those of its example, figure 1,
- * are used instead, from the file that MATRIX names (grid.txt; see coll-hlot(1) for the syntax). A
- * wide-area link carries 10 Mbit/s from each site to each other site.
+ * The paper does not state the latencies between its own clusters. The latencies of its example,
+ * figure 1, are used instead, from the file that MATRIX names (grid.txt; see coll-hlot(1) for the
+ * syntax). A wide-area link carries 10 Mbit/s from each site to each other site.
  */
 #include "zones.hpp"
 

@@ -5,12 +5,12 @@
  * core.
  *
  * NODES (151) hosts n0, n1, ...; UPLINK (10) is a rack's uplink speed in Gbit/s; if FULL_DUPLEX is
- * 0, both directions of an uplink share it. All links are SCALE (1) times slower.
+ * 0, both directions of an uplink share this speed. All links are SCALE (1) times slower.
  *
  * SimGrid shares a link among all outstanding messages, so a window of segments takes as long as
  * one segment of its size. Windows are therefore short here. (A link with one message at a time
- * would fix that, but then a chain's confirmations would wait behind its segments, as on no TCP
- * connection.)
+ * would fix that, but then a chain's confirmations would wait behind its segments, which happens on
+ * no TCP connection.)
  */
 #include "zones.hpp"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * predict OPERATION ALGORITHM BYTES: prints the seconds that libcoll's cost model predicts with the
- * parameters that Tam and Wang measured on their cluster
- * (table 1, for more than 40 bytes). Nothing is simulated.
+ * parameters that Tam and Wang measured on their cluster (table 1, for more than 40 bytes). Nothing
+ * is simulated.
  */
 #include "simulate/clock.h"
 

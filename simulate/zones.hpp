@@ -1,4 +1,7 @@
-/* What platforms share: their settings, and zones by the interface of the installed SimGrid. */
+/*
+ * Functions that platforms share: they read settings, and create zones with the interface of the
+ * installed SimGrid.
+ */
 #ifndef SIMULATE_ZONES_HPP
 #define SIMULATE_ZONES_HPP
 
