@@ -5,7 +5,7 @@
  * So a panel of points stays in the first-level cache, and each centroid is read from memory once
  * per block, seldom enough for arithmetic to limit the speed.
  *
- * With pruning (pruning.h), the distance to a guessed centroid rules out most of the others.
+ * With pruning (pruning.h), the distance to a guessed centroid rules out most other centroids.
  */
 #include "kmeans/assign/assign.h"
 

@@ -45,7 +45,9 @@ TARGET static void transpose(__m512i rows[LANES]) {
     }
 }
 
-/* x (x - 256) = x (x - 128) - 128 x, both with signed bytes as second factor. */
+/*
+ * Adds x (x - 256) = x (x - 128) - 128 x, two products with signed bytes as second factor, to SUMS.
+ */
 TARGET static __m512i add_correction(__m512i sums, __m512i x) {
     const __m512i minus128 = _mm512_set1_epi8(-128);
     multiply_add(&sums, x, _mm512_xor_si512(x, minus128));
@@ -204,7 +206,7 @@ TARGET static __m128i add_lanes(const __m512i sums[4]) {
     return _mm_add_epi32(_mm256_castsi256_si128(all), _mm256_extracti128_si256(all, 1));
 }
 
-/* sums[i] += 64 products of x[i] and c[i] from dimension D on; only those in MASK. */
+/* sums[i] += 64 products of x[i] and c[i] from dimension D on; only the products in MASK. */
 TARGET __attribute__((always_inline)) static inline void multiply_chunks(__m512i sums[4],
                                                                          uint8_t const *const x[4],
                                                                          uint8_t const *const c[4],

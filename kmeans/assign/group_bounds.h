@@ -44,7 +44,7 @@ typedef struct km_group_bounds {
     uint32_t *group;  /* of each centroid */
     bool *moved;      /* for each centroid: it is compared with all points */
     bool *whole;      /* for each group: all of its centroids are compared with all points */
-    float *drifts;    /* for each group: the sum of its drifts since it was whole */
+    float *drifts;    /* for each group: the sum of its drifts since WHOLE was last true */
     uint16_t *lower;  /* the bound of group g and point i is at g * ROWS + i */
 } km_group_bounds;
 

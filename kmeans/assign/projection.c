@@ -262,8 +262,8 @@ static double invert(square_matrix lower, km_projection *projection) {
  * y|^2. Errors are bounded as follows. Each component of W y sums up at most n products, n being
  * the number of axes. Float arithmetic makes a component wrong by at most (n + 4) u times the sum
  * of the products' absolute values, u = 2^-24, and W y by at most (n + 4) u |W|_F |y|, where the
- * length of y is at most sigma |x - mean|. The sums of squares add less than 2^-17. Products y that
- * are wrong by 1/2 add |W|_F sqrt(n) / 2.
+ * length of y is at most sigma |x - mean|. The sums of squares add less than 2^-17 |x - mean|^2.
+ * Products y that are wrong by 1/2 add |W|_F sqrt(n) / 2.
  */
 static void prepare_rest(km_projection *projection, const axes_search *space, square_matrix gram,
                          double sigma) {

@@ -2,8 +2,8 @@
 /*
  * Finds the nearest centroids of points of float32 features. Rows are quantised to bytes; products
  * of bytes, which kernels compute several times as fast as products of floats, rule out most
- * centroids; distances in double precision decide among the others. So the result is that of
- * km_real_distance2 for all pairs. No MPI.
+ * centroids; distances in double precision decide among the remaining centroids. So the result is
+ * the same as if km_real_distance2 were computed for all pairs. No MPI.
  *
  * Let m be any vector, preferably near the points and centroids, such as their mean. For a point x
  * and a centroid c, let
