@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Faster k-means: first on a random part of the points, then on twice as many, and so on, finally
- * on all of them. While the centroids are far from their final places, a small sample moves them as
- * well as all points would.
+ * on all points. While the centroids are far from their final places, a small sample of points
+ * improves them about as much as all points do.
  */
 #ifndef COLL_KMEANS_BATCHES_H
 #define COLL_KMEANS_BATCHES_H
@@ -18,10 +18,10 @@ typedef struct km_batches {
 /*
  * Clusters POINTS in batches. The first batch has about BATCHES->size points; each further batch
  * has twice as many, which include the points before, as long as these are fewer than all points.
- * The iterations on a batch end when one lowers the objective by no more than the share k / (points
- * of the batch). A smaller gain would mean nothing: the means of another batch of that size would
- * differ by about that much. Then km_cluster runs on all points, from the centroids found, with the
- * iterations and stopping rules of SETTINGS.
+ * The iterations on a batch end when an iteration lowers the objective by no more than the share k
+ * / (points of the batch). A smaller gain would mean nothing: the means of another batch of that
+ * size would differ by about that much. Then km_cluster runs on all points, from the centroids
+ * found, with the iterations and stopping rules of SETTINGS.
  *
  * Which batches a point is in depends on its row and the seed only, so the result has the same bits
  * for any number of ranks and threads. A batch is a copy of its points, which may be almost all

@@ -16,15 +16,15 @@
 
 /*
  * In a state's NEAREST, marks a point that has still to be assigned in the current iteration. The
- * other bits are its cluster in the previous iteration; if there was none, they are those of
- * KM_NO_CLUSTER.
+ * other bits are its cluster in the previous iteration; if there was no previous iteration, they
+ * are the bits of KM_NO_CLUSTER.
  */
 #define KM_PENDING (UINT32_C(1) << 31)
 #define KM_NO_CLUSTER UINT32_MAX
 
 /*
  * The state of a clustering: all that is needed to continue, except the points. STEP is the last
- * complete iteration, number 0 if there was none; the next one is under way.
+ * complete iteration, number 0 if there was none; the next iteration is under way.
  */
 typedef struct km_state {
     km_step step;
@@ -35,10 +35,10 @@ typedef struct km_state {
 } km_state;
 
 /*
- * Computes a number that depends on every bit and the order of the points, but not on how they are
- * spread over ranks: the sum modulo 2^64 of a hash of each row's CRC32C and index, of each weight,
- * and of the scale and offsets of real features. Collective; on false all ranks have the same
- * problem.
+ * Computes a number that depends on every bit and the order of the points, but not on how the
+ * points are spread over ranks: the sum modulo 2^64 of a hash of each row's CRC32C and index, of
+ * each weight, and of the scale and offsets of real features. Collective; on false all ranks have
+ * the same problem.
  */
 bool km_fingerprint(const km_points *points, int threads, MPI_Comm comm, uint64_t *fingerprint,
                     app_problem *problem);
@@ -63,9 +63,9 @@ typedef struct km_checkpoint {
 char *km_checkpoint_path(const char *directory);
 
 /*
- * Locks DIRECTORY for this run, creating it if it is missing. *FOUND says on all ranks whether it
- * has a checkpoint. Collective; on false all ranks have the same problem. Call km_checkpoint_close
- * in the end, also after a failure.
+ * Locks DIRECTORY for this run, creating it if it is missing. *FOUND says on all ranks whether
+ * DIRECTORY has a checkpoint. Collective; on false all ranks have the same problem. Call
+ * km_checkpoint_close in the end, also after a failure.
  */
 bool km_checkpoint_open(km_checkpoint *checkpoint, const char *directory, bool *found,
                         MPI_Comm comm, app_problem *problem);

@@ -14,7 +14,7 @@ typedef struct km_report {
     double read, started; /* s: the time that reading took, and when the clustering began */
     double seconds;       /* s that the clustering took */
     uint64_t batch;       /* points of the current batch, or all */
-    double since;         /* when the iterations on them began */
+    double since;         /* when the iterations on these points began */
     double skipped;       /* passes over these points made before this run; < 0: not known yet */
 } km_report;
 

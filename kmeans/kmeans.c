@@ -51,7 +51,7 @@ typedef struct clustering {
     double saving;       /* seconds spent on checkpoints */
 } clustering;
 
-/* Allocates the memory of all iterations at once, so that a lack of it shows at the start. */
+/* Allocates the memory of all iterations at once, so that a lack of memory shows at the start. */
 static bool allocate_state(clustering *run, app_problem *problem) {
     size_t rows = run->points->rows + 1, k = run->settings->k,
            bytes = km_centroids_bytes(run->points, k);

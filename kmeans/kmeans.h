@@ -2,10 +2,10 @@
 /*
  * K-means over MPI (Lloyd's algorithm). Features and centroids are uint8, and the result is exact;
  * or float32, with distances in double precision (quantised.h, real.h). Every iteration broadcasts
- * the centroids, assigns every point to the nearest one (map), aggregates the sums of the clusters
- * in three stages and divides them at rank 0. Sums are integers, so the result has the same bits
- * for any number of ranks and threads. Source: Zhang, Qiu, Lee and Crandall, section II and table
- * I.
+ * the centroids, assigns every point to the nearest centroid (map), aggregates the sums of the
+ * clusters in three stages and divides them at rank 0. Sums are integers, so the result has the
+ * same bits for any number of ranks and threads. Source: Zhang, Qiu, Lee and Crandall, section II
+ * and table I.
  */
 #ifndef COLL_KMEANS_KMEANS_H
 #define COLL_KMEANS_KMEANS_H
@@ -96,7 +96,7 @@ typedef struct km_observer {
 typedef struct km_result {
     uint8_t *centroids;   /* k rows, on all ranks */
     uint32_t *nearest;    /* nearest of these centroids for each of this rank's points */
-    uint32_t *distance2;  /* its squared distance, as km_points_distance takes it */
+    uint32_t *distance2;  /* squared distance from it, as km_points_distance takes it */
     uint64_t objective;   /* objective of this result, as in km_step; on all ranks */
     int64_t iterations;   /* iterations done */
     double start_seconds; /* s that this rank took for the first centroids, or to resume */
@@ -106,16 +106,16 @@ typedef struct km_result {
 
 /*
  * Clusters POINTS. Collective; on false all ranks have the same problem. The caller frees RESULT
- * with km_result_free. With 0 iterations it only assigns the points to the first centroids; if
- * these are given (km_init_is_given), there may be more centroids than points.
+ * with km_result_free. With 0 iterations, this only assigns the points to the first centroids; if
+ * these centroids are given (km_init_is_given), there may be more centroids than points.
  *
  * If a checkpoint can't be written, this is noted, the previous one stays, and the run continues.
  * Resumed from a checkpoint, at any number of ranks and threads, a run ends with the same bits as
  * if it had never been interrupted. An existing checkpoint is a problem unless resuming is asked
- * for, so that it is never overwritten by mistake.
+ * for, so that no checkpoint is overwritten by mistake.
  *
- * With points of length 1 (km_points_use_cosine) the centroids are means scaled to length 1, which
- * makes it spherical K-means.
+ * With points of length 1 (km_points_use_cosine) the centroids are means scaled to length 1, so
+ * this is spherical K-means.
  *
  * The objective never rises from one iteration to the next (km_update_centroids says why).
  */

@@ -190,7 +190,7 @@ static int assign_round(const map_job *run, point_range some) {
 }
 
 /*
- * Returns the number of guessing rounds that this rank needs; they take much less time than
+ * Returns the number of guessing rounds that this rank needs; these rounds take much less time than
  * assignments.
  */
 static size_t guess_rounds(const map_job *run) {

@@ -47,7 +47,7 @@ bool km_draw_rows(const km_points *points, const uint64_t *weights, const uint64
             rows[at] = points->first + i;
     if (!app_agree(problem, comm))
         return false;
-    /* Exactly one rank found each row; the others have 0 there. */
+    /* Exactly one rank found each row; all other ranks have 0 there. */
     if (count > INT_MAX)
         app_refuse(problem, "%zu draws at once are too many", count);
     else

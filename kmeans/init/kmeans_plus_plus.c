@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * k-means++: each centroid is a random point, drawn with a probability in proportion to its squared
- * distance from the nearest centroid so far, times its weight; the first one is drawn uniformly, or
- * by weight.
+ * distance from the nearest centroid so far, times its weight; the first centroid is drawn
+ * uniformly, or by weight.
  *
- * The points' integer weights form consecutive intervals in the order of rows, and a place among
- * them is drawn. So the choice is exact and doesn't depend on how the rows are spread over ranks.
- * Once every point coincides with a centroid, rows of the random start follow.
+ * The points' integer weights form consecutive intervals in the order of rows, and a place in these
+ * intervals is drawn. So the choice is exact and doesn't depend on how the rows are spread over
+ * ranks. Once every point coincides with a centroid, rows of the random start follow.
  *
  * Cost: k passes over the points, n * k * dim / (ranks * threads) multiplications and 12 bytes a
- * point; suited to small k.
- * Source: Arthur and Vassilvitskii, "k-means++: the advantages of careful seeding", SODA 2007.
+ * point; suited to small k. Source: Arthur and Vassilvitskii, "k-means++: the advantages of careful
+ * seeding", SODA 2007.
  */
 #include "config.h"
 

@@ -15,7 +15,7 @@ bool gz_failed(gzFile file, const char *path, const char *what, app_problem *pro
 
 /*
  * Checks that the file at PATH ends after the data that have been read from FILE: no data follow,
- * the checksum is right, and no other bytes come after it.
+ * the checksum is right, and the file has no other bytes behind the checksum.
  */
 bool gz_end(gzFile file, const char *path, app_problem *problem);
 

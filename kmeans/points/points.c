@@ -341,7 +341,10 @@ static bool is_plain(const km_source *source) {
            source->layout.element == NPY_UINT8;
 }
 
-/* Allocates or maps storage for this rank's rows; *FILLED says whether it already holds them. */
+/*
+ * Allocates or maps storage for this rank's rows; *FILLED says whether the storage already holds
+ * the rows.
+ */
 static bool make_storage(const km_source *sources, size_t count, const char *directory,
                          km_points *points, bool *filled, app_problem *problem) {
     const km_layout *layout = &sources[0].layout;

@@ -54,7 +54,7 @@ static bool choose_offsets(const km_points *points, const km_features *from, MPI
             for (size_t d = 0; d < dim; d++)
                 sample[(size_t)i * dim + d] = feature_at(from, (row - points->first) * dim + d);
     }
-    /* Exactly one rank has each row; the others have 0 there. */
+    /* Exactly one rank has each row; all other ranks have 0 there. */
     for (int i = 0; i < count; i++)
         app_mpi(problem, MPI_Allreduce(MPI_IN_PLACE, sample + (size_t)i * dim, (int)dim, MPI_FLOAT,
                                        MPI_SUM, comm));

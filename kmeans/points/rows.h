@@ -14,8 +14,8 @@ typedef bool km_rows_piece(uint32_t *values, size_t count, void *context, app_pr
 /*
  * Sends VALUES, of which each of this rank's points has EACH, to rank 0, which passes the values of
  * all points to TAKE, piece by piece in the order of the points. After TAKE has failed, the
- * remaining pieces are still received, so that no rank waits forever. Every rank must call it; a
- * problem stays on the rank that has it.
+ * remaining pieces are still received, so that no rank waits forever. Every rank must call this
+ * function; a problem stays on the rank that has it.
  */
 bool km_rows_collect(uint32_t *values, size_t each, const km_points *points, MPI_Comm comm,
                      km_rows_piece *take, void *context, app_problem *problem);

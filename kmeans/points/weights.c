@@ -34,7 +34,7 @@ static double largest_sum(const km_points *points) {
 typedef struct weights_range {
     double largest;
     bool whole; /* all are whole numbers */
-    double sum; /* at least their sum, in units of 2^-shift; the same for any number of ranks */
+    double sum; /* at least the sum, in units of 2^-shift; the same for any number of ranks */
     int shift;
 } weights_range;
 

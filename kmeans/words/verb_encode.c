@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * coll-words encode: images -> histograms of visual words, over MPI. The ranks process blocks of
- * images in turn: they describe the patches, assign these to the nearest words, and count (bags.h).
- * Rank 0 writes the lines in the order of the images, so the file is the same for any number of
- * ranks and threads.
+ * images in turn: they describe the patches, assign these to the nearest words, and count the words
+ * (bags.h). Rank 0 writes the lines in the order of the images, so the file is the same for any
+ * number of ranks and threads.
  */
 #include "config.h"
 
@@ -157,7 +157,10 @@ static bool share_words(encoder *this, app_problem *problem) {
     return app_agree(problem, this->comm);
 }
 
-/* Opens what each rank needs for its own images. */
+/*
+ * Opens the images and labels, and allocates the memory with which each rank encodes its own
+ * images.
+ */
 static bool open_images(encoder *this, app_problem *problem) {
     const encode_choice *choice = this->choice;
     this->bags.levels = choice->levels;

@@ -118,7 +118,7 @@ static void draw(app_canvas *canvas, const struct layout *layout, const struct e
     }
 }
 
-/* Creates the canvas of the sheet; refuses one that is too large. */
+/* Creates the canvas of the sheet; refuses a sheet that is too large. */
 static bool open_canvas(app_canvas *canvas, const struct layout *layout, app_problem *problem) {
     if (layout->height > PIXELS_MOST / layout->width)
         return app_refuse(problem, "a picture of %zu x %zu pixels is too large", layout->width,

@@ -47,7 +47,7 @@ extern const hog_shape default_shape;
 
 /* clang-format on */
 
-/* Checks that a patch of PATCH pixels a side has at least one for each cell. */
+/* Checks that a side of a patch, which has PATCH pixels, has at least one pixel for each cell. */
 bool verb_check_shape(hog_shape shape, uint64_t patch, app_problem *problem);
 
 #endif
