@@ -210,7 +210,7 @@ int __wrap_PMPI_Allreduce(const void *mine, void *all, int count, MPI_Datatype t
 
 /*
  * SMPI's MPI_Iallreduce sends from every rank to every other one, which takes minutes with 512
- * ranks. libcoll makes one when it sets a communicator up, before anything is timed.
+ * ranks. libcoll calls it once when it sets a communicator up, before anything is timed.
  */
 int __wrap_PMPI_Iallreduce(const void *mine, void *all, int count, MPI_Datatype type, MPI_Op op,
                            MPI_Comm comm, MPI_Request *request);

@@ -11,8 +11,8 @@
 
 const struct solver solvers[] = {
     /*
-     * pcg has two reductions, each with little to overlap it; chrongear has one; pipecg has one
-     * that overlaps exchange and operator.
+     * Reductions of an iteration: pcg has two, which little work overlaps; chrongear has one;
+     * pipecg has one, which the exchange and the operator overlap.
      */
     {"pcg", .sums = 1, .step = pcg_step, .settle = pcg_settle},
     {"chrongear", .sums = 2, .step = chrongear_step},
