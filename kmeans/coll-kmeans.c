@@ -92,7 +92,8 @@ static bool check_settings(km_settings *settings, const km_batches *batches, app
     if (settings->checkpoint && batches->size)
         return app_refuse(problem, "--checkpoint: batches have none; leave out --batch");
     if (batches->quality_every && !batches->size)
-        return app_refuse(problem, "--quality-every: needs --batch; else every iteration tells it");
+        return app_refuse(problem, "--quality-every: needs --batch; without batches, every "
+                                   "iteration prints the objective");
     if (!settings->checkpoint &&
         (settings->resume || settings->every || settings->every_seconds >= 0))
         return app_refuse(problem, "--resume and --every need --checkpoint DIR");

@@ -21,7 +21,7 @@ static const char usage[] =
     "       coll-popcg --coordinates [--grid CxR] | --help | --version\n"
     "\n"
     "Solves for the surface height of the world's ocean after a step of wind, as the barotropic\n"
-    "solver of the Parallel Ocean Program does, and tells how long the iterations took: in\n"
+    "solver of the Parallel Ocean Program does, and prints how long the iterations took: in\n"
     "computing, in reductions over all ranks and in exchanges with neighbours.\n";
 
 struct command {

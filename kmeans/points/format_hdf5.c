@@ -33,7 +33,7 @@ static herr_t copy_reason(unsigned depth, const H5E_error2_t *error, void *text)
 
 /* Reports a failure of libhdf5, with its innermost reason. */
 static bool refuse(const km_source *source, const char *what, app_problem *problem) {
-    char reason[128] = "no reason is told";
+    char reason[128] = "no reason is given";
     H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, copy_reason, reason);
     for (char *at = reason; *at; at++) /* names in a damaged file may have any bytes */
         if (*at < ' ' || *at > '~')

@@ -19,7 +19,7 @@ static const struct {
     {"features", verb_features, "describe the dense patches of images by 512 bytes each"},
     {"encode", verb_encode, "count the visual words of images: histograms, over MPI"},
     {"train", verb_train, "train a linear SVM on histograms"},
-    {"test", verb_test, "classify histograms, and tell the accuracy"},
+    {"test", verb_test, "classify histograms, and print the accuracy"},
     {"curve", verb_curve, "accuracy against the size of the vocabulary, as table and picture"},
     {"sheet", verb_sheet, "draw the most used visual words as a sheet of their patches"},
 };
