@@ -537,9 +537,9 @@ int coll_chain_confirmed_run(const coll_exec_args *call, size_t segment, int win
     code = run_protocol(p);
     if (code == MPI_SUCCESS)
         code = complete_requests(p);
+    coll_failure_detector_free(&p->detector);
     if (code == MPI_SUCCESS) {
         coll_ring_buffers_free(&p->buffers, p->epoch);
-        coll_failure_detector_free(&p->detector);
         return MPI_SUCCESS;
     }
     coll_send_queue_finish(&p->sends, &comm->wait, p->limit > 0 ? p->limit / BEATS : 1);
