@@ -36,7 +36,8 @@ bool coll_state_always_native(const coll_state *state, coll_operation operation)
 static void reset_choices(coll_state *state, coll_operation operation) {
     state->native[operation] = !state->trace && is_left_to_mpi(state, operation);
     state->last_native[operation] = (coll_shape){.bytes = 0};
-    state->warned[false] = state->warned[true] = 0;
+    state->warned[false] &= ~(1u << operation);
+    state->warned[true] &= ~(1u << operation);
 }
 
 /* Initializes the profile and the choices after a set-up. */
