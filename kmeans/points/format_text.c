@@ -21,7 +21,7 @@ enum {
     BLOCK = 1 << 20, /* bytes of the file for each entry of the index */
     STRIDE = 1024,   /* lines between two progress reports */
     IDS = 3,         /* fields before the features */
-    WORD = 24        /* bytes of the buffer for a field; longer fields are truncated */
+    WORD = 24        /* bytes of the buffer for a field; longer fields end in "..." there */
 };
 
 /* A file that is read byte by byte. */
@@ -79,13 +79,16 @@ static bool read_field(stream *in, char word[WORD]) {
     int c;
     while ((c = peek(in)) == ' ' || c == '\t' || c == '\r')
         in->used++;
-    size_t length = 0;
+    size_t length = 0, all = 0;
     for (; c != -1 && c != ' ' && c != '\t' && c != '\r' && c != '\n'; c = peek(in)) {
         if (length + 1 < WORD)
             word[length++] = c > ' ' && c < 0x7f ? (char)c : '?';
+        all++;
         in->used++;
     }
     word[length] = '\0';
+    if (all > length)
+        memcpy(word + length - strlen("..."), "...", strlen("..."));
     return length > 0;
 }
 
