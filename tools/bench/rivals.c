@@ -59,6 +59,7 @@ static int add_forced(contender_list *list, MPI_Comm comm, const operation_force
                          operation_native, comm);
 }
 
+#ifdef OPEN_MPI
 /*
  * Adds an operation on a communicator whose collectives come from COMPONENT, which Open MPI uses
  * only on request.
@@ -84,6 +85,7 @@ static int add_component(contender_list *list, MPI_Comm comm, const char *compon
     MPI_Info_free(&info);
     return code;
 }
+#endif
 
 int rivals_add(contender_list *list, const operation *op, MPI_Comm comm) {
     int code = MPI_SUCCESS;
@@ -108,10 +110,12 @@ int rivals_add(contender_list *list, const operation *op, MPI_Comm comm) {
 #ifdef HAVE_MPI_T_INIT_THREAD
     MPI_T_finalize();
 #endif
+#ifdef OPEN_MPI
     if (code == MPI_SUCCESS && op->han)
         code = add_component(list, comm, "han");
     if (code == MPI_SUCCESS && op->adapt)
         code = add_component(list, comm, "adapt");
+#endif
     if (code == MPI_SUCCESS)
         code = contender_add(list, CONTENDER_RIVAL, op->nonblocking, "", operation_native, comm);
     if (code == MPI_SUCCESS)

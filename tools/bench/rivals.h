@@ -11,8 +11,9 @@ void rivals_prepare(void);
 /*
  * Adds a contender for each algorithm of Open MPI that can be forced, with each segment size, one
  * for each of Open MPI's components han and adapt that implements OP, and one for the nonblocking
- * operation. All of them can be measured in the same run: Open MPI's tuned component reads the
- * forced settings when a communicator is created, and MPI_T changes them in between.
+ * operation; with another MPI library only the last. All of them can be measured in the same run:
+ * Open MPI's tuned component reads the forced settings when a communicator is created, and MPI_T
+ * changes them in between.
  */
 int rivals_add(contender_list *list, const operation *op, MPI_Comm comm);
 
