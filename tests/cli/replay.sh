@@ -58,6 +58,9 @@ printf '%s\n' 'SwitchName=r0 Nodes=a' 'SwitchName=r1 Nodes=b,c' 'SwitchName=s Sw
 info replay rec --hostfile hosts --topology topology --json d.json || fail "a hostfile and racks"
 same "hosts" "$(value d.json hosts)" 3
 same "racks" "$(value d.json racks)" 2
+printf '%s\n' 'a slots=2' '# nothing' 'b slots=x' >wrong
+info replay rec --hostfile wrong && fail "a wrong hostfile"
+grep -q "hostfile wrong, line 3: 'slots=x' is no number of slots" err || fail "no line of a hostfile"
 
 # Calls among neighbours are recorded and counted, but not estimated.
 not_estimated() {

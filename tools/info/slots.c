@@ -25,17 +25,20 @@ static bool add_slots(slot_list *slots, const char *host, int count, COLL_Cluste
     return true;
 }
 
-/* Reads a LINE without its comment: "n3 slots=4 max_slots=8". */
-static bool read_line(slot_list *slots, char *line, COLL_Cluster *cluster, app_problem *problem) {
+/* Reads TEXT, a line of the file at PATH without its comment: "n3 slots=4 max_slots=8". */
+static bool read_line(slot_list *slots, const char *path, int line, char *text,
+                      COLL_Cluster *cluster, app_problem *problem) {
     const int each = cluster->ranks_per_host;
-    char *rest, *host = strtok_r(line, " \t\r\n", &rest);
+    char *rest, *host = strtok_r(text, " \t\r\n", &rest);
     int64_t count = 1;
     if (!host)
         return true;
     for (char *word; (word = strtok_r(NULL, " \t\r\n", &rest));)
         if (strncmp(word, "slots=", strlen("slots=")) == 0 &&
             !app_parse_integer(word + strlen("slots="), 1, SLOTS_MOST, &count))
-            return app_refuse(problem, "host %s: \"%s\" is no number of slots", host, word);
+            return app_refuse(problem,
+                              "hostfile %s, line %d: '%s' is no number of slots from 1 to %d", path,
+                              line, word, SLOTS_MOST);
     return add_slots(slots, host, each ? each : (int)count, cluster, problem);
 }
 
@@ -52,12 +55,13 @@ bool slots_read(const char *path, slot_list *slots, COLL_Cluster *cluster, app_p
         return app_refuse(problem, "hostfile %s can't be read, or is longer than 16 MB", path);
     slots->text[length] = '\0';
     bool good = true;
-    for (char *line = slots->text, *next; line && good; line = next) {
-        next = strchr(line, '\n');
+    int line = 0;
+    for (char *text = slots->text, *next; text && good; text = next) {
+        next = strchr(text, '\n');
         if (next)
             *next++ = '\0';
-        line[strcspn(line, "#")] = '\0';
-        good = read_line(slots, line, cluster, problem);
+        text[strcspn(text, "#")] = '\0';
+        good = read_line(slots, path, ++line, text, cluster, problem);
     }
     return good &&
            (cluster->slot_count > 0 || app_refuse(problem, "hostfile %s names no hosts", path));
