@@ -107,9 +107,10 @@ int COLL_Gatherv_init(const void *send_buffer, MPI_Count send_count, MPI_Datatyp
 
 /*
  * The following functions are MPI_Allreduce, MPI_Alltoall and so on, with counts that may exceed
- * INT_MAX; as blocking, nonblocking and persistent operations. MPI_IN_PLACE is valid where MPI
- * allows it. An MPI_Op and a datatype must not be freed before the request that uses them is
- * complete.
+ * INT_MAX; as blocking, nonblocking and persistent operations. Only where the MPI library runs them
+ * (on one host, between two groups, or by the algorithm "native"), counts that differ by rank, and
+ * displacements, must be at most INT_MAX on all ranks. MPI_IN_PLACE is valid where MPI allows it.
+ * An MPI_Op and a datatype must not be freed before the request that uses them is complete.
  *
  * A reduction with the same algorithm and parameters, over ranks placed in the same way, gives the
  * same bits on every rank and in every run. With COLL_REPRODUCIBLE=1 the bits of all reductions by
