@@ -250,6 +250,14 @@ static void advance_during_waits(void) {
 
 static int users; /* open communicators; the thread ends with the last one */
 
+/* Whether the oldest request under way whose communicator is known waits politely. */
+static bool waits_politely(void) {
+    for (const coll_request *one = first; one; one = one->next)
+        if (one->comm && under_way(one))
+            return coll_wait_is_polite(&one->comm->wait);
+    return false;
+}
+
 static coll_tick advance_from_thread(void) {
     if (atomic_load(&active) == 0)
         return COLL_TICK_IDLE;
@@ -257,8 +265,7 @@ static coll_tick advance_from_thread(void) {
     pthread_mutex_lock(&lock);
     /* On shared cores a program that often tests or waits loses more processor time to the thread
      * than the thread's progress saves. */
-    const bool needed = !by_calls || !first || !coll_wait_is_polite(&first->comm->wait);
-    const bool moved = needed && advance_all();
+    const bool moved = (!by_calls || !waits_politely()) && advance_all();
     pthread_mutex_unlock(&lock);
     return moved ? COLL_TICK_MOVED : COLL_TICK_STILL;
 }

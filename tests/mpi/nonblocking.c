@@ -506,6 +506,41 @@ START_TEST(a_thread_moves_them_on) {
 }
 END_TEST
 
+/*
+ * The thread goes on while calls poll, although the oldest request is idle and its communicator has
+ * been freed.
+ */
+START_TEST(a_thread_passes_over_idle_requests) {
+    enum { LATE = 50 * 1000 * 1000 }; /* ns: the thread looks several times */
+    MPI_Comm freed, comm;
+    COLL_Request idle, request;
+    int level, number = 0, done = 0;
+    MPI_Query_thread(&level);
+    if (level < MPI_THREAD_MULTIPLE) {
+        harness_skip("the progress thread: no MPI_THREAD_MULTIPLE");
+        return;
+    }
+    MPI_Comm_dup(MPI_COMM_WORLD, &freed);
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    setenv("COLL_PROGRESS", "thread", 1);
+    ck_assert_int_eq(COLL_Set(comm, "bcast", "binomial"), MPI_SUCCESS);
+    unsetenv("COLL_PROGRESS");
+    ck_assert_int_eq(COLL_Bcast_init(&number, 1, MPI_INT, 0, freed, MPI_INFO_NULL, &idle),
+                     MPI_SUCCESS);
+    MPI_Comm_free(&freed);
+    if (world_rank == 0) {
+        nanosleep(&(struct timespec){.tv_nsec = LATE}, NULL);
+        number = 42;
+    }
+    ck_assert_int_eq(COLL_Ibcast(&number, 1, MPI_INT, 0, comm, &request), MPI_SUCCESS);
+    while (!done)
+        ck_assert_int_eq(COLL_Test(&request, &done), MPI_SUCCESS);
+    harness_assert(number == 42, "%d", number);
+    ck_assert_int_eq(COLL_Request_free(&idle), MPI_SUCCESS);
+    MPI_Comm_free(&comm);
+}
+END_TEST
+
 static Suite *make_suite(void) {
     MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
     MPI_Comm_size(MPI_COMM_WORLD, &world_ranks);
@@ -522,6 +557,7 @@ static Suite *make_suite(void) {
     tcase_add_test(all, mistakes_are_errors);
     tcase_add_test(all, what_it_uses_may_be_freed);
     tcase_add_test(all, a_thread_moves_them_on);
+    tcase_add_test(all, a_thread_passes_over_idle_requests);
     suite_add_tcase(suite, all);
     return suite;
 }
