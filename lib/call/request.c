@@ -169,17 +169,38 @@ static void open_task(coll_request *request) {
     request->task = coll_exec_args_open(&planned, request->memory);
 }
 
-/* Starts the task if memory and tags are available; else REQUEST stays queued. */
-static void start_if_possible(coll_request *request) {
-    if (!request->persistent && (tags_in_use(request) || !get_memory(request)))
-        return;
-    if (!request->persistent)
-        open_task(request);
+static void start_task(coll_request *request) {
     coll_call_args_begin(&request->call);
     request->stage = COLL_REQUEST_RUNS;
     int code = request->task->start(request->task);
     if (code != MPI_SUCCESS || request->task->active == 0)
         complete_request(request, code);
+}
+
+/* Allocates the memory and starts the agreement on whether all ranks have it; for requests that the
+ * reserve does not serve. */
+static void agree_on_memory(coll_request *request) {
+    request->memory = malloc(request->bytes);
+    const int64_t lacks = !request->memory;
+    request->stage = COLL_REQUEST_AGREES;
+    int code =
+        coll_agreement_start(&request->agreement, request->comm, request->call.tag, 1, &lacks);
+    if (code != MPI_SUCCESS)
+        complete_request(request, code);
+}
+
+/* Starts a nonblocking REQUEST, or first the agreement on its memory, if memory and tags are
+ * available; else it stays queued. */
+static void start_if_possible(coll_request *request) {
+    if (tags_in_use(request))
+        return;
+    if (!request->memory && (request->bytes - copy_bytes(request) > RESERVE ||
+                             coll_call_args_all_copy(&request->call))) {
+        agree_on_memory(request);
+    } else if (get_memory(request)) {
+        open_task(request);
+        start_task(request);
+    }
 }
 
 static void advance_native(coll_request *request, bool *moved) {
@@ -354,15 +375,6 @@ int coll_request_keep(coll_request *request, int code) {
     return MPI_SUCCESS;
 }
 
-/* Allocates the memory and starts the agreement on whether all ranks have it; for requests that the
- * reserve does not serve. */
-static int agree_on_memory(coll_request *request) {
-    request->memory = malloc(request->bytes);
-    const int64_t lacks = !request->memory;
-    request->stage = COLL_REQUEST_AGREES;
-    return coll_agreement_start(&request->agreement, request->comm, request->call.tag, 1, &lacks);
-}
-
 /* Completes a request that sends nothing, or starts the MPI library's own operation if no algorithm
  * of libcoll can be started. */
 static int start_without_plan(coll_request *request) {
@@ -404,9 +416,8 @@ int coll_request_start(coll_request *request) {
     }
     if (request->bytes == 0)
         code = start_without_plan(request);
-    else if (!request->persistent && (request->bytes - copy_bytes(request) > RESERVE ||
-                                      coll_call_args_all_copy(&request->call)))
-        code = agree_on_memory(request);
+    else if (request->persistent)
+        start_task(request);
     else
         start_if_possible(request);
     if (code != MPI_SUCCESS)

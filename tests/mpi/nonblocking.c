@@ -235,6 +235,42 @@ START_TEST(more_than_have_tags_of_their_own) {
 END_TEST
 
 /*
+ * An agreement on memory waits until an older request with the same tags is complete. Operations in
+ * place have such agreements. A rank that is late between the two requests lets the others complete
+ * the rounds of the agreements in different orders.
+ */
+START_TEST(agreements_with_tags_in_use) {
+    enum { LATE = 1, MANY = COLL_TAGS_STARTED / COLL_LANES / 2 + 1, COUNT = 5 };
+    COLL_Request requests[MANY];
+    static int numbers[MANY];
+    const size_t all = (size_t)world_ranks * COUNT;
+    int *first = malloc(all * sizeof *first), *last = malloc(all * sizeof *last);
+    for (size_t i = 0; i < all; i++) {
+        first[i] = world_rank;
+        last[i] = ~world_rank;
+    }
+    COLL_Set(MPI_COMM_WORLD, "bcast", "auto");
+    COLL_Set(MPI_COMM_WORLD, "alltoall", "linear");
+    for (int i = 0; i < MANY; i++) {
+        int *blocks = i == 0 ? first : last;
+        int code = i == 0 || i == MANY - 1
+                       ? COLL_Ialltoall(MPI_IN_PLACE, COUNT, MPI_INT, blocks, COUNT, MPI_INT,
+                                        MPI_COMM_WORLD, &requests[i])
+                       : COLL_Ibcast(&numbers[i], 1, MPI_INT, 0, MPI_COMM_WORLD, &requests[i]);
+        ck_assert_int_eq(code, MPI_SUCCESS);
+        if (i == 0 && world_rank == LATE)
+            nanosleep(&(struct timespec){.tv_nsec = 100 * 1000 * 1000}, NULL);
+    }
+    ck_assert_int_eq(COLL_Waitall(MANY, requests), MPI_SUCCESS);
+    for (int i = 0; i < (int)all; i++)
+        ck_assert(first[i] == i / COUNT && last[i] == ~(i / COUNT));
+    COLL_Set(MPI_COMM_WORLD, "alltoall", "auto");
+    free(first);
+    free(last);
+}
+END_TEST
+
+/*
  * Tests windows that need more memory than a communicator has in reserve: the ranks agree whether
  * all have it.
  */
@@ -551,6 +587,7 @@ static Suite *make_suite(void) {
     tcase_add_test(all, counts_of_the_root_alone);
     tcase_add_test(all, broadcasts_at_once_by_every_plan);
     tcase_add_test(all, more_than_have_tags_of_their_own);
+    tcase_add_test(all, agreements_with_tags_in_use);
     tcase_add_test(all, windows_that_need_much_memory);
     tcase_add_test(all, gathers_at_once_by_every_plan);
     tcase_add_test(all, persistent_ones);
