@@ -420,8 +420,10 @@ int coll_request_start(coll_request *request) {
         start_task(request);
     else
         start_if_possible(request);
-    if (code != MPI_SUCCESS)
+    if (code != MPI_SUCCESS) {
         complete_request(request, code);
+        request->stage = COLL_REQUEST_IDLE;
+    }
     bool goes_on = under_way(request);
     pthread_mutex_unlock(&lock);
     if (goes_on && coll_state_of(request->comm)->settings->progress_thread)

@@ -480,6 +480,24 @@ START_TEST(mistakes_are_errors) {
 }
 END_TEST
 
+/* A persistent request that the MPI library refuses to start does not become active. */
+START_TEST(a_start_that_fails) {
+    const int number = world_rank;
+    int numbers[1];
+    MPI_Comm without_topology;
+    COLL_Request request;
+    MPI_Comm_dup(MPI_COMM_WORLD, &without_topology);
+    MPI_Comm_set_errhandler(without_topology, MPI_ERRORS_RETURN);
+    ck_assert_int_eq(COLL_Neighbor_allgather_init(&number, 1, MPI_INT, numbers, 1, MPI_INT,
+                                                  without_topology, MPI_INFO_NULL, &request),
+                     MPI_SUCCESS);
+    for (int time = 0; time < 2; time++)
+        ck_assert_int_eq(harness_class(COLL_Start(&request)), MPI_ERR_TOPOLOGY);
+    ck_assert_int_eq(COLL_Request_free(&request), MPI_SUCCESS);
+    MPI_Comm_free(&without_topology);
+}
+END_TEST
+
 /* The communicator and the type may be freed while the operation is active. */
 START_TEST(what_it_uses_may_be_freed) {
     MPI_Comm comm;
@@ -592,6 +610,7 @@ static Suite *make_suite(void) {
     tcase_add_test(all, gathers_at_once_by_every_plan);
     tcase_add_test(all, persistent_ones);
     tcase_add_test(all, mistakes_are_errors);
+    tcase_add_test(all, a_start_that_fails);
     tcase_add_test(all, what_it_uses_may_be_freed);
     tcase_add_test(all, a_thread_moves_them_on);
     tcase_add_test(all, a_thread_passes_over_idle_requests);
