@@ -115,7 +115,10 @@ int coll_agreement_start(coll_agreement *a, coll_comm *comm, int tag, int count,
                           .distance = 1,
                           .requests = {MPI_REQUEST_NULL, MPI_REQUEST_NULL}};
     memcpy(a->highest, numbers, (size_t)count * sizeof *numbers);
-    return is_complete(a) ? MPI_SUCCESS : start_round(a);
+    int code = is_complete(a) ? MPI_SUCCESS : start_round(a);
+    if (code != MPI_SUCCESS)
+        comm->broken = code;
+    return code;
 }
 
 int coll_agreement_advance(coll_agreement *a, bool *done) {
@@ -125,6 +128,8 @@ int coll_agreement_advance(coll_agreement *a, bool *done) {
         if (code == MPI_SUCCESS && arrived)
             code = complete_round(a);
     }
+    if (code != MPI_SUCCESS)
+        a->comm->broken = code;
     *done = is_complete(a);
     return code;
 }
@@ -152,9 +157,8 @@ int coll_agreement_finish(coll_agreement *a) {
 int coll_agree_highest(coll_comm *comm, int count, const int64_t numbers[], int64_t highest[]) {
     coll_agreement *now = &comm->agreeing.numbers;
     int code = coll_agreement_start(now, comm, COLL_TAG_AGREE, count, numbers);
-    if (code != MPI_SUCCESS)
-        return comm->broken = code;
-    code = coll_agreement_finish(now);
+    if (code == MPI_SUCCESS)
+        code = coll_agreement_finish(now);
     if (code == MPI_SUCCESS)
         memcpy(highest, now->highest, (size_t)count * sizeof *highest);
     return code;

@@ -192,7 +192,7 @@ static int begin_tuning(comm_tunings *all, coll_operation operation, const coll_
     for (int i = 1; i < likely.count; i++)
         one->rounds.candidates.of[i].why = "tried, to learn whether it is faster";
     *begun = one;
-    return all->comm->broken = share_earlier_results(one, call);
+    return share_earlier_results(one, call);
 }
 
 /* Takes rank 0's earlier results into account. If the fastest algorithm is not a candidate, it runs

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Sums and largest values that ranks agree on, of any number; and that all learn of a problem, also
- * of one that a rank has in a benchmark.
+ * of one that a rank has in a benchmark. Errors of the MPI library during an agreement.
  */
 #include "config.h"
 
 #include "app/agreement.h"
+#include "coll.h"
+#include "lib/base/agree.h"
 #include "tests/support/harness.h"
 #include "tools/bench/bench.h"
 
@@ -77,11 +79,41 @@ START_TEST(benchmarks_agree_on_the_first_error) {
 }
 END_TEST
 
+/* Replaces the function of MPI: it fails if FAILS. */
+static bool fails;
+int PMPI_Testall(int count, MPI_Request requests[], int *done, MPI_Status statuses[]) {
+    return fails ? MPI_ERR_OTHER : MPI_Testall(count, requests, done, statuses);
+}
+
+/* After an error of a nonblocking agreement no call may use the communicator: messages of the
+ * agreement may still arrive. */
+START_TEST(an_error_breaks_the_communicator) {
+    const int64_t rank = app_rank(MPI_COMM_WORLD);
+    MPI_Comm comm;
+    coll_agreement one;
+    bool done;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    ck_assert_int_eq(COLL_Set(comm, "bcast", "auto"), MPI_SUCCESS);
+    coll_comm *own = coll_comm_find(comm);
+    ck_assert_int_eq(coll_agreement_start(&one, own, COLL_TAG_LEARN, 1, &rank), MPI_SUCCESS);
+    ck_assert_int_eq(own->broken, MPI_SUCCESS);
+    fails = true;
+    const int code = coll_agreement_advance(&one, &done);
+    fails = false;
+    ck_assert_int_eq(code, own->ranks > 1 ? MPI_ERR_OTHER : MPI_SUCCESS);
+    ck_assert_int_eq(own->broken, code);
+    for (done = false; !done;)
+        coll_agreement_advance(&one, &done);
+    MPI_Comm_free(&comm);
+}
+END_TEST
+
 static Suite *agreement(void) {
     Suite *suite = suite_create("agreement");
     TCase *tests = tcase_create("all");
     tcase_add_test(tests, values_are_agreed_on);
     tcase_add_test(tests, a_problem_is_agreed_on);
+    tcase_add_test(tests, an_error_breaks_the_communicator);
     tcase_add_test(tests, benchmarks_agree_on_the_first_error);
     suite_add_tcase(suite, tests);
     return suite;
