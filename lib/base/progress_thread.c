@@ -4,6 +4,7 @@
 #include "lib/base/progress_thread.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <time.h>
 
@@ -13,7 +14,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t wake = PTHREAD_COND_INITIALIZER;
 static pthread_t thread;
 static coll_tick (*look)(void);
-static bool runs, woken, ends;
+static bool runs, woken;
+static atomic_bool ends;
 
 /* Sleeps until coll_progress_thread_wake; returns false if the thread must end. */
 static bool sleep_until_woken(void) {
@@ -29,7 +31,7 @@ static bool sleep_until_woken(void) {
 static void *poll_loop(void *unused) {
     while (sleep_until_woken()) {
         long pause = SHORTEST_PAUSE;
-        for (coll_tick found; (found = look()) != COLL_TICK_IDLE;) {
+        for (coll_tick found; !ends && (found = look()) != COLL_TICK_IDLE;) {
             pause = found == COLL_TICK_MOVED ? SHORTEST_PAUSE : 2 * pause;
             if (pause > LONGEST_PAUSE)
                 pause = LONGEST_PAUSE;

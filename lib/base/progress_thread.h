@@ -25,10 +25,7 @@ bool coll_progress_thread_begin(coll_tick (*look)(void));
 /* Wakes the thread: there is something to poll for. */
 void coll_progress_thread_wake(void);
 
-/*
- * Ends the thread, after its current polls have become idle, and waits for it. Does nothing if
- * there is no thread.
- */
+/* Ends the thread after its current poll, and waits for it. Does nothing if there is no thread. */
 void coll_progress_thread_end(void);
 
 #endif

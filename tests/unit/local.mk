@@ -28,6 +28,7 @@ UNIT_TESTS = \
 	tests/unit/pool \
 	tests/unit/popcg_grid \
 	tests/unit/profile \
+	tests/unit/progress_thread \
 	tests/unit/pruning \
 	tests/unit/quantised \
 	tests/unit/reduction_tree \
@@ -41,6 +42,7 @@ UNIT_TESTS = \
 tests_unit_doctor_LDADD = libdoctor.la $(LDADD)
 tests_unit_pool_LDFLAGS = $(failing_allocations)
 tests_unit_pool_LDADD = $(threads_ldadd)
+tests_unit_progress_thread_LDADD = $(threads_ldadd)
 tests_unit_socket_wakeup_LDADD = $(threads_ldadd)
 tests_unit_profile_SOURCES = tests/unit/profile.c tools/profile/benefit.c tools/profile/benefit.h
 if HAVE_PMPI
