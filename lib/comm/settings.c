@@ -100,6 +100,8 @@ int coll_settings_read_info(MPI_Comm comm, coll_agreed_settings *found) {
         code = check_spec(coll_operations[i].info_key, (coll_operation)i, found);
     }
     PMPI_Info_free(&info);
+    if (found->disabled)
+        make_all_native(found);
     return code;
 }
 
@@ -168,18 +170,15 @@ static int read_report(bool *report) {
 }
 
 int coll_settings_read(MPI_Comm comm, coll_agreed_settings *found) {
-    bool disabled = false;
     int code = coll_env_check();
     if (code == MPI_SUCCESS)
         code = coll_env_switch("COLL_REPRODUCIBLE", &found->reproducible);
     if (code == MPI_SUCCESS)
         code = read_specs(found);
+    if (code == MPI_SUCCESS)
+        code = coll_env_switch("COLL_DISABLE", &found->disabled);
     if (code == MPI_SUCCESS && comm != MPI_COMM_NULL)
         code = coll_settings_read_info(comm, found);
-    if (code == MPI_SUCCESS)
-        code = coll_env_switch("COLL_DISABLE", &disabled);
-    if (code == MPI_SUCCESS && disabled)
-        make_all_native(found);
     if (code == MPI_SUCCESS)
         code = read_sources(found);
     if (code == MPI_SUCCESS)

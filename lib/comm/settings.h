@@ -30,6 +30,7 @@ typedef struct coll_agreed_settings {
     char profile[COLL_PROFILE_SOURCE];
     char record[4096];    /* the directory of the call log, or "" */
     double timeout;       /* s; 0: none. The members from here on are sent as raw bytes */
+    bool disabled;        /* the MPI library runs all operations that it has */
     bool reproducible;    /* reductions give the same bits whatever is measured */
     bool trace;           /* rank 0 prints a line for each call */
     bool report;          /* a report is written in MPI_Finalize */
@@ -47,8 +48,8 @@ int coll_settings_read(MPI_Comm comm, coll_agreed_settings *found);
 /* Returns whether an info key of COMM names an algorithm. Local. */
 bool coll_settings_has_info(MPI_Comm comm);
 
-/* Replaces algorithms in FOUND by the algorithms that info keys of COMM name. Local. Returns
- * MPI_ERR_ARG with a text. */
+/* Replaces algorithms in FOUND by the algorithms that info keys of COMM name, unless FOUND says that
+ * libcoll is disabled. Local. Returns MPI_ERR_ARG with a text. */
 int coll_settings_read_info(MPI_Comm comm, coll_agreed_settings *found);
 
 /* Sets PARSED from SPECS. Returns MPI_ERR_ARG with a text. */

@@ -8,7 +8,9 @@
 #include "config.h"
 
 #include "coll.h"
+#include "coll_component.h"
 #include "lib/bcast/bcast.h"
+#include "lib/comm/setup.h"
 #include "lib/tuning/state.h"
 #include "tests/support/harness.h"
 #include "tests/support/layouts.h"
@@ -312,6 +314,41 @@ START_TEST(the_info_key_is_obeyed) {
 }
 END_TEST
 
+/* For communicators of all ranks. */
+static int find_world_ranks(MPI_Comm comm, int found[]) {
+    (void)comm;
+    for (int rank = 0; rank < world_ranks; rank++)
+        found[rank] = rank;
+    return 1;
+}
+
+/* COLL_DISABLE has precedence over the info key, also in a job that is set up as a whole. */
+START_TEST(an_info_key_does_not_enable) {
+    static const COLL_Transport transport = {MPI_Isend, MPI_Irecv, find_world_ranks};
+    for (int whole = 0; whole < 2; whole++) {
+        MPI_Comm comm;
+        MPI_Info info;
+        coll_comm *state;
+        setenv("COLL_DISABLE", "1", 1);
+        if (whole) {
+            coll_comm_forget(MPI_COMM_WORLD);
+            ck_assert_int_eq(COLL_Setup_job(&transport), MPI_SUCCESS);
+        }
+        MPI_Info_create(&info);
+        MPI_Info_set(info, "coll_bcast", "two_tree");
+        MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &comm);
+        MPI_Info_free(&info);
+        ck_assert_int_eq(coll_comm_get(comm, &state), MPI_SUCCESS);
+        unsetenv("COLL_DISABLE");
+        harness_assert(coll_state_always_native(coll_state_of(state), COLL_OPERATION_BCAST),
+                       "%s runs",
+                       coll_state_of(state)->specs[COLL_OPERATION_BCAST].algorithm->name);
+        MPI_Comm_free(&comm);
+    }
+    coll_setup_begin_job(NULL); /* other communicators are set up as usual */
+}
+END_TEST
+
 START_TEST(intercommunicators_stand_back_to_mpi) {
     if (world_ranks < 2)
         return;
@@ -396,6 +433,7 @@ static Suite *bcast(void) {
     tcase_add_test(tests, bad_settings_are_the_same_error_everywhere);
     tcase_add_test(tests, rank_0_decides_the_settings);
     tcase_add_test(tests, the_info_key_is_obeyed);
+    tcase_add_test(tests, an_info_key_does_not_enable);
     tcase_add_test(tests, intercommunicators_stand_back_to_mpi);
     tcase_add_test(tests, states_come_and_go);
     tcase_add_test(tests, packed_copies_leave_memory);
