@@ -434,7 +434,7 @@ static void free_exchange(exchange *x) {
 static int apply_info_keys(coll_comm *comm, coll_setup *setup) {
     if (!coll_settings_has_info(comm->user))
         return MPI_SUCCESS;
-    coll_agreed_settings *own = malloc(sizeof *own);
+    coll_agreed_settings *own = coll_reserve_alloc(sizeof *own);
     if (!own)
         return no_memory();
     *own = *setup->settings;
@@ -505,7 +505,7 @@ int coll_setup_exchange(coll_comm *comm, bool ready, coll_setup *setup) {
         return coll_error(MPI_ERR_NO_MEM, "not even %zu bytes left", sizeof *x);
     x->comm = comm;
     init_local_wait(&comm->wait);
-    setup->own_settings = malloc(sizeof *setup->own_settings);
+    setup->own_settings = coll_reserve_alloc(sizeof *setup->own_settings);
     code = run_exchange(x, ready && setup->own_settings);
     if (code == MPI_SUCCESS) {
         bool taken = adopt_decision(x, setup);

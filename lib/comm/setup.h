@@ -19,7 +19,7 @@
 /* A communicator's settings and topology, the same on all its ranks. */
 typedef struct coll_setup {
     const coll_agreed_settings *settings; /* the job's, or OWN_SETTINGS */
-    coll_agreed_settings *own_settings;   /* to be freed by the caller; or NULL */
+    coll_agreed_settings *own_settings;   /* to be freed by coll_reserve_free; or NULL */
     coll_job_cache *common;               /* to be released with coll_job_cache_release */
     coll_topo topo;                       /* of its ranks; to be freed by the caller */
 } coll_setup;

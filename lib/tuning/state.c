@@ -5,6 +5,7 @@
 
 #include "lib/base/agree.h"
 #include "lib/base/error.h"
+#include "lib/base/reserve_alloc.h"
 #include "lib/comm/settings.h"
 #include "lib/comm/setup.h"
 #include "lib/tuning/autotune.h"
@@ -51,7 +52,7 @@ static int set_up_state(coll_comm *comm, bool ready) {
     coll_setup setup;
     int code = coll_setup_exchange(comm, ready, &setup);
     if (!ready) {
-        free(setup.own_settings);
+        coll_reserve_free(setup.own_settings);
         return code;
     }
     coll_state *state = coll_state_of(comm);
@@ -98,7 +99,7 @@ static void close_state(void *slot) {
     coll_topo_free(&state->topo);
     coll_job_cache_release(state->common);
     free(state->own_profile);
-    free(state->own_settings);
+    coll_reserve_free(state->own_settings);
 }
 
 coll_comm_key coll_state_key = {
@@ -108,7 +109,7 @@ coll_comm_key coll_state_key = {
 static bool make_own_settings(coll_state *state) {
     if (state->own_settings)
         return true;
-    coll_agreed_settings *own = malloc(sizeof *own);
+    coll_agreed_settings *own = coll_reserve_alloc(sizeof *own);
     if (!own)
         return false;
     *own = *state->settings;

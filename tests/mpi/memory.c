@@ -6,11 +6,14 @@
 #include "config.h"
 
 #include "coll.h"
+#include "coll_component.h"
 #include "lib/aggregate/aggregate.h"
 #include "lib/algorithm/operations.h"
 #include "lib/base/reserve_alloc.h"
 #include "lib/bcast/bcast.h"
+#include "lib/comm/setup.h"
 #include "lib/gather/gather.h"
+#include "lib/tuning/state.h"
 #include "tests/support/allocations.h"
 #include "tests/support/harness.h"
 #include "tests/support/layouts.h"
@@ -388,6 +391,46 @@ START_TEST(first_words) {
 }
 END_TEST
 
+/* For communicators of all ranks. */
+static int find_world_ranks(MPI_Comm comm, int found[]) {
+    (void)comm;
+    for (int rank = 0; rank < world_ranks; rank++)
+        found[rank] = rank;
+    return 1;
+}
+
+/* In a job that is set up as a whole, a communicator's own settings need memory, but no message in
+ * which ranks could agree on having it. */
+START_TEST(own_settings) {
+    static const COLL_Transport transport = {MPI_Isend, MPI_Irecv, find_world_ranks};
+    MPI_Info info;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "coll_bcast", "chain");
+    coll_comm_forget(MPI_COMM_WORLD);
+    ck_assert_int_eq(COLL_Setup_job(&transport), MPI_SUCCESS);
+    for (int by_key = 0; by_key < 2; by_key++) {
+        coll_comm *own;
+        MPI_Comm comm;
+        MPI_Comm_dup_with_info(MPI_COMM_WORLD, by_key ? info : MPI_INFO_NULL, &comm);
+        if (by_key && !coll_settings_has_info(comm)) {
+            harness_skip("the info key, which this MPI library drops");
+        } else {
+            if (!by_key)
+                ck_assert_int_eq(coll_comm_get(comm, &own), MPI_SUCCESS);
+            failing_bytes = world_rank == 0 ? sizeof(coll_agreed_settings) : 0;
+            int code = by_key ? coll_comm_get(comm, &own) : COLL_Set(comm, "bcast", "chain");
+            harness_assert(failing_bytes == 0, "no such allocation");
+            harness_assert(code == MPI_SUCCESS, "%s", harness_text(code));
+            ck_assert_ptr_eq(coll_state_of(own)->specs[COLL_OPERATION_BCAST].algorithm,
+                             &coll_bcast_chain);
+        }
+        MPI_Comm_free(&comm);
+    }
+    coll_setup_begin_job(NULL); /* other communicators are set up as usual */
+    MPI_Info_free(&info);
+}
+END_TEST
+
 static void set_up(void) {
     MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
     MPI_Comm_size(MPI_COMM_WORLD, &world_ranks);
@@ -411,6 +454,7 @@ static Suite *memory(void) {
     tcase_add_test(tests, first_uses);
     tcase_add_test(tests, first_communicators);
     tcase_add_test(tests, first_words);
+    tcase_add_test(tests, own_settings);
     suite_add_tcase(suite, tests);
     return suite;
 }
