@@ -340,8 +340,8 @@ static void arrange(coll_graph *graph, const coll_topo *topo, duties all[], coll
 }
 
 /* Returns the graph of the COUNT edges at EDGE, and takes ownership of EDGE. Frees EDGE and returns
- * NULL if out of memory. */
-static coll_graph *make_graph(coll_edge edge[], int count, const coll_topo *topo) {
+ * NULL if out of memory. This rank has IN and OUT blocks. */
+static coll_graph *make_graph(coll_edge edge[], int count, const coll_topo *topo, int in, int out) {
     const size_t edges = (size_t)count + 1, nodes = (size_t)topo->nodes + 1;
     coll_graph *graph = malloc(sizeof *graph);
     duties *all = calloc((size_t)topo->ranks, sizeof *all);
@@ -349,7 +349,9 @@ static coll_graph *make_graph(coll_edge edge[], int count, const coll_topo *topo
     coll_edge_bundle *bundle = malloc(edges * sizeof *bundle);
     int *lists = calloc(2 * nodes + edges, sizeof *lists);
     if (graph && all && sorted && bundle && lists) {
-        *graph = (coll_graph){.nodes = topo->nodes,
+        *graph = (coll_graph){.in = in,
+                              .out = out,
+                              .nodes = topo->nodes,
                               .edges = count,
                               .edge = edge,
                               .bundle = bundle,
@@ -373,7 +375,7 @@ static int no_memory(const char *what) {
     return coll_error(MPI_ERR_NO_MEM, "no memory for the edges of %s", what);
 }
 
-/* Makes the graph of a Cartesian topology. */
+/* Makes the graph of a Cartesian topology. Local. */
 static int make_cart(const coll_comm *comm, const coll_topo *topo, coll_graph **made) {
     int dimensions, count = 0, code = PMPI_Cartdim_get(comm->user, &dimensions);
     if (code != MPI_SUCCESS)
@@ -387,7 +389,7 @@ static int make_cart(const coll_comm *comm, const coll_topo *topo, coll_graph **
         code = no_memory("a Cartesian topology");
     if (code == MPI_SUCCESS) {
         list_cart(comm->ranks, dimensions, size, size + many, edge, &count);
-        *made = make_graph(edge, count, topo);
+        *made = make_graph(edge, count, topo, 2 * dimensions, 2 * dimensions);
         code = *made ? MPI_SUCCESS : no_memory("a Cartesian topology");
     } else {
         free(edge);
@@ -466,9 +468,13 @@ static int make_gathered(coll_comm *comm, const coll_topo *topo, coll_graph **ma
     if (code == MPI_SUCCESS)
         code = gather_lists(comm, &own, &g);
     if (code == MPI_SUCCESS && match_ends(&g, comm->ranks)) {
-        *made = make_graph(g.outs, g.edges, topo);
+        coll_graph *graph = make_graph(g.outs, g.edges, topo, own.in, own.out);
         g.outs = NULL;
-        code = coll_agree(comm, *made ? MPI_SUCCESS : no_memory("a graph"));
+        code = coll_agree(comm, graph ? MPI_SUCCESS : no_memory("a graph"));
+        if (code == MPI_SUCCESS)
+            *made = graph;
+        else
+            free_graph(graph);
     }
     free(own.sources);
     free(g.degrees);
@@ -483,7 +489,7 @@ static int make_gathered(coll_comm *comm, const coll_topo *topo, coll_graph **ma
 
 typedef struct known {
     coll_graph *graph; /* NULL: none, or not made yet */
-    bool done;
+    bool gathered;     /* all ranks have it, or none has one */
 } known;
 
 static known *known_of(const coll_comm *comm) {
@@ -497,29 +503,29 @@ static int kind_of(const coll_comm *comm) {
                : MPI_UNDEFINED;
 }
 
-/* Makes the graph unless it has been made. Sends messages only if COLLECTIVE. */
-static int make_known(coll_comm *comm, const coll_topo *topo, bool collective) {
+/* Makes the graph of a Cartesian topology, unless it has been made. Local. */
+static int make_local(const coll_comm *comm, const coll_topo *topo) {
     known *own = known_of(comm);
-    if (own->done)
+    return own->graph || kind_of(comm) != MPI_CART ? MPI_SUCCESS
+                                                   : make_cart(comm, topo, &own->graph);
+}
+
+int coll_graph_gather(coll_comm *comm, const coll_topo *topo) {
+    known *own = known_of(comm);
+    if (own->gathered)
         return MPI_SUCCESS;
     const int kind = kind_of(comm);
     int code = MPI_SUCCESS;
     if (kind == MPI_CART)
-        code = make_cart(comm, topo, &own->graph);
-    else if (kind != MPI_UNDEFINED && collective)
+        code = coll_agree(comm, make_local(comm, topo));
+    else if (kind != MPI_UNDEFINED)
         code = make_gathered(comm, topo, &own->graph);
-    if (code != MPI_SUCCESS)
-        return code;
-    own->done = collective || own->graph;
-    return own->graph ? coll_graph_degrees(comm->user, &own->graph->in, &own->graph->out) : code;
-}
-
-int coll_graph_gather(coll_comm *comm, const coll_topo *topo) {
-    return make_known(comm, topo, true);
+    own->gathered = code == MPI_SUCCESS;
+    return code;
 }
 
 int coll_graph_of(coll_comm *comm, const coll_topo *topo, const coll_graph **graph) {
-    const int code = make_known(comm, topo, false);
+    const int code = make_local(comm, topo);
     *graph = known_of(comm)->graph;
     return code;
 }

@@ -211,6 +211,20 @@ static int exchange(MPI_Comm comm, bool *right) {
 
 /* --- All of them --- */
 
+static int exchange_with_neighbors(MPI_Comm comm, bool *right) {
+    MPI_Comm ring;
+    int in[2] = {-1, -1};
+    const int out[2] = {2 * world_rank, 2 * world_rank + 1};
+    const int below = (world_rank + world_ranks - 1) % world_ranks,
+              above = (world_rank + 1) % world_ranks;
+    MPI_Cart_create(comm, 1, &world_ranks, &(int){true}, false, &ring);
+    MPI_Comm_set_errhandler(ring, MPI_ERRORS_RETURN);
+    int code = COLL_Neighbor_alltoall(out, 1, MPI_INT, in, 1, MPI_INT, ring);
+    *right = in[0] == 2 * below + 1 && in[1] == 2 * above;
+    MPI_Comm_free(&ring);
+    return code;
+}
+
 typedef struct operation {
     const char *name;
     size_t bytes; /* that all ranks know; 0 for an aggregation */
@@ -226,6 +240,8 @@ static const operation started_gathers = {"gather", sizeof payload, start_gather
 static const operation kept_bcasts = {"bcast", sizeof payload, keep_broadcast, true};
 static const operation started_sums = {"allreduce", SUMMED * sizeof(int), start_sum, true};
 static const operation exchanges = {"alltoall", COLL_BYTES_UNKNOWN, exchange, false};
+static const operation neighborhoods = {"neighbor_alltoall", COLL_BYTES_UNKNOWN,
+                                        exchange_with_neighbors, false};
 static const operation aggregates = {"aggregate", 0, aggregate, false};
 
 /* Whether new communicators share the job's placement. */
@@ -340,6 +356,7 @@ START_TEST(first_uses) {
     check(&even_gathers, NULL, NULL);
     check(&uneven_gathers, NULL, NULL);
     check(&aggregates, NULL, NULL);
+    check(&neighborhoods, NULL, NULL);
 }
 END_TEST
 
