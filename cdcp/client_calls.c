@@ -11,6 +11,7 @@
 #include "cdcp/job.h"
 #include "cdcp/native.h"
 #include "coll.h"
+#include "lib/base/envelope.h"
 #include "lib/base/error.h"
 
 /*
@@ -106,7 +107,7 @@ int DCP_IAllreduce(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Data
  * their size.
  */
 static bool is_data(const void *buffer, MPI_Count count, MPI_Datatype type, MPI_Count *bytes) {
-    int integers, addresses, types, combiner = MPI_COMBINER_NAMED;
+    coll_envelope envelope;
     MPI_Count size;
     if (count < 0 || type == MPI_DATATYPE_NULL || buffer == MPI_IN_PLACE ||
         PMPI_Type_size_x(type, &size) != MPI_SUCCESS || __builtin_mul_overflow(count, size, bytes))
@@ -114,8 +115,8 @@ static bool is_data(const void *buffer, MPI_Count count, MPI_Datatype type, MPI_
     if (buffer || *bytes == 0)
         return true;
     /* A null BUFFER can only be MPI_BOTTOM, which needs a derived type with absolute addresses. */
-    return PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner) == MPI_SUCCESS &&
-           combiner != MPI_COMBINER_NAMED;
+    return coll_envelope_get(type, &envelope) == MPI_SUCCESS &&
+           envelope.combiner != MPI_COMBINER_NAMED;
 }
 
 /*

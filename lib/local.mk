@@ -59,6 +59,7 @@ libcoll_core_la_SOURCES = \
 	lib/base/dcp_hooks.h \
 	lib/base/descriptors.c lib/base/descriptors.h \
 	lib/base/env.c lib/base/env.h \
+	lib/base/envelope.h \
 	lib/base/error.c lib/base/error.h \
 	lib/base/hash.h \
 	lib/base/iov_tree.c lib/base/iov_tree.h \

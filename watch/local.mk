@@ -4,6 +4,7 @@ noinst_LTLIBRARIES += libwatch.la
 libwatch_la_SOURCES = \
 	lib/base/abort.c lib/base/abort.h \
 	lib/base/c_locale.c lib/base/c_locale.h \
+	lib/base/envelope.h \
 	lib/base/xml.h \
 	watch/addr2line.c watch/addr2line.h \
 	watch/analysis.h \

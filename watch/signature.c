@@ -3,6 +3,7 @@
 
 #include "watch/signature.h"
 
+#include "lib/base/envelope.h"
 #include "watch/communicators.h"
 
 #include <inttypes.h>
@@ -118,15 +119,17 @@ static uint8_t index_of_basic_type(MPI_Datatype type) {
 }
 
 /*
- * Returns the index of the only basic type in TYPE, or 0 if there are several or it is not in the
- * table. Doesn't free TYPE.
+ * Returns the index of the only basic type in TYPE, or 0 if there are several, it is not in the
+ * table, or TYPE has large counts. Doesn't free TYPE.
  */
 static uint8_t only_basic_type(MPI_Datatype type) {
-    int integers, addresses, types, combiner;
-    if (PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner) != MPI_SUCCESS)
+    coll_envelope envelope;
+    if (coll_envelope_get(type, &envelope) != MPI_SUCCESS || envelope.large_counts > 0)
         return 0;
-    if (combiner == MPI_COMBINER_NAMED)
+    if (envelope.combiner == MPI_COMBINER_NAMED)
         return index_of_basic_type(type);
+    const int integers = (int)envelope.integers, addresses = (int)envelope.addresses,
+              types = (int)envelope.types;
     int *numbers = calloc((size_t)integers + 1, sizeof *numbers);
     MPI_Aint *places = calloc((size_t)addresses + 1, sizeof *places);
     MPI_Datatype *inner = calloc((size_t)types + 1, sizeof *inner);
@@ -137,9 +140,8 @@ static uint8_t only_basic_type(MPI_Datatype type) {
     for (int i = 0; got && i < types; i++) {
         uint8_t one = only_basic_type(inner[i]);
         found = i == 0 || one == found ? one : 0;
-        int a, b, c, how;
-        if (PMPI_Type_get_envelope(inner[i], &a, &b, &c, &how) == MPI_SUCCESS &&
-            how != MPI_COMBINER_NAMED)
+        if (coll_envelope_get(inner[i], &envelope) == MPI_SUCCESS &&
+            envelope.combiner != MPI_COMBINER_NAMED)
             PMPI_Type_free(&inner[i]);
     }
     free(numbers);

@@ -4,6 +4,7 @@
 #include "cdcp/pmpi/nonblocking.h"
 
 #include "cdcp/pmpi/collectives.h"
+#include "lib/base/envelope.h"
 #include "lib/base/error.h"
 #include "lib/tuning/state.h"
 
@@ -75,11 +76,11 @@ int coll_nonblocking_create(MPI_Op op, coll_nonblocking **made) {
 }
 
 int coll_nonblocking_keep_type(coll_nonblocking *record, MPI_Datatype *type) {
-    int integers, addresses, types, combiner;
+    coll_envelope envelope;
     if (*type == MPI_DATATYPE_NULL)
         return MPI_SUCCESS; /* an error, which libcoll finds */
-    int code = PMPI_Type_get_envelope(*type, &integers, &addresses, &types, &combiner);
-    if (code != MPI_SUCCESS || combiner == MPI_COMBINER_NAMED)
+    int code = coll_envelope_get(*type, &envelope);
+    if (code != MPI_SUCCESS || envelope.combiner == MPI_COMBINER_NAMED)
         return code;
     const size_t count = (size_t)record->type_count;
     MPI_Datatype *kept = realloc(record->types, (count + 1) * sizeof *kept);

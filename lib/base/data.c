@@ -3,6 +3,7 @@
 
 #include "lib/base/data.h"
 
+#include "lib/base/envelope.h"
 #include "lib/base/error.h"
 
 #include <stdint.h>
@@ -24,12 +25,12 @@ static int multiply_size(MPI_Count count, MPI_Count size, size_t *bytes) {
  * map. Sets *SIZE to the bytes of a predefined type.
  */
 static int check_plain(MPI_Datatype type, MPI_Count *size, bool *is_plain) {
-    int integers, addresses, types, combiner;
-    int code = PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
+    coll_envelope envelope;
+    int code = coll_envelope_get(type, &envelope);
     if (code != MPI_SUCCESS)
         return code;
     *is_plain = false;
-    if (combiner != MPI_COMBINER_NAMED)
+    if (envelope.combiner != MPI_COMBINER_NAMED)
         return MPI_SUCCESS;
     MPI_Count lower, extent;
     code = PMPI_Type_size_x(type, size);

@@ -7,6 +7,7 @@
 
 #include "lib/base/typemap.h"
 
+#include "lib/base/envelope.h"
 #include "lib/base/iov_tree.h"
 #include "lib/base/reserve_alloc.h"
 
@@ -36,10 +37,10 @@ static int repeat_shape(coll_typemap *map, run *shape, size_t count, distance st
 
 /* How a type was constructed: its constructor and the constructor's arguments. */
 typedef struct contents {
-    int combiner;
-    int integer_count, address_count, type_count;
+    coll_envelope count; /* of each kind */
     int *integers;
     MPI_Aint *addresses;
+    MPI_Count *large_counts;
     MPI_Datatype *types;
 } contents;
 
@@ -53,39 +54,73 @@ static bool is_predefined(int combiner) {
  * types; predefined ones must not be freed.
  */
 static int type_release(MPI_Datatype *type) {
-    int integers, addresses, types, combiner;
-    int error = PMPI_Type_get_envelope(*type, &integers, &addresses, &types, &combiner);
-    if (error != MPI_SUCCESS || is_predefined(combiner))
+    coll_envelope envelope;
+    int error = coll_envelope_get(*type, &envelope);
+    if (error != MPI_SUCCESS || is_predefined(envelope.combiner))
         return error;
     return PMPI_Type_free(type);
 }
 
 static int contents_free(contents *c) {
     int error = MPI_SUCCESS;
-    for (int i = 0; i < c->type_count; i++) {
+    for (MPI_Count i = 0; i < c->count.types; i++) {
         int failed = type_release(&c->types[i]);
         error = error == MPI_SUCCESS ? failed : error;
     }
     coll_reserve_free(c->integers);
     coll_reserve_free(c->addresses);
+    coll_reserve_free(c->large_counts);
     coll_reserve_free(c->types);
     return error;
 }
 
-/* Reads the constructor arguments of TYPE, whose envelope is in C; free them with contents_free. */
+static int contents_query(MPI_Datatype type, contents *c) {
+#ifdef HAVE_MPI_ALLREDUCE_C
+    return PMPI_Type_get_contents_c(type, c->count.integers, c->count.addresses,
+                                    c->count.large_counts, c->count.types, c->integers,
+                                    c->addresses, c->large_counts, c->types);
+#else
+    return PMPI_Type_get_contents(type, (int)c->count.integers, (int)c->count.addresses,
+                                  (int)c->count.types, c->integers, c->addresses, c->types);
+#endif
+}
+
+static void *allocate_list(MPI_Count count, size_t size) {
+    return coll_reserve_calloc((size_t)count + 1, size);
+}
+
+/* Reads the constructor arguments of TYPE, whose numbers are in C; free them with contents_free. */
 static int contents_read(MPI_Datatype type, contents *c) {
-    c->integers = coll_reserve_calloc((size_t)c->integer_count + 1, sizeof *c->integers);
-    c->addresses = coll_reserve_calloc((size_t)c->address_count + 1, sizeof *c->addresses);
-    c->types = coll_reserve_calloc((size_t)c->type_count + 1, sizeof(MPI_Datatype));
+    c->integers = allocate_list(c->count.integers, sizeof *c->integers);
+    c->addresses = allocate_list(c->count.addresses, sizeof *c->addresses);
+    c->large_counts = allocate_list(c->count.large_counts, sizeof *c->large_counts);
+    c->types = allocate_list(c->count.types, sizeof(MPI_Datatype));
     int error = MPI_ERR_NO_MEM;
-    if (c->integers && c->addresses && c->types)
-        error = PMPI_Type_get_contents(type, c->integer_count, c->address_count, c->type_count,
-                                       c->integers, c->addresses, c->types);
+    if (c->integers && c->addresses && c->large_counts && c->types)
+        error = contents_query(type, c);
     if (error != MPI_SUCCESS) {
-        c->type_count = 0;
+        c->count.types = 0;
         contents_free(c);
     }
     return error;
+}
+
+/*
+ * Returns the Ith of a constructor's numbers: its integers, then its addresses. Those that are
+ * counts or distances in a constructor with large counts are listed separately. They come first,
+ * but for the integers before an array's sizes.
+ */
+static MPI_Count number(const contents *c, MPI_Count i) {
+    const int combiner = c->count.combiner;
+    const MPI_Count before = combiner == MPI_COMBINER_SUBARRAY ? 1
+                             : combiner == MPI_COMBINER_DARRAY ? 3
+                                                               : 0;
+    if (i < before)
+        return c->integers[i];
+    if (i < before + c->count.large_counts)
+        return c->large_counts[i - before];
+    i -= c->count.large_counts;
+    return i < c->count.integers ? c->integers[i] : c->addresses[i - c->count.integers];
 }
 
 /*
@@ -151,7 +186,8 @@ static int decode_predefined(coll_typemap *map, MPI_Datatype type, run *shape) {
 }
 
 /* Decodes COUNT blocks of LENGTH elements each, STRIDE bytes apart. */
-static int decode_vector(coll_typemap *map, int count, int length, distance stride, base *b) {
+static int decode_vector(coll_typemap *map, MPI_Count count, MPI_Count length, distance stride,
+                         base *b) {
     int error = repeat_shape(map, &b->shape, (size_t)length, b->extent);
     return error == MPI_SUCCESS ? repeat_shape(map, &b->shape, (size_t)count, stride) : error;
 }
@@ -162,19 +198,15 @@ typedef struct block {
     distance at;
 } block;
 
-static block nth_block(const contents *c, distance extent, int i) {
-    const int *integers = c->integers;
-    int n = integers[0];
-    switch (c->combiner) {
-    case MPI_COMBINER_INDEXED:
-        return (block){(size_t)integers[1 + i], (distance)integers[1 + n + i] * extent};
-    case MPI_COMBINER_INDEXED_BLOCK:
-        return (block){(size_t)integers[1], (distance)integers[2 + i] * extent};
-    case MPI_COMBINER_HINDEXED_BLOCK:
-        return (block){(size_t)integers[1], (distance)c->addresses[i]};
-    default: /* MPI_COMBINER_HINDEXED and MPI_COMBINER_STRUCT have the same format */
-        return (block){(size_t)integers[1 + i], (distance)c->addresses[i]};
-    }
+static block nth_block(const contents *c, distance extent, MPI_Count i) {
+    const int combiner = c->count.combiner;
+    const bool equal =
+        combiner == MPI_COMBINER_INDEXED_BLOCK || combiner == MPI_COMBINER_HINDEXED_BLOCK;
+    const bool in_bytes =
+        combiner != MPI_COMBINER_INDEXED && combiner != MPI_COMBINER_INDEXED_BLOCK;
+    const MPI_Count lengths = equal ? 1 : number(c, 0);
+    return (block){(size_t)number(c, equal ? 1 : 1 + i),
+                   (distance)number(c, 1 + lengths + i) * (in_bytes ? 1 : extent)};
 }
 
 /* Appends the blocks of C to L. Decodes equal consecutive types of a struct only once. */
@@ -183,8 +215,9 @@ static int append_blocks(coll_typemap *map, const contents *c, list *l) {
     run spare;
     const run *item = NULL;
     size_t total = 0;
-    for (int i = 0; i < c->integers[0]; i++) {
-        bool is_struct = c->combiner == MPI_COMBINER_STRUCT;
+    const MPI_Count blocks = number(c, 0);
+    for (MPI_Count i = 0; i < blocks; i++) {
+        bool is_struct = c->count.combiner == MPI_COMBINER_STRUCT;
         if (i == 0 || (is_struct && c->types[i] != c->types[i - 1])) {
             int error = decode_base(map, c->types[i], &b);
             if (error != MPI_SUCCESS)
@@ -208,7 +241,7 @@ static int append_blocks(coll_typemap *map, const contents *c, list *l) {
 
 /* Decodes an indexed type or a struct. */
 static int decode_list(coll_typemap *map, const contents *c, run *shape) {
-    list *l = coll_iov_list_new((size_t)c->integers[0]);
+    list *l = coll_iov_list_new((size_t)number(c, 0));
     if (!l)
         return MPI_ERR_NO_MEM;
     int error = append_blocks(map, c, l);
@@ -226,19 +259,17 @@ static int nth_fastest(int order, int dimensions, int i) {
 }
 
 static int decode_subarray(coll_typemap *map, const contents *c, base *b) {
-    int dimensions = c->integers[0];
-    const int *sizes = c->integers + 1, *subsizes = sizes + dimensions;
-    const int *starts = subsizes + dimensions;
-    int order = starts[dimensions];
+    const int dimensions = (int)number(c, 0), sizes = 1, subsizes = sizes + dimensions,
+              starts = subsizes + dimensions, order = (int)number(c, starts + dimensions);
 
     distance stride = b->extent;
     for (int i = 0; i < dimensions; i++) {
         int d = nth_fastest(order, dimensions, i);
-        int error = repeat_shape(map, &b->shape, (size_t)subsizes[d], stride);
+        int error = repeat_shape(map, &b->shape, (size_t)number(c, subsizes + d), stride);
         if (error != MPI_SUCCESS)
             return error;
-        b->shape.at += (distance)starts[d] * stride;
-        stride *= (distance)sizes[d];
+        b->shape.at += (distance)number(c, starts + d) * stride;
+        stride *= (distance)number(c, sizes + d);
     }
     return MPI_SUCCESS;
 }
@@ -292,11 +323,10 @@ static int decode_deal(coll_typemap *map, const deal *d, distance stride, run *s
 }
 
 static int decode_darray(coll_typemap *map, const contents *c, base *b) {
-    size_t processes = (size_t)c->integers[0], rank = (size_t)c->integers[1];
-    int dimensions = c->integers[2];
-    const int *sizes = c->integers + 3, *distributions = sizes + dimensions;
-    const int *arguments = distributions + dimensions, *sharers = arguments + dimensions;
-    int order = sharers[dimensions];
+    size_t processes = (size_t)number(c, 0), rank = (size_t)number(c, 1);
+    const int dimensions = (int)number(c, 2), sizes = 3, distributions = sizes + dimensions,
+              arguments = distributions + dimensions, sharers = arguments + dimensions,
+              order = (int)number(c, sharers + dimensions);
 
     deal *deals = coll_reserve_calloc((size_t)dimensions, sizeof *deals);
     if (!deals)
@@ -304,9 +334,10 @@ static int decode_darray(coll_typemap *map, const contents *c, base *b) {
     /* The process grid is in C order, whatever the order of the array. */
     for (int d = 0; d < dimensions; d++) {
         deal *here = &deals[d];
-        here->size = (size_t)sizes[d];
-        here->sharers = (size_t)sharers[d];
-        here->block = dealt_block(distributions[d], arguments[d], here->size, here->sharers);
+        here->size = (size_t)number(c, sizes + d);
+        here->sharers = (size_t)number(c, sharers + d);
+        here->block = dealt_block((int)number(c, distributions + d), (int)number(c, arguments + d),
+                                  here->size, here->sharers);
         processes /= here->sharers;
         here->place = rank / processes;
         rank %= processes;
@@ -330,19 +361,19 @@ static int decode_single(coll_typemap *map, const contents *c, run *shape) {
     if (error != MPI_SUCCESS)
         return error;
 
-    const int *integers = c->integers;
-    switch (c->combiner) {
+    switch (c->count.combiner) {
     case MPI_COMBINER_DUP:
     case MPI_COMBINER_RESIZED:
         break;
     case MPI_COMBINER_CONTIGUOUS:
-        error = repeat_shape(map, &b.shape, (size_t)integers[0], b.extent);
+        error = repeat_shape(map, &b.shape, (size_t)number(c, 0), b.extent);
         break;
     case MPI_COMBINER_VECTOR:
-        error = decode_vector(map, integers[0], integers[1], (distance)integers[2] * b.extent, &b);
+        error =
+            decode_vector(map, number(c, 0), number(c, 1), (distance)number(c, 2) * b.extent, &b);
         break;
     case MPI_COMBINER_HVECTOR:
-        error = decode_vector(map, integers[0], integers[1], (distance)c->addresses[0], &b);
+        error = decode_vector(map, number(c, 0), number(c, 1), (distance)number(c, 2), &b);
         break;
     case MPI_COMBINER_SUBARRAY:
         error = decode_subarray(map, c, &b);
@@ -358,7 +389,7 @@ static int decode_single(coll_typemap *map, const contents *c, run *shape) {
 }
 
 static int decode_contents(coll_typemap *map, const contents *c, run *shape) {
-    switch (c->combiner) {
+    switch (c->count.combiner) {
     case MPI_COMBINER_INDEXED:
     case MPI_COMBINER_HINDEXED:
     case MPI_COMBINER_INDEXED_BLOCK:
@@ -366,17 +397,16 @@ static int decode_contents(coll_typemap *map, const contents *c, run *shape) {
     case MPI_COMBINER_STRUCT:
         return decode_list(map, c, shape);
     default:
-        return c->type_count == 1 ? decode_single(map, c, shape) : MPI_ERR_TYPE;
+        return c->count.types == 1 ? decode_single(map, c, shape) : MPI_ERR_TYPE;
     }
 }
 
 static int decode_type(coll_typemap *map, MPI_Datatype type, run *shape) {
     contents c = {0};
-    int error = PMPI_Type_get_envelope(type, &c.integer_count, &c.address_count, &c.type_count,
-                                       &c.combiner);
+    int error = coll_envelope_get(type, &c.count);
     if (error != MPI_SUCCESS)
         return error;
-    if (is_predefined(c.combiner))
+    if (is_predefined(c.count.combiner))
         return decode_predefined(map, type, shape);
 
     error = contents_read(type, &c);

@@ -270,6 +270,95 @@ START_TEST(random_nests) {
 }
 END_TEST
 
+#ifdef HAVE_MPI_ALLREDUCE_C
+static bool is_derived(MPI_Datatype type) {
+    MPI_Count count;
+    int combiner;
+    MPI_Type_get_envelope_c(type, &count, &count, &count, &count, &combiner);
+    return combiner != MPI_COMBINER_NAMED && combiner != MPI_COMBINER_F90_REAL &&
+           combiner != MPI_COMBINER_F90_INTEGER;
+}
+
+/* Returns TYPE as the constructors with large counts make it, with such types in it. */
+static MPI_Datatype enlarge(MPI_Datatype type) {
+    enum { MOST = 100 };
+    int n, addresses, types, combiner, i[MOST];
+    MPI_Aint a[MOST];
+    MPI_Count c[MOST], at[MOST];
+    MPI_Datatype t[MOST], made;
+    MPI_Type_get_envelope(type, &n, &addresses, &types, &combiner);
+    ck_assert(n <= MOST && addresses <= MOST && types <= MOST);
+    if (!is_derived(type))
+        return type;
+    MPI_Type_get_contents(type, n, addresses, types, i, a, t);
+    for (int k = 0; k < n; k++)
+        c[k] = i[k];
+    for (int k = 0; k < addresses; k++)
+        at[k] = a[k];
+    for (int k = 0; k < types; k++) {
+        MPI_Datatype inner = t[k];
+        t[k] = enlarge(inner);
+        if (t[k] != inner)
+            MPI_Type_free(&inner);
+    }
+    const int order = n > 0 ? i[n - 1] : 0;
+    switch (combiner) {
+    case MPI_COMBINER_CONTIGUOUS:
+        MPI_Type_contiguous_c(c[0], *t, &made);
+        break;
+    case MPI_COMBINER_VECTOR:
+        MPI_Type_vector_c(c[0], c[1], c[2], *t, &made);
+        break;
+    case MPI_COMBINER_HVECTOR:
+        MPI_Type_create_hvector_c(c[0], c[1], at[0], *t, &made);
+        break;
+    case MPI_COMBINER_INDEXED:
+        MPI_Type_indexed_c(c[0], c + 1, c + 1 + c[0], *t, &made);
+        break;
+    case MPI_COMBINER_HINDEXED:
+        MPI_Type_create_hindexed_c(c[0], c + 1, at, *t, &made);
+        break;
+    case MPI_COMBINER_INDEXED_BLOCK:
+        MPI_Type_create_indexed_block_c(c[0], c[1], c + 2, *t, &made);
+        break;
+    case MPI_COMBINER_HINDEXED_BLOCK:
+        MPI_Type_create_hindexed_block_c(c[0], c[1], at, *t, &made);
+        break;
+    case MPI_COMBINER_STRUCT:
+        MPI_Type_create_struct_c(c[0], c + 1, at, t, &made);
+        break;
+    case MPI_COMBINER_SUBARRAY:
+        MPI_Type_create_subarray_c(i[0], c + 1, c + 1 + i[0], c + 1 + 2 * i[0], order, *t, &made);
+        break;
+    case MPI_COMBINER_DARRAY:
+        MPI_Type_create_darray_c(i[0], i[1], i[2], c + 3, i + 3 + i[2], i + 3 + 2 * i[2],
+                                 i + 3 + 3 * i[2], order, *t, &made);
+        break;
+    case MPI_COMBINER_RESIZED:
+        MPI_Type_create_resized_c(*t, at[0], at[1], &made);
+        break;
+    default:
+        MPI_Type_dup(*t, &made);
+    }
+    for (int k = 0; k < types; k++)
+        if (is_derived(t[k]))
+            MPI_Type_free(&t[k]);
+    return made;
+}
+
+START_TEST(large_counts) {
+    for (uint64_t seed = 0; seed < 2000; seed++) {
+        char what[64];
+        snprintf(what, sizeof what, "large counts, seed %d", (int)seed);
+        generator g = {seed};
+        MPI_Datatype type = datatype_draw(&g, between(&g, 1, 4)), large = enlarge(type);
+        MPI_Type_free(&type);
+        check_type(&g, &large, false, between(&g, 0, 4), what);
+    }
+}
+END_TEST
+#endif
+
 /* --- What MPI_Pack cannot tell --- */
 
 /* Returns a map of TYPE, and frees TYPE. */
@@ -521,6 +610,9 @@ static Suite *typemap_suite(void) {
     tcase_add_test(against_mpi, predefined_types);
     tcase_add_test(against_mpi, each_constructor);
     tcase_add_test(against_mpi, random_nests);
+#ifdef HAVE_MPI_ALLREDUCE_C
+    tcase_add_test(against_mpi, large_counts);
+#endif
     tcase_add_test(against_mpi, deep_nest);
     tcase_add_test(against_mpi, long_index_list);
     suite_add_tcase(suite, against_mpi);
