@@ -57,10 +57,13 @@ int coll_data_open(coll_data *data, void *buffer, MPI_Count count, MPI_Datatype 
     }
 
     code = coll_typemap_create(type, &data->map);
-    if (code == MPI_SUCCESS)
-        code = multiply_size(count, coll_typemap_size(data->map), &data->bytes);
     if (code != MPI_SUCCESS)
         return code;
+    code = multiply_size(count, coll_typemap_size(data->map), &data->bytes);
+    if (code != MPI_SUCCESS) {
+        coll_typemap_free(&data->map);
+        return code;
+    }
     MPI_Aint offset;
     if (coll_typemap_contiguous(data->map, count, &offset)) {
         data->base = (char *)((intptr_t)buffer + offset);

@@ -170,7 +170,10 @@ static int open_data(const coll_call_args *call, coll_data *data, const void *bu
     int code = coll_data_open(data, coll_data_read_only(buffer), count, type);
     if (code == MPI_SUCCESS && !data->plain_bytes) {
         char nothing = 0; /* not sent; a count of 1, since MPICH checks no type for a count of 0 */
-        return PMPI_Send(&nothing, 1, type, MPI_PROC_NULL, 0, call->comm->private);
+        code = PMPI_Send(&nothing, 1, type, MPI_PROC_NULL, 0, call->comm->private);
+        if (code != MPI_SUCCESS)
+            coll_data_close(data);
+        return code;
     }
     if (code == MPI_SUCCESS)
         remember_type(call, data);

@@ -6,6 +6,7 @@
  */
 #include "config.h"
 
+#include "lib/base/data.h"
 #include "lib/base/typemap.h"
 #include "tests/support/datatypes.h"
 #include "tests/support/harness.h"
@@ -491,6 +492,20 @@ START_TEST(dealt_arrays) {
 }
 END_TEST
 
+/* The error leaves nothing to close. */
+START_TEST(more_than_any_memory) {
+    MPI_Datatype type;
+    coll_data data;
+    char byte;
+    MPI_Type_vector(2, 1, 2, MPI_CHAR, &type);
+    MPI_Type_commit(&type);
+    const int code = coll_data_open(&data, &byte, PTRDIFF_MAX, type);
+    ck_assert_int_eq(harness_class(code), MPI_ERR_COUNT);
+    ck_assert_ptr_null(data.map);
+    MPI_Type_free(&type);
+}
+END_TEST
+
 START_TEST(absolute_addresses) {
     int first = 1, second = 2, copies[2] = {0};
     MPI_Aint at[2];
@@ -622,6 +637,7 @@ static Suite *typemap_suite(void) {
     tcase_add_test(by_hand, contiguous_or_not);
     tcase_add_test(by_hand, order_within_arrays);
     tcase_add_test(by_hand, dealt_arrays);
+    tcase_add_test(by_hand, more_than_any_memory);
     tcase_add_test(by_hand, absolute_addresses);
     tcase_add_test(by_hand, huge_elements);
 #ifdef HAVE_MALLINFO2
