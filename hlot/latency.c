@@ -325,8 +325,10 @@ static int load_latencies(hlot_latency *l) {
     if (l->comm->rank == 0)
         hlot_matrix_of(l->state->settings->latencies, &l->state->topo, l->known, problem);
     int code = PMPI_Bcast(problem, sizeof problem, MPI_CHAR, 0, l->comm->private);
-    if (code == MPI_SUCCESS && *problem)
-        code = coll_error(MPI_ERR_FILE, "%s", problem);
+    if (code == MPI_SUCCESS && *problem) {
+        l->comm->agreed = true;
+        return coll_error(MPI_ERR_FILE, "%s", problem);
+    }
     if (code == MPI_SUCCESS)
         code = PMPI_Bcast(l->known, HLOT_SITES * HLOT_SITES, MPI_DOUBLE, 0, l->comm->private);
     return code;

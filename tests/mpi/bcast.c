@@ -138,6 +138,29 @@ START_TEST(scattered_over_sites) {
 END_TEST
 
 /* Tests byte counts around the chunk, which need not be a multiple of an element. */
+/* All ranks get the error of rank 0's file, and can go on. */
+START_TEST(a_bad_file_of_latencies) {
+    MPI_Comm comm;
+    int number = world_rank ? 0 : 42;
+    if (world_ranks < 2)
+        return;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    setenv("COLL_LATENCIES", "/dev/null/missing", 1);
+    pretend_sites(comm, world_ranks);
+    unsetenv("COLL_LATENCIES");
+    ck_assert_int_eq(COLL_Set(comm, "bcast", "hlot"), MPI_SUCCESS);
+    for (int time = 0; time < 2; time++) {
+        const int code = COLL_Bcast(&number, 1, MPI_INT, 0, comm);
+        harness_assert(harness_class(code) == MPI_ERR_FILE, "%s", harness_text(code));
+    }
+    ck_assert_int_eq(COLL_Set(comm, "bcast", "binomial"), MPI_SUCCESS);
+    const int code = COLL_Bcast(&number, 1, MPI_INT, 0, comm);
+    harness_assert(code == MPI_SUCCESS && number == 42, "%s", harness_text(code));
+    MPI_Comm_free(&comm);
+}
+END_TEST
+
 START_TEST(bytes_around_the_chunk) {
     static const char *const specs[] = {"chain:chunk=64,window=1",     "chain:chunk=64,window=2",
                                         "chain:chunk=1,window=5",      "chain:chunk=1M,window=1024",
@@ -426,6 +449,7 @@ static Suite *bcast(void) {
     tcase_add_test(tests, all_roots_layouts_and_sizes);
     tcase_add_test(tests, scattered_over_nodes_and_racks);
     tcase_add_test(tests, scattered_over_sites);
+    tcase_add_test(tests, a_bad_file_of_latencies);
     tcase_add_test(tests, bytes_around_the_chunk);
     tcase_add_test(tests, megabytes);
     tcase_add_test(tests, sub_communicators);
