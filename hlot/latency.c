@@ -403,6 +403,8 @@ int hlot_latency_open(coll_comm *comm, const int leads[], hlot_latency **latency
     }
     free(latencies);
     free(profile);
+    if (!comm->agreed)
+        comm->broken = code;
     if (l)
         hlot_latency_close(l);
     return code;
@@ -413,15 +415,19 @@ void hlot_latency_close(hlot_latency *l) {
      * All messages that roots still wait for have been sent, because all ranks took part in those
      * rounds.
      */
-    if (l->comm->broken == MPI_SUCCESS) {
-        coll_wait_all(&l->comm->wait, l->sites, l->receiving, NULL);
-        coll_wait_all(&l->comm->wait, 1, &l->sending, NULL);
-    }
+    int code = l->comm->broken;
+    if (code == MPI_SUCCESS)
+        code = coll_wait_all(&l->comm->wait, l->sites, l->receiving, NULL);
+    if (code == MPI_SUCCESS)
+        code = coll_wait_all(&l->comm->wait, 1, &l->sending, NULL);
     coll_wait_abandon(l->sites, l->receiving);
     coll_wait_abandon(1, &l->sending);
     for (int site = 0; site < l->sites; site++)
         hlot_probe_end(&l->probes[site]);
     if (l->listener >= 0)
         close(l->listener);
-    free(l);
+    if (code == MPI_SUCCESS)
+        free(l);
+    else
+        coll_wait_leave(l);
 }

@@ -31,6 +31,8 @@ bool hlot_site_state_possible(const coll_topo *topo) {
 static void free_site_state(hlot_site_state *site_state) {
     if (site_state->latency)
         hlot_latency_close(site_state->latency);
+    if (site_state->local && site_state->state->comm->broken)
+        site_state->local->broken = site_state->state->comm->broken;
     coll_comm_free_part(site_state->local);
     free(site_state);
 }
