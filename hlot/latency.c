@@ -41,7 +41,6 @@ enum { ROUNDS = 7 };
 
 struct hlot_latency {
     coll_comm *comm;
-    coll_state *state;
     int sites, site; /* the site that this rank leads, or -1 */
     const int *leads;
     bool from_file;
@@ -138,7 +137,7 @@ static void probe_all_links(hlot_latency *l) {
         while (process_answers(l))
             coll_sleep(NAP);
     }
-    if (l->state->trace)
+    if (coll_state_of(l->comm)->trace)
         coll_c_locale_print(stderr, "coll: hlot has probed %d sites in %.3f s\n", l->sites,
                             coll_monotonic() - start);
 }
@@ -161,7 +160,7 @@ static void note_silence(hlot_latency *l, int site, int other, bool silent) {
         return;
     l->reported_silent[site][other] = silent;
     l->silent_links += silent ? 1 : -1;
-    if (l->state->trace)
+    if (coll_state_of(l->comm)->trace)
         fprintf(stderr, "coll: hlot probes from site %d to site %d %s\n", site, other,
                 silent ? "get no answer: the last good tree stays" : "are answered again");
 }
@@ -251,7 +250,7 @@ static void listen_for_probes(hlot_latency *l, int *port) {
 }
 
 static void find_addresses_of_leaders(hlot_latency *l, const int ports[]) {
-    const coll_topo *topo = &l->state->topo;
+    const coll_topo *topo = &coll_state_of(l->comm)->topo;
     for (int other = 0; other < l->sites; other++) {
         int lead = l->leads[other];
         bool found = ports[lead] && coll_tcp_rtt_find(topo->hosts[topo->places[lead].node],
@@ -288,14 +287,14 @@ static void assume_unknown(hlot_latency *l) {
         for (int to = 0; to < l->sites; to++)
             most = fmax(most, l->known[from][to]);
     if (most == 0)
-        most = l->state->profile->level[COLL_LEVEL_WIDE].latency;
+        most = coll_state_of(l->comm)->profile->level[COLL_LEVEL_WIDE].latency;
     for (int from = 0; from < l->sites; from++)
         for (int to = 0; to < l->sites; to++)
             if (from != to && l->known[from][to] == 0) {
                 l->known[from][to] = UNKNOWN * most;
                 unknown++;
             }
-    if (unknown && l->state->trace)
+    if (unknown && coll_state_of(l->comm)->trace)
         fprintf(stderr,
                 "coll: hlot probes between %d of %d pairs of sites get no answer; "
                 "COLL_LATENCIES=FILE says what they take\n",
@@ -321,9 +320,10 @@ static int measure_latencies(hlot_latency *l, int ports[]) {
 /* --- from a file --- */
 
 static int load_latencies(hlot_latency *l) {
+    const coll_state *state = coll_state_of(l->comm);
     char problem[COLL_TEXTFILE_PROBLEM] = "";
     if (l->comm->rank == 0)
-        hlot_matrix_of(l->state->settings->latencies, &l->state->topo, l->known, problem);
+        hlot_matrix_of(state->settings->latencies, &state->topo, l->known, problem);
     int code = PMPI_Bcast(problem, sizeof problem, MPI_CHAR, 0, l->comm->private);
     if (code == MPI_SUCCESS && *problem) {
         l->comm->agreed = true;
@@ -342,6 +342,7 @@ static int load_latencies(hlot_latency *l) {
  */
 static void store_in_communicator(const hlot_latency *l, double latencies[],
                                   coll_profile *profile) {
+    coll_state *state = coll_state_of(l->comm);
     double sum = 0;
     int count = 0;
     for (int from = 0; from < l->sites; from++)
@@ -353,24 +354,24 @@ static void store_in_communicator(const hlot_latency *l, double latencies[],
                 count++;
             }
         }
-    free(l->state->topo.latencies);
-    l->state->topo.latencies = latencies;
-    *profile = *l->state->profile;
+    free(state->topo.latencies);
+    state->topo.latencies = latencies;
+    *profile = *state->profile;
     if (!profile->measured[COLL_LEVEL_WIDE] && count)
         profile->level[COLL_LEVEL_WIDE].latency = sum / count;
-    free(l->state->own_profile);
-    l->state->profile = l->state->own_profile = profile;
+    free(state->own_profile);
+    state->profile = state->own_profile = profile;
 }
 
 static hlot_latency *allocate_latency(coll_comm *comm, const int leads[]) {
+    const coll_state *state = coll_state_of(comm);
     hlot_latency *l = calloc(1, sizeof *l);
     if (!l)
         return NULL;
     l->comm = comm;
-    l->state = coll_state_of(comm);
-    l->sites = l->state->topo.sites;
+    l->sites = state->topo.sites;
     l->leads = leads;
-    l->from_file = *l->state->settings->latencies != '\0';
+    l->from_file = *state->settings->latencies != '\0';
     l->site = -1;
     l->listener = -1;
     l->sending = MPI_REQUEST_NULL;
