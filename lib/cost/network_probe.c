@@ -138,13 +138,13 @@ static int start_sends(const probe *p, int to, int bytes, MPI_Request requests[]
 }
 
 static int receive_messages(probe *p, int count) {
-    int index, code = MPI_SUCCESS;
+    int code = MPI_SUCCESS;
     for (int i = 0; i < count && code == MPI_SUCCESS; i++) {
         MPI_Request request;
         code = coll_irecv(p->comm, p->in, PIECE, MPI_BYTE, MPI_ANY_SOURCE, COLL_TAG_COLLECTIVE,
                           &request);
         if (code == MPI_SUCCESS)
-            code = coll_wait_any(&p->wait, 1, &request, NULL, &index);
+            code = coll_wait_all(&p->wait, 1, &request, NULL);
     }
     return code;
 }

@@ -74,9 +74,8 @@ static int send_row(const probe *s, int to) {
 /* Receives a row; sleeps while it waits. */
 static int receive_row(probe *s, int from) {
     MPI_Request request;
-    int index;
     int code = PMPI_Irecv(s->row, (int)row_bytes(s->nodes), MPI_BYTE, from, TAG, s->comm, &request);
-    return code == MPI_SUCCESS ? coll_wait_any(&s->wait, 1, &request, NULL, &index) : code;
+    return code == MPI_SUCCESS ? coll_wait_all(&s->wait, 1, &request, NULL) : code;
 }
 
 static bool is_late(const probe *s) {
@@ -221,10 +220,10 @@ static bool is_leader(const probe *s) {
 /* Broadcasts rank 0's outcome; the other ranks sleep until then. */
 static int broadcast_outcome(probe *s) {
     MPI_Request request;
-    int index, told[] = {(int)s->report.end, s->report.missing[0], s->report.missing[1]};
+    int told[] = {(int)s->report.end, s->report.missing[0], s->report.missing[1]};
     int code = PMPI_Ibcast(told, 3, MPI_INT, 0, s->comm, &request);
     if (code == MPI_SUCCESS)
-        code = coll_wait_any(&s->wait, 1, &request, NULL, &index);
+        code = coll_wait_all(&s->wait, 1, &request, NULL);
     s->report.end = (coll_topology_probe_end)told[0];
     s->report.missing[0] = told[1];
     s->report.missing[1] = told[2];
@@ -244,9 +243,9 @@ static int measure_nodes(probe *s) {
 /* Gathers OWN, the port and addresses of each rank, on rank 0. */
 static int gather_addresses(probe *s, const reach *own) {
     MPI_Request request;
-    int index, code = PMPI_Igather(own, sizeof *own, MPI_BYTE, s->reach, sizeof *own, MPI_BYTE, 0,
-                                   s->comm, &request);
-    return code == MPI_SUCCESS ? coll_wait_any(&s->wait, 1, &request, NULL, &index) : code;
+    int code = PMPI_Igather(own, sizeof *own, MPI_BYTE, s->reach, sizeof *own, MPI_BYTE, 0, s->comm,
+                            &request);
+    return code == MPI_SUCCESS ? coll_wait_all(&s->wait, 1, &request, NULL) : code;
 }
 
 size_t coll_topology_probe_bytes(int nodes, int ranks) {
