@@ -9,7 +9,6 @@
 #include "lib/base/textfile.h"
 #include "lib/cost/network_cache.h"
 #include "lib/topology/tcp_info.h"
-#include "lib/topology/topology_probe.h"
 
 #include <stdalign.h>
 #include <stddef.h>
@@ -534,7 +533,7 @@ static int measure_places(coll_comm *comm, coll_job_cache *common, coll_topo *to
     void *scratch;
     const size_t numbers = 3 * (size_t)topo->nodes;
     int code = coll_comm_scratch(
-        comm, numbers * sizeof(int) + coll_topology_probe_bytes(topo->nodes, topo->ranks),
+        comm, numbers * sizeof(int) + coll_topology_source_bytes(topo->nodes, topo->ranks),
         &scratch);
     if (code != MPI_SUCCESS)
         return code;

@@ -3,7 +3,6 @@
 
 #include "lib/topology/topology_source.h"
 
-#include "lib/base/agree.h"
 #include "lib/base/c_locale.h"
 #include "lib/base/error.h"
 #include "lib/topology/topocache.h"
@@ -48,7 +47,8 @@ typedef struct team {
     MPI_Comm comm;
     int rank;
     const int *leaders;
-    void *memory;
+    int *measured; /* memory for the racks and sites of a check */
+    void *memory;  /* for coll_topology_probe */
 } team;
 
 /* --- from Slurm, from a file --- */
@@ -250,16 +250,9 @@ static void report_difference(const location *at, const char *path, const char *
 static int check_by_measurement(const team *who, const location *at, const char *path) {
     coll_topology_probe_report report;
     location measured = *at;
-    size_t bytes = (size_t)at->nodes * sizeof *at->racks;
-    measured.racks = malloc(2 * bytes);
-    bool all;
-    int code = coll_agree_good(who->comm, measured.racks != NULL, &all);
-    if (code == MPI_SUCCESS && !all)
-        code = coll_error(MPI_ERR_NO_MEM, "no memory to check a topology file");
-    if (code == MPI_SUCCESS) {
-        measured.sites = measured.racks + at->nodes;
-        code = locate_by_measurement(who, &measured, &report);
-    }
+    measured.racks = who->measured;
+    measured.sites = who->measured + at->nodes;
+    int code = locate_by_measurement(who, &measured, &report);
     if (code == MPI_SUCCESS && who->rank == 0) {
         report_difference(at, path, "one site", at->sites, measured.sites);
         if (report.found.far > 0)
@@ -268,7 +261,6 @@ static int check_by_measurement(const team *who, const location *at, const char 
             fprintf(stderr, "coll: the racks of topology file %s cannot be checked: %s\n", path,
                     at->note);
     }
-    free(measured.racks);
     return code;
 }
 
@@ -378,10 +370,17 @@ static int broadcast_places(MPI_Comm comm, const location *at) {
     return code == MPI_SUCCESS ? PMPI_Waitall(3, requests, MPI_STATUSES_IGNORE) : code;
 }
 
+size_t coll_topology_source_bytes(int nodes, int ranks) {
+    return 2 * (size_t)nodes * sizeof(int) + coll_topology_probe_bytes(nodes, ranks);
+}
+
 int coll_topology_source_rest_of(MPI_Comm comm, coll_topology_source_rest rest, const char *source,
                                  const int leaders[], void *memory,
                                  const coll_topology_source_state *at) {
-    team who = {.comm = comm, .leaders = leaders, .memory = memory};
+    team who = {.comm = comm,
+                .leaders = leaders,
+                .measured = memory,
+                .memory = (int *)memory + 2 * at->nodes};
     coll_topology_probe_report report;
     int code = PMPI_Comm_rank(comm, &who.rank);
     if (code == MPI_SUCCESS && rest == COLL_TOPOLOGY_SOURCE_MEASURE)

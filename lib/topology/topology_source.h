@@ -7,6 +7,7 @@
 #define COLL_LIB_TOPOLOGY_TOPOLOGY_SOURCE_H
 
 #include <mpi.h>
+#include <stddef.h>
 
 /* Most bytes of a note, including its NUL. */
 enum { COLL_TOPOLOGY_SOURCE_NOTE = 512 };
@@ -50,11 +51,15 @@ typedef struct coll_topology_source_state {
 coll_topology_source_rest coll_topology_source(const coll_topology_source_state *at,
                                                const char *source, char *problem);
 
+/* Returns the bytes of memory that coll_topology_source_rest_of needs. */
+size_t coll_topology_source_bytes(int nodes, int ranks);
+
 /*
  * Does REST, what remains to be done, on all ranks of COMM, whose error handler must return errors,
  * and sets racks, sites and note on all of them. On rank 0, AT must hold what coll_topology_source
- * has found. LEADERS[node] is the lowest rank of each node. MEMORY is for coll_topology_probe. All
- * ranks get the same error: MPI_ERR_OTHER or MPI_ERR_NO_MEM, with text, or MPI's.
+ * has found. LEADERS[node] is the lowest rank of each node. MEMORY, aligned for integers, is as long
+ * as coll_topology_source_bytes says. All ranks get the same error: MPI_ERR_OTHER, with text, or
+ * MPI's.
  */
 int coll_topology_source_rest_of(MPI_Comm comm, coll_topology_source_rest rest, const char *source,
                                  const int leaders[], void *memory,
