@@ -187,7 +187,7 @@ static void free_workspace(void *scratch) {
     free(space);
 }
 
-/* Allocates what pruning needs for each filter level. */
+/* Allocates the arrays that pruning needs for each filter level. */
 static bool allocate_levels(workspace *space, const km_centroids *centroids) {
     const km_kernel *kernel = centroids->kernel;
     size_t sketches = km_pruning_sketch_levels(centroids->pruning);

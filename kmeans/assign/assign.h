@@ -40,9 +40,9 @@ int km_centroids_use_fixed_point(km_centroids *centroids, const uint8_t *planes,
 /*
  * Lets the next assignment to CENTROIDS, which are the float32 ROWS, use and renew BOUNDS
  * (group_bounds.h) and the codes of CACHE (code_cache.h); either may be NULL. If BOUNDS is not
- * NULL, the caller has begun an assignment with km_group_bounds_begin, which must assign all points
- * of BOUNDS, each point once, in one query or in several. The caller keeps ROWS, BOUNDS and CACHE
- * for as long as CENTROIDS. Returns 0 or ENOMEM.
+ * NULL, the caller has begun an assignment with km_group_bounds_begin; the assignment must then
+ * cover all points of BOUNDS, each point once, in one query or in several. The caller keeps ROWS,
+ * BOUNDS and CACHE for as long as CENTROIDS. Returns 0 or ENOMEM.
  */
 int km_centroids_use_caches(km_centroids *centroids, const uint8_t *rows, km_group_bounds *bounds,
                             km_code_cache *cache, int threads);
@@ -51,7 +51,8 @@ int km_centroids_use_caches(km_centroids *centroids, const uint8_t *rows, km_gro
  * Turns pruning on: from now on sketches (projection.h) rule out most centroids if that is faster.
  * The results stay the same. ROWS are the rows that were packed; the caller keeps them and
  * PROJECTION for as long as CENTROIDS. The sketches take some 100 bytes a centroid. Returns 0,
- * ENOMEM, or EINVAL if PROJECTION is for another DIM, if the features are real, or if THREADS < 1.
+ * ENOMEM, or EINVAL if PROJECTION is for another number of features, if the features are real, or
+ * if THREADS < 1.
  */
 int km_centroids_prune(km_centroids *centroids, const uint8_t *rows,
                        const km_projection *projection, int threads);
@@ -66,7 +67,7 @@ const uint32_t *km_centroids_positions(const km_centroids *centroids);
  * Finds for each of N points of DIM features, row after row, the number of the nearest centroid (of
  * several equally near ones the lowest) and its squared distance (DISTANCE may be NULL). The result
  * depends neither on the kernel nor on the number of threads. Every thread packs a block of points,
- * which takes some 1 MiB at most.
+ * of some 1 MiB at most (more if a single panel is larger).
  *
  * With real features, distances are those of km_real_distance2 (real.h), in double precision.
  * DISTANCE then holds the bits of these distances, rounded to floats; as integers the bits have the
@@ -82,10 +83,10 @@ int km_assign(const uint8_t *points, size_t n, size_t dim, const km_centroids *c
               int threads, uint32_t *nearest, uint32_t *distance);
 
 /*
- * The points to be assigned: N rows of ROWS, whose numbers are in WHICH or, if WHICH is NULL, begin
- * with FIRST. If KEPT is not NULL, it is a cache of the sketches of all rows: sketches found there
- * are used, and missing ones are added. It must have been made for the projection of the centroids,
- * and needs WHICH.
+ * The points to be assigned: N of the ROWS. WHICH has the numbers of these rows; if WHICH is NULL,
+ * they are the rows from number FIRST on. If KEPT is not NULL, it is a cache of the sketches of all
+ * rows: sketches found there are used, and missing ones are added. The cache must have been made
+ * for the projection of the centroids, and WHICH must not be NULL.
  */
 typedef struct km_query {
     const uint8_t *rows;

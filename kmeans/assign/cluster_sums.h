@@ -68,8 +68,9 @@ uint32_t km_point_distance2(const km_points *points, size_t i, const uint8_t *ce
  * Sets each centroid whose cluster is in POOL to the mean of the cluster, rounded to the nearest
  * integer, half up (fixed-point ones to the nearest multiple of 2^-16, real features to the nearest
  * float32); other centroids stay as they are, also the centroids of clusters without points or
- * weight. Sets COUNTS[j] to the number of points of cluster j of K, or the sum of their weights; 0
- * if the cluster isn't in POOL. Not collective.
+ * weight. The mean of points of length 1 (real.h) is then scaled to length 1. Sets COUNTS[j] to the
+ * number of points of cluster j of K, or the sum of their weights; 0 if the cluster isn't in POOL.
+ * Not collective.
  *
  * Compared with the exact mean, rounding adds at most count * dim / 4 to a cluster's sum of squared
  * distances. Still, the sum never exceeds the sum for the old centroid: in every dimension the sum

@@ -151,7 +151,8 @@ static bool find_places(const place_search *this, best_places *best, uint64_t *f
 
 /*
  * Does the same with a sample of the places, and again with larger samples while fewer than SAMPLE
- * / PER_CLUSTER places, or fewer than the empty clusters, are found. Sorts the best places.
+ * / PER_CLUSTER places, or fewer places than there are empty clusters, are found. Sorts the best
+ * places.
  */
 static bool find_best_places(place_search *this, best_places *best, app_problem *problem) {
     uint64_t found = 0, wanted = best->count * PER_CLUSTER;

@@ -24,9 +24,9 @@ typedef struct km_refill {
  * of clusters with one member (or with the weight of one unit) and points that coincide with their
  * centroid are not used. Clusters for which no place is left keep their centroids. If there are
  * more than 65,536 points, and more than 16 for each empty cluster, only a sample of the places is
- * considered, as long as it has enough of them. The sample does not depend on the numbers of ranks
- * and threads. The objective never rises because the moved centroids were not the nearest of any
- * point.
+ * considered. If the sample has fewer than 4,096 places, or fewer than there are empty clusters, a
+ * larger sample is taken. The sample does not depend on the numbers of ranks and threads. The
+ * objective never rises because the moved centroids were not the nearest of any point.
  *
  * *REFILLED becomes the number of moved centroids on all ranks. Collective, also for ranks that
  * already have a problem; on false all ranks have the same problem.

@@ -82,8 +82,8 @@ static void add_fraction_sums(const km_filter_level *level, sketch_scratch *spac
 }
 
 /*
- * Bounds the additional error of fixed-point centroid J's sketch: add_fraction_sums rounds the
- * second plane and omits the third.
+ * Returns an upper bound of the additional error in the sketch of fixed-point centroid J:
+ * add_fraction_sums rounds the second plane and omits the third.
  */
 static float fraction_error(const km_filter_level *level, size_t j) {
     float half = 0.5F * level->projection->scale,

@@ -48,7 +48,7 @@ typedef struct km_filter_level {
 } km_filter_level;
 
 /*
- * Makes the sketches of the centroids OF, using THREADS threads. The caller keeps OF and
+ * Makes the sketches of all centroids in OF, using THREADS threads. The caller keeps OF and
  * PROJECTION. Returns 0 or ENOMEM.
  */
 int km_filter_level_project(km_filter_level *level, const km_packed *of,
@@ -61,8 +61,8 @@ int km_filter_level_project(km_filter_level *level, const km_packed *of,
 int km_filter_level_pack(km_filter_level *level, const uint32_t *order);
 
 /*
- * Makes the filter level of the rows themselves; OF's data hold them in the given ORDER. Returns 0
- * or ENOMEM.
+ * Makes the filter level of the rows themselves; OF's data hold the rows in the given ORDER.
+ * Returns 0 or ENOMEM.
  */
 int km_filter_level_from_rows(km_filter_level *level, const km_packed *of, const uint32_t *order);
 

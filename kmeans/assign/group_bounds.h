@@ -28,7 +28,7 @@
 #include <string.h>
 
 enum {
-    KM_BOUND_GROUP = 24, /* the size of groups is a multiple of this, and so of most panels */
+    KM_BOUND_GROUP = 24, /* a multiple of most kernels' panels; group sizes are multiples of it */
     KM_BOUND_GROUPS = 32 /* groups, at most */
 };
 
@@ -63,7 +63,10 @@ void km_group_bounds_free(km_group_bounds *bounds);
 bool km_group_bounds_begin(km_group_bounds *bounds, const float *centroids,
                            const uint32_t *distance2);
 
-/* Forms the groups, if that has not been done, from the centroids in ORDER. */
+/*
+ * Forms the groups, unless that has been done: centroids that follow each other in ORDER form a
+ * group.
+ */
 void km_group_bounds_form(km_group_bounds *bounds, const uint32_t *order);
 
 /* Convert a bound from and to its stored form. Storing may lower the bound. */

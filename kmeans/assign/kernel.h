@@ -62,7 +62,8 @@ typedef struct km_kernel {
     /*
      * Fills PANEL, 64-byte aligned, with N rows of DIM bytes, 1 <= N <= points, and with zeros for
      * missing points. Sets corrections[i] to the sum of x (x - 256). The score of a centroid for
-     * point i plus corrections[i] is their squared distance.
+     * point i plus corrections[i] is their squared distance. A kernel for float32 alone may leave
+     * CORRECTIONS unset.
      */
     void (*pack)(const uint8_t *rows, size_t n, size_t dim, void *panel, uint32_t *corrections);
 

@@ -144,7 +144,10 @@ static void mix_axes(axes_search *space) {
         }
 }
 
-/* Sets A, rounded to bytes, and A mean. Returns the factor from the axes to A's rows. */
+/*
+ * Sets A, rounded to bytes, and A mean. Returns the factor by which the axes are multiplied to get
+ * A's rows.
+ */
 static float round_axes(const axes_search *space, km_projection *projection) {
     float largest = 0;
     for (size_t i = 0; i < space->dim * space->count; i++)

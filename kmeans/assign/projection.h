@@ -10,10 +10,11 @@
  *
  *     |q(x) - q(c)| <= sigma scale |x - c| + e(x) + e(c)
  *
- * for any A: no row that is near enough is missed if the rows whose sketches are farther apart are
- * skipped. The more of the rows' variance A keeps, the tighter the bound. So A's rows are the
- * principal axes of the rows (principal component analysis), rotated among themselves so that each
- * keeps about the same variance, and rounded to bytes.
+ * for any A. A search for the rows within a distance D of x may therefore skip every row c whose
+ * sketch is farther from q(x) than the right-hand side with |x - c| = D. The more of the rows'
+ * variance A keeps, the tighter the bound. So A's rows are the principal axes of the rows
+ * (principal component analysis), rotated among themselves so that each keeps about the same
+ * variance, and rounded to bytes.
  *
  * Let P and R be the projections onto the space of A's rows and onto its complement, and d = x - c.
  * A does not depend on R (x - mean), so a sketch also holds the length of this part. Lengths of

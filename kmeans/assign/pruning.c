@@ -14,7 +14,7 @@
 enum {
     CACHE_LINE = 64,
     LOOKED_AT = 8,     /* a first guess looks at one panel in LOOKED_AT ... */
-    LOOKED_AROUND = 8, /* ... and a better guess at LOOKED_AROUND panels around it */
+    LOOKED_AROUND = 8, /* ... and a better guess at some LOOKED_AROUND panels on each side of it */
     DENSE = 4,         /* a tile is dense if more than one in DENSE of its pairs is left */
     TRIED_EVERY = 4,   /* one block in TRIED_EVERY is tested at all levels; the others skip ... */
     USUAL = 7,         /* ... a level that leaves USUAL / 8 of its tiles or more to the next one */
@@ -451,7 +451,11 @@ static size_t filter_tile(const tile_search *this, size_t panel, size_t l, km_pa
         level->starts + this->first, level->groups, points->levels[l].floors, pairs);
 }
 
-/* Lists the pairs of a tile that have to be compared, after the levels from number L on. */
+/*
+ * Lists the pairs of a tile that must be compared because the levels from number L on don't rule
+ * them out. The level of rows is tested only if the levels with sketches are skipped or leave many
+ * pairs of the tile.
+ */
 static size_t find_tile_candidates(const tile_search *this, size_t panel, size_t l) {
     const km_pruning *pruning = this->pruning;
     const km_kernel *kernel = pruning->of.kernel;

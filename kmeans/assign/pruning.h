@@ -28,9 +28,10 @@
 typedef struct km_pruning km_pruning;
 
 /*
- * Creates an index of the centroids OF, using THREADS threads, and repacks OF's data in the order
- * of the index. PROJECTION may be NULL for fixed-point centroids. The caller keeps what OF and
- * PROJECTION point to for as long as the index. Free it with km_pruning_free. Returns 0 or ENOMEM.
+ * Creates an index of the centroids in OF, using THREADS threads, and repacks OF's data in the
+ * order of the index. PROJECTION may be NULL for fixed-point centroids. The caller keeps what OF
+ * and PROJECTION point to for as long as the index. Free it with km_pruning_free. Returns 0 or
+ * ENOMEM.
  */
 int km_pruning_create(const km_packed *of, const km_projection *projection, int threads,
                       km_pruning **pruning);
@@ -71,7 +72,8 @@ typedef struct km_point_panel {
                              used instead of best; NULL for bytes */
     struct {              /* for each level, the coarsest first, and rows last */
         void *panel;      /* packed sketches, or rows */
-        uint32_t *corrections; /* the sketches' corrections from a kernel's pack */
+        uint32_t *corrections; /* corrections of the sketches or rows, which the kernel's pack()
+                                  computes (kernel.h) */
         float *errors;         /* the sketches' errors e (projection.h); NULL for rows */
         int32_t *floors;       /* thresholds that centroids must reach to be nearest (kernel.h) */
     } levels[KM_FILTER_LEVELS];
@@ -85,8 +87,8 @@ size_t km_pruning_sketch_size(const km_pruning *pruning, size_t l);
 
 /*
  * Makes the points' sketches, if the index has any, and their corrections. KEPT, unless NULL, is a
- * cache indexed by NUMBERS: if it has the sketches of all these points, they are copied from there;
- * otherwise the new ones are stored there.
+ * cache indexed by NUMBERS: if the cache has the sketches of all these points, they are copied from
+ * it; otherwise new sketches are made and stored in it.
  */
 void km_pruning_sketch_points(const km_pruning *pruning, const size_t *numbers,
                               const km_sketch_cache *kept, const km_point_panel *points);
@@ -119,7 +121,8 @@ void km_pruning_search(const km_pruning *pruning, size_t start, size_t end, size
                        const km_point_panel *points);
 
 /*
- * Prefetches part PART of PARTS of the rows of the block of centroids that begins with panel START.
+ * Prefetches rows of the block of centroids that begins with panel START. The rows are divided into
+ * PARTS parts; only part PART (from 0) is prefetched.
  */
 void km_pruning_prefetch(const km_pruning *pruning, size_t start, size_t part, size_t parts);
 

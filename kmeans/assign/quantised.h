@@ -31,10 +31,11 @@
  * n squares has a relative error of at most (n + 2) u in any order (Higham, Accuracy and Stability
  * of Numerical Algorithms, 2002, section 3.1); all norms are therefore increased by (n + 16) 2 u.
  * With gradual underflow, a square below 2^-126 is wrong by 2^-150 at most, so 2^-60, which is more
- * than the norm of n such errors, is added to |r|, |e| and |f|. The order of distances in double
- * precision counts, even where their rounding errors, of (n + 2) 2^-53 (Y + E)^2 at most, decide;
- * so B is raised by more than twice that. Scales are so limited that nothing overflows. Rows that
- * are too large for that get an infinite |r| or |e|, so that they are never ruled out.
+ * than the norm of n such errors, is added to |r|, |e| and |f|. Centroids are ordered by their
+ * distances in double precision, even if two distances differ only by their rounding errors, of (n
+ * + 2) 2^-53 (Y + E)^2 at most; so B is raised by more than twice that. Scales are limited, so that
+ * nothing overflows. Rows that are too large for such scales get an infinite |r| or |e|, so that
+ * they are never ruled out.
  */
 #ifndef COLL_KMEANS_ASSIGN_QUANTISED_H
 #define COLL_KMEANS_ASSIGN_QUANTISED_H

@@ -38,15 +38,15 @@ struct km_quantised {
     float reach;         /* the largest finite |e| */
     uint32_t *positions; /* of the centroids */
     /*
-     * The centroids' numbers, or KM_NO_CENTROID. With bounds they are sorted by group, and within a
-     * group by |e|; without bounds by |e| alone. So the centroids of a panel have similar |e|. The
-     * arrays that follow are in this order.
+     * The centroids' numbers, or KM_NO_CENTROID. With bounds they are sorted by part
+     * (quantised_order.c), and within a part by |e|; without bounds by |e| alone. So the centroids
+     * of a panel have similar |e|. The arrays that follow are in this order.
      */
     uint32_t *order;
     float *squares, *scales, *norms, *rests;
     int32_t *bases;
     uint32_t *ends;  /* of the segments (vectors.h) */
-    uint32_t *group; /* of the centroid there; 0 without bounds */
+    uint32_t *group; /* of the centroid at each position; 0 without bounds */
     /* For each panel, the largest of its norms and rests. */
     float *panel_norms, *panel_rests;
 };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The order of quantised centroids. Without bounds they are sorted by |e|. With bounds the order
- * is: the centroids of groups that can be left out, group by group; the groups that are compared as
- * a whole; the centroids that moved and are compared with all points. Each of these parts is sorted
- * by |e|.
+ * is: first the centroids of groups that can be left out; then the groups that are compared as a
+ * whole; last the centroids that moved and are compared with all points. All three are ordered by
+ * group, and the centroids of a group in each of them by |e|.
  */
 #include "kmeans/assign/quantised_centroids.h"
 
@@ -71,9 +71,9 @@ static size_t count_parts(const km_group_bounds *bounds) {
 }
 
 /*
- * Sets STARTS to the position at which each part begins: in a new panel, unless the part and the
- * one before have centroids that moved. The last number of STARTS is the end of the last part.
- * COUNTS are the numbers of centroids in the parts.
+ * Sets STARTS to the position at which each part begins. A part begins in a new panel, unless both
+ * this part and the part before it have centroids that moved. The last number of STARTS is the end
+ * of the last part. COUNTS are the numbers of centroids in the parts.
  */
 static void place_parts(const km_quantised *this, const size_t *counts, size_t *starts) {
     size_t parts = count_parts(this->bounds), position = 0, step = this->kernel->centroids;

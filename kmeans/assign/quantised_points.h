@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Blocks of quantised points, and panels of them, with what a search has found for each point. */
+/* Blocks of quantised points, and panels of such points, with the results of the search so far. */
 #ifndef COLL_KMEANS_ASSIGN_QUANTISED_POINTS_H
 #define COLL_KMEANS_ASSIGN_QUANTISED_POINTS_H
 

@@ -12,8 +12,8 @@
 /* The least scores that a search finds in each group of the bounds (group_bounds.h). */
 typedef struct km_group_lows {
     float lows[KM_BOUND_GROUPS * KM_TILE_POINTS]; /* see km_screen (vectors.h) */
-    bool touched[KM_BOUND_GROUPS]; /* whether the panel was compared with the group, and the bounds
-                                      of that are not stored yet */
+    bool touched[KM_BOUND_GROUPS]; /* whether the panel was compared with the group after the
+                                      group's bounds were last stored */
 } km_group_lows;
 
 /* A pair that has not been ruled out. */
@@ -29,7 +29,7 @@ typedef struct km_search {
     km_group_lows *lows; /* or NULL */
     /* For a panel of points. */
     float lowest[KM_TILE_POINTS];    /* the lowest listed score of each point */
-    uint32_t likely[KM_TILE_POINTS]; /* its centroid */
+    uint32_t likely[KM_TILE_POINTS]; /* the centroid with that score */
     int32_t *products;
     km_estimate *estimates;
     km_open_pair *pairs;
@@ -38,7 +38,8 @@ typedef struct km_search {
 
 /*
  * Allocates memory for searches in BLOCK, which the caller keeps for as long as SEARCH. Searches
- * lower LOWS, which may be NULL. Returns false if memory is short. Free it with km_search_free.
+ * lower the values in LOWS, which may be NULL. Returns false if memory is short. Free it with
+ * km_search_free.
  */
 bool km_search_create(km_block *block, km_group_lows *lows, km_search *search);
 void km_search_free(km_search *search);

@@ -57,8 +57,8 @@ TARGET static void multiply(const void *points, const void *centroids, size_t gr
 }
 
 /*
- * Appends the pairs of centroid J with those of the four points from FIRST on whose lane of LEFT is
- * set. Returns the new number of pairs.
+ * Appends a pair of a point and centroid J for each of the four points from number FIRST on whose
+ * lane in LEFT is set. Returns the new number of pairs.
  */
 TARGET static inline size_t append_pairs(km_pair *pairs, size_t n, uint32x4_t left, int first,
                                          int j) {

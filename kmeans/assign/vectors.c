@@ -91,8 +91,8 @@ LOOP float near_distance2(const float *a, const float *b, size_t n) {
 }
 
 /*
- * Returns the square root, too low by at least 2^-16 of itself. Uses Newton's method, which
- * compilers can vectorise.
+ * Returns a lower bound of the square root, below the root by at least 2^-16 of the root. Uses
+ * Newton's method, which compilers can vectorise.
  */
 LOOP float low_root(float square) {
     uint32_t bits;

@@ -52,8 +52,8 @@ km_quantum km_quantise(const float *row, const float *mean, size_t n, float scal
                        uint8_t *bytes);
 
 /*
- * Returns |a - b|^2, with an error of at most (N + 2) 2^-24 times that plus N 2^-149; or infinity
- * if it overflows.
+ * Returns |a - b|^2, with an error of at most (N + 2) 2^-24 |a - b|^2 + N 2^-149; or infinity if
+ * the sum overflows.
  */
 float km_near_distance2(const float *a, const float *b, size_t n);
 
