@@ -63,9 +63,9 @@ typedef struct km_checkpoint {
 char *km_checkpoint_path(const char *directory);
 
 /*
- * Locks DIRECTORY for this run, creating it if it is missing. *FOUND says on all ranks whether
- * DIRECTORY has a checkpoint. Collective; on false all ranks have the same problem. Call
- * km_checkpoint_close in the end, also after a failure.
+ * Locks DIRECTORY for this run, creating it if it is missing, and removes unfinished checkpoints
+ * from it. *FOUND says on all ranks whether DIRECTORY has a checkpoint. Collective; on false all
+ * ranks have the same problem. Call km_checkpoint_close in the end, also after a failure.
  */
 bool km_checkpoint_open(km_checkpoint *checkpoint, const char *directory, bool *found,
                         MPI_Comm comm, app_problem *problem);

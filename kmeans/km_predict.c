@@ -67,8 +67,8 @@ static const app_option table[] = {
 };
 
 /*
- * What rank 0 broadcasts about the centroids. BYTES is 1 if all features are bytes, FINE is 1 if
- * all features are multiples of 2^-16 from 0 to 255.
+ * The form of the centroids, which rank 0 broadcasts. BYTES is 1 if all features are bytes, FINE is
+ * 1 if all features are multiples of 2^-16 from 0 to 255.
  */
 typedef struct centroid_form {
     uint64_t k, dim, bytes, fine;

@@ -31,7 +31,7 @@ typedef struct clustering {
         window; /* points that are summed up at once, so that they span a bounded part of memory */
     uint32_t *order; /* scratch memory of km_cluster_sums_add, for a window */
     size_t *starts;
-    uint32_t *summed;  /* for each point: the cluster to which TOTALS adds it; or KM_NO_CLUSTER */
+    uint32_t *summed;  /* for each point: the cluster whose sum includes it; or KM_NO_CLUSTER */
     COLL_Pool *totals; /* rank 0: the sums of all clusters; NULL if nothing is summed up */
     km_projection *projection; /* NULL without pruning */
     km_sketch_cache kept;      /* sketches of this rank's points; or all NULL */
@@ -132,7 +132,10 @@ static bool open_checkpoint(clustering *run, bool *resumed, app_problem *problem
                               problem);
 }
 
-/* Prints a note that says whether a checkpoint was resumed, if the settings ask for resuming. */
+/*
+ * Calls the observer at rank 0 with a note that says whether a checkpoint was resumed, if the
+ * settings ask for resuming.
+ */
 static void note_resumption(const clustering *run, bool resumed) {
     char text[128];
     if (run->rank > 0 || !run->settings->resume)
@@ -421,7 +424,7 @@ static bool run_iteration(clustering *run, app_problem *problem) {
 
 /*
  * Returns whether a step, not the first, made too little difference to continue. *WHY becomes the
- * rule that this meets.
+ * stopping rule that the step meets.
  */
 static bool is_little(const km_settings *settings, const km_step *step, const km_points *points,
                       km_stop *why) {

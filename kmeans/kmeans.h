@@ -63,7 +63,7 @@ typedef struct km_step {
 } km_step;
 
 typedef enum km_stop {
-    KM_STOP_UNMOVED,   /* neither a point nor a centroid moved */
+    KM_STOP_UNMOVED,   /* no point moved, or points moved but no centroid did */
     KM_STOP_TOLERANCE, /* no centroid moved farther than the tolerance, or all together moved little
                         */
     KM_STOP_MOVED,     /* few points moved */
@@ -79,7 +79,10 @@ typedef struct km_observer {
      * and before the iterations on all points.
      */
     void (*batch)(uint64_t points, void *context);
-    /* Called after a batch with the objective over all points, in km_step's units. */
+    /*
+     * Called after every QUALITY_EVERY-th batch (batches.h) with the objective over all points, in
+     * the units of km_step.
+     */
     void (*quality)(uint64_t objective, void *context);
     /* Called after each iteration. */
     void (*step)(const km_step *step, void *context);

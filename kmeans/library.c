@@ -20,7 +20,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One call. The members that may differ between ranks are agreed on before ranks wait. */
+/*
+ * One call. The ranks agree on its problem, which only some of them may have, before any rank waits
+ * for another.
+ */
 typedef struct call {
     const COLL_Kmeans_points *given;
     MPI_Comm comm; /* a duplicate that returns errors */
@@ -295,7 +298,8 @@ static bool take_points(call *run, const COLL_Kmeans_settings *settings) {
 /* --- The model --- */
 
 /*
- * The stored form of bytes: with this scale, float32 holds fixed-point centroids exactly.
+ * The scale of a model whose points are bytes: with this scale, float32 holds fixed-point centroids
+ * exactly.
  */
 static const double BYTE_SCALE = 1 << KM_FRACTION_BITS;
 
@@ -388,7 +392,8 @@ static bool store_points(call *run, const COLL_Kmeans_model *model) {
 }
 
 /*
- * Gives the points of a prediction and the centroids the same form. *STORED become the centroids.
+ * Gives the points of a prediction and the centroids of MODEL the same form. *STORED becomes the
+ * centroids in this form.
  */
 static bool take_model(call *run, const COLL_Kmeans_model *model, uint8_t **stored) {
     bool bytes = false;

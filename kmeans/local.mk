@@ -86,7 +86,7 @@ libkmeans_la_LDFLAGS = $(AM_LDFLAGS) $(OPENMP_CFLAGS)
 libkmeans_la_LIBADD = $(ZLIB_LIBS)
 
 # libkmeans_hdf5.la: reading of HDF5, by libhdf5 if there is one. libcoll_kmeans.la, which reads no files, has
-# the same source without libhdf5, so that Python needn't load that.
+# the same source without libhdf5, so that Python needn't load it.
 noinst_LTLIBRARIES += libkmeans_hdf5.la
 libkmeans_hdf5_la_SOURCES = kmeans/points/format_hdf5.c
 libkmeans_hdf5_la_CFLAGS = $(AM_CFLAGS) $(HDF5_CFLAGS)

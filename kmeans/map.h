@@ -13,7 +13,7 @@
 
 /*
  * A callback on all ranks after each round; DONE (0 to 1) is the share of this rank's points that
- * has been assigned. It may communicate, and report a problem.
+ * has been assigned. The callback may communicate, and report a problem.
  */
 typedef struct km_rounds {
     void (*after)(double done, void *context, app_problem *problem);

@@ -7,9 +7,9 @@
 
 /*
  * Finds, for each of this rank's points, the COUNT <= K nearest of K CENTROIDS, which have the form
- * that POINTS need. They are in ascending order of distance, equally near ones in ascending order
- * of their numbers. Writes COUNT numbers for each point to NEAREST, and as many distances to
- * DISTANCES unless that is NULL. Returns 0 or ENOMEM.
+ * that POINTS need. Writes the numbers of these COUNT centroids to NEAREST, for each point in
+ * ascending order of distance, and for equal distances in ascending order of number. Writes the
+ * distances to DISTANCES unless that is NULL. Returns 0 or ENOMEM.
  */
 int km_find_nearest(const km_points *points, const uint8_t *centroids, size_t k, size_t count,
                     int threads, uint32_t *nearest, float *distances);

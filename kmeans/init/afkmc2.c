@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * AFK-MC2: k-means++ with Markov chains. Each centroid is the end of a chain of candidates, which
- * are drawn beforehand: with a probability of 1/2 uniformly among all points, and otherwise in
- * proportion to the squared distance from the first centroid (this mixture is the proposal q). If
- * points have weights, both draws are in proportion to these, too; as d below would also be
- * weighted, the weights of x and y cancel out, and d and q are used without them. A chain moves
- * from x to the next candidate y with a probability of d(y) q(x) / (d(x) q(y)), d being the squared
- * distance from the nearest centroid so far.
+ * AFK-MC2: k-means++ with Markov chains. Each centroid after the first is the end of a chain of
+ * candidates, which are drawn beforehand: with a probability of 1/2 uniformly among all points, and
+ * otherwise in proportion to the squared distance from the first centroid (this mixture is the
+ * proposal q). If points have weights, both draws are in proportion to these, too; as d below would
+ * also be weighted, the weights of x and y cancel out, and d and q are used without them. A chain
+ * moves from x to the next candidate y with a probability of d(y) q(x) / (d(x) q(y)), d being the
+ * squared distance from the nearest centroid so far.
  *
  * As q doesn't depend on the chain, candidates for many chains are sent to rank 0 at once, where
  * the assignment kernel computes their distances from all centroids so far.
@@ -183,8 +183,9 @@ static double distance_of(const afkmc2_job *run, size_t candidate) {
 }
 
 /*
- * Returns the end of the chain through the candidates of the batch from FIRST on. NUMBER is the
- * number of FIRST among all candidates.
+ * Walks the chain of candidates that begins at index FIRST of the batch, and returns the index of
+ * the candidate at which it ends. NUMBER is the number of the chain's first candidate among all
+ * candidates.
  */
 static size_t walk_chain(const afkmc2_job *run, size_t first, uint64_t number) {
     size_t at = first;
@@ -199,8 +200,8 @@ static size_t walk_chain(const afkmc2_job *run, size_t first, uint64_t number) {
 }
 
 /*
- * Finds, at rank 0, a centroid from each chain of the batch, whose first candidate has NUMBER among
- * all. The first of these centroids is number J.
+ * Called at rank 0. Sets the centroids from number J on, one from each chain of the batch. NUMBER
+ * is the number of the batch's first candidate among all candidates.
  */
 static void walk_batch(const afkmc2_job *run, size_t count, size_t j, uint64_t number,
                        uint8_t *centroids) {

@@ -7,7 +7,7 @@
 
 #include "kmeans/init/init.h"
 
-/* Prints at rank 0, if a progress line is due, that DONE of ALL parts of METHOD are done. */
+/* Prints a progress line at rank 0, if one is due: METHOD, and the share DONE / ALL in percent. */
 void km_draw_report(const char *method, uint64_t done, uint64_t all, MPI_Comm comm);
 
 /*

@@ -31,11 +31,11 @@ typedef struct parallel_job {
     uint8_t *candidates;      /* all candidates, on all ranks */
     size_t count, dim, bytes; /* COUNT of candidates, BYTES of a row */
     uint32_t *closest;        /* nearest candidate of each of this rank's points */
-    uint32_t *nearest2;       /* the squared distance from it */
-    uint32_t *fresh;          /* the same two among the new candidates */
-    uint32_t *fresh2;
-    double unit;      /* unit of squared distances in a draw */
-    uint64_t *chosen; /* this rank's points that become candidates */
+    uint32_t *nearest2;       /* its squared distance from the point */
+    uint32_t *fresh;          /* nearest new candidate of each point */
+    uint32_t *fresh2;         /* its squared distance from the point */
+    double unit;              /* unit of squared distances in a draw */
+    uint64_t *chosen;         /* this rank's points that become candidates */
 } parallel_job;
 
 static bool allocate_job(parallel_job *run, app_problem *problem) {

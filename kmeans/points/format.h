@@ -70,7 +70,8 @@ bool km_read_at(int file, const char *path, uint64_t offset, void *into, size_t 
                 app_problem *problem);
 
 /*
- * Prints on stderr, if SOURCE reports and a line is due, that DONE of ALL steps of WHAT are done.
+ * Prints a progress line on stderr, if SOURCE reports and a line is due: WHAT (such as "reading"),
+ * the path, and the share DONE / ALL in percent.
  */
 void km_report_read(const km_source *source, const char *what, uint64_t done, uint64_t all);
 

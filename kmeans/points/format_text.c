@@ -73,7 +73,7 @@ static inline int peek(stream *in) {
 
 /*
  * Reads the next field of the line into WORD, which stores its first characters. Returns false at
- * the end of the line, without consuming it.
+ * the end of the line, without consuming the newline.
  */
 static bool read_field(stream *in, char word[WORD]) {
     int c;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * NumPy's .npy format: one or two dimensions of plain numbers in row-major order and this machine's
- * byte order. Parsing and formatting do no I/O, so they serve both stdio and MPI-IO.
+ * byte order. Parsing and formatting of headers do no I/O, so they serve both files that are read
+ * with stdio and files that are read with pread.
  */
 #ifndef COLL_KMEANS_POINTS_NPY_H
 #define COLL_KMEANS_POINTS_NPY_H
@@ -41,7 +42,7 @@ enum {
 /* Returns "uint8" and so on. */
 const char *npy_type_name(npy_type type);
 
-/* Returns the bytes of one element. */
+/* Returns the size of one element in bytes. */
 size_t npy_type_size(npy_type type);
 
 /* Returns the value of a float16. */
@@ -91,7 +92,10 @@ static inline double npy_value(npy_type type, const void *from, size_t i) {
     }
 }
 
-/* Returns the bytes of the data; never overflows for a header that npy_parse_header accepted. */
+/*
+ * Returns the size of the data in bytes, which does not overflow for a header that npy_parse_header
+ * accepted.
+ */
 uint64_t npy_data_size(const npy_header *header);
 
 /*

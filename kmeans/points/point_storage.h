@@ -27,7 +27,7 @@ bool km_point_storage_map_file(km_point_storage *storage, const char *path, uint
 
 /*
  * Opens the regular file at PATH for reading. Returns -1 and a problem on failure. The caller
- * closes it.
+ * closes the file.
  */
 int km_open(const char *path, app_problem *problem);
 

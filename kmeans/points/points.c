@@ -108,9 +108,9 @@ static void free_paths(km_paths *files) {
 }
 
 /*
- * Lists the files at the COUNT PATHS, and the files in directories among PATHS whose names don't
- * begin with a dot. A file that is named twice is listed twice. Rank 0 reads the directories; on
- * false all ranks have the same problem. free_paths frees FILES.
+ * Lists the files at the COUNT PATHS. If a path is a directory, lists instead the files in it whose
+ * names don't begin with a dot. A file that is named twice is listed twice. Rank 0 reads the
+ * directories; on false all ranks have the same problem. free_paths frees FILES.
  */
 static bool expand_paths(const char *const *paths, size_t count, MPI_Comm comm, km_paths *files,
                          app_problem *problem) {
@@ -316,7 +316,10 @@ double km_points_objective(const km_points *points, uint64_t objective) {
     return ldexp(sum, -points->weight_bits);
 }
 
-/* Reads this rank's rows that are in SOURCE, whose rows begin at number OFFSET among all files. */
+/*
+ * Reads this rank's rows that are in SOURCE. OFFSET is the number of SOURCE's first row among the
+ * rows of all files.
+ */
 static bool read_part(const km_source *source, uint64_t offset, const km_points *points,
                       app_problem *problem) {
     uint64_t begin = points->first > offset ? points->first : offset;

@@ -102,7 +102,7 @@ static inline bool km_has_real_distances(const km_points *points) {
  */
 double km_points_objective(const km_points *points, uint64_t objective);
 
-/* Return the bytes of a row of POINTS, and of K centroids. */
+/* Return the size in bytes of a row of POINTS, and of K centroids. */
 size_t km_row_bytes(const km_points *points);
 size_t km_centroids_bytes(const km_points *points, size_t k);
 

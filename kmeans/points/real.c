@@ -9,7 +9,7 @@
 
 enum {
     BITS = 62,    /* in a sum over all points */
-    TOP = 24,     /* the largest stored feature is just less than 2^TOP */
+    TOP = 24,     /* the largest stored feature is below 2^TOP, and at least half of it */
     SAMPLE = 63,  /* rows from which the offsets are chosen */
     MANTISSA = 23 /* bits of a float */
 };
@@ -21,7 +21,7 @@ static int exponent_of(double largest) {
     return exponent;
 }
 
-/* Returns the power of two that takes LARGEST to just below 2^BITS. */
+/* Returns the power of two that scales LARGEST to at least 2^(BITS - 1) and less than 2^BITS. */
 static double scale_of(double largest) {
     return ldexp(1, BITS - exponent_of(largest));
 }
@@ -105,8 +105,9 @@ static void measure_row(const km_points *points, const km_features *from, size_t
 }
 
 /*
- * Measures the columns of this rank's features, using THREADS threads. Each thread has MEASURES x
- * dim numbers of MEASURES; the result is in the numbers of the first thread.
+ * Measures the columns of this rank's features, using THREADS threads. The array `measures` has 3 *
+ * dim numbers for each thread, one thread after the other; the result is in those of the first
+ * thread.
  */
 static void measure_columns(const km_points *points, const km_features *from, int threads,
                             double *measures) {
@@ -122,8 +123,9 @@ static void measure_columns(const km_points *points, const km_features *from, in
 }
 
 /*
- * Sets the offsets, scale and units of REAL from MEASURES, which are the same on all ranks. If the
- * features are ROUNDED anyway, an offset must at least halve the largest value.
+ * Sets the offsets, scale and units of REAL from MEASURES, which are the same on all ranks. The
+ * offset of a column becomes 0 if subtracting it is inexact. If the features are ROUNDED anyway, it
+ * also becomes 0 unless it at least halves the largest value.
  */
 static void set_scales(km_real *real, const double *measures, bool rounded, size_t dim) {
     double largest = 0;

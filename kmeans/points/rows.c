@@ -28,8 +28,9 @@ static bool exchange_own(bool send, uint32_t *values, size_t count, MPI_Comm com
 }
 
 /*
- * Passes the values of all points, EACH for a point, to HANDLE at rank 0: after receiving them if
- * COLLECT, else before sending them.
+ * Passes the values of all points, EACH numbers for every point, to HANDLE at rank 0, piece by
+ * piece. If COLLECT, rank 0 receives the pieces of other ranks before it passes them, else it sends
+ * them afterwards.
  */
 static bool move_values(bool collect, uint32_t *values, size_t each, const km_points *points,
                         MPI_Comm comm, km_rows_piece *handle, void *context, app_problem *problem) {

@@ -12,9 +12,9 @@
 typedef bool km_rows_piece(uint32_t *values, size_t count, void *context, app_problem *problem);
 
 /*
- * Sends VALUES, of which each of this rank's points has EACH, to rank 0, which passes the values of
- * all points to TAKE, piece by piece in the order of the points. After TAKE has failed, the
- * remaining pieces are still received, so that no rank waits forever. Every rank must call this
+ * Sends VALUES, which has EACH numbers for every point of this rank, to rank 0. Rank 0 passes the
+ * values of all points to TAKE, piece by piece in the order of the points. After TAKE has failed,
+ * the remaining pieces are still received, so that no rank waits forever. Every rank must call this
  * function; a problem stays on the rank that has it.
  */
 bool km_rows_collect(uint32_t *values, size_t each, const km_points *points, MPI_Comm comm,

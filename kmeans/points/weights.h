@@ -16,8 +16,8 @@ bool km_is_weight(double weight);
 
 /*
  * Gives the points of all ranks weights: WEIGHTS, all of them allowed, are the weights of this
- * rank's points; if NULL, all are 1. At least one weight of all ranks must be positive. NAME is
- * what messages call the weights. Collective; on false all ranks have the same problem.
+ * rank's points; if NULL, all are 1. At least one weight of all ranks must be positive. NAME is the
+ * name of the weights in messages. Collective; on false all ranks have the same problem.
  */
 bool km_points_set_weights(km_points *points, const double *weights, const char *name,
                            MPI_Comm comm, app_problem *problem);
