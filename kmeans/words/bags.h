@@ -20,7 +20,7 @@ typedef enum bag_norm {
     BAG_COUNTS,   /* unchanged */
     BAG_L1,       /* scaled to sum 1 */
     BAG_L2,       /* scaled to length 1 */
-    BAG_HELLINGER /* square roots of L1: their products are Bhattacharyya coefficients */
+    BAG_HELLINGER /* square roots of L1: scalar products are Bhattacharyya coefficients */
 } bag_norm;
 
 /* Returns "counts" and so on; NULL after the last. */
@@ -43,7 +43,7 @@ struct bags {
     size_t count, room;
 };
 
-/* Returns the bins of a histogram: words times all cells of LEVELS levels. */
+/* Returns the number of bins of a histogram: words times all cells of LEVELS levels. */
 uint64_t bags_bins(uint64_t words, uint64_t levels);
 
 /* Counts a patch of PATCH pixels a side, at PLACE in image IMAGE, as WORD. */
@@ -51,8 +51,8 @@ bool bags_add(struct bags *bags, size_t image, const patch_place *place, size_t 
               uint32_t word, app_problem *problem);
 
 /*
- * Appends a line for each of the IMAGES images for which KEPT is true, in order: its label from
- * LABELS and its nonzero bins in ascending order. Then clears the counts.
+ * Appends a line to TEXT for each of the IMAGES images for which KEPT is true, in order: its label
+ * from LABELS and its nonzero bins in ascending order. Then clears the counts.
  */
 bool bags_write(struct bags *bags, const int32_t *labels, const bool *kept, size_t images,
                 struct text *text, app_problem *problem);

@@ -97,8 +97,8 @@ static uint64_t distance_of(const uint8_t *a, const uint8_t *b, uint64_t width) 
 
 /*
  * Inserts CANDIDATE into the list of the nearest rows of WORD, unless the list is full of rows that
- * are at least as near. Rows come in order, so that of several equally near rows the first stays
- * first.
+ * are at least as near. If the list is full, its last row is dropped. Rows come in order, so that
+ * of several equally near rows the first stays first.
  */
 static void insert_if_near(struct word *word, size_t per_word, struct near candidate) {
     size_t place = word->found;
@@ -168,7 +168,7 @@ static int compare_rows(const void *a, const void *b) {
 
 /*
  * Reads all patches of the images, which must be as many as the rows of features, and copies the
- * cuts.
+ * patches of CUTS, which are sorted by row, to their destinations.
  */
 static bool scan_patches(const struct exemplars *these, patch_stream *stream,
                          const struct cut *cuts, size_t count, uint8_t *pixels,

@@ -36,13 +36,13 @@ typedef struct hog_shape {
     uint64_t bins;  /* HOG_BINS_LEAST to HOG_BINS_MOST */
 } hog_shape;
 
-/* Returns the bytes of a description. */
+/* Returns the size of a description in bytes. */
 size_t hog_size(hog_shape shape);
 
 /* Describes PATCH x PATCH pixels, row by row, in hog_size(SHAPE) bytes; pure. */
 void hog_describe(hog_shape shape, const uint8_t *pixels, size_t patch, uint8_t *features);
 
-/* A batch of patches that several threads describe: a few MB, or one patch. */
+/* A batch of patches that several threads describe: at most 4096 patches, and 4 MiB of pixels. */
 struct batch {
     hog_shape shape;
     size_t patch;       /* pixels along each side */

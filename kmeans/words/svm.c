@@ -190,8 +190,8 @@ static bool write_model(const struct model *model, const char *path, app_problem
 }
 
 /*
- * Returns whether ROW is left out of training. One row in KEPT_OF is left out, chosen at random; no
- * row if KEPT_OF is 0.
+ * Returns whether ROW is left out of training. On average one row in KEPT_OF is left out, chosen at
+ * random; no row if KEPT_OF is 0.
  */
 static bool is_kept(size_t row, uint64_t kept_of) {
     enum { SEED = 1, STREAM = 1 };
