@@ -49,7 +49,7 @@ enum {
     LEAST_EXPONENT = -900, /* least exponent of a scale, so that its quanta are not denormal */
 };
 
-/* Returns the least power of two above |VALUE| 2^HEADROOM. */
+/* Returns the least power of two above |VALUE| 2^HEADROOM, but at least 2^LEAST_EXPONENT. */
 static double scale_for(double value) {
     int exponent;
     frexp(value, &exponent);

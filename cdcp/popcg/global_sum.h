@@ -5,7 +5,7 @@
  * MPI may add in any order, and each algorithm has its own order. To get the same bits from all
  * algorithms, each rank first rounds its part to a common quantum, and then the remainder to a
  * finer quantum. Sums of such numbers are exact, and so the same in any order (pre-rounding, after
- * Demmel and Nguyen, Fast Reproducible Floating-Point Summation, 2013). The quantum follows from
+ * Demmel and Nguyen, Fast Reproducible Floating-Point Summation, 2013). The quantum is derived from
  * the last sum. If a part is too large for it, all ranks get an infinity; if the sum is too small
  * for it, all ranks see that in the sum. In both cases all ranks agree on the largest part and sum
  * again.
@@ -32,7 +32,7 @@ struct reduction_mode {
 /* All modes; a NULL name ends them. */
 extern const struct reduction_mode reduction_modes[];
 
-/* A repeated sum of COUNT numbers at once. */
+/* A sum of COUNT numbers at once, which is computed repeatedly. */
 struct reduction {
     const struct reduction_mode *mode;
     MPI_Comm comm;

@@ -13,7 +13,10 @@
 
 enum { HALO_SIDES = 8 };
 
-/* What is sent and received on one side: one element of TYPE, at these indices of the field. */
+/*
+ * The messages on one side: one element of TYPE is sent from index SEND_AT of the field, and one is
+ * received at index RECEIVE_AT.
+ */
 struct halo_side {
     int rank; /* rank of the neighbour, or -1 */
     size_t send_at, receive_at;

@@ -200,7 +200,7 @@ static void paint_block(struct picture *picture, const struct mask *mask, const 
         }
 }
 
-/* Returns the cells of the largest block's field. */
+/* Returns the number of cells in the field of the largest block. */
 static size_t most_cells(const struct layout *layout) {
     size_t most = 0;
     for (int rank = 0; rank < layout->blocks; rank++) {

@@ -14,8 +14,8 @@ void popcg_report_begin(const struct ocean *ocean, const struct basin *basin);
 
 /*
  * Prints the row of a solution: iterations, residual, microseconds of the slowest rank for ten
- * iterations, and their average parts in computation, reductions and exchanges. Also writes them to
- * JSON unless that is NULL. Collective.
+ * iterations, and the microseconds in computation, reductions and exchanges, averaged over the
+ * ranks. Also writes these figures to JSON unless that is NULL. Collective.
  */
 bool popcg_report_row(const struct ocean *ocean, const struct solver *solver,
                       const struct solve *solve, FILE *json, app_problem *problem);
