@@ -15,10 +15,10 @@ static inline void clock_fail(const char *why) {
 }
 
 /*
- * Pauses until the InfiniBand platform has forgotten which nodes a processor talked to during
- * set-up. In a communicator's first collective, SMPI finds out which ranks share a node with a ring
- * through all ranks. Without this pause, the algorithms that MPI libraries choose would take twice
- * as long.
+ * Pauses for longer than the 10 ms for which the InfiniBand platform counts the nodes with which a
+ * processor has communicated (infiniband.cpp). In a communicator's first collective, SMPI sends
+ * messages in a ring through all ranks, to find out which ranks share a node. Without this pause,
+ * the algorithms that MPI libraries choose would take twice as long.
  */
 static inline void clock_settle(void) {
     usleep(20000);

@@ -3,12 +3,12 @@
  * collective OPERATION SPEC BYTES [REPEATS]: makes REPEATS (1) calls of OPERATION ("allgather") in
  * a row, with libcoll's algorithm SPEC ("ring"), or with the MPI library if SPEC is "mpi". The root
  * is rank 0. Prints the simulated seconds of one call until the last rank has finished it, and
- * libcoll's choice if SPEC is "auto". With VERIFY in the environment it first compares the results
- * with the MPI library's, which only works if ranks don't share buffers.
+ * libcoll's choice if SPEC is "auto" (except for alltoallvs). With VERIFY in the environment it
+ * first compares the results with the MPI library's, which only works if ranks don't share buffers.
  *
  * BYTES is the total size. Operations with blocks divide BYTES into blocks of at least one byte. In
- * an alltoallv this is the longest block; in a sparse_alltoallv a rank has such blocks for at most
- * six others.
+ * an alltoallv no block is longer than this; in a sparse_alltoallv a rank has blocks of this size
+ * for at most six other ranks.
  */
 #include "simulate/clock.h"
 
@@ -83,7 +83,8 @@ static int alltoallv(const call *c) {
 }
 
 /*
- * Returns the bytes of a block if the ranks are 1, 8 or 32 apart, counted around the end, else 0.
+ * Returns the size of a block in bytes if the ranks are 1, 8 or 32 apart, counted around the end,
+ * else 0.
  */
 static size_t sparse_bytes(const call *c, int from, int to) {
     int ranks, distance = abs(from - to);

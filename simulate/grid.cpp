@@ -22,7 +22,10 @@ static const int sites = 8, hosts_per_site = 4;
 static const double local_speed = 12.5e6, wide_speed = 1.25e6; // bytes/s
 static const double local_latency = 50e-6, unit = 0.1e-3;      // s
 
-/* Reads the lines of numbers: the latency in seconds from each site to each other site. */
+/*
+ * Reads the lines of numbers, which are in units of 0.1 ms. Returns the latency in seconds from
+ * each site to each other site.
+ */
 static std::vector<std::vector<double>> read_latencies(const char *path) {
     std::vector<std::vector<double>> matrix;
     std::ifstream file(path);

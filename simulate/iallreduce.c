@@ -2,10 +2,11 @@
 /*
  * MPI_Iallreduce as in LibNBC, with which Sancho, Kerbyson and Barker compare, and as Open MPI
  * still does it below 64 KB: values go up a binomial tree to rank 0, and the sum goes down another
- * one. A rank only progresses while it is in MPI, in any wait.
+ * tree. A rank only progresses in MPI_Iallreduce itself, in MPI_Wait and MPI_Test for its request,
+ * and in any MPI_Waitall.
  *
- * It replaces SMPI's own MPI_Iallreduce, which sends a message between every two ranks. Only one
- * allreduce may be active at a time, and only with contiguous values.
+ * This file replaces SMPI's own MPI_Iallreduce, which sends a message between every two ranks. Only
+ * one allreduce may be active at a time, and only with contiguous values.
  *
  * Cost: 2 log2(p) messages in a row, plus, for each, the time until the receiving rank enters MPI.
  */
