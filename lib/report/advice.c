@@ -39,8 +39,8 @@ static bool same_culprit(const coll_lateness *one, const coll_lateness *other) {
 }
 
 /*
- * Returns the advice about the NTH finding, with the delays of the same rank or host in all
- * operations.
+ * Returns the advice about the NTH finding. Its gain is the sum of the delays of the same rank or
+ * host (if the work moves: of the same number of ranks) in all operations.
  */
 static coll_advice about_late(const coll_summary *all, int nth) {
     const coll_lateness *late = &all->late[nth];

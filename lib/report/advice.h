@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What would make the run shorter: recommendations from the report's figures, those with the
- * largest gain first. Pure.
+ * Recommends what would make the run shorter, from the report's figures. The recommendations are in
+ * descending order of gain. Pure.
  */
 #ifndef COLL_LIB_REPORT_ADVICE_H
 #define COLL_LIB_REPORT_ADVICE_H
@@ -12,7 +12,7 @@ enum { COLL_ADVICE_MOST = 5 };
 
 typedef struct coll_advice {
     const char *kind; /* "late rank", "late host", "moving work", "link", "native" or "call" */
-    double seconds;   /* that the run would take less */
+    double seconds;   /* by which the run would be shorter */
     bool at_most;     /* SECONDS are an upper limit, not an estimate */
     const coll_lateness *late;  /* about a late rank, a late host or moving work; else NULL */
     const coll_report_row *row; /* of "call"; else NULL */
@@ -34,8 +34,8 @@ void coll_advice_name_link(const coll_summary *all, const coll_link *link, char 
 bool coll_advice_names_link(const coll_summary *all);
 
 /*
- * Returns how many times as long as predicted ROW's calls took, without the time in which ranks
- * waited for others; 0 if that is unknown, or if some of these calls were not on all ranks.
+ * Returns the time of ROW's calls, without the time in which ranks waited for others, divided by
+ * the predicted time; 0 if that is unknown, or if some of these calls were not on all ranks.
  */
 double coll_advice_excess(const coll_summary *all, const coll_report_row *row);
 

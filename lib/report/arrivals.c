@@ -21,7 +21,7 @@ static const double MATTERS = 0.05;
  */
 static const double OWN_FAULT = 0.5;
 
-/* Nobody is named whose lateness is below this many times the clocks' error. */
+/* A rank or host is named only if its lateness is more than this many times the clocks' error. */
 static const double CERTAIN = 2;
 
 /*
@@ -217,8 +217,9 @@ static int candidate_of(const series *of, const event *one, bool hosts) {
 
 /*
  * Lists the events in which WHO, a rank or a host, was last, and returns their number. Sets LATE to
- * the seconds by which WHO was later than the others, and OWN to the seconds that the last rank was
- * outside the calls longer than the others on average.
+ * the seconds by which WHO was later than the others, and OWN to the seconds by which the last rank
+ * was outside the calls for longer than the others were on average (0 if unknown). If HOSTS, leaves
+ * out events whose ranks are all on one host.
  */
 static int list_lateness(const series *of, bool hosts, int who, double late[], double own[]) {
     int count = 0;
@@ -290,7 +291,8 @@ static bool is_own_fault(const event *one) {
     return one->outside >= 0 && outside - others >= OWN_FAULT * lateness_of(one);
 }
 
-/* Returns the period of the events in which WHO was late by at least LEAST; 0: there is none. */
+/* Returns the period, in seconds, of the events in which WHO was late by at least LEAST seconds
+ * through its own fault; 0 if there is none. */
 static double period_of(const series *of, int who, double least, double between[]) {
     int64_t before = INT64_MIN;
     int count = 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Who arrives last in collectives. The nth call on a communicator is the same event on all its
- * ranks. From the times at which the ranks enter and leave an event, on one clock, this splits the
- * ranks' time in calls into waiting for the last rank and transferring, and finds ranks or a host
- * that are late so often and by so much that this is no coincidence. Pure.
+ * Finds who arrives last in collectives. The nth call on a communicator is the same event on all
+ * its ranks. From the times at which the ranks enter and leave an event, on one clock, this splits
+ * the ranks' time in calls into waiting for the last rank and transferring, and finds ranks or a
+ * host that are late so often and by so much that this is no coincidence. Pure.
  */
 #ifndef COLL_LIB_REPORT_ARRIVALS_H
 #define COLL_LIB_REPORT_ARRIVALS_H
@@ -24,13 +24,15 @@ typedef struct coll_arrival {
     int64_t outside;       /* since the rank left the communicator's previous event; -1: unknown */
 } coll_arrival;
 
-/* With fewer events nobody is named. */
+/* If there are fewer events than this, no rank or host is reported as late. */
 enum { COLL_ARRIVALS_FEWEST = 20 };
 
 typedef struct coll_arrivals coll_arrivals;
 
-/* Returns an empty collection; HOST[r], which it refers to, is the host of rank r in
- * MPI_COMM_WORLD. Returns NULL if out of memory. The caller frees it with coll_arrivals_free. */
+/*
+ * Returns an empty collection, which the caller frees with coll_arrivals_free, or NULL if out of
+ * memory. HOST[r] is the host of rank r in MPI_COMM_WORLD; the collection keeps a pointer to HOST.
+ */
 coll_arrivals *coll_arrivals_make(const int host[]);
 void coll_arrivals_free(coll_arrivals *all);
 
@@ -52,26 +54,32 @@ typedef struct coll_lateness {
     int ranks;
     int events; /* number of events of which all ranks' arrivals are known */
     coll_late late;
-    int who;        /* the rank in MPI_COMM_WORLD, or the host, that was last most often */
-    double share;   /* fraction of the events in which WHO was late or, if work moves, any rank */
-    double seconds; /* s that it was later than all others in these events: the median */
+    int who; /* the late rank in MPI_COMM_WORLD, or the late host; if nobody is late, the rank that
+                was last most often; if work moves, not set */
+    double share;   /* fraction of the events in which WHO was last (at times: late) or, if work
+                       moves, any rank was late */
+    double seconds; /* median of the seconds by which WHO, or the last rank, was later than all
+                       others in these events */
     double lost;    /* s: the sum of these delays */
     int late_ranks; /* if the work moves: how many are last in turn */
     double period;  /* s between the delays of a rank that is late at times; 0: irregular */
     bool waits;     /* no rank leaves before the last has entered: WAITING is valid */
-    double inside, waiting; /* s of all ranks: in these events; until the last rank entered */
+    double inside, waiting; /* s, sums of all ranks: in these events, and in them until the last
+                               rank entered */
 } coll_lateness;
 
 /*
- * Writes the findings to FOUND, at most MOST, those with the most time first; returns their number.
- * ERROR is the error between the clocks of different hosts, in seconds.
+ * Writes the findings to FOUND, in descending order of the time in their events, and returns their
+ * number. If there are more than MOST, those with the least time are left out. ERROR is the error
+ * between the clocks of different hosts, in seconds.
  */
 int coll_arrivals_find(coll_arrivals *all, double error, coll_lateness found[], int most);
 
 /*
  * Returns the rate by which one clock gains on another, as a fraction: APART[i] is their difference
  * at TIME[i], in ns; TIME is in ascending order. The differences may have noise and outliers.
- * Returns 0 if they are too few or too noisy. Changes the order of APART.
+ * Returns 0 if there are fewer than 60 differences, if they cover less than 2 s, or if they are too
+ * noisy. Changes the order of APART.
  */
 double coll_arrivals_drift(int count, const int64_t time[], int64_t apart[]);
 

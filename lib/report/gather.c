@@ -138,8 +138,8 @@ static int place_in(const coll_report_group *group, int rank) {
 }
 
 /*
- * Packs the communicators with their latest events, at most MOST events, to TO. Returns the end of
- * the packed data.
+ * Packs the communicators with their latest events, at most MOST events in all, into the memory at
+ * TO. Returns the end of the packed data.
  */
 static void *pack_events(int rank, const int16_t row_of[], void *to, int64_t most) {
     const double tick = coll_report_tick();
@@ -168,8 +168,8 @@ static void *pack_events(int rank, const int16_t row_of[], void *to, int64_t mos
     return to;
 }
 
-/* Makes what this rank sends: sets OWN, and returns the data that follows, which the caller frees;
- * NULL if out of memory. */
+/* Makes the data that this rank sends: sets OWN, which is sent first, and returns the data that
+ * follows, which the caller frees. Returns NULL after an error. */
 static char *make_data(MPI_Comm world, hello *own) {
     static coll_tcp_connection connections[COLL_TCP_CONNECTIONS];
     coll_report_row *rows = malloc(COLL_REPORT_ROWS * sizeof *rows);
@@ -491,8 +491,7 @@ static bool allocate(gathering *all) {
     return all->own;
 }
 
-/* Returns a group of all ranks whose places and costs of messages are known; NULL: there is none.
- */
+/* Returns the group of all ranks if their places and the costs of messages are known, else NULL. */
 static const coll_report_group *find_whole_group(int ranks) {
     int count;
     const coll_report_class *classes = coll_report_classes(&count);
@@ -515,8 +514,8 @@ static int by_address(const void *a, const void *b) {
     return (one->address > other->address) - (one->address < other->address);
 }
 
-/* Returns the addresses that the hosts send from, in order, and sets *COUNT; some are listed more
- * than once. The caller frees them. Returns NULL if out of memory. */
+/* Returns the addresses that the hosts send from, in ascending order, and sets *COUNT to their
+ * number. Some are listed more than once. The caller frees them. Returns NULL if out of memory. */
 static host_address *list_addresses(const gathering *all, size_t *count) {
     host_address *list = malloc(((size_t)all->sender_count + 1) * sizeof *list);
     *count = 0;
@@ -530,7 +529,8 @@ static host_address *list_addresses(const gathering *all, size_t *count) {
     return list;
 }
 
-/* Sets FLOWS to what each host has sent to each other one; returns the number of pairs of hosts. */
+/* Sets FLOWS to what each host has sent to each other host. Returns the number of flows, one for
+ * each ordered pair of hosts. */
 static int list_flows(const gathering *all, coll_flow flows[]) {
     const int hosts = all->summary->hosts;
     size_t addresses;

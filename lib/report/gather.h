@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Gathers what the ranks have recorded to rank 0, in MPI_Finalize. A rank that doesn't answer in
- * time, because it has failed or never calls MPI_Finalize, is left out. Point-to-point messages on
- * MPI_COMM_WORLD alone.
+ * Gathers at rank 0, in MPI_Finalize, what the ranks have recorded. A rank that doesn't answer in
+ * time, because it has failed or never calls MPI_Finalize, is left out. Uses only point-to-point
+ * messages on MPI_COMM_WORLD.
  */
 #ifndef COLL_LIB_REPORT_GATHER_H
 #define COLL_LIB_REPORT_GATHER_H
@@ -19,9 +19,10 @@
 void coll_gather_send(MPI_Comm world, int tag, double timeout);
 
 /*
- * On rank 0: gathers from the ranks for which EXPECTED is true, and from itself. Waits TIMEOUT
- * seconds (0: one minute) for the others. Returns false if out of memory. The caller frees SUMMARY
- * with coll_gather_free even then.
+ * On rank 0: gathers from the ranks for which EXPECTED is true, and from itself. Waits at most
+ * TIMEOUT seconds (0: one minute) for the first messages of all others, and at most as long for
+ * each further message. Returns false if out of memory. The caller frees SUMMARY with
+ * coll_gather_free even then.
  */
 bool coll_gather(MPI_Comm world, int tag, double timeout, const bool expected[],
                  coll_summary *summary);

@@ -19,7 +19,7 @@ typedef struct known_comm {
     uint64_t id;
     coll_job_group group; /* the members that have calls here */
     int joined;           /* how many these are */
-    uint64_t from, to;    /* numbers of the calls */
+    uint64_t from, to;    /* the calls that all these members have kept: FROM to TO - 1 */
 } known_comm;
 
 typedef struct kept_call {
@@ -280,7 +280,7 @@ static bool replay_record(const COLL_Record *record, double limit, const coll_to
 
 /* The whole replay: how the two ways compare with what was recorded and estimated. */
 typedef struct findings {
-    double share; /* fraction of the replayed seconds that counts; below 1 if calls took less */
+    double share; /* fraction of the replayed seconds that counts; below 1 if the calls took less */
     double kept;  /* fraction of the single calls' savings that is not lost by waiting */
 } findings;
 
@@ -289,8 +289,9 @@ static double difference(const row_times *times) {
     return times->seconds[NATIVE] - times->seconds[RAN];
 }
 
-/* Returns the seconds that the calls of TIMES save if each is alone: time beyond the estimate is
- * waiting, which no algorithm shortens. */
+/* Returns the seconds that the calls of TIMES save if each is alone; less in proportion if the
+ * calls took less than estimated. If they took more, the rest is waiting, which no algorithm
+ * shortens. */
 static double saved_alone(const row_times *times) {
     const double ran = times->alone[RAN], longer = times->alone[NATIVE] - ran;
     if (!isfinite(longer))
@@ -306,7 +307,8 @@ static double saved_alone(const row_times *times) {
  */
 static const double LOST = 0.5;
 
-/* Returns what the replayed calls of TIMES have saved, if SHARE of the replayed seconds counts. */
+/* Returns the estimated seconds that the replayed calls of TIMES have saved: the savings of each
+ * call alone, moved by the fraction LOST towards SHARE times the savings in the replay. */
 static double saved_together(const row_times *times, double share) {
     const double alone = saved_alone(times);
     return alone + LOST * (share * difference(times) - alone);
@@ -318,7 +320,8 @@ static findings compare(int count, const row_times times[]) {
         recorded += times[i].recorded;
         ran += times[i].seconds[RAN];
     }
-    /* What the calls took beyond the replay is waiting for something that is not replayed. */
+    /* If the calls took longer than the replay says, the difference is waiting for something that
+     * is not replayed. */
     const double share = ran > recorded ? recorded / ran : 1;
     for (int i = 0; i < count; i++) {
         together += saved_together(&times[i], share);
@@ -333,8 +336,8 @@ static double within_reason(const coll_report_row *row, double saved) {
     return fmax(saved, -row->inside);
 }
 
-/* Sets what ROW, which has no estimate, has saved: the difference between the two ways, scaled from
- * the replayed calls to all calls. */
+/* Sets the savings of ROW, which has no estimate, to the difference between the two ways, scaled
+ * from the replayed calls to all calls. */
 static void take_difference(coll_report_row *row, const row_times *times, double share) {
     const double by = share * row->calls / times->calls,
                  middle = within_reason(row, by * difference(times)),

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The latest blocking calls of all ranks, and what the job would have taken without libcoll. A rank
- * that leaves a call earlier often waits for longer in its next one, so savings of single calls do
- * not add up: the calls are replayed in their order, with the time that passed between them, once
- * with the algorithms that ran and once with the MPI library's own. Sends no messages.
+ * Keeps the latest blocking calls of all ranks, and estimates how long the job would have taken
+ * without libcoll. A rank that leaves a call earlier often waits for longer in its next one, so
+ * savings of single calls do not add up: the calls are replayed in their order, with the time that
+ * passed between them, once with the algorithms that ran and once with the MPI library's own. Sends
+ * no messages.
  */
 #ifndef COLL_LIB_REPORT_JOB_CALLS_H
 #define COLL_LIB_REPORT_JOB_CALLS_H
@@ -37,10 +38,10 @@ bool coll_job_calls_add(coll_job_calls *all, int rank, const coll_job_series *se
 
 /*
  * Replays the calls of which all ranks' parts are known, for at most LIMIT seconds, on the hosts of
- * TOPO with the costs of PROFILE, and sets the savings in those of the COUNT ROWS that have such
- * calls, unless autotuning has measured them. ROWS are sums over all ranks, after
- * coll_report_finish_saved. Returns false, and leaves ROWS as they are, if the calls can't be
- * replayed. To be called once.
+ * TOPO with the costs of PROFILE. Sets the savings of each of the COUNT ROWS that has such calls,
+ * unless autotuning has measured these savings or dedicated processors ran the calls. ROWS are sums
+ * over all ranks, after coll_report_finish_saved. Returns false, and leaves ROWS as they are, if
+ * the calls can't be replayed. To be called once.
  */
 bool coll_job_calls_replay(coll_job_calls *all, double limit, const coll_topo *topo,
                            const coll_profile *profile, int count, coll_report_row rows[]);

@@ -126,8 +126,8 @@ static bool explains(const network *of, stands_out *test, const element *one,
     return one == other || !test(of, other, one);
 }
 
-/* Returns the one of COUNT LINKS that explains all links that stand out by TEST; NULL if none does,
- * or several do. Overwrites LINKS. */
+/* Returns the link among the COUNT LINKS that explains all links that stand out by TEST; NULL if no
+ * link does, or several links do. Overwrites LINKS. */
 static const element *find_cause(const network *of, stands_out *test, int count, element links[]) {
     int bad = 0;
     const element *cause = NULL;
@@ -165,7 +165,7 @@ static int list_links(const network *of, int racks, bool twice, element links[])
     return count;
 }
 
-/* Returns what the cause LINK did, for the report. */
+/* Describes the cause LINK for the report. */
 static coll_link describe(const network *of, coll_link_problem problem, const element *link,
                           double usual_loss) {
     coll_link found = {.problem = problem, .uplink = link->uplink, .host = link->who};

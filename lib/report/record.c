@@ -39,7 +39,9 @@ static size_t event_count;
  */
 static struct { uint64_t hash, count; } made[IDS];
 
-/* This thread's current call: how deep it is in the library's entries, and its class if known. */
+/*
+ * This thread's current call: DEPTH is 1 if there is one, else 0; CURRENT is its class, if known.
+ */
 static _Thread_local int depth;
 static _Thread_local coll_report_class *current;
 static _Thread_local size_t current_bytes;
@@ -56,7 +58,8 @@ static _Thread_local struct {
 
 /* --- Time --- */
 
-/* Reads both clocks at the same time: again if the thread was suspended between the readings. */
+/* Reads both clocks at the same time. Tries again, up to 100 times in all, if that took more than 1
+ * us, and keeps the fastest try: the thread may have been suspended between the readings. */
 static void read_clocks(uint64_t *nanoseconds, uint64_t *ticks) {
     enum { TRIES = 100, ENOUGH = 1000 }; /* ns */
     uint64_t least = UINT64_MAX;
@@ -108,7 +111,7 @@ static int forget_comm(MPI_Comm comm, int key, void *value, void *extra) {
     return MPI_SUCCESS;
 }
 
-/* Returns the group of MEMBERS, which it then owns; NULL if there are too many groups. */
+/* Returns the group of MEMBERS, or NULL if there are too many groups. Keeps or frees MEMBERS. */
 static coll_report_group *find_group(int ranks, int *members) {
     const uint64_t hash = coll_hash(COLL_HASH_NOTHING, members, (size_t)ranks * sizeof *members);
     int i = 0;
@@ -239,8 +242,8 @@ static void add_event(coll_report_comm *one, const coll_recorded_call *event) {
 
 /* --- Classes of calls --- */
 
-/* Returns the class like KEY, which it copies if the class is new; NULL if the table is full. The
- * lock is held. */
+/* Returns the class that is like KEY, or NULL if the table is full. KEY is copied if its class is
+ * new. The lock is held. */
 static coll_report_class *find_class(const coll_report_class *key) {
     const uintptr_t mixed =
         (uintptr_t)key->algorithm ^ (uintptr_t)key->group >> 4 ^

@@ -58,7 +58,7 @@ enum { COLL_REPORT_EVENTS = 4096, COLL_REPORT_ALL_EVENTS = 16 * COLL_REPORT_EVEN
 /* A communicator and its latest blocking calls. */
 typedef struct coll_report_comm {
     struct coll_report_comm *next, **link;
-    bool numbered; /* has had a collective, and so an ID if there was one left */
+    bool numbered; /* a collective was called on it; then it has an ID, if there was one left */
     uint64_t id;   /* the same on all ranks; 0: unknown */
     coll_report_group *group;
     uint64_t calls;             /* blocking calls so far: the nth one is the same on all ranks */
@@ -78,8 +78,8 @@ typedef enum coll_report_state {
 extern _Atomic coll_report_state coll_report_is;
 
 /*
- * Starts recording, on the thread that calls it. WORLD is MPI_COMM_WORLD without dedicated
- * processors. Returns MPI's error, and then records nothing. Local.
+ * Starts recording. WORLD is MPI_COMM_WORLD without dedicated processors. Returns MPI's error code;
+ * after an error, nothing is recorded. Local.
  */
 int coll_report_begin_recording(MPI_Comm world);
 /* Ends recording, or decides that nothing is recorded. Closes the call log, if one is open. */
@@ -92,9 +92,9 @@ void coll_report_end_recording(void);
 int *coll_report_members(MPI_Comm comm, int *ranks);
 
 /*
- * Begins a call of the program. Returns the time, or 0 if the call is not recorded: recording is
- * off, or the call is within another one. If it is not 0, coll_report_end or coll_report_end_wait
- * must follow.
+ * Begins a call of the program. Returns the time in ticks, or 0 if the call is not recorded:
+ * recording is off, or the call is within another call. If the result is not 0, coll_report_end or
+ * coll_report_end_wait must follow.
  */
 uint64_t coll_report_begin_call(void);
 static inline uint64_t coll_report_begin(void) {
@@ -118,8 +118,9 @@ void coll_report_sent(MPI_Count count, MPI_Datatype type, int to, MPI_Comm comm)
 void coll_report_end_wait(uint64_t began, coll_report_class *class);
 
 /*
- * Records that libcoll runs this thread's current call with CHOICE: BYTES and SHAPE are those of
- * the call. Returns its class, or NULL if the call is not recorded.
+ * Records that libcoll runs this thread's current call with CHOICE: BYTES and SHAPE describe the
+ * call. Returns the call's class, or NULL if the call is not recorded or the table of classes is
+ * full.
  */
 coll_report_class *coll_report_ran(const coll_comm *comm, coll_report_kind kind,
                                    const coll_shape *shape, size_t bytes,
@@ -139,7 +140,9 @@ const coll_report_comm *coll_report_comms(void);
 /* Returns how many calls are in no class, because the table was full. */
 uint64_t coll_report_lost(void);
 
-/* Returns the nanoseconds of a tick, which differ a bit from call to call. */
+/*
+ * Returns the length of a tick in nanoseconds. Each call measures it, so results differ a little.
+ */
 double coll_report_tick(void);
 
 /* Returns the CLOCK_MONOTONIC time in ns at TICKS. Dates that are compared need the same TICK. */

@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The tag of the messages on MPI_COMM_WORLD; programs seldom use such a large one. */
+/* The tag of the messages on MPI_COMM_WORLD; programs seldom use such a large tag. */
 enum { TAG = 32719 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -37,7 +37,7 @@ void coll_report_set_aside(const char *why) {
     aside = why;
 }
 
-/* Estimates what libcoll would have saved of rank 0's calls. */
+/* Estimates the time that libcoll would have saved in rank 0's calls. */
 static void find_would_save(coll_summary *summary, const coll_profile *profile) {
     int classes;
     const coll_report_class *all = coll_report_classes(&classes);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The report at MPI_Finalize (COLL_REPORT): starts the recording, gathers what the ranks have
- * recorded to rank 0 of MPI_COMM_WORLD, and writes it there. Sends no messages before MPI_Finalize.
- * The same recording feeds the call log (COLL_RECORD, lib/replay/call_log.h).
+ * The report at MPI_Finalize (COLL_REPORT): starts the recording, gathers at rank 0 of
+ * MPI_COMM_WORLD what the ranks have recorded, and writes the report there. Sends no messages
+ * before MPI_Finalize. The same recording feeds the call log (COLL_RECORD, lib/replay/call_log.h).
  */
 #ifndef COLL_LIB_REPORT_REPORT_H
 #define COLL_LIB_REPORT_REPORT_H
@@ -26,8 +26,8 @@ void coll_report_start_later(void);
 void coll_report_set_aside(const char *why);
 
 /*
- * The slot that starts the recording in programs that call libcoll themselves, when a communicator
- * is set up. Their report covers the ranks that share a communicator with rank 0 of MPI_COMM_WORLD.
+ * If a program calls libcoll itself, this slot starts the recording when a communicator is set up.
+ * The report then covers the ranks that share a communicator with rank 0 of MPI_COMM_WORLD.
  */
 extern coll_comm_key coll_report_key;
 

@@ -24,7 +24,9 @@ static const char *algorithm_name(const coll_report_class *class) {
     return class->dcp ? COLL_REPORT_DCP : class->algorithm ? class->algorithm->name : "native";
 }
 
-/* Returns the seconds that autotuning has measured for CLASS's calls by ALGORITHM; 0: unknown. */
+/*
+ * Returns the seconds that autotuning has measured for a call of CLASS with ALGORITHM; 0: unknown.
+ */
 static double measured_seconds(const coll_report_class *class, const char *algorithm) {
     coll_tuning_entry like = {.placement = coll_tuning_db_placement(&class->group->topo),
                               .ranks = class->group->ranks,
@@ -40,7 +42,8 @@ static void scale(coll_report_range *range, double by) {
     range->high *= by;
 }
 
-/* Sets SAVED to what a call saves according to autotuning. Returns false if it did not measure. */
+/* Sets SAVED to the seconds that a call saves according to autotuning. Returns false if autotuning
+ * has not measured both algorithms. */
 static bool saved_as_measured(const coll_report_class *class, coll_report_range *saved) {
     const double native = measured_seconds(class, "native"),
                  own = measured_seconds(class, class->algorithm->name);
@@ -52,10 +55,10 @@ static bool saved_as_measured(const coll_report_class *class, coll_report_range 
 }
 
 /*
- * Estimates a call that NATIVE ran if RAN_NATIVE, else OWN. Sets *PREDICTED to its seconds on the
- * slowest network that the job may be running on, and SAVED to the seconds by which OWN is faster
- * than NATIVE. The range of SAVED covers the ratios of the two times on all these networks. Returns
- * false if there is no prediction.
+ * Estimates CALL, which NATIVE ran if RAN_NATIVE is true, else OWN. Sets *PREDICTED to the seconds
+ * of the algorithm that ran, on the slowest network that the job may be running on, and SAVED to
+ * the seconds by which OWN is faster than NATIVE. The range of SAVED covers the ratios of the two
+ * times on all these networks. Returns false if there is no prediction.
  */
 static bool predict_saved(const coll_shape *call, const coll_algorithm *own,
                           const coll_values *values, const coll_algorithm *native, bool ran_native,

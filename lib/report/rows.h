@@ -31,7 +31,7 @@ static inline void coll_report_range_add(coll_report_range *sum, const coll_repo
     sum->high += more->high;
 }
 
-/* The algorithm of a row whose calls dedicated processors ran. */
+/* The algorithm name in rows whose calls were run by dedicated processors. */
 #define COLL_REPORT_DCP "dcp"
 
 typedef struct coll_report_row {
@@ -47,11 +47,11 @@ typedef struct coll_report_row {
     double estimated;    /* calls for which SAVED is known */
     double predicted;    /* s that these calls were predicted to take; 0: not predicted */
     double everywhere;   /* calls on communicators of all ranks */
-    coll_report_range
-        saved; /* s by which these calls would have taken longer natively, if they took PREDICTED */
+    /* s by which these calls would have taken longer natively, if they took PREDICTED seconds */
+    coll_report_range saved;
 } coll_report_row;
 
-/* The most rows, of one rank and of all; further ones are left out. */
+/* The most rows of one rank, and of all ranks together. Further rows are left out. */
 enum { COLL_REPORT_ROWS = 1024 };
 
 /* A predicted time is assumed to be right within this fraction. */
@@ -60,7 +60,7 @@ enum { COLL_REPORT_ROWS = 1024 };
 /*
  * Writes the rows of this rank, RANK of RANKS in MPI_COMM_WORLD, to ROWS, which has room for
  * COLL_REPORT_ROWS, and returns their number. Sets ROW_OF[i] to the row of the ith of
- * coll_report_classes. Predictions take a while, so the first rank of each group alone estimates
+ * coll_report_classes. Predictions take a while, so only the first rank of each group estimates
  * what was saved.
  */
 int coll_report_make_rows(int rank, int ranks, coll_report_row rows[], int16_t row_of[]);
@@ -79,7 +79,7 @@ void coll_report_finish_saved(coll_report_row *row);
 int coll_report_add_row(coll_report_row sums[], int *count, int most, const coll_report_row *row);
 
 /*
- * Sets SAVED to the estimated seconds that libcoll would have saved of CLASS's calls, which the MPI
+ * Sets SAVED to the estimated seconds that libcoll would have saved in CLASS's calls, which the MPI
  * library ran, if the ranks are placed as in TOPO and messages cost what PROFILE says. Returns
  * false if there is no estimate.
  */

@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Longer tables have one row for the rest. */
+/* A table has at most MOST_ROWS rows; if there are more, its last row is the sum of the rest. A
+ * formatted number has fewer than FIELD characters. */
 enum { MOST_ROWS = 24, FIELD = 32 };
 
 static int by_time(const void *a, const void *b) {
@@ -58,7 +59,8 @@ static const char *print_seconds(double seconds, char text[FIELD]) {
 }
 
 /*
- * Prints COUNT; from 1024 on (if BYTES) or a million on with a letter for a power of 1024 or 1000.
+ * Formats COUNT into TEXT and returns TEXT. If BYTES, counts of 1024 or more get a letter for a
+ * power of 1024; else counts of a million or more get a letter for a power of 1000.
  */
 static const char *print_count(double count, bool bytes, char text[FIELD]) {
     static const char letters[] = " KMGTP";
@@ -88,7 +90,9 @@ static bool is_nothing(const coll_report_range *range) {
     return fabs(range->low) < NOTHING && fabs(range->high) < NOTHING;
 }
 
-/* Prints "1.64 (1.50..1.80)". */
+/*
+ * Returns RANGE as text, such as "1.64 (1.50..1.80)"; "0.00" if it is about 0. May overwrite TEXT.
+ */
 static const char *print_range(const coll_report_range *range, char text[2 * FIELD]) {
     const int digits = decimals(fmax(fabs(range->high), fabs(range->low)));
     if (is_nothing(range))
@@ -178,7 +182,7 @@ static const char *plural(int count) {
     return count == 1 ? "" : "s";
 }
 
-/* What takes less than this fraction of the run is not worth a line. */
+/* Calls get no line if they take less than this fraction of the run. */
 static const double HARDLY = 0.01;
 
 /* Calls that take this many times as long as predicted need an explanation. */

@@ -15,7 +15,7 @@
 enum { COLL_SUMMARY_LATE = 8, COLL_SUMMARY_HOST = 64 };
 
 typedef struct coll_summary {
-    int ranks, hosts;           /* of those that reported */
+    int ranks, hosts;           /* the ranks that reported, and their hosts */
     int missing, first_missing; /* how many ranks did not report, and the lowest of them */
     double seconds;             /* the run's */
     int count;                  /* of ROWS, which are sums over ranks */
