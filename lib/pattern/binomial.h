@@ -8,8 +8,8 @@ int coll_tree_depth(int p);
 
 /*
  * The binomial tree whose subtrees are runs of consecutive positions. Sets *PARENT (-1 at position
- * 0) and CHILDREN, which needs room for 31, in the order in which to send: the root of the largest
- * subtree first. Returns the number of children.
+ * 0) and CHILDREN, which needs room for 31, in the order in which to send: the farthest child
+ * first, which has the largest subtree unless P cuts that off. Returns the number of children.
  */
 int coll_tree_binomial(int p, int position, int *parent, int children[]);
 

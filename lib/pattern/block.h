@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* M bytes divided into P blocks as evenly as possible, the longer ones first. Pure arithmetic. */
+/* Divides M bytes into P blocks as evenly as possible, the longer blocks first. Pure arithmetic. */
 #ifndef COLL_LIB_PATTERN_BLOCK_H
 #define COLL_LIB_PATTERN_BLOCK_H
 

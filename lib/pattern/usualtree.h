@@ -24,8 +24,8 @@ coll_usual_tree coll_usual_line;
 coll_usual_tree coll_usual_binary;
 
 /*
- * Binomial: children are 1, 2, 4, ... away, farther than the parent. Quadrinomial: children are 1,
- * 2 and 3 times 4^k away, nearer than the parent.
+ * Binomial: children are 1, 2, 4, ... away, farther than the parent is. Quadrinomial: children are
+ * 1, 2 and 3 times 4^k away, nearer than the parent is.
  */
 coll_usual_tree coll_usual_binomial, coll_usual_quadrinomial;
 

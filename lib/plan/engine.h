@@ -20,7 +20,7 @@ typedef struct coll_exec_args {
     const coll_algorithm *algorithm;
     coll_plan_args args;
     const coll_data *data;           /* the data, if it is one piece; blocks are in ARGS */
-    const coll_data *input;          /* the input, likewise */
+    const coll_data *input;          /* the input, if it is one piece */
     const coll_reduction *reduction; /* for combinations; NULL if there are none */
     int tag;                         /* the first of the COLL_LANES tags that messages use */
 } coll_exec_args;

@@ -10,12 +10,12 @@
 
 #include "lib/plan/plan.h"
 
-/* Returns the most children of a rank. */
+/* Returns an upper limit of the number of children of a rank. */
 int coll_leader_tree_children(const coll_plan_args *args);
 
 /*
  * Sets *PARENT (-1 at the root) and CHILDREN to ranks, and returns the number of children. Children
- * on this node come first, in descending order of their subtrees' sizes, then those on other nodes.
+ * on this node come first, the farthest child first, then the children on other nodes.
  */
 int coll_leader_tree(const coll_plan_args *args, int *parent, int children[]);
 

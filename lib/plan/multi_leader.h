@@ -45,7 +45,8 @@ typedef struct coll_leaders_extent {
     size_t bytes;        /* of the memory for coll_leaders_open */
 } coll_leaders_extent;
 
-/* Returns the extent for ARGS and the radix ASKED for (below 2: by the cost model). */
+/* Returns what all ranks know about the nodes of ARGS, for radix ASKED. If ASKED is below 2, the
+ * cost model chooses the radix. */
 coll_leaders_extent coll_leaders_measure(const coll_plan_args *args, uint64_t asked);
 
 /* The nodes as one rank sees them. */
@@ -59,8 +60,8 @@ typedef struct coll_leaders {
                             until this rank is alone */
 } coll_leaders;
 
-/* Returns the nodes of ARGS for the radix ASKED for (below 2: by the cost model). MEMORY has the
- * extent's bytes. */
+/* Returns the nodes of ARGS as this rank sees them, for radix ASKED. If ASKED is below 2, the cost
+ * model chooses the radix. MEMORY has the extent's bytes. */
 coll_leaders coll_leaders_open(const coll_plan_args *args, uint64_t asked, void *memory);
 
 /* A run of nodes, of ranks of a node, or of positions. */

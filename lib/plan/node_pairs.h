@@ -5,9 +5,9 @@
  *
  * Nodes are numbered along the line. A node exchanges one message with each other node. If every
  * node has several ranks for each other node, each message is divided into PARTS, by destination. A
- * node numbers its messages, part by part, from the node behind it on, cyclically. Its ranks
- * exchange runs of these messages, of nearly equal length. The same two ranks exchange a message in
- * both directions. Nodes may have any number of ranks.
+ * node numbers its messages, of which each part counts as one, beginning with the parts for the
+ * node behind it, cyclically. Its ranks exchange runs of these messages, of nearly equal length.
+ * The same two ranks exchange a message in both directions. Nodes may have any number of ranks.
  */
 #ifndef COLL_LIB_PLAN_NODE_PAIRS_H
 #define COLL_LIB_PLAN_NODE_PAIRS_H

@@ -53,10 +53,10 @@ typedef struct coll_after {
 
 /*
  * A step moves or combines LENGTH bytes; whole elements if the call has an MPI_Op. The data is one
- * block, or has a block for each rank in chain order; the same is true of the input. BLOCK is then
- * a position in the chain order (in a neighbourhood collective: the number of an edge of this
- * rank), and FROM counts from that block's start; if all blocks have the same length, a range may
- * extend into the following blocks. The input is only read.
+ * block, or has a block for each rank in chain order; the same is true of the input. If there is a
+ * block for each rank, BLOCK is a position in the chain order; in a neighbourhood collective it is
+ * the number of an edge of this rank. FROM counts from the start of that block. If all blocks have
+ * the same length, a range may extend into the following blocks. The input is only read.
  *
  * While a round is under way it has SEGMENTS segments of scratch memory. A step on scratch memory
  * uses the bytes at AT in its SEGMENT. If a combination has both operands in scratch memory, the
@@ -95,7 +95,7 @@ typedef struct coll_plan_size {
     int segments;        /* of a round */
     size_t segment;      /* most bytes of a segment */
     size_t own_bytes;    /* memory of the plan itself */
-    size_t making_bytes; /* further memory, behind that, needed only while it is made */
+    size_t making_bytes; /* further memory, behind that, needed only while the plan is made */
 } coll_plan_size;
 
 /* Writes the steps of ROUND, in order, and returns their number. */
@@ -115,7 +115,7 @@ typedef struct coll_plan_args {
     const coll_values *values;
     const coll_rank_order *line; /* the ranks in chain order, and this rank's position */
     size_t own; /* bytes of this rank's data or, in a neighbourhood collective, of its input; 0 if
-                   that has blocks */
+                   that buffer has blocks */
     const coll_blocks *blocks; /* of the data; NULL: it is one piece */
     const coll_blocks *input;  /* of the input; NULL: it is one piece */
 } coll_plan_args;
@@ -126,7 +126,8 @@ static inline coll_plan coll_plan_of(const coll_plan_args *args, coll_plan_size 
     return (coll_plan){.size = size, .args = args, .rounds = rounds, .round = round};
 }
 
-/* Makes the same plan in MEMORY, for algorithms whose plans have no members of their own. */
+/* Writes a plan like that of coll_plan_of to MEMORY and returns it, for algorithms whose plans have
+ * no members of their own. */
 static inline coll_plan *coll_plan_make(const coll_plan_args *args, coll_plan_size size,
                                         void *memory, uint64_t rounds, coll_round *round) {
     coll_plan *plan = memory;
@@ -134,7 +135,8 @@ static inline coll_plan *coll_plan_make(const coll_plan_args *args, coll_plan_si
     return plan;
 }
 
-/* Returns the bytes of the block at POSITION of BLOCKS, ARGS's data or input. */
+/* Returns the size in bytes of the block at POSITION. BLOCKS are the blocks of ARGS's data or
+ * input; NULL if that buffer is one piece, of the shape's bytes. */
 static inline size_t coll_plan_args_block(const coll_plan_args *args, const coll_blocks *blocks,
                                           int position) {
     return blocks ? coll_blocks_bytes(blocks, args->line->order[position]) : args->shape->bytes;
@@ -285,8 +287,9 @@ typedef struct coll_block_flow {
 } coll_block_flow;
 
 /* Returns the user's segment and window for blocks of which the longest has LONGEST bytes. If that
- * is more than twice the mean, segments have at most a quarter of the mean, or 4 KB, so that many
- * ranks forward parts of that block at the same time. The window remains as many bytes. */
+ * is more than twice the mean, segments have at most a quarter of the mean (4 KB if the quarter is
+ * less), so that many ranks forward parts of that block at the same time. The window then has about
+ * the same number of bytes as before, but at most 1024 segments. */
 static inline coll_block_flow coll_block_flow_of(const coll_plan_args *args, size_t longest) {
     enum { SHORT = 4 << 10, MOST = 1 << 10 };
     const size_t asked = args->values->at[COLL_SEGMENT], mean = args->shape->bytes,

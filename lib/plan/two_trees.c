@@ -6,8 +6,8 @@
 #include "lib/pattern/binomial.h"
 #include "lib/pattern/twotree.h"
 
-/* Adds the hops from rack to rack, in a tree of half of an average rack, and in the longest chain
- * of a node. */
+/* Returns the sum of the hops from rack to rack, the depth of a tree over half of the nodes of an
+ * average rack, one hop to a leaf, and the hops down the longest chain of ranks in a node. */
 double coll_two_trees_depth(const coll_topo *topo) {
     int rack = (topo->nodes + topo->racks - 1) / topo->racks;
     return topo->racks - 1 + 1 + coll_tree_depth((rack + 1) / 2) + topo->most_ranks_per_node - 1;
