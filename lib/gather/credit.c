@@ -56,8 +56,9 @@ static const double LONGEST_QUEUE = 4e-3;
 static const size_t SEGMENT_MOST = 16 << 10, SEGMENT_LEAST = 1 << 10;
 
 /*
- * Most bytes in flight for which ranks have memory if only the root knows the block sizes; enough
- * to fill any network.
+ * Upper limit of the window and of the run, in bytes, if only the root knows the block sizes. All
+ * ranks then reserve the same memory, enough for this limit. The limit is enough to fill any
+ * network.
  */
 static const size_t UNKNOWN_MOST = 16 << 20;
 
@@ -95,7 +96,7 @@ static coll_credit credit_of(const coll_shape *call, const coll_values *values) 
 
 /*
  * Returns the seconds for which the root's link is idle because the root must grant: each round
- * trip grants at most one window, or one block if a run holds it.
+ * trip grants at most one window or, if that is more, the part of a block that fits in a run.
  */
 static double grant_seconds(const coll_shape *call, const coll_credit *credit) {
     const coll_cost *link = coll_profile_outermost(coll_shape_costs(call), call->topo);

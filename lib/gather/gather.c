@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-/* Returns the seconds that ITEMS bytes take through LINK, without its latency. */
+/* Returns the seconds that ITEMS bytes take through LINK, without the latency of LINK. */
 static double seconds_through(const coll_cost *link, double items) {
     return coll_cost_transfer(link, items) - coll_cost_transfer(link, 0);
 }

@@ -7,7 +7,7 @@
 #include "lib/pattern/incast.h"
 #include "lib/plan/plan.h"
 
-/* Most receives posted at once: more would only take longer to test. */
+/* Upper limit of the receives posted at once: more would only take longer to test. */
 enum { SLOTS_MAX = 1024 };
 
 /*
@@ -31,7 +31,8 @@ typedef struct coll_source {
     bool begun;     /* some of the rank's bytes have arrived */
 } coll_source;
 
-/* Senders that the root asks one after the other: all senders, or those of one rack. */
+/* A queue of senders, which the root asks one after the other: all senders, or those of one rack.
+ * Not one of a plan's lanes, which are tags. */
 typedef struct coll_lane {
     int first;         /* index of the lane's first sender */
     size_t bytes;      /* bytes of all blocks of the lane */
@@ -98,12 +99,13 @@ static size_t most_lanes(const coll_exec_args *call, const coll_credit *credit) 
     return credit->lanes > 1 ? coll_least(2 * (size_t)topo->racks, (size_t)topo->ranks) : 1;
 }
 
-/* Returns the bytes of a message if no block is longer than LONGEST. */
+/* Returns the size of the longest message, in bytes, if the longest block has LONGEST bytes. */
 static size_t usual_segment(const coll_credit *credit, size_t longest) {
     return coll_least(longest, credit->segment);
 }
 
-/* Returns how many receives fit in the window and the run together if messages have USUAL bytes. */
+/* Returns the number of messages of USUAL bytes that fit in the window and the run together, plus
+ * 2, but at most SLOTS_MAX; 0 if USUAL is 0. */
 static size_t most_slots(const coll_credit *credit, size_t usual) {
     size_t ahead = credit->window + credit->run;
     return usual ? coll_least(ahead / usual + 2, SLOTS_MAX) : 0;
@@ -146,7 +148,8 @@ size_t coll_intake_bytes(const coll_exec_args *call, const coll_credit *credit) 
            (taker > sender ? taker : sender);
 }
 
-/* Divides the memory after the lists of senders and lanes. */
+/* Divides the memory that follows the lists of senders and lanes into slots, MPI's arrays, the list
+ * of unused slots, and segments. */
 static void divide_memory(coll_intake *in) {
     size_t count = (size_t)in->slot_count;
     size_t segment = usual_segment(&in->credit, coll_blocks_longest(in->call.args.blocks));
@@ -247,8 +250,8 @@ static int ask_next_sender(coll_intake *in, coll_lane *lane) {
 }
 
 /*
- * Returns the lane to ask next: one whose data comes without a grant, else the one with the most
- * bytes left, so that all lanes end together. NULL if none can be asked.
+ * Returns the lane to ask next: a lane whose next bytes come without a grant, else the lane with
+ * the most bytes left, so that all lanes end together. NULL if no lane can be asked.
  */
 static coll_lane *next_lane(const coll_intake *in) {
     coll_lane *next = NULL;

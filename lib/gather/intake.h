@@ -5,8 +5,8 @@
  * racks' uplinks to fill the root's link, sender by sender within each rack. The root posts
  * receives a window of bytes ahead and grants as it posts, so the window also limits the bytes in
  * flight. If all ranks know the size, the first blocks in chain order are sent without a grant.
- * Otherwise, each block that is not longer than an equal share of the limit is sent without a
- * grant.
+ * Otherwise, the bytes that may be sent without a grant are shared equally among the senders, and a
+ * block that is not longer than its share is sent without a grant.
  *
  * The root runs an intake, the other ranks a supply; both are tasks (lib/plan/task.h).
  */
@@ -21,8 +21,8 @@
 
 typedef struct coll_credit {
     size_t segment; /* bytes of a message; the last one of a block may be shorter */
-    size_t window;  /* most bytes asked for that have not arrived */
-    size_t run;     /* the same limit while all of them come from one sender */
+    size_t window;  /* upper limit of the bytes asked for that have not arrived */
+    size_t run;     /* the same limit while all these bytes come from one sender */
     size_t unasked; /* bytes, of all ranks together, that are sent without a grant */
     int lanes;      /* racks' uplinks that it takes to fill the root's link */
 } coll_credit;

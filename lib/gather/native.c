@@ -12,7 +12,8 @@
  * their lengths and displacements fit MPI_Gatherv's ints; otherwise by the algorithm "linear". The
  * ranks agree on this.
  *
- * Cost: that of the algorithm in lib/tuning/ompi_decision_table.h that represents it.
+ * Cost: that of the algorithm in lib/tuning/ompi_decision_table.h that represents the MPI
+ * library's.
  */
 #include "config.h"
 

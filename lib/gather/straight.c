@@ -44,8 +44,8 @@ static int receive_round(const coll_plan *base, uint64_t round, coll_step steps[
 }
 
 /*
- * One round for each message: the signal that starts this rank, the segments, and the signal that
- * starts another rank.
+ * Writes a round with one message. The rounds are the signal that starts this rank, the segments,
+ * and the signal that starts another rank.
  */
 static int send_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
     const straight_plan *plan = (const straight_plan *)base;
@@ -105,7 +105,10 @@ static void complete_root_plan(straight_plan *plan) {
     plan->base.round = receive_round;
 }
 
-/* Completes another rank's plan: its block, and the signals before and after it. */
+/*
+ * Completes the plan of a rank other than the root: it receives a start signal (except the first
+ * SENDERS ranks), sends its block, and then sends a start signal (except the last SENDERS ranks).
+ */
 static void complete_sender_plan(straight_plan *plan) {
     const coll_plan_args *args = plan->base.args;
     const int *order = args->line->order;

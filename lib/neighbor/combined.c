@@ -22,10 +22,11 @@
 #include "lib/neighbor/neighbor.h"
 #include "lib/plan/plan.h"
 
-/* Most bytes of scratch memory, so that the communicator's scratch memory is enough. */
+/* Upper limit of the memory of a plan and its blocks, in bytes, so that the communicator's scratch
+ * memory is enough. */
 static const size_t BYTES_MOST = 1 << 20;
 
-/* The plan's only round being written. */
+/* The only round of the plan, while it is being written. */
 typedef struct draft {
     const coll_graph *graph;
     int own, node; /* this rank, and its node */

@@ -10,7 +10,8 @@
 #include "lib/neighbor/neighbor.h"
 #include "lib/plan/plan.h"
 
-/* Most bytes of the segments of a rank; so that the communicator's scratch memory is enough. */
+/* Upper limit of all segments of a rank together, in bytes, so that the communicator's scratch
+ * memory is enough. */
 static const size_t SEGMENTS_MOST = 512 << 10;
 
 /* The round of a plan that is being written. */
@@ -69,7 +70,8 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
     return d.count;
 }
 
-/* Returns a size that doesn't depend on the bytes: a rank without neighbours need not know them. */
+/* Returns a plan size that doesn't depend on the length of the blocks, since a rank without
+ * neighbours need not know that length. */
 static coll_plan_size plan_size(const coll_plan_args *args) {
     const int steps = args->shape->graph->linear.steps > 0 ? args->shape->graph->linear.steps : 1;
     size_t segment = coll_least(args->values->at[COLL_SEGMENT], SEGMENTS_MOST / (size_t)steps);
