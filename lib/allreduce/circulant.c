@@ -19,9 +19,9 @@
  * block among themselves. After that, the ranks of all racks that have the sum of the same part do
  * the same with that part. In the end all levels gather in the reverse order.
  *
- * If groups of a level differ in size, each is divided into as many blocks as the smallest group
- * has ranks. In a larger group the blocks belong to positions that are spread evenly; the ranks at
- * the other positions have no block and skip the higher levels.
+ * If groups of a level differ in size, the data of each group is divided into as many blocks as the
+ * smallest group has ranks. In a larger group the blocks belong to positions that are spread
+ * evenly; the ranks at the other positions have no block and skip the higher levels.
  *
  * Steps: 2 ceil(log2 p) on each level, for p ranks of a group. Bytes: 2 m (p - 1)/p from every rank
  * and to it; up to half of that over an uplink for each of the rack's ranks. With levels, for R
@@ -216,8 +216,8 @@ static void gather_skip(draft *d, int before, int skip, const int sent[PIECES]) 
 }
 
 /*
- * Writes the steps that sum up RANGE in this rank's group of LEVEL and, in between, its own block
- * at the higher levels.
+ * Writes the steps that reduce RANGE in this rank's group of LEVEL, then those that reduce this
+ * rank's block of RANGE at the higher levels, and then those that gather the results in the group.
  */
 static void write_level(draft *d, const circulant_plan *plan, int level, coll_range range) {
     const group *g = &plan->group[level];

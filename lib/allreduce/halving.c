@@ -7,9 +7,9 @@
  * combinations. But a rank sends one half of its range to its peer, adds to the other half the data
  * that it receives, and continues with that half; in the end each rank has the sums of an equal
  * part. On the way back the pairs come in reverse order, and each rank gets back the half that it
- * sent. If the number of ranks is no power of two, the first ones form pairs, one rank of which
- * sends all its data to the other. Data moves in chunks, one round each, whose halves stay below
- * transports' eager limit: two longer messages in opposite directions take turns on a TCP
+ * sent. If the number of ranks is no power of two, the first ranks form pairs; one rank of a pair
+ * sends all its data to the other rank. Data moves in chunks, one round each, whose halves stay
+ * below transports' eager limit: two longer messages in opposite directions take turns on a TCP
  * connection of Open MPI.
  *
  * Steps: 2 floor(log2 p), and 2 more if p is no power of two. Bytes: 2 m from every rank and to it;
@@ -41,7 +41,7 @@ typedef struct draft {
     coll_step *steps;
     int count, lane;
     int latest; /* the last step that changed this rank's data, or NONE */
-    /* the last step that forwarded results, or NONE; it depends on the earlier ones */
+    /* the last step that forwarded results, or NONE; it depends on the earlier such steps */
     int passed;
     size_t begin, length;     /* the chunk */
     size_t halves, passed_on; /* bytes used so far in segments HALVES and PASSED_ON */
@@ -176,7 +176,7 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
  * Returns the user's window, else how many chunks keep a host's link busy while their messages
  * cross the network one after the other: FEWEST, or up to MOST if these fit the buffer before a
  * host. The least number that is enough is doubled, since chunks under way share the link. The
- * result is a power of two, since the data mostly has as many chunks.
+ * result is a power of two, since the number of chunks mostly is a power of two, too.
  */
 static size_t window_of(const coll_plan_args *args, size_t chunk) {
     enum { FEWEST = 4, MOST = 8 };
@@ -194,8 +194,8 @@ static size_t window_of(const coll_plan_args *args, size_t chunk) {
 }
 
 /*
- * For each peer: a send, a receive and a combination, and a send and a receive. A chunk has the
- * same number of elements for each part.
+ * Each peer takes a send, a receive and a combination, and on the way back a send and a receive. A
+ * chunk has the same number of elements for each part.
  */
 static coll_plan_size plan_size(const coll_plan_args *args) {
     const coll_shape *shape = args->shape;

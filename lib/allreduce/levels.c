@@ -7,9 +7,9 @@
  * trees again. With three levels the first ranks of the nodes use a tree in their rack, and the
  * first ranks of the racks exchange their sums.
  *
- * Steps: 2 ceil(log2 n) in groups of n ranks, and those of recursive doubling among the G groups.
- * Bytes: ceil(log2 n) + ceil(log2 G) times m to the first rank of a group and from it. Over an
- * uplink m for each step of the doubling; with two levels, if ranks share nodes, m for each step
+ * Steps: 2 ceil(log2 n) in groups of n ranks, and the steps of recursive doubling among the G
+ * groups. Bytes: ceil(log2 n) + ceil(log2 G) times m to the first rank of a group and from it. Over
+ * an uplink m for each step of the doubling; with two levels, if ranks share nodes, m for each step
  * and node of the rack. Memory: a segment for each child and step, for each round of the window.
  * Source: Thakur, Rabenseifner, Gropp; Graham, Shipman: MPI support for multi-core architectures.
  */

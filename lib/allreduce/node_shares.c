@@ -45,10 +45,10 @@ typedef struct shares_plan {
 } shares_plan;
 
 /*
- * A round being written. Its memory has two areas as long as the round's segment of the data, where
- * messages of data with gaps are packed: for sums that are sent, and for results that are received.
- * Behind these areas are the sums that are received, and the results that are sent, one after the
- * other.
+ * A round being written. Its memory begins with two areas, each of the length of the round's
+ * segment. Messages of data with gaps are packed there: sums that are sent in the first area,
+ * results that are received in the second. Behind these areas are the sums that are received, and
+ * the results that are sent, one after the other.
  */
 typedef struct draft {
     const shares_plan *plan;
@@ -88,8 +88,9 @@ static coll_range share_of(const draft *d, int node) {
     return pieces_at(d, node * parts, parts);
 }
 
-/* Sets RANGES to the pieces that the ranks at PLACES of the node serve, which may continue at the
- * beginning of the segment. Returns the number of ranges that are not empty. */
+/* Sets RANGES to the pieces that the ranks at PLACES of the node serve. These pieces may continue
+ * at the beginning of the segment, which makes two ranges. Returns the number of ranges that are
+ * not empty. */
 static int served_by(const draft *d, coll_run places, coll_range ranges[]) {
     const coll_node_pairs *pairs = &d->plan->pairs;
     const coll_run last = coll_node_pairs_of(pairs, places.first + places.count - 1);
@@ -136,7 +137,8 @@ static int send_data(draft *d, int rank, coll_range range, size_t at) {
 
 /*
  * Adds the receive of RANGE and its combination with the data; BEFORE: the received operand is the
- * first one. The combination depends on SENDS, COUNT steps that send RANGE as it was before.
+ * first one. The combination depends on SENDS, COUNT steps that send RANGE as it was before; if
+ * COUNT is 0, on the last step that changed the data.
  */
 static void receive_and_combine(draft *d, int rank, coll_range range, bool before,
                                 const int sends[], int count) {
@@ -204,8 +206,8 @@ static coll_range piece_with(const draft *d, const coll_node_pair *pair, bool ow
     return piece_at(d, (own ? pairs->node : pair->other) * pairs->parts + pair->part);
 }
 
-/* Returns the index of the first step that sends sums; there is one for each message of this
- * rank. */
+/* Adds the exchange of sums with other nodes. Returns the index of the first step that sends sums;
+ * there is one such step for each message of this rank. */
 static int exchange_sums(draft *d) {
     const coll_node_pairs *pairs = &d->plan->pairs;
     const coll_run numbers = coll_node_pairs_of(pairs, pairs->place);

@@ -339,7 +339,12 @@ static coll_plan *make_plan(const coll_plan_args *args, coll_plan_size size, voi
     return &plan->base;
 }
 
-/* Returns whether a rank has few enough messages to another rack, and a turn few enough rounds. */
+/*
+ * Returns whether operands may be combined in any order and there are several racks. The largest
+ * rack may have at most MOST times as many ranks as the smallest one, so that a rank has few
+ * messages to another rack. It must also be so small that a step can depend on a step of the turn
+ * before.
+ */
 static bool is_applicable(const coll_shape *call) {
     enum { MOST = 16 };
     int most, least = coll_topo_fewest(call->topo, COLL_LEVEL_RACK, &most);

@@ -5,7 +5,7 @@
  * Ranks are positions in the chain order, or in rank order if the operands must be combined in
  * order. In turn k a rank exchanges its sum with the rank whose position differs only in bit k, so
  * that both then have the sum of twice as many ranks. If the number of ranks is no power of two,
- * the first ones form pairs: the second of a pair sends its data to the first and receives the
+ * the first ranks form pairs: the second of a pair sends its data to the first and receives the
  * result. Operands are combined in the order of the line.
  *
  * Steps: floor(log2 p), and 2 more if p is no power of two. Bytes: in each step m from every rank

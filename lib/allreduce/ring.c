@@ -50,8 +50,8 @@ static int place_of_send(const ring_plan *plan, uint64_t turn, uint64_t i) {
 }
 
 /*
- * Makes STEP depend on step WHICH of the same segment TURNS turns earlier, unless that is complete
- * by then.
+ * Makes STEP depend on step WHICH of the same segment TURNS turns earlier, unless step WHICH is
+ * complete by then.
  */
 static void after_turns(const ring_plan *plan, coll_step *step, uint64_t turns, int which) {
     uint64_t back = turns * plan->segments;

@@ -75,7 +75,7 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
         coll_trees_add(&d, coll_step_receive(plan->parent, d.from, d.length), d.count - 1);
         d.changed = d.count - 1;
     }
-    for (int i = plan->children; i-- > 0;) /* the largest subtree first */
+    for (int i = plan->children; i-- > 0;) /* the farthest child first */
         send_data(&d, plan->child[i]);
     return d.count;
 }
@@ -133,7 +133,7 @@ static int member_rank(const members *all, int index) {
     return all->args->line->order[position];
 }
 
-/* Children are added in the order of the line: the smallest subtree first. */
+/* Children are added in the order of the line, the nearest child first. */
 void coll_trees_join(coll_trees *plan, coll_unit unit, coll_unit whole) {
     int parent, children[31];
     if (plan->parent != NONE)

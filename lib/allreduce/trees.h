@@ -52,8 +52,8 @@ coll_trees *coll_trees_open(const coll_plan_args *args, coll_plan_size size, voi
 /*
  * Connect the first ranks of all UNITs, except ranks that already have a parent. In each WHOLE,
  * coll_trees_join makes a binomial tree whose subtrees are runs of the line. coll_trees_double
- * connects all these ranks for recursive doubling; if their number is no power of two, the first of
- * them combine in pairs before. Both combine in the order of the line.
+ * connects all these ranks for recursive doubling; if the number of these ranks is no power of two,
+ * the first ranks combine in pairs before. Both combine in the order of the line.
  */
 void coll_trees_join(coll_trees *plan, coll_unit unit, coll_unit whole);
 void coll_trees_double(coll_trees *plan, coll_unit unit);

@@ -4,8 +4,8 @@
  *
  * binomial: the minimum spanning tree of the papers. Ranks are positions in the chain order (node
  * by node, rack by rack from the root), so that a subtree is a run of neighbours; a rank sends to
- * the root of its largest subtree first. At most ceil(log2 p) copies enter a rack, and as many
- * leave it.
+ * its farthest child first, which usually has the largest subtree. At most ceil(log2 p) copies
+ * enter a rack, and at most as many leave it.
  *
  * Cost: log2 p (Os + L + Or + Ur).
  * Source: Zhang and Qiu, eq. 1; Tam and Wang, eq. 2 with k = 1.
@@ -29,7 +29,8 @@
 #include <assert.h>
 #include <stdbool.h>
 
-/* A turn with the parent (except at the root), and then one with each child, or with all. */
+/* One turn with the parent (except at the root); then one turn with each child, or one turn with
+ * all children at once. */
 typedef struct tree_plan {
     coll_staged_plan turns;
     int count;                        /* number of children */
@@ -65,7 +66,7 @@ static coll_plan_size plan_size(const coll_plan_args *args, int at_once) {
     return size;
 }
 
-/* Returns the size of plans that send to all children at once. The root has the most. */
+/* Returns the size of plans that send to all children at once. The root has the most children. */
 static coll_plan_size plan_size_of_all(const coll_plan_args *args, coll_usual_tree *tree) {
     int parent, children[COLL_USUAL_CHILDREN];
     const int most = tree(args->shape->topo->ranks, 0, &parent, children);

@@ -38,7 +38,7 @@ static size_t segment_of(const coll_shape *call, const coll_values *values) {
 }
 
 /* Returns the user's window, else how many segments fit half of the buffer before the next rank,
- * from FEWEST to MOST. */
+ * from FEWEST to MOST; MOST if the buffer is unknown. */
 static int window_of(const coll_shape *call, const coll_values *values, size_t segment) {
     enum { FEWEST = 4, MOST = 16 };
     if (values->at[COLL_WINDOW])

@@ -4,8 +4,9 @@
  *
  * 1. The data is cut into n segments; ranks are positions in the chain order.
  * 2. In each of n - 1 + ceil(log2 p) rounds a rank sends one segment to the position skip[k] above
- *    it and receives one from the position skip[k] below it; lib/pattern/circulant.h says which.
- *    Rounds are not synchronized: a rank continues as soon as it has the segment to be sent.
+ *    it and receives one from the position skip[k] below it; lib/pattern/circulant.h says which
+ *    segments. Rounds are not synchronized: a rank continues as soon as it has the segment to be
+ *    sent.
  *
  * A chain's first segment takes p - 1 hops, here it takes ceil(log2 p). In exchange every rank
  * communicates with 2 ceil(log2 p) others, also across racks: up to one copy for each rank of a

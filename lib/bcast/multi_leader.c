@@ -18,7 +18,7 @@
 #include "lib/bcast/bcast.h"
 #include "lib/plan/leader_tree.h"
 
-/* Most bytes of the data. */
+/* Upper limit of the data, in bytes. */
 static const size_t BYTES_MOST = 64 << 10;
 
 typedef struct tree_plan {

@@ -7,7 +7,8 @@
  * types (Open MPI issues 1763 and 10523). Other data is passed in segments, so that its packed copy
  * stays bounded.
  *
- * Cost: that of the algorithm in lib/tuning/ompi_decision_table.h that represents it.
+ * Cost: that of the algorithm in lib/tuning/ompi_decision_table.h that represents the MPI
+ * library's.
  */
 #include "config.h"
 

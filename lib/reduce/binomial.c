@@ -5,9 +5,9 @@
  * binomial, for small data:
  *
  * 1. Ranks are positions in chain order from the root, so that a subtree is a run of neighbours. If
- *    an MPI_Op does not commute, they are in the order of their numbers, and each side of the root
+ *    an MPI_Op does not commute, ranks are in the order of their numbers, and each side of the root
  *    is a tree.
- * 2. A rank adds its children's sums to its own data, the smallest subtree first, and sends the
+ * 2. A rank adds its children's sums to its own data, the nearest child first, and sends the
  *    result to its parent; long data in segments.
  *
  * Steps: ceil(log2 p). Bytes: m from every rank, ceil(log2 p) m to the root, and over an uplink at
@@ -61,7 +61,8 @@ const coll_algorithm coll_reduce_binomial = {
     .planner = &(const coll_planner){.size = plan_size, .plan = make_plan},
 };
 
-/* Returns whether the root of a flat tree has few enough children. */
+/* Returns whether a flat tree can run CALL: operands may be combined in any order, and the root has
+ * fewer than COLL_TREE_CHILDREN children. */
 static bool fits_flat_tree(const coll_shape *call) {
     return coll_order_is_free(call) && call->topo->ranks <= COLL_TREE_CHILDREN;
 }

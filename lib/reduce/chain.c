@@ -3,7 +3,7 @@
  * chain: the pipelined, rack-aware chain towards the root; for large data.
  *
  * 1. Ranks form a line: the root, its node, its rack, the other racks, so that every uplink is
- *    crossed once. If an MPI_Op does not commute, they are in the order of their numbers, and two
+ *    crossed once. If an MPI_Op does not commute, ranks are in the order of their numbers, and two
  *    such lines meet at the root.
  * 2. Sums move up the line in segments: a rank adds its own data to each segment and forwards it.
  *

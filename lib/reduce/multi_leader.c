@@ -19,7 +19,7 @@
 #include "lib/reduce/reduce.h"
 #include "lib/reduce/tree.h"
 
-/* Most bytes of the data. */
+/* Upper limit of the data, in bytes. */
 static const size_t BYTES_MOST = 64 << 10;
 
 typedef struct tree_plan {

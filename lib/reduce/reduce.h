@@ -9,7 +9,7 @@ extern const coll_algorithm coll_reduce_chain, coll_reduce_two_tree, coll_reduce
     coll_reduce_multi_leader;
 
 /*
- * Not in the table: the reductions of MPI libraries, for predictions (binomial.c); the flat one
+ * Not in the table: the reductions of MPI libraries, for predictions (binomial.c). The flat tree is
  * only for few ranks.
  */
 extern const coll_algorithm coll_reduce_usual_line, coll_reduce_usual_binary,

@@ -15,9 +15,10 @@
 /* A rank's parent and children in a tree; the nearest child comes first. */
 typedef struct coll_kin {
     int parent;           /* -1: this is the root */
-    int children, behind; /* BEHIND children follow this rank in the line; they come first */
+    int children, behind; /* the first BEHIND children follow this rank in the line */
     const int *child;
-    int lane, segment; /* first of the segments of scratch memory, one for each child */
+    /* SEGMENT is the first of the segments of scratch memory, one for each child */
+    int lane, segment;
 } coll_kin;
 
 /*

@@ -14,8 +14,8 @@
  * so they have the same bits in every run.
  *
  * Steps: ceil(log2 p). Bytes: p - 1 blocks from every rank and to it; over a rack's uplink up to as
- * many for each of the rack's ranks. Memory: two segments of all blocks, for each round of the
- * window.
+ * many for each of the rack's ranks. Memory: for each round of the window, two segments of every
+ * block: one for sums, one for blocks that arrive.
  * Source: Traeff: Optimal, Non-pipelined Reduce-scatter and Allreduce Algorithms, arXiv 2410.14234.
  */
 #include "config.h"

@@ -25,7 +25,7 @@
 #include "lib/plan/node_pairs.h"
 #include "lib/reduce_scatter/reduce_scatter.h"
 
-/* Most bytes of all blocks together. */
+/* Upper limit of all blocks together, in bytes. */
 static const size_t BYTES_MOST = 1 << 20;
 
 typedef struct pairs_plan {
@@ -34,7 +34,7 @@ typedef struct pairs_plan {
     const size_t *start; /* bytes of all blocks before each position; last entry: of all blocks */
 } pairs_plan;
 
-/* The plan's only round being written. */
+/* The only round of the plan, while it is being written. */
 typedef struct draft {
     const coll_plan_args *args;
     const coll_node_pairs *pairs;
@@ -68,7 +68,8 @@ static size_t bytes_of(const draft *d, coll_run run) {
                        : d->start[end] - d->start[run.first];
 }
 
-/* Adds a message with BYTES at AT in scratch memory; after step AFTER, if that is not negative. */
+/* Adds a message with the BYTES bytes at AT in scratch memory. The message depends on step AFTER,
+ * if that is not negative. */
 static void add_message(draft *d, coll_step_kind kind, int rank, size_t at, size_t bytes,
                         int after) {
     coll_step *message = add_step(d, coll_step_message(kind, rank, 0, bytes));
@@ -232,7 +233,8 @@ static size_t start_bytes(const coll_plan_args *args) {
     return ((size_t)args->shape->topo->ranks + 1) * sizeof(size_t);
 }
 
-/* The most steps and scratch memory on a node. */
+/* The size is enough for the node that needs the most steps, and for the node that needs the most
+ * scratch memory. */
 static coll_plan_size plan_size(const coll_plan_args *args) {
     const coll_node_pairs_extent all = coll_node_pairs_measure(args);
     const bool even = !args->input->layout.counts;

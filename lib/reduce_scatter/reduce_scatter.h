@@ -8,7 +8,7 @@
 extern const coll_algorithm coll_reduce_scatter_ring, coll_reduce_scatter_circulant,
     coll_reduce_scatter_pairwise, coll_reduce_scatter_multi_leader;
 
-/* Not in the table: those of MPI libraries, for predictions (usual.c). */
+/* Not in the table: the algorithms of MPI libraries, for predictions (usual.c). */
 extern const coll_algorithm coll_reduce_scatter_usual_halving, coll_reduce_scatter_usual_butterfly;
 
 #endif

@@ -6,9 +6,9 @@
  * The ranks are in chain order, so that every uplink is crossed by one message a turn in either
  * direction. Blocks move in segments: a rank forwards a segment as soon as it has received it and
  * added its contribution. A few segments of each block travel all the way around before the next
- * ones begin, since segments on their way are held only in scratch memory. A block is always summed
- * up around the ring, beginning with the rank behind its owner, so it has the same bits in every
- * run.
+ * segments begin, since segments on their way are held only in scratch memory. A block is always
+ * summed up around the ring, beginning with the rank behind its owner, so it has the same bits in
+ * every run.
  *
  * Steps: p - 1 turns. Bytes: p - 1 blocks from every rank and to it, and over each uplink in either
  * direction. Memory: two windows of segments.

@@ -2,7 +2,7 @@
 /*
  * usual_halving and usual_butterfly: Open MPI's algorithms, for predicting its time.
  *
- * 1. If the number of ranks is no power of two, the first ones form pairs. The first of a pair
+ * 1. If the number of ranks is no power of two, the first ranks form pairs. The first of a pair
  *    sends all its data to the second, which acts for both.
  * 2. The p' acting ranks exchange halves of their data and add them up: log2 p' turns. halving
  *    pairs the farthest ranks first, butterfly the nearest.

@@ -383,8 +383,8 @@ static int send_heartbeat(rank_state *p) {
 }
 
 /*
- * At the root, restarts the attempt if it has stalled. On other ranks, fails if the root has been
- * silent for too long.
+ * At the root, if the attempt has stalled, starts the next attempt, or fails if none is left. On
+ * other ranks, fails if the root has been silent for too long.
  */
 static int check_timeout(rank_state *p) {
     if (is_root(p)) {
@@ -468,10 +468,10 @@ static int complete_requests(rank_state *p) {
 }
 
 /*
- * Returns the bytes of the state. The state is in the communicator's scratch memory, because
- * messages that are still in flight after an error may use it. The outboxes of later attempts are
- * allocated when these begin. A rank without memory for an outbox becomes silent, as a rank does
- * that has failed.
+ * Returns the size of the state in bytes. The state is in the communicator's scratch memory,
+ * because messages that are still in flight after an error may use it. The outboxes of later
+ * attempts are allocated when these begin. A rank without memory for an outbox becomes silent, as a
+ * rank does that has failed.
  */
 static size_t scratch_bytes(const rank_state *p) {
     return coll_scratch_bytes(sizeof *p) + coll_ring_buffers_bytes(&p->buffers) +

@@ -37,8 +37,8 @@ typedef struct coll_ring_buffers {
 } coll_ring_buffers;
 
 /*
- * Returns the bytes of memory that BUFFERS need, including the first outbox. The first five members
- * of BUFFERS must be set.
+ * Returns the size of the memory that BUFFERS need, in bytes, including the first outbox. The first
+ * five members of BUFFERS must be set.
  */
 size_t coll_ring_buffers_bytes(const coll_ring_buffers *buffers);
 
