@@ -95,7 +95,7 @@ static void set_segments(exchange *x, size_t most, const coll_values *values) {
 }
 
 /*
- * Allocates what the stages of CALL need, whose stats must not be NULL. A pool may get up to
+ * Allocates what the stages of CALL need. CALL->stats must not be NULL. A pool may get up to
  * MOST_PAIRS pairs; MOST_PAIRS is the same on all ranks. If a rank has no memory for the segments,
  * the first stage reports that to all ranks.
  */
@@ -116,8 +116,8 @@ static int open_exchange(const coll_aggregate_call *call, size_t most_pairs,
 
 /*
  * Frees X, unless communication has failed, and returns CODE, the result of the last stage. If CODE
- * is MPI_SUCCESS, all ranks first agree on whether the last arrivals were merged everywhere, and
- * the result of that is returned.
+ * is MPI_SUCCESS, all ranks first agree on whether the last arrivals were merged everywhere; the
+ * result of this agreement is then returned.
  */
 static int close_exchange(exchange *x, int code) {
     if (code == MPI_SUCCESS)

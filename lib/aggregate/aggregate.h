@@ -43,8 +43,8 @@ static inline const coll_aggregate_algorithm *coll_aggregate_of(const coll_algor
 /*
  * Aggregates with the algorithm CHOICE and VALUES, or its defaults if VALUES is NULL. Collective.
  * The pool, the root and the size of values are checked on all ranks together, so that a bad
- * argument on one rank is an error on all: MPI_ERR_ARG, MPI_ERR_ROOT, or MPI_ERR_COUNT if values
- * have over 16 GB. Without memory for the pairs, the error is MPI_ERR_NO_MEM. On success the root's
+ * argument on one rank is an error on all: MPI_ERR_ARG, MPI_ERR_ROOT, or MPI_ERR_COUNT if a value
+ * has over 16 GB. Without memory for the pairs, the error is MPI_ERR_NO_MEM. On success the root's
  * pool has every key and the other pools are empty. Errors are the same on all ranks, except
  * communication errors; after an error the pools are valid and hold every pair except those that
  * were in flight.

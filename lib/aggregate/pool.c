@@ -255,7 +255,7 @@ static char *copy_value(COLL_Pool *pool, pool_shard *shard, const void *value) {
 
 /*
  * Combines VALUE into INTO. Combine functions may rely on alignment to 8 bytes, but callers of
- * COLL_Pool_add need not align: an unaligned VALUE is copied first.
+ * COLL_Pool_add need not align VALUE: an unaligned VALUE is copied first.
  */
 static int combine_into(COLL_Pool *pool, pool_shard *shard, char *into, const void *value) {
     if ((uintptr_t)value % 8 == 0) {

@@ -134,8 +134,8 @@ typedef struct coll_algorithm {
     /* in the first entry of a table: bytes below which it is always chosen within one site if each
      * rank has a node of its own */
     size_t best_below;
-    bool sizeless; /* chosen if sizes differ by rank on several nodes (the first such one of a
-                      table) */
+    bool sizeless; /* the first such algorithm of a table is chosen if sizes differ by rank and
+                      there are several nodes */
     /* the MPI library's own; its predicted time is that of the most similar algorithm of ours */
     bool native;
     /*
@@ -151,8 +151,8 @@ typedef struct coll_algorithm {
     int (*prepare)(struct coll_comm *comm);
     /*
      * Without a plan, an algorithm has either RUN, which runs CALL to its end, or BYTES and OPEN
-     * for nonblocking execution: BYTES returns the memory that OPEN needs (the same on all ranks),
-     * OPEN creates the task in it.
+     * for nonblocking execution: BYTES returns the size of the memory that OPEN needs (the same on
+     * all ranks); OPEN creates the task in this memory.
      */
     int (*run)(const struct coll_exec_args *call);
     size_t (*bytes)(const struct coll_exec_args *call);
@@ -160,10 +160,10 @@ typedef struct coll_algorithm {
 } coll_algorithm;
 
 /*
- * Returns the bytes of a segment, at most ASKED, for a plan that needs memory for MANY segments. If
- * all ranks know the block size, a segment is at most one block. Otherwise blocks may have any
- * size, and all segments together have at most UNKNOWN_MOST bytes (but each may have LEAST bytes),
- * so that small blocks don't take the memory of large ones.
+ * Returns the size of a segment in bytes, at most ASKED, for a plan that needs memory for MANY
+ * segments. If all ranks know the block size, a segment is at most one block. Otherwise blocks may
+ * have any size, and all segments together have at most UNKNOWN_MOST bytes (but each may have LEAST
+ * bytes), so that small blocks don't take the memory of large ones.
  */
 static inline size_t coll_segment_within(const coll_shape *shape, size_t asked, size_t many) {
     enum { UNKNOWN_MOST = 16 << 20, LEAST = 1 << 10 };
@@ -174,8 +174,8 @@ static inline size_t coll_segment_within(const coll_shape *shape, size_t asked, 
 }
 
 /*
- * Most bytes that one call of the MPI library's broadcast or gather handles, all blocks together:
- * they may have to be packed into scratch memory.
+ * Upper limit, in bytes, of the data of one call of the MPI library's broadcast or gather, all
+ * blocks together: the data may have to be packed into scratch memory.
  */
 enum { COLL_NATIVE_MOST = 256 << 20 };
 

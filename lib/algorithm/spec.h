@@ -6,7 +6,7 @@
 #include "lib/algorithm/algorithm.h"
 #include "lib/base/size.h"
 
-/* Most bytes of a specification, including its terminating NUL. */
+/* Upper limit of the length of a specification, in bytes, including its terminating NUL. */
 enum { COLL_SPEC_MAX = 200 };
 
 /* The user's choice; an ALGORITHM of NULL stands for "auto". */
@@ -20,8 +20,8 @@ coll_values coll_values_default(const coll_algorithm *algorithm);
 
 /*
  * Parses TEXT (NULL: "auto"); TABLE lists the known algorithms, terminated by NULL. SETTING is the
- * name of the setting that has the value TEXT, for error messages. Returns MPI_ERR_ARG with a text
- * that names the setting, the value and what is allowed.
+ * name of the setting that has the value TEXT, for error messages. If TEXT is wrong, returns
+ * MPI_ERR_ARG with a text that names the setting, the value and what is allowed.
  */
 int coll_spec_parse(const char *setting, const char *text, const coll_algorithm *const table[],
                     coll_spec *spec);

@@ -8,7 +8,7 @@
 extern const coll_algorithm coll_allgather_ring, coll_allgather_sparbit, coll_allgather_bruck,
     coll_allgather_multi_leader;
 
-/* Not in the table: those of MPI libraries, for predictions (usual.c). */
+/* Not in the table: the algorithms of MPI libraries, for predictions (usual.c). */
 extern const coll_algorithm coll_allgather_usual_doubling, coll_allgather_usual_neighbors;
 
 #endif

@@ -6,7 +6,7 @@
  * 1. The ranks of each node exchange their blocks in pairs, twice as far apart each time, so that
  *    all of them have the node's blocks.
  * 2. In each round groups of k runs of nodes (the radix) exchange the blocks that they have: every
- *    node receives those of the k - 1 other runs, and its ranks divide the messages among
+ *    node receives the blocks of the k - 1 other runs, and its ranks divide the messages among
  *    themselves.
  * 3. The ranks of a node pass on to each other what they have received.
  *
@@ -24,7 +24,7 @@
 #include "lib/allgather/allgather.h"
 #include "lib/plan/multi_leader.h"
 
-/* Most bytes of all blocks together. */
+/* Upper limit of all blocks together, in bytes. */
 static const size_t BYTES_MOST = 4 << 20;
 
 /* A round being written. Its memory has the blocks that are sent, then those that are received. */

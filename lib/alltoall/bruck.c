@@ -23,7 +23,7 @@
 #include "lib/pattern/radix.h"
 #include "lib/plan/tuned.h"
 
-/* Most bytes of all blocks of a rank together. */
+/* Upper limit of all blocks of a rank together, in bytes. */
 static const size_t BYTES_MOST = 4 << 20;
 
 typedef struct bruck_plan {
@@ -63,8 +63,8 @@ static int copy_message(const bruck_plan *plan, int distance, int times, bool to
 }
 
 /*
- * Writes a round. Scratch memory has a segment for each message: first for those sent, then for
- * those received.
+ * Writes a round. Scratch memory has a segment for each message: first for the messages sent, then
+ * for the messages received.
  */
 static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) {
     const bruck_plan *plan = (const bruck_plan *)base;

@@ -24,7 +24,7 @@
 #include "lib/alltoall/alltoall.h"
 #include "lib/plan/node_pairs.h"
 
-/* Most bytes of all blocks of a rank together. */
+/* Upper limit of all blocks of a rank together, in bytes. */
 static const size_t BYTES_MOST = 1 << 20;
 
 typedef struct pairs_plan {
@@ -32,7 +32,7 @@ typedef struct pairs_plan {
     coll_node_pairs pairs;
 } pairs_plan;
 
-/* The plan's only round being written. */
+/* The only round of the plan, while it is being written. */
 typedef struct draft {
     const coll_plan_args *args;
     const coll_node_pairs *pairs;
@@ -235,7 +235,8 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
     return d.count;
 }
 
-/* The most steps and blocks of scratch memory on a node. */
+/* The size is enough for the node that needs the most steps, and for the node that needs the most
+ * scratch memory. */
 static coll_plan_size plan_size(const coll_plan_args *args) {
     const coll_node_pairs_extent all = coll_node_pairs_measure(args);
     const int p = args->shape->topo->ranks;

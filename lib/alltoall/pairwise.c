@@ -19,7 +19,7 @@
  *
  * Steps: p - 1 turns. Bytes: (p - 1) m from every rank and to it; n (p - n) m over the uplink of a
  * rack with n ranks, in either direction: each block crosses once. Memory: two segments for each
- * round of the window, and for four more.
+ * round of the window, and for four more rounds.
  * Source: schedules by distance as in Faraj, Yuan: Message scheduling for all-to-all personalized
  * communication on Ethernet switched clusters; for uneven racks, and with segments, they are ours.
  */
@@ -41,8 +41,8 @@ enum { SEGMENT_LEAST = 4 << 10, SEGMENT_MOST = 32 << 10, TIMES = 8 };
 
 /*
  * WINDOW: segments in flight to a rank, in addition to those that the link transfers during a round
- * trip. AHEAD: rounds in flight in addition to those of WINDOW; so few that streams which share an
- * uplink fit its buffer.
+ * trip. AHEAD: rounds in flight in addition to the rounds of WINDOW; so few that streams which
+ * share an uplink fit its buffer.
  */
 enum { WINDOW = 2, AHEAD = 4, ROUNDS_MOST = 256 };
 

@@ -60,7 +60,9 @@ static coll_step block_message(const racks_plan *plan, coll_step_kind kind, int 
     return step;
 }
 
-/* Writes the exchange of step 1 with the rack FURTHER racks ahead and the one as far back. */
+/*
+ * Writes the exchange of step 1 with the rack FURTHER racks ahead and the rack FURTHER racks back.
+ */
 static int exchange_with_racks(const racks_plan *plan, int further, coll_step steps[]) {
     int to = (plan->rack + further) % plan->racks * plan->places,
         from = (plan->rack - further + plan->racks) % plan->racks * plan->places;

@@ -8,7 +8,7 @@
 extern const coll_algorithm coll_barrier_dissemination, coll_barrier_racks,
     coll_barrier_multi_leader;
 
-/* Not in the table: Open MPI's, for predictions (usual.c). */
+/* Not in the table: the algorithms of Open MPI, for predictions (usual.c). */
 extern const coll_algorithm coll_barrier_usual_linear, coll_barrier_usual_doubling;
 
 enum { COLL_BARRIER_RADIX = 64 }; /* the highest radix */

@@ -18,7 +18,7 @@
 #include "lib/plan/plan.h"
 #include "lib/scatter/scatter.h"
 
-/* Most bytes of all blocks together. */
+/* Upper limit of all blocks together, in bytes. */
 static const size_t BYTES_MOST = 64 << 10;
 
 /*
