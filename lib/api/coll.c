@@ -101,10 +101,10 @@ static const coll_comm *can_go_directly(coll_operation operation, const coll_use
 }
 
 /*
- * The same for a broadcast or a gather, whose native algorithm passes bytes (lib/bcast/native.c);
- * sets *BYTES to the bytes of this rank's data. The data must fit the communicator's scratch
- * memory, whose size is the same on all ranks, and one native call. Empty calls don't take the fast
- * path, since they send nothing.
+ * Returns COMM's state if a broadcast or a gather, whose native algorithm passes bytes
+ * (lib/bcast/native.c), can take the fast path, else NULL. Sets *BYTES to the size of this rank's
+ * data. The data must fit the communicator's scratch memory, whose size is the same on all ranks,
+ * and one native call. Empty calls don't take the fast path, since they send nothing.
  */
 static inline const coll_comm *can_go_directly_as_bytes(coll_operation operation, MPI_Comm comm,
                                                         MPI_Count count, MPI_Datatype type,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Data that is attached to a communicator as an attribute. To end the data takes messages or locks.
+ * Data that is attached to a communicator as an attribute. Ending the data takes messages or locks.
  * If messages are pending on a communicator that is freed, MPICH deletes the attributes when the
  * last message is complete: inside another MPI call, perhaps of another thread, where nothing can
  * be sent or locked. So the call that frees the communicator ends the data. The memory is freed by

@@ -47,7 +47,7 @@ void coll_blocks_close(coll_blocks *blocks);
 /* Describes the same blocks as if the buffer began OFFSET bytes later. */
 void coll_blocks_move(coll_blocks *blocks, MPI_Aint offset);
 
-/* Return the bytes of RANK's block, and of the longest block. */
+/* Return the size in bytes of RANK's block, and of the longest block. */
 size_t coll_blocks_bytes(const coll_blocks *blocks, int rank);
 size_t coll_blocks_longest(const coll_blocks *blocks);
 

@@ -26,8 +26,8 @@ static const size_t LEAST_SCRATCH = (1 << 20) + (64 << 10), MOST_KEPT = 4 << 20;
 
 /*
  * Free scratch buffers of LEAST_SCRATCH bytes each; at most MOST_SPARE_SCRATCH are kept. An
- * operation takes one and gives it back, so there are as many as concurrent operations, not as many
- * as communicators.
+ * operation takes a buffer and gives it back, so there are as many buffers as concurrent
+ * operations, not as many as communicators.
  */
 enum { MOST_SPARE_SCRATCH = 8 };
 static pthread_mutex_t scratch_lock = PTHREAD_MUTEX_INITIALIZER;

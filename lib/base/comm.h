@@ -131,12 +131,12 @@ static inline void *coll_comm_slot(const coll_comm *comm, const coll_comm_key *k
 int coll_comm_get(MPI_Comm comm, coll_comm **state);
 
 /*
- * The same for the communicator of a public entry. Sets *OWN to NULL if COMM is an
- * intercommunicator, which has no state. Errors have been raised when it returns.
+ * Does the same for COMM, an argument of a public entry, but raises errors. Sets *OWN to NULL if
+ * COMM is an intercommunicator, which has no state.
  */
 int coll_comm_open(MPI_Comm comm, coll_comm **own);
 
-/* The same for the entry NAME, which does not accept intercommunicators. */
+/* Does the same for the entry NAME, which does not accept intercommunicators. */
 int coll_comm_open_intra(MPI_Comm comm, const char *name, coll_comm **own);
 
 /* Returns the state of COMM, or NULL if it has none yet or MPI returns an error. Local. */
@@ -179,10 +179,11 @@ void coll_comm_free_part(coll_comm *part);
 
 /*
  * Sets *MEMORY to BYTES of scratch memory for one operation, aligned for any type and valid until
- * the next such call on COMM. All ranks must ask for the same size, also those that need less. If
- * any rank is out of memory, all ranks get MPI_ERR_NO_MEM, so that no rank waits for a rank that
- * cannot take part. Collective if BYTES exceeds the scratch memory that COMM has had so far. After
- * an error that left messages in flight, the memory is not used again.
+ * the next such call on COMM. All ranks must ask for the same size, also those that need less.
+ * Collective if BYTES exceeds the scratch memory that COMM has had so far: if any rank is then out
+ * of memory, all ranks get MPI_ERR_NO_MEM, so that no rank waits for a rank that cannot take part.
+ * Otherwise only a rank that is out of memory gets this error. After an error that left messages in
+ * flight, the memory is not used again.
  */
 int coll_comm_scratch(coll_comm *comm, size_t bytes, void **memory);
 

@@ -38,7 +38,7 @@ static inline void *coll_data_read_only(const void *buffer) {
     return (void *)(uintptr_t)buffer;
 }
 
-/* Describes BYTES contiguous bytes at BASE; need not be closed. */
+/* Describes BYTES contiguous bytes at BASE. DATA need not be closed. */
 static inline void coll_data_open_bytes(coll_data *data, void *base, size_t bytes) {
     *data = (coll_data){.bytes = bytes, .base = base};
 }

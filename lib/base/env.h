@@ -21,7 +21,8 @@ const char *coll_env(const char *name);
  */
 int coll_env_check(void);
 
-/* Reads NAME as seconds; 0 if unset. Returns MPI_ERR_ARG unless it is a number from 0 to 1e9. */
+/* Reads NAME as seconds; 0 if unset. Returns MPI_ERR_ARG unless the value is a number from 0 to
+ * 1e9. */
 int coll_env_seconds(const char *name, double *seconds);
 
 /*
@@ -30,7 +31,7 @@ int coll_env_seconds(const char *name, double *seconds);
  */
 int coll_env_word(const char *name, const char *const words[], int *which);
 
-/* Reads NAME as a switch; false if unset. Returns MPI_ERR_ARG unless it is 0 or 1. */
+/* Reads NAME as a switch; false if unset. Returns MPI_ERR_ARG unless the value is 0 or 1. */
 int coll_env_switch(const char *name, bool *on);
 
 #endif

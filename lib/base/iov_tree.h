@@ -43,7 +43,7 @@ size_t coll_iov_size(const coll_iov *run);
 
 /*
  * Returns COUNT copies of INNER, STRIDE bytes apart. The result may point to INNER, which must then
- * outlive it.
+ * outlive the result.
  */
 coll_iov coll_iov_repeated(const coll_iov *inner, size_t count, coll_distance stride);
 

@@ -26,8 +26,8 @@ static inline coll_pack_buffer coll_pack_buffer_open(char *bytes) {
 }
 
 /*
- * Appends BYTES at DATA to a buffer that is being packed, or reads the next BYTES of a buffer that
- * is being unpacked into DATA.
+ * If PACK is being packed, appends the BYTES bytes at DATA to it. If PACK is being unpacked, reads
+ * its next BYTES bytes into DATA.
  */
 void coll_pack_buffer_move(coll_pack_buffer *pack, void *data, size_t bytes);
 

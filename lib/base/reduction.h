@@ -24,7 +24,7 @@ typedef struct coll_reduction {
 /* Describes the reduction of TYPE with OP, which stay the user's. Returns MPI's errors. */
 int coll_reduction_open(coll_reduction *reduction, MPI_Datatype type, MPI_Op op);
 
-/* Returns the bytes of scratch memory that coll_reduction_combine needs. */
+/* Returns the size in bytes of the scratch memory that coll_reduction_combine needs. */
 size_t coll_reduction_spare(const coll_reduction *reduction);
 
 /*

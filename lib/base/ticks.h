@@ -27,8 +27,8 @@ static inline void coll_sleep(double seconds) {
 }
 
 /*
- * Returns a counter that advances at a steady rate; in nanoseconds if the processor has no faster
- * counter.
+ * Returns a counter that advances at a steady rate: the time-stamp counter on x86-64, else
+ * nanoseconds.
  */
 static inline uint64_t coll_ticks(void) {
 #ifdef __x86_64__

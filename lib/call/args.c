@@ -561,8 +561,9 @@ bool coll_call_args_all_copy(const coll_call_args *call) {
            !(call->operation == COLL_OPERATION_REDUCE_SCATTER && call->user->uneven);
 }
 
-/* Allocates the copy of in-place input. If all ranks copy theirs, they agree on whether they have
- * the memory. Else the others don't know of an error here. */
+/* Allocates the copy of in-place input. If all ranks copy their input, they agree on whether they
+ * have the memory. Otherwise the other ranks don't learn of an error on this rank, so the
+ * communicator is then broken here. */
 static int allocate_copy(coll_call_args *call, char **copy) {
     int code = MPI_SUCCESS;
     if (!coll_call_args_copies(call))

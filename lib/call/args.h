@@ -104,8 +104,8 @@ static inline bool coll_call_args_copies(const coll_call_args *call) {
  * not. */
 bool coll_call_args_all_copy(const coll_call_args *call);
 
-/* Returns the bytes of the largest call of OPERATION with TYPE and OP on COMM that DCPs serve, or 0
- * (the shape's `served`). Local. */
+/* Returns the size, in bytes, of the largest call of OPERATION with TYPE and OP on COMM that DCPs
+ * serve; 0 if they serve none (the shape's `served`). Local. */
 static inline size_t coll_call_args_served(coll_operation operation, const coll_comm *comm,
                                            MPI_Datatype type, MPI_Op op) {
     return operation == COLL_OPERATION_ALLREDUCE ? coll_dcp_served(comm->user, type, op) : 0;

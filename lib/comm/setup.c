@@ -20,8 +20,8 @@
 /* Each rank's message to rank 0. */
 typedef struct contribution {
     int64_t known;    /* id of this rank's cached entry that covers all these ranks; 0: none */
-    bool ready;       /* it has memory for the communicator's state */
-    bool has_timeout; /* its COLL_TIMEOUT is set */
+    bool ready;       /* this rank has memory for the communicator's state */
+    bool has_timeout; /* this rank's COLL_TIMEOUT is set */
     coll_rank_info
         report; /* only its used bytes are sent: most hosts have short names and few cores */
 } contribution;

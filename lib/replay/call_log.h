@@ -45,8 +45,9 @@ int coll_call_log_open(const char *directory, int rank, int ranks);
 bool coll_call_log_is_open(void);
 
 /*
- * Write a communicator, before its first call, and a call on it. STARTED: the call is nonblocking
- * or persistent.
+ * coll_call_log_comm writes a communicator; it must be called before the first call on that
+ * communicator is written. coll_call_log_call writes a call on communicator COMM; STARTED says
+ * whether the call is nonblocking or persistent.
  */
 void coll_call_log_comm(uint64_t id, int ranks, const int members[]);
 void coll_call_log_call(uint64_t comm, bool started, const coll_recorded_call *call);

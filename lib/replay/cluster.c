@@ -173,7 +173,7 @@ void coll_cluster_free(coll_cluster *cluster) {
 
 /* --- Choices --- */
 
-/* Returns the shape of a call of BYTES with CHOICE, by libcoll. */
+/* Returns the shape that libcoll gives to a call of BYTES with CHOICE. */
 static coll_shape shape_of(const coll_cluster_choice *choice, const coll_profile *profile,
                            size_t bytes) {
     const coll_operation_info *info = &coll_operations[choice->operation];
@@ -291,8 +291,8 @@ coll_cluster_plan coll_cluster_plan_of(const coll_cluster_choice *choice, size_t
 }
 
 /*
- * Simulates PLAN, which CHOICE has. Returns false if there is no planner, or the plan has too many
- * events.
+ * Simulates PLAN, the plan of CHOICE. Returns false if there is no planner, or the plan has too
+ * many events.
  */
 static bool simulate(coll_cluster_choice *choice, const coll_cluster_plan *plan,
                      const int64_t starts[], int64_t ends[]) {
@@ -314,7 +314,8 @@ static bool simulate(coll_cluster_choice *choice, const coll_cluster_plan *plan,
     return simulate(choice, plan, starts, ends);
 }
 
-/* Returns the seconds of a call of BYTES with PLAN, which all members enter at the same time. */
+/* Returns the estimated seconds of a call of BYTES with PLAN that all members enter at the same
+ * time. */
 static double estimate(coll_cluster_choice *choice, const coll_cluster_plan *plan, size_t bytes) {
     if (choice->known && choice->known_bytes == bytes)
         return choice->known_seconds;
@@ -329,8 +330,9 @@ static double estimate(coll_cluster_choice *choice, const coll_cluster_plan *pla
 }
 
 /*
- * Sets the ENDS of the senders in a gather without a plan. Its root leaves SECONDS after LAST, when
- * the last rank entered. Small blocks are sent unasked; else the root asks one rank after another.
+ * Sets the ENDS of the senders in a gather without a plan. Its root leaves SECONDS after LAST, the
+ * time at which the last rank entered. Small blocks are sent unasked; else the root asks one rank
+ * after another.
  */
 static void let_senders_leave(const coll_cluster_choice *choice, size_t bytes,
                               const double starts[], double last, double seconds, double ends[]) {

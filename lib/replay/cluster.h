@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The cluster on which a recorded job is imagined, and how long collectives take there. Every call
- * is simulated from the times at which its ranks arrive (lib/sim/sim.h), as if nothing else were on
- * the network. Calls whose algorithm has no plan take their estimated time from the last arrival
- * on.
+ * Describes the cluster on which a recorded job is replayed, and estimates how long collectives
+ * take there. Every call is simulated from the times at which its ranks arrive (lib/sim/sim.h), as
+ * if nothing else were on the network. Calls whose algorithm has no plan take their estimated time
+ * from the last arrival on.
  */
 #ifndef COLL_LIB_REPLAY_CLUSTER_H
 #define COLL_LIB_REPLAY_CLUSTER_H
@@ -24,7 +24,7 @@ typedef struct coll_cluster_choice {
     coll_topo topo; /* of the group; for the MPI library's own, beginning with the root */
     int first;      /* the member that is TOPO's rank 0; the others follow in their order */
     coll_profile network;
-    bool known; /* KNOWN_SECONDS are those of a call of KNOWN_BYTES */
+    bool known; /* KNOWN_SECONDS is the estimate for a call of KNOWN_BYTES */
     size_t known_bytes;
     double known_seconds;
     bool many; /* more messages are under way than a small simulation has memory for */
@@ -54,8 +54,8 @@ void coll_cluster_free(coll_cluster *cluster);
 int coll_cluster_make_topo(const COLL_Record *record, const char *path, int count,
                            const char *const hosts[], coll_topo *topo);
 
-/* Returns the choice for CALL of GROUP: the algorithm ASKED for or, if that is NULL, libcoll's
- * choice. Returns NULL if out of memory. CLUSTER owns the choice. */
+/* Returns the choice for CALL of GROUP: ASKED or, if ASKED is NULL, libcoll's choice. Returns NULL
+ * if out of memory. CLUSTER owns the choice. */
 coll_cluster_choice *coll_cluster_choose(coll_cluster *cluster, const coll_job_group *group,
                                          const coll_job_call *call, const coll_algorithm *asked);
 
@@ -76,8 +76,8 @@ coll_cluster_plan coll_cluster_plan_of(const coll_cluster_choice *choice, size_t
 int coll_cluster_time(coll_cluster_choice *choice, size_t bytes, const double starts[],
                       double ends[]);
 
-/* Returns the estimated seconds of a call of BYTES that all members enter at the same time, or
- * those of an earlier call of CHOICE, whose calls are all of one size class. */
+/* Returns the estimated seconds of a call of BYTES that all members enter at the same time, or the
+ * seconds of an earlier call of CHOICE, since all calls of a choice are of one size class. */
 double coll_cluster_time_alone(coll_cluster_choice *choice, size_t bytes);
 
 #endif

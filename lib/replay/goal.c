@@ -16,7 +16,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* The labels of a round under way: those of its steps are FIRST and the following ones. */
+/* The labels of a round under way: its steps have the labels FIRST, FIRST + 1 and so on; END is the
+ * label of its end. */
 typedef struct round_labels {
     long first, end;
 } round_labels;
@@ -25,7 +26,7 @@ typedef struct round_labels {
 typedef struct writing {
     FILE *stream;
     int rank;
-    long labels;           /* so far, in this rank */
+    long labels;           /* used so far in this rank */
     long previous;         /* the end of the previous call; 0: there is none */
     long *latest_messages; /* by direction, lane and peer; 0: none yet */
 } writing;

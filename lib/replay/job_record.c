@@ -69,7 +69,7 @@ static const char truncated[] = "is truncated, or the program did not get to MPI
 
 static const double LONGEST_RUN = 1e9; /* s; as whole nanoseconds that fits into 63 bits */
 
-/* The state of reading the files. Times of a rank are in ticks until its last line. */
+/* The state of reading the files. Times of a rank are in ticks until its last line is read. */
 typedef struct reading {
     COLL_Record *record;
     int *announced; /* for each communicator: the last rank whose file has a line "comm" for it */
@@ -350,7 +350,8 @@ static bool read_rank(reading *now, const char *directory) {
     return good;
 }
 
-/* Returns a rank whose file is in DIRECTORY although the job has fewer ranks, or -1. */
+/* Returns a rank that a job of RANKS ranks does not have, but whose file is in DIRECTORY; -1 if
+ * there is none. */
 static long find_stranger(const char *directory, int ranks) {
     DIR *open = opendir(directory);
     long found = -1;

@@ -71,7 +71,8 @@ static void add_messages(search *now, int rank, int except, double sign) {
         }
 }
 
-/* Adds a collective's load to the link of a UNIT that has SOME of GROUP's ranks. */
+/* Adds the load of GROUP's collectives, times SIGN, to the link of a UNIT that has SOME of GROUP's
+ * ranks. There is no load if SOME is 0 or all of these ranks. */
 static void add_collectives(search *now, int kind, int unit, int group, int some, double sign) {
     if (some == 0 || some == now->record->groups[group].ranks)
         return;
@@ -144,7 +145,8 @@ static double cost(const search *now) {
     return sum;
 }
 
-/* Computes all loads of the placement; without collectives if only MESSAGES are wanted. */
+/* Computes the loads of all links in the placement; only those of messages if MESSAGES, without the
+ * collectives. */
 static void load_links(search *now, bool messages) {
     for (int kind = 0; kind < KINDS; kind++) {
         const size_t units = (size_t)now->units[kind];
@@ -154,7 +156,7 @@ static void load_links(search *now, bool messages) {
                units * (size_t)now->record->group_count * sizeof *now->members[kind]);
     }
     for (int rank = 0; rank < now->ranks; rank++) {
-        add_messages(now, rank, NEVER, 0.5); /* each is in the lists of two ranks */
+        add_messages(now, rank, NEVER, 0.5); /* each message is in the lists of two ranks */
         if (!messages)
             count_rank(now, rank, 1);
     }
@@ -364,7 +366,7 @@ static void release(search *now) {
 
 /* --- The result --- */
 
-/* Sets element WHICH of FOUND's seconds to those of the placement SLOTS. */
+/* Sets element WHICH of FOUND's seconds to the seconds of the placement SLOTS. */
 static int rate(search *now, const COLL_Cluster *cluster, const int slots[], int which,
                 COLL_Placement *found) {
     const char **hosts = malloc((size_t)now->ranks * sizeof *hosts);
