@@ -3,6 +3,7 @@
 
 #include "lib/tuning/choice_cache.h"
 
+#include "lib/algorithm/operations.h"
 #include "lib/base/hash.h"
 
 #include <pthread.h>
@@ -15,7 +16,8 @@ typedef struct cached_choice {
     coll_spec asked;
     bool started;
     coll_shape call;
-    double latencies; /* weighted sum over the call's topology; serves as a checksum */
+    size_t least, most; /* bytes for which the choices hold */
+    double latencies;   /* weighted sum over the call's topology; serves as a checksum */
     coll_choices choices;
 } cached_choice;
 
@@ -49,9 +51,8 @@ static bool is_for(const cached_choice *one, uint64_t key, const coll_spec *aske
     return one->key == key && one->started == started && one->asked.algorithm == asked->algorithm &&
            (!asked->algorithm ||
             memcmp(&one->asked.values, &asked->values, sizeof asked->values) == 0) &&
-           other->operation == call->operation &&
-           coll_size_class(other->bytes) == coll_size_class(call->bytes) &&
-           coll_select_element(other) == coll_select_element(call) &&
+           other->operation == call->operation && call->bytes >= one->least &&
+           call->bytes <= one->most && coll_select_element(other) == coll_select_element(call) &&
            other->ordered == call->ordered && other->reproducible == call->reproducible &&
            other->served == call->served;
 }
@@ -62,6 +63,47 @@ static bool is_valid_for(const cached_choice *one, const coll_shape *call) {
            (call->topo->sites == 1 ||
             (one->call.bytes == call->bytes && one->call.root == call->root &&
              one->latencies == latency_checksum(call->topo)));
+}
+
+static bool applies_to(const coll_algorithm *algorithm, coll_shape call, size_t bytes) {
+    call.bytes = bytes;
+    return coll_select_applicable(algorithm, &call);
+}
+
+/* Returns the bytes nearest to END, which is not FROM, at which ALGORITHM is applicable to CALL or
+ * not as it is at FROM. Assumes one limit. */
+static size_t find_limit(const coll_algorithm *algorithm, const coll_shape *call, size_t from,
+                         size_t end) {
+    const bool applies = applies_to(algorithm, *call, from);
+    if (applies_to(algorithm, *call, end) == applies)
+        return end;
+    while (from + 1 != end && end + 1 != from) {
+        const size_t middle = from / 2 + end / 2 + (from & end & 1);
+        if (applies_to(algorithm, *call, middle) == applies)
+            from = middle;
+        else
+            end = middle;
+    }
+    return from;
+}
+
+/*
+ * Sets the bytes for which the choices of ONE hold: those of its call's size class for which the
+ * same algorithms are applicable. Otherwise ranks that have cached the choices of different calls
+ * of a class, on other communicators, would choose among different algorithms.
+ */
+static void set_range(cached_choice *one) {
+    const coll_shape *call = &one->call;
+    one->least = one->most = call->bytes;
+    if (call->bytes == COLL_BYTES_UNKNOWN)
+        return;
+    const size_t first = coll_class_bytes(coll_size_class(call->bytes)), last = 2 * first - 1;
+    one->least = call->bytes < first ? call->bytes : first;
+    one->most = last;
+    for (const coll_algorithm *const *a = coll_operations[call->operation].table; *a; a++) {
+        one->least = find_limit(*a, call, call->bytes, one->least);
+        one->most = find_limit(*a, call, call->bytes, one->most);
+    }
 }
 
 static cached_choice **list_of(uint64_t key, const coll_shape *call) {
@@ -116,6 +158,7 @@ void coll_choice_cache_keep(uint64_t key, const coll_spec *asked, bool started,
                                .call = *call,
                                .latencies = latency_checksum(call->topo),
                                .choices = *choices};
+        set_range(one);
         *list = one;
     }
     pthread_mutex_unlock(&lock);

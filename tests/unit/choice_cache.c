@@ -125,6 +125,22 @@ START_TEST(what_can_not_run_does_not_hold) {
 }
 END_TEST
 
+/* On 8 ranks a scatter's binomial is applicable to blocks of up to 8 KB. */
+START_TEST(a_decision_holds_where_the_same_algorithms_apply) {
+    const uint64_t decisions = coll_choice_cache_key(0, &topo);
+    coll_shape call = {.operation = COLL_OPERATION_SCATTER, .bytes = 9000, .topo = &topo};
+    coll_choices found;
+    const size_t out[] = {8191, 8192, 16384}, in[] = {8193, 10000, 16383};
+    coll_choice_cache_keep(decisions, &nobody, false, &call, &ring);
+    for (int i = 0; i < 3; i++) {
+        call.bytes = out[i];
+        ck_assert(!coll_choice_cache_find(decisions, &nobody, false, &call, &found));
+        call.bytes = in[i];
+        ck_assert(coll_choice_cache_find(decisions, &nobody, false, &call, &found));
+    }
+}
+END_TEST
+
 /* With latencies that change. */
 START_TEST(between_sites_a_decision_holds_for_the_same_call) {
     double latencies[] = {0, 1e-3, 1e-3, 0};
@@ -146,6 +162,7 @@ int main(void) {
     Suite *suite = suite_create("choice_cache");
     TCase *cases = tcase_create("choice_cache");
     tcase_add_test(cases, a_decision_holds_for_calls_alike);
+    tcase_add_test(cases, a_decision_holds_where_the_same_algorithms_apply);
     tcase_add_test(cases, each_kind_of_call_keeps_its_own);
     tcase_add_test(cases, those_in_the_same_places_share_it);
     tcase_add_test(cases, what_was_kept_last_is_there);
