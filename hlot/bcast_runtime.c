@@ -185,8 +185,7 @@ static int bcast_within_site(const relay *r, size_t i) {
     coll_data_open_bytes(&data, bytes, length_of(r, i));
     coll_shape shape =
         coll_state_shape(coll_state_of(local), COLL_OPERATION_BCAST, data.bytes, local_head);
-    const coll_choice choice =
-        coll_state_choose_started(coll_state_of(local), COLL_OPERATION_BCAST, &shape);
+    const coll_choice choice = coll_state_choose_started(coll_state_of(local), &shape);
     const coll_exec_args call = {.comm = local,
                                  .algorithm = choice.algorithm,
                                  .args = {.shape = &shape,

@@ -145,22 +145,19 @@ int COLL_Always_native(const char *operation, MPI_Comm comm, int *native) {
 /* A blocking call under way. */
 typedef struct running {
     coll_comm *comm;
-    coll_operation operation;
     const coll_shape *shape;
     coll_choice choice;
     coll_autotuning *trial; /* NULL: autotuning does not time the call */
     double start;
 } running;
 
-/* Chooses the algorithm of CALL, whose communicator, operation and shape are set. */
+/* Chooses the algorithm of CALL, whose communicator and shape are set. */
 static int begin_call(running *call) {
     bool learns;
     int code = MPI_SUCCESS;
-    call->choice =
-        coll_state_choose(coll_state_of(call->comm), call->operation, call->shape, &learns);
+    call->choice = coll_state_choose(coll_state_of(call->comm), call->shape, &learns);
     if (learns)
-        code = coll_autotune_begin(call->comm, call->operation, call->shape, &call->choice,
-                                   &call->trial);
+        code = coll_autotune_begin(call->comm, call->shape, &call->choice, &call->trial);
     call->comm->agreed = false;
     call->start = PMPI_Wtime();
     return code;
@@ -171,7 +168,7 @@ static int begin_call(running *call) {
  * left messages under way, the communicator is broken from then on.
  */
 static int end_call(const running *call, int code, size_t bytes) {
-    const coll_operation_info *info = &coll_operations[call->operation];
+    const coll_operation_info *info = &coll_operations[call->shape->operation];
     double seconds = PMPI_Wtime() - call->start;
     if (code == MPI_SUCCESS && call->trial)
         code = coll_autotune_end(call->trial, seconds);
@@ -184,7 +181,7 @@ static int end_call(const running *call, int code, size_t bytes) {
 }
 
 static int run_chosen(coll_call_args *args) {
-    running call = {.comm = args->comm, .operation = args->operation, .shape = &args->shape};
+    running call = {.comm = args->comm, .shape = &args->shape};
     int code = begin_call(&call);
     if (code != MPI_SUCCESS)
         return code;
@@ -222,7 +219,7 @@ static int aggregate(COLL_Pool *pool, int root, MPI_Comm comm, COLL_Aggregate_st
         return code;
     const coll_shape shape =
         coll_state_shape(coll_state_of(own), COLL_OPERATION_AGGREGATE, COLL_BYTES_UNKNOWN, root);
-    running call = {.comm = own, .operation = COLL_OPERATION_AGGREGATE, .shape = &shape};
+    running call = {.comm = own, .shape = &shape};
     const size_t bytes = pool ? coll_pool_bytes(pool) : 0; /* before the call empties the pool */
     code = begin_call(&call);
     if (code != MPI_SUCCESS)

@@ -105,7 +105,7 @@ static void explain(const coll_state *state, coll_operation operation, const col
     if (coll_operations[operation].uneven)
         known.bytes = COLL_BYTES_UNKNOWN;
     coll_choice choice = coll_select(table, &known, &state->specs[operation]);
-    coll_autotune_tell(state->comm, operation, &known, &choice);
+    coll_autotune_tell(state->comm, &known, &choice);
     for (*count = 0; table[*count]; ++*count)
         if (*count < capacity)
             describe_candidate(call, &choice, table[*count], &candidates[*count]);

@@ -337,8 +337,7 @@ int coll_request_prepare(coll_request *request, coll_operation operation, const 
     int code = coll_call_args_open(call, operation, &request->user_call, request->comm);
     if (code != MPI_SUCCESS || coll_call_args_is_local(call))
         return code;
-    request->choice =
-        coll_state_choose_started(coll_state_of(request->comm), operation, &call->shape);
+    request->choice = coll_state_choose_started(coll_state_of(request->comm), &call->shape);
     if (!request->choice.algorithm)
         return MPI_SUCCESS;
     const coll_rank_order *line = coll_rank_order_of(request->comm, &call->shape);

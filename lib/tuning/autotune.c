@@ -55,21 +55,21 @@ static comm_tunings *tunings_of(const coll_comm *comm) {
 
 /* Returns whether the algorithm may change from call to call: all algorithms give the same bits, or
  * the user said that they need not. */
-static bool may_differ(const coll_state *state, coll_operation operation, const coll_shape *call) {
+static bool may_differ(const coll_state *state, const coll_shape *call) {
     const size_t number = 16;
-    if (!coll_operations[operation].reduces)
+    if (!coll_operations[call->operation].reduces)
         return true;
     return state->settings->learn == COLL_AUTOTUNE_ALL && !call->reproducible && !call->ordered &&
            call->element <= number;
 }
 
 /* Returns whether calls like CALL are tuned, provided that it pays. */
-static bool is_tuned(const comm_tunings *all, coll_operation operation, const coll_shape *call) {
+static bool is_tuned(const comm_tunings *all, const coll_shape *call) {
     const coll_state *state = coll_state_of(all->comm);
     return !all->off && state->settings->learn != COLL_AUTOTUNE_NOTHING &&
-           !coll_operations[operation].neighbors && !state->specs[operation].algorithm &&
-           call->bytes != COLL_BYTES_UNKNOWN && call->topo->sites == 1 && call->topo->nodes > 1 &&
-           may_differ(state, operation, call);
+           !coll_operations[call->operation].neighbors &&
+           !state->specs[call->operation].algorithm && call->bytes != COLL_BYTES_UNKNOWN &&
+           call->topo->sites == 1 && call->topo->nodes > 1 && may_differ(state, call);
 }
 
 /* Returns whether tuning may pay. Without a prediction there are no other candidates. */
@@ -77,10 +77,9 @@ static bool may_pay(const comm_tunings *all, const coll_choice *choice) {
     return all->count < MOST && choice->predicted >= SHORT;
 }
 
-static coll_autotuning *find_tuning(const comm_tunings *all, coll_operation operation,
-                                    const coll_shape *call) {
+static coll_autotuning *find_tuning(const comm_tunings *all, const coll_shape *call) {
     coll_autotuning *one = all->first;
-    while (one && (one->operation != operation ||
+    while (one && (one->operation != call->operation ||
                    coll_size_class(one->bytes) != coll_size_class(call->bytes)))
         one = one->next;
     return one;
@@ -93,13 +92,13 @@ static const coll_choice *best_choice(const coll_autotuning *one) {
 /* --- Results of earlier tuning --- */
 
 /* Returns an entry of the tuning file for CALL, without algorithm and time. */
-static coll_tuning_entry entry_for(coll_operation operation, const coll_shape *call) {
+static coll_tuning_entry entry_for(const coll_shape *call) {
     const coll_topo *topo = call->topo;
     coll_tuning_entry note = {.placement = coll_tuning_db_placement(topo),
                               .ranks = topo->ranks,
                               .bytes = coll_class_bytes(coll_size_class(call->bytes))};
     snprintf(note.host, sizeof note.host, "%s", topo->hosts[topo->places[0].node]);
-    snprintf(note.operation, sizeof note.operation, "%s", coll_operations[operation].name);
+    snprintf(note.operation, sizeof note.operation, "%s", coll_operations[call->operation].name);
     return note;
 }
 
@@ -115,9 +114,8 @@ static int64_t recall_time(coll_tuning_entry *note, const coll_algorithm *algori
 
 /* Returns the index in the operation's table of the algorithm known to be fastest for calls like
  * CALL, and sets *TIME to its ns; -1 if none is known. */
-static int recall_best(coll_operation operation, const coll_shape *call, coll_tuning_entry *note,
-                       int64_t *time) {
-    const coll_algorithm *const *table = coll_operations[operation].table;
+static int recall_best(const coll_shape *call, coll_tuning_entry *note, int64_t *time) {
+    const coll_algorithm *const *table = coll_operations[call->operation].table;
     int best = -1;
     *time = 0;
     for (int i = 0; table[i]; i++) {
@@ -151,8 +149,8 @@ static int start_agreement(coll_autotuning *one, int count, const int64_t number
 static int share_earlier_results(coll_autotuning *one, const coll_shape *call) {
     int64_t results[RESULTS] = {0};
     if (one->comm->rank == 0) {
-        coll_tuning_entry note = entry_for(one->operation, call);
-        results[BEST] = 1 + recall_best(one->operation, call, &note, &results[BEST_TIME]);
+        coll_tuning_entry note = entry_for(call);
+        results[BEST] = 1 + recall_best(call, &note, &results[BEST_TIME]);
         for (int i = 0; i < one->rounds.candidates.count; i++)
             results[TIMES + i] = recall_time(&note, one->rounds.candidates.of[i].algorithm);
     }
@@ -162,7 +160,7 @@ static int share_earlier_results(coll_autotuning *one, const coll_shape *call) {
 /* Saves the times of candidates OLD and NEW for other communicators and runs. */
 static void save_results(const coll_autotuning *one, const coll_shape *call, int old, int new) {
     const bool first = one->comm->rank == 0;
-    coll_tuning_entry notes[] = {entry_for(one->operation, call), entry_for(one->operation, call)};
+    coll_tuning_entry notes[] = {entry_for(call), entry_for(call)};
     for (int i = 0; i < 2; i++) {
         const coll_choice *choice = &one->rounds.candidates.of[i ? new : old];
         notes[i].seconds = choice->predicted;
@@ -175,9 +173,8 @@ static void save_results(const coll_autotuning *one, const coll_shape *call, int
 
 /* --- Tuning --- */
 
-static int begin_tuning(comm_tunings *all, coll_operation operation, const coll_shape *call,
-                        coll_autotuning **begun) {
-    const coll_choices likely = coll_state_likely(coll_state_of(all->comm), operation, call);
+static int begin_tuning(comm_tunings *all, const coll_shape *call, coll_autotuning **begun) {
+    const coll_choices likely = coll_state_likely(coll_state_of(all->comm), call);
     static_assert((int)MOST <= (int)COLL_TAGS_LEARN, "a tag for each");
     coll_autotuning *one = coll_reserve_calloc(1, sizeof *one);
     if (!one)
@@ -185,7 +182,7 @@ static int begin_tuning(comm_tunings *all, coll_operation operation, const coll_
     *one = (coll_autotuning){.next = all->first,
                              .comm = all->comm,
                              .tag = COLL_TAG_LEARN + all->count++,
-                             .operation = operation,
+                             .operation = call->operation,
                              .bytes = call->bytes};
     all->first = one;
     coll_autotune_rounds_begin(&one->rounds, &likely);
@@ -273,11 +270,11 @@ static bool native_has_lost(const comm_tunings *all, const coll_autotuning *larg
     return false;
 }
 
-int coll_autotune_begin(coll_comm *comm, coll_operation operation, const coll_shape *call,
-                        coll_choice *choice, coll_autotuning **trial) {
+int coll_autotune_begin(coll_comm *comm, const coll_shape *call, coll_choice *choice,
+                        coll_autotuning **trial) {
     comm_tunings *all = tunings_of(comm);
-    coll_autotuning *one = find_tuning(all, operation, call);
-    int code = one ? MPI_SUCCESS : begin_tuning(all, operation, call, &one);
+    coll_autotuning *one = find_tuning(all, call);
+    int code = one ? MPI_SUCCESS : begin_tuning(all, call, &one);
     if (code != MPI_SUCCESS)
         return code;
     bool timed = call->bytes == one->bytes;
@@ -304,12 +301,11 @@ int coll_autotune_end(coll_autotuning *trial, double seconds) {
 
 /* --- Results --- */
 
-bool coll_autotune_settled(const coll_comm *comm, coll_operation operation, const coll_shape *call,
-                           coll_choice *choice) {
+bool coll_autotune_settled(const coll_comm *comm, const coll_shape *call, coll_choice *choice) {
     comm_tunings *all = tunings_of(comm);
-    if (!is_tuned(all, operation, call))
+    if (!is_tuned(all, call))
         return true;
-    const coll_autotuning *one = find_tuning(all, operation, call);
+    const coll_autotuning *one = find_tuning(all, call);
     if (!one)
         return !may_pay(all, choice);
     if (one->rounds.settled && coll_select_applicable(best_choice(one)->algorithm, call))
@@ -317,11 +313,9 @@ bool coll_autotune_settled(const coll_comm *comm, coll_operation operation, cons
     return one->rounds.settled;
 }
 
-void coll_autotune_started(const coll_comm *comm, coll_operation operation, const coll_shape *call,
-                           coll_choice *choice) {
+void coll_autotune_started(const coll_comm *comm, const coll_shape *call, coll_choice *choice) {
     comm_tunings *all = tunings_of(comm);
-    const coll_autotuning *one =
-        is_tuned(all, operation, call) ? find_tuning(all, operation, call) : NULL;
+    const coll_autotuning *one = is_tuned(all, call) ? find_tuning(all, call) : NULL;
     if (!one || one->rounds.time[one->rounds.best] == 0)
         return;
     const coll_choice *best = best_choice(one);
@@ -330,21 +324,20 @@ void coll_autotune_started(const coll_comm *comm, coll_operation operation, cons
         *choice = *best;
 }
 
-void coll_autotune_tell(const coll_comm *comm, coll_operation operation, const coll_shape *call,
-                        coll_choice *choice) {
+void coll_autotune_tell(const coll_comm *comm, const coll_shape *call, coll_choice *choice) {
     comm_tunings *all = tunings_of(comm);
-    if (call->topo != &coll_state_of(comm)->topo || !is_tuned(all, operation, call))
+    if (call->topo != &coll_state_of(comm)->topo || !is_tuned(all, call))
         return;
-    const coll_autotuning *one = find_tuning(all, operation, call);
+    const coll_autotuning *one = find_tuning(all, call);
     if (one && one->has_earlier && coll_select_applicable(best_choice(one)->algorithm, call))
         *choice = *best_choice(one);
     if (one || !may_pay(all, choice) || comm->rank > 0)
         return;
     int64_t time;
-    coll_tuning_entry note = entry_for(operation, call);
-    int best = recall_best(operation, call, &note, &time);
+    coll_tuning_entry note = entry_for(call);
+    int best = recall_best(call, &note, &time);
     if (best >= 0)
-        *choice = recalled_choice(operation, best, time);
+        *choice = recalled_choice(call->operation, best, time);
 }
 
 /* --- The communicator's slot --- */

@@ -33,12 +33,12 @@
 typedef struct coll_autotuning coll_autotuning;
 
 /*
- * Called before a blocking call of OPERATION that is still being tuned. Replaces *CHOICE, the
+ * Called before a blocking CALL that is still being tuned. Replaces *CHOICE, the
  * predicted choice, by the algorithm to run. If *TRIAL is not NULL then, coll_autotune_end must
  * follow the call. After an error COMM is broken.
  */
-int coll_autotune_begin(coll_comm *comm, coll_operation operation, const coll_shape *call,
-                        coll_choice *choice, coll_autotuning **trial);
+int coll_autotune_begin(coll_comm *comm, const coll_shape *call, coll_choice *choice,
+                        coll_autotuning **trial);
 
 /* Records that the call took SECONDS. Never waits. */
 int coll_autotune_end(coll_autotuning *trial, double seconds);
@@ -47,19 +47,16 @@ int coll_autotune_end(coll_autotuning *trial, double seconds);
  * Returns whether tuning is complete for calls like CALL, or never takes place. If it is complete,
  * replaces *CHOICE, the predicted choice, by the tuned one.
  */
-bool coll_autotune_settled(const coll_comm *comm, coll_operation operation, const coll_shape *call,
-                           coll_choice *choice);
+bool coll_autotune_settled(const coll_comm *comm, const coll_shape *call, coll_choice *choice);
 
 /* Replaces *CHOICE, of a nonblocking call, by the best algorithm found so far, if it can be
  * started.
  */
-void coll_autotune_started(const coll_comm *comm, coll_operation operation, const coll_shape *call,
-                           coll_choice *choice);
+void coll_autotune_started(const coll_comm *comm, const coll_shape *call, coll_choice *choice);
 
 /* Replaces *CHOICE by the best algorithm found so far, as far as this rank knows; for explanations.
  */
-void coll_autotune_tell(const coll_comm *comm, coll_operation operation, const coll_shape *call,
-                        coll_choice *choice);
+void coll_autotune_tell(const coll_comm *comm, const coll_shape *call, coll_choice *choice);
 
 /* The tuning's slot in every communicator. */
 extern coll_comm_key coll_autotune_key;

@@ -164,10 +164,10 @@ static bool is_set_for_this(const coll_state *state) {
  * Prints on rank 0 that ASKED can't run CALL and that INSTEAD runs in its place, once in a process
  * for an operation and ASKED. If INSTEAD is NULL, the MPI library runs it.
  */
-static void warn_not_applicable(coll_state *state, coll_operation operation, bool started,
-                                const coll_shape *call, const coll_algorithm *asked,
-                                const coll_algorithm *instead) {
+static void warn_not_applicable(coll_state *state, bool started, const coll_shape *call,
+                                const coll_algorithm *asked, const coll_algorithm *instead) {
     static const coll_algorithm *warned[2][COLL_OPERATIONS];
+    const coll_operation operation = call->operation;
     const unsigned bit = 1u << operation;
     if (state->warned[started] & bit)
         return;
@@ -181,47 +181,42 @@ static void warn_not_applicable(coll_state *state, coll_operation operation, boo
             instead ? instead->name : "native");
 }
 
-static coll_choices choose_cached(coll_state *state, coll_operation operation, bool started,
-                                  const coll_shape *call) {
-    const coll_algorithm *const *table = coll_operations[operation].table;
-    const coll_spec *asked = &state->specs[operation];
+static coll_choices choose_cached(coll_state *state, bool started, const coll_shape *call) {
+    const coll_operation_info *info = &coll_operations[call->operation];
+    const coll_spec *asked = &state->specs[call->operation];
     /* Communicators with the same key may have different edges, on which neighbourhood collectives
      * depend. */
-    const bool cached = !coll_operations[operation].neighbors;
+    const bool cached = !info->neighbors;
     coll_choices choices;
     if (cached && !state->key)
         state->key = coll_choice_cache_key(
             state->common ? coll_job_cache_facts_of(state->common)->id : 0, &state->topo);
     if (!cached || !coll_choice_cache_find(state->key, asked, started, call, &choices)) {
-        choices = started ? (coll_choices){1, {coll_select_started(table, call, asked)}}
-                          : coll_select_likely(table, call, asked);
+        choices = started ? (coll_choices){1, {coll_select_started(info->table, call, asked)}}
+                          : coll_select_likely(info->table, call, asked);
         if (cached)
             coll_choice_cache_keep(state->key, asked, started, call, &choices);
     }
     if (asked->algorithm && choices.of[0].algorithm != asked->algorithm)
-        warn_not_applicable(state, operation, started, call, asked->algorithm,
-                            choices.of[0].algorithm);
+        warn_not_applicable(state, started, call, asked->algorithm, choices.of[0].algorithm);
     return choices;
 }
 
-coll_choices coll_state_likely(coll_state *state, coll_operation operation,
-                               const coll_shape *call) {
-    return choose_cached(state, operation, false, call);
+coll_choices coll_state_likely(coll_state *state, const coll_shape *call) {
+    return choose_cached(state, false, call);
 }
 
-coll_choice coll_state_choose(coll_state *state, coll_operation operation, const coll_shape *call,
-                              bool *learns) {
-    coll_choice choice = choose_cached(state, operation, false, call).of[0];
-    *learns = !coll_autotune_settled(state->comm, operation, call, &choice);
+coll_choice coll_state_choose(coll_state *state, const coll_shape *call, bool *learns) {
+    coll_choice choice = choose_cached(state, false, call).of[0];
+    *learns = !coll_autotune_settled(state->comm, call, &choice);
     if (state->topo.sites == 1 && !state->trace && !*learns &&
-        choice.algorithm == coll_operations[operation].table[0])
-        state->last_native[operation] = *call;
+        choice.algorithm == coll_operations[call->operation].table[0])
+        state->last_native[call->operation] = *call;
     return choice;
 }
 
-coll_choice coll_state_choose_started(coll_state *state, coll_operation operation,
-                                      const coll_shape *call) {
-    coll_choice choice = choose_cached(state, operation, true, call).of[0];
-    coll_autotune_started(state->comm, operation, call, &choice);
+coll_choice coll_state_choose_started(coll_state *state, const coll_shape *call) {
+    coll_choice choice = choose_cached(state, true, call).of[0];
+    coll_autotune_started(state->comm, call, &choice);
     return choice;
 }

@@ -65,17 +65,15 @@ coll_shape coll_state_shape(const coll_state *state, coll_operation operation, s
                             int root);
 
 /* Returns the choice for CALL, and the other algorithms that may be faster. */
-coll_choices coll_state_likely(coll_state *state, coll_operation operation, const coll_shape *call);
+coll_choices coll_state_likely(coll_state *state, const coll_shape *call);
 
 /* Returns the choice for CALL. If it sets *LEARNS, the caller must pass the choice to
  * coll_autotune_begin. */
-coll_choice coll_state_choose(coll_state *state, coll_operation operation, const coll_shape *call,
-                              bool *learns);
+coll_choice coll_state_choose(coll_state *state, const coll_shape *call, bool *learns);
 
 /* Returns the choice for the nonblocking or persistent call CALL. It may result from tuning
  * blocking calls. */
-coll_choice coll_state_choose_started(coll_state *state, coll_operation operation,
-                                      const coll_shape *call);
+coll_choice coll_state_choose_started(coll_state *state, const coll_shape *call);
 
 /* Returns whether the last native call of OPERATION had the same BYTES and ROOT. */
 static inline bool coll_state_native_again(const coll_state *state, coll_operation operation,

@@ -69,7 +69,7 @@ static coll_choice settled(MPI_Comm comm, coll_operation operation, size_t bytes
     coll_shape call = coll_state_shape(coll_state_of(state), operation, bytes,
                                        coll_operations[operation].rootless ? COLL_NO_ROOT : 0);
     bool learns;
-    coll_choice choice = coll_state_choose(coll_state_of(state), operation, &call, &learns);
+    coll_choice choice = coll_state_choose(coll_state_of(state), &call, &learns);
     return learns ? (coll_choice){.algorithm = NULL} : choice;
 }
 
@@ -216,10 +216,10 @@ static int begin(coll_comm *comm, coll_operation operation, size_t bytes, coll_a
     coll_shape call = coll_state_shape(state, operation, bytes,
                                        coll_operations[operation].rootless ? COLL_NO_ROOT : 0);
     bool learns;
-    coll_choice choice = coll_state_choose(state, operation, &call, &learns);
+    coll_choice choice = coll_state_choose(state, &call, &learns);
     if (!learns)
         return -1;
-    ck_assert_int_eq(coll_autotune_begin(comm, operation, &call, &choice, trial), MPI_SUCCESS);
+    ck_assert_int_eq(coll_autotune_begin(comm, &call, &choice, trial), MPI_SUCCESS);
     return number_of(operation, &choice);
 }
 
@@ -412,7 +412,7 @@ START_TEST(what_must_stay_is_not_learnt) {
                          coll_operations[left[_i].operation].rootless ? COLL_NO_ROOT : 0);
     for (int times = 0; times < 3; times++) {
         bool learns;
-        coll_state_choose(coll_state_of(state), left[_i].operation, &call, &learns);
+        coll_state_choose(coll_state_of(state), &call, &learns);
         ck_assert(!learns);
         make_calls(left[_i].operation == COLL_OPERATION_BCAST ? BCAST : ALLREDUCE, SIZE, 1, comm);
     }

@@ -114,7 +114,7 @@ static void fly(MPI_Comm comm, const char *spec, int root) {
 static const coll_algorithm *planned(MPI_Comm comm, coll_operation operation, size_t bytes) {
     coll_state *state = coll_state_of(coll_comm_find(comm));
     coll_shape call = coll_state_shape(state, operation, bytes, 0);
-    return coll_state_choose_started(state, operation, &call).algorithm;
+    return coll_state_choose_started(state, &call).algorithm;
 }
 
 /* Writes a spec with small segments and windows, if ALGORITHM has such parameters. */

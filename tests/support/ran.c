@@ -27,7 +27,7 @@ static coll_choice choice_of(MPI_Comm comm, coll_operation operation, size_t byt
     bool learns;
     ck_assert_int_eq(coll_comm_get(comm, &state), MPI_SUCCESS);
     coll_shape call = coll_state_shape(coll_state_of(state), operation, bytes, root);
-    return coll_state_choose(coll_state_of(state), operation, &call, &learns);
+    return coll_state_choose(coll_state_of(state), &call, &learns);
 }
 
 static bool is_asked(coll_choice ran, const coll_spec *asked) {
