@@ -79,16 +79,17 @@ void coll_order_ranks(const coll_shape *call, coll_visit visits[], int order[]) 
 
 coll_extent coll_rank_order_extent(const coll_rank_order *line, const coll_topo *topo,
                                    coll_unit unit, coll_unit whole) {
-    coll_extent extent = {.fewest = topo->ranks, .most = topo->ranks};
+    coll_extent extent = {.fewest = topo->ranks, .most = topo->ranks, .wholes = 1};
     if (unit == COLL_UNIT_RANK && whole == COLL_UNIT_ALL)
         return extent;
-    extent.most = 0;
+    extent.most = extent.wholes = 0;
     for (int position = 0, count = 0; position < topo->ranks; position++) {
         count += coll_rank_order_begins(line, topo, position, unit);
         if (position + 1 < topo->ranks && !coll_rank_order_begins(line, topo, position + 1, whole))
             continue;
         extent.fewest = count < extent.fewest ? count : extent.fewest;
         extent.most = count > extent.most ? count : extent.most;
+        extent.wholes++;
         count = 0;
     }
     return extent;

@@ -62,9 +62,9 @@ static inline bool coll_rank_order_begins(const coll_rank_order *line, const col
                                     : unit == COLL_UNIT_SITE && before->site != here->site;
 }
 
-/* The smallest and the largest number of UNITs in a WHOLE. */
+/* The smallest and the largest number of UNITs in a WHOLE, and the number of WHOLEs. */
 typedef struct coll_extent {
-    int fewest, most;
+    int fewest, most, wholes;
 } coll_extent;
 coll_extent coll_rank_order_extent(const coll_rank_order *line, const coll_topo *topo,
                                    coll_unit unit, coll_unit whole);

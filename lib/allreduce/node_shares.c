@@ -322,7 +322,7 @@ static coll_plan_size plan_size(const coll_plan_args *args) {
                  piece = coll_share(shape, segment, all.nodes * all.parts, 0).length;
     int steps = 0, pieces = 0;
     for (int position = 0, ranks; position < shape->topo->ranks; position += ranks) {
-        ranks = coll_node_pairs_ranks(args, position);
+        ranks = coll_plan_args_ranks(args, position, COLL_UNIT_NODE);
         const needs node = needs_of(&all, ranks);
         const int node_steps = 20 * node.cuts + 5 * node.messages;
         steps = node_steps > steps ? node_steps : steps;

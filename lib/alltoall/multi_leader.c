@@ -242,7 +242,7 @@ static coll_plan_size plan_size(const coll_plan_args *args) {
     const int p = args->shape->topo->ranks;
     int steps = 0, blocks = 0;
     for (int position = 0, ranks; position < p; position += ranks) {
-        ranks = coll_node_pairs_ranks(args, position);
+        ranks = coll_plan_args_ranks(args, position, COLL_UNIT_NODE);
         const int messages = coll_node_pairs_messages(&all, ranks),
                   forwards = coll_node_pairs_forwards(&all, ranks),
                   arrived = messages * all.most * ((ranks + all.parts - 1) / all.parts),

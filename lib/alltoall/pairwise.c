@@ -83,26 +83,17 @@ typedef struct seat {
     int sender; /* the position that has this slot */
 } seat;
 
-/* Returns the end of the rack that begins at position BEGIN. */
-static int end_of_rack(const coll_plan_args *args, int begin) {
-    const coll_topo *topo = args->shape->topo;
-    int end = begin + 1;
-    while (end < topo->ranks && !coll_plan_args_begins(args, end, COLL_UNIT_RACK))
-        end++;
-    return end;
-}
-
 /* Gives each position a slot; positions that prefer the same slot keep the order of the line. */
 static void assign_slots(const coll_plan_args *args, seat seats[]) {
     const int ranks = args->shape->topo->ranks;
     for (int i = 0; i < ranks; i++)
         seats[i] = (seat){.before = 0};
-    for (int begin = 0, end; begin < ranks; begin = end) {
-        end = end_of_rack(args, begin);
-        for (int i = begin; i < end; i++) {
-            const int64_t halves = 2 * (int64_t)(i - begin) + 1;
-            seats[i].wanted = (int)(halves * ranks / (2 * (end - begin)));
-            seats[seats[i].wanted].before++;
+    for (int begin = 0, count; begin < ranks; begin += count) {
+        count = coll_plan_args_ranks(args, begin, COLL_UNIT_RACK);
+        for (int i = 0; i < count; i++) {
+            const int64_t halves = 2 * (int64_t)i + 1;
+            seats[begin + i].wanted = (int)(halves * ranks / (2 * count));
+            seats[seats[begin + i].wanted].before++;
         }
     }
     for (int i = 0, before = 0, here; i < ranks; i++, before += here) {

@@ -79,17 +79,9 @@ static int best_radix(const coll_plan_args *args, int nodes, int fewest, int nod
 }
 
 coll_leaders_extent coll_leaders_measure(const coll_plan_args *args, uint64_t asked) {
-    const int ranks = args->shape->topo->ranks;
-    coll_leaders_extent all = {.nodes = 0, .fewest = ranks};
-    for (int position = 0, count = 0; position < ranks; position++) {
-        all.nodes += coll_plan_args_begins(args, position, COLL_UNIT_NODE);
-        count++;
-        if (position + 1 < ranks && !coll_plan_args_begins(args, position + 1, COLL_UNIT_NODE))
-            continue;
-        all.fewest = count < all.fewest ? count : all.fewest;
-        all.most = count > all.most ? count : all.most;
-        count = 0;
-    }
+    const coll_extent ranks =
+        coll_rank_order_extent(args->line, args->shape->topo, COLL_UNIT_RANK, COLL_UNIT_NODE);
+    coll_leaders_extent all = {.nodes = ranks.wholes, .fewest = ranks.fewest, .most = ranks.most};
     all.node_cuts = coll_tree_depth(all.most);
     all.radix = asked >= 2 ? (int)asked : best_radix(args, all.nodes, all.fewest, all.node_cuts);
     all.radix = (int)coll_least((size_t)all.radix, (size_t)(all.nodes > 2 ? all.nodes : 2));
@@ -100,24 +92,32 @@ coll_leaders_extent coll_leaders_measure(const coll_plan_args *args, uint64_t as
     return all;
 }
 
-coll_leaders coll_leaders_open(const coll_plan_args *args, uint64_t asked, void *memory) {
-    const coll_leaders_extent all = coll_leaders_measure(args, asked);
-    const int own = args->line->position;
-    int *first = memory, nodes = 0;
-    coll_leaders leaders = {
-        .order = args->line->order, .first = first, .nodes = all.nodes, .radix = all.radix};
-    for (int position = 0; position < args->shape->topo->ranks; position++) {
+int coll_list_nodes(const coll_plan_args *args, int first[]) {
+    const int ranks = args->shape->topo->ranks;
+    int nodes = 0, own = 0;
+    for (int position = 0; position < ranks; position++) {
         if (coll_plan_args_begins(args, position, COLL_UNIT_NODE))
             first[nodes++] = position;
-        if (position == own)
-            leaders.node = nodes - 1;
+        if (position == args->line->position)
+            own = nodes - 1;
     }
-    first[nodes] = args->shape->topo->ranks;
-    leaders.ranks = first[leaders.node + 1] - first[leaders.node];
-    leaders.place = own - first[leaders.node];
-    leaders.cuts = coll_cut_depth(nodes, leaders.radix, leaders.node);
-    leaders.node_cuts = coll_cut_depth(leaders.ranks, 2, leaders.place);
-    return leaders;
+    first[nodes] = ranks;
+    return own;
+}
+
+coll_leaders coll_leaders_open(const coll_plan_args *args, uint64_t asked, void *memory) {
+    const coll_leaders_extent all = coll_leaders_measure(args, asked);
+    const int *first = memory, node = coll_list_nodes(args, memory),
+              ranks = first[node + 1] - first[node], place = args->line->position - first[node];
+    return (coll_leaders){.order = args->line->order,
+                          .first = first,
+                          .nodes = all.nodes,
+                          .node = node,
+                          .ranks = ranks,
+                          .place = place,
+                          .radix = all.radix,
+                          .cuts = coll_cut_depth(all.nodes, all.radix, node),
+                          .node_cuts = coll_cut_depth(ranks, 2, place)};
 }
 
 /* --- Turns --- */

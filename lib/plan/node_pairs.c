@@ -3,27 +3,15 @@
 
 #include "lib/plan/node_pairs.h"
 
-int coll_node_pairs_ranks(const coll_plan_args *args, int position) {
-    int ranks = 1;
-    while (position + ranks < args->shape->topo->ranks &&
-           !coll_plan_args_begins(args, position + ranks, COLL_UNIT_NODE))
-        ranks++;
-    return ranks;
-}
-
 coll_node_pairs_extent coll_node_pairs_measure(const coll_plan_args *args) {
-    coll_node_pairs_extent all = {.parts = 1};
-    int fewest = args->shape->topo->ranks;
-    for (int position = 0, ranks; position < args->shape->topo->ranks; position += ranks) {
-        ranks = coll_node_pairs_ranks(args, position);
-        fewest = ranks < fewest ? ranks : fewest;
-        all.most = ranks > all.most ? ranks : all.most;
-        all.nodes++;
-    }
-    if (all.nodes > 1 && fewest >= all.nodes - 1)
-        all.parts = fewest / (all.nodes - 1);
-    all.bytes = ((size_t)all.nodes + 1) * sizeof(int);
-    return all;
+    const coll_extent ranks =
+        coll_rank_order_extent(args->line, args->shape->topo, COLL_UNIT_RANK, COLL_UNIT_NODE);
+    const int others = ranks.wholes - 1;
+    return (coll_node_pairs_extent){
+        .nodes = ranks.wholes,
+        .most = ranks.most,
+        .parts = others > 0 && ranks.fewest >= others ? ranks.fewest / others : 1,
+        .bytes = ((size_t)ranks.wholes + 1) * sizeof(int)};
 }
 
 static int divide_up(int count, int by) {
@@ -40,19 +28,14 @@ int coll_node_pairs_forwards(const coll_node_pairs_extent *all, int ranks) {
 
 coll_node_pairs coll_node_pairs_open(const coll_plan_args *args, void *memory) {
     const coll_node_pairs_extent all = coll_node_pairs_measure(args);
-    const int own = args->line->position;
-    int *first = memory;
-    coll_node_pairs pairs = {.order = args->line->order, .first = first, .parts = all.parts};
-    for (int position = 0; position < args->shape->topo->ranks; position++) {
-        if (coll_plan_args_begins(args, position, COLL_UNIT_NODE))
-            first[pairs.nodes++] = position;
-        if (position == own)
-            pairs.node = pairs.nodes - 1;
-    }
-    first[pairs.nodes] = args->shape->topo->ranks;
-    pairs.ranks = first[pairs.node + 1] - first[pairs.node];
-    pairs.place = own - first[pairs.node];
-    return pairs;
+    const int *first = memory, node = coll_list_nodes(args, memory);
+    return (coll_node_pairs){.order = args->line->order,
+                             .first = first,
+                             .nodes = all.nodes,
+                             .node = node,
+                             .ranks = first[node + 1] - first[node],
+                             .place = args->line->position - first[node],
+                             .parts = all.parts};
 }
 
 static coll_run positions_of(const coll_node_pairs *pairs, int node) {

@@ -23,9 +23,6 @@ typedef struct coll_node_pairs_extent {
 
 coll_node_pairs_extent coll_node_pairs_measure(const coll_plan_args *args);
 
-/* Returns the number of ranks of the node that begins at POSITION. */
-int coll_node_pairs_ranks(const coll_plan_args *args, int position);
-
 /* Return the most messages of a rank on a node of RANKS ranks, and the most ranks of other nodes to
  * which it forwards data. */
 int coll_node_pairs_messages(const coll_node_pairs_extent *all, int ranks);

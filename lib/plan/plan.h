@@ -147,6 +147,14 @@ static inline bool coll_plan_args_begins(const coll_plan_args *args, int positio
     return coll_rank_order_begins(args->line, args->shape->topo, position, unit);
 }
 
+/* Returns the number of ranks of the UNIT that begins at position FIRST. */
+static inline int coll_plan_args_ranks(const coll_plan_args *args, int first, coll_unit unit) {
+    int end = first + 1;
+    while (end < args->shape->topo->ranks && !coll_plan_args_begins(args, end, unit))
+        end++;
+    return end - first;
+}
+
 /* An algorithm's functions for planning. */
 typedef struct coll_planner {
     /* Returns the sizes, which are the same for all ranks of a call. */

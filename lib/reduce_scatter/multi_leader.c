@@ -245,7 +245,7 @@ static coll_plan_size plan_size(const coll_plan_args *args) {
     for (int position = 0; position < p; position++)
         total += coll_plan_args_block(args, args->input, position);
     for (int position = 0, ranks; position < p; position += ranks) {
-        ranks = coll_node_pairs_ranks(args, position);
+        ranks = coll_plan_args_ranks(args, position, COLL_UNIT_NODE);
         const int messages = coll_node_pairs_messages(&all, ranks),
                   forwards = coll_node_pairs_forwards(&all, ranks),
                   in_part = (ranks + all.parts - 1) / all.parts,
