@@ -91,8 +91,10 @@ typedef enum coll_operation {
 typedef struct coll_shape {
     coll_operation operation;
     coll_sides sides;
-    size_t bytes;   /* of a rank or of a block; or COLL_BYTES_UNKNOWN */
-    int root;       /* or COLL_NO_ROOT */
+    size_t bytes; /* of a rank or of a block, the mean block; or COLL_BYTES_UNKNOWN */
+    size_t
+        longest; /* bytes of the longest block if all ranks know that blocks may differ; else 0 */
+    int root;    /* or COLL_NO_ROOT */
     size_t element; /* bytes of an element that the MPI_Op combines; 0: no reduction */
     bool ordered;   /* operands must be combined in rank order */
     /* COLL_REPRODUCIBLE: only reproducible algorithms may run; implies ORDERED */
@@ -125,6 +127,14 @@ static inline bool coll_order_is_free(const coll_shape *call) {
     return !call->ordered;
 }
 
+/* How often a block that is much longer than the others passes one link, or link after link as a
+ * whole: once, in each of log2 p rounds, or p - 1 times. */
+typedef enum coll_passes {
+    COLL_PASSES_ONCE,
+    COLL_PASSES_EACH_ROUND,
+    COLL_PASSES_EACH_RANK
+} coll_passes;
+
 typedef struct coll_algorithm {
     const char *name;
     const char *formerly; /* accepted name of an algorithm that this one replaces; NULL: none */
@@ -143,7 +153,8 @@ typedef struct coll_algorithm {
      * table, whatever the size and the placement, if the line is in rank order.
      */
     bool reproducible;
-    bool rival; /* baseline for comparisons: runs only if the user names it */
+    coll_passes passes; /* if all ranks know that blocks may differ */
+    bool rival;         /* baseline for comparisons: runs only if the user names it */
     /* Returns the seconds from the common start to the last rank's end. NULL: simulate the plan. */
     double (*predict)(const coll_shape *call, const coll_values *values);
     const struct coll_planner *planner; /* lib/plan/plan.h; NULL: the algorithm has no plan */

@@ -211,6 +211,7 @@ const coll_algorithm coll_allgather_bruck = {
     .summary = "each rank's blocks grow by a factor in each round, near ranks first",
     .params = {COLL_PARAM_RADIX("factor by which a rank's blocks grow in a round")},
     .applicable = is_small,
+    .passes = COLL_PASSES_EACH_ROUND,
     .planner = &(const coll_planner){.size = bruck_size, .plan = bruck_plan},
 };
 
@@ -219,5 +220,6 @@ const coll_algorithm coll_allgather_sparbit = {
     .summary = "each rank's blocks grow by a factor in each round, far ranks first",
     .params = {COLL_PARAM_RADIX("factor by which a rank's blocks grow in a round")},
     .applicable = is_small,
+    .passes = COLL_PASSES_EACH_ROUND,
     .planner = &(const coll_planner){.size = sparbit_size, .plan = sparbit_plan},
 };

@@ -167,5 +167,6 @@ const coll_algorithm coll_allgather_multi_leader = {
     .summary = "all ranks of a node exchange blocks with other nodes at the same time",
     .params = {COLL_PARAM_LEADERS(COLL_RADIX)},
     .applicable = is_applicable,
+    .passes = COLL_PASSES_EACH_ROUND,
     .planner = &(const coll_planner){.size = plan_size, .plan = make_plan},
 };

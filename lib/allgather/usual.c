@@ -115,6 +115,7 @@ const coll_algorithm coll_allgather_usual_doubling = {
     .name = "usual_doubling",
     .summary = "pairs of ranks exchange all that they have, twice as far apart each time",
     .applicable = is_power_of_two,
+    .passes = COLL_PASSES_EACH_ROUND,
     .planner = &(const coll_planner){.size = doubling_size, .plan = doubling_plan},
 };
 
@@ -122,5 +123,6 @@ const coll_algorithm coll_allgather_usual_neighbors = {
     .name = "usual_neighbors",
     .summary = "a rank exchanges two blocks with one neighbor and the other by turns",
     .applicable = is_even,
+    .passes = COLL_PASSES_EACH_RANK,
     .planner = &(const coll_planner){.size = neighbors_size, .plan = neighbors_plan},
 };

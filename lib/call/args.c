@@ -328,6 +328,7 @@ static int describe_reduce_scatter(coll_call_args *call) {
     if (code != MPI_SUCCESS)
         return code;
     call->shape.bytes = mean_block_bytes(&call->inputs);
+    call->shape.longest = user->uneven ? coll_blocks_longest(&call->inputs) : 0;
     if (call->comm->ranks == 1 && !in_place) {
         call->own = coll_blocks_at(&call->inputs, 0);
         call->own_into = call->data;
@@ -342,6 +343,7 @@ static int describe_allgather(coll_call_args *call) {
     if (code != MPI_SUCCESS)
         return code;
     call->shape.bytes = mean_block_bytes(&call->blocks);
+    call->shape.longest = user->uneven ? coll_blocks_longest(&call->blocks) : 0;
     return set_local_copy(call, user->send_count, user->send_type,
                           coll_blocks_at(&call->blocks, call->comm->rank));
 }
@@ -353,8 +355,10 @@ static int describe_gather(coll_call_args *call) {
                    : open_data(call, &call->data, user->send, user->send_count, user->send_type);
     if (!is_root(call))
         call->shape.bytes = call->data.bytes;
-    if (user->uneven)
+    if (user->uneven) {
         call->shape.bytes = COLL_BYTES_UNKNOWN;
+        call->shape.longest = 0;
+    }
     return code;
 }
 

@@ -350,11 +350,12 @@ int coll_native_run(coll_operation operation, const coll_user *user, MPI_Comm co
 /* --- Entries of the tables --- */
 
 /*
- * Returns whether the call's bytes, and thus its counts, fit an int; true if sizes differ by rank,
- * as the bytes are then unknown.
+ * Returns whether the call's bytes, and thus its counts, fit an int. If all ranks know that blocks
+ * may differ, all bytes must fit, as displacements reach as far. True if the bytes are unknown.
  */
 static bool fits(const coll_shape *call) {
-    return call->bytes <= INT_MAX || call->bytes == COLL_BYTES_UNKNOWN;
+    const size_t most = call->longest ? INT_MAX / (size_t)call->topo->ranks : INT_MAX;
+    return call->bytes <= most || call->bytes == COLL_BYTES_UNKNOWN;
 }
 
 #define NATIVE(operation)                                                                          \

@@ -166,5 +166,6 @@ const coll_algorithm coll_reduce_scatter_circulant = {
                    "most bytes, of all blocks together, that are forwarded at a time", 64 << 10),
                COLL_PARAM_WINDOW("segments in flight", 4)},
     .applicable = coll_order_is_free,
+    .passes = COLL_PASSES_EACH_ROUND,
     .planner = &(const coll_planner){.size = plan_size, .plan = make_plan},
 };

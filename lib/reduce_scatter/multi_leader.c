@@ -285,5 +285,6 @@ const coll_algorithm coll_reduce_scatter_multi_leader = {
     .name = "multi_leader",
     .summary = "all ranks of a node exchange its sums with other nodes at the same time",
     .applicable = is_applicable,
+    .passes = COLL_PASSES_EACH_ROUND,
     .planner = &(const coll_planner){.size = plan_size, .plan = make_plan},
 };

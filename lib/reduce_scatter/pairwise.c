@@ -155,5 +155,6 @@ const coll_algorithm coll_reduce_scatter_pairwise = {
     .params = {COLL_PARAM_SEGMENT(COLL_MESSAGE_BYTES, 32 << 10),
                COLL_PARAM_WINDOW("segments in flight", 8)},
     .reproducible = true,
+    .passes = COLL_PASSES_EACH_RANK,
     .planner = &(const coll_planner){.size = plan_size, .plan = make_plan},
 };

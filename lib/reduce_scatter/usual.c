@@ -230,6 +230,7 @@ const coll_algorithm coll_reduce_scatter_usual_halving = {
     .name = "usual_halving",
     .summary = "ranks exchange halves and add them up, the farthest first",
     .applicable = coll_order_is_free,
+    .passes = COLL_PASSES_EACH_ROUND,
     .planner = &(const coll_planner){.size = plan_size, .plan = plan_halving},
 };
 
@@ -237,5 +238,6 @@ const coll_algorithm coll_reduce_scatter_usual_butterfly = {
     .name = "usual_butterfly",
     .summary = "ranks exchange halves and add them up, the nearest first",
     .applicable = coll_order_is_free,
+    .passes = COLL_PASSES_EACH_ROUND,
     .planner = &(const coll_planner){.size = plan_size, .plan = plan_butterfly},
 };

@@ -69,7 +69,8 @@ static bool is_tuned(const comm_tunings *all, const coll_shape *call) {
     return !all->off && state->settings->learn != COLL_AUTOTUNE_NOTHING &&
            !coll_operations[call->operation].neighbors &&
            !state->specs[call->operation].algorithm && call->bytes != COLL_BYTES_UNKNOWN &&
-           call->topo->sites == 1 && call->topo->nodes > 1 && may_differ(state, call);
+           coll_long_class(call) < 0 && call->topo->sites == 1 && call->topo->nodes > 1 &&
+           may_differ(state, call);
 }
 
 /* Returns whether tuning may pay. Without a prediction there are no other candidates. */

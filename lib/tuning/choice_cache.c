@@ -52,7 +52,8 @@ static bool is_for(const cached_choice *one, uint64_t key, const coll_spec *aske
            (!asked->algorithm ||
             memcmp(&one->asked.values, &asked->values, sizeof asked->values) == 0) &&
            other->operation == call->operation && call->bytes >= one->least &&
-           call->bytes <= one->most && coll_select_element(other) == coll_select_element(call) &&
+           call->bytes <= one->most && coll_long_class(other) == coll_long_class(call) &&
+           coll_select_element(other) == coll_select_element(call) &&
            other->ordered == call->ordered && other->reproducible == call->reproducible &&
            other->served == call->served;
 }

@@ -256,6 +256,9 @@ coll_native_default coll_native_find(const coll_shape *call) {
         found.values = coll_values_default(row->algorithm);
     if (row->first)
         found.values.at[0] = row->first;
+    if (row->algorithm)
+        found.passes =
+            row->algorithm == &coll_allgather_ring ? COLL_PASSES_EACH_RANK : row->algorithm->passes;
     return found;
 }
 

@@ -13,7 +13,8 @@
 typedef struct coll_native_default {
     const coll_algorithm *algorithm; /* NULL: a reduce to rank 0, and then a scatter */
     coll_values values;
-    double factor; /* by which the call takes longer than the estimate, as packets are lost */
+    double factor;      /* by which the call takes longer than the estimate, as packets are lost */
+    coll_passes passes; /* of ALGORITHM as Open MPI runs it, which passes whole blocks on */
 } coll_native_default;
 
 /* Returns what Open MPI runs for CALL, which must not be a neighbourhood collective. Plans for it

@@ -4,6 +4,7 @@
 #include "lib/tuning/select.h"
 
 #include "lib/cost/networks.h"
+#include "lib/pattern/binomial.h"
 #include "lib/sim/estimate.h"
 #include "lib/sim/link_load.h"
 #include "lib/tuning/ompi_decision_table.h"
@@ -24,12 +25,27 @@ static const double CLEARLY = 0.9, CLEARLY_IF_SMALL = 0.75;
  * larger slowdowns count as this one. */
 static const double MOST_REGRET = 3;
 
+/* Returns the seconds that CALL takes longer than with equal blocks, which estimates assume. */
+static double long_block_seconds(const coll_algorithm *algorithm, const coll_shape *call) {
+    if (coll_long_class(call) < 0)
+        return 0;
+    const coll_passes passes =
+        algorithm->native ? coll_native_find(call).passes : algorithm->passes;
+    const int ranks = call->topo->ranks, times = passes == COLL_PASSES_EACH_RANK ? ranks - 1
+                                                 : passes == COLL_PASSES_EACH_ROUND
+                                                     ? coll_tree_depth(ranks)
+                                                     : 1;
+    const coll_cost *link = coll_profile_outermost(coll_shape_costs(call), call->topo);
+    return (times - 1) * (double)(call->longest - call->bytes) * link->per_byte;
+}
+
 /* Returns the seconds that ALGORITHM takes for CALL on its network. */
 static double predict(const coll_algorithm *algorithm, const coll_shape *call,
                       const coll_values *values) {
-    return algorithm->native    ? coll_native_estimate(call)
-           : algorithm->predict ? algorithm->predict(call, values)
-                                : coll_estimate(algorithm, call, values);
+    const double even = algorithm->native    ? coll_native_estimate(call)
+                        : algorithm->predict ? algorithm->predict(call, values)
+                                             : coll_estimate(algorithm, call, values);
+    return even + long_block_seconds(algorithm, call);
 }
 
 double coll_predicted_on(const coll_algorithm *algorithm, const coll_shape *call,
@@ -60,6 +76,8 @@ static coll_shape class_representative(const coll_shape *call) {
     coll_shape usual = *call;
     if (call->bytes > 0 && call->bytes != COLL_BYTES_UNKNOWN)
         usual.bytes = coll_class_bytes(coll_size_class(call->bytes));
+    const int longest = coll_long_class(call);
+    usual.longest = longest < 0 ? 0 : coll_class_bytes(longest);
     usual.element = coll_select_element(call);
     if (call->topo->sites == 1 && call->root != COLL_NO_ROOT)
         usual.root = 0;

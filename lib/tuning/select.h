@@ -55,6 +55,12 @@ static inline size_t coll_select_element(const coll_shape *call) {
     return call->bytes < usual && call->bytes > 0 ? 1 : usual;
 }
 
+/* Returns the class of CALL's longest block if it is more than twice as long as the mean, else -1.
+ */
+static inline int coll_long_class(const coll_shape *call) {
+    return call->longest / 2 > call->bytes ? coll_size_class(call->longest) : -1;
+}
+
 /* Returns whether ALGORITHM can run CALL. */
 static inline bool coll_select_applicable(const coll_algorithm *algorithm, const coll_shape *call) {
     return (!call->reproducible || algorithm->reproducible) &&

@@ -753,6 +753,27 @@ START_TEST(a_size_class_has_one_choice) {
 }
 END_TEST
 
+/* A block that is much longer than the others passes the links of a ring once. */
+START_TEST(a_long_block_goes_around_the_ring) {
+    static const coll_operation operations[] = {COLL_OPERATION_ALLGATHER,
+                                                COLL_OPERATION_REDUCE_SCATTER};
+    const coll_spec none = {.algorithm = NULL};
+    for (int i = 0; i < 2; i++) {
+        const coll_operation_info *operation = &coll_operations[operations[i]];
+        scene s;
+        set_scene(&s, operation->table[0], 64, 64, 1 << 10);
+        set_operation(&s, operation);
+        const coll_choice even = coll_select(operation->table, &s.shape, &none);
+        s.shape.longest = s.shape.bytes * 3 / 2;
+        ck_assert_str_eq(coll_select(operation->table, &s.shape, &none).algorithm->name,
+                         even.algorithm->name);
+        s.shape.longest = s.shape.bytes * 64;
+        ck_assert_str_eq(coll_select(operation->table, &s.shape, &none).algorithm->name, "ring");
+        ck_assert_str_ne(even.algorithm->name, "ring");
+    }
+}
+END_TEST
+
 START_TEST(a_result_is_always_the_same) {
     for (int i = 0; i < 2; i++) {
         const coll_algorithm *algorithm = i ? two_tree : chain;
@@ -937,6 +958,7 @@ int main(void) {
     tcase_add_test(cases, sites_have_latencies_of_their_own);
     tcase_add_loop_test(cases, a_size_class_has_one_choice, COLL_OPERATION_ALLREDUCE,
                         COLL_OPERATION_SCATTER + 1);
+    tcase_add_test(cases, a_long_block_goes_around_the_ring);
     tcase_add_test(cases, a_result_is_always_the_same);
     tcase_add_test(cases, with_too_little_memory_there_is_no_time);
     tcase_add_test(cases, every_message_is_seen);
