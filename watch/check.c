@@ -78,13 +78,15 @@ static int create_type_and_op(void) {
     return code;
 }
 
-int watch_check_prepare(watch_comm *comm) {
-    if (!comm || comm->info.inter)
-        return MPI_SUCCESS;
-    int code = compare == MPI_OP_NULL ? create_type_and_op() : MPI_SUCCESS;
+void watch_check_prepare(MPI_Comm comm, watch_comm *place) {
+    int inter = 0, all_ready = 0;
+    if (!comm || comm == MPI_COMM_NULL || PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS ||
+        inter)
+        return;
+    int ready = place && (compare != MPI_OP_NULL || create_type_and_op() == MPI_SUCCESS);
     /* MPI_Comm_dup would call the copy functions of the program's attributes. */
-    return code == MPI_SUCCESS ? PMPI_Comm_split(comm->handle, 0, comm->info.rank, &comm->checking)
-                               : code;
+    if (PMPI_Allreduce(&ready, &all_ready, 1, MPI_INT, MPI_MIN, comm) == MPI_SUCCESS && all_ready)
+        PMPI_Comm_split(comm, 0, place->info.rank, &place->checking);
 }
 
 void watch_check_release(watch_comm *comm) {

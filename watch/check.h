@@ -11,10 +11,11 @@
 extern bool watch_checks;
 
 /*
- * Creates a communicator for the comparisons on COMM, unless COMM is an intercommunicator or NULL.
- * Collective over COMM. Returns an MPI error code.
+ * Creates a communicator for the comparisons on COMM, whose entry is PLACE. Does nothing if COMM is
+ * an intercommunicator or MPI_COMM_NULL, or if PLACE is NULL on some rank, whose table is full.
+ * Collective over COMM.
  */
-int watch_check_prepare(watch_comm *comm);
+void watch_check_prepare(MPI_Comm comm, watch_comm *place);
 
 /* Frees the communicator that watch_check_prepare has created, before COMM itself is freed. */
 void watch_check_release(watch_comm *comm);

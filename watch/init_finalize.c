@@ -159,7 +159,7 @@ static void start_watching(uint64_t init_ticks) {
         return;
     watch_checks = settings.check;
     if (watch_checks)
-        watch_check_prepare(watch_comm_find(MPI_COMM_WORLD));
+        watch_check_prepare(MPI_COMM_WORLD, watch_comm_find(MPI_COMM_WORLD));
     watch_recorder_begin(init_ticks);
     pthread_atfork(NULL, NULL, stop_in_forked_process);
     on_exit(announce_exit, NULL);

@@ -166,8 +166,8 @@ int watch_end(watch_call *call, int code) {
         if (call->made && !call->request) {
             watch_comm *made =
                 watch_comm_made(*call->made, call->place, record->number, record->call);
-            if (watch_checks && made)
-                watch_check_prepare(made);
+            if (watch_checks)
+                watch_check_prepare(*call->made, made);
         }
     }
     if (record) {

@@ -11,6 +11,10 @@
  *   partners barrier   the others wait in MPI_Barrier
  *   partners master    rank 0 waits for results from any rank, and the others for work from rank 0
  *   partners receiver  the others wait for a message from it
+ *
+ * Or is correct:
+ *
+ *   partners dups      all ranks make more communicators than a table of the watcher has room for
  */
 #include <mpi.h>
 #include <string.h>
@@ -67,6 +71,15 @@ static void barrier(int rank, int size) {
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
+static void dups(void) {
+    enum { DUPS = 600 };
+    MPI_Comm comm;
+    for (int i = 0; i < DUPS; i++) {
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm); /* is not freed */
+        MPI_Barrier(comm);
+    }
+}
+
 int main(int argc, char **argv) {
     int rank, size;
     MPI_Init(&argc, &argv);
@@ -86,6 +99,8 @@ int main(int argc, char **argv) {
         master(rank, size);
     else if (strcmp(way, "receiver") == 0)
         receiver(rank, size);
+    else if (strcmp(way, "dups") == 0)
+        dups();
     MPI_Finalize();
     return 0;
 }
