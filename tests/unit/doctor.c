@@ -186,6 +186,25 @@ START_TEST(interfaces) {
 }
 END_TEST
 
+START_TEST(interfaces_of_two_hosts) {
+    job.hosts = 2;
+    job.ranks = 4;
+    job.pair_count = 1;
+    facts[2].interfaces[0].mtu = 9000;
+    expect_fact(DOCTOR_MTU, 0, true);
+    ck_assert_ptr_nonnull(
+        strstr(found.of[0].text, "an MTU of 1500, that of the other hosts is 9000"));
+    set_up();
+    job.hosts = 2;
+    job.ranks = 4;
+    job.pair_count = 1;
+    facts[2].interfaces[0].megabits = 100;
+    expect_fact(DOCTOR_MEGABITS, 1, true);
+    ck_assert_ptr_nonnull(
+        strstr(found.of[0].text, "at 100 Mbit/s, that of the other hosts at 1000"));
+}
+END_TEST
+
 START_TEST(order) {
     static const int random[RANKS] = {0, 1, 0, 2, 1, 2, 2, 0, 1, 0, 2, 1},
                      rack_by_rack[RANKS] = {2, 2, 2, 2, 0, 0, 0, 0, 1, 1, 1, 1},
@@ -358,6 +377,7 @@ int main(void) {
     tcase_add_test(tests, slow_cores);
     tcase_add_test(tests, busy_hosts);
     tcase_add_test(tests, interfaces);
+    tcase_add_test(tests, interfaces_of_two_hosts);
     tcase_add_test(tests, order);
     tcase_add_test(tests, a_slow_host);
     tcase_add_test(tests, causes);

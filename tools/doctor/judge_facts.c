@@ -277,10 +277,14 @@ static void judge_values(odd_hosts *odd, bool of_mtu, doctor_findings *found) {
     int count = 0;
     for (int host = 0; values && host < job->hosts; host++) {
         const doctor_interface *used = interface_used(job, host);
-        if (used && (of_mtu || used->megabits > 0))
-            values[count++] = of_mtu ? used->mtu : used->megabits;
+        const int value = !used ? 0 : of_mtu ? used->mtu : used->megabits;
+        if (value > 0)
+            values[count++] = value;
     }
-    const double usual = count > 0 ? app_stats_median(values, count) : 0;
+    if (count > 0)
+        app_stats_sort(values, count);
+    /* Of an even number, the upper one of the middle values, and not a mean that no host has. */
+    const double usual = count > 0 ? values[count / 2] : 0;
     for (int host = 0; count > 0 && host < job->hosts; host++) {
         const doctor_interface *used = interface_used(job, host);
         if (used && of_mtu && used->mtu != 0 && used->mtu != usual)
