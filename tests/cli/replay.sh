@@ -103,6 +103,9 @@ same "host of 2" "$(sed -n 's/rank 2=\(.*\) slot.*/\1/p' rankfile)" "$(sed -n 's
 same "host of 3" "$(sed -n 's/rank 3=\(.*\) slot.*/\1/p' rankfile)" "$(sed -n 's/rank 1=\(.*\) slot.*/\1/p' rankfile)"
 same "slots" "$(sed 's/rank .=//' rankfile | sort | tr '\n' ',')" "x slot=0,x slot=1,y slot=0,y slot=1,"
 grep -q '^# communication takes [0-9]*\.[0-9]* times less$' out || fail "no gain"
+printf '%s\n' 'x slots=1' 'y slots=2' 'x' >apart
+info place pairs --hostfile apart --output rankfile || fail "a host in two lines"
+same "slots" "$(sed 's/rank .=//' rankfile | sort | tr '\n' ',')" "x slot=0,x slot=1,y slot=0,y slot=1,"
 
 # --- With the component: collectives alone ---
 if [ -f "$build/.libs/mca_coll_libcoll.so" ]; then

@@ -61,10 +61,11 @@ static bool parse_options(int argc, char **argv, command *options) {
  * host of each slot. */
 static void write_rankfile(FILE *file, const char *const hosts[], const int slot_of[], int ranks) {
     for (int rank = 0; rank < ranks; rank++) {
-        int first = slot_of[rank];
-        while (first > 0 && strcmp(hosts[first - 1], hosts[first]) == 0)
-            first--;
-        fprintf(file, "rank %d=%s slot=%d\n", rank, hosts[slot_of[rank]], slot_of[rank] - first);
+        const char *host = hosts[slot_of[rank]];
+        int before = 0; /* slots of the same host; the hostfile may name a host in several lines */
+        for (int slot = 0; slot < slot_of[rank]; slot++)
+            before += strcmp(hosts[slot], host) == 0;
+        fprintf(file, "rank %d=%s slot=%d\n", rank, host, before);
     }
 }
 
