@@ -151,6 +151,21 @@ info place rec --hostfile one --output rankfile && fail "one slot for 4 ranks"
 grep -q 'there are 1 slots for the 4 ranks' err || fail "too few slots"
 info place rec --hostfile hosts --output nowhere/rankfile && fail "an output in no directory"
 grep -q "nowhere/rankfile: can't be written" err || fail "no reason for the output"
+# No output overwrites an input.
+cp -r rec inputs && cp hosts topology inputs
+overwrites() {
+    info "$@" && fail "overwritten: $*"
+    [ "$(wc -l <err)" -eq 1 ] && grep -q "is also read, as" err || fail "not refused: $*"
+}
+overwrites place rec --hostfile hosts --output hosts
+overwrites place rec --hostfile hosts --output rec/rank.1
+overwrites place rec --hostfile hosts --topology topology --output ./topology
+overwrites replay rec --hostfile hosts --json hosts
+overwrites replay rec --export-goal rec/rank.0
+overwrites replay rec --profile topology --json topology
+for file in hosts topology rec/rank.0 rec/rank.1; do
+    cmp -s "$file" "inputs/${file##*/}" || fail "$file is overwritten"
+done
 info replay rec --hostfile hosts --json nowhere/r.json && fail "JSON in no directory"
 info replay rec --hostfile hosts --topology /dev/null && fail "an empty topology lists hosts"
 echo "all tests passed"

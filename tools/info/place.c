@@ -94,9 +94,12 @@ static void run(command *options) {
     slot_list slots = {.text = NULL};
     app_output output = {.file = NULL};
     int *slot_of = NULL;
-    bool good = slots_read(options->hostfile, &slots, cluster, &problem) &&
+    const char *directory = options->words.words[0];
+    bool good = slots_check_output("--output", options->output, directory, options->hostfile,
+                                   cluster, &problem) &&
+                slots_read(options->hostfile, &slots, cluster, &problem) &&
                 app_output_open(&output, options->output, &problem) &&
-                app_mpi(&problem, COLL_Record_read(options->words.words[0], &record));
+                app_mpi(&problem, COLL_Record_read(directory, &record));
     /* A job has at most as many ranks as slots, which is checked first. */
     if (good && !(slot_of = malloc((size_t)cluster->slot_count * sizeof *slot_of)))
         good = app_refuse(&problem, "out of memory for %d slots", cluster->slot_count);

@@ -133,9 +133,13 @@ static void run(command *options) {
     COLL_Record *record = NULL;
     slot_list slots = {.text = NULL};
     app_output output = {.file = NULL}; /* GOAL, or JSON */
-    bool good = slots_read(options->hostfile, &slots, &options->cluster, &problem) &&
-                app_output_open(&output, options->goal ? options->goal : options->json, &problem) &&
-                app_mpi(&problem, COLL_Record_read(options->words.words[0], &record));
+    const char *directory = options->words.words[0],
+               *path = options->goal ? options->goal : options->json;
+    bool good = slots_check_output(options->goal ? "--export-goal" : "--json", path, directory,
+                                   options->hostfile, &options->cluster, &problem) &&
+                slots_read(options->hostfile, &slots, &options->cluster, &problem) &&
+                app_output_open(&output, path, &problem) &&
+                app_mpi(&problem, COLL_Record_read(directory, &record));
     if (good && options->goal)
         good = app_mpi(&problem, COLL_Replay_goal(record, &options->cluster, output.file));
     else if (good)

@@ -67,6 +67,20 @@ bool slots_read(const char *path, slot_list *slots, COLL_Cluster *cluster, app_p
            (cluster->slot_count > 0 || app_refuse(problem, "hostfile %s names no hosts", path));
 }
 
+static bool is_of_record(const char *name) {
+    return strncmp(name, "rank.", strlen("rank.")) == 0;
+}
+
+bool slots_check_output(const char *name, const char *path, const char *directory,
+                        const char *hostfile, const COLL_Cluster *cluster, app_problem *problem) {
+    const app_file_use files[] = {{APP_FILE_WRITTEN, name, &path, 1, NULL},
+                                  {APP_FILE_READ, "DIR", &directory, 1, is_of_record},
+                                  {APP_FILE_READ, "--hostfile", &hostfile, 1, NULL},
+                                  {APP_FILE_READ, "--topology", &cluster->topology, 1, NULL},
+                                  {APP_FILE_READ, "--profile", &cluster->profile, 1, NULL}};
+    return app_files_check(files, sizeof files / sizeof *files, problem);
+}
+
 void slots_free(slot_list *slots) {
     free(slots->hosts);
     free(slots->text);

@@ -40,4 +40,12 @@ typedef struct slot_list {
 bool slots_read(const char *path, slot_list *slots, COLL_Cluster *cluster, app_problem *problem);
 void slots_free(slot_list *slots);
 
+/*
+ * Checks that PATH, which the option NAME gives, can be written and is none of the files that are
+ * read: those of the record in DIRECTORY, HOSTFILE, and CLUSTER's topology and profile. PATH and
+ * HOSTFILE may be NULL.
+ */
+bool slots_check_output(const char *name, const char *path, const char *directory,
+                        const char *hostfile, const COLL_Cluster *cluster, app_problem *problem);
+
 #endif
