@@ -91,6 +91,9 @@ messages=$(awk -f "$here/goal.awk" g.goal) || fail "GOAL: $messages"
 sed 's/^\(l3: .*\)/\1\n\1/' g.goal | awk -f "$here/goal.awk" >out && fail "a label twice passes"
 sed '0,/ recv /s/ recv [0-9]*b/ recv 1b/' g.goal | awk -f "$here/goal.awk" >out && fail "a wrong message passes"
 
+info replay rec --export-goal g2.goal --json g2.json && fail "GOAL and JSON"
+grep -q 'drop --json' err && [ ! -e g2.goal ] || fail "GOAL and JSON: not refused"
+
 # --- Placement: ranks 0 and 2, 1 and 3 exchange more than others ---
 mkdir pairs
 for rank in 0 1 2 3; do

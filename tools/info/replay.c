@@ -65,6 +65,8 @@ static bool parse_options(int argc, char **argv, command *options) {
     const app_command line = {"coll-info replay", usage, notes, APP_TABLE(table)};
     if (!app_parse(&line, argc, argv, &problem))
         return false;
+    if (options->goal && options->json)
+        return app_refuse(&problem, "--export-goal writes no estimate: drop --json");
     return options->words.count == 1 ||
            app_refuse(&problem, "replay needs the directory of a record, as in: replay DIR");
 }
