@@ -269,6 +269,15 @@ bool app_output_finish(app_output *output, app_problem *problem) {
     return good;
 }
 
+bool app_output_flush_stdout(app_problem *problem) {
+    errno = 0;
+    if (!fflush(stdout) && !ferror(stdout))
+        return true;
+    /* The reason why an earlier write failed is not known any more. */
+    return app_refuse(problem, "the output can't be written%s%s", errno ? ": " : "",
+                      errno ? strerror(errno) : "");
+}
+
 /*
  * Makes the rename of a file to PATH durable by writing its directory to disk. If the file system
  * can't synchronise directories, nothing more can be done.

@@ -57,6 +57,12 @@ bool app_output_commit(app_output *output, app_problem *problem);
 /* Closes the output and deletes the temporary file, if there is one. */
 void app_output_discard(app_output *output);
 
+/*
+ * Writes what is buffered for stdout. Returns false and a problem if that fails, or if an earlier
+ * write to stdout has failed. Programs call it before they say by their status that all is well.
+ */
+bool app_output_flush_stdout(app_problem *problem);
+
 /* Removes all temporary files of this process, before it ends without exit(3). */
 void app_output_abandon(void);
 

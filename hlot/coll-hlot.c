@@ -18,7 +18,6 @@
 #include <coll.h>
 #include <coll_tools.h>
 
-#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -259,9 +258,7 @@ static void run_on_rank_0(const command *options, const latency_monitor *o) {
         return;
     bool good = has_verb(options, "study") ? run_study(options, json.file)
                                            : read_and_process(options, o, json.file);
-    if (fflush(stdout))
-        good = app_refuse(&problem, "the output can't be written: %s", strerror(errno));
-    if (good)
+    if (good && app_output_flush_stdout(&problem))
         app_output_commit(&json, &problem);
     app_output_discard(&json);
 }

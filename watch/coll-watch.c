@@ -6,10 +6,10 @@
 #include "config.h"
 
 #include "app/options.h"
+#include "app/output.h"
 #include "watch/local_name.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -249,8 +249,7 @@ int main(int argc, char **argv) {
         free(answer);
     }
     app_words_free(&command.job);
-    if ((fflush(stdout) || ferror(stdout)) && !problem.text[0])
-        app_refuse(&problem, "the output can't be written: %s", strerror(errno));
+    app_output_flush_stdout(&problem);
     if (problem.text[0]) {
         fprintf(stderr, "%s: %s\n", program, problem.text);
         return 2;

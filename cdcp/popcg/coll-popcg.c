@@ -165,7 +165,8 @@ static bool run_command(const struct command *command, MPI_Comm comm, app_proble
     bool good = app_agree(problem, comm);
     if (good) {
         good = solve_all(command, &ocean, json.file, problem) &&
-               report_surface(command, &ocean, problem) && app_output_commit(&json, problem);
+               report_surface(command, &ocean, problem) && app_output_flush_stdout(problem) &&
+               app_output_commit(&json, problem);
         good = app_agree(problem, comm) && good;
     }
     app_output_discard(&json);

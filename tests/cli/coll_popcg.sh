@@ -99,4 +99,8 @@ refuses 1 "--iterations 0: a number" --iterations 0
 refuses 1 "option --grid needs a value" --grid
 refuses 1 "unknown option --depth" --depth 4
 refuses 1 "unexpected argument ocean.pbm" ocean.pbm
+if [ "$launcher" != mpich ]; then # whose mpiexec would write the output
+    $limited "$program" --grid 20x24 --json lost >/dev/full 2>err </dev/null && fail "a full disk"
+    grep -q "^coll-popcg: the output can't be written: " err && [ ! -e lost ] || fail "a full disk is not named"
+fi
 echo "all as it should be"

@@ -110,6 +110,12 @@ printf '%s\n' 'x slots=1' 'y slots=2' 'x' >apart
 info place pairs --hostfile apart --output rankfile || fail "a host in two lines"
 same "slots" "$(sed 's/rank .=//' rankfile | sort | tr '\n' ',')" "x slot=0,x slot=1,y slot=0,y slot=1,"
 
+if [ "$launcher" != mpich ]; then # whose mpiexec would write the output
+    $limited "$build/coll-info" place pairs --hostfile two --output lost >/dev/full 2>err </dev/null &&
+        fail "place to a full disk"
+    grep -q "^coll-info: the output can't be written: " err && [ ! -e lost ] || fail "a full disk is not named"
+fi
+
 # --- With the component: collectives alone ---
 if [ -f "$build/.libs/mca_coll_libcoll.so" ]; then
     coll_run 2 --component --record own --allreduce ring -- "$recorded" 2 4096 1 || fail "the component"

@@ -456,4 +456,20 @@ counts=0
 refuses "unexpected argument nonsense" coll-info learnt nonsense
 HOME='' XDG_CACHE_HOME='' refuses "set HOME or XDG_CACHE_HOME" coll-info learnt
 COLL_LEARN=yes refuses "COLL_LEARN=yes: allowed: 0, 1, all" coll-info
+
+# Programs whose output is lost say so. With MPICH a program that mpirun hasn't started has an mpiexec of its own,
+# which writes its output.
+lost() {
+    $limited "$build/$1" $2 --json lost.json >/dev/full 2>err </dev/null && fail "a full disk: $*"
+    [ "$(grep -c "^$1.*: the output can't be written" err)" = 1 ] || fail "a full disk is not named: $*"
+    [ ! -e lost.json ] || fail "a full disk: JSON is left: $*"
+}
+if [ "$launcher" != mpich ]; then
+    lost coll-info ""
+    lost coll-info "explain dcp account"
+    lost coll-bench "bcast --sizes 4 --reps 2"
+    lost coll-bench "started --size 4K --reps 1"
+    $limited "$build/coll-info" learnt >/dev/full 2>err && fail "a full disk: learnt"
+    grep -q "^coll-info: the output can't be written: " err || fail "a full disk is not named: learnt"
+fi
 echo "all as it should be"

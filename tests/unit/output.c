@@ -229,6 +229,23 @@ START_TEST(adds_to_standard_output) {
 }
 END_TEST
 
+START_TEST(loses_standard_output) {
+    app_problem first = {""}, second = {""};
+    ck_assert(app_output_flush_stdout(&first));
+    int before = dup(STDOUT_FILENO), full = open("/dev/full", O_WRONLY);
+    dup2(full, STDOUT_FILENO);
+    printf("line\n");
+    bool now = app_output_flush_stdout(&first), earlier = app_output_flush_stdout(&second);
+    dup2(before, STDOUT_FILENO);
+    clearerr(stdout);
+    close(before);
+    close(full);
+    ck_assert(!now && !earlier);
+    ck_assert_str_eq(first.text, "the output can't be written: No space left on device");
+    ck_assert_str_eq(second.text, "the output can't be written");
+}
+END_TEST
+
 /*
  * However a program ends, the old file is complete. Only kill -9 leaves a hidden file in its
  * directory.
@@ -321,6 +338,7 @@ int main(void) {
     tcase_add_test(cases, follows_links);
     tcase_add_test(cases, writes_to_what_is_no_file);
     tcase_add_test(cases, adds_to_standard_output);
+    tcase_add_test(cases, loses_standard_output);
     tcase_add_test(cases, ends_of_a_program);
     tcase_add_test(cases, tells_files_apart);
     suite_add_tcase(suite, cases);

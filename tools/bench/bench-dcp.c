@@ -179,7 +179,8 @@ static void measure_specs(const command *options) {
     for (size_t i = 0; i < options->specs.count; i++)
         dcp_job_run(program, options->specs.words[i], measure_all,
                     &(measurement){options, options->specs.words[i], json.file});
-    app_output_commit(&json, &problem);
+    if (app_output_flush_stdout(&problem))
+        app_output_commit(&json, &problem);
     app_agree_or_end(MPI_COMM_WORLD, program, &problem);
 }
 

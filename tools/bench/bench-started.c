@@ -250,7 +250,8 @@ static void run_benchmark(const command *options) {
             options->operation->call(OPERATION_PERSISTENT, &b.run, b.comm, &b.persistent));
     app_agree_or_end(MPI_COMM_WORLD, program, &problem);
     measure_all(&b, json.file);
-    app_output_commit(&json, &problem);
+    if (app_output_flush_stdout(&problem))
+        app_output_commit(&json, &problem);
     app_agree_or_end(MPI_COMM_WORLD, program, &problem);
     COLL_Request_free(&b.persistent.ours);
     MPI_Comm_free(&b.comm);

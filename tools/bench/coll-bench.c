@@ -482,7 +482,8 @@ static void measure_sizes(command *options, MPI_Comm comm) {
         measure_size(options, &list, &clock, comm, options->sizes[i], json.file);
         agree_or_end(comm);
     }
-    app_output_commit(&json, &problem);
+    if (app_output_flush_stdout(&problem))
+        app_output_commit(&json, &problem);
     agree_or_end(comm);
     contender_free(&list);
 }

@@ -15,7 +15,6 @@
 
 #include <coll_tools.h>
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -292,9 +291,7 @@ static void report(doctor *d, const char *json_path) {
                           .pair_count = d->together_count};
         job.hosts = count_hosts(ranks, host_of, host_of + ranks);
         print_all(d, &job, json.file);
-        if (fflush(stdout))
-            app_refuse(&problem, "the output can't be written: %s", strerror(errno));
-        else
+        if (app_output_flush_stdout(&problem))
             app_output_commit(&json, &problem);
     }
     app_output_discard(&json);

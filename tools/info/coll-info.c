@@ -11,7 +11,6 @@
 #include <coll.h>
 #include <coll_tools.h>
 
-#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -376,9 +375,7 @@ static void print_output(const command *options, const COLL_Description *d, MPI_
     bool good = options->algorithms  ? print_algorithms(options->operation, true, comm, json.file)
                 : options->operation ? explain_choice(options, d, comm, json.file)
                                      : show_machine(d, comm, json.file);
-    if (fflush(stdout))
-        good = app_refuse(&problem, "the output can't be written: %s", strerror(errno));
-    if (good)
+    if (good && app_output_flush_stdout(&problem))
         app_output_commit(&json, &problem);
     app_output_discard(&json);
 }

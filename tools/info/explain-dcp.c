@@ -120,7 +120,7 @@ static bool print_table(const command *options, const benefit_times *times, int 
         print_row(&as_it_is, &overlapping, served, json.file);
     print_verdict("as it is", &as_it_is);
     print_verdict("if it overlapped all that they serve", &overlapping);
-    return app_output_commit(&json, &problem);
+    return app_output_flush_stdout(&problem) && app_output_commit(&json, &problem);
 }
 
 /* The main function of coll-info explain dcp; rank 0 reads and prints. */

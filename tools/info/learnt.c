@@ -5,6 +5,7 @@
 #include "tools/commands.h"
 
 #include "app/options.h"
+#include "app/output.h"
 
 #include <coll_tools.h>
 
@@ -31,14 +32,15 @@ static bool print_file(FILE *from, const char *path) {
         fwrite(block, 1, bytes, stdout);
     if (ferror(from))
         return app_refuse(&problem, "%s can't be read: %s", path, strerror(errno));
-    return !fflush(stdout) ||
-           app_refuse(&problem, "the output can't be written: %s", strerror(errno));
+    return app_output_flush_stdout(&problem);
 }
 
 static bool show_file(const char *path) {
     FILE *file = fopen(path, "r");
-    if (!file && errno == ENOENT)
-        return printf("# %s: nothing has been learnt\n", path) > 0;
+    if (!file && errno == ENOENT) {
+        printf("# %s: nothing has been learnt\n", path);
+        return app_output_flush_stdout(&problem);
+    }
     if (!file)
         return app_refuse(&problem, "%s can't be read: %s", path, strerror(errno));
     bool good = print_file(file, path);

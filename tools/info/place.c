@@ -108,7 +108,8 @@ static void run(command *options) {
     if (good) {
         write_rankfile(output.file, cluster->slots, slot_of, COLL_Record_ranks(record));
         print_gain(&found);
-        app_output_commit(&output, &problem);
+        if (app_output_flush_stdout(&problem))
+            app_output_commit(&output, &problem);
     }
     app_output_discard(&output);
     COLL_Record_free(record);

@@ -13,7 +13,6 @@
 #include <coll.h>
 #include <coll_tools.h>
 
-#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -146,9 +145,7 @@ static void run(command *options) {
         good = app_mpi(&problem, COLL_Replay_goal(record, &options->cluster, output.file));
     else if (good)
         good = replay(record, options, output.file);
-    if (good && fflush(stdout))
-        good = app_refuse(&problem, "the output can't be written: %s", strerror(errno));
-    if (good)
+    if (good && app_output_flush_stdout(&problem))
         app_output_commit(&output, &problem);
     app_output_discard(&output);
     COLL_Record_free(record);

@@ -121,7 +121,7 @@ static bool write_results(const command *options, const survey *s, COLL_Profile 
     if (options->plot && !sheet_plot(&m, options->plot, &problem))
         return false;
     printf("# written to %s\n", options->output);
-    return fflush(stdout) == 0 || app_refuse(&problem, "stdout: %s", strerror(errno));
+    return app_output_flush_stdout(&problem);
 }
 
 static void agree_or_end(MPI_Comm comm) {

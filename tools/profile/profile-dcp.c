@@ -235,7 +235,8 @@ static void measure_and_report(const command *options) {
     measure_candidates(options, candidates, count);
     if (rank == 0)
         print_table(candidates, count, options->trace ? &times : NULL, json.file);
-    app_output_commit(&json, &problem);
+    if (app_output_flush_stdout(&problem))
+        app_output_commit(&json, &problem);
     agree_or_end();
 }
 
