@@ -8,6 +8,8 @@
 #include "app/options.h"
 #include "app/output.h"
 #include "watch/local_name.h"
+#include "watch/process.h"
+#include "watch/ticks.h"
 
 #include <dirent.h>
 #include <inttypes.h>
@@ -17,7 +19,6 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 
 static const char program[] = "coll-watch";
@@ -70,26 +71,13 @@ static int connect_to(int pid) {
     return -1;
 }
 
-static int parent_of(int pid) {
-    char path[64], text[512];
-    snprintf(path, sizeof path, "/proc/%d/stat", pid);
-    FILE *file = fopen(path, "re");
-    if (!file)
-        return -1;
-    size_t length = fread(text, 1, sizeof text - 1, file);
-    fclose(file);
-    text[length] = '\0';
-    char *rest = strrchr(text, ')');
-    int parent;
-    return rest && sscanf(rest + 1, " %*c %d", &parent) == 1 ? parent : -1;
-}
-
 static bool is_descendant_of(int pid, int from) {
     enum { DEEPEST = 64 };
     for (int i = 0; i < DEEPEST && pid > 1; i++) {
         if (pid == from)
             return true;
-        pid = parent_of(pid);
+        watch_process_facts facts;
+        pid = watch_process_read(pid, &facts) ? facts.parent : -1;
     }
     return false;
 }
@@ -198,12 +186,6 @@ static void print_samples(const struct sample *now, const struct sample *before,
                most / (sum / (double)count));
 }
 
-static void sleep_seconds(double seconds) {
-    struct timespec pause = {.tv_sec = (time_t)seconds};
-    pause.tv_nsec = (long)((seconds - (double)pause.tv_sec) * 1e9);
-    nanosleep(&pause, NULL);
-}
-
 static bool show_top(int pid, const struct command *command, app_problem *problem) {
     struct sample *before = NULL;
     size_t before_count = 0;
@@ -222,7 +204,7 @@ static bool show_top(int pid, const struct command *command, app_problem *proble
         before = now;
         before_count = count;
         if (look + 1 != command->count)
-            sleep_seconds(command->every);
+            coll_sleep(command->every);
     }
     bool shown = before != NULL;
     free(before);

@@ -4,10 +4,10 @@
 #include "watch/host.h"
 
 #include "watch/communicators.h"
+#include "watch/process.h"
 
 #include <arpa/inet.h>
 #include <ifaddrs.h>
-#include <inttypes.h>
 #include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,47 +16,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/*
- * Reads the state letter and the start time of process PID. Returns false if there is no such
- * process.
- */
-static bool read_process(int pid, char *state, uint64_t *started) {
-    char path[64], text[1024];
-    snprintf(path, sizeof path, "/proc/%d/stat", pid);
-    FILE *file = fopen(path, "re");
-    if (!file)
-        return false;
-    size_t length = fread(text, 1, sizeof text - 1, file);
-    fclose(file);
-    text[length] = '\0';
-    /* Search from the end: the program's name before this ')' may itself contain ')'. */
-    char *rest = strrchr(text, ')');
-    if (!rest)
-        return false;
-    *started = 0;
-    /* The state is the 3rd field, the start time the 22nd. */
-    return sscanf(rest + 1,
-                  " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
-                  "%" SCNu64,
-                  state, started) == 2;
-}
-
 watch_process watch_host_self(void) {
-    watch_process self = {.pid = getpid()};
-    char state;
-    if (!read_process(self.pid, &state, &self.started))
-        self.started = 0;
-    return self;
+    watch_process_facts facts = {.started = 0};
+    int pid = getpid();
+    watch_process_read(pid, &facts);
+    return (watch_process){.pid = pid, .started = facts.started};
 }
 
 watch_fate watch_host_look(watch_process process) {
-    char state;
-    uint64_t started;
-    if (!read_process(process.pid, &state, &started) || started != process.started)
+    watch_process_facts facts;
+    if (!watch_process_read(process.pid, &facts) || facts.started != process.started)
         return WATCH_GONE;
-    if (state == 'Z' || state == 'X')
+    if (facts.state == 'Z' || facts.state == 'X')
         return WATCH_GONE;
-    return state == 'T' || state == 't' ? WATCH_STOPPED : WATCH_SILENT;
+    return watch_process_is_stopped(&facts) ? WATCH_STOPPED : WATCH_SILENT;
 }
 
 /* Returns a number that identifies this process's namespace of KIND, or 0. */

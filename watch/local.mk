@@ -25,6 +25,7 @@ libwatch_la_SOURCES = \
 	watch/messages.c watch/messages.h \
 	watch/mismatch.c \
 	watch/missing_ranks.c \
+	watch/process.c watch/process.h \
 	watch/record.h \
 	watch/recorder.c watch/recorder.h \
 	watch/report.c watch/report.h \
