@@ -54,15 +54,24 @@ static bool parse_options(int argc, char **argv, struct command *command, app_pr
 
 /* --- Finding a process of the job --- */
 
-/* Connects to the watcher of process PID. Returns the socket, or -1. */
+/*
+ * Connects to the watcher of process PID. Returns the socket, or -1. For a stopped process the
+ * kernel would accept the connection, but nobody would answer.
+ */
 static int connect_to(int pid) {
+    static const struct timeval patience = {.tv_sec = 60};
     struct sockaddr_un name;
     struct ucred peer = {.pid = 0};
+    watch_process_facts facts;
     socklen_t length = sizeof peer;
+    if (!watch_process_read(pid, &facts) || watch_process_is_stopped(&facts))
+        return -1;
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     size_t name_length = watch_local_name(pid, &name);
     if (fd < 0)
         return -1;
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
     /* Any process may listen under any name: ask the kernel which one does. */
     if (connect(fd, (struct sockaddr *)&name, (socklen_t)name_length) == 0 &&
         getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 && peer.pid == pid)
@@ -107,11 +116,11 @@ static char *ask_watcher(int pid, const char *question, app_problem *problem) {
     ssize_t got = -1;
     int fd = find_watcher(pid);
     if (fd < 0) {
-        app_refuse(
-            problem,
-            "%d: no process of a watched job on this host: give the number of mpirun or of a "
-            "rank that was started by coll-run --watch, as the user who started it",
-            pid);
+        app_refuse(problem,
+                   "%d: no running process of a watched job on this host: give the number of "
+                   "mpirun or of a "
+                   "rank that was started by coll-run --watch, as the user who started it",
+                   pid);
         return NULL;
     }
     FILE *stream = open_memstream(&answer, &length);

@@ -314,6 +314,8 @@ static void finish_report(void) {
                          .failure = report.cause.text};
     if (!watch_report_make(&made)) {
         fprintf(stderr, "coll: watch: no memory for a report\n");
+        for (int i = 0; i < report.client_count; i++)
+            watch_wire_answer(report.clients[i].link, "", 0);
     } else {
         for (int i = 0; i < report.client_count; i++)
             answer_client(report.clients[i].link, report.clients[i].form, &made);

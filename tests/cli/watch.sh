@@ -175,10 +175,14 @@ ask --json "$job" && grep -q '^{"ranks": 3' answer || fail "coll-watch --json"
 timeout -k 10 60 "$build/coll-watch" --json "$job" >/dev/full 2>err && fail "coll-watch to a full disk"
 test "$(grep -c 'No space left' err)" = 1 || fail "coll-watch to a full disk: no error"
 ask --top --count 2 --every 0.2 "$job" && [ "$(grep -c '^ *[012] ' answer)" = 6 ] || fail "coll-watch --top"
+# A stopped rank can't answer: others do.
+rank=$(pgrep -P "$(pgrep -P "$job")" -f "^$seeded loop" | head -n 1)
+kill -STOP "$rank"
+ask "$job" && grep -q ': stopped (' answer || fail "coll-watch with a stopped rank"
+kill -CONT "$rank"
 ask 1 && fail "coll-watch of no job"
 [ "$(wc -l <err)" = 1 ] || fail "coll-watch of no job: not one line"
 
-rank=$(pgrep -f "^$seeded loop" | head -n 1)
 port=$(awk -v inode="$(find "/proc/$rank/fd" -lname 'socket:*' -printf '%l\n' | tr -dc '0-9\n' | tr '\n' ' ')" '
     BEGIN { count = split(inode, own, " "); for (i = 1; i <= count; i++) mine[own[i]] }
     $4 == "0A" && $10 in mine { split($2, at, ":"); if (at[1] == "0100007F") print at[2] }' \
