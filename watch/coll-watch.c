@@ -9,6 +9,7 @@
 #include "app/output.h"
 #include "watch/local_name.h"
 #include "watch/process.h"
+#include "watch/record.h"
 #include "watch/ticks.h"
 
 #include <dirent.h>
@@ -141,7 +142,7 @@ static char *ask_watcher(int pid, const char *question, app_problem *problem) {
 
 /* A line that watch_report_sample writes. */
 struct sample {
-    int rank, fate;
+    int fate; /* watch_fate */
     uint64_t calls, bytes, inside, age, lasts;
     char does[200];
 };
@@ -159,11 +160,11 @@ static size_t read_samples(char *text, struct sample **samples) {
             *samples = grown;
         }
         struct sample *one = &(*samples)[count];
-        *one = (struct sample){.rank = -1};
+        *one = (struct sample){.fate = 0};
         if (sscanf(line,
-                   "%d %d %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %199[^\n]",
-                   &one->rank, &one->fate, &one->calls, &one->bytes, &one->inside, &one->age,
-                   &one->lasts, one->does) >= 7)
+                   "%*d %d %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %199[^\n]",
+                   &one->fate, &one->calls, &one->bytes, &one->inside, &one->age, &one->lasts,
+                   one->does) >= 6)
             count++;
     }
     return count;
@@ -176,23 +177,29 @@ static double per_second(uint64_t now, uint64_t before, double seconds) {
 /* Prints a line per rank: what it did since BEFORE or, if BEFORE is NULL, since MPI_Init. */
 static void print_samples(const struct sample *now, const struct sample *before, size_t count) {
     double most = 0, sum = 0;
+    int answers = 0;
     printf("%5s %12s %12s %7s %9s  %s\n", "rank", "calls/s", "MB/s", "in MPI", "for", "does");
     for (size_t i = 0; i < count; i++) {
-        const struct sample none = {.rank = now[i].rank};
+        static const struct sample none;
+        if (now[i].fate != WATCH_ANSWERS) {
+            printf("%5zu %12s %12s %7s %9s  %.100s\n", i, "-", "-", "-", "-", now[i].does);
+            continue;
+        }
         const struct sample *last = before ? &before[i] : &none;
         double seconds = (double)(now[i].age - last->age) * 1e-9;
         double share = seconds > 0 ? per_second(now[i].inside, last->inside, seconds) * 1e-9 : 0;
         share = share > 1 ? 1 : share;
+        answers++;
         sum += 1 - share;
         most = 1 - share > most ? 1 - share : most;
-        printf("%5d %12.0f %12.2f %6.1f%% %7.1f s  %.100s\n", now[i].rank,
+        printf("%5zu %12.0f %12.2f %6.1f%% %7.1f s  %.100s\n", i,
                per_second(now[i].calls, last->calls, seconds),
                per_second(now[i].bytes, last->bytes, seconds) * 1e-6, share * 100,
                (double)now[i].lasts * 1e-9, now[i].does);
     }
-    if (count && sum > 0)
+    if (sum > 0)
         printf("imbalance: the rank that computes longest does so for %.2f times the mean\n",
-               most / (sum / (double)count));
+               most / (sum / answers));
 }
 
 static bool show_top(int pid, const struct command *command, app_problem *problem) {

@@ -175,10 +175,12 @@ ask --json "$job" && grep -q '^{"ranks": 3' answer || fail "coll-watch --json"
 timeout -k 10 60 "$build/coll-watch" --json "$job" >/dev/full 2>err && fail "coll-watch to a full disk"
 test "$(grep -c 'No space left' err)" = 1 || fail "coll-watch to a full disk: no error"
 ask --top --count 2 --every 0.2 "$job" && [ "$(grep -c '^ *[012] ' answer)" = 6 ] || fail "coll-watch --top"
-# A stopped rank can't answer: others do.
+# A stopped rank can't answer: others do, and it takes no part in the imbalance.
 rank=$(pgrep -P "$(pgrep -P "$job")" -f "^$seeded loop" | head -n 1)
 kill -STOP "$rank"
 ask "$job" && grep -q ': stopped (' answer || fail "coll-watch with a stopped rank"
+ask --top --count 2 --every 0.2 "$job" || fail "coll-watch --top with a stopped rank"
+[ "$(grep -c '^ *[012]  *-  *-  *-  *-  .*stopped' answer)" = 2 ] || fail "coll-watch --top: the stopped rank"
 kill -CONT "$rank"
 ask 1 && fail "coll-watch of no job"
 [ "$(wc -l <err)" = 1 ] || fail "coll-watch of no job: not one line"
