@@ -10,16 +10,18 @@ void watch_ticks_begin(void) {
     first_ticks = coll_ticks();
 }
 
-uint64_t watch_ticks_ago(uint64_t ticks) {
+double watch_ticks_nanoseconds(void) {
     uint64_t now = coll_ticks(), passed = coll_nanoseconds() - first_nanoseconds;
-    if (ticks >= now || now <= first_ticks)
-        return 0;
-    return (uint64_t)((double)(now - ticks) * ((double)passed / (double)(now - first_ticks)));
+    return now > first_ticks ? (double)passed / (double)(now - first_ticks) : 0;
+}
+
+uint64_t watch_ticks_ago(uint64_t ticks) {
+    uint64_t now = coll_ticks();
+    return now > ticks ? watch_ticks_length(now - ticks) : 0;
 }
 
 uint64_t watch_ticks_length(uint64_t ticks) {
-    uint64_t now = coll_ticks();
-    return now > ticks ? watch_ticks_ago(now - ticks) : 0;
+    return (uint64_t)((double)ticks * watch_ticks_nanoseconds());
 }
 
 uint64_t watch_ticks_age(void) {

@@ -8,6 +8,9 @@
 /* Starts the measurement of the length of a tick. */
 void watch_ticks_begin(void);
 
+/* Returns the nanoseconds that a tick takes. */
+double watch_ticks_nanoseconds(void);
+
 /* Returns how many nanoseconds ago coll_ticks returned TICKS. */
 uint64_t watch_ticks_ago(uint64_t ticks);
 

@@ -18,6 +18,14 @@
 #include <time.h>
 
 /*
+ * Returns the nanoseconds from the tick FROM until TO, modulo 2^64. TO is usually earlier, but may
+ * be later in a call of another thread.
+ */
+static uint64_t nanoseconds_between(uint64_t from, uint64_t to, double per_tick) {
+    return (uint64_t)(int64_t)((double)(int64_t)(to - from) * per_tick);
+}
+
+/*
  * Lists this rank's calls, the oldest first, with times in nanoseconds of the system's clock.
  * Leaves out MPI_Init: next to such a long call, the others would be too short to see.
  */
@@ -26,6 +34,8 @@ static uint32_t list_calls(watch_record list[WATCH_RING]) {
     uint32_t count = 0;
     int init = watch_call_named("MPI_Init");
     clock_gettime(CLOCK_REALTIME, &time);
+    uint64_t ticks = coll_ticks();
+    double per_tick = watch_ticks_nanoseconds();
     uint64_t now = (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
     uint64_t latest = watch_ring_latest();
     for (uint64_t serial = latest > WATCH_RING ? latest - WATCH_RING + 1 : 1; serial <= latest;
@@ -33,9 +43,8 @@ static uint32_t list_calls(watch_record list[WATCH_RING]) {
         watch_record *record = &list[count];
         if (!watch_ring_read(serial, record) || !record->ended || record->call == init)
             continue;
-        uint64_t length = watch_ticks_length(record->ended - record->begun);
-        record->begun = now - watch_ticks_ago(record->begun);
-        record->ended = record->begun + length;
+        record->begun = now + nanoseconds_between(ticks, record->begun, per_tick);
+        record->ended = now + nanoseconds_between(ticks, record->ended, per_tick);
         count++;
     }
     return count;
@@ -97,9 +106,12 @@ static void write_rank(FILE *file, const watch_record list[], uint32_t count, in
  */
 static int collect_calls(MPI_Comm comm, int rank, int ranks, watch_record list[], uint32_t count,
                          FILE *trace, watch_timeline_svg *drawing) {
-    uint64_t span[2] = {count ? list[0].begun : UINT64_MAX,
-                        count ? ~list[count - 1].ended : UINT64_MAX};
-    uint64_t all[2]; /* the earliest beginning, and the complement of the latest end */
+    /* the earliest beginning, and the complement of the latest end */
+    uint64_t span[2] = {UINT64_MAX, UINT64_MAX}, all[2];
+    for (const watch_record *record = list; record < list + count; record++) {
+        span[0] = record->begun < span[0] ? record->begun : span[0];
+        span[1] = ~record->ended < span[1] ? ~record->ended : span[1];
+    }
     int code = PMPI_Allreduce(span, all, 2, MPI_UINT64_T, MPI_MIN, comm);
     if (code != MPI_SUCCESS)
         return code;

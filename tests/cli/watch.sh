@@ -65,6 +65,9 @@ for rank in 0 1 2; do
         fail "rank $rank is not in the trace"
     grep -q ">rank $rank</text>" overview.svg || fail "rank $rank is not in the overview"
 done
+sed -n 's/.*"ts": \([^,]*\), "dur": \([^,]*\),.*/\1 \2/p' trace.json |
+    awk '$1 == 0 { first++ } $1 < 0 || $1 + $2 > 6e8 { exit 1 } END { exit !first }' ||
+    fail "the trace doesn't begin with its first call, or takes more than 10 minutes"
 tail -n 1 overview.svg | grep -q '^</svg>$' || fail "no overview"
 grep -q ">.*random on 3 ranks</text>" overview.svg || fail "the overview doesn't name the program"
 grep -q '>time since the first call shown (.*s)</text>' overview.svg || fail "the overview has no time axis"
