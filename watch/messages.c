@@ -69,38 +69,28 @@ static posted count_posted(const watch_state *state, uint64_t comm, int peer, in
     return sum;
 }
 
-static bool has_wildcards(const watch_state *state, uint64_t comm) {
-    for (uint32_t i = 0; i < state->head.message_counts; i++) {
-        const watch_message_count *entry = &state->message_counts[i];
-        if (entry->received && entry->comm == comm &&
-            (entry->peer == MPI_ANY_SOURCE || entry->tag == MPI_ANY_TAG))
-            return true;
-    }
-    return false;
-}
-
 /*
  * Judges a receive from any rank. It is unmatched if all ranks together have sent fewer messages
  * than this rank has posted receives for them.
  */
-static watch_matched any_source_matched(const watch_message *message, int rank,
-                                        const watch_state states[], int ranks) {
+static bool any_source_unmatched(const watch_message *message, int rank, const watch_state states[],
+                                 int ranks) {
     int own = rank_on(message->comm, &states[rank]), seen = 0, size = 0;
     uint64_t all_sent = 0, all_posted = message->probes;
     if (own < 0)
-        return WATCH_UNKNOWN;
+        return false;
     for (int i = 0; i < ranks; i++) {
         const watch_comm_info *info = watch_comm_known(message->comm, &states[i], 1);
         if (!info)
             continue;
         if (!counts_hold(&states[i]) || info->inter || !info->certain)
-            return WATCH_UNKNOWN;
+            return false;
         seen++;
         size = info->size;
         all_sent += count_sent(&states[i], message->comm, own, message->tag);
     }
     if (seen < size)
-        return WATCH_UNKNOWN;
+        return false;
     /* Count receives whose messages this receive could take as well. */
     for (uint32_t i = 0; i < states[rank].head.message_counts; i++) {
         const watch_message_count *entry = &states[rank].message_counts[i];
@@ -108,18 +98,17 @@ static watch_matched any_source_matched(const watch_message *message, int rank,
             (message->tag == MPI_ANY_TAG || entry->tag == message->tag))
             all_posted += entry->count;
     }
-    return all_sent < all_posted ? WATCH_UNMATCHED : WATCH_UNKNOWN;
+    return all_sent < all_posted;
 }
 
-watch_matched watch_message_matched(const watch_message *message, int rank,
-                                    const watch_state states[], int ranks) {
+bool watch_message_unmatched(const watch_message *message, int rank, const watch_state states[],
+                             int ranks) {
     if (message->peer == MPI_ANY_SOURCE)
-        return counts_hold(&states[rank]) ? any_source_matched(message, rank, states, ranks)
-                                          : WATCH_UNKNOWN;
+        return counts_hold(&states[rank]) && any_source_unmatched(message, rank, states, ranks);
     int peer = watch_message_peer(message, states, ranks);
     int own = rank_on(message->comm, &states[rank]);
     if (peer < 0 || own < 0 || !counts_hold(&states[rank]) || !counts_hold(&states[peer]))
-        return WATCH_UNKNOWN;
+        return false;
     const watch_state *from = message->sends ? &states[rank] : &states[peer];
     const watch_state *to = message->sends ? &states[peer] : &states[rank];
     int from_rank = message->sends ? own : message->peer;
@@ -133,18 +122,10 @@ watch_matched watch_message_matched(const watch_message *message, int rank,
             if (entry->received && entry->comm == message->comm && entry->peer == from_rank)
                 receives += entry->count;
         }
-        return messages < receives ? WATCH_UNMATCHED : WATCH_UNKNOWN;
+        return messages < receives;
     }
     posted receives = count_posted(to, message->comm, from_rank, message->tag);
-    receives.exact += message->probes;
-    receives.all += message->probes;
-    if (message->sends)
-        return receives.all < messages            ? WATCH_UNMATCHED
-               : has_wildcards(to, message->comm) ? WATCH_UNKNOWN
-                                                  : WATCH_MATCHED;
-    return messages < receives.exact          ? WATCH_UNMATCHED
-           : has_wildcards(to, message->comm) ? WATCH_UNKNOWN
-                                              : WATCH_MATCHED;
+    return message->sends ? receives.all < messages : messages < receives.exact + message->probes;
 }
 
 /*

@@ -16,17 +16,15 @@ typedef struct watch_message {
     bool probes; /* it is a probe, so no receive is posted */
 } watch_message;
 
-typedef enum watch_matched {
-    WATCH_UNKNOWN,   /* counts are missing, or wildcard receives could have taken the message */
-    WATCH_UNMATCHED, /* the matching send or receive certainly has not been called */
-    WATCH_MATCHED
-} watch_matched;
-
 /* Returns the rank in MPI_COMM_WORLD of MESSAGE's peer, or -1 if that is any rank or unknown. */
 int watch_message_peer(const watch_message *message, const watch_state states[], int ranks);
 
-watch_matched watch_message_matched(const watch_message *message, int rank,
-                                    const watch_state states[], int ranks);
+/*
+ * Returns whether the send or receive that matches MESSAGE of RANK certainly has not been called.
+ * False if counts are missing, or if wildcard receives could have taken the message.
+ */
+bool watch_message_unmatched(const watch_message *message, int rank, const watch_state states[],
+                             int ranks);
 
 /*
  * A near miss: sends or receives that would match a message if the tag, the rank or the

@@ -15,7 +15,7 @@ static bool report_message(watch_analysis *v, int rank, const watch_message *wan
                            const watch_record *call) {
     int peer = watch_message_peer(want, v->states, v->ranks);
     watch_miss misses[4];
-    if (watch_message_matched(want, rank, v->states, v->ranks) != WATCH_UNMATCHED)
+    if (!watch_message_unmatched(want, rank, v->states, v->ranks))
         return false;
     int count = watch_message_misses(want, rank, v->states, v->ranks, misses, 4);
     bool final =

@@ -18,23 +18,16 @@ static bool is_in_call(const watch_analysis *v, int rank) {
            v->conditions[rank] == WATCH_FINISHED;
 }
 
-static bool has_open_call(const watch_state *state) {
-    for (uint32_t i = 0; i < state->head.records; i++)
-        if (state->records[i].open)
-            return true;
-    return false;
-}
-
 static watch_condition condition_of(const watch_analysis *v, int rank) {
     const watch_state *state = &v->states[rank];
     if (state->fate == WATCH_SILENT || state->fate == WATCH_NO_FILE)
         return WATCH_MOVING;
     if (state->fate != WATCH_ANSWERS)
         return WATCH_LOST;
-    if (!has_open_call(state))
-        return state->head.outside >= v->young ? WATCH_OUTSIDE : WATCH_MOVING;
     const watch_record *call = watch_analysis_call(v, rank);
-    if (!call || call->begun < v->young)
+    if (!call) /* OUTSIDE is 0 if several calls are open */
+        return state->head.outside >= v->young ? WATCH_OUTSIDE : WATCH_MOVING;
+    if (call->begun < v->young)
         return WATCH_MOVING;
     return strcmp(watch_calls[call->call].name, "MPI_Finalize") == 0 ? WATCH_FINISHED
                                                                      : WATCH_WAITING;
@@ -84,7 +77,7 @@ static bool note_wait_in_collective(watch_analysis *v, int rank, uint64_t comm, 
 static bool note_wait_for_message(watch_analysis *v, int rank, const watch_message *want) {
     int peer = watch_message_peer(want, v->states, v->ranks);
     if (want->peer == MPI_ANY_SOURCE) {
-        if (watch_message_matched(want, rank, v->states, v->ranks) != WATCH_UNMATCHED)
+        if (!watch_message_unmatched(want, rank, v->states, v->ranks))
             return false;
         v->any[rank] = true;
         for (int other = 0; other < v->ranks; other++)
@@ -94,8 +87,8 @@ static bool note_wait_for_message(watch_analysis *v, int rank, const watch_messa
     }
     if (peer < 0)
         return false;
-    watch_matched matched = watch_message_matched(want, rank, v->states, v->ranks);
-    if (v->conditions[peer] == WATCH_LOST || matched == WATCH_UNMATCHED) {
+    if (v->conditions[peer] == WATCH_LOST ||
+        watch_message_unmatched(want, rank, v->states, v->ranks)) {
         note_wait(v, rank, peer, WATCH_SURELY);
         return true;
     }
