@@ -50,15 +50,7 @@ void watch_analysis_append_call(const watch_analysis *v, watch_text *text, int r
     if (!call)
         return;
     watch_append_call(text, call);
-    if (call->number) {
-        watch_append(text, ", the ");
-        watch_append_ordinal(text, call->number);
-        watch_append(text, " collective on ");
-        watch_append_comm(text, call->comm, v->states, v->ranks);
-    } else if (call->comm && call->comm != WATCH_WORLD) {
-        watch_append(text, " on ");
-        watch_append_comm(text, call->comm, v->states, v->ranks);
-    }
+    watch_append_call_comm(text, call, v->states, v->ranks);
 }
 
 bool watch_diagnose(const watch_state states[], int ranks, uint64_t young,

@@ -135,7 +135,7 @@ void watch_append_shifted_call(watch_text *text, const watch_record *call,
     }
 }
 
-void watch_append_ordinal(watch_text *text, uint32_t number) {
+static void append_ordinal(watch_text *text, uint32_t number) {
     bool teen = number / 10 % 10 == 1;
     const char *end = teen               ? "th"
                       : number % 10 == 1 ? "st"
@@ -167,7 +167,7 @@ static void append_comm(watch_text *text, uint64_t id, const watch_state states[
                      watch_calls[comm->made_by].name);
         if (depth == 0) {
             watch_append(text, " as the ");
-            watch_append_ordinal(text, comm->parent_number);
+            append_ordinal(text, comm->parent_number);
             watch_append(text, " collective on ");
             append_comm(text, comm->parent, states, ranks, depth + 1);
         }
@@ -176,6 +176,19 @@ static void append_comm(watch_text *text, uint64_t id, const watch_state states[
 
 void watch_append_comm(watch_text *text, uint64_t id, const watch_state states[], int ranks) {
     append_comm(text, id, states, ranks, 0);
+}
+
+void watch_append_call_comm(watch_text *text, const watch_record *call, const watch_state states[],
+                            int ranks) {
+    if (call->number) {
+        watch_append(text, ", the ");
+        append_ordinal(text, call->number);
+        watch_append(text, " collective");
+    }
+    if (call->comm && (call->number || call->comm != WATCH_WORLD)) {
+        watch_append(text, " on ");
+        watch_append_comm(text, call->comm, states, ranks);
+    }
 }
 
 void watch_append_time(watch_text *text, uint64_t nanoseconds) {

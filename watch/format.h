@@ -35,11 +35,15 @@ void watch_append_shifted_call(watch_text *text, const watch_record *call,
  */
 int watch_shift_of(const watch_comm_info *info, int peer);
 
-/* Writes "120th". */
-void watch_append_ordinal(watch_text *text, uint32_t number);
-
 /* Writes the name of communicator ID, or how it was created, as far as any of STATES knows it. */
 void watch_append_comm(watch_text *text, uint64_t id, const watch_state states[], int ranks);
+
+/*
+ * Writes which call on its communicator CALL is: ", the 120th collective on solver" or, if it is
+ * none, " on solver". Writes nothing about MPI_COMM_WORLD if CALL is no collective.
+ */
+void watch_append_call_comm(watch_text *text, const watch_record *call, const watch_state states[],
+                            int ranks);
 
 /* Writes "3.2 s" or "5 min". */
 void watch_append_time(watch_text *text, uint64_t nanoseconds);

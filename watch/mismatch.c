@@ -102,10 +102,7 @@ static void report_mismatch(watch_analysis *v, const ranked_record list[], int c
         watch_append_ranks(&text, ranks, odd_count);
         watch_append(&text, one->open ? (odd_count > 1 ? " are in " : " is in ") : " called ");
         watch_append_call(&text, one);
-        watch_append(&text, ", the ");
-        watch_append_ordinal(&text, one->number);
-        watch_append(&text, " collective on ");
-        watch_append_comm(&text, one->comm, v->states, v->ranks);
+        watch_append_call_comm(&text, one, v->states, v->ranks);
         watch_append(&text, ", where ");
         watch_append_ranks(&text, ranks + count, best_count);
         watch_append(&text, most->open ? (best_count > 1 ? " are in " : " is in ") : " called ");

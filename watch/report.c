@@ -234,15 +234,7 @@ static void append_what_rank_does(watch_text *text, const watch_report *report, 
                          watch_calls[call->call].name);
         else
             append_call(text, state, call, group && !group->one_partner);
-        if (call->number) {
-            watch_append(text, ", the ");
-            watch_append_ordinal(text, call->number);
-            watch_append(text, " collective");
-        }
-        if (call->comm && (call->number || call->comm != WATCH_WORLD)) {
-            watch_append(text, " on ");
-            watch_append_comm(text, call->comm, report->states, report->ranks);
-        }
+        watch_append_call_comm(text, call, report->states, report->ranks);
     }
 }
 
