@@ -3,6 +3,7 @@
 
 #include "watch/messages.h"
 
+#include "watch/calls.h"
 #include "watch/format.h"
 
 #include <mpi.h>
@@ -24,6 +25,23 @@ static int world_rank(uint64_t comm, int rank, const watch_state states[], int r
             return i;
     }
     return -1;
+}
+
+int watch_message_list(const watch_awaited *what, watch_message list[2]) {
+    const watch_waits waits = watch_calls[what->call].waits;
+    const bool sends = waits == WATCH_SEND || waits == WATCH_EXCHANGE,
+               receives = waits == WATCH_RECEIVE || waits == WATCH_PROBE || waits == WATCH_EXCHANGE;
+    int count = 0;
+    if (sends && what->peer != MPI_PROC_NULL)
+        list[count++] = (watch_message){
+            .comm = what->comm, .peer = what->peer, .tag = what->tag, .sends = true};
+    const int source = sends ? what->from : what->peer;
+    if (receives && source != MPI_PROC_NULL)
+        list[count++] = (watch_message){.comm = what->comm,
+                                        .peer = source,
+                                        .tag = sends ? what->from_tag : what->tag,
+                                        .probes = waits == WATCH_PROBE};
+    return count;
 }
 
 int watch_message_peer(const watch_message *message, const watch_state states[], int ranks) {

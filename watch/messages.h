@@ -16,6 +16,9 @@ typedef struct watch_message {
     bool probes; /* it is a probe, so no receive is posted */
 } watch_message;
 
+/* Lists the messages, at most two, that WHAT waits for. Returns how many. */
+int watch_message_list(const watch_awaited *what, watch_message list[2]);
+
 /* Returns the rank in MPI_COMM_WORLD of MESSAGE's peer, or -1 if that is any rank or unknown. */
 int watch_message_peer(const watch_message *message, const watch_state states[], int ranks);
 

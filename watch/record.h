@@ -38,7 +38,7 @@ typedef struct watch_record {
     /* 1-based number of the collective on its communicator; 0 if the call is no collective */
     uint32_t number;
     int32_t peer, tag;      /* the root, the destination of a send, or the source of a receive */
-    int32_t from, from_tag; /* source and tag of an exchange's receive */
+    int32_t from, from_tag; /* source and tag of an exchange's receive; else FROM is PEER */
     uint32_t count;         /* number of requests */
     uint16_t call;          /* index into watch_calls */
     uint8_t op;             /* of signature.h's table */
@@ -46,16 +46,29 @@ typedef struct watch_record {
     int32_t thread;         /* the kernel's id of the calling thread */
 } watch_record;
 
-/* The operation behind one request of an open call. */
+/* The operation behind one request of an open call, or that call's own. */
 typedef struct watch_awaited {
     uint64_t waiter; /* serial of the call that waits for it */
     uint64_t comm;
     uint32_t number;
     int32_t peer, tag;
-    uint16_t call; /* index into watch_calls of the call that created it */
-    uint8_t op;    /* of signature.h's table */
-    uint8_t known; /* 0 if it was created too long ago */
+    int32_t from, from_tag; /* as in a record */
+    uint16_t call;          /* index into watch_calls of the call that created it */
+    uint8_t op;             /* of signature.h's table */
+    uint8_t known;          /* 0 if it was created too long ago */
 } watch_awaited;
+
+static inline watch_awaited watch_awaited_of(const watch_record *call) {
+    return (watch_awaited){.comm = call->comm,
+                           .number = call->number,
+                           .peer = call->peer,
+                           .tag = call->tag,
+                           .from = call->from,
+                           .from_tag = call->from_tag,
+                           .call = call->call,
+                           .op = call->op,
+                           .known = 1};
+}
 
 /* A communicator. ID and PARENT are the same on all of its ranks. */
 typedef struct watch_comm_info {

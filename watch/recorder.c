@@ -112,7 +112,7 @@ static watch_record *record_call(watch_call *call, const watch_call_kind *kind) 
     record->number = number;
     record->peer = receives ? call->from : call->peer;
     record->tag = call->tag;
-    record->from = call->from;
+    record->from = kind->waits == WATCH_EXCHANGE ? call->from : record->peer;
     record->from_tag = call->from_tag;
     record->count = (uint32_t)(call->requests && !call->count ? 1 : call->count);
     record->call = (uint16_t)call->id;
@@ -148,14 +148,8 @@ int watch_begin(watch_call *call) {
 }
 
 static void note_request(const watch_call *call) {
-    const watch_record *record = call->record;
-    watch_request_table_note(*call->request, &(watch_awaited){.comm = record->comm,
-                                                              .number = record->number,
-                                                              .peer = record->peer,
-                                                              .tag = record->tag,
-                                                              .call = record->call,
-                                                              .op = record->op,
-                                                              .known = 1});
+    watch_awaited what = watch_awaited_of(call->record);
+    watch_request_table_note(*call->request, &what);
 }
 
 int watch_end(watch_call *call, int code) {

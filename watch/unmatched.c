@@ -57,19 +57,13 @@ static bool report_message(watch_analysis *v, int rank, const watch_message *wan
     return true;
 }
 
-static void report_request(watch_analysis *v, int rank, const watch_awaited *what,
-                           const watch_record *call) {
-    watch_waits waits = watch_calls[what->call].waits;
-    if (!what->known || what->peer == MPI_PROC_NULL)
-        return;
-    if (waits != WATCH_SEND && waits != WATCH_RECEIVE && waits != WATCH_PROBE)
-        return;
-    watch_message want = {.comm = what->comm,
-                          .peer = what->peer,
-                          .tag = what->tag,
-                          .sends = waits == WATCH_SEND,
-                          .probes = waits == WATCH_PROBE};
-    report_message(v, rank, &want, call);
+static void report_messages(watch_analysis *v, int rank, const watch_awaited *what,
+                            const watch_record *call) {
+    watch_message list[2];
+    const int count = what->known ? watch_message_list(what, list) : 0;
+    for (int i = 0; i < count; i++)
+        if (report_message(v, rank, &list[i], call))
+            return;
 }
 
 void watch_analysis_find_unmatched(watch_analysis *v, int rank) {
@@ -77,19 +71,9 @@ void watch_analysis_find_unmatched(watch_analysis *v, int rank) {
     const watch_state *state = &v->states[rank];
     if (!call || v->conditions[rank] != WATCH_WAITING)
         return;
-    watch_awaited what = {
-        .comm = call->comm, .peer = call->peer, .tag = call->tag, .call = call->call, .known = 1};
-    if (watch_calls[call->call].waits == WATCH_EXCHANGE) {
-        watch_message sent = {
-            .comm = call->comm, .peer = call->peer, .tag = call->tag, .sends = true};
-        watch_message wanted = {.comm = call->comm, .peer = call->from, .tag = call->from_tag};
-        if (call->peer == MPI_PROC_NULL || !report_message(v, rank, &sent, call))
-            report_message(v, rank, &wanted, call);
-        return;
-    }
-    if (watch_calls[call->call].waits != WATCH_REQUESTS)
-        report_request(v, rank, &what, call);
+    const watch_awaited own = watch_awaited_of(call);
+    report_messages(v, rank, &own, call);
     for (uint32_t i = 0; i < state->head.awaited; i++)
         if (state->awaited[i].waiter == call->serial)
-            report_request(v, rank, &state->awaited[i], call);
+            report_messages(v, rank, &state->awaited[i], call);
 }

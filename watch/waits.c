@@ -108,15 +108,12 @@ static bool note_wait_for_request(watch_analysis *v, int rank, const watch_await
         return false;
     if (kind->waits == WATCH_COLLECTIVE)
         return note_wait_in_collective(v, rank, what->comm, what->number);
-    if (what->peer == MPI_PROC_NULL ||
-        (kind->waits != WATCH_SEND && kind->waits != WATCH_RECEIVE && kind->waits != WATCH_PROBE))
-        return false;
-    watch_message want = {.comm = what->comm,
-                          .peer = what->peer,
-                          .tag = what->tag,
-                          .sends = kind->waits == WATCH_SEND,
-                          .probes = kind->waits == WATCH_PROBE};
-    return note_wait_for_message(v, rank, &want);
+    watch_message list[2];
+    const int count = watch_message_list(what, list);
+    bool waits = false;
+    for (int i = 0; i < count; i++)
+        waits = note_wait_for_message(v, rank, &list[i]) || waits;
+    return waits;
 }
 
 static bool note_wait_for_requests(watch_analysis *v, int rank, const watch_record *call) {
@@ -136,26 +133,10 @@ static bool note_wait_for_requests(watch_analysis *v, int rank, const watch_reco
 }
 
 static bool note_wait_in_call(watch_analysis *v, int rank, const watch_record *call) {
-    watch_awaited what = {.comm = call->comm,
-                          .number = call->number,
-                          .peer = call->peer,
-                          .tag = call->tag,
-                          .call = call->call,
-                          .known = 1};
-    switch (watch_calls[call->call].waits) {
-    case WATCH_REQUESTS:
+    if (watch_calls[call->call].waits == WATCH_REQUESTS)
         return note_wait_for_requests(v, rank, call);
-    case WATCH_EXCHANGE: {
-        watch_message sent = {
-            .comm = call->comm, .peer = call->peer, .tag = call->tag, .sends = true};
-        watch_message wanted = {.comm = call->comm, .peer = call->from, .tag = call->from_tag};
-        bool sends = call->peer != MPI_PROC_NULL && note_wait_for_message(v, rank, &sent);
-        bool receives = call->from != MPI_PROC_NULL && note_wait_for_message(v, rank, &wanted);
-        return sends || receives;
-    }
-    default:
-        return note_wait_for_request(v, rank, &what);
-    }
+    const watch_awaited own = watch_awaited_of(call);
+    return note_wait_for_request(v, rank, &own);
 }
 
 /* Finds the ranks that can proceed only if another of these ranks does. */
