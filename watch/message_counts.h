@@ -11,7 +11,8 @@
 void watch_message_counts_sent(uint64_t comm, int peer, int tag);
 void watch_message_counts_received(uint64_t comm, int peer, int tag);
 
-/* Marks the counts as unreliable from now on, because the program has called MPI_Cancel. */
+/* Marks the counts as unreliable from now on, because the program has called MPI_Cancel or
+ * MPI_Improbe. */
 void watch_message_counts_invalidate(void);
 
 /*

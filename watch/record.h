@@ -38,7 +38,7 @@ typedef struct watch_record {
     /* 1-based number of the collective on its communicator; 0 if the call is no collective */
     uint32_t number;
     int32_t peer, tag;      /* the root, the destination of a send, or the source of a receive */
-    int32_t from, from_tag; /* source and tag of an exchange's receive; else FROM is PEER */
+    int32_t from, from_tag; /* source and tag of an exchange's receive */
     uint32_t count;         /* number of requests */
     uint16_t call;          /* index into watch_calls */
     uint8_t op;             /* of signature.h's table */

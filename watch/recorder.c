@@ -87,9 +87,9 @@ static void count_started_messages(const watch_call *call) {
 static void note_effects(const watch_call *call) {
     if (call->name)
         watch_comm_named(call->comm, call->name);
-    if (call->freed_type)
+    else if (call->freed_type)
         watch_signature_forget(*call->freed_type);
-    if (call->requests)
+    else /* MPI_Cancel or MPI_Improbe, which may take a message that no receive was posted for */
         watch_message_counts_invalidate();
 }
 
@@ -112,7 +112,7 @@ static watch_record *record_call(watch_call *call, const watch_call_kind *kind) 
     record->number = number;
     record->peer = receives ? call->from : call->peer;
     record->tag = call->tag;
-    record->from = kind->waits == WATCH_EXCHANGE ? call->from : record->peer;
+    record->from = call->from;
     record->from_tag = call->from_tag;
     record->count = (uint32_t)(call->requests && !call->count ? 1 : call->count);
     record->call = (uint16_t)call->id;

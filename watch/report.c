@@ -65,10 +65,7 @@ static int list_awaited(const watch_state *state, const watch_record *call,
                         watch_awaited list[SAID + 1]) {
     int count = 0;
     if (watch_calls[call->call].waits != WATCH_REQUESTS) {
-        list[count++] = (watch_awaited){.peer = call->peer, .tag = call->tag, .comm = call->comm};
-        if (watch_calls[call->call].waits == WATCH_EXCHANGE)
-            list[count++] =
-                (watch_awaited){.peer = call->from, .tag = call->from_tag, .comm = call->comm};
+        list[count++] = watch_awaited_of(call);
         return count;
     }
     for (uint32_t i = 0; i < state->head.awaited && count <= SAID; i++)
@@ -79,11 +76,25 @@ static int list_awaited(const watch_state *state, const watch_record *call,
 
 static bool same_but_partner(const watch_awaited *x, const watch_awaited *y) {
     return x->call == y->call && x->comm == y->comm && x->number == y->number && x->tag == y->tag &&
-           x->op == y->op && (!watch_calls[x->call].rooted || x->peer == y->peer);
+           x->from_tag == y->from_tag && x->op == y->op &&
+           (!watch_calls[x->call].rooted || x->peer == y->peer);
 }
 
-static int shift_of(const watch_state *state, const watch_awaited *what) {
-    return watch_shift_of(watch_comm_known(what->comm, state, 1), what->peer);
+static int source_of(const watch_awaited *what) {
+    return watch_calls[what->call].waits == WATCH_EXCHANGE ? what->from : what->peer;
+}
+
+static int shift_of(const watch_state *state, uint64_t comm, int peer) {
+    return watch_shift_of(watch_comm_known(comm, state, 1), peer);
+}
+
+/*
+ * Returns whether P is as far from the rank of state A as Q is from that of state B, on COMM.
+ * MPI_PROC_NULL and MPI_ANY_SOURCE have no distance: P and Q must be the same of them.
+ */
+static bool at_one_shift(const watch_state *a, int p, const watch_state *b, int q, uint64_t comm) {
+    const int shift = shift_of(a, comm, p);
+    return shift < 0 ? p == q : shift == shift_of(b, comm, q);
 }
 
 /* Updates the flags of GROUP for a rank with state B. A is the state of the group's first rank. */
@@ -96,15 +107,15 @@ static void update_group(watch_group *group, const watch_state *a, const watch_s
     group->differ = group->differ || x->count != y->count || !same_data(x, y) ||
                     count != list_awaited(b, y, of_b);
     for (int i = 0; i < count && !group->differ; i++) {
-        int shift = shift_of(a, &of_a[i]);
-        bool same = of_a[i].peer == of_b[i].peer;
-        group->differ = !same_but_partner(&of_a[i], &of_b[i]);
+        const watch_awaited *p = &of_a[i], *q = &of_b[i];
+        bool same = p->peer == q->peer && source_of(p) == source_of(q);
+        group->differ = !same_but_partner(p, q);
         group->one_partner = group->one_partner && same;
-        /* MPI_PROC_NULL and MPI_ANY_SOURCE have no distance: both ranks must name the same of
-         * them. */
         group->one_shift =
-            group->one_shift &&
-            (shift < 0 || watch_calls[of_a[i].call].rooted ? same : shift == shift_of(b, &of_b[i]));
+            group->one_shift && (watch_calls[p->call].rooted
+                                     ? same
+                                     : at_one_shift(a, p->peer, b, q->peer, p->comm) &&
+                                           at_one_shift(a, source_of(p), b, source_of(q), p->comm));
     }
     group->differ = group->differ || (!group->one_partner && !group->one_shift);
 }
@@ -197,7 +208,8 @@ static void append_call(watch_text *text, const watch_state *state, const watch_
                                 .comm = what->comm,
                                 .peer = what->peer,
                                 .tag = what->tag,
-                                .from = what->peer};
+                                .from = what->from,
+                                .from_tag = what->from_tag};
         watch_append(text, i == 0 ? ": " : "; ");
         watch_append_shifted_call(text, &as_call,
                                   shifted ? watch_comm_known(what->comm, state, 1) : NULL);

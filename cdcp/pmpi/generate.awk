@@ -165,13 +165,13 @@ function waits(bare) {
         return "REQUESTS"
     if (bare ~ /^Start(all)?$/)
         return "START"
-    if (bare ~ /^M?[Pp]robe$/)
+    if (bare == "Probe")
         return "PROBE"
-    if (bare ~ /^Sendrecv/)
+    if (bare ~ /^I?[Ss]endrecv/)
         return "EXCHANGE"
     if (bare ~ /^([BSR]?send|Send|I[bsr]?send|[BSR]?send_init|Send_init)$/)
         return "SEND"
-    if (bare ~ /^(I?[Rr]ecv|Recv_init)$/)
+    if (bare ~ /^(I?[Rr]ecv|Recv_init|Mprobe)$/) # MPI_Mrecv then receives what MPI_Mprobe has taken
         return "RECEIVE"
     if (kind(bare) == "collective")
         return "COLLECTIVE"
@@ -179,7 +179,7 @@ function waits(bare) {
         return "COLLECTIVE"
     if (bare ~ /^(Comm_create_group|Mrecv|Imrecv|Win_(fence|free|lock|lock_all|unlock|unlock_all|flush|flush_all|complete|wait|start)|File_(close|sync|(read|write)(_at|_ordered)?(_all)?))$/)
         return "PLAIN"
-    return bare ~ /^(Type_free|Comm_set_name|Cancel)$/ ? "NOTE" : "NO"
+    return bare ~ /^(Type_free|Comm_set_name|Cancel|Improbe)$/ ? "NOTE" : "NO"
 }
 
 function manner(bare) {

@@ -108,6 +108,11 @@ hangs_in ring 'ranks 0-2: MPI_Ssend of 4194304 MPI_CHAR to the next rank, tag 0'
 hangs_in wait 'ranks 0-2: MPI_Waitall for 2 requests: MPI_Irecv from the next rank, tag 9; MPI_Irecv from the previous rank, tag 9'
 hangs_in reduce 'ranks 0 and 1: MPI_Wait: MPI_Iallreduce with MPI_MAX'
 
+for way in mprobe improbe; do
+    hangs_in $way 'ranks 0-2: MPI_Recv from the previous rank, tag 2'
+    ! grep -q 'that no receive has taken' err || fail "partners $way: a message that was received"
+done
+
 # --on-hang runs a command with the report, or ends the job; the command is not watched itself.
 aborting watched 3 0.5 --on-hang 'cat >hang.json; echo "[$LD_PRELOAD]" >preload' -x COLL_WATCH_ABORT=1 -- "$seeded" tag 3 &&
     fail "--on-hang COMMAND: no error"

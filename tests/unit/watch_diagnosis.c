@@ -380,6 +380,39 @@ START_TEST(partners_of_requests) {
 }
 END_TEST
 
+/* Where the MPI library has MPI_Isendrecv, its requests have two partners. */
+START_TEST(partners_of_an_exchange) {
+    static watch_awaited awaited[RANKS];
+    const int call = watch_call_named("MPI_Isendrecv");
+    for (int rank = 0; call >= 0 && rank < RANKS; rank++) {
+        watch_record *record = in_message(rank, "MPI_Wait", 0, 0, 0);
+        awaited[rank] = (watch_awaited){.waiter = record->serial,
+                                        .comm = WATCH_WORLD,
+                                        .peer = (rank + 1) % RANKS,
+                                        .tag = 5,
+                                        .from = (rank + RANKS - 1) % RANKS,
+                                        .from_tag = 6,
+                                        .call = (uint16_t)call,
+                                        .known = 1};
+        states[rank].awaited = &awaited[rank];
+        states[rank].head.awaited = 1;
+        count(rank, false, WATCH_WORLD, (rank + 1) % RANKS, 5, 1);
+        count(rank, true, WATCH_WORLD, (rank + RANKS - 1) % RANKS, 6, 1);
+    }
+    if (call < 0)
+        return;
+    expect_line("  ranks 0-3: MPI_Wait: MPI_Isendrecv to the next rank, tag 5, and from the "
+                "previous rank, tag 6 for");
+    judge();
+    expect(
+        0, WATCH_UNWANTED, 0,
+        "rank 0 is in MPI_Wait, with a send to rank 1, tag 5, which no receive takes; but rank 1 "
+        "waits for one with tag 6 from rank 0");
+    awaited[3].from = 1;
+    expect_line("  rank 3: MPI_Wait: MPI_Isendrecv to rank 0, tag 5, and from rank 1, tag 6 for");
+}
+END_TEST
+
 /* Partners follow no rule. The one rank in another call must not be lost among them. */
 START_TEST(many_partners) {
     enum { MANY = 100 };
@@ -445,6 +478,7 @@ int main(void) {
     tcase_add_test(cases, one_partner);
     tcase_add_test(cases, partners_in_another_group);
     tcase_add_test(cases, partners_of_requests);
+    tcase_add_test(cases, partners_of_an_exchange);
     tcase_add_test(cases, many_partners);
     suite_add_tcase(suite, cases);
     return harness_unit(suite);

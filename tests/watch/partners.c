@@ -5,6 +5,9 @@
  *   partners ring    each rank sends to the next one
  *   partners wait    each rank waits for requests to receive from its neighbours
  *   partners reduce  all but the last rank wait for an MPI_Iallreduce
+ *   partners mprobe  all ranks wait for the one before, which has sent another message; MPI_Mprobe
+ *                    has taken that
+ *   partners improbe  the same with MPI_Improbe
  *
  * Or is slow, and does not hang, because the last rank computes for 2 seconds:
  *
@@ -27,6 +30,20 @@ static void wait_for_neighbours(int next, int before) {
     MPI_Irecv(big, 1, MPI_CHAR, next, 9, MPI_COMM_WORLD, &requests[0]);
     MPI_Irecv(big + 1, 1, MPI_CHAR, before, 9, MPI_COMM_WORLD, &requests[1]);
     MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+}
+
+static void match_probe(int next, int before, int blocks) {
+    MPI_Message message;
+    MPI_Request request;
+    int found = 0;
+    MPI_Isend(big, 1, MPI_CHAR, next, 1, MPI_COMM_WORLD, &request);
+    if (blocks)
+        MPI_Mprobe(before, 1, MPI_COMM_WORLD, &message, MPI_STATUS_IGNORE);
+    while (!blocks && !found)
+        MPI_Improbe(before, 1, MPI_COMM_WORLD, &found, &message, MPI_STATUS_IGNORE);
+    MPI_Mrecv(big + 1, 1, MPI_CHAR, &message, MPI_STATUS_IGNORE);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Recv(big + 1, 1, MPI_CHAR, before, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
 static void reduce(int arrives) {
@@ -93,6 +110,8 @@ int main(int argc, char **argv) {
         wait_for_neighbours(next, before);
     else if (strcmp(way, "reduce") == 0)
         reduce(rank < size - 1);
+    else if (strcmp(way, "mprobe") == 0 || strcmp(way, "improbe") == 0)
+        match_probe(next, before, way[0] == 'm');
     else if (strcmp(way, "barrier") == 0)
         barrier(rank, size);
     else if (strcmp(way, "master") == 0)
