@@ -218,7 +218,8 @@ for size in 0 x -1 1.5M 99999999T; do
     refuses "$size is no size" coll-info explain bcast -- $size
 done
 refuses "--ranks 0: a number from 1" coll-info explain bcast 1M --ranks 0
-refuses "--root 5: there are 5 ranks" coll-info explain bcast 1M --ranks 5 --root 5
+refuses "root 5 of 5 ranks" coll-info explain bcast 1M --ranks 5 --root 5
+run 1 coll-info explain allreduce 1M --ranks 5 --root 5 || fail "a root that an allreduce doesn't have"
 
 # explain dcp applies the paper's condition to an account.
 account() {

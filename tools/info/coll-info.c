@@ -340,8 +340,6 @@ static bool explain_choice(const command *options, const COLL_Description *d, MP
                            FILE *json) {
     COLL_Candidate candidates[MOST_CANDIDATES];
     int count, ranks = options->ranks ? options->ranks : d->ranks;
-    if (options->root >= ranks)
-        return app_refuse(&problem, "--root %d: there are %d ranks", options->root, ranks);
     const COLL_Question question = {.operation = options->operation,
                                     .bytes = (MPI_Count)options->bytes,
                                     .root = options->root,
