@@ -65,7 +65,14 @@ static int FORM(replace)(void *buffer, COUNT count, MPI_Datatype type, int to, i
                          int from, int receive_tag, MPI_Comm comm, MPI_Status *status) {
     MPI_Request sent = MPI_REQUEST_NULL;
     COUNT bytes = 0, packed = 0;
-    int code = FORM(PMPI_Pack_size)(count, type, comm, &bytes);
+    MPI_Count size = 0;
+    int code = PMPI_Type_size_x(type, &size);
+    /* No int says how long the copy would be. The collectives don't progress meanwhile. */
+    if (code == MPI_SUCCESS && sizeof(COUNT) == sizeof(int) && size * count > INT_MAX)
+        return FORM(PMPI_Sendrecv_replace)(buffer, count, type, to, send_tag, from, receive_tag,
+                                           comm, status);
+    if (code == MPI_SUCCESS)
+        code = FORM(PMPI_Pack_size)(count, type, comm, &bytes);
     if (code != MPI_SUCCESS)
         return code;
     void *copy = malloc((size_t)bytes + 1);

@@ -13,6 +13,7 @@
 #include "lib/base/error.h"
 #include "lib/report/record.h"
 
+#include <limits.h>
 #include <stdlib.h>
 
 /* The body of a call: OTHERS while libcoll's collectives are under way, else THEIRS. */
