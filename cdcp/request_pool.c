@@ -19,22 +19,23 @@ static coll_dcp_request *requests, *unused;
 static int used, allowed; /* number of different requests used so far in this job; largest number
                              in use at a time */
 
-static int reserve_addresses(void) {
-    size_t bytes = MOST * sizeof *requests;
-    void *range = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (range == MAP_FAILED)
-        return coll_error(MPI_ERR_NO_MEM, "no room for the requests of collectives");
-    requests = range;
-    coll_dcp_arena = (coll_dcp_range){.base = (uintptr_t)range, .size = bytes};
-    return MPI_SUCCESS;
+void *coll_request_reserve(size_t bytes, coll_dcp_range *range) {
+    void *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (base == MAP_FAILED)
+        return NULL;
+    *range = (coll_dcp_range){.base = (uintptr_t)base, .size = bytes};
+    return base;
 }
 
 int coll_request_open(int most) {
     unused = NULL;
     used = 0;
     allowed = most < MOST ? most : MOST;
-    return requests ? MPI_SUCCESS : reserve_addresses();
+    if (!requests)
+        requests = coll_request_reserve(MOST * sizeof *requests, &coll_dcp_arena);
+    return requests ? MPI_SUCCESS
+                    : coll_error(MPI_ERR_NO_MEM, "no room for the requests of collectives");
 }
 
 int coll_request_take(coll_dcp_request **request) {

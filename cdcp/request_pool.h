@@ -35,6 +35,12 @@ struct DCP_Pending {
 };
 
 /*
+ * Reserves BYTES of addresses, and sets *RANGE to them. Memory is used only for pages that are
+ * written. Returns NULL if that fails.
+ */
+void *coll_request_reserve(size_t bytes, coll_dcp_range *range);
+
+/*
  * Prepares the pool for a job with at most MOST requests at a time. No request of an earlier job
  * may be in use. Returns MPI_SUCCESS or MPI_ERR_NO_MEM.
  */

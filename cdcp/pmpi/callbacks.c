@@ -37,12 +37,6 @@ coll_callbacks_attribute *coll_callbacks_attribute_at(MPI_Fint number) {
     return record;
 }
 
-void coll_callbacks_name_attribute(coll_callbacks_attribute *record, int keyval) {
-    pthread_mutex_lock(&lock);
-    record->keyval = keyval;
-    pthread_mutex_unlock(&lock);
-}
-
 /* A freed keyval may be reused for another key: the newest record is the right one. */
 coll_callbacks_attribute *coll_callbacks_attribute_of(int keyval) {
     pthread_mutex_lock(&lock);
@@ -78,8 +72,11 @@ int MPI_Comm_create_keyval(MPI_Comm_copy_attr_function *copy, MPI_Comm_delete_at
         return MPI_ERR_NO_MEM;
     int code = PMPI_Comm_create_keyval(copy ? on_copy : NULL, delete ? on_delete : NULL, keyval,
                                        attribute);
-    if (code == MPI_SUCCESS)
-        coll_callbacks_name_attribute(attribute, *keyval);
+    if (code == MPI_SUCCESS) {
+        pthread_mutex_lock(&lock);
+        attribute->keyval = *keyval;
+        pthread_mutex_unlock(&lock);
+    }
     return code;
 }
 

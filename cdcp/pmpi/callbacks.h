@@ -39,7 +39,7 @@ typedef struct coll_callbacks_attribute {
     coll_callbacks_integer fortran_extra; /* or of Fortran */
     /* with MPICH: functions that call COPY and DELETE in languages other than C */
     coll_function *copy_by, *delete_by;
-    int keyval; /* set by coll_callbacks_name_attribute */
+    int keyval;
     /* number of this record; set by coll_callbacks_keep_attribute */
     MPI_Fint number;
     struct coll_callbacks_attribute *next;
@@ -53,9 +53,6 @@ coll_callbacks_attribute *coll_callbacks_keep_attribute(coll_callbacks_attribute
 
 /* Returns the record with NUMBER, which must exist. */
 coll_callbacks_attribute *coll_callbacks_attribute_at(MPI_Fint number);
-
-/* Sets the KEYVAL of RECORD. */
-void coll_callbacks_name_attribute(coll_callbacks_attribute *record, int keyval);
 
 /* Returns the record of KEYVAL, or NULL. */
 coll_callbacks_attribute *coll_callbacks_attribute_of(int keyval);

@@ -28,9 +28,8 @@ int FORM(MPI_Allreduce)(const void *sendbuf, void *recvbuf, COUNT count, MPI_Dat
 /* Returns the sum of the counts for all ranks of COMM; 0 for an intercommunicator. */
 static MPI_Count FORM(sum_of)(const COUNT counts[], MPI_Comm comm) {
     MPI_Count sum = 0;
-    int ranks = 0, inter = 1;
-    if (!counts || PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter ||
-        PMPI_Comm_size(comm, &ranks) != MPI_SUCCESS)
+    int ranks = 0;
+    if (!counts || !coll_world_is_intra(comm) || PMPI_Comm_size(comm, &ranks) != MPI_SUCCESS)
         return 0;
     for (int i = 0; i < ranks; i++)
         sum += counts[i];
@@ -41,9 +40,8 @@ static MPI_Count FORM(sum_of)(const COUNT counts[], MPI_Comm comm) {
 /* Returns the bytes of the blocks for all ranks of COMM; 0 for an intercommunicator. */
 static MPI_Count FORM(bytes_of)(const COUNT counts[], const MPI_Datatype types[], MPI_Comm comm) {
     MPI_Count sum = 0, size;
-    int ranks = 0, inter = 1;
-    if (!counts || PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter ||
-        PMPI_Comm_size(comm, &ranks) != MPI_SUCCESS)
+    int ranks = 0;
+    if (!counts || !coll_world_is_intra(comm) || PMPI_Comm_size(comm, &ranks) != MPI_SUCCESS)
         return 0;
     for (int i = 0; i < ranks; i++)
         if (counts[i] > 0 && PMPI_Type_size_x(types[i], &size) == MPI_SUCCESS)
@@ -53,9 +51,8 @@ static MPI_Count FORM(bytes_of)(const COUNT counts[], const MPI_Datatype types[]
 
 /* Returns the count for this rank of COMM; 0 for an intercommunicator. */
 static MPI_Count FORM(own_of)(const COUNT counts[], MPI_Comm comm) {
-    int rank = 0, inter = 1;
-    if (!counts || PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter ||
-        PMPI_Comm_rank(comm, &rank) != MPI_SUCCESS)
+    int rank = 0;
+    if (!counts || !coll_world_is_intra(comm) || PMPI_Comm_rank(comm, &rank) != MPI_SUCCESS)
         return 0;
     return counts[rank];
 }

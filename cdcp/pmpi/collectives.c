@@ -13,6 +13,7 @@
 #include "cdcp/pmpi/mpi_all.h"
 #include "cdcp/pmpi/nonblocking.h"
 #include "cdcp/pmpi/requests.h"
+#include "cdcp/pmpi/world.h"
 #include "coll.h"
 #include "lib/base/error.h"
 #include "lib/report/record.h"
@@ -151,11 +152,7 @@ static void copy_places(vectors *made, const MPI_Aint places[]) {
  * MPI library, because libcoll would only pass them on.
  */
 static bool is_routed(coll_operation operation, MPI_Comm comm) {
-    int inter = 0;
-    if (!coll_routed[operation] || comm == MPI_COMM_NULL ||
-        PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS)
-        return false;
-    return !inter;
+    return coll_routed[operation] && coll_world_is_intra(comm);
 }
 
 static bool is_at(int root, MPI_Comm comm) {

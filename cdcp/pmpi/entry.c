@@ -66,11 +66,6 @@ static bool is_routed(void) {
 }
 
 /*
- * Dedicated processors end with leave(), which runs none of the program's code, such as functions
- * that it registered with atexit before MPI_Init. prepare() is called before the MPI library's
- * MPI_Init.
- */
-/*
  * Moves COLL_RECORD from the environment to RECORD: an installed component would record the same
  * calls.
  */
@@ -80,6 +75,11 @@ static void take_record(void) {
     (void)unsetenv("COLL_RECORD");
 }
 
+/*
+ * Dedicated processors end with leave(), which runs none of the program's code, such as functions
+ * that it registered with atexit before MPI_Init. prepare() is called before the MPI library's
+ * MPI_Init.
+ */
 #ifdef OPEN_MPI
 /* An installed component would serve, and report, the calls that are left to Open MPI. */
 static void prepare(void) {
@@ -169,10 +169,7 @@ static int read_routes(bool routed[COLL_OPERATIONS]) {
 }
 
 static bool uses_libcoll(const user_settings *settings) {
-    int routed = 0;
-    while (routed < COLL_OPERATIONS && !settings->routed[routed])
-        routed++;
-    return *settings->dcp || routed < COLL_OPERATIONS;
+    return *settings->dcp || coll_routes_any(settings->routed);
 }
 
 /* Reads rank 0's settings. Collective over MPI_COMM_WORLD. */

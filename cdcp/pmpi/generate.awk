@@ -135,7 +135,7 @@ function kind(bare) {
 }
 
 # Returns @sent@. A persistent request sends later.
-function sent(bare, parameters) {
+function sent(bare) {
     bare = plain(bare)
     if (bare !~ /^(Bsend|I[bsr]?send)$/ && bare !~ /^Isendrecv(_replace)?$/)
         return ""
@@ -261,7 +261,7 @@ function filled(f,    text, bare) {
     gsub(/@substituted@/, arguments(parameters_of[f], "coll_dcp_comm"), text)
     gsub(/@kind@/, kind(bare), text)
     gsub(/@outcome@/, outcome(parameters_of[f]), text)
-    gsub(/@sent@/, sent(bare, parameters_of[f]), text)
+    gsub(/@sent@/, sent(bare), text)
     gsub(/@recorded@/, recorded(bare, parameters_of[f]), text)
     gsub(/@waits@/, waits(bare), text)
     gsub(/@manner@/, manner(bare), text)

@@ -4,13 +4,14 @@
 #include "cdcp/pmpi/nonblocking.h"
 
 #include "cdcp/pmpi/collectives.h"
+#include "cdcp/pmpi/world.h"
+#include "cdcp/request_pool.h"
 #include "lib/base/envelope.h"
 #include "lib/base/error.h"
 #include "lib/tuning/state.h"
 
 #include <pthread.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 
 /*
  * Addresses are reserved for this number of records. Memory is used only for as many as have been
@@ -36,33 +37,21 @@ bool coll_nonblocking_takes(coll_operation operation, MPI_Comm comm) {
 }
 
 bool coll_nonblocking_prepares(coll_operation operation, MPI_Comm comm) {
-    int inter = 0;
-    if (!coll_routed[operation] || comm == MPI_COMM_NULL ||
-        PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter)
+    if (!coll_routed[operation] || !coll_world_is_intra(comm))
         return false;
     const coll_comm *own = coll_comm_find(comm);
     return !own || !is_always_native(operation, own);
 }
 
-/* Reserves the addresses. The caller holds the lock. */
-static bool open_arena(void) {
-    size_t bytes = MOST * sizeof *records;
-    void *range = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (range == MAP_FAILED)
-        return false;
-    records = range;
-    coll_nonblocking_arena = (coll_dcp_range){.base = (uintptr_t)range, .size = bytes};
-    return true;
-}
-
 int coll_nonblocking_create(MPI_Op op, coll_nonblocking **made) {
     coll_nonblocking *record = NULL;
     pthread_mutex_lock(&lock);
+    if (!records)
+        records = coll_request_reserve(MOST * sizeof *records, &coll_nonblocking_arena);
     if (unused) {
         record = unused;
         unused = record->next;
-    } else if ((records || open_arena()) && used < MOST) {
+    } else if (records && used < MOST) {
         record = &records[used++];
     }
     if (record) {

@@ -56,11 +56,8 @@ MPI_Comm coll_world_holder(MPI_Comm comm, int keyval) {
  * they are created. The first call that needs libcoll reports an error of the set-up.
  */
 static void set_up(MPI_Comm made) {
-    int inter = 0, ranks = 1, routed = 0;
-    while (routed < COLL_OPERATIONS && !coll_routed[routed])
-        routed++;
-    if (routed == COLL_OPERATIONS || made == MPI_COMM_NULL ||
-        PMPI_Comm_test_inter(made, &inter) != MPI_SUCCESS || inter ||
+    int ranks = 1;
+    if (!coll_routes_any(coll_routed) || !coll_world_is_intra(made) ||
         PMPI_Comm_size(made, &ranks) != MPI_SUCCESS || ranks == 1)
         return;
     coll_comm *own;

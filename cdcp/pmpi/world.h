@@ -6,6 +6,7 @@
 #include "cdcp/dcp.h"
 
 #include <mpi.h>
+#include <stdbool.h>
 
 /*
  * Gives APP, the communicator that stands for MPI_COMM_WORLD, the name "MPI_COMM_WORLD" and a mark,
@@ -27,6 +28,12 @@ MPI_Comm coll_world_holder(MPI_Comm comm, int keyval);
  * Collective over MADE. Returns CODE or the error of the registration.
  */
 int coll_world_made(int code, MPI_Comm made);
+
+/* Returns whether COMM is an intracommunicator, and not MPI_COMM_NULL. */
+static inline bool coll_world_is_intra(MPI_Comm comm) {
+    int inter = 1;
+    return comm != MPI_COMM_NULL && PMPI_Comm_test_inter(comm, &inter) == MPI_SUCCESS && !inter;
+}
 
 /*
  * Returns the communicator that the program sees: MPI_COMM_WORLD if COMM stands for it, otherwise
