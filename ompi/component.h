@@ -191,6 +191,11 @@ libcoll_request *libcoll_request_make(struct ompi_communicator_t *comm, bool per
  */
 int libcoll_request_hand_out(libcoll_request *request, int code, ompi_request_t **handle);
 
+/* Initialises what Open MPI itself uses of a request on COMM that can't be cancelled. */
+void libcoll_request_init(ompi_request_t *handle, struct ompi_communicator_t *comm, bool persistent,
+                          ompi_request_start_fn_t start, ompi_request_free_fn_t release);
+void libcoll_request_mark_active(ompi_request_t *handle);
+
 /* --- Timeouts of calls that are passed on (timeout.c) --- */
 
 /*

@@ -192,27 +192,28 @@ static bool takes_part_on(const struct ompi_communicator_t *comm) {
     return false;
 }
 
+static void print_error(const char *before, int code) {
+    char text[MPI_MAX_ERROR_STRING];
+    int length;
+    (void)PMPI_Error_string(code, text, &length);
+    fprintf(stderr, "libcoll: %s%s\n", before, text);
+}
+
 /*
  * Reports an error of setting up the job. Such errors come from settings and files, and are the
  * same on all ranks.
  */
 static void report_job_error(int code) {
-    char text[MPI_MAX_ERROR_STRING];
-    int length;
     if (OMPI_PROC_MY_NAME->vpid != 0)
         return;
-    (void)PMPI_Error_string(code, text, &length);
-    fprintf(stderr, "libcoll: %s%s\n", libcoll_strict ? "" : "takes no part: ", text);
+    print_error(libcoll_strict ? "" : "takes no part: ", code);
     if (libcoll_strict)
         ompi_rte_abort(1, NULL);
 }
 
 /* Ends a job on whose ranks COLL_RECORD can't be written: better now than after hours. */
 static void end_without_record(int code) {
-    char text[MPI_MAX_ERROR_STRING];
-    int length;
-    (void)PMPI_Error_string(code, text, &length);
-    fprintf(stderr, "libcoll: %s\n", text);
+    print_error("", code);
     ompi_rte_abort(1, NULL);
 }
 

@@ -17,7 +17,6 @@ static ompi_request_t *handle_of(libcoll_request *request) {
 }
 
 static void construct(libcoll_request *request) {
-    handle_of(request)->req_type = OMPI_REQUEST_COLL;
     request->under_way = COLL_REQUEST_NULL;
     request->vectors = NULL;
     request->op = NULL;
@@ -96,10 +95,21 @@ static void add_to_active(libcoll_request *request) {
     pthread_mutex_unlock(&lock);
 }
 
-static void mark_active(ompi_request_t *request) {
-    request->req_status = ompi_status_empty;
-    request->req_complete = REQUEST_PENDING;
-    request->req_state = OMPI_REQUEST_ACTIVE;
+void libcoll_request_init(ompi_request_t *handle, struct ompi_communicator_t *comm, bool persistent,
+                          ompi_request_start_fn_t start, ompi_request_free_fn_t release) {
+    OMPI_REQUEST_INIT(handle, persistent);
+    handle->req_type = OMPI_REQUEST_COLL;
+    handle->req_mpi_object.comm = comm;
+    handle->req_start = start;
+    handle->req_free = release;
+    handle->req_cancel = NULL;
+    handle->req_status = ompi_status_empty;
+}
+
+void libcoll_request_mark_active(ompi_request_t *handle) {
+    handle->req_status = ompi_status_empty;
+    handle->req_complete = REQUEST_PENDING;
+    handle->req_state = OMPI_REQUEST_ACTIVE;
 }
 
 static int start_requests(size_t count, ompi_request_t **requests) {
@@ -111,7 +121,7 @@ static int start_requests(size_t count, ompi_request_t **requests) {
         libcoll_leave();
         if (code != MPI_SUCCESS)
             break;
-        mark_active(handle_of(request));
+        libcoll_request_mark_active(handle_of(request));
         add_to_active(request);
     }
     return code;
@@ -148,13 +158,7 @@ libcoll_request *libcoll_request_make(struct ompi_communicator_t *comm, bool per
         OBJ_RETAIN(op);
         made->op = op;
     }
-    ompi_request_t *handle = handle_of(made);
-    OMPI_REQUEST_INIT(handle, persistent);
-    handle->req_mpi_object.comm = comm;
-    handle->req_start = start_requests;
-    handle->req_free = free_request;
-    handle->req_cancel = NULL;
-    handle->req_status = ompi_status_empty;
+    libcoll_request_init(handle_of(made), comm, persistent, start_requests, free_request);
     return made;
 }
 
@@ -165,7 +169,7 @@ int libcoll_request_hand_out(libcoll_request *request, int code, ompi_request_t 
     }
     *handle = handle_of(request);
     if (!handle_of(request)->req_persistent) {
-        mark_active(handle_of(request));
+        libcoll_request_mark_active(handle_of(request));
         add_to_active(request);
     }
     return MPI_SUCCESS;

@@ -135,16 +135,8 @@ static timed_request *make_request(struct ompi_communicator_t *comm, const char 
     timed_request *made = OBJ_NEW(timed_request);
     if (!made)
         return NULL;
-    ompi_request_t *handle = handle_of(made);
-    OMPI_REQUEST_INIT(handle, false);
-    handle->req_type = OMPI_REQUEST_COLL;
-    handle->req_mpi_object.comm = comm;
-    handle->req_start = NULL;
-    handle->req_free = free_request;
-    handle->req_cancel = NULL;
-    handle->req_status = ompi_status_empty;
-    handle->req_complete = REQUEST_PENDING;
-    handle->req_state = OMPI_REQUEST_ACTIVE;
+    libcoll_request_init(handle_of(made), comm, false, NULL, free_request);
+    libcoll_request_mark_active(handle_of(made));
     made->below = below;
     made->name = name;
     made->seconds = seconds;
