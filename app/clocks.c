@@ -141,3 +141,9 @@ void app_clock_wait(const app_clock *clock, double date) {
         app_sleep(left - shortest_sleep);
     }
 }
+
+int app_barrier_asleep(MPI_Comm comm, double nap, double longest) {
+    MPI_Request request;
+    const int code = MPI_Ibarrier(comm, &request);
+    return code == MPI_SUCCESS ? app_wait_asleep(&request, nap, longest) : code;
+}

@@ -40,4 +40,7 @@ void app_clock_wait(const app_clock *clock, double date);
  */
 int app_wait_asleep(MPI_Request *request, double nap, double longest);
 
+/* Waits in this way until all ranks of COMM have called it. */
+int app_barrier_asleep(MPI_Comm comm, double nap, double longest);
+
 #endif

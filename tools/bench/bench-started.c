@@ -186,9 +186,7 @@ static void print_row(const bench *b, manner how, const double medians[2], doubl
 
 static void measure_all(bench *b, FILE *json) {
     double blocking = 0, medians[2];
-    int rank, ranks;
-    MPI_Comm_rank(b->comm, &rank);
-    MPI_Comm_size(b->comm, &ranks);
+    const int rank = app_rank(b->comm), ranks = app_ranks(b->comm);
     if (rank == 0)
         printf("# %d ranks; medians of %d, in us, and %%\n%-11s %10s %12s %12s %8s %8s\n", ranks,
                b->options->reps, "manner", "bytes", "total", "work", "hidden", "lost");

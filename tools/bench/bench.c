@@ -52,9 +52,7 @@ static const double NAP = 20e-6, SHORT_NAP = 100e-6, LONG_NAP = 1e-3;
  */
 static int start_together(const series *s, double *start, bool *late) {
     MPI_Request request;
-    int code = MPI_Ibarrier(s->comm, &request);
-    if (code == MPI_SUCCESS)
-        code = app_wait_asleep(&request, NAP, SHORT_NAP);
+    int code = app_barrier_asleep(s->comm, NAP, SHORT_NAP);
     if (code != MPI_SUCCESS)
         return code;
     if (s->rank == 0)
@@ -279,7 +277,7 @@ static int run_rounds(series *s, bench_result results[]) {
             give_up_hopeless(s, results, is_rival, s->settings->hopeless);
         if (done == 1 && s->settings->give_up > 0)
             give_up_hopeless(s, results, is_named, s->settings->give_up);
-        if (s->rank == 0 && s->settings->progress)
+        if (s->rank == 0)
             app_progress("%s of %zu bytes: %d rounds, %.0f s", s->settings->operation->name,
                          s->bytes, done, MPI_Wtime() - began);
         if (code == MPI_SUCCESS)

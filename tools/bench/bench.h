@@ -25,7 +25,6 @@ typedef struct bench_settings {
                         are */
     double give_up;  /* the same factor for libcoll's algorithms, except auto, and for the library's
                         default; 0: all are repeated */
-    bool progress;   /* rank 0 prints progress after every round */
     bool verify;     /* check the received data after every run */
     const char *drops; /* command that prints the number of packets dropped so far; or NULL */
 } bench_settings;

@@ -493,13 +493,9 @@ int main(int argc, char **argv) {
         return bench_dcp_main(argc - 1, argv + 1);
     if (argc > 1 && strcmp(argv[1], "started") == 0)
         return bench_started_main(argc - 1, argv + 1);
-    command options = {.settings = {.warmups = 1,
-                                    .least = 5,
-                                    .most = 1000,
-                                    .seconds = 20,
-                                    .steady = 0.02,
-                                    .hopeless = 2,
-                                    .progress = true}};
+    command options = {
+        .settings = {
+            .warmups = 1, .least = 5, .most = 1000, .seconds = 20, .steady = 0.02, .hopeless = 2}};
     parse_options(argc, argv, &options);
     if (options.rivals)
         rivals_prepare();

@@ -39,8 +39,8 @@ static app_problem problem;
 
 /* Data of all ranks, then data of rank 0 and of the first ranks of hosts alone. */
 typedef struct doctor {
-    MPI_Comm comm, host_comm, first_comm; /* FIRST_COMM is MPI_COMM_NULL on other ranks */
-    int host;                             /* of this rank */
+    MPI_Comm comm, first_comm; /* FIRST_COMM is MPI_COMM_NULL on other ranks */
+    int host;                  /* of this rank */
     doctor_facts facts;
     doctor_network network;
     doctor_suspect suspects[DOCTOR_SUSPECTS];
@@ -53,15 +53,18 @@ typedef struct doctor {
 
 /* Makes the communicators. A host's number is the rank of its first rank in FIRST_COMM. */
 static int find_hosts(doctor *d) {
-    int local;
-    int code = MPI_Comm_split_type(d->comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &d->host_comm);
+    MPI_Comm host_comm;
+    int code = MPI_Comm_split_type(d->comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host_comm);
     if (code != MPI_SUCCESS)
         return code;
-    local = app_rank(d->host_comm);
+    const int local = app_rank(host_comm);
     code = MPI_Comm_split(d->comm, local == 0 ? 0 : MPI_UNDEFINED, 0, &d->first_comm);
     if (code == MPI_SUCCESS && local == 0)
         d->host = app_rank(d->first_comm);
-    return code == MPI_SUCCESS ? MPI_Bcast(&d->host, 1, MPI_INT, 0, d->host_comm) : code;
+    if (code == MPI_SUCCESS)
+        code = MPI_Bcast(&d->host, 1, MPI_INT, 0, host_comm);
+    MPI_Comm_free(&host_comm);
+    return code;
 }
 
 /* All ranks compute at the same time, as they will in the program. */
@@ -137,7 +140,6 @@ static int find_racks(doctor *d) {
 /* Tests the cores, then the network. Ranks that don't measure the network sleep meanwhile, so that
  * they leave the cores to the ranks that do. */
 static int test_all(doctor *d) {
-    MPI_Request request;
     const double nap = 1e-3, longest_nap = 10e-3;
     const bool measures = d->first_comm != MPI_COMM_NULL;
     int code = compute(d);
@@ -145,11 +147,7 @@ static int test_all(doctor *d) {
         doctor_watchdog_end();
     else if (code == MPI_SUCCESS && app_ranks(d->first_comm) > 1)
         code = test_network(d);
-    if (code == MPI_SUCCESS)
-        code = MPI_Ibarrier(d->comm, &request);
-    if (code == MPI_SUCCESS)
-        code = app_wait_asleep(&request, nap, longest_nap);
-    return code;
+    return code == MPI_SUCCESS ? app_barrier_asleep(d->comm, nap, longest_nap) : code;
 }
 
 /* --- The output --- */
@@ -158,7 +156,7 @@ static int test_all(doctor *d) {
 static double median_speed(const doctor_job *job) {
     double *values = malloc((size_t)job->hosts * sizeof *values);
     for (int host = 0; values && host < job->hosts; host++)
-        values[host] = job->facts[job->first[host]].speed[0];
+        values[host] = doctor_job_facts(job, host)->speed[0];
     const double median = values ? app_stats_median(values, job->hosts) : 1;
     free(values);
     return median;
@@ -183,13 +181,10 @@ static const char *finding_of_host(const doctor_findings *found, int host) {
 
 static void print_host(const doctor_job *job, const doctor_findings *found, int host, double speed,
                        FILE *json) {
-    const doctor_facts *facts = &job->facts[job->first[host]];
+    const doctor_facts *facts = doctor_job_facts(job, host);
     const char *stands_out = finding_of_host(found, host);
     char interfaces[64];
-    int ranks = 0;
-    const int cores = doctor_cores_count(facts->cores);
-    for (int rank = 0; rank < job->ranks; rank++)
-        ranks += job->host_of[rank] == host;
+    const int ranks = doctor_job_ranks(job, host), cores = doctor_cores_count(facts->cores);
     const double relative = 100 * facts->speed[0] / speed,
                  rate = 8e-6 * doctor_host_rate(job, host),
                  latency = 1e6 * doctor_host_latency(job, host),
@@ -211,7 +206,7 @@ static void print_host(const doctor_job *job, const doctor_findings *found, int 
 
 static void print_finding(const doctor_job *job, int nth, const doctor_finding *finding,
                           FILE *json) {
-    const char *host = finding->host < 0 ? "" : job->facts[job->first[finding->host]].host;
+    const char *host = finding->host < 0 ? "" : doctor_job_facts(job, finding->host)->host;
     printf("%d. %s%s\n   to repair it: %s\n", nth,
            finding->certain ? "" : "may be: ", finding->text, finding->remedy);
     app_json(json, app_json_integer("finding", nth),
@@ -221,7 +216,7 @@ static void print_finding(const doctor_job *job, int nth, const doctor_finding *
              app_json_if(finding->other >= 0,
                          app_json_text("other", finding->other < 0
                                                     ? ""
-                                                    : job->facts[job->first[finding->other]].host)),
+                                                    : doctor_job_facts(job, finding->other)->host)),
              app_json_text("text", finding->text), app_json_text("remedy", finding->remedy));
 }
 
@@ -334,7 +329,6 @@ int doctor_main(int argc, char **argv) {
     free(d.together);
     free(d.rack_of);
     free(d.network.pairs);
-    MPI_Comm_free(&d.host_comm);
     if (d.first_comm != MPI_COMM_NULL)
         MPI_Comm_free(&d.first_comm);
     return app_end(&d.comm);

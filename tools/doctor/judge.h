@@ -47,6 +47,19 @@ typedef struct doctor_job {
     int pair_count;
 } doctor_job;
 
+/* Returns the facts of HOST: those of its first rank. */
+static inline const doctor_facts *doctor_job_facts(const doctor_job *job, int host) {
+    return &job->facts[job->first[host]];
+}
+
+/* Returns the number of ranks on HOST. */
+static inline int doctor_job_ranks(const doctor_job *job, int host) {
+    int ranks = 0;
+    for (int rank = 0; rank < job->ranks; rank++)
+        ranks += job->host_of[rank] == host;
+    return ranks;
+}
+
 enum { DOCTOR_FINDINGS = 32, DOCTOR_SUSPECTS = 3, DOCTOR_REPEATS = 3, DOCTOR_EDGES = 3 };
 
 typedef struct doctor_findings {

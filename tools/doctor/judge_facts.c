@@ -44,10 +44,6 @@ static void add_odd(odd_hosts *odd, int host, const char *format, ...) {
     va_end(values);
 }
 
-static const doctor_facts *facts_of(const doctor_job *job, int host) {
-    return &job->facts[job->first[host]];
-}
-
 /* Writes "host n1", "hosts n1 and n2" or "hosts n1, n2, n3, n4 and 7 more". */
 static void name_hosts(const odd_hosts *odd, char *text, size_t size) {
     int named = 0;
@@ -57,7 +53,7 @@ static void name_hosts(const odd_hosts *odd, char *text, size_t size) {
             continue;
         const char *before = named == 0 ? " " : named + 1 == odd->count ? " and " : ", ";
         used += (size_t)snprintf(text + used, size - used, "%s%s", before,
-                                 facts_of(odd->job, host)->host);
+                                 doctor_job_facts(odd->job, host)->host);
         named++;
     }
     if (named < odd->count && used < size)
@@ -142,10 +138,8 @@ static void judge_cores(odd_hosts *odd, bool one, doctor_findings *found) {
 static void judge_limits(odd_hosts *odd, doctor_findings *found) {
     const doctor_job *job = odd->job;
     for (int host = 0; host < job->hosts; host++) {
-        const double limit = facts_of(job, host)->limit;
-        int ranks = 0;
-        for (int rank = 0; rank < job->ranks; rank++)
-            ranks += job->host_of[rank] == host;
+        const double limit = doctor_job_facts(job, host)->limit;
+        const int ranks = doctor_job_ranks(job, host);
         if (limit > 0 && limit < ranks)
             add_odd(odd, host, "a control group grants %.3g processors to %d rank%s", limit, ranks,
                     ranks == 1 ? "" : "s");
@@ -167,7 +161,7 @@ static double share_of(const doctor_facts *facts, int nth) {
 /* Returns the value of HOST's worst rank in try NTH. */
 static double worst_of(const doctor_job *job, int host, int nth,
                        double (*value)(const doctor_facts *, int)) {
-    double worst = value(facts_of(job, host), nth);
+    double worst = value(doctor_job_facts(job, host), nth);
     for (int rank = 0; rank < job->ranks; rank++)
         if (job->host_of[rank] == host && value(&job->facts[rank], nth) < worst)
             worst = value(&job->facts[rank], nth);
@@ -218,7 +212,7 @@ static const doctor_interface *interface_named(const doctor_facts *facts, const 
 
 /* Returns the interface of HOST that most of MPI's connections use; NULL: none does. */
 static const doctor_interface *interface_used(const doctor_job *job, int host) {
-    const doctor_facts *facts = facts_of(job, host);
+    const doctor_facts *facts = doctor_job_facts(job, host);
     const doctor_interface *most = NULL;
     for (int i = 0; i < facts->interface_count; i++)
         if (facts->interfaces[i].connections > (most ? most->connections : 0))
@@ -235,8 +229,8 @@ static int count_used(const doctor_facts *facts) {
 
 static void judge_bridges(odd_hosts *odd, doctor_findings *found) {
     for (int host = 0; host < odd->job->hosts; host++)
-        for (int i = 0; i < facts_of(odd->job, host)->interface_count; i++) {
-            const doctor_interface *at = &facts_of(odd->job, host)->interfaces[i];
+        for (int i = 0; i < doctor_job_facts(odd->job, host)->interface_count; i++) {
+            const doctor_interface *at = &doctor_job_facts(odd->job, host)->interfaces[i];
             if (at->bridge && at->connections > 0)
                 add_odd(odd, host,
                         "MPI's connections use %s, a bridge for containers or virtual machines",
@@ -251,14 +245,15 @@ static void judge_bridges(odd_hosts *odd, doctor_findings *found) {
  * use, or that have this interface without a link. */
 static void judge_links(odd_hosts *odd, doctor_findings *found) {
     const doctor_job *job = odd->job;
-    const doctor_facts *model = facts_of(job, 0); /* the host with the most interfaces in use */
+    const doctor_facts *model =
+        doctor_job_facts(job, 0); /* the host with the most interfaces in use */
     for (int host = 1; host < job->hosts; host++)
-        if (count_used(facts_of(job, host)) > count_used(model))
-            model = facts_of(job, host);
+        if (count_used(doctor_job_facts(job, host)) > count_used(model))
+            model = doctor_job_facts(job, host);
     for (int i = 0; i < model->interface_count; i++)
         for (int host = 0; model->interfaces[i].connections > 0 && host < job->hosts; host++) {
             const char *name = model->interfaces[i].name;
-            const doctor_interface *here = interface_named(facts_of(job, host), name);
+            const doctor_interface *here = interface_named(doctor_job_facts(job, host), name);
             if (!here || !here->running)
                 add_odd(odd, host, "%s, which MPI uses on other hosts, has %s here", name,
                         here ? "no link" : "no address");
@@ -304,8 +299,8 @@ static void judge_values(odd_hosts *odd, bool of_mtu, doctor_findings *found) {
 
 static void judge_errors(odd_hosts *odd, doctor_findings *found) {
     for (int host = 0; host < odd->job->hosts; host++)
-        for (int i = 0; i < facts_of(odd->job, host)->interface_count; i++) {
-            const doctor_interface *at = &facts_of(odd->job, host)->interfaces[i];
+        for (int i = 0; i < doctor_job_facts(odd->job, host)->interface_count; i++) {
+            const doctor_interface *at = &doctor_job_facts(odd->job, host)->interfaces[i];
             if (at->errors > 0)
                 add_odd(odd, host, "%s has lost %llu packets for errors during the test", at->name,
                         (unsigned long long)at->errors);
@@ -315,9 +310,9 @@ static void judge_errors(odd_hosts *odd, doctor_findings *found) {
 
 static void judge_names(odd_hosts *odd, doctor_findings *found) {
     for (int host = 0; odd->job->hosts > 1 && host < odd->job->hosts; host++)
-        if (facts_of(odd->job, host)->loopback[0])
+        if (doctor_job_facts(odd->job, host)->loopback[0])
             add_odd(odd, host, "the host's own name means %s, which leads to no other host",
-                    facts_of(odd->job, host)->loopback);
+                    doctor_job_facts(odd->job, host)->loopback);
     add_finding(odd, DOCTOR_NAME_LOOPBACK, true,
                 "remove the name from the line 127.0.1.1 of /etc/hosts, and give it the address "
                 "of the network there",

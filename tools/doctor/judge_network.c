@@ -221,7 +221,7 @@ int doctor_find_suspects(const doctor_job *job, doctor_suspect suspects[DOCTOR_S
 /* --- Findings --- */
 
 static const char *name_of(const doctor_job *job, int host) {
-    return job->facts[job->first[host]].host;
+    return doctor_job_facts(job, host)->host;
 }
 
 static void write_value(double value, quantity what, char *text, size_t size) {
@@ -320,7 +320,7 @@ static void judge_clocks(const doctor_job *job, doctor_findings *found) {
                                 worst,        -1,
                                 "",           "let the hosts follow one time server: chrony"};
     snprintf(finding->text, sizeof finding->text, "host %s: its clock is %.3g s %s",
-             job->facts[job->first[worst]].host, fabs(ahead), ahead > 0 ? "ahead" : "behind");
+             doctor_job_facts(job, worst)->host, fabs(ahead), ahead > 0 ? "ahead" : "behind");
 }
 
 void doctor_judge_suspects(const doctor_job *job, const doctor_suspect suspects[], int count,

@@ -30,9 +30,7 @@ int doctor_network_partner(int host, int hosts, int nth) {
 
 /* Waits until all ranks are here, asleep: they may share cores with ranks that measure. */
 static int wait_for_all(MPI_Comm comm) {
-    MPI_Request request;
-    const int code = MPI_Ibarrier(comm, &request);
-    return code == MPI_SUCCESS ? app_wait_asleep(&request, NAP, LONGEST_NAP) : code;
+    return app_barrier_asleep(comm, NAP, LONGEST_NAP);
 }
 
 /* Appends the measured pairs of hosts. HALVES has each host's measurement with its peer. */
