@@ -286,6 +286,11 @@ bool app_parse_size(const char *text, uint64_t *value) {
     return coll_spec_size(text, strlen(text), value);
 }
 
+bool app_take_size(const char *text, uint64_t *value, app_problem *problem) {
+    return (app_parse_size(text, value) && *value >= 1 && *value <= PTRDIFF_MAX) ||
+           app_refuse(problem, "%s is no size; write 4096, 64K, 16M or 1G", text);
+}
+
 void app_print_size(uint64_t value, char *text, size_t size) {
     coll_spec_print_size(value, text, size);
 }

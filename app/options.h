@@ -82,6 +82,9 @@ bool app_parse_size(const char *text, uint64_t *value);
 bool app_parse_integer(const char *text, int64_t lowest, int64_t highest, int64_t *value);
 bool app_parse_number(const char *text, double *value);
 
+/* Parses a size from 1 to PTRDIFF_MAX, or sets PROBLEM and returns false. */
+bool app_take_size(const char *text, uint64_t *value, app_problem *problem);
+
 /* Writes VALUE to TEXT, of SIZE bytes, as app_parse_size reads it: 32768 as "32K". */
 void app_print_size(uint64_t value, char *text, size_t size);
 

@@ -82,10 +82,7 @@ static bool parse_words(command *options) {
         return app_refuse(&problem, "explain needs an operation and a size, as in: explain bcast "
                                     "64M");
     options->operation = words[1];
-    if (!app_parse_size(words[2], &options->bytes) || options->bytes < 1 ||
-        options->bytes > PTRDIFF_MAX)
-        return app_refuse(&problem, "%s is no size; write 4096, 64K, 16M or 1G", words[2]);
-    return true;
+    return app_take_size(words[2], &options->bytes, &problem);
 }
 
 static bool check_sites(const command *options) {

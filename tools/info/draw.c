@@ -52,9 +52,7 @@ static bool parse_options(int argc, char **argv, command *options) {
     if (options->words.count != 2)
         return app_refuse(&problem, "draw needs an operation and a size, as in: draw bcast 64K");
     options->operation = words[0];
-    return (app_parse_size(words[1], &options->bytes) && options->bytes >= 1 &&
-            options->bytes <= PTRDIFF_MAX) ||
-           app_refuse(&problem, "%s is no size; write 4096, 64K, 16M or 1G", words[1]);
+    return app_take_size(words[1], &options->bytes, &problem);
 }
 
 /* Draws the picture, at rank 0. */
@@ -78,13 +76,11 @@ static void draw_picture(const command *options, const COLL_Description *d, MPI_
 int draw_main(int argc, char **argv) {
     command options = {.operation = NULL};
     COLL_Description description;
-    int rank;
     parse_options(argc, argv, &options);
     MPI_Comm comm = app_begin(&argc, &argv, program, &problem);
-    MPI_Comm_rank(comm, &rank);
     app_mpi(&problem, COLL_Describe(comm, &description));
     app_agree_or_end(comm, program, &problem);
-    if (rank == 0)
+    if (app_rank(comm) == 0)
         draw_picture(&options, &description, comm);
     app_agree_or_end(comm, program, &problem);
     app_words_free(&options.words);

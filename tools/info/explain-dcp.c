@@ -79,7 +79,7 @@ static outlook assume_overlap(const outlook *as_it_is) {
 
 static void print_row(const outlook *as_it_is, const outlook *overlapping, int served, FILE *json) {
     const benefit_times *times = &as_it_is->times;
-    double now = times->computation + times->collectives + times->point_to_point;
+    double now = benefit_total(times);
     double with = benefit_predict(times, served, as_it_is->shares);
     double overlapped = benefit_predict(&overlapping->times, served, overlapping->shares);
     printf("1:%-6d %12.6f %12.6f %12.6f %9.2f %9.2f\n", served, now, with, overlapped,

@@ -108,7 +108,7 @@ benefit_times benefit_overlapping(const benefit_times *times) {
 }
 
 int benefit_least_served(const benefit_times *times, benefit_shares shares, int most) {
-    double now = times->computation + times->collectives + times->point_to_point;
+    double now = benefit_total(times);
     for (int served = 1; served <= most; served++)
         if (benefit_predict(times, served, shares) < now)
             return served;

@@ -19,6 +19,11 @@ typedef struct benefit_times {
     double started;   /* of the collectives: nonblocking ones that DCPs could serve */
 } benefit_times;
 
+/* Returns how long the program takes. */
+static inline double benefit_total(const benefit_times *times) {
+    return times->computation + times->collectives + times->point_to_point;
+}
+
 /*
  * Reads a program's trace (COLL_TRACE) from the file at PATH, or from standard input if PATH is
  * "-". Sets *TIMES and *RANKS from its last line "coll: account ...", which must be from a run

@@ -197,8 +197,7 @@ static void print_table(const candidate candidates[], int count, const benefit_t
         double hidden = median(c->overhead) / native;
         const benefit_shares shares = {latency[i] / native, hidden}, all_hidden = {hidden, hidden};
         if (times && i == 0)
-            with[i] = overlapped[i] =
-                times->computation + times->collectives + times->point_to_point;
+            with[i] = overlapped[i] = benefit_total(times);
         else if (times) {
             const benefit_times overlapping = benefit_overlapping(times);
             with[i] = benefit_predict(times, c->served, shares);
