@@ -4,26 +4,13 @@
 #include "app/json.h"
 
 #include "lib/base/c_locale.h"
+#include "lib/base/json.h"
 
 #include <math.h>
 
-static void write_text(FILE *file, const char *text) {
-    fputc('"', file);
-    for (; *text; text++) {
-        unsigned char c = (unsigned char)*text;
-        if (c == '"' || c == '\\')
-            fprintf(file, "\\%c", c);
-        else if (c < 0x20)
-            fprintf(file, "\\u%04x", c);
-        else
-            fputc(c, file);
-    }
-    fputc('"', file);
-}
-
 static void write_value(FILE *file, const app_member *member) {
     if (member->kind == APP_JSON_TEXT)
-        write_text(file, member->text);
+        coll_json_write_string(file, member->text);
     else if (member->kind == APP_JSON_INTEGER)
         fprintf(file, "%lld", (long long)member->integer);
     else if (isfinite(member->number))
@@ -40,7 +27,7 @@ void app_json_write(FILE *file, const app_member members[], size_t count) {
         if (!members[i].key)
             continue;
         fputs(before, file);
-        write_text(file, members[i].key);
+        coll_json_write_string(file, members[i].key);
         fputs(": ", file);
         write_value(file, &members[i]);
         before = ", ";

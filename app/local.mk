@@ -23,6 +23,7 @@ libapp_core_la_SOURCES = \
 	lib/base/crc32c.c lib/base/crc32c.h \
 	lib/base/c_locale.c lib/base/c_locale.h \
 	lib/base/descriptors.c lib/base/descriptors.h \
+	lib/base/json.h \
 	lib/base/size.c lib/base/size.h \
 	lib/base/tcp_connections.c lib/base/tcp_connections.h \
 	lib/base/textfile.c lib/base/textfile.h

@@ -8,20 +8,19 @@ enum { CONNECT = 250, ANSWER = 400, ANSWER_PER_RANK = 8, LONGEST_ANSWER = 1500 }
 
 watch_job watch_own;
 
-static struct sockaddr_in address_of(int rank) {
-    const watch_peer *peer = &watch_own.peers[rank];
+struct sockaddr_in watch_job_address(const watch_peer *peer) {
     return (struct sockaddr_in){
         .sin_family = AF_INET, .sin_addr = peer->address, .sin_port = htons(peer->port)};
 }
 
 void watch_job_ask(int rank, const watch_question *question, watch_answered *answered,
                    void *context) {
-    struct sockaddr_in there = address_of(rank);
+    struct sockaddr_in there = watch_job_address(&watch_own.peers[rank]);
     watch_wire_ask(&there, question, answered, context);
 }
 
 void watch_job_tell(int rank, int kind, const void *data, size_t length) {
-    struct sockaddr_in there = address_of(rank);
+    struct sockaddr_in there = watch_job_address(&watch_own.peers[rank]);
     if (there.sin_port)
         watch_wire_tell(&there, kind, data, length, ANSWER);
 }

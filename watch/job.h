@@ -25,6 +25,9 @@ typedef struct watch_job {
 
 extern watch_job watch_own;
 
+/* Returns the address on which the watcher of PEER listens. */
+struct sockaddr_in watch_job_address(const watch_peer *peer);
+
 /* Kinds of questions between watchers. */
 enum { WATCH_ASK_STATES = 1, WATCH_ASK_SAMPLES, WATCH_ASK_LOOK, WATCH_ALARM, WATCH_LEFT_JOB };
 

@@ -5,6 +5,7 @@ libwatch_la_SOURCES = \
 	lib/base/abort.c lib/base/abort.h \
 	lib/base/c_locale.c lib/base/c_locale.h \
 	lib/base/envelope.h \
+	lib/base/json.h \
 	lib/base/xml.h \
 	watch/addr2line.c watch/addr2line.h \
 	watch/analysis.h \

@@ -4,6 +4,7 @@
 #include "watch/report.h"
 
 #include "lib/base/c_locale.h"
+#include "lib/base/json.h"
 #include "watch/addr2line.h"
 #include "watch/calls.h"
 #include "watch/format.h"
@@ -135,7 +136,6 @@ static void put_in_group(watch_report *report, int rank, bool mixed) {
         update_group(&group, first, state);
         if (group.differ && !mixed)
             continue;
-        group.count++;
         group.shortest = time < group.shortest ? time : group.shortest;
         group.longest = time > group.longest ? time : group.longest;
         report->groups[i] = group;
@@ -143,12 +143,8 @@ static void put_in_group(watch_report *report, int rank, bool mixed) {
         return;
     }
     report->group_of[rank] = report->group_count;
-    report->groups[report->group_count++] = (watch_group){.first = rank,
-                                                          .count = 1,
-                                                          .one_partner = true,
-                                                          .one_shift = true,
-                                                          .shortest = time,
-                                                          .longest = time};
+    report->groups[report->group_count++] = (watch_group){
+        .first = rank, .one_partner = true, .one_shift = true, .shortest = time, .longest = time};
 }
 
 /*
@@ -347,18 +343,6 @@ void watch_report_print(FILE *stream, const watch_report *report) {
 
 /* --- For programs: JSON, and lines for coll-watch --top --- */
 
-static void write_json_string(FILE *stream, const char *text) {
-    fputc('"', stream);
-    for (; *text; text++)
-        if (*text == '"' || *text == '\\')
-            fprintf(stream, "\\%c", *text);
-        else if ((unsigned char)*text < 0x20)
-            fprintf(stream, "\\u%04x", (unsigned)*text);
-        else
-            fputc(*text, stream);
-    fputc('"', stream);
-}
-
 static void write_group(FILE *stream, const watch_report *report, int group, int ranks[]) {
     char does[1024];
     const watch_group *what = &report->groups[group];
@@ -370,7 +354,7 @@ static void write_group(FILE *stream, const watch_report *report, int group, int
     for (int i = 0; i < count; i++)
         fprintf(stream, i ? ", %d" : "%d", ranks[i]);
     fprintf(stream, "], \"does\": ");
-    write_json_string(stream, does);
+    coll_json_write_string(stream, does);
     if (call)
         fprintf(stream, ", \"call\": \"%s\"", watch_calls[call->call].name);
     if (call && call->number)
@@ -396,7 +380,7 @@ void watch_report_json(FILE *stream, const watch_report *report) {
         const watch_finding *finding = &diagnosis->findings[i];
         fprintf(stream, "%s{\"kind\": \"%s\", \"rank\": %d, \"text\": ", i ? ", " : "",
                 watch_finding_name(finding->kind), finding->rank);
-        write_json_string(stream, finding->text);
+        coll_json_write_string(stream, finding->text);
         fprintf(stream, "}");
     }
     fprintf(stream, "]}\n");

@@ -12,7 +12,7 @@
 
 /* Ranks that do the same. The first of them represents the group. */
 typedef struct watch_group {
-    int first, count;
+    int first;
     bool one_partner;           /* their calls name the same partner */
     bool one_shift;             /* their partners are at the same distance from the calling rank */
     bool differ;                /* neither: their arguments differ; only if there are many groups */

@@ -75,18 +75,18 @@ static bool read_directory(watch_settings *settings) {
     return found || !*given;
 }
 
-bool watch_settings_read(watch_settings *settings) {
+void watch_settings_read(watch_settings *settings) {
     *settings = (watch_settings){.seconds = 0};
     const char *abort_text = value_of("COLL_WATCH_ABORT");
     settings->abort = strcmp(abort_text, "1") == 0;
     if (!settings->abort && *abort_text && strcmp(abort_text, "0") != 0) {
         snprintf(settings->problem, sizeof settings->problem,
                  "COLL_WATCH_ABORT=%.60s: must be 0 or 1", abort_text);
-        return false;
+        return;
     }
-    return read_watch(value_of("COLL_WATCH"), settings) && read_directory(settings) &&
+    (void)(read_watch(value_of("COLL_WATCH"), settings) && read_directory(settings) &&
            read_text("COLL_WATCH_ON_HANG", settings->on_hang, sizeof settings->on_hang, settings) &&
            read_file("COLL_WATCH_JSON", settings->json, settings) &&
            read_file("COLL_WATCH_TRACE", settings->trace, settings) &&
-           read_file("COLL_WATCH_SVG", settings->picture, settings);
+           read_file("COLL_WATCH_SVG", settings->picture, settings));
 }

@@ -15,7 +15,7 @@ typedef struct watch_settings {
     char problem[256];                        /* what is wrong with the settings, or "" */
 } watch_settings;
 
-/* Reads the settings from the environment. Returns false if they are invalid; PROBLEM says why. */
-bool watch_settings_read(watch_settings *settings);
+/* Reads the settings from the environment. PROBLEM says why they are invalid, if they are. */
+void watch_settings_read(watch_settings *settings);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "watch/files.h"
 #include "watch/gather_states.h"
+#include "watch/job.h"
 #include "watch/reporter.h"
 #include "watch/stack.h"
 #include "watch/timeout.h"
@@ -90,8 +91,7 @@ bool watch_watcher_open(const struct in_addr *address, watch_peer *self) {
 
 bool watch_watcher_reaches(const watch_peer *peer) {
     enum { TRIES = 3, PATIENCE = 700 /* ms */ };
-    struct sockaddr_in there = {
-        .sin_family = AF_INET, .sin_addr = peer->address, .sin_port = htons(peer->port)};
+    struct sockaddr_in there = watch_job_address(peer);
     for (int i = 0; peer->port && i < TRIES; i++) /* a packet may be lost */
         if (watch_wire_reaches(&there, PATIENCE))
             return true;
