@@ -121,12 +121,17 @@ claim_slurm() {
     ln -s "$(mktemp -d)" "$state/run.slurm"
 }
 
+# Prints the IDs of Slurm's processes in the switch, where a lab's delay program may run, too.
+slurm_processes() {
+    processes_in "$prefix.switch" | grep -v -x -F -e "$(cat "$state/delay.pid" 2>/dev/null)" || true
+}
+
 # Ends all daemons and jobs, including those of a failed start.
 stop_slurm() {
     local found pid
     [[ -L $state/run.slurm ]] || return 0
-    found=$(processes_in "$prefix.switch")
-    until_none KILL "$prefix.switch"
+    found=$(slurm_processes)
+    until_none KILL slurm_processes
     for pid in $found; do
         # Waits until the process is gone, or dead and not yet reaped: so are all others of its PID namespace then.
         while [[ $(cat "/proc/$pid/stat" 2>/dev/null) =~ \)\ [^ZX] ]]; do sleep 0.02; done

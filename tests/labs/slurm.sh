@@ -111,5 +111,13 @@ scratch=$(readlink "/run/netlab/$lab/run.slurm")
 same 'files after the lab' '' "$(ls -d "$scratch" 2>/dev/null)"
 same 'daemons after the lab' '' "$(grep -lsz "^SLURM_CONF=$scratch/" /proc/[0-9]*/environ)"
 
+# The delay program of a lab goes on, and counts what it drops.
+"$netlab" up --name "$lab" --racks 1 --hosts 2 --delay 1ms || same 'a lab with delays' 0 $?
+slurm up >/dev/null || same 'up with delays' 0 $?
+"$netlab" drops --name "$lab" >"$work/out" || same 'drops with Slurm' 0 $?
+slurm down || same 'down with delays' 0 $?
+"$netlab" drops --name "$lab" >"$work/out" || same 'drops after Slurm' 0 $?
+nothing_left 'after a lab with delays'
+
 ((failures == 0)) || exit 1
 echo 'slurm: all checks passed'
