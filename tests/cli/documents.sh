@@ -75,6 +75,13 @@ for page in "$source_dir"/man/*.1; do
     done
 done
 
+# The scripts whose head is their help print all of it, called from any directory by a relative name.
+for script in $(cd "$source_dir/scripts" && grep -s -l '^ *sed -n .[23],/^set/' ./*); do
+    (cd "$source_dir/tests" && "../scripts/$script" --help) >out 2>err || fail "scripts/$script --help"
+    last=$(sed -n '/^set/q; s/^# \{0,1\}//p' "$source_dir/scripts/$script" | tail -n 1)
+    [ "$(tail -n 1 out)" = "$last" ] || fail "scripts/$script --help does not end with: $last"
+done
+
 # Checks links to files and to headings in them. GitHub derives the names of headings in this way.
 headings() {
     sed -n 's/^##* //p' "$1" | tr 'A-Z ' 'a-z-' | tr -cd 'a-z0-9_\n-'
