@@ -28,12 +28,26 @@ dist_docpages_DATA = \
 	docs/packages.md \
 	docs/papers.md \
 	docs/releasing.md \
+	docs/replay.md \
 	docs/report.md \
 	docs/results.md \
 	docs/rooms.svg \
 	docs/settings.md \
 	docs/style.md \
 	docs/topology.md
+docsimulatedir = $(docdir)/simulate
+dist_docsimulate_DATA = \
+	simulate/allgather.png \
+	simulate/allreduce.png \
+	simulate/alltoall.png \
+	simulate/blocking.png \
+	simulate/clusters.png \
+	simulate/dcp.png \
+	simulate/plans.md \
+	simulate/plans.png \
+	simulate/popcg.png \
+	simulate/report.md \
+	simulate/trees.png
 docexamplesdir = $(docdir)/examples
 dist_docexamples_DATA = \
 	examples/first.c \

@@ -12,6 +12,8 @@ EXTRA_DIST += \
 	debian/libcoll-fortran-dev.install \
 	debian/libcoll-openmpi.install \
 	debian/libcoll-openmpi.lintian-overrides \
+	debian/libcoll-openmpi.postinst \
+	debian/libcoll-openmpi.profile \
 	debian/libcoll0.install \
 	debian/libcoll0.symbols \
 	debian/not-installed \

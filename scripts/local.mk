@@ -90,7 +90,7 @@ EXTRA_DIST += \
 	scripts/watch-errors \
 	scripts/wrapper-cost
 
-# The files that scripts/simulate builds, runs and writes.
+# The files that scripts/simulate builds, runs and reads; docs/local.mk has what it writes.
 EXTRA_DIST += \
 	simulate/Makefile \
 	simulate/aggregate.c \
@@ -99,8 +99,9 @@ EXTRA_DIST += \
 	simulate/clock.h \
 	simulate/collective.c \
 	simulate/ethernet.cpp \
-	simulate/fatnodes.cpp \
 	simulate/expected.txt \
+	simulate/fatnodes.cpp \
+	simulate/fft.c \
 	simulate/figures \
 	simulate/grid.cpp \
 	simulate/hosts \
@@ -110,16 +111,9 @@ EXTRA_DIST += \
 	simulate/measure \
 	simulate/measure-once \
 	simulate/measured.txt \
+	simulate/plans \
 	simulate/polargrid.cpp \
 	simulate/popcg.c \
 	simulate/predict.c \
 	simulate/report \
-	simulate/report.md \
-	simulate/blocking.png \
-	simulate/clusters.png \
-	simulate/allgather.png \
-	simulate/allreduce.png \
-	simulate/alltoall.png \
-	simulate/dcp.png \
-	simulate/popcg.png \
 	simulate/zones.hpp

@@ -20,13 +20,14 @@ CLI_TESTS = \
 	tests/cli/report.sh \
 	tests/cli/restart.sh \
 	tests/cli/simulate.sh \
+	tests/cli/tarball.sh \
 	tests/cli/tools.sh \
 	tests/cli/unfinished.sh \
 	tests/cli/watch.sh \
 	tests/cli/wordcount.sh \
 	tests/cli/words.sh
 EXTRA_DIST += $(CLI_TESTS) tests/cli/cmake/CMakeLists.txt tests/cli/commands.awk tests/cli/goal.awk tests/cli/installed.sh \
-	tests/cli/python.py
+	tests/cli/python.py tests/cli/python_kmeans.py
 
 # What tests/cli/python.sh offers instead of libcoll.
 check_LTLIBRARIES += libforeign.la
