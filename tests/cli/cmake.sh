@@ -23,6 +23,17 @@ cmake --build built >out 2>err || fail "the program isn't built"
 $limited "$mpirun" -n 2 built/first >out 2>err </dev/null || fail "the program"
 test "$(grep -c 'hello from rank 0' out)" = 2 || fail "the program says something else"
 
+# A project in C++ alone.
+sed "s/(first C)/(first CXX)/; s|\"[^\"]*/first.c\"|$source_dir/examples/first.cc|" \
+    "$source_dir/tests/cli/cmake/CMakeLists.txt" >CMakeLists.txt
+if grep -q '^CXX = no' "$build/Makefile"; then
+    echo "skipped: CMake in C++, without a compiler"
+else
+    CMAKE_PREFIX_PATH=$work cmake -S . -B cxx >out 2>err || fail "cmake in C++"
+    cmake --build cxx >out 2>err || fail "the program in C++ isn't built"
+    $limited "$mpirun" -n 2 cxx/first >out 2>err </dev/null || fail "the program in C++"
+fi
+
 # A newer version must not be found.
 sed 's/coll 0.1/coll 99/' "$source_dir/tests/cli/cmake/CMakeLists.txt" >CMakeLists.txt
 CMAKE_PREFIX_PATH=$work cmake -S . -B other >out 2>err && fail "version 99 is found"
