@@ -19,7 +19,8 @@ EXTRA_DIST += cdcp/popcg/make-mask cdcp/popcg/ocean.pbm
 CLEANFILES += cdcp/popcg/ocean.inc
 cdcp/popcg/ocean.inc: $(srcdir)/cdcp/popcg/ocean.pbm
 	$(AM_V_GEN)$(MKDIR_P) cdcp/popcg
-	$(AM_V_at)od -An -v -tu1 $(srcdir)/cdcp/popcg/ocean.pbm | sed 's/[0-9][0-9]*/&,/g' >$@
+	$(AM_V_at)od -An -v -tu1 $(srcdir)/cdcp/popcg/ocean.pbm >$@.numbers
+	$(AM_V_at)sed 's/[0-9][0-9]*/&,/g' $@.numbers >$@ && rm $@.numbers
 $(libpopcg_la_OBJECTS): cdcp/popcg/ocean.inc
 
 bin_PROGRAMS += coll-popcg
