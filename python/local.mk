@@ -30,8 +30,10 @@ wheel: all
 	done
 	printf '%s\n' '#include <mpi.h>' '#ifdef OPEN_MPI' \
 		'mpi openmpi OMPI_MAJOR_VERSION . OMPI_MINOR_VERSION . OMPI_RELEASE_VERSION' \
-		'#else' 'mpi mpich MPICH_VERSION' '#endif' >wheel/mpi.c
-	mpi=`$(CPP) -P wheel/mpi.c | sed -n 's/^mpi //p' | tr -d ' "'` && \
+		'#elif defined MPICH' 'mpi mpich MPICH_VERSION' '#else' \
+		'mpi abi MPI_ABI_VERSION . MPI_ABI_SUBVERSION' '#endif' >wheel/mpi.c
+	$(CPP) $(CPPFLAGS) -P wheel/mpi.c >wheel/mpi.out
+	mpi=`sed -n 's/^mpi //p' wheel/mpi.out | tr -d ' "'` && test -n "$$mpi" && \
 		sed "s/^version = .*/version = \"$(VERSION)+$$mpi\"/" $(srcdir)/python/pyproject.toml >wheel/pyproject.toml
 	printf '[bdist_wheel]\nplat_name = %s\n[options]\nscripts = %s\n' \
 		"`$(PYTHON) -c 'import sysconfig; print(sysconfig.get_platform())'`" \
