@@ -147,8 +147,8 @@ for program in $known; do
     help_of "$program"
 done
 cat help.* >help
-# Options of Slurm's and Debian's commands, which need not be installed.
-echo '--distribution --overcommit --mpi --build --fail-on ' >>help
+# Options of the commands of Slurm, Debian and Python, which need not be installed.
+echo '--distribution --overcommit --mpi --build --fail-on --system-site-packages --no-deps ' >>help
 
 # look WHERE TEXT: checks options in TEXT. Options after a program must be its own; others must be options
 # of any of libcoll's programs.
