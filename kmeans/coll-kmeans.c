@@ -171,7 +171,7 @@ static const app_option table[] = {
      "the same result",
      .flag = &options.settings.whole},
     {"seed", "S", "seed of the initial centroids", .size = &options.settings.seed},
-    {"bcast", "SPEC", "algorithm of the broadcast, e.g. chain:chunk=32K (or COLL_BCAST)",
+    {"bcast", "SPEC", "algorithm of the broadcast, e.g. chain:segment=32K (or COLL_BCAST)",
      .text = &options.bcast},
     {"aggregate", "SPEC", "algorithm of the aggregation (or COLL_AGGREGATE)",
      .text = &options.aggregate},

@@ -129,7 +129,7 @@ static bool parse_options(int argc, char **argv, command *options) {
          .flag = &options->total},
         {"algorithms", "LIST",
          "algorithms of libcoll, separated by spaces or semicolons: auto, chain, "
-         "\"chain:chunk=8K,window=4\" (default: auto and all)",
+         "\"chain:segment=8K,window=4\" (default: auto and all)",
          .words = &options->specs, .separators = " ;"},
         {"rivals", NULL,
          "also Open MPI's own algorithms with several segment sizes, its components han and adapt, "
