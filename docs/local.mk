@@ -73,7 +73,8 @@ html-local:
 		printf '%s\n' QUIET=YES GENERATE_HTML=NO GENERATE_LATEX=NO GENERATE_XML=YES \
 		MARKDOWN_SUPPORT=NO WARN_IF_UNDOCUMENTED=NO EXTRACT_ALL=YES TYPEDEF_HIDES_STRUCT=YES \
 		OUTPUT_DIRECTORY=html.d STRIP_FROM_PATH=$(srcdir)/include \
-		INPUT="$(srcdir)/include/coll.h $(srcdir)/include/coll_tools.h" \
+		INPUT="$(srcdir)/include/coll.h $(srcdir)/include/coll_tools.h \
+		$(srcdir)/include/coll_kmeans.h" \
 		INPUT_FILTER="awk -f $(srcdir)/docs/site/comments.awk" >html.d/Doxyfile
 	$(AM_V_at)doxygen html.d/Doxyfile
 	$(AM_V_at)ln -s $(abs_srcdir)/*.md $(abs_srcdir)/LICENSE $(abs_srcdir)/debian $(abs_srcdir)/docs \

@@ -40,7 +40,7 @@ open {
     next
 }
 # A declaration begins: not in the middle of one, and no line of the preprocessor but a definition.
-/^[a-z#]/ && !/^#(if|endif|include|ifn?def|define COLL_(TOOLS_)?H$)/ && !/^extern/ && text != "" {
+/^[a-z#]/ && !/^#(if|endif|include|ifn?def|define COLL_(TOOLS_|KMEANS_)?H$)/ && !/^extern/ && text != "" {
     print text
 }
 {
