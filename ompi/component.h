@@ -173,16 +173,20 @@ typedef struct libcoll_request {
     ompi_coll_base_nbc_request_t super;
     COLL_Request under_way;
     void *vectors; /* counts and displacements, which UNDER_WAY needs */
-    MPI_Op op;     /* a reference, as the program may free the operation before; NULL if none */
+    /* references, as the program may free a reduction's operation and datatype before; NULL if none
+     */
+    MPI_Op op;
+    MPI_Datatype type;
     struct libcoll_request *next;
 } libcoll_request;
 OBJ_CLASS_DECLARATION(libcoll_request);
 
 /*
- * Returns a new request for an operation on COMM that has not begun and that reduces with OP, or
- * NULL if memory is short.
+ * Returns a new request for an operation on COMM that has not begun and that reduces TYPE with OP,
+ * or NULL if memory is short. OP may be MPI_OP_NULL.
  */
-libcoll_request *libcoll_request_make(struct ompi_communicator_t *comm, bool persistent, MPI_Op op);
+libcoll_request *libcoll_request_make(struct ompi_communicator_t *comm, bool persistent, MPI_Op op,
+                                      MPI_Datatype type);
 
 /*
  * Ends the creation of a request whose REQUEST->under_way was started or, if it is persistent,

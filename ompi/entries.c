@@ -114,7 +114,8 @@ static bool is_agreement(int count, MPI_Datatype type) {
     return (size_t)count * size <= MOST;
 }
 #define NO_AGREEMENT false
-#define NO_OP MPI_OP_NULL
+#define NO_OP (MPI_OP_NULL, MPI_DATATYPE_NULL)
+#define REDUCES (op, type)
 
 /*
  * Returns whether Open MPI has made TYPE for its own use, for files and intercommunicators. MPI's
@@ -134,11 +135,11 @@ static bool is_inner(MPI_Datatype type) {
 /*
  * Defines the entries of FUNCTION, its name in Open MPI's table; NAME is its name in libcoll.
  * PARAMETERS are passed to the previous function as ARGUMENTS. INNER tells whether is_inner holds
- * for their types, AGREEMENT whether the call may be an agreement of Open MPI. KEPT_OP is the
- * MPI_Op to which a request keeps a reference. WIDENING converts arguments; then libcoll is called
- * with LIBCOLL. AMOUNT is for END_RECORDING. Lists are in parentheses.
+ * for their types, AGREEMENT whether the call may be an agreement of Open MPI. KEPT are the
+ * MPI_Op and the datatype of a reduction, which requests keep. WIDENING converts arguments; then
+ * libcoll is called with LIBCOLL. AMOUNT is for END_RECORDING. Lists are in parentheses.
  */
-#define ENTRIES(function, name, operation, parameters, arguments, inner, agreement, kept_op,       \
+#define ENTRIES(function, name, operation, parameters, arguments, inner, agreement, kept,          \
                 widening, libcoll, amount)                                                         \
     static int run_##function(EACH parameters MPI_Comm comm, mca_coll_base_module_t *base) {       \
         libcoll_module *module = (libcoll_module *)base;                                           \
@@ -185,7 +186,7 @@ static bool is_inner(MPI_Datatype type) {
         }                                                                                          \
         if (code != MPI_SUCCESS)                                                                   \
             return code;                                                                           \
-        MAKE_REQUEST(false, kept_op, widening,                                                     \
+        MAKE_REQUEST(false, kept, widening,                                                        \
                      COLL_I##function(EACH libcoll comm, &made->under_way));                       \
     }                                                                                              \
     static int init_##function(EACH parameters MPI_Comm comm, struct ompi_info_t *info,            \
@@ -198,7 +199,7 @@ static bool is_inner(MPI_Datatype type) {
                 EACH arguments comm, info, request, module->below.coll_##function##_init_module);  \
         if (code != MPI_SUCCESS)                                                                   \
             return code;                                                                           \
-        MAKE_REQUEST(true, kept_op, widening,                                                      \
+        MAKE_REQUEST(true, kept, widening,                                                         \
                      COLL_##name##_init(EACH libcoll comm, MPI_INFO_NULL, &made->under_way));      \
     }
 #define EACH(...) __VA_ARGS__
@@ -258,9 +259,9 @@ static MPI_Count bytes_of(const int counts[], MPI_Datatype const types[],
     return sum;
 }
 
-#define MAKE_REQUEST(persistent, kept_op, widening, call)                                          \
+#define MAKE_REQUEST(persistent, kept, widening, call)                                             \
     do {                                                                                           \
-        libcoll_request *made = libcoll_request_make(comm, persistent, kept_op);                   \
+        libcoll_request *made = libcoll_request_make(comm, persistent, EACH kept);                 \
         if (!made)                                                                                 \
             return OMPI_ERR_OUT_OF_RESOURCE;                                                       \
         void **memory = &made->vectors;                                                            \
@@ -285,22 +286,22 @@ ENTRIES(barrier, Barrier, barrier, (), (), NO_TYPE, NO_AGREEMENT, NO_OP, NOTHING
     (const void *send, void *receive, int count, MPI_Datatype type, MPI_Op op, )
 #define REDUCTION (send, receive, count, type, op, )
 ENTRIES(allreduce, Allreduce, allreduce, REDUCTION_PARAMETERS, REDUCTION, is_inner(type),
-        is_agreement(count, type), op, NOTHING_TO_WIDEN, REDUCTION, (WHOLE, EVEN))
+        is_agreement(count, type), REDUCES, NOTHING_TO_WIDEN, REDUCTION, (WHOLE, EVEN))
 ENTRIES(reduce_scatter_block, Reduce_scatter_block, reduce_scatter, REDUCTION_PARAMETERS, REDUCTION,
-        is_inner(type), NO_AGREEMENT, op, NOTHING_TO_WIDEN, REDUCTION, (WHOLE, EVEN))
-ENTRIES(scan, Scan, scan, REDUCTION_PARAMETERS, REDUCTION, is_inner(type), NO_AGREEMENT, op,
+        is_inner(type), NO_AGREEMENT, REDUCES, NOTHING_TO_WIDEN, REDUCTION, (WHOLE, EVEN))
+ENTRIES(scan, Scan, scan, REDUCTION_PARAMETERS, REDUCTION, is_inner(type), NO_AGREEMENT, REDUCES,
         NOTHING_TO_WIDEN, REDUCTION, (WHOLE, EVEN))
-ENTRIES(exscan, Exscan, exscan, REDUCTION_PARAMETERS, REDUCTION, is_inner(type), NO_AGREEMENT, op,
-        NOTHING_TO_WIDEN, REDUCTION, (WHOLE, EVEN))
+ENTRIES(exscan, Exscan, exscan, REDUCTION_PARAMETERS, REDUCTION, is_inner(type), NO_AGREEMENT,
+        REDUCES, NOTHING_TO_WIDEN, REDUCTION, (WHOLE, EVEN))
 
 ENTRIES(reduce, Reduce, reduce,
         (const void *send, void *receive, int count, MPI_Datatype type, MPI_Op op, int root, ),
-        (send, receive, count, type, op, root, ), is_inner(type), is_agreement(count, type), op,
-        NOTHING_TO_WIDEN, (send, receive, count, type, op, root, ), (WHOLE, EVEN_ROOTED))
+        (send, receive, count, type, op, root, ), is_inner(type), is_agreement(count, type),
+        REDUCES, NOTHING_TO_WIDEN, (send, receive, count, type, op, root, ), (WHOLE, EVEN_ROOTED))
 
 ENTRIES(reduce_scatter, Reduce_scatter, reduce_scatter,
         (const void *send, void *receive, const int counts[], MPI_Datatype type, MPI_Op op, ),
-        (send, receive, counts, type, op, ), is_inner(type), NO_AGREEMENT, op,
+        (send, receive, counts, type, op, ), is_inner(type), NO_AGREEMENT, REDUCES,
         WIDEN(NULL, NULL, counts, NULL), (send, receive, wide.receive_counts, type, op, ),
         (sum_of(counts, comm), type, UNEVEN))
 

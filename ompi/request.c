@@ -20,6 +20,7 @@ static void construct(libcoll_request *request) {
     request->under_way = COLL_REQUEST_NULL;
     request->vectors = NULL;
     request->op = NULL;
+    request->type = NULL;
     request->next = NULL;
 }
 
@@ -27,6 +28,8 @@ static void destruct(libcoll_request *request) {
     free(request->vectors);
     if (request->op)
         OBJ_RELEASE(request->op);
+    if (request->type)
+        OBJ_RELEASE(request->type);
 }
 
 OBJ_CLASS_INSTANCE(libcoll_request, ompi_coll_base_nbc_request_t, construct, destruct);
@@ -149,14 +152,19 @@ static int free_request(ompi_request_t **handle) {
     return MPI_SUCCESS;
 }
 
-libcoll_request *libcoll_request_make(struct ompi_communicator_t *comm, bool persistent,
-                                      MPI_Op op) {
+libcoll_request *libcoll_request_make(struct ompi_communicator_t *comm, bool persistent, MPI_Op op,
+                                      MPI_Datatype type) {
     libcoll_request *made = OBJ_NEW(libcoll_request);
     if (!made)
         return NULL;
     if (op != MPI_OP_NULL) {
         OBJ_RETAIN(op);
         made->op = op;
+    }
+    /* MPI itself keeps the datatypes of a request only if that is active. */
+    if (op != MPI_OP_NULL && persistent && type && !ompi_datatype_is_predefined(type)) {
+        OBJ_RETAIN(type);
+        made->type = type;
     }
     libcoll_request_init(handle_of(made), comm, persistent, start_requests, free_request);
     return made;

@@ -127,8 +127,10 @@ for mode in groups idup names types; do
 done
 
 # Open MPI's own persistent calls crash.
-# shellcheck disable=SC2086 # words
-component 3 $one "$programs/made" op || fail "made op"
+for mode in op type; do
+    # shellcheck disable=SC2086 # words
+    component 3 $one "$programs/made" $mode || fail "made $mode"
+done
 
 # sent WORDS...: prints the number of messages that 4 ranks send in total with the component, as Open MPI
 # counts them.

@@ -8,6 +8,7 @@
  *   names            one rank gives its communicator the name "libcoll"
  *   types            the ranks of a nonblocking call describe the same bytes differently
  *   op               an operation is freed before the persistent request that uses it is started
+ *   type             a datatype is freed before the persistent request that uses it is started
  */
 #include "tests/component/persistent.h"
 
@@ -145,6 +146,50 @@ static bool op(void) {
     return sums[0] == ranks && sums[COUNT - 1] == ranks;
 }
 
+/* Replaces TYPE by other types, which may take its memory. */
+static void free_type(MPI_Datatype *type) {
+    enum { OTHERS = 20 };
+    MPI_Datatype others[OTHERS];
+    MPI_Type_free(type);
+    for (int i = 0; i < OTHERS; i++)
+        MPI_Type_contiguous(i + 3, MPI_DOUBLE, &others[i]);
+    for (int i = 0; i < OTHERS; i++)
+        MPI_Type_free(&others[i]);
+}
+
+/* Adds pairs of numbers, if TYPE is still that of a pair. */
+static void add_pairs(void *from, void *into, int *count, MPI_Datatype *type) {
+    int size, both;
+    MPI_Type_size(*type, &size);
+    both = *count * size / (int)sizeof(int);
+    add(from, into, &both, type);
+}
+
+static MPI_Datatype pair_type(void) {
+    MPI_Datatype pair;
+    MPI_Type_contiguous(2, MPI_INT, &pair);
+    MPI_Type_commit(&pair);
+    return pair;
+}
+
+static bool type(void) {
+    enum { COUNT = 1500 };
+    static int mine[2 * COUNT], sums[2 * COUNT];
+    MPI_Request request;
+    MPI_Op own;
+    MPI_Datatype pair = pair_type();
+    for (int i = 0; i < 2 * COUNT; i++)
+        mine[i] = 1;
+    MPI_Op_create(add_pairs, 1, &own);
+    INIT(Allreduce)(mine, sums, COUNT, pair, own, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+    free_type(&pair);
+    MPI_Start(&request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Request_free(&request);
+    MPI_Op_free(&own);
+    return sums[0] == ranks && sums[2 * COUNT - 1] == ranks;
+}
+
 int main(int argc, char **argv) {
     const char *mode = argc > 1 ? argv[1] : "";
     int provided, good = false, all;
@@ -163,6 +208,8 @@ int main(int argc, char **argv) {
         good = types(1) && types(2) && types(3) && types(8);
     if (strcmp(mode, "op") == 0)
         good = op();
+    if (strcmp(mode, "type") == 0)
+        good = type();
     MPI_Allreduce(&good, &all, 1, MPI_INT, MPI_LAND, MPI_COMM_WORLD);
     if (rank == 0)
         printf("%s: %s\n", mode, all ? "right" : "WRONG");
