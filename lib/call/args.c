@@ -199,41 +199,42 @@ static int set_local_copy(coll_call_args *call, MPI_Count count, MPI_Datatype ty
     return code;
 }
 
-/* Sets the range of memory that INPUTS' blocks cover, to be copied at each start, since results may
- * overwrite it. */
-static int set_copied_range(coll_call_args *call) {
-    MPI_Count lower = 0, bytes = 0, bound, extent = 0;
-    MPI_Datatype known = MPI_DATATYPE_NULL; /* the datatype of LOWER, BYTES and EXTENT */
-    int code = MPI_SUCCESS;
-    MPI_Aint lowest = PTRDIFF_MAX, end = PTRDIFF_MIN;
-    for (int rank = 0; rank < call->comm->ranks; rank++) {
-        coll_data block = coll_blocks_at(&call->inputs, rank);
-        if (block.bytes == 0)
-            continue;
-        if (block.type != known)
-            code = PMPI_Type_get_true_extent_x(block.type, &lower, &bytes);
-        if (block.type != known && code == MPI_SUCCESS)
-            code = PMPI_Type_get_extent_x(block.type, &bound, &extent);
-        if (code != MPI_SUCCESS)
-            return code;
-        known = block.type;
-        MPI_Aint from = (MPI_Aint)block.buffer + (MPI_Aint)lower,
-                 last = from + (MPI_Aint)((block.count - 1) * extent),
-                 low = last < from ? last : from, high = last < from ? from : last;
-        lowest = low < lowest ? low : lowest;
-        end = high + (MPI_Aint)bytes > end ? high + (MPI_Aint)bytes : end;
-    }
-    bool any = end > lowest;
-    call->copied = any ? (size_t)(end - lowest) : 0;
-    call->lowest =
-        any ? (char *)lowest : (char *)&call->lowest; /* not NULL: see coll_call_args_copies */
-    return MPI_SUCCESS;
+/* Sets the memory of COUNT elements of a reduction's in-place input. It is copied at each start,
+ * since the results may overwrite it. */
+static void copy_elements(coll_call_args *call, MPI_Count count) {
+    const MPI_Aint step = call->how.extent, span = count ? step * (MPI_Aint)(count - 1) : 0;
+    call->copied = count ? (size_t)((span < 0 ? -span : span) + call->how.bytes) : 0;
+    call->lowest = (char *)call->user->receive + call->how.lower + (span < 0 ? span : 0);
 }
 
-/* Opens the blocks of in-place input, which the results may overwrite. */
-static int open_input_in_place(coll_call_args *call, const coll_blocks_layout *layout) {
-    int code = open_blocks(call, layout, true);
-    return code == MPI_SUCCESS ? set_copied_range(call) : code;
+/*
+ * Describes the copy of an alltoall's in-place input, to which the blocks are packed at each start.
+ * The blocks need not be near each other in memory.
+ */
+static int open_packed_input(coll_call_args *call) {
+    const int ranks = call->comm->ranks;
+    const size_t each = sizeof(MPI_Aint) + sizeof(MPI_Count);
+    call->packs = true;
+    call->lowest = (char *)&call->lowest; /* not NULL; replaced by the copy before it is read */
+    coll_blocks_layout layout = {.buffer = call->lowest, .type = MPI_BYTE};
+    if (coll_blocks_even(&call->blocks)) {
+        layout.count = (MPI_Count)coll_blocks_longest(&call->blocks);
+        call->copied = (size_t)layout.count * (size_t)ranks;
+        return open_blocks(call, &layout, true);
+    }
+    MPI_Aint *places = call->places = coll_reserve_alloc((size_t)ranks * each);
+    if (!places)
+        return coll_error(MPI_ERR_NO_MEM, "%s: no memory for %d displacements", name_of(call),
+                          ranks);
+    MPI_Count *counts = (MPI_Count *)(places + ranks);
+    for (int rank = 0; rank < ranks; rank++) {
+        counts[rank] = (MPI_Count)coll_blocks_bytes(&call->blocks, rank);
+        places[rank] = (MPI_Aint)call->copied;
+        call->copied += (size_t)counts[rank];
+    }
+    layout.counts = counts;
+    layout.places = places;
+    return open_blocks(call, &layout, true);
 }
 
 /* Describes a broadcast, an allreduce or a scan: its algorithms work in the data, to which the
@@ -272,19 +273,16 @@ static int describe_exscan(coll_call_args *call) {
     call->shape.bytes = call->input.bytes;
     if (code == MPI_SUCCESS && call->comm->rank > 0)
         code = open_data(call, &call->data, user->receive, user->receive_count, user->receive_type);
-    if (code == MPI_SUCCESS && in_place) {
-        call->copied =
-            call->shape.bytes
-                ? (size_t)(call->how.extent * (user->receive_count - 1) + call->how.bytes)
-                : 0;
-        call->lowest = (char *)user->receive + call->how.lower;
-    }
+    if (code == MPI_SUCCESS && in_place)
+        copy_elements(call, user->receive_count);
     return code;
 }
 
-/* Sets the displacements of a reduce_scatter's blocks, which follow each other without gaps. */
-static int set_displacements(coll_call_args *call, coll_blocks_layout *layout) {
+/* Sets the displacements of a reduce_scatter's blocks, which follow each other without gaps, and
+ * *COUNT to the elements of all blocks. */
+static int set_displacements(coll_call_args *call, coll_blocks_layout *layout, MPI_Count *count) {
     MPI_Aint next = 0;
+    *count = layout->count * call->comm->ranks;
     if (!layout->counts)
         return MPI_SUCCESS;
     call->places = coll_reserve_alloc((size_t)call->comm->ranks * sizeof *call->places);
@@ -296,6 +294,7 @@ static int set_displacements(coll_call_args *call, coll_blocks_layout *layout) {
         next += (MPI_Aint)layout->counts[rank];
     }
     layout->places = call->places;
+    *count = next;
     return MPI_SUCCESS;
 }
 
@@ -318,9 +317,12 @@ static int describe_reduce_scatter(coll_call_args *call) {
     int rank = call->comm->rank;
     coll_blocks_layout layout = receive_layout(user);
     layout.buffer = in_place ? user->receive : coll_data_read_only(user->send);
-    int code = set_displacements(call, &layout);
+    MPI_Count count;
+    int code = set_displacements(call, &layout, &count);
     if (code == MPI_SUCCESS)
-        code = in_place ? open_input_in_place(call, &layout) : open_blocks(call, &layout, true);
+        code = open_blocks(call, &layout, true);
+    if (code == MPI_SUCCESS && in_place)
+        copy_elements(call, count);
     if (code == MPI_SUCCESS)
         code = open_data(call, &call->data, user->receive,
                          user->uneven ? user->uneven->receive_counts[rank] : user->receive_count,
@@ -372,7 +374,7 @@ static int describe_alltoall(coll_call_args *call) {
         return code;
     call->shape.bytes = user->uneven ? COLL_BYTES_UNKNOWN : coll_blocks_longest(&call->blocks);
     if (in_place)
-        return open_input_in_place(call, &layout);
+        return open_packed_input(call);
     layout = send_layout(user);
     code = open_blocks(call, &layout, true);
     if (code != MPI_SUCCESS)
@@ -504,10 +506,26 @@ size_t coll_call_args_amount(const coll_call_args *call) {
     return blocks ? all : call->data.bytes;
 }
 
+/* Packs the blocks one after the other to the copy. */
+static void pack_blocks(const coll_call_args *call) {
+    char *to = call->copy;
+    for (int rank = 0; rank < call->comm->ranks; rank++) {
+        const coll_data block = coll_blocks_at(&call->blocks, rank);
+        if (block.bytes == 0)
+            continue;
+        const void *packed = coll_data_read(&block, 0, block.bytes, to);
+        if (packed != to)
+            memcpy(to, packed, block.bytes);
+        to += block.bytes;
+    }
+}
+
 void coll_call_args_begin(coll_call_args *call) {
     if (call->own.bytes > 0)
         coll_data_copy(&call->own_into, &call->own);
-    if (call->copy)
+    if (call->copy && call->packs)
+        pack_blocks(call);
+    else if (call->copy)
         memcpy(call->copy, call->lowest, call->copied);
 }
 

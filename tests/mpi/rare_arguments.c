@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Tests arguments that MPI allows and few programs use: MPI_IN_PLACE on some ranks only, no buffer
- * where none is needed, counts of intercommunicators, and elements whose type map is not in memory
- * order.
+ * where none is needed, counts of intercommunicators, blocks that are far apart, and elements whose
+ * type map is not in memory order.
  */
 #include "config.h"
 
@@ -124,6 +124,62 @@ START_TEST(groups_of_different_size_reduce_scatter) {
 }
 END_TEST
 
+/* Returns a datatype of COUNT ints at an absolute address. */
+static MPI_Datatype type_at(const int *memory, int count) {
+    MPI_Datatype type;
+    MPI_Aint address;
+    MPI_Get_address(memory, &address);
+    MPI_Type_create_hindexed(1, &count, &address, MPI_INT, &type);
+    MPI_Type_commit(&type);
+    return type;
+}
+
+/* Blocks that are exchanged in place are in the program's data and on the stack, terabytes apart.
+ */
+START_TEST(blocks_in_place_are_far_apart) {
+    static const char *const specs[] = {"pairwise", "linear", "tuna"};
+    enum { MOST = 64, LONG = 5000 };
+    static int data[MOST][LONG];
+    int stack[MOST][3];
+    MPI_Count counts[MOST];
+    MPI_Aint places[MOST] = {0};
+    MPI_Datatype types[MOST];
+    harness_assert(ranks <= MOST, "too many ranks");
+    for (int i = 0; i < ranks; i++) {
+        /* both ranks of a pair have an equal block */
+        const int count = (i + rank) % 3 == 0 ? LONG : (i + rank) % 3;
+        counts[i] = 1;
+        types[i] = type_at(count == LONG ? data[i] : stack[i], count);
+    }
+    for (int turn = 0; turn < 6; turn++) {
+        const bool nonblocking = turn % 2;
+        MPI_Comm comm = comm_with("alltoall", specs[turn / 2]);
+        for (int i = 0; i < ranks; i++) {
+            data[i][0] = data[i][LONG - 1] = stack[i][0] = stack[i][1] = 100 * rank + i;
+            stack[i][2] = -1;
+        }
+        COLL_Request request = COLL_REQUEST_NULL;
+        int code = nonblocking ? COLL_Ialltoallw(MPI_IN_PLACE, NULL, NULL, NULL, MPI_BOTTOM, counts,
+                                                 places, types, comm, &request)
+                               : COLL_Alltoallw(MPI_IN_PLACE, NULL, NULL, NULL, MPI_BOTTOM, counts,
+                                                places, types, comm);
+        if (code == MPI_SUCCESS)
+            code = finish(nonblocking, &request);
+        bool good = code == MPI_SUCCESS;
+        for (int i = 0; i < ranks; i++) {
+            const int kept = 100 * rank + i, got = 100 * i + rank, count = (i + rank) % 3;
+            good = good && data[i][0] == (count == 0 ? got : kept) &&
+                   data[i][LONG - 1] == data[i][0] && stack[i][0] == (count ? got : kept) &&
+                   stack[i][1] == (count == 2 ? got : kept) && stack[i][2] == -1;
+        }
+        harness_assert(good, "turn %d: %s", turn, harness_text(code));
+        MPI_Comm_free(&comm);
+    }
+    for (int i = 0; i < ranks; i++)
+        MPI_Type_free(&types[i]);
+}
+END_TEST
+
 /* The operand with the larger key wins. In memory the value comes first, in the type map the key.
  */
 typedef struct entry {
@@ -199,6 +255,7 @@ static Suite *suite(void) {
     tcase_add_test(tests, some_ranks_scan_in_place);
     tcase_add_test(tests, some_ranks_reduce_scatter_in_place);
     tcase_add_test(tests, groups_of_different_size_reduce_scatter);
+    tcase_add_test(tests, blocks_in_place_are_far_apart);
     tcase_add_test(tests, type_maps_may_have_another_order);
     tcase_add_test(tests, neighbours_take_different_paths);
     suite_add_tcase(made, tests);
