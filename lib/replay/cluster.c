@@ -46,9 +46,12 @@ static const coll_job_rank *find_recorded(const COLL_Record *record, const char 
     return NULL;
 }
 
-/* Copies the racks and sites of TOPO's nodes from the record, if it has all these nodes. */
-static void copy_places(const COLL_Record *record, const coll_topo *topo, int racks[],
-                        int sites[]) {
+/*
+ * Copies the racks and sites of TOPO's nodes from the record, if it has all these nodes. SCRATCH is
+ * memory for a number for each recorded rank.
+ */
+static void copy_places(const COLL_Record *record, const coll_topo *topo, int racks[], int sites[],
+                        int scratch[]) {
     for (int node = 0; node < topo->nodes; node++)
         if (!find_recorded(record, topo->hosts[node]))
             return;
@@ -57,13 +60,17 @@ static void copy_places(const COLL_Record *record, const coll_topo *topo, int ra
         racks[node] = there->rack;
         sites[node] = there->site;
     }
+    /* TOPO may have only some of the recorded racks. */
+    (void)coll_topo_renumber(racks, sizeof *racks, topo->nodes, record->ranks, scratch);
+    (void)coll_topo_renumber(sites, sizeof *sites, topo->nodes, record->ranks, scratch);
 }
 
 int coll_cluster_make_topo(const COLL_Record *record, const char *path, int count,
                            const char *const hosts[], coll_topo *topo) {
     const size_t ranks = (size_t)count;
     const char **names = malloc(ranks * sizeof *names);
-    int *racks = calloc(2 * ranks, sizeof *racks), *sites = racks ? racks + ranks : NULL;
+    int *racks = calloc(2 * ranks + (size_t)record->ranks, sizeof *racks),
+        *sites = racks ? racks + ranks : NULL;
     *topo = (coll_topo){.ranks = count};
     topo->places = calloc(ranks, sizeof *topo->places);
     bool good = names && racks && topo->places;
@@ -75,7 +82,7 @@ int coll_cluster_make_topo(const COLL_Record *record, const char *path, int coun
     if (code == MPI_SUCCESS && path && *path)
         code = read_topology(path, topo, racks, sites);
     else if (code == MPI_SUCCESS)
-        copy_places(record, topo, racks, sites);
+        copy_places(record, topo, racks, sites, sites + ranks);
     if (code == MPI_SUCCESS) {
         coll_topo_locate(topo, racks, sites);
         (void)coll_topo_fewest(topo, COLL_LEVEL_NODE, &topo->most_ranks_per_node);

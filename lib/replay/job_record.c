@@ -272,9 +272,10 @@ static bool read_sent(reading *now, char *rest) {
 
 static bool read_place(reading *now, char *rest) {
     coll_job_rank *own = &now->record->of[now->rank];
+    const int most = now->record->ranks - 1;
     int64_t site, rack;
-    if (!take_integer(&now->lines, &rest, 0, INT32_MAX, &site) ||
-        !take_integer(&now->lines, &rest, 0, INT32_MAX, &rack))
+    if (!take_integer(&now->lines, &rest, 0, most, &site) ||
+        !take_integer(&now->lines, &rest, 0, most, &rack))
         return false;
     own->site = (int)site;
     own->rack = (int)rack;

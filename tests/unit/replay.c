@@ -231,6 +231,7 @@ static const struct damage {
     {0, "sent 1", "sent 3", "\"3\" is not within 0 to 2"},
     {0, "sent 1 2 300", "sent 1 2", "\"\" is not within 0"},
     {0, "place 0 1", "place 0 -1", "\"-1\" is not within 0"},
+    {0, "place 0 1", "place 0 3", "\"3\" is not within 0 to 2"},
     {0, "place", "places", "an unknown line"},
     {1, "end 3", "end 4", "4 calls were recorded, but 3 are here"},
     {1, "call barrier 1 even -1 0 11 4\n", "", "3 calls were recorded, but 2 are here"},
@@ -488,6 +489,12 @@ START_TEST(places_of_ranks) {
     now = replay(four, &cluster);
     ck_assert_int_eq(now->sum.hosts, 2);
     ck_assert_int_eq(now->sum.racks, 2); /* h0 and h1 */
+    /* Only one of the recorded racks. */
+    static const char *const odd[] = {"h1", "h1", "h3", "h3"};
+    cluster = (COLL_Cluster){.slots = odd, .slot_count = 4};
+    now = replay(four, &cluster);
+    ck_assert_int_eq(now->sum.hosts, 2);
+    ck_assert_int_eq(now->sum.racks, 1);
     write_file("topology", "SwitchName=r0 Nodes=h[0-2]\nSwitchName=r1 Nodes=h3\n"
                            "SwitchName=s Switches=r[0-1]\n");
     cluster = (COLL_Cluster){.topology = "topology"};
