@@ -292,27 +292,48 @@ static bool is_amount_sent(coll_operation operation, const coll_user *user) {
     }
 }
 
-/* Returns the elements of this rank's block in a call whose counts differ by rank; 0 if the call
- * doesn't give them, or gives several. */
+/* Returns the elements, or if TYPES is not NULL the bytes, of the blocks of all ranks of COMM; 0
+ * for an intercommunicator. */
+static MPI_Count sum_blocks(const MPI_Count counts[], const MPI_Datatype types[], MPI_Comm comm) {
+    MPI_Count sum = 0, size = 1;
+    int ranks = 0, inter = 1;
+    if (!counts || PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter ||
+        PMPI_Comm_size(comm, &ranks) != MPI_SUCCESS)
+        return 0;
+    for (int i = 0; i < ranks; i++)
+        if (!types || (counts[i] > 0 && PMPI_Type_size_x(types[i], &size) == MPI_SUCCESS))
+            sum += counts[i] * size;
+    return sum;
+}
+
+/* Returns the elements of this rank's block in a call whose counts differ by rank, or of all its
+ * blocks if it has one for each rank; 0 if the call doesn't give them. */
 static MPI_Count find_own_count(coll_operation operation, const coll_user *user, MPI_Comm comm) {
+    const coll_uneven *uneven = user->uneven;
+    const bool in_place = user->send == MPI_IN_PLACE;
     int rank;
     switch (operation) {
     case COLL_OPERATION_SCATTER:
         return user->receive == MPI_IN_PLACE ? 0 : user->receive_count;
     case COLL_OPERATION_ALLGATHER:
-        if (user->send == MPI_IN_PLACE && user->uneven->receive_counts &&
-            PMPI_Comm_rank(comm, &rank) == MPI_SUCCESS)
-            return user->uneven->receive_counts[rank];
-        return user->send == MPI_IN_PLACE ? 0 : user->send_count;
+        if (in_place && uneven->receive_counts && PMPI_Comm_rank(comm, &rank) == MPI_SUCCESS)
+            return uneven->receive_counts[rank];
+        return in_place ? 0 : user->send_count;
     case COLL_OPERATION_GATHER:
     case COLL_OPERATION_NEIGHBOR_ALLGATHER:
-        return user->send == MPI_IN_PLACE ? 0 : user->send_count;
+        return in_place ? 0 : user->send_count;
+    case COLL_OPERATION_REDUCE_SCATTER:
+        return sum_blocks(uneven->receive_counts, NULL, comm);
+    case COLL_OPERATION_ALLTOALL:
+        return in_place ? sum_blocks(uneven->receive_counts, uneven->receive_types, comm)
+                        : sum_blocks(uneven->send_counts, uneven->send_types, comm);
     default:
         return 0;
     }
 }
 
-/* Returns the count and datatype of this rank's data or, if ranks have blocks, of its block. */
+/* Returns the count and datatype of this rank's data or, if ranks have blocks, of its block. If
+ * counts differ by rank and it has several blocks, counts all of them. */
 static COLL_Report_amount find_amount(coll_operation operation, const coll_user *user,
                                       MPI_Comm comm) {
     const bool sent = is_amount_sent(operation, user);
@@ -326,7 +347,9 @@ static COLL_Report_amount find_amount(coll_operation operation, const coll_user 
 
 static void end_recording(uint64_t began, int code, coll_operation operation, coll_report_kind kind,
                           const coll_user *user, MPI_Comm comm) {
-    const COLL_Report_amount amount = find_amount(operation, user, comm);
+    /* After an error the arguments may be invalid. */
+    const COLL_Report_amount amount = code == MPI_SUCCESS ? find_amount(operation, user, comm)
+                                                          : (COLL_Report_amount){.type = MPI_BYTE};
     coll_report_end(began, code, operation, kind, &amount, comm);
 }
 

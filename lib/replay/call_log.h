@@ -12,8 +12,9 @@
  *     end 1 400000 5300 0        calls, tick in femtoseconds, ticks after last call, lost calls
  *
  * A call has its communicator, "even" or "uneven" for counts that differ by rank, its root or -1,
- * bytes as in the report, the ticks since the previous call, and the ticks inside it. The line
- * "start" is the same for the start of a nonblocking or persistent call, whose end is not recorded.
+ * bytes as in the report, but of all blocks in an uneven reduce_scatter, the ticks since the
+ * previous call, and the ticks inside it. The line "start" is the same for the start of a
+ * nonblocking or persistent call, whose end is not recorded.
  * The caller must let only one thread at a time call these functions, except coll_call_log_is_open.
  */
 #ifndef COLL_LIB_REPLAY_CALL_LOG_H

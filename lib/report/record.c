@@ -352,16 +352,21 @@ void coll_report_end(uint64_t began, int code, coll_operation operation, coll_re
         return;
     coll_report_comm *own = find_comm(comm);
     int size = 0;
-    /* Whether AMOUNT is one rank's block, while libcoll knows only the bytes of all blocks. */
+    /* Whether AMOUNT, and not what libcoll knows of the blocks, goes to the call log. */
     const bool has_block = amount->uneven && operation != COLL_OPERATION_ALLTOALL &&
-                           operation != COLL_OPERATION_REDUCE_SCATTER &&
                            !coll_operations[operation].neighbors;
+    /* AMOUNT is the sum of this many blocks, while libcoll counts the bytes of the mean block. */
+    const size_t blocks =
+        amount->uneven && operation == COLL_OPERATION_REDUCE_SCATTER && own && own->group
+            ? (size_t)own->group->ranks
+            : 1;
     const MPI_Count count = amount->count > 0 ? amount->count : 0;
     /* On an intercommunicator TYPE may not be significant. */
     if ((!class || has_block) && own && count > 0 &&
         PMPI_Type_size(amount->type, &size) != MPI_SUCCESS)
         size = 0;
-    const size_t given = (size_t)count * (size_t)size, bytes = class ? current_bytes : given,
+    const size_t given = (size_t)count * (size_t)size,
+                 bytes = class ? current_bytes : given / blocks + (given % blocks > 0),
                  part = has_block ? given : bytes;
     const int root = coll_operations[operation].rootless ? COLL_NO_ROOT : amount->root;
     pthread_mutex_lock(&lock);

@@ -131,6 +131,18 @@ COLL_RECORD=linked run 3 "$build/tests/report/linked" -1 0 5 || fail "linked"
 info replay linked --json l.json || fail "a record of a linked program"
 same "calls" "$(value l.json calls allreduce)" 5
 
+# Blocks of several sizes: all blocks of a rank are recorded, whoever runs the call; the report has the mean block.
+for algorithm in native pairwise; do
+    COLL_REDUCE_SCATTER=$algorithm COLL_RECORD=blocks-$algorithm COLL_REPORT=b.json \
+        run 3 "$build/tests/report/blocks" 10 || fail "blocks, $algorithm"
+    grep -q '^call reduce_scatter [0-9a-f]* uneven -1 240 ' blocks-$algorithm/rank.1 || fail "blocks of $algorithm"
+    same "algorithm" "$(value b.json algorithm '"operation": "reduce_scatter"')" $algorithm
+    same "mean block" "$(value b.json bytes '"operation": "reduce_scatter"')" 80
+    info replay blocks-$algorithm --json b.json || fail "a record of blocks"
+    same "mean block" "$(value b.json from_bytes '"operation": "reduce_scatter"')" 64
+done
+same "alltoalls of rank 1" "$(grep -c '^call alltoall [0-9a-f]* uneven -1 240 ' blocks-native/rank.1)" 2
+
 # --- Wrong records ---
 refused() {
     info replay "$1" && fail "$1 is taken"
