@@ -187,10 +187,15 @@ static coll_report_row make_row(const coll_report_class *class, int rank, int ra
              class->kind == COLL_REPORT_NONBLOCKING ? "i" : "", name,
              class->kind == COLL_REPORT_PERSISTENT ? "_init" : "");
     snprintf(row.algorithm, sizeof row.algorithm, "%s", algorithm_name(class));
-    if (is_native(class) || (class->group && class->group->members[0] == rank))
+    const bool first = class->group && class->group->members[0] == rank;
+    /* An estimate of the first rank stands for all ranks of its group. */
+    const double represented = first && !is_native(class) ? class->group->ranks : 1;
+    if (is_native(class) || first)
         row.source = find_saved(class, &row.predicted, &row.saved);
     if (row.source != COLL_REPORT_UNKNOWN)
-        row.estimated = row.calls;
+        row.estimated = represented * row.calls;
+    row.predicted *= represented;
+    scale(&row.saved, represented);
     return row;
 }
 

@@ -44,7 +44,7 @@ typedef struct coll_report_row {
     double inside;       /* s in calls, which for requests are starts and waits */
     double completed;    /* requests whose completion was seen */
     double until;        /* s from their starts to their completions */
-    double estimated;    /* calls for which SAVED is known */
+    double estimated;    /* calls of all ranks for which SAVED is known */
     double predicted;    /* s that these calls were predicted to take; 0: not predicted */
     double everywhere;   /* calls on communicators of all ranks */
     /* s by which these calls would have taken longer natively, if they took PREDICTED seconds */
@@ -61,7 +61,7 @@ enum { COLL_REPORT_ROWS = 1024 };
  * Writes the rows of this rank, RANK of RANKS in MPI_COMM_WORLD, to ROWS, which has room for
  * COLL_REPORT_ROWS, and returns their number. Sets ROW_OF[i] to the row of the ith of
  * coll_report_classes. Predictions take a while, so only the first rank of each group estimates
- * what was saved.
+ * what was saved, for the calls of all ranks of the group.
  */
 int coll_report_make_rows(int rank, int ranks, coll_report_row rows[], int16_t row_of[]);
 
