@@ -474,12 +474,15 @@ static int by_integer(const void *a, const void *b) {
 
 double coll_arrivals_drift(int count, const int64_t time[], int64_t apart[]) {
     enum { FEWEST = 60, THIRDS = 3 };
-    static const double LONG = 2e9; /* ns: in less time clocks don't move apart by much */
+    static const double LONG = 2e9;  /* ns: in less time clocks don't move apart by much */
+    static const double MOST = 5e-4; /* NTP corrects a clock's rate by at most this */
     const int third = count / THIRDS;
-    if (count < FEWEST || (double)(time[count - 1] - time[0]) < LONG)
+    if (count < FEWEST)
         return 0;
     int64_t *end = apart + count - third;
     const double passed = (double)(time[count - 1 - third / 2] - time[third / 2]);
+    if (passed < LONG)
+        return 0;
     qsort(apart, (size_t)third, sizeof *apart, by_integer);
     qsort(end, (size_t)third, sizeof *apart, by_integer);
     /* Each third has an interquartile range. If the medians differ by more than both ranges
@@ -487,5 +490,5 @@ double coll_arrivals_drift(int count, const int64_t time[], int64_t apart[]) {
     const double spread = (double)(apart[3 * third / 4] - apart[third / 4]) +
                           (double)(end[3 * third / 4] - end[third / 4]),
                  moved = (double)(end[third / 2] - apart[third / 2]);
-    return fabs(moved) > spread ? moved / passed : 0;
+    return fabs(moved) > spread && fabs(moved) <= MOST * passed ? moved / passed : 0;
 }

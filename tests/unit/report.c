@@ -194,6 +194,16 @@ START_TEST(drift) {
         apart[i] = below(&random, (int)MS);
     ck_assert(coll_arrivals_drift(COUNT, time, apart) == 0);
     ck_assert(coll_arrivals_drift(10, time, apart) == 0);
+    /* Clocks don't differ by so much: a step. */
+    for (int i = 0; i < COUNT; i++)
+        apart[i] = i < COUNT / 2 ? 0 : 30 * MS;
+    ck_assert(coll_arrivals_drift(COUNT, time, apart) == 0);
+    /* All events but the first are within a third of a second. */
+    for (int i = 0; i < COUNT; i++) {
+        time[i] = i == 0 ? 0 : 3000 * MS + i * MS;
+        apart[i] = i * 50;
+    }
+    ck_assert(coll_arrivals_drift(COUNT, time, apart) == 0);
 }
 END_TEST
 
