@@ -441,12 +441,15 @@ static bool receive_data(gathering *all, int rank) {
     const int question = SEND_ALL;
     const double deadline = coll_monotonic() + all->limit;
     char *data = malloc(bytes + 1);
-    bool good = data && bytes <= INT32_MAX &&
-                send(&question, sizeof question, rank, all->tag, all->world, deadline) &&
-                receive(data, bytes, rank, all->tag, all->world, deadline);
+    const bool asked = data && bytes <= INT32_MAX &&
+                       send(&question, sizeof question, rank, all->tag, all->world, deadline),
+               good = asked && receive(data, bytes, rank, all->tag, all->world, deadline);
     if (good)
         add_data(all, rank, data);
-    free(data);
+    if (asked && !good)
+        (void)coll_wait_leave(data); /* MPI may still write to it */
+    else
+        free(data);
     return good;
 }
 
