@@ -269,6 +269,14 @@ static void print_link(FILE *stream, const coll_summary *all) {
     }
 }
 
+/* Returns whether the savings of any call that libcoll ran are known. */
+static bool knows_saved(const coll_summary *all) {
+    for (int i = 0; i < all->count; i++)
+        if (all->rows[i].estimated > 0 && all->rows[i].source != COLL_REPORT_NATIVE)
+            return all->served;
+    return false;
+}
+
 /* Prints the settings that leave to the MPI library the operations in which libcoll was slower.
  * SLOWER says whether libcoll was slower in all operations together. */
 static void print_remedy(FILE *stream, const coll_summary *all, bool slower) {
@@ -297,16 +305,17 @@ static void print_saved(FILE *stream, const coll_summary *all) {
     const coll_report_range saved = per_rank(&sum.saved, all->ranks),
                             *range = all->served ? &saved : &all->would_save;
     const int digits = decimals(fmax(fabs(range->high), fabs(range->low)));
-    if (all->served && sum.estimated > 0 && is_nothing(range))
+    const bool known = knows_saved(all);
+    if (known && is_nothing(range))
         fprintf(stream, "estimate: libcoll saved nothing, or less than %.2f s of %s\n", 2 * NOTHING,
                 print_seconds(all->seconds, text));
-    else if (all->served && sum.estimated > 0 && range->middle >= 0)
+    else if (known && range->middle >= 0)
         fprintf(stream,
                 "estimate: libcoll saved %.*f s (%.*f to %.*f) of the %s that the run would take "
                 "without it\n",
                 digits, range->middle, digits, range->low, digits, range->high,
                 print_seconds(all->seconds + range->middle, text));
-    else if (all->served && sum.estimated > 0)
+    else if (known)
         fprintf(stream, "estimate: libcoll made the run slower, by %.*f s (%.*f to %.*f) of %s\n",
                 digits, -range->middle, digits, -range->high, digits, -range->low,
                 print_seconds(all->seconds, text));
@@ -321,7 +330,7 @@ static void print_saved(FILE *stream, const coll_summary *all) {
         fprintf(stream, "estimate: it would have saved %.*f s (%.*f to %.*f) of %s\n", digits,
                 range->middle, digits, range->low, digits, range->high,
                 print_seconds(all->seconds, text));
-    if (all->served && sum.estimated > 0)
+    if (known)
         print_remedy(stream, all, range->middle < 0 && !is_nothing(range));
 }
 
@@ -500,7 +509,7 @@ bool coll_summary_print_json(FILE *stream, const void *summary) {
     }
     fprintf(stream, "\n  ],\n  \"collectives_seconds\": %.9g, \"libcoll_ran_calls\": %s",
             sum.inside / all->ranks, all->served ? "true" : "false");
-    if (all->served && sum.estimated > 0) {
+    if (knows_saved(all)) {
         fprintf(stream, ",\n  ");
         print_json_range(stream, "saved_seconds", &saved);
     }

@@ -312,6 +312,17 @@ START_TEST(text) {
     ck_assert_ptr_nonnull(
         strstr(out, "estimate: libcoll saved nothing, or less than 0.01 s of 40.0 s\n"));
     free(out);
+    rows[1] = some_rows[1]; /* nothing is known but of the MPI library's own calls */
+    rows[0].source = COLL_REPORT_UNKNOWN;
+    rows[0].estimated = 0;
+    rows[0].saved = (coll_report_range){0, 0, 0};
+    out = written(coll_summary_print, &of);
+    ck_assert_ptr_nonnull(strstr(out, "what libcoll saved is not known: there is no estimate for "
+                                      "these calls\n"));
+    free(out);
+    out = written(coll_summary_print_json, &of);
+    ck_assert_ptr_null(strstr(out, "\"libcoll_ran_calls\": true,\n  \"saved_seconds\""));
+    free(out);
     of.served = false;
     of.why = "COLL_DISABLE is set";
     of.would_known = true;
