@@ -3,6 +3,7 @@
 
 #include "lib/report/report.h"
 
+#include "lib/base/agree.h"
 #include "lib/base/cachefile.h"
 #include "lib/base/dcp_hooks.h"
 #include "lib/base/env.h"
@@ -23,6 +24,7 @@ enum { TAG = 32719 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool started, later;
+static int start_code; /* what the start has returned; all later starts return it, too */
 static MPI_Comm world;
 static int world_rank, world_ranks;
 static bool *expected; /* of rank 0: the ranks that will report */
@@ -133,7 +135,7 @@ static int report(MPI_Comm self, int key, void *value, void *extra) {
 static int start(const char *record) {
     int key;
     if (started)
-        return MPI_SUCCESS;
+        return start_code;
     started = true;
     world = coll_dcp_comm(MPI_COMM_WORLD);
     int code = PMPI_Comm_rank(world, &world_rank);
@@ -153,7 +155,7 @@ static int start(const char *record) {
         code = coll_call_log_open(record, world_rank, world_ranks);
     if (code != MPI_SUCCESS)
         coll_report_end_recording();
-    return code;
+    return start_code = code;
 }
 
 int coll_report_start(bool report, const char *record) {
@@ -181,17 +183,20 @@ static int open_report(coll_comm *comm, const coll_comm *whole) {
     }
     pthread_mutex_lock(&lock);
     int code = start(*settings->record ? settings->record : NULL);
+    pthread_mutex_unlock(&lock);
+    code = coll_agree(comm, code); /* a file of COLL_RECORD may fail on one rank alone */
     if (code == MPI_SUCCESS && settings->report) {
         int ranks, *members = coll_report_members(comm->user, &ranks);
         bool shares = false;
+        pthread_mutex_lock(&lock);
         for (int i = 0; i < ranks && members; i++)
             shares = shares || members[i] == 0;
         for (int i = 0; i < ranks && shares; i++)
             expected[members[i]] = true;
         reports = reports || shares;
+        pthread_mutex_unlock(&lock);
         free(members);
     }
-    pthread_mutex_unlock(&lock);
     return code;
 }
 

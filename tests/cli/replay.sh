@@ -143,6 +143,11 @@ for algorithm in native pairwise; do
 done
 same "alltoalls of rank 1" "$(grep -c '^call alltoall [0-9a-f]* uneven -1 240 ' blocks-native/rank.1)" 2
 
+# A record that one rank alone can't open: all ranks get the error, once and again.
+mkdir half && : >half/rank.1
+COLL_RECORD=half run 3 "$build/tests/report/blocks" 10 && fail "one rank has a record already"
+same "ranks that failed" "$(grep -c '^rank [0-2] failed$' out)" 3
+
 # --- Wrong records ---
 refused() {
     info replay "$1" && fail "$1 is taken"

@@ -2,11 +2,13 @@
 /*
  * Calls COLL_Reduce_scatter, COLL_Alltoallv and COLL_Alltoallw once each. The block for rank i in
  * the first call, and the blocks from rank i in the others, have MORE * (i + 1) integers.
+ * If the first call fails, as the record can't be opened, the program ends with status 1.
  *
  *     blocks MORE
  */
 #include <coll.h>
 #include <mpi.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { RANKS = 64 };
@@ -36,12 +38,18 @@ int main(int argc, char **argv) {
     int *send = calloc(most, sizeof *send), *receive = calloc(most, sizeof *receive);
     if (!send || !receive)
         MPI_Abort(MPI_COMM_WORLD, 2);
-    COLL_Reduce_scatter(send, receive, received, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-    COLL_Alltoallv(send, sent, from, MPI_INT, receive, received, to, MPI_INT, MPI_COMM_WORLD);
-    COLL_Alltoallw(send, sent, from_bytes, types, receive, received, to_bytes, types,
-                   MPI_COMM_WORLD);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    const int code = COLL_Reduce_scatter(send, receive, received, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    if (code == MPI_SUCCESS) {
+        COLL_Alltoallv(send, sent, from, MPI_INT, receive, received, to, MPI_INT, MPI_COMM_WORLD);
+        COLL_Alltoallw(send, sent, from_bytes, types, receive, received, to_bytes, types,
+                       MPI_COMM_WORLD);
+    } else {
+        printf("rank %d failed\n", rank);
+        fflush(stdout);
+    }
     free(send);
     free(receive);
     MPI_Finalize();
-    return 0;
+    return code != MPI_SUCCESS;
 }
