@@ -313,10 +313,15 @@ static bool simulate(coll_cluster_choice *choice, const coll_cluster_plan *plan,
                                 .starts = starts,
                                 .ends = ends};
     coll_sim_result result;
-    if (!plan->planner || coll_simulate(&call, &result) != MPI_SUCCESS)
+    if (!plan->planner || (choice->too_long > 0 && plan->shape.bytes >= choice->too_long) ||
+        coll_simulate(&call, &result) != MPI_SUCCESS)
         return false;
-    if (result.time != COLL_SIM_UNKNOWN || choice->many)
-        return result.time != COLL_SIM_UNKNOWN;
+    if (result.time != COLL_SIM_UNKNOWN)
+        return true;
+    if (choice->many) {
+        choice->too_long = plan->shape.bytes;
+        return false;
+    }
     choice->many = true;
     return simulate(choice, plan, starts, ends);
 }

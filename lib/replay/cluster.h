@@ -27,7 +27,8 @@ typedef struct coll_cluster_choice {
     bool known; /* KNOWN_SECONDS is the estimate for a call of KNOWN_BYTES */
     size_t known_bytes;
     double known_seconds;
-    bool many; /* more messages are under way than a small simulation has memory for */
+    bool many;       /* more messages are under way than a small simulation has memory for */
+    size_t too_long; /* bytes of the shortest call with too many events to simulate; 0: none */
 } coll_cluster_choice;
 
 typedef struct coll_cluster {
