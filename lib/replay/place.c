@@ -41,6 +41,8 @@ typedef struct search {
     edge **edges;           /* of each rank */
     int *edge_counts;
     double *group_bytes;            /* of the collectives of each group */
+    int *groups;                    /* those of rank 0, then those of rank 1, ... */
+    size_t *groups_from;            /* where the groups of each rank begin in GROUPS, and the end */
     int *members[KINDS];            /* numbers of ranks of each group in each host, rack and site */
     int units[KINDS];               /* number of hosts, racks and sites */
     double *out[KINDS], *in[KINDS]; /* bytes over the link of each */
@@ -94,20 +96,10 @@ static void count_member(search *now, int group, int slot, int by) {
     }
 }
 
-static bool is_member(const coll_job_group *group, int rank) {
-    for (int i = 0; i < group->ranks; i++)
-        if (group->members[i] == rank)
-            return true;
-    return false;
-}
-
-/* Adds BY (1 or -1) to the counts of all groups of RANK. The group of all ranks is left out, since
- * its load is the same in every placement. */
+/* Adds BY (1 or -1) to the counts of all listed groups of RANK. */
 static void count_rank(search *now, int rank, int by) {
-    for (int group = 0; group < now->record->group_count; group++)
-        if (now->group_bytes[group] > 0 && now->record->groups[group].ranks < now->ranks &&
-            is_member(&now->record->groups[group], rank))
-            count_member(now, group, now->slot_of[rank], by);
+    for (size_t i = now->groups_from[rank]; i < now->groups_from[rank + 1]; i++)
+        count_member(now, now->groups[i], now->slot_of[rank], by);
 }
 
 /* Exchanges the contents of slots A and B. A has a rank; B may be free. */
@@ -291,6 +283,32 @@ static int add_group_bytes(void *context, const coll_job_group *group,
     return MPI_SUCCESS;
 }
 
+/* Returns whether the placement of GROUP matters. The group of all ranks has the same load in every
+ * placement. */
+static bool is_counted(const search *now, int group) {
+    return now->group_bytes[group] > 0 && now->record->groups[group].ranks < now->ranks;
+}
+
+/* Lists the groups of each rank that are counted. Returns false if out of memory. */
+static bool list_groups(search *now) {
+    const coll_job_group *groups = now->record->groups;
+    const int count = now->record->group_count;
+    size_t *from = now->groups_from;
+    for (int group = 0; group < count; group++)
+        for (int i = 0; i < groups[group].ranks && is_counted(now, group); i++)
+            from[groups[group].members[i] + 2]++;
+    for (int rank = 0; rank < now->ranks; rank++)
+        from[rank + 2] += from[rank + 1];
+    now->groups = malloc((from[now->ranks + 1] + 1) * sizeof *now->groups);
+    if (!now->groups)
+        return false;
+    /* FROM[rank + 1] is where the rank's next group goes, and at the end where the list ends. */
+    for (int group = 0; group < count; group++)
+        for (int i = 0; i < groups[group].ranks && is_counted(now, group); i++)
+            now->groups[from[groups[group].members[i] + 1]++] = group;
+    return true;
+}
+
 /* Sets the seconds for a byte on each kind of link. */
 static void price_links(search *now, const coll_profile *profile) {
     coll_profile likely;
@@ -336,7 +354,9 @@ static bool allocate(search *now) {
     now->edges = calloc(ranks, sizeof *now->edges);
     now->edge_counts = calloc(ranks, sizeof *now->edge_counts);
     now->group_bytes = calloc(groups + 1, sizeof *now->group_bytes);
-    bool good = now->slot_of && now->rank_at && now->edges && now->edge_counts && now->group_bytes;
+    now->groups_from = calloc(ranks + 2, sizeof *now->groups_from);
+    bool good = now->slot_of && now->rank_at && now->edges && now->edge_counts &&
+                now->group_bytes && now->groups_from;
     for (int kind = 0; kind < KINDS; kind++) {
         now->units[kind] = units[kind];
         now->members[kind] =
@@ -361,6 +381,8 @@ static void release(search *now) {
     free(now->edges);
     free(now->edge_counts);
     free(now->group_bytes);
+    free(now->groups);
+    free(now->groups_from);
     coll_topo_free(&now->slots);
 }
 
@@ -432,6 +454,8 @@ int COLL_Replay_place(const COLL_Record *record, const COLL_Cluster *cluster, un
         code = coll_error(MPI_ERR_NO_MEM, "no memory to place %d ranks", record->ranks);
     if (code == MPI_SUCCESS)
         code = coll_job_walk(record, add_group_bytes, &now);
+    if (code == MPI_SUCCESS && !list_groups(&now))
+        code = coll_error(MPI_ERR_NO_MEM, "no memory to place %d ranks", record->ranks);
     if (code == MPI_SUCCESS) {
         price_links(&now, &costs.profile);
         code = find_better(&now, cluster, slots, found);
