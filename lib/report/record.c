@@ -351,7 +351,7 @@ void coll_report_end(uint64_t began, int code, coll_operation operation, coll_re
     if (code != MPI_SUCCESS || coll_report_is != COLL_REPORT_ON)
         return;
     coll_report_comm *own = find_comm(comm);
-    int size = 0;
+    MPI_Count size = 0;
     /* Whether AMOUNT, and not what libcoll knows of the blocks, goes to the call log. */
     const bool has_block = amount->uneven && operation != COLL_OPERATION_ALLTOALL &&
                            !coll_operations[operation].neighbors;
@@ -363,7 +363,7 @@ void coll_report_end(uint64_t began, int code, coll_operation operation, coll_re
     const MPI_Count count = amount->count > 0 ? amount->count : 0;
     /* On an intercommunicator TYPE may not be significant. */
     if ((!class || has_block) && own && count > 0 &&
-        PMPI_Type_size(amount->type, &size) != MPI_SUCCESS)
+        (PMPI_Type_size_x(amount->type, &size) != MPI_SUCCESS || size < 0))
         size = 0;
     const size_t given = (size_t)count * (size_t)size,
                  bytes = class ? current_bytes : given / blocks + (given % blocks > 0),
@@ -403,9 +403,9 @@ void coll_report_end(uint64_t began, int code, coll_operation operation, coll_re
 }
 
 void coll_report_sent(MPI_Count count, MPI_Datatype type, int to, MPI_Comm comm) {
-    int size = 0;
+    MPI_Count size = 0;
     if (!coll_call_log_is_open() || depth > 0 || to < 0 || count < 0 ||
-        PMPI_Type_size(type, &size) != MPI_SUCCESS)
+        PMPI_Type_size_x(type, &size) != MPI_SUCCESS || size < 0)
         return;
     const coll_report_comm *own = find_comm(comm);
     pthread_mutex_lock(&lock);
