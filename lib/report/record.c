@@ -26,6 +26,9 @@ static uint64_t first_ticks, first_nanoseconds;
 static MPI_Group world_group = MPI_GROUP_NULL;
 static int comm_key = MPI_KEYVAL_INVALID;
 
+/* Held while a communicator gets its record, by no thread that holds the next one. */
+static pthread_mutex_t adding = PTHREAD_MUTEX_INITIALIZER;
+
 /* Guards all that follows. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static coll_report_class classes[CLASSES];
@@ -159,7 +162,8 @@ int *coll_report_members(MPI_Comm comm, int *ranks) {
     return good ? own : NULL;
 }
 
-/* Makes the record of COMM. Returns NULL if calls on it are not recorded, or if memory is short. */
+/* Makes the record of COMM. Returns NULL if calls on it are not recorded, or if memory is short.
+ * ADDING is held. */
 static coll_report_comm *add_comm(MPI_Comm comm) {
     int inter = 0, ranks;
     if (PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter)
@@ -184,6 +188,19 @@ static coll_report_comm *add_comm(MPI_Comm comm) {
     return one;
 }
 
+/* Returns the record of COMM, which had none, unless another thread has made it meanwhile. */
+static coll_report_comm *find_or_add_comm(MPI_Comm comm) {
+    coll_report_comm *found = NULL;
+    int is_set = 0;
+    pthread_mutex_lock(&adding);
+    if (PMPI_Comm_get_attr(comm, comm_key, &found, &is_set) != MPI_SUCCESS)
+        found = NULL;
+    else if (!is_set)
+        found = add_comm(comm);
+    pthread_mutex_unlock(&adding);
+    return found;
+}
+
 static coll_report_comm *find_comm(MPI_Comm comm) {
     comm = coll_dcp_comm(comm);
     const uintptr_t handle = (uintptr_t)comm;
@@ -196,7 +213,7 @@ static coll_report_comm *find_comm(MPI_Comm comm) {
     if (comm == MPI_COMM_NULL || PMPI_Comm_get_attr(comm, comm_key, &found, &is_set) != MPI_SUCCESS)
         return NULL;
     if (!is_set)
-        found = add_comm(comm);
+        found = find_or_add_comm(comm);
     recent[at].comm = comm;
     recent[at].found = found;
     recent[at].gone = now;
