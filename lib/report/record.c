@@ -15,7 +15,8 @@
 
 enum { CLASSES = 1024, GROUPS = 256, IDS = 1024 };
 
-/* Communicators that are freed after fewer calls are forgotten: there may be many of them. */
+/* Communicators that are freed after fewer calls, or without kept calls, are forgotten: there may
+ * be many of them. */
 enum { WORTH_KEEPING = 8 };
 
 _Atomic coll_report_state coll_report_is;
@@ -102,7 +103,7 @@ static int forget_comm(MPI_Comm comm, int key, void *value, void *extra) {
     (void)comm, (void)key, (void)extra;
     atomic_fetch_add(&gone, 1);
     pthread_mutex_lock(&lock);
-    if (one->calls < WORTH_KEEPING) {
+    if (one->calls < WORTH_KEEPING || one->room == 0) {
         *one->link = one->next;
         if (one->next)
             one->next->link = one->link;
