@@ -119,11 +119,31 @@ static int64_t most_events(MPI_Comm world) {
     return share > LEAST_EVENTS ? share : LEAST_EVENTS;
 }
 
+/* Returns how many communicators have events. */
+static int64_t count_comms(void) {
+    int64_t count = 0;
+    for (const coll_report_comm *one = coll_report_comms(); one; one = one->next)
+        count += events_of(one, 1);
+    return count;
+}
+
+/* Returns how many of ONE's events are sent. *LEFT communicators that have events, of which ONE may
+ * be the first, share *MOST events. Updates both. */
+static int64_t take_share(const coll_report_comm *one, int64_t *left, int64_t *most) {
+    if (events_of(one, 1) == 0)
+        return 0;
+    const int64_t count = events_of(one, *most / *left);
+    --*left;
+    *most -= count;
+    return count;
+}
+
 static void describe(hello *own, int64_t rows, int64_t most) {
+    int64_t left = count_comms();
     own->rows = rows;
     own->lost = (double)coll_report_lost();
     for (const coll_report_comm *one = coll_report_comms(); one; one = one->next) {
-        const int64_t count = events_of(one, most - own->events);
+        const int64_t count = take_share(one, &left, &most);
         own->comms += count > 0;
         own->events += count;
     }
@@ -143,11 +163,11 @@ static int place_in(const coll_report_group *group, int rank) {
  */
 static void *pack_events(int rank, const int16_t row_of[], void *to, int64_t most) {
     const double tick = coll_report_tick();
+    int64_t left = count_comms();
     for (const coll_report_comm *one = coll_report_comms(); one; one = one->next) {
-        const int64_t count = events_of(one, most);
+        const int64_t count = take_share(one, &left, &most);
         if (count == 0)
             continue;
-        most -= count;
         coll_job_series *header = to;
         coll_recorded_call *next = events_on(header);
         *header = (coll_job_series){.comm = one->id,
@@ -392,8 +412,9 @@ static void add_arrivals(gathering *all, int rank, coll_job_series *comm) {
     }
 }
 
-static void add_calls(gathering *all, int rank, coll_job_series *comm) {
-    if (!all->calls || coll_job_calls_add(all->calls, rank, comm, events_on(comm)))
+/* Adds RANK's calls on COMM, the first of LEFT communicators. */
+static void add_calls(gathering *all, int rank, int64_t left, coll_job_series *comm) {
+    if (!all->calls || coll_job_calls_add(all->calls, rank, (size_t)left, comm, events_on(comm)))
         return;
     coll_job_calls_free(all->calls);
     all->calls = NULL;
@@ -430,7 +451,7 @@ static void add_data(gathering *all, int rank, char *data) {
     for (int64_t i = 0; i < of->comms; i++, comm = next_comm(comm)) {
         translate_events(all, rank, row_of, comm);
         add_arrivals(all, rank, comm);
-        add_calls(all, rank, comm);
+        add_calls(all, rank, of->comms - i, comm);
     }
     add_connections(all, rank, (void *)comm);
     into->lost += of->lost;

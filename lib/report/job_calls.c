@@ -85,14 +85,14 @@ static int find_comm(coll_job_calls *all, const coll_job_series *series) {
     return i;
 }
 
-bool coll_job_calls_add(coll_job_calls *all, int rank, const coll_job_series *series,
+bool coll_job_calls_add(coll_job_calls *all, int rank, size_t left, const coll_job_series *series,
                         const coll_recorded_call parts[]) {
     const size_t share = (size_t)(MOST / all->ranks > LEAST ? MOST / all->ranks : LEAST);
     kept_calls *own = &all->kept[rank];
     const int comm = find_comm(all, series);
     if (comm < 0)
         return false;
-    const size_t room = share - own->count, given = (size_t)series->count,
+    const size_t room = (share - own->count) / left, given = (size_t)series->count,
                  count = given < room ? given : room;
     kept_call *more = realloc(own->of, (own->count + count + 1) * sizeof *more);
     if (!more)

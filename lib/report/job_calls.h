@@ -31,9 +31,12 @@ typedef struct coll_job_calls coll_job_calls;
 coll_job_calls *coll_job_calls_make(int ranks);
 void coll_job_calls_free(coll_job_calls *all);
 
-/* Adds the calls of SERIES, which rank RANK of MPI_COMM_WORLD has recorded. PARTS has an element
- * for each of them, with times on rank 0's clock. Returns false if out of memory. */
-bool coll_job_calls_add(coll_job_calls *all, int rank, const coll_job_series *series,
+/*
+ * Adds the calls of SERIES, which rank RANK of MPI_COMM_WORLD has recorded. PARTS has an element
+ * for each of them, with times on rank 0's clock. SERIES is the next of the rank's remaining LEFT
+ * series, which share the memory for the rank's calls. Returns false if out of memory.
+ */
+bool coll_job_calls_add(coll_job_calls *all, int rank, size_t left, const coll_job_series *series,
                         const coll_recorded_call parts[]);
 
 /*

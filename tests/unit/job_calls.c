@@ -53,10 +53,10 @@ static coll_job_calls *make_calls(const made_up *of) {
         }
         coll_job_series series = {.comm = 7, .place = rank, .ranks = 3, .first = 5, .count = CALLS};
         if (rank <= of->last_rank)
-            ck_assert(coll_job_calls_add(all, rank, &series, bcasts));
+            ck_assert(coll_job_calls_add(all, rank, 2, &series, bcasts));
         series.comm = 8;
         series.ranks = RANKS;
-        ck_assert(coll_job_calls_add(all, rank, &series, barriers));
+        ck_assert(coll_job_calls_add(all, rank, 1, &series, barriers));
     }
     return all;
 }
