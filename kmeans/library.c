@@ -335,16 +335,6 @@ static void set_model(const km_points *points, size_t k, const uint8_t *stored,
                                   : km_planes_feature(&planes, i);
 }
 
-/* Returns a scale for the centroids of a MODEL that has no scale. */
-static double scale_of(const COLL_Kmeans_model *model) {
-    double largest = 0;
-    int exponent;
-    for (size_t i = 0; i < model->k * model->dim; i++)
-        largest = fmax(largest, fabs(model->centroids[i]));
-    frexp(largest, &exponent);
-    return ldexp(1, 24 - exponent);
-}
-
 /* Returns whether all centroids are multiples of 2^-16 from 0 to 255. */
 static bool are_fixed_point(const COLL_Kmeans_model *model) {
     if (model->dim > KM_FIXED_POINT_MAX_DIM)
@@ -355,7 +345,41 @@ static bool are_fixed_point(const COLL_Kmeans_model *model) {
     return true;
 }
 
-/* Stores the points with the scale and the offsets of the centroids of MODEL. */
+/* Returns feature I, counted over all rows; for COSINE, that of the copied row of length 1. */
+static double value_of(const call *run, bool cosine, size_t i) {
+    return cosine ? (double)((const float *)run->points.data)[i] : feature_of(run->given, i);
+}
+
+/*
+ * Sets the offsets, each the middle of the centroids of MODEL in its column, and a scale with which
+ * squared distances of points and centroids fit float32.
+ */
+static bool derive_form(call *run, const COLL_Kmeans_model *model) {
+    km_points *points = &run->points;
+    const size_t dim = points->dim;
+    double *offsets = points->real.offsets, largest = 0;
+    int exponent;
+    for (size_t d = 0; d < dim; d++) {
+        double low = INFINITY, high = -INFINITY;
+        for (size_t i = d; i < model->k * dim; i += dim) {
+            low = fmin(low, model->centroids[i]);
+            high = fmax(high, model->centroids[i]);
+        }
+        offsets[d] = low / 2 + high / 2;
+        largest = fmax(largest, high - offsets[d]);
+    }
+    for (size_t i = 0; i < points->rows * dim; i++)
+        largest = fmax(largest, fabs(value_of(run, model->cosine, i) - offsets[i % dim]));
+    bool good = app_agree_most(&run->problem, &largest, 1, run->comm);
+    frexp(largest, &exponent);
+    points->real.scale = ldexp(1, 24 - exponent);
+    return good;
+}
+
+/*
+ * Stores the points with the scale and the offsets of MODEL; if it has none, they are derived from
+ * the centroids.
+ */
 static bool store_points(call *run, const COLL_Kmeans_model *model) {
     km_points *points = &run->points;
     km_real *real = &points->real;
@@ -363,23 +387,20 @@ static bool store_points(call *run, const COLL_Kmeans_model *model) {
     *real = (km_real){.used = true,
                       .unit = model->cosine,
                       .total = km_points_weight(points),
-                      .scale = model->offsets ? model->scale : scale_of(model),
+                      .scale = model->scale,
                       .offsets = calloc(dim, sizeof *real->offsets),
                       .units = calloc(dim, sizeof *real->units)};
     if (!real->offsets || !real->units)
         app_refuse(&run->problem, "out of memory");
     else if (model->offsets)
         memcpy(real->offsets, model->offsets, dim * sizeof *real->offsets);
+    if (model->cosine)
+        copy_floats(run, true);
+    if (!agree(run) || (!model->offsets && !derive_form(run, model)))
+        return false;
     float *feature = (float *)points->data;
     for (size_t i = 0; !run->problem.text[0] && i < points->rows * dim; i++) {
-        double value = feature_of(run->given, i);
-        if (model->cosine && i % dim == 0) {
-            for (size_t d = 0; d < dim; d++)
-                feature[i + d] = (float)feature_of(run->given, i + d);
-            scale_to_unit(run, i / dim);
-        }
-        if (model->cosine)
-            value = (double)feature[i];
+        double value = value_of(run, model->cosine, i);
         double kept = km_real_store(real, i % dim, value);
         if (!(fabs(kept) <= KM_LARGEST_REAL))
             refuse(run,

@@ -128,6 +128,34 @@ START_TEST(same_for_any_share) {
 }
 END_TEST
 
+/* Without offsets a prediction derives them, so that centroids far from 0 differ as others do. */
+START_TEST(far_centroids) {
+    const double far = _i ? 1e9 : 0;
+    int rank;
+    char problem[256] = "";
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    /* The points of rank 0 are not alone in deciding the scale. */
+    const double points[] = {far + 0.5, far + 9, far + 11, far + (rank ? 1e6 : 6)};
+    double centroids[] = {far, far + 10}, distances[8], inertia;
+    const int32_t nearest[] = {0, 1, 1, 1};
+    int32_t labels[4];
+    const COLL_Kmeans_points given = {points, 4, 1, COLL_KMEANS_FLOAT64, NULL};
+    const COLL_Kmeans_model model = {.k = 2, .dim = 1, .centroids = centroids};
+    int code = COLL_Kmeans_predict(&given, &model, 1, MPI_COMM_WORLD, labels, &inertia, problem,
+                                   sizeof problem);
+    harness_assert(code == MPI_SUCCESS && !memcmp(labels, nearest, sizeof labels), "labels: %s",
+                   problem);
+    code = COLL_Kmeans_transform(&given, &model, 1, MPI_COMM_WORLD, distances, problem,
+                                 sizeof problem);
+    harness_assert(code == MPI_SUCCESS, "distances: %s", problem);
+    for (int i = 0; i < 8; i++) {
+        const double expected = fabs(points[i / 2] - centroids[i % 2]);
+        harness_assert(fabs(distances[i] - expected) <= 1e-6 * expected, "distance %d: %g", i,
+                       distances[i]);
+    }
+}
+END_TEST
+
 /* Returns the weight of a row: 0 to 3, and 0 for rows that would be clusters of their own. */
 static double weight_of(size_t row) {
     return row == 7 ? 0 : (double)(row * 5 % 4);
@@ -234,6 +262,7 @@ static Suite *suite(void) {
     TCase *cases = tcase_create("kmeans_library");
     tcase_add_loop_test(cases, same_for_any_share, 0, sizeof kinds / sizeof *kinds);
     tcase_add_loop_test(cases, weights_are_repetitions, 0, sizeof kinds / sizeof *kinds);
+    tcase_add_loop_test(cases, far_centroids, 0, 2);
     tcase_add_test(cases, errors_are_everywhere);
     suite_add_tcase(suite, cases);
     return suite;
