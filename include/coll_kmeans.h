@@ -54,7 +54,7 @@ typedef struct COLL_Kmeans_settings {
                          distance is 1 minus the cosine */
 } COLL_Kmeans_settings;
 
-/* A set of centroids. The arrays are the caller's. */
+/* A set of centroids, the same on all ranks. The arrays are the caller's. */
 typedef struct COLL_Kmeans_model {
     size_t k, dim;
     double *centroids; /* k x dim */

@@ -2,6 +2,7 @@
 /* libcoll_kmeans: K-means of rows in memory (include/coll_kmeans.h). */
 #include "config.h"
 
+#include "app/checksum.h"
 #include "app/progress.h"
 #include "kmeans/assign/threads.h"
 #include "kmeans/kmeans.h"
@@ -63,9 +64,66 @@ static bool agree(call *run) {
     return app_agree(&run->problem, run->comm);
 }
 
-/* Opens a call with GIVEN points and a model of DIM features. */
-static bool begin(call *run, const COLL_Kmeans_points *given, size_t dim, int threads,
-                  MPI_Comm comm) {
+static bool is_number_of_clusters(size_t k) {
+    return k >= 1 && k <= INT32_MAX;
+}
+
+/*
+ * Extends CHECKSUM by K CENTROIDS of DIM features, unless they are NULL. The arguments need not be
+ * checked yet.
+ */
+static uint32_t add_centroids(uint32_t checksum, const double *centroids, size_t k, size_t dim) {
+    const bool given = centroids && is_number_of_clusters(k) && dim <= KM_MAX_DIM;
+    checksum = app_checksum(checksum, &given, sizeof given);
+    return given ? app_checksum(checksum, centroids, k * dim * sizeof *centroids) : checksum;
+}
+
+/* Returns the checksum of all settings of a fit that must be the same on all ranks. */
+static uint32_t checksum_settings(const COLL_Kmeans_settings *settings, size_t dim) {
+    const int flags[] = {settings->iterations, settings->cosine != 0};
+    uint32_t checksum = app_checksum(0, flags, sizeof flags);
+    checksum = app_checksum(checksum, &settings->tolerance, sizeof settings->tolerance);
+    checksum = app_checksum(checksum, &settings->seed, sizeof settings->seed);
+    if (!settings->centroids && settings->start)
+        checksum = app_checksum(checksum, settings->start, strlen(settings->start));
+    return add_centroids(checksum, settings->centroids, settings->k, dim);
+}
+
+/* Returns the checksum of all members of MODEL that must be the same on all ranks. */
+static uint32_t checksum_model(const COLL_Kmeans_model *model) {
+    const bool flags[] = {model->cosine != 0, model->offsets};
+    uint32_t checksum = app_checksum(0, flags, sizeof flags);
+    if (model->offsets && model->dim <= KM_MAX_DIM) {
+        checksum = app_checksum(checksum, model->offsets, model->dim * sizeof *model->offsets);
+        checksum = app_checksum(checksum, &model->scale, sizeof model->scale);
+    }
+    return add_centroids(checksum, model->centroids, model->k, model->dim);
+}
+
+/*
+ * Agrees with the other ranks on the features of a point, the number of clusters K, and the
+ * CHECKSUM of all else that must be the same on all ranks.
+ */
+static bool compare_ranks(call *run, size_t k, uint32_t checksum) {
+    const double dim = (double)run->given->dim, clusters = (double)k, others = checksum;
+    double most[] = {dim, -dim, clusters, -clusters, others, -others};
+    if (!app_agree_most(&run->problem, most, sizeof most / sizeof *most, run->comm))
+        return false;
+    if (most[0] != -most[1])
+        refuse(run, "points have %.0f features on one rank and %.0f on another", -most[1], most[0]);
+    else if (most[2] != -most[3])
+        refuse(run, "%.0f clusters on one rank and %.0f on another", -most[3], most[2]);
+    else if (most[4] != -most[5])
+        refuse(run, "settings or centroids are not the same on all ranks");
+    return !run->problem.text[0];
+}
+
+/*
+ * Opens a call with GIVEN points and K clusters of DIM features. CHECKSUM is that of all else that
+ * must be the same on all ranks.
+ */
+static bool begin(call *run, const COLL_Kmeans_points *given, size_t k, size_t dim,
+                  uint32_t checksum, int threads, MPI_Comm comm) {
     char text[256];
     *run = (call){.given = given, .comm = MPI_COMM_NULL, .threads = threads};
     app_progress_off = true;
@@ -81,16 +139,13 @@ static bool begin(call *run, const COLL_Kmeans_points *given, size_t dim, int th
         refuse(run, "points have %zu features, the centroids have %zu", given->dim, dim);
     if (given->type > COLL_KMEANS_FLOAT64)
         refuse(run, "type %d of points is unknown", (int)given->type);
+    if (!is_number_of_clusters(k))
+        refuse(run, "%zu clusters; 1 to %d are allowed", k, INT32_MAX);
     if (threads < 0 || threads > 1024)
         refuse(run, "%d threads; 1 to 1024 are allowed", threads);
-    double most[] = {(double)given->dim, -(double)given->dim};
-    bool good = app_agree_most(&run->problem, most, 2, run->comm);
-    if (good && most[0] != -most[1]) {
-        refuse(run, "points have %.0f features on one rank and %.0f on another", -most[1], most[0]);
-        good = false;
-    }
     int fair;
-    good = good && km_default_threads(run->comm, &fair, &run->problem);
+    bool good =
+        compare_ranks(run, k, checksum) && km_default_threads(run->comm, &fair, &run->problem);
     if (good && !threads)
         run->threads = fair;
     return good;
@@ -418,8 +473,6 @@ static bool store_points(call *run, const COLL_Kmeans_model *model) {
  */
 static bool take_model(call *run, const COLL_Kmeans_model *model, uint8_t **stored) {
     bool bytes = false;
-    if (model->k < 1 || model->k > INT32_MAX)
-        refuse(run, "%zu centroids; 1 to %d are allowed", model->k, INT32_MAX);
     for (size_t i = 0; i < model->k * model->dim; i++)
         if (!isfinite(model->centroids[i]))
             refuse(run, "centroid %zu has a feature of %g; features must be finite", i / model->dim,
@@ -435,6 +488,14 @@ static bool take_model(call *run, const COLL_Kmeans_model *model, uint8_t **stor
 }
 
 /* --- The calls --- */
+
+/* Opens a call with MODEL, and gives points and centroids the same form, like take_model. */
+static bool begin_prediction(call *run, const COLL_Kmeans_points *points,
+                             const COLL_Kmeans_model *model, int threads, MPI_Comm comm,
+                             uint8_t **stored) {
+    return begin(run, points, model->k, model->dim, checksum_model(model), threads, comm) &&
+           take_model(run, model, stored);
+}
 
 static void ignore_step(const km_step *step, void *context) {
     (void)step, (void)context;
@@ -482,8 +543,6 @@ static void check_settings(call *run, const COLL_Kmeans_settings *given, km_sett
     settings->seed = given->seed;
     if (given->iterations < 1)
         refuse(run, "%d iterations; at least 1 is needed", given->iterations);
-    if (given->k < 1 || given->k > INT32_MAX)
-        refuse(run, "%zu clusters; 1 to %d are allowed", given->k, INT32_MAX);
     if (!(given->tolerance <= DBL_MAX))
         refuse(run, "a tolerance of %g; finite numbers are allowed", given->tolerance);
     if (!given->centroids && !km_init_parse(given->start, &settings->start, &problem))
@@ -518,7 +577,8 @@ int COLL_Kmeans_fit(const COLL_Kmeans_points *points, const COLL_Kmeans_settings
                     int *iterations, char *problem, size_t size) {
     call run;
     km_result result = {.centroids = NULL};
-    if (begin(&run, points, points->dim, settings->threads, comm)) {
+    if (begin(&run, points, settings->k, points->dim, checksum_settings(settings, points->dim),
+              settings->threads, comm)) {
         km_settings used = settings_of(&run, settings->k);
         check_settings(&run, settings, &used);
         if (agree(&run) && take_points(&run, settings) && fit(&run, settings, &used, &result)) {
@@ -539,7 +599,7 @@ int COLL_Kmeans_predict(const COLL_Kmeans_points *points, const COLL_Kmeans_mode
     call run;
     uint8_t *stored = NULL;
     km_result result = {.centroids = NULL};
-    if (begin(&run, points, model->dim, threads, comm) && take_model(&run, model, &stored)) {
+    if (begin_prediction(&run, points, model, threads, comm, &stored)) {
         km_settings settings = settings_of(&run, model->k);
         settings.start.rows = stored;
         if (cluster(&run, &settings, &result)) {
@@ -557,7 +617,7 @@ int COLL_Kmeans_transform(const COLL_Kmeans_points *points, const COLL_Kmeans_mo
                           size_t size) {
     call run;
     uint8_t *stored = NULL;
-    if (begin(&run, points, model->dim, threads, comm) && take_model(&run, model, &stored)) {
+    if (begin_prediction(&run, points, model, threads, comm, &stored)) {
 #pragma omp parallel for num_threads(run.threads)
         for (size_t i = 0; i < points->rows; i++)
             km_find_distances(&run.points, i, stored, model->k, distances + i * model->k);

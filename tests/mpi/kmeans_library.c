@@ -257,6 +257,49 @@ START_TEST(errors_are_everywhere) {
 }
 END_TEST
 
+/* Ranks that disagree about a setting or a centroid get an error; none waits for another. */
+START_TEST(ranks_disagree) {
+    int rank, ranks, iterations;
+    char problem[256] = "";
+    fitted result;
+    double first[K * DIM], inertia;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    make_values(true);
+    memcpy(first, values, sizeof first);
+    result.model = (COLL_Kmeans_model){.centroids = result.centroids, .offsets = result.offsets};
+    const COLL_Kmeans_points points = {values, ROWS, DIM, COLL_KMEANS_FLOAT64, NULL};
+    const COLL_Kmeans_settings usual = {
+        .k = K, .centroids = first, .iterations = 20, .tolerance = 0, .threads = 1};
+    COLL_Kmeans_settings others[] = {usual, usual, usual, usual, usual, usual};
+    if (rank == ranks - 1 && ranks > 1) {
+        others[1].k--;
+        others[2].iterations = 1;
+        others[3].cosine = 1;
+        others[4].start = "random", others[4].centroids = NULL;
+        others[5].tolerance = 1;
+    }
+    for (int i = 0; i < 6; i++) {
+        int code = COLL_Kmeans_fit(&points, &others[i], MPI_COMM_WORLD, &result.model,
+                                   result.labels, &inertia, &iterations, problem, sizeof problem);
+        const char *says = i == 1 ? "2 clusters on one rank and 3 on another"
+                                  : "settings or centroids are not the same on all ranks";
+        harness_assert(i == 0 || ranks == 1 ? code == MPI_SUCCESS
+                                            : code == MPI_ERR_ARG && !strcmp(problem, says),
+                       "fit %d: %d, %s", i, code, problem);
+        if (i == 0)
+            memcpy(first, result.centroids, sizeof first);
+    }
+    first[1] += rank == 0 ? 0.3 : 0; /* is a fixed-point number on some ranks only */
+    const COLL_Kmeans_model model = {.k = K, .dim = DIM, .centroids = first};
+    int code = COLL_Kmeans_predict(&points, &model, 1, MPI_COMM_WORLD, result.labels, &inertia,
+                                   problem, sizeof problem);
+    harness_assert(ranks == 1 ? code == MPI_SUCCESS
+                              : code == MPI_ERR_ARG && strstr(problem, "not the same on all ranks"),
+                   "predict: %d, %s", code, problem);
+}
+END_TEST
+
 static Suite *suite(void) {
     Suite *suite = suite_create("kmeans_library");
     TCase *cases = tcase_create("kmeans_library");
@@ -264,6 +307,7 @@ static Suite *suite(void) {
     tcase_add_loop_test(cases, weights_are_repetitions, 0, sizeof kinds / sizeof *kinds);
     tcase_add_loop_test(cases, far_centroids, 0, 2);
     tcase_add_test(cases, errors_are_everywhere);
+    tcase_add_test(cases, ranks_disagree);
     suite_add_tcase(suite, cases);
     return suite;
 }
