@@ -179,7 +179,7 @@ bool km_real_center(km_points *points, const km_features *from, int threads, MPI
                       .bits = bits_of_summand(total),
                       .offsets = calloc(dim + 1, sizeof *real->offsets),
                       .units = calloc(dim + 1, sizeof *real->units)};
-    double rounded = from->exact != NULL; /* on any rank */
+    double rounded = from->exact && points->rows; /* on any rank */
     if (!measures || !real->offsets || !real->units)
         app_refuse(problem, "out of memory");
     bool good = app_agree_most(problem, &rounded, 1, comm) &&

@@ -69,6 +69,7 @@ static void fit_twice(const COLL_Kmeans_points *whole, const COLL_Kmeans_points 
     harness_assert(code == MPI_SUCCESS, "together: %s", problem);
     const size_t labels = part->rows * sizeof *alone->labels;
     harness_assert(!memcmp(alone->centroids, together->centroids, sizeof alone->centroids) &&
+                       !memcmp(alone->offsets, together->offsets, sizeof alone->offsets) &&
                        !memcmp(alone->labels + first, together->labels, labels) &&
                        alone->inertia == together->inertia &&
                        alone->iterations == together->iterations,
@@ -100,8 +101,10 @@ START_TEST(same_for_any_share) {
     share(&first, &count);
     void *all = rows_as(type, 0, ROWS), *mine = rows_as(type, first, count);
     /* A rank without rows may say any type. */
+    const COLL_Kmeans_type any =
+        type == COLL_KMEANS_FLOAT64 ? COLL_KMEANS_FLOAT32 : COLL_KMEANS_FLOAT64;
     const COLL_Kmeans_points whole = {all, ROWS, DIM, type, NULL},
-                             part = {mine, count, DIM, count ? type : COLL_KMEANS_FLOAT32, NULL};
+                             part = {mine, count, DIM, count ? type : any, NULL};
     fitted alone, together;
     fit_twice(&whole, &part, first, &alone, &together);
     bool same = true;
