@@ -165,7 +165,7 @@ def vector(message, ranks, writable=True):
     address, bytes, kept = _memory_of(data, writable)
     handle, extent, datatype = _type_of(data, datatype)
     if counts is None:
-        each, more = divmod(_elements(bytes, extent, 1), ranks)
+        each, more = divmod(_elements(bytes, extent, 1), ranks or 1)  # a rank may have no neighbours
         counts = [each + (rank < more) for rank in range(ranks)]
     elif not hasattr(counts, "__len__"):
         counts = [counts] * ranks
@@ -202,6 +202,7 @@ def typed_vector(message, ranks, writable=True):
 # Placeholders for data that are not significant on a rank, or are in the receive buffer (in place).
 no_data = 0, 0, _null_type, None
 no_vector = 0, ffi.NULL, ffi.NULL, _null_type, None
-in_place = int(MPI.IN_PLACE), *no_data[1:]
-in_place_vector = int(MPI.IN_PLACE), *no_vector[1:]
-in_place_typed_vector = int(MPI.IN_PLACE), ffi.NULL, ffi.NULL, ffi.NULL, None
+_in_place = int(MPI.IN_PLACE) % 2 ** (8 * ffi.sizeof("void *"))  # MPICH's is -1
+in_place = _in_place, *no_data[1:]
+in_place_vector = _in_place, *no_vector[1:]
+in_place_typed_vector = _in_place, ffi.NULL, ffi.NULL, ffi.NULL, None

@@ -464,6 +464,10 @@ def among_neighbors():
 
     compare("Neighbor_alltoallw", exchanged_typed, comm=ring)
     ring.Free()
+    alone = comm.Create_dist_graph_adjacent([], [])  # without neighbours
+    coll.Neighbor_allgatherv(mine(2), space(0), comm=alone)
+    coll.Neighbor_alltoallv(mine(0), space(0), comm=alone)
+    alone.Free()
 
 
 choose()
