@@ -221,13 +221,13 @@ class KMeans:
             raise ValueError(f"metric={self.metric!r}: {' or '.join(_METRICS)} is needed")
 
     def _model(self):
-        """Returns the fitted model for C, and the arrays to keep alive. If cluster_centers_ was replaced, the
+        """Returns the fitted model for C, and the arrays to keep alive. If cluster_centers_ was changed, the
         stored form of features is derived from the new centroids."""
         if not hasattr(self, "cluster_centers_"):
             error = getattr(sys.modules.get("sklearn.exceptions"), "NotFittedError", NotFittedError)
             raise error("this KMeans is not fitted yet; call fit first")
         published, centroids, offsets, scale = self._fitted
-        if published is not self.cluster_centers_:
+        if not numpy.array_equal(published, self.cluster_centers_):
             centroids, offsets = numpy.ascontiguousarray(self.cluster_centers_, dtype=numpy.float64), None
         model = ffi.new("COLL_Kmeans_model *")
         model.k, model.dim = centroids.shape
@@ -276,9 +276,10 @@ class KMeans:
         comm = self._communicator()
         X, weights, start, first = self._together(self._prepare_fit, X, sample_weight)
         rows, dim = X.shape
-        total = comm.allreduce(rows)
-        if total < self.n_clusters:
-            raise ValueError(f"n_samples={total} should be >= n_clusters={self.n_clusters}")
+        shares = comm.allgather((rows, self.n_clusters, X.dtype == numpy.float64))
+        total, clusters = sum(share[0] for share in shares), max(share[1] for share in shares)
+        if total < clusters:
+            raise ValueError(f"n_samples={total} should be >= n_clusters={clusters}")
         centroids, offsets = numpy.empty((self.n_clusters, dim)), numpy.empty(dim)
         labels = numpy.empty(rows, dtype=numpy.int32)
         start = ffi.new("char[]", start.encode())
@@ -298,8 +299,9 @@ class KMeans:
             problem,
         )
         self.n_features_in_ = dim
-        self.cluster_centers_ = centroids.astype(numpy.float64 if X.dtype == numpy.float64 else numpy.float32)
-        self._fitted, self._cosine = (self.cluster_centers_, centroids, offsets, model.scale), model.cosine
+        wide = any(share[0] and share[2] for share in shares)
+        self.cluster_centers_ = centroids.astype(numpy.float64 if wide else numpy.float32)
+        self._fitted, self._cosine = (self.cluster_centers_.copy(), centroids, offsets, model.scale), model.cosine
         self.labels_, self.inertia_, self.n_iter_ = labels, inertia[0], iterations[0]
         return self
 

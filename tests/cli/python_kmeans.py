@@ -7,6 +7,7 @@ import numpy
 from mpi4py import MPI
 
 from coll import KMeans
+from coll._library import ffi
 
 world = MPI.COMM_WORLD
 rank, ranks = world.Get_rank(), world.Get_size()
@@ -125,9 +126,16 @@ model = KMeans(6, random_state=1).fit(X)
 
 # A restored model, and one with other centroids. Centroids of bytes also serve points that are no bytes.
 again = pickle.loads(pickle.dumps(model))
-assert (again.predict(X) == model.labels_).all() and again._fitted[0] is again.cluster_centers_
+assert (again.predict(X) == model.labels_).all() and again._model()[0].offsets != ffi.NULL
 again.cluster_centers_ = model.cluster_centers_[::-1].copy()
 assert (again.predict(X) == 5 - model.labels_).all()
+again = pickle.loads(pickle.dumps(model))
+again.cluster_centers_[:] = model.cluster_centers_[::-1]  # in place
+assert (again.predict(X) == 5 - model.labels_).all()
+far = numpy.repeat([1e9, 1e9 + 10], 50)[:, None]
+again = KMeans(2, random_state=0).fit(far)
+again.cluster_centers_ = again.cluster_centers_[::-1]
+assert (again.predict(far) == 1 - again.labels_).all() and abs(again.score(far)) < 1e-6
 model = KMeans(6, random_state=1).fit(data.round().astype("u1"))
 near = model.predict(model.cluster_centers_ + 1e-3)
 assert (near == numpy.arange(6)).all()
@@ -170,7 +178,9 @@ for X in data, data.astype("f4"), data.round().astype("u1"):
         assert (together.cluster_centers_ == alone.cluster_centers_).all()
         assert (together.labels_ == alone.labels_[begin : begin + counts[rank]]).all()
         assert together.inertia_ == alone.inertia_ and together.n_iter_ == alone.n_iter_
-    together.fit(mine)
+    # A rank without rows may have any type.
+    together.fit(mine if counts[rank] else mine.astype(float))
+    assert together.cluster_centers_.dtype == (float if X is data else "f4")
     assert (together.predict(mine) == together.labels_).all()
     assert together.score(mine) == -together.inertia_
     assert together.transform(mine).shape == (counts[rank], 6)
