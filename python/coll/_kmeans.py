@@ -181,9 +181,14 @@ class KMeans:
         return MPI.COMM_SELF if self.comm is None else self.comm
 
     def _threads(self):
-        return 0 if self.n_threads is None else self.n_threads
+        count = self.n_threads
+        if count is None:
+            return 0
+        if not isinstance(count, (int, numpy.integer)) or not 1 <= count <= 1024:
+            raise ValueError(f"n_threads={count!r}: None or a number from 1 to 1024 is needed")
+        return count
 
-    def _seed(self, comm):
+    def _seed(self):
         state = self.random_state
         if state is None:
             seed = int.from_bytes(os.urandom(8), "little")
@@ -193,7 +198,7 @@ class KMeans:
             seed = int(state.randint(2**31 - 1))
         else:
             seed = int(state)
-        return comm.bcast(seed % 2**64)  # otherwise each rank could draw another number
+        return seed % 2**64
 
     def _first_centroids(self, dim):
         """Returns the start's name and None, or "" and the array of centroids."""
@@ -213,8 +218,7 @@ class KMeans:
             value = getattr(self, name)
             if not isinstance(value, (int, numpy.integer)) or not 1 <= value < 2**31:
                 raise ValueError(f"{name}={value!r}: a number from 1 on is needed")
-        if self.n_threads is not None and not 1 <= self.n_threads <= 1024:
-            raise ValueError(f"n_threads={self.n_threads!r}: None or a number from 1 to 1024 is needed")
+        self._threads()
         if not 0 <= self.tol < float("inf"):
             raise ValueError(f"tol={self.tol!r}: a number from 0 on is needed")
         if self.metric not in _METRICS:
@@ -243,10 +247,10 @@ class KMeans:
         comm, result, error = self._communicator(), None, None
         try:
             result = prepare(*arguments)
-        except (TypeError, ValueError) as caught:
+        except Exception as caught:
             error = caught
         if comm.size > 1:
-            for rank, text in enumerate(comm.allgather(error and str(error))):
+            for rank, text in enumerate(comm.allgather(error and (str(error) or repr(error)))):
                 if text and not error:
                     error = ValueError(f"rank {rank}: {text}")
         if error:
@@ -255,6 +259,7 @@ class KMeans:
 
     def _prepare(self, X, sample_weight=None):
         """Returns X, its weights or None, what C needs of the model, and the arrays to keep alive."""
+        self._threads()
         model, kept = self._model()
         X = _matrix(X)
         if X.shape[1] != self.n_features_in_:
@@ -264,17 +269,18 @@ class KMeans:
         return X, _weights(sample_weight, len(X)), model, kept
 
     def _prepare_fit(self, X, sample_weight):
-        """Returns X, its weights or None, the start's name, and the array of initial centroids or None."""
+        """Returns X, its weights or None, the seed, the start's name, and the array of initial centroids or
+        None."""
         X = _matrix(X)
         self._check_parameters()
-        return X, _weights(sample_weight, len(X)), *self._first_centroids(X.shape[1])
+        return X, _weights(sample_weight, len(X)), self._seed(), *self._first_centroids(X.shape[1])
 
     # --- The methods ---
 
     def fit(self, X, y=None, sample_weight=None):
         """Clusters the rows of X. Returns self."""
         comm = self._communicator()
-        X, weights, start, first = self._together(self._prepare_fit, X, sample_weight)
+        X, weights, seed, start, first = self._together(self._prepare_fit, X, sample_weight)
         rows, dim = X.shape
         shares = comm.allgather((rows, self.n_clusters, X.dtype == numpy.float64))
         total, clusters = sum(share[0] for share in shares), max(share[1] for share in shares)
@@ -284,7 +290,8 @@ class KMeans:
         labels = numpy.empty(rows, dtype=numpy.int32)
         start = ffi.new("char[]", start.encode())
         settings = ffi.new("COLL_Kmeans_settings *")
-        settings.k, settings.start, settings.seed = self.n_clusters, start, self._seed(comm)
+        settings.k, settings.start = self.n_clusters, start
+        settings.seed = comm.bcast(seed)  # otherwise each rank could draw another number
         settings.centroids = ffi.NULL if first is None else _address(first, "double")
         settings.cosine = self.metric == "cosine"
         settings.iterations, settings.tolerance, settings.threads = self.max_iter, self.tol, self._threads()

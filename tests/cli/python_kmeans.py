@@ -203,6 +203,7 @@ refused(ValueError, "n_clusters=0: a number from 1", KMeans(0).fit, data)
 refused(ValueError, "max_iter=1.5: a number from 1", KMeans(6, max_iter=1.5).fit, data)
 refused(ValueError, "tol=-1: a number from 0", KMeans(6, tol=-1).fit, data)
 refused(ValueError, "n_threads", KMeans(6, n_threads=0).fit, data)
+refused(ValueError, "n_threads=2.5: None or a number", KMeans(6, n_threads=2.5).fit, data)
 refused(ValueError, "metric='manhattan': euclidean or cosine", KMeans(6, metric="manhattan").fit, data)
 refused(ValueError, "init='file:x': k-means++", KMeans(6, init="file:x").fit, data)
 refused(ValueError, "init has shape (5, 7); (6, 7) is needed", KMeans(6, init=data[:5]).fit, data)
@@ -220,3 +221,22 @@ refused(ValueError, "weights: all are 0; at least one must be positive", KMeans(
 refused(ValueError, "sample_weight has 399 weights, and X has 400 rows", KMeans(6).fit, data, None, spoilt[1:])
 refused(ValueError, "1D array or scalar, got 2D", KMeans(6).fit, data, None, spoilt[None])
 refused(TypeError, "sparse", KMeans(6).fit, type("sparse", (), {"toarray": None})())
+
+
+class Unreadable:
+    """Raises an error that has no text, and is no ValueError, if used as an array."""
+
+    def __array__(self, *arguments, **named):
+        raise KeyError
+
+
+refused(KeyError if rank == 0 else ValueError, "", KMeans(6, comm=world).fit, Unreadable() if rank == 0 else data)
+refused(ValueError, "n_threads=2.5", KMeans(6, comm=world, n_threads=2.5 if rank == 0 else 1).fit, data)
+fitted = KMeans(6, comm=world).fit(data)
+refused(ValueError, "n_threads=2.5", fitted.set_params(n_threads=2.5 if rank == 0 else 1).predict, data)
+refused(ValueError, "x", KMeans(6, comm=world, random_state="x" if rank == 0 else 1).fit, data)
+if ranks > 1:
+    refused(ValueError, "5 clusters on one rank and 6", KMeans(5 + (rank == 0), comm=world).fit, data)
+    first = data[:6] + (rank == 0)
+    refused(ValueError, "not the same on all ranks", KMeans(6, comm=world, init=first).fit, data)
+    refused(ValueError, "n_samples=", KMeans(5 if rank == 0 else 10**6, comm=world).fit, data)
