@@ -25,14 +25,17 @@
 
 enum { COLL_CALL_LOG_VERSION = 1 };
 
+/* The operation of a call that returned an error. */
+enum { COLL_RECORDED_FAILURE = UINT8_MAX };
+
 /* One rank's part in a call. */
 typedef struct coll_recorded_call {
     int64_t entered, left; /* ticks; in a report ns, on this rank's clock and then on rank 0's */
     uint64_t bytes;        /* of this rank's data or block */
     int32_t root;          /* in the communicator; or COLL_NO_ROOT */
     int16_t row; /* for the report: the index of its class, or later of its row; negative: none */
-    uint8_t operation;
-    bool uneven; /* the call has a count for each rank */
+    uint8_t operation; /* or COLL_RECORDED_FAILURE */
+    bool uneven;       /* the call has a count for each rank */
 } coll_recorded_call;
 
 /*

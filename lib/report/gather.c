@@ -364,7 +364,9 @@ static double find_drift(const gathering *all, int64_t offset, coll_job_series *
     for (int64_t i = 0; i < comm->count && count < FITTED; i++) {
         const int64_t same = (int64_t)(comm->first + (uint64_t)i - own->first);
         const coll_recorded_call *one = events_on(comm) + i;
-        if (same < 0 || same >= own->count || !coll_operation_synchronizes(one->operation))
+        if (same < 0 || same >= own->count || one->operation == COLL_RECORDED_FAILURE ||
+            one->operation != events_on(own)[same].operation ||
+            !coll_operation_synchronizes(one->operation))
             continue;
         time[count] = events_on(own)[same].left;
         apart[count] = one->left + offset - time[count];
@@ -405,6 +407,8 @@ static void add_arrivals(gathering *all, int rank, coll_job_series *comm) {
                                   .left = next->left,
                                   .outside = left < 0 ? -1 : next->entered - left};
         left = next->left;
+        if (next->operation == COLL_RECORDED_FAILURE)
+            continue; /* so this call never gets complete */
         if (!coll_arrivals_add(all->arrivals, &one)) {
             coll_arrivals_free(all->arrivals);
             all->arrivals = NULL;

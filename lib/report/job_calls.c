@@ -104,8 +104,13 @@ bool coll_job_calls_add(coll_job_calls *all, int rank, size_t left, const coll_j
     known->group.members[series->place] = rank;
     known->from = from > known->from ? from : known->from;
     known->to = end < known->to ? end : known->to;
-    for (size_t i = 0; i < count; i++)
-        own->of[own->count++] = (kept_call){comm, from + i, parts[given - count + i]};
+    for (size_t i = 0; i < count; i++) {
+        const kept_call one = {comm, from + i, parts[given - count + i]};
+        /* On other ranks the call may not have failed. */
+        if (one.part.operation == COLL_RECORDED_FAILURE && known->from <= one.number)
+            known->from = one.number + 1;
+        own->of[own->count++] = one;
+    }
     return true;
 }
 

@@ -4,6 +4,7 @@
 #include "lib/report/record.h"
 
 #include "lib/base/dcp_hooks.h"
+#include "lib/base/error.h"
 #include "lib/base/hash.h"
 #include "lib/base/ticks.h"
 #include "lib/tuning/state.h"
@@ -361,14 +362,44 @@ void coll_report_end_wait(uint64_t began, coll_report_class *class) {
     pthread_mutex_unlock(&lock);
 }
 
+/* Returns whether CODE is the error of a call that ended before it sent any message. */
+static bool is_wrong_argument(int code) {
+    const int classes_of_arguments[] = {MPI_ERR_COMM, MPI_ERR_BUFFER, MPI_ERR_COUNT, MPI_ERR_TYPE,
+                                        MPI_ERR_OP,   MPI_ERR_ROOT,   MPI_ERR_ARG};
+    const int class = coll_error_class(code);
+    bool found = false;
+    for (size_t i = 0; i < sizeof classes_of_arguments / sizeof *classes_of_arguments; i++)
+        found = found || class == classes_of_arguments[i];
+    return found;
+}
+
+/* Counts a call on ONE that has failed: on other ranks it may not have failed, and the nth call is
+ * the same on all ranks. */
+static void count_failure(coll_report_comm *one, uint64_t began, uint64_t now) {
+    pthread_mutex_lock(&lock);
+    if (!one->numbered)
+        number_comm(one);
+    add_event(one, &(coll_recorded_call){.entered = (int64_t)began,
+                                         .left = (int64_t)now,
+                                         .root = COLL_NO_ROOT,
+                                         .row = -1,
+                                         .operation = COLL_RECORDED_FAILURE});
+    pthread_mutex_unlock(&lock);
+}
+
 void coll_report_end(uint64_t began, int code, coll_operation operation, coll_report_kind kind,
                      const COLL_Report_amount *amount, MPI_Comm comm) {
     const uint64_t now = coll_ticks();
     coll_report_class *class = current;
     depth = 0;
-    if (code != MPI_SUCCESS || coll_report_is != COLL_REPORT_ON)
+    if (coll_report_is != COLL_REPORT_ON || (code != MPI_SUCCESS && is_wrong_argument(code)))
         return;
     coll_report_comm *own = find_comm(comm);
+    if (code != MPI_SUCCESS) {
+        if (own && kind == COLL_REPORT_BLOCKING)
+            count_failure(own, began, now);
+        return;
+    }
     MPI_Count size = 0;
     /* Whether AMOUNT, and not what libcoll knows of the blocks, goes to the call log. */
     const bool has_block = amount->uneven && operation != COLL_OPERATION_ALLTOALL &&

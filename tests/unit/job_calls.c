@@ -19,6 +19,7 @@ typedef struct made_up {
     int64_t late, later;
     int last_rank;               /* that takes part in the broadcasts */
     coll_operation barrier_of_0; /* what rank 0 calls instead of a barrier */
+    int failed;                  /* the barrier, from 1, that has failed on rank 1; 0: none */
 } made_up;
 
 static coll_topo make_topo(void) {
@@ -50,6 +51,10 @@ static coll_job_calls *make_calls(const made_up *of) {
                                      BARRIER,
                                      rank == 0 ? of->barrier_of_0 : COLL_OPERATION_BARRIER,
                                      false};
+        }
+        if (rank == 1 && of->failed > 0) {
+            barriers[of->failed - 1].operation = COLL_RECORDED_FAILURE;
+            barriers[of->failed - 1].row = -1;
         }
         coll_job_series series = {.comm = 7, .place = rank, .ranks = 3, .first = 5, .count = CALLS};
         if (rank <= of->last_rank)
@@ -93,8 +98,8 @@ static bool replay(const made_up *of, coll_report_row rows[ROWS]) {
  * the half of what they save if nobody is late. */
 START_TEST(moved) {
     coll_report_row rows[ROWS], in_time[ROWS];
-    ck_assert(replay(&(made_up){0, 0, 2, COLL_OPERATION_BARRIER}, in_time));
-    ck_assert(replay(&(made_up){1000 * MS, 0, 2, COLL_OPERATION_BARRIER}, rows));
+    ck_assert(replay(&(made_up){0, 0, 2, COLL_OPERATION_BARRIER, 0}, in_time));
+    ck_assert(replay(&(made_up){1000 * MS, 0, 2, COLL_OPERATION_BARRIER, 0}, rows));
     const coll_report_range *bcast = &rows[BCAST].saved, *barrier = &rows[BARRIER].saved;
     const double most = in_time[BCAST].saved.middle;
     ck_assert(most > 0.01 && barrier->middle < -0.01);
@@ -107,13 +112,13 @@ END_TEST
 /* If nobody is late, all ranks save what a broadcast does. */
 START_TEST(kept) {
     coll_report_row rows[ROWS];
-    ck_assert(replay(&(made_up){0, 0, 2, COLL_OPERATION_BARRIER}, rows));
+    ck_assert(replay(&(made_up){0, 0, 2, COLL_OPERATION_BARRIER, 0}, rows));
     /* Rank 3 only waits: for as much less as the others' way is shorter. */
     ck_assert(fabs(rows[BARRIER].saved.middle) > 0.01);
     ck_assert(rows[BCAST].saved.middle * rows[BARRIER].saved.middle > 0);
     /* It does not matter when the job began. */
     coll_report_row same[ROWS];
-    ck_assert(replay(&(made_up){0, 5000 * MS, 2, COLL_OPERATION_BARRIER}, same));
+    ck_assert(replay(&(made_up){0, 5000 * MS, 2, COLL_OPERATION_BARRIER, 0}, same));
     ck_assert_double_eq_tol(same[BCAST].saved.middle, rows[BCAST].saved.middle, 1e-6);
 }
 END_TEST
@@ -121,11 +126,22 @@ END_TEST
 START_TEST(unknown) {
     coll_report_row rows[ROWS];
     /* Rank 2's broadcasts are not known: the estimate stays. */
-    ck_assert(replay(&(made_up){1000 * MS, 0, 1, COLL_OPERATION_BARRIER}, rows));
+    ck_assert(replay(&(made_up){1000 * MS, 0, 1, COLL_OPERATION_BARRIER, 0}, rows));
     ck_assert(rows[BCAST].saved.middle == 3);
     /* The ranks' calls differ. */
-    ck_assert(!replay(&(made_up){1000 * MS, 0, 2, COLL_OPERATION_ALLREDUCE}, rows));
+    ck_assert(!replay(&(made_up){1000 * MS, 0, 2, COLL_OPERATION_ALLREDUCE, 0}, rows));
     ck_assert(rows[BCAST].saved.middle == 3 && rows[BARRIER].saved.middle == 0);
+}
+END_TEST
+
+/* The calls after one that failed on a single rank are known. */
+START_TEST(failed) {
+    coll_report_row rows[ROWS];
+    ck_assert(replay(&(made_up){1000 * MS, 0, 2, COLL_OPERATION_BARRIER, CALLS / 2}, rows));
+    ck_assert(rows[BARRIER].saved.middle < -0.01);
+    /* If the last one has failed, none is known. */
+    ck_assert(replay(&(made_up){1000 * MS, 0, 2, COLL_OPERATION_BARRIER, CALLS}, rows));
+    ck_assert(rows[BARRIER].saved.middle == 0);
 }
 END_TEST
 
@@ -135,6 +151,7 @@ int main(void) {
     tcase_add_test(all, moved);
     tcase_add_test(all, kept);
     tcase_add_test(all, unknown);
+    tcase_add_test(all, failed);
     suite_add_tcase(suite, all);
     return harness_unit(suite);
 }
