@@ -217,7 +217,7 @@ static bool check_identity(const km_identity *saved, const km_identity *ours, co
     if (strcmp(saved->start, ours->start) != 0)
         return app_refuse(problem, "%s: is of --start %s, not %s", path, saved->start, ours->start);
     if (saved->fingerprint != ours->fingerprint)
-        return app_refuse(problem, "%s: is of other points or weights than these", path);
+        return app_refuse(problem, "%s: is of other points, weights or --metric than these", path);
     return true;
 }
 
@@ -299,6 +299,9 @@ bool km_fingerprint(const km_points *points, int threads, MPI_Comm comm, uint64_
         double kept[] = {points->real.offsets[d], points->real.scale};
         sum += km_mix(km_mix(d) ^ app_checksum(0, kept, sizeof kept));
     }
+    /* Rows of length 1 are the same points for both metrics. */
+    if (points->real.unit && points->first == 0)
+        sum += km_mix(points->dim);
     *fingerprint = sum;
     return app_agree_sum(problem, fingerprint, 1, comm);
 }

@@ -391,7 +391,7 @@ head -c 200 a.npy >cut_weights.npy
 { head -c 136 a.npy; printf '\377\377\377\377' && tail -c +141 a.npy; } >negative_weights.npy
 { head -c 300 fractions.npy; printf '\000\000\300\177' && tail -c +305 fractions.npy; } >nan_weights.npy
 { head -c 128 a.npy; head -c 2400 /dev/zero; } >no_weights.npy
-refuses "weighted/checkpoint: is of other points or weights than these" --k 9 --centroids-as float points.txt \
+refuses "weighted/checkpoint: is of other points, weights or --metric than these" --k 9 --centroids-as float points.txt \
     $to --weights a.npy --checkpoint weighted --resume
 refuses "a.npy: has 600 weights, and there are 13 points; a weight for each point is needed" \
     --k 2 real.fvecs $to --weights a.npy

@@ -273,6 +273,20 @@ START_TEST(bad_checkpoints) {
 
     if (rank == 0)
         whole = read_copy();
+    kind = REALS;
+    km_points reals;
+    make_points(&reals, MPI_COMM_WORLD);
+    kind = BYTES;
+    other = settings;
+    other.resume = false;
+    if (rank == 0)
+        unlink(path);
+    MPI_Barrier(MPI_COMM_WORLD);
+    try(&reals, &other, NULL);
+    reals.real.unit = true; /* the same rows, by cosine */
+    try(&reals, &settings, "/checkpoint: is of other points, weights or --metric");
+    km_real_free(&reals.real);
+    free(reals.data);
     unsigned long size = whole.size;
     MPI_Bcast(&size, 1, MPI_UNSIGNED_LONG, 0, MPI_COMM_WORLD);
     for (size_t cut = 0; cut < size; cut += cut < 300 ? 37 : 5003) {
