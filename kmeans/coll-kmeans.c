@@ -161,8 +161,8 @@ static const app_option table[] = {
     {"resume", NULL, "continue from the checkpoint in DIR, with any number of ranks and threads",
      .flag = &options.settings.resume},
     {"mapped", "DIR",
-     "leave the points on disk, if they exceed memory: a single .npy file of bytes is mapped "
-     "itself, anything else as a copy in DIR",
+     "leave the points on disk, if they exceed memory: a single file of bytes (.npy, .u8bin, plain "
+     "IDX) is mapped itself, anything else as a copy in DIR",
      .text = &options.mapped},
     {"threads", "T", "threads of each rank (default: its processors, shared fairly)",
      .integer = &options.settings.threads, .least = 1, .most = 1024},
@@ -307,7 +307,8 @@ static bool run_command(MPI_Comm comm, app_problem *problem) {
                         &points, problem))
         return false;
     if ((!options.weights || km_points_read_weights(&points, options.weights, comm, problem)) &&
-        (options.metric != KM_COSINE || km_points_use_cosine(&points, comm, problem)))
+        (options.metric != KM_COSINE ||
+         km_points_use_cosine(&points, options.mapped, comm, problem)))
         set_centroid_type(&points, problem);
     if (options.batches.size && options.batches.size < options.settings.k)
         app_refuse(problem, "--batch %" PRIu64 ": at least --k, which is %" PRIu64 ", is needed",

@@ -134,12 +134,12 @@ static bool read_points(const centroid_form *form, MPI_Comm comm, km_points *poi
     if (options.weights && !km_points_read_weights(points, options.weights, comm, problem))
         return false;
     if (options.metric == KM_COSINE)
-        return km_points_use_cosine(points, comm, problem);
+        return km_points_use_cosine(points, NULL, comm, problem);
     if (points->real.used || form->bytes)
         return true;
     return form->fine && points->dim <= KM_FIXED_POINT_MAX_DIM
                ? km_points_use_fixed_point(points, problem)
-               : km_points_use_reals(points, comm, problem);
+               : km_points_use_reals(points, NULL, comm, problem);
 }
 
 static void report_progress(int64_t iteration, double done, void *context) {

@@ -347,7 +347,7 @@ static bool take_points(call *run, const COLL_Kmeans_settings *settings) {
         return false;
     return run->points.dim <= KM_FIXED_POINT_MAX_DIM
                ? km_points_use_fixed_point(&run->points, &run->problem)
-               : km_points_use_reals(&run->points, run->comm, &run->problem);
+               : km_points_use_reals(&run->points, NULL, run->comm, &run->problem);
 }
 
 /* --- The model --- */

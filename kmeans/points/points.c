@@ -262,10 +262,11 @@ bool km_points_use_fixed_point(km_points *points, app_problem *problem) {
     return true;
 }
 
-bool km_points_use_reals(km_points *points, MPI_Comm comm, app_problem *problem) {
+bool km_points_use_reals(km_points *points, const char *directory, MPI_Comm comm,
+                         app_problem *problem) {
     size_t features = points->rows * points->dim;
     km_point_storage storage = {.data = NULL};
-    km_point_storage_create(&storage, features * sizeof(float), NULL, problem);
+    km_point_storage_create(&storage, features * sizeof(float), directory, problem);
     if (!app_agree(problem, comm)) {
         km_point_storage_free(&storage);
         return false;
@@ -278,8 +279,9 @@ bool km_points_use_reals(km_points *points, MPI_Comm comm, app_problem *problem)
     return km_real_center(points, NULL, 1, comm, problem);
 }
 
-bool km_points_use_cosine(km_points *points, MPI_Comm comm, app_problem *problem) {
-    if (!points->real.used && !km_points_use_reals(points, comm, problem))
+bool km_points_use_cosine(km_points *points, const char *directory, MPI_Comm comm,
+                          app_problem *problem) {
+    if (!points->real.used && !km_points_use_reals(points, directory, comm, problem))
         return false;
     for (size_t i = 0; i < points->rows; i++) {
         float *row = (float *)points->data + i * points->dim;
@@ -373,12 +375,13 @@ static bool read_rows(const km_source *sources, size_t count, const char *direct
         return app_refuse(problem, "%" PRIu64 " points of %zu features are too many", points->total,
                           points->dim);
     bool filled;
-    if (!make_storage(sources, count, directory, points, &filled, problem))
-        return !directory ? app_refuse(problem,
-                                       "out of memory: %zu points of %zu features for one rank; "
-                                       "use more nodes, or --mapped",
-                                       points->rows, points->dim)
-                          : false;
+    app_problem storage = {""};
+    if (!make_storage(sources, count, directory, points, &filled, &storage))
+        return directory ? app_refuse(problem, "%s", storage.text)
+                         : app_refuse(problem,
+                                      "out of memory: %zu points of %zu features for one rank; "
+                                      "use more nodes, or --mapped",
+                                      points->rows, points->dim);
     uint64_t offset = 0;
     for (size_t i = 0; !filled && i < count; i++) {
         if (!read_part(&sources[i], offset, points, problem))

@@ -76,17 +76,20 @@ bool km_points_use_fixed_point(km_points *points, app_problem *problem);
 
 /*
  * Converts POINTS, which are unsigned bytes, to real features, so that their centroids may have any
- * values. Collective; on false all ranks have the same problem. The caller frees POINTS in either
- * case.
+ * values. If DIRECTORY is not NULL, they are stored in a nameless file there. Collective; on false
+ * all ranks have the same problem. The caller frees POINTS in either case.
  */
-bool km_points_use_reals(km_points *points, MPI_Comm comm, app_problem *problem);
+bool km_points_use_reals(km_points *points, const char *directory, MPI_Comm comm,
+                         app_problem *problem);
 
 /*
  * Scales the rows of POINTS to length 1, as real features, and lets their centroids be scaled to
- * length 1, too. Half a squared distance is then 1 minus the cosine. Reports a problem if a row is
- * 0. Collective; on false all ranks have the same problem. The caller frees POINTS in either case.
+ * length 1, too. Bytes are converted like above. Half a squared distance is then 1 minus the
+ * cosine. Reports a problem if a row is 0. Collective; on false all ranks have the same problem.
+ * The caller frees POINTS in either case.
  */
-bool km_points_use_cosine(km_points *points, MPI_Comm comm, app_problem *problem);
+bool km_points_use_cosine(km_points *points, const char *directory, MPI_Comm comm,
+                          app_problem *problem);
 
 /* Returns the distance, in the units of the input, whose square an assignment gives as DISTANCE2.
  */

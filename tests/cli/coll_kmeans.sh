@@ -237,6 +237,8 @@ run 1 --k 2 --metric cosine ways.txt --centroids c2.npy --assign a2.npy || fail 
 grep -q '^final objective 0$' out || fail "two directions have two centroids"
 run 3 --k 2 --metric cosine ways.txt --centroids c3.npy --assign a3.npy || fail "cosine: 3 ranks"
 cmp c2.npy c3.npy && cmp a2.npy a3.npy || fail "cosine: other files at 3 ranks"
+run 2 --k 2 --metric cosine ways.txt --centroids c3.npy --assign a3.npy --mapped . || fail "cosine, mapped"
+cmp c2.npy c3.npy && cmp a2.npy a3.npy || fail "cosine: other files if mapped"
 run 2 predict --metric cosine --centroids c2.npy ways.txt --assign a3.npy || fail "predict by cosine"
 cmp a2.npy a3.npy || fail "predict: another assignment, cosine"
 echo '1 1 1 0 0' >>ways.txt
@@ -492,6 +494,7 @@ refuses "missing: can't be opened" --k 2 --start file:missing points.txt $to
 refuses "c.npy: has 12 rows of 20 features; the start needs 2 of 20" \
     --k 2 --start file:c.npy points.txt $to
 refuses "nowhere: no place for mapped points: No such file" --k 2 points.txt $to --mapped nowhere
+refuses "nowhere: no place for mapped points: No such file" --k 2 --metric cosine c.npy $to --mapped nowhere
 COLL_BCAST=nonsense
 export COLL_BCAST
 refuses COLL_BCAST --k 2 points.txt $to
