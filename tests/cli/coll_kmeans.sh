@@ -495,6 +495,10 @@ refuses "c.npy: has 12 rows of 20 features; the start needs 2 of 20" \
     --k 2 --start file:c.npy points.txt $to
 refuses "nowhere: no place for mapped points: No such file" --k 2 points.txt $to --mapped nowhere
 refuses "nowhere: no place for mapped points: No such file" --k 2 --metric cosine c.npy $to --mapped nowhere
+printf '1 1 1 0 0\n1 1 1 4 7\n' >two.txt
+printf '\002\000\000\000\000\000\000\000\000\000\000\000\002\000\000\000\000\000\000\000\000\000\300\077' >half.fvecs # 0 0, 0 1.5
+refuses "half.fvecs: row 1, column 1 (counted from 0) is 1.5; centroids of bytes are whole numbers" \
+    --k 2 --start file:half.fvecs two.txt $to
 COLL_BCAST=nonsense
 export COLL_BCAST
 refuses COLL_BCAST --k 2 points.txt $to
