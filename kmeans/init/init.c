@@ -81,9 +81,11 @@ bool km_init_parse(const char *text, km_init *start, app_problem *problem) {
     return good;
 }
 
+/* Computes the checksum of the file at PATH and, if PATH names one, of the name of the dataset. */
 static bool checksum_file(const char *path, uint32_t *checksum, app_problem *problem) {
     char bytes[1 << 14], *name = km_points_file(path);
     size_t count;
+    const char *dataset = name ? path + strlen(name) : "";
     FILE *file = name ? fopen(name, "rb") : NULL;
     free(name);
     if (!file)
@@ -93,6 +95,8 @@ static bool checksum_file(const char *path, uint32_t *checksum, app_problem *pro
         *checksum = app_checksum(*checksum, bytes, count);
     bool good = !ferror(file) || app_refuse(problem, "%s: can't be read", path);
     fclose(file);
+    if (*dataset)
+        *checksum = app_checksum(*checksum, dataset, strlen(dataset));
     return good;
 }
 

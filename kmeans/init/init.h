@@ -56,7 +56,8 @@ bool km_init_parse(const char *text, km_init *start, app_problem *problem);
 
 /*
  * Writes a description of the method to NAME: its name and parameters or, for a file, the checksum
- * of the contents instead of the path. Reads the file; not collective.
+ * of the contents and of the name of an HDF5 dataset instead of the path. Reads the file; not
+ * collective.
  */
 bool km_init_name(const km_init *start, char name[KM_INIT_NAME_SIZE], app_problem *problem);
 

@@ -187,6 +187,21 @@ START_TEST(random_numbers_are_even) {
 }
 END_TEST
 
+/* Two datasets of one file have different names, which tell checkpoints apart. */
+START_TEST(datasets_have_names) {
+    static const char *const paths[] = {"/proc/self/exe:/a", "/proc/self/exe:/b", "/proc/self/exe"};
+    char names[3][KM_INIT_NAME_SIZE];
+    app_problem problem = {""};
+    for (int i = 0; i < 3; i++) {
+        bool good =
+            km_init_name(&(km_init){.method = &km_init_file, .path = paths[i]}, names[i], &problem);
+        harness_assert(good, "%s", problem.text);
+    }
+    harness_assert(strcmp(names[0], names[1]) && strcmp(names[0], names[2]), "%s, %s, %s", names[0],
+                   names[1], names[2]);
+}
+END_TEST
+
 static Suite *suite(void) {
     Suite *suite = suite_create("kmeans_init");
     TCase *cases = tcase_create("kmeans_init");
@@ -194,6 +209,7 @@ static Suite *suite(void) {
     tcase_add_loop_test(cases, every_group_has_one, 0, 2);
     tcase_add_test(cases, draws_are_exact);
     tcase_add_test(cases, random_numbers_are_even);
+    tcase_add_test(cases, datasets_have_names);
     suite_add_tcase(suite, cases);
     return suite;
 }
