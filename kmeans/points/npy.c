@@ -108,11 +108,8 @@ static bool parse_type(cursor *text, npy_header *header) {
         header->type = (npy_type)type;
         return true;
     }
-    return fail(
-        text,
-        "elements '%s' are not read; save them as uint8, int8, int32, uint32, int64 or float16 to "
-        "64",
-        descr);
+    return fail(text, "elements '%s' are not read; save them as uint8, int8 or float16 to 64",
+                descr);
 }
 
 static bool parse_order(cursor *text) {
