@@ -69,9 +69,16 @@ bool labels_read(const char *path, struct labels *labels, app_problem *problem) 
         return app_refuse(problem, "%s: %s", path, errno ? strerror(errno) : "out of memory");
     int got = gzread(file, magic, sizeof magic);
     bool idx = got == sizeof magic && !magic[0] && !magic[1];
-    bool good = got < 0 ? gz_failed(file, path, "its header", problem)
-                : idx   ? read_idx(file, path, magic, labels, problem)
-                        : !gzrewind(file) && read_text(file, path, labels, problem);
+    bool good;
+    if (got < 0)
+        good = gz_failed(file, path, "its header", problem);
+    else if (idx)
+        good = read_idx(file, path, magic, labels, problem);
+    else if (gzrewind(file))
+        good = app_refuse(problem, "%s: can't be read from the begin again: %s", path,
+                          strerror(errno));
+    else
+        good = read_text(file, path, labels, problem);
     if (good && !labels->count)
         good = app_refuse(problem, "%s: holds no labels", path);
     gzclose_r(file);

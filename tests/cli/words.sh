@@ -308,6 +308,10 @@ done
 cp labels.txt.gz labels.gz
 echo more >>labels.gz
 refused "labels.gz: holds other bytes after its gzipped data" encode --labels labels.gz --output x.svm
+mkfifo pipe
+refused "pipe: can't be read from the begin again: Illegal seek" \
+    sh -c "cat labels.txt >pipe & exec '$words' encode --images images.idx --patch 8 --centroids w.npy --labels pipe --output x.svm"
+rm pipe
 refused "--norm l3: allowed: counts, l1, l2, hellinger" encode --norm l3 --output x.svm
 refused "--pyramid 9: a number from 1 to 4 is needed" three_ranks --pyramid 9
 refused "--centroids FILE.npy is missing" "$words" encode --output x.svm
