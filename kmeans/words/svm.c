@@ -56,11 +56,10 @@ static bool parse_line(svm_rows *rows, char *line, app_problem *problem) {
     if (!append_row(rows, label, problem))
         return false;
     for (char *at = end; *(at += strspn(at, " \t\r\n")); at = end) {
-        errno = 0;
         long index = strtol(at, &end, 10);
         double value = *end == ':' ? strtod(at = end + 1, &end) : NAN;
-        if (end == at || errno == ERANGE || !isfinite(value) || index <= before ||
-            index >= INT_MAX || !strchr(" \t\r\n", *end))
+        if (end == at || !isfinite(value) || index <= before || index >= INT_MAX ||
+            !strchr(" \t\r\n", *end))
             return app_refuse(problem,
                               "%s:%zu: is no line of LIBSVM's text: a label, and index:value with "
                               "ascending indices from 1",
@@ -163,13 +162,23 @@ static void show_progress(const char *text) {
                      fitting.classes);
 }
 
+/* Returns the number of weights of a model; two classes have a single vector. */
+static long long count_weights(size_t classes, int features) {
+    return (long long)(classes == 2 ? 1 : classes) * features;
+}
+
 /*
- * Checks that the weights of CLASSES classes would fit in memory; liblinear does not check malloc.
+ * Checks that the weights of CLASSES classes would fit in memory; liblinear does not check malloc,
+ * and counts the weights as int.
  */
 static bool check_memory(const svm_rows *rows, size_t classes, app_problem *problem) {
     size_t bytes;
     if (classes == 1)
         return app_refuse(problem, "%s: all %zu rows are of one class", rows->path, rows->count);
+    if (count_weights(classes, rows->features + 1) > INT_MAX)
+        return app_refuse(problem,
+                          "%s: indices up to %d and %zu classes are too many for liblinear",
+                          rows->path, rows->features, classes);
     void *trial = NULL;
     if (!__builtin_mul_overflow((size_t)rows->features + 1, classes * sizeof(double), &bytes))
         trial = malloc(bytes);
@@ -265,26 +274,31 @@ bool svm_validate(svm_rows *rows, double cost, uint64_t kept_of, size_t *kept, s
 }
 
 /*
- * Checks that the file is large enough for the weights that its header promises (each takes at
- * least 2 bytes), which liblinear doesn't check.
+ * Checks that the model has classes, and that the file is large enough for the weights that its
+ * header promises (each takes at least 2 bytes). liblinear checks neither.
  */
 static bool check_model(const char *path, app_problem *problem) {
     char line[256];
     long long classes = 0, features = 0;
+    bool labelled = false;
     FILE *file = fopen(path, "r");
     if (!file)
         return app_refuse(problem, "%s: %s", path, strerror(errno));
     while (fgets(line, sizeof line, file) && strcmp(line, "w\n")) {
         sscanf(line, "nr_class %lld", &classes);
         sscanf(line, "nr_feature %lld", &features);
+        labelled = labelled || !strncmp(line, "label ", strlen("label "));
     }
     long long begin = ftello(file);
     bool sized = !fseeko(file, 0, SEEK_END);
     long long bytes = ftello(file) - begin;
     fclose(file);
-    long long weights = classes == 2 ? 1 : classes;
-    return (sized && classes >= 2 && features >= 1 && features <= bytes / 2 / weights) ||
-           app_refuse(problem, "%s: is no model of liblinear, or cut off", path);
+    if (!sized || classes < 2 || classes > INT_MAX || features < 1 || features >= INT_MAX ||
+        count_weights((size_t)classes, (int)features + 1) > INT_MAX ||
+        count_weights((size_t)classes, (int)features) > bytes / 2)
+        return app_refuse(problem, "%s: is no model of liblinear, or cut off", path);
+    return labelled ||
+           app_refuse(problem, "%s: has no classes; a model of regression can't be tested", path);
 }
 
 static bool allocate_classes(const struct model *model, svm_result *result, app_problem *problem) {

@@ -385,6 +385,10 @@ else
     svm "bad.svm:1: is no line of LIBSVM" '1 1\n'
     svm "bad.svm:1: is no line of LIBSVM" '1 1:\n'
     svm "bad.svm:1: is no line of LIBSVM" '1 99999999999:1\n'
+    svm "bad.svm: indices up to 1000000000 and 3 classes are too many for liblinear" \
+        '1 1000000000:1\n2 1:1\n3 1:1\n'
+    printf '1 1:1e-400\n0 1:1\n' >small.svm
+    works "$words" train --input small.svm --model small.model
     svm "all 2 rows are of one class" '1 1:1\n1 2:1\n'
     refused "nowhere: No such file" "$words" train --input nowhere --model x.model
     refused "--cost 0: a number above 0" "$words" train --input h.svm --cost 0 --model x.model
@@ -395,6 +399,8 @@ else
         "$words" test --input h.svm --model h.model --json h.model
     refused "nowhere/x: can't be written" "$words" train --input h.svm --model nowhere/x
     refused "h.svm: is no model" "$words" test --input h.svm --model h.svm
+    printf 'solver_type L2R_L2LOSS_SVR\nnr_class 2\nnr_feature 2\nbias -1\nw\n0.5 \n0.5 \n' >other.model
+    refused "other.model: has no classes" "$words" test --input h.svm --model other.model
     head -c 200 h.model | sed 's/^nr_feature .*/nr_feature 2000000000/' >huge.model
     refused "huge.model: is no model of liblinear, or cut off" \
         "$words" test --input h.svm --model huge.model
