@@ -254,7 +254,7 @@ static bool run_benchmark(app_problem *problem) {
         return false;
     int code = km_benchmark(threads ? threads : 1, json.file);
     bool good = code ? app_refuse(problem, "the benchmark failed: %s", strerror(code))
-                     : app_output_commit(&json, problem);
+                     : app_output_flush_stdout(problem) && app_output_commit(&json, problem);
     app_output_discard(&json);
     return good;
 }
@@ -323,7 +323,8 @@ static bool run_command(MPI_Comm comm, app_problem *problem) {
     if (good) {
         if (rank == 0)
             km_report_begin(&report, &points, &options.settings, ranks, app_seconds() - start);
-        good = cluster_points(&points, &report, comm, problem) && app_output_commit(&json, problem);
+        good = cluster_points(&points, &report, comm, problem) &&
+               app_output_flush_stdout(problem) && app_output_commit(&json, problem);
         good = app_agree(problem, comm) && good;
     }
     app_output_discard(&json);

@@ -239,6 +239,7 @@ static bool assign(const km_points *points, const centroid_form *form, double re
                points->total, points->dim, form->k, km_points_objective(points, found.objective));
         printf("time: reading %.2f s, assignment %.2f s, writing %.2f s\n", read_seconds,
                assigned - start, app_seconds() - assigned);
+        app_output_flush_stdout(problem);
     }
     km_result_free(&found);
     free(distances);

@@ -4,6 +4,7 @@
  */
 #include "config.h"
 
+#include "app/output.h"
 #include "kmeans/words/words.h"
 
 #include <inttypes.h>
@@ -66,7 +67,7 @@ int main(int argc, char **argv) {
     for (int i = 0; i < VERBS; i++)
         if (!strcmp(argv[1], verbs[i].name)) {
             app_problem problem = {""};
-            if (verbs[i].run(argc - 1, argv + 1, &problem))
+            if (verbs[i].run(argc - 1, argv + 1, &problem) && app_output_flush_stdout(&problem))
                 return EXIT_SUCCESS;
             fprintf(stderr, "coll-words: %s\n", problem.text);
             return EXIT_FAILURE;

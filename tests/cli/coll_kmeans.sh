@@ -499,6 +499,13 @@ printf '1 1 1 0 0\n1 1 1 4 7\n' >two.txt
 printf '\002\000\000\000\000\000\000\000\000\000\000\000\002\000\000\000\000\000\000\000\000\000\300\077' >half.fvecs # 0 0, 0 1.5
 refuses "half.fvecs: row 1, column 1 (counted from 0) is 1.5; centroids of bytes are whole numbers" \
     --k 2 --start file:half.fvecs two.txt $to
+# Output that is lost is an error.
+for command in "--k 2 --centroids lost.npy" "predict --centroids c.npy --assign lost.npy"; do
+    # shellcheck disable=SC2086 # several words
+    $limited "$mpirun" -n 2 sh -c 'exec "$0" "$@" >/dev/full' "$program" $command points.txt 2>err && fail "$command: lost output"
+    grep -q "^coll-kmeans: the output can.t be written" err || fail "$command: lost output: $(cat err)"
+done
+rm -f lost.npy
 COLL_BCAST=nonsense
 export COLL_BCAST
 refuses COLL_BCAST --k 2 points.txt $to

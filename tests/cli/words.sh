@@ -68,6 +68,9 @@ works "$words" features --help
 grep -q -e '--stride S' stdout || fail "features --help lacks --stride"
 works "$words" sheet --help
 grep -q -e '--per-word M' stdout || fail "sheet --help lacks --per-word"
+"$words" features --images images.idx --patch 8 --output lost.npy >/dev/full 2>stderr && fail "lost output"
+grep -q "^coll-words: the output can.t be written" stderr || fail "lost output: $(cat stderr)"
+rm lost.npy
 refused "the verbs are features, encode, train, test, curve, sheet" "$words"
 refused "unknown verb 'draw'" "$words" draw
 
