@@ -71,8 +71,8 @@ static bool applies_to(const coll_algorithm *algorithm, coll_shape call, size_t 
     return coll_select_applicable(algorithm, &call);
 }
 
-/* Returns the bytes nearest to END, which is not FROM, at which ALGORITHM is applicable to CALL or
- * not as it is at FROM. Assumes one limit. */
+/* Returns END if ALGORITHM is applicable to CALL with END bytes as it is with FROM bytes, else the
+ * last bytes on the way from FROM to END with which it is. Assumes one limit between them. */
 static size_t find_limit(const coll_algorithm *algorithm, const coll_shape *call, size_t from,
                          size_t end) {
     const bool applies = applies_to(algorithm, *call, from);
