@@ -9,8 +9,12 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* Time between updates on a terminal, and until the first line elsewhere; s. */
-static const double MOMENT = 0.2, PATIENCE = 2;
+/* Seconds between updates on a terminal. */
+static const double MOMENT = 0.2;
+
+/* Seconds until the first line elsewhere, unless app_progress_every is shorter; work that is
+ * expected to take longer is announced. */
+static const double PATIENCE = 2;
 
 double app_progress_every = 10;
 bool app_progress_off = false;

@@ -59,8 +59,9 @@ _Static_assert(sizeof(coll_wire_header) % 16 == 0, "bodies must be aligned for a
 
 /*
  * Returns the size of a body if values have at most LIMIT bytes and all blocks of a rank at most
- * BLOCKS bytes. A body has room for two values with their nodes, for all blocks of a rank with a
- * node, for 512 members, and for a text; it is at least the size of eager messages.
+ * BLOCKS bytes. A body is long enough for the longest of these: two values, each with its
+ * coll_wire_node; all blocks of a rank with one coll_wire_node; 512 members; a text. It has at
+ * least 2048 bytes.
  */
 static inline size_t coll_wire_room(size_t limit, size_t blocks) {
     const size_t least = 2048, node = sizeof(coll_wire_node);

@@ -3,8 +3,8 @@
  * sites: for data at several sites.
  *
  * 1. In every site, sums go up binomial trees to its first rank (hlot/sites.h).
- * 2. Between sites they go up HLOT's tree of shortest paths. Its root is the site whose longest
- *    path, there and back, is the shortest.
+ * 2. Between sites they go up HLOT's tree of shortest paths. Its root is the site with the smallest
+ *    maximum round-trip time to another site, over these paths.
  * 3. The result goes down the same trees.
  *
  * Steps: the longest path, there and back, and 2 ceil(log2 n) for n ranks of a site.
@@ -25,8 +25,8 @@
 #include "hlot/sites.h"
 
 /*
- * Returns the tree of shortest paths, there and back, from the site that has the shortest longest
- * path.
+ * Returns the tree of shortest paths, there and back, from the site with the smallest maximum
+ * round-trip time to another site.
  */
 static hlot_tree shortest_round_trip_tree(const coll_shape *call) {
     hlot_network network;

@@ -35,7 +35,8 @@ static double latency_alone(const hlot_network *network, int root, double reach,
     return network->latency[from][to];
 }
 
-/* Figure 3: the fastest link, unless "D[n] is higher than W[0][n]". */
+/* Figure 3: prefers the fastest link, but refuses a link that makes the path to TO slower than the
+ * direct link from ROOT ("D[n] is higher than W[0][n]" in the paper). */
 static double not_slower_than_direct(const hlot_network *network, int root, double reach, int from,
                                      int to) {
     double latency = network->latency[from][to];

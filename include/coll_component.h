@@ -38,7 +38,8 @@ typedef struct COLL_Transport {
  * Distributes to all processes of MPI_COMM_WORLD what libcoll needs to know about each, and makes
  * rank 0's settings valid for all. From then on each rank sets up every communicator of these
  * processes by itself, at the first call of any kind, without messages and without another
- * communicator. Its messages use TRANSPORT, which must exist until MPI_Finalize. Collective over
+ * communicator. libcoll's messages on these communicators use TRANSPORT, which must exist until
+ * MPI_Finalize. Collective over
  * MPI_COMM_WORLD; call it once, when no communication is in progress, such as at the end of
  * MPI_Init. Returns the same error on all ranks: MPI_ERR_ARG (settings), MPI_ERR_FILE (a topology
  * or a profile), MPI_ERR_NO_MEM, or MPI's own; it then has no effect.

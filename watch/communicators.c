@@ -18,8 +18,8 @@ enum { PLACES = 512, TRIES = 16 };
 static watch_comm places[PLACES];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* Fortran's handle of MPI_COMM_WORLD, which is a different handle if dedicated processors are in
- * use. */
+/* The C handle that PMPI_Comm_f2c returns for Fortran's MPI_COMM_WORLD. It differs from
+ * MPI_COMM_WORLD if dedicated processors are in use. */
 static MPI_Comm other_world;
 static MPI_Group world_group;
 

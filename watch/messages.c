@@ -88,8 +88,8 @@ static posted count_posted(const watch_state *state, uint64_t comm, int peer, in
 }
 
 /*
- * Judges a receive from any rank. It is unmatched if all ranks together have sent fewer messages
- * than this rank has posted receives for them.
+ * Returns whether a receive from MPI_ANY_SOURCE is unmatched. It is if all ranks together have sent
+ * fewer messages than this rank has posted receives for them.
  */
 static bool any_source_unmatched(const watch_message *message, int rank, const watch_state states[],
                                  int ranks) {

@@ -45,8 +45,8 @@ static inline size_t coll_class_bytes(int size_class) {
 }
 
 /*
- * Returns the element size that CALL is predicted with. All number types count as one size, since
- * the element size only rounds segments to whole elements.
+ * Returns the element size that CALL is predicted with. All number types count as one size, 8 bytes
+ * (1 in calls of fewer bytes), since the element size only rounds segments to whole elements.
  */
 static inline size_t coll_select_element(const coll_shape *call) {
     const size_t number = 16, usual = 8;

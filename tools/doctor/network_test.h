@@ -17,7 +17,8 @@ typedef struct doctor_network {
     int count;
 } doctor_network;
 
-/* Measures between each host and a few others. Collective; sets PAIRS and COUNT on rank 0. */
+/* Measures latency and rate between each host and a few other hosts. Collective; sets PAIRS and
+ * COUNT on rank 0. */
 int doctor_network_test(doctor_network *network);
 
 /*

@@ -38,7 +38,7 @@ typedef struct task {
 
 /* --- Planning --- */
 
-/* Returns the level at which two ranks are apart. */
+/* Returns the level of messages between two ranks. */
 static COLL_Level level_apart(const COLL_Place *one, const COLL_Place *other) {
     if (one->site != other->site)
         return COLL_LEVEL_WIDE;
@@ -50,8 +50,9 @@ static COLL_Level level_apart(const COLL_Place *one, const COLL_Place *other) {
 }
 
 /*
- * Sets *PAIR to the first two ranks that are not taken and are apart at LEVEL, and returns false if
- * there are none. Tries each rank from FIRST on with all others from STRIDE ranks after it on.
+ * Sets *PAIR to the first two ranks that are not taken and whose messages are of LEVEL, and returns
+ * false if there are none. Tries each rank from FIRST on with all others from STRIDE ranks after it
+ * on.
  */
 static bool find_pair(const COLL_Place places[], int ranks, COLL_Level level, int first, int stride,
                       const bool taken[], rank_pair *pair) {
@@ -69,7 +70,7 @@ static bool find_pair(const COLL_Place places[], int ranks, COLL_Level level, in
 }
 
 /*
- * Chooses at most MOST pairs, spread over the machine. The two ranks of a pair are apart at exactly
+ * Chooses at most MOST pairs, spread over the machine. Messages of a pair are of exactly
  * LEVEL, and no rank is in two pairs. Returns the number of pairs, or -1 without memory.
  */
 static int choose_pairs(const COLL_Place places[], int ranks, COLL_Level level, int most,
@@ -104,8 +105,8 @@ typedef struct chosen_streams {
 /*
  * Returns the rank that is not taken and whose part has the fewest STREAMS (CHOSEN->leave or
  * CHOSEN->enter). Among several such parts, prefers the one with the fewest streams in both
- * directions. If LEADER is not -1, the rank must be apart from LEADER at LEVEL. Returns -1 if there
- * is no such rank.
+ * directions. If LEADER is not -1, messages between the rank and LEADER must be of LEVEL. Returns
+ * -1 if there is no such rank.
  */
 static int find_least_used(const COLL_Place places[], int ranks, COLL_Level level, int leader,
                            const chosen_streams *chosen, const int streams[]) {
@@ -155,7 +156,8 @@ free:
     return count;
 }
 
-/* The leader of the level's first pair receives; ranks that are apart from it at LEVEL send. */
+/* The leader of the level's first pair receives; ranks send if their messages to it are of LEVEL.
+ */
 static void plan_senders(const survey *s, COLL_Level level, survey_level *l) {
     l->receiver = l->pair[0].leader;
     for (int rank = 0; rank < s->ranks && l->senders < CROWD_SENDERS; rank++)
@@ -294,7 +296,7 @@ static int do_tasks(const survey *s) {
 
 /* --- Directing: rank 0 --- */
 
-/* Sends T to all ranks that take part in it; END to all. */
+/* Sends T to all other ranks if its kind is END, else to the other ranks that take part in it. */
 static int send_task(const survey *s, const task *t) {
     int code = MPI_SUCCESS;
     for (int rank = 1; rank < s->ranks && code == MPI_SUCCESS; rank++)
