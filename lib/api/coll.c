@@ -197,13 +197,21 @@ static int run_described(coll_operation operation, const coll_user *user, MPI_Co
     if (!own)
         return coll_native_run(operation, user, comm, NULL, NULL);
     coll_state *state = coll_state_of(own);
-    /* Some ranks may be on the fast path if the MPI library runs all calls. */
-    if (coll_operations[operation].neighbors && !coll_state_always_native(state, operation))
+    const coll_graph *graph = NULL;
+    const bool neighbors = coll_operations[operation].neighbors;
+    /* If the MPI library runs all calls, other ranks may be on the fast path, and a rank without
+     * memory for the graph does without. */
+    const bool native = neighbors && coll_state_always_native(state, operation);
+    if (neighbors && !native)
         code = coll_graph_gather(own, &state->topo);
+    if (neighbors && code == MPI_SUCCESS) {
+        const int found = coll_graph_of(own, &state->topo, &graph);
+        code = native ? MPI_SUCCESS : found;
+    }
     if (code != MPI_SUCCESS)
         return coll_raise(comm, code);
     coll_call_args args;
-    code = coll_call_args_open(&args, operation, user, own);
+    code = coll_call_args_open(&args, operation, user, own, graph);
     if (code == MPI_SUCCESS && coll_call_args_is_local(&args))
         coll_call_args_begin(&args);
     else if (code == MPI_SUCCESS)

@@ -458,19 +458,16 @@ static int describe_call(coll_call_args *call) {
 }
 
 int coll_call_args_open(coll_call_args *call, coll_operation operation, const coll_user *user,
-                        coll_comm *comm) {
+                        coll_comm *comm, const coll_graph *graph) {
     const coll_operation_info *info = &coll_operations[operation];
     *call = (coll_call_args){.comm = comm, .operation = operation, .user = user};
     call->shape = coll_state_shape(coll_state_of(comm), operation, 0, user->root);
-    int code = MPI_SUCCESS;
-    if (info->neighbors)
-        code = coll_graph_of(comm, call->shape.topo, &call->shape.graph);
-    if (code == MPI_SUCCESS && info->neighbors && !call->shape.graph) {
+    call->shape.graph = graph;
+    if (info->neighbors && !graph) {
         call->shape.bytes = COLL_BYTES_UNKNOWN; /* the MPI library checks and runs the call */
         return MPI_SUCCESS;
     }
-    if (code == MPI_SUCCESS)
-        code = check_arguments(call);
+    int code = check_arguments(call);
     if (code == MPI_SUCCESS && info->reduces)
         code = open_reduction(call);
     return code == MPI_SUCCESS ? describe_call(call) : code;

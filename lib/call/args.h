@@ -72,11 +72,12 @@ typedef struct coll_call_args {
 
 /*
  * Checks USER's arguments of OPERATION on COMM and describes the call, which must be closed even
- * after an error. Returns MPI_ERR_BUFFER, _COUNT, _TYPE, _OP, _ROOT, _TRUNCATE or _NO_MEM, not
+ * after an error. GRAPH has the edges of a neighbourhood collective; if it is NULL, the MPI library
+ * runs that. Returns MPI_ERR_BUFFER, _COUNT, _TYPE, _OP, _ROOT, _TRUNCATE or _NO_MEM, not
  * raised.
  */
 int coll_call_args_open(coll_call_args *call, coll_operation operation, const coll_user *user,
-                        coll_comm *comm);
+                        coll_comm *comm, const struct coll_graph *graph);
 void coll_call_args_close(coll_call_args *call);
 
 /* Returns true if the call sends no messages; coll_call_args_begin then completes it. The result is

@@ -9,6 +9,7 @@
 #include "lib/base/progress_thread.h"
 #include "lib/base/reserve_alloc.h"
 #include "lib/plan/plan.h"
+#include "lib/topology/graph.h"
 #include "lib/tuning/state.h"
 #include "lib/tuning/trace.h"
 
@@ -334,7 +335,12 @@ int coll_request_prepare(coll_request *request, coll_operation operation, const 
         request->uneven = *user->uneven;
         request->user_call.uneven = &request->uneven;
     }
-    int code = coll_call_args_open(call, operation, &request->user_call, request->comm);
+    const coll_graph *graph = NULL;
+    int code = coll_operations[operation].neighbors
+                   ? coll_graph_of(request->comm, &coll_state_of(request->comm)->topo, &graph)
+                   : MPI_SUCCESS;
+    if (code == MPI_SUCCESS)
+        code = coll_call_args_open(call, operation, &request->user_call, request->comm, graph);
     if (code != MPI_SUCCESS || coll_call_args_is_local(call))
         return code;
     request->choice = coll_state_choose_started(coll_state_of(request->comm), &call->shape);
