@@ -186,18 +186,20 @@ START_TEST(interfaces) {
 }
 END_TEST
 
-START_TEST(interfaces_of_two_hosts) {
+static void keep_two_hosts(void) {
     job.hosts = 2;
     job.ranks = 4;
     job.pair_count = 1;
+}
+
+START_TEST(interfaces_of_two_hosts) {
+    keep_two_hosts();
     facts[2].interfaces[0].mtu = 9000;
     expect_fact(DOCTOR_MTU, 0, true);
     ck_assert_ptr_nonnull(
         strstr(found.of[0].text, "an MTU of 1500, that of the other hosts is 9000"));
     set_up();
-    job.hosts = 2;
-    job.ranks = 4;
-    job.pair_count = 1;
+    keep_two_hosts();
     facts[2].interfaces[0].megabits = 100;
     expect_fact(DOCTOR_MEGABITS, 1, true);
     ck_assert_ptr_nonnull(
