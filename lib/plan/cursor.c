@@ -36,8 +36,18 @@ void coll_cursor_open(coll_cursor *cursor, const coll_plan *plan, void *memory) 
     cursor->end = cursor->fence + window;
 }
 
+static int count_streams(const coll_cursor *cursor) {
+    return coll_plan_streams(&cursor->plan->size);
+}
+
+static int stream_of(const coll_cursor *cursor, uint64_t round) {
+    const int streams = count_streams(cursor);
+    return streams > 1 ? (int)(round % (uint64_t)streams) : 0;
+}
+
 void coll_cursor_begin(coll_cursor *cursor) {
-    cursor->first = cursor->next = 0;
+    for (int stream = 0; stream < count_streams(cursor); stream++)
+        cursor->first[stream] = cursor->next[stream] = (uint64_t)stream;
     cursor->ready_first = cursor->ready_count = 0;
     memset(cursor->latest, 0, count_nodes(&cursor->plan->size) * sizeof *cursor->latest);
 }
@@ -90,12 +100,15 @@ static coll_node *message_before(coll_cursor *cursor, uint64_t round, int which)
     const coll_plan_size *size = &cursor->plan->size;
     coll_node *node = &cursor->nodes[node_of(cursor, round, which)];
     const coll_step *step = &node->step;
-    size_t place =
-        ((size_t)step->peer * 2 + (step->kind == COLL_STEP_SEND)) * COLL_LANES + (size_t)step->lane;
-    uint64_t *latest = &cursor->latest[place % count_nodes(size)], before = *latest;
+    const int stream = stream_of(cursor, round);
+    const size_t streams = (size_t)count_streams(cursor), entries = count_nodes(size) / streams,
+                 message = ((size_t)step->peer * 2 + (step->kind == COLL_STEP_SEND)) * COLL_LANES +
+                           (size_t)step->lane,
+                 entry = message % entries * streams + (size_t)stream;
+    uint64_t *latest = &cursor->latest[entry], before = *latest;
     node->older = before;
     *latest = round * (uint64_t)size->steps + (uint64_t)which + 1;
-    while (before > 0 && (before - 1) / (uint64_t)size->steps >= cursor->first) {
+    while (before > 0 && (before - 1) / (uint64_t)size->steps >= cursor->first[stream]) {
         coll_node *other = &cursor->nodes[(before - 1) % count_nodes(size)];
         if (other->step.kind == step->kind && other->step.lane == step->lane &&
             other->step.peer == step->peer)
@@ -111,7 +124,7 @@ static void resolve_dependencies(coll_cursor *cursor, uint64_t round, int which)
     const coll_step *step = &cursor->nodes[number].step;
     for (int i = 0; i < step->afters; i++) {
         uint64_t back = (uint64_t)step->after[i].back;
-        if (back > round - cursor->first)
+        if (back > round - cursor->first[stream_of(cursor, round)])
             continue; /* that round is complete */
         coll_node *other = &cursor->nodes[node_of(cursor, round - back, step->after[i].step)];
         if (!other->complete)
@@ -126,9 +139,8 @@ static void resolve_dependencies(coll_cursor *cursor, uint64_t round, int which)
         make_ready(cursor, number);
 }
 
-static void begin_round(coll_cursor *cursor) {
+static void begin_round(coll_cursor *cursor, uint64_t round) {
     const coll_plan *plan = cursor->plan;
-    uint64_t round = cursor->next++;
     int slot = slot_of(cursor, round), count = plan->round(plan, round, cursor->steps);
     cursor->left[slot] = cursor->fence[slot] = count;
     cursor->end[slot] = 0;
@@ -150,22 +162,24 @@ static void begin_round(coll_cursor *cursor) {
         resolve_dependencies(cursor, round, i);
 }
 
-/* Retires complete rounds in order, then begins the rounds that now fit in the window. */
-static void move_window(coll_cursor *cursor) {
+/* Retires complete rounds of STREAM in order, then begins its rounds that now fit in the window. */
+static void move_window(coll_cursor *cursor, int stream) {
     const coll_plan *plan = cursor->plan;
+    const uint64_t apart = (uint64_t)count_streams(cursor);
+    uint64_t *first = &cursor->first[stream], *next = &cursor->next[stream];
     for (;;) {
-        while (cursor->first < cursor->next && cursor->left[slot_of(cursor, cursor->first)] == 0)
-            cursor->first++;
-        if (cursor->next == plan->rounds ||
-            cursor->next - cursor->first == (uint64_t)plan->size.window)
+        while (*first < *next && cursor->left[slot_of(cursor, *first)] == 0)
+            *first += apart;
+        if (*next >= plan->rounds || *next - *first == (uint64_t)plan->size.window)
             return;
-        begin_round(cursor);
+        *next += apart;
+        begin_round(cursor, *next - apart);
     }
 }
 
 const coll_node *coll_cursor_start(coll_cursor *cursor, int *node) {
-    if (cursor->ready_count == 0)
-        move_window(cursor);
+    for (int stream = 0; cursor->ready_count == 0 && stream < count_streams(cursor); stream++)
+        move_window(cursor, stream);
     if (cursor->ready_count == 0)
         return NULL;
     int room = (int)count_nodes(&cursor->plan->size);
@@ -200,5 +214,8 @@ void coll_cursor_complete(coll_cursor *cursor, int node) {
 }
 
 bool coll_cursor_ended(const coll_cursor *cursor) {
-    return cursor->first == cursor->plan->rounds;
+    for (int stream = 0; stream < count_streams(cursor); stream++)
+        if (cursor->first[stream] < cursor->plan->rounds)
+            return false;
+    return true;
 }

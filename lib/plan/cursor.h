@@ -22,11 +22,13 @@ typedef struct coll_node {
 
 typedef struct coll_cursor {
     const coll_plan *plan;
-    uint64_t first, next; /* the oldest round under way, and the first that has not begun */
-    coll_node *nodes;     /* the nodes of round r begin at r % window * steps */
-    coll_step *steps;     /* scratch for one round */
-    uint64_t *latest;     /* hash table of messages, by direction, lane and peer */
-    int *left;            /* by round under way: number of steps that are not complete */
+    /* by stream: the oldest round under way, and the first that has not begun */
+    uint64_t first[COLL_STREAMS_MOST], next[COLL_STREAMS_MOST];
+    coll_node *nodes; /* the nodes of round r begin at r % window * steps */
+    coll_step *steps; /* scratch for one round */
+    uint64_t *latest; /* hash tables of messages, by direction, lane and peer; the entries of a
+                         stream are those whose index modulo the streams is its number */
+    int *left;        /* by round under way: number of steps that are not complete */
     int *fence, *end; /* by round under way: the first step with after_earlier, and the step behind
                          the last such step */
     int *links;       /* links of the lists of waiting steps: LINKS for each node */

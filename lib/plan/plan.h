@@ -10,6 +10,9 @@
  *   starts when these steps are complete.
  * - At most WINDOW rounds are under way: round r begins when round r - WINDOW and all rounds before
  *   that are complete. So a plan of any length needs bounded memory.
+ * - A plan may have S streams of rounds: round r belongs to stream r % S. Each stream has its share
+ *   of the window, and no stream waits for another. Steps depend only on steps of their own stream,
+ *   and all messages of one direction on one lane to or from one peer are in one stream.
  * - On one lane, a rank starts its sends to one peer in the order of its plan, and its receives
  *   from one peer as well. So the nth message that is sent is the nth that is received. The plans
  *   of both ranks must have the same messages, with the same lengths.
@@ -89,8 +92,10 @@ typedef struct coll_step {
 _Static_assert(sizeof(coll_step) <= 80, "a step is short");
 
 /* The sizes of a plan; the same for all ranks of a call. */
+enum { COLL_STREAMS_MOST = 4 };
 typedef struct coll_plan_size {
-    int window;          /* rounds */
+    int window;          /* rounds; a multiple of the streams */
+    int streams;         /* 0: one */
     int steps;           /* most steps of a round */
     int segments;        /* of a round */
     size_t segment;      /* most bytes of a segment */
@@ -153,6 +158,16 @@ static inline int coll_plan_args_ranks(const coll_plan_args *args, int first, co
     while (end < args->shape->topo->ranks && !coll_plan_args_begins(args, end, unit))
         end++;
     return end - first;
+}
+
+static inline int coll_plan_streams(const coll_plan_size *size) {
+    return size->streams ? size->streams : 1;
+}
+
+/* Returns the least window of at least ROUNDS rounds (which must fit an int) for plans of SIZE. */
+static inline int coll_plan_window(const coll_plan_size *size, uint64_t rounds) {
+    const uint64_t streams = (uint64_t)coll_plan_streams(size);
+    return (int)(rounds ? (rounds + streams - 1) / streams * streams : streams);
 }
 
 /* An algorithm's functions for planning. */

@@ -554,7 +554,7 @@ static void *cut_memory(simulation *sim, size_t bytes) {
 static coll_plan_size cursor_size(const coll_plan *plan) {
     coll_plan_size size = plan->size;
     if ((uint64_t)size.window > plan->rounds)
-        size.window = plan->rounds ? (int)plan->rounds : 1;
+        size.window = coll_plan_window(&size, plan->rounds);
     return size;
 }
 

@@ -276,7 +276,8 @@ static bool check_step(play *p, int rank, uint64_t round, const coll_step *step,
                       (unsigned long long)round, which, step->length, step->from, step->block);
     for (int i = 0; i < step->afters; i++)
         if (step->after[i].back < 0 || (uint64_t)step->after[i].back > round ||
-            step->after[i].step < 0 || (step->after[i].back == 0 && step->after[i].step >= which))
+            step->after[i].back % coll_plan_streams(size) != 0 || step->after[i].step < 0 ||
+            (step->after[i].back == 0 && step->after[i].step >= which))
             return refuse(p, "rank %d round %llu step %d: after step %d, %d rounds back", rank,
                           (unsigned long long)round, which, step->after[i].step,
                           step->after[i].back);
@@ -304,10 +305,24 @@ static bool any_collide(const coll_step *a, const coll_step *b) {
            (is_inside_scratch(b) && collide(a, &d));
 }
 
+/* Checks that all messages with the direction, lane and peer of STEP are in one stream. STREAMS has
+ * the streams found so far, plus 1. */
+static bool check_stream(play *p, int rank, uint64_t round, const coll_step *step, int streams[]) {
+    if (!coll_step_is_message(step))
+        return true;
+    const int own = 1 + (int)(round % (uint64_t)coll_plan_streams(&p->players[rank].plan->size));
+    int *found = &streams[(step->peer * COLL_LANES + step->lane) * 2 + step->kind];
+    if (*found == 0)
+        *found = own;
+    return *found == own || refuse(p, "rank %d round %llu: messages of rank %d in two streams",
+                                   rank, (unsigned long long)round, step->peer);
+}
+
 /* Checks every round of RANK's plan. */
 static bool check_plan(play *p, int rank) {
     const coll_plan *plan = p->players[rank].plan;
     const int most = plan->size.steps;
+    int *streams = allocate((size_t)p->ranks * COLL_LANES * 2, sizeof *streams);
     /* more than a plan may write, so that one that writes too many is found */
     coll_step *steps = allocate(2 * (size_t)most + 64, sizeof *steps);
     bool good = plan->size.window >= 1 || refuse(p, "rank %d: no window", rank);
@@ -316,7 +331,8 @@ static bool check_plan(play *p, int rank) {
         good = count <= most || refuse(p, "rank %d round %llu: %d steps, at most %d", rank,
                                        (unsigned long long)round, count, most);
         for (int i = 0; good && i < count; i++) {
-            good = check_step(p, rank, round, &steps[i], i);
+            good = check_step(p, rank, round, &steps[i], i) &&
+                   check_stream(p, rank, round, &steps[i], streams);
             for (int j = 0; good && j < i; j++)
                 if (any_collide(&steps[i], &steps[j]))
                     good = refuse(p, "rank %d round %llu: two ranges in segment %d", rank,
@@ -324,6 +340,7 @@ static bool check_plan(play *p, int rank) {
         }
     }
     free(steps);
+    free(streams);
     return good;
 }
 
@@ -800,8 +817,8 @@ static void furnish(play *p, int rank, bool input, coll_side kind) {
 }
 
 static bool is_same(const coll_plan_size *a, const coll_plan_size *b) {
-    return a->window == b->window && a->steps == b->steps && a->segments == b->segments &&
-           a->segment == b->segment && a->own_bytes == b->own_bytes &&
+    return a->window == b->window && a->streams == b->streams && a->steps == b->steps &&
+           a->segments == b->segments && a->segment == b->segment && a->own_bytes == b->own_bytes &&
            a->making_bytes == b->making_bytes;
 }
 
@@ -823,7 +840,7 @@ static bool seat(play *p, int rank) {
     coll_plan_size size = planner->size(&one->part);
     if (call->segment) {
         size_t segments = coll_segment_count(size.segment, call->segment);
-        size.window = (int)coll_least((size_t)call->window, segments);
+        size.window = coll_plan_window(&size, coll_least((size_t)call->window, segments));
         size.segment = call->segment;
     }
     one->memory = allocate(1, size.own_bytes + size.making_bytes);
