@@ -33,8 +33,12 @@ libcoll_core_la_SOURCES = \
 	lib/alltoall/linear.c \
 	lib/alltoall/multi_leader.c \
 	lib/alltoall/pairwise.c \
+	lib/alltoall/pairwise.h \
+	lib/alltoall/pairwise_unequal.c \
 	lib/alltoall/racks.c \
 	lib/alltoall/tuna.c \
+	lib/alltoall/turns.c \
+	lib/alltoall/turns.h \
 	lib/api/coll.c \
 	lib/api/component.c \
 	lib/api/info.c \
