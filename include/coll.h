@@ -27,9 +27,10 @@ const char *COLL_Version(void);
 /*
  * Chooses the algorithm of OPERATION ("bcast", "allreduce", ...; see COLL_Operation_name) on COMM,
  * overriding the environment. SPEC is "auto", an algorithm's name, or a name with parameters:
- * "chain:segment=32K,window=16". Local, but every rank of COMM must make the same call at the same
- * place among its collectives. Errors: MPI_ERR_ARG if the operation, the name, a parameter or its
- * value is unknown or out of bounds; the text names what is allowed.
+ * "chain:segment=32K,window=16". Collective on a communicator's first use, local afterwards; every
+ * rank of COMM must make the same call at the same place among its collectives. Errors: MPI_ERR_ARG
+ * if the operation, the name, a parameter or its value is unknown or out of bounds; the text names
+ * what is allowed.
  */
 int COLL_Set(MPI_Comm comm, const char *operation, const char *spec);
 
@@ -60,13 +61,13 @@ int COLL_Gatherv(const void *send_buffer, MPI_Count send_count, MPI_Datatype sen
 
 /*
  * A nonblocking operation, which continues while the program computes, or a persistent one, which
- * can be started repeatedly. All ranks of a communicator must start its operations in the same
- * order. Any number of operations may be in progress, also at the same time as blocking ones.
- * Arguments, including arrays of counts and displacements, must not change until the request is
- * complete.
+ * can be started repeatedly. All ranks of a communicator must start its nonblocking operations, and
+ * create its persistent ones, in the same order. Any number of operations may be in progress, also
+ * at the same time as blocking ones. Arguments, including arrays of counts and displacements, must
+ * not change until the request is complete.
  *
- * A request makes progress in every call of libcoll that waits or tests, for whatever request; with
- * COLL_PROGRESS=thread also in a thread of the library, if the program asks for
+ * A request makes progress in every call of libcoll that waits for any request or tests any. With
+ * COLL_PROGRESS=thread it also makes progress in a thread of the library, if the program asks for
  * MPI_THREAD_MULTIPLE. A start never waits for other ranks: on a communicator that has not yet seen
  * a blocking COLL_ call or a COLL_..._init, a nonblocking operation is the MPI library's own.
  */
@@ -92,8 +93,8 @@ int COLL_Igatherv(const void *send_buffer, MPI_Count send_count, MPI_Datatype se
  * MPI_Bcast_init, MPI_Gather_init and MPI_Gatherv_init: create a persistent *REQUEST, which
  * COLL_Start can start after each completion, until COLL_Request_free. Collective; may wait for all
  * ranks, which then all have the memory that the operation needs, or all get the same error. INFO
- * may be MPI_INFO_NULL; no keys are defined yet. A communicator may have at most 1024 persistent
- * requests at a time.
+ * may be MPI_INFO_NULL; no keys are defined yet. Returns MPI_ERR_OTHER if COMM still has a
+ * persistent request that was created 1024 or more persistent requests earlier.
  */
 int COLL_Bcast_init(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm,
                     MPI_Info info, COLL_Request *request);
@@ -107,15 +108,16 @@ int COLL_Gatherv_init(const void *send_buffer, MPI_Count send_count, MPI_Datatyp
 
 /*
  * The following functions are MPI_Allreduce, MPI_Alltoall and so on, with counts that may exceed
- * INT_MAX; as blocking, nonblocking and persistent operations. Only where the MPI library runs them
- * (on one host, between two groups, or by the algorithm "native"), counts that differ by rank, and
- * displacements, must be at most INT_MAX on all ranks. MPI_IN_PLACE is valid where MPI allows it.
- * An MPI_Op and a datatype must not be freed before the request that uses them is complete.
+ * INT_MAX; as blocking, nonblocking and persistent operations. The MPI library runs some calls
+ * itself: on one host, on an intercommunicator, by the algorithm "native", and nonblocking calls as
+ * described at COLL_Request. In these calls, counts that differ by rank, and displacements, must be
+ * at most INT_MAX on all ranks. MPI_IN_PLACE is valid where MPI allows it. An MPI_Op and a datatype
+ * must not be freed before the request that uses them is complete.
  *
  * A reduction with the same algorithm and parameters, over ranks placed in the same way, gives the
- * same bits on every rank and in every run. With COLL_REPRODUCIBLE=1 the bits of all reductions by
- * libcoll depend on the number of ranks alone. Operations that don't commute are applied in the
- * order of the ranks.
+ * same bits on every rank and in every run; the algorithm "sites", in every run only if
+ * COLL_LATENCIES is set. With COLL_REPRODUCIBLE=1 the bits of all reductions by libcoll depend on
+ * the number of ranks alone. Operations that don't commute are applied in the order of the ranks.
  */
 int COLL_Allreduce(const void *send_buffer, void *receive_buffer, MPI_Count count,
                    MPI_Datatype type, MPI_Op op, MPI_Comm comm);
@@ -441,9 +443,9 @@ typedef struct DCP_Pending *DCP_Request;
  * MPI_Iallreduce on dedicated collective processors (DCPs): the call hands over the values, the
  * DCPs reduce them while the caller computes, and DCP_Wait fetches the result. If no DCP serves the
  * call (COLL_DCP is not set, a user-defined operation or a derived type, too much data, an
- * intercommunicator, a communicator from MPI_Comm_idup before its first MPI_Allreduce), it is
+ * intercommunicator, a communicator from MPI_Comm_idup before its first MPI_Allreduce), the call is
  * MPI_Iallreduce itself, so that the same program runs anywhere. Floating-point sums are formed
- * along one tree over the ranks: the same bits on every rank and in every run.
+ * along one tree over the ranks, so they have the same bits on every rank and in every run.
  *
  * SENDBUF may be MPI_IN_PLACE. Until the request is complete, RECVBUF must not be accessed and
  * SENDBUF must not be changed. Source: Sancho, Kerbyson and Barker, section IV.B.
@@ -454,9 +456,9 @@ int DCP_IAllreduce(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Data
 /*
  * MPI_Ibcast, MPI_Ialltoall and MPI_Ireduce_scatter_block on DCPs, for small data. The first two
  * accept any type. A broadcast by DCPs is complete only when all ranks have called it. DCPs serve
- * an alltoall or a reduce_scatter if all blocks of a rank together have at most 1K to 32K bytes, a
- * limit set by the cost model or COLL_DCP_LIMIT; a block of a reduce_scatter has the same bits as
- * with DCP_IAllreduce. Buffers may be MPI_IN_PLACE as in MPI.
+ * an alltoall or a reduce_scatter up to a limit for all blocks of a rank together: 1K to 32K bytes,
+ * as the cost model predicts, or 32 times COLL_DCP_LIMIT, but at most 32K. A block of a
+ * reduce_scatter has the same bits as with DCP_IAllreduce. Buffers may be MPI_IN_PLACE as in MPI.
  */
 int DCP_IBcast(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm,
                DCP_Request *request);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The functions of libcoll for ompi and cdcp/pmpi, which run the collectives of an MPI library
- * through libcoll, and for fortran. Not installed, since these belong to the same build. libcoll.so
- * exports these functions only for them.
+ * through libcoll, and for fortran. This header is not installed, since these three rooms belong to
+ * the same build. libcoll.so exports the functions only for these rooms.
  */
 #ifndef COLL_COMPONENT_H
 #define COLL_COMPONENT_H
@@ -35,14 +35,14 @@ typedef struct COLL_Transport {
 } COLL_Transport;
 
 /*
- * Distributes to all processes of MPI_COMM_WORLD what libcoll needs to know about each, and makes
+ * Gives all processes of MPI_COMM_WORLD the data that libcoll needs about each process, and makes
  * rank 0's settings valid for all. From then on each rank sets up every communicator of these
- * processes by itself, at the first call of any kind, without messages and without another
- * communicator. libcoll's messages on these communicators use TRANSPORT, which must exist until
- * MPI_Finalize. Collective over
- * MPI_COMM_WORLD; call it once, when no communication is in progress, such as at the end of
- * MPI_Init. Returns the same error on all ranks: MPI_ERR_ARG (settings), MPI_ERR_FILE (a topology
- * or a profile), MPI_ERR_NO_MEM, or MPI's own; it then has no effect.
+ * processes by itself, at the first call of any kind, without messages and without a duplicate of
+ * the communicator. libcoll's messages on these communicators use TRANSPORT, which must exist until
+ * MPI_Finalize. Collective over MPI_COMM_WORLD; call it once, when no communication is in progress,
+ * such as at the end of MPI_Init. Returns the same error on all ranks: MPI_ERR_ARG (settings),
+ * MPI_ERR_FILE (a topology or a profile), MPI_ERR_NO_MEM, or MPI's own; the call then has no
+ * effect.
  */
 int COLL_Setup_job(const COLL_Transport *transport);
 

@@ -28,9 +28,11 @@ typedef enum COLL_Kmeans_type {
 
 /*
  * This rank's points: ROWS rows of DIM features, one row after the other. DIM is the same on all
- * ranks. Features must be finite. uint8 is not copied. Other features are copied once, to bytes if
- * all of them on all ranks are whole numbers from 0 to 255, or to float32, which suffices for
- * features that differ by more than one part in 10^7 of the range of their column.
+ * ranks. Features must be finite. A fit uses them as bytes if all features on all ranks are whole
+ * numbers from 0 to 255, the initial centroids in CENTROIDS are within this range, DIM is at most
+ * 32768, and COSINE is 0; else as float32, which suffices for features that differ by more than one
+ * part in 10^7 of the range of their column. The rows are copied to this form, except uint8 that is
+ * used as bytes.
  */
 typedef struct COLL_Kmeans_points {
     const void *data;
@@ -59,7 +61,8 @@ typedef struct COLL_Kmeans_model {
     size_t k, dim;
     double *centroids; /* k x dim */
     double *offsets;   /* dim: feature f of column i is stored as (f - offsets[i]) * scale. NULL
-                          in a prediction: OFFSETS and SCALE are derived from the centroids */
+                          in a prediction: the offsets are derived from the centroids, and the
+                          scale from the centroids and the points */
     double scale;
     int cosine; /* as in the settings */
 } COLL_Kmeans_model;

@@ -78,7 +78,7 @@ int COLL_Explain_question(const COLL_Question *question, MPI_Comm comm, COLL_Can
 /* Returns the name of an operation, numbered from 0; NULL beyond the last. Not collective. */
 const char *COLL_Operation_name(int operation);
 
-/* The levels at which two ranks can differ, nearest first. */
+/* How far apart two ranks are, nearest first. */
 typedef enum COLL_Level {
     COLL_LEVEL_NUMA, /* the same NUMA domain of one node */
     COLL_LEVEL_NODE, /* different domains of one node */
@@ -134,8 +134,8 @@ typedef struct COLL_Simulation {
 /*
  * Simulates the call that QUESTION is about, with at most QUESTION->events events. SPEC names the
  * algorithm ("chain:segment=32K"); NULL, "" and "auto" stand for the algorithm that would be
- * chosen. Local like COLL_Explain. Errors: MPI_ERR_ARG if the algorithm has no plan, MPI_ERR_COUNT
- * if there are too many events.
+ * chosen. Collective on a communicator's first use, local afterwards. Errors: MPI_ERR_ARG if the
+ * algorithm has no plan, MPI_ERR_COUNT if there are too many events.
  */
 int COLL_Simulate(const COLL_Question *question, const char *spec, MPI_Comm comm,
                   COLL_Simulation *simulation);
@@ -190,10 +190,10 @@ typedef struct COLL_Cost {
     double latency;  /* s: from the start of a small send to its arrival */
     double overhead; /* s: processor time of one send or one receive */
     double per_byte; /* s: the gap per byte of a stream of messages, 1 / bandwidth */
-    double wake;     /* s: what libcoll adds to Ur when a waiting rank sleeps */
-    double per_rank; /* s: what each rank beyond two that communicates at the same time adds to L */
+    double wake;     /* s: added to Ur if a waiting rank sleeps */
+    double per_rank; /* s: added to L for each rank beyond two that communicate at the same time */
     double together; /* bytes/s: the total of all concurrent streams; 0: no limit was found */
-    double buffer;   /* BL, bytes: what can wait before the bottleneck without loss; 0: unknown */
+    double buffer;   /* BL: bytes that the bottleneck can queue without loss; 0: unknown */
     COLL_Curve curve[COLL_PARAMETERS];
 } COLL_Cost;
 
@@ -236,9 +236,9 @@ typedef struct COLL_Profile {
 int COLL_Profile_write(const char *path, MPI_Comm comm, const COLL_Profile *profile);
 
 /*
- * Returns the path of the file that stores what this user's programs have learnt (COLL_LEARN); the
- * file need not exist yet. The caller frees the path. Returns NULL if there is no home directory.
- * Local, needs no MPI.
+ * Returns the path of the file that stores the times that autotuning has found in this user's
+ * programs (COLL_LEARN); the file need not exist yet. The caller frees the path. Returns NULL if
+ * neither XDG_CACHE_HOME nor HOME is an absolute path, or if memory is short. Local, needs no MPI.
  */
 char *COLL_Learnt_file(void);
 
@@ -266,12 +266,12 @@ void COLL_Record_free(COLL_Record *record);
 /* Returns the number of ranks of the job. Local. */
 int COLL_Record_ranks(const COLL_Record *record);
 
-/* A cluster on which a recorded job is imagined. Members that are 0 or NULL have the default. */
+/* The cluster for which a recorded job is estimated. 0 and NULL stand for a member's default. */
 typedef struct COLL_Cluster {
     /* the host of each slot; rank r takes slot r (default: the recorded hosts) */
     const char *const *slots;
     int slot_count;
-    int ranks_per_host;   /* without SLOTS: fills the hosts one after the other */
+    int ranks_per_host;   /* without SLOTS: consecutive ranks on each host (default: as recorded) */
     const char *topology; /* file (default: the racks of the recorded hosts, if known; else one) */
     const char *profile;  /* file (default: that of the hosts, if there is one, else what a job
                              on these hosts measured within the last week, or built-in) */
@@ -281,7 +281,7 @@ typedef struct COLL_Cluster {
 /* The blocking calls of one operation and size class, on all communicators. */
 typedef struct COLL_Replay_row {
     const char *operation;
-    char algorithm[32]; /* libcoll's; "several" if communicators differ */
+    char algorithm[32]; /* the one that libcoll runs; "several" if calls differ */
     size_t bytes;       /* the calls have at least BYTES and less than 2 BYTES */
     double calls;
     double recorded, libcoll, native; /* s, the mean of all ranks of the job */
@@ -306,8 +306,8 @@ enum { COLL_REPLAY_ROWS = 512 };
 /*
  * Estimates the job on CLUSTER: the ranks make their calls in the recorded order, with the recorded
  * time between them, and each call is simulated from the times at which its ranks arrive. Writes at
- * most COLL_REPLAY_ROWS rows to ROWS, in descending order of time, and their number to *COUNT.
- * Local.
+ * most COLL_REPLAY_ROWS rows to ROWS, and their number to *COUNT. The rows are in descending order
+ * of the longer of their estimated times, LIBCOLL and NATIVE. Local.
  */
 int COLL_Replay(const COLL_Record *record, const COLL_Cluster *cluster, COLL_Replay_row rows[],
                 int *count, COLL_Replay_sum *sum);
@@ -322,27 +322,28 @@ int COLL_Replay_goal(const COLL_Record *record, const COLL_Cluster *cluster, FIL
 
 /* The seconds of a job before and after its ranks were placed. */
 typedef struct COLL_Placement {
-    double messages[2];    /* in which the busiest link passes the ranks' point-to-point bytes */
+    double messages[2];    /* that the busiest link takes for the point-to-point messages */
     double collectives[2]; /* in blocking collectives, as COLL_Replay estimates them for libcoll */
     int no_uplinks;        /* the profile has no limit of the racks' uplinks: an uplink is
                               assumed to pass all that its hosts send */
 } COLL_Placement;
 
 /*
- * Searches for a better placement of the job's ranks on the slots of CLUSTER, from the recorded one
- * if the slots allow it, else from the order of the slots. Sets SLOTS[r] to the slot of rank r. The
- * same SEED gives the same result. Local.
+ * Searches for a better placement of the job's ranks on the slots of CLUSTER. Begins with the
+ * recorded placement if the slots allow it, else with rank r in slot r. Sets SLOTS[r] to the slot
+ * of rank r. The same SEED gives the same result. Local.
  */
 int COLL_Replay_place(const COLL_Record *record, const COLL_Cluster *cluster, unsigned seed,
                       int slots[], COLL_Placement *found);
 
 /*
- * Dedicated collective processors (DCPs) in a program without libcoll_pmpi. Collective over
- * MPI_COMM_WORLD. SPEC says which ranks serve, as COLL_DCP does: "1:4", "2". Ranks that serve get
- * an *APP of MPI_COMM_NULL, and must call DCP_Serve; all other ranks get a communicator of the
- * ranks that don't serve. DCP_IAllreduce is served on it until DCP_Stop, which frees the
- * communicator. These three functions return their errors without invoking an error handler. A bad
- * SPEC is MPI_ERR_ARG on all ranks.
+ * Starts dedicated collective processors (DCPs) in a program without libcoll_pmpi. Collective over
+ * MPI_COMM_WORLD. SPEC says which ranks serve, as COLL_DCP does: "1:4", "2". On ranks that serve,
+ * *APP becomes MPI_COMM_NULL, and they must call DCP_Serve. On all other ranks *APP becomes a
+ * communicator of the ranks that don't serve, on which DCPs run DCP_IAllreduce and the functions
+ * below it in coll.h until DCP_Stop, which frees the communicator. DCP_Start, DCP_Serve and
+ * DCP_Stop return their errors without invoking an error handler. A bad SPEC is MPI_ERR_ARG on all
+ * ranks.
  */
 int DCP_Start(const char *spec, MPI_Comm *app);
 
