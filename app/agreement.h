@@ -30,7 +30,7 @@ bool app_agree(app_problem *problem, MPI_Comm comm);
 
 /*
  * Agree like app_agree, and in the same allreduce set each of COUNT VALUES to its sum or maximum
- * over all ranks. On false VALUES are undefined. More than eight VALUES take more allreduces.
+ * over all ranks. On false VALUES are undefined. More than eight VALUES take several allreduces.
  */
 bool app_agree_sum(app_problem *problem, uint64_t *values, int count, MPI_Comm comm);
 bool app_agree_most(app_problem *problem, double *values, int count, MPI_Comm comm);

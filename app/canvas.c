@@ -10,7 +10,7 @@
 
 enum { LETTER_ROWS = 9, LETTER_COLUMNS = 5 };
 
-/* The letters: one byte a row, with bit 4 at the left. The last two rows are below the line. */
+/* The letters: one byte a row, with bit 4 at the left. The last two rows are below the baseline. */
 static const unsigned char letters[UCHAR_MAX + 1][LETTER_ROWS] = {
     ['('] = {0x02, 0x04, 0x04, 0x04, 0x04, 0x04, 0x02},
     [')'] = {0x08, 0x04, 0x04, 0x04, 0x04, 0x04, 0x08},

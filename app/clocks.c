@@ -43,7 +43,7 @@ enum { MORE, LAST };
  */
 static const double NAP = 1e-3;
 
-/* Shorter sleeps may end too late; s. */
+/* No sleep is shorter, and sleeps are to end this long before the date, as they may end late; s. */
 static const double shortest_sleep = 200e-6;
 
 /* Runs on rank 0: gives RANK its turn, and answers each of its requests with the time. */

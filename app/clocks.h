@@ -9,7 +9,7 @@
 #include <mpi.h>
 
 /*
- * Returns the seconds of this host's monotonic clock. MPI_Wtime would not do: it may count from
+ * Returns the seconds of this host's monotonic clock. MPI_Wtime is not suitable: it may count from
  * each process's own start, and in steps of 10 ns.
  */
 double app_seconds(void);

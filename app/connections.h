@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the kernel knows of this process's TCP connections to other hosts, for programs. */
+/* Reads the kernel's data about this process's TCP connections to other hosts, for programs. */
 #ifndef COLL_APP_CONNECTIONS_H
 #define COLL_APP_CONNECTIONS_H
 
@@ -9,7 +9,7 @@ enum { APP_CONNECTIONS = COLL_TCP_CONNECTIONS };
 
 typedef coll_tcp_connection app_connection;
 
-/* Reads the connections to LIST, which has APP_CONNECTIONS elements. Returns their number. */
+/* Reads the connections into LIST, which has APP_CONNECTIONS elements. Returns their number. */
 static inline int app_connections_read(app_connection list[]) {
     return coll_tcp_connections_read(list);
 }

@@ -38,7 +38,8 @@ static FILE *start_drawer(const app_drawer *drawer, const app_output *output,
 }
 
 /*
- * Returns whether the file ends with a PNG's last chunk; true for a pipe, which can't be checked.
+ * Returns whether the file ends with a PNG's last chunk. Returns true if the path is written to
+ * directly (a pipe, a device, standard output), as this can't be checked.
  */
 static bool is_complete_png(const app_output *output) {
     char end[8] = "";

@@ -23,14 +23,17 @@ extern const app_drawer app_gnuplot;
 bool app_drawer_check(const app_drawer *drawer, const char *path, app_problem *problem);
 
 /*
- * Draws the picture PATH, replacing an existing one only if this succeeds. WRITE writes the
- * description, using CONTEXT.
+ * Draws a picture into the file at PATH; an existing file is replaced only if the drawing succeeds.
+ * WRITE writes the description to STREAM, using CONTEXT.
  */
 bool app_draw(const app_drawer *drawer, const char *path,
               void (*write)(FILE *stream, const void *context), const void *context,
               app_problem *problem);
 
-/* Writes WIDTH x HEIGHT pixels, row by row, as a PNG: one byte a pixel, or three with COLOUR. */
+/*
+ * Writes WIDTH x HEIGHT pixels, row by row, as a PNG file to PATH: one byte a pixel, or three with
+ * COLOUR.
+ */
 bool app_png_write(const char *path, bool colour, size_t width, size_t height,
                    const unsigned char *pixels, app_problem *problem);
 

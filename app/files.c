@@ -74,8 +74,8 @@ static const output_claim *find_claim(const output_claim *claims, size_t count,
 }
 
 /*
- * Adds an output to CLAIMS unless it is another kind of file than a regular one. Reports a problem
- * if PATH can't be written, or CLAIMS already has an output to the same file.
+ * Adds the output PATH to CLAIMS if it is a regular file or doesn't exist yet. Reports a problem if
+ * PATH can't be written, CLAIMS already has an output to the same file, or CLAIMS is full.
  */
 static bool add_claim(output_claim *claims, size_t *count, const char *option, const char *path,
                       app_problem *problem) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Checks the files that a command line names before any work: no output may overwrite another file.
+ * Checks the files that a command line names, before any work: no output may overwrite an input or
+ * another output.
  */
 #ifndef COLL_APP_FILES_H
 #define COLL_APP_FILES_H
@@ -12,7 +13,7 @@
 
 typedef struct app_file_use {
     enum { APP_FILE_READ, APP_FILE_WRITTEN } how;
-    const char *name;         /* what messages call them: "--json", "POINTS" */
+    const char *name;         /* how messages call the files: "--json", "POINTS" */
     const char *const *paths; /* NULLs among them are skipped */
     size_t count;
     /*

@@ -38,8 +38,8 @@ typedef struct app_option {
     int *integer;
     uint64_t *size; /* 4096, 64K, 16M, 1G */
     double *number;
-    int *
-        choice; /* index of the chosen word; NTH(index) returns the words and NULL after the last */
+    /* index of the chosen word; NTH(index) returns the words, and NULL after the last */
+    int *choice;
     const char *(*nth)(int number);
     app_words *words;    /* one or more words up to the next option; or the parts of a list */
     app_words *operands; /* collects the words that belong to no option, at most MOST of them */

@@ -17,7 +17,7 @@ enum { ENDING_SIGNALS = sizeof ending_signals / sizeof *ending_signals };
 
 /*
  * The temporary files to be removed before the program ends, and the process that created them: a
- * child inherits a copy of this list.
+ * child, which inherits a copy of this list, must not remove them.
  */
 static char *volatile unfinished[APP_OUTPUT_MOST];
 static pid_t owner;
@@ -193,7 +193,7 @@ static bool create_temporary(app_output *output, const struct stat *old, app_pro
         return app_output_failed(output, problem);
     mode_t mode = old->st_mode ? old->st_mode & 0777 : 0666 & ~mask;
     if (old->st_mode && fchown(descriptor, old->st_uid, old->st_gid))
-        errno = 0; /* only root may give files away; otherwise the file stays this user's */
+        errno = 0; /* only root may change a file's owner; otherwise the file stays this user's */
     if (!replace_entry(NULL, output->temporary))
         errno = EMFILE;
     else if (!fchmod(descriptor, mode))

@@ -59,7 +59,7 @@ void app_output_discard(app_output *output);
 
 /*
  * Writes what is buffered for stdout. Returns false and a problem if that fails, or if an earlier
- * write to stdout has failed. Programs call it before they say by their status that all is well.
+ * write to stdout has failed. Programs call it before they exit with status 0.
  */
 bool app_output_flush_stdout(app_problem *problem);
 

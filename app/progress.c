@@ -13,7 +13,7 @@
 static const double MOMENT = 0.2;
 
 /* Seconds until the first line elsewhere, unless app_progress_every is shorter; work that is
- * expected to take longer is announced. */
+ * expected to take at least as long is announced. */
 static const double PATIENCE = 2;
 
 double app_progress_every = 10;

@@ -12,7 +12,7 @@
 /* Seconds between lines if stderr is no terminal; 0: every call prints one. */
 extern double app_progress_every;
 
-/* Set to true by a library, which prints nothing: app_progress_due then returns false. */
+/* A library, which must not print, sets this to true: app_progress_due then returns false. */
 extern bool app_progress_off;
 
 /* The option of programs that print progress. */
@@ -33,8 +33,8 @@ bool app_progress_due(void);
 void app_progress(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /*
- * Prints a line before work that takes SECONDS without further progress; if SECONDS is at least 2,
- * even if no line is due.
+ * Prints a line before work that takes SECONDS without further progress: on a terminal always; else
+ * if a line is due or SECONDS is at least 2.
  */
 void app_progress_ahead(double seconds, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -21,8 +21,8 @@ double app_stats_median(double samples[], int count);
 double app_stats_quantile(const double sorted[], int count, double fraction);
 
 /*
- * Returns true if the median is known to within TOLERANCE times itself: the interval that contains
- * the true median with 95 % confidence, whatever the distribution, is no wider. Needs at least 6
+ * Returns true if the interval that contains the true median with 95 % confidence, whatever the
+ * distribution, is no wider than TOLERANCE times the median. Returns false for fewer than 6
  * samples.
  */
 bool app_stats_median_is_steady(const double sorted[], int count, double tolerance);
