@@ -8,8 +8,8 @@
  * word, the value its text and a count. COLL_Aggregate then combines all pools into rank 0's. The
  * program needs only MPI and coll.h.
  *
- * A word is a run of ASCII letters and digits, in lower case, and of bytes beyond ASCII (so UTF-8
- * text works). Words longer than 55 bytes are cut there.
+ * A word is a run of ASCII letters, ASCII digits and bytes beyond ASCII (so UTF-8 text works).
+ * ASCII letters are converted to lower case. Words longer than 55 bytes are cut to 55 bytes.
  */
 #include <coll.h>
 
@@ -28,8 +28,8 @@ typedef struct entry {
 } entry;
 
 /*
- * Adds FROM's count to INTO's. Two words with the same 64-bit hash would count as one, under
- * the name that sorts first, so that the result does not depend on the order of arrival.
+ * Adds FROM's count to INTO's. Two words with the same 64-bit hash would count as one. It gets the
+ * text that sorts first, so that the result does not depend on the order of arrival.
  */
 static void add_counts(void *into, const void *from, size_t bytes, void *context) {
     (void)bytes, (void)context;
@@ -53,8 +53,8 @@ static bool in_word(int c) {
 }
 
 /*
- * Adds the words of FILE that begin in bytes [FROM, TO). A word that began before FROM belongs to
- * the previous rank; a word that extends beyond TO is read to its end.
+ * Adds the words of FILE that begin in bytes [FROM, TO) to POOL. A word that begins before FROM
+ * belongs to a lower rank; a word that extends beyond TO is read to its end.
  */
 static int count_range(FILE *file, long from, long to, COLL_Pool *pool) {
     long at = from;
@@ -192,7 +192,7 @@ static bool count_words(char **paths, int count, size_t top) {
 static const char usage[] = "Usage: wordcount [--top N] FILE...\n"
                             "Counts the words of the files and prints the N most frequent (20).\n";
 
-/* Parses the options. Returns true if there is work to do; otherwise sets *STATUS. */
+/* Parses the options. Returns true if there is work to do; if not, *STATUS is the exit status. */
 static bool read_options(int argc, char **argv, bool talk, size_t *top, int *status) {
     static const struct option options[] = {
         {"top", required_argument, NULL, 't'}, {"help", no_argument, NULL, 'h'}, {0}};

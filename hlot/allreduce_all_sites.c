@@ -15,7 +15,7 @@
  * Bytes: with S sites, the first rank of a site receives (S - 1) m, and sends as many bytes on
  * average. The first rank of a site through which all paths lead sends up to (S - 1)^2 m.
  *
- * Memory: for each segment of the window, a segment for each site and for each child in the own
+ * Memory: for each segment of the window, a segment for each site and for each child in the rank's
  * site.
  *
  * Source: Park and others.
@@ -27,7 +27,7 @@
 typedef struct exchange {
     coll_trees trees;
     hlot_site_message messages[HLOT_SITES_SUMMED]; /* sums */
-    int ranks[];                                   /* the ranks to which this rank sends them */
+    int ranks[];                                   /* the ranks to which this rank sends sums */
 } exchange;
 
 static coll_step in_scratch(coll_step step, int segment) {

@@ -9,14 +9,15 @@
  *
  * Steps: the longest path, there and back, and 2 ceil(log2 n) for n ranks of a site.
  *
- * Bytes: m to and m from the first rank of a site for each child that this rank has in the trees.
+ * Bytes: the first rank of a site sends m to its parent and each of its children in the trees, and
+ * receives m from each of them.
  *
- * Memory: for each segment of the window, a segment for each site and for each child in the own
+ * Memory: for each segment of the window, a segment for each site and for each child in the rank's
  * site.
  *
- * The order of combination depends on the latencies. Bits are the same on all ranks and, once the
- * latencies have been measured, in all calls of a communicator; also in other runs if
- * COLL_LATENCIES is set.
+ * The order of combination depends on the latencies. The result has the same bits on all ranks and,
+ * once the latencies have been measured, in all calls on a communicator; if COLL_LATENCIES is set,
+ * also in other runs.
  *
  * Source: Park and others.
  */

@@ -5,8 +5,8 @@
  * 1. In every site, notifications go up binomial trees to its first rank (hlot/sites.h).
  * 2. From there, each site's notification goes to all other sites, down the tree of the shortest
  *    paths from its site.
- * 3. When the notifications of all other sites have arrived at a site, it notifies its ranks down
- *    the trees.
+ * 3. When the notifications of all other sites have arrived at a site, its first rank notifies the
+ *    other ranks of the site, down the trees.
  *
  * Steps: the longest of the shortest paths between any two sites, and 2 ceil(log2 n) for n ranks of
  * a site. All messages are empty: with S sites, each first rank receives S - 1 of them from other
@@ -21,7 +21,7 @@
 typedef struct barrier_plan {
     coll_trees trees;
     hlot_site_message messages[HLOT_SITES_SUMMED]; /* notifications; unused if there is a parent */
-    int ranks[];                                   /* the ranks to which this rank sends them */
+    int ranks[];                                   /* the ranks that this rank notifies */
 } barrier_plan;
 
 /* Passes each notification on when it has arrived. */

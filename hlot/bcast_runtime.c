@@ -98,7 +98,7 @@ static int forward_segments(relay *r, size_t least) {
     return MPI_SUCCESS;
 }
 
-/* Fills in the root's header. */
+/* Fills in the header on the root, and begins a round of probes if one is due. */
 static int fill_header(const relay *r, hlot_kind kind, header *plan) {
     const hlot_tree *tree =
         hlot_site_state_tree(r->site_state, kind, r->segment, r->call->data->bytes);
@@ -137,8 +137,8 @@ static int find_place(relay *r, const header *plan) {
 }
 
 /*
- * Receives the first message, which contains the tree; the root makes this message. Sends it to the
- * children, and posts the first receives.
+ * Receives the first message, which contains the tree; the root makes this message. Sends the
+ * message to the children, and posts the first receives.
  */
 static int start_head(relay *r, hlot_kind kind, header *first_header) {
     size_t length = length_of(r, 0);
@@ -223,7 +223,7 @@ static int run_head(relay *r, hlot_kind kind, header *first_header) {
         if (code != MPI_SUCCESS)
             break;
         store_segment(r, i);
-        /* When the children have the segment, its slot is free for segment i + window. */
+        /* When the sends of the segment are complete, its slot is free for segment i + window. */
         code = coll_wait_all(&r->call->comm->wait, r->child_count, sends_of(r, i), r->children);
         if (code == MPI_SUCCESS && i + r->window < r->segments)
             code = post_receive(r, i + r->window);

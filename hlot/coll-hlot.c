@@ -166,7 +166,7 @@ static void write_arrivals(const hlot_matrix *matrix, const hlot_tree *tree, con
     }
 }
 
-/* Carries out show and draw. */
+/* Does the work of show, watch and draw for one matrix. */
 static bool show_or_draw(const command *options, const hlot_matrix *matrix,
                          const hlot_network *network, int root, FILE *json) {
     hlot_tree tree;

@@ -2,7 +2,7 @@
 /*
  * Predicts the next latency of a link from the measured ones. Pure.
  *
- * Like the Network Weather Service, several predictors run side by side: the last value, the mean
+ * As in the Network Weather Service, several predictors run side by side: the last value, the mean
  * of all values, the median of the latest values, and exponential smoothing. The predictor with the
  * smallest recent errors is used. While the latency is stable, this predictor is a median or mean,
  * which outliers hardly affect. After a lasting change, the last value is used from the second

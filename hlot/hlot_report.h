@@ -23,8 +23,8 @@ void hlot_report_tree(const hlot_matrix *matrix, const hlot_tree *tree, const do
 void hlot_report_kinds(const hlot_network *network, int root, FILE *json);
 
 /*
- * Prints how good each kind of tree is over many networks. Returns false, with a PROBLEM, if memory
- * is short.
+ * Prints how good each kind of tree is over many networks; also writes this to JSON unless JSON is
+ * NULL. Returns false, with a PROBLEM, if memory is short.
  */
 bool hlot_report_study(const hlot_tree_quality_settings *settings, FILE *json,
                        app_problem *problem);

@@ -34,7 +34,7 @@ static const double UNKNOWN = 2;
 static const double NOTABLE = 0.02;
 
 /*
- * A measurement of all pairs takes about this many steps. With more sites than that, a step
+ * A measurement of all pairs takes at most this many steps. With more sites than that, a step
  * consists of several rounds.
  */
 enum { ROUNDS = 7 };
@@ -58,8 +58,8 @@ struct hlot_latency {
     MPI_Request sending;
 
     /* Used by roots: */
-    uint32_t round; /* the latest round that it began */
-    double began;   /* date */
+    uint32_t round; /* the latest round that this rank began */
+    double began;   /* when this rank last began rounds; date */
     bool reported_silent[HLOT_SITES][HLOT_SITES];
     int silent_links;
     double reports[HLOT_SITES][HLOT_SITES];
@@ -108,7 +108,7 @@ static uint32_t rounds_at_once(const hlot_latency *l) {
     return (uint32_t)(l->sites + ROUNDS - 1) / ROUNDS;
 }
 
-/* Processes the answered probes. Returns how many are still under way. */
+/* Processes the answered probes. Returns how many probes had no answer yet. */
 static int process_answers(hlot_latency *l) {
     int waiting = 0;
     for (int other = 0; other < l->sites; other++) {
@@ -178,7 +178,7 @@ static void process_report(hlot_latency *l, int site, const double report[]) {
     }
 }
 
-/* Processes the reports that have arrived. Sets *ALL to whether none is outstanding. */
+/* Processes the reports that have arrived. Sets *ALL to whether no report is outstanding. */
 static int process_reports(hlot_latency *l, bool *all) {
     *all = true;
     for (int site = 0; site < l->sites; site++) {

@@ -7,8 +7,8 @@
  * tournament: the pairs of a round are disjoint, so a leader has only a few probes under way.
  * Afterwards all ranks know the same matrix.
  *
- * Later measurements need neither a thread nor waiting. The root of a broadcast may begin a round
- * with it, at most every PERIOD seconds. Each leader then reads the results of answered probes,
+ * Later measurements need neither a thread nor waiting. With its broadcast a root may begin a round
+ * of probes, at most every PERIOD seconds. Each leader then reads the results of answered probes,
  * starts the probes of this round, and sends its forecasts (hlot/forecast.h) to the root, which
  * checks for these messages in its next broadcast. A sample far from the forecast is checked by
  * another probe at once, so that two samples show a lasting change. The rate is bounded: 20 rounds
@@ -34,9 +34,9 @@ typedef struct hlot_latency hlot_latency;
 
 /*
  * Loads or measures the latencies between the sites of COMM. LEADS has the leader of each site and
- * must live as long as the result. Sets the latencies of COMM's topology and, unless it was
- * measured, the latency of the profile's wide-area level. Collective; all ranks get the same error:
- * MPI_ERR_FILE, MPI_ERR_NO_MEM, or MPI's own. The caller closes the result.
+ * must live as long as the result. Sets the latencies of COMM's topology. Also sets the latency of
+ * the profile's wide-area level, unless the profile has a measured one. Collective; all ranks get
+ * the same error: MPI_ERR_FILE, MPI_ERR_NO_MEM, or MPI's own. The caller closes the result.
  */
 int hlot_latency_open(coll_comm *comm, const int leads[], hlot_latency **latency);
 void hlot_latency_close(hlot_latency *latency);
@@ -48,7 +48,10 @@ void hlot_latency_close(hlot_latency *latency);
  */
 int hlot_latency_begin(hlot_latency *latency, uint32_t *round);
 
-/* Does a leader's part of a ROUND (0: nothing) that ROOT has begun. */
+/*
+ * Does a leader's part of a ROUND that ROOT has begun. Does nothing on other ranks, or if ROUND is
+ * 0.
+ */
 int hlot_latency_take_part(hlot_latency *latency, uint32_t round, int root);
 
 /*
@@ -62,8 +65,8 @@ int hlot_latency_silent(const hlot_latency *latency);
 
 /*
  * Returns the opponent of SITE in ROUND (from 0) of a tournament of SITES sites, or -1 if SITE has
- * none. In any SITES - 1 consecutive rounds (SITES, if that is odd), every two sites are opponents
- * once.
+ * none. In any SITES - 1 consecutive rounds (in SITES rounds if SITES is odd), every two sites are
+ * opponents once.
  */
 int hlot_latency_opponent(int sites, uint32_t round, int site);
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The time between two rounds; seconds. */
+/* The time between two broadcasts of rank 0, with which it may begin rounds of probes; seconds. */
 static const double NAP = 20e-3;
 
 int latency_monitor_open(latency_monitor *o, MPI_Comm comm) {

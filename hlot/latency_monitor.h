@@ -16,9 +16,9 @@ typedef struct latency_monitor {
 } latency_monitor;
 
 /*
- * Begins on COMM, whose sites COLL_TOPOLOGY sets, by measuring all pairs of sites. Collective.
- * Errors are those of libcoll, and MPI_ERR_TOPOLOGY, with text, if there is only one site or there
- * are too many.
+ * Opens a monitor of COMM, whose sites COLL_TOPOLOGY sets, and measures all pairs of sites.
+ * Collective. Errors are those of libcoll, and MPI_ERR_TOPOLOGY, with text, if there is only one
+ * site or there are too many.
  */
 int latency_monitor_open(latency_monitor *o, MPI_Comm comm);
 

@@ -72,7 +72,7 @@ int hlot_levels_group(const hlot_network *network, int groups[]) {
     return found > 1 ? found : make_single_groups(sites, groups);
 }
 
-/* Finds the entry of each group: the site with the fastest link from ROOT. */
+/* Finds each group's entry: ROOT or, in other groups, the site with the fastest link from ROOT. */
 static void find_entries(const hlot_network *network, int root, const int groups[], int entries[]) {
     for (int site = network->sites - 1; site >= 0; site--)
         entries[groups[site]] = site;
@@ -93,8 +93,8 @@ static void copy_subnetwork(const hlot_network *network, int count, const int si
 }
 
 /*
- * Makes a tree over the groups and within them. Returns false if the entries can't reach each other
- * without other sites.
+ * Makes a tree over the groups and within them. Returns false if no path over entries alone leads
+ * from the root to some entry.
  */
 static bool make_two_level_tree(const hlot_network *network, hlot_kind kind, int count,
                                 const int groups[], hlot_tree *tree) {

@@ -217,7 +217,10 @@ static bool parse_hosts(parser *p, char *rest) {
                                   : coll_refuse(&p->at, "out of memory");
 }
 
-/* Returns whether the line of CELLS contains the sites' names. Its first cell may be any word. */
+/*
+ * Returns whether the line of CELLS contains the sites' names. Its first cell may be any text that
+ * is not a number.
+ */
 static bool is_header(char *cells[], int count) {
     double number;
     return !coll_c_locale_number(cells[0], &number) && !is_latency(cells[count > 1]);

@@ -16,8 +16,8 @@
  * with the names of their sites; then the line of names may begin with another word or an empty
  * cell. Commas or semicolons may separate names and numbers instead of spaces. A - stands for a
  * missing link. The number from a site to itself is ignored. "hosts" lists the hosts of a site, in
- * Slurm's syntax of host lists, either for all sites or for none. '#' starts a comment. netlab
- * reads files whose rows are numbers between spaces.
+ * Slurm's syntax of host lists, either for all sites or for none. '#' starts a comment. netlab also
+ * reads such files if their rows have only numbers, separated by spaces.
  */
 #ifndef COLL_HLOT_MATRIX_H
 #define COLL_HLOT_MATRIX_H

@@ -55,7 +55,7 @@ void hlot_probe_start(hlot_probe *probe, const struct sockaddr_in *address) {
     if (probe->connection < 0)
         return;
     setsockopt(probe->connection, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
-    /* If this fails at once, hlot_probe_look finds no connection and returns HLOT_SILENT. */
+    /* If this fails at once, hlot_probe_look finds the socket unconnected: HLOT_SILENT. */
     (void)!connect(probe->connection, (const struct sockaddr *)address, sizeof *address);
 }
 

@@ -7,9 +7,9 @@
  * 2. Between sites they go up HLOT's tree of the shortest paths to the root's site.
  *
  * Steps: the longest of the shortest paths, and ceil(log2 n) for n ranks of a site. Bytes: each
- * rank sends m; the first rank of a site receives m from each child that it has in the trees.
- * Memory: for each segment of the window, a segment for each site and for each child in the own
- * site.
+ * rank but the root sends m; the first rank of a site receives m from each child that it has in the
+ * trees. Memory: for each segment of the window, a segment for each site and for each child in the
+ * rank's site.
  *
  * The order of combination depends on the latencies, as in allreduce's sites.
  *

@@ -57,7 +57,7 @@ coll_trees *hlot_sites_open(const coll_plan_args *args, coll_plan_size size, voi
     return plan;
 }
 
-/* The child with the shortest path comes first. */
+/* The child with the shortest remaining path comes first: its sum is expected first. */
 void hlot_sites_join(coll_trees *plan, const hlot_tree *tree, const int first[]) {
     const int site = own_site(plan->base.args), *children;
     int count = hlot_tree_children(tree, site, &children);

@@ -20,10 +20,13 @@ extern const coll_algorithm hlot_allreduce_all_sites, hlot_allreduce_sites, hlot
  */
 enum { HLOT_SITES_SUMMED = COLL_TREES_CHILDREN / 2 };
 
-/* Links are long, so more segments are under way than elsewhere. */
+/* Links between sites have long latencies, so the default window is larger than elsewhere. */
 #define HLOT_SITES_PARAMS COLL_TREES_PARAMS(16)
 
-/* Returns whether the operation is commutative, and there are several sites but not too many. */
+/*
+ * Returns whether CALL's operands may be combined in any order, and its ranks are at 2 to
+ * HLOT_SITES_SUMMED sites and not too many (RANKS_MOST in sites.c).
+ */
 bool hlot_sites_apply(const coll_shape *call);
 
 /* Measures the latencies if they are unknown. Collective. Returns an MPI error code. */
@@ -46,8 +49,8 @@ coll_plan_size hlot_sites_size(const coll_plan_args *args);
 coll_trees *hlot_sites_open(const coll_plan_args *args, coll_plan_size size, void *memory,
                             int first[]);
 
-/* On a site's first rank, sets its parent and adds children: the first ranks, in FIRST, of the
- * neighbours of its site in TREE. */
+/* On a site's first rank, adds the rank's parent and children between sites: the first ranks, in
+ * FIRST, of the sites that are the site's parent and children in TREE. */
 void hlot_sites_join(coll_trees *plan, const hlot_tree *tree, const int first[]);
 
 /* A message from SITE that reaches this site on the tree of shortest paths from SITE. */
@@ -67,8 +70,8 @@ void hlot_sites_messages(const coll_plan_args *args, const int first[],
                          hlot_site_message messages[], int ranks[]);
 
 /*
- * Calls hlot_site_state_network for small messages and converts the latencies to whole nanoseconds,
- * which can be added without error.
+ * Sets NETWORK like hlot_site_state_network, for small messages (a gap of 0 and one segment), and
+ * with latencies in whole nanoseconds, which can be added without error.
  */
 void hlot_sites_network(const coll_shape *call, hlot_network *network);
 

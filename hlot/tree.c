@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stddef.h>
 
-/* The number of changes that are tried to improve a tree: some milliseconds of work. */
+/* The largest number of changes that are tried to improve a tree: some milliseconds of work. */
 enum { MOST_TRIES = 300 };
 
 /* A tree is improved only if its time is below this many times the best time so far. */
@@ -114,8 +114,8 @@ static void grow_earliest(const hlot_network *network, hlot_tree *tree) {
 }
 
 /*
- * Makes a line of sites, each followed by the nearest of the remaining sites, so that no site sends
- * twice.
+ * Makes a line of sites, each followed by the nearest of the remaining sites, so that no site has
+ * two children.
  */
 static void make_line(const hlot_network *network, hlot_tree *tree) {
     bool inside[HLOT_SITES] = {false};
@@ -181,8 +181,8 @@ static void insert_child(family *kin, const double tail[], int parent, int site)
 
 /*
  * For sends of equal length, it is best to send first to the child with the longest remaining time
- * (Jackson's rule). A site's tail is the time from its turn to the arrival at the last site below
- * it.
+ * (Jackson's rule). A site's tail is the time from the end of its parent's send until all sites of
+ * its subtree are reached.
  */
 void hlot_tree_arrange(const hlot_network *network, hlot_tree *tree) {
     family kin;
@@ -241,7 +241,10 @@ static bool is_below(const hlot_tree *tree, int site, int ancestor) {
     return site >= 0;
 }
 
-/* Moves SITE, with its subtree, to the best parent. Returns whether TIME has become less. */
+/*
+ * Moves SITE, with its subtree, to the parent with which the tree is fastest, as far as *TRIES
+ * allows. Returns whether *TIME has become less.
+ */
 static bool move_site(const hlot_network *network, int site, hlot_tree *tree, double *time,
                       int *tries) {
     hlot_tree now = *tree;
@@ -285,10 +288,10 @@ static double improve_longest_path(const hlot_network *network, hlot_tree *tree,
 static double make_kind(const hlot_network *network, hlot_kind kind, hlot_tree *tree);
 
 /*
- * Builds a tree of every other kind, the tree whose links complete earliest, and a line. Sets TREE
- * to the fastest of them, and returns its time. The line suits large messages: for them, each
- * further child of a site costs as much as the first. Each promising tree is improved by moving the
- * sites on its longest path.
+ * Builds a tree of every other kind, the tree of grow_earliest, and a line. Each promising tree is
+ * improved by moving the sites on its longest path. Sets TREE to the fastest tree, and returns its
+ * time. The line suits large messages: for them, each further child of a site costs as much as the
+ * first.
  */
 static double make_best(const hlot_network *network, hlot_tree *tree) {
     double least = make_kind(network, HLOT_SPT, tree);
@@ -315,7 +318,7 @@ static double make_best(const hlot_network *network, hlot_tree *tree) {
     return least;
 }
 
-/* Makes the tree of KIND; SITES and ROOT of TREE are set. */
+/* Makes the tree of KIND; SITES and ROOT of TREE must be set. Returns its time. */
 static double make_kind(const hlot_network *network, hlot_kind kind, hlot_tree *tree) {
     switch (kind) {
     case HLOT_PLUS:

@@ -72,8 +72,8 @@ int hlot_unreachable(const hlot_network *network, int root, bool lost[]);
 double hlot_tree_make(const hlot_network *network, hlot_kind kind, int root, hlot_tree *tree);
 
 /*
- * Computes when the last segment arrives at each site, counted from the root's start. Returns the
- * latest time.
+ * Sets ARRIVAL to the times at which the last segment arrives at each site, counted from the root's
+ * start. Returns the latest of these times.
  */
 double hlot_tree_time(const hlot_network *network, const hlot_tree *tree,
                       double arrival[HLOT_SITES]);
@@ -84,12 +84,13 @@ double hlot_tree_time(const hlot_network *network, const hlot_tree *tree,
  */
 int hlot_tree_children(const hlot_tree *tree, int site, const int **children);
 
-/* Sets the order of a tree of which PARENT, SITES and ROOT are set. */
+/* Sets TREE's ORDER; SITES, ROOT and PARENT must be set. */
 void hlot_tree_arrange(const hlot_network *network, hlot_tree *tree);
 
 /*
  * Sets the gap, in seconds, and the number of segments of NETWORK for a message of BYTES over links
- * with the cost of LINK. Returns the bytes of a segment: SEGMENT or, if that is 0, the best size.
+ * with the cost of LINK. Returns the size of a segment in bytes: SEGMENT, but at most BYTES, or the
+ * best size if SEGMENT is 0.
  */
 size_t hlot_network_load(const coll_cost *link, uint64_t segment, size_t bytes,
                          hlot_network *network);

@@ -46,7 +46,8 @@ static bool is_tree(const hlot_tree *tree) {
 }
 
 /*
- * Sets the next combination of parents, counting them up like digits. Returns false after the last.
+ * Sets the next combination of parents, like the digits of a number that is counted up. Returns
+ * false after the last combination.
  */
 static bool choose_next(hlot_tree *tree) {
     for (int site = 1; site < tree->sites; site++) {
@@ -87,7 +88,7 @@ static hlot_tree_quality summarise(double quotients[], int count) {
     return quality;
 }
 
-/* Computes the quotients of one network, the NTH. The quotients of one kind of tree are stored
+/* Computes the QUOTIENTS of network NTH of NETWORKS. The quotients of one kind of tree are stored
  * consecutively. */
 static void rate_kinds(const hlot_network *network, double quotients[], int nth, int networks) {
     hlot_tree tree;
