@@ -232,8 +232,7 @@ static bool handle_code(parse_state *r, int code, const char *word) {
     if (code == ':')
         return app_refuse(r->problem, "option %s needs a value", word);
     if (code == '?')
-        return app_refuse(r->problem, "unknown option %s; %s --help lists them", word,
-                          r->command->name);
+        return app_refuse(r->problem, "unknown option %s; see %s --help", word, r->command->name);
     if (code >= FIRST_ROW)
         return parse_option(r, code - FIRST_ROW, optarg);
     return r->last && takes_more(r->last) ? append_word(r->last->words, optarg, r->problem)

@@ -189,8 +189,9 @@ static bool count_words(char **paths, int count, size_t top) {
     return good;
 }
 
-static const char usage[] = "Usage: wordcount [--top N] FILE...\n"
-                            "Counts the words of the files and prints the N most frequent (20).\n";
+static const char usage[] =
+    "Usage: wordcount [--top N] FILE...\n"
+    "Counts the words of the files and prints the N most frequent (default 20).\n";
 
 /* Parses the options. Returns true if there is work to do; if not, *STATUS is the exit status. */
 static bool read_options(int argc, char **argv, bool talk, size_t *top, int *status) {

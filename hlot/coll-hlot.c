@@ -31,7 +31,7 @@ static const char usage[] =
     "       coll-hlot show|draw|compare MATRIX [OPTION...]\n"
     "       coll-hlot study [--sites N] [--networks N] [--seed N] [--bytes SIZE]\n"
     "\n"
-    "Measures and shows the latencies between sites, and the broadcast trees that they make.\n"
+    "Measures and shows the latencies between sites, and broadcast trees made from them.\n"
     "\n"
     "  probe    measure, and write the matrix, which serves as MATRIX and COLL_LATENCIES\n"
     "  show     the matrix, the levels, and the tree with the time at which each site has the "
@@ -43,7 +43,7 @@ static const char usage[] =
     "           the best of all trees (of up to 8 sites; with more, with the best kind)\n"
     "\n"
     "MATRIX is a file of latencies (coll-hlot(1) describes it), - for standard input. Without\n"
-    "one, they are measured between the sites of the ranks, which COLL_TOPOLOGY sets.\n";
+    "MATRIX, latencies are measured between the sites of the ranks, which COLL_TOPOLOGY sets.\n";
 
 typedef struct command {
     app_words words;
@@ -69,7 +69,8 @@ static bool check_options(const command *options) {
     if (options->output && !has_verb(options, "probe") && !has_verb(options, "draw"))
         return app_refuse(&problem, "--output belongs to probe and draw");
     if (options->seconds >= 0 && options->matrix)
-        return app_refuse(&problem, "--seconds belongs to measuring, and nothing is measured");
+        return app_refuse(&problem,
+                          "--seconds belongs to measuring, but with MATRIX nothing is measured");
     return true;
 }
 

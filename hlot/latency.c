@@ -297,7 +297,7 @@ static void assume_unknown(hlot_latency *l) {
     if (unknown && coll_state_of(l->comm)->trace)
         fprintf(stderr,
                 "coll: hlot probes between %d of %d pairs of sites get no answer; "
-                "COLL_LATENCIES=FILE says what they take\n",
+                "COLL_LATENCIES=FILE sets their latencies\n",
                 unknown / 2, l->sites * (l->sites - 1) / 2);
 }
 

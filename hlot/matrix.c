@@ -167,7 +167,7 @@ static bool parse_latency(const parser *p, const char *word, double *latency) {
     bool is_way = strcmp(word, "-") != 0;
     if (is_way && !coll_c_locale_number(word, latency))
         return coll_refuse(
-            &p->at, "'%.30s' is not a number; write a latency, or - where there is no way", word);
+            &p->at, "'%.30s' is not a number; write a latency, or - if there is no link", word);
     *latency = is_way ? *latency * p->unit : INFINITY;
     if (*latency < 0)
         return coll_refuse(&p->at, "%.30s is negative; a latency is at least 0", word);
@@ -205,7 +205,7 @@ static bool parse_hosts(parser *p, char *rest) {
         return false;
     int site = hlot_matrix_find(p->matrix, name);
     if (site < 0)
-        return coll_refuse(&p->at, "hosts of '%.30s': no site is called so", name);
+        return coll_refuse(&p->at, "hosts of '%.30s': no site has this name", name);
     if (p->matrix->hosts[site])
         return coll_refuse(&p->at, "a second list of hosts for '%.30s'; join the two", name);
     const char *fault = *list ? coll_hostlist_fault(list) : "no name";
@@ -359,7 +359,7 @@ int hlot_matrix_find(const hlot_matrix *matrix, const char *name) {
 static bool assign_rows_in_order(const coll_lines *file, const hlot_matrix *matrix, int sites,
                                  int rows[]) {
     if (matrix->sites != sites)
-        return coll_refuse(file, "%d sites where the ranks are at %d; give it lines of hosts",
+        return coll_refuse(file, "%d sites, but the ranks are at %d; add lines of hosts",
                            matrix->sites, sites);
     for (int site = 0; site < sites; site++)
         rows[site] = site;
@@ -384,7 +384,8 @@ static bool assign_rows_by_hosts(const coll_lines *file, const hlot_matrix *matr
             good = good && (other == site || rows[other] != row);
         if (!good)
             return coll_refuse(
-                file, "host %.60s is at %.40s, but not so by COLL_TOPOLOGY; correct one of them",
+                file,
+                "host %.60s is at %.40s, but COLL_TOPOLOGY has other sites; correct one of them",
                 host, matrix->names[row]);
         rows[site] = row;
     }

@@ -43,7 +43,7 @@ static int make_site_state(coll_comm *comm, hlot_site_state **made) {
     int code =
         coll_agree(comm, site_state && members
                              ? MPI_SUCCESS
-                             : coll_error(MPI_ERR_NO_MEM, "no memory for a broadcast over sites"));
+                             : coll_error(MPI_ERR_NO_MEM, "no memory for collectives over sites"));
     if (code != MPI_SUCCESS) {
         free(site_state);
         free(members);

@@ -95,7 +95,7 @@ refuses() {
     grep -q -F "$1" "$work/log" || fail "not \"$1\""
 }
 printf '0 1\n1 0\n' >"$work/bad"
-refuses '2 sites where the ranks are at 4' "$work/bad"
+refuses '2 sites, but the ranks are at 4' "$work/bad"
 sed 's/hosts d n0/hosts d n9/' "$work/hosts" >"$work/bad"
 refuses 'host n0 is in none of its lines of hosts' "$work/bad"
 sed 's/hosts d n0/hosts d n9\nhosts a n0/; s/hosts a n1/hosts x/' "$work/hosts" >"$work/bad"

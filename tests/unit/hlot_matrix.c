@@ -148,7 +148,7 @@ START_TEST(what_is_wrong_is_said_with_its_line) {
         {"0 0x1\n1 0\n", "line 1: '0x1' is not a number"},
         {"0 1,5\n1 0\n", "line 1: '0 1' is neither a number nor the name of a site"},
         {"0;1,5\n1;0\n", "line 1: '1,5' is not a number"},
-        {"0,,1\n", "line 1: '' is not a number; write a latency, or - where there is no way"},
+        {"0,,1\n", "line 1: '' is not a number; write a latency, or - if there is no link"},
         {"a,b\n0,1,2\n", "line 2: 3 numbers for 2 sites"},
         {"x,a,b\n0,1\n1,0\n", "line 2: 2 numbers for 3 sites"},
         {"x,a,b\na,0,1\nc,1,0\n", "line 3: this row must begin with its site's name 'b', and "
@@ -168,7 +168,7 @@ START_TEST(what_is_wrong_is_said_with_its_line) {
         {"unit 1.2.3ms\n0 1\n1 0\n", "line 1: unit '1.2.3ms' is none of"},
         {"unit 0ms\n0 1\n1 0\n", "line 1: unit '0ms' is none of"},
         {"0 1\nunit ms\n1 0\n", "line 2: the unit must stand once, before the numbers"},
-        {"a b\n0 1\n1 0\nhosts c x\n", "line 4: hosts of 'c': no site is called so"},
+        {"a b\n0 1\n1 0\nhosts c x\n", "line 4: hosts of 'c': no site has this name"},
         {"a b\n0 1\n1 0\nhosts a x\n", "line 4: no hosts for 'b'; give the hosts of all sites"},
         {"a b\n0 1\n1 0\nhosts a x\nhosts a y\n", "line 5: a second list of hosts for 'a'"},
         {"a b\n0 1\n1 0\nhosts a x y\nhosts b y\n", "line 4: 'y' is too much"},
