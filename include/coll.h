@@ -341,9 +341,9 @@ int COLL_Neighbor_alltoallw_init(const void *send_buffer, const MPI_Count send_c
                                  COLL_Request *request);
 
 /*
- * Starts a persistent *REQUEST. Local. Returns MPI_ERR_REQUEST if *REQUEST is active already or not
- * a request. A reduction's MPI_Op must not be freed before the request, since MPI has no way to
- * keep an MPI_Op alive.
+ * Starts a persistent *REQUEST. Local. Returns MPI_ERR_REQUEST if *REQUEST is active already, is
+ * not a persistent request, or its communicator has been freed. A reduction's MPI_Op must not be
+ * freed before the request, since MPI has no way to keep an MPI_Op alive.
  */
 int COLL_Start(COLL_Request *request);
 
@@ -366,7 +366,7 @@ int COLL_Waitall(int count, COLL_Request requests[]);
 
 /*
  * Frees a persistent *REQUEST and sets it to COLL_REQUEST_NULL. Local. Returns MPI_ERR_REQUEST if
- * it is active or not a request.
+ * *REQUEST is active or is not a persistent request.
  */
 int COLL_Request_free(COLL_Request *request);
 
@@ -378,9 +378,10 @@ int COLL_Request_free(COLL_Request *request);
 typedef struct COLL_Pool COLL_Pool;
 
 /*
- * Combines FROM into INTO, both VALUE_BYTES long and aligned to 8 bytes. Must be associative and
- * commutative, must not keep the pointers or touch the pool, and may be called from several threads
- * at the same time, but never for the same key. CONTEXT is the argument of COLL_Pool_create.
+ * Combines FROM into INTO, both VALUE_BYTES long and aligned to 8 bytes. The function must be
+ * associative and commutative, and must not keep the pointers or touch the pool. Several threads
+ * may call it at the same time, but never for the same key. CONTEXT is the argument of
+ * COLL_Pool_create.
  */
 typedef void COLL_Combine(void *into, const void *from, size_t value_bytes, void *context);
 
