@@ -199,7 +199,7 @@ static void measure_all(bench *b, FILE *json) {
             blocking = medians[0];
             MPI_Bcast(&blocking, 1, MPI_DOUBLE, 0, b->comm);
             b->work = b->options->work * blocking;
-            if (b->options->compute) { /* measure the work alone, on all cores that it will have */
+            if (b->options->compute) { /* measure the work alone, while all ranks compute */
                 double begun = app_seconds();
                 work_for(b, b->work);
                 double alone = app_seconds() - begun;

@@ -23,7 +23,7 @@ typedef struct series {
     int rank, ranks;
     size_t bytes;
     operation_run run;
-    double lead, shortest_lead; /* s: how far ahead a common start is announced; at rank 0 */
+    double lead, shortest_lead; /* s: how far ahead rank 0 announces a common start */
     int *order;
     bool *given_up; /* contenders that are not repeated */
 } series;
@@ -79,8 +79,8 @@ bool bench_drops(const char *command, double *count) {
 }
 
 /*
- * On rank 0, returns the number of packets dropped so far; 0 if the settings have no command for
- * it. Returns 0 on other ranks.
+ * On rank 0, returns the number of packets dropped so far, or 0 if the settings have no command for
+ * it or the command fails. Returns 0 on other ranks.
  */
 static double count_drops(const series *s) {
     double count = 0;
@@ -137,9 +137,9 @@ static int run_once(const series *s, const contender *c, unsigned seed, double *
 }
 
 /*
- * Calls run_once, and repeats the run with an earlier announcement as long as some rank got the
- * announcement too late. Afterwards the announcement time shrinks again, because delays are rare
- * and a long announcement would make most of a short run's time waiting.
+ * Calls run_once, and repeats the run with twice the lead as long as some rank got the announcement
+ * too late. A run in time shortens the lead by 5 %: delays are rare, and with a long lead ranks
+ * would wait for longer than a short run takes.
  */
 static int run_together(series *s, const contender *c, unsigned seed, double *seconds,
                         bench_result *result) {
@@ -196,7 +196,7 @@ static bool is_rival(const contender *c) {
     return c->kind == CONTENDER_RIVAL;
 }
 
-/* Returns whether C is one of the algorithms from which auto may choose. */
+/* Returns whether C is the MPI library's default, or an algorithm of libcoll other than auto. */
 static bool is_named(const contender *c) {
     return c->kind == CONTENDER_NATIVE ||
            (c->kind == CONTENDER_OURS && strcmp(c->algorithm, "auto") != 0);
@@ -206,7 +206,7 @@ static bool is_named(const contender *c) {
  * Called after the first counted round. Among the contenders accepted by COUNTS, gives up those
  * that take more than TIMES times as long as the best. A contender that is given up, takes more
  * than SLOW seconds and was less far behind at the previous size won't catch up: it is left out of
- * the next sizes.
+ * the next sizes if settings->give_up is set.
  */
 static void give_up_hopeless(const series *s, const bench_result results[],
                              bool (*counts)(const contender *), double times) {
@@ -253,7 +253,7 @@ static int decide_on_round(const series *s, int done, double began, const bench_
     return MPI_Bcast(more, 1, MPI_INT, 0, s->comm);
 }
 
-/* Turns a contender's sums into means, and sums up the processor time of all ranks. */
+/* Turns a contender's sums into means per run, after adding up the processor time of all ranks. */
 static int finish_result(const series *s, bench_result *result) {
     app_stats_sort(result->samples, result->count);
     int code = MPI_Allreduce(MPI_IN_PLACE, &result->processor, 1, MPI_DOUBLE, MPI_SUM, s->comm);
@@ -317,7 +317,7 @@ int bench_run(contender_list *list, size_t bytes, const bench_settings *settings
                 .rank = app_rank(comm),
                 .ranks = app_ranks(comm),
                 .bytes = bytes};
-    /* Long enough for the announcement to reach all ranks on any network. */
+    /* Usually long enough for the announcement to reach all ranks. */
     s.lead = s.shortest_lead = 1e-3 + 8 * clock->uncertainty + 50e-6 * s.ranks;
     int good = allocate_results(&s, results);
     int code = MPI_Allreduce(MPI_IN_PLACE, &good, 1, MPI_INT, MPI_LAND, comm);

@@ -18,11 +18,11 @@ typedef struct bench_settings {
     int root;
     int warmups;     /* rounds that don't count */
     int least, most; /* counted rounds */
-    double seconds;  /* end a size after LEAST rounds that have taken this long */
+    double seconds;  /* after LEAST rounds, end a size once its rounds have taken this long */
     double steady;   /* also end a size after LEAST rounds if all medians are known to within this
                         share of their values */
     double hopeless; /* a rival this many times slower than the best rival isn't repeated; 0: all
-                        are */
+                        are repeated */
     double give_up;  /* the same factor for libcoll's algorithms, except auto, and for the library's
                         default; 0: all are repeated */
     bool verify;     /* check the received data after every run */
@@ -48,9 +48,10 @@ typedef struct bench_result {
 
 /*
  * Measures LIST at BYTES; collective over COMM. RESULTS, one for each contender, are complete on
- * rank 0. A slow contender that is given up and is further behind than at the previous size is left
- * out of later sizes. All ranks return the same code for MPI_ERR_NO_MEM and for errors of the
- * measurement itself. Free the results with bench_free.
+ * rank 0. If settings->give_up is set, a slow contender that is given up and is further behind than
+ * at the previous size is left out of later sizes. Returns MPI_ERR_NO_MEM on all ranks if memory is
+ * short on some rank, or an MPI error code of the measurement itself. An error of a contender is
+ * stored in its result. Free the results with bench_free.
  */
 int bench_run(contender_list *list, size_t bytes, const bench_settings *settings,
               const app_clock *clock, MPI_Comm comm, bench_result results[]);

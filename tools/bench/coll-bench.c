@@ -106,7 +106,7 @@ static bool find_operation(command *options) {
            app_refuse(&problem, "unknown operation %s; known: %sstarted, dcp", name, known);
 }
 
-/* Rounds the sizes and removes duplicates. */
+/* Rounds the sizes, except with --total, and removes sizes that are equal to the previous size. */
 static void round_sizes(command *options) {
     const operation *op = options->settings.operation;
     int kept = 0;
@@ -182,7 +182,7 @@ static bool parse_options(int argc, char **argv, command *options) {
 
 /*
  * Moves as many bytes as the busiest host must send or receive, from the root to the rank in PARAMS
- * or in the other direction, in pieces of at most 1 GB. The other ranks do nothing.
+ * or in the other direction, in pieces of at most 1 GiB. The other ranks do nothing.
  */
 static int run_wire(const contender *c, const operation_run *run) {
     const size_t most = 1 << 30, bytes = run->moved;

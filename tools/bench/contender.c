@@ -35,7 +35,7 @@ static int add_spec(contender_list *list, const char *operation, const char *spe
     return code == MPI_SUCCESS ? COLL_Set(list->at[list->count - 1].comm, operation, spec) : code;
 }
 
-enum { MOST = 64 }; /* the most algorithms of an operation */
+enum { MOST = 64 }; /* maximum number of algorithms of an operation */
 
 int contender_explain(MPI_Comm comm, const char *operation, size_t bytes, int root,
                       const char *name, COLL_Candidate *found) {

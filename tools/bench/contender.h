@@ -14,7 +14,7 @@ typedef enum contender_kind {
     CONTENDER_OURS,   /* an algorithm of libcoll, or auto */
     CONTENDER_NATIVE, /* MPI's own choice, the reference of vs_native */
     CONTENDER_RIVAL,  /* an algorithm of MPI, forced by a setting */
-    CONTENDER_WIRE    /* one point-to-point message to one other node: the limit */
+    CONTENDER_WIRE    /* one point-to-point message between the root and another node: the limit */
 } contender_kind;
 
 typedef struct contender contender;
@@ -41,8 +41,8 @@ typedef struct contender_list {
 } contender_list;
 
 /*
- * Adds libcoll's algorithms of OPERATION named by SPECS, which a NULL ends. Returns the first
- * error, whose text names an unknown algorithm.
+ * Adds libcoll's algorithms of OPERATION that SPECS names. The last element of SPECS is NULL.
+ * Returns the first error; if an algorithm is unknown, the text of the error names it.
  */
 int contender_add_ours(contender_list *list, const char *operation, const char *const specs[],
                        contender_run *run, MPI_Comm comm);

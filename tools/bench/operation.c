@@ -68,7 +68,8 @@ static size_t moves_blocks(const operation_run *run) {
     return most * element_of(op);
 }
 
-/* A host sends all but its share of the data, and receives as much of the sums. */
+/* A reduce-scatter moves all data but a rank's share over its link; the allgather that follows
+ * moves as much again. */
 static size_t moves_twice(const operation_run *run) {
     return (size_t)(2 * (double)run->bytes * (run->ranks - 1) / run->ranks);
 }

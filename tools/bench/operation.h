@@ -44,7 +44,7 @@ typedef int operation_call(operation_manner how, const operation_run *run, MPI_C
 typedef struct operation {
     const char *name;               /* "gatherv" */
     const char *library;            /* libcoll's name for it: "gather" */
-    const operation_forced *forced; /* by number, from 1 on; ended by a NULL name */
+    const operation_forced *forced; /* ordered by number, from 1; a NULL name ends them */
     const char *nonblocking;        /* MPI's name of the nonblocking call */
     operation_call *call;
     size_t (*moved)(const operation_run *run); /* see operation_moved */
@@ -103,7 +103,8 @@ bool operation_open(operation_run *run, const operation *op, size_t bytes, int r
                     int root);
 void operation_close(operation_run *run);
 
-/* Run an operation with libcoll, and with MPI's own call, which may be nonblocking. */
+/* operation_ours runs an operation with libcoll; operation_native runs it with MPI's own call,
+ * which is nonblocking if the contender says so. */
 contender_run operation_ours, operation_native;
 
 #endif

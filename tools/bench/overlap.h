@@ -11,7 +11,7 @@
 typedef enum overlap_scheme {
     OVERLAP_BLOCKING, /* MPI_Allreduce, then the computation */
     OVERLAP_NBC,      /* MPI_Iallreduce, the computation, MPI_Wait */
-    OVERLAP_POLLED,   /* the same, with MPI_Test after every piece of the computation */
+    OVERLAP_POLLED,   /* like OVERLAP_NBC, with MPI_Test after every piece of the computation */
     OVERLAP_DCP,      /* DCP_IAllreduce, the computation, DCP_Wait */
     OVERLAP_SCHEMES
 } overlap_scheme;
@@ -42,8 +42,8 @@ typedef struct overlap_call {
 
 /*
  * Runs CALL; collective over its communicator. SAMPLES, one for each repetition, are complete on
- * rank 0: the seconds spent in calls, averaged over the ranks, without the clock's cost. Without
- * computation they are the latency, else the overhead. Returns MPI's error codes.
+ * rank 0: the seconds spent in calls, averaged over the ranks, less the cost of reading the
+ * clock. Without computation a sample is the latency, else the overhead. Returns MPI's error codes.
  */
 int overlap_run(const overlap_call *call, const overlap_machine *machine, double samples[]);
 
@@ -54,9 +54,10 @@ int overlap_run(const overlap_call *call, const overlap_machine *machine, double
 typedef int dcp_job_work(MPI_Comm app, void *context);
 
 /*
- * Runs WORK with DCPs started according to SPEC (COLL_DCP's syntax); without DCPs on all ranks if
- * SPEC is NULL. If WORK is NULL, only checks SPEC. Collective over MPI_COMM_WORLD. Ends PROGRAM
- * with one line if SPEC is refused, or if an error would leave other ranks waiting.
+ * Starts DCPs according to SPEC (COLL_DCP's syntax) and runs WORK on the other ranks. If SPEC is
+ * NULL, runs WORK on all ranks, without DCPs. If WORK is NULL, only checks SPEC. Collective over
+ * MPI_COMM_WORLD. Ends PROGRAM with one line if SPEC is refused, or on any other error, since other
+ * ranks would wait for the failed rank.
  */
 void dcp_job_run(const char *program, const char *spec, dcp_job_work *work, void *context);
 

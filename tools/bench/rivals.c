@@ -61,7 +61,7 @@ static int add_forced(contender_list *list, MPI_Comm comm, const operation_force
 
 #ifdef OPEN_MPI
 /*
- * Adds an operation on a communicator whose collectives come from COMPONENT, which Open MPI uses
+ * Adds a contender whose communicator takes its collectives from COMPONENT, which Open MPI uses
  * only on request.
  */
 static int add_component(contender_list *list, MPI_Comm comm, const char *component) {
@@ -91,7 +91,7 @@ int rivals_add(contender_list *list, const operation *op, MPI_Comm comm) {
     int code = MPI_SUCCESS;
 #ifdef HAVE_MPI_T_INIT_THREAD
     int level, provided;
-    code = MPI_Query_thread(&level); /* Open MPI takes the level requested here as the process's */
+    code = MPI_Query_thread(&level); /* Open MPI makes this level that of the process */
     if (code == MPI_SUCCESS)
         code = MPI_T_init_thread(level, &provided);
     if (code != MPI_SUCCESS)

@@ -37,7 +37,8 @@ enum { SHOWN = 5 };
 
 static app_problem problem;
 
-/* Data of all ranks, then data of rank 0 and of the first ranks of hosts alone. */
+/* What this rank knows. Only the first rank of each host uses NETWORK, and only rank 0 sets
+ * SUSPECTS. */
 typedef struct doctor {
     MPI_Comm comm, first_comm; /* FIRST_COMM is MPI_COMM_NULL on other ranks */
     int host;                  /* of this rank */
@@ -51,7 +52,8 @@ typedef struct doctor {
     double began;
 } doctor;
 
-/* Makes the communicators. A host's number is the rank of its first rank in FIRST_COMM. */
+/* Creates FIRST_COMM and sets HOST: the number of a host is the rank of its first process in
+ * FIRST_COMM. */
 static int find_hosts(doctor *d) {
     MPI_Comm host_comm;
     int code = MPI_Comm_split_type(d->comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host_comm);
@@ -78,7 +80,8 @@ static int compute(doctor *d) {
     return code;
 }
 
-/* Has the hosts or links that stand out measured again, between three hosts each. */
+/* Measures again around each host or link that stands out: the links between the three hosts of the
+ * suspect. In a job of two hosts, measures their only link three times as often instead. */
 static int test_suspects(doctor *d) {
     static const int ends[DOCTOR_EDGES][2] = {{0, 1}, {0, 2}, {1, 2}};
     int wanted[DOCTOR_EDGES * DOCTOR_SUSPECTS][2] = {{0}}, count = DOCTOR_EDGES * d->suspect_count;
@@ -97,7 +100,7 @@ static int test_suspects(doctor *d) {
     return code;
 }
 
-/* Measures between hosts, on their first ranks. */
+/* Measures the network between hosts; called on their first ranks. */
 static int test_network(doctor *d) {
     const int hosts = app_ranks(d->first_comm), most = hosts * DOCTOR_ROUNDS / 2 + 1,
               alone = DOCTOR_EDGES * DOCTOR_SUSPECTS * DOCTOR_REPEATS;
@@ -117,8 +120,8 @@ static int test_network(doctor *d) {
     return code == MPI_SUCCESS ? test_suspects(d) : code;
 }
 
-/* Finds the rack of each rank, as libcoll will in the program. Fewer than three hosts have no
- * order. */
+/* Finds the rack of each rank, as libcoll will in the program. Does nothing for fewer than three
+ * hosts, whose order is not judged. */
 static int find_racks(doctor *d) {
     int hosts = d->first_comm == MPI_COMM_NULL ? 0 : app_ranks(d->first_comm);
     int code = MPI_Bcast(&hosts, 1, MPI_INT, 0, d->comm);
@@ -152,7 +155,7 @@ static int test_all(doctor *d) {
 
 /* --- The output --- */
 
-/* Returns the median speed of the hosts' first ranks. */
+/* Returns the median speed of the hosts' first ranks in the first try; 1 without memory. */
 static double median_speed(const doctor_job *job) {
     double *values = malloc((size_t)job->hosts * sizeof *values);
     for (int host = 0; values && host < job->hosts; host++)

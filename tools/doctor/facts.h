@@ -14,7 +14,7 @@ typedef struct doctor_interface {
     uint32_t address; /* in network byte order */
     int mtu;
     int megabits;    /* Mbit/s that the driver names; 0: none */
-    int connections; /* MPI's TCP connections to other hosts that use it */
+    int connections; /* number of this process's TCP connections over it to other hosts */
     bool running;    /* it has a link */
     bool bridge;     /* for containers or virtual machines of this host */
     uint64_t errors; /* packets lost here for errors */

@@ -100,6 +100,6 @@ const char *doctor_kind_name(doctor_kind kind);
 /* Returns the median of a quantity over the pairs of HOST; 0 if HOST has no pairs. */
 double doctor_host_latency(const doctor_job *job, int host); /* s */
 double doctor_host_rate(const doctor_job *job, int host);    /* bytes/s, in the slower direction */
-double doctor_host_ahead(const doctor_job *job, int host);   /* s, of its clock */
+double doctor_host_ahead(const doctor_job *job, int host);   /* s by which its clock is ahead */
 
 #endif

@@ -60,7 +60,7 @@ static void name_hosts(const odd_hosts *odd, char *text, size_t size) {
         snprintf(text + used, size - used, " and %d more", odd->count - named);
 }
 
-/* Adds a finding about the odd hosts, if there are any, and begins again with none. */
+/* Adds a finding about the hosts in ODD, if there are any, and empties ODD. */
 static void add_finding(odd_hosts *odd, doctor_kind kind, bool certain, const char *remedy,
                         doctor_findings *found) {
     if (odd->count > 0 && found->count < DOCTOR_FINDINGS) {
@@ -74,8 +74,8 @@ static void add_finding(odd_hosts *odd, doctor_kind kind, bool certain, const ch
     odd->count = 0;
 }
 
-/* Does the same if few hosts are odd. If many are odd, adds no finding, since the job has several
- * kinds of hosts. */
+/* Does the same as add_finding if few hosts are odd. If many hosts are odd, only empties ODD, since
+ * the job has several kinds of hosts. */
 static void add_finding_of_few(odd_hosts *odd, doctor_kind kind, bool certain, const char *remedy,
                                doctor_findings *found) {
     if (odd->count > (odd->job->hosts + FEW - 1) / FEW)
@@ -169,8 +169,8 @@ static double worst_of(const doctor_job *job, int host, int nth,
 }
 
 /*
- * Adds the hosts whose value is below LEAST times the median in all tries, or in all but one; then
- * the finding is uncertain. Tries whose median is below USUAL don't count.
+ * Adds the hosts whose value is below LEAST times the median in all tries, or in all tries but one;
+ * in the latter case the finding is uncertain. Tries whose median is below USUAL don't count.
  */
 static void judge_speed(odd_hosts *odd, double (*value)(const doctor_facts *, int), double least,
                         double usual, doctor_kind kind, const char *what, const char *remedy,
@@ -278,7 +278,7 @@ static void judge_values(odd_hosts *odd, bool of_mtu, doctor_findings *found) {
     }
     if (count > 0)
         app_stats_sort(values, count);
-    /* Of an even number, the upper one of the middle values, and not a mean that no host has. */
+    /* With an even number of values, use the upper middle value, not a mean that no host has. */
     const double usual = count > 0 ? values[count / 2] : 0;
     for (int host = 0; count > 0 && host < job->hosts; host++) {
         const doctor_interface *used = interface_used(job, host);
@@ -327,7 +327,7 @@ static int count_in_rack(const doctor_job *job, int rack) {
     return count;
 }
 
-/* Looks for ranks that are not placed rack by rack, but as if at random. */
+/* Adds a finding if the order of ranks is nearer to a random order than to one rack by rack. */
 static void judge_order(const doctor_job *job, doctor_findings *found) {
     const int neighbours = job->ranks - 1;
     int racks = 0, apart = 0;
@@ -337,7 +337,7 @@ static void judge_order(const doctor_job *job, doctor_findings *found) {
         racks = job->rack_of[rank] >= racks ? job->rack_of[rank] + 1 : racks;
         apart += rank > 0 && job->rack_of[rank] != job->rack_of[rank - 1];
     }
-    /* In a random order this is the mean number of consecutive ranks in different racks. */
+    /* Mean number of pairs of consecutive ranks in different racks, if the order is random. */
     double at_random = neighbours;
     for (int rack = 0; rack < racks; rack++) {
         const double ranks = count_in_rack(job, rack);

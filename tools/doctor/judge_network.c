@@ -154,7 +154,8 @@ static bool is_suspect_host(const doctor_suspect suspects[], int count, int host
     return false;
 }
 
-/* Adds the host that is worst in WHAT, if it is bad and no suspect yet. Returns the new COUNT. */
+/* Adds the worst in WHAT of the bad hosts that are no suspects yet, if few hosts are bad and the
+ * worst one has two good hosts to be measured with. Returns the new COUNT. */
 static int suspect_host(const doctor_job *job, const usual_values *usual, quantity what,
                         doctor_suspect suspects[], int count) {
     int worst = -1, bad = 0;
@@ -177,10 +178,10 @@ static int suspect_host(const doctor_job *job, const usual_values *usual, quanti
 }
 
 /*
- * Adds the link that is worst in WHAT, if neither of its hosts is bad. A link that loses packets is
- * faulty by itself. A long or slow link may lead to another place, but then many links are long or
- * slow. In a job of two hosts only losses can be judged: there is nothing to compare with. Returns
- * the new COUNT.
+ * Adds the worst in WHAT of the bad links between hosts that are not bad. A link that loses packets
+ * is faulty by itself. A long or slow link may lead to another place, but then many links are long
+ * or slow. In a job of two hosts only losses can be judged: there is nothing to compare with.
+ * Returns the new COUNT.
  */
 static int suspect_link(const doctor_job *job, const usual_values *usual, quantity what,
                         doctor_suspect suspects[], int count) {
@@ -306,7 +307,8 @@ static void judge_suspect(const doctor_job *job, const doctor_suspect *s, const 
             return;
 }
 
-/* Adds the host whose clock differs most from the clocks of the hosts that it measured with. */
+/* Adds the host whose clock differs most from the clocks of the hosts that it measured with, if the
+ * difference is at least 1 s. */
 static void judge_clocks(const doctor_job *job, doctor_findings *found) {
     int worst = 0;
     for (int host = 1; host < job->hosts; host++)

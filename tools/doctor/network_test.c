@@ -14,8 +14,9 @@ static const double NAP = 200e-6, LONGEST_NAP = 2e-3;
 
 /*
  * Pairs hosts by the circle method, in which each host meets each other host in one round: in round
- * R host I meets host R - I, and a host that would meet itself meets the last one. The rounds that
- * are measured are spread evenly, so that a host meets near and far hosts.
+ * R, host I meets host R - I modulo the number of rounds, and a host that would meet itself meets
+ * the last one. The rounds that are measured are spread evenly, so that a host meets near and far
+ * hosts.
  */
 int doctor_network_partner(int host, int hosts, int nth) {
     const int players = hosts + hosts % 2, rounds = players - 1,
@@ -28,7 +29,8 @@ int doctor_network_partner(int host, int hosts, int nth) {
     return partner < hosts ? partner : host;
 }
 
-/* Waits until all ranks are here, asleep: they may share cores with ranks that measure. */
+/* Waits until all ranks have called this function. Waiting ranks sleep, since they may share cores
+ * with ranks that measure. */
 static int wait_for_all(MPI_Comm comm) {
     return app_barrier_asleep(comm, NAP, LONGEST_NAP);
 }

@@ -5,7 +5,7 @@
 
 #include "tools/doctor/pair_test.h"
 
-/* Most other hosts that each host measures with, all hosts at the same time. */
+/* Maximum number of other hosts that each host measures with, while all hosts measure. */
 enum { DOCTOR_ROUNDS = 5 };
 
 /* COMM has one rank of each host, and FACTS are this rank's. PAIRS of rank 0 have COUNT elements.

@@ -55,7 +55,7 @@ static int measure_latency(int peer, MPI_Comm comm, doctor_half *half) {
     double own = 0, other = 0;
     half->latency = INFINITY;
     for (int trip = 0; trip <= 2 * TRIPS + 1; trip++) {
-        const bool asks = leads == (trip % 2 == 0); /* they ask in turn */
+        const bool asks = leads == (trip % 2 == 0); /* both ranks ask in turn */
         const double began = app_seconds();
         int code = MPI_SUCCESS;
         own = clock_now();
@@ -111,7 +111,7 @@ typedef struct addresses {
     uint32_t of[DOCTOR_INTERFACES];
 } addresses;
 
-/* Adds SIGN times the segments that were sent to a host with the addresses THERE. */
+/* Adds SIGN times the segments sent, and sent again, to the host with the addresses THERE. */
 static void count_segments(const addresses *there, int sign, doctor_half *half) {
     app_connection list[APP_CONNECTIONS];
     const int count = app_connections_read(list);

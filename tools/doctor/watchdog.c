@@ -17,7 +17,8 @@
 /*
  * Seconds without progress after which the thread begins to look for connections without an answer
  * (BEGIN), ends the program and names such a connection (PATIENCE), or ends the program though it
- * has found none (LONGER). So a rank that can name a connection reports first.
+ * has found none (LONGER). So a rank that can name a connection reports first. The thread looks
+ * every PAUSE seconds.
  */
 static const double BEGIN = 0.5, PATIENCE = 8, LONGER = 10, PAUSE = 0.1;
 

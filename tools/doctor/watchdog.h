@@ -4,8 +4,10 @@
 #define COLL_TOOLS_DOCTOR_WATCHDOG_H
 
 /*
- * Ends the program with a line on stderr that names the connection, once the time since MPI_Init or
- * the latest call of doctor_watchdog_calm exceeds some seconds. Call it before MPI_Init.
+ * doctor_watchdog_start starts a thread; call it before MPI_Init. If the time since MPI_Init or the
+ * latest call of doctor_watchdog_calm exceeds some seconds, the thread ends the program with a line
+ * on stderr, which names a connection that gets no answer, if there is one. doctor_watchdog_end
+ * ends the thread.
  */
 void doctor_watchdog_start(void);
 void doctor_watchdog_calm(void);

@@ -20,7 +20,7 @@ enum {
     ROW_MOST = 340,
     ROW_LEAST = 110,
     ROWS = 6400, /* height into which many rows should fit */
-    TICKS = 10   /* most ticks of the time axis */
+    TICKS = 10   /* maximum number of ticks on the time axis */
 };
 
 enum { ARROWS_MOST = 2000 };
@@ -33,7 +33,7 @@ typedef struct rack {
 typedef struct line {
     int position;
     int64_t first; /* when the rank has its first data */
-    int64_t last;  /* when its last message leaves, which can be after its end */
+    int64_t last;  /* when the rank's last message leaves, perhaps after the rank's end */
 } line;
 
 typedef struct picture {
@@ -278,8 +278,8 @@ static void draw_axis(const picture *p) {
     fprintf(out, "</text>\n");
 }
 
-/* Draws a bar in proportion to BYTES; MOST bytes, the most over any uplink, have the full length.
- */
+/* Draws a bar in proportion to BYTES. A bar for MOST bytes, the maximum over all uplinks, has the
+ * full length. */
 static void draw_uplink(const picture *p, int y, const char *way, int64_t bytes, int64_t most) {
     const int x = NAMES + PLOT + 250;
     int length = (int)((double)bytes / (double)most * 700);
@@ -365,8 +365,8 @@ static int draw_all(picture *p) {
     return code;
 }
 
-/* Sets the positions of ranks and racks. Ranks that have data without receiving a message have it
- * from time 0. */
+/* Sets the positions of ranks and racks. The root has data from time 0; if the operation has no
+ * root, all ranks do. */
 static void place_lines(picture *p) {
     for (int i = 0; i < p->call.racks; i++)
         p->racks[i].first = p->ranks;

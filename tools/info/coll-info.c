@@ -310,7 +310,8 @@ static void print_notes(const COLL_Description *d, int ranks, int racks, int sit
 }
 
 /*
- * Prints how much slower reproducible results are; the COUNT candidates are sorted, fastest first.
+ * Prints how much slower the chosen algorithm is than the fastest of the COUNT candidates that only
+ * COLL_REPRODUCIBLE rules out.
  */
 static void print_price_of_reproducibility(const COLL_Candidate candidates[], int count) {
     const COLL_Candidate *fastest = NULL;

@@ -32,7 +32,7 @@ static const char usage[] =
     "paper measured; for blocking collectives p^2 times, because a rank then also waits until its\n"
     "DCP gets the processor.\n";
 
-/* The most application ranks for a DCP in the table. */
+/* Maximum number of application ranks per DCP. */
 enum { MOST_SERVED = 64 };
 
 typedef struct command {

@@ -62,7 +62,7 @@ static bool parse_options(int argc, char **argv, command *options) {
 static void write_rankfile(FILE *file, const char *const hosts[], const int slot_of[], int ranks) {
     for (int rank = 0; rank < ranks; rank++) {
         const char *host = hosts[slot_of[rank]];
-        int before = 0; /* slots of the same host; the hostfile may name a host in several lines */
+        int before = 0; /* earlier slots of the host, which the hostfile may name repeatedly */
         for (int slot = 0; slot < slot_of[rank]; slot++)
             before += strcmp(hosts[slot], host) == 0;
         fprintf(file, "rank %d=%s slot=%d\n", rank, host, before);
@@ -100,7 +100,7 @@ static void run(command *options) {
                 slots_read(options->hostfile, &slots, cluster, &problem) &&
                 app_output_open(&output, options->output, &problem) &&
                 app_mpi(&problem, COLL_Record_read(directory, &record));
-    /* A job has at most as many ranks as slots, which is checked first. */
+    /* COLL_Replay_place refuses a job with more ranks than slots. */
     if (good && !(slot_of = malloc((size_t)cluster->slot_count * sizeof *slot_of)))
         good = app_refuse(&problem, "out of memory for %d slots", cluster->slot_count);
     good = good && app_mpi(&problem, COLL_Replay_place(record, cluster, (unsigned)options->seed,

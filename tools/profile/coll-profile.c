@@ -86,7 +86,8 @@ static bool check_files(const command *options) {
            (!options->plot || app_drawer_check(&app_gnuplot, options->plot, &problem));
 }
 
-/* Copies the levels that are not too noisy to PROFILE. Returns false if no level is left. */
+/* Sets PROFILE. Levels that were not measured, or were too noisy, are marked as not measured.
+ * Returns false if no level is left. */
 static bool make_profile(const model *m, COLL_Profile *profile) {
     int levels = 0;
     for (int level = 0; level < COLL_LEVELS; level++) {

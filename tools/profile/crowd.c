@@ -30,7 +30,7 @@ enum {
 
 /* --- Pairs --- */
 
-/* Returns each byte that PEER sends, until PEER sends an empty message. */
+/* Receives bytes from PEER and sends each of them back, until an empty message arrives. */
 static int answer_pings(int peer, MPI_Comm comm) {
     for (;;) {
         char byte;
@@ -253,7 +253,8 @@ int crowd_receive(const int senders[], int count, MPI_Comm comm, double seconds,
     return code;
 }
 
-/* Sends O's messages, and waits for a credit whenever none is left. */
+/* Sends the messages of order O, and waits for a credit whenever none is left. Returns when
+ * RECEIVER has confirmed all messages. */
 static int send_messages(int receiver, MPI_Comm comm, const order *o, const char *buffer) {
     int code = MPI_SUCCESS;
     for (int sent = 0, credits = o->credits, confirmed = 0;

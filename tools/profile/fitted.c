@@ -31,7 +31,8 @@ static bool summarize_rounds(const probe_result *probe, probe_figure figure, int
     return true;
 }
 
-/* Sets CURVE's points from FIGURE, at the sizes that all pairs have measured, and its noise. */
+/* Sets the points of CURVE from FIGURE, at the sizes that all pairs have measured, and the noise of
+ * CURVE. */
 static void collect_points(const survey_level *l, probe_figure figure, model_curve *curve) {
     double noise[PROBE_SIZES * SURVEY_PAIRS];
     int noises = 0;

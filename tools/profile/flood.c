@@ -26,8 +26,8 @@ enum {
 static const double LOSSY_BELOW = 0.9;
 
 /*
- * Seconds without an arrival, after all senders are done, after which all other datagrams count as
- * lost.
+ * Seconds without an arrival, after all senders are done, after which the datagrams that have not
+ * arrived count as lost.
  */
 static const double SILENCE = 20e-3;
 

@@ -51,8 +51,8 @@ static COLL_Level level_apart(const COLL_Place *one, const COLL_Place *other) {
 
 /*
  * Sets *PAIR to the first two ranks that are not taken and whose messages are of LEVEL, and returns
- * false if there are none. Tries each rank from FIRST on with all others from STRIDE ranks after it
- * on.
+ * false if there are none. Tries all ranks in turn, beginning with FIRST, and each of them with all
+ * other ranks, beginning STRIDE ranks after it.
  */
 static bool find_pair(const COLL_Place places[], int ranks, COLL_Level level, int first, int stride,
                       const bool taken[], rank_pair *pair) {
@@ -156,8 +156,8 @@ free:
     return count;
 }
 
-/* The leader of the level's first pair receives; ranks send if their messages to it are of LEVEL.
- */
+/* The leader of the level's first pair receives; the first ranks whose messages to it are of LEVEL
+ * send, at most CROWD_SENDERS. */
 static void plan_senders(const survey *s, COLL_Level level, survey_level *l) {
     l->receiver = l->pair[0].leader;
     for (int rank = 0; rank < s->ranks && l->senders < CROWD_SENDERS; rank++)
@@ -305,7 +305,7 @@ static int send_task(const survey *s, const task *t) {
     return code;
 }
 
-/* Has T done by the ranks that take part in it, and collects its results in RESULTS. */
+/* Makes the ranks that take part in T do it, and collects its results in RESULTS. */
 static int direct_task(const survey *s, const task *t, task_result results[]) {
     static const char *const names[] = {"pairs", "concurrent pairs", "relays", "converging streams",
                                         "floods"};
@@ -393,8 +393,8 @@ static int direct_level(survey *s, int level, double seconds, task_result result
         else if (kind == CONVERGE && l->senders > 1)
             code = direct_receiver_task(s, level, CONVERGE, 2 * CROWD_SHARE * s->seconds, results);
         else if (kind == FLOOD && l->senders > 1 && level >= COLL_LEVEL_RACK && s->flood)
-            /* Each step takes twice as long as the one before, so all take twice as long as the
-             * last. */
+            /* Each step takes twice as long as the one before, so all steps together take twice as
+             * long as the last step. */
             code = direct_receiver_task(s, level, FLOOD, 2 * FLOOD_SECONDS, results);
     }
     return code;

@@ -67,10 +67,10 @@ int survey_run(survey *s);
 void survey_free(survey *s);
 
 /*
- * Chooses at most MOST pairs of the RANKS ranks. The two ranks of a pair are apart at exactly
- * LEVEL, and no rank is in two pairs. About as many streams leave each site, rack or node as enter
- * it, so that its shared links are equally busy in both directions. Returns the number of pairs, or
- * -1 without memory.
+ * Chooses at most MOST pairs of the RANKS ranks. Messages of a pair are of exactly LEVEL, and no
+ * rank is in two pairs. About as many streams leave each site, rack or node as enter it, so that
+ * its shared links are equally busy in both directions. Returns the number of pairs, or -1 without
+ * memory.
  */
 int survey_streams(const COLL_Place places[], int ranks, COLL_Level level, int most,
                    rank_pair pairs[]);
