@@ -10,8 +10,8 @@ enum { WATCH_LINES = 40 };
 typedef char watch_source_line[128];
 
 /*
- * Writes "file.c:12" for each of COUNT places, at most WATCH_LINES, or "" if addr2line(1) is not
- * installed, doesn't know the place, or takes too long.
+ * Writes "file.c:12" to LINES for each of the first WATCH_LINES of COUNT places, or "" if
+ * addr2line(1) is not installed, doesn't know the place, or takes too long.
  */
 void watch_addr2line_find(const watch_place *const places[], watch_source_line lines[], int count);
 

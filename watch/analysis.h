@@ -26,7 +26,7 @@ typedef struct watch_analysis {
     uint64_t young;
     watch_condition *conditions;
     bool *any;            /* with WATCH_WAITING: one of the ranks in its row of WAITS is enough */
-    bool *stuck;          /* it proceeds only if another stuck rank does */
+    bool *stuck;          /* lost, in MPI_Finalize, or proceeds only if another stuck rank does */
     unsigned char *waits; /* how certainly RANK waits for OTHER, at [rank * ranks + other] */
     watch_diagnosis *out;
 } watch_analysis;

@@ -21,7 +21,7 @@ typedef struct bounds {
 } bounds;
 
 /*
- * What the ranks compare with an allreduce. This allreduce also completes small allreduces and
+ * What the ranks compare, using an allreduce. This allreduce also completes small allreduces and
  * barriers: their data is part of the message, so the comparison costs hardly more than the call
  * itself.
  */

@@ -12,7 +12,7 @@
 
 /*
  * Hash table with open addressing: a handle is in one of TRIES successive slots, the first of which
- * its address selects.
+ * a hash of the handle selects.
  */
 enum { PLACES = 512, TRIES = 16 };
 static watch_comm places[PLACES];

@@ -2,7 +2,7 @@
 /*
  * The program's communicators, with ids that all of their ranks compute without communication. An
  * id is a hash of the parent's id, the sequence number of the creating collective on the parent,
- * and the communicator's first rank in MPI_COMM_WORLD.
+ * and the rank in MPI_COMM_WORLD of the communicator's rank 0.
  */
 #ifndef COLL_WATCH_COMMUNICATORS_H
 #define COLL_WATCH_COMMUNICATORS_H
@@ -37,8 +37,8 @@ void watch_comm_forget(MPI_Comm comm);
 void watch_comm_named(MPI_Comm comm, const char *name);
 
 /*
- * Copies at most ROOM registered communicators to LIST, for use on another thread. Returns how
- * many.
+ * Copies the descriptions of at most ROOM registered communicators to LIST. Returns how many. May
+ * be called from any thread.
  */
 int watch_comm_list(watch_comm_info list[], int room);
 

@@ -66,8 +66,8 @@ static void append_shift(watch_text *text, const char *preposition, int shift, i
         watch_append(text, "its own rank - %d modulo %d", size - shift, size);
 }
 
-/* Writes RANK, or its distance from INFO's rank if INFO is not NULL and RANK is a rank of INFO's
- * communicator, which must not be an intercommunicator. */
+/* Writes PREPOSITION and RANK or, if watch_shift_of returns a distance of RANK from INFO's rank,
+ * PREPOSITION and this distance. */
 static void append_rank(watch_text *text, const char *preposition, int rank,
                         const watch_comm_info *info) {
     int shift = watch_shift_of(info, rank);

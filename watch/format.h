@@ -23,15 +23,16 @@ void watch_append_ranks(watch_text *text, const int ranks[], int count);
 void watch_append_call(watch_text *text, const watch_record *call);
 
 /*
- * Does the same for ranks whose partners are at the same distance: "MPI_Recv from the next rank,
- * tag 7". CALL and INFO are the call and its communicator as one of these ranks describes them.
+ * Describes a call of several ranks whose partners are at the same distance: "MPI_Recv from the
+ * next rank, tag 7". CALL and INFO are the call and its communicator as one of these ranks
+ * describes them. If INFO is NULL, does the same as watch_append_call.
  */
 void watch_append_shifted_call(watch_text *text, const watch_record *call,
                                const watch_comm_info *info);
 
 /*
  * Returns the distance from INFO's rank to PEER, modulo the communicator's size, or -1 if INFO is
- * NULL or PEER isn't a rank of that communicator.
+ * NULL or an intercommunicator, or if PEER isn't a rank of that communicator.
  */
 int watch_shift_of(const watch_comm_info *info, int peer);
 
@@ -39,8 +40,8 @@ int watch_shift_of(const watch_comm_info *info, int peer);
 void watch_append_comm(watch_text *text, uint64_t id, const watch_state states[], int ranks);
 
 /*
- * Writes which call on its communicator CALL is: ", the 120th collective on solver" or, if it is
- * none, " on solver". Writes nothing about MPI_COMM_WORLD if CALL is no collective.
+ * Writes which call on its communicator CALL is: ", the 120th collective on solver" or, if CALL is
+ * no collective, " on solver". Writes nothing about MPI_COMM_WORLD if CALL is no collective.
  */
 void watch_append_call_comm(watch_text *text, const watch_record *call, const watch_state states[],
                             int ranks);

@@ -243,7 +243,7 @@ static void take_own(gathering *s) {
     free(bytes);
 }
 
-/* Stores the answers that have arrived as files. Returns true if there will be no more. */
+/* Stores the answers that have arrived as files. Returns true if all have, or the time is up. */
 static bool take_files(gathering *s) {
     bool all = true;
     for (int rank = 0; rank < watch_own.ranks; rank++) {

@@ -36,7 +36,8 @@ typedef void watch_gathered(void *context, const watch_reply replies[]);
 /*
  * Begins to gather the states of the ranks in COUNT disjoint RANGES, without stacks if SAMPLE.
  * ROUND is 0, or 1 if ranks that have not answered are asked again. DONE is called with CONTEXT at
- * the end. Returns false if too many such operations are under way or memory is short.
+ * the end. Returns false if too many such operations are under way, memory is short, or a question
+ * to be asked through files can't be written.
  */
 bool watch_gather_states_begin(const watch_range ranges[], int count, bool sample, int round,
                                watch_gathered *done, void *context);

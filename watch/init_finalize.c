@@ -137,7 +137,7 @@ static void start_watching(uint64_t init_ticks) {
         return;
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    watch_settings_read(&settings); /* only rank 0's count */
+    watch_settings_read(&settings); /* only rank 0's settings count */
     PMPI_Bcast(&settings, sizeof settings, MPI_BYTE, 0, MPI_COMM_WORLD);
     if (settings.problem[0])
         end_with_problem(settings.problem, rank);

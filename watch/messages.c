@@ -52,7 +52,8 @@ static bool counts_hold(const watch_state *state) {
     return state->fate == WATCH_ANSWERS && !state->head.overflown;
 }
 
-/* Returns how many messages with TAG STATE's rank has sent to PEER of COMM. */
+/* Returns how many messages with TAG, or with any tag if TAG is MPI_ANY_TAG, the rank of STATE has
+ * sent to PEER of COMM. */
 static uint64_t count_sent(const watch_state *state, uint64_t comm, int peer, int tag) {
     uint64_t sum = 0;
     for (uint32_t i = 0; i < state->head.message_counts; i++) {
@@ -70,8 +71,8 @@ typedef struct posted {
 } posted;
 
 /*
- * Counts the receives that STATE's rank has posted and that could take messages with TAG from PEER
- * of COMM.
+ * Counts the receives that the rank of STATE has posted and that could take messages with TAG from
+ * PEER of COMM.
  */
 static posted count_posted(const watch_state *state, uint64_t comm, int peer, int tag) {
     posted sum = {0, 0};
@@ -88,8 +89,9 @@ static posted count_posted(const watch_state *state, uint64_t comm, int peer, in
 }
 
 /*
- * Returns whether a receive from MPI_ANY_SOURCE is unmatched. It is if all ranks together have sent
- * fewer messages than this rank has posted receives for them.
+ * Returns whether a receive by RANK from MPI_ANY_SOURCE is certainly unmatched: all ranks together
+ * have sent RANK fewer messages with the receive's tag than RANK has posted receives that name this
+ * tag. With MPI_ANY_TAG, all messages and receives count.
  */
 static bool any_source_unmatched(const watch_message *message, int rank, const watch_state states[],
                                  int ranks) {
@@ -183,7 +185,7 @@ static int find_unreceived(const watch_message *message, int rank, const watch_s
 
 /*
  * Finds receives that no message fits, on the rank to which MESSAGE goes. They differ from MESSAGE
- * in tag or source.
+ * either in the tag or in the source.
  */
 static int find_unsent(const watch_message *message, int rank, const watch_state states[],
                        int ranks, watch_miss misses[], int room) {

@@ -29,7 +29,8 @@ static bool calls_differ(const watch_record *a, const watch_record *b) {
 }
 
 /*
- * Lists all collectives on communicators with certain ids, sorted by communicator, number and rank.
+ * Lists all collectives on intracommunicators with certain ids, sorted by communicator, number and
+ * rank.
  */
 static ranked_record *list_collectives(const watch_analysis *v, int *count) {
     size_t most = 0;

@@ -82,7 +82,7 @@ static bool was_reported(const watch_analysis *v, int rank) {
     return false;
 }
 
-/* Returns whether the text about ONE's call is also true of OTHER's. */
+/* Returns whether the text about the call of rank ONE is also true of the call of rank OTHER. */
 static bool is_same_call(const watch_analysis *v, int one, int other) {
     const watch_record *x = watch_analysis_call(v, one), *y = watch_analysis_call(v, other);
     char of_one[512], of_other[512];

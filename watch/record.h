@@ -46,7 +46,7 @@ typedef struct watch_record {
     int32_t thread;         /* the kernel's id of the calling thread */
 } watch_record;
 
-/* The operation behind one request of an open call, or that call's own. */
+/* The operation behind one request of an open call, or the operation of the call itself. */
 typedef struct watch_awaited {
     uint64_t waiter; /* serial of the call that waits for it */
     uint64_t comm;
@@ -55,7 +55,7 @@ typedef struct watch_awaited {
     int32_t from, from_tag; /* as in a record */
     uint16_t call;          /* index into watch_calls of the call that created it */
     uint8_t op;             /* of signature.h's table */
-    uint8_t known;          /* 0 if it was created too long ago */
+    uint8_t known;          /* 0 if newer requests have replaced it in the table */
 } watch_awaited;
 
 static inline watch_awaited watch_awaited_of(const watch_record *call) {
@@ -70,7 +70,7 @@ static inline watch_awaited watch_awaited_of(const watch_record *call) {
                            .known = 1};
 }
 
-/* A communicator. ID and PARENT are the same on all of its ranks. */
+/* A communicator. If CERTAIN, ID and PARENT are the same on all of its ranks. */
 typedef struct watch_comm_info {
     uint64_t id, parent;    /* PARENT is 0 for MPI_COMM_WORLD and if it is unknown */
     uint32_t parent_number; /* number of the collective on the parent that created it */
@@ -83,7 +83,8 @@ typedef struct watch_comm_info {
 } watch_comm_info;
 
 /*
- * How many messages were sent to a rank of a communicator, or how many receives were posted for it.
+ * How many messages with a tag were sent to a rank of a communicator, or how many receives were
+ * posted for messages from that rank.
  */
 typedef struct watch_message_count {
     uint64_t comm, count;

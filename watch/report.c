@@ -90,8 +90,8 @@ static int shift_of(const watch_state *state, uint64_t comm, int peer) {
 }
 
 /*
- * Returns whether P is as far from the rank of state A as Q is from that of state B, on COMM.
- * MPI_PROC_NULL and MPI_ANY_SOURCE have no distance: P and Q must be the same of them.
+ * Returns whether, on COMM, the distance from the rank of state A to P equals the distance from the
+ * rank of state B to Q. If P has no distance, as MPI_PROC_NULL or MPI_ANY_SOURCE, Q must equal P.
  */
 static bool at_one_shift(const watch_state *a, int p, const watch_state *b, int q, uint64_t comm) {
     const int shift = shift_of(a, comm, p);
@@ -185,7 +185,7 @@ void watch_report_free(watch_report *report) {
 
 /* --- As text --- */
 
-/* Writes CALL and the first few of its requests; if SHIFTED, with partners by their distance. */
+/* Writes CALL and the first few of its requests. If SHIFTED, writes the distances of partners. */
 static void append_call(watch_text *text, const watch_state *state, const watch_record *call,
                         bool shifted) {
     watch_awaited list[SAID + 1];

@@ -21,7 +21,8 @@
 
 /*
  * A rank that has not answered is asked a second time, directly, because a packet may have been
- * lost. Before that, a watcher on its host checks its process, within LOOK milliseconds.
+ * lost. Before that, a watcher on its host checks its process; each step of this question may take
+ * LOOK milliseconds.
  */
 enum { ROUNDS = 2, LOOK = 250, CLIENTS = 8 };
 static const uint64_t SECOND = 1000000000;
@@ -133,8 +134,8 @@ static bool begin_report(bool sample) {
 }
 
 /*
- * Asks the ranks again whose silence is not explained. Returns false if there are none or memory is
- * short.
+ * Asks the ranks again whose silence is not explained. Returns false if there are none or they
+ * can't be asked.
  */
 static bool ask_again(void) {
     watch_range *ranges = malloc((size_t)watch_own.ranks * sizeof *ranges);
@@ -175,7 +176,7 @@ static void note_fate(void *context, const void *data, size_t length) {
         state->fate = (watch_fate)fate;
 }
 
-/* Finds out what became of RANK, which has not answered. */
+/* Finds out what became of RANK, which has not answered, or begins to ask another watcher. */
 static void check_silent_rank(int rank) {
     watch_state *state = &report.states[rank];
     const watch_process *process = &watch_own.peers[rank].process;
@@ -206,7 +207,7 @@ static void check_silent_rank(int rank) {
 
 /* --- Writing --- */
 
-/* Returns MADE as a text of *LENGTH bytes, which the caller frees; or NULL without memory. */
+/* Returns MADE in FORM, as a text of *LENGTH bytes, which the caller frees; NULL without memory. */
 static char *text_of(const watch_report *made, watch_form form, size_t *length) {
     char *text = NULL;
     FILE *stream = open_memstream(&text, length);
@@ -232,7 +233,8 @@ static void answer_client(watch_link *link, watch_form form, const watch_report 
     free(text);
 }
 
-/* Appends TEXT to the file PATH completely or not at all. Returns 0 or an error number. */
+/* Appends TEXT to the file PATH. On an error, removes what was written if this is still the end of
+ * the file. Returns 0 or an error number. */
 static int append_to_file(const char *path, const char *text, size_t length) {
     int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
     if (fd < 0)
@@ -347,7 +349,7 @@ void watch_reporter_heed(const watch_alarm *alarm) {
     uint64_t now = coll_nanoseconds(), since = now - last_report;
     /*
      * The latest report includes a call that began before it. Such a call is worth another report
-     * only when half its age has passed since.
+     * only when half the call's age has passed since that report.
      */
     if (last_report &&
         (alarm->failed ? since < 2 * SECOND : alarm->age > since && since < alarm->age / 2))

@@ -22,7 +22,7 @@ void watch_reporter_end(void);
 /* Begins a report for the job, unless an earlier report already covers ALARM. */
 void watch_reporter_heed(const watch_alarm *alarm);
 
-/* Begins a report for coll-watch, whose request is LINE. */
+/* Begins a report for coll-watch, whose request is LINE, or uses the report that is being made. */
 void watch_reporter_told(watch_link *link, const char *line);
 
 /* Notes that RANK has announced that it exits with STATUS. */

@@ -13,14 +13,15 @@
 void watch_request_table_note(MPI_Request request, const watch_awaited *what);
 
 /*
- * Copies the operation behind REQUEST to WHAT. Returns false if newer requests have replaced its
- * entry.
+ * Copies the operation behind REQUEST to WHAT. Returns false if there is no entry, for example
+ * because a newer request has replaced it.
  */
 bool watch_request_table_find(MPI_Request request, watch_awaited *what);
 
 /*
- * Lists the operations behind the COUNT requests at ADDRESS of this process, at most ROOM; null
- * requests, and requests that MPICH makes for operations that are complete at once, are left out.
+ * Lists the operations behind the COUNT requests at ADDRESS of this process, at most ROOM. Looks at
+ * the first 256 requests only. Null requests, and requests that MPICH makes for operations that are
+ * complete at once, are left out.
  * The program may change or free the requests meanwhile. Returns how many.
  */
 int watch_request_table_list(uint64_t address, uint32_t count, watch_awaited list[], int room);

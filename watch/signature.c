@@ -95,7 +95,7 @@ static const struct {
 };
 enum { OPS = sizeof ops / sizeof *ops };
 
-/* Cached properties of a datatype: the bytes of one element, and its basic type. */
+/* Cached properties of a datatype: the size of an element in bytes, and the basic type. */
 typedef struct known_type {
     MPI_Datatype type; /* written last; readers compare it before and after reading the rest */
     int64_t size;

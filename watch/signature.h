@@ -10,8 +10,8 @@
 
 #include <mpi.h>
 
-/* Queries the sizes of the basic types. Those of Fortran's types depend on how the MPI library was
- * built. */
+/* Queries the sizes of the basic types. The sizes of Fortran's types depend on how the MPI library
+ * was built. */
 void watch_signature_begin(void);
 
 /* Returns the signature of COUNT elements of TYPE. */
@@ -30,8 +30,8 @@ bool watch_signature_differs(const watch_signature *a, const watch_signature *b)
 bool watch_signature_has_size(const watch_signature *signature);
 
 /*
- * Returns a number that identifies the kind and size of the basic type, or 0 if these are unknown
- * or compatible with every other type.
+ * Returns a number that identifies the kind and size of the basic type, or 0 if there is no data,
+ * or if the type is unknown or compatible with every other type.
  */
 uint32_t watch_signature_sort(const watch_signature *signature);
 

@@ -26,8 +26,9 @@ static uint64_t nanoseconds_between(uint64_t from, uint64_t to, double per_tick)
 }
 
 /*
- * Lists this rank's calls, the oldest first, with times in nanoseconds of the system's clock.
- * Leaves out MPI_Init: next to such a long call, the others would be too short to see.
+ * Lists this rank's latest calls that have ended, the oldest first, with times in nanoseconds of
+ * the system's clock. Leaves out MPI_Init: next to such a long call, the others would be too short
+ * to see.
  */
 static uint32_t list_calls(watch_record list[WATCH_RING]) {
     struct timespec time;

@@ -8,8 +8,9 @@
 #include <mpi.h>
 
 /*
- * Reports the message WANT, for which RANK waits, if it certainly has no partner and there are near
- * misses. Returns false if there is nothing to report.
+ * Reports the message WANT, for which RANK waits, if it is certainly unmatched, if its peer is RANK
+ * itself, unknown, stuck or in MPI_Finalize, and if there are near misses. Returns false if there
+ * is nothing to report.
  */
 static bool report_message(watch_analysis *v, int rank, const watch_message *want,
                            const watch_record *call) {

@@ -139,7 +139,8 @@ static bool note_wait_in_call(watch_analysis *v, int rank, const watch_record *c
     return note_wait_for_request(v, rank, &own);
 }
 
-/* Finds the ranks that can proceed only if another of these ranks does. */
+/* Sets STUCK: ranks that are lost or in MPI_Finalize, and waiting ranks that can proceed only if
+ * another stuck rank does. */
 static void find_stuck(watch_analysis *v) {
     for (int rank = 0; rank < v->ranks; rank++)
         v->stuck[rank] = v->conditions[rank] == WATCH_WAITING ||

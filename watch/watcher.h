@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The watcher: a thread in each process. It sleeps until a call has lasted too long, or until
- * another watcher or coll-watch sends a question. Then one watcher, that of rank 0 if it is alive,
- * asks all other watchers for the states of their ranks and writes a report. None of this uses MPI.
+ * another watcher or coll-watch sends a question. Then one watcher asks all other watchers for the
+ * states of their ranks and writes a report: the watcher that coll-watch has asked or, for a call
+ * that lasts too long, usually that of the lowest rank that is alive. None of this uses MPI.
  */
 #ifndef COLL_WATCH_WATCHER_H
 #define COLL_WATCH_WATCHER_H
@@ -12,7 +13,7 @@
 
 /*
  * Opens the sockets on which the watcher listens: a TCP socket on ADDRESS, unless ADDRESS is NULL,
- * and a local one. Fills in *SELF. Returns false if the watcher can't work.
+ * and a local socket. Fills in *SELF. Returns false if nothing could wake the watcher's thread.
  */
 bool watch_watcher_open(const struct in_addr *address, watch_peer *self);
 
@@ -20,8 +21,8 @@ bool watch_watcher_open(const struct in_addr *address, watch_peer *self);
 bool watch_watcher_reaches(const watch_peer *peer);
 
 /*
- * Starts the thread. PEERS, of RANKS ranks, must remain valid. Reports show the stack of the
- * calling thread.
+ * Starts the thread. SETTINGS and PEERS, which has RANKS elements, must remain valid. Reports show
+ * the stack of the calling thread. Returns false if the thread can't be started.
  */
 bool watch_watcher_start(const watch_settings *settings, int rank, int ranks,
                          const watch_peer *peers, const watch_secret *secret);

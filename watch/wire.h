@@ -6,7 +6,7 @@
  * The accepting side sends a nonce. Questions and answers carry an authentication code that covers
  * this nonce and is computed with the job's secret (auth.h). On the local socket of each process,
  * coll-watch sends a line of text as its question; the kernel confirms that the same user (or root)
- * runs it.
+ * runs coll-watch.
  */
 #ifndef COLL_WATCH_WIRE_H
 #define COLL_WATCH_WIRE_H
