@@ -101,7 +101,7 @@ static void print_mismatch(const watch_state states[], int ranks, const watch_co
     watch_diagnosis *diagnosis = malloc(sizeof *diagnosis);
     if (diagnosis && watch_diagnose(states, ranks, UINT64_MAX, diagnosis) && diagnosis->count > 0)
         fprintf(stderr, "coll: watch: %s%s\n", diagnosis->findings[0].text,
-                comm->info.id == WATCH_WORLD ? "" : " (by its own ranks)");
+                comm->info.id == WATCH_WORLD ? "" : " (ranks of this communicator)");
     else
         fprintf(stderr, "coll: watch: the ranks of a communicator make different calls\n");
     free(diagnosis);

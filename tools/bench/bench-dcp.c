@@ -26,11 +26,11 @@ static const char usage[] =
     "for several amounts of computation between the beginning and the end of the allreduce.\n";
 
 static const char notes[] =
-    "Rows with dcp \"none\" are those of all ranks, before any of them serves. Schemes: blocking\n"
-    "is MPI_Allreduce, nbc is MPI_Iallreduce with MPI_Wait, nbc-polled the same with 8 MPI_Tests\n"
-    "during the computation, dcp is DCP_IAllreduce with DCP_Wait. Times are those spent in\n"
-    "calls, on average over the ranks, without the clock's own. vs_nbc is the ratio of medians:\n"
-    "above 1 is cheaper than nbc.\n";
+    "In rows with dcp \"none\", all ranks are application ranks. Schemes: blocking is\n"
+    "MPI_Allreduce, nbc is MPI_Iallreduce with MPI_Wait, nbc-polled is nbc with 8 MPI_Tests\n"
+    "during the computation, dcp is DCP_IAllreduce with DCP_Wait. A time is the time spent in\n"
+    "these calls, averaged over the ranks, without the cost of reading the clock. vs_nbc is a\n"
+    "ratio of medians: above 1 is cheaper than nbc.\n";
 
 static const char no_dcps[] = "none";
 

@@ -27,10 +27,11 @@ static const char usage[] =
     "between its start and the wait for it: a pause, or with --compute a computation.\n";
 
 static const char notes[] =
-    "Operations and sizes are those of coll-bench --help. blocking is COLL_Bcast alone, or its\n"
-    "like, persistent COLL_Start and COLL_Wait of one request. The others work between start and\n"
-    "wait: mpi is MPI_Ibcast, mpi-tested the same with an MPI_Test every millisecond, calls is\n"
-    "COLL_Ibcast, tested the same with COLL_Test, thread the same with COLL_PROGRESS=thread.\n"
+    "Operations and sizes are those of coll-bench --help. For a broadcast, blocking is\n"
+    "COLL_Bcast, and persistent is COLL_Start and COLL_Wait of one request, both without work.\n"
+    "The others work between start and wait: mpi is MPI_Ibcast, mpi-tested is mpi with an\n"
+    "MPI_Test every millisecond, calls is COLL_Ibcast, tested is calls with a COLL_Test every\n"
+    "millisecond, thread is calls with COLL_PROGRESS=thread.\n"
     "total runs from a common start to the last rank's end. hidden is the part of blocking's\n"
     "time that total does not add to the work. lost is how much longer the work took than alone.\n";
 

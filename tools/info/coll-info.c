@@ -291,8 +291,8 @@ static void print_notes(const COLL_Description *d, int ranks, int racks, int sit
     if (sites > 0)
         snprintf(of_sites, sizeof of_sites, " of %d site%s", sites, plural_suffix(sites));
     if (ranks <= d->most_ranks_per_node)
-        puts("# on one node the MPI library's own runs unless a setting names another, whatever is "
-             "predicted:\n# its shared memory is hard to beat");
+        puts("# on one node the MPI library's own algorithm runs, whatever is predicted, unless a "
+             "setting names\n# another one: its shared memory is hard to beat");
     if (ranks == 1)
         puts("# one rank needs no messages; --ranks P explains for more");
     int per_rack = (d->nodes + d->racks - 1) / d->racks;

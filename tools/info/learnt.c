@@ -57,14 +57,15 @@ int learnt_main(int argc, char **argv) {
     bool forgets = false;
     const app_option table[] = {
         {"forget", NULL,
-         "delete it, so that programs learn again, for instance after a change of the network",
+         "delete the file, so that programs learn again, for example after a change of the network",
          .flag = &forgets},
     };
     const app_command line = {"coll-info learnt", usage, NULL, APP_TABLE(table)};
     bool good = app_parse(&line, argc, argv, &problem);
     char *path = good ? COLL_Learnt_file() : NULL;
     if (good && !path)
-        good = app_refuse(&problem, "there is no place for it: set HOME or XDG_CACHE_HOME");
+        good = app_refuse(
+            &problem, "there is no directory for what programs learn: set HOME or XDG_CACHE_HOME");
     if (good)
         good = forgets ? delete_file(path) : show_file(path);
     free(path);
