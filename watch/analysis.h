@@ -32,8 +32,8 @@ typedef struct watch_analysis {
 } watch_analysis;
 
 /*
- * Adds a finding about RANK, whose text is to be written to *TEXT; HANGS says whether it proves
- * that a rank waits in vain. Returns NULL if there are enough findings.
+ * Adds a finding about RANK. The caller then writes its text to *TEXT. HANGS says whether the
+ * finding proves that a rank waits in vain. Returns NULL if there are enough findings.
  */
 watch_finding *watch_analysis_add(watch_analysis *v, watch_finding_kind kind, int rank, bool hangs,
                                   watch_text *text);

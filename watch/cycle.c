@@ -18,8 +18,8 @@ static int next_stuck(const watch_analysis *v, int rank) {
 }
 
 /*
- * Returns whether a rank on PATH waits for a rank that is lost or in MPI_Finalize. Then that rank
- * is the cause, not the cycle.
+ * Returns whether a rank on PATH waits for a rank that is lost or in MPI_Finalize. Then the latter
+ * rank is the cause, not the cycle.
  */
 static bool waits_for_lost(const watch_analysis *v, const int path[], int length) {
     for (int i = 0; i < length; i++)

@@ -111,7 +111,7 @@ static bool any_source_unmatched(const watch_message *message, int rank, const w
     }
     if (seen < size)
         return false;
-    /* Count receives whose messages this receive could take as well. */
+    /* Count the receives that take only messages that this receive could take as well. */
     for (uint32_t i = 0; i < states[rank].head.message_counts; i++) {
         const watch_message_count *entry = &states[rank].message_counts[i];
         if (entry->received && entry->comm == message->comm &&

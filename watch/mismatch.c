@@ -51,7 +51,7 @@ static ranked_record *list_collectives(const watch_analysis *v, int *count) {
     return list;
 }
 
-/* Lists the ranks in LIST whose call is the same as entry FIRST. Returns how many. */
+/* Lists the ranks in LIST whose call is the same as that of entry FIRST. Returns how many. */
 static int list_ranks_with_same_call(const ranked_record list[], int count, int first,
                                      int ranks[]) {
     int found = 0;

@@ -22,8 +22,8 @@ static size_t place_of(MPI_Request request) {
 }
 
 /*
- * Returns whether nothing is awaited for REQUEST. MPICH uses built-in requests, recognizable by
- * their leading bits, for all operations that are complete when their call returns.
+ * Returns whether REQUEST is null or stands for a complete operation. MPICH uses built-in requests,
+ * recognizable by their leading bits, for all operations that are complete when their call returns.
  */
 static bool is_nothing(MPI_Request request) {
 #if defined MPICH || defined COLL_MPI_ABI

@@ -13,9 +13,9 @@
 #include <stdio.h>
 
 /*
- * Each rank delays its alarm by its number times this, in milliseconds. Most ranks are then asked
- * for their state before their own alarm is due, and needn't send the alarm. Making a report takes
- * longer if MANY ranks or more share a processor.
+ * Each rank delays its alarm by its rank times STAGGER milliseconds, at most LONGEST_STAGGER. Most
+ * ranks are then asked for their state before their own alarm is due, and needn't send the alarm.
+ * Making a report may take longer with MANY ranks or more, so they use STAGGER_OF_MANY.
  */
 enum { STAGGER = 15, STAGGER_OF_MANY = 60, LONGEST_STAGGER = 3000, MANY = 50 };
 static const uint64_t MILLISECOND = 1000000;

@@ -71,8 +71,8 @@ static bool note_wait_in_collective(watch_analysis *v, int rank, uint64_t comm, 
 }
 
 /*
- * Notes that RANK waits for the message WANT. Returns false if such a message is on its way or
- * nothing is known.
+ * Notes that RANK waits for the message WANT. Returns false if WANT may be matched soon, or nothing
+ * is known about it.
  */
 static bool note_wait_for_message(watch_analysis *v, int rank, const watch_message *want) {
     int peer = watch_message_peer(want, v->states, v->ranks);

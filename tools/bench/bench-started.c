@@ -214,7 +214,7 @@ static void measure_all(bench *b, FILE *json) {
 }
 
 /* Makes a communicator used by libcoll, with a progress thread if THREADED. Returns MPI_COMM_NULL
- * if THREADED and MPI allows no such thread. */
+ * if THREADED and MPI does not provide MPI_THREAD_MULTIPLE. */
 static MPI_Comm make_comm(bool threaded) {
     MPI_Comm comm = MPI_COMM_NULL;
     int level, number = 0;

@@ -77,8 +77,8 @@ bool data_verify_blocks(const operation_run *run) {
 /* --- Sums --- */
 
 /*
- * Rank R contributes a + b (R mod CYCLE), with a and b depending on the place: small whole numbers,
- * which floats add exactly in any order and whose sums need no loop over the ranks.
+ * Rank R contributes a + b (R mod CYCLE), where a and b depend on the place. Floats add these small
+ * whole numbers exactly in any order, and their sums are computed without a loop over the ranks.
  */
 enum { CYCLE = 16 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a rank finds out about its host and its place there, without messages. */
+/* What a rank finds out about its host and its cores there, without sending messages. */
 #ifndef COLL_TOOLS_DOCTOR_FACTS_H
 #define COLL_TOOLS_DOCTOR_FACTS_H
 

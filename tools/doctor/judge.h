@@ -84,9 +84,10 @@ void doctor_judge_facts(const doctor_job *job, doctor_findings *found);
 int doctor_find_suspects(const doctor_job *job, doctor_suspect suspects[DOCTOR_SUSPECTS]);
 
 /*
- * Adds what measuring again has confirmed, and what the clocks show. In repeat R, suspect S has
- * been measured between corners 0 and 1, then 0 and 2, then 1 and 2, from ALONE[(R * COUNT + S) *
- * DOCTOR_EDGES] on. Without a third corner only the first of these measurements counts.
+ * Adds findings that measuring again has confirmed, and a finding about clocks. In repeat R,
+ * suspect S has been measured between corners 0 and 1, then 0 and 2, then 1 and 2, from ALONE[(R *
+ * COUNT + S) * DOCTOR_EDGES] on. Without a third corner only the first of these measurements
+ * counts.
  */
 void doctor_judge_suspects(const doctor_job *job, const doctor_suspect suspects[], int count,
                            const doctor_pair alone[], doctor_findings *found);

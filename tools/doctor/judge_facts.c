@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Judges what ranks and hosts know of themselves. */
+/* Judges the facts of ranks and hosts. */
 #include "config.h"
 
 #include "tools/doctor/judge.h"
@@ -210,7 +210,7 @@ static const doctor_interface *interface_named(const doctor_facts *facts, const 
     return NULL;
 }
 
-/* Returns the interface of HOST that most of MPI's connections use; NULL: none does. */
+/* Returns the interface of HOST that most of MPI's connections use; NULL if none is in use. */
 static const doctor_interface *interface_used(const doctor_job *job, int host) {
     const doctor_facts *facts = doctor_job_facts(job, host);
     const doctor_interface *most = NULL;

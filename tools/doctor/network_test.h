@@ -22,7 +22,7 @@ typedef struct doctor_network {
 int doctor_network_test(doctor_network *network);
 
 /*
- * Measures WANTED pairs again, one after the other, while nothing else is sent, and all of them
+ * Measures the pairs in WANTED again, one after the other, while nothing else is sent. Does this
  * REPEATS times: PAIRS[r * COUNT_OF_WANTED + w] of rank 0 is pair W in repeat R. Collective; all
  * ranks pass the same WANTED.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Says why hosts cannot reach one another, if MPI waits for that forever. */
+/* Reports a connection between hosts that does not work, if MPI waits for it forever. */
 #ifndef COLL_TOOLS_DOCTOR_WATCHDOG_H
 #define COLL_TOOLS_DOCTOR_WATCHDOG_H
 

@@ -10,7 +10,7 @@ enum { MOST_POINTS = 64 };
 /* The largest relative error that needs no further knot. */
 static const double GOOD_ENOUGH = 0.01;
 
-/* Relative errors divide by at least this, since shorter times mean nothing; s. */
+/* Errors are relative to at least this time, since shorter times mean nothing; s. */
 static const double LEAST_SECONDS = 1e-9;
 
 /* Sets LEVEL to the nondecreasing values that are nearest to SECONDS, in least squares. */
