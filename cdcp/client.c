@@ -87,7 +87,7 @@ static inline void copy_bytes(void *to, const void *from, size_t bytes) {
         memcpy(to, from, bytes);
 }
 
-/* Packs the bytes of GIVEN to TO. */
+/* Copies the data of GIVEN to the buffer TO, without gaps. */
 static inline void pack_values(void *to, const coll_data *given) {
     if (coll_data_in_place(given))
         copy_bytes(to, given->base, given->bytes);
@@ -95,7 +95,7 @@ static inline void pack_values(void *to, const coll_data *given) {
         coll_data_read(given, 0, given->bytes, to);
 }
 
-/* Unpacks WANTED from FROM. */
+/* Copies the data in the buffer FROM to the places that WANTED describes. */
 static inline void unpack_values(const coll_data *wanted, const void *from) {
     if (coll_data_in_place(wanted))
         copy_bytes(wanted->base, from, wanted->bytes);
@@ -119,7 +119,7 @@ static size_t larger(size_t one, size_t other) {
 
 /*
  * Sets *LARGE_SLOT to a reserved large slot if the data of CALL doesn't fit into a slot, else to
- * COLL_MAILBOX_NO_LARGE_SLOT. Returns false if all large slots are in use.
+ * COLL_MAILBOX_NO_LARGE_SLOT. Returns false if a large slot is needed and none is free.
  */
 static bool reserve_large_slot(const coll_client_call *call, int *large_slot) {
     *large_slot = COLL_MAILBOX_NO_LARGE_SLOT;
@@ -253,7 +253,7 @@ static bool has_arrived(const coll_mailbox_slot *slot) {
     return coll_mailbox_event_in(slot, memory_order_acquire) != COLL_MAILBOX_POSTED;
 }
 
-/* Returns whether memory shows that the request can be completed without waiting. */
+/* Returns whether it is known, without a call of MPI, that REQUEST can be completed at once. */
 static bool is_known_complete(const coll_dcp_request *request) {
     return request->slot ? has_arrived(request->slot) : !request->messages;
 }

@@ -121,7 +121,7 @@ static bool is_data(const void *buffer, MPI_Count count, MPI_Datatype type, MPI_
 
 /*
  * Opens DATA. Only the MPI library can check whether TYPE is committed. If TYPE is not a predefined
- * type without gaps, an empty send to MPI_PROC_NULL makes the MPI library check.
+ * type without gaps, a send to MPI_PROC_NULL, which sends nothing, makes the MPI library check.
  */
 static int open_data(coll_data *data, const void *buffer, MPI_Count count, MPI_Datatype type) {
     const char nothing = 0;

@@ -177,8 +177,8 @@ typedef struct roster {
 } roster;
 
 /*
- * Sets IN_JOB to the ranks in the job of the members from FIRST on, as many as a piece holds, and
- * *ITEMS to their number.
+ * Sets IN_JOB to the job ranks of the members from number FIRST on, at most PIECE of them, and
+ * *ITEMS to how many these are.
  */
 static int translate_piece(const roster *members, int first, int in_job[PIECE], int *items) {
     int own[PIECE];
@@ -232,8 +232,8 @@ static int tell_members(const coll_client_comm *client_comm, const roster *membe
 }
 
 /*
- * Returns a unique number, made of this rank in the job plus 1 and of the count of this rank's
- * numbers.
+ * Returns a unique number: its upper half is this process's rank in the job plus 1, its lower half
+ * counts the numbers that this process has given.
  */
 static uint64_t give_number(void) {
     coll_job_enter();

@@ -21,8 +21,8 @@ typedef struct coll_client_comm {
     uint64_t number;   /* unique in the job, the same on all members */
     int rank, ranks;   /* this rank in the communicator, and its size */
     uint32_t sequence; /* number of the next call */
-    int requests;      /* number of requests of this communicator; they keep ATTRIBUTE after the
-                          communicator is freed */
+    int requests;      /* number of requests of this communicator; this entry exists as long as
+                          there are any, even after the communicator is freed */
     /*
      * The operands looked up last: their code, the extent of the type, and the largest number of
      * elements that DCPs take.
@@ -45,8 +45,8 @@ coll_client_comm *coll_client_comm_of(MPI_Comm comm);
 coll_client_comm *coll_client_comm_served(MPI_Comm comm);
 
 /*
- * Returns the entry of COMM if DCPs take its calls, otherwise NULL. Sets its CODE, EXTENT and MOST
- * for the operands TYPE and OP.
+ * Returns the entry of COMM if DCPs take its calls, otherwise NULL. Sets the entry's CODE, EXTENT
+ * and MOST for the operands TYPE and OP.
  */
 coll_client_comm *coll_client_comm_reducing(MPI_Datatype type, MPI_Op op, MPI_Comm comm);
 

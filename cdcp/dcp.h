@@ -5,7 +5,7 @@
  * between. Source: Sancho, Kerbyson and Barker, section IV.
  *
  * Every rank calls coll_dcp_start after MPI_Init. A DCP then calls DCP_Serve, which returns when
- * its application ranks have called DCP_Stop (coll_tools.h). If DCP_Serve fails, some application
+ * all application ranks have called DCP_Stop (coll_tools.h). If DCP_Serve fails, some application
  * ranks may wait for ever, and MPI_Abort should end the job. Application ranks use the communicator
  * that coll_dcp_start gave them and communicators derived from it, and complete their requests
  * before DCP_Stop. All ranks finalize MPI.
@@ -29,12 +29,14 @@
 
 /*
  * Makes DCPs of the ranks of WORLD that SPEC selects (COLL_DCP's syntax, see cdcp/mapping.h; rank
- * 0's SPEC holds for all). Collective over WORLD; to be called again only after the end. From now
- * on, WORLD stands for *APP in libcoll's calls (lib/base/dcp_hooks.h): coll_dcp_comm. On
- * application ranks, *APP is the communicator of the application ranks, in the order of WORLD; on
- * DCPs it is MPI_COMM_NULL. The engine owns *APP, and DCP_Stop frees it. Errors are the same on all
- * ranks: MPI_ERR_ARG for invalid settings and for a SPEC that is malformed or leaves no application
- * rank, and MPI_ERR_NO_MEM.
+ * 0's SPEC holds for all). Collective over WORLD; to be called again only after DCP_Stop or
+ * DCP_Serve. From now on, libcoll's calls on application ranks use *APP instead of WORLD
+ * (coll_dcp_comm in lib/base/dcp_hooks.h). On application ranks, *APP is the communicator of the
+ * application ranks, in the order of WORLD; on DCPs it is MPI_COMM_NULL. The engine owns *APP, and
+ * DCP_Stop frees it. These errors are the same on all ranks: MPI_ERR_ARG for invalid settings and
+ * for a SPEC that is malformed or leaves no application rank, and MPI_ERR_OTHER if
+ * COLL_DCP_TRANSPORT is shared and a node has no shared memory. Other errors may occur on some
+ * ranks only.
  */
 int coll_dcp_start(const char *spec, MPI_Comm world, MPI_Comm *app);
 
@@ -68,7 +70,7 @@ typedef struct DCP_Pending coll_dcp_request;
 enum { COLL_DCP_ROOM = 64 };
 
 typedef struct coll_dcp_range {
-    uintptr_t base, size; /* size 0 until the first request */
+    uintptr_t base, size; /* size 0 until the addresses are reserved */
 } coll_dcp_range;
 extern coll_dcp_range coll_dcp_arena;
 

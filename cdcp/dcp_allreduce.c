@@ -7,7 +7,7 @@
  * 3. Each rank fetches the result.
  *
  * Steps: two between a rank and its DCP, and log_r D among D DCPs, with radix r. Bytes: m from
- * every rank and to it; over an uplink, (r - 1) m for each DCP of a rack and each step.
+ * every rank and m to every rank; over an uplink, (r - 1) m for each DCP of a rack and each step.
  *
  * Source: Sancho, Kerbyson and Barker, sections IV and V.E.
  */

@@ -10,9 +10,9 @@
 extern const coll_algorithm coll_allreduce_dcp;
 
 /*
- * Returns the bytes of the largest allreduce with OP of TYPE on COMM that DCPs take, or 0 if they
- * take none: there are no DCPs, COMM isn't registered, or OP or TYPE isn't predefined. Local, and
- * the same on all ranks of COMM.
+ * Returns the size in bytes of the largest allreduce with OP of TYPE on COMM that DCPs take.
+ * Returns 0 if they take none: there are no DCPs, they don't serve COMM, or OP on TYPE has no
+ * operand code (cdcp/operands.h). Local, and the same on all ranks of COMM.
  */
 size_t coll_dcp_most(MPI_Comm comm, MPI_Datatype type, MPI_Op op);
 

@@ -31,8 +31,9 @@ static int alltoall_radix(const coll_server_comm *comm) {
 }
 
 /*
- * Returns the blocks that travel TOTAL stations in all or, at the end, have come from that
- * distance. For TOTAL = comm->stations, returns the memory behind all blocks, for a rank's result.
+ * Returns the blocks that travel TOTAL stations in all. At the end these are the blocks that have
+ * come from the station at this distance. For TOTAL = comm->stations, returns the memory behind all
+ * blocks, for a rank's result.
  */
 static char *blocks_at_distance(const coll_dcp_call *call, int total) {
     return call->rows + (size_t)call->comm->place_of[total] * call->bytes;

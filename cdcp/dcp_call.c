@@ -264,7 +264,10 @@ static int send_to_stations(coll_dcp_context *context, coll_dcp_call *call, int 
     return code;
 }
 
-/* Sends the items for these stations, in as many pieces as necessary, but at least one. */
+/*
+ * Sends the items for the COUNT stations at the positions TO, in as many pieces as necessary, but
+ * at least one.
+ */
 static int send_items(coll_dcp_context *context, coll_dcp_call *call, int count, const int to[],
                       coll_wire_header *header) {
     size_t bytes;
@@ -295,8 +298,8 @@ static int send_items_or_failure(coll_dcp_context *context, coll_dcp_call *call,
 }
 
 /*
- * Sends to each station the items that move by this digit. In the first stage, a DCP first absorbs
- * its own items, if there are any.
+ * For each value of this stage's digit, sends the items that move by this value to the station at
+ * that distance. In the first stage, a DCP first absorbs its own items, if there are any.
  */
 static int send_by_digit(coll_dcp_context *context, coll_dcp_call *call, coll_wire_header *header) {
     const coll_server_comm *comm = call->comm;
@@ -350,7 +353,7 @@ static int absorb_message(coll_dcp_call *call, const coll_wire_header *header, c
 
 /*
  * Processes the messages of the stage that this DCP has sent last, if they arrived before this DCP
- * sent the stage. Processes them in their order.
+ * sent the stage. Takes them in the order of their arrival.
  */
 static int absorb_unexpected(coll_dcp_call *call) {
     int depth = depth_of(call, call->sent - 1), code = MPI_SUCCESS;

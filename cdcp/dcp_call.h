@@ -54,8 +54,8 @@ struct coll_dcp_call {
     coll_server_comm *comm;
     uint32_t sequence;
     /*
-     * The call (cdcp/dcp_operation.h) as the first message described it, and the rank of a member
-     * with this description. Other descriptions must be the same.
+     * The call (cdcp/dcp_operation.h) as the first contribution described it, and the rank of the
+     * member that sent this contribution. Later descriptions must be the same.
      */
     bool known;
     int code, count, rank;
@@ -63,9 +63,9 @@ struct coll_dcp_call {
     /* Used by the service: */
     size_t bytes; /* bytes of a value or block */
     coll_reduction_tree tree, share;
-    char *rows; /* values of the ranks and results, of rows_room bytes */
+    char *rows; /* blocks of an alltoall, then memory for a rank's result; rows_room bytes */
     size_t rows_room;
-    coll_contributor *contributors; /* in the order of arrival; room for all ranks here */
+    coll_contributor *contributors; /* in the order of arrival; room for COMM->here */
     int arrived, answered;
     /*
      * number of stages that this DCP has sent; number of DCPs whose items of the last of these
@@ -78,7 +78,8 @@ struct coll_dcp_call {
     /* The search for late ranks (cdcp/straggler.h). */
     double since; /* when the call began, or when the last search ended */
     /*
-     * ranks of this DCP were late when this or another DCP asked: sends no values before a verdict
+     * ranks of this DCP were late when this or another DCP asked, so this DCP sends nothing to
+     * other DCPs in this call before the verdict
      */
     bool held;
     coll_stragglers own, all; /* late ranks of this DCP; late ranks in all answers so far */
@@ -100,22 +101,22 @@ struct coll_dcp_service {
      * all.
      */
     int (*radix)(const coll_server_comm *comm);
-    /* Describes a call with CODE and COUNT, for the text of a mismatch. */
+    /* Writes a description of a call with CODE and COUNT to TEXT, for the error of a mismatch. */
     void (*describe)(int32_t code, int32_t count, char *text, size_t size);
     /* Prepares CALL, whose code and count have just become known. */
     int (*begin)(coll_dcp_call *call);
     /* Adds the VALUES of the member with index PLACE in the communicator's OWN. */
     int (*take)(coll_dcp_call *call, int place, const void *values);
     /*
-     * Returns how many items there are to be sent to the DCP at STATION, and sets *BYTES to the
-     * bytes of each; an item fits into a message body.
+     * Returns the number of items to be sent to the DCP at STATION, and sets *BYTES to the size of
+     * one item in bytes. An item fits into a message body.
      */
     int (*items)(const coll_dcp_call *call, int station, size_t *bytes);
     /* Writes COUNT of these items, from FIRST on, to BODY. */
     void (*pack)(const coll_dcp_call *call, int station, int first, int count, char *body);
     /* Adds the items of a message. */
     int (*absorb)(coll_dcp_call *call, const coll_wire_header *header, const char *body);
-    /* Sets *RESULT to the result for the member at PLACE. Returns its bytes, which may be 0. */
+    /* Sets *RESULT to the result for the member at PLACE. Returns its size in bytes, perhaps 0. */
     size_t (*result)(const coll_dcp_call *call, int place, const void **result);
 };
 
@@ -138,15 +139,15 @@ typedef struct coll_dcp_context {
     coll_send_queue send_queue;
     char *body;     /* a buffer for message bodies, of coll_wire_room bytes */
     bool timed;     /* there is a timeout, so late ranks are reported */
-    int under_way;  /* calls */
-    int unanswered; /* questions to other DCPs */
+    int under_way;  /* number of calls under way */
+    int unanswered; /* number of questions to other DCPs that are not answered yet */
 } coll_dcp_context;
 
 /* Sends copies of HEADER and of BYTES of BODY to RANK with TAG. */
 int coll_dcp_send(coll_dcp_context *context, int rank, int tag, const coll_wire_header *header,
                   const void *body, size_t bytes);
 
-/* Sets *CALL to call number SEQUENCE of COMM, which begins if it is new. */
+/* Sets *CALL to call number SEQUENCE of COMM. Begins the call if it is not under way. */
 int coll_dcp_call_of(coll_dcp_context *context, coll_server_comm *comm, uint32_t sequence,
                      coll_dcp_call **call);
 

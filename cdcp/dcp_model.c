@@ -55,7 +55,7 @@ static int ranks_served(const coll_model_job *job) {
     return (job->applications + job->dcps - 1) / job->dcps;
 }
 
-/* Returns the time from the ranks to their DCP, or back. */
+/* Returns the time of the messages from the ranks to their DCP, or back. */
 static double one_way(const coll_model_job *job, size_t bytes) {
     return job->to_dcp.latency + (1 + ranks_served(job)) * handling_time(&job->to_dcp, bytes);
 }

@@ -20,7 +20,10 @@ typedef struct coll_model_job {
     coll_cost on_node; /* between ranks of a node */
 } coll_model_job;
 
-/* Returns the seconds of exchanging BYTES among DCPS by recursive multiplying with RADIX. */
+/*
+ * Returns the seconds of an exchange of BYTES among DCPS processors by recursive multiplying with
+ * RADIX.
+ */
 double coll_model_exchange(int dcps, int radix, size_t bytes, const coll_cost *cost);
 
 /* Returns the radix, at least 2, with the fastest exchange of 8 bytes, the paper's usual size. */
@@ -33,11 +36,18 @@ int coll_model_radix(int dcps, const coll_cost *cost);
  */
 double coll_model_blocks_exchange(int parties, int digits, double bytes, const coll_cost *cost);
 
-/* Returns the number of digits with the least time; 1 means that blocks go directly. */
+/*
+ * Returns the number of digits with which coll_model_blocks_exchange takes the least time; 1 means
+ * that blocks go directly. COLL_MODEL_BLOCKS_USUAL is an assumption: the bytes of all blocks of a
+ * rank.
+ */
 enum { COLL_MODEL_BLOCKS_USUAL = 4096 };
 int coll_model_digits(int parties, double bytes, const coll_cost *cost);
 
-/* Returns the seconds from the last rank's post to the last rank's result. */
+/*
+ * Returns the seconds of an allreduce of BYTES, from the last rank's post to the last rank's
+ * result.
+ */
 double coll_model_latency(const coll_model_job *job, int radix, size_t bytes);
 
 /*

@@ -17,7 +17,7 @@ typedef enum coll_dcp_operation {
     COLL_DCP_OPERATIONS
 } coll_dcp_operation;
 
-/* A detail is from 0 to below this. */
+/* Details are from 0 to COLL_DCP_DETAILS - 1. */
 enum { COLL_DCP_DETAILS = 1 << 24 };
 
 static inline int32_t coll_dcp_code(coll_dcp_operation operation, int detail) {

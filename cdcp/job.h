@@ -20,14 +20,14 @@ typedef struct coll_job {
     bool posts;      /* true on an application rank, between start and stop */
     bool threaded;   /* several threads may post */
     int rank;        /* rank in the job, like all ranks here */
-    MPI_Comm wire;   /* private communicator of all ranks, whose errors return */
+    MPI_Comm wire;   /* private communicator of all ranks; its errors are returned */
     MPI_Group group; /* of all ranks */
     MPI_Comm app;    /* communicator of the application ranks; MPI_COMM_NULL on DCPs */
     coll_mapping mapping;
     coll_model_job model;
     coll_mailboxes mailboxes;
     size_t limit; /* bytes of the largest allreduce or broadcast that DCPs take */
-    /* largest sum of the bytes of a rank's blocks, in operations with a block for each rank */
+    /* upper limit in bytes of all blocks of a rank, in operations with a block for each rank */
     size_t blocks;
     int radix; /* radix of the exchange among DCPs */
     /*
@@ -49,8 +49,8 @@ extern coll_job coll_the_job __attribute__((visibility("hidden")));
 #define COLL_ASIDE __attribute__((noinline, cold))
 
 /*
- * Held, if several threads may post, by code that uses data shared by an application rank's
- * threads.
+ * Code that uses data shared by an application rank's threads holds this lock if several threads
+ * may post.
  */
 extern pthread_mutex_t coll_job_lock;
 
@@ -73,7 +73,10 @@ int coll_client_open(void);
 /* Tells this rank's DCP that this rank posts nothing more. */
 int coll_client_close(void);
 
-/* Runs a DCP: serves until all of its application ranks have called DCP_Stop. */
+/*
+ * Runs a DCP: serves until all application ranks of the job have called DCP_Stop. Returns at once
+ * if the DCP has no application ranks.
+ */
 int coll_server_run(const coll_job *job);
 
 /*
@@ -85,7 +88,7 @@ int coll_server_run(const coll_job *job);
 /* Tags of messages, and the highest tag that every MPI library allows. */
 enum {
     COLL_JOB_TAG_TO_DCP = 1,
-    COLL_JOB_TAG_RESULT, /* and higher ones, a tag for each request */
+    COLL_JOB_TAG_RESULT, /* the first tag for results; each request has its own tag */
     COLL_JOB_TAG_PROMISED = 32767
 };
 

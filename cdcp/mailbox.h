@@ -58,7 +58,7 @@ static inline coll_mailbox_event coll_mailbox_event_in(const coll_mailbox_slot *
     return (coll_mailbox_event)(atomic_load_explicit(&slot->state, order) & 3);
 }
 
-/* A rank's mailbox as mapped into this process. Without slots if there is no mailbox. */
+/* A rank's mailbox as mapped into this process. SLOTS is NULL if there is no mailbox. */
 typedef struct coll_mailbox {
     coll_wakeup *wakeup; /* wake-up of the rank; NULL if it shares no memory with this rank */
     char *slots, *large_slots;
@@ -90,9 +90,9 @@ typedef struct coll_mailboxes {
 } coll_mailboxes;
 
 /*
- * Makes mailboxes for values of at most LIMIT bytes, and for blocks of at most BLOCKS bytes in all,
- * between the ranks of JOB on each node. Collective over JOB. If a rank of a node has no shared
- * memory, none of the node's ranks has mailboxes; this is no error. Free them with
+ * Makes a mailbox for each rank of JOB whose DCP is on the same node, for values of at most LIMIT
+ * bytes and for blocks of at most BLOCKS bytes in all. Collective over JOB. If a rank of a node has
+ * no shared memory, none of the node's ranks has mailboxes; this is no error. Free them with
  * coll_mailboxes_free, collective over the node.
  */
 int coll_mailboxes_make(coll_mailboxes *boxes, MPI_Comm job, const coll_mapping *mapping,

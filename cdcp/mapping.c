@@ -84,9 +84,9 @@ static node *list_nodes(int ranks, const int node_of[], int count) {
 }
 
 /*
- * Distributes the DCPs over the nodes: the node with which the next DCP's share of ranks is
- * complete gets this DCP. Node 0, with rank 0, always keeps an application rank, since floor(dcps *
- * size / ranks) < size.
+ * Distributes the DCPs over the nodes in proportion to their ranks: the first nodes with r ranks in
+ * all get floor(dcps * r / ranks) DCPs. Node 0, with rank 0, always keeps an application rank,
+ * since floor(dcps * size / ranks) < size, where size is the number of ranks on node 0.
  */
 static void distribute_dcps(node *nodes, int count, int ranks, int dcps) {
     long long ranks_so_far = 0, dcps_so_far = 0;

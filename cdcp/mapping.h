@@ -13,8 +13,8 @@
  * is the number of DCPs.
  */
 typedef struct coll_mapping_wish {
-    int served; /* application ranks per DCP, or 0 if a number is given */
-    int dcps;   /* the number of DCPs, or 0 */
+    int served; /* application ranks per DCP, or 0 if DCPS is given */
+    int dcps;   /* the number of DCPs, or 0 if SERVED is given */
 } coll_mapping_wish;
 
 /* Parses TEXT. Returns MPI_SUCCESS, or MPI_ERR_ARG with a text if TEXT is invalid. */
@@ -30,9 +30,10 @@ typedef struct coll_mapping {
  * appearance). A ratio of 1:r takes the fewest DCPs with at most r ranks each, on average. The
  * number of DCPs on a node is in proportion to the node's ranks, and DCPs are the last ranks of
  * their nodes. Rank 0 always runs the application. If a node has DCPs, these serve the node's other
- * ranks, in equal shares. Otherwise the node's ranks are served by DCPs that serve less than the
- * mean number of ranks, rounded up, on the nearest node (in the order of nodes) that has such DCPs;
- * consecutive ranks share a DCP.
+ * ranks, in equal shares. Otherwise each of the node's ranks in turn is assigned to the first DCP
+ * with room on the nearest node that has such a DCP. A DCP has room while it serves fewer ranks
+ * than the mean, rounded up. Distance is counted in the order of nodes; of two nodes at the same
+ * distance, the lower is taken.
  *
  * Returns MPI_ERR_ARG if there are not enough ranks, or MPI_ERR_NO_MEM. MAPPING is set only on
  * success; then coll_mapping_free must free it.

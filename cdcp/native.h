@@ -19,7 +19,7 @@
 int coll_native_start(coll_operation operation, const coll_user *user, MPI_Comm comm,
                       DCP_Request *request);
 
-/* Do what DCP_Wait and DCP_Test do, for such requests and for DCP_REQUEST_NULL. */
+/* Do what DCP_Wait and DCP_Test do, for requests of the MPI library and for DCP_REQUEST_NULL. */
 int coll_native_wait(DCP_Request *request);
 int coll_native_test(DCP_Request *request, int *flag);
 

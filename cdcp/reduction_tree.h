@@ -38,7 +38,7 @@ typedef struct coll_reduction_tree {
 
 /*
  * Empties TREE, which is all zeros or was used before, for LEAVES values of BYTES each. Allocates
- * memory for CAPACITY nodes at first. Returns false if memory is short. Free it with
+ * memory for CAPACITY nodes at first. Returns false if memory is short. Free TREE with
  * coll_reduction_tree_free.
  */
 bool coll_reduction_tree_begin(coll_reduction_tree *tree, int leaves, size_t bytes, int capacity);

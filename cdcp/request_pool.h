@@ -36,7 +36,7 @@ struct DCP_Pending {
 
 /*
  * Reserves BYTES of addresses, and sets *RANGE to them. Memory is used only for pages that are
- * written. Returns NULL if that fails.
+ * written. Returns the first address, or NULL if the addresses can't be reserved.
  */
 void *coll_request_reserve(size_t bytes, coll_dcp_range *range);
 

@@ -27,7 +27,7 @@
  */
 enum { RECEIVES = 16, TABLE = 64, LOOKS = 16 };
 
-/* Seconds without a message after which a DCP sleeps even if it has its own core. */
+/* Seconds without a post or message after which a DCP sleeps even if it has its own core. */
 static const double SILENCE = 20e-3;
 
 typedef struct server {
@@ -217,7 +217,10 @@ static int poll_messages(server *s, bool *moved) {
     return MPI_SUCCESS;
 }
 
-/* Waits for a message, at most until the next search for late ranks; for DCPs without mailboxes. */
+/*
+ * Waits for messages, at most until the next search for late ranks, and processes them; for DCPs
+ * without mailboxes.
+ */
 static int wait_for_message(server *s) {
     MPI_Status status;
     if (s->wait.manner == COLL_WAIT_BLOCK && !s->context.timed) {
@@ -297,8 +300,8 @@ static int stop_if_idle(server *s) {
 }
 
 /*
- * Returns whether no message to this DCP is under way any more. Before, the communicator must not
- * be freed: Open MPI would match the message on the next communicator with the same number.
+ * Returns whether no message to this DCP is under way any more. Until then, the communicator must
+ * not be freed: Open MPI would match the message on the next communicator with the same number.
  */
 static bool is_done(const server *s) {
     return s->told_others && s->others_stopped == s->other_count;

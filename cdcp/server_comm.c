@@ -66,8 +66,8 @@ static void find_stations(coll_server_comm *comm, const coll_job *job, int posit
 }
 
 /*
- * Sets GROUPED and GROUP, which must be all zeros, from STATION_OF; and HERE and OWN, the members
- * that this DCP serves.
+ * Sets GROUPED and GROUP from STATION_OF; GROUP must be all zeros before. Also sets HERE and OWN,
+ * the members that this DCP serves.
  */
 static void group_members(coll_server_comm *comm) {
     for (int i = 0; i < comm->ranks; i++)

@@ -22,9 +22,9 @@ typedef struct coll_server_comm {
     int listed;
     int *members; /* their ranks in the job */
     /*
-     * The members that this DCP serves, ascending; for each, the number after that of the last call
-     * to which it has contributed. Contributions through the mailbox and in messages may overtake
-     * each other.
+     * The members that this DCP serves, ascending; and for each of them, 1 plus the number of the
+     * latest call to which it has contributed. Contributions through the mailbox and in messages
+     * may overtake each other.
      */
     int here;
     const int *own;
@@ -38,8 +38,9 @@ typedef struct coll_server_comm {
     /* The DCPs that take part, by their ranks in the job. This DCP is at POSITION. */
     int stations, *station, position;
     /*
-     * All members, sorted by station and rank; for each station the index of its first member among
-     * them, followed by the number of members; and the station of each member.
+     * GROUPED: all members, sorted by station and rank. GROUP: for each station, the index of its
+     * first member in GROUPED; one element more has the number of members. STATION_OF: the station
+     * of each member.
      */
     int *grouped, *group, *station_of;
     int stages;

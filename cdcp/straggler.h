@@ -25,8 +25,8 @@ int coll_straggler_check(coll_dcp_context *context, coll_dcp_call *call, double 
 int coll_straggler_hold(coll_dcp_context *context, coll_server_comm *comm, uint32_t sequence);
 
 /*
- * Answers a question of DCP SOURCE. If the members of COMM are not known yet, all ranks count as
- * missing, and the caller must hold the call when they are known.
+ * Answers a question of DCP SOURCE. If the members of COMM are not known here yet, all ranks that
+ * this DCP serves count as missing, and the caller must hold the call when the members are known.
  */
 int coll_straggler_answer(coll_dcp_context *context, coll_server_comm *comm,
                           const coll_wire_header *header, int source);

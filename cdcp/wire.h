@@ -12,17 +12,18 @@
 
 typedef enum coll_wire_kind {
     /* from an application rank to its DCP */
-    /* a communicator: the ranks of its members in the job, perhaps in pieces */
+    /* a list of a communicator's members, as ranks in the job; perhaps in several messages */
     COLL_WIRE_MEMBERS,
     COLL_WIRE_FORGET,       /* the sender has freed the communicator, after SEQUENCE posts */
     COLL_WIRE_CONTRIBUTION, /* the sender's values for a collective call */
-    COLL_WIRE_STOP,         /* the sender's last message; a DCP still answers questions */
+    /* the sender's last message; also between DCPs: the sender then only answers questions */
+    COLL_WIRE_STOP,
     /* from a DCP to another one */
     COLL_WIRE_ITEMS,    /* items of a call, perhaps in pieces */
     COLL_WIRE_FAILURE,  /* instead of items; to application ranks, instead of a result */
     COLL_WIRE_QUESTION, /* asks which contributions to a call are missing */
     COLL_WIRE_ANSWER,
-    /* a call has failed because of late ranks; the receiver tells its ranks at once */
+    /* a call has failed because of late ranks; the receiver reports this to its waiting ranks */
     COLL_WIRE_VERDICT,
     /* from a DCP to an application rank */
     COLL_WIRE_RESULT
@@ -32,14 +33,17 @@ typedef struct coll_wire_header {
     uint64_t comm;     /* the communicator's number */
     uint32_t sequence; /* number of the call on its communicator */
     int32_t kind;
-    int32_t code;  /* the call (cdcp/dcp_operation.h); to a rank: error class of a failure */
+    int32_t code;  /* the call (cdcp/dcp_operation.h); in a failure sent to a rank: error class */
     int32_t count; /* count of the call; number of members; in an answer, number of missing
                       ranks, or -1 if the DCP doesn't know the members yet */
-    /* rank of the sender in the communicator; from a DCP: of a member whose operands it has */
+    /*
+     * rank of the sender in the communicator; in items or a failure from a DCP: the rank of the
+     * first member that contributed there
+     */
     int32_t rank;
     int32_t reply; /* tag for the result */
-    int32_t depth; /* depth of the exchange's stage */
-    int32_t first; /* first member or item in this piece; to a DCP: error class of a failure */
+    int32_t depth; /* of the exchange's stage; in exchanges by digits: the stage's number */
+    int32_t first; /* first member or item in this piece; in a failure sent to a DCP: error class */
     int32_t items; /* number of members or items in this piece */
     int32_t more;  /* another piece follows */
 } coll_wire_header;
