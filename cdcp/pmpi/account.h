@@ -24,8 +24,8 @@ typedef enum coll_account_kind {
 extern _Atomic bool coll_account_on;
 
 /*
- * Only the outermost of nested calls counts. Use these functions through enter, leave, served and
- * waiting.
+ * Only the outermost of nested calls counts. Instead of these functions, call coll_account_enter,
+ * coll_account_leave, coll_account_served and coll_account_waiting.
  */
 void coll_account_begin(void);
 void coll_account_end(coll_account_kind kind);

@@ -46,8 +46,8 @@ typedef struct coll_callbacks_attribute {
 } coll_callbacks_attribute;
 
 /*
- * Stores a copy of ATTRIBUTE, which remains until the program ends. Returns it, or NULL if memory
- * is short.
+ * Stores a copy of ATTRIBUTE, which remains until the program ends. Returns the copy, or NULL if
+ * memory is short.
  */
 coll_callbacks_attribute *coll_callbacks_keep_attribute(coll_callbacks_attribute attribute);
 

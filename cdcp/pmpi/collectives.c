@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The collectives that libcoll takes. Allreduces and some nonblocking collectives go to dedicated
- * processors. All others go to libcoll's algorithms if COLL_WRAP or their own settings ask for it.
+ * The collectives that libcoll takes. Dedicated processors, if there are any, take small allreduces
+ * and some small nonblocking collectives. libcoll's algorithms take the other calls if COLL_WRAP or
+ * the operations' settings ask for it. The MPI library takes the rest.
  */
 #include "config.h"
 
@@ -61,7 +62,7 @@ static bool is_registered_now(MPI_Comm comm) {
     return !coll_dcp_knows(comm) && coll_raise(comm, coll_dcp_register(comm)) == MPI_SUCCESS;
 }
 
-/* Waits for SERVED, whose post has returned CODE; for none if SERVED is NULL. */
+/* Waits for SERVED unless it is NULL. CODE is the result of the post. Raises errors on COMM. */
 static int wait_for_served(int code, coll_dcp_request *served, MPI_Comm comm) {
     if (served) {
         coll_account_served();
@@ -72,8 +73,8 @@ static int wait_for_served(int code, coll_dcp_request *served, MPI_Comm comm) {
 }
 
 /*
- * Notes the MPI library's REQUEST of a collective that counts as KIND and whose start has returned
- * CODE.
+ * Notes REQUEST, which the MPI library has started for a collective that counts as KIND. CODE is
+ * the result of the start. Returns CODE.
  */
 static int note_request(int code, MPI_Request *request, coll_account_kind kind) {
     if (code == MPI_SUCCESS && kind == COLL_ACCOUNT_started)
@@ -104,9 +105,10 @@ static int note_request(int code, MPI_Request *request, coll_account_kind kind) 
 #define UNEVEN_ROOTED root, true
 
 /*
- * Count and type of the data of this rank. SENDS: of the data that it sends, which is in its
- * receive buffer if the send buffer is MPI_IN_PLACE. RECEIVES: the same with the buffers exchanged.
- * SENDS_OWN and RECEIVES_OWN: the same without the data that is in place.
+ * Count and type of data of this rank. SENDS: the data that the rank sends; if the send buffer is
+ * MPI_IN_PLACE, the receive arguments describe it. RECEIVES: the data that the rank receives; if
+ * the receive buffer is MPI_IN_PLACE, the send arguments describe it. SENDS_OWN and RECEIVES_OWN:
+ * the same, but nothing if the data is in place.
  */
 #define SENDS                                                                                      \
     sendbuf == MPI_IN_PLACE ? recvcount : sendcount, sendbuf == MPI_IN_PLACE ? recvtype : sendtype

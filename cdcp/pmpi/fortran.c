@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Fortran. A call in mpif.h, use mpi or use mpi_f08 converts handles to C with PMPI_Comm_f2c and
- * then calls PMPI_X, which doors.c.in redirects to our MPI_X. This file has PMPI_Comm_f2c and the
- * few calls with which Open MPI's Fortran bindings bypass this: they look up attributes in the
- * communicator itself, and store Fortran's callbacks.
+ * then calls PMPI_X, which doors.c.in redirects to our MPI_X. This file has PMPI_Comm_f2c, and the
+ * few functions of Open MPI's Fortran bindings that don't call PMPI_X, because they look up
+ * attributes in the communicator itself or store Fortran's callbacks.
  *
  * mpif.h and use mpi call mpi_x_; mpi_f08 calls pmpi_x_ or ompi_x_f, whichever Open MPI declares.
  */
@@ -90,8 +90,9 @@ void ompi_comm_create_errhandler_f(error_function *function, MPI_Fint *handler, 
 }
 
 /*
- * Values and extra states of attributes are MPI_Aints, but MPI_Fints in MPI-1's calls; pointers to
- * them pass through unchanged. The extra state that the library gets is the number of a record.
+ * Values and extra states of attributes are MPI_Aints, but MPI_Fints in MPI-1's calls. Pointers to
+ * values are passed on unchanged. The extra state that the library gets is the number of a record;
+ * the program's callbacks get the program's extra state.
  */
 typedef void copy_function(MPI_Fint *comm, MPI_Fint *keyval, void *extra, void *from, void *to,
                            MPI_Fint *flag, MPI_Fint *code);

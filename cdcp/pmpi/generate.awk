@@ -108,7 +108,8 @@ function keep(head, parameters) {
     parameters_of[functions] = parameters
 }
 
-# Returns the names of PARAMETERS, with each communicator as the argument of FUNCTION unless that is "".
+# Returns the names of PARAMETERS, with each communicator as the argument of FUNCTION_NAME unless that
+# is "".
 function arguments(parameters, function_name,    count, i, list, argument) {
     count = split(parameters, parameter, /, */)
     for (i = 1; i <= count; i++) {

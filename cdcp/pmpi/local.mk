@@ -38,7 +38,8 @@ pmpi_by_hand = \
 	cdcp/pmpi/request_arrays.c \
 	cdcp/pmpi/requests.c \
 	cdcp/pmpi/world.c
-# How other languages reach C's calls depends on the MPI library. With the MPI ABI they make the calls of C.
+# How other languages reach C's functions depends on the MPI library. With the MPI ABI they call C's
+# functions.
 if OPEN_MPI
 pmpi_by_hand += cdcp/pmpi/cplusplus.c cdcp/pmpi/fortran.c cdcp/pmpi/handlers.c
 else

@@ -30,7 +30,10 @@ int FORM(MPI_Recv)(void *buffer, COUNT count, MPI_Datatype type, int from, int t
          FORM(PMPI_Irecv)(buffer, count, type, from, tag, comm, &request), status);
 }
 
-/* Waits for both messages of an exchange, even if one fails. STATUS is that of the receive. */
+/*
+ * Sends and receives, and waits for both messages even if one of them fails. Sets STATUS for the
+ * receive.
+ */
 static int FORM(exchange)(const void *send, COUNT send_count, MPI_Datatype send_type, int to,
                           int send_tag, void *receive, COUNT receive_count,
                           MPI_Datatype receive_type, int from, int receive_tag, MPI_Comm comm,
@@ -67,7 +70,10 @@ static int FORM(replace)(void *buffer, COUNT count, MPI_Datatype type, int to, i
     COUNT bytes = 0, packed = 0;
     MPI_Count size = 0;
     int code = PMPI_Type_size_x(type, &size);
-    /* No int says how long the copy would be. The collectives don't progress meanwhile. */
+    /*
+     * The size of the copy doesn't fit into an int. libcoll's collectives don't progress during
+     * this call.
+     */
     if (code == MPI_SUCCESS && sizeof(COUNT) == sizeof(int) && size * count > INT_MAX)
         return FORM(PMPI_Sendrecv_replace)(buffer, count, type, to, send_tag, from, receive_tag,
                                            comm, status);

@@ -16,7 +16,10 @@
 #include <limits.h>
 #include <stdlib.h>
 
-/* The body of a call: OTHERS while libcoll's collectives are under way, else THEIRS. */
+/*
+ * The body of a call: evaluates OTHERS while libcoll's collectives are under way, else THEIRS, the
+ * MPI library's own function.
+ */
 #define PASS_OR(theirs, others)                                                                    \
     do {                                                                                           \
         comm = coll_dcp_comm(comm);                                                                \
@@ -26,7 +29,7 @@
         return code;                                                                               \
     } while (0)
 
-/* The same, if OTHERS starts REQUEST: then waits until the request is complete, and sets STATUS. */
+/* Like PASS_OR, but OTHERS starts REQUEST. Waits until REQUEST is complete, and sets STATUS. */
 #define PASS(theirs, others, status)                                                               \
     do {                                                                                           \
         MPI_Request request = MPI_REQUEST_NULL;                                                    \

@@ -2,9 +2,9 @@
 /*
  * Fortran and C++ with MPICH. Their functions call C's functions with the same handles, so the
  * calls reach the wrapper like the calls of a C program. Only attributes and callbacks differ:
- * after the program has created a key or handler, the binding gives the library functions that call
- * the program's in its language. The library gets functions of ours instead, which pass on the
- * communicator that the program sees.
+ * after the program has created a key or handler, the binding gives the library functions of its
+ * own, which call the program's functions in the program's language. The library gets functions of
+ * ours instead, which pass on the communicator that the program sees.
  */
 #include "config.h"
 

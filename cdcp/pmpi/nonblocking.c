@@ -84,7 +84,9 @@ int coll_nonblocking_keep_type(coll_nonblocking *record, MPI_Datatype *type) {
     return MPI_SUCCESS;
 }
 
-/* Returns whether a record uses OP, and marks all that do. The caller holds the lock. */
+/*
+ * Returns whether a record uses OP, and marks all records that use OP. The caller holds the lock.
+ */
 static bool mark_freed(MPI_Op op) {
     bool found = false;
     for (int i = 0; i < used; i++)

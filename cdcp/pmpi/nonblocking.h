@@ -41,7 +41,8 @@ static inline bool coll_nonblocking_owns(const void *record) {
 bool coll_nonblocking_takes(coll_operation operation, MPI_Comm comm);
 
 /*
- * Returns the same for persistent calls, for which COMM need not be set up: their creation does so.
+ * Returns the same for persistent calls. COMM need not be set up before: the creation of a
+ * persistent request sets it up.
  */
 bool coll_nonblocking_prepares(coll_operation operation, MPI_Comm comm);
 
@@ -58,8 +59,8 @@ int coll_nonblocking_keep_type(coll_nonblocking *record, MPI_Datatype *type);
 void coll_nonblocking_free(coll_nonblocking *record);
 
 /*
- * Completes RECORD's active request, and frees both unless the request is persistent. Returns the
- * operation's error; *COMM is the communicator whose error handler gets it.
+ * Completes RECORD's active request, and frees the request and RECORD unless the request is
+ * persistent. Returns the operation's error; *COMM is the communicator whose error handler gets it.
  */
 int coll_nonblocking_complete(coll_nonblocking *record, MPI_Comm *comm);
 

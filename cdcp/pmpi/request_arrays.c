@@ -65,7 +65,7 @@ typedef struct outcome {
     MPI_Comm comm;
 } outcome;
 
-/* Completes *REQUEST, one of ours, and sets STATUSES[at]. */
+/* Completes *REQUEST, one of ours, and sets STATUSES[AT]. */
 static void complete_one(MPI_Request *request, MPI_Status statuses[], int at, outcome *all) {
     MPI_Status *status = statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[at];
     MPI_Comm comm;
@@ -85,7 +85,10 @@ static void clear_errors(int count, MPI_Status statuses[]) {
         statuses[i].MPI_ERROR = MPI_SUCCESS;
 }
 
-/* Returns the call's result, after the MPI library's own requests have returned CODE. */
+/*
+ * Returns the result of a call. CODE is the result of the MPI library's function for its own
+ * requests.
+ */
 static int result_of_call(int code, const outcome *all) {
     return all->error == MPI_SUCCESS ? code : coll_raise(all->comm, MPI_ERR_IN_STATUS);
 }

@@ -82,8 +82,8 @@ bool coll_requests_ready(MPI_Request request);
 int coll_requests_complete(MPI_Request *request, MPI_Status *status, MPI_Comm *comm);
 
 /*
- * Progresses libcoll's nonblocking collectives. The MPI library knows nothing of them, so each call
- * of the program that waits or tests does this.
+ * Progresses libcoll's nonblocking collectives. The MPI library doesn't know them, so each MPI
+ * function that waits or tests for the program calls this function.
  */
 static inline void coll_requests_advance(void) {
     if (coll_request_any_under_way())

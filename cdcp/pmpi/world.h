@@ -23,9 +23,10 @@ int coll_world_dress(MPI_Comm app);
 MPI_Comm coll_world_holder(MPI_Comm comm, int keyval);
 
 /*
- * Registers MADE, created by a call that waits for the other ranks and returned CODE, with the
- * dedicated processors, and sets it up for libcoll if libcoll runs collectives of the program.
- * Collective over MADE. Returns CODE or the error of the registration.
+ * Registers MADE with the dedicated processors and, if libcoll runs collectives of the program,
+ * sets MADE up for libcoll. MADE was created by a call that waits for the other ranks and has
+ * returned CODE; after an error does nothing. Collective over MADE. Returns CODE or the error of
+ * the registration.
  */
 int coll_world_made(int code, MPI_Comm made);
 
