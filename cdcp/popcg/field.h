@@ -28,7 +28,10 @@ double *field_new(struct shape shape);
 /* Returns the sum of a b over the block without its border, row by row. */
 double field_dot(struct shape shape, const double *a, const double *b);
 
-/* Sets y = alpha x + beta y, and y = d x cell by cell, both including the border. */
+/*
+ * field_combine sets y = alpha x + beta y. field_multiply sets y = d x, cell by cell. Both include
+ * the border.
+ */
 void field_combine(struct shape shape, double *y, double alpha, const double *x, double beta);
 void field_multiply(struct shape shape, double *y, const double *d, const double *x);
 

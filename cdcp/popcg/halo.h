@@ -26,7 +26,7 @@ struct halo_side {
 struct halo {
     MPI_Comm comm;
     struct halo_side sides[HALO_SIDES];
-    MPI_Datatype row, column; /* of the block */
+    MPI_Datatype row, column; /* a row and a column of the block's cells in a field */
     double seconds;           /* time spent in exchanges so far */
 };
 

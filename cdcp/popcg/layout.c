@@ -50,8 +50,8 @@ static int blocks_with_ocean(const size_t *counts, const struct mask *mask, stru
 }
 
 /*
- * Returns the work of the largest block per iteration: its cells, and for each cell of its border
- * the share of a message, taken as the work of four cells.
+ * Returns the work of the largest block in an iteration, in cells: the cells of the block, plus
+ * four cells for each cell of its border, for the messages.
  */
 static double block_cost(const struct mask *mask, struct cut cut) {
     double width = ceil((double)mask->columns / cut.columns);
@@ -60,8 +60,9 @@ static double block_cost(const struct mask *mask, struct cut cut) {
 }
 
 /*
- * Returns the finest cut with COLUMNS columns and at most RANKS blocks with ocean. A third of the
- * earth is land, so cuts with more than 2 RANKS blocks are not tried.
+ * Returns the finest cut with COLUMNS columns and at most RANKS blocks with ocean; its number of
+ * rows is 0 if there is none. A third of the earth is land, so cuts with more than 2 RANKS blocks
+ * are not tried.
  */
 static struct cut finest_cut(const size_t *counts, const struct mask *mask, int ranks,
                              int columns) {

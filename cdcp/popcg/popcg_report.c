@@ -100,7 +100,7 @@ enum {
     TOP = 74,                                 /* with the title */
     BOTTOM = 106,                             /* with the numbers of columns and the legend */
     TICK = 4,
-    CLOSEST = 30,   /* ticks */
+    CLOSEST = 30,   /* least distance between ticks */
     LEGEND = 240,   /* width of the colours' scale */
     NARROWEST = 350 /* width that the texts need */
 };

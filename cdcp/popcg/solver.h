@@ -70,7 +70,7 @@ struct iteration {
     double norm_b;
     double rho, sigma, alpha; /* of the last iteration; 0 before the first */
     bool lags;                /* alpha p is still to be added to x */
-    bool stuck;               /* the last direction had no positive length */
+    bool stuck;               /* p A p of the last iteration was not positive */
 };
 
 /*

@@ -12,7 +12,7 @@
  * and every ten iterations r = b - A x and (r, r), as in pcg, from which u and w follow.
  *
  * Cost: 10 (max(exchange + operator, reduction)) + 2 operators + reduction + exchange for ten
- * iterations, and three fields more to update in each than pcg has.
+ * iterations. In each iteration five more fields must be updated than in pcg.
  */
 #include "config.h"
 
