@@ -151,7 +151,8 @@ static void export_parameters(void) {
 }
 
 /*
- * Removes the first setting that TEXT names from the environment. Returns false if there is none.
+ * Removes the first setting that TEXT names from the environment. Returns false if TEXT names none
+ * or if that setting is not set.
  */
 static bool unset_first_setting_in(const char *text) {
     const char *name = strstr(text, "COLL_");

@@ -41,7 +41,7 @@ typedef struct libcoll_below {
 typedef struct libcoll_module {
     mca_coll_base_module_t super;
     libcoll_below below; /* the communicator's functions before this module's */
-    /* whether the following members are set; they are the same on all ranks */
+    /* whether PASSES, SETS and STAYS are set; they are the same on all ranks */
     bool known;
     bool passes[LIBCOLL_COUNT]; /* all calls of the operation are passed on */
     unsigned sets;              /* number of calls of COLL_Set when PASSES was determined */
@@ -173,7 +173,9 @@ typedef struct libcoll_request {
     ompi_coll_base_nbc_request_t super;
     COLL_Request under_way;
     void *vectors; /* counts and displacements, which UNDER_WAY needs */
-    /* references, as the program may free a reduction's operation and datatype before; NULL if none
+    /*
+     * references to a reduction's operation and datatype, which the program may free before the
+     * request is complete; NULL if none
      */
     MPI_Op op;
     MPI_Datatype type;
@@ -195,7 +197,10 @@ libcoll_request *libcoll_request_make(struct ompi_communicator_t *comm, bool per
  */
 int libcoll_request_hand_out(libcoll_request *request, int code, ompi_request_t **handle);
 
-/* Initialises what Open MPI itself uses of a request on COMM that can't be cancelled. */
+/*
+ * Initialises the members of a request on COMM that Open MPI itself uses. The request can't be
+ * cancelled.
+ */
 void libcoll_request_init(ompi_request_t *handle, struct ompi_communicator_t *comm, bool persistent,
                           ompi_request_start_fn_t start, ompi_request_free_fn_t release);
 void libcoll_request_mark_active(ompi_request_t *handle);

@@ -222,8 +222,9 @@ static inline uint64_t begin_recording(void) {
 #define UNEVEN_ROOTED root, true
 #define WHOLE count, type
 /*
- * Count and type of the data of this rank. SENDS: of the data that it sends, which is in its
- * receive buffer if the send buffer is MPI_IN_PLACE. RECEIVES: the same with the buffers exchanged.
+ * Count and type of data of this rank. SENDS: the data that the rank sends; if the send buffer is
+ * MPI_IN_PLACE, the receive arguments describe it. RECEIVES: the data that the rank receives; if
+ * the receive buffer is MPI_IN_PLACE, the send arguments describe it.
  */
 #define SENDS                                                                                      \
     send == MPI_IN_PLACE ? receive_count : send_count,                                             \

@@ -18,7 +18,7 @@ static void construct(libcoll_module *module) {
     memset((char *)module + sizeof module->super, 0, sizeof *module - sizeof module->super);
 }
 
-/* EACH entry of the table that the component fills, of all three kinds. */
+/* Applies EACH to the three entries of FUNCTION: blocking, nonblocking and persistent. */
 #define ENTRIES_OF(function) EACH(function) EACH(i##function) EACH(function##_init)
 
 static void destruct(libcoll_module *module) {
@@ -32,7 +32,10 @@ static void destruct(libcoll_module *module) {
 
 OBJ_CLASS_INSTANCE(libcoll_module, mca_coll_base_module_t, construct, destruct);
 
-/* Saves the communicator's previous functions. Leaves entries without a function unset. */
+/*
+ * Saves the communicator's previous functions. Removes the module's functions for which there is no
+ * previous one.
+ */
 static int save_previous_functions(mca_coll_base_module_t *base, struct ompi_communicator_t *comm) {
     libcoll_module *module = (libcoll_module *)base;
 #define EACH(entry)                                                                                \
@@ -211,7 +214,9 @@ static void report_job_error(int code) {
         ompi_rte_abort(1, NULL);
 }
 
-/* Ends a job on whose ranks COLL_RECORD can't be written: better now than after hours. */
+/*
+ * Ends the job because this rank can't write its record (COLL_RECORD): better now than after hours.
+ */
 static void end_without_record(int code) {
     print_error("", code);
     ompi_rte_abort(1, NULL);
