@@ -27,7 +27,7 @@ int coll_mapping_parse(const char *text, coll_mapping_wish *wish) {
     if (!read_number(is_ratio ? text + sizeof ratio - 1 : text, &number))
         return coll_error(MPI_ERR_ARG,
                           "COLL_DCP=%s: write 1:4 for one dedicated processor to four application "
-                          "ranks, or 8 for their number",
+                          "ranks, or 8 for eight dedicated processors",
                           text);
     *wish = is_ratio ? (coll_mapping_wish){.served = number} : (coll_mapping_wish){.dcps = number};
     return MPI_SUCCESS;

@@ -106,17 +106,18 @@ static int add_parameters(void) {
                &one_host);
     (void)mca_base_component_var_register(
         own_component(), "gpu",
-        "Whether buffers may lie in the memory of a GPU, which libcoll can't read: then all is the "
-        "MPI library's own. -1: if Open MPI 4.1 was built for CUDA and the host has its driver, or "
-        "Open MPI 5.0 has found a GPU; 0: they don't; 1: they may",
+        "Whether buffers may be in the memory of a GPU, which libcoll can't read: if so, the MPI "
+        "library runs all collectives. -1: they may be if Open MPI 4.1 was built for CUDA and the "
+        "host has its driver, or if Open MPI 5.0 has found a GPU; 0: they never are; 1: they may "
+        "be",
         MCA_BASE_VAR_TYPE_INT, NULL, 0, 0, OPAL_INFO_LVL_2, MCA_BASE_VAR_SCOPE_READONLY, &gpu);
     for (int i = 0; i < SETTINGS; i++)
         add_setting(&settings[i]);
 #define COUNTERS(operation, variable)                                                              \
-    add_counter("served", #operation, "Calls of " #operation " and its like that libcoll ran",     \
+    add_counter("served", #operation, "Calls of " #operation " and its variants that libcoll ran", \
                 &libcoll_program_counts.served[LIBCOLL_##operation]);                              \
     add_counter("passed", #operation,                                                              \
-                "Calls of " #operation " and its like that it passed to another component",        \
+                "Calls of " #operation " and its variants that libcoll left to another component", \
                 &libcoll_program_counts.passed[LIBCOLL_##operation]);
     LIBCOLL_OPERATIONS(COUNTERS)
 #undef COUNTERS

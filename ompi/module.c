@@ -252,7 +252,7 @@ static void set_up_job(void) {
                      "install the same on all hosts");
     if (fit == LIBCOLL_GPU)
         trace_reason(world, "buffers may lie in a GPU's memory",
-                     "coll_libcoll_gpu 0 where the program passes none of these");
+                     "coll_libcoll_gpu 0 if the program passes no such buffers");
     if (fit != LIBCOLL_FITS)
         return;
     libcoll_enter();
