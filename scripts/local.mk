@@ -2,7 +2,7 @@
 if HAVE_PMPI
 bin_SCRIPTS = coll-run
 endif
-# With the MPI ABI, coll-run asks the launcher whose it is.
+# With the MPI ABI, coll-run asks the launcher to which MPI library it belongs.
 if OPEN_MPI
 launcher = openmpi
 else

@@ -47,7 +47,7 @@ def run(command, threads, **environment):
 
 
 def core_types():
-    """OpenBLAS's own choice, and the best that the processor allows where that may be another."""
+    """Returns the core types to measure: None for OpenBLAS's own choice, and the processor's best known one."""
     with open("/proc/cpuinfo") as info:
         flags = set(next((line for line in info if line.startswith("flags")), "").split())
     best = {"avx512f", "avx512bw", "avx512dq", "avx512vl"} <= flags and "SkylakeX"
@@ -56,7 +56,7 @@ def core_types():
 
 
 def make_points(options):
-    """Rows of float32 around the means of 5000 normal distributions."""
+    """Writes float32 rows around the means of 5000 normal distributions, and returns the file's path."""
     random = np.random.default_rng(1)
     means = random.standard_normal((5000, options.float32), dtype=np.float32)
     path = os.path.join(options.work, "points.npy")
@@ -72,7 +72,7 @@ def make_points(options):
 
 
 def take_points(options):
-    """N rows spread evenly over the features."""
+    """Writes --points rows, spread evenly over the features, and returns the file's path."""
     if options.float32:
         return make_points(options)
     rows = np.load(options.features, mmap_mode="r")
@@ -105,7 +105,7 @@ def rival(options, system, points, start, centroids, core_type):
 
 
 def objective(points, centroids):
-    """The sum of squared distances to the nearest centroids, which are found in double precision."""
+    """Returns the sum of squared distances to the nearest centroids, in double precision."""
     centroids = centroids.astype(np.float64)
     norms = (centroids**2).sum(1)
     total = 0.0
@@ -132,7 +132,7 @@ def main():
     contestants += [(system, t) for system in ("FAISS", "scikit-learn") for t in core_types()]
     runs = {contestant: [] for contestant in contestants}
     results = {}
-    for _ in range(options.repeat):  # interleaved, so that other load meets all of them
+    for _ in range(options.repeat):  # in turns, so that other load slows all of them
         for contestant in contestants:
             runs[contestant].append(cluster(*contestant))
             results[contestant] = np.load(centroids)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One clustering by FAISS or scikit-learn: rival.py SYSTEM POINTS START ITERATIONS THREADS OUTPUT
+"""Runs one clustering by FAISS or scikit-learn: rival.py SYSTEM POINTS START ITERATIONS THREADS OUTPUT
 
 Prints the seconds of the iterations and the final assignment, and writes the centroids.
 """
@@ -29,7 +29,7 @@ def cluster_by_sklearn(points, start, iterations, threads):
 
     from sklearn.cluster import KMeans
 
-    warnings.simplefilter("ignore")  # it warns where it has not converged
+    warnings.simplefilter("ignore")  # it warns if it has not converged
     kmeans = KMeans(
         len(start), init=start, n_init=1, max_iter=iterations, tol=0, algorithm="lloyd", copy_x=False
     )

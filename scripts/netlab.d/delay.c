@@ -178,7 +178,10 @@ static bool latency_of(const delayer *d, const unsigned char *data, size_t bytes
     return true;
 }
 
-/* Copies a packet that was read from DEVICE. Returns NULL if there is no memory. */
+/*
+ * Copies a packet that was read from DEVICE. Returns NULL if MOST_HELD packets are held, or memory
+ * is short.
+ */
 static packet *packet_create(const delayer *d, int device, const unsigned char *data,
                              size_t bytes) {
     packet *p = d->held < MOST_HELD ? malloc(sizeof *p + bytes) : NULL;

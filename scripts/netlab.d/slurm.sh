@@ -133,7 +133,7 @@ stop_slurm() {
     found=$(slurm_processes)
     until_none KILL slurm_processes
     for pid in $found; do
-        # Waits until the process is gone, or dead and not yet reaped: so are all others of its PID namespace then.
+        # Waits until the process is gone, or dead and not yet reaped: then no other process of its PID namespace runs.
         while [[ $(cat "/proc/$pid/stat" 2>/dev/null) =~ \)\ [^ZX] ]]; do sleep 0.02; done
     done
     rm -rf "$(readlink "$state/run.slurm")"
