@@ -169,8 +169,8 @@ void coll_dcp_call_fail(coll_dcp_call *call, int error_class, const char *format
     __attribute__((format(printf, 3, 4)));
 
 /*
- * Reports to the ranks that the call has failed because of late ranks: to those that wait at once,
- * to the others when they contribute.
+ * Reports to the ranks that the call has failed because of late ranks: at once to the ranks that
+ * wait, to the others when they contribute.
  */
 int coll_dcp_call_report(coll_dcp_context *context, coll_dcp_call *call);
 

@@ -51,10 +51,11 @@ int coll_model_digits(int parties, double bytes, const coll_cost *cost);
 double coll_model_latency(const coll_model_job *job, int radix, size_t bytes);
 
 /*
- * Returns the bytes up to which DCPs take an allreduce: the largest power of two, at most
- * COLL_MODEL_LIMIT_MOST, up to which they are not slower than the ranks themselves. The result is
- * at least COLL_MODEL_LIMIT_LEAST, the largest size that the paper measures: up to this size, DCPs
- * save an order of magnitude of the ranks' processor time, even if the latency is a little longer.
+ * Returns the size in bytes of the largest allreduce that DCPs take: the largest power of two, at
+ * most COLL_MODEL_LIMIT_MOST, up to which DCPs are not slower than the ranks themselves. The result
+ * is at least COLL_MODEL_LIMIT_LEAST, the largest size that the paper measures: up to this size,
+ * DCPs save an order of magnitude of the ranks' processor time, even if the latency is a little
+ * longer.
  */
 enum { COLL_MODEL_LIMIT_LEAST = 1024, COLL_MODEL_LIMIT_MOST = 8192 };
 size_t coll_model_limit(const coll_model_job *job, int radix);
@@ -68,15 +69,14 @@ double coll_model_blocks_latency(const coll_model_job *job, int digits, size_t b
 double coll_model_blocks_native(const coll_model_job *job, size_t bytes);
 
 /*
- * Returns the bytes of all blocks of a rank up to which DCPs take an alltoall or reduce_scatter:
- * determined as for an allreduce, but at most COLL_MODEL_BLOCKS_MOST, to limit the shared memory
- * for each rank.
+ * Returns the upper limit in bytes of all blocks of a rank in an alltoall or reduce_scatter that
+ * DCPs take. It is determined as for an allreduce, but is at most COLL_MODEL_BLOCKS_MOST, to limit
+ * the shared memory for each rank.
  */
 enum { COLL_MODEL_BLOCKS_MOST = 32768, COLL_MODEL_BLOCKS_PER_LIMIT = 32 };
 size_t coll_model_blocks(const coll_model_job *job, int digits);
 
-/* Returns the bytes up to which DCPs take an alltoall or reduce_scatter if the user has set the
- * limit of allreduces to LIMIT. */
+/* Returns the same limit if the user has set the limit of allreduces to LIMIT. */
 size_t coll_model_blocks_for(size_t limit);
 
 #endif

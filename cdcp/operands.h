@@ -22,8 +22,8 @@ const char *coll_operands_op_name(int code);
 const char *coll_operands_type_name(int code);
 
 /*
- * Returns the bytes from one element to the next. Values are sent with the gaps that they have in
- * memory.
+ * Returns the distance in bytes from one element to the next. Values are sent with the gaps that
+ * they have in memory.
  */
 size_t coll_operands_extent(int code);
 

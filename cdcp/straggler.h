@@ -8,7 +8,7 @@
  *    arrive now, it sends no values, so that no DCP can complete a call that another DCP reports
  *    as failed. It gives the same answer to every DCP that asks.
  * 3. If ranks are missing, the DCP that asked names them to the other DCPs. Each DCP reports them
- *    to its ranks: at once to those that wait, to the others when they arrive.
+ *    to its ranks: at once to the ranks that wait, to the others when they arrive.
  *
  * A call that isn't late costs nothing more. Mismatched calls fail on all ranks, too: the failure
  * is sent instead of values (cdcp/dcp_call.h).

@@ -248,7 +248,7 @@ static MPI_Count sum_of(const int counts[], struct ompi_communicator_t *comm) {
     return sum;
 }
 
-/* Returns the bytes of the blocks for all ranks of COMM. */
+/* Returns the size in bytes of the blocks for all ranks of COMM together. */
 static MPI_Count bytes_of(const int counts[], MPI_Datatype const types[],
                           struct ompi_communicator_t *comm) {
     MPI_Count sum = 0;

@@ -12,8 +12,8 @@
 #include <stddef.h>
 
 /*
- * Open MPI 5.0 doesn't have these. It can load the component nevertheless, which then says what it
- * was built for and takes no part.
+ * Open MPI 5.0 doesn't have these symbols, but can load the component nevertheless. The component
+ * then says for which Open MPI it was built, and takes no part.
  */
 #pragma weak ompi_group_get_proc_ptr_raw
 #pragma weak opal_pmix

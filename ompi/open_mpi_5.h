@@ -12,8 +12,8 @@
 #include <string.h>
 
 /*
- * Open MPI 4.1 doesn't have these. It can load the component nevertheless, which then says what it
- * was built for and takes no part.
+ * Open MPI 4.1 doesn't have these symbols, but can load the component nevertheless. The component
+ * then says for which Open MPI it was built, and takes no part.
  */
 #pragma weak PMIx_Get
 #pragma weak PMIx_Put

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Compares sizes of structures in Open MPI's headers with those in its library. */
+/* Compares the sizes of structures in Open MPI's headers with their sizes in its library. */
 #ifndef COLL_OMPI_STRUCTURES_H
 #define COLL_OMPI_STRUCTURES_H
 

@@ -110,8 +110,8 @@ static int progress_requests(void) {
 }
 
 /*
- * Frees a complete request, for Open MPI or the program. A late request only moves to the list of
- * given up ones.
+ * Frees a complete request, for Open MPI or the program. A late request only moves to the list
+ * GIVEN_UP.
  */
 static int free_request(ompi_request_t **handle) {
     timed_request *request = (timed_request *)*handle;

@@ -2,7 +2,7 @@
 /*
  * Sends libcoll's messages in Open MPI without a communicator of libcoll's own. They use the
  * program's communicators, through the point-to-point layer below MPI (PML), with negative tags
- * like those of Open MPI's own collectives. No receive of a program matches these.
+ * like those of Open MPI's own collectives. No receive of a program matches these messages.
  */
 #ifndef COLL_OMPI_TRANSPORT_H
 #define COLL_OMPI_TRANSPORT_H

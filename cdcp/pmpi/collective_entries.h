@@ -37,7 +37,10 @@ static MPI_Count FORM(sum_of)(const COUNT counts[], MPI_Comm comm) {
 }
 #define SUM_OF(counts) FORM(sum_of)(counts, comm)
 
-/* Returns the bytes of the blocks for all ranks of COMM; 0 for an intercommunicator. */
+/*
+ * Returns the size in bytes of the blocks for all ranks of COMM together; 0 for an
+ * intercommunicator.
+ */
 static MPI_Count FORM(bytes_of)(const COUNT counts[], const MPI_Datatype types[], MPI_Comm comm) {
     MPI_Count sum = 0, size;
     int ranks = 0;

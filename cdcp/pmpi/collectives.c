@@ -165,8 +165,8 @@ static bool is_at(int root, MPI_Comm comm) {
 /*
  * Parts of a PREPARATION, separated by commas. KEEP duplicates a type, unless the call blocks.
  * CONVERT sets VECTOR, which is TO or FROM, to the converted counts and displacements. ADD_TYPES
- * adds types to it. KEEP and CONVERT act only if this is NEEDED on this rank. After an error none
- * of them acts.
+ * adds types to it. KEEP and CONVERT do nothing unless NEEDED is true. If CODE is an error, all of
+ * them do nothing.
  */
 #define KEEP(needed, type)                                                                         \
     (code = code == MPI_SUCCESS && record && (needed) ? coll_nonblocking_keep_type(record, &type)  \
@@ -237,11 +237,11 @@ static bool is_at(int root, MPI_Comm comm) {
                 preparation, ours)
 
 /*
- * Defines MPI_INAME and MPI_NAME_init. PARAMETERS come before the communicator. The MPI library
- * gets them as ARGUMENTS, libcoll gets them, after PREPARATION, as OURS. These lists are in
- * parentheses, and end with a comma unless they are empty. A nonblocking call counts as KIND, and
- * in the report as OPERATION with AMOUNT. POST and PREPARE let dedicated processors take a call and
- * set SERVED.
+ * Defines MPI_INAME and MPI_NAME_init. PARAMETERS are the parameters before the communicator.
+ * ARGUMENTS are the arguments for the MPI library; OURS are the arguments for libcoll, after
+ * PREPARATION. These lists are in parentheses, and end with a comma unless they are empty. A
+ * nonblocking call counts as KIND, and in the report as OPERATION with AMOUNT. POST and PREPARE let
+ * dedicated processors take a call and set SERVED.
  */
 #define OTHER_FORMS(name, iname, operation, amount, parameters, arguments, kind, post, prepare,    \
                     op, preparation, ours)                                                         \

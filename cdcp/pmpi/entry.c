@@ -152,7 +152,7 @@ static int mark_route(const char *word, bool routed[COLL_OPERATIONS]) {
                  : coll_error(MPI_ERR_ARG, "COLL_WRAP: %s is no operation; known: %s", word, known);
 }
 
-/* Marks the operations that COLL_WRAP lists, and those whose algorithm is set. */
+/* Marks the operations that COLL_WRAP lists, and the operations whose algorithm is set. */
 static int read_routes(bool routed[COLL_OPERATIONS]) {
     const char *list = coll_env("COLL_WRAP");
     char words[300], *rest = NULL;

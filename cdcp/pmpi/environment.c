@@ -16,7 +16,7 @@ static const char *const local_ranks[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_CO
                                           "MPI_LOCALRANKID", NULL};
 static const char *const local_sizes[] = {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", NULL};
 
-/* Sets those variables in NAMES, a list that NULL ends, that exist already. */
+/* Sets the variables in NAMES that exist already to VALUE. NULL ends NAMES. */
 static int set_existing(const char *const names[], int value) {
     char text[20];
     snprintf(text, sizeof text, "%d", value);

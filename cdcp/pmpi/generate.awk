@@ -3,12 +3,12 @@
 #
 #   awk -f generate.awk BY-HAND.c ... DECLARATIONS TEMPLATE.in
 #
-# DECLARATIONS is mpi.h after the preprocessor. The functions are those that take a communicator and
-# those that the C files and headers define by hand, where FORM(MPI_X) defines MPI_X and MPI_X_c,
-# OTHER_FORMS(X, Ix, ...) the nonblocking and persistent calls, and ALL_FORMS these and MPI_X. In the
-# template, the lines from "@each@" to "@end@" are repeated for each function. After "@each passed@" they
-# are repeated only for functions not defined by hand, after "@each watched@" for those that watch/
-# records, with or without a communicator. In these lines,
+# DECLARATIONS is mpi.h after the preprocessor. The functions are all that take a communicator, and all that
+# the C files and headers define by hand. In these files FORM(MPI_X) defines MPI_X and MPI_X_c,
+# OTHER_FORMS(X, Ix, ...) defines the nonblocking and the persistent form of MPI_X, and ALL_FORMS defines
+# MPI_X and these forms. In the template, the lines from "@each@" to "@end@" are repeated for each function.
+# After "@each passed@" they are repeated only for functions not defined by hand, after "@each watched@" for
+# the functions that watch/ records, with or without a communicator. In these lines,
 #
 #   @result@ @MPI@ @name@   its result type, MPI or MPIX, and the rest of the name
 #   @parameters@            its parameters, as declared
@@ -16,7 +16,7 @@
 #   @substituted@           the same, with MPI_COMM_WORLD replaced
 #   @kind@                  of communication: collective, point (to point) or neither
 #   @sent@                  a statement that counts the message of a send, or nothing
-#   @outcome@               what it returns: code, through coll_world_made() if it creates a
+#   @outcome@               the value that it returns: code, or coll_world_made(code, ...) if it creates a
 #                           communicator and has waited for the other ranks
 #
 # and for watch/:

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Returns where part I begins if CELLS are divided evenly into PARTS; with I == PARTS, the end. */
+/* Returns the first cell of part I if CELLS are divided evenly into PARTS; CELLS if I is PARTS. */
 static size_t part_start(size_t cells, int parts, int i) {
     return cells * (size_t)i / (size_t)parts;
 }

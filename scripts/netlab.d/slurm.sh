@@ -121,7 +121,8 @@ claim_slurm() {
     ln -s "$(mktemp -d)" "$state/run.slurm"
 }
 
-# Prints the IDs of Slurm's processes in the switch, where a lab's delay program may run, too.
+# Prints the IDs of Slurm's processes in the network namespace of the switches. The lab's delay program may also
+# run there; its ID is left out.
 slurm_processes() {
     processes_in "$prefix.switch" | grep -v -x -F -e "$(cat "$state/delay.pid" 2>/dev/null)" || true
 }
@@ -133,7 +134,7 @@ stop_slurm() {
     found=$(slurm_processes)
     until_none KILL slurm_processes
     for pid in $found; do
-        # Waits until the process is gone, or dead and not yet reaped: then no other process of its PID namespace runs.
+        # Waits until the process is gone, or dead and not reaped: then no other process of its PID namespace runs.
         while [[ $(cat "/proc/$pid/stat" 2>/dev/null) =~ \)\ [^ZX] ]]; do sleep 0.02; done
     done
     rm -rf "$(readlink "$state/run.slurm")"
