@@ -25,8 +25,8 @@ static int no_memory(void) {
 }
 
 /*
- * Sets INTO to WITH op INTO, computed by the MPI library, so that the result has exactly the bits
- * of the MPI library's own operation.
+ * Sets *INTO to *WITH op *INTO, computed by the MPI library, so that the result has exactly the
+ * bits of the MPI library's own operation.
  */
 static int reduce_local(void *into, const void *with, int count, const coll_dcp_call *call) {
     int operand = coll_dcp_detail_of(call->code);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Mailboxes in the shared memory of a node. Each application rank has a ring of slots for
- * communication with the DCP of its node: one slot for each call under way. For small values, a
- * slot is one cache line.
+ * Mailboxes in the shared memory of a node. Each application rank whose DCP is on the same node has
+ * a ring of slots for communication with this DCP: one slot for each call under way. For small
+ * values, a slot is one cache line.
  *
  * The rank numbers its posts and writes post number t to slot t modulo the ring's length. It sets
  * the slot's state to "t posted" after everything else is written. The DCP processes the posts in

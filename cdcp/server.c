@@ -33,7 +33,7 @@ static const double SILENCE = 20e-3;
 typedef struct server {
     coll_dcp_context context;
     coll_wait wait;
-    coll_server_comm *table[TABLE]; /* by number */
+    coll_server_comm *table[TABLE]; /* hash table of communicators, by their numbers */
     coll_server_comm *recent;
     coll_mailbox *boxes;
     /* numbers of ranks that this DCP serves: all, with a mailbox, and stopped */

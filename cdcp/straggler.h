@@ -10,8 +10,8 @@
  * 3. If ranks are missing, the DCP that asked names them to the other DCPs. Each DCP reports them
  *    to its ranks: at once to the ranks that wait, to the others when they arrive.
  *
- * A call that isn't late costs nothing more. Mismatched calls fail on all ranks, too: the failure
- * is sent instead of values (cdcp/dcp_call.h).
+ * A call that isn't late needs no messages for this. Mismatched calls fail on all ranks, too: the
+ * failure is sent instead of values (cdcp/dcp_call.h).
  */
 #ifndef COLL_CDCP_STRAGGLER_H
 #define COLL_CDCP_STRAGGLER_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the processes of a job know of each other before their first message. Each process publishes
- * a record, which travels with the addresses that MPI_Init exchanges.
+ * a record. MPI_Init exchanges the records together with the processes' addresses.
  */
 #include "ompi/component.h"
 

@@ -73,8 +73,9 @@ void coll_account_resume(void);
 /*
  * Prints one line to stderr on rank 0 of WORLD: the times, in seconds, and the numbers of calls, as
  * means over its ranks, with DCPS as the number of dedicated processors. Tcpu is the processor time
- * within Tcomp; Tserved and Tstarted are the times of these kinds within Tcoll. Collective over
- * WORLD. Does nothing if the account was not started.
+ * within Tcomp; Tserved and Tstarted are the parts of Tcoll in calls of the kinds
+ * COLL_ACCOUNT_served and COLL_ACCOUNT_started. Collective over WORLD. Does nothing if the account
+ * was not started.
  */
 int coll_account_report(MPI_Comm world, int dcps);
 

@@ -309,8 +309,8 @@ static int begin_libcoll(void) {
         return code;
     if (*settings.problem)
         end_with_problem(settings.problem);
-    coll_report_start_later(); /* start_report starts it, when MPI_COMM_WORLD stands for the
-                                  application ranks */
+    coll_report_start_later(); /* start_report starts the report, when libcoll's calls on
+                                  MPI_COMM_WORLD use the application ranks */
     if (uses_libcoll(&settings))
         set_up_job();
     if (*settings.dcp && !is_spawned())

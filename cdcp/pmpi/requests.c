@@ -8,7 +8,10 @@
 #include "coll.h"
 #include "lib/base/error.h"
 
-/* Sets STATUS as for a collective, which has no message. The error field is for arrays only. */
+/*
+ * Sets STATUS as for a collective, which has no message. Keeps the error field, which only
+ * functions with arrays of requests set.
+ */
 static void set_empty_status(MPI_Status *status) {
     if (status != MPI_STATUS_IGNORE)
         *status = (MPI_Status){

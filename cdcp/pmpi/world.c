@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The calls on communicators that need more than a replacement of MPI_COMM_WORLD. The communicator
- * that stands for it comes from MPI_Comm_split, so it has no name and none of the attributes that
- * the MPI library gives MPI_COMM_WORLD.
+ * that stands for MPI_COMM_WORLD comes from MPI_Comm_split, so it has no name and none of the
+ * attributes that the MPI library gives MPI_COMM_WORLD.
  */
 #include "config.h"
 
@@ -108,7 +108,10 @@ int MPI_Abort(MPI_Comm comm, int status) {
     return PMPI_Abort(coll_world_shown(comm), status);
 }
 
-/* Fortran's handle of MPI_COMM_WORLD is a constant, as in C. In MPICH 4.0 both are the same. */
+/*
+ * Fortran's handle of MPI_COMM_WORLD is a constant, as in C. In MPICH 4.0 both handles are the
+ * same.
+ */
 #if HAVE_DECL_MPI_COMM_C2F && !defined MPI_Comm_c2f
 MPI_Fint MPI_Comm_c2f(MPI_Comm comm) {
     return PMPI_Comm_c2f(coll_world_shown(comm));

@@ -49,7 +49,10 @@ enum {
     LEAST_EXPONENT = -900, /* least exponent of a scale, so that its quanta are not denormal */
 };
 
-/* Returns the least power of two above |VALUE| 2^HEADROOM, but at least 2^LEAST_EXPONENT. */
+/*
+ * Returns the least power of two above |VALUE| 2^HEADROOM, but at least 2^LEAST_EXPONENT. Returns
+ * 2^HEADROOM if VALUE is 0.
+ */
 static double scale_for(double value) {
     int exponent;
     frexp(value, &exponent);

@@ -27,8 +27,8 @@ struct solve {
 
     long iterations;
     double residual;                    /* the true |b - A x| / |b| at the last test */
-    double seconds;                     /* total time of this rank, */
-    double in_reductions, in_exchanges; /* of which in reductions and in halo exchanges */
+    double seconds;                     /* s: total time of this rank */
+    double in_reductions, in_exchanges; /* s: parts of SECONDS */
 };
 
 struct iteration;

@@ -9,7 +9,7 @@
  *   beta = gamma / gamma_before;  alpha = gamma / (delta - beta gamma / alpha_before)
  *   z = n + beta z;  q = m + beta q;  s = w + beta s;  p = u + beta p
  *   x += alpha p;  r -= alpha s;  u -= alpha q;  w -= alpha z
- * and every ten iterations r = b - A x and (r, r), as in pcg, from which u and w follow.
+ * and every ten iterations r = b - A x and (r, r), as in pcg, and then u and w from r.
  *
  * Cost: 10 (max(exchange + operator, reduction)) + 2 operators + reduction + exchange for ten
  * iterations. In each iteration five more fields must be updated than in pcg.
