@@ -55,7 +55,8 @@ bool watch_request_table_find(MPI_Request request, watch_awaited *what) {
 int watch_request_table_list(uint64_t address, uint32_t count, watch_awaited list[], int room) {
     enum { MOST = 256 };
     MPI_Request requests[MOST];
-    if (count > MOST)
+    const bool too_many = count > MOST;
+    if (too_many)
         count = MOST;
     /*
      * Let the kernel read the requests: if their memory is gone, the kernel returns an error, but a
@@ -65,7 +66,8 @@ int watch_request_table_list(uint64_t address, uint32_t count, watch_awaited lis
     struct iovec from = {(void *)(uintptr_t)address, count * sizeof *requests};
     ssize_t got = process_vm_readv(getpid(), &to, 1, &from, 1, 0);
     int found = 0;
-    for (size_t i = 0; got > 0 && i < (size_t)got / sizeof *requests && found < room; i++) {
+    size_t i = 0;
+    for (; got > 0 && i < (size_t)got / sizeof *requests && found < room; i++) {
         if (is_nothing(requests[i]))
             continue;
         watch_awaited what = {.known = 0};
@@ -73,5 +75,7 @@ int watch_request_table_list(uint64_t address, uint32_t count, watch_awaited lis
             what = (watch_awaited){.known = 0};
         list[found++] = what;
     }
+    if (found > 0 && (too_many || i < count))
+        list[found - 1].known = 0;
     return found;
 }
