@@ -93,8 +93,8 @@ int COLL_Igatherv(const void *send_buffer, MPI_Count send_count, MPI_Datatype se
  * MPI_Bcast_init, MPI_Gather_init and MPI_Gatherv_init: create a persistent *REQUEST, which
  * COLL_Start can start after each completion, until COLL_Request_free. Collective; may wait for all
  * ranks, which then all have the memory that the operation needs, or all get the same error. INFO
- * may be MPI_INFO_NULL; no keys are defined yet. Returns MPI_ERR_OTHER if COMM still has a
- * persistent request that was created 1024 or more persistent requests earlier.
+ * may be MPI_INFO_NULL; no keys are defined yet. Returns MPI_ERR_OTHER if COMM has
+ * 1024 persistent requests.
  */
 int COLL_Bcast_init(void *buffer, MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm,
                     MPI_Info info, COLL_Request *request);

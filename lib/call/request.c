@@ -354,17 +354,39 @@ int coll_request_prepare(coll_request *request, coll_operation operation, const 
     return MPI_SUCCESS;
 }
 
-int coll_request_keep(coll_request *request, int code) {
-    requests *all = requests_of(request->comm);
-    uint64_t turn = all->persistent_turn++;
+/* Returns whether a persistent request on COMM has the tag of TURN. */
+static bool is_tag_taken(const coll_comm *comm, uint64_t turn) {
+    bool taken = false;
     pthread_mutex_lock(&lock);
-    for (const coll_request *one = first; one; one = one->next)
-        if (one->persistent && one->comm == request->comm && one->turn + TURNS <= turn)
-            code = coll_error(MPI_ERR_OTHER,
-                              "%s: %d persistent requests on one communicator; free "
-                              "some by COLL_Request_free",
-                              request->name, TURNS);
+    for (const coll_request *one = first; one && !taken; one = one->next)
+        taken = one->persistent && one->comm == comm && one->turn % TURNS == turn % TURNS;
     pthread_mutex_unlock(&lock);
+    return taken;
+}
+
+/* Finds the next turn whose tag no rank uses. Ranks may free requests at different times, so they
+ * agree on it. */
+static int find_turn(const coll_request *request, uint64_t *turn) {
+    requests *all = requests_of(request->comm);
+    for (int i = 0; i < TURNS; i++) {
+        *turn = all->persistent_turn++;
+        const int64_t mine = is_tag_taken(request->comm, *turn);
+        int64_t taken;
+        const int code = coll_agree_highest(request->comm, 1, &mine, &taken);
+        if (code != MPI_SUCCESS || !taken)
+            return code;
+    }
+    return coll_error(MPI_ERR_OTHER,
+                      "%s: %d persistent requests on one communicator; free some by "
+                      "COLL_Request_free",
+                      request->name, TURNS);
+}
+
+int coll_request_keep(coll_request *request, int code) {
+    uint64_t turn = 0;
+    const int found = find_turn(request, &turn);
+    if (code == MPI_SUCCESS)
+        code = found;
     request->memory = request->bytes ? malloc(request->bytes) : NULL;
     if (code == MPI_SUCCESS && request->bytes && !request->memory)
         code = coll_error(MPI_ERR_NO_MEM, "%s: no memory for %zu bytes that are under way",

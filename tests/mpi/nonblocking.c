@@ -498,6 +498,28 @@ START_TEST(a_start_that_fails) {
 }
 END_TEST
 
+/* A request that stays does not use up the tags of those that come and go. */
+START_TEST(many_requests_beside_one_that_stays) {
+    enum { MANY = 1100 }; /* more than there are tags */
+    int number = world_rank, other = world_rank;
+    COLL_Request stays, goes;
+    if (world_ranks > 3) /* saves time */
+        return;
+    ck_assert_int_eq(COLL_Bcast_init(&number, 1, MPI_INT, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &stays),
+                     MPI_SUCCESS);
+    for (int i = 0; i < MANY; i++) {
+        ck_assert_int_eq(
+            COLL_Bcast_init(&other, 1, MPI_INT, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &goes),
+            MPI_SUCCESS);
+        ck_assert_int_eq(COLL_Request_free(&goes), MPI_SUCCESS);
+    }
+    ck_assert_int_eq(COLL_Start(&stays), MPI_SUCCESS);
+    ck_assert_int_eq(COLL_Wait(&stays), MPI_SUCCESS);
+    ck_assert_int_eq(number, 0);
+    ck_assert_int_eq(COLL_Request_free(&stays), MPI_SUCCESS);
+}
+END_TEST
+
 /* The communicator and the type may be freed while the operation is active. */
 START_TEST(what_it_uses_may_be_freed) {
     MPI_Comm comm;
@@ -611,6 +633,7 @@ static Suite *make_suite(void) {
     tcase_add_test(all, persistent_ones);
     tcase_add_test(all, mistakes_are_errors);
     tcase_add_test(all, a_start_that_fails);
+    tcase_add_test(all, many_requests_beside_one_that_stays);
     tcase_add_test(all, what_it_uses_may_be_freed);
     tcase_add_test(all, a_thread_moves_them_on);
     tcase_add_test(all, a_thread_passes_over_idle_requests);
