@@ -15,30 +15,25 @@
  * each block of its send buffer. */
 typedef struct neighbors {
     int in, out;
-    int *sources, *destinations; /* in one piece of memory, SOURCES */
+    int *sources; /* the destinations follow */
 } neighbors;
 
-static int cart_degree(MPI_Comm comm, int *degree) {
-    int dimensions, code = PMPI_Cartdim_get(comm, &dimensions);
-    *degree = 2 * dimensions;
-    return code;
-}
-
-static int graph_degree(MPI_Comm comm, int *degree) {
-    int rank, code = PMPI_Comm_rank(comm, &rank);
-    return code == MPI_SUCCESS ? PMPI_Graph_neighbors_count(comm, rank, degree) : code;
-}
-
 int coll_graph_degrees(MPI_Comm comm, int *in, int *out) {
-    int kind, weighted, code = PMPI_Topo_test(comm, &kind);
+    int kind, rank, weighted, code = PMPI_Topo_test(comm, &kind);
+    if (code == MPI_SUCCESS)
+        code = PMPI_Comm_rank(comm, &rank);
     if (code != MPI_SUCCESS)
         return code;
     if (kind == MPI_DIST_GRAPH)
         return PMPI_Dist_graph_neighbors_count(comm, in, out, &weighted);
     if (kind != MPI_CART && kind != MPI_GRAPH)
         return coll_error(MPI_ERR_TOPOLOGY, "the communicator has no topology");
-    code = kind == MPI_CART ? cart_degree(comm, in) : graph_degree(comm, in);
-    *out = *in;
+    code =
+        kind == MPI_CART ? PMPI_Cartdim_get(comm, in) : PMPI_Graph_neighbors_count(comm, rank, in);
+    if (code == MPI_SUCCESS && kind == MPI_CART)
+        *in *= 2;
+    if (code == MPI_SUCCESS)
+        *out = *in;
     return code;
 }
 
@@ -55,13 +50,12 @@ static int find_neighbors(MPI_Comm comm, neighbors *found) {
     found->sources = malloc((2 * all + 1) * sizeof *found->sources);
     if (!found->sources)
         return coll_error(MPI_ERR_NO_MEM, "no memory for %zu neighbours", all);
-    found->destinations = found->sources + found->in;
-    int *weights = found->destinations + found->out;
+    int *destinations = found->sources + found->in, *weights = found->sources + all;
     if (kind == MPI_DIST_GRAPH)
         return PMPI_Dist_graph_neighbors(comm, found->in, found->sources, weights, found->out,
-                                         found->destinations, weights + found->in);
+                                         destinations, weights + found->in);
     code = PMPI_Graph_neighbors(comm, rank, found->in, found->sources);
-    memcpy(found->destinations, found->sources, (size_t)found->out * sizeof *found->sources);
+    memcpy(destinations, found->sources, (size_t)found->out * sizeof *destinations);
     return code;
 }
 
@@ -69,11 +63,12 @@ static int find_neighbors(MPI_Comm comm, neighbors *found) {
 
 /*
  * Writes the edges of a Cartesian topology to EDGE, which has space for two edges for each rank and
- * dimension, and adds their number to *COUNT, which must be 0. At the lower neighbour, a message
- * counts as one from its upper neighbour, even if both are the same rank.
+ * dimension, and returns their number. At the lower neighbour, a message counts as one from its
+ * upper neighbour, even if both are the same rank.
  */
-static void list_cart(int ranks, int dimensions, const int size[], const int periodic[],
-                      coll_edge edge[], int *count) {
+static int list_cart(int ranks, int dimensions, const int size[], const int periodic[],
+                     coll_edge edge[]) {
+    int count = 0;
     for (int d = dimensions - 1, stride = 1; d >= 0; stride *= size[d--])
         for (int rank = 0; rank < ranks; rank++) {
             const int at = rank / stride % size[d];
@@ -82,37 +77,34 @@ static void list_cart(int ranks, int dimensions, const int size[], const int per
                 if ((to < 0 || to == size[d]) && !periodic[d])
                     continue;
                 to = (to + size[d]) % size[d];
-                edge[(*count)++] = (coll_edge){.source = rank,
-                                               .destination = rank + (to - at) * stride,
-                                               .out = 2 * d + up,
-                                               .in = 2 * d + 1 - up};
+                edge[count++] = (coll_edge){.source = rank,
+                                            .destination = rank + (to - at) * stride,
+                                            .out = 2 * d + up,
+                                            .in = 2 * d + 1 - up};
             }
         }
+    return count;
 }
 
-static int compare_ends(const coll_edge *a, const coll_edge *b) {
-    if (a->source != b->source)
-        return a->source < b->source ? -1 : 1;
-    return (a->destination > b->destination) - (a->destination < b->destination);
+/* Returns the first of FOUR numbers that is not 0; 0 if there is none. */
+static int first_difference(const int four[]) {
+    int i = 0;
+    while (i < 3 && four[i] == 0)
+        i++;
+    return four[i];
 }
 
-static int by_out(const void *one, const void *other) {
+/* Edges that sources list have no IN yet, and edges that destinations list no OUT. */
+static int by_ends(const void *one, const void *other) {
     const coll_edge *a = one, *b = other;
-    const int ends = compare_ends(a, b);
-    return ends ? ends : (a->out > b->out) - (a->out < b->out);
+    return first_difference((const int[]){a->source - b->source, a->destination - b->destination,
+                                          a->out - b->out, a->in - b->in});
 }
 
-static int by_in(const void *one, const void *other) {
+static int by_nodes(const void *one, const void *other) {
     const coll_edge *a = one, *b = other;
-    const int ends = compare_ends(a, b);
-    return ends ? ends : (a->in > b->in) - (a->in < b->in);
-}
-
-static int by_source(const void *one, const void *other) {
-    const coll_edge *a = one, *b = other;
-    if (a->source != b->source)
-        return a->source < b->source ? -1 : 1;
-    return (a->out > b->out) - (a->out < b->out);
+    return first_difference(
+        (const int[]){a->from - b->from, a->to - b->to, a->source - b->source, a->out - b->out});
 }
 
 /*
@@ -121,10 +113,10 @@ static int by_source(const void *one, const void *other) {
  * `in` of OUTS. Returns false if the lists don't match.
  */
 static bool join_lists(coll_edge outs[], coll_edge ins[], int count) {
-    qsort(outs, (size_t)count, sizeof *outs, by_out);
-    qsort(ins, (size_t)count, sizeof *ins, by_in);
+    qsort(outs, (size_t)count, sizeof *outs, by_ends);
+    qsort(ins, (size_t)count, sizeof *ins, by_ends);
     for (int i = 0; i < count; i++) {
-        if (compare_ends(&outs[i], &ins[i]) != 0)
+        if (outs[i].source != ins[i].source || outs[i].destination != ins[i].destination)
             return false;
         outs[i].in = ins[i].in;
     }
@@ -133,38 +125,17 @@ static bool join_lists(coll_edge outs[], coll_edge ins[], int count) {
 
 /* --- Bundles --- */
 
-static int node_of(const coll_topo *topo, int rank) {
-    return topo->places[rank].node;
-}
-
-/* Writes EDGE's edges to SORTED, by the node of the source or, if INCOMING, of the destination. The
- * edges of one node keep their order. START is scratch memory for one number more than there are
- * nodes. */
-static void sort_by_node(const coll_edge edge[], int count, const coll_topo *topo, bool incoming,
-                         int start[], coll_edge sorted[]) {
-    memset(start, 0, ((size_t)topo->nodes + 1) * sizeof *start);
-#define NODE(e) node_of(topo, incoming ? (e).destination : (e).source)
-    for (int i = 0; i < count; i++)
-        start[NODE(edge[i]) + 1]++;
-    for (int node = 0; node < topo->nodes; node++)
-        start[node + 1] += start[node];
-    for (int i = 0; i < count; i++)
-        sorted[start[NODE(edge[i])]++] = edge[i];
-#undef NODE
-}
-
 /* Makes the bundles of GRAPH's edges, which are sorted. */
-static void make_bundles(coll_graph *graph, const coll_topo *topo) {
+static void make_bundles(coll_graph *graph) {
     for (int i = 0; i < graph->edges; i++) {
-        const int from = node_of(topo, graph->edge[i].source),
-                  to = node_of(topo, graph->edge[i].destination);
+        const coll_edge *edge = &graph->edge[i];
         coll_edge_bundle *last = &graph->bundle[graph->bundles - 1];
-        const bool begins = graph->bundles == 0 || last->from != from || last->to != to;
+        const bool begins = graph->bundles == 0 || last->from != edge->from || last->to != edge->to;
         if (begins) {
             last = &graph->bundle[graph->bundles++];
-            *last = (coll_edge_bundle){.from = from, .to = to, .first = i};
+            *last = (coll_edge_bundle){.from = edge->from, .to = edge->to, .first = i};
         }
-        last->sources += begins || graph->edge[i].source != graph->edge[i - 1].source;
+        last->sources += begins || edge->source != edge[-1].source;
         last->count++;
     }
 }
@@ -188,11 +159,13 @@ static void list_bundles(coll_graph *graph) {
 
 /* --- Carriers and loads --- */
 
+/* The kinds of loads. */
+enum { LINEAR, COMBINED, SHARED, LOADS };
+
 /* What one rank does. */
 typedef struct duties {
-    int bundles;             /* that it sends or receives for other ranks */
-    int linear;              /* messages, if there is one for each edge */
-    int steps[2], blocks[2]; /* [0]: if bundles are combined; [1]: if they are shared */
+    int bundles; /* that it sends or receives for other ranks */
+    int steps[LOADS], blocks[LOADS];
 } duties;
 
 /* Chooses the sender and the receiver of BUNDLE: the source and the destination of its edges with
@@ -211,42 +184,34 @@ static void choose_carriers(const coll_graph *graph, coll_edge_bundle *bundle, d
     all[bundle->receiver].bundles++;
 }
 
-static void add_duty(duties *one, bool shared, int steps, int blocks) {
-    one->steps[shared] += steps;
-    one->blocks[shared] += blocks;
+static void add_duty(duties *one, int kind, int steps, int blocks) {
+    one->steps[kind] += steps;
+    one->blocks[kind] += blocks;
 }
 
 /* Adds the steps and blocks of the ranks for BUNDLE, which is between two nodes
  * (lib/neighbor/combined.c). */
-static void add_remote_duties(const coll_graph *graph, const coll_edge_bundle *bundle, bool shared,
+static void add_remote_duties(const coll_graph *graph, const coll_edge_bundle *bundle, int kind,
                               duties all[]) {
-    const int blocks = shared ? bundle->sources : bundle->count;
-    add_duty(&all[bundle->sender], shared, blocks + 1, blocks);
-    add_duty(&all[bundle->receiver], shared, bundle->count + 1, blocks);
+    const int blocks = kind == SHARED ? bundle->sources : bundle->count;
+    add_duty(&all[bundle->sender], kind, blocks + 1, blocks);
+    add_duty(&all[bundle->receiver], kind, bundle->count + 1, blocks);
     for (int i = bundle->first; i < bundle->first + bundle->count; i++) {
         const coll_edge *edge = &graph->edge[i];
-        const bool again = shared && i > bundle->first && edge[-1].source == edge->source;
+        const bool again = kind == SHARED && i > bundle->first && edge[-1].source == edge->source;
         if (edge->source != bundle->sender && !again)
-            add_duty(&all[edge->source], shared, 1, 1);
+            add_duty(&all[edge->source], kind, 1, 1);
         if (edge->destination != bundle->receiver)
-            add_duty(&all[edge->destination], shared, 1, 1);
+            add_duty(&all[edge->destination], kind, 1, 1);
     }
 }
 
-/* Adds one message for each edge of BUNDLE. Ranks send such messages within a node, and everywhere
- * if blocks are not combined. */
-static void add_linear_duties(const coll_graph *graph, const coll_edge_bundle *bundle,
+/* Adds one message of KIND for each edge of BUNDLE. */
+static void add_linear_duties(const coll_graph *graph, const coll_edge_bundle *bundle, int kind,
                               duties all[]) {
-    const bool local = bundle->from == bundle->to;
     for (int i = bundle->first; i < bundle->first + bundle->count; i++) {
-        duties *const ends[] = {&all[graph->edge[i].source], &all[graph->edge[i].destination]};
-        for (int end = 0; end < 2; end++) {
-            ends[end]->linear++;
-            if (!local)
-                continue;
-            add_duty(ends[end], false, 1, 1);
-            add_duty(ends[end], true, 1, 1);
-        }
+        add_duty(&all[graph->edge[i].source], kind, 1, 1);
+        add_duty(&all[graph->edge[i].destination], kind, 1, 1);
     }
 }
 
@@ -285,24 +250,14 @@ static void measure_nodes(coll_graph *graph) {
     graph->linear.node_blocks = graph->combined.node_blocks;
 }
 
-static void measure_messages(coll_graph *graph) {
-    for (int b = 0; b < graph->bundles; b++) {
-        if (graph->bundle[b].from == graph->bundle[b].to)
-            continue;
-        raise_to(&graph->combined.message, graph->bundle[b].count);
-        raise_to(&graph->shared.message, graph->bundle[b].sources);
-    }
-}
-
 static void measure_ranks(coll_graph *graph, const duties all[], int ranks) {
-    coll_graph_load *const by_kind[] = {&graph->combined, &graph->shared};
-    for (int rank = 0; rank < ranks; rank++) {
-        raise_to(&graph->linear.steps, all[rank].linear);
-        for (int shared = 0; shared < 2; shared++) {
-            raise_to(&by_kind[shared]->steps, all[rank].steps[shared] + 1);
-            raise_to(&by_kind[shared]->blocks, all[rank].blocks[shared]);
+    coll_graph_load *const loads[] = {
+        [LINEAR] = &graph->linear, [COMBINED] = &graph->combined, [SHARED] = &graph->shared};
+    for (int rank = 0; rank < ranks; rank++)
+        for (int kind = 0; kind < LOADS; kind++) {
+            raise_to(&loads[kind]->steps, all[rank].steps[kind] + (kind != LINEAR));
+            raise_to(&loads[kind]->blocks, all[rank].blocks[kind]);
         }
-    }
 }
 
 /* --- Making a graph --- */
@@ -317,25 +272,29 @@ static void free_graph(coll_graph *graph) {
 }
 
 /* Sorts the edges, and makes the bundles and the loads. ALL, which must be zero, has an entry for
- * each rank; SORTED is scratch memory for all edges. */
-static void arrange(coll_graph *graph, const coll_topo *topo, duties all[], coll_edge sorted[]) {
-    qsort(graph->edge, (size_t)graph->edges, sizeof *graph->edge, by_source);
-    sort_by_node(graph->edge, graph->edges, topo, true, graph->leaving, sorted);
-    sort_by_node(sorted, graph->edges, topo, false, graph->leaving, graph->edge);
-    memset(graph->leaving, 0, ((size_t)graph->nodes + 1) * sizeof *graph->leaving);
-    make_bundles(graph, topo);
+ * each rank. */
+static void arrange(coll_graph *graph, const coll_topo *topo, duties all[]) {
+    for (int i = 0; i < graph->edges; i++) {
+        graph->edge[i].from = topo->places[graph->edge[i].source].node;
+        graph->edge[i].to = topo->places[graph->edge[i].destination].node;
+    }
+    qsort(graph->edge, (size_t)graph->edges, sizeof *graph->edge, by_nodes);
+    make_bundles(graph);
     list_bundles(graph);
     for (int b = 0; b < graph->bundles; b++) {
         coll_edge_bundle *bundle = &graph->bundle[b];
-        add_linear_duties(graph, bundle, all);
-        if (bundle->from == bundle->to)
-            continue;
-        choose_carriers(graph, bundle, all);
-        add_remote_duties(graph, bundle, false, all);
-        add_remote_duties(graph, bundle, true, all);
+        const bool local = bundle->from == bundle->to;
+        if (!local)
+            choose_carriers(graph, bundle, all);
+        for (int kind = LINEAR; kind < LOADS; kind++)
+            if (local || kind == LINEAR)
+                add_linear_duties(graph, bundle, kind, all);
+            else
+                add_remote_duties(graph, bundle, kind, all);
+        raise_to(&graph->combined.message, local ? 0 : bundle->count);
+        raise_to(&graph->shared.message, local ? 0 : bundle->sources);
     }
     measure_nodes(graph);
-    measure_messages(graph);
     measure_ranks(graph, all, topo->ranks);
 }
 
@@ -345,10 +304,9 @@ static coll_graph *make_graph(coll_edge edge[], int count, const coll_topo *topo
     const size_t edges = (size_t)count + 1, nodes = (size_t)topo->nodes + 1;
     coll_graph *graph = malloc(sizeof *graph);
     duties *all = calloc((size_t)topo->ranks, sizeof *all);
-    coll_edge *sorted = malloc(edges * sizeof *sorted);
     coll_edge_bundle *bundle = malloc(edges * sizeof *bundle);
     int *lists = calloc(2 * nodes + edges, sizeof *lists);
-    if (graph && all && sorted && bundle && lists) {
+    if (graph && all && bundle && lists) {
         *graph = (coll_graph){.in = in,
                               .out = out,
                               .nodes = topo->nodes,
@@ -358,7 +316,7 @@ static coll_graph *make_graph(coll_edge edge[], int count, const coll_topo *topo
                               .leaving = lists,
                               .first_arriving = lists + nodes,
                               .arriving = lists + 2 * nodes};
-        arrange(graph, topo, all, sorted);
+        arrange(graph, topo, all);
     } else {
         free(graph);
         free(edge);
@@ -367,7 +325,6 @@ static coll_graph *make_graph(coll_edge edge[], int count, const coll_topo *topo
         graph = NULL;
     }
     free(all);
-    free(sorted);
     return graph;
 }
 
@@ -377,7 +334,7 @@ static int no_memory(const char *what) {
 
 /* Makes the graph of a Cartesian topology. Local. */
 static int make_cart(const coll_comm *comm, const coll_topo *topo, coll_graph **made) {
-    int dimensions, count = 0, code = PMPI_Cartdim_get(comm->user, &dimensions);
+    int dimensions, code = PMPI_Cartdim_get(comm->user, &dimensions);
     if (code != MPI_SUCCESS)
         return code;
     const size_t many = (size_t)dimensions;
@@ -388,7 +345,7 @@ static int make_cart(const coll_comm *comm, const coll_topo *topo, coll_graph **
     else
         code = no_memory("a Cartesian topology");
     if (code == MPI_SUCCESS) {
-        list_cart(comm->ranks, dimensions, size, size + many, edge, &count);
+        const int count = list_cart(comm->ranks, dimensions, size, size + many, edge);
         *made = make_graph(edge, count, topo, 2 * dimensions, 2 * dimensions);
         code = *made ? MPI_SUCCESS : no_memory("a Cartesian topology");
     } else {

@@ -13,8 +13,9 @@
 
 typedef struct coll_edge {
     int source, destination;
-    int out; /* its block in the source's send buffer */
-    int in;  /* its block in the destination's receive buffer */
+    int out;      /* its block in the source's send buffer */
+    int in;       /* its block in the destination's receive buffer */
+    int from, to; /* the nodes of source and destination */
 } coll_edge;
 
 /* The edges from one node to another, or within a node. */
