@@ -274,20 +274,18 @@ static int simulate_choice(const question *asked, const coll_choice *choice,
                                 .watch = simulation->see,
                                 .context = simulation->context,
                                 .ends = simulation->ends};
-    coll_sim_result result = {.time = 0};
     coll_visit *visits = malloc((size_t)topo->ranks * sizeof *visits);
     if (!visits)
         return coll_error(MPI_ERR_NO_MEM, "no memory to simulate %d ranks", topo->ranks);
     coll_order_ranks(shape, visits, simulation->order);
     free(visits);
     copy_places(topo, simulation->places);
-    int code = coll_simulate(&call, &result);
-    if (code == MPI_SUCCESS && result.time == COLL_SIM_UNKNOWN)
+    int code = coll_simulate(&call, &simulation->time);
+    if (code == MPI_SUCCESS && simulation->time == COLL_SIM_UNKNOWN)
         code = coll_error(MPI_ERR_COUNT,
                           "%s of %zu bytes to %d ranks has too many messages to draw; draw fewer "
                           "bytes or ranks, or name longer segments",
                           coll_operations[shape->operation].name, shape->bytes, topo->ranks);
-    simulation->time = result.time;
     simulation->nodes = topo->nodes;
     simulation->racks = topo->racks;
     simulation->sites = topo->sites;

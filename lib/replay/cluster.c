@@ -312,11 +312,11 @@ static bool simulate(coll_cluster_choice *choice, const coll_cluster_plan *plan,
                                 .messages = choice->many ? 0 : FEW * plan->shape.topo->ranks,
                                 .starts = starts,
                                 .ends = ends};
-    coll_sim_result result;
+    int64_t time;
     if (!plan->planner || (choice->too_long > 0 && plan->shape.bytes >= choice->too_long) ||
-        coll_simulate(&call, &result) != MPI_SUCCESS)
+        coll_simulate(&call, &time) != MPI_SUCCESS)
         return false;
-    if (result.time != COLL_SIM_UNKNOWN)
+    if (time != COLL_SIM_UNKNOWN)
         return true;
     if (choice->many) {
         choice->too_long = plan->shape.bytes;

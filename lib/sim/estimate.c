@@ -183,7 +183,8 @@ static coll_traffic count_sample(coll_link_load *load, uint64_t rounds) {
 /* Simulates the first ROUNDS rounds, or all if ROUNDS is 0. Returns false if the simulation takes
  * more than twice EVENTS or more memory than there is, or if these rounds wait for later rounds. */
 static bool simulate(const estimate *e, const subset *p, uint64_t rounds, double events,
-                     coll_sim_result *result) {
+                     double *seconds) {
+    int64_t time;
     const bool all = p->shape.topo == e->whole->topo;
     const coll_sim_call call = {
         .algorithm = e->algorithm,
@@ -197,7 +198,10 @@ static bool simulate(const estimate *e, const subset *p, uint64_t rounds, double
         .messages = e->allocates ? 0 : MESSAGES,
         .memory = e->allocates ? NULL : p->scratch,
         .bytes = p->left};
-    return coll_simulate(&call, result) == MPI_SUCCESS && result->time != COLL_SIM_UNKNOWN;
+    if (coll_simulate(&call, &time) != MPI_SUCCESS || time == COLL_SIM_UNKNOWN)
+        return false;
+    *seconds = (double)time * 1e-9;
+    return true;
 }
 
 /* Results of simulations of the first rounds, in seconds. */
@@ -214,11 +218,10 @@ typedef struct sample {
 static bool find_pace(const estimate *e, const subset *p, uint64_t rounds, double events,
                       sample *found) {
     const uint64_t first = rounds / 2;
-    coll_sim_result result = {.time = 0};
-    if (first > 0 && !simulate(e, p, first, events, &result))
+    double time = 0;
+    if (first > 0 && !simulate(e, p, first, events, &time))
         return false;
-    const double time = (double)result.time * 1e-9,
-                 early = first > 0 ? time / (double)first : found->time;
+    const double early = first > 0 ? time / (double)first : found->time;
     found->pace = fmin(early, (found->time - time) / (double)(rounds - first));
     return true;
 }
@@ -245,7 +248,6 @@ enum { PACE = 1, BUSY = 2 };
 static bool simulate_subset(const estimate *e, subset_size size, uint64_t rounds, double events,
                             int what, sample *found) {
     subset p;
-    coll_sim_result result;
     const int ranks = choose_ranks(e, size);
     *found = (sample){.time = 0};
     if (ranks == 1) /* there is no plan */
@@ -253,10 +255,9 @@ static bool simulate_subset(const estimate *e, subset_size size, uint64_t rounds
     if (!open_subset(e, ranks, &p))
         return false;
     const coll_traffic load = count_sample(&p.load, rounds);
-    if (load.events > events || !simulate(e, &p, rounds, events, &result))
+    if (load.events > events || !simulate(e, &p, rounds, events, &found->time))
         return false;
     rounds = coll_least(rounds, load.rounds);
-    found->time = (double)result.time * 1e-9;
     if (what & PACE && !find_pace(e, &p, rounds, events, found))
         return false;
     if (what & BUSY)
@@ -474,11 +475,7 @@ static bool is_short(const estimate *e) {
  * memory. */
 static bool simulate_all(const estimate *e, double *time) {
     const subset whole = {.shape = *e->whole, .scratch = e->scratch, .left = e->left};
-    coll_sim_result result;
-    if (!simulate(e, &whole, 0, most_events_of_all(e), &result))
-        return false;
-    *time = (double)result.time * 1e-9;
-    return true;
+    return simulate(e, &whole, 0, most_events_of_all(e), time);
 }
 
 /* Returns the load of a few ranks, counted unless an earlier estimate has kept it. */

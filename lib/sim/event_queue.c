@@ -8,18 +8,20 @@ static bool is_before(const coll_event *a, const coll_event *b) {
     return (a->time < b->time) | ((a->time == b->time) & (a->order < b->order));
 }
 
+/* Moves EVENT up from the hole at index AT to its place. */
+static void sift_up(coll_event events[], int at, coll_event event) {
+    for (; at > 0 && is_before(&event, &events[(at - 1) / 2]); at = (at - 1) / 2)
+        events[at] = events[(at - 1) / 2];
+    events[at] = event;
+}
+
 bool coll_event_queue_add(coll_event_queue *queue, int64_t time, int place, int what) {
     enum { ADDED_BITS = 36 };
     if (queue->count == queue->capacity)
         return false;
-    coll_event *events = queue->events,
-               added = {.time = time,
-                        .order = ((uint64_t)place << ADDED_BITS) + queue->added++,
-                        .what = what};
-    int at = queue->count++;
-    for (; at > 0 && is_before(&added, &events[(at - 1) / 2]); at = (at - 1) / 2)
-        events[at] = events[(at - 1) / 2];
-    events[at] = added;
+    const coll_event added = {
+        .time = time, .order = ((uint64_t)place << ADDED_BITS) + queue->added++, .what = what};
+    sift_up(queue->events, queue->count++, added);
     return true;
 }
 
@@ -39,8 +41,6 @@ bool coll_event_queue_take(coll_event_queue *queue, coll_event *event) {
         events[at] = events[child - 1];
         at = child - 1;
     }
-    for (; at > 0 && is_before(&last, &events[(at - 1) / 2]); at = (at - 1) / 2)
-        events[at] = events[(at - 1) / 2];
-    events[at] = last;
+    sift_up(events, at, last);
     return true;
 }

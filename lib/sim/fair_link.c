@@ -5,10 +5,6 @@
 
 enum { NONE = -1 };
 
-void coll_fair_link_open(coll_fair_link *link) {
-    *link = (coll_fair_link){.first = NONE};
-}
-
 /* Sets SERVED to its value at time NOW. SINCE keeps the remainder of the division for the next
  * call. */
 static void advance(coll_fair_link *link, int64_t now) {

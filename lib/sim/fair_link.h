@@ -28,15 +28,13 @@ typedef struct coll_fair_rank {
     int64_t left;     /* ns: when its latest message left */
 } coll_fair_rank;
 
+/* An idle link: all 0, with a FIRST of -1. */
 typedef struct coll_fair_link {
     int64_t served; /* ns */
     int64_t since;  /* ns: the time to which SERVED refers */
     int ranks;      /* number of ranks whose messages wait */
     int first;      /* the message that leaves next; -1: none */
 } coll_fair_link;
-
-/* Opens an idle link. */
-void coll_fair_link_open(coll_fair_link *link);
 
 /* Adds message NUMBER of ALL, which RANK sends at time NOW and which takes DURATION. If the link is
  * idle, it begins at NOW or FREE, whichever is later. */

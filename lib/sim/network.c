@@ -52,15 +52,9 @@ static int first_uplink(const coll_topo *topo) {
     return topo->ranks + 2 * topo->nodes + topo->racks;
 }
 
-static size_t count_uplinks(const coll_topo *topo) {
-    return 2 * (size_t)topo->racks + 2 * (size_t)topo->sites;
-}
-
 void coll_network_open(coll_network *network, const coll_shape *call, const coll_topo *whole) {
-    *network = (coll_network){.topo = call->topo,
-                              .latencies = call->latencies,
-                              .profile = coll_shape_costs(call),
-                              .copied = SIZE_MAX};
+    *network = (coll_network){
+        .topo = call->topo, .latencies = call->latencies, .profile = coll_shape_costs(call)};
     for (int i = 0; i < COLL_MESSAGE_COSTS; i++)
         network->costs[i].level = NOBODY;
     for (int level = 0; level < COLL_LEVELS; level++)
@@ -70,7 +64,8 @@ void coll_network_open(coll_network *network, const coll_shape *call, const coll
 
 bool coll_network_make_links(coll_network *network, char **scratch, size_t *left) {
     const coll_topo *topo = network->topo;
-    const size_t uplinks = count_uplinks(topo), links = (size_t)first_uplink(topo) + uplinks;
+    const size_t uplinks = 2 * (size_t)topo->racks + 2 * (size_t)topo->sites,
+                 links = (size_t)first_uplink(topo) + uplinks;
     network->links = coll_scratch_alloc_within(scratch, left, links * sizeof *network->links);
     network->queues = coll_scratch_alloc_within(scratch, left, uplinks * sizeof *network->queues);
     network->ports =
@@ -143,13 +138,9 @@ int64_t coll_network_way(const coll_network *network, const coll_connection *via
     return message->latency + message->crossings * (nanoseconds(own) - nanoseconds(empty));
 }
 
-int64_t coll_network_copy(coll_network *network, size_t bytes) {
+int64_t coll_network_copy(const coll_network *network, size_t bytes) {
     const coll_curve *curve = &network->profile->copy[COLL_COPY_MEMORY_TO_MEMORY];
-    if (bytes != network->copied) {
-        network->copied = bytes;
-        network->copy = curve->knots ? nanoseconds(COLL_Curve_at(curve, (double)bytes)) : 0;
-    }
-    return network->copy;
+    return curve->knots ? nanoseconds(COLL_Curve_at(curve, (double)bytes)) : 0;
 }
 
 /* Returns the index of the NTH shared link (1 or 2) on a connection's path, or NOBODY if the path
@@ -203,14 +194,14 @@ static void note_sender(coll_queue *queue, int node) {
  * behind it would show the loss. A connection loses one message at most: from then on it sends less
  * at once.
  */
-static int64_t retransmission(coll_network *network, const coll_queue *queue, coll_connection *via,
-                              const coll_message_cost *message) {
+static int64_t retransmission(const coll_network *network, const coll_queue *queue,
+                              coll_connection *via, const coll_message_cost *message) {
     const double buffer = network->profile->level[via->level].buffer,
                  most = message->bytes > FIRST_WINDOW ? MANY_MORE * buffer : buffer;
     const bool overflows = queue->sender == SEVERAL && buffer > 0 && (double)queue->waiting > most;
     if (!overflows || via->in_order > 1 || via->lost)
         return 0;
-    network->lossy = via->lost = true;
+    via->lost = true;
     return retransmission_timeout;
 }
 

@@ -78,10 +78,7 @@ typedef struct coll_network {
     const double *latencies; /* between sites; NULL: the profile's */
     const coll_profile *profile;
     coll_message_cost costs[COLL_MESSAGE_COSTS]; /* cache, hashed by size and level */
-    size_t copied;                               /* bytes of the latest copy */
-    int64_t copy;                                /* its cost */
     double rate[COLL_LEVELS];                    /* bytes/s of a shared link; 0: unlimited */
-    bool lossy;                                  /* a buffer has overflowed */
     coll_clock *links;
     coll_queue *queues; /* before each uplink */
     coll_port *ports;   /* of each host */
@@ -104,7 +101,7 @@ int64_t coll_network_way(const coll_network *network, const coll_connection *via
                          const coll_message_cost *message);
 
 /* Returns the cost of copying BYTES in memory, ns. */
-int64_t coll_network_copy(coll_network *network, size_t bytes);
+int64_t coll_network_copy(const coll_network *network, size_t bytes);
 
 /* Returns whether a message shares the link of its sender's host with messages of the host's other
  * ranks, instead of leaving after the messages that were sent earlier. */

@@ -65,7 +65,6 @@ typedef struct channel {
 /* A simulated rank. */
 typedef struct sim_rank {
     coll_plan_args args;
-    const coll_plan *plan;
     coll_cursor cursor;
     int64_t busy_until;  /* its processor */
     coll_fair_rank fair; /* its messages on the host's link */
@@ -74,14 +73,12 @@ typedef struct sim_rank {
 
 typedef struct simulation {
     const coll_sim_call *call;
-    coll_sim_result *result;
-    coll_shape shape;
-    coll_values values;
-    coll_blocks blocks;    /* of a gather's root */
-    coll_rank_order *line; /* shared by all ranks: `position` is set to the current rank's
-                              position */
-    int *positions;        /* each rank's position in the chain order */
-    sim_rank *ranks;       /* by position */
+    const coll_shape *shape; /* of CALL */
+    coll_blocks blocks;      /* of a gather's root */
+    coll_rank_order *line;   /* shared by all ranks: `position` is set to the current rank's
+                                position */
+    int *positions;          /* each rank's position in the chain order */
+    sim_rank *ranks;         /* by position */
     coll_network network;
     coll_plan_size plan_size;
     coll_event_queue events;
@@ -94,8 +91,9 @@ typedef struct simulation {
     int unused;         /* head of the list of free messages */
     int messages_used, channels_used;
     int64_t now, end;
-    bool failed; /* the budget of events, the messages or the channels are used up */
-    int most;    /* most messages, most channels and most pending events */
+    int scheduled; /* events so far */
+    bool failed;   /* the budget of events, the messages or the channels are used up */
+    int most;      /* most messages, most channels and most pending events */
     char *memory;
     size_t left; /* bytes of MEMORY */
 } simulation;
@@ -120,7 +118,7 @@ static int take_first(queue *q, const int next[]) {
 }
 
 static int hash_buckets(const simulation *sim) {
-    int few = 2 * sim->shape.topo->ranks, many = sim->most / 4;
+    int few = 2 * sim->shape->topo->ranks, many = sim->most / 4;
     return few > many ? few : many;
 }
 
@@ -142,7 +140,7 @@ static int find_channel(simulation *sim, int from, int to, int lane) {
     sim->channels[sim->channels_used] =
         (channel){.on = {.from = ranks[0],
                          .to = ranks[1],
-                         .level = coll_topo_level(sim->shape.topo, ranks[0], ranks[1])},
+                         .level = coll_topo_level(sim->shape->topo, ranks[0], ranks[1])},
                   .from = from,
                   .to = to,
                   .lane = lane,
@@ -180,7 +178,7 @@ static int64_t later(int64_t a, int64_t b) {
  * handled in chain order, so that the result depends on where ranks are, not on their numbers. */
 static void schedule_stage(simulation *sim, int number, int next, int position, int64_t time) {
     sim->messages[number].stage = next;
-    if (++sim->result->events > sim->call->budget ||
+    if (++sim->scheduled > sim->call->budget ||
         !coll_event_queue_add(&sim->events, time, position, number))
         sim->failed = true;
 }
@@ -229,7 +227,7 @@ static bool takes_turns(const simulation *sim, const message *msg) {
  * goes first if its position is even, else its partner.
  */
 static int place_of_turn(const simulation *sim, const channel *via) {
-    const int ranks = sim->shape.topo->ranks, away = 2 * ((via->to - via->from + ranks) % ranks);
+    const int ranks = sim->shape->topo->ranks, away = 2 * ((via->to - via->from + ranks) % ranks);
     const bool near = away < ranks || (away == ranks && via->from < via->to),
                first = near == ((near ? via->from : via->to) % 2 == 0);
     return sim->links && first != (via->from < via->to) ? via->to : via->from;
@@ -380,7 +378,7 @@ static void resume_links(simulation *sim, int number) {
 
 static coll_fair_link *first_link(const simulation *sim, const message *msg) {
     const int from = sim->channels[msg->channel].on.from;
-    return &sim->links[sim->shape.topo->places[from].node];
+    return &sim->links[sim->shape->topo->places[from].node];
 }
 
 /* Schedules the event at which the first message of LINK leaves the link, unless the message
@@ -404,7 +402,7 @@ static void enter_first_link(simulation *sim, int number) {
     coll_fair_link *link =
         sim->links && via->on.level > COLL_LEVEL_NODE ? first_link(sim, msg) : NULL;
     const int64_t free =
-        link ? coll_network_link_free(&sim->network, sim->shape.topo->places[via->on.from].node)
+        link ? coll_network_link_free(&sim->network, sim->shape->topo->places[via->on.from].node)
              : 0;
     msg->start = coll_network_pass(&sim->network, &via->on, cost, 0, msg->interleaves, sim->now);
     if (link && coll_network_shares_link(&sim->network, cost)) {
@@ -549,15 +547,6 @@ static void *cut_memory(simulation *sim, size_t bytes) {
     return taken;
 }
 
-/* Returns the plan's size with the window reduced to its number of rounds, so that the cursor is
- * small. */
-static coll_plan_size cursor_size(const coll_plan *plan) {
-    coll_plan_size size = plan->size;
-    if ((uint64_t)size.window > plan->rounds)
-        size.window = coll_plan_window(&size, plan->rounds);
-    return size;
-}
-
 static bool open_rank(simulation *sim, int position) {
     sim_rank *rank = &sim->ranks[position];
     sim->line->position = position;
@@ -567,15 +556,17 @@ static bool open_rank(simulation *sim, int position) {
     coll_plan *plan = sim->call->planner->plan(&rank->args, sim->plan_size, memory);
     if (sim->call->rounds && sim->call->rounds < plan->rounds)
         plan->rounds = sim->call->rounds;
-    const coll_plan_size size = plan->size = cursor_size(plan);
-    rank->plan = plan;
+    /* No more rounds are under way than there are, so the cursor can be small. */
+    if ((uint64_t)plan->size.window > plan->rounds)
+        plan->size.window = coll_plan_window(&plan->size, plan->rounds);
+    const coll_plan_size size = plan->size;
     rank->fair = (coll_fair_rank){0};
     memory = cut_memory(sim, coll_cursor_bytes(&size));
     rank->next_posted = cut_memory(sim, (size_t)size.window * (size_t)size.steps * sizeof(int));
     rank->busy_until = sim->call->starts ? sim->call->starts[sim->line->order[position]] : 0;
     if (!memory || !rank->next_posted)
         return false;
-    coll_cursor_open(&rank->cursor, rank->plan, memory);
+    coll_cursor_open(&rank->cursor, plan, memory);
     coll_cursor_begin(&rank->cursor);
     return true;
 }
@@ -600,34 +591,34 @@ coll_plan_args coll_sim_plan_args(const coll_shape *shape, const coll_values *va
 
 /* Computes the chain order, and sets up the arrays by position. */
 static bool order_ranks(simulation *sim) {
-    size_t ranks = (size_t)sim->shape.topo->ranks;
+    size_t ranks = (size_t)sim->shape->topo->ranks;
     sim->line = cut_memory(sim, sizeof(coll_rank_order) + ranks * sizeof(int));
     sim->positions = cut_memory(sim, ranks * sizeof(int));
     sim->ranks = cut_memory(sim, ranks * sizeof(sim_rank));
     coll_visit *visits = cut_memory(sim, ranks * sizeof(coll_visit));
     if (!visits)
         return false;
-    coll_order_ranks(&sim->shape, visits, sim->line->order);
+    coll_order_ranks(sim->shape, visits, sim->line->order);
     for (size_t position = 0; position < ranks; position++) {
         const int rank = sim->line->order[position];
         sim->positions[rank] = (int)position;
-        sim->ranks[position].args = coll_sim_plan_args(&sim->shape, &sim->values, sim->line,
-                                                       rank == sim->shape.root, &sim->blocks);
+        sim->ranks[position].args = coll_sim_plan_args(sim->shape, sim->call->values, sim->line,
+                                                       rank == sim->shape->root, &sim->blocks);
     }
     return true;
 }
 
 static bool open_simulation(simulation *sim) {
     size_t most = (size_t)sim->most;
-    coll_network_open(&sim->network, &sim->shape, sim->call->whole);
+    coll_network_open(&sim->network, sim->shape, sim->call->whole);
     if (!order_ranks(sim) || !coll_network_make_links(&sim->network, &sim->memory, &sim->left))
         return false;
-    if (sim->shape.topo->most_ranks_per_node > 1) {
-        const size_t nodes = (size_t)sim->shape.topo->nodes;
+    if (sim->shape->topo->most_ranks_per_node > 1) {
+        const size_t nodes = (size_t)sim->shape->topo->nodes;
         sim->links = cut_memory(sim, nodes * sizeof *sim->links);
         sim->fair_messages = cut_memory(sim, most * sizeof *sim->fair_messages);
         for (size_t i = 0; sim->fair_messages && i < nodes; i++)
-            coll_fair_link_open(&sim->links[i]);
+            sim->links[i] = (coll_fair_link){.first = NONE};
     }
     sim->messages = cut_memory(sim, most * sizeof(message));
     sim->next_message = cut_memory(sim, most * sizeof(int));
@@ -641,22 +632,22 @@ static bool open_simulation(simulation *sim) {
         sim->first_channel[i] = NONE;
     sim->unused = NONE;
     sim->plan_size = sim->call->planner->size(&sim->ranks[0].args);
-    for (int position = 0; position < sim->shape.topo->ranks; position++)
+    for (int position = 0; position < sim->shape->topo->ranks; position++)
         if (!open_rank(sim, position))
             return false;
     return true;
 }
 
-/* Runs SIM, which has been opened. */
-static int run_simulation(simulation *sim) {
-    const int ranks = sim->shape.topo->ranks;
+/* Runs SIM, which has been opened, and sets *TIME as coll_simulate does. */
+static int run_simulation(simulation *sim, int64_t *time) {
+    const int ranks = sim->shape->topo->ranks;
     const int64_t enough = sim->call->enough ? sim->call->enough : INT64_MAX;
     for (int position = 0; position < ranks; position++)
         start_ready_steps(sim, position);
     for (coll_event event; !sim->failed && coll_event_queue_take(&sim->events, &event);) {
         sim->now = event.time;
         if (sim->now >= enough) { /* a lower bound of the time */
-            sim->result->time = sim->call->enough;
+            *time = sim->call->enough;
             return MPI_SUCCESS;
         }
         run_stage(sim, event.what);
@@ -667,47 +658,40 @@ static int run_simulation(simulation *sim) {
         else if (!coll_cursor_ended(&sim->ranks[position].cursor))
             return coll_error(MPI_ERR_INTERN, "%s: rank %d would wait for ever",
                               sim->call->algorithm->name, sim->line->order[position]);
-    sim->result->time = sim->failed ? COLL_SIM_UNKNOWN : sim->end;
+    *time = sim->failed ? COLL_SIM_UNKNOWN : sim->end;
     return MPI_SUCCESS;
 }
 
 /* Simulates CALL in BYTES of MEMORY. Sets *FITS to whether that is enough. */
-static int simulate(const coll_sim_call *call, char *memory, size_t bytes, coll_sim_result *result,
+static int simulate(const coll_sim_call *call, char *memory, size_t bytes, int64_t *time,
                     bool *fits) {
     simulation sim = {.call = call,
-                      .result = result,
-                      .shape = *call->shape,
-                      .values = *call->values,
+                      .shape = call->shape,
                       .most = call->messages ? call->messages : MESSAGES_MOST,
                       .memory = memory,
                       .left = bytes};
     *fits = open_simulation(&sim);
-    if (!*fits) {
-        result->time = COLL_SIM_UNKNOWN;
-        return MPI_SUCCESS;
-    }
-    const int code = run_simulation(&sim);
-    result->lossy = sim.network.lossy;
-    return code;
+    *time = COLL_SIM_UNKNOWN;
+    return *fits ? run_simulation(&sim, time) : MPI_SUCCESS;
 }
 
-int coll_simulate(const coll_sim_call *call, coll_sim_result *result) {
+int coll_simulate(const coll_sim_call *call, int64_t *time) {
     enum { FIRST = 1 << 20 };
     int code = MPI_SUCCESS;
     bool fits = false;
-    *result = (coll_sim_result){.time = 0};
+    *time = 0;
     if (call->ends)
         memset(call->ends, 0, (size_t)call->shape->topo->ranks * sizeof *call->ends);
     if (call->shape->bytes == 0 || call->shape->topo->ranks == 1)
         return MPI_SUCCESS; /* there is no plan */
     if (call->memory)
-        return simulate(call, call->memory, call->bytes, result, &fits);
+        return simulate(call, call->memory, call->bytes, time, &fits);
     for (size_t bytes = FIRST; !fits; bytes *= 2) {
         char *memory = malloc(bytes);
         if (!memory)
             return coll_error(MPI_ERR_NO_MEM, "no memory to simulate %s: %zu bytes",
                               call->algorithm->name, bytes);
-        code = simulate(call, memory, bytes, result, &fits);
+        code = simulate(call, memory, bytes, time, &fits);
         free(memory);
     }
     return code;

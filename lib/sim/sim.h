@@ -39,22 +39,19 @@ typedef struct coll_sim_call {
     int64_t *ends;         /* output: when each rank ends; or NULL */
 } coll_sim_call;
 
-enum { COLL_SIM_UNKNOWN = -1 };
-typedef struct coll_sim_result {
-    int64_t time; /* when the last rank ends, or `enough` if that is earlier; COLL_SIM_UNKNOWN
-                     if the events or the memory do not suffice, or if a rank waits for a round
-                     that is not simulated */
-    int events;
-    bool lossy; /* the buffer of a port or an uplink overflowed */
-} coll_sim_result;
-
 /* Returns the arguments for the plan of the rank at LINE->position. The data, or each of its
  * blocks, has the shape's bytes. Sets *EVEN to such blocks; the result refers to it. */
 coll_plan_args coll_sim_plan_args(const coll_shape *shape, const coll_values *values,
                                   const coll_rank_order *line, bool is_root, coll_blocks *even);
 
-/* Simulates CALL and sets *RESULT. Returns MPI_ERR_NO_MEM without memory, and MPI_ERR_INTERN if the
- * plans would wait for ever. */
-int coll_simulate(const coll_sim_call *call, coll_sim_result *result);
+enum { COLL_SIM_UNKNOWN = -1 };
+
+/*
+ * Simulates CALL, and sets *TIME to when the last rank ends, in ns, or to `enough` if that is
+ * earlier; to COLL_SIM_UNKNOWN if the events or the memory do not suffice, or if a rank waits for a
+ * round that is not simulated. Returns MPI_ERR_NO_MEM without memory, and MPI_ERR_INTERN if the
+ * plans would wait for ever.
+ */
+int coll_simulate(const coll_sim_call *call, int64_t *time);
 
 #endif
