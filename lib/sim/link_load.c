@@ -11,29 +11,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The kind of load that is the time for which hosts' links are busy; the other kinds are bytes. */
+enum { BUSY = COLL_LINKS };
+
 static int count_links(const coll_topo *topo, int kind) {
-    return kind == COLL_LINK_HOST   ? topo->nodes
-           : kind == COLL_LINK_RACK ? topo->racks
-                                    : topo->sites;
+    return kind == COLL_LINK_RACK   ? topo->racks
+           : kind == COLL_LINK_SITE ? topo->sites
+                                    : topo->nodes;
 }
 
-/* Returns the byte counts of all links of a KIND in one direction (WAY). */
-static double *link_bytes(const coll_link_load *s, int kind, int way) {
-    double *links = s->bytes;
-    for (int before = 0; before < kind; before++)
-        links += COLL_LINK_WAYS * count_links(s->shape->topo, before);
-    return links + way * count_links(s->shape->topo, kind);
-}
-
-static size_t size_of_links(const coll_topo *topo) {
+static size_t size_of_loads(const coll_topo *topo) {
     size_t links = 0;
-    for (int kind = 0; kind < COLL_LINKS; kind++)
+    for (int kind = 0; kind <= BUSY; kind++)
         links += COLL_LINK_WAYS * (size_t)count_links(topo, kind);
     return links * sizeof(double);
-}
-
-static size_t size_of_busy(const coll_topo *topo) {
-    return COLL_LINK_WAYS * (size_t)topo->nodes * sizeof(double);
 }
 
 /* Sets S's plan arguments to those of the rank at POSITION. */
@@ -49,11 +40,13 @@ bool coll_link_load_open(coll_link_load *s, const coll_algorithm *algorithm,
     const size_t ranks = (size_t)shape->topo->ranks;
     *s = (coll_link_load){.planner = algorithm->planner, .shape = shape, .values = values};
     s->line = coll_scratch_alloc_within(scratch, left, sizeof *s->line + ranks * sizeof(int));
-    s->bytes = coll_scratch_alloc_within(scratch, left, size_of_links(shape->topo));
-    s->busy = coll_scratch_alloc_within(scratch, left, size_of_busy(shape->topo));
+    double *next = coll_scratch_alloc_within(scratch, left, size_of_loads(shape->topo));
     coll_visit *visits = coll_scratch_alloc_within(scratch, left, ranks * sizeof *visits);
-    if (!s->line || !s->bytes || !s->busy || !visits)
+    if (!s->line || !next || !visits)
         return false;
+    for (int kind = 0; kind <= BUSY; kind++)
+        for (int way = 0; way < COLL_LINK_WAYS; way++, next += count_links(shape->topo, kind))
+            s->load[kind][way] = next;
     coll_order_ranks(shape, visits, s->line->order);
     coll_network_open(&s->network, shape, whole);
     set_position(s, 0);
@@ -93,9 +86,9 @@ static void add_step(coll_link_load *s, int rank, const coll_step *step, double 
     const double time = times * (double)(sends ? cost->send_gap : cost->receive_gap);
     const int way = sends ? COLL_LINK_OUT : COLL_LINK_IN;
     *(sends ? &all->out : &all->in) += time;
-    s->busy[COLL_LINK_WAYS * place->node + way] += time * ranks;
+    s->load[BUSY][way][place->node] += time * ranks;
     for (int kind = 0; kind < (int)level - COLL_LEVEL_NODE; kind++)
-        link_bytes(s, kind, way)[links[kind]] += (double)step->length * times * ranks;
+        s->load[kind][way][links[kind]] += (double)step->length * times * ranks;
 }
 
 /* Returns round NTH of a sample of COUNT out of ALL rounds: one round from each of COUNT equal
@@ -129,31 +122,29 @@ static void add_rank(coll_link_load *s, int position, double ranks, uint64_t rou
     traffic->exact = traffic->exact && counted == all;
 }
 
-/* Returns the maximum over COUNT links, every ONE_IN-th element of LINKS. If the counts are not
- * EXACT, returns the mean, a lower bound of the true maximum. */
-static double busiest_of(const double links[], int count, int one_in, bool exact) {
-    double all = 0, most = 0;
-    for (int i = 0; i < count; i++) {
-        all += links[i * one_in];
-        most = fmax(most, links[i * one_in]);
+/* Returns the maximum load of one KIND over all links in both directions. If the loads are not
+ * EXACT, returns the mean of the links in the busier direction, a lower bound of the true maximum.
+ */
+static double busiest_of(const coll_link_load *s, int kind, bool exact) {
+    const int count = count_links(s->shape->topo, kind);
+    double busiest = 0;
+    for (int way = 0; way < COLL_LINK_WAYS; way++) {
+        double all = 0, most = 0;
+        for (int i = 0; i < count; i++) {
+            all += s->load[kind][way][i];
+            most = fmax(most, s->load[kind][way][i]);
+        }
+        busiest = fmax(busiest, exact ? most : all / count);
     }
-    return exact ? most : all / count;
+    return busiest;
 }
 
 /* Sets the figures of TRAFFIC that follow from the loads of all links. */
 static void find_busiest(const coll_link_load *s, coll_traffic *traffic) {
     const coll_network *network = &s->network;
-    for (int way = 0; way < COLL_LINK_WAYS; way++) {
-        const double host =
-            busiest_of(s->busy + way, s->shape->topo->nodes, COLL_LINK_WAYS, traffic->exact);
-        traffic->host_seconds = fmax(traffic->host_seconds, host * 1e-9);
-        for (int kind = 0; kind < COLL_LINKS; kind++)
-            traffic->busiest[kind] =
-                fmax(traffic->busiest[kind],
-                     busiest_of(link_bytes(s, kind, way), count_links(s->shape->topo, kind), 1,
-                                traffic->exact));
-    }
-    traffic->link_seconds = traffic->host_seconds;
+    for (int kind = 0; kind < COLL_LINKS; kind++)
+        traffic->busiest[kind] = busiest_of(s, kind, traffic->exact);
+    traffic->link_seconds = traffic->host_seconds = busiest_of(s, BUSY, traffic->exact) * 1e-9;
     for (int kind = COLL_LINK_RACK; kind < COLL_LINKS; kind++) {
         const coll_level level = kind == COLL_LINK_RACK ? COLL_LEVEL_SITE : COLL_LEVEL_WIDE;
         if (network->rate[level] > 0)
@@ -173,8 +164,7 @@ coll_traffic coll_link_load_count(coll_link_load *s, uint64_t rounds, int ranks,
     const int all = s->shape->topo->ranks, sampled = ranks < all ? ranks : all;
     const uint64_t most = (uint64_t)(steps / sampled / (s->size.steps + 1)) + 1;
     coll_traffic traffic = {.exact = sampled == all};
-    memset(s->bytes, 0, size_of_links(s->shape->topo));
-    memset(s->busy, 0, size_of_busy(s->shape->topo));
+    memset(s->load[0][0], 0, size_of_loads(s->shape->topo));
     /* The rank at position 0 represents only itself: it may be a root, with more work. */
     for (int i = 0; i < sampled; i++)
         add_rank(s, sampled_position(s->shape->topo, i, sampled),

@@ -38,8 +38,9 @@ typedef struct coll_link_load {
     coll_network network;
     void *own;
     coll_step *steps;
-    double *bytes; /* out of and into each host, rack and site */
-    double *busy;  /* ns that each host's link is busy, out and in */
+    /* bytes out of and into each host, rack and site; at [COLL_LINKS]: ns that each host's link is
+     * busy. One piece of memory, which begins at [0][0] */
+    double *load[COLL_LINKS + 1][COLL_LINK_WAYS];
 } coll_link_load;
 
 /* Prepares LOAD for SHAPE's call in the *LEFT bytes of memory at *SCRATCH, and updates both to what
