@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { MOST_DIGITS = 18 }; /* any number of this many digits fits into 64 bits */
@@ -25,10 +26,9 @@ static bool is_digit(char c) {
  * number or too many digits.
  */
 static size_t parse_number(const char **at, uint64_t *number) {
-    size_t digits = 0;
-    *number = 0;
-    for (; is_digit(**at) && digits <= MOST_DIGITS; ++*at, digits++)
-        *number = *number * 10 + (uint64_t)(**at - '0');
+    const size_t digits = strspn(*at, "0123456789");
+    *number = digits ? strtoull(*at, NULL, 10) : 0;
+    *at += digits;
     return digits <= MOST_DIGITS ? digits : 0;
 }
 
@@ -138,34 +138,30 @@ static bool item_matches(const char *at, const char *end, word host) {
     return reached[host.length];
 }
 
-bool coll_hostlist_has(const char *list, const char *host) {
-    word name = {host, strlen(host)};
-    if (name.length > COLL_HOSTLIST_NAME)
-        return false;
-    const char *end = item_end(list);
-    while (!item_matches(list, end, name)) {
-        if (!*end)
-            return false;
-        list = end + 1;
-        end = item_end(list);
-    }
-    return true;
-}
-
-bool coll_hostlist_has_short(const char *list, const char *host) {
-    word name = {host, strcspn(host, ".")};
-    bool has_domain = host[name.length] == '.';
+/* Returns whether LIST names HOST: as it is spelled if EXACT, else except for a domain that only
+ * one of the two has. */
+static bool lists_host(const char *list, const char *host, bool exact) {
+    word name = {host, exact ? strlen(host) : strcspn(host, ".")};
     if (name.length > COLL_HOSTLIST_NAME)
         return false;
     for (;; list++) {
-        const char *end = item_end(list);
-        const char *dot = memchr(list, '.', (size_t)(end - list));
-        if (has_domain != (dot != NULL) && item_matches(list, dot ? dot : end, name))
+        const char *end = item_end(list),
+                   *dot = exact ? NULL : memchr(list, '.', (size_t)(end - list));
+        const bool one_has_domain = (host[name.length] == '.') != (dot != NULL);
+        if ((exact || one_has_domain) && item_matches(list, dot ? dot : end, name))
             return true;
         if (!*end)
             return false;
         list = end;
     }
+}
+
+bool coll_hostlist_has(const char *list, const char *host) {
+    return lists_host(list, host, true);
+}
+
+bool coll_hostlist_has_short(const char *list, const char *host) {
+    return lists_host(list, host, false);
 }
 
 /* A name being built, and the function that receives it. */
