@@ -34,11 +34,8 @@ static const coll_lines *at_entry(coll_topofile *file, const coll_switch *entry)
     return coll_topofile_line(file, entry->line);
 }
 
-void coll_topofile_add_note(coll_topofile *file, bool *said, const char *format, ...) {
+void coll_topofile_add_note(coll_topofile *file, const char *format, ...) {
     size_t used = strlen(file->note);
-    if (*said)
-        return;
-    *said = true;
     if (used)
         used += (size_t)snprintf(file->note + used, sizeof file->note - used, "; ");
     if (used >= sizeof file->note)
@@ -118,13 +115,9 @@ static bool parse_source(coll_topofile *file, char *path, char *text, size_t len
  */
 static char *resolve_path(const char *path, const char *name) {
     const char *slash = strrchr(path, '/');
-    size_t folder = *name == '/' || !slash ? 0 : (size_t)(slash + 1 - path);
-    char *joined = malloc(folder + strlen(name) + 1);
-    if (joined) {
-        memcpy(joined, path, folder);
-        strcpy(joined + folder, name);
-    }
-    return joined;
+    const int folder = *name == '/' || !slash ? 0 : (int)(slash + 1 - path);
+    char *joined;
+    return asprintf(&joined, "%.*s%s", folder, path, name) < 0 ? NULL : joined;
 }
 
 bool coll_topofile_include(coll_topofile *file, const char *name, int line) {
@@ -178,34 +171,31 @@ static bool check_entry(coll_topofile *file, const coll_switch *entry) {
  * Removes the blocks if switches list hosts, else the switches: Slurm uses either one or the other.
  */
 static void drop_blocks(coll_topofile *file) {
-    bool switched = false, said = false;
+    bool switched = false;
     for (int i = 0; i < file->count; i++)
         switched |= !file->switches[i].is_block && file->switches[i].nodes;
     int kept = 0;
-    for (int i = 0; i < file->count; i++) {
-        if (file->switches[i].is_block && switched)
-            coll_topofile_add_note(file, &said, "its blocks are ignored because it has switches");
+    for (int i = 0; i < file->count; i++)
         if (file->switches[i].is_block != switched)
             file->switches[kept++] = file->switches[i];
-    }
+    if (switched && kept < file->count)
+        coll_topofile_add_note(file, "its blocks are ignored because it has switches");
     file->count = kept;
 }
 
 static bool check_entries(coll_topofile *file) {
-    int i = 0;
-    while (i < file->count && check_entry(file, &file->switches[i]))
-        i++;
-    if (i < file->count)
-        return false;
+    for (int i = 0; i < file->count; i++)
+        if (!check_entry(file, &file->switches[i]))
+            return false;
     drop_blocks(file);
-    for (i = 0; i < file->count; i++) {
+    for (int i = 0; i < file->count; i++) {
         coll_switch *entry = &file->switches[i];
         entry->parent = entry->lister = NONE;
         entry->joined = i;
         file->listing |= entry->nodes != NULL;
     }
-    bool said = file->listing;
-    coll_topofile_add_note(file, &said, "it lists no hosts: all are in one rack");
+    if (!file->listing)
+        coll_topofile_add_note(file, "it lists no hosts: all are in one rack");
     return true;
 }
 
@@ -234,18 +224,8 @@ static bool sort_switches(coll_topofile *file) {
     return true;
 }
 
-static coll_switch *find_switch(const coll_topofile *file, const char *name) {
-    for (int low = 0, high = file->count; low < high;) {
-        int middle = low + (high - low) / 2;
-        int order = strcmp(name, file->by_name[middle]->name);
-        if (order == 0)
-            return file->by_name[middle];
-        if (order < 0)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return NULL;
+static int compare_name(const void *name, const void *element) {
+    return strcmp(name, (*(coll_switch *const *)element)->name);
 }
 
 /* Returns the switch that represents the site of switch AT (union-find with path compression). */
@@ -269,7 +249,9 @@ static bool add_child(const char *name, void *context) {
     const child_context *pair = context;
     coll_topofile *file = pair->file;
     const coll_switch *parent = &file->switches[pair->parent];
-    coll_switch *child = find_switch(file, name);
+    coll_switch *const *listed =
+        bsearch(name, file->by_name, (size_t)file->count, sizeof *listed, compare_name);
+    coll_switch *child = listed ? *listed : NULL;
     if (!child)
         return coll_refuse(at_entry(file, parent),
                            "switch %.30s lists switch %.30s, which the file does not have; add "
@@ -279,14 +261,16 @@ static bool add_child(const char *name, void *context) {
         return coll_refuse(at_entry(file, parent),
                            "switch %.30s lists switch %.30s twice; list it once", parent->name,
                            name);
-    if (child->parent == NONE)
-        child->parent = pair->parent;
-    else
+    if (child->parent != NONE && !file->said_spines) {
+        file->said_spines = true;
         coll_topofile_add_note(
-            file, &file->said_spines,
+            file,
             "it is no tree, as %.30s is below %.30s and %.30s: switches that are connected are one "
             "site",
             name, file->switches[child->parent].name, parent->name);
+    }
+    if (child->parent == NONE)
+        child->parent = pair->parent;
     child->lister = pair->parent;
     file->switches[site_of(file, (int)(child - file->switches))].joined =
         site_of(file, pair->parent);
@@ -305,8 +289,7 @@ static bool link_switches(coll_topofile *file) {
     return true;
 }
 
-/* Parses TEXT; takes ownership of PATH and TEXT. */
-static coll_topofile *parse_owned(char *path, char *text, size_t length, char *problem) {
+coll_topofile *coll_topofile_parse(char *path, char *text, size_t length, char *problem) {
     coll_topofile *file = calloc(1, sizeof *file);
     if (!file || !path || !text) {
         snprintf(problem, COLL_TEXTFILE_PROBLEM, "topology file: out of memory");
@@ -326,25 +309,14 @@ static coll_topofile *parse_owned(char *path, char *text, size_t length, char *p
     return NULL;
 }
 
-coll_topofile *coll_topofile_parse(const char *path, const char *text, size_t length,
-                                   char *problem) {
-    char *copy = malloc(length + 1);
-    if (copy) {
-        if (length)
-            memcpy(copy, text, length);
-        copy[length] = '\0';
-    }
-    return parse_owned(strdup(path), copy, length, problem);
-}
-
 /* Notes a topology.yaml next to a topology.conf. libcoll uses the file that the user names. */
 static void compare_with_slurm(coll_topofile *file) {
     const char *path = file->sources[0].path, *slash = strrchr(path, '/');
     if (strcmp(slash ? slash + 1 : path, "topology.conf") != 0)
         return;
     char *other = resolve_path(path, "topology.yaml");
-    bool said = !other || access(other, F_OK) != 0;
-    coll_topofile_add_note(file, &said, "Slurm itself reads the topology.yaml next to it");
+    if (other && access(other, F_OK) == 0)
+        coll_topofile_add_note(file, "Slurm itself reads the topology.yaml next to it");
     free(other);
 }
 
@@ -358,7 +330,7 @@ coll_topofile *coll_topofile_read(const char *path, char *problem) {
                  coll_textfile_fault(error));
         return NULL;
     }
-    coll_topofile *file = parse_owned(strdup(path), text, length, problem);
+    coll_topofile *file = coll_topofile_parse(strdup(path), text, length, problem);
     if (file)
         compare_with_slurm(file);
     return file;
@@ -437,10 +409,11 @@ bool coll_topofile_find(coll_topofile *file, const char *host, int *rack, int *s
                  host, file->sources[0].path, mine->name, mine->line, other->name, other->line);
         return false;
     }
-    if (other)
-        coll_topofile_add_note(file, &file->said_racks,
-                               "%.60s is in both %.30s and %.30s: the first is used", host,
+    if (other && !file->said_racks) {
+        file->said_racks = true;
+        coll_topofile_add_note(file, "%.60s is in both %.30s and %.30s: the first is used", host,
                                mine->name, other->name);
+    }
     *rack = assign_number(&mine->rack_number, &file->racks);
     *site = 0;
     if (file->layered)

@@ -51,11 +51,11 @@
 typedef struct coll_topofile coll_topofile;
 
 /*
- * Parses LENGTH bytes of TEXT, which error messages call PATH. The caller frees the result. Returns
- * NULL on errors, with file, line and remedy in PROBLEM (COLL_TEXTFILE_PROBLEM bytes).
+ * Parses LENGTH bytes of TEXT, which a NUL follows and which error messages call PATH, and takes
+ * ownership of both. The caller frees the result. Returns NULL on errors, with file, line and
+ * remedy in PROBLEM (COLL_TEXTFILE_PROBLEM bytes).
  */
-coll_topofile *coll_topofile_parse(const char *path, const char *text, size_t length,
-                                   char *problem);
+coll_topofile *coll_topofile_parse(char *path, char *text, size_t length, char *problem);
 
 /* Parses the regular file at PATH in the same way. */
 coll_topofile *coll_topofile_read(const char *path, char *problem);

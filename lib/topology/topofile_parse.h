@@ -62,8 +62,8 @@ const coll_lines *coll_topofile_line(coll_topofile *file, int line);
 /* Adds a copy of ENTRY. Returns false, with the problem set, if out of memory. */
 bool coll_topofile_append(coll_topofile *file, const coll_switch *entry);
 
-/* Adds a message to the note about how FILE was interpreted, unless *SAID; sets *SAID. */
-__attribute__((format(printf, 3, 4))) void coll_topofile_add_note(coll_topofile *file, bool *said,
+/* Adds a message to the note about how FILE was interpreted. */
+__attribute__((format(printf, 2, 3))) void coll_topofile_add_note(coll_topofile *file,
                                                                   const char *format, ...);
 
 /*

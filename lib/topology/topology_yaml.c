@@ -125,9 +125,9 @@ static bool read_document(coll_topofile *file, yaml_document_t *document) {
     }
     if (!chosen)
         chosen = yaml_document_get_node(document, *first);
-    bool said = end - first == 1;
-    coll_topofile_add_note(file, &said, "of its %d topologies '%.60s' is used", (int)(end - first),
-                           member_text(document, chosen, "topology"));
+    if (end - first > 1)
+        coll_topofile_add_note(file, "of its %d topologies '%.60s' is used", (int)(end - first),
+                               member_text(document, chosen, "topology"));
     return read_topology(file, document, chosen);
 }
 

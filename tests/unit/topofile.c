@@ -30,9 +30,17 @@ static const char TWO_SITES[] = "# two sites\n"
                                 "x[1-2]y[08-11].cluster.org\n"
                                 "Switches=core SwitchName=top";
 
+static coll_topofile *parse_bytes(const char *text, size_t length, char *problem) {
+    char *copy = malloc(length + 1);
+    ck_assert_ptr_nonnull(copy);
+    memcpy(copy, text, length);
+    copy[length] = '\0';
+    return coll_topofile_parse(strdup("t.conf"), copy, length, problem);
+}
+
 static coll_topofile *parse(const char *text) {
     char problem[COLL_TEXTFILE_PROBLEM] = "";
-    coll_topofile *file = coll_topofile_parse("t.conf", text, strlen(text), problem);
+    coll_topofile *file = parse_bytes(text, strlen(text), problem);
     ck_assert_msg(file != NULL, "%s", problem);
     ck_assert_str_eq(problem, "");
     return file;
@@ -455,7 +463,7 @@ static const struct refused refused_yaml[] = {
 
 static void check_refused(const struct refused *file) {
     char problem[COLL_TEXTFILE_PROBLEM], expected[2 * COLL_TEXTFILE_PROBLEM];
-    ck_assert_ptr_null(coll_topofile_parse("t.conf", file->text, strlen(file->text), problem));
+    ck_assert_ptr_null(parse_bytes(file->text, strlen(file->text), problem));
     snprintf(expected, sizeof expected, "topology file t.conf, %s", file->problem);
     ck_assert_str_eq(problem, expected);
 }
@@ -472,7 +480,7 @@ END_TEST
 
 START_TEST(nul_bytes_and_missing_files_are_refused) {
     char problem[COLL_TEXTFILE_PROBLEM];
-    ck_assert_ptr_null(coll_topofile_parse("t.conf", "SwitchName=a\0Nodes=b", 20, problem));
+    ck_assert_ptr_null(parse_bytes("SwitchName=a\0Nodes=b", 20, problem));
     ck_assert_str_eq(problem,
                      "topology file t.conf, line 1: byte 0x00 is not text; give a text file");
     ck_assert_ptr_null(coll_topofile_read("/nonexistent/t.conf", problem));
@@ -605,7 +613,7 @@ START_TEST(mutated_files_are_parsed_or_refused_cleanly) {
         char *text = mutate(mutated[_i], &length, bytes, sizeof bytes - 1, &g);
         char problem[COLL_TEXTFILE_PROBLEM];
         memset(problem, 1, sizeof problem);
-        coll_topofile *file = coll_topofile_parse("t.conf", text, length, problem);
+        coll_topofile *file = parse_bytes(text, length, problem);
         free(text);
         if (file) {
             int rack = -1, site = -1;
