@@ -7,6 +7,7 @@
 #include "lib/base/hash.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,27 +51,27 @@ char *coll_topocache_path(coll_topocache_kind kind, int nodes, char *const hosts
     return coll_cachefile_path(name);
 }
 
-static void write_rack(FILE *stream, int nodes, char *const hosts[], const int racks[], int rack) {
+static void write_rack(FILE *stream, const coll_topology_source_state *found, int rack) {
     fprintf(stream, "SwitchName=rack%d Nodes=", rack);
     const char *comma = "";
-    for (int node = 0; node < nodes; node++)
-        if (racks[node] == rack) {
-            fprintf(stream, "%s%s", comma, hosts[node]);
+    for (int node = 0; node < found->nodes; node++)
+        if (found->racks[node] == rack) {
+            fprintf(stream, "%s%s", comma, found->hosts[node]);
             comma = ",";
         }
     fputc('\n', stream);
 }
 
-static void write_sites(FILE *stream, int nodes, const int racks[], const int sites[]) {
-    for (int first = 0, site = 0; first < nodes; first++) {
-        if (sites[first] != site)
+static void write_sites(FILE *stream, const coll_topology_source_state *found) {
+    for (int first = 0, site = 0; first < found->nodes; first++) {
+        if (found->sites[first] != site)
             continue;
         fprintf(stream, "SwitchName=site%d Switches=", site);
         const char *comma = "";
-        for (int node = 0, rack = 0; node < nodes; node++) {
-            if (racks[node] != rack)
+        for (int node = 0, rack = 0; node < found->nodes; node++) {
+            if (found->racks[node] != rack)
                 continue;
-            if (sites[node] == site) {
+            if (found->sites[node] == site) {
                 fprintf(stream, "%srack%d", comma, rack);
                 comma = ",";
             }
@@ -81,27 +82,18 @@ static void write_sites(FILE *stream, int nodes, const int racks[], const int si
     }
 }
 
-typedef struct finding {
-    int nodes;
-    char *const *hosts;
-    const int *racks, *sites;
-    const char *note;
-} finding;
-
 static bool print_topology(FILE *stream, const void *context) {
-    const finding *found = context;
+    const coll_topology_source_state *found = context;
     fprintf(stream,
             "# %s\n# Delete this file, or set COLL_TOPOLOGY=auto:fresh, to measure again.\n",
             found->note);
     for (int node = 0, next = 0; node < found->nodes; node++)
         if (found->racks[node] == next) /* racks are numbered in the order of their first nodes */
-            write_rack(stream, found->nodes, found->hosts, found->racks, next++);
-    write_sites(stream, found->nodes, found->racks, found->sites);
+            write_rack(stream, found, next++);
+    write_sites(stream, found);
     return true;
 }
 
-int coll_topocache_write(const char *path, int nodes, char *const hosts[], const int racks[],
-                         const int sites[], const char *note) {
-    const finding found = {nodes, hosts, racks, sites, note};
-    return coll_cachefile_write(path, print_topology, &found, true);
+int coll_topocache_write(const char *path, const coll_topology_source_state *found) {
+    return coll_cachefile_write(path, print_topology, found, true);
 }

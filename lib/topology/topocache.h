@@ -9,7 +9,7 @@
 #ifndef COLL_LIB_TOPOLOGY_TOPOCACHE_H
 #define COLL_LIB_TOPOLOGY_TOPOCACHE_H
 
-#include <stdbool.h>
+#include "lib/topology/topology_source.h"
 
 typedef enum coll_topocache_kind {
     COLL_TOPOCACHE_SURE,
@@ -26,10 +26,9 @@ typedef enum coll_topocache_kind {
 char *coll_topocache_path(coll_topocache_kind kind, int nodes, char *const hosts[]);
 
 /*
- * Writes the racks and sites of HOSTS to PATH atomically, creating its directories. NOTE is a
- * comment line for the reader. Returns 0 or an errno.
+ * Writes the racks and sites of FOUND's hosts to PATH atomically, creating its directories. FOUND's
+ * note is a comment line for the reader. Returns 0 or an errno.
  */
-int coll_topocache_write(const char *path, int nodes, char *const hosts[], const int racks[],
-                         const int sites[], const char *note);
+int coll_topocache_write(const char *path, const coll_topology_source_state *found);
 
 #endif

@@ -94,12 +94,16 @@ static bool locate_by_slurm(const location *at) {
     return named;
 }
 
-static void locate_by_file(const location *at, const char *path, char *problem) {
+/* Locates the nodes by the file at PATH. A file that libcoll has CACHED lists every host exactly
+ * once: if it is ambiguous, that is a problem, too. */
+static void locate_by_file(const location *at, const char *path, bool cached, char *problem) {
     coll_topofile *file = coll_topofile_read(path, problem);
     for (int node = 0; file && !*problem && node < at->nodes; node++)
         coll_topofile_find(file, at->hosts[node], &at->racks[node], &at->sites[node], problem);
     const char *note = file ? coll_topofile_note(file) : "";
     snprintf(at->note, COLL_TOPOLOGY_SOURCE_NOTE, "from %s%s%s", path, *note ? "; " : "", note);
+    if (cached && *note && !*problem)
+        snprintf(problem, COLL_TEXTFILE_PROBLEM, "topology file %.120s, line 1: %.80s", path, note);
     coll_topofile_free(file);
 }
 
@@ -150,9 +154,10 @@ static void write_cache(const location *at, coll_topocache_kind kind, const char
         strftime(date, sizeof date, "%Y-%m-%d %H:%M", &local);
     snprintf(note, sizeof note, "libcoll, %s: %d hosts; %s", date, at->nodes, how);
 
+    location dated = *at;
+    dated.note = note;
     char *path = coll_topocache_path(kind, at->nodes, at->hosts);
-    int error =
-        path ? coll_topocache_write(path, at->nodes, at->hosts, at->racks, at->sites, note) : 0;
+    int error = path ? coll_topocache_write(path, &dated) : 0;
     if (!path)
         snprintf(at->note, COLL_TOPOLOGY_SOURCE_NOTE,
                  "%s; not kept: no HOME, or hosts of the same name", how);
@@ -173,38 +178,28 @@ static coll_topocache_kind cache_kind(const coll_topology_probe_report *report) 
                                 : COLL_TOPOCACHE_DOUBTFUL;
 }
 
-static int locate_by_measurement(const team *who, const location *at,
+/*
+ * Measures racks and sites. If the user has ASKED for that, a failure is an error; otherwise it
+ * must take little time, and all nodes are in one rack unless the result is sure.
+ */
+static int locate_by_measurement(const team *who, const location *at, bool asked,
                                  coll_topology_probe_report *report) {
     char how[200];
-    int code = coll_topology_probe(who->comm, at->nodes, who->leaders, ASKED, who->memory,
+    coll_topology_probe_limits limits = asked ? ASKED : UNASKED;
+    if (!asked)
+        limits.longest += at->nodes * EACH_NODE;
+    int code = coll_topology_probe(who->comm, at->nodes, who->leaders, limits, who->memory,
                                    at->racks, at->sites, report);
     if (code != MPI_SUCCESS)
         return code;
     describe_measurement(at, report, how, sizeof how);
-    if (report->end != COLL_TOPOLOGY_PROBE_DONE)
+    if (asked && report->end != COLL_TOPOLOGY_PROBE_DONE)
         return coll_error(MPI_ERR_OTHER,
                           "cannot measure the topology: %s; set COLL_TOPOLOGY to a file", how);
-    if (who->rank == 0)
-        write_cache(at, cache_kind(report), how);
-    return MPI_SUCCESS;
-}
-
-/*
- * Measures by default, without the user's request: a failure is no error, all nodes are then in one
- * rack.
- */
-static int measure_by_default(const team *who, const location *at) {
-    char how[200];
-    coll_topology_probe_report report;
-    coll_topology_probe_limits limits = UNASKED;
-    limits.longest += at->nodes * EACH_NODE;
-    int code = coll_topology_probe(who->comm, at->nodes, who->leaders, limits, who->memory,
-                                   at->racks, at->sites, &report);
-    if (code != MPI_SUCCESS || who->rank != 0)
-        return code;
-    const coll_topocache_kind kind = cache_kind(&report);
-    describe_measurement(at, &report, how, sizeof how);
-    if (kind != COLL_TOPOCACHE_SURE) {
+    if (who->rank != 0)
+        return MPI_SUCCESS;
+    const coll_topocache_kind kind = cache_kind(report);
+    if (!asked && kind != COLL_TOPOCACHE_SURE) {
         locate_in_one_rack(at, how);
         snprintf(how, sizeof how, "%.190s", at->note);
     }
@@ -213,34 +208,23 @@ static int measure_by_default(const team *who, const location *at) {
 }
 
 /*
- * Finds the first PAIR of nodes that have the same label in ONE but not in OTHER, or the other way
- * round. Returns false if there is none.
- */
-static bool find_difference(int nodes, const int one[], const int other[], int pair[2]) {
-    for (int a = 0; a < nodes; a++)
-        for (int b = a + 1; b < nodes; b++)
-            if ((one[a] == one[b]) != (other[a] == other[b])) {
-                pair[0] = a;
-                pair[1] = b;
-                return true;
-            }
-    return false;
-}
-
-/*
  * Prints the first pair of hosts for which the file's labels (GIVEN) and the measured ones
  * disagree. WHAT names what equal labels mean: "one rack" or "one site".
  */
 static void report_difference(const location *at, const char *path, const char *what,
                               const int given[], const int measured[]) {
-    int pair[2];
-    if (find_difference(at->nodes, given, measured, pair))
-        fprintf(stderr,
-                "coll: topology file %s disagrees with the measurement: hosts %s and %s are in %s "
-                "there, but measured in %s (%s)\n",
-                path, at->hosts[pair[0]], at->hosts[pair[1]],
-                given[pair[0]] == given[pair[1]] ? what : "different ones",
-                given[pair[0]] == given[pair[1]] ? "different ones" : what, at->note);
+    for (int a = 0; a < at->nodes; a++)
+        for (int b = a + 1; b < at->nodes; b++) {
+            const bool together = given[a] == given[b];
+            if (together == (measured[a] == measured[b]))
+                continue;
+            fprintf(stderr,
+                    "coll: topology file %s disagrees with the measurement: hosts %s and %s are in "
+                    "%s there, but measured in %s (%s)\n",
+                    path, at->hosts[a], at->hosts[b], together ? what : "different ones",
+                    together ? "different ones" : what, at->note);
+            return;
+        }
 }
 
 /*
@@ -252,7 +236,7 @@ static int check_by_measurement(const team *who, const location *at, const char 
     location measured = *at;
     measured.racks = who->measured;
     measured.sites = who->measured + at->nodes;
-    int code = locate_by_measurement(who, &measured, &report);
+    int code = locate_by_measurement(who, &measured, true, &report);
     if (code == MPI_SUCCESS && who->rank == 0) {
         report_difference(at, path, "one site", at->sites, measured.sites);
         if (report.found.far > 0)
@@ -267,30 +251,6 @@ static int check_by_measurement(const team *who, const location *at, const char 
 /* --- all --- */
 
 /*
- * Reports a damaged cache file once per process: if the file can't be replaced, every communicator
- * would report it.
- */
-static void warn_of_damage(const char *problem) {
-    static atomic_flag told = ATOMIC_FLAG_INIT;
-    if (!atomic_flag_test_and_set(&told))
-        fprintf(stderr, "coll: the cached topology is damaged and is measured again: %s\n",
-                problem);
-}
-
-/*
- * Sets PROBLEM if a cache file is ambiguous: the files that libcoll writes list every host exactly
- * once.
- */
-static void check_cached(const location *at, const char *path, char *problem) {
-    char plain[COLL_TOPOLOGY_SOURCE_NOTE];
-    snprintf(plain, sizeof plain, "from %s", path);
-    size_t length = strlen(plain);
-    if (!*problem && strncmp(at->note, plain, length) == 0 && at->note[length] == ';')
-        snprintf(problem, COLL_TEXTFILE_PROBLEM, "topology file %.120s, line 1: %.80s", path,
-                 at->note + length + 2);
-}
-
-/*
  * Locates the nodes by the cache file of KIND, if there is a file written at SINCE or later. A
  * damaged file counts as none, but sets PROBLEM.
  */
@@ -299,10 +259,8 @@ static bool locate_by_cache(const location *at, coll_topocache_kind kind, time_t
     struct stat status;
     char *path = coll_topocache_path(kind, at->nodes, at->hosts);
     bool kept = path && stat(path, &status) == 0 && status.st_mtime >= since;
-    if (kept) {
-        locate_by_file(at, path, problem);
-        check_cached(at, path, problem);
-    }
+    if (kept)
+        locate_by_file(at, path, true, problem);
     free(path);
     return kept && !*problem;
 }
@@ -315,11 +273,14 @@ static bool locate_by_result(const location *at, char *problem) {
 }
 
 static coll_topology_source_rest locate_by_auto(const location *at) {
+    static atomic_flag told = ATOMIC_FLAG_INIT;
     char problem[COLL_TEXTFILE_PROBLEM] = "";
     if (locate_by_result(at, problem))
         return COLL_TOPOLOGY_SOURCE_NOTHING;
-    if (*problem)
-        warn_of_damage(problem);
+    /* Once per process: if the file can't be replaced, every communicator would report it. */
+    if (*problem && !atomic_flag_test_and_set(&told))
+        fprintf(stderr, "coll: the cached topology is damaged and is measured again: %s\n",
+                problem);
     return COLL_TOPOLOGY_SOURCE_MEASURE;
 }
 
@@ -351,10 +312,10 @@ coll_topology_source_rest coll_topology_source(const coll_topology_source_state 
     if (strcmp(source, FRESH) == 0)
         return COLL_TOPOLOGY_SOURCE_MEASURE;
     if (strncmp(source, CHECK, strlen(CHECK)) == 0) {
-        locate_by_file(at, source + strlen(CHECK), problem);
+        locate_by_file(at, source + strlen(CHECK), false, problem);
         return COLL_TOPOLOGY_SOURCE_COMPARE;
     }
-    locate_by_file(at, source, problem);
+    locate_by_file(at, source, false, problem);
     return COLL_TOPOLOGY_SOURCE_NOTHING;
 }
 
@@ -383,11 +344,9 @@ int coll_topology_source_rest_of(MPI_Comm comm, coll_topology_source_rest rest, 
                 .memory = (int *)memory + 2 * at->nodes};
     coll_topology_probe_report report;
     int code = PMPI_Comm_rank(comm, &who.rank);
-    if (code == MPI_SUCCESS && rest == COLL_TOPOLOGY_SOURCE_MEASURE)
-        code = locate_by_measurement(&who, at, &report);
-    if (code == MPI_SUCCESS && rest == COLL_TOPOLOGY_SOURCE_TRY)
-        code = measure_by_default(&who, at);
     if (code == MPI_SUCCESS && rest == COLL_TOPOLOGY_SOURCE_COMPARE)
         code = check_by_measurement(&who, at, source + strlen(CHECK));
+    else if (code == MPI_SUCCESS)
+        code = locate_by_measurement(&who, at, rest == COLL_TOPOLOGY_SOURCE_MEASURE, &report);
     return code == MPI_SUCCESS ? broadcast_places(comm, at) : code;
 }

@@ -54,13 +54,19 @@ static void check_places(const char *path, const int racks[], const int sites[])
     coll_topofile_free(file);
 }
 
+static int write_places(const char *path, int racks[], int sites[]) {
+    char note[] = "note";
+    return coll_topocache_write(path,
+                                &(coll_topology_source_state){NODES, hosts, racks, sites, note});
+}
+
 START_TEST(what_was_written_is_read_back) {
-    static const int racks[][NODES] = {{0, 0, 0, 0, 0}, {0, 1, 0, 2, 1}, {0, 1, 2, 1, 3}};
-    static const int sites[][NODES] = {{0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}, {0, 1, 0, 1, 2}};
+    static int racks[][NODES] = {{0, 0, 0, 0, 0}, {0, 1, 0, 2, 1}, {0, 1, 2, 1, 3}};
+    static int sites[][NODES] = {{0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}, {0, 1, 0, 1, 2}};
     char *path = coll_topocache_path(COLL_TOPOCACHE_SURE, NODES, hosts);
     ck_assert_ptr_nonnull(path);
     for (int i = 0; i < 3; i++) {
-        ck_assert_int_eq(coll_topocache_write(path, NODES, hosts, racks[i], sites[i], "note"), 0);
+        ck_assert_int_eq(write_places(path, racks[i], sites[i]), 0);
         check_places(path, racks[i], sites[i]);
     }
     ck_assert_int_eq(unlink(path), 0);
@@ -98,9 +104,8 @@ START_TEST(home_is_the_second_choice) {
 END_TEST
 
 START_TEST(a_place_that_cannot_be_is_an_error) {
-    static const int zeros[NODES];
-    ck_assert_int_eq(
-        coll_topocache_write("/dev/null/libcoll/t.conf", NODES, hosts, zeros, zeros, ""), ENOTDIR);
+    static int zeros[NODES];
+    ck_assert_int_eq(write_places("/dev/null/libcoll/t.conf", zeros, zeros), ENOTDIR);
 }
 END_TEST
 
@@ -121,13 +126,13 @@ int fsync(int file) {
 
 /* A crash leaves the old file or the new one, because the data is on the disk before the name. */
 START_TEST(data_is_on_the_disk_before_its_name) {
-    static const int zeros[NODES];
+    static int zeros[NODES];
     struct stat status;
     char *path = coll_topocache_path(COLL_TOPOCACHE_SURE, NODES, hosts);
     ck_assert_ptr_nonnull(path);
     synced.path = path;
     synced.calls = 0;
-    ck_assert_int_eq(coll_topocache_write(path, NODES, hosts, zeros, zeros, "note"), 0);
+    ck_assert_int_eq(write_places(path, zeros, zeros), 0);
     ck_assert_int_eq(synced.calls, 1);
     ck_assert(synced.early && synced.whole);
     ck_assert(stat(path, &status) == 0 && status.st_size > 0);
