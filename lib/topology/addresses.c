@@ -42,10 +42,6 @@ static int by_address(const void *a, const void *b) {
                                           : (one->host > other->host) - (one->host < other->host);
 }
 
-static coll_addresses *addresses_of(coll_addresses *all, size_t stride, int host) {
-    return (coll_addresses *)(void *)((char *)all + (size_t)host * stride);
-}
-
 static void remove_address(coll_addresses *from, in_addr_t address) {
     int kept = 0;
     for (int i = 0; i < from->count; i++)
@@ -54,22 +50,20 @@ static void remove_address(coll_addresses *from, in_addr_t address) {
     from->count = kept;
 }
 
-bool coll_addresses_keep_unique(int count, coll_addresses *all, size_t stride) {
+bool coll_addresses_keep_unique(int count, coll_addresses all[]) {
     owned *list = malloc(((size_t)count * COLL_ADDRESSES + 1) * sizeof *list);
     int length = 0;
     if (!list)
         return false;
-    for (int host = 0; host < count; host++) {
-        const coll_addresses *here = addresses_of(all, stride, host);
-        for (int i = 0; i < here->count; i++)
-            list[length++] = (owned){here->of[i].address.s_addr, host};
-    }
+    for (int host = 0; host < count; host++)
+        for (int i = 0; i < all[host].count; i++)
+            list[length++] = (owned){all[host].of[i].address.s_addr, host};
     qsort(list, (size_t)length, sizeof *list, by_address);
     for (int first = 0, next; first < length; first = next) {
         for (next = first; next < length && list[next].address == list[first].address;)
             next++;
         for (int i = first; i < next && list[next - 1].host != list[first].host; i++)
-            remove_address(addresses_of(all, stride, list[i].host), list[i].address);
+            remove_address(&all[list[i].host], list[i].address);
     }
     free(list);
     return true;

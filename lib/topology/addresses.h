@@ -15,6 +15,7 @@ enum { COLL_ADDRESSES = 8 };
 
 /* The addresses of one host, in the order of its interfaces; sent as it is in memory. */
 typedef struct coll_addresses {
+    int port; /* a TCP port of the host, for the caller; 0: none */
     int count;
     struct {
         struct in_addr address, mask;
@@ -23,16 +24,15 @@ typedef struct coll_addresses {
 
 /*
  * Finds the addresses of this host's interfaces that are up, except loopback devices; there may be
- * none.
+ * none. Sets the port to 0.
  */
 void coll_addresses_find(coll_addresses *own);
 
 /*
- * Removes from the addresses of COUNT hosts those that several hosts have: bridges of virtual
- * machines have the same address everywhere. ALL points to the addresses of the first host; those
- * of the next host are STRIDE bytes further. Returns false, with nothing changed, if out of memory.
+ * Removes from ALL, the addresses of COUNT hosts, those that several hosts have: bridges of virtual
+ * machines have the same address everywhere. Returns false, with nothing changed, if out of memory.
  */
-bool coll_addresses_keep_unique(int count, coll_addresses *all, size_t stride);
+bool coll_addresses_keep_unique(int count, coll_addresses all[]);
 
 /*
  * Returns the address at which host FROM reaches host TO: the first address of TO that is in a

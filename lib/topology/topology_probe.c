@@ -20,12 +20,6 @@ static const double LONGEST_SLEEP = 4e-3;
  */
 enum { TAG = 1, UNREACHED = -1, TOO_LATE = -2 };
 
-/* The port and addresses of a node. */
-typedef struct reach {
-    int port; /* 0: no port could be reserved */
-    coll_addresses addresses;
-} reach;
-
 typedef struct target {
     struct in_addr address;
     int port;
@@ -54,7 +48,7 @@ typedef struct probe {
     row *row;     /* has room for all nodes */
 
     /* On rank 0: */
-    reach *reach; /* of each rank at first, later of each node */
+    coll_addresses *addresses; /* of each rank at first, later of each node */
     int *racks, *sites;
     int code; /* MPI's error of a row */
 
@@ -165,9 +159,8 @@ static bool measure_for_racks(void *context, int pivot, int count, const int tar
         return false;
     s->row->count = count;
     for (int i = 0; i < count; i++) {
-        const reach *to = &s->reach[targets[i]];
-        s->row->of[i].target =
-            (target){coll_addresses_choose(&s->reach[pivot].addresses, &to->addresses), to->port};
+        const coll_addresses *to = &s->addresses[targets[i]];
+        s->row->of[i].target = (target){coll_addresses_choose(&s->addresses[pivot], to), to->port};
     }
     s->code = measure_at(s, pivot);
     if (s->code != MPI_SUCCESS)
@@ -185,11 +178,11 @@ static bool measure_for_racks(void *context, int pivot, int count, const int tar
 static bool select_leaders(probe *s) {
     bool all = true;
     for (int node = 0; node < s->nodes; node++)
-        s->reach[node] = s->reach[s->leaders[node]];
-    if (!coll_addresses_keep_unique(s->nodes, &s->reach->addresses, sizeof *s->reach))
+        s->addresses[node] = s->addresses[s->leaders[node]];
+    if (!coll_addresses_keep_unique(s->nodes, s->addresses))
         return false;
     for (int node = 0; node < s->nodes && s->nodes > 1; node++)
-        all = all && s->reach[node].port > 0 && s->reach[node].addresses.count > 0;
+        all = all && s->addresses[node].port > 0 && s->addresses[node].count > 0;
     return all;
 }
 
@@ -230,26 +223,16 @@ static int broadcast_outcome(probe *s) {
     return code;
 }
 
-static int measure_nodes(probe *s) {
-    int code = MPI_SUCCESS;
-    s->start = PMPI_Wtime();
-    if (s->rank == 0)
-        code = find_on_root(s);
-    else if (is_leader(s))
-        code = serve_as_pivot(s);
-    return code == MPI_SUCCESS ? broadcast_outcome(s) : code;
-}
-
 /* Gathers OWN, the port and addresses of each rank, on rank 0. */
-static int gather_addresses(probe *s, const reach *own) {
+static int gather_addresses(probe *s, const coll_addresses *own) {
     MPI_Request request;
-    int code = PMPI_Igather(own, sizeof *own, MPI_BYTE, s->reach, sizeof *own, MPI_BYTE, 0, s->comm,
-                            &request);
+    int code = PMPI_Igather(own, sizeof *own, MPI_BYTE, s->addresses, sizeof *own, MPI_BYTE, 0,
+                            s->comm, &request);
     return code == MPI_SUCCESS ? coll_wait_all(&s->wait, 1, &request, NULL) : code;
 }
 
 size_t coll_topology_probe_bytes(int nodes, int ranks) {
-    return row_bytes(nodes) + (size_t)ranks * sizeof(reach);
+    return row_bytes(nodes) + (size_t)ranks * sizeof(coll_addresses);
 }
 
 int coll_topology_probe(MPI_Comm comm, int nodes, const int leaders[],
@@ -261,20 +244,25 @@ int coll_topology_probe(MPI_Comm comm, int nodes, const int leaders[],
                .leaders = leaders,
                .limits = limits,
                .row = memory,
-               .reach = (reach *)((char *)memory + row_bytes(nodes)),
+               .addresses = (coll_addresses *)((char *)memory + row_bytes(nodes)),
                .racks = racks,
                .sites = sites};
-    reach own = {.port = 0};
+    coll_addresses own = {.port = 0};
     int code = PMPI_Comm_rank(comm, &s.rank);
     int reserved = -1;
     if (code == MPI_SUCCESS && is_leader(&s)) {
+        coll_addresses_find(&own);
         reserved = coll_tcp_rtt_reserve(&own.port);
-        coll_addresses_find(&own.addresses);
     }
     if (code == MPI_SUCCESS)
         code = gather_addresses(&s, &own);
+    s.start = PMPI_Wtime();
+    if (code == MPI_SUCCESS && s.rank == 0)
+        code = find_on_root(&s);
+    else if (code == MPI_SUCCESS && is_leader(&s))
+        code = serve_as_pivot(&s);
     if (code == MPI_SUCCESS)
-        code = measure_nodes(&s);
+        code = broadcast_outcome(&s);
     s.report.seconds = PMPI_Wtime() - s.start;
     if (code == MPI_SUCCESS)
         *report = s.report;

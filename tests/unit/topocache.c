@@ -176,7 +176,7 @@ START_TEST(hosts_are_reached_at_an_address_of_their_own) {
             all[host].of[i].mask.s_addr = htonl(0xffffff00U);
         }
     all[0].of[0].address.s_addr = all[1].of[0].address.s_addr = htonl(0xac110001U);
-    ck_assert(coll_addresses_keep_unique(3, all, sizeof *all));
+    ck_assert(coll_addresses_keep_unique(3, all));
     ck_assert_int_eq(all[0].count, 1);
     ck_assert_int_eq(all[1].count, 2);
     ck_assert_int_eq(all[2].count, 1);
