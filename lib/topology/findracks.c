@@ -98,13 +98,6 @@ static void add_members(finder *f, int rack, int pivot, int most) {
     }
 }
 
-static int count_far(const finder *f) {
-    int far = 0;
-    for (int i = 0; i < f->count; i++)
-        far += f->nearness[i] == COLL_FAR;
-    return far;
-}
-
 /* Lets PIVOT measure the targets once, and divides them into near and far ones. */
 static bool measure_once(finder *f, int pivot, coll_row_split *split) {
     if (f->count > 0 && !f->measure(f->context, pivot, f->count, f->targets, f->seconds))
@@ -138,10 +131,13 @@ static bool measure_again(finder *f, int pivot, coll_row_split *split) {
  * far.
  */
 static bool measure_targets(finder *f, int pivot, coll_row_split *split) {
+    int far = 0;
     if (!measure_once(f, pivot, split))
         return false;
-    bool sure = split->gap >= LARGE_GAP && count_far(f) * FEW_FAR > f->count &&
-                split->near < LARGE_GAP * f->fastest;
+    for (int i = 0; i < f->count; i++)
+        far += f->nearness[i] == COLL_FAR;
+    bool sure =
+        split->gap >= LARGE_GAP && far * FEW_FAR > f->count && split->near < LARGE_GAP * f->fastest;
     if (split->kind == COLL_ROW_CLEAR && !sure && !measure_again(f, pivot, split))
         return false;
     bool better =
@@ -385,6 +381,7 @@ static bool allocate(finder *f) {
     f->tried = calloc(nodes, sizeof *f->tried);
     f->targets = malloc(nodes * sizeof *f->targets);
     f->seconds = malloc(2 * nodes * sizeof *f->seconds);
+    f->sorted = f->seconds ? f->seconds + nodes : NULL;
     f->nearness = malloc(2 * nodes * sizeof *f->nearness);
     f->before = f->nearness ? f->nearness + nodes : NULL;
     return f->rows && f->tried && f->targets && f->seconds && f->nearness;
@@ -462,7 +459,7 @@ bool coll_find_racks(int nodes, coll_measure_row *measure_row, void *context, in
                 .site = sites,
                 .random = 1,
                 .fastest = INFINITY};
-    bool good = allocate(&f) && (f.sorted = f.seconds + nodes) && find_all(&f, found);
+    bool good = allocate(&f) && find_all(&f, found);
     free(f.rows);
     free(f.tried);
     free(f.targets);

@@ -16,22 +16,19 @@
 /* Most connections that are read: a few are enough. */
 enum { MOST = 256 };
 
-static bool is_same_address(const struct sockaddr_storage *a, const struct sockaddr_storage *b) {
-    const struct sockaddr_in *a4 = (const void *)a, *b4 = (const void *)b;
-    const struct sockaddr_in6 *a6 = (const void *)a, *b6 = (const void *)b;
-    if (a->ss_family == AF_INET)
-        return a4->sin_addr.s_addr == b4->sin_addr.s_addr;
-    return memcmp(&a6->sin6_addr, &b6->sin6_addr, sizeof a6->sin6_addr) == 0;
-}
-
 /* Returns whether SOCKET is an Internet socket that is connected to another host. */
 static bool leaves_host(int socket) {
     struct sockaddr_storage own, peer;
+    const struct sockaddr_in *own4 = (const void *)&own, *peer4 = (const void *)&peer;
+    const struct sockaddr_in6 *own6 = (const void *)&own, *peer6 = (const void *)&peer;
     socklen_t own_size = sizeof own, peer_size = sizeof peer;
     if (getpeername(socket, (void *)&peer, &peer_size) != 0 ||
-        (peer.ss_family != AF_INET && peer.ss_family != AF_INET6))
+        getsockname(socket, (void *)&own, &own_size) != 0)
         return false;
-    return getsockname(socket, (void *)&own, &own_size) == 0 && !is_same_address(&own, &peer);
+    if (peer.ss_family == AF_INET)
+        return own4->sin_addr.s_addr != peer4->sin_addr.s_addr;
+    return peer.ss_family == AF_INET6 &&
+           memcmp(&own6->sin6_addr, &peer6->sin6_addr, sizeof own6->sin6_addr) != 0;
 }
 
 /* Returns the shortest round trip of SOCKET in seconds; 0 if SOCKET is no TCP socket or no round

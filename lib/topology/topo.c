@@ -155,17 +155,15 @@ static void carry_hosts(coll_pack_buffer *pack, coll_topo *topo) {
     for (int node = 0; !pack->unpacked && node < topo->nodes; node++)
         bytes += name_bytes(topo->hosts[node]);
     coll_pack_buffer_move(pack, &bytes, sizeof bytes);
-    if (pack->failed)
-        return;
-    if (pack->unpacked)
+    if (pack->unpacked && !pack->failed)
         topo->hosts = malloc(bytes);
-    pack->failed = !topo->hosts;
+    pack->failed = pack->failed || !topo->hosts;
+    char *next = pack->failed ? NULL : (char *)(topo->hosts + topo->nodes);
     for (int node = 0; node < topo->nodes && !pack->failed; node++) {
-        char *first = (char *)(topo->hosts + topo->nodes);
         if (pack->unpacked)
-            topo->hosts[node] =
-                node == 0 ? first : topo->hosts[node - 1] + name_bytes(topo->hosts[node - 1]);
+            topo->hosts[node] = next;
         coll_pack_buffer_move_text(pack, topo->hosts[node], bytes);
+        next += name_bytes(topo->hosts[node]);
     }
 }
 
