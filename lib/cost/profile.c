@@ -80,54 +80,45 @@ static void copy_measured(const coll_profilefile *file, const char *path, const 
     fill_unmeasured(profile, topo);
 }
 
-/* Loads the file that the user named, which must exist, be good, and be of these hosts. */
-static void load_named(const char *path, const coll_topo *topo, coll_profile *profile,
-                       char *problem) {
+/*
+ * Loads the file at PATH if it exists and is of these hosts; if not, and the user NAMED it, that is
+ * an error. Returns whether a search ends here: the file was loaded, or there is an error.
+ */
+static bool load_file(const char *path, bool named, const coll_topo *topo, coll_profile *profile,
+                      char *problem) {
     coll_profilefile file;
-    coll_profilefile_state state = coll_profilefile_read(path, &file, problem);
-    if (state == COLL_PROFILEFILE_ABSENT)
+    const bool good = coll_profilefile_read(path, &file, problem);
+    if (!good && !*problem && named)
         snprintf(problem, COLL_TEXTFILE_PROBLEM,
                  "profile %.120s: no such file; measure one by coll-profile, or unset COLL_PROFILE",
                  path);
-    if (state != COLL_PROFILEFILE_GOOD)
-        return;
-    if (is_of_these_hosts(&file, topo))
+    if (!good)
+        return *problem;
+    const bool ours = is_of_these_hosts(&file, topo);
+    if (ours)
         copy_measured(&file, path, topo, profile);
-    else
+    else if (named)
         snprintf(problem, COLL_TEXTFILE_PROBLEM,
                  "profile %.80s, line %d: measured on other hosts (%.30s), not on %.30s; measure "
                  "one here by coll-profile, or unset COLL_PROFILE",
                  path, file.hosts_line, file.hosts, topo->hosts[0]);
     coll_profilefile_free(&file);
-}
-
-/* Loads the file whose path is DIRECTORY followed by BELOW, if it exists and is of these hosts.
- * Returns true if the file was loaded or is damaged, which ends the search. */
-static bool try_file(const char *directory, const char *below, const coll_topo *topo,
-                     coll_profile *profile, char *problem) {
-    char path[COLL_PROFILE_SOURCE];
-    coll_profilefile file;
-    if (snprintf(path, sizeof path, "%s%s", directory, below) >= (int)sizeof path)
-        return false; /* no such file can be named */
-    const coll_profilefile_state state = coll_profilefile_read(path, &file, problem);
-    if (state != COLL_PROFILEFILE_GOOD)
-        return state == COLL_PROFILEFILE_BAD;
-    const bool ours = is_of_these_hosts(&file, topo);
-    if (ours)
-        copy_measured(&file, path, topo, profile);
-    coll_profilefile_free(&file);
     return ours;
 }
 
 static void search_profile(const coll_topo *topo, coll_profile *profile, char *problem) {
-    const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
-    bool over = false;
-    if (config && *config)
-        over = try_file(config, "/libcoll/profile", topo, profile, problem);
-    else if (home && *home)
-        over = try_file(home, "/.config/libcoll/profile", topo, profile, problem);
-    if (!over)
-        (void)try_file("/etc", "/libcoll/profile", topo, profile, problem);
+    const char *folder = getenv("XDG_CONFIG_HOME"), *below = "";
+    char path[COLL_PROFILE_SOURCE];
+    if (!folder || !*folder) {
+        folder = getenv("HOME");
+        below = "/.config";
+    }
+    /* If the path is too long, no such file can be named. */
+    if (folder && *folder &&
+        snprintf(path, sizeof path, "%s%s/libcoll/profile", folder, below) < (int)sizeof path &&
+        load_file(path, false, topo, profile, problem))
+        return;
+    (void)load_file("/etc/libcoll/profile", false, topo, profile, problem);
 }
 
 void coll_profile_load(const char *path, const coll_topo *topo, coll_profile *profile,
@@ -137,7 +128,7 @@ void coll_profile_load(const char *path, const coll_topo *topo, coll_profile *pr
     if (!*path)
         search_profile(topo, profile, problem);
     else if (strcmp(path, builtin_name) != 0)
-        load_named(path, topo, profile, problem);
+        (void)load_file(path, true, topo, profile, problem);
 }
 
 bool coll_profile_is_builtin(const coll_profile *profile) {

@@ -259,10 +259,14 @@ static bool check_line(const parser *p, const char *line, size_t length) {
     return true;
 }
 
+static bool has_level(const COLL_Profile *values) {
+    int level = 0;
+    while (level < COLL_LEVELS && !values->measured[level])
+        level++;
+    return level < COLL_LEVELS;
+}
+
 static bool check_whole(parser *p) {
-    bool measured = false;
-    for (int level = 0; level < COLL_LEVELS; level++)
-        measured = measured || p->file->values.measured[level];
     p->at.line += !p->at.line;
     if (!p->ended)
         return coll_refuse(&p->at,
@@ -273,7 +277,7 @@ static bool check_whole(parser *p) {
     if (!p->file->hosts)
         return coll_refuse(&p->at,
                            "the file ends without hosts; add a line like hosts n[0-3,7],login1");
-    return measured ||
+    return has_level(&p->file->values) ||
            coll_refuse(&p->at, "the file ends without any level; measure again by coll-profile");
 }
 
@@ -297,20 +301,19 @@ bool coll_profilefile_parse(const char *path, char *text, size_t length, coll_pr
     return good;
 }
 
-coll_profilefile_state coll_profilefile_read(const char *path, coll_profilefile *file,
-                                             char *problem) {
+bool coll_profilefile_read(const char *path, coll_profilefile *file, char *problem) {
     char *text;
     size_t length;
     int error = coll_textfile_read(path, MOST_BYTES, &text, &length);
     bool good = !error && coll_profilefile_parse(path, text, length, file, problem);
     free(text);
     if (error == ENOENT || error == ENOTDIR)
-        return COLL_PROFILEFILE_ABSENT;
-    if (error)
+        *problem = '\0';
+    else if (error)
         snprintf(problem, COLL_TEXTFILE_PROBLEM,
                  "cannot read profile %.100s: %s; set COLL_PROFILE to a file of coll-profile", path,
                  coll_textfile_fault(error));
-    return good ? COLL_PROFILEFILE_GOOD : COLL_PROFILEFILE_BAD;
+    return good;
 }
 
 void coll_profilefile_free(coll_profilefile *file) {
@@ -397,15 +400,20 @@ static void print_date(FILE *stream) {
     fprintf(stream, "date %s\n", date);
 }
 
-bool coll_profilefile_print(FILE *stream, const COLL_Profile *values, const char *const hosts[],
-                            int count, char *problem) {
-    for (int i = 0; i < count; i++)
-        if (!check_host(hosts[i], problem))
-            return false;
+/* What is printed. */
+typedef struct contents {
+    const COLL_Profile *values;
+    const char *const *hosts;
+    int count;
+} contents;
+
+static bool print_contents(FILE *stream, const void *context) {
+    const contents *of = context;
+    const COLL_Profile *values = of->values;
     locale_t before = coll_c_locale_begin();
     fprintf(stream, "%s %s\n", FIRST_WORD, VERSION);
     print_date(stream);
-    print_hosts(stream, hosts, count);
+    print_hosts(stream, of->hosts, of->count);
     for (int level = 0; level < COLL_LEVELS; level++)
         if (values->measured[level])
             print_level(stream, level, values->cost[level]);
@@ -419,44 +427,32 @@ bool coll_profilefile_print(FILE *stream, const COLL_Profile *values, const char
     return true;
 }
 
-/* Checks VALUES. */
 static bool check_values(const COLL_Profile *values, char *problem) {
     char fault[100];
-    bool measured = false;
-    for (int level = 0; level < COLL_LEVELS; level++) {
-        measured = measured || values->measured[level];
+    if (!has_level(values)) {
+        snprintf(problem, COLL_TEXTFILE_PROBLEM, "a profile without any level");
+        return false;
+    }
+    for (int level = 0; level < COLL_LEVELS; level++)
         if (values->measured[level] &&
             coll_profilefile_fault(&values->cost[level], fault, sizeof fault)) {
             snprintf(problem, COLL_TEXTFILE_PROBLEM, "level %s: %s", COLL_Level_name(level), fault);
             return false;
         }
-    }
-    if (!measured)
-        snprintf(problem, COLL_TEXTFILE_PROBLEM, "a profile without any level");
-    for (int i = 0; i < COLL_COPIES && measured; i++)
+    for (int i = 0; i < COLL_COPIES; i++)
         if (curve_fault(&values->copy[i], COLL_Copy_name(i), problem, COLL_TEXTFILE_PROBLEM))
             return false;
-    return measured;
-}
-
-/* The arguments of printing. */
-typedef struct contents {
-    const COLL_Profile *values;
-    const char *const *hosts;
-    int count;
-    char *problem;
-} contents;
-
-static bool print_contents(FILE *stream, const void *context) {
-    const contents *of = context;
-    return coll_profilefile_print(stream, of->values, of->hosts, of->count, of->problem);
+    return true;
 }
 
 int coll_profilefile_write(const char *path, bool cached, const COLL_Profile *values,
                            const char *const hosts[], int count, char *problem) {
-    const contents of = {values, hosts, count, problem};
+    const contents of = {values, hosts, count};
     *problem = '\0';
-    if (!check_values(values, problem))
+    bool good = check_values(values, problem);
+    for (int i = 0; i < count && good; i++)
+        good = check_host(hosts[i], problem);
+    if (!good)
         return EINVAL;
     return cached ? coll_cachefile_write(path, print_contents, &of, false)
                   : coll_cachefile_replace(path, 0666, print_contents, &of, true);

@@ -32,7 +32,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdio.h>
 
 typedef struct coll_profilefile {
     char date[32];
@@ -41,24 +40,17 @@ typedef struct coll_profilefile {
     COLL_Profile values;
 } coll_profilefile;
 
-typedef enum coll_profilefile_state {
-    COLL_PROFILEFILE_GOOD,
-    COLL_PROFILEFILE_BAD,    /* the problem says why */
-    COLL_PROFILEFILE_ABSENT, /* there is no such file */
-} coll_profilefile_state;
-
 /*
  * Parses LENGTH bytes of TEXT, in place; a NUL must follow them. PATH names them in error texts.
  * Returns false on errors, with file, line and remedy in PROBLEM (COLL_TEXTFILE_PROBLEM bytes);
- * FILE must not be freed then.
+ * else the caller frees FILE.
  */
 bool coll_profilefile_parse(const char *path, char *text, size_t length, coll_profilefile *file,
                             char *problem);
 
-/* Reads and parses the regular file at PATH in the same way. The caller frees FILE if the result is
- * good. */
-coll_profilefile_state coll_profilefile_read(const char *path, coll_profilefile *file,
-                                             char *problem);
+/* Reads and parses the regular file at PATH in the same way. If there is no such file, returns
+ * false, and PROBLEM is "". */
+bool coll_profilefile_read(const char *path, coll_profilefile *file, char *problem);
 
 void coll_profilefile_free(coll_profilefile *file);
 
@@ -72,15 +64,9 @@ bool coll_profilefile_has_host(const coll_profilefile *file, const char *host);
 bool coll_profilefile_fault(const COLL_Cost *cost, char *problem, size_t size);
 
 /*
- * Writes the measured VALUES and the COUNT names HOSTS to STREAM in this format. Returns false,
- * with a text in PROBLEM, if a name can't be written. The caller checks STREAM for errors.
- */
-bool coll_profilefile_print(FILE *stream, const COLL_Profile *values, const char *const hosts[],
-                            int count, char *problem);
-
-/*
- * Writes the same text to the file at PATH, using coll_cachefile_write if CACHED, else
- * coll_cachefile_replace. Returns 0 or an errno. PROBLEM is "", or a text about VALUES or a name.
+ * Writes the measured VALUES and the COUNT names HOSTS to the file at PATH, using
+ * coll_cachefile_write if CACHED, else coll_cachefile_replace. Returns 0 or an errno. PROBLEM is
+ * "", or a text about VALUES or about a name that can't be written.
  */
 int coll_profilefile_write(const char *path, bool cached, const COLL_Profile *values,
                            const char *const hosts[], int count, char *problem);
