@@ -15,7 +15,7 @@
 /*
  * Returns the segment size for a pipelined broadcast: WANTED, unless it is 0; 1 MB on a single
  * node, where nothing queues on a link and each message costs a handshake; else the size from
- * coll_profile_segment with FILL.
+ * coll_profile_segment_or with FILL.
  */
 size_t coll_bcast_segment(const coll_shape *call, uint64_t wanted, double fill);
 

@@ -187,19 +187,15 @@ void coll_profile_carry(coll_pack_buffer *pack, coll_profile *profile) {
     scale_latencies(profile, times);
 }
 
-size_t coll_profile_segment(const coll_cost *link, size_t bytes, double fill) {
+size_t coll_profile_segment_or(uint64_t wanted, const coll_cost *link, size_t bytes, double fill) {
+    if (wanted > 0)
+        return wanted < bytes ? (size_t)wanted : bytes;
     const double least = 4 << 10, most = 32 << 10, smallest = 1 << 10;
     double segment = sqrt((double)bytes * link->overhead / (fmax(fill, 1) * link->per_byte));
     segment = fmin(fmax(segment, least), most);
     if (segment > (double)bytes / 2)
         segment = fmax(ceil((double)bytes / 2), smallest);
     return (size_t)fmin(segment, (double)bytes);
-}
-
-size_t coll_profile_segment_or(uint64_t wanted, const coll_cost *link, size_t bytes, double fill) {
-    if (wanted == 0)
-        return coll_profile_segment(link, bytes, fill);
-    return wanted < bytes ? (size_t)wanted : bytes;
 }
 
 /* Returns the time of all rounds: in each round the first message costs the time of a whole

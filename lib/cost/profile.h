@@ -73,18 +73,14 @@ void coll_profile_carry(coll_pack_buffer *pack, coll_profile *profile);
 const coll_cost *coll_profile_outermost(const coll_profile *profile, const coll_topo *topo);
 
 /*
- * Returns the segment size for a pipeline of m = BYTES whose first segment takes FILL segment times
- * to reach the end: c = sqrt(m a / (FILL B)), which minimizes m / c (a + c B) + FILL c B, with the
- * link's overhead a and time per byte B. It is bounded: smaller segments are mostly header, and
- * segments above 32 KB come near the transports' eager limit (64 KB over Open MPI's TCP), above
- * which a rank's clear-to-send queues behind the data that it is forwarding. A few KB are divided
- * in at least two segments, since one segment is no pipeline. Source: Zhang and Qiu,
- * section 4.1 (k_opt).
+ * Returns WANTED, the user's segment, but at most BYTES. If WANTED is 0, returns the segment size
+ * for a pipeline of m = BYTES whose first segment takes FILL segment times to reach the end: c =
+ * sqrt(m a / (FILL B)), which minimizes m / c (a + c B) + FILL c B, with the link's overhead a and
+ * time per byte B. It is bounded: smaller segments are mostly header, and segments above 32 KB come
+ * near the transports' eager limit (64 KB over Open MPI's TCP), above which a rank's clear-to-send
+ * queues behind the data that it is forwarding. A few KB are divided in at least two segments,
+ * since one segment is no pipeline. Source: Zhang and Qiu, section 4.1 (k_opt).
  */
-size_t coll_profile_segment(const coll_cost *link, size_t bytes, double fill);
-
-/* Returns WANTED, the user's segment, but at most BYTES; if WANTED is 0, the best segment as
- * above. */
 size_t coll_profile_segment_or(uint64_t wanted, const coll_cost *link, size_t bytes, double fill);
 
 /*

@@ -6,7 +6,7 @@
 #include "lib/plan/plan.h"
 
 /* Returns the user's segment, else the cost model's for a pipeline with FILL
- * (coll_profile_segment).
+ * (coll_profile_segment_or).
  */
 static inline size_t coll_segment_asked(const coll_plan_args *args, double fill) {
     const coll_shape *shape = args->shape;

@@ -464,13 +464,13 @@ END_TEST
 /* The best segment is sqrt(m a / ((p - 2) B)), within 4 KB and 32 KB. */
 START_TEST(segments_are_the_best) {
     const coll_cost *link = &coll_profile_builtin()->level[COLL_LEVEL_RACK];
-    ck_assert_uint_eq(coll_profile_segment(link, 1 << 20, 23),
+    ck_assert_uint_eq(coll_profile_segment_or(0, link, 1 << 20, 23),
                       (size_t)sqrt((1 << 20) * link->overhead / (23 * link->per_byte)));
-    ck_assert_uint_eq(coll_profile_segment(link, 1 << 30, 1), 32 << 10);
-    ck_assert_uint_eq(coll_profile_segment(link, 64 << 10, 1000), 4 << 10);
-    ck_assert_uint_eq(coll_profile_segment(link, 4095, 1000), 2048);
-    ck_assert_uint_eq(coll_profile_segment(link, 1500, 1000), 1024);
-    ck_assert_uint_eq(coll_profile_segment(link, 7, 1000), 7);
+    ck_assert_uint_eq(coll_profile_segment_or(0, link, 1 << 30, 1), 32 << 10);
+    ck_assert_uint_eq(coll_profile_segment_or(0, link, 64 << 10, 1000), 4 << 10);
+    ck_assert_uint_eq(coll_profile_segment_or(0, link, 4095, 1000), 2048);
+    ck_assert_uint_eq(coll_profile_segment_or(0, link, 1500, 1000), 1024);
+    ck_assert_uint_eq(coll_profile_segment_or(0, link, 7, 1000), 7);
 }
 END_TEST
 
