@@ -566,7 +566,7 @@ static int measure_network(coll_comm *comm, coll_job_cache *common, const coll_t
         code = coll_network_probe(comm, topo, profile.level[COLL_LEVEL_RACK].latency, &rates);
         if (code != MPI_SUCCESS)
             return code;
-        coll_profile_set_rates(&profile, topo, &rates, "measured when the job began");
+        coll_profile_set_rates(&profile, topo, &rates);
         if (comm->rank == 0)
             coll_network_cache_save(topo, &profile);
     }

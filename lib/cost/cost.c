@@ -22,18 +22,15 @@ const char *COLL_Copy_name(int copy) {
     return copy >= 0 && copy < COLL_COPIES ? names[copy] : NULL;
 }
 
-/* Returns the seconds per byte of the curve's line that ends at knot I. */
-static double slope(const coll_curve *curve, int i) {
-    return (curve->seconds[i] - curve->seconds[i - 1]) / (curve->bytes[i] - curve->bytes[i - 1]);
-}
-
 double COLL_Curve_at(const coll_curve *curve, double bytes) {
     if (curve->knots == 1 || bytes <= curve->bytes[0])
         return curve->seconds[0];
     int i = 1;
     while (i < curve->knots - 1 && bytes > curve->bytes[i])
         i++;
-    return curve->seconds[i - 1] + (bytes - curve->bytes[i - 1]) * slope(curve, i);
+    const double slope =
+        (curve->seconds[i] - curve->seconds[i - 1]) / (curve->bytes[i] - curve->bytes[i - 1]);
+    return curve->seconds[i - 1] + (bytes - curve->bytes[i - 1]) * slope;
 }
 
 const char *coll_curve_fault(const coll_curve *curve) {

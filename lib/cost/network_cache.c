@@ -14,16 +14,12 @@
  * it was measured, so it is measured again later. */
 enum { KEPT = 7 * 24 * 3600 };
 
-static bool is_recent(const char *path) {
-    struct stat status;
-    return stat(path, &status) == 0 && status.st_mtime >= time(NULL) - KEPT;
-}
-
 bool coll_network_cache_load(const coll_topo *topo, coll_profile *profile) {
     char problem[COLL_TEXTFILE_PROBLEM];
     char *path = coll_topocache_path(COLL_TOPOCACHE_NETWORK, topo->nodes, topo->hosts);
     coll_profile kept;
-    bool good = path && is_recent(path);
+    struct stat status;
+    bool good = path && stat(path, &status) == 0 && status.st_mtime >= time(NULL) - KEPT;
     if (good) {
         coll_profile_load(path, topo, &kept, problem);
         good = !*problem && kept.measured[COLL_LEVEL_RACK] &&

@@ -57,11 +57,6 @@ static const partners nobody = {.to = MPI_PROC_NULL, .share = 1, .divided = 1};
 
 /* --- Who sends to whom --- */
 
-static void find_first_ranks(const coll_topo *topo, int first[]) {
-    for (int rank = topo->ranks - 1; rank >= 0; rank--)
-        first[topo->places[rank].node] = rank;
-}
-
 static int rack_of_host(const probe *p, int host) {
     return p->topo->places[p->first[host]].rack;
 }
@@ -80,11 +75,6 @@ static int rank_of_host(const probe *p, int rack, int nth) {
     while (rack_of_host(p, host) != rack || nth-- > 0)
         host++;
     return p->first[host];
-}
-
-static bool speaks_for_host(const probe *p) {
-    const int rank = p->comm->rank;
-    return p->first[p->topo->places[rank].node] == rank;
 }
 
 /* Returns the index to which index NTH of COUNT sends (STEP 1), or from which it receives (STEP
@@ -327,8 +317,9 @@ int coll_network_probe(coll_comm *comm, const coll_topo *topo, double latency,
     p.values = p.usual + 1;
     p.first = (int *)(p.values + topo->nodes);
     p.wait.longest_sleep = LONGEST_SLEEP;
-    find_first_ranks(topo, p.first);
-    if (speaks_for_host(&p))
+    for (int rank = topo->ranks - 1; rank >= 0; rank--)
+        p.first[topo->places[rank].node] = rank;
+    if (p.first[topo->places[comm->rank].node] == comm->rank)
         code = measure_links(&p, rates);
     if (code == MPI_SUCCESS)
         code = broadcast_rates(&p, rates);

@@ -55,12 +55,10 @@ void coll_profile_set_round_trip(coll_profile *profile, double round_trip);
  */
 void coll_profile_set_latencies(coll_profile *profile, double rack, double site);
 
-/*
- * Replaces the rates of messages between hosts in PROFILE, a built-in profile, by RATES, which were
- * measured on the hosts of TOPO. SOURCE is a text that says where the rates come from.
- */
+/* Replaces the rates of messages between hosts in PROFILE, a built-in profile, by RATES, which were
+ * measured on the hosts of TOPO when the job began. */
 void coll_profile_set_rates(coll_profile *profile, const coll_topo *topo,
-                            const coll_network_rates *rates, const char *source);
+                            const coll_network_rates *rates);
 
 /* Returns whether PROFILE is the built-in one. */
 bool coll_profile_is_builtin(const coll_profile *profile);
