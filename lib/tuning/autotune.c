@@ -4,11 +4,11 @@
 #include "lib/tuning/autotune.h"
 
 #include "lib/base/agree.h"
+#include "lib/base/c_locale.h"
 #include "lib/base/error.h"
 #include "lib/base/reserve_alloc.h"
 #include "lib/tuning/autotune_rounds.h"
 #include "lib/tuning/state.h"
-#include "lib/tuning/trace.h"
 #include "lib/tuning/tuning_db.h"
 
 #include <assert.h>
@@ -168,8 +168,12 @@ static void save_results(const coll_autotuning *one, const coll_shape *call, int
         snprintf(notes[i].algorithm, sizeof notes[i].algorithm, "%s", choice->algorithm->name);
     }
     int error = coll_tuning_db_keep(notes, 2, first);
+    const coll_tuning_entry *best = &notes[one->rounds.best == new];
     if (first && coll_state_of(one->comm)->trace)
-        coll_trace_learnt(&notes[one->rounds.best == new], error);
+        coll_c_locale_print(
+            stderr, "coll: learnt %s bytes>=%zu ranks=%d choice=%s seconds=%.6f%s%s\n",
+            best->operation, best->bytes, best->ranks, best->algorithm, best->seconds,
+            error ? "; not kept for later runs: " : "", error ? strerror(error) : "");
 }
 
 /* --- Tuning --- */

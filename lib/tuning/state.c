@@ -9,7 +9,6 @@
 #include "lib/comm/settings.h"
 #include "lib/comm/setup.h"
 #include "lib/tuning/autotune.h"
-#include "lib/tuning/trace.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,9 +68,12 @@ static int set_up_state(coll_comm *comm, bool ready) {
 }
 
 static int open_whole(coll_comm *comm, coll_state *state) {
+    const coll_topo *topo = &state->topo;
     int code = coll_setup_measure(comm, state->common, &state->topo);
-    if (code == MPI_SUCCESS)
-        coll_trace_topology(comm);
+    if (code == MPI_SUCCESS && state->trace)
+        fprintf(stderr, "coll: topology ranks=%d nodes=%d racks=%d sites=%d why=\"%s\"\n",
+                topo->ranks, topo->nodes, topo->racks, topo->sites,
+                topo->origin ? topo->origin : "");
     return code;
 }
 

@@ -7,7 +7,6 @@
 #include "lib/tuning/state.h"
 
 #include <stdio.h>
-#include <string.h>
 
 void coll_trace(const coll_comm *comm, const char *operation, const coll_shape *call, size_t bytes,
                 const coll_choice *choice, double seconds) {
@@ -24,20 +23,4 @@ void coll_trace(const coll_comm *comm, const char *operation, const coll_shape *
         "coll: %s bytes=%zu ranks=%d nodes=%d choice=%s why=\"%s\" predicted=%.3g seconds=%.6f\n",
         operation, bytes, comm->ranks, state->topo.nodes, algorithm, choice->why, predicted,
         seconds);
-}
-
-void coll_trace_learnt(const coll_tuning_entry *learnt, int error) {
-    coll_c_locale_print(stderr, "coll: learnt %s bytes>=%zu ranks=%d choice=%s seconds=%.6f%s%s\n",
-                        learnt->operation, learnt->bytes, learnt->ranks, learnt->algorithm,
-                        learnt->seconds, error ? "; not kept for later runs: " : "",
-                        error ? strerror(error) : "");
-}
-
-void coll_trace_topology(const coll_comm *comm) {
-    const coll_state *state = coll_state_of(comm);
-    const coll_topo *topo = &state->topo;
-    if (state->trace)
-        fprintf(stderr, "coll: topology ranks=%d nodes=%d racks=%d sites=%d why=\"%s\"\n",
-                comm->ranks, topo->nodes, topo->racks, topo->sites,
-                topo->origin ? topo->origin : "");
 }

@@ -5,18 +5,11 @@
 
 #include "lib/base/comm.h"
 #include "lib/tuning/select.h"
-#include "lib/tuning/tuning_db.h"
 
 #include <stddef.h>
 
 /* Prints a call to stderr if COMM is traced: operation, bytes, ranks, choice, why, seconds. */
 void coll_trace(const coll_comm *comm, const char *operation, const coll_shape *call, size_t bytes,
                 const coll_choice *choice, double seconds);
-
-/* Prints a result of autotuning to stderr. ERROR is the errno if it could not be saved, or 0. */
-void coll_trace_learnt(const coll_tuning_entry *learnt, int error);
-
-/* Prints to stderr, if COMM is traced, the numbers of nodes, racks and sites and their source. */
-void coll_trace_topology(const coll_comm *comm);
 
 #endif
