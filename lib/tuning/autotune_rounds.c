@@ -22,7 +22,6 @@ static int64_t divide_rounding_up(int64_t number, int64_t by) {
 static void begin_try(coll_autotune_rounds *rounds, int which, int64_t from) {
     rounds->tried = which;
     rounds->from = from;
-    rounds->due = from + COLL_AUTOTUNE_TRY + COLL_AUTOTUNE_PAUSE;
     memset(rounds->own, 0, sizeof rounds->own);
 }
 
@@ -96,7 +95,8 @@ bool coll_autotune_rounds_record(coll_autotune_rounds *rounds, int64_t time) {
 }
 
 bool coll_autotune_rounds_due(const coll_autotune_rounds *rounds) {
-    return !rounds->settled && rounds->calls == rounds->due;
+    return !rounds->settled &&
+           rounds->calls == rounds->from + COLL_AUTOTUNE_TRY + COLL_AUTOTUNE_PAUSE;
 }
 
 void coll_autotune_rounds_use_agreed(coll_autotune_rounds *rounds, const int64_t agreed[]) {

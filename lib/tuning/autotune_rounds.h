@@ -43,7 +43,7 @@ typedef struct coll_autotune_rounds {
     int best;                  /* the candidate that runs outside tries */
     int tried;                 /* the current or next try; if equal to BEST: BEST is being timed */
     int64_t calls;             /* so far */
-    int64_t from, due;         /* the calls before which the try begins and its agreement ends */
+    int64_t from;              /* the call before which the try begins */
     int64_t extra;             /* time that all tries have cost, ns */
     int last;                  /* the candidate of the last call; -1: none */
     int64_t own[COLL_AUTOTUNE_TIMES]; /* this rank's times: the least of BEST, the least of TRIED,

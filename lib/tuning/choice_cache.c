@@ -112,45 +112,33 @@ static cached_choice **list_of(uint64_t key, const coll_shape *call) {
     return &lists[coll_hash(key, class, sizeof class) % LISTS];
 }
 
-/*
- * Returns the link to the choices for calls like CALL. Sets *FOUND to whether there are such
- * choices. If there are none, returns the link to the oldest choices if the list is full, or NULL
- * if the list has space. The caller holds the lock.
- */
-static cached_choice **find_link(uint64_t key, const coll_spec *asked, bool started,
-                                 const coll_shape *call, bool *found) {
-    cached_choice **link = list_of(key, call);
-    for (int count = 1; *link; link = &(*link)->next, count++) {
-        *found = is_for(*link, key, asked, started, call);
-        if (*found || count == MOST)
-            return link;
-    }
-    *found = false;
-    return NULL;
-}
-
 bool coll_choice_cache_find(uint64_t key, const coll_spec *asked, bool started,
                             const coll_shape *call, coll_choices *choices) {
-    bool found;
     pthread_mutex_lock(&lock);
-    cached_choice **link = find_link(key, asked, started, call, &found);
-    found = found && is_valid_for(*link, call);
+    const cached_choice *one = *list_of(key, call);
+    while (one && !is_for(one, key, asked, started, call))
+        one = one->next;
+    const bool found = one && is_valid_for(one, call);
     if (found)
-        *choices = (*link)->choices;
+        *choices = one->choices;
     pthread_mutex_unlock(&lock);
     return found;
 }
 
 void coll_choice_cache_keep(uint64_t key, const coll_spec *asked, bool started,
                             const coll_shape *call, const coll_choices *choices) {
-    bool found;
     if (!(choices->of[0].predicted > 0))
         return;
     pthread_mutex_lock(&lock);
-    cached_choice **link = find_link(key, asked, started, call, &found),
-                  **list = list_of(key, call), *one = link ? *link : malloc(sizeof *one);
-    if (link)
+    /* Replaces the choices for such calls, or the oldest if there are none and the list is full. */
+    cached_choice **list = list_of(key, call), **link = list;
+    for (int nth = 1; *link && nth < MOST && !is_for(*link, key, asked, started, call); nth++)
+        link = &(*link)->next;
+    cached_choice *one = *link;
+    if (one)
         *link = one->next;
+    else
+        one = malloc(sizeof *one);
     if (one) {
         *one = (cached_choice){.next = *list,
                                .key = key,

@@ -252,13 +252,13 @@ coll_native_default coll_native_find(const coll_shape *call) {
     while (!fits(row, call))
         row++;
     coll_native_default found = {.algorithm = row->algorithm, .factor = loss_factor(call)};
-    if (row->algorithm)
-        found.values = coll_values_default(row->algorithm);
+    if (!row->algorithm)
+        return found;
+    found.values = coll_values_default(row->algorithm);
     if (row->first)
         found.values.at[0] = row->first;
-    if (row->algorithm)
-        found.passes =
-            row->algorithm == &coll_allgather_ring ? COLL_PASSES_EACH_RANK : row->algorithm->passes;
+    found.passes =
+        row->algorithm == &coll_allgather_ring ? COLL_PASSES_EACH_RANK : row->algorithm->passes;
     return found;
 }
 
