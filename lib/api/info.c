@@ -104,7 +104,7 @@ static void explain(const coll_state *state, coll_operation operation, const col
     coll_shape known = *call;
     if (coll_operations[operation].uneven)
         known.bytes = COLL_BYTES_UNKNOWN;
-    coll_choice choice = coll_select(table, &known, &state->specs[operation]);
+    coll_choice choice = coll_select(&known, &state->specs[operation]);
     coll_autotune_tell(state->comm, &known, &choice);
     for (*count = 0; table[*count]; ++*count)
         if (*count < capacity)
@@ -223,7 +223,7 @@ static int choose_drawn(const question *asked, const char *spec, coll_choice *ch
     int code = coll_spec_parse("algorithm", spec, table, &named);
     if (code != MPI_SUCCESS)
         return code;
-    *choice = coll_select(table, &asked->call, named.algorithm ? &named : set);
+    *choice = coll_select(&asked->call, named.algorithm ? &named : set);
     if (named.algorithm && choice->algorithm != named.algorithm)
         return coll_error(MPI_ERR_ARG, "%s can't run this %s; coll-info explain shows what can",
                           named.algorithm->name, coll_operations[asked->operation].name);

@@ -226,8 +226,7 @@ static int choose(const coll_cluster *cluster, size_t bytes, coll_cluster_choice
                                choice->operation == COLL_OPERATION_SCATTER ||
                                choice->operation == COLL_OPERATION_ALLTOALL))
             shape.bytes = COLL_BYTES_UNKNOWN;
-        const coll_choice found =
-            coll_select(info->table, &shape, &cluster->specs[choice->operation]);
+        const coll_choice found = coll_select(&shape, &cluster->specs[choice->operation]);
         choice->algorithm = found.algorithm->native ? NULL : found.algorithm;
         choice->values = found.values;
     }

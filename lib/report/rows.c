@@ -161,7 +161,7 @@ bool coll_report_would_save(const coll_report_class *class, const coll_topo *top
     *saved = (coll_report_range){0, 0, 0};
     if (call.bytes == 0)
         return true;
-    const coll_choice choice = coll_select(info->table, &call, &automatic);
+    const coll_choice choice = coll_select(&call, &automatic);
     if (choice.algorithm->native)
         return true;
     double predicted;

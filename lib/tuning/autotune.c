@@ -179,7 +179,7 @@ static void save_results(const coll_autotuning *one, const coll_shape *call, int
 /* --- Tuning --- */
 
 static int begin_tuning(comm_tunings *all, const coll_shape *call, coll_autotuning **begun) {
-    const coll_choices likely = coll_state_likely(coll_state_of(all->comm), call);
+    const coll_choices likely = coll_state_likely(coll_state_of(all->comm), false, call);
     static_assert((int)MOST <= (int)COLL_TAGS_LEARN, "a tag for each");
     coll_autotuning *one = coll_reserve_calloc(1, sizeof *one);
     if (!one)

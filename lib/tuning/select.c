@@ -3,6 +3,7 @@
 
 #include "lib/tuning/select.h"
 
+#include "lib/algorithm/operations.h"
 #include "lib/cost/networks.h"
 #include "lib/pattern/binomial.h"
 #include "lib/sim/estimate.h"
@@ -92,6 +93,10 @@ static coll_choice user_choice(const coll_spec *user) {
         .algorithm = user->algorithm, .values = user->values, .why = "it was asked for"};
 }
 
+static const coll_algorithm *const *table_of(const coll_shape *call) {
+    return coll_operations[call->operation].table;
+}
+
 /* Returns the first algorithm of TABLE that is made for sizes that differ by rank, else the first.
  */
 static const coll_algorithm *algorithm_for_unequal_sizes(const coll_algorithm *const table[]) {
@@ -106,17 +111,16 @@ bool coll_select_native(const coll_topo *topo, const coll_spec *user) {
 }
 
 /* Returns the choice for CALL if it does not depend on predictions; no algorithm if it does. */
-static coll_choice choose_without_prediction(const coll_algorithm *const table[],
-                                             const coll_shape *call, const coll_spec *user) {
-    const coll_algorithm *standby = table[0];
+static coll_choice choose_without_prediction(const coll_shape *call, const coll_spec *user) {
+    const coll_algorithm *standby = table_of(call)[0];
     if (user->algorithm && coll_select_applicable(user->algorithm, call))
         return user_choice(user);
     if (!coll_select_applicable(standby, call))
-        return coll_select_started(table, call, user);
+        return coll_select_started(call, user);
     if (user->algorithm)
         return default_choice(standby, INAPPLICABLE);
     if (call->bytes == COLL_BYTES_UNKNOWN && call->topo->nodes > 1)
-        standby = algorithm_for_unequal_sizes(table);
+        standby = algorithm_for_unequal_sizes(table_of(call));
     if (call->bytes == COLL_BYTES_UNKNOWN)
         return default_choice(standby, "sizes differ by rank");
     if (coll_select_native(call->topo, user))
@@ -129,12 +133,12 @@ static coll_choice choose_without_prediction(const coll_algorithm *const table[]
 
 enum { MOST = 32 }; /* algorithms of a table */
 
-/* Finds the algorithms of TABLE, either RIVALS or the others, that can run CALL and, if STARTED,
- * can start it. Returns their number. */
-static int find_candidates(const coll_algorithm *const table[], const coll_shape *call,
-                           bool started, bool rivals, const char *why, coll_choice found[]) {
+/* Finds the algorithms, either RIVALS or the others, that can run CALL and, if STARTED, can start
+ * it. Returns their number. */
+static int find_candidates(const coll_shape *call, bool started, bool rivals, const char *why,
+                           coll_choice found[]) {
     int count = 0;
-    for (const coll_algorithm *const *a = table; *a && count < MOST; a++) {
+    for (const coll_algorithm *const *a = table_of(call); *a && count < MOST; a++) {
         const coll_choice next = default_choice(*a, why);
         if ((*a)->rival == rivals && coll_select_applicable(*a, call) &&
             (!started || coll_select_can_start(*a, &next.values)))
@@ -280,15 +284,14 @@ static void insert_by_gain(coll_choices *all, coll_choice next) {
     all->of[at] = next;
 }
 
-coll_choices coll_select_likely(const coll_algorithm *const table[], const coll_shape *call,
-                                const coll_spec *user) {
-    coll_choices all = {1, {choose_without_prediction(table, call, user)}};
+coll_choices coll_select_likely(const coll_shape *call, const coll_spec *user) {
+    coll_choices all = {1, {choose_without_prediction(call, user)}};
     bool compares = !all.of[0].algorithm;
     if (!compares && !(all.of[0].predicted > 0))
         return all;
     coll_choice candidates[MOST];
     comparison by_time;
-    int count = find_candidates(table, call, false, false, reason_for_prediction(call), candidates);
+    int count = find_candidates(call, false, false, reason_for_prediction(call), candidates);
     compare_candidates(call, MOST_REGRET, candidates, count, &by_time);
     const double clearly = call->bytes < SMALL ? CLEARLY_IF_SMALL : CLEARLY;
     int best = compares ? find_best(&by_time, clearly, count) : 0;
@@ -304,34 +307,31 @@ coll_choices coll_select_likely(const coll_algorithm *const table[], const coll_
     return all;
 }
 
-coll_choice coll_select(const coll_algorithm *const table[], const coll_shape *call,
-                        const coll_spec *user) {
-    return coll_select_likely(table, call, user).of[0];
+coll_choice coll_select(const coll_shape *call, const coll_spec *user) {
+    return coll_select_likely(call, user).of[0];
 }
 
-/* Returns the best algorithm of TABLE that can be started, among RIVALS or the others; no algorithm
- * if none can. */
-static coll_choice best_started(const coll_algorithm *const table[], const coll_shape *call,
-                                bool rivals) {
+/* Returns the best algorithm that can be started, among RIVALS or the others; no algorithm if none
+ * can. */
+static coll_choice best_started(const coll_shape *call, bool rivals) {
     const double clear = 1.001; /* candidates that take longer need no exact prediction */
     coll_choice found[MOST] = {{.algorithm = NULL}};
     const char *why = call->reproducible ? "least predicted time of what is reproducible"
                                          : "least predicted time of what can be started";
-    int count = find_candidates(table, call, true, rivals, why, found);
+    int count = find_candidates(call, true, rivals, why, found);
     comparison by_time;
     compare_candidates(call, clear, found, count, &by_time);
     const int best = find_best(&by_time, 1, count);
     return found[best];
 }
 
-coll_choice coll_select_started(const coll_algorithm *const table[], const coll_shape *call,
-                                const coll_spec *user) {
+coll_choice coll_select_started(const coll_shape *call, const coll_spec *user) {
     if (user->algorithm && coll_select_applicable(user->algorithm, call) &&
         coll_select_can_start(user->algorithm, &user->values))
         return user_choice(user);
-    coll_choice best = best_started(table, call, false);
+    coll_choice best = best_started(call, false);
     if (!best.algorithm)
-        best = best_started(table, call, true);
+        best = best_started(call, true);
     if (user->algorithm)
         best.why = coll_select_applicable(user->algorithm, call)
                        ? "what was asked for can't be started"

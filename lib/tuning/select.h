@@ -87,7 +87,7 @@ double coll_predicted_on(const coll_algorithm *algorithm, const coll_shape *call
 bool coll_select_native(const coll_topo *topo, const coll_spec *user);
 
 /*
- * Chooses from TABLE, whose first entry is the MPI library's own algorithm:
+ * Chooses from the table of CALL's operation, whose first entry is the MPI library's own algorithm:
  *
  * 1. the algorithm that USER asked for, if it is applicable;
  * 2. if the first entry can't run CALL, such as a reduction that must be reproducible, the choice
@@ -100,16 +100,14 @@ bool coll_select_native(const coll_topo *topo, const coll_spec *user);
  *    geometric mean over them of its time divided by the fastest's, so that it is good on all of
  *    them. The first entry runs unless another one is clearly faster.
  */
-coll_choice coll_select(const coll_algorithm *const table[], const coll_shape *call,
-                        const coll_spec *user);
+coll_choice coll_select(const coll_shape *call, const coll_spec *user);
 
 /*
- * Chooses as coll_select does. Returns the choice, followed by the other algorithms of TABLE that
- * are faster on some network. Leaves out algorithms that are so slow on another network that their
- * time was not predicted exactly.
+ * Chooses as coll_select does. Returns the choice, followed by the other algorithms of the table
+ * that are faster on some network. Leaves out algorithms that are so slow on another network that
+ * their time was not predicted exactly.
  */
-coll_choices coll_select_likely(const coll_algorithm *const table[], const coll_shape *call,
-                                const coll_spec *user);
+coll_choices coll_select_likely(const coll_shape *call, const coll_spec *user);
 
 /*
  * Chooses for a nonblocking or persistent call: the algorithm that USER asked for, if it is
@@ -117,8 +115,7 @@ coll_choices coll_select_likely(const coll_algorithm *const table[], const coll_
  * with the least predicted time, or the first one if sizes differ by rank. Rivals are considered
  * only if there is no other algorithm.
  */
-coll_choice coll_select_started(const coll_algorithm *const table[], const coll_shape *call,
-                                const coll_spec *user);
+coll_choice coll_select_started(const coll_shape *call, const coll_spec *user);
 
 /*
  * Returns why ALGORITHM can't run CALL, or, if it can, why it can't start CALL. The text is static,

@@ -40,13 +40,6 @@ static void reset_choices(coll_state *state, coll_operation operation) {
     state->warned[true] &= ~(1u << operation);
 }
 
-/* Initializes the profile and the choices after a set-up. */
-static void init_choices(coll_state *state) {
-    state->profile = &coll_job_cache_facts_of(state->common)->profile;
-    for (int i = 0; i < COLL_OPERATIONS; i++)
-        reset_choices(state, (coll_operation)i);
-}
-
 static int set_up_state(coll_comm *comm, bool ready) {
     coll_setup setup;
     int code = coll_setup_exchange(comm, ready, &setup);
@@ -62,9 +55,12 @@ static int set_up_state(coll_comm *comm, bool ready) {
     state->settings = setup.settings;
     state->trace = setup.settings && setup.settings->trace && comm->rank == 0;
     state->specs = setup.settings ? setup.settings->parsed : NULL;
-    if (code == MPI_SUCCESS)
-        init_choices(state);
-    return code;
+    if (code != MPI_SUCCESS)
+        return code;
+    state->profile = &coll_job_cache_facts_of(state->common)->profile;
+    for (int i = 0; i < COLL_OPERATIONS; i++)
+        reset_choices(state, (coll_operation)i);
+    return MPI_SUCCESS;
 }
 
 static int open_whole(coll_comm *comm, coll_state *state) {
@@ -183,19 +179,18 @@ static void warn_not_applicable(coll_state *state, bool started, const coll_shap
             instead ? instead->name : "native");
 }
 
-static coll_choices choose_cached(coll_state *state, bool started, const coll_shape *call) {
-    const coll_operation_info *info = &coll_operations[call->operation];
+coll_choices coll_state_likely(coll_state *state, bool started, const coll_shape *call) {
     const coll_spec *asked = &state->specs[call->operation];
     /* Communicators with the same key may have different edges, on which neighbourhood collectives
      * depend. */
-    const bool cached = !info->neighbors;
+    const bool cached = !coll_operations[call->operation].neighbors;
     coll_choices choices;
     if (cached && !state->key)
         state->key = coll_choice_cache_key(
             state->common ? coll_job_cache_facts_of(state->common)->id : 0, &state->topo);
     if (!cached || !coll_choice_cache_find(state->key, asked, started, call, &choices)) {
-        choices = started ? (coll_choices){1, {coll_select_started(info->table, call, asked)}}
-                          : coll_select_likely(info->table, call, asked);
+        choices = started ? (coll_choices){1, {coll_select_started(call, asked)}}
+                          : coll_select_likely(call, asked);
         if (cached)
             coll_choice_cache_keep(state->key, asked, started, call, &choices);
     }
@@ -204,12 +199,8 @@ static coll_choices choose_cached(coll_state *state, bool started, const coll_sh
     return choices;
 }
 
-coll_choices coll_state_likely(coll_state *state, const coll_shape *call) {
-    return choose_cached(state, false, call);
-}
-
 coll_choice coll_state_choose(coll_state *state, const coll_shape *call, bool *learns) {
-    coll_choice choice = choose_cached(state, false, call).of[0];
+    coll_choice choice = coll_state_likely(state, false, call).of[0];
     *learns = !coll_autotune_settled(state->comm, call, &choice);
     if (state->topo.sites == 1 && !state->trace && !*learns &&
         choice.algorithm == coll_operations[call->operation].table[0])
@@ -218,7 +209,7 @@ coll_choice coll_state_choose(coll_state *state, const coll_shape *call, bool *l
 }
 
 coll_choice coll_state_choose_started(coll_state *state, const coll_shape *call) {
-    coll_choice choice = choose_cached(state, true, call).of[0];
+    coll_choice choice = coll_state_likely(state, true, call).of[0];
     coll_autotune_started(state->comm, call, &choice);
     return choice;
 }

@@ -64,8 +64,9 @@ bool coll_state_always_native(const coll_state *state, coll_operation operation)
 coll_shape coll_state_shape(const coll_state *state, coll_operation operation, size_t bytes,
                             int root);
 
-/* Returns the choice for CALL, and the other algorithms that may be faster. */
-coll_choices coll_state_likely(coll_state *state, const coll_shape *call);
+/* Returns the choice for CALL, and the other algorithms that may be faster; for a nonblocking or
+ * persistent call, if STARTED, only the choice. */
+coll_choices coll_state_likely(coll_state *state, bool started, const coll_shape *call);
 
 /* Returns the choice for CALL. If it sets *LEARNS, the caller must pass the choice to
  * coll_autotune_begin. */

@@ -392,7 +392,7 @@ static coll_shape shape_of(coll_operation operation, size_t bytes, const coll_to
 static const char *chosen(const coll_topo *topo, size_t bytes, const char *user) {
     const coll_spec spec = named(COLL_OPERATION_BCAST, user);
     const coll_shape shape = shape_of(COLL_OPERATION_BCAST, bytes, topo);
-    return coll_select(coll_operations[COLL_OPERATION_BCAST].table, &shape, &spec).algorithm->name;
+    return coll_select(&shape, &spec).algorithm->name;
 }
 
 START_TEST(choice_follows_word_node_and_model) {
@@ -436,13 +436,12 @@ START_TEST(what_is_named_and_can_not_run_says_why) {
          .bytes = 8, .blocks = true},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const coll_algorithm *const *table = coll_operations[cases[i].operation].table;
         const coll_spec spec = named(cases[i].operation, cases[i].named);
         coll_shape shape = shape_of(cases[i].operation, cases[i].bytes, cases[i].topo);
         shape.ordered = cases[i].ordered;
         shape.reproducible = cases[i].reproducible;
-        coll_choice blocking = coll_select(table, &shape, &spec),
-                    started = coll_select_started(table, &shape, &spec);
+        coll_choice blocking = coll_select(&shape, &spec),
+                    started = coll_select_started(&shape, &spec);
         ck_assert_str_eq(coll_select_obstacle(spec.algorithm, &shape), cases[i].obstacle);
         ck_assert_ptr_nonnull(started.algorithm);
         ck_assert_ptr_ne(started.algorithm, spec.algorithm);

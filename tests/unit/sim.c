@@ -718,8 +718,7 @@ START_TEST(calls_go_by_the_shortest_ways_between_sites) {
             double estimate = coll_estimate(cases[i].algorithm, &s.shape, &s.values);
             ck_assert_double_ge(estimate, cases[i].expected);
             ck_assert_double_eq_tol(estimate / cases[i].expected, 1, 0.02);
-            coll_choice choice =
-                coll_select(coll_operations[cases[i].operation].table, &s.shape, &none);
+            coll_choice choice = coll_select(&s.shape, &none);
             ck_assert_str_eq(choice.algorithm->name, cases[i].chosen);
         }
 }
@@ -746,9 +745,9 @@ START_TEST(a_size_class_has_one_choice) {
     scene s;
     set_shared_scene(&s, operation->table[0], 8, 8, LEAST);
     set_operation(&s, operation);
-    const coll_choice of_least = coll_select(operation->table, &s.shape, &none);
+    const coll_choice of_least = coll_select(&s.shape, &none);
     s.shape.bytes = MOST;
-    const coll_choice of_most = coll_select(operation->table, &s.shape, &none);
+    const coll_choice of_most = coll_select(&s.shape, &none);
     ck_assert_str_eq(of_least.algorithm->name, of_most.algorithm->name);
 }
 END_TEST
@@ -763,12 +762,11 @@ START_TEST(a_long_block_goes_around_the_ring) {
         scene s;
         set_scene(&s, operation->table[0], 64, 64, 1 << 10);
         set_operation(&s, operation);
-        const coll_choice even = coll_select(operation->table, &s.shape, &none);
+        const coll_choice even = coll_select(&s.shape, &none);
         s.shape.longest = s.shape.bytes * 3 / 2;
-        ck_assert_str_eq(coll_select(operation->table, &s.shape, &none).algorithm->name,
-                         even.algorithm->name);
+        ck_assert_str_eq(coll_select(&s.shape, &none).algorithm->name, even.algorithm->name);
         s.shape.longest = s.shape.bytes * 64;
-        ck_assert_str_eq(coll_select(operation->table, &s.shape, &none).algorithm->name, "ring");
+        ck_assert_str_eq(coll_select(&s.shape, &none).algorithm->name, "ring");
         ck_assert_str_ne(even.algorithm->name, "ring");
     }
 }
