@@ -19,24 +19,17 @@ typedef struct ints {
     int *memory;
 } ints;
 
-static bool convert_counts(int **next, const MPI_Count values[], int count, int **place) {
+/* Converts COUNT counts, or displacements if COUNTS is NULL, to ints at *NEXT. Sets *MADE to these
+ * ints and advances *NEXT. Returns false if one doesn't fit. Converts nothing if both are NULL. */
+static bool convert(int **next, const MPI_Count counts[], const MPI_Aint places[], int count,
+                    int **made) {
     bool fits = true;
-    *place = *next;
+    *made = *next;
     *next += count;
-    for (int i = 0; i < count && values; i++) {
-        fits = fits && values[i] <= INT_MAX;
-        (*place)[i] = (int)values[i];
-    }
-    return fits;
-}
-
-static bool convert_displacements(int **next, const MPI_Aint values[], int count, int **place) {
-    bool fits = true;
-    *place = *next;
-    *next += count;
-    for (int i = 0; i < count && values; i++) {
-        fits = fits && values[i] <= INT_MAX && values[i] >= INT_MIN;
-        (*place)[i] = (int)values[i];
+    for (int i = 0; i < count && (counts || places); i++) {
+        const MPI_Count value = counts ? counts[i] : places[i];
+        fits = fits && value <= INT_MAX && value >= INT_MIN;
+        (*made)[i] = (int)value;
     }
     return fits;
 }
@@ -90,12 +83,11 @@ static int convert_arrays(const coll_operation_info *info, const coll_user *user
     int *next = made->memory = coll_reserve_alloc((all + 1) * sizeof *next);
     if (!next)
         return coll_error(MPI_ERR_NO_MEM, "no memory for %zu counts", all);
-    bool fits = convert_counts(&next, each->send_counts, out, &made->send_counts);
-    fits = convert_counts(&next, each->receive_counts, in, &made->receive_counts) && fits;
+    bool fits = convert(&next, each->send_counts, NULL, out, &made->send_counts);
+    fits = convert(&next, each->receive_counts, NULL, in, &made->receive_counts) && fits;
     if (!info->neighbors || !has_types(user)) { /* else MPI takes them as MPI_Aint */
-        fits = convert_displacements(&next, each->send_places, out, &made->send_places) && fits;
-        fits =
-            convert_displacements(&next, each->receive_places, in, &made->receive_places) && fits;
+        fits = convert(&next, NULL, each->send_places, out, &made->send_places) && fits;
+        fits = convert(&next, NULL, each->receive_places, in, &made->receive_places) && fits;
     }
     if (!fits)
         coll_reserve_free(made->memory);
@@ -115,24 +107,27 @@ typedef int native_call(const coll_user *u, const ints *n, MPI_Comm comm, MPI_Re
 #define EITHER(nonblocking, blocking, ...)                                                         \
     (request ? nonblocking(__VA_ARGS__, comm, request) : blocking(__VA_ARGS__, comm))
 
+/* The arguments that several of MPI's operations have in common; those with _V have a count for
+ * each rank. */
+#define SENT u->send, (int)u->send_count, u->send_type
+#define SENT_V u->send, n->send_counts, n->send_places, u->send_type
+#define RECEIVED u->receive, (int)u->receive_count, u->receive_type
+#define RECEIVED_V u->receive, n->receive_counts, n->receive_places, u->receive_type
+#define REDUCED u->send, u->receive, (int)u->receive_count, u->receive_type, u->op
+
 static int bcast(const coll_user *u, const ints *n, MPI_Comm comm, MPI_Request *request) {
     (void)n;
-    void *buffer = u->receive;
-    return EITHER(PMPI_Ibcast, PMPI_Bcast, buffer, (int)u->receive_count, u->receive_type, u->root);
+    return EITHER(PMPI_Ibcast, PMPI_Bcast, RECEIVED, u->root);
 }
 
 static int gather(const coll_user *u, const ints *n, MPI_Comm comm, MPI_Request *request) {
-    int send = (int)u->send_count, receive = (int)u->receive_count;
-    return u->uneven ? EITHER(PMPI_Igatherv, PMPI_Gatherv, u->send, send, u->send_type, u->receive,
-                              n->receive_counts, n->receive_places, u->receive_type, u->root)
-                     : EITHER(PMPI_Igather, PMPI_Gather, u->send, send, u->send_type, u->receive,
-                              receive, u->receive_type, u->root);
+    return u->uneven ? EITHER(PMPI_Igatherv, PMPI_Gatherv, SENT, RECEIVED_V, u->root)
+                     : EITHER(PMPI_Igather, PMPI_Gather, SENT, RECEIVED, u->root);
 }
 
 static int allreduce(const coll_user *u, const ints *n, MPI_Comm comm, MPI_Request *request) {
     (void)n;
-    return EITHER(PMPI_Iallreduce, PMPI_Allreduce, u->send, u->receive, (int)u->receive_count,
-                  u->receive_type, u->op);
+    return EITHER(PMPI_Iallreduce, PMPI_Allreduce, REDUCED);
 }
 
 /* MPI_Reduce of MPICH 4.0 crashes on long in-place data at roots other than 0; MPI_Ireduce doesn't.
@@ -148,51 +143,33 @@ static int reduce(const coll_user *u, const ints *n, MPI_Comm comm, MPI_Request 
     (void)n;
     if (!request && REDUCES_BY_STARTING)
         request = &own;
-    int code = EITHER(PMPI_Ireduce, PMPI_Reduce, u->send, u->receive, (int)u->receive_count,
-                      u->receive_type, u->op, u->root);
+    int code = EITHER(PMPI_Ireduce, PMPI_Reduce, REDUCED, u->root);
     return request == asked || code != MPI_SUCCESS ? code : PMPI_Wait(&own, MPI_STATUS_IGNORE);
 }
 
 static int reduce_scatter(const coll_user *u, const ints *n, MPI_Comm comm, MPI_Request *request) {
     return u->uneven ? EITHER(PMPI_Ireduce_scatter, PMPI_Reduce_scatter, u->send, u->receive,
                               n->receive_counts, u->receive_type, u->op)
-                     : EITHER(PMPI_Ireduce_scatter_block, PMPI_Reduce_scatter_block, u->send,
-                              u->receive, (int)u->receive_count, u->receive_type, u->op);
+                     : EITHER(PMPI_Ireduce_scatter_block, PMPI_Reduce_scatter_block, REDUCED);
 }
 
 static int allgather(const coll_user *u, const ints *n, MPI_Comm comm, MPI_Request *request) {
-    int send = (int)u->send_count, receive = (int)u->receive_count;
-    return u->uneven ? EITHER(PMPI_Iallgatherv, PMPI_Allgatherv, u->send, send, u->send_type,
-                              u->receive, n->receive_counts, n->receive_places, u->receive_type)
-                     : EITHER(PMPI_Iallgather, PMPI_Allgather, u->send, send, u->send_type,
-                              u->receive, receive, u->receive_type);
-}
-
-static int alltoallw(const coll_user *u, const ints *n, MPI_Comm comm, MPI_Request *request) {
-    const coll_uneven *each = u->uneven;
-    return EITHER(PMPI_Ialltoallw, PMPI_Alltoallw, u->send, n->send_counts, n->send_places,
-                  each->send_types, u->receive, n->receive_counts, n->receive_places,
-                  each->receive_types);
+    return u->uneven ? EITHER(PMPI_Iallgatherv, PMPI_Allgatherv, SENT, RECEIVED_V)
+                     : EITHER(PMPI_Iallgather, PMPI_Allgather, SENT, RECEIVED);
 }
 
 static int alltoall(const coll_user *u, const ints *n, MPI_Comm comm, MPI_Request *request) {
     if (has_types(u))
-        return alltoallw(u, n, comm, request);
-    int send = (int)u->send_count, receive = (int)u->receive_count;
-    return u->uneven ? EITHER(PMPI_Ialltoallv, PMPI_Alltoallv, u->send, n->send_counts,
-                              n->send_places, u->send_type, u->receive, n->receive_counts,
-                              n->receive_places, u->receive_type)
-                     : EITHER(PMPI_Ialltoall, PMPI_Alltoall, u->send, send, u->send_type,
-                              u->receive, receive, u->receive_type);
+        return EITHER(PMPI_Ialltoallw, PMPI_Alltoallw, u->send, n->send_counts, n->send_places,
+                      u->uneven->send_types, u->receive, n->receive_counts, n->receive_places,
+                      u->uneven->receive_types);
+    return u->uneven ? EITHER(PMPI_Ialltoallv, PMPI_Alltoallv, SENT_V, RECEIVED_V)
+                     : EITHER(PMPI_Ialltoall, PMPI_Alltoall, SENT, RECEIVED);
 }
 
 static int scatter(const coll_user *u, const ints *n, MPI_Comm comm, MPI_Request *request) {
-    int send = (int)u->send_count, receive = (int)u->receive_count;
-    return u->uneven
-               ? EITHER(PMPI_Iscatterv, PMPI_Scatterv, u->send, n->send_counts, n->send_places,
-                        u->send_type, u->receive, receive, u->receive_type, u->root)
-               : EITHER(PMPI_Iscatter, PMPI_Scatter, u->send, send, u->send_type, u->receive,
-                        receive, u->receive_type, u->root);
+    return u->uneven ? EITHER(PMPI_Iscatterv, PMPI_Scatterv, SENT_V, RECEIVED, u->root)
+                     : EITHER(PMPI_Iscatter, PMPI_Scatter, SENT, RECEIVED, u->root);
 }
 
 static int barrier(const coll_user *u, const ints *n, MPI_Comm comm, MPI_Request *request) {
@@ -202,24 +179,18 @@ static int barrier(const coll_user *u, const ints *n, MPI_Comm comm, MPI_Request
 
 static int scan(const coll_user *u, const ints *n, MPI_Comm comm, MPI_Request *request) {
     (void)n;
-    return EITHER(PMPI_Iscan, PMPI_Scan, u->send, u->receive, (int)u->receive_count,
-                  u->receive_type, u->op);
+    return EITHER(PMPI_Iscan, PMPI_Scan, REDUCED);
 }
 
 static int exscan(const coll_user *u, const ints *n, MPI_Comm comm, MPI_Request *request) {
     (void)n;
-    return EITHER(PMPI_Iexscan, PMPI_Exscan, u->send, u->receive, (int)u->receive_count,
-                  u->receive_type, u->op);
+    return EITHER(PMPI_Iexscan, PMPI_Exscan, REDUCED);
 }
 
 static int neighbor_allgather(const coll_user *u, const ints *n, MPI_Comm comm,
                               MPI_Request *request) {
-    int send = (int)u->send_count, receive = (int)u->receive_count;
-    return u->uneven ? EITHER(PMPI_Ineighbor_allgatherv, PMPI_Neighbor_allgatherv, u->send, send,
-                              u->send_type, u->receive, n->receive_counts, n->receive_places,
-                              u->receive_type)
-                     : EITHER(PMPI_Ineighbor_allgather, PMPI_Neighbor_allgather, u->send, send,
-                              u->send_type, u->receive, receive, u->receive_type);
+    return u->uneven ? EITHER(PMPI_Ineighbor_allgatherv, PMPI_Neighbor_allgatherv, SENT, RECEIVED_V)
+                     : EITHER(PMPI_Ineighbor_allgather, PMPI_Neighbor_allgather, SENT, RECEIVED);
 }
 
 static int neighbor_alltoallw(const coll_user *u, const ints *n, MPI_Comm comm,
@@ -243,12 +214,8 @@ static int neighbor_alltoall(const coll_user *u, const ints *n, MPI_Comm comm,
                              MPI_Request *request) {
     if (has_types(u))
         return neighbor_alltoallw(u, n, comm, request);
-    int send = (int)u->send_count, receive = (int)u->receive_count;
-    return u->uneven ? EITHER(PMPI_Ineighbor_alltoallv, PMPI_Neighbor_alltoallv, u->send,
-                              n->send_counts, n->send_places, u->send_type, u->receive,
-                              n->receive_counts, n->receive_places, u->receive_type)
-                     : EITHER(PMPI_Ineighbor_alltoall, PMPI_Neighbor_alltoall, u->send, send,
-                              u->send_type, u->receive, receive, u->receive_type);
+    return u->uneven ? EITHER(PMPI_Ineighbor_alltoallv, PMPI_Neighbor_alltoallv, SENT_V, RECEIVED_V)
+                     : EITHER(PMPI_Ineighbor_alltoall, PMPI_Neighbor_alltoall, SENT, RECEIVED);
 }
 
 /* MPICH before 4.1.1 mixes up the sizes of the blocks of a nonblocking alltoallw in place:
