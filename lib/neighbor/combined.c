@@ -86,15 +86,6 @@ static void collect(draft *d, const coll_edge_bundle *bundle, size_t at) {
     }
 }
 
-/* Sends this rank's blocks of BUNDLE to the rank that sends the bundle to the other node. */
-static void hand_over(draft *d, const coll_edge_bundle *bundle) {
-    for (int i = 0; i < bundle->count; i++) {
-        const coll_edge *edge = &d->graph->edge[bundle->first + i];
-        if (edge->source == d->own && !has_same_block(d, bundle, i))
-            add_message(d, COLL_STEP_SEND, bundle->sender, COLL_INPUT, edge->out);
-    }
-}
-
 /* Delivers the blocks of BUNDLE, which are in scratch memory at AT when step ARRIVED is
  * complete. */
 static void deliver(draft *d, const coll_edge_bundle *bundle, size_t at, int arrived) {
@@ -110,24 +101,19 @@ static void deliver(draft *d, const coll_edge_bundle *bundle, size_t at, int arr
     }
 }
 
-/* Receives this rank's blocks of BUNDLE from the rank that receives the bundle from the other
- * node. */
-static void get_delivered(draft *d, const coll_edge_bundle *bundle) {
-    for (int i = 0; i < bundle->count; i++) {
-        const coll_edge *edge = &d->graph->edge[bundle->first + i];
-        if (edge->destination == d->own)
-            add_message(d, COLL_STEP_RECEIVE, bundle->receiver, COLL_DATA, edge->in);
-    }
-}
+enum { DIRECTLY = -1 };
 
-/* Exchanges blocks within the node. */
-static void exchange_inside(draft *d, const coll_edge_bundle *bundle) {
+/* Adds this rank's own messages of BUNDLE: with rank VIA, which forwards the blocks to the other
+ * node or from there or, if VIA is DIRECTLY, with the other ranks of the node. */
+static void exchange_inside(draft *d, const coll_edge_bundle *bundle, int via) {
     for (int i = 0; i < bundle->count; i++) {
         const coll_edge *edge = &d->graph->edge[bundle->first + i];
         if (edge->destination == d->own)
-            add_message(d, COLL_STEP_RECEIVE, edge->source, COLL_DATA, edge->in);
-        if (edge->source == d->own)
-            add_message(d, COLL_STEP_SEND, edge->destination, COLL_INPUT, edge->out);
+            add_message(d, COLL_STEP_RECEIVE, via == DIRECTLY ? edge->source : via, COLL_DATA,
+                        edge->in);
+        if (edge->source == d->own && (via == DIRECTLY || !has_same_block(d, bundle, i)))
+            add_message(d, COLL_STEP_SEND, via == DIRECTLY ? edge->destination : via, COLL_INPUT,
+                        edge->out);
     }
 }
 
@@ -186,10 +172,10 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
     }
     for (int b = graph->leaving[node]; b < graph->leaving[node + 1]; b++)
         if (graph->bundle[b].to != node && graph->bundle[b].sender != own)
-            hand_over(&d, &graph->bundle[b]);
+            exchange_inside(&d, &graph->bundle[b], graph->bundle[b].sender);
     for (int b = graph->leaving[node]; b < graph->leaving[node + 1]; b++)
         if (graph->bundle[b].to == node)
-            exchange_inside(&d, &graph->bundle[b]);
+            exchange_inside(&d, &graph->bundle[b], DIRECTLY);
     size_t at = arrived;
     int step = received;
     for (int a = graph->first_arriving[node]; a < graph->first_arriving[node + 1]; a++) {
@@ -197,7 +183,7 @@ static int plan_round(const coll_plan *base, uint64_t round, coll_step steps[]) 
         if (bundle->from == node)
             continue;
         if (bundle->receiver != own) {
-            get_delivered(&d, bundle);
+            exchange_inside(&d, bundle, bundle->receiver);
             continue;
         }
         deliver(&d, bundle, at, step++);
